@@ -1,0 +1,32 @@
+/* The one clock: nanoseconds of CLOCK_MONOTONIC. */
+#ifndef LB_CLOCK_H
+#define LB_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+/* Now. Read in user space on Linux (vDSO); never fails for CLOCK_MONOTONIC. */
+static inline uint64_t lb_now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Milliseconds since 1970 of CLOCK_REALTIME: what statements see as :now. */
+static inline int64_t lb_unix_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* CPU time of the calling thread in ns. */
+static inline uint64_t lb_thread_cpu_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+#endif

@@ -1,0 +1,60 @@
+/* Errors and answers: see error.h. */
+#include "error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A message is one line, whatever the engine put into it. */
+static void make_one_line(char *text)
+{
+    size_t end = strlen(text);
+    while (end > 0 && (text[end - 1] == '\n' || text[end - 1] == ' '))
+        text[--end] = '\0';
+    for (size_t i = 0; i < end; i++)
+        if (text[i] == '\n' || text[i] == '\r' || text[i] == '\t')
+            text[i] = ' ';
+}
+
+int(lb_fail)(struct lb_error *err, int code, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    err->code = code;
+    err->native[0] = '\0';
+    vsnprintf(err->message, sizeof err->message, format, args);
+    va_end(args);
+    make_one_line(err->message);
+    return code;
+}
+
+int lb_fail_prefix(struct lb_error *err, const char *format, ...)
+{
+    char text[sizeof err->message];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (n < 0 || (size_t)n >= sizeof text)
+        return err->code;
+    snprintf(text + n, sizeof text - (size_t)n, ": %s", err->message);
+    memcpy(err->message, text, sizeof text);
+    return err->code;
+}
+
+const char *lb_answer_name(int answer)
+{
+    static const char *const names[LB_ANSWERS] = {
+        [LB_OK] = "ok",
+        [LB_EMPTY] = "empty",
+        [LB_BUSY] = "busy",
+        [LB_REFUSED] = "refused",
+        [LB_TIMEOUT] = "timeout",
+        [LB_CONFLICT] = "conflict",
+        [LB_DEADLOCK] = "deadlock",
+        [LB_DUPLICATE] = "duplicate",
+        [LB_LOST] = "lost",
+        [LB_OTHER] = "other",
+    };
+    return answer >= 0 && answer < LB_ANSWERS ? names[answer] : "?";
+}

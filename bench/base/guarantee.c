@@ -1,0 +1,42 @@
+/* The guarantees, by name: see guarantee.h. */
+#include "guarantee.h"
+
+#include <string.h>
+
+static const struct {
+    const char *name, *summary;
+} guarantees[LB_GUARANTEES] = {
+    [LB_G_EXCLUSIVE] = {"exclusive", "never more holders than the capacity allows"},
+    [LB_G_FENCED] = {"fenced", "tokens grow with each grant, and stale writes are refused"},
+    [LB_G_OWNER_RELEASE] = {"owner-release", "only the current owner's release has an effect"},
+    [LB_G_NO_DUPLICATE] = {"no-duplicate", "no item is claimed twice unless it was given back"},
+    [LB_G_NO_LOSS] = {"no-loss", "every item that was put is claimed, and no other"},
+    [LB_G_BOUNDED_CLAIM] = {"bounded-claim", "a claim of n marks at most n rows and returns them"},
+    [LB_G_FIFO] = {"fifo", "grants and claims follow the order of arrival"},
+    [LB_G_PROGRESS] = {"progress", "nobody waits longer than the scenario's bound"},
+    [LB_G_RECOVERY] = {"recovery", "what a dead holder held is granted again within the bound"},
+};
+
+const char *lb_guarantee_name(enum lb_guarantee guarantee)
+{
+    return guarantees[guarantee].name;
+}
+
+const char *lb_guarantee_summary(enum lb_guarantee guarantee)
+{
+    return guarantees[guarantee].summary;
+}
+
+int lb_guarantee_parse(const char *name)
+{
+    for (int i = 0; i < LB_GUARANTEES; i++)
+        if (strcmp(name, guarantees[i].name) == 0)
+            return i;
+    return -1;
+}
+
+const char *lb_verdict_name(enum lb_verdict verdict)
+{
+    static const char *const names[] = {"held", "violated", "not claimed", "not tested"};
+    return names[verdict];
+}

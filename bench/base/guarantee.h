@@ -1,0 +1,36 @@
+/* The guarantees, by name. What each one means and how it is decided: docs/guarantees.md. */
+#ifndef LB_GUARANTEE_H
+#define LB_GUARANTEE_H
+
+enum lb_guarantee {
+    LB_G_EXCLUSIVE,     /* never more holders than the capacity; no reader beside a writer */
+    LB_G_FENCED,        /* tokens grow with real-time order; stale writes are refused */
+    LB_G_OWNER_RELEASE, /* every effective release was by the current owner */
+    LB_G_NO_DUPLICATE,  /* no item is claimed twice without being given back between */
+    LB_G_NO_LOSS,       /* every item put is claimed; none that was not put */
+    LB_G_BOUNDED_CLAIM, /* claim(n) marks at most n rows, and returns those it marked */
+    LB_G_FIFO,          /* claims, or grants, follow the order of puts, or tickets */
+    LB_G_PROGRESS,      /* nobody waits longer than the scenario's bound */
+    LB_G_RECOVERY,      /* a dead holder's lock or item is granted again within the bound */
+    LB_GUARANTEES
+};
+
+#define LB_G_BIT(guarantee) (1u << (guarantee))
+
+enum lb_verdict {
+    LB_V_HELD,        /* claimed, tested, no violation in the history */
+    LB_V_VIOLATED,    /* a witness shows it */
+    LB_V_NOT_CLAIMED, /* the strategy does not promise it */
+    LB_V_NOT_TESTED   /* the history cannot tell; the reason stands beside it */
+};
+
+/* "exclusive", "owner-release", ...; stable. */
+const char *lb_guarantee_name(enum lb_guarantee guarantee);
+/* One line for people. */
+const char *lb_guarantee_summary(enum lb_guarantee guarantee);
+/* The guarantee of that name, or -1. */
+int lb_guarantee_parse(const char *name);
+/* "held", "violated", "not claimed", "not tested". */
+const char *lb_verdict_name(enum lb_verdict verdict);
+
+#endif

@@ -1,0 +1,26 @@
+/* "Did you mean": the known names nearest to one that is not known. */
+#ifndef LB_NEAREST_H
+#define LB_NEAREST_H
+
+#include <stddef.h>
+
+enum { LB_NEAREST_NAMES = 3 };
+
+struct lb_nearest {
+    const char *wanted;
+    size_t n;
+    const char *names[LB_NEAREST_NAMES]; /* nearest first */
+    unsigned distances[LB_NEAREST_NAMES];
+};
+
+/* wanted is borrowed. */
+void lb_nearest_init(struct lb_nearest *nearest, const char *wanted);
+
+/* Offers a known name, borrowed: it is kept if it is near enough (a third of the letters differ at
+ * most, or one name contains the other) and nearer than others. */
+void lb_nearest_offer(struct lb_nearest *nearest, const char *name);
+
+/* "; did you mean a, b or c?", or "" when nothing is near. Returns buf. */
+char *lb_nearest_text(const struct lb_nearest *nearest, char *buf, size_t size);
+
+#endif

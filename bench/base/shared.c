@@ -1,0 +1,16 @@
+/* Shared memory: see shared.h. */
+#include "shared.h"
+
+#include <sys/mman.h>
+
+void *lb_shared_new(size_t size)
+{
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+void lb_shared_free(void *memory, size_t size)
+{
+    if (memory != NULL)
+        munmap(memory, size);
+}

@@ -1,0 +1,138 @@
+/* Sizes and times as people write them: see units.h. */
+#include "units.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct unit {
+    const char *suffix;
+    double factor;
+};
+
+/* The number in front of the suffix, times the suffix's factor; NULL table entry ends the list. */
+static int parse_scaled(const char *text, const struct unit *units, double *ret_value)
+{
+    /* strtod would also take "inf", "nan", exponents and hexadecimal: none of them is a size. */
+    if (text == NULL)
+        return -1;
+    size_t digits = strspn(text, "0123456789.");
+    char *end;
+    errno = 0;
+    double number = strtod(text, &end);
+    if (digits == 0 || errno != 0 || end != text + digits)
+        return -1;
+    for (const struct unit *unit = units; unit->suffix != NULL; unit++) {
+        if (strcmp(end, unit->suffix) != 0)
+            continue;
+        double value = number * unit->factor;
+        if (!isfinite(value) || value < 0 || value >= 0x1p63)
+            return -1;
+        *ret_value = value;
+        return 0;
+    }
+    return -1;
+}
+
+int lb_parse_ns(const char *text, uint64_t *ret_ns)
+{
+    static const struct unit units[] = {{"ns", 1},   {"us", 1e3},   {"ms", 1e6},   {"s", 1e9},
+                                        {"m", 60e9}, {"min", 60e9}, {"h", 3600e9}, {NULL, 0}};
+    static const struct unit bare[] = {{"", 1}, {NULL, 0}};
+    double value;
+    if (parse_scaled(text, units, &value) != 0 &&
+        (parse_scaled(text, bare, &value) != 0 || value > 0))
+        return -1;
+    *ret_ns = (uint64_t)llround(value);
+    return 0;
+}
+
+int lb_parse_count(const char *text, uint64_t *ret_count)
+{
+    static const struct unit units[] = {{"", 1},         {"k", 1e3},         {"K", 1e3},
+                                        {"M", 1e6},      {"G", 1e9},         {"Ki", 1024},
+                                        {"Mi", 1048576}, {"Gi", 1073741824}, {NULL, 0}};
+    double value;
+    if (parse_scaled(text, units, &value) != 0 || value > floor(value))
+        return -1;
+    *ret_count = (uint64_t)value;
+    return 0;
+}
+
+int lb_parse_double(const char *text, double *ret_value)
+{
+    char *end;
+    if (text == NULL || *text == '\0')
+        return -1;
+    errno = 0;
+    double value = strtod(text, &end);
+    if (errno != 0 || *end != '\0' || !isfinite(value))
+        return -1;
+    *ret_value = value;
+    return 0;
+}
+
+/* Three significant digits of a value in [0, 1000). */
+static int decimals(double value)
+{
+    return value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+}
+
+char *lb_format_ns(uint64_t ns, char *buf, size_t size)
+{
+    static const struct {
+        const char *name;
+        double factor;
+    } units[] = {{"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+    if (ns < 1000) {
+        snprintf(buf, size, "%u ns", (unsigned)ns);
+        return buf;
+    }
+    size_t i = 0;
+    while (i < 2 && (double)ns / units[i].factor >= 999.5)
+        i++;
+    double value = (double)ns / units[i].factor;
+    snprintf(buf, size, "%.*f %s", decimals(value), value, units[i].name);
+    return buf;
+}
+
+char *lb_format_count(double value, char *buf, size_t size)
+{
+    static const char *const suffixes[] = {"", "k", "M", "G", "T"};
+    size_t i = 0;
+    while (i < 4 && value >= 999.5) {
+        value /= 1000;
+        i++;
+    }
+    int digits = i == 0 && value >= 99.95 ? 0 : decimals(value);
+    if (i == 0 && value <= floor(value))
+        digits = 0;
+    snprintf(buf, size, "%.*f%s", digits, value, suffixes[i]);
+    return buf;
+}
+
+unsigned lb_edit_distance(const char *a, const char *b)
+{
+    enum { LONGEST = 63 };
+    unsigned row[LONGEST + 1];
+    size_t width = strnlen(b, LONGEST);
+    for (size_t j = 0; j <= width; j++)
+        row[j] = (unsigned)j;
+    for (size_t i = 1; a[i - 1] != '\0' && i <= LONGEST; i++) {
+        unsigned diagonal = row[0];
+        row[0] = (unsigned)i;
+        for (size_t j = 1; j <= width; j++) {
+            unsigned above = row[j];
+            unsigned best = diagonal + (a[i - 1] != b[j - 1]);
+            if (above + 1 < best)
+                best = above + 1;
+            if (row[j - 1] + 1 < best)
+                best = row[j - 1] + 1;
+            row[j] = best;
+            diagonal = above;
+        }
+    }
+    return row[width];
+}

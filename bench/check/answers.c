@@ -1,0 +1,323 @@
+/* Were the refusals justified? Rates, not guarantees: a lock may refuse out of caution.
+ *
+ * busy, of a lock of capacity 1: justified iff some order of the operations has it while the lock
+ * is held. Hold k can have begun as early as its acquire was asked for and lasted until its release
+ * was answered, but not into the cores of its neighbours: so the answer is justified iff its
+ * interval meets the stretched hold [max(acquire's invoke, end of core k-1), min(release's ok,
+ * start of core k+1)] of some k. A release that was not answered ok may have done nothing, and an
+ * acquire of unknown outcome may have been granted. Not judged: locks with a line (who is refused
+ * may just not be first), capacities above 1, readers.
+ *
+ * empty, of a queue: justified iff there was a moment of the claim at which no item was certainly
+ * there. An item is there for certain in the open interval (put's ok, first claim's invoke);
+ * intervals that overlap make blocks (those that only touch leave a moment between them), and the
+ * answer is not justified iff it lies strictly inside one block.
+ *
+ * Answers are in order within each log, so the place of the last one is where the search for the
+ * next begins.
+ */
+#include "check_internal.h"
+
+#include <stdlib.h>
+
+/* --- busy --- */
+
+struct groups {
+    uint32_t *holds;   /* by resource, and by start within each */
+    size_t *first;     /* of each resource, and the end */
+    size_t *next;      /* while they are sorted: the next free place of each resource */
+    uint64_t *unknown; /* per resource: the first acquire that may have been granted */
+};
+
+static void groups_release(struct groups *groups)
+{
+    free(groups->holds);
+    free(groups->first);
+    free(groups->next);
+    free(groups->unknown);
+}
+
+static bool is_empty(const struct lb_hold *hold)
+{
+    return hold->end <= hold->start;
+}
+
+static int groups_init(struct groups *groups, const struct lb_case *c)
+{
+    const struct lb_unknown_grant *unknown = c->unknown_grants.items;
+    *groups = (struct groups){.holds = malloc((c->holds.n + 1) * sizeof *groups->holds),
+                              .first = calloc((size_t)c->n_resources + 1, sizeof *groups->first),
+                              .next = calloc((size_t)c->n_resources + 1, sizeof *groups->next),
+                              .unknown = malloc(((size_t)c->n_resources + 1) * sizeof(uint64_t))};
+    if (groups->holds == NULL || groups->first == NULL || groups->next == NULL ||
+        groups->unknown == NULL)
+        return LB_E_MEMORY;
+    memset(groups->unknown, 0xff, ((size_t)c->n_resources + 1) * sizeof(uint64_t));
+    for (size_t i = 0; i < c->unknown_grants.n; i++)
+        if (unknown[i].low < groups->unknown[unknown[i].resource])
+            groups->unknown[unknown[i].resource] = unknown[i].low;
+    for (size_t i = 0; i < c->holds.n; i++)
+        if (!lb_holds(c)[i].is_piece)
+            groups->first[lb_holds(c)[i].resource + 1]++;
+    for (size_t i = 1; i <= c->n_resources; i++) {
+        groups->first[i] += groups->first[i - 1];
+        groups->next[i] = groups->first[i];
+    }
+    for (size_t i = 0; i < c->holds.n; i++) {
+        const struct lb_hold *hold = &lb_holds(c)[c->order[i]];
+        if (hold->is_piece)
+            continue;
+        /* Of those that start in one tick, empty cores can only come first. */
+        size_t at = groups->next[hold->resource]++;
+        for (; at > groups->first[hold->resource] && is_empty(hold); at--) {
+            const struct lb_hold *other = &lb_holds(c)[groups->holds[at - 1]];
+            if (other->start != hold->start || is_empty(other))
+                break;
+            groups->holds[at] = groups->holds[at - 1];
+        }
+        groups->holds[at] = c->order[i];
+    }
+    return 0;
+}
+
+/* When the release that ended the hold was answered ok; LB_NEVER: it was not. */
+static uint64_t released(const struct lb_case *c, const struct lb_hold *hold)
+{
+    uint64_t slack = lb_slack(c, hold->log);
+    bool ends = false; /* the release under way is the one */
+    for (uint32_t i = hold->event + 1; i < c->history->logs[hold->log].n_events; i++) {
+        const struct lb_event *e = lb_case_event(c, hold->log, i);
+        if (lb_low(e->time_ns, slack) > hold->end && !ends)
+            break;
+        if (e->op != LB_OP_RELEASE || e->object != hold->resource)
+            continue;
+        if (e->type == LB_EV_INVOKE)
+            ends = lb_low(e->time_ns, slack) == hold->end;
+        else if (ends)
+            return e->type == LB_EV_OK ? lb_high(e->time_ns, slack) : LB_NEVER;
+    }
+    return LB_NEVER;
+}
+
+/* The latest time by which the hold before place at was released: of empty cores of one tick, any
+ * may have been the last. */
+static uint64_t latest_release(const struct lb_case *c, const struct groups *groups, size_t first,
+                               size_t at)
+{
+    const struct lb_hold *holds = lb_holds(c), *last = &holds[groups->holds[at - 1]];
+    uint64_t until = released(c, last);
+    for (size_t i = at - 1; i > first && is_empty(last); i--) {
+        const struct lb_hold *other = &holds[groups->holds[i - 1]];
+        if (other->start != last->start)
+            break;
+        uint64_t one = released(c, other);
+        until = one > until ? one : until;
+    }
+    return until;
+}
+
+/* The earliest time at which the hold at place at was asked for: the same with the first. */
+static uint64_t earliest_asked(const struct lb_case *c, const struct groups *groups, size_t at,
+                               size_t end)
+{
+    const struct lb_hold *holds = lb_holds(c), *next = &holds[groups->holds[at]];
+    uint64_t from = lb_hold_asked(c, next);
+    for (size_t i = at + 1; i < end && is_empty(next); i++) {
+        const struct lb_hold *other = &holds[groups->holds[i]];
+        if (other->start != next->start || !is_empty(other))
+            break;
+        uint64_t one = lb_hold_asked(c, other);
+        from = one < from ? one : from;
+    }
+    return from;
+}
+
+/* at: how many holds of the resource start by the refusal's end, counted from first. */
+static bool busy_justified(const struct lb_case *c, const struct groups *groups, size_t first,
+                           size_t end, size_t at, const struct lb_refusal *refusal)
+{
+    const struct lb_hold *holds = lb_holds(c);
+    const struct lb_hold *before = at > first ? &holds[groups->holds[at - 1]] : NULL;
+    const struct lb_hold *after = at < end ? &holds[groups->holds[at]] : NULL;
+    if (before != NULL && before->end >= refusal->low)
+        return true;
+    if (groups->unknown[refusal->object] <= refusal->high)
+        return true;
+    if (before != NULL) {
+        uint64_t until = latest_release(c, groups, first, at);
+        if (after != NULL && after->start < until)
+            until = after->start;
+        if (until >= refusal->low)
+            return true;
+    }
+    if (after == NULL)
+        return false;
+    uint64_t from = earliest_asked(c, groups, at, end);
+    if (before != NULL && before->end > from)
+        from = before->end;
+    return from <= refusal->high;
+}
+
+static int judge_busy(struct lb_case *c)
+{
+    const struct lb_refusal *refusals = c->refusals.items;
+    struct groups groups;
+    if (c->waiters.n > 0 || c->has_shared)
+        return 0;
+    if (groups_init(&groups, c) != 0) {
+        groups_release(&groups);
+        return lb_out_of_memory(c);
+    }
+    size_t at = 0;
+    for (size_t i = 0; i < c->refusals.n; i++) {
+        const struct lb_refusal *refusal = &refusals[i];
+        if (c->model->capacity != NULL && c->model->capacity[refusal->object] > 1)
+            continue;
+        size_t first = groups.first[refusal->object], end = groups.first[refusal->object + 1];
+        bool same = i > 0 && refusal->object == refusals[i - 1].object &&
+                    refusal->log == refusals[i - 1].log && at >= first;
+        size_t low = same ? at : first, high = end, step = 1;
+        while (low + step < end && lb_holds(c)[groups.holds[low + step]].start <= refusal->high) {
+            low += step; /* galloping: near the last one in most cases */
+            step *= 2;
+        }
+        if (low + step < end)
+            high = low + step;
+        while (low < high) {
+            size_t middle = low + (high - low) / 2;
+            if (lb_holds(c)[groups.holds[middle]].start <= refusal->high)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        at = low;
+        if (!busy_justified(c, &groups, first, end, at, refusal))
+            c->out->measures.n_refusals_unjustified++;
+    }
+    groups_release(&groups);
+    return 0;
+}
+
+/* --- empty --- */
+
+struct block {
+    uint64_t from, to;
+    uint32_t class_no;
+};
+
+struct stay {
+    uint64_t from, to;
+    uint32_t class_no;
+};
+
+static int add_stay(struct lb_case *c, struct lb_array *stays, uint64_t from, uint64_t to,
+                    uint32_t class_no)
+{
+    if (from >= to)
+        return 0;
+    struct stay *stay = lb_array_push(stays, sizeof *stay);
+    if (stay == NULL)
+        return lb_out_of_memory(c);
+    *stay = (struct stay){from, to, class_no};
+    return 0;
+}
+
+/* When items were there for certain. */
+static int collect_stays(struct lb_case *c, const struct lb_put_index *puts, struct lb_array *stays)
+{
+    const struct lb_claimed *ids = c->claimed.items;
+    const struct lb_unknown_claim *unknown = c->unknown.items;
+    uint64_t taken = LB_NEVER; /* a claim of unknown outcome may have taken what nobody claimed */
+    size_t hint = 0, n = 0;
+    int rc = 0;
+    for (size_t i = 0; i < c->unknown.n; i++)
+        taken = unknown[i].low < taken ? unknown[i].low : taken;
+    uint32_t *n_claimed = calloc(puts->n + 1, sizeof *n_claimed);
+    if (n_claimed == NULL)
+        return lb_out_of_memory(c);
+    for (; n < c->claimed.n && rc == 0; n++) {
+        const struct lb_put *put = lb_put_find(puts, ids[n].id, &hint);
+        if (put == NULL)
+            continue;
+        n_claimed[put - puts->puts]++;
+        if (put->type == LB_EV_OK)
+            rc = add_stay(c, stays, put->high, ids[n].low, put->class_no);
+    }
+    for (size_t i = 0; i < puts->n && rc == 0; i++)
+        if (puts->puts[i].type == LB_EV_OK && n_claimed[i] < puts->puts[i].n)
+            rc = add_stay(c, stays, puts->puts[i].high, taken, puts->puts[i].class_no);
+    free(n_claimed);
+    return rc;
+}
+
+/* Stays by class and time, those that overlap made one. */
+static int merge_stays(struct lb_case *c, const struct lb_array *stays, struct lb_array *blocks)
+{
+    const struct stay *s = stays->items;
+    struct lb_key *keys = malloc((stays->n + 1) * sizeof *keys);
+    if (keys == NULL)
+        return lb_out_of_memory(c);
+    for (size_t i = 0; i < stays->n; i++)
+        keys[i] = (struct lb_key){.key = s[i].from, .index = (uint32_t)i};
+    int rc = lb_sort(keys, stays->n);
+    for (size_t i = 0; i < stays->n; i++)
+        keys[i].key = s[keys[i].index].class_no;
+    rc = rc != 0 || lb_sort(keys, stays->n) != 0 ? lb_out_of_memory(c) : 0;
+    struct block *last = NULL;
+    for (size_t i = 0; i < stays->n && rc == 0; i++) {
+        const struct stay *stay = &s[keys[i].index];
+        if (last != NULL && last->class_no == stay->class_no && stay->from < last->to) {
+            last->to = stay->to > last->to ? stay->to : last->to;
+            continue;
+        }
+        last = lb_array_push(blocks, sizeof *last);
+        if (last == NULL)
+            rc = lb_out_of_memory(c);
+        else
+            *last = (struct block){stay->from, stay->to, stay->class_no};
+    }
+    free(keys);
+    return rc;
+}
+
+/* Is there a block that the answer lies strictly inside of? */
+static bool is_inside(const struct lb_array *blocks, const struct lb_refusal *refusal)
+{
+    const struct block *b = blocks->items;
+    size_t low = 0, high = blocks->n; /* the blocks that begin before the answer's claim */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (b[middle].class_no < refusal->object ||
+            (b[middle].class_no == refusal->object && b[middle].from < refusal->low))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 && b[low - 1].class_no == refusal->object && b[low - 1].to > refusal->high;
+}
+
+static int judge_empty(struct lb_case *c)
+{
+    const struct lb_refusal *refusals = c->refusals.items;
+    struct lb_put_index puts;
+    struct lb_array stays = {0}, blocks = {0};
+    int rc = lb_put_index_init(&puts, c);
+    if (rc != 0)
+        return rc;
+    rc = collect_stays(c, &puts, &stays);
+    if (rc == 0)
+        rc = merge_stays(c, &stays, &blocks);
+    for (size_t i = 0; i < c->refusals.n && rc == 0; i++)
+        c->out->measures.n_empty_unjustified += is_inside(&blocks, &refusals[i]);
+    free(stays.items);
+    free(blocks.items);
+    lb_put_index_release(&puts);
+    return rc;
+}
+
+int lb_judge_answers(struct lb_case *c)
+{
+    if (c->refusals.n == 0 || !c->model->complete || c->history->truncated)
+        return 0;
+    return c->model->queue ? judge_empty(c) : judge_busy(c);
+}

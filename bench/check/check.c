@@ -1,0 +1,154 @@
+/* From a history to verdicts: see check.h. The guarantees are judged in files of their own.
+ *
+ * Every guarantee is judged whether it is claimed or not, and its violations are counted; the
+ * verdict then says what was claimed. A violation that was found stands even if the history is
+ * incomplete, since what is missing cannot undo it; "held" needs a whole history with something
+ * in it to test.
+ */
+#include "check_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static void case_release(struct lb_case *c)
+{
+    struct lb_array *arrays[] = {&c->holds,    &c->tokens,  &c->late,          &c->items,
+                                 &c->puts,     &c->world,   &c->waiters,       &c->writes,
+                                 &c->refusals, &c->unknown, &c->pending,       &c->open,
+                                 &c->infos,    &c->claimed, &c->unknown_grants};
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
+        free(arrays[i]->items);
+    for (size_t i = 0; i < c->history->n_logs && c->logs != NULL; i++)
+        free(c->logs[i].span_first);
+    free(c->logs);
+    free(c->order);
+    free(c->first_violation);
+    free(c->by_id);
+}
+
+static int judge(struct lb_case *c)
+{
+    int rc = lb_scan_history(c);
+    if (rc != 0)
+        return rc;
+    if (c->model->queue) {
+        rc = lb_index_items(c);
+        rc = rc != 0 ? rc : lb_judge_items(c);
+        rc = rc != 0 ? rc : lb_judge_loss(c);
+        rc = rc != 0 ? rc : lb_judge_queue_fifo(c);
+        rc = rc != 0 ? rc : lb_judge_item_deaths(c);
+    } else {
+        rc = lb_world_apply(c);
+        rc = rc != 0 ? rc : lb_merge_holds(c);
+        rc = rc != 0 ? rc : lb_judge_exclusive(c);
+        rc = rc != 0 ? rc : lb_judge_owner(c);
+        rc = rc != 0 ? rc : lb_judge_lock_fifo(c);
+        rc = rc != 0 ? rc : lb_judge_recovery(c);
+    }
+    rc = rc != 0 ? rc : lb_judge_fenced(c);
+    rc = rc != 0 ? rc : lb_judge_answers(c);
+    rc = rc != 0 ? rc : lb_judge_fairness(c);
+    return rc;
+}
+
+/* Why the history cannot tell whether a guarantee held; NULL: it can. */
+static const char *untested(const struct lb_case *c, int guarantee)
+{
+    const struct lb_model *model = c->model;
+    bool for_queue = guarantee == LB_G_NO_DUPLICATE || guarantee == LB_G_NO_LOSS ||
+                     guarantee == LB_G_BOUNDED_CLAIM;
+    if (for_queue && !model->queue)
+        return "it is about queues, and this is a lock";
+    if (guarantee == LB_G_EXCLUSIVE && model->queue)
+        return "it is about locks, and this is a queue";
+    if (c->history->truncated)
+        return "the history is cut off";
+    if (!model->complete)
+        return "the history does not reach the end of the run";
+    if (guarantee == LB_G_PROGRESS && model->progress_bound_ns == 0)
+        return "no bound was given";
+    if (guarantee == LB_G_RECOVERY && model->recovery_bound_ns == 0)
+        return "no bound was given";
+    if (guarantee == LB_G_NO_LOSS && !model->drained)
+        return "the queue was not drained";
+    if (c->out->findings[guarantee].n_tested > 0)
+        return NULL;
+    switch (guarantee) {
+    case LB_G_EXCLUSIVE:
+        return "nothing was granted";
+    case LB_G_FENCED:
+        return "no token was seen";
+    case LB_G_OWNER_RELEASE:
+        return "nothing was released";
+    case LB_G_NO_LOSS:
+        return "nothing was put";
+    case LB_G_FIFO:
+        return model->queue ? "nothing was claimed" : "nobody drew a ticket";
+    case LB_G_PROGRESS:
+        return "nobody asked for anything";
+    case LB_G_RECOVERY:
+        return "nobody died holding it";
+    default:
+        return "nothing was claimed";
+    }
+}
+
+static void give_verdicts(struct lb_case *c)
+{
+    for (int i = 0; i < LB_GUARANTEES; i++) {
+        struct lb_finding *finding = &c->out->findings[i];
+        const char *reason = untested(c, i);
+        if ((c->model->claims & LB_G_BIT(i)) == 0) {
+            finding->verdict = LB_V_NOT_CLAIMED;
+        } else if (finding->n_violations > 0) {
+            finding->verdict = LB_V_VIOLATED;
+        } else if (reason != NULL) {
+            finding->verdict = LB_V_NOT_TESTED;
+            snprintf(finding->reason, sizeof finding->reason, "%s", reason);
+        } else {
+            finding->verdict = LB_V_HELD;
+        }
+    }
+}
+
+/* Resources are numbered from 0; a history from elsewhere may not say how many there are. */
+static int count_resources(struct lb_case *c)
+{
+    enum { MOST = 1 << 28 };
+    c->n_resources = c->model->n_resources;
+    if (c->n_resources > 0 || c->model->queue)
+        return 0;
+    uint32_t largest = 0;
+    for (size_t i = 0; i < c->history->n_logs; i++)
+        for (size_t s = 0; s < c->history->logs[i].n_spans; s++) {
+            const struct lb_span *span = &c->history->logs[i].spans[s];
+            for (size_t k = 0; k < span->n; k++)
+                if (span->events[k].type == LB_EV_INVOKE && span->events[k].object > largest)
+                    largest = span->events[k].object;
+        }
+    if (largest >= MOST)
+        return lb_fail(c->err, LB_E_FILE, "resource number %u is beyond %d", largest, MOST);
+    c->n_resources = largest + 1;
+    return 0;
+}
+
+int lb_check(const struct lb_history_view *history, const struct lb_model *model,
+             struct lb_judgement *ret_judgement, struct lb_error *err)
+{
+    struct lb_judgement *out = calloc(1, sizeof *out);
+    struct lb_case c = {.history = history, .model = model, .err = err, .out = out};
+    c.end_ns = model->end_ns;
+    c.logs = calloc(history->n_logs + 1, sizeof *c.logs);
+    int rc = out == NULL || c.logs == NULL ? lb_out_of_memory(&c) : count_resources(&c);
+    if (rc == 0 && model->n_resources == 0 && model->capacity != NULL)
+        rc = lb_fail(err, LB_E_INTERNAL, "capacities without resources");
+    if (rc == 0)
+        rc = judge(&c);
+    if (rc == 0) {
+        give_verdicts(&c);
+        *ret_judgement = *out;
+    }
+    case_release(&c);
+    free(out);
+    return rc;
+}

@@ -1,0 +1,99 @@
+/* The judge: verdicts over a history. Pure: no I/O, no threads, no SQL.
+ *
+ * Each guarantee has an exact test in closed form; the argument stands beside its code and in
+ * docs/guarantees.md. A violation is reported only if every possible order of the recorded
+ * operations contains it; a guarantee is "held" only if some possible order contains no violation.
+ */
+#ifndef LB_CHECK_H
+#define LB_CHECK_H
+
+#include "guarantee.h"
+#include "history.h"
+
+enum lb_release_semantics {
+    LB_RELEASE_BELIEF, /* a hold ends when its release is invoked, whatever the answer */
+    LB_RELEASE_STATE   /* a release that failed means: still held */
+};
+
+/* What the history is judged against. */
+struct lb_model {
+    bool queue;               /* shape */
+    uint32_t n_resources;     /* lock: resources 0 .. n-1 */
+    const uint32_t *capacity; /* lock: one per resource; NULL: 1 each */
+    bool reentrant;
+    bool lease;      /* holds, or claims, end by themselves after arg ms of their ok */
+    unsigned claims; /* LB_G_BIT()s to judge; others are "not claimed" */
+    enum lb_release_semantics release;
+    bool drained;    /* queue: at the end nothing was left to claim: no-loss can be judged */
+    bool complete;   /* the history reaches the end of the run: nothing was cut off */
+    uint64_t end_ns; /* when the run ended (for waits that never were answered) */
+    uint64_t progress_bound_ns; /* 0: progress is not tested */
+    uint64_t recovery_bound_ns; /* 0: recovery is not tested */
+    uint64_t period_ns; /* queue: so long after it was complete an item is due again; 0: never */
+};
+
+/* One operation as a witness shows it. */
+struct lb_witness_op {
+    uint32_t log, process;
+    int op;   /* enum lb_op */
+    int type; /* how it ended: enum lb_event_type; LB_EV_NONE: never */
+    int answer;
+    uint32_t object;
+    uint64_t value; /* token, ticket or id */
+    bool has_value;
+    uint64_t invoke_ns, end_ns; /* end_ns UINT64_MAX: never */
+};
+
+enum { LB_WITNESS_OPS = 16, LB_WITNESSES = 3, LB_WITNESS_TEXT = 600 };
+
+/* The smallest part of the history that shows one violation. */
+struct lb_witness {
+    size_t n_ops;
+    struct lb_witness_op ops[LB_WITNESS_OPS];
+    uint64_t overlap_ns;        /* exclusion: how long together; else 0 */
+    uint64_t at_ns;             /* when it became a violation */
+    char text[LB_WITNESS_TEXT]; /* one sentence in plain words, times relative to the history's
+                                   start */
+};
+
+struct lb_finding {
+    enum lb_verdict verdict;
+    uint64_t n_violations;
+    uint64_t n_tested;  /* operations, holds or items that the test looked at */
+    char reason[200];   /* for not tested: why */
+    size_t n_witnesses; /* the first, the shortest and the longest overlap */
+    struct lb_witness witness[LB_WITNESSES];
+};
+
+/* What is measured beside the guarantees. */
+struct lb_measures {
+    uint64_t n_holds, n_claims, n_refusals, n_refusals_unjustified, n_empty, n_empty_unjustified;
+    uint64_t longest_wait_ns;            /* first acquire's invoke (or enqueue's) to its grant */
+    uint64_t n_overtakes, max_overtakes; /* against ticket order; most suffered by one waiter */
+    double jain, gini;  /* over successes per process-log; 1 and 0 are perfectly fair */
+    uint64_t max_depth; /* most holders of one resource at one time */
+    /* leases */
+    uint64_t n_cut_violations;   /* overlaps of holds cut at the database's expiry: protocol */
+    uint64_t n_uncut_violations; /* overlaps of what holders believed: hazard */
+    uint64_t n_stale_writes_accepted, n_stale_writes_refused; /* harm */
+    /* Holds, or items in hand, of those who died; those that were granted again, and how soon;
+     * items that nobody had again when the queue was drained. */
+    uint64_t n_deaths, n_recovered, n_stuck;
+    uint64_t p50_recovery_ns, p95_recovery_ns, max_recovery_ns;
+};
+
+struct lb_judgement {
+    struct lb_finding findings[LB_GUARANTEES];
+    struct lb_measures measures;
+};
+
+/* Judges. Returns 0, LB_E_FILE for a history that breaks the event grammar (two invokes without an
+ * end between, time going backwards in one log), or LB_E_MEMORY. judgement is filled on 0. */
+int lb_check(const struct lb_history_view *history, const struct lb_model *model,
+             struct lb_judgement *ret_judgement, struct lb_error *err);
+
+/* Draws the two holds of a witness as ASCII lines, width columns, into buf; returns buf. */
+char *lb_witness_draw(const struct lb_witness *witness, uint64_t start_ns, size_t width, char *buf,
+                      size_t size);
+
+#endif

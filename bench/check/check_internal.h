@@ -1,0 +1,371 @@
+/* Private to bench/check: what is taken out of a history before it is judged.
+ *
+ * The events stay where they are (mapped); a judgement keeps one small record per hold, claim, item
+ * operation, put, ticket and guarded write, in arrays, so that memory is a fraction of the file's
+ * size. Every record knows its log and its event's position there: a witness looks the rest up.
+ *
+ * Times. "low" is the earliest and "high" the latest moment at which something can have happened:
+ * an invoke's time minus, an end's time plus, the uncertainty of the log's clock. All tests compare
+ * lows with highs, so that what they report happened whatever the clocks did.
+ */
+#ifndef LB_CHECK_INTERNAL_H
+#define LB_CHECK_INTERNAL_H
+
+#include "check.h"
+
+#include <string.h>
+
+enum { LB_PERMITS_MAX = (1 << 26) - 1 };
+#define LB_NONE  UINT32_MAX /* no place in an array; an enumerator would have to fit an int */
+#define LB_NEVER UINT64_MAX
+/* No clock says more; uncertainties and leases can be added without overflow. */
+#define LB_TIME_MAX (UINT64_C(1) << 62)
+
+/* A grant, from its acquire's ok to its release's invoke: the core. */
+struct lb_hold {
+    uint64_t start, end; /* high of the ok, low of the release: as the holder believed */
+    uint64_t cut;        /* <= end: earliest time at which lease or session ended it */
+    uint32_t resource;
+    uint32_t log;           /* position in the view */
+    uint32_t event;         /* of the acquire's ok, in its log */
+    unsigned permits : 26;  /* a number that large is more than any capacity anyway */
+    unsigned is_shared : 1; /* reader */
+    unsigned is_piece : 1;  /* goes on after a lease that was renewed too late */
+    unsigned is_dead : 1;   /* its holder died inside */
+    unsigned has_token : 1;
+};
+
+/* A release that changed something although its lease had certainly ended: see owner.c. */
+struct lb_late_release {
+    uint64_t low, high; /* of the release */
+    uint64_t id;        /* resource or item */
+    uint32_t log, event, grant;
+};
+
+/* An item handed out by a claim, or an operation on an item: judged together, sorted by id. */
+struct lb_item_event {
+    uint64_t id;
+    uint64_t low, high;
+    uint32_t log, event;
+    uint32_t lease_ms;
+    uint32_t class_no;
+    uint8_t op; /* LB_OP_ITEM: a claim */
+    uint8_t type;
+    uint8_t flags;
+    bool is_unclear; /* its worker may hold items that it was not told of */
+};
+
+/* A process was answered info. */
+struct lb_info {
+    uint64_t low;
+    uint32_t log, event;
+};
+
+/* Items first .. first + n - 1. */
+struct lb_put {
+    uint64_t first, low, high;
+    uint32_t n, log, event, class_no;
+    uint8_t type; /* how it ended; LB_EV_NONE: not answered */
+};
+
+/* An operation on a whole class, and notes about a log. */
+struct lb_world_event {
+    uint64_t low, high;
+    uint64_t value;
+    uint32_t log, event;
+    uint32_t target; /* log, for notes; class, for operations */
+    uint32_t phase;
+    uint8_t op, type;
+};
+
+struct lb_waiter {
+    uint64_t ticket;
+    uint64_t low;  /* earliest time of its grant, or of its leaving the line */
+    uint64_t high; /* latest time of its grant; LB_NEVER: none */
+    uint32_t resource, log, event;
+    uint32_t grant; /* event of the grant's ok; LB_NONE */
+    bool is_shared;
+};
+
+struct lb_write {
+    uint64_t token, low, high;
+    uint32_t resource, log, event;
+};
+
+/* A wait that was not answered in its log. */
+struct lb_pending_wait {
+    uint64_t since_ns, until_ns;
+    uint32_t object, log, event;
+};
+
+/* An answer "empty" or "busy". */
+struct lb_refusal {
+    uint64_t low, high;
+    uint32_t object, log;
+};
+
+/* A claim whose outcome is unknown, or that brought more items than were recorded. */
+struct lb_unknown_claim {
+    uint64_t low;
+    uint64_t n;
+    uint32_t class_no;
+};
+
+/* An acquire whose outcome is unknown. */
+struct lb_unknown_grant {
+    uint64_t low;
+    uint32_t resource;
+};
+
+struct lb_array {
+    void *items;
+    size_t n, room;
+};
+
+/* Room for one more item of size bytes; NULL: out of memory. The pointer is good until the next
+ * push. */
+static inline void *lb_array_push(struct lb_array *array, size_t size);
+void *lb_array_grow(struct lb_array *array, size_t size);
+
+static inline void *lb_array_push(struct lb_array *array, size_t size)
+{
+    if (__builtin_expect(array->n == array->room, 0))
+        return lb_array_grow(array, size);
+    return (char *)array->items + size * array->n++;
+}
+
+/* What is known of one claimed id. */
+struct lb_claimed {
+    uint64_t id;
+    uint64_t low, high; /* of the claim that was answered first */
+    uint64_t last_high; /* of the claim that was answered last */
+    uint32_t first;     /* position in c->items */
+    bool given_back;    /* certainly free at the end */
+};
+
+/* What is known of one log after it was read. */
+struct lb_log_facts {
+    size_t first_hold; /* its holds, by start */
+    size_t n_holds, n_pieces;
+    uint64_t n_successes, n_attempts;
+    uint64_t last_ns;  /* of its last event */
+    uint64_t death_ns; /* when its writer's death was noted; LB_NEVER: it did not die */
+    uint64_t gone_ns;  /* when it can have died at the earliest; LB_NEVER */
+    size_t *span_first;
+};
+
+struct lb_key {
+    uint64_t key;
+    uint32_t index, extra;
+};
+
+struct lb_case {
+    const struct lb_history_view *history;
+    const struct lb_model *model;
+    struct lb_error *err;
+    struct lb_judgement *out;
+    struct lb_log_facts *logs;
+    uint32_t n_resources;
+    uint64_t end_ns; /* for what never ended */
+    uint64_t warm_ns;
+
+    struct lb_array holds;  /* struct lb_hold, grouped by log */
+    struct lb_array tokens; /* uint64_t, parallel to holds, if any grant had one */
+    struct lb_array late;   /* struct lb_late_release */
+    struct lb_array items;  /* struct lb_item_event */
+    struct lb_array puts;
+    struct lb_array world;
+    struct lb_array waiters;
+    struct lb_array writes;
+    struct lb_array refusals;
+    struct lb_array unknown;        /* struct lb_unknown_claim */
+    struct lb_array pending;        /* struct lb_pending_wait */
+    struct lb_array unknown_grants; /* struct lb_unknown_grant */
+    bool has_shared;
+    struct lb_array open;      /* uint32_t: holds that were still open when their log ended */
+    struct lb_array infos;     /* struct lb_info: unknown outcomes, by log and event */
+    uint32_t *order;           /* all holds by start */
+    uint64_t *first_violation; /* of exclusive, per resource; NULL: nobody wants to know */
+    struct lb_key *by_id;      /* positions in items, by id and then in order */
+    struct lb_array claimed;   /* struct lb_claimed, by id */
+    bool classes_differ;
+    bool has_tokens;
+    bool has_cuts;
+    uint64_t n_releases; /* effective ones */
+};
+
+static inline struct lb_hold *lb_holds(const struct lb_case *c)
+{
+    return c->holds.items;
+}
+
+static inline const struct lb_event *lb_event_in(const struct lb_log_view *log, size_t span,
+                                                 size_t i)
+{
+    return &log->spans[span].events[i];
+}
+
+/* The event at a position of a log. */
+const struct lb_event *lb_case_event(const struct lb_case *c, uint32_t log, uint32_t event);
+/* The position of the invoke that the end at position event belongs to. */
+uint32_t lb_case_invoke(const struct lb_case *c, uint32_t log, uint32_t event);
+/* The position of the end that belongs to the invoke at position event; LB_NONE. */
+uint32_t lb_case_end(const struct lb_case *c, uint32_t log, uint32_t event);
+static inline uint64_t lb_slack(const struct lb_case *c, uint32_t log)
+{
+    return c->history->logs[log].uncertainty_ns;
+}
+static inline uint64_t lb_low(uint64_t time_ns, uint64_t slack)
+{
+    return time_ns > slack ? time_ns - slack : 0;
+}
+static inline uint64_t lb_high(uint64_t time_ns, uint64_t slack)
+{
+    return time_ns < LB_NEVER - slack ? time_ns + slack : LB_NEVER;
+}
+/* The low of the grant's acquire. */
+uint64_t lb_hold_asked(const struct lb_case *c, const struct lb_hold *hold);
+
+/* When a lease of ms that was asked for at low, and answered at high, can have ended at the
+ * earliest and must have ended at the latest. A millisecond and a thousandth of the lease are given
+ * to clocks that count whole milliseconds or run at another speed than ours. */
+static inline uint64_t lb_lease_margin(uint32_t ms)
+{
+    return 1000000u + (uint64_t)ms * 1000u;
+}
+static inline uint64_t lb_lease_low(uint64_t low, uint32_t ms)
+{
+    uint64_t length = (uint64_t)ms * 1000000u, margin = lb_lease_margin(ms);
+    return low + (length > margin ? length - margin : 0);
+}
+static inline uint64_t lb_lease_high(uint64_t high, uint32_t ms)
+{
+    return high + (uint64_t)ms * 1000000u + lb_lease_margin(ms);
+}
+
+/* --- reading: scan.c, scan_lock.c, scan_queue.c, world.c --- */
+
+/* An operation under way, or a claim that is out, of the log that is being read. */
+struct lb_open {
+    uint32_t hold, piece; /* positions in holds; piece: the latest part, the hold itself at first */
+    uint32_t newer, older; /* grants of the same resource, a list; LB_NONE ends */
+    uint32_t depth;        /* re-entrant: acquires within the outermost */
+    uint64_t expiry_low, expiry_high;
+    uint64_t lapsed_cut; /* the piece's cut, before it lapsed */
+    bool is_closed;
+    bool is_fixed;  /* the core's end is known, though no release took effect yet */
+    bool is_lapsed; /* ... because its process was retired: it may yet prove that it went on */
+};
+
+struct lb_scan {
+    struct lb_case *c;
+    const struct lb_log_view *view;
+    uint32_t log;
+    uint64_t slack, last_ns;
+    uint32_t index;   /* of the event being read */
+    uint32_t retired; /* process that must not come back */
+    bool has_retired;
+    const struct lb_event *invoke; /* of the operation under way; NULL */
+    uint32_t invoke_index;
+    /* locks */
+    uint32_t *newest; /* per resource: the newest open grant of this log, or LB_NONE */
+    struct lb_array grants;
+    bool is_waiting;
+    uint32_t wait_object, wait_event;
+    uint64_t wait_ns;
+    bool has_ticket;
+    struct lb_waiter ticket; /* the place in line, while it has_ticket */
+    bool has_unknown_grant;  /* an acquire's outcome was unknown: it may hold something */
+    /* queues: has_unknown_grant: it may hold items */
+    size_t claim_first; /* the items of the claim under way */
+};
+
+int lb_scan_history(struct lb_case *c);
+int lb_scan_bad(struct lb_scan *scan, const char *what);
+int lb_scan_lock_end(struct lb_scan *scan, const struct lb_event *end, int type);
+/* Takes as many whole cycles (acquire ok, release ok, nothing else about) as stand at the head of
+ * events; returns how many events that were. What it does is what the others would do, in short. */
+size_t lb_scan_cycles(struct lb_scan *scan, const struct lb_event *events, size_t n);
+int lb_scan_lock_finish(struct lb_scan *scan);
+int lb_scan_queue_end(struct lb_scan *scan, const struct lb_event *end, int type);
+int lb_scan_item(struct lb_scan *scan, const struct lb_event *note);
+/* An operation on everybody's: recover, reset-all, clear-all. */
+int lb_scan_write(struct lb_scan *scan, const struct lb_event *end, int type);
+int lb_scan_world(struct lb_scan *scan, const struct lb_event *end, int type);
+void lb_scan_wait_begin(struct lb_scan *scan);
+/* The wait under way ends; granted: with the event being read, otherwise the worker gave up. */
+void lb_scan_wait_end(struct lb_scan *scan, uint64_t time_ns, bool granted);
+/* A process that was answered info does not go on: its grants lapse, its place in line is left. */
+int lb_scan_retire(struct lb_scan *scan, uint64_t low);
+/* What notes and recoveries say about holds that had not ended when their log did. */
+int lb_world_apply(struct lb_case *c);
+/* Fills the logs' death_ns and gone_ns. */
+void lb_world_deaths(struct lb_case *c);
+/* The earliest time at which a recovery can have freed what the dead of that time held; LB_NEVER.
+ */
+uint64_t lb_world_recovered(const struct lb_case *c, uint64_t death);
+/* The earliest time at which the session that a note speaks of can have ended. */
+uint64_t lb_world_session_end(const struct lb_case *c, const struct lb_world_event *note);
+
+/* --- merging and sorting: merge.c, sort.c --- */
+
+/* Fills c->order: all holds by start. */
+int lb_merge_holds(struct lb_case *c);
+
+/* Sorts by key, stable. 0 or LB_E_MEMORY. */
+int lb_sort(struct lb_key *keys, size_t n);
+
+/* --- judging --- */
+
+int lb_judge_exclusive(struct lb_case *c);
+int lb_judge_owner(struct lb_case *c);
+int lb_judge_fenced(struct lb_case *c);
+int lb_judge_lock_fifo(struct lb_case *c);
+int lb_judge_items(struct lb_case *c);
+int lb_judge_loss(struct lb_case *c);
+/* Fills by_id and claimed. */
+int lb_index_items(struct lb_case *c);
+/* The put of id that was asked for first; NULL: none. hint starts at 0 and ids only grow. */
+struct lb_put_index {
+    struct lb_put *puts; /* by first id */
+    size_t n;
+    uint64_t *reach; /* largest last id of the puts up to here */
+};
+int lb_put_index_init(struct lb_put_index *index, struct lb_case *c);
+void lb_put_index_release(struct lb_put_index *index);
+const struct lb_put *lb_put_find(const struct lb_put_index *index, uint64_t id, size_t *hint);
+int lb_judge_queue_fifo(struct lb_case *c);
+int lb_judge_recovery(struct lb_case *c);
+int lb_judge_item_deaths(struct lb_case *c);
+/* Sorts the n lengths and takes count, percentiles and maximum. */
+void lb_measure_recovery(struct lb_case *c, uint64_t *took_ns, size_t n);
+int lb_judge_fairness(struct lb_case *c);
+int lb_judge_answers(struct lb_case *c);
+
+/* --- findings: witness.c --- */
+
+/* The finding of a guarantee. */
+static inline struct lb_finding *lb_finding_of(struct lb_case *c, enum lb_guarantee guarantee)
+{
+    return &c->out->findings[guarantee];
+}
+/* Where the next witness of a finding goes; NULL when all places are taken. Zeroed. */
+struct lb_witness *lb_witness_new(struct lb_finding *finding);
+/* Adds the operation that the end (or unanswered invoke) at position event belongs to. */
+void lb_witness_add(const struct lb_case *c, struct lb_witness *witness, uint32_t log,
+                    uint32_t event);
+/* Adds a grant's acquire and its release, if there was one. */
+void lb_witness_add_hold(const struct lb_case *c, struct lb_witness *witness,
+                         const struct lb_hold *hold);
+void lb_witness_text(struct lb_witness *witness, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* A wait that was longer than the bound. end: the event that answered, or LB_NONE. */
+void lb_witness_wait(struct lb_case *c, const struct lb_pending_wait *wait, uint32_t end);
+/* A point in time for people: "12.041 ms" after the history's start. */
+char *lb_at(const struct lb_case *c, uint64_t time_ns, char *buf, size_t size);
+
+enum { LB_AT = 40 };
+
+int lb_out_of_memory(struct lb_case *c);
+
+#endif

@@ -1,0 +1,140 @@
+/* Several histories as one: see check_join.h. One block of memory holds logs, spans and events. */
+#include "check_join.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SAME_CLOCK_NS = 1000000000, SAME_CLOCK_S = 10 };
+
+struct joined {
+    struct lb_log_view *logs;
+    struct lb_span *spans;
+    struct lb_event *events;
+    char *meta;
+};
+
+static void joined_free(struct joined *joined)
+{
+    if (joined == NULL)
+        return;
+    free(joined->logs);
+    free(joined->spans);
+    free(joined->events);
+    free(joined->meta);
+    free(joined);
+}
+
+/* Realtime minus monotonic time. Unsigned and wrapping: only differences of two count. */
+static uint64_t offset_of(const struct lb_history_view *view)
+{
+    return view->start_unix_ns - view->start_ns;
+}
+
+/* What must be added to view's times to have them on first's clock. */
+static uint64_t shift_of(const struct lb_history_view *first, const struct lb_history_view *view)
+{
+    uint64_t shift = offset_of(view) - offset_of(first);
+    uint64_t size = shift > UINT64_MAX / 2 ? 0 - shift : shift;
+    return size < (uint64_t)SAME_CLOCK_S * SAME_CLOCK_NS ? 0 : shift;
+}
+
+/* What must be added to all times besides, so that none is before zero: a host may have been
+ * started after another's history was. */
+static uint64_t rise_of(const struct lb_history_view *views, size_t n)
+{
+    int64_t least = 0;
+    for (size_t i = 0; i < n; i++) {
+        int64_t start = (int64_t)(views[i].start_ns + shift_of(&views[0], &views[i]));
+        least = start < least ? start : least;
+    }
+    return (uint64_t)-least;
+}
+
+static bool names_a_log(const struct lb_event *event)
+{
+    return event->type == LB_EV_NOTE && event->arg != UINT32_MAX &&
+           (event->op == LB_OP_FAULT || event->op == LB_OP_DEATH || event->op == LB_OP_SESSION_END);
+}
+
+static struct lb_event *copy_log(const struct lb_log_view *from, uint64_t shift, uint32_t first_log,
+                                 struct lb_event *to)
+{
+    for (size_t s = 0; s < from->n_spans; s++)
+        for (size_t i = 0; i < from->spans[s].n; i++) {
+            struct lb_event event = from->spans[s].events[i];
+            event.time_ns += shift;
+            if (names_a_log(&event))
+                event.arg += first_log;
+            *to++ = event;
+        }
+    return to;
+}
+
+static int allocate(const struct lb_history_view *views, size_t n, struct joined **ret_joined)
+{
+    size_t n_logs = 0, n_events = 0;
+    for (size_t i = 0; i < n; i++) {
+        n_logs += views[i].n_logs;
+        n_events += views[i].n_events;
+    }
+    struct joined *joined = calloc(1, sizeof *joined);
+    if (joined == NULL)
+        return LB_E_MEMORY;
+    joined->logs = calloc(n_logs + 1, sizeof *joined->logs);
+    joined->spans = calloc(n_logs + 1, sizeof *joined->spans);
+    joined->events = malloc((n_events + 1) * sizeof *joined->events);
+    joined->meta = strdup(n > 0 && views[0].meta != NULL ? views[0].meta : "");
+    if (joined->logs == NULL || joined->spans == NULL || joined->events == NULL ||
+        joined->meta == NULL) {
+        joined_free(joined);
+        return LB_E_MEMORY;
+    }
+    *ret_joined = joined;
+    return 0;
+}
+
+int lb_join(const struct lb_history_view *views, size_t n, const uint64_t *uncertainty_ns,
+            struct lb_history_view *ret_view, struct lb_error *err)
+{
+    struct joined *joined;
+    if (n == 0 || allocate(views, n, &joined) != 0)
+        return lb_fail(err, LB_E_MEMORY, "out of memory for %zu histories", n);
+    uint64_t rise = rise_of(views, n);
+    struct lb_history_view view = {.logs = joined->logs,
+                                   .start_ns = views[0].start_ns + rise,
+                                   .start_unix_ns = views[0].start_unix_ns,
+                                   .meta = joined->meta,
+                                   .memory = joined};
+    struct lb_event *next = joined->events;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t shift = shift_of(&views[0], &views[i]) + rise, start = views[i].start_ns + shift;
+        uint32_t first_log = (uint32_t)view.n_logs;
+        if (start < view.start_ns)
+            view.start_ns = start;
+        for (size_t k = 0; k < views[i].n_logs; k++, view.n_logs++) {
+            const struct lb_log_view *from = &views[i].logs[k];
+            struct lb_event *end = copy_log(from, shift, first_log, next);
+            joined->spans[view.n_logs] =
+                (struct lb_span){.events = next, .n = (size_t)(end - next)};
+            joined->logs[view.n_logs] = (struct lb_log_view){
+                .number = (uint32_t)view.n_logs,
+                .n_spans = end != next,
+                .spans = &joined->spans[view.n_logs],
+                .n_events = (uint64_t)(end - next),
+                .uncertainty_ns =
+                    from->uncertainty_ns + (uncertainty_ns != NULL ? uncertainty_ns[i] : 0)};
+            view.n_events += (uint64_t)(end - next);
+            next = end;
+        }
+        view.truncated = view.truncated || views[i].truncated;
+    }
+    *ret_view = view;
+    return 0;
+}
+
+void lb_join_release(struct lb_history_view *view)
+{
+    if (view->memory != NULL)
+        joined_free(view->memory);
+    *view = (struct lb_history_view){0};
+}

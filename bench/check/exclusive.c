@@ -1,0 +1,398 @@
+/* exclusive: never more holders than the capacity, no reader beside a writer.
+ *
+ * A hold certainly covers its core, the open interval (s, e) from the acquire's ok to the release's
+ * invoke. Claim: a legal order of all operations exists iff no set of holds that together exceed
+ * the capacity has a moment in common in all of their cores.
+ *   If they have, then at that moment every one of them was held whatever the order.
+ *   If not, let each grant take effect at its ok and each release at its invoke, releases
+ *   before grants at one moment: the holders at any time are those whose cores cover it.
+ * Intervals have a moment in common iff they have one in pairs (Helly), that is iff the latest of
+ * their starts is before the earliest of their ends; hence a sweep by start decides: a hold that
+ * starts at s meets those that began before and end after s. Moments are exact only to a
+ * tick, so operations that share a tick are concurrent, and ends come before starts.
+ *
+ * A core may be empty: s >= e. (Granted and released in one tick; a lease that can have been over
+ * before its grant was answered; clocks that are too uncertain.) The hold still was somewhere
+ * around [e, s]: it began by s and ended no earlier than e, so it meets every core that strictly
+ * covers [e, s], in every order, and it need not meet any other. Two empty cores never cover each
+ * other.
+ *
+ * Counted: the holds that were granted when the capacity was used up. The others of a violation's
+ * set are those that end last, which is also the set that is together the longest.
+ *
+ * One resource costs its latest end while its holds come one after another; the first that meets
+ * another makes a heap by end. O(n log(workers)).
+ */
+#include "check_internal.h"
+
+#include "units.h"
+
+#include <stdlib.h>
+
+struct entry {
+    uint64_t end;
+    uint32_t hold;
+};
+
+struct resource {
+    uint64_t latest, latest_writer; /* ends */
+    uint32_t latest_hold, latest_writer_hold;
+    uint32_t n, room;   /* in the heap */
+    uint64_t permits;   /* of the writers in the heap */
+    struct entry *heap; /* by end, earliest first; NULL until two holds met */
+};
+
+/* A violating set, kept by reference until it is put into words. */
+struct overlap {
+    uint64_t length, at;
+    uint32_t holds[LB_WITNESS_OPS / 2];
+    uint32_t n; /* in the set; only the first few are kept */
+    bool is_set;
+};
+
+struct sweep {
+    struct lb_case *c;
+    bool cut; /* judge what the database granted, rather than what holders believed */
+    struct resource *resources;
+    uint64_t n_violations;
+    uint64_t max_depth;
+    struct overlap first, shortest, longest;
+};
+
+static uint64_t end_of(const struct sweep *sweep, const struct lb_hold *hold)
+{
+    if (sweep->cut)
+        return hold->cut;
+    uint64_t death = hold->is_dead ? sweep->c->logs[hold->log].gone_ns : LB_NEVER;
+    return death < hold->end ? death : hold->end; /* the dead believe nothing */
+}
+
+static uint32_t capacity_of(const struct sweep *sweep, uint32_t resource)
+{
+    const struct lb_model *model = sweep->c->model;
+    return model->capacity == NULL ? 1 : model->capacity[resource];
+}
+
+/* --- the heap of the holds that have not ended --- */
+
+static void sift_up(struct entry *heap, uint32_t i)
+{
+    struct entry entry = heap[i];
+    while (i > 0 && heap[(i - 1) / 2].end > entry.end) {
+        heap[i] = heap[(i - 1) / 2];
+        i = (i - 1) / 2;
+    }
+    heap[i] = entry;
+}
+
+static void sift_down(struct entry *heap, uint32_t n)
+{
+    struct entry entry = heap[0];
+    uint32_t i = 0;
+    for (;;) {
+        uint32_t child = 2 * i + 1;
+        if (child >= n)
+            break;
+        if (child + 1 < n && heap[child + 1].end < heap[child].end)
+            child++;
+        if (heap[child].end >= entry.end)
+            break;
+        heap[i] = heap[child];
+        i = child;
+    }
+    heap[i] = entry;
+}
+
+static int heap_push(struct sweep *sweep, struct resource *r, uint32_t hold)
+{
+    if (r->n == r->room) {
+        uint32_t room = r->room == 0 ? 4 : r->room * 2;
+        struct entry *heap = realloc(r->heap, room * sizeof *heap);
+        if (heap == NULL)
+            return lb_out_of_memory(sweep->c);
+        r->heap = heap;
+        r->room = room;
+    }
+    const struct lb_hold *h = &lb_holds(sweep->c)[hold];
+    r->heap[r->n] = (struct entry){.end = end_of(sweep, h), .hold = hold};
+    sift_up(r->heap, r->n++);
+    r->permits += h->is_shared ? 0 : h->permits;
+    return 0;
+}
+
+static void heap_drop_ended(struct sweep *sweep, struct resource *r, uint64_t now)
+{
+    while (r->n > 0 && r->heap[0].end <= now) {
+        const struct lb_hold *h = &lb_holds(sweep->c)[r->heap[0].hold];
+        r->permits -= h->is_shared ? 0 : h->permits;
+        r->heap[0] = r->heap[--r->n];
+        if (r->n > 0)
+            sift_down(r->heap, r->n);
+    }
+}
+
+/* --- violations --- */
+
+static int by_end_descending(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+    return x->end < y->end ? 1 : x->end > y->end ? -1 : 0;
+}
+
+/* The hold and those of the n that end last, as few as exceed the capacity. */
+static int smallest_set(struct sweep *sweep, const struct entry *heap, uint32_t n, uint32_t number,
+                        uint64_t capacity, struct overlap *ret_overlap)
+{
+    const struct lb_hold *holds = lb_holds(sweep->c);
+    const struct lb_hold *hold = &holds[number];
+    struct overlap set = {.at = hold->start, .holds = {number}, .n = 1, .is_set = true};
+    uint64_t end = end_of(sweep, hold), sum = hold->is_shared ? 0 : hold->permits;
+    if (sum <= capacity) {
+        struct entry *order = malloc((n + 1) * sizeof *order);
+        if (order == NULL)
+            return lb_out_of_memory(sweep->c);
+        for (uint32_t i = 0; i < n; i++)
+            order[i] = heap[i];
+        qsort(order, n, sizeof *order, by_end_descending);
+        for (uint32_t i = 0; i < n && sum <= capacity; i++) {
+            const struct lb_hold *other = &holds[order[i].hold];
+            if (other->is_shared)
+                continue;
+            sum += other->permits;
+            if (set.n < LB_WITNESS_OPS / 2)
+                set.holds[set.n] = order[i].hold;
+            set.n++;
+            if (order[i].end < end)
+                end = order[i].end;
+        }
+        free(order);
+    }
+    set.length = end > hold->start ? end - hold->start : 0;
+    *ret_overlap = set;
+    return 0;
+}
+
+static struct overlap pair(const struct sweep *sweep, uint32_t hold, uint32_t other)
+{
+    uint64_t start = lb_holds(sweep->c)[hold].start;
+    uint64_t a = end_of(sweep, &lb_holds(sweep->c)[hold]);
+    uint64_t b = end_of(sweep, &lb_holds(sweep->c)[other]);
+    uint64_t end = a < b ? a : b;
+    return (struct overlap){.length = end > start ? end - start : 0,
+                            .at = start,
+                            .holds = {hold, other},
+                            .n = 2,
+                            .is_set = true};
+}
+
+static void note_overlap(struct sweep *sweep, const struct overlap *overlap)
+{
+    uint64_t *first = sweep->c->first_violation;
+    uint32_t resource = lb_holds(sweep->c)[overlap->holds[0]].resource;
+    sweep->n_violations++;
+    if (first != NULL && sweep->cut && first[resource] == LB_NEVER)
+        first[resource] = overlap->at;
+    if (!sweep->first.is_set)
+        sweep->first = *overlap;
+    if (!sweep->shortest.is_set || overlap->length < sweep->shortest.length)
+        sweep->shortest = *overlap;
+    if (!sweep->longest.is_set || overlap->length > sweep->longest.length)
+        sweep->longest = *overlap;
+}
+
+/* Does the hold, which starts now, exceed what the resource allows beside those that have not
+ * ended? */
+static int judge_start(struct sweep *sweep, const struct resource *r, uint32_t number)
+{
+    const struct lb_hold *holds = lb_holds(sweep->c), *hold = &holds[number];
+    uint64_t capacity = capacity_of(sweep, hold->resource);
+    struct overlap overlap = {0};
+    int rc = 0;
+    if (hold->is_shared) {
+        if (r->latest_writer <= hold->start)
+            return 0;
+        overlap = pair(sweep, number, r->latest_writer_hold);
+    } else if (r->n > 0 && capacity <= 1) {
+        overlap = pair(sweep, number, r->latest_hold);
+    } else if (r->permits + hold->permits > capacity) {
+        rc = smallest_set(sweep, r->heap, r->n, number, capacity, &overlap);
+    } else { /* room, but no reader may stand beside a writer */
+        for (uint32_t i = 0; i < r->n; i++)
+            if (holds[r->heap[i].hold].is_shared &&
+                (!overlap.is_set || r->heap[i].end > end_of(sweep, &holds[overlap.holds[1]])))
+                overlap = pair(sweep, number, r->heap[i].hold);
+    }
+    if (rc == 0 && overlap.is_set)
+        note_overlap(sweep, &overlap);
+    return rc;
+}
+
+/* The same for a hold whose core is empty: only those count that cover it on both sides. */
+static int judge_empty(struct sweep *sweep, const struct resource *r, uint32_t number)
+{
+    const struct lb_hold *holds = lb_holds(sweep->c), *hold = &holds[number];
+    const struct entry alone = {.end = r->latest, .hold = r->latest_hold};
+    const struct entry *heap = r->n > 0 ? r->heap : &alone;
+    uint32_t n = r->n > 0 ? r->n : r->latest > hold->start, n_covers = 0;
+    uint64_t capacity = capacity_of(sweep, hold->resource), permits = hold->permits;
+    struct overlap overlap = {0};
+    struct entry *covers = malloc((n + 1) * sizeof *covers);
+    if (covers == NULL)
+        return lb_out_of_memory(sweep->c);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct lb_hold *other = &holds[heap[i].hold];
+        if (other->start >= end_of(sweep, hold) || heap[i].end <= hold->start)
+            continue;
+        if (!other->is_shared) {
+            permits += other->permits;
+            covers[n_covers++] = heap[i];
+        }
+        if (hold->is_shared != other->is_shared ||
+            (!hold->is_shared && !other->is_shared && capacity <= 1))
+            overlap = pair(sweep, number, heap[i].hold);
+    }
+    int rc = 0;
+    if (!overlap.is_set && !hold->is_shared && permits > capacity)
+        rc = smallest_set(sweep, covers, n_covers, number, capacity, &overlap);
+    free(covers);
+    if (rc == 0 && overlap.is_set)
+        note_overlap(sweep, &overlap);
+    return rc;
+}
+
+static int sweep_hold(struct sweep *sweep, uint32_t number)
+{
+    const struct lb_hold *hold = &lb_holds(sweep->c)[number];
+    struct resource *r = &sweep->resources[hold->resource];
+    uint64_t end = end_of(sweep, hold);
+    int rc = 0;
+    if (end <= hold->start)
+        return judge_empty(sweep, r, number);
+    if (r->latest <= hold->start) { /* alone */
+        r->n = 0;
+        r->permits = 0;
+        if (hold->permits > 1 && !hold->is_shared)
+            rc = judge_start(sweep, r, number);
+    } else {
+        if (r->n == 0)
+            rc = heap_push(sweep, r, r->latest_hold);
+        heap_drop_ended(sweep, r, hold->start);
+        if (rc == 0)
+            rc = judge_start(sweep, r, number);
+    }
+    if (rc != 0)
+        return rc;
+    if (r->n > 0)
+        rc = heap_push(sweep, r, number);
+    if (end > r->latest) {
+        r->latest = end;
+        r->latest_hold = number;
+    }
+    if (!hold->is_shared && end > r->latest_writer) {
+        r->latest_writer = end;
+        r->latest_writer_hold = number;
+    }
+    uint64_t depth = r->n > 0 ? r->n : 1;
+    if (depth > sweep->max_depth)
+        sweep->max_depth = depth;
+    return rc;
+}
+
+static int sweep_all(struct sweep *sweep)
+{
+    const struct lb_case *c = sweep->c;
+    sweep->resources = calloc((size_t)c->n_resources + 1, sizeof *sweep->resources);
+    int rc = sweep->resources == NULL ? lb_out_of_memory(sweep->c) : 0;
+    for (size_t i = 0; i < c->holds.n && rc == 0; i++)
+        if (sweep->cut || !lb_holds(c)[c->order[i]].is_piece)
+            rc = sweep_hold(sweep, c->order[i]);
+    for (uint32_t i = 0; i < c->n_resources && sweep->resources != NULL; i++)
+        free(sweep->resources[i].heap);
+    free(sweep->resources);
+    return rc;
+}
+
+/* --- words --- */
+
+static void describe_pair(struct lb_case *c, struct lb_witness *witness,
+                          const struct lb_hold *later, const struct lb_hold *earlier,
+                          uint64_t earlier_end)
+{
+    char at[LB_AT], from[LB_AT], to[LB_AT], together[LB_AT];
+    bool for_ever = earlier_end > c->end_ns;
+    lb_witness_text(
+        witness,
+        "worker %u was granted resource %u%s at %s while worker %u held it%s from %s %s%s: "
+        "%s together",
+        c->history->logs[later->log].number, later->resource, later->is_shared ? " (shared)" : "",
+        lb_at(c, later->start, at, sizeof at), c->history->logs[earlier->log].number,
+        earlier->is_shared ? " (shared)" : "", lb_at(c, earlier->start, from, sizeof from),
+        for_ever ? (earlier->is_dead ? "and died in it" : "on") : "to ",
+        for_ever ? "" : lb_at(c, earlier_end, to, sizeof to),
+        lb_format_ns(witness->overlap_ns, together, sizeof together));
+}
+
+static void describe(struct sweep *sweep, const struct overlap *overlap)
+{
+    struct lb_case *c = sweep->c;
+    struct lb_finding *finding = lb_finding_of(c, LB_G_EXCLUSIVE);
+    if (!overlap->is_set)
+        return;
+    struct lb_witness *witness = lb_witness_new(finding);
+    if (witness == NULL)
+        return;
+    witness->overlap_ns = overlap->length;
+    witness->at_ns = overlap->at;
+    for (uint32_t i = 0; i < overlap->n && i < LB_WITNESS_OPS / 2; i++)
+        lb_witness_add_hold(c, witness, &lb_holds(c)[overlap->holds[i]]);
+    const struct lb_hold *hold = &lb_holds(c)[overlap->holds[0]];
+    uint32_t capacity = capacity_of(sweep, hold->resource);
+    if (overlap->n == 2 && capacity <= 1) {
+        const struct lb_hold *other = &lb_holds(c)[overlap->holds[1]];
+        describe_pair(c, witness, hold, other, end_of(sweep, other));
+        return;
+    }
+    char at[LB_AT], together[LB_AT];
+    lb_witness_text(witness,
+                    "worker %u was granted %u of resource %u at %s as one of %u holders together "
+                    "for %s; its capacity is %u",
+                    c->history->logs[hold->log].number, hold->permits, hold->resource,
+                    lb_at(c, hold->start, at, sizeof at), overlap->n,
+                    lb_format_ns(overlap->length, together, sizeof together), capacity);
+}
+
+static bool same(const struct overlap *a, const struct overlap *b)
+{
+    return a->is_set && b->is_set && a->holds[0] == b->holds[0];
+}
+
+int lb_judge_exclusive(struct lb_case *c)
+{
+    struct lb_measures *measures = &c->out->measures;
+    struct lb_finding *finding = lb_finding_of(c, LB_G_EXCLUSIVE);
+    struct sweep cut = {.c = c, .cut = true}, uncut = {.c = c};
+    if (c->late.n > 0) { /* owner.c asks when each lock first failed to exclude */
+        c->first_violation = malloc(c->n_resources * sizeof *c->first_violation);
+        if (c->first_violation == NULL)
+            return lb_out_of_memory(c);
+        memset(c->first_violation, 0xff, c->n_resources * sizeof *c->first_violation);
+    }
+    int rc = sweep_all(&cut);
+    if (rc == 0 && c->has_cuts)
+        rc = sweep_all(&uncut);
+    if (rc != 0)
+        return rc;
+    finding->n_violations = cut.n_violations;
+    for (size_t i = 0; i < c->history->n_logs; i++)
+        measures->n_holds += c->logs[i].n_holds - c->logs[i].n_pieces;
+    finding->n_tested = measures->n_holds;
+    measures->n_cut_violations = cut.n_violations;
+    measures->n_uncut_violations = c->has_cuts ? uncut.n_violations : cut.n_violations;
+    measures->max_depth = c->has_cuts ? uncut.max_depth : cut.max_depth;
+    describe(&cut, &cut.first);
+    if (!same(&cut.shortest, &cut.first))
+        describe(&cut, &cut.shortest);
+    if (!same(&cut.longest, &cut.first) && !same(&cut.longest, &cut.shortest))
+        describe(&cut, &cut.longest);
+    return 0;
+}

@@ -1,0 +1,235 @@
+/* fenced: tokens grow with each grant, and the guarded resource never accepts a smaller one after a
+ * larger one.
+ *
+ * Grants: if A was answered before B was asked for, A's grant came first in every order, so its
+ * token must be smaller. Conversely, if no such pair is wrong, ordering concurrent grants by their
+ * tokens contradicts no real-time order. B is wrong iff the largest token among those that were
+ * answered before B was asked for is not smaller than B's. In order of answers, tokens that only
+ * grow show at once that nobody is wrong; those that do not are looked at again, in order of
+ * asking.
+ *
+ * Writes: the same with accepted writes, where equal tokens are the same holder's and fine.
+ */
+#include "check_internal.h"
+
+#include <stdlib.h>
+
+struct largest {
+    uint64_t token;
+    uint32_t hold; /* or write */
+    bool is_set;
+};
+
+static uint64_t token_of(const struct lb_case *c, uint32_t hold)
+{
+    return ((const uint64_t *)c->tokens.items)[hold];
+}
+
+static bool has_token(const struct lb_hold *hold)
+{
+    return hold->has_token && !hold->is_piece;
+}
+
+static void report_grant(struct lb_case *c, uint32_t earlier, uint32_t later)
+{
+    const struct lb_hold *a = &lb_holds(c)[earlier], *b = &lb_holds(c)[later];
+    struct lb_finding *finding = lb_finding_of(c, LB_G_FENCED);
+    finding->n_violations++;
+    struct lb_witness *witness = lb_witness_new(finding);
+    if (witness == NULL)
+        return;
+    char at[LB_AT], asked[LB_AT];
+    lb_witness_add(c, witness, a->log, a->event);
+    lb_witness_add(c, witness, b->log, b->event);
+    witness->at_ns = b->start;
+    lb_witness_text(
+        witness,
+        "worker %u was granted resource %u with token %lld at %s; worker %u, which asked "
+        "for it at %s, got token %lld, which is not larger",
+        c->history->logs[a->log].number, a->resource, (long long)token_of(c, earlier),
+        lb_at(c, a->start, at, sizeof at), c->history->logs[b->log].number,
+        lb_at(c, lb_hold_asked(c, b), asked, sizeof asked), (long long)token_of(c, later));
+}
+
+/* Grants whose token is not above all that were answered before them. */
+static int find_suspects(struct lb_case *c, struct largest *largest, struct lb_array *suspects)
+{
+    for (size_t i = 0; i < c->holds.n; i++) {
+        uint32_t number = c->order[i];
+        const struct lb_hold *hold = &lb_holds(c)[number];
+        if (!has_token(hold))
+            continue;
+        lb_finding_of(c, LB_G_FENCED)->n_tested++;
+        struct largest *best = &largest[hold->resource];
+        int64_t token = (int64_t)token_of(c, number);
+        if (best->is_set && token <= (int64_t)best->token) {
+            struct lb_key *suspect = lb_array_push(suspects, sizeof *suspect);
+            if (suspect == NULL)
+                return lb_out_of_memory(c);
+            *suspect = (struct lb_key){.key = lb_hold_asked(c, hold), .index = number};
+            continue;
+        }
+        *best = (struct largest){.token = (uint64_t)token, .hold = number, .is_set = true};
+    }
+    return 0;
+}
+
+static bool test_and_set(uint8_t *bits, uint32_t i)
+{
+    bool was = (bits[i / 8] >> (i % 8) & 1) != 0;
+    bits[i / 8] |= (uint8_t)(1u << (i % 8));
+    return was;
+}
+
+/* Suspects, by the time they were asked for, against the largest token answered before. */
+static void judge_order(struct lb_case *c, struct largest *largest, const struct lb_array *suspects,
+                        uint8_t *reported)
+{
+    size_t next = 0;
+    for (size_t i = 0; i < suspects->n; i++) {
+        const struct lb_key *suspect = &((const struct lb_key *)suspects->items)[i];
+        for (; next < c->holds.n && lb_holds(c)[c->order[next]].start < suspect->key; next++) {
+            const struct lb_hold *hold = &lb_holds(c)[c->order[next]];
+            struct largest *best = &largest[hold->resource];
+            int64_t token = has_token(hold) ? (int64_t)token_of(c, c->order[next]) : 0;
+            if (has_token(hold) && (!best->is_set || token > (int64_t)best->token))
+                *best = (struct largest){(uint64_t)token, c->order[next], true};
+        }
+        const struct largest *best = &largest[lb_holds(c)[suspect->index].resource];
+        if (best->is_set && (int64_t)best->token >= (int64_t)token_of(c, suspect->index) &&
+            !test_and_set(reported, suspect->index))
+            report_grant(c, best->hold, suspect->index);
+    }
+}
+
+/* Exclusive grants of one resource that share a token, whatever their times. */
+static int judge_equals(struct lb_case *c, uint8_t *reported)
+{
+    size_t n = 0;
+    struct lb_key *keys = malloc((c->holds.n + 1) * sizeof *keys);
+    if (keys == NULL)
+        return lb_out_of_memory(c);
+    for (size_t i = 0; i < c->holds.n; i++) {
+        const struct lb_hold *hold = &lb_holds(c)[c->order[i]];
+        bool alone = c->model->capacity == NULL || c->model->capacity[hold->resource] <= 1;
+        if (has_token(hold) && !hold->is_shared && alone)
+            keys[n++] = (struct lb_key){.key = token_of(c, c->order[i]), .index = c->order[i]};
+    }
+    int rc = lb_sort(keys, n);
+    for (size_t i = 0; i < n; i++)
+        keys[i].key = lb_holds(c)[keys[i].index].resource;
+    rc = rc != 0 || lb_sort(keys, n) != 0 ? lb_out_of_memory(c) : 0;
+    for (size_t i = 1; i < n && rc == 0; i++)
+        if (keys[i].key == keys[i - 1].key &&
+            token_of(c, keys[i].index) == token_of(c, keys[i - 1].index) &&
+            !test_and_set(reported, keys[i].index))
+            report_grant(c, keys[i - 1].index, keys[i].index);
+    free(keys);
+    return rc;
+}
+
+static int judge_grants(struct lb_case *c)
+{
+    struct lb_array suspects = {0};
+    uint8_t *reported = calloc(c->holds.n / 8 + 1, 1);
+    struct largest *largest = calloc((size_t)c->n_resources + 1, sizeof *largest);
+    int rc = largest == NULL || reported == NULL ? lb_out_of_memory(c)
+                                                 : find_suspects(c, largest, &suspects);
+    if (rc == 0 && suspects.n > 0 && lb_sort(suspects.items, suspects.n) != 0)
+        rc = lb_out_of_memory(c);
+    if (rc == 0 && suspects.n > 0) {
+        memset(largest, 0, ((size_t)c->n_resources + 1) * sizeof *largest);
+        judge_order(c, largest, &suspects, reported);
+        rc = judge_equals(c, reported);
+    }
+    free(largest);
+    free(reported);
+    free(suspects.items);
+    return rc;
+}
+
+static void report_write(struct lb_case *c, const struct lb_write *a, const struct lb_write *b)
+{
+    struct lb_finding *finding = lb_finding_of(c, LB_G_FENCED);
+    finding->n_violations++;
+    c->out->measures.n_stale_writes_accepted++;
+    struct lb_witness *witness = lb_witness_new(finding);
+    if (witness == NULL)
+        return;
+    char at[LB_AT], before[LB_AT];
+    lb_witness_add(c, witness, a->log, a->event);
+    lb_witness_add(c, witness, b->log, b->event);
+    witness->at_ns = b->low;
+    lb_witness_text(witness,
+                    "worker %u's stale write to resource %u with token %lld was accepted at %s, "
+                    "though worker %u's with token %lld had been accepted by %s",
+                    c->history->logs[b->log].number, b->resource, (long long)b->token,
+                    lb_at(c, b->low, at, sizeof at), c->history->logs[a->log].number,
+                    (long long)a->token, lb_at(c, a->high, before, sizeof before));
+}
+
+/* Writes to one resource. by_low and by_high: the same writes in both orders. */
+static void judge_resource(struct lb_case *c, const struct lb_key *by_low,
+                           const struct lb_key *by_high, size_t n)
+{
+    const struct lb_write *writes = c->writes.items;
+    const struct lb_write *best = NULL;
+    size_t next = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct lb_write *write = &writes[by_low[i].index];
+        for (; next < n && by_high[next].key < write->low; next++) {
+            const struct lb_write *earlier = &writes[by_high[next].index];
+            if (best == NULL || (int64_t)earlier->token > (int64_t)best->token)
+                best = earlier;
+        }
+        if (best != NULL && (int64_t)best->token > (int64_t)write->token)
+            report_write(c, best, write);
+    }
+}
+
+/* Orders the writes by time and, the sort being stable, then by resource. */
+static int order_writes(const struct lb_case *c, struct lb_key *keys, bool high)
+{
+    const struct lb_write *writes = c->writes.items;
+    for (size_t i = 0; i < c->writes.n; i++)
+        keys[i] =
+            (struct lb_key){.key = high ? writes[i].high : writes[i].low, .index = (uint32_t)i};
+    if (lb_sort(keys, c->writes.n) != 0)
+        return LB_E_MEMORY;
+    for (size_t i = 0; i < c->writes.n; i++)
+        keys[i].key = writes[keys[i].index].resource;
+    if (lb_sort(keys, c->writes.n) != 0)
+        return LB_E_MEMORY;
+    for (size_t i = 0; i < c->writes.n; i++)
+        keys[i].key = high ? writes[keys[i].index].high : writes[keys[i].index].low;
+    return 0;
+}
+
+static int judge_writes(struct lb_case *c)
+{
+    size_t n = c->writes.n;
+    const struct lb_write *writes = c->writes.items;
+    struct lb_key *low = malloc(n * sizeof *low), *high = malloc(n * sizeof *high);
+    int rc = low == NULL || high == NULL || order_writes(c, low, false) != 0 ||
+                     order_writes(c, high, true) != 0
+                 ? lb_out_of_memory(c)
+                 : 0;
+    for (size_t i = 0; i < n && rc == 0;) {
+        size_t first = i;
+        while (i < n && writes[low[i].index].resource == writes[low[first].index].resource)
+            i++;
+        judge_resource(c, low + first, high + first, i - first);
+    }
+    free(low);
+    free(high);
+    return rc;
+}
+
+int lb_judge_fenced(struct lb_case *c)
+{
+    int rc = c->has_tokens ? judge_grants(c) : 0;
+    lb_finding_of(c, LB_G_FENCED)->n_tested += c->writes.n;
+    if (rc == 0 && c->writes.n > 0)
+        rc = judge_writes(c);
+    return rc;
+}

@@ -1,0 +1,95 @@
+/* Items in the hands of the dead: who claimed an item, and died before it was certain to be
+ * finished, leaves it to others. It is recovered when the next claim of it is answered; in a
+ * drained queue an item that nobody claimed again is stuck, which no-loss does not see, since it
+ * was claimed once. An item whose end was asked for and never answered may be finished: it is left
+ * out unless it was claimed again.
+ */
+#include "check_internal.h"
+
+#include "units.h"
+
+#include <stdlib.h>
+
+static const struct lb_item_event *event_at(const struct lb_case *c, size_t i)
+{
+    const struct lb_item_event *items = c->items.items;
+    return &items[c->by_id[i].index];
+}
+
+static void report(struct lb_case *c, const struct lb_item_event *dead, uint64_t death,
+                   const struct lb_item_event *next, uint64_t took)
+{
+    struct lb_finding *finding = lb_finding_of(c, LB_G_RECOVERY);
+    finding->n_violations++;
+    struct lb_witness *witness = lb_witness_new(finding);
+    if (witness == NULL)
+        return;
+    char at[LB_AT], length[LB_AT], bound[LB_AT];
+    lb_witness_add(c, witness, dead->log, dead->event);
+    if (next != NULL)
+        lb_witness_add(c, witness, next->log, next->event);
+    witness->at_ns = death + c->model->recovery_bound_ns;
+    lb_witness_text(witness, "worker %u died at %s with item %lld; %s %s later; the bound is %s",
+                    c->history->logs[dead->log].number, lb_at(c, death, at, sizeof at),
+                    (long long)dead->id,
+                    next != NULL ? "it was claimed again" : "nobody had claimed it again",
+                    lb_format_ns(took, length, sizeof length),
+                    lb_format_ns(c->model->recovery_bound_ns, bound, sizeof bound));
+}
+
+/* The claim at place i of the items first .. end - 1, all of one id, was its claimer's last deed.
+ */
+static int judge_death(struct lb_case *c, size_t first, size_t end, size_t i, struct lb_array *took)
+{
+    const struct lb_item_event *dead = event_at(c, i), *next = NULL;
+    uint64_t death = c->logs[dead->log].death_ns;
+    bool unclear = false;
+    for (size_t k = first; k < end; k++) {
+        const struct lb_item_event *e = event_at(c, k);
+        if (e->log == dead->log && e->event > dead->event && e->op != LB_OP_RENEW_ITEM) {
+            if (e->type == LB_EV_OK)
+                return 0;
+            unclear = true;
+        }
+        if (e->op == LB_OP_ITEM && e->log != dead->log && e->high >= death &&
+            (next == NULL || e->high < next->high))
+            next = e;
+    }
+    if (unclear && next == NULL)
+        return 0;
+    struct lb_measures *measures = &c->out->measures;
+    uint64_t until = next != NULL ? next->high : c->end_ns;
+    uint64_t length = until > death ? until - death : 0;
+    measures->n_deaths++;
+    if (next != NULL) {
+        uint64_t *slot = lb_array_push(took, sizeof *slot);
+        if (slot == NULL)
+            return lb_out_of_memory(c);
+        *slot = length;
+    } else {
+        measures->n_stuck += c->model->drained;
+    }
+    uint64_t bound = c->model->recovery_bound_ns;
+    lb_finding_of(c, LB_G_RECOVERY)->n_tested += next != NULL || length > bound;
+    if (bound > 0 && length > bound)
+        report(c, dead, death, next, length);
+    return 0;
+}
+
+int lb_judge_item_deaths(struct lb_case *c)
+{
+    struct lb_array took = {0};
+    int rc = 0;
+    for (size_t first = 0, end = 0; first < c->items.n && rc == 0; first = end) {
+        while (end < c->items.n && c->by_id[end].key == c->by_id[first].key)
+            end++;
+        for (size_t i = first; i < end && rc == 0; i++) {
+            const struct lb_item_event *e = event_at(c, i);
+            if (e->op == LB_OP_ITEM && c->logs[e->log].death_ns != LB_NEVER)
+                rc = judge_death(c, first, end, i, &took);
+        }
+    }
+    lb_measure_recovery(c, took.items, took.n);
+    free(took.items);
+    return rc;
+}

@@ -1,0 +1,326 @@
+/* fifo, for locks: grants follow the order of tickets.
+ *
+ * Grant b overtook waiter a iff a's ticket is smaller and b was certainly granted before a: b's
+ * acquire was answered before a's, the one that was granted, was asked for (tries that were
+ * refused do not count: a waits until it is granted, gives up, or its outcome becomes
+ * unknown). Tickets are given in order, so a stood in line before b did, whenever their requests
+ * were answered.
+ *
+ * Who may pass whom: a resource of capacity K admits the first K in line at any time, so b
+ * breaks the order iff it passed somebody and at least K with smaller tickets were still in line,
+ * waiting or holding, when it was granted. A reader may enter from anywhere unless a writer stands
+ * ahead; so it breaks the order iff it passed a writer, or passed anybody in front of a writer who
+ * was granted: that writer cannot have been granted before the one in front, and not after the
+ * reader. All overtakes among these are counted, with the most that one waiter suffered.
+ *
+ * Tickets that only grow in order of answers show at once that nobody overtook; resources where
+ * they do not are counted with a Fenwick tree over tickets: O(n log n).
+ */
+#include "check_internal.h"
+
+#include <stdlib.h>
+
+struct person {
+    const struct lb_waiter *waiter;
+    uint64_t leaves; /* earliest time at which the place in line was left: release, or giving up */
+    uint32_t rank;   /* of the ticket */
+    uint32_t behind; /* reader: rank of the last granted writer with a smaller ticket; 0: none */
+};
+
+/* A Fenwick tree of how many have been put in at each rank. */
+struct tree {
+    uint32_t *sums;
+    uint32_t n;
+};
+
+static void tree_add(struct tree *tree, uint32_t rank)
+{
+    for (uint32_t i = rank + 1; i <= tree->n; i += i & (~i + 1))
+        tree->sums[i]++;
+}
+
+/* How many below rank. */
+static uint32_t tree_below(const struct tree *tree, uint32_t rank)
+{
+    uint32_t sum = 0;
+    for (uint32_t i = rank; i > 0; i -= i & (~i + 1))
+        sum += tree->sums[i];
+    return sum;
+}
+
+struct line {
+    struct lb_case *c;
+    struct person *people;
+    size_t n;
+    struct lb_key *by_high; /* grants, latest first */
+    struct lb_key *by_low;  /* all, latest first */
+    struct lb_key *by_leave;
+    struct tree trees[4];
+    uint32_t *sums;
+    uint32_t capacity;
+};
+
+enum { WAITING, WAITING_WRITERS, IN_LINE, GRANTED };
+
+/* The end of the hold that a waiter was granted. */
+static uint64_t hold_end(const struct lb_case *c, const struct lb_waiter *waiter)
+{
+    const struct lb_log_facts *facts = &c->logs[waiter->log];
+    size_t low = facts->first_hold, high = low + facts->n_holds;
+    while (low < high) { /* the first hold that starts at or after the grant */
+        size_t middle = low + (high - low) / 2;
+        if (lb_holds(c)[middle].start < waiter->high)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < facts->first_hold + facts->n_holds; low++)
+        if (lb_holds(c)[low].event == waiter->grant && !lb_holds(c)[low].is_piece)
+            return lb_holds(c)[low].cut;
+    return waiter->high;
+}
+
+static void report(struct line *line, const struct lb_waiter *b, uint32_t behind)
+{
+    struct lb_case *c = line->c;
+    struct lb_finding *finding = lb_finding_of(c, LB_G_FIFO);
+    finding->n_violations++;
+    struct lb_witness *witness = lb_witness_new(finding);
+    if (witness == NULL)
+        return;
+    const struct lb_waiter *a = NULL; /* the first in line whom b passed */
+    for (size_t i = 0; i < line->n; i++) {
+        const struct lb_waiter *w = line->people[i].waiter;
+        if (w->low > b->high && (int64_t)w->ticket < (int64_t)b->ticket &&
+            (!b->is_shared || !w->is_shared || line->people[i].rank < behind) &&
+            (a == NULL || (int64_t)w->ticket < (int64_t)a->ticket))
+            a = w;
+    }
+    if (a == NULL)
+        return;
+    char at[LB_AT], later[LB_AT];
+    lb_witness_add(c, witness, a->log, a->event);
+    if (a->grant != LB_NONE)
+        lb_witness_add(c, witness, a->log, a->grant);
+    lb_witness_add(c, witness, b->log, b->event);
+    lb_witness_add(c, witness, b->log, b->grant);
+    witness->at_ns = b->high;
+    lb_witness_text(witness,
+                    "worker %u with ticket %lld was granted resource %u at %s, before worker %u "
+                    "with ticket %lld, who %s%s",
+                    c->history->logs[b->log].number, (long long)b->ticket, b->resource,
+                    lb_at(c, b->high, at, sizeof at), c->history->logs[a->log].number,
+                    (long long)a->ticket,
+                    a->high != LB_NEVER ? "was granted it no earlier than " : "was still waiting",
+                    a->high != LB_NEVER ? lb_at(c, a->low, later, sizeof later) : "");
+}
+
+/* From the passing side: who passed whom they may not? */
+static void judge_grants(struct line *line)
+{
+    size_t next_low = 0, next_leave = 0;
+    for (size_t i = 0; i < line->n; i++) {
+        const struct person *b = &line->people[line->by_high[i].index];
+        uint64_t at = b->waiter->high;
+        if (at == LB_NEVER)
+            continue;
+        for (; next_low < line->n && line->people[line->by_low[next_low].index].waiter->low > at;
+             next_low++) {
+            const struct person *a = &line->people[line->by_low[next_low].index];
+            tree_add(&line->trees[WAITING], a->rank);
+            if (!a->waiter->is_shared)
+                tree_add(&line->trees[WAITING_WRITERS], a->rank);
+        }
+        for (; next_leave < line->n && line->people[line->by_leave[next_leave].index].leaves > at;
+             next_leave++)
+            tree_add(&line->trees[IN_LINE], line->people[line->by_leave[next_leave].index].rank);
+        uint32_t passed =
+            tree_below(&line->trees[b->waiter->is_shared ? WAITING_WRITERS : WAITING], b->rank);
+        line->c->out->measures.n_overtakes += passed;
+        if (b->waiter->is_shared && passed == 0 && line->capacity <= 1)
+            passed = tree_below(&line->trees[WAITING], b->behind);
+        if (passed > 0 &&
+            (b->waiter->is_shared || tree_below(&line->trees[IN_LINE], b->rank) >= line->capacity))
+            report(line, b->waiter, b->behind);
+    }
+}
+
+/* From the suffering side: how often was each passed? */
+static void count_suffered(struct line *line)
+{
+    struct tree *all = &line->trees[WAITING], *writers = &line->trees[WAITING_WRITERS];
+    memset(line->sums, 0, 4 * (line->n + 1) * sizeof *line->sums);
+    uint32_t n_all = 0, n_writers = 0;
+    size_t next = line->n; /* by_high backwards: earliest first */
+    for (size_t i = line->n; i-- > 0;) {
+        const struct person *a = &line->people[line->by_low[i].index];
+        for (;
+             next > 0 && line->people[line->by_high[next - 1].index].waiter->high < a->waiter->low;
+             next--) {
+            const struct person *b = &line->people[line->by_high[next - 1].index];
+            if (b->waiter->high == LB_NEVER)
+                continue;
+            tree_add(all, b->rank);
+            n_all++;
+            if (!b->waiter->is_shared) {
+                tree_add(writers, b->rank);
+                n_writers++;
+            }
+        }
+        uint32_t passed = a->waiter->is_shared ? n_writers - tree_below(writers, a->rank + 1)
+                                               : n_all - tree_below(all, a->rank + 1);
+        if (passed > line->c->out->measures.max_overtakes)
+            line->c->out->measures.max_overtakes = passed;
+    }
+}
+
+/* Positions by key, largest first. */
+static int descending(struct lb_key *keys, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        keys[i].key = ~keys[i].key;
+    return lb_sort(keys, n);
+}
+
+static int line_order(struct line *line)
+{
+    size_t n = line->n;
+    for (size_t i = 0; i < n; i++) /* signed order */
+        line->by_low[i] = (struct lb_key){
+            .key = line->people[i].waiter->ticket ^ (UINT64_C(1) << 63), .index = (uint32_t)i};
+    if (lb_sort(line->by_low, n) != 0)
+        return LB_E_MEMORY;
+    uint32_t rank = 0;
+    for (size_t i = 0; i < n; i++) { /* equal tickets share a rank: neither is ahead */
+        if (i > 0 && line->by_low[i].key != line->by_low[i - 1].key)
+            rank = (uint32_t)i;
+        line->people[line->by_low[i].index].rank = rank;
+    }
+    uint32_t writer = 0; /* the rank of the last granted writer so far, in order of tickets */
+    for (size_t i = 0, first = 0; i < n; i++) {
+        if (i > 0 && line->by_low[i].key != line->by_low[i - 1].key)
+            for (; first < i; first++) {
+                const struct person *p = &line->people[line->by_low[first].index];
+                if (!p->waiter->is_shared && p->waiter->high != LB_NEVER)
+                    writer = p->rank;
+            }
+        line->people[line->by_low[i].index].behind = writer;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const struct person *p = &line->people[i];
+        line->by_high[i] = (struct lb_key){.key = p->waiter->high, .index = (uint32_t)i};
+        line->by_low[i] = (struct lb_key){.key = p->waiter->low, .index = (uint32_t)i};
+        line->by_leave[i] = (struct lb_key){.key = p->leaves, .index = (uint32_t)i};
+    }
+    return descending(line->by_high, n) != 0 || descending(line->by_low, n) != 0 ||
+                   descending(line->by_leave, n) != 0
+               ? LB_E_MEMORY
+               : 0;
+}
+
+/* The waiters of one resource: keys[0..n). */
+static int judge_line(struct lb_case *c, const struct lb_key *keys, size_t n)
+{
+    const struct lb_waiter *waiters = c->waiters.items;
+    uint32_t resource = waiters[keys[0].index].resource;
+    struct line line = {.c = c,
+                        .n = n,
+                        .people = malloc(n * sizeof *line.people),
+                        .by_high = malloc(n * sizeof *line.by_high),
+                        .by_low = malloc(n * sizeof *line.by_low),
+                        .by_leave = malloc(n * sizeof *line.by_leave),
+                        .sums = calloc(4 * (n + 1), sizeof *line.sums),
+                        .capacity = c->model->capacity == NULL ? 1 : c->model->capacity[resource]};
+    int rc = line.people == NULL || line.by_high == NULL || line.by_low == NULL ||
+                     line.by_leave == NULL || line.sums == NULL
+                 ? LB_E_MEMORY
+                 : 0;
+    if (rc == 0) {
+        for (size_t i = 0; i < n; i++) {
+            const struct lb_waiter *w = &waiters[keys[i].index];
+            line.people[i] = (struct person){
+                .waiter = w, .leaves = w->grant == LB_NONE ? w->low : hold_end(c, w)};
+        }
+        for (size_t i = 0; i < 4; i++)
+            line.trees[i] = (struct tree){.sums = line.sums + i * (n + 1), .n = (uint32_t)n};
+        rc = line_order(&line);
+    }
+    if (rc == 0) {
+        judge_grants(&line);
+        count_suffered(&line);
+    }
+    free(line.people);
+    free(line.by_high);
+    free(line.by_low);
+    free(line.by_leave);
+    free(line.sums);
+    return rc == 0 ? 0 : lb_out_of_memory(c);
+}
+
+/* Who had not left the line when its log ended: died, stands there still, or the log was cut. */
+static void settle_waiters(struct lb_case *c)
+{
+    struct lb_waiter *waiters = c->waiters.items;
+    bool whole = c->model->complete && !c->history->truncated;
+    for (size_t i = 0; i < c->waiters.n; i++) {
+        const struct lb_log_facts *facts = &c->logs[waiters[i].log];
+        if (waiters[i].low != LB_NEVER)
+            continue;
+        if (facts->gone_ns != LB_NEVER)
+            waiters[i].low = facts->gone_ns;
+        else if (!whole)
+            waiters[i].low = lb_low(facts->last_ns, lb_slack(c, waiters[i].log));
+    }
+}
+
+/* keys: by time of the answers. Marks the resources where tickets do not only grow. */
+static void find_suspects(const struct lb_case *c, const struct lb_key *keys, uint64_t *largest,
+                          bool *is_suspect)
+{
+    const struct lb_waiter *waiters = c->waiters.items;
+    for (size_t i = 0; i < c->waiters.n; i++) {
+        const struct lb_waiter *w = &waiters[keys[i].index];
+        uint64_t ticket = (w->ticket ^ (UINT64_C(1) << 63));
+        if (ticket < largest[w->resource])
+            is_suspect[w->resource] = true;
+        else if (w->high != LB_NEVER)
+            largest[w->resource] = ticket;
+    }
+}
+
+int lb_judge_lock_fifo(struct lb_case *c)
+{
+    size_t n = c->waiters.n, n_suspects = 0;
+    lb_finding_of(c, LB_G_FIFO)->n_tested = n;
+    if (n == 0)
+        return 0;
+    settle_waiters(c);
+    const struct lb_waiter *waiters = c->waiters.items;
+    struct lb_key *keys = malloc(n * sizeof *keys);
+    uint64_t *largest = calloc((size_t)c->n_resources + 1, sizeof *largest);
+    bool *is_suspect = calloc((size_t)c->n_resources + 1, sizeof *is_suspect);
+    int rc = keys == NULL || largest == NULL || is_suspect == NULL ? LB_E_MEMORY : 0;
+    for (size_t i = 0; i < n && rc == 0; i++)
+        keys[i] = (struct lb_key){.key = waiters[i].high, .index = (uint32_t)i};
+    if (rc == 0)
+        rc = lb_sort(keys, n);
+    if (rc == 0) {
+        find_suspects(c, keys, largest, is_suspect);
+        for (size_t i = 0; i < n; i++)
+            if (is_suspect[waiters[i].resource])
+                keys[n_suspects++] = (struct lb_key){waiters[i].resource, (uint32_t)i, 0};
+        rc = lb_sort(keys, n_suspects);
+    }
+    if (rc != 0)
+        rc = lb_out_of_memory(c);
+    for (size_t i = 0; i < n_suspects && rc == 0;) {
+        size_t first = i;
+        while (i < n_suspects && keys[i].key == keys[first].key)
+            i++;
+        rc = judge_line(c, keys + first, i - first);
+    }
+    free(keys);
+    free(largest);
+    free(is_suspect);
+    return rc;
+}

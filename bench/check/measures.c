@@ -1,0 +1,180 @@
+/* Fairness, and recovery from deaths. */
+#include "check_internal.h"
+
+#include "units.h"
+
+#include <stdlib.h>
+
+/* --- fairness over workers --- */
+
+/* Grants or items that a log got after the warm-up. */
+static uint64_t successes(const struct lb_case *c, uint32_t log)
+{
+    const struct lb_log_facts *facts = &c->logs[log];
+    if (c->model->queue)
+        return facts->n_successes;
+    uint64_t n = facts->n_holds - facts->n_pieces;
+    if (c->warm_ns == 0)
+        return n;
+    n = 0;
+    for (size_t i = facts->first_hold; i < facts->first_hold + facts->n_holds; i++)
+        n += !lb_holds(c)[i].is_piece && lb_holds(c)[i].start >= c->warm_ns;
+    return n;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Jain's index (sum x)^2 / (n sum x^2): 1 when all are equal, 1/n when one has all. Gini's
+ * coefficient: 0 when all are equal. Over the logs that asked for something. */
+int lb_judge_fairness(struct lb_case *c)
+{
+    struct lb_measures *measures = &c->out->measures;
+    measures->jain = 1;
+    measures->gini = 0;
+    double *x = malloc((c->history->n_logs + 1) * sizeof *x);
+    if (x == NULL)
+        return lb_out_of_memory(c);
+    size_t n = 0;
+    double sum = 0, squares = 0, weighted = 0;
+    for (size_t i = 0; i < c->history->n_logs; i++)
+        if (c->logs[i].n_attempts > 0)
+            x[n++] = (double)successes(c, (uint32_t)i);
+    qsort(x, n, sizeof *x, by_value);
+    for (size_t i = 0; i < n; i++) {
+        sum += x[i];
+        squares += x[i] * x[i];
+        weighted += (double)(i + 1) * x[i];
+    }
+    if (sum > 0) {
+        double count = (double)n;
+        measures->jain = sum * sum / (count * squares);
+        measures->gini = 2 * weighted / (count * sum) - (count + 1) / count;
+    }
+    free(x);
+    return 0;
+}
+
+/* --- recovery of locks --- */
+
+static void report_recovery(struct lb_case *c, const struct lb_hold *dead, uint64_t death,
+                            const struct lb_hold *next, uint64_t took)
+{
+    struct lb_finding *finding = lb_finding_of(c, LB_G_RECOVERY);
+    finding->n_violations++;
+    struct lb_witness *witness = lb_witness_new(finding);
+    if (witness == NULL)
+        return;
+    char at[LB_AT], length[LB_AT], bound[LB_AT];
+    lb_witness_add(c, witness, dead->log, dead->event);
+    if (next != NULL)
+        lb_witness_add(c, witness, next->log, next->event);
+    witness->at_ns = death + c->model->recovery_bound_ns;
+    lb_witness_text(witness,
+                    "worker %u died at %s holding resource %u; %s %s later; the bound is %s",
+                    c->history->logs[dead->log].number, lb_at(c, death, at, sizeof at),
+                    dead->resource, next != NULL ? "the next grant was" : "nobody was granted it",
+                    lb_format_ns(took, length, sizeof length),
+                    lb_format_ns(c->model->recovery_bound_ns, bound, sizeof bound));
+}
+
+struct death {
+    uint64_t at;
+    uint32_t hold, next;
+};
+
+static int by_death(const void *a, const void *b)
+{
+    const struct death *x = a, *y = b;
+    return (x->at > y->at) - (x->at < y->at);
+}
+
+static int collect_deaths(struct lb_case *c, struct lb_array *deaths)
+{
+    const uint32_t *open = c->open.items;
+    for (size_t i = 0; i < c->open.n; i++) {
+        const struct lb_hold *hold = &lb_holds(c)[open[i]];
+        bool alone = c->model->capacity == NULL || c->model->capacity[hold->resource] <= 1;
+        if (!hold->is_dead || hold->is_shared || hold->is_piece)
+            continue;
+        c->out->measures.n_deaths++;
+        if (!alone)
+            continue; /* others go on beside the dead: the next grant says nothing */
+        struct death *death = lb_array_push(deaths, sizeof *death);
+        if (death == NULL)
+            return lb_out_of_memory(c);
+        *death =
+            (struct death){.at = c->logs[hold->log].death_ns, .hold = open[i], .next = LB_NONE};
+    }
+    return 0;
+}
+
+/* The first grant of the same resource that was answered after each death. deaths are in order of
+ * time; those from first on that are known by now wait for theirs, and they are few. */
+static void find_next(struct lb_case *c, struct death *deaths, size_t n)
+{
+    size_t known = 0, first = 0;
+    for (size_t i = 0; i < c->holds.n; i++) {
+        const struct lb_hold *hold = &lb_holds(c)[c->order[i]];
+        while (known < n && deaths[known].at < hold->start)
+            known++;
+        for (size_t k = first; k < known && !hold->is_piece; k++)
+            if (deaths[k].next == LB_NONE && c->order[i] != deaths[k].hold &&
+                lb_holds(c)[deaths[k].hold].resource == hold->resource)
+                deaths[k].next = c->order[i];
+        while (first < known && deaths[first].next != LB_NONE)
+            first++;
+    }
+}
+
+static int by_length(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+void lb_measure_recovery(struct lb_case *c, uint64_t *took_ns, size_t n)
+{
+    struct lb_measures *measures = &c->out->measures;
+    measures->n_recovered = n;
+    if (n == 0)
+        return;
+    qsort(took_ns, n, sizeof *took_ns, by_length);
+    /* The smallest length that at least so many percent do not exceed. */
+    measures->p50_recovery_ns = took_ns[(n * 50 + 99) / 100 - 1];
+    measures->p95_recovery_ns = took_ns[(n * 95 + 99) / 100 - 1];
+    measures->max_recovery_ns = took_ns[n - 1];
+}
+
+int lb_judge_recovery(struct lb_case *c)
+{
+    struct lb_array array = {0}, lengths = {0};
+    int rc = collect_deaths(c, &array);
+    struct death *deaths = array.items;
+    if (array.n > 0 && rc == 0) {
+        qsort(deaths, array.n, sizeof *deaths, by_death);
+        find_next(c, deaths, array.n);
+    }
+    for (size_t i = 0; i < array.n && rc == 0; i++) {
+        const struct lb_hold *next =
+            deaths[i].next == LB_NONE ? NULL : &lb_holds(c)[deaths[i].next];
+        uint64_t until = next != NULL ? next->start : c->end_ns;
+        uint64_t took = until > deaths[i].at ? until - deaths[i].at : 0;
+        uint64_t *slot = next != NULL ? lb_array_push(&lengths, sizeof *slot) : NULL;
+        if (slot != NULL)
+            *slot = took;
+        else if (next != NULL)
+            rc = lb_out_of_memory(c);
+        uint64_t bound = c->model->recovery_bound_ns;
+        lb_finding_of(c, LB_G_RECOVERY)->n_tested += next != NULL || took > bound;
+        if (bound > 0 && took > bound)
+            report_recovery(c, &lb_holds(c)[deaths[i].hold], deaths[i].at, next, took);
+    }
+    lb_measure_recovery(c, lengths.items, lengths.n);
+    free(lengths.items);
+    free(array.items);
+    return rc;
+}

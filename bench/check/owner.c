@@ -1,0 +1,126 @@
+/* owner-release: every release that had an effect was by the current owner.
+ *
+ * Releases of those who hold nothing are found while reading. Here: the holder whose lease ended
+ * before. Worker A's release certainly ended another's ownership if
+ *   1. A's lease was certainly over when the release was asked for (the latest time it can have
+ *      ended is before that),
+ *   2. another worker, B, certainly owned the lock all the time that the release took: its core,
+ * cut at its own lease, covers the release,
+ *   3. the release had an effect,
+ *   4. until then the lock excluded: no grant before the release's answer broke `exclusive`.
+ * By 4 there is an order of what had happened by then in which the lock excludes, and in each of
+ * them the owner at A's release is B: A's ownership was over by 1, and B's had not ended by 2.
+ * Without 1 or 4, A and B may both own something of their own (two rows of a table that is polled
+ * in order of numbers): both hold, which is for `exclusive` to say. For the same reason only
+ * exclusive holds of resources of capacity 1 are judged: with more, B may own another slot than
+ * A's.
+ *
+ * The sweep visits late releases among the holds in order of time; a resource keeps its holds that
+ * have not ended, which are few.
+ */
+#include "check_internal.h"
+
+#include <stdlib.h>
+
+struct recent {
+    uint32_t *holds;
+    uint32_t n, room;
+};
+
+static void report(struct lb_case *c, const struct lb_late_release *late,
+                   const struct lb_hold *owner)
+{
+    struct lb_finding *finding = lb_finding_of(c, LB_G_OWNER_RELEASE);
+    finding->n_violations++;
+    struct lb_witness *witness = lb_witness_new(finding);
+    if (witness == NULL)
+        return;
+    char at[LB_AT], from[LB_AT];
+    lb_witness_add(c, witness, late->log, late->grant);
+    lb_witness_add(c, witness, late->log, late->event);
+    lb_witness_add_hold(c, witness, owner);
+    witness->at_ns = late->low;
+    lb_witness_text(witness,
+                    "worker %u released resource %u at %s with effect, though its lease was over "
+                    "and worker %u had owned the lock since %s",
+                    c->history->logs[late->log].number, (unsigned)late->id,
+                    lb_at(c, late->low, at, sizeof at), c->history->logs[owner->log].number,
+                    lb_at(c, owner->start, from, sizeof from));
+}
+
+static void judge_release(struct lb_case *c, const struct recent *recent,
+                          const struct lb_late_release *late)
+{
+    for (uint32_t i = 0; i < recent->n; i++) {
+        const struct lb_hold *hold = &lb_holds(c)[recent->holds[i]];
+        if (hold->log == late->log || hold->is_shared || hold->start >= late->low ||
+            hold->cut <= late->high)
+            continue;
+        report(c, late, hold);
+        return;
+    }
+}
+
+static int remember(struct lb_case *c, struct recent *recent, uint32_t number)
+{
+    uint64_t now = lb_holds(c)[number].start;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < recent->n; i++)
+        if (lb_holds(c)[recent->holds[i]].cut > now)
+            recent->holds[kept++] = recent->holds[i];
+    recent->n = kept;
+    if (kept == recent->room) {
+        uint32_t room = kept == 0 ? 4 : kept * 2;
+        uint32_t *holds = realloc(recent->holds, room * sizeof *holds);
+        if (holds == NULL)
+            return lb_out_of_memory(c);
+        recent->holds = holds;
+        recent->room = room;
+    }
+    recent->holds[recent->n++] = number;
+    return 0;
+}
+
+static int by_low(const void *a, const void *b)
+{
+    const struct lb_late_release *x = a, *y = b;
+    return (x->low > y->low) - (x->low < y->low);
+}
+
+static int sweep(struct lb_case *c, struct recent *resources)
+{
+    const struct lb_late_release *late = c->late.items;
+    size_t next = 0, i = 0;
+    int rc = 0;
+    while (next < c->late.n && rc == 0) {
+        const struct lb_hold *hold = i < c->holds.n ? &lb_holds(c)[c->order[i]] : NULL;
+        if (hold != NULL && hold->start < late[next].low) {
+            if (hold->cut > hold->start)
+                rc = remember(c, &resources[hold->resource], c->order[i]);
+            i++;
+            continue;
+        }
+        bool alone = c->model->capacity == NULL || c->model->capacity[late[next].id] <= 1;
+        if (alone && c->first_violation[late[next].id] >= late[next].high)
+            judge_release(c, &resources[late[next].id], &late[next]);
+        next++;
+    }
+    return rc;
+}
+
+int lb_judge_owner(struct lb_case *c)
+{
+    struct lb_finding *finding = lb_finding_of(c, LB_G_OWNER_RELEASE);
+    finding->n_tested = c->n_releases;
+    if (c->late.n == 0)
+        return 0;
+    qsort(c->late.items, c->late.n, sizeof(struct lb_late_release), by_low);
+    struct recent *resources = calloc((size_t)c->n_resources + 1, sizeof *resources);
+    if (resources == NULL)
+        return lb_out_of_memory(c);
+    int rc = sweep(c, resources);
+    for (uint32_t i = 0; i < c->n_resources; i++)
+        free(resources[i].holds);
+    free(resources);
+    return rc;
+}

@@ -1,0 +1,334 @@
+/* Reads the logs of a history once, in order, and checks their grammar on the way.
+ *
+ * An operation is an invoke and exactly one end after it, of the same process, operation and
+ * object; a log has at most one under way; its times never go back; a process that was answered
+ * info does not return. Notes may stand anywhere, items of a claim only inside it. A history that
+ * breaks this was not recorded by a working recorder, and no verdict is given on it.
+ *
+ * An operation without an end at the end of its log was under way when the run ended, or its writer
+ * died: its outcome is unknown, as for info, but for ever.
+ */
+#include "check_internal.h"
+
+#include <stdlib.h>
+
+int lb_out_of_memory(struct lb_case *c)
+{
+    return lb_fail(c->err, LB_E_MEMORY, "out of memory while judging %llu events",
+                   (unsigned long long)c->history->n_events);
+}
+
+void *lb_array_grow(struct lb_array *array, size_t size)
+{
+    size_t room = array->room < 64 ? 64 : array->room + array->room / 2;
+    void *items = realloc(array->items, room * size);
+    if (items == NULL)
+        return NULL;
+    array->items = items;
+    array->room = room;
+    return (char *)items + size * array->n++;
+}
+
+int lb_scan_bad(struct lb_scan *scan, const char *what)
+{
+    return lb_fail(scan->c->err, LB_E_FILE, "log %u, event %u: %s", scan->view->number, scan->index,
+                   what);
+}
+
+/* --- positions --- */
+
+static const struct lb_event *event_at(const struct lb_log_view *view, const size_t *first,
+                                       uint32_t event)
+{
+    size_t low = 0, high = view->n_spans; /* the last span that begins at or before event */
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (first[middle] <= event)
+            low = middle;
+        else
+            high = middle;
+    }
+    return &view->spans[low].events[event - first[low]];
+}
+
+const struct lb_event *lb_case_event(const struct lb_case *c, uint32_t log, uint32_t event)
+{
+    return event_at(&c->history->logs[log], c->logs[log].span_first, event);
+}
+
+uint32_t lb_case_invoke(const struct lb_case *c, uint32_t log, uint32_t event)
+{
+    while (lb_case_event(c, log, event)->type != LB_EV_INVOKE)
+        event--; /* notes may stand between */
+    return event;
+}
+
+uint32_t lb_case_end(const struct lb_case *c, uint32_t log, uint32_t event)
+{
+    for (event++; event < c->history->logs[log].n_events; event++)
+        if (lb_case_event(c, log, event)->type != LB_EV_NOTE)
+            return event;
+    return LB_NONE;
+}
+
+uint64_t lb_hold_asked(const struct lb_case *c, const struct lb_hold *hold)
+{
+    uint32_t invoke = lb_case_invoke(c, hold->log, hold->event);
+    return lb_low(lb_case_event(c, hold->log, invoke)->time_ns, lb_slack(c, hold->log));
+}
+
+/* --- waits of the log's worker --- */
+
+void lb_scan_wait_begin(struct lb_scan *scan)
+{
+    if (scan->is_waiting && scan->wait_object == scan->invoke->object)
+        return; /* one more try */
+    scan->is_waiting = true;
+    scan->wait_object = scan->invoke->object;
+    scan->wait_event = scan->invoke_index;
+    scan->wait_ns = scan->invoke->time_ns;
+}
+
+static void count_wait(struct lb_case *c, const struct lb_pending_wait *wait, uint32_t end)
+{
+    uint64_t wait_ns = wait->until_ns > wait->since_ns ? wait->until_ns - wait->since_ns : 0;
+    if (wait_ns > c->out->measures.longest_wait_ns)
+        c->out->measures.longest_wait_ns = wait_ns;
+    lb_finding_of(c, LB_G_PROGRESS)->n_tested++;
+    if (c->model->progress_bound_ns > 0 && wait_ns > c->model->progress_bound_ns)
+        lb_witness_wait(c, wait, end);
+}
+
+static struct lb_pending_wait wait_until(const struct lb_scan *scan, uint64_t until_ns)
+{
+    return (struct lb_pending_wait){.since_ns = scan->wait_ns,
+                                    .until_ns = until_ns,
+                                    .object = scan->wait_object,
+                                    .log = scan->log,
+                                    .event = scan->wait_event};
+}
+
+void lb_scan_wait_end(struct lb_scan *scan, uint64_t time_ns, bool granted)
+{
+    if (!scan->is_waiting)
+        return;
+    scan->is_waiting = false;
+    struct lb_pending_wait wait = wait_until(scan, time_ns);
+    count_wait(scan->c, &wait, granted ? scan->index : LB_NONE);
+}
+
+/* The log ends while its worker waits: how long is known when all deaths are. */
+static int keep_wait(struct lb_scan *scan)
+{
+    struct lb_case *c = scan->c;
+    if (!scan->is_waiting)
+        return 0;
+    bool under_way = scan->invoke != NULL && c->model->complete && !c->history->truncated;
+    struct lb_pending_wait *wait = lb_array_push(&c->pending, sizeof *wait);
+    if (wait == NULL)
+        return lb_out_of_memory(c);
+    *wait = wait_until(scan, under_way && c->end_ns > scan->last_ns ? c->end_ns : scan->last_ns);
+    return 0;
+}
+
+static void count_pending(struct lb_case *c)
+{
+    struct lb_pending_wait *waits = c->pending.items;
+    for (size_t i = 0; i < c->pending.n; i++) {
+        uint64_t death = c->logs[waits[i].log].gone_ns;
+        if (waits[i].until_ns > death)
+            waits[i].until_ns = death;
+        count_wait(c, &waits[i], LB_NONE);
+    }
+}
+
+/* --- notes about the world --- */
+
+static bool is_world_note(int op)
+{
+    return op == LB_OP_FAULT || op == LB_OP_DEATH || op == LB_OP_SESSION_END;
+}
+
+static int scan_note(struct lb_scan *scan, const struct lb_event *e)
+{
+    struct lb_case *c = scan->c;
+    if (e->op == LB_OP_ITEM)
+        return lb_scan_item(scan, e);
+    if (e->op == LB_OP_WARM) {
+        if (e->time_ns > c->warm_ns)
+            c->warm_ns = e->time_ns;
+        return 0;
+    }
+    if (!is_world_note(e->op))
+        return lb_scan_bad(scan, "a note of an unknown kind");
+    struct lb_world_event *world = lb_array_push(&c->world, sizeof *world);
+    if (world == NULL)
+        return lb_out_of_memory(c);
+    *world = (struct lb_world_event){.low = lb_low(e->time_ns, scan->slack),
+                                     .high = lb_high(e->time_ns, scan->slack),
+                                     .value = e->value,
+                                     .log = scan->log,
+                                     .event = scan->index,
+                                     .target = e->arg,
+                                     .phase = e->object,
+                                     .op = e->op,
+                                     .type = LB_EV_NOTE};
+    return 0;
+}
+
+/* --- one log --- */
+
+static int scan_end(struct lb_scan *scan, const struct lb_event *e)
+{
+    const struct lb_event *invoke = scan->invoke;
+    if (invoke == NULL)
+        return lb_scan_bad(scan, "an end without an invoke");
+    if (e->op != invoke->op || e->process != invoke->process || e->object != invoke->object)
+        return lb_scan_bad(scan, "the end belongs to another operation than the one under way");
+    int rc = scan->c->model->queue ? lb_scan_queue_end(scan, e, e->type)
+                                   : lb_scan_lock_end(scan, e, e->type);
+    if (e->type == LB_EV_INFO) {
+        scan->is_waiting = false;
+        scan->retired = e->process;
+        scan->has_retired = true;
+        if (rc == 0)
+            rc = lb_scan_retire(scan, lb_low(invoke->time_ns, scan->slack));
+    }
+    scan->invoke = NULL;
+    return rc;
+}
+
+static int scan_invoke(struct lb_scan *scan, const struct lb_event *e)
+{
+    if (scan->invoke != NULL)
+        return lb_scan_bad(scan, "an invoke while another operation is under way");
+    if (scan->has_retired && e->process == scan->retired)
+        return lb_scan_bad(scan, "a process goes on after an unknown outcome");
+    bool lock = (e->op >= LB_OP_ENQUEUE && e->op <= LB_OP_WRITE) || e->op == LB_OP_RECOVER;
+    bool queue = (e->op >= LB_OP_PUT && e->op <= LB_OP_RENEW_ITEM && e->op != LB_OP_ITEM) ||
+                 e->op == LB_OP_WRITE;
+    if (!(scan->c->model->queue ? queue : lock))
+        return lb_scan_bad(scan, scan->c->model->queue ? "not an operation of a queue"
+                                                       : "not an operation of a lock");
+    if (!scan->c->model->queue && e->object >= scan->c->n_resources && e->op != LB_OP_RECOVER)
+        return lb_scan_bad(scan, "a resource number beyond the model's");
+    scan->invoke = e;
+    scan->invoke_index = scan->index;
+    if (e->op == LB_OP_ACQUIRE || e->op == LB_OP_ENQUEUE || e->op == LB_OP_CLAIM)
+        lb_scan_wait_begin(scan);
+    if (e->op == LB_OP_CLAIM)
+        scan->claim_first = scan->c->items.n;
+    return 0;
+}
+
+static int scan_event(struct lb_scan *scan, const struct lb_event *e)
+{
+    if (e->time_ns < scan->last_ns || e->time_ns > LB_TIME_MAX) {
+        if (e->time_ns > LB_TIME_MAX)
+            return lb_scan_bad(scan, "a time beyond any clock's");
+        if (e->type != LB_EV_NOTE || !is_world_note(e->op))
+            return lb_scan_bad(scan, "time goes backwards");
+    } else {
+        scan->last_ns = e->time_ns;
+    }
+    switch (e->type) {
+    case LB_EV_INVOKE:
+        return scan_invoke(scan, e);
+    case LB_EV_OK:
+    case LB_EV_FAIL:
+    case LB_EV_INFO:
+        return scan_end(scan, e);
+    case LB_EV_NOTE:
+        return scan_note(scan, e);
+    default:
+        return lb_scan_bad(scan, "an event of an unknown type");
+    }
+}
+
+static int scan_span(struct lb_scan *scan, const struct lb_span *span)
+{
+    for (size_t i = 0; i < span->n;) {
+        size_t n = scan->c->model->queue ? 0 : lb_scan_cycles(scan, span->events + i, span->n - i);
+        scan->index += (uint32_t)n;
+        i += n;
+        if (i == span->n)
+            break;
+        int rc = scan_event(scan, &span->events[i]);
+        if (rc != 0)
+            return rc;
+        scan->index++;
+        i++;
+    }
+    return 0;
+}
+
+static int scan_log(struct lb_scan *scan)
+{
+    struct lb_case *c = scan->c;
+    struct lb_log_facts *facts = &c->logs[scan->log];
+    facts->first_hold = c->holds.n;
+    for (size_t s = 0; s < scan->view->n_spans; s++) {
+        int rc = scan_span(scan, &scan->view->spans[s]);
+        if (rc != 0)
+            return rc;
+    }
+    facts->last_ns = scan->last_ns;
+    if (c->end_ns < scan->last_ns)
+        c->end_ns = scan->last_ns;
+    int rc = keep_wait(scan);
+    if (rc == 0 && scan->invoke != NULL)
+        rc = c->model->queue ? lb_scan_queue_end(scan, NULL, LB_EV_NONE)
+                             : lb_scan_lock_end(scan, NULL, LB_EV_NONE);
+    if (rc == 0 && !c->model->queue)
+        rc = lb_scan_lock_finish(scan);
+    facts->n_holds = c->holds.n - facts->first_hold;
+    return rc;
+}
+
+/* Positions of the spans' first events, so that an event can be found by its number. */
+static int index_spans(struct lb_case *c, uint32_t log)
+{
+    const struct lb_log_view *view = &c->history->logs[log];
+    size_t *first = calloc(view->n_spans + 1, sizeof *first);
+    c->logs[log].span_first = first;
+    if (first == NULL)
+        return lb_out_of_memory(c);
+    size_t n = 0;
+    for (size_t s = 0; s < view->n_spans; s++) {
+        first[s] = n;
+        n += view->spans[s].n;
+    }
+    if (n >= LB_NONE)
+        return lb_fail(c->err, LB_E_FILE, "log %u is too long: %zu events", view->number, n);
+    return 0;
+}
+
+int lb_scan_history(struct lb_case *c)
+{
+    struct lb_scan scan = {0};
+    int rc = 0;
+    size_t n = c->model->queue ? 0 : c->n_resources;
+    uint32_t *newest = malloc((n + 1) * sizeof *newest);
+    if (newest == NULL)
+        return lb_out_of_memory(c);
+    memset(newest, 0xff, (n + 1) * sizeof *newest); /* LB_NONE */
+    for (size_t i = 0; i < c->history->n_logs && rc == 0; i++) {
+        struct lb_array grants = {scan.grants.items, 0, scan.grants.room};
+        scan = (struct lb_scan){.c = c,
+                                .view = &c->history->logs[i],
+                                .log = (uint32_t)i,
+                                .slack = c->history->logs[i].uncertainty_ns,
+                                .newest = newest,
+                                .grants = grants};
+        rc = index_spans(c, (uint32_t)i);
+        if (rc == 0)
+            rc = scan_log(&scan);
+    }
+    free(scan.grants.items);
+    free(newest);
+    if (rc != 0)
+        return rc;
+    lb_world_deaths(c);
+    count_pending(c);
+    return 0;
+}

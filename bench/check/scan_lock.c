@@ -1,0 +1,556 @@
+/* Takes the holds, tickets and guarded writes of a lock out of one log.
+ *
+ * The core of a hold is the open interval (acquire's ok, release's invoke): the time in which the
+ * lock was certainly held, wherever within their operations the grant and the release took effect.
+ * An acquire whose outcome is unknown never forces a hold. What ends a core:
+ *
+ *   release ok, info, unanswered   the release's invoke: it may have taken effect at once
+ *   release refused (not ours)     the same: until then the holder believed in it
+ *   release failed                 belief: the same; state: nothing, the lock is still held
+ *   renew refused                  the renew's invoke: the holder was told
+ *   info of any other operation    that operation's invoke: the connection is gone, and the worker
+ *                                  lets go; unless a later release of this hold by the same log had
+ *                                  an effect, which shows that it went on
+ *   nothing                        the end of the run; for the dead see world.c
+ *
+ * The cut of a hold is the earliest time at which the database may have ended it by itself: the
+ * lease was granted no earlier than the acquire was asked for. A lease that was renewed when it may
+ * have been over leaves a gap, after which the hold goes on as a piece.
+ *
+ * A release is matched with the grant of its token, or else of its permits and mode, or else the
+ * newest of its log: which of several equal grants ends is of no matter to how many are held.
+ */
+#include "check_internal.h"
+
+#include <stdlib.h>
+
+static struct lb_open *grant_at(const struct lb_scan *scan, uint32_t i)
+{
+    return i == LB_NONE ? NULL : (struct lb_open *)scan->grants.items + i;
+}
+
+static uint64_t token_of(const struct lb_case *c, size_t hold)
+{
+    return c->has_tokens ? ((const uint64_t *)c->tokens.items)[hold] : 0;
+}
+
+/* --- the list of this log's grants --- */
+
+/* Takes a grant off its list, and off the pile when it lies on top. */
+static void close_grant(struct lb_scan *scan, uint32_t i)
+{
+    struct lb_open *grant = grant_at(scan, i);
+    uint32_t resource = lb_holds(scan->c)[grant->hold].resource;
+    if (grant->newer == LB_NONE)
+        scan->newest[resource] = grant->older;
+    else
+        grant_at(scan, grant->newer)->older = grant->older;
+    if (grant->older != LB_NONE)
+        grant_at(scan, grant->older)->newer = grant->newer;
+    grant->is_closed = true;
+    while (scan->grants.n > 0 && grant_at(scan, (uint32_t)scan->grants.n - 1)->is_closed)
+        scan->grants.n--;
+}
+
+static void end_hold(struct lb_scan *scan, struct lb_open *grant, uint64_t low)
+{
+    struct lb_hold *hold = &lb_holds(scan->c)[grant->hold];
+    struct lb_hold *piece = &lb_holds(scan->c)[grant->piece];
+    hold->end = low;
+    if (hold->cut > low)
+        hold->cut = low;
+    if (piece->cut > low)
+        piece->end = piece->cut = low;
+    if (piece != hold && piece->end > low)
+        piece->end = low;
+    grant->is_fixed = true;
+}
+
+/* The grant that a release or renewal of this resource speaks of; LB_NONE: there is none. */
+static uint32_t find_grant(const struct lb_scan *scan, const struct lb_event *invoke)
+{
+    const struct lb_case *c = scan->c;
+    uint32_t newest = scan->newest[invoke->object];
+    if (newest == LB_NONE || grant_at(scan, newest)->older == LB_NONE)
+        return newest;
+    uint32_t best = newest;
+    unsigned best_score = 0; /* what tells more counts for more; the newest of equals */
+    for (uint32_t i = newest; i != LB_NONE; i = grant_at(scan, i)->older) {
+        const struct lb_open *grant = grant_at(scan, i);
+        const struct lb_hold *hold = &lb_holds(c)[grant->hold];
+        bool token = (invoke->flags & LB_EVF_TOKEN) != 0 && c->has_tokens &&
+                     token_of(c, grant->hold) == invoke->value;
+        unsigned score = (token ? 8u : 0) + (hold->permits == invoke->arg ? 4u : 0) +
+                         (hold->is_shared == ((invoke->flags & LB_EVF_SHARED) != 0) ? 2u : 0) +
+                         (grant->is_fixed ? 0 : 1u);
+        if (score > best_score) {
+            best_score = score;
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* --- grants --- */
+
+static int push_token(struct lb_case *c, const struct lb_event *ok)
+{
+    bool has_token = (ok->flags & LB_EVF_TOKEN) != 0;
+    lb_holds(c)[c->holds.n - 1].has_token = has_token;
+    if (!has_token && !c->has_tokens)
+        return 0;
+    c->has_tokens = true;
+    /* Holds before the first token have none. */
+    while (c->tokens.n < c->holds.n) {
+        uint64_t *token = lb_array_push(&c->tokens, sizeof *token);
+        if (token == NULL)
+            return lb_out_of_memory(c);
+        *token = 0;
+    }
+    ((uint64_t *)c->tokens.items)[c->holds.n - 1] = has_token ? ok->value : 0;
+    return 0;
+}
+
+static int push_hold(struct lb_scan *scan, const struct lb_event *ok, struct lb_open *grant)
+{
+    struct lb_case *c = scan->c;
+    const struct lb_event *invoke = scan->invoke;
+    if (c->holds.n >= LB_NONE)
+        return lb_fail(c->err, LB_E_MEMORY, "more than %u holds", LB_NONE - 1);
+    struct lb_hold *hold = lb_array_push(&c->holds, sizeof *hold);
+    if (hold == NULL)
+        return lb_out_of_memory(c);
+    uint32_t permits = invoke->arg == 0 ? 1 : invoke->arg;
+    *hold = (struct lb_hold){.start = lb_high(ok->time_ns, scan->slack),
+                             .end = LB_NEVER,
+                             .cut = grant->expiry_low,
+                             .resource = ok->object,
+                             .log = scan->log,
+                             .event = scan->index,
+                             .permits = (permits < LB_PERMITS_MAX ? permits : LB_PERMITS_MAX) &
+                                        LB_PERMITS_MAX,
+                             .is_shared = ((ok->flags | invoke->flags) & LB_EVF_SHARED) != 0};
+    c->has_shared = c->has_shared || hold->is_shared;
+    grant->hold = grant->piece = (uint32_t)c->holds.n - 1;
+    return push_token(c, ok);
+}
+
+static int leave_line(struct lb_scan *scan, uint64_t low, uint64_t high, uint32_t grant)
+{
+    if (!scan->has_ticket)
+        return 0;
+    scan->has_ticket = false;
+    struct lb_waiter *waiter = lb_array_push(&scan->c->waiters, sizeof *waiter);
+    if (waiter == NULL)
+        return lb_out_of_memory(scan->c);
+    *waiter = scan->ticket;
+    waiter->low = low;
+    waiter->high = high;
+    waiter->grant = grant;
+    return 0;
+}
+
+/* Grants that were given up without a release that took effect could pile up: of many, none is
+ * expected to be released any more. */
+static void drop_fixed(struct lb_scan *scan, uint32_t resource)
+{
+    enum { MANY = 8 };
+    unsigned n = 0;
+    for (uint32_t i = scan->newest[resource]; i != LB_NONE && n < MANY; n++)
+        i = grant_at(scan, i)->older;
+    uint32_t i = n < MANY ? LB_NONE : scan->newest[resource];
+    while (i != LB_NONE) {
+        uint32_t older = grant_at(scan, i)->older;
+        if (grant_at(scan, i)->is_fixed)
+            close_grant(scan, i);
+        i = older;
+    }
+}
+
+static void set_lease(struct lb_scan *scan, struct lb_open *grant, const struct lb_event *ok)
+{
+    grant->expiry_low = grant->expiry_high = LB_NEVER;
+    if (!scan->c->model->lease || ok->arg == 0)
+        return;
+    grant->expiry_low = lb_lease_low(lb_low(scan->invoke->time_ns, scan->slack), ok->arg);
+    grant->expiry_high = lb_lease_high(lb_high(ok->time_ns, scan->slack), ok->arg);
+    scan->c->has_cuts = true;
+}
+
+static int acquired(struct lb_scan *scan, const struct lb_event *ok)
+{
+    struct lb_case *c = scan->c;
+    lb_scan_wait_end(scan, ok->time_ns, true);
+    if (scan->has_ticket && scan->ticket.resource == ok->object) {
+        int rc = leave_line(scan, lb_low(scan->invoke->time_ns, scan->slack),
+                            lb_high(ok->time_ns, scan->slack), scan->index);
+        if (rc != 0)
+            return rc;
+    }
+    uint32_t older = scan->newest[ok->object];
+    if (older != LB_NONE) {
+        struct lb_open *outer = grant_at(scan, older);
+        if (c->model->reentrant && !outer->is_fixed) {
+            outer->depth++;
+            return 0;
+        }
+        drop_fixed(scan, ok->object);
+        older = scan->newest[ok->object];
+    }
+    struct lb_open grant = {.newer = LB_NONE, .older = older};
+    set_lease(scan, &grant, ok);
+    int rc = push_hold(scan, ok, &grant);
+    if (rc != 0)
+        return rc;
+    struct lb_open *slot = lb_array_push(&scan->grants, sizeof *slot);
+    if (slot == NULL)
+        return lb_out_of_memory(c);
+    *slot = grant;
+    uint32_t number = (uint32_t)scan->grants.n - 1;
+    if (older != LB_NONE)
+        grant_at(scan, older)->newer = number;
+    scan->newest[ok->object] = number;
+    return 0;
+}
+
+static int end_acquire(struct lb_scan *scan, const struct lb_event *end, int type)
+{
+    struct lb_case *c = scan->c;
+    c->logs[scan->log].n_attempts++;
+    if (type == LB_EV_OK)
+        return acquired(scan, end);
+    if (type == LB_EV_INFO || type == LB_EV_NONE) {
+        scan->has_unknown_grant = true;
+        struct lb_unknown_grant *unknown = lb_array_push(&c->unknown_grants, sizeof *unknown);
+        if (unknown == NULL)
+            return lb_out_of_memory(c);
+        *unknown = (struct lb_unknown_grant){lb_low(scan->invoke->time_ns, scan->slack),
+                                             scan->invoke->object};
+        return type == LB_EV_NONE
+                   ? leave_line(scan, lb_low(scan->invoke->time_ns, scan->slack), LB_NEVER, LB_NONE)
+                   : 0;
+    }
+    if (end->answer == LB_BUSY || end->answer == LB_TIMEOUT)
+        c->out->measures.n_refusals++;
+    if (end->answer != LB_BUSY)
+        return 0;
+    struct lb_refusal *refusal = lb_array_push(&c->refusals, sizeof *refusal);
+    if (refusal == NULL)
+        return lb_out_of_memory(c);
+    *refusal = (struct lb_refusal){.low = lb_low(scan->invoke->time_ns, scan->slack),
+                                   .high = lb_high(end->time_ns, scan->slack),
+                                   .object = end->object,
+                                   .log = scan->log};
+    return 0;
+}
+
+static int end_enqueue(struct lb_scan *scan, const struct lb_event *end, int type)
+{
+    if (type != LB_EV_OK || (end->flags & LB_EVF_TOKEN) == 0)
+        return 0;
+    /* A second ticket before a grant: the first one's place was left. */
+    int rc = leave_line(scan, lb_low(scan->invoke->time_ns, scan->slack), LB_NEVER, LB_NONE);
+    scan->has_ticket = true;
+    scan->ticket =
+        (struct lb_waiter){.ticket = end->value,
+                           .resource = end->object,
+                           .log = scan->log,
+                           .event = scan->index,
+                           .is_shared = ((end->flags | scan->invoke->flags) & LB_EVF_SHARED) != 0};
+    return rc;
+}
+
+/* --- releases --- */
+
+static int released_nothing(struct lb_scan *scan, const struct lb_event *end)
+{
+    struct lb_case *c = scan->c;
+    /* What a worker got without being told, it may give back. */
+    if ((end->flags & LB_EVF_EFFECTIVE) == 0 || scan->has_unknown_grant)
+        return 0;
+    struct lb_finding *finding = lb_finding_of(c, LB_G_OWNER_RELEASE);
+    c->n_releases++;
+    finding->n_violations++;
+    struct lb_witness *witness = lb_witness_new(finding);
+    if (witness == NULL)
+        return 0;
+    char at[LB_AT];
+    lb_witness_add(c, witness, scan->log, scan->index);
+    witness->at_ns = end->time_ns;
+    lb_witness_text(
+        witness, "worker %u released resource %u at %s with effect, though it held nothing there",
+        scan->view->number, end->object, lb_at(c, end->time_ns, at, sizeof at));
+    return 0;
+}
+
+static int push_late(struct lb_scan *scan, const struct lb_open *grant, const struct lb_event *end)
+{
+    const struct lb_hold *hold = &lb_holds(scan->c)[grant->hold];
+    struct lb_late_release *late = lb_array_push(&scan->c->late, sizeof *late);
+    if (late == NULL)
+        return lb_out_of_memory(scan->c);
+    *late = (struct lb_late_release){.low = lb_low(scan->invoke->time_ns, scan->slack),
+                                     .high = lb_high(end->time_ns, scan->slack),
+                                     .id = hold->resource,
+                                     .log = scan->log,
+                                     .event = scan->index,
+                                     .grant = hold->event};
+    return 0;
+}
+
+static int released(struct lb_scan *scan, const struct lb_event *end, uint32_t number)
+{
+    struct lb_open *grant = grant_at(scan, number);
+    bool effective = (end->flags & LB_EVF_EFFECTIVE) != 0;
+    uint64_t low = lb_low(scan->invoke->time_ns, scan->slack);
+    if (grant->depth > 0) {
+        grant->depth--;
+        return 0;
+    }
+    if (grant->is_lapsed && effective) {
+        struct lb_hold *piece = &lb_holds(scan->c)[grant->piece];
+        piece->cut = grant->lapsed_cut;
+        if (piece->is_piece)
+            piece->end = piece->cut;
+    }
+    if (!grant->is_fixed || (grant->is_lapsed && effective))
+        end_hold(scan, grant, low);
+    if (effective) {
+        scan->c->n_releases++;
+        if (grant->expiry_high < low) {
+            int rc = push_late(scan, grant, end);
+            if (rc != 0)
+                return rc;
+        }
+    }
+    close_grant(scan, number);
+    return 0;
+}
+
+static int end_release(struct lb_scan *scan, const struct lb_event *end, int type)
+{
+    uint32_t number = find_grant(scan, scan->invoke);
+    if (number == LB_NONE)
+        return type == LB_EV_OK ? released_nothing(scan, end) : 0;
+    struct lb_open *grant = grant_at(scan, number);
+    if (type == LB_EV_OK)
+        return released(scan, end, number);
+    bool unknown = type != LB_EV_FAIL;
+    bool ends =
+        unknown || end->answer == LB_REFUSED || scan->c->model->release == LB_RELEASE_BELIEF;
+    if (ends && grant->depth > 0 && (unknown || end->answer != LB_REFUSED))
+        grant->depth--; /* re-entrant: an inner release */
+    else if (ends && !grant->is_fixed)
+        end_hold(scan, grant, lb_low(scan->invoke->time_ns, scan->slack));
+    return 0;
+}
+
+/* --- leases --- */
+
+static int renewed(struct lb_scan *scan, const struct lb_event *ok, struct lb_open *grant)
+{
+    struct lb_case *c = scan->c;
+    if (grant->is_fixed || grant->expiry_low == LB_NEVER || ok->arg == 0)
+        return 0;
+    uint64_t old_low = grant->expiry_low, old_high = grant->expiry_high;
+    uint64_t high = lb_high(ok->time_ns, scan->slack);
+    set_lease(scan, grant, ok);
+    if (grant->expiry_high < old_high)
+        grant->expiry_high = old_high;
+    struct lb_hold *piece = &lb_holds(c)[grant->piece];
+    if (high < old_low || grant->expiry_low < old_low) { /* no gap */
+        piece->cut = grant->expiry_low;
+        if (piece->is_piece)
+            piece->end = piece->cut;
+        return 0;
+    }
+    struct lb_hold copy = lb_holds(c)[grant->hold];
+    copy.start = high;
+    copy.end = copy.cut = grant->expiry_low;
+    copy.is_piece = 1;
+    struct lb_hold *next = lb_array_push(&c->holds, sizeof *next);
+    if (next == NULL)
+        return lb_out_of_memory(c);
+    *next = copy;
+    c->logs[scan->log].n_pieces++;
+    grant->piece = (uint32_t)c->holds.n - 1;
+    return push_token(c, lb_case_event(c, copy.log, copy.event));
+}
+
+static int end_renew(struct lb_scan *scan, const struct lb_event *end, int type)
+{
+    uint32_t number = find_grant(scan, scan->invoke);
+    if (number == LB_NONE)
+        return 0;
+    struct lb_open *grant = grant_at(scan, number);
+    if (type == LB_EV_OK)
+        return renewed(scan, end, grant);
+    if (type != LB_EV_FAIL)
+        grant->expiry_high = LB_NEVER; /* it may have been prolonged */
+    else if (end->answer == LB_REFUSED && !grant->is_fixed)
+        end_hold(scan, grant, lb_low(scan->invoke->time_ns, scan->slack));
+    return 0;
+}
+
+int lb_scan_write(struct lb_scan *scan, const struct lb_event *end, int type)
+{
+    struct lb_case *c = scan->c;
+    if (type != LB_EV_OK || end->answer != LB_OK) {
+        if (end != NULL && end->answer == LB_REFUSED)
+            c->out->measures.n_stale_writes_refused++;
+        return 0;
+    }
+    if (((end->flags | scan->invoke->flags) & LB_EVF_TOKEN) == 0)
+        return 0;
+    struct lb_write *write = lb_array_push(&c->writes, sizeof *write);
+    if (write == NULL)
+        return lb_out_of_memory(c);
+    *write = (struct lb_write){.token = scan->invoke->value,
+                               .low = lb_low(scan->invoke->time_ns, scan->slack),
+                               .high = lb_high(end->time_ns, scan->slack),
+                               .resource = end->object,
+                               .log = scan->log,
+                               .event = scan->index};
+    return 0;
+}
+
+int lb_scan_world(struct lb_scan *scan, const struct lb_event *end, int type)
+{
+    if (type == LB_EV_FAIL)
+        return 0;
+    struct lb_world_event *world = lb_array_push(&scan->c->world, sizeof *world);
+    if (world == NULL)
+        return lb_out_of_memory(scan->c);
+    *world = (struct lb_world_event){.low = lb_low(scan->invoke->time_ns, scan->slack),
+                                     .high = type == LB_EV_OK ? lb_high(end->time_ns, scan->slack)
+                                                              : LB_NEVER,
+                                     .log = scan->log,
+                                     .event = scan->index,
+                                     .target = scan->invoke->object,
+                                     .op = scan->invoke->op,
+                                     .type = (uint8_t)type};
+    return 0;
+}
+
+/* --- the log --- */
+
+int lb_scan_lock_end(struct lb_scan *scan, const struct lb_event *end, int type)
+{
+    switch (scan->invoke->op) {
+    case LB_OP_ACQUIRE:
+        return end_acquire(scan, end, type);
+    case LB_OP_RELEASE:
+        return end_release(scan, end, type);
+    case LB_OP_ENQUEUE:
+        return end_enqueue(scan, end, type);
+    case LB_OP_RENEW:
+        return end_renew(scan, end, type);
+    case LB_OP_WRITE:
+        return lb_scan_write(scan, end, type);
+    case LB_OP_RECOVER:
+        return lb_scan_world(scan, end, type);
+    default: /* LB_OP_CANCEL: the line is left when it is asked for, whatever the answer */
+        lb_scan_wait_end(scan, scan->invoke->time_ns, false);
+        return leave_line(scan, lb_low(scan->invoke->time_ns, scan->slack), LB_NEVER, LB_NONE);
+    }
+}
+
+/* acquire invoke, ok, release invoke, ok: of one process and resource, one permit, exclusive, no
+ * token, times that do not go back. */
+static bool is_cycle(const struct lb_event *e, uint64_t last_ns)
+{
+    uint32_t types = (uint32_t)e[0].type << 24 | (uint32_t)e[1].type << 16 |
+                     (uint32_t)e[2].type << 8 | e[3].type;
+    uint32_t ops =
+        (uint32_t)e[0].op << 24 | (uint32_t)e[1].op << 16 | (uint32_t)e[2].op << 8 | e[3].op;
+    unsigned flags =
+        e[0].flags | e[1].flags | e[2].flags | (e[3].flags & ~(unsigned)LB_EVF_EFFECTIVE);
+    uint32_t differ = (e[0].object ^ e[1].object) | (e[0].object ^ e[2].object) |
+                      (e[0].object ^ e[3].object) | (e[0].process ^ e[1].process) |
+                      (e[0].process ^ e[2].process) | (e[0].process ^ e[3].process);
+    return types ==
+               ((uint32_t)LB_EV_INVOKE << 24 | LB_EV_OK << 16 | LB_EV_INVOKE << 8 | LB_EV_OK) &&
+           ops == ((uint32_t)LB_OP_ACQUIRE << 24 | LB_OP_ACQUIRE << 16 | LB_OP_RELEASE << 8 |
+                   LB_OP_RELEASE) &&
+           (flags | differ) == 0 && e[0].arg <= 1 && e[0].time_ns >= last_ns &&
+           e[1].time_ns >= e[0].time_ns && e[2].time_ns >= e[1].time_ns &&
+           e[3].time_ns >= e[2].time_ns;
+}
+
+size_t lb_scan_cycles(struct lb_scan *scan, const struct lb_event *events, size_t n)
+{
+    struct lb_case *c = scan->c;
+    struct lb_measures *measures = &c->out->measures;
+    struct lb_finding *progress = lb_finding_of(c, LB_G_PROGRESS);
+    uint64_t bound = c->model->progress_bound_ns > 0 ? c->model->progress_bound_ns : LB_NEVER;
+    if (scan->grants.n > 0 || scan->invoke != NULL || scan->is_waiting || scan->has_ticket ||
+        c->model->lease || c->has_tokens || scan->slack > 0)
+        return 0;
+    size_t i = 0;
+    uint64_t last_ns = scan->last_ns, longest = measures->longest_wait_ns;
+    for (; i + 4 <= n && is_cycle(events + i, last_ns); i += 4) {
+        const struct lb_event *e = events + i;
+        uint64_t wait_ns = e[1].time_ns - e[0].time_ns;
+        if ((scan->has_retired && e[0].process == scan->retired) || wait_ns > bound ||
+            e[0].object >= c->n_resources || e[3].time_ns > LB_TIME_MAX || c->holds.n >= LB_NONE)
+            break;
+        struct lb_hold *hold = lb_array_push(&c->holds, sizeof *hold);
+        if (hold == NULL)
+            break; /* the long way says so */
+        *hold = (struct lb_hold){.start = e[1].time_ns,
+                                 .end = e[2].time_ns,
+                                 .cut = e[2].time_ns,
+                                 .resource = e[0].object,
+                                 .log = scan->log,
+                                 .event = scan->index + (uint32_t)i + 1,
+                                 .permits = 1};
+        c->n_releases += (e[3].flags & LB_EVF_EFFECTIVE) != 0;
+        longest = wait_ns > longest ? wait_ns : longest;
+        last_ns = e[3].time_ns;
+    }
+    measures->longest_wait_ns = longest;
+    scan->last_ns = last_ns;
+    progress->n_tested += i / 4;
+    c->logs[scan->log].n_attempts += i / 4;
+    return i;
+}
+
+int lb_scan_retire(struct lb_scan *scan, uint64_t low)
+{
+    struct lb_info *info = lb_array_push(&scan->c->infos, sizeof *info);
+    if (info == NULL)
+        return lb_out_of_memory(scan->c);
+    *info = (struct lb_info){.low = low, .log = scan->log, .event = scan->invoke_index};
+    for (uint32_t i = 0; i < scan->grants.n; i++) {
+        struct lb_open *grant = grant_at(scan, i);
+        if (grant->is_closed || grant->is_fixed)
+            continue;
+        grant->lapsed_cut = lb_holds(scan->c)[grant->piece].cut;
+        end_hold(scan, grant, low);
+        grant->is_lapsed = true;
+    }
+    return leave_line(scan, low, LB_NEVER, LB_NONE);
+}
+
+int lb_scan_lock_finish(struct lb_scan *scan)
+{
+    struct lb_case *c = scan->c;
+    for (uint32_t i = 0; i < scan->grants.n; i++) {
+        const struct lb_open *grant = grant_at(scan, i);
+        if (grant->is_closed)
+            continue;
+        scan->newest[lb_holds(c)[grant->hold].resource] = LB_NONE;
+        uint32_t *open = grant->is_fixed ? NULL : lb_array_push(&c->open, sizeof *open);
+        if (!grant->is_fixed && open == NULL)
+            return lb_out_of_memory(c);
+        if (open != NULL)
+            *open = grant->hold;
+    }
+    while (c->has_tokens && c->tokens.n < c->holds.n) {
+        uint64_t *token = lb_array_push(&c->tokens, sizeof *token);
+        if (token == NULL)
+            return lb_out_of_memory(c);
+        *token = 0;
+    }
+    return leave_line(scan, LB_NEVER, LB_NEVER, LB_NONE);
+}

@@ -1,0 +1,171 @@
+/* Takes the puts, claimed items and operations on items of a queue out of one log.
+ *
+ * A claim's items are notes just before its end; they count only if it ended ok. A claim whose
+ * outcome is unknown may have taken as many items as it asked for, and one that returned more items
+ * than were noted took some that the history does not name: both are kept as numbers, for the tests
+ * that would otherwise miss an item.
+ */
+#include "check_internal.h"
+
+int lb_scan_item(struct lb_scan *scan, const struct lb_event *note)
+{
+    struct lb_case *c = scan->c;
+    if (!c->model->queue || scan->invoke == NULL || scan->invoke->op != LB_OP_CLAIM)
+        return lb_scan_bad(scan, "an item outside of a claim");
+    if (c->items.n >= LB_NONE)
+        return lb_fail(c->err, LB_E_MEMORY, "more than %u operations on items", LB_NONE - 1);
+    struct lb_item_event *item = lb_array_push(&c->items, sizeof *item);
+    if (item == NULL)
+        return lb_out_of_memory(c);
+    *item = (struct lb_item_event){.id = note->value,
+                                   .low = lb_low(scan->invoke->time_ns, scan->slack),
+                                   .log = scan->log,
+                                   .event = scan->index,
+                                   .lease_ms = c->model->lease ? note->arg : 0,
+                                   .class_no = scan->invoke->object,
+                                   .op = LB_OP_ITEM,
+                                   .type = LB_EV_OK};
+    return 0;
+}
+
+static void judge_bounds(struct lb_scan *scan, const struct lb_event *ok)
+{
+    struct lb_case *c = scan->c;
+    struct lb_finding *finding = lb_finding_of(c, LB_G_BOUNDED_CLAIM);
+    uint32_t wanted = scan->invoke->arg;
+    finding->n_tested++;
+    if (ok->arg <= wanted && ok->arg == ok->value)
+        return;
+    finding->n_violations++;
+    struct lb_witness *witness = lb_witness_new(finding);
+    if (witness == NULL)
+        return;
+    char at[LB_AT];
+    lb_witness_add(c, witness, scan->log, scan->index);
+    witness->at_ns = ok->time_ns;
+    lb_witness_text(witness,
+                    "worker %u asked for %u item%s at %s; %u row%s marked and %llu returned",
+                    scan->view->number, wanted, wanted == 1 ? "" : "s",
+                    lb_at(c, scan->invoke->time_ns, at, sizeof at), ok->arg,
+                    ok->arg == 1 ? " was" : "s were", (unsigned long long)ok->value);
+}
+
+static int push_unknown(struct lb_scan *scan, uint64_t n)
+{
+    struct lb_unknown_claim *unknown = lb_array_push(&scan->c->unknown, sizeof *unknown);
+    if (unknown == NULL)
+        return lb_out_of_memory(scan->c);
+    unknown->low = lb_low(scan->invoke->time_ns, scan->slack);
+    unknown->n = n;
+    unknown->class_no = scan->invoke->object;
+    return 0;
+}
+
+static int claimed(struct lb_scan *scan, const struct lb_event *ok)
+{
+    struct lb_case *c = scan->c;
+    struct lb_item_event *items = c->items.items;
+    lb_scan_wait_end(scan, ok->time_ns, true);
+    for (size_t i = scan->claim_first; i < c->items.n; i++)
+        items[i].high = lb_high(ok->time_ns, scan->slack);
+    uint64_t noted = c->items.n - scan->claim_first;
+    c->out->measures.n_claims += noted;
+    c->logs[scan->log].n_successes += noted;
+    judge_bounds(scan, ok);
+    uint64_t taken = ok->value > ok->arg ? ok->value : ok->arg;
+    return taken > noted ? push_unknown(scan, taken - noted) : 0;
+}
+
+static int end_claim(struct lb_scan *scan, const struct lb_event *end, int type)
+{
+    struct lb_case *c = scan->c;
+    c->logs[scan->log].n_attempts++;
+    if (type == LB_EV_OK)
+        return claimed(scan, end);
+    c->items.n = scan->claim_first; /* items that were not handed out */
+    if (type != LB_EV_FAIL) {
+        scan->has_unknown_grant = true;
+        return push_unknown(scan, scan->invoke->arg);
+    }
+    if (end->answer != LB_EMPTY) {
+        c->out->measures.n_refusals += end->answer == LB_BUSY || end->answer == LB_TIMEOUT;
+        return 0;
+    }
+    c->out->measures.n_empty++;
+    lb_scan_wait_end(scan, end->time_ns, true); /* there was nothing to wait for */
+    struct lb_refusal *refusal = lb_array_push(&c->refusals, sizeof *refusal);
+    if (refusal == NULL)
+        return lb_out_of_memory(c);
+    *refusal = (struct lb_refusal){.low = lb_low(scan->invoke->time_ns, scan->slack),
+                                   .high = lb_high(end->time_ns, scan->slack),
+                                   .object = end->object,
+                                   .log = scan->log};
+    return 0;
+}
+
+static int end_put(struct lb_scan *scan, const struct lb_event *end, int type)
+{
+    const struct lb_event *invoke = scan->invoke;
+    if (type == LB_EV_FAIL || invoke->arg == 0)
+        return 0;
+    if (invoke->value > UINT64_MAX - invoke->arg)
+        return lb_scan_bad(scan, "a put of more ids than there are");
+    struct lb_put *put = lb_array_push(&scan->c->puts, sizeof *put);
+    if (put == NULL)
+        return lb_out_of_memory(scan->c);
+    *put = (struct lb_put){.first = invoke->value,
+                           .low = lb_low(invoke->time_ns, scan->slack),
+                           .high = type == LB_EV_OK ? lb_high(end->time_ns, scan->slack) : LB_NEVER,
+                           .n = invoke->arg,
+                           .log = scan->log,
+                           .event = end != NULL ? scan->index : scan->invoke_index,
+                           .class_no = invoke->object,
+                           .type = (uint8_t)type};
+    const struct lb_put *first = scan->c->puts.items;
+    scan->c->classes_differ = scan->c->classes_differ || first->class_no != put->class_no;
+    return 0;
+}
+
+static int end_item(struct lb_scan *scan, const struct lb_event *end, int type)
+{
+    struct lb_case *c = scan->c;
+    const struct lb_event *invoke = scan->invoke;
+    if (type == LB_EV_FAIL)
+        return 0;
+    if (c->items.n >= LB_NONE)
+        return lb_fail(c->err, LB_E_MEMORY, "more than %u operations on items", LB_NONE - 1);
+    struct lb_item_event *item = lb_array_push(&c->items, sizeof *item);
+    if (item == NULL)
+        return lb_out_of_memory(c);
+    bool ok = type == LB_EV_OK;
+    *item = (struct lb_item_event){.id = invoke->value,
+                                   .low = lb_low(invoke->time_ns, scan->slack),
+                                   .high = ok ? lb_high(end->time_ns, scan->slack) : LB_NEVER,
+                                   .log = scan->log,
+                                   .event = scan->invoke_index,
+                                   .lease_ms = ok ? end->arg : 0,
+                                   .class_no = invoke->object,
+                                   .op = invoke->op,
+                                   .type = (uint8_t)type,
+                                   .flags = ok ? end->flags : 0,
+                                   .is_unclear = scan->has_unknown_grant};
+    return 0;
+}
+
+int lb_scan_queue_end(struct lb_scan *scan, const struct lb_event *end, int type)
+{
+    switch (scan->invoke->op) {
+    case LB_OP_CLAIM:
+        return end_claim(scan, end, type);
+    case LB_OP_PUT:
+        return end_put(scan, end, type);
+    case LB_OP_CLEAR_ALL:
+    case LB_OP_RESET_ALL:
+    case LB_OP_RECOVER:
+        return lb_scan_world(scan, end, type);
+    case LB_OP_WRITE:
+        return lb_scan_write(scan, end, type);
+    default:
+        return end_item(scan, end, type);
+    }
+}

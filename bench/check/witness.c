@@ -1,0 +1,198 @@
+/* Violations in plain words, and as a drawing. Times are relative to the history's start. */
+#include "check_internal.h"
+
+#include "units.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+char *lb_at(const struct lb_case *c, uint64_t time_ns, char *buf, size_t size)
+{
+    uint64_t start = c->history->start_ns;
+    bool before = time_ns < start;
+    uint64_t ns = before ? start - time_ns : time_ns - start;
+    snprintf(buf, size, "%s%llu.%03u ms", before ? "-" : "", (unsigned long long)(ns / 1000000),
+             (unsigned)(ns / 1000 % 1000));
+    return buf;
+}
+
+struct lb_witness *lb_witness_new(struct lb_finding *finding)
+{
+    if (finding->n_witnesses == LB_WITNESSES)
+        return NULL;
+    struct lb_witness *witness = &finding->witness[finding->n_witnesses++];
+    memset(witness, 0, sizeof *witness);
+    return witness;
+}
+
+void lb_witness_add(const struct lb_case *c, struct lb_witness *witness, uint32_t log,
+                    uint32_t event)
+{
+    const struct lb_event *e = lb_case_event(c, log, event);
+    bool is_invoke = e->type == LB_EV_INVOKE;
+    uint32_t invoke_at = is_invoke ? event : lb_case_invoke(c, log, event);
+    uint32_t end_at = is_invoke ? lb_case_end(c, log, event) : event;
+    const struct lb_event *invoke = lb_case_event(c, log, invoke_at);
+    const struct lb_event *item = !is_invoke && e->type == LB_EV_NOTE ? e : NULL;
+    if (item != NULL)
+        end_at = lb_case_end(c, log, event);
+    const struct lb_event *end = end_at == LB_NONE ? NULL : lb_case_event(c, log, end_at);
+    if (witness->n_ops == LB_WITNESS_OPS)
+        return;
+    const struct lb_event *told = item != NULL ? item : end != NULL ? end : invoke;
+    bool is_id = invoke->op >= LB_OP_PUT && invoke->op <= LB_OP_RENEW_ITEM;
+    witness->ops[witness->n_ops++] =
+        (struct lb_witness_op){.log = c->history->logs[log].number,
+                               .process = invoke->process,
+                               .op = invoke->op,
+                               .type = end == NULL ? LB_EV_NONE : end->type,
+                               .answer = end == NULL ? LB_OK : end->answer,
+                               .object = invoke->object,
+                               .value = told->value,
+                               .has_value = (told->flags & LB_EVF_TOKEN) != 0 || item != NULL ||
+                                            (is_id && invoke->op != LB_OP_CLAIM),
+                               .invoke_ns = invoke->time_ns,
+                               .end_ns = end == NULL ? LB_NEVER : end->time_ns};
+}
+
+void lb_witness_add_hold(const struct lb_case *c, struct lb_witness *witness,
+                         const struct lb_hold *hold)
+{
+    lb_witness_add(c, witness, hold->log, hold->event);
+    for (uint32_t i = hold->event + 1; i < c->history->logs[hold->log].n_events; i++) {
+        const struct lb_event *e = lb_case_event(c, hold->log, i);
+        if (e->op == LB_OP_RELEASE && e->type == LB_EV_INVOKE && e->object == hold->resource &&
+            lb_low(e->time_ns, lb_slack(c, hold->log)) >= hold->end) {
+            lb_witness_add(c, witness, hold->log, i);
+            return;
+        }
+        if (lb_low(e->time_ns, lb_slack(c, hold->log)) > hold->end)
+            return; /* ended otherwise */
+    }
+}
+
+void lb_witness_text(struct lb_witness *witness, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(witness->text, sizeof witness->text, format, args);
+    va_end(args);
+}
+
+void lb_witness_wait(struct lb_case *c, const struct lb_pending_wait *wait, uint32_t end)
+{
+    struct lb_finding *finding = lb_finding_of(c, LB_G_PROGRESS);
+    finding->n_violations++;
+    struct lb_witness *witness = lb_witness_new(finding);
+    if (witness == NULL)
+        return;
+    lb_witness_add(c, witness, wait->log, wait->event);
+    if (end != LB_NONE && lb_case_invoke(c, wait->log, end) != wait->event)
+        lb_witness_add(c, witness, wait->log, end);
+    witness->at_ns = wait->since_ns + c->model->progress_bound_ns;
+    char at[LB_AT], length[LB_AT], bound[LB_AT];
+    lb_witness_text(witness, "worker %u asked for %s %u at %s and %s %s later; the bound is %s",
+                    c->history->logs[wait->log].number,
+                    c->model->queue ? "an item of class" : "resource", wait->object,
+                    lb_at(c, wait->since_ns, at, sizeof at),
+                    end == LB_NONE ? "still had nothing" : "was granted it only",
+                    lb_format_ns(wait->until_ns - wait->since_ns, length, sizeof length),
+                    lb_format_ns(c->model->progress_bound_ns, bound, sizeof bound));
+}
+
+/* --- drawing --- */
+
+struct canvas {
+    uint64_t from, to;
+    size_t width;
+};
+
+static size_t column(const struct canvas *canvas, uint64_t time_ns)
+{
+    if (time_ns <= canvas->from)
+        return 0;
+    if (time_ns >= canvas->to)
+        return canvas->width - 1;
+    double share = (double)(time_ns - canvas->from) / (double)(canvas->to - canvas->from);
+    return (size_t)(share * (double)(canvas->width - 1) + 0.5);
+}
+
+/* One line: dots while nothing is going on, '-' during an operation, '#' while it is held. */
+static void draw_line(const struct canvas *canvas, const struct lb_witness *witness, size_t first,
+                      char *line)
+{
+    const struct lb_witness_op *op = &witness->ops[first];
+    const struct lb_witness_op *release = NULL;
+    if (first + 1 < witness->n_ops && witness->ops[first + 1].op == LB_OP_RELEASE &&
+        witness->ops[first + 1].log == op->log && op->op == LB_OP_ACQUIRE)
+        release = &witness->ops[first + 1];
+    memset(line, '.', canvas->width);
+    line[canvas->width] = '\0';
+    size_t granted = column(canvas, op->end_ns);
+    memset(line + column(canvas, op->invoke_ns), '-', granted - column(canvas, op->invoke_ns) + 1);
+    if (op->op == LB_OP_ACQUIRE && op->type == LB_EV_OK) {
+        size_t until = release != NULL ? column(canvas, release->invoke_ns) : canvas->width - 1;
+        if (until < granted)
+            until = granted;
+        memset(line + granted, '#', until - granted + 1);
+        if (release != NULL)
+            memset(line + until + 1, '-',
+                   column(canvas, release->end_ns) > until ? column(canvas, release->end_ns) - until
+                                                           : 0);
+        line[granted] = '[';
+        line[until] = release != NULL ? ']' : '>';
+    }
+}
+
+static void bounds(const struct lb_witness *witness, struct canvas *canvas)
+{
+    canvas->from = LB_NEVER;
+    canvas->to = 0;
+    for (size_t i = 0; i < witness->n_ops; i++) {
+        const struct lb_witness_op *op = &witness->ops[i];
+        uint64_t end = op->end_ns == LB_NEVER ? op->invoke_ns : op->end_ns;
+        if (op->invoke_ns < canvas->from)
+            canvas->from = op->invoke_ns;
+        if (end > canvas->to)
+            canvas->to = end;
+    }
+    if (canvas->to <= canvas->from)
+        canvas->to = canvas->from + 1;
+}
+
+char *lb_witness_draw(const struct lb_witness *witness, uint64_t start_ns, size_t width, char *buf,
+                      size_t size)
+{
+    enum { LABEL = 12, WIDEST = 200, NARROWEST = 20 };
+    char line[WIDEST + 1];
+    struct canvas canvas = {0};
+    if (size == 0)
+        return buf;
+    buf[0] = '\0';
+    if (witness->n_ops == 0)
+        return buf;
+    bounds(witness, &canvas);
+    width = width > LABEL + NARROWEST ? width - LABEL : NARROWEST;
+    canvas.width = width < WIDEST ? width : WIDEST;
+    size_t used = 0;
+    for (size_t i = 0; i < witness->n_ops && used < size; i++) {
+        const struct lb_witness_op *op = &witness->ops[i];
+        if (i > 0 && op->op == LB_OP_RELEASE && witness->ops[i - 1].op == LB_OP_ACQUIRE &&
+            witness->ops[i - 1].log == op->log)
+            continue; /* drawn with its acquire */
+        draw_line(&canvas, witness, i, line);
+        int n = snprintf(buf + used, size - used, "worker %-4u %s\n", op->log, line);
+        used += n > 0 ? (size_t)n : 0;
+    }
+    if (used < size) {
+        double from =
+            (double)(canvas.from - (start_ns < canvas.from ? start_ns : canvas.from)) / 1e6;
+        double to = (double)(canvas.to - (start_ns < canvas.to ? start_ns : canvas.to)) / 1e6;
+        char left[LB_AT], right[LB_AT];
+        snprintf(left, sizeof left, "%.3f ms", from);
+        snprintf(right, sizeof right, "%.3f ms", to);
+        snprintf(buf + used, size - used, "%*s%s%*s\n", LABEL, "", left,
+                 (int)(canvas.width - (strlen(left) < canvas.width ? strlen(left) : 0)), right);
+    }
+    return buf;
+}

@@ -1,0 +1,436 @@
+/* Arguments: see args.h. popt's own --help would exit; ours is an ordinary flag. */
+#include "cli.h"
+#include "nearest.h"
+#include "sweep.h"
+#include "units.h"
+
+#include <popt.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum flag_kind {
+    FLAG_SWITCH, /* bool */
+    FLAG_TEXT,   /* char *: the last one wins */
+    FLAG_WORDS   /* struct lb_words: may be given several times */
+};
+
+struct flag {
+    const char *name;
+    char letter;
+    enum flag_kind kind;
+    size_t offset; /* in struct lb_args */
+    unsigned groups;
+    const char *argument;
+    const char *help;
+};
+
+#define TO(field) offsetof(struct lb_args, field)
+
+static const struct flag flags[] = {
+    {"strategy", 's', FLAG_WORDS, TO(strategies), LB_FLAGS_SELECT, "NAME[,NAME...]",
+     "strategies by name, all, locks, queues or controls, or a file ./my.sql"},
+    {"database", 'd', FLAG_WORDS, TO(targets), LB_FLAGS_SELECT, "URI",
+     "where to run; may be repeated; without it an SQLite file that is removed"},
+    {"scenario", 'S', FLAG_WORDS, TO(scenarios), LB_FLAGS_SCENARIO, "NAME[,NAME...]",
+     "scenarios by name, or a file ./my.ini; mutex-hot for locks and drain for queues if not "
+     "given"},
+    {"opt", 0, FLAG_WORDS, TO(options), LB_FLAGS_SELECT, "NAME=VALUE",
+     "sets an option of the strategy; may be repeated"},
+    {"sql-dir", 0, FLAG_TEXT, TO(sql_dir), LB_FLAGS_SELECT, "DIR",
+     "reads DIR/<strategy>/<engine>.sql, where it exists, instead of what is built in"},
+    {"check-file", 0, FLAG_TEXT, TO(check_file), LB_FLAGS_CHECK_FILE, "FILE",
+     "runs nothing: reads a strategy's file, and with -d asks the server about its statements"},
+    {"faults", 0, FLAG_TEXT, TO(faults), LB_FLAGS_FAULTS, "NAME[,NAME...]",
+     "runs each scenario once under each fault: all, kill, pause, disconnect, cut, slow, blocker, "
+     "snapshot, skew"},
+    {"seed", 0, FLAG_TEXT, TO(seed), LB_FLAGS_RUN | LB_FLAGS_EXPLORE, "N",
+     "seed of all random choices"},
+    {"repeat", 0, FLAG_TEXT, TO(repeat), LB_FLAGS_RUN, "N",
+     "runs of each cell, interleaved in random order; medians are shown"},
+    {"keep", 0, FLAG_SWITCH, TO(keep), LB_FLAGS_RUN | LB_FLAGS_EXPLORE, NULL,
+     "leaves the tables in the database"},
+    {"costs", 0, FLAG_SWITCH, TO(costs), LB_FLAGS_COSTS, NULL,
+     "shows costs per success, on the server and here, and samples what sessions wait for"},
+    {"no-record", 0, FLAG_SWITCH, TO(no_record), LB_FLAGS_RUN, NULL,
+     "records no history: guarantees are not tested, only measured"},
+    {"keep-history", 0, FLAG_SWITCH, TO(keep_history), LB_FLAGS_RUN, NULL,
+     "keeps the recorded histories in the result's directory (needs -o)"},
+    {"format", 0, FLAG_TEXT, TO(format), LB_FLAGS_OUTPUT, "FORMAT",
+     "text, json, jsonl, csv or tap"},
+    {"output", 'o', FLAG_TEXT, TO(output), LB_FLAGS_OUTPUT, "DIR",
+     "stores the result in DIR/<time>-<name>/"},
+    {"quiet", 'q', FLAG_SWITCH, TO(quiet), LB_FLAGS_OUTPUT, NULL, "no progress on stderr"},
+    {"threshold", 0, FLAG_TEXT, TO(threshold), LB_FLAGS_DIFF, "SHARE",
+     "a slowdown up to this is noise; 5% if not given"},
+    {"metric", 0, FLAG_WORDS, TO(metrics), LB_FLAGS_DIFF, "NAME[,NAME...]",
+     "what is compared: rate (the default), p50, p95, p99, cpu; may be repeated"},
+    {"allow", 0, FLAG_WORDS, TO(allowed), LB_FLAGS_DIFF, "KEY",
+     "compares although this key of the configuration differs; may be repeated"},
+    {"format", 0, FLAG_TEXT, TO(format), LB_FLAGS_DIFF, "FORMAT", "text, json or markdown"},
+    {"no-color", 0, FLAG_SWITCH, TO(no_color), LB_FLAGS_OUTPUT | LB_FLAGS_DIFF, NULL,
+     "no colour; NO_COLOR in the environment does the same"},
+    {"workers", 0, FLAG_TEXT, TO(explore.workers), LB_FLAGS_EXPLORE, "N",
+     "workers, of a queue consumers (2)"},
+    {"rounds", 0, FLAG_TEXT, TO(explore.rounds), LB_FLAGS_EXPLORE, "N",
+     "rounds of each: acquire to release, or claim to complete (1)"},
+    {"readers", 0, FLAG_TEXT, TO(explore.readers), LB_FLAGS_EXPLORE, "N",
+     "of a lock: so many of the workers ask in shared mode (0)"},
+    {"capacity", 0, FLAG_TEXT, TO(explore.capacity), LB_FLAGS_EXPLORE, "N",
+     "of a lock: how many may hold it (1)"},
+    {"items", 0, FLAG_TEXT, TO(explore.items), LB_FLAGS_EXPLORE, "N",
+     "of a queue: items at the start (one per claim)"},
+    {"producers", 0, FLAG_TEXT, TO(explore.producers), LB_FLAGS_EXPLORE, "N",
+     "of a queue: workers that put an item in each round (0)"},
+    {"batch", 0, FLAG_TEXT, TO(explore.batch), LB_FLAGS_EXPLORE, "N",
+     "of a queue: items per claim (1)"},
+    {"isolation", 0, FLAG_TEXT, TO(explore.isolation), LB_FLAGS_EXPLORE, "LEVEL",
+     "read-committed, repeatable-read or serializable"},
+    {"steps", 0, FLAG_TEXT, TO(explore.steps), LB_FLAGS_EXPLORE, "LIST",
+     "also explores clock (a lease runs out once) and crash (a worker dies between two "
+     "statements)"},
+    {"ttl", 0, FLAG_TEXT, TO(explore.ttl), LB_FLAGS_EXPLORE, "TIME", "length of a lease (10 min)"},
+    {"polls", 0, FLAG_TEXT, TO(explore.polls), LB_FLAGS_EXPLORE, "N",
+     "gives up an operation after so many refused tries that changed something (5)"},
+    {"preemptions", 0, FLAG_TEXT, TO(explore.preemptions), LB_FLAGS_EXPLORE, "N",
+     "only schedules with at most so many switches away from a worker that could go on"},
+    {"random", 0, FLAG_TEXT, TO(explore.random), LB_FLAGS_EXPLORE, "N",
+     "so many random schedules (PCT) instead of all"},
+    {"depth", 0, FLAG_TEXT, TO(explore.depth), LB_FLAGS_EXPLORE, "N",
+     "of random schedules: places at which the priorities change, plus one (3)"},
+    {"first", 0, FLAG_SWITCH, TO(explore.first), LB_FLAGS_EXPLORE, NULL,
+     "ends at the first violation of any guarantee"},
+    {"no-reduction", 0, FLAG_SWITCH, TO(explore.no_reduction), LB_FLAGS_EXPLORE, NULL,
+     "explores every order of every step, equivalent ones too"},
+    {"max-schedules", 0, FLAG_TEXT, TO(explore.max_schedules), LB_FLAGS_EXPLORE, "N",
+     "ends after so many schedules"},
+    {"time", 0, FLAG_TEXT, TO(explore.time), LB_FLAGS_EXPLORE, "TIME", "ends after so long"},
+    {"replay", 0, FLAG_TEXT, TO(explore.replay), LB_FLAGS_EXPLORE, "SCHEDULE",
+     "plays one schedule, as printed with a violation, and judges it"},
+    {"spec", 0, FLAG_TEXT, TO(explore.spec), LB_FLAGS_EXPLORE, "FILE",
+     "writes a violating schedule for PostgreSQL's isolationtester"},
+    {"format", 0, FLAG_TEXT, TO(format), LB_FLAGS_EXPLORE, "FORMAT", "text or json"},
+    {"model", 0, FLAG_TEXT, TO(check.model), LB_FLAGS_CHECK, "MODEL",
+     "mutex, reentrant, semaphore:K, rwlock, lease, queue or fifo; lockbench's own files know "
+     "theirs"},
+    {"claims", 0, FLAG_TEXT, TO(check.claims), LB_FLAGS_CHECK, "LIST",
+     "the guarantees to judge, instead of the model's"},
+    {"release", 0, FLAG_TEXT, TO(check.release), LB_FLAGS_CHECK, "SEMANTICS",
+     "what a failed release means: belief (held no more; the default) or state (held still)"},
+    {"progress-bound", 0, FLAG_TEXT, TO(check.progress), LB_FLAGS_CHECK, "TIME",
+     "nobody may wait longer"},
+    {"recovery-bound", 0, FLAG_TEXT, TO(check.recovery), LB_FLAGS_CHECK, "TIME",
+     "what the dead held must be granted again by then"},
+    {"uncertainty", 0, FLAG_TEXT, TO(check.uncertainty), LB_FLAGS_CHECK, "TIME[,TIME...]",
+     "how far the clocks of the files may be off: one for all, or one for each"},
+    {"ignore", 0, FLAG_TEXT, TO(check.ignore), LB_FLAGS_CHECK, "NAME[,NAME...]",
+     "operations that are no part of the lock or queue; * for all that are unknown"},
+    {"export", 0, FLAG_TEXT, TO(check.export), LB_FLAGS_CHECK, "FORMAT",
+     "writes the history as edn or jsonl instead of judging it"},
+    {"plain", 0, FLAG_SWITCH, TO(check.plain), LB_FLAGS_CHECK, NULL,
+     "with --export: only what Knossos' and Jepsen's models know"},
+    {"format", 0, FLAG_TEXT, TO(format), LB_FLAGS_CHECK, "FORMAT", "text, json or tap"},
+    {"names", 0, FLAG_SWITCH, TO(names), LB_FLAGS_LIST, NULL, "names only, one on each line"},
+    {"format", 0, FLAG_TEXT, TO(format), LB_FLAGS_LIST, "FORMAT", "text or json"},
+    {"help", 'h', FLAG_SWITCH, TO(help), LB_FLAGS_GENERAL, NULL, "shows this help"},
+};
+
+static const struct {
+    unsigned group;
+    const char *title;
+} titles[] = {
+    {LB_FLAGS_SELECT, "What to run:"},
+    {LB_FLAGS_CHECK_FILE, "Instead of a run:"},
+    {LB_FLAGS_FAULTS, "What goes wrong:"},
+    {LB_FLAGS_RUN, "How to run it:"},
+    {LB_FLAGS_COSTS, "What to measure:"},
+    {LB_FLAGS_EXPLORE, "What to explore:"},
+    {LB_FLAGS_CHECK, "How to judge:"},
+    {LB_FLAGS_SCENARIO, "Scenario (each key of the .ini file; see lockbench-scenario(5)):"},
+    {LB_FLAGS_DIFF, "How to compare:"},
+    {LB_FLAGS_OUTPUT, "Output:"},
+    {LB_FLAGS_LIST, "Output:"},
+    {LB_FLAGS_GENERAL, "General:"},
+};
+
+enum {
+    MOST_FLAGS = 128,
+    GROUPS = sizeof titles / sizeof titles[0],
+    FLAGS = sizeof flags / sizeof flags[0],
+    KEY_VALUE = 1000,   /* popt's value of the first key's flag */
+    NO_KEY_VALUE = 2000 /* and of --no-<key> */
+};
+
+/* popt's tables, made for one command. */
+struct tables {
+    struct poptOption top[GROUPS + 1];
+    struct poptOption options[MOST_FLAGS + GROUPS];
+    char no_names[MOST_FLAGS][32];
+    size_t n_options, n_top, n_no_names;
+};
+
+static void add_option(struct tables *tables, const char *name, char letter, unsigned popt_type,
+                       int value, const char *help, const char *argument)
+{
+    tables->options[tables->n_options++] = (struct poptOption){.longName = name,
+                                                               .shortName = letter,
+                                                               .argInfo = popt_type,
+                                                               .val = value,
+                                                               .descrip = help,
+                                                               .argDescrip = argument};
+}
+
+/* "shape" belongs to the scenario's file: on a command line the strategy decides it. */
+static bool key_is_flag(const struct lb_key *key)
+{
+    return key->type != LB_KEY_SHAPE;
+}
+
+static void add_key_options(struct tables *tables)
+{
+    for (size_t i = 0; lb_scenario_keys[i].name != NULL; i++) {
+        const struct lb_key *key = &lb_scenario_keys[i];
+        if (!key_is_flag(key))
+            continue;
+        if (key->type != LB_KEY_FLAG) {
+            add_option(tables, key->name, 0, POPT_ARG_STRING, KEY_VALUE + (int)i, key->help,
+                       key->argument);
+            continue;
+        }
+        char *no_name = tables->no_names[tables->n_no_names++];
+        snprintf(no_name, sizeof tables->no_names[0], "no-%s", key->name);
+        add_option(tables, key->name, 0, POPT_ARG_NONE, KEY_VALUE + (int)i, key->help, NULL);
+        add_option(tables, no_name, 0, POPT_ARG_NONE | POPT_ARGFLAG_DOC_HIDDEN,
+                   NO_KEY_VALUE + (int)i, NULL, NULL);
+    }
+}
+
+static void make_tables(struct tables *tables, const struct lb_command *command)
+{
+    memset(tables, 0, sizeof *tables);
+    for (size_t g = 0; g < GROUPS; g++) {
+        unsigned group = titles[g].group;
+        if ((command->groups & group) == 0)
+            continue;
+        struct poptOption *first = &tables->options[tables->n_options];
+        if (group == LB_FLAGS_SCENARIO)
+            add_key_options(tables);
+        for (size_t i = 0; i < FLAGS; i++)
+            if (flags[i].groups & group)
+                add_option(tables, flags[i].name, flags[i].letter,
+                           flags[i].kind == FLAG_SWITCH ? POPT_ARG_NONE : POPT_ARG_STRING,
+                           (int)i + 1, flags[i].help, flags[i].argument);
+        tables->n_options++; /* the zeroed entry that ends this group */
+        tables->top[tables->n_top++] = (struct poptOption){
+            .argInfo = POPT_ARG_INCLUDE_TABLE, .arg = first, .descrip = titles[g].title};
+    }
+}
+
+/* --- values --- */
+
+int lb_words_add(struct lb_words *words, const char *word, size_t n, struct lb_error *err)
+{
+    if (words->n == words->room) {
+        size_t room = words->room * 2 + 8;
+        char **grown = realloc(words->words, room * sizeof *grown);
+        if (grown == NULL)
+            return lb_fail(err, LB_E_MEMORY, "out of memory");
+        words->words = grown;
+        words->room = room;
+    }
+    char *copy = strndup(word, n);
+    if (copy == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    words->words[words->n++] = copy;
+    return 0;
+}
+
+void lb_words_release(struct lb_words *words)
+{
+    for (size_t i = 0; i < words->n; i++)
+        free(words->words[i]);
+    free(words->words);
+    *words = (struct lb_words){0};
+}
+
+/* Takes value over. */
+static int add_override(struct lb_args *args, const struct lb_key *key, char *value,
+                        struct lb_error *err)
+{
+    int rc = lb_sweep_check(key, value, err);
+    if (rc == 0 && args->n_overrides == args->overrides_room) {
+        size_t room = args->overrides_room * 2 + 8;
+        struct lb_override *grown = realloc(args->overrides, room * sizeof *grown);
+        if (grown == NULL)
+            rc = lb_fail(err, LB_E_MEMORY, "out of memory");
+        else {
+            args->overrides = grown;
+            args->overrides_room = room;
+        }
+    }
+    if (rc != 0) {
+        free(value);
+        if (rc == LB_E_USAGE) { /* "workers: ..." becomes "option --workers: ..." */
+            struct lb_error why = *err;
+            lb_fail(err, rc, "option --%s", why.message);
+        }
+        return rc;
+    }
+    args->overrides[args->n_overrides++] = (struct lb_override){key, value};
+    return 0;
+}
+
+/* Takes one option's value over; value is NULL for switches. */
+static int take(struct lb_args *args, int option, char *value, struct lb_error *err)
+{
+    if (option >= KEY_VALUE) {
+        bool negated = option >= NO_KEY_VALUE;
+        const struct lb_key *key = &lb_scenario_keys[option - (negated ? NO_KEY_VALUE : KEY_VALUE)];
+        if (key->type == LB_KEY_FLAG)
+            value = strdup(negated ? "no" : "yes");
+        if (value == NULL)
+            return lb_fail(err, LB_E_MEMORY, "out of memory");
+        return add_override(args, key, value, err);
+    }
+    const struct flag *flag = &flags[option - 1];
+    void *field = (char *)args + flag->offset;
+    int rc = 0;
+    switch (flag->kind) {
+    case FLAG_SWITCH:
+        *(bool *)field = true;
+        break;
+    case FLAG_TEXT:
+        free(*(char **)field);
+        *(char **)field = value;
+        return 0;
+    case FLAG_WORDS:
+    default:
+        rc = lb_words_add(field, value, strlen(value), err);
+    }
+    free(value);
+    return rc;
+}
+
+/* "unknown option --wrkers; did you mean --workers?" */
+static int unknown_option(const struct tables *tables, const char *given,
+                          const struct lb_command *command, struct lb_error *err)
+{
+    struct lb_nearest nearest;
+    char text[128], dashed[LB_NEAREST_NAMES][40];
+    size_t dashes = strspn(given, "-"), length = strcspn(given + dashes, "=");
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)(length < 60 ? length : 60), given + dashes);
+    lb_nearest_init(&nearest, name);
+    for (size_t i = 0; i < tables->n_options; i++)
+        if (tables->options[i].longName != NULL)
+            lb_nearest_offer(&nearest, tables->options[i].longName);
+    for (size_t i = 0; i < nearest.n; i++) {
+        snprintf(dashed[i], sizeof dashed[i], "--%s", nearest.names[i]);
+        nearest.names[i] = dashed[i];
+    }
+    return lb_fail(err, LB_E_USAGE, "unknown option %.*s for %s%s", (int)(dashes + length), given,
+                   command->name, lb_nearest_text(&nearest, text, sizeof text));
+}
+
+static int parse_numbers(struct lb_args *args, struct lb_error *err)
+{
+    /* Seeds are exact in every JSON reader: below 2^53. A drawn one is short enough to type. */
+    args->seed_number = lb_random_seed() & 0xffffffff;
+    args->n_repeat = 1;
+    if (args->seed != NULL && (lb_parse_count(args->seed, &args->seed_number) != 0 ||
+                               args->seed_number >= UINT64_C(1) << 53))
+        return lb_fail(err, LB_E_USAGE, "option --seed: '%s' is not a number below 2^53",
+                       args->seed);
+    if (args->repeat != NULL && (lb_parse_count(args->repeat, &args->n_repeat) != 0 ||
+                                 args->n_repeat < 1 || args->n_repeat > 10000))
+        return lb_fail(err, LB_E_USAGE, "option --repeat: '%s' is not a number from 1 to 10000",
+                       args->repeat);
+    if (args->keep_history && args->output == NULL)
+        return lb_fail(err, LB_E_USAGE,
+                       "option --keep-history: needs -o DIR to keep the histories in");
+    return 0;
+}
+
+static int take_all(struct lb_args *args, poptContext context, const struct tables *tables,
+                    struct lb_error *err)
+{
+    int option;
+    while ((option = poptGetNextOpt(context)) > 0) {
+        int rc = take(args, option, poptGetOptArg(context), err);
+        if (rc != 0)
+            return rc;
+    }
+    const char *given = poptBadOption(context, POPT_BADOPTION_NOALIAS);
+    if (option == POPT_ERROR_BADOPT)
+        return unknown_option(tables, given, args->command, err);
+    if (option < -1)
+        return lb_fail(err, LB_E_USAGE, "option %s: %s", given, poptStrerror(option));
+    const char *word;
+    while ((word = poptGetArg(context)) != NULL) {
+        if (args->positional.n == args->command->max_positional)
+            return lb_fail(err, LB_E_USAGE, "unexpected argument '%s' for %s", word,
+                           args->command->name);
+        int rc = lb_words_add(&args->positional, word, strlen(word), err);
+        if (rc != 0)
+            return rc;
+    }
+    return args->help ? 0 : parse_numbers(args, err);
+}
+
+int lb_args_parse(struct lb_args *args, const struct lb_command *command, int argc, char **argv,
+                  struct lb_error *err)
+{
+    struct tables tables;
+    *args = (struct lb_args){.command = command};
+    make_tables(&tables, command);
+    const char **arguments = calloc((size_t)argc + 2, sizeof *arguments);
+    if (arguments == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    arguments[0] = command->name;
+    for (int i = 0; i < argc; i++)
+        arguments[i + 1] = argv[i];
+    poptContext context = poptGetContext(NULL, argc + 1, arguments, tables.top, 0);
+    int rc = context == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory")
+                             : take_all(args, context, &tables, err);
+    poptFreeContext(context);
+    free(arguments);
+    return rc;
+}
+
+void lb_args_release(struct lb_args *args)
+{
+    lb_words_release(&args->strategies);
+    lb_words_release(&args->targets);
+    lb_words_release(&args->scenarios);
+    lb_words_release(&args->options);
+    lb_words_release(&args->metrics);
+    lb_words_release(&args->allowed);
+    lb_words_release(&args->positional);
+    for (size_t i = 0; i < args->n_overrides; i++)
+        free(args->overrides[i].value);
+    free(args->overrides);
+    for (size_t i = 0; i < FLAGS; i++) {
+        if (flags[i].kind != FLAG_TEXT)
+            continue;
+        char **text = (char **)(void *)((char *)args + flags[i].offset);
+        free(*text);
+        *text = NULL; /* two commands may have a flag of the same name */
+    }
+    *args = (struct lb_args){0};
+}
+
+int lb_args_help(const struct lb_command *command, FILE *out)
+{
+    struct tables tables;
+    char usage[100];
+    make_tables(&tables, command);
+    snprintf(usage, sizeof usage, "lockbench %s", command->name);
+    const char *arguments[] = {usage, NULL};
+    poptContext context = poptGetContext(NULL, 1, arguments, tables.top, 0);
+    if (context == NULL)
+        return -1;
+    poptSetOtherOptionHelp(context, command->arguments);
+    poptPrintHelp(context, out, 0);
+    poptFreeContext(context);
+    fprintf(out, "\n%s\n", command->summary);
+    return ferror(out) ? -1 : 0;
+}

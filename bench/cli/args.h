@@ -1,0 +1,75 @@
+/* Arguments: flags as data, parsed with libpopt.
+ *
+ * A flag is one row of a const table: its name, its help line, and where in struct lb_args its
+ * value goes. The flags of the scenario are made from the scenario's key table, so that every key
+ * is a flag. A command names the groups of flags that it takes; any other flag is an error.
+ */
+#ifndef LB_ARGS_H
+#define LB_ARGS_H
+
+#include "report.h"
+
+enum lb_flag_group {
+    LB_FLAGS_SELECT = 1 << 0,      /* -s -d --opt --sql-dir */
+    LB_FLAGS_RUN = 1 << 1,         /* --seed --repeat --keep --keep-history */
+    LB_FLAGS_OUTPUT = 1 << 2,      /* --format -o --quiet --no-color */
+    LB_FLAGS_SCENARIO = 1 << 3,    /* -S, and one per scenario key */
+    LB_FLAGS_LIST = 1 << 4,        /* --names, --format */
+    LB_FLAGS_GENERAL = 1 << 5,     /* --help; every command takes it */
+    LB_FLAGS_DIFF = 1 << 6,        /* --threshold --metric --allow --format --no-color */
+    LB_FLAGS_EXPLORE = 1 << 7,     /* what explore takes beside the selection */
+    LB_FLAGS_CHECK_FILE = 1 << 10, /* --check-file */
+    LB_FLAGS_FAULTS = 1 << 8,      /* --faults */
+    LB_FLAGS_COSTS = 1 << 11,      /* --costs */
+    LB_FLAGS_CHECK = 1 << 12       /* what check takes */
+};
+
+struct lb_words {
+    char **words;
+    size_t n, room;
+};
+
+struct lb_override {
+    const struct lb_key *key;
+    char *value;
+};
+
+/* As given; NULL: not. */
+struct lb_explore_args {
+    char *workers, *rounds, *polls, *readers, *capacity, *items, *producers, *batch, *isolation,
+        *ttl, *steps, *preemptions, *random, *depth, *max_schedules, *time, *replay, *spec;
+    bool first, no_reduction;
+};
+
+struct lb_check_args {
+    char *model, *claims, *release, *progress, *recovery, *uncertainty, *ignore, *export;
+    bool plain;
+};
+
+struct lb_args {
+    const struct lb_command *command;
+    struct lb_words strategies, targets, scenarios, options, metrics, allowed, positional;
+    char *sql_dir, *check_file, *format, *output, *seed, *repeat, *threshold, *faults;
+    bool keep, keep_history, no_record, quiet, no_color, names, help, costs;
+    struct lb_explore_args explore; /* from here on, args.c frees what flags have set */
+    struct lb_check_args check;
+    struct lb_override *overrides; /* in the order given */
+    size_t n_overrides, overrides_room;
+    /* Made from the above by lb_args_parse. */
+    uint64_t seed_number; /* drawn if none was given */
+    uint64_t n_repeat;
+};
+
+/* Parses what follows the command's name. 0, LB_E_USAGE or LB_E_MEMORY. Release in any case. */
+int lb_args_parse(struct lb_args *args, const struct lb_command *command, int argc, char **argv,
+                  struct lb_error *err);
+void lb_args_release(struct lb_args *args);
+
+/* Writes the command's usage and flags. */
+int lb_args_help(const struct lb_command *command, FILE *out);
+
+/* Appends a copy of the first n bytes of word. 0 or LB_E_MEMORY. */
+int lb_words_add(struct lb_words *words, const char *word, size_t n, struct lb_error *err);
+void lb_words_release(struct lb_words *words);
+
+#endif

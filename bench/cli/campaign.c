@@ -1,0 +1,324 @@
+/* Running the cells of a report: see campaign.h.
+ *
+ * Runs are interleaved: every cell once, then every cell again, each round in a random order of its
+ * own, so that a slow minute of the machine falls on all cells alike. All cells of a round have the
+ * same seed. Sinks hear of a cell once its last run is over, in the order of the report.
+ */
+#include "campaign.h"
+
+#include "clock.h"
+#include "nearest.h"
+#include "progress.h"
+#include "signals.h"
+#include "terminal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct state {
+    const struct lb_campaign *campaign;
+    struct lb_selection selection;
+    struct lb_report report;
+    struct lb_store store;
+    bool is_stored;
+    const struct lb_sink *sink;
+    struct lb_sink_state output;
+    struct lb_progress_view view;
+    const struct lb_stop *stop;
+    size_t n_told; /* cells that the sink has heard of */
+    struct lb_error err;
+};
+
+static int choose_sink(struct state *state, struct lb_error *err)
+{
+    const char *format = state->campaign->args->format;
+    struct lb_nearest nearest;
+    char text[128];
+    if (format == NULL)
+        return 0;
+    lb_nearest_init(&nearest, format);
+    for (const struct lb_sink *const *sink = lb_sinks; *sink != NULL; sink++) {
+        lb_nearest_offer(&nearest, (*sink)->name);
+        if (strcmp((*sink)->name, format) == 0) {
+            state->sink = *sink;
+            return 0;
+        }
+    }
+    return lb_fail(err, LB_E_USAGE,
+                   "option --format: unknown format '%s'%s (text, json, jsonl, csv, tap)", format,
+                   lb_nearest_text(&nearest, text, sizeof text));
+}
+
+static int prepare(struct state *state)
+{
+    const struct lb_args *args = state->campaign->args;
+    struct lb_report *report = &state->report;
+    struct lb_error *err = &state->err;
+    int rc = choose_sink(state, err);
+    if (rc == 0)
+        rc = lb_select(&state->selection, args, &state->campaign->defaults, err);
+    if (rc == 0)
+        rc = lb_select_connect(&state->selection, err);
+    snprintf(report->command, sizeof report->command, "%s", args->command->name);
+    report->seed = args->seed_number;
+    report->n_repeat = args->n_repeat;
+    report->costs = args->costs;
+    report->keeps_histories = args->keep_history;
+    report->start_unix_ms = lb_unix_ms();
+    lb_environment_read(&report->environment);
+    if (rc == 0)
+        rc = lb_select_cells(&state->selection, args, &state->campaign->defaults, report, err);
+    for (size_t i = 0; i < report->n_cells && rc == 0 && state->campaign->refuse_skips; i++)
+        if (report->cells[i].state == LB_CELL_SKIPPED)
+            rc = lb_fail(err, LB_E_UNSUPPORTED, "%s", report->cells[i].reason);
+    if (rc == 0 && args->output != NULL) {
+        char name[150];
+        snprintf(name, sizeof name, "%s", report->command);
+        if (report->n_cells == 1)
+            snprintf(name, sizeof name, "%s-%s-%s", report->cells[0].strategy->name,
+                     report->cells[0].engine, report->cells[0].scenario.name);
+        rc = lb_store_open(&state->store, args->output, name, report->start_unix_ms, err);
+        state->is_stored = rc == 0;
+    }
+    return rc;
+}
+
+/* The target answers no more: its other cells are not tried. */
+static void give_up_target(struct state *state, const struct lb_target *target, const char *why)
+{
+    for (size_t i = 0; i < state->report.n_cells && target != NULL; i++) {
+        struct lb_cell *cell = &state->report.cells[i];
+        if (cell->target == target && cell->state == LB_CELL_PENDING) {
+            cell->state = LB_CELL_NOT_RUN;
+            snprintf(cell->reason, sizeof cell->reason, "%s", why);
+        }
+    }
+}
+
+static bool is_stopped(const struct state *state)
+{
+    return atomic_load(&state->stop->requested) > 0;
+}
+
+static int run_once(struct state *state, struct lb_cell *cell, size_t round)
+{
+    const struct lb_args *args = state->campaign->args;
+    char path[1000];
+    struct lb_run_plan plan = {.strategy = cell->strategy,
+                               .file = cell->file,
+                               .target = cell->target,
+                               .scenario = &cell->scenario,
+                               .settings = cell->settings,
+                               .n_settings = cell->n_settings,
+                               .seed = state->report.seed + round,
+                               .sample_waits = args->costs,
+                               .record = !args->no_record,
+                               .keep = args->keep};
+    if (args->keep_history) {
+        lb_store_history_path(&state->store, &state->report, cell, round, path, sizeof path);
+        plan.history_path = path;
+    }
+    struct lb_outcome *outcome;
+    struct lb_error err = {0};
+    state->view.cell = cell;
+    int rc = lb_run(&plan, state->stop, lb_progress_show, &state->view, &outcome, &err);
+    if (rc == 0) {
+        rc = lb_cell_add(cell, outcome, &state->err);
+        if (rc == 0 && outcome->state == LB_RUN_SERVER_GONE)
+            give_up_target(state, cell->target, outcome->reason);
+        return rc;
+    }
+    if (rc == LB_E_INTERRUPTED)
+        return 0; /* the cell stays as it is */
+    if (rc == LB_E_UNSUPPORTED && cell->n_runs == 0 && !state->campaign->refuse_skips) {
+        cell->state = LB_CELL_SKIPPED;
+        snprintf(cell->reason, sizeof cell->reason, "%s", err.message);
+        return 0;
+    }
+    cell->state = LB_CELL_FAILED;
+    cell->error = err;
+    lb_progress_clear(&state->view);
+    fprintf(stderr, "lockbench: %s on %s, %s: %s\n", cell->name, cell->engine, cell->scenario.name,
+            err.message);
+    if (rc == LB_E_ENV)
+        give_up_target(state, cell->target, err.message);
+    return 0;
+}
+
+static bool is_sweep(const struct lb_report *report)
+{
+    bool varies = false;
+    for (size_t i = 0; i < report->n_cells; i++) {
+        const char *name = report->cells[i].scenario.name;
+        varies |= name[lb_scenario_base(name)] != '\0';
+    }
+    return varies;
+}
+
+/* Fisher and Yates. With one round of different things the order of the report is as good as any,
+ * and easier to follow; the points of a sweep must not drift with the machine. */
+static void order_round(const struct state *state, size_t *order, size_t round)
+{
+    struct lb_random random;
+    for (size_t i = 0; i < state->report.n_cells; i++)
+        order[i] = i;
+    if (state->report.n_repeat == 1 && !is_sweep(&state->report))
+        return;
+    lb_random_init(&random, state->report.seed, round);
+    for (size_t i = state->report.n_cells; i > 1; i--) {
+        size_t j = (size_t)lb_random_below(&random, i), swap = order[i - 1];
+        order[i - 1] = order[j];
+        order[j] = swap;
+    }
+}
+
+/* Tells the sink of all cells, in order, up to the first that may still run. */
+static void tell(struct state *state, bool all)
+{
+    while (state->n_told < state->report.n_cells) {
+        const struct lb_cell *cell = &state->report.cells[state->n_told];
+        bool is_over = cell->state == LB_CELL_DONE ? cell->n_runs == state->report.n_repeat
+                                                   : cell->state != LB_CELL_PENDING;
+        if (!is_over && !all)
+            return;
+        if (state->sink->cell != NULL)
+            state->sink->cell(&state->output, cell);
+        state->n_told++;
+    }
+}
+
+static int run_rounds(struct state *state)
+{
+    struct lb_report *report = &state->report;
+    size_t *order = calloc(report->n_cells, sizeof *order);
+    int rc = order == NULL ? lb_fail(&state->err, LB_E_MEMORY, "out of memory") : 0;
+    for (size_t round = 0; round < report->n_repeat && rc == 0; round++) {
+        order_round(state, order, round);
+        for (size_t i = 0; i < report->n_cells && rc == 0 && !is_stopped(state); i++) {
+            struct lb_cell *cell = &report->cells[order[i]];
+            if (cell->state != LB_CELL_PENDING && cell->state != LB_CELL_DONE)
+                continue;
+            rc = run_once(state, cell, round);
+            lb_progress_done(&state->view, cell);
+            tell(state, false);
+        }
+    }
+    free(order);
+    return rc;
+}
+
+static enum lb_exit worse(enum lb_exit a, enum lb_exit b)
+{
+    static const enum lb_exit order[] = {LB_EXIT_INTERRUPTED, LB_EXIT_VIOLATED,
+                                         LB_EXIT_ENVIRONMENT, LB_EXIT_USAGE,
+                                         LB_EXIT_REGRESSION,  LB_EXIT_INCONCLUSIVE};
+    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
+        if (a == order[i] || b == order[i])
+            return order[i];
+    return LB_EXIT_OK;
+}
+
+static enum lb_exit status_of_cell(const struct lb_campaign *campaign, const struct lb_cell *cell)
+{
+    enum lb_exit status = LB_EXIT_OK;
+    if (cell->state == LB_CELL_FAILED)
+        status = lb_exit_of(cell->error.code);
+    for (size_t i = 0; i < cell->n_runs; i++) {
+        const struct lb_outcome *run = cell->runs[i];
+        if (run->state == LB_RUN_SERVER_GONE)
+            status = worse(status, LB_EXIT_ENVIRONMENT);
+        if (run->state == LB_RUN_INVALID || !run->witnesses_agree)
+            status = worse(status, LB_EXIT_INCONCLUSIVE);
+    }
+    /* A strategy that is known to break something does the work more than once, or never. */
+    bool may_break = campaign->judge_expectations && cell->strategy->breaks != NULL;
+    for (size_t i = 0; i < cell->n_runs; i++)
+        if (cell->runs[i]->proof.verdict == LB_V_VIOLATED && cell->runs[i]->proof.name[0] != '\0' &&
+            !may_break)
+            status = worse(status, LB_EXIT_VIOLATED);
+    if (!campaign->judge_expectations)
+        return lb_cell_standing(cell) == LB_STANDS_VIOLATED ? worse(status, LB_EXIT_VIOLATED)
+                                                            : status;
+    for (int g = 0; g < LB_GUARANTEES; g++) {
+        enum lb_expectation expectation = lb_cell_expectation(cell, (enum lb_guarantee)g);
+        if (expectation == LB_EXPECT_BROKEN || expectation == LB_EXPECT_MISSED)
+            status = worse(status, LB_EXIT_VIOLATED);
+    }
+    return status;
+}
+
+static enum lb_exit status_of(const struct state *state)
+{
+    const struct lb_report *report = &state->report;
+    enum lb_exit status = report->interrupted ? LB_EXIT_INTERRUPTED : LB_EXIT_OK;
+    for (size_t i = 0; i < report->n_cells; i++)
+        status = worse(status, status_of_cell(state->campaign, &report->cells[i]));
+    return status;
+}
+
+/* Writes everything; a failure to write is told, and does not hide what was found. */
+static enum lb_exit finish(struct state *state)
+{
+    enum lb_exit written = LB_EXIT_OK;
+    state->report.interrupted = is_stopped(state);
+    lb_progress_clear(&state->view);
+    tell(state, true);
+    if (state->is_stored) {
+        if (lb_store_close(&state->store, &state->report, &state->err) != 0)
+            written = lb_cli_complain(&state->err);
+        else
+            state->report.directory = state->store.final;
+    }
+    if (state->sink->end != NULL)
+        state->sink->end(&state->output);
+    if (state->output.rc != 0)
+        written = worse(written, lb_cli_complain(&state->err));
+    return worse(status_of(state), written);
+}
+
+static void init_output(struct state *state)
+{
+    const struct lb_args *args = state->campaign->args;
+    state->output =
+        (struct lb_sink_state){.out = stdout,
+                               .report = &state->report,
+                               .color = !args->no_color && lb_terminal_color(STDOUT_FILENO),
+                               .bars = lb_terminal_is(STDOUT_FILENO),
+                               .width = lb_terminal_width(STDOUT_FILENO),
+                               .err = &state->err};
+}
+
+static enum lb_exit run_all(struct state *state)
+{
+    const struct lb_args *args = state->campaign->args;
+    size_t n_cells = 0;
+    for (size_t i = 0; i < state->report.n_cells; i++)
+        n_cells += state->report.cells[i].state == LB_CELL_PENDING;
+    lb_progress_init(&state->view, args->quiet, n_cells * args->n_repeat);
+    if (state->sink->begin != NULL)
+        state->sink->begin(&state->output);
+    fflush(stdout);
+    enum lb_exit status = run_rounds(state) != 0 ? lb_cli_complain(&state->err) : LB_EXIT_OK;
+    return worse(status, finish(state));
+}
+
+enum lb_exit lb_campaign_run(const struct lb_campaign *campaign)
+{
+    struct state state = {
+        .campaign = campaign, .sink = campaign->sink, .stop = lb_signals_install()};
+    enum lb_exit status;
+    init_output(&state);
+    if (prepare(&state) == 0) {
+        status = run_all(&state);
+    } else {
+        status = lb_cli_complain(&state.err);
+        if (state.sink->fail != NULL)
+            state.sink->fail(&state.output);
+    }
+    for (size_t i = 0; i < state.report.n_cells; i++)
+        lb_cell_release(&state.report.cells[i]);
+    free(state.report.cells);
+    lb_selection_release(&state.selection);
+    return status;
+}

@@ -1,0 +1,121 @@
+/* lockbench run --check-file: see check_file.h.
+ *
+ * Without a server the file is read for each engine that it supports, with each choice of each
+ * option. With -d, its setup is run in a space of its own, the server is asked to prepare every
+ * statement, and everything is removed again; nothing of the protocol is executed.
+ */
+#include "check_file.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* What it takes to ask one server; all of it released at the end. */
+struct asking {
+    struct lb_target target;
+    struct lb_space *space;
+    struct lb_session session;
+    bool has_session;
+    struct lb_program *program;
+};
+
+static int prepare_all(struct asking *ask, const struct lb_strategy *strategy, struct lb_error *err)
+{
+    static const uint32_t capacity[1] = {1};
+    struct lb_strategy_plan plan = {.strategy = strategy,
+                                    .program = ask->program,
+                                    .space_no = ask->target.db->space_number(ask->space),
+                                    .n_resources = 1,
+                                    .capacity = capacity,
+                                    .ttl_ms = 30000};
+    struct lb_runner runner = {0};
+    int r = strategy->flow->setup(&plan, &ask->session, err);
+    if (r == 0)
+        r = lb_runner_init(&runner, ask->program, &ask->session, err);
+    if (r == 0)
+        r = lb_runner_prepare(&runner, err);
+    lb_runner_release(&runner);
+    if (r == 0)
+        r = strategy->flow->teardown(&plan, &ask->session, err);
+    return r;
+}
+
+static int ask_server(struct asking *ask, const char *uri, const struct lb_file *file,
+                      const struct lb_setting *settings, size_t n_settings, struct lb_error *err)
+{
+    struct lb_strategy strategy;
+    struct lb_conn_options options = {.role = "check", .lock_timeout_ms = 10000};
+    lb_strategy_of_file(file, &strategy);
+    int r = lb_target_parse(uri, &ask->target, err);
+    if (r != 0)
+        return r;
+    if (!lb_file_supports(file, ask->target.db, err))
+        return LB_E_UNSUPPORTED;
+    r = lb_program_new(file, ask->target.db, strategy.options, settings, n_settings, &ask->program,
+                       err);
+    if (r != 0)
+        return r;
+    r = ask->target.db->space_open(&ask->target, strategy.name, &ask->space, err);
+    if (r != 0)
+        return r;
+    r = lb_session_open(&ask->session, ask->target.db, ask->space, &options, err);
+    ask->has_session = r == 0;
+    return r == 0 ? prepare_all(ask, &strategy, err) : r;
+}
+
+static int check_on(const char *uri, const struct lb_file *file, const struct lb_setting *settings,
+                    size_t n_settings, struct lb_error *err)
+{
+    struct asking ask = {0};
+    struct lb_error closing;
+    int r = ask_server(&ask, uri, file, settings, n_settings, err);
+    if (ask.has_session)
+        lb_session_close(&ask.session);
+    if (ask.space != NULL && ask.target.db->space_close(ask.space, false, &closing) != 0 &&
+        r == 0) {
+        *err = closing;
+        r = closing.code;
+    }
+    if (r == 0)
+        printf("%s: every statement is prepared by %s\n", lb_file_strategy(file), ask.target.label);
+    lb_program_free(ask.program);
+    lb_target_release(&ask.target);
+    return r;
+}
+
+/* --opt form=in: cut in place. */
+static int split_options(const struct lb_words *words, struct lb_setting *settings,
+                         struct lb_error *err)
+{
+    for (size_t i = 0; i < words->n; i++) {
+        char *equals = strchr(words->words[i], '=');
+        if (equals == NULL)
+            return lb_fail(err, LB_E_USAGE, "option --opt: '%s' is not NAME=VALUE",
+                           words->words[i]);
+        *equals = '\0';
+        settings[i] = (struct lb_setting){words->words[i], equals + 1};
+    }
+    return 0;
+}
+
+enum lb_exit lb_check_file(const struct lb_args *args)
+{
+    enum { MOST = 32 };
+    struct lb_file *file = NULL;
+    struct lb_setting settings[MOST];
+    struct lb_error err = {0};
+    int r = args->options.n > MOST ? lb_fail(&err, LB_E_USAGE, "more than %d times --opt", MOST)
+                                   : split_options(&args->options, settings, &err);
+    if (r == 0)
+        r = lb_file_read(args->check_file, -1, &file, &err);
+    if (r == 0)
+        r = lb_file_check(file, NULL, &err);
+    if (r == 0)
+        printf("%s: a %s, right as far as can be said without a server\n", lb_file_strategy(file),
+               lb_file_shape(file) == LB_LOCK ? "lock" : "queue");
+    for (size_t i = 0; i < args->targets.n && r == 0; i++)
+        r = check_on(args->targets.words[i], file, settings, args->options.n, &err);
+    lb_file_free(file);
+    if (r == LB_E_SQL)
+        err.code = LB_E_FILE; /* what the server rejects here is the file's mistake */
+    return r == 0 ? LB_EXIT_OK : lb_cli_complain(&err);
+}

@@ -1,0 +1,145 @@
+/* The program: the table of commands, their choice, and the help. */
+#include "cli.h"
+#include "nearest.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define MEASURES                                                                                   \
+    (LB_FLAGS_SELECT | LB_FLAGS_RUN | LB_FLAGS_OUTPUT | LB_FLAGS_SCENARIO | LB_FLAGS_GENERAL)
+
+const struct lb_command lb_commands[] = {
+    {"list", "[strategies|scenarios|engines|guarantees]", "Lists what is built in.",
+     LB_FLAGS_LIST | LB_FLAGS_GENERAL, 1, lb_command_list},
+    {"run", "-s STRATEGY [-d URI] [-S SCENARIO] [OPTION...]",
+     "Runs one strategy under one scenario, and judges it.",
+     MEASURES | LB_FLAGS_CHECK_FILE | LB_FLAGS_COSTS, 0, lb_command_run},
+    {"compare", "[-s A,B|all] [-d URI]... [-S SCENARIO,...] [OPTION...]",
+     "Runs strategies side by side, and judges them. Without -d: on embedded SQLite.",
+     MEASURES | LB_FLAGS_COSTS, 0, lb_command_compare},
+    {"verify", "[-s A,B|all] [-d URI]... [-S SCENARIO,...] [--faults NAME,...] [OPTION...]",
+     "Checks every guarantee and prints TAP: one line per strategy, engine, scenario, guarantee.",
+     MEASURES | LB_FLAGS_FAULTS, 0, lb_command_verify},
+    {"diff", "BASE NEW [OPTION...]",
+     "Compares two stored results; 4 if the new one is slower, 5 if that cannot be said.",
+     LB_FLAGS_DIFF | LB_FLAGS_GENERAL, 2, lb_command_diff},
+    {"explore", "-s STRATEGY [-d URI] [OPTION...]",
+     "Tries every interleaving of a few workers' statements, and shows the shortest that fails.",
+     LB_FLAGS_SELECT | LB_FLAGS_EXPLORE | LB_FLAGS_GENERAL, 0, lb_command_explore},
+    {"check", "FILE... [OPTION...]",
+     "Judges a recorded history, ours or another tool's; several files are one history.",
+     LB_FLAGS_CHECK | LB_FLAGS_GENERAL, 1000, lb_command_check},
+    {.name = NULL},
+};
+
+enum lb_exit lb_exit_of(int errcode)
+{
+    switch (errcode) {
+    case LB_E_USAGE:
+    case LB_E_FILE:
+    case LB_E_UNSUPPORTED:
+        return LB_EXIT_USAGE;
+    case LB_E_ENV:
+    case LB_E_SQL:
+    case LB_E_MEMORY:
+        return LB_EXIT_ENVIRONMENT;
+    case LB_E_INTERRUPTED:
+        return LB_EXIT_INTERRUPTED;
+    case LB_E_INTERNAL:
+        return LB_EXIT_INCONCLUSIVE;
+    default:
+        return LB_EXIT_OK;
+    }
+}
+
+enum lb_exit lb_cli_complain(const struct lb_error *err)
+{
+    fprintf(stderr, "lockbench: %s\n", err->message);
+    return lb_exit_of(err->code);
+}
+
+static void print_help(FILE *out)
+{
+    fputs("Usage: lockbench COMMAND [OPTION...]\n\n"
+          "Proves and prices a lock that lives in a SQL table.\n\nCommands:\n",
+          out);
+    for (const struct lb_command *command = lb_commands; command->name != NULL; command++)
+        fprintf(out, "  %-10s %s\n", command->name, command->summary);
+    fputs("\nlockbench COMMAND --help shows a command's options. lockbench --version shows the\n"
+          "version. The manual is lockbench(1).\n\n"
+          "Exit status: 0 all as claimed; 1 a guarantee was violated; 2 usage or bad file;\n"
+          "3 environment; 4 regression or SLO missed; 5 inconclusive; 130 interrupted.\n",
+          out);
+}
+
+static const struct lb_command *find_command(const char *name)
+{
+    for (const struct lb_command *command = lb_commands; command->name != NULL; command++)
+        if (strcmp(command->name, name) == 0)
+            return command;
+    return NULL;
+}
+
+static enum lb_exit unknown_command(const char *name)
+{
+    struct lb_nearest nearest;
+    struct lb_error err;
+    char text[128];
+    lb_nearest_init(&nearest, name);
+    for (const struct lb_command *command = lb_commands; command->name != NULL; command++)
+        lb_nearest_offer(&nearest, command->name);
+    lb_nearest_text(&nearest, text, sizeof text);
+    lb_fail(&err, LB_E_USAGE, "unknown command '%s'%s", name,
+            text[0] != '\0' ? text : "; see lockbench --help");
+    return lb_cli_complain(&err);
+}
+
+static enum lb_exit run_command(const struct lb_command *command, int argc, char **argv)
+{
+    struct lb_args args;
+    struct lb_error err;
+    enum lb_exit status;
+    int rc = lb_args_parse(&args, command, argc, argv, &err);
+    if (rc != 0)
+        status = lb_cli_complain(&err);
+    else if (args.help)
+        status = lb_args_help(command, stdout) == 0 ? LB_EXIT_OK : LB_EXIT_ENVIRONMENT;
+    else
+        status = command->run(&args);
+    lb_args_release(&args);
+    return status;
+}
+
+enum lb_exit lb_cli_main(int argc, char **argv)
+{
+    enum lb_exit status = LB_EXIT_OK;
+    const char *first = argc > 1 ? argv[1] : NULL;
+    const struct lb_command *command;
+    if (first == NULL) {
+        print_help(stderr);
+        return LB_EXIT_USAGE;
+    }
+    if (strcmp(first, "--version") == 0) {
+        puts("lockbench " LB_VERSION);
+    } else if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 ||
+               (strcmp(first, "help") == 0 && argc == 2)) {
+        print_help(stdout);
+    } else if (strcmp(first, "help") == 0) {
+        command = find_command(argv[2]);
+        if (command == NULL)
+            return unknown_command(argv[2]);
+        lb_args_help(command, stdout);
+    } else {
+        command = find_command(first);
+        if (command == NULL)
+            return unknown_command(first);
+        status = run_command(command, argc - 2, argv + 2);
+    }
+    /* A full disk behind a redirection shows up here at the latest. */
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "lockbench: standard output: %s\n", strerror(errno));
+        if (status == LB_EXIT_OK)
+            status = LB_EXIT_ENVIRONMENT;
+    }
+    return status;
+}

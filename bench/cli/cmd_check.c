@@ -1,0 +1,348 @@
+/* lockbench check: judges recorded histories, lockbench's own or another tool's.
+ *
+ * A history of lockbench's own says in its file what it is to be judged against; of any other the
+ * model must be told, because operations alone do not say how many may hold a lock. Several files
+ * are joined: workers of several processes, or hosts.
+ */
+#include "check_join.h"
+#include "check_meta.h"
+#include "check_print.h"
+#include "cli.h"
+#include "jepsen.h"
+#include "terminal.h"
+#include "units.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct loaded {
+    struct lb_history_view *views;
+    struct lb_read_facts *facts;
+    uint64_t *uncertainty_ns;
+    size_t n; /* views that are open */
+    struct lb_history_view joined;
+    const struct lb_history_view *view; /* what is judged */
+    struct lb_model model;
+    uint32_t *capacity;
+    char model_name[80];
+};
+
+#define LOCK  (LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_PROGRESS) | LB_G_BIT(LB_G_RECOVERY))
+#define OWNED (LOCK | LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_FENCED))
+#define QUEUE                                                                                      \
+    (LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM) |         \
+     LB_G_BIT(LB_G_PROGRESS))
+
+static const struct {
+    const char *name;
+    bool queue, reentrant, lease;
+    unsigned claims;
+} models[] = {{"mutex", false, false, false, OWNED},
+              {"reentrant", false, true, false, OWNED},
+              {"semaphore", false, false, false, LOCK},
+              {"rwlock", false, false, false, OWNED},
+              {"lease", false, false, true, OWNED},
+              {"queue", true, false, false, QUEUE},
+              {"fifo", true, false, false, QUEUE | LB_G_BIT(LB_G_FIFO)}};
+
+static void loaded_release(struct loaded *loaded)
+{
+    lb_join_release(&loaded->joined);
+    for (size_t i = 0; i < loaded->n; i++)
+        lb_history_release(&loaded->views[i]);
+    free(loaded->views);
+    free(loaded->facts);
+    free(loaded->uncertainty_ns);
+    free(loaded->capacity);
+}
+
+/* --- options --- */
+
+static int parse_uncertainty(const char *text, uint64_t *uncertainty_ns, size_t n,
+                             struct lb_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        char one[64];
+        size_t length = strcspn(text, ",");
+        snprintf(one, sizeof one, "%.*s", (int)length, text);
+        if (length >= sizeof one || lb_parse_ns(one, &uncertainty_ns[i]) != 0)
+            return lb_fail(err, LB_E_USAGE, "option --uncertainty: '%s' is not a time", one);
+        if (i == 0 && text[length] == '\0') { /* one for all */
+            for (i = 1; i < n; i++)
+                uncertainty_ns[i] = uncertainty_ns[0];
+            return 0;
+        }
+        if ((text[length] == '\0') != (i + 1 == n))
+            return lb_fail(err, LB_E_USAGE,
+                           "option --uncertainty: give one time, or one for each of the %zu files",
+                           n);
+        text += length + 1;
+    }
+    return 0;
+}
+
+static int parse_bound(const char *name, const char *text, uint64_t *ret_ns, struct lb_error *err)
+{
+    if (text != NULL && lb_parse_ns(text, ret_ns) != 0)
+        return lb_fail(err, LB_E_USAGE, "option --%s: '%s' is not a time", name, text);
+    return 0;
+}
+
+static int parse_claims(const char *text, unsigned *ret_claims, struct lb_error *err)
+{
+    unsigned claims = 0;
+    while (text != NULL && *text != '\0') {
+        char name[40];
+        size_t length = strcspn(text, ",");
+        snprintf(name, sizeof name, "%.*s", (int)length, text);
+        int guarantee = lb_guarantee_parse(name);
+        if (guarantee < 0)
+            return lb_fail(
+                err, LB_E_USAGE,
+                "option --claims: unknown guarantee '%s' (see lockbench list guarantees)", name);
+        claims |= LB_G_BIT(guarantee);
+        text += length + (text[length] == ',');
+    }
+    *ret_claims = claims;
+    return 0;
+}
+
+static int check_words(const struct lb_args *args, struct lb_error *err)
+{
+    const char *format = args->format, *export = args->check.export, *release = args->check.release;
+    if (args->positional.n == 0)
+        return lb_fail(err, LB_E_USAGE, "check takes the files of a history; - is standard input");
+    if (format != NULL && strcmp(format, "text") != 0 && strcmp(format, "json") != 0 &&
+        strcmp(format, "tap") != 0)
+        return lb_fail(err, LB_E_USAGE, "option --format: unknown format '%s' (text, json, tap)",
+                       format);
+    if (export != NULL && strcmp(export, "edn") != 0 && strcmp(export, "jsonl") != 0)
+        return lb_fail(err, LB_E_USAGE, "option --export: unknown format '%s' (edn, jsonl)",
+                       export);
+    if (args->check.plain && export == NULL)
+        return lb_fail(err, LB_E_USAGE, "option --plain: needs --export");
+    if (release != NULL && strcmp(release, "belief") != 0 && strcmp(release, "state") != 0)
+        return lb_fail(err, LB_E_USAGE, "option --release: unknown semantics '%s' (belief, state)",
+                       release);
+    return 0;
+}
+
+/* --- the model --- */
+
+static int unknown_model(const char *name, struct lb_error *err)
+{
+    return lb_fail(err, LB_E_USAGE,
+                   "option --model: unknown model '%s' (mutex, reentrant, semaphore:K, rwlock, "
+                   "lease, queue, fifo)",
+                   name);
+}
+
+static int set_capacity(struct loaded *loaded, uint64_t capacity, struct lb_error *err)
+{
+    uint32_t n = 1;
+    for (size_t i = 0; i < loaded->n; i++)
+        if (loaded->facts[i].n_objects > n)
+            n = loaded->facts[i].n_objects;
+    loaded->capacity = malloc(n * sizeof *loaded->capacity);
+    if (loaded->capacity == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory for %u resources", n);
+    for (uint32_t i = 0; i < n; i++)
+        loaded->capacity[i] = (uint32_t)capacity;
+    loaded->model.n_resources = n;
+    loaded->model.capacity = loaded->capacity;
+    return 0;
+}
+
+/* The model that was named on the command line, for a history of any tool. */
+static int named_model(struct loaded *loaded, const char *text, struct lb_error *err)
+{
+    size_t length = strcspn(text, ":"), i = 0;
+    uint64_t capacity = 1;
+    while (i < sizeof models / sizeof models[0] &&
+           (strlen(models[i].name) != length || strncmp(models[i].name, text, length) != 0))
+        i++;
+    if (i == sizeof models / sizeof models[0])
+        return unknown_model(text, err);
+    bool semaphore = strcmp(models[i].name, "semaphore") == 0;
+    if ((text[length] == ':') != semaphore)
+        return unknown_model(text, err);
+    if (semaphore && (lb_parse_count(text + length + 1, &capacity) != 0 || capacity < 1 ||
+                      capacity > UINT32_MAX))
+        return lb_fail(err, LB_E_USAGE, "option --model: '%s' is not a number of holders",
+                       text + length + 1);
+    loaded->model.queue = models[i].queue;
+    loaded->model.reentrant = models[i].reentrant;
+    loaded->model.lease = models[i].lease;
+    loaded->model.claims = models[i].claims;
+    loaded->model.n_resources = 0;
+    loaded->model.capacity = NULL;
+    free(loaded->capacity);
+    loaded->capacity = NULL;
+    snprintf(loaded->model_name, sizeof loaded->model_name, "%s", text);
+    return semaphore ? set_capacity(loaded, capacity, err) : 0;
+}
+
+static bool tells_model(const struct lb_history_view *view)
+{
+    char shape[16];
+    return view->meta != NULL && lb_meta_get(view->meta, "shape", shape, sizeof shape) != NULL;
+}
+
+/* What the files themselves say: lockbench's own have it in their meta text. The whole is as
+ * complete, and as drained, as all of its files. */
+static int told_model(struct loaded *loaded, struct lb_error *err)
+{
+    char strategy[64];
+    bool named = lb_meta_get(loaded->view->meta, "strategy", strategy, sizeof strategy) != NULL;
+    snprintf(loaded->model_name, sizeof loaded->model_name, "of %s", named ? strategy : "the file");
+    int rc = lb_model_parse(loaded->view->meta, &loaded->model, &loaded->capacity, err);
+    for (size_t i = 1; i < loaded->n && rc == 0; i++) {
+        struct lb_model one = {.complete = true, .drained = true};
+        uint32_t *capacity = NULL;
+        rc = lb_model_parse(loaded->views[i].meta, &one, &capacity, err);
+        free(capacity);
+        loaded->model.complete = loaded->model.complete && one.complete;
+        loaded->model.drained = loaded->model.drained && one.drained;
+    }
+    if (loaded->view == &loaded->joined)
+        loaded->model.end_ns = 0; /* of one file's clock: the last event's time is as good */
+    return rc;
+}
+
+static int make_model(const struct lb_args *args, struct loaded *loaded, struct lb_error *err)
+{
+    const struct lb_check_args *options = &args->check;
+    struct lb_model *model = &loaded->model;
+    bool drained = true;
+    for (size_t i = 0; i < loaded->n; i++)
+        drained = drained && loaded->facts[i].is_drained;
+    *model = (struct lb_model){.complete = true, .drained = drained};
+    int rc = 0;
+    if (tells_model(loaded->view))
+        rc = told_model(loaded, err);
+    else if (options->model == NULL)
+        rc = lb_fail(err, LB_E_USAGE,
+                     "%s does not say what it is a history of: give --model mutex, reentrant, "
+                     "semaphore:K, rwlock, lease, queue or fifo",
+                     args->positional.words[0]);
+    if (rc == 0 && options->model != NULL)
+        rc = named_model(loaded, options->model, err);
+    if (rc == 0 && options->claims != NULL)
+        rc = parse_claims(options->claims, &model->claims, err);
+    if (rc == 0)
+        rc = parse_bound("progress-bound", options->progress, &model->progress_bound_ns, err);
+    if (rc == 0)
+        rc = parse_bound("recovery-bound", options->recovery, &model->recovery_bound_ns, err);
+    if (rc == 0 && options->release != NULL)
+        model->release =
+            strcmp(options->release, "state") == 0 ? LB_RELEASE_STATE : LB_RELEASE_BELIEF;
+    if (model->progress_bound_ns == 0 && options->claims == NULL)
+        model->claims &= ~LB_G_BIT(LB_G_PROGRESS);
+    if (model->recovery_bound_ns == 0 && options->claims == NULL)
+        model->claims &= ~LB_G_BIT(LB_G_RECOVERY);
+    return rc;
+}
+
+/* --- files --- */
+
+static int load(const struct lb_args *args, struct loaded *loaded, struct lb_error *err)
+{
+    size_t n = args->positional.n;
+    loaded->views = calloc(n, sizeof *loaded->views);
+    loaded->facts = calloc(n, sizeof *loaded->facts);
+    loaded->uncertainty_ns = calloc(n, sizeof *loaded->uncertainty_ns);
+    if (loaded->views == NULL || loaded->facts == NULL || loaded->uncertainty_ns == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory for %zu files", n);
+    int rc = 0;
+    if (args->check.uncertainty != NULL)
+        rc = parse_uncertainty(args->check.uncertainty, loaded->uncertainty_ns, n, err);
+    struct lb_read_options options = {.ignore = args->check.ignore};
+    for (size_t i = 0; i < n && rc == 0; i++) {
+        rc = lb_history_read(args->positional.words[i], &options, &loaded->views[i],
+                             &loaded->facts[i], err);
+        loaded->n += rc == 0;
+    }
+    if (rc == 0 && (n > 1 || loaded->uncertainty_ns[0] > 0)) {
+        rc = lb_join(loaded->views, n, loaded->uncertainty_ns, &loaded->joined, err);
+        loaded->view = &loaded->joined;
+    } else if (rc == 0) {
+        loaded->view = &loaded->views[0];
+    }
+    return rc;
+}
+
+static int export(const struct lb_args *args, const struct loaded *loaded, struct lb_error *err)
+{
+    return lb_history_write(
+        loaded->view, strcmp(args->check.export, "edn") == 0 ? LB_HISTORY_EDN : LB_HISTORY_JSONL,
+        args->check.plain ? LB_WRITE_PLAIN : LB_WRITE_FULL, stdout, err);
+}
+
+static int print(const struct lb_args *args, const struct lb_checked *checked, struct lb_error *err)
+{
+    const char *format = args->format != NULL ? args->format : "text";
+    if (strcmp(format, "json") == 0)
+        return lb_checked_json(checked, stdout, err);
+    if (strcmp(format, "tap") == 0)
+        return lb_checked_tap(checked, stdout, err);
+    return lb_checked_text(checked, lb_terminal_width(STDOUT_FILENO), stdout, err);
+}
+
+/* 1: something was violated; 5: nothing could be tested; 0: something held and nothing else. */
+static enum lb_exit status_of(const struct lb_judgement *judgement)
+{
+    bool held = false;
+    for (int i = 0; i < LB_GUARANTEES; i++) {
+        if (judgement->findings[i].verdict == LB_V_VIOLATED)
+            return LB_EXIT_VIOLATED;
+        held = held || judgement->findings[i].verdict == LB_V_HELD;
+    }
+    return held ? LB_EXIT_OK : LB_EXIT_INCONCLUSIVE;
+}
+
+static int judge(const struct lb_args *args, struct loaded *loaded, enum lb_exit *ret_status,
+                 struct lb_error *err)
+{
+    struct lb_judgement *judgement = calloc(1, sizeof *judgement);
+    if (judgement == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory for the verdicts");
+    int rc = make_model(args, loaded, err);
+    if (rc == 0) {
+        rc = lb_check(loaded->view, &loaded->model, judgement, err);
+        if (rc == LB_E_FILE)
+            lb_fail_prefix(err, "%s", args->positional.words[0]);
+    }
+    if (rc == 0) {
+        struct lb_checked checked = {.files = (const char *const *)args->positional.words,
+                                     .n_files = args->positional.n,
+                                     .model_name = loaded->model_name,
+                                     .n_events = loaded->view->n_events,
+                                     .start_ns = loaded->view->start_ns,
+                                     .truncated = loaded->view->truncated,
+                                     .model = &loaded->model,
+                                     .judgement = judgement};
+        for (size_t i = 0; i < loaded->view->n_logs; i++)
+            checked.n_workers += loaded->view->logs[i].n_events > 0;
+        rc = print(args, &checked, err);
+        *ret_status = status_of(judgement);
+    }
+    free(judgement);
+    return rc;
+}
+
+enum lb_exit lb_command_check(const struct lb_args *args)
+{
+    struct loaded loaded = {0};
+    struct lb_error err;
+    enum lb_exit status = LB_EXIT_OK;
+    int rc = check_words(args, &err);
+    if (rc == 0)
+        rc = load(args, &loaded, &err);
+    if (rc == 0 && args->check.export != NULL)
+        rc = export(args, &loaded, &err);
+    else if (rc == 0)
+        rc = judge(args, &loaded, &status, &err);
+    loaded_release(&loaded);
+    return rc != 0 ? lb_cli_complain(&err) : status;
+}

@@ -1,0 +1,306 @@
+/* lockbench explore: every interleaving of a few workers' statements. */
+#include "cli.h"
+#include "clock.h"
+#include "cmd_explore_text.h"
+#include "select.h"
+#include "signals.h"
+#include "terminal.h"
+#include "units.h"
+
+#include <string.h>
+#include <unistd.h>
+
+struct bounds {
+    uint64_t value, least, most;
+};
+
+/* text NULL: value stays. */
+static int take_count(const char *option, const char *text, struct bounds *number,
+                      struct lb_error *err)
+{
+    if (text == NULL)
+        return 0;
+    uint64_t value;
+    if (lb_parse_count(text, &value) != 0 || value < number->least || value > number->most)
+        return lb_fail(err, LB_E_USAGE, "option --%s: '%s' is not a number from %llu to %llu",
+                       option, text, (unsigned long long)number->least,
+                       (unsigned long long)number->most);
+    number->value = value;
+    return 0;
+}
+
+static int take_time(const char *option, const char *text, uint64_t *ns, struct lb_error *err)
+{
+    if (text != NULL && lb_parse_ns(text, ns) != 0)
+        return lb_fail(err, LB_E_USAGE, "option --%s: '%s' is not a time such as 10s", option,
+                       text);
+    return 0;
+}
+
+static int take_steps(const char *text, struct lb_explore_plan *plan, struct lb_error *err)
+{
+    while (text != NULL && *text != '\0') {
+        size_t n = strcspn(text, ",");
+        if (n == 5 && strncmp(text, "clock", n) == 0)
+            plan->ticks = 1;
+        else if (n == 5 && strncmp(text, "crash", n) == 0)
+            plan->deaths = 1;
+        else
+            return lb_fail(err, LB_E_USAGE, "option --steps: '%.*s' is neither clock nor crash",
+                           (int)n, text);
+        text += n + (text[n] == ',');
+    }
+    return 0;
+}
+
+static int make_counts(const struct lb_explore_args *args, struct lb_explore_plan *plan,
+                       struct lb_error *err)
+{
+    struct bounds workers = {2, 1, LB_MAX_WORKERS}, rounds = {1, 1, 20}, polls = {5, 1, 1000},
+                  readers = {0, 0, LB_MAX_WORKERS}, capacity = {1, 1, 1000}, items = {0, 1, 200},
+                  producers = {0, 0, LB_MAX_WORKERS - 1}, batch = {1, 1, LB_CLAIM_MAX},
+                  preemptions = {0, 0, 1000}, random = {0, 1, UINT64_MAX / 2}, depth = {3, 1, 16},
+                  most = {0, 1, UINT64_MAX / 2};
+    const struct {
+        const char *option, *text;
+        struct bounds *number;
+    } counts[] = {
+        {"workers", args->workers, &workers},
+        {"rounds", args->rounds, &rounds},
+        {"polls", args->polls, &polls},
+        {"readers", args->readers, &readers},
+        {"capacity", args->capacity, &capacity},
+        {"items", args->items, &items},
+        {"producers", args->producers, &producers},
+        {"batch", args->batch, &batch},
+        {"preemptions", args->preemptions, &preemptions},
+        {"random", args->random, &random},
+        {"depth", args->depth, &depth},
+        {"max-schedules", args->max_schedules, &most},
+    };
+    int rc = 0;
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0] && rc == 0; i++)
+        rc = take_count(counts[i].option, counts[i].text, counts[i].number, err);
+    plan->workers = (uint32_t)workers.value;
+    plan->rounds = (uint32_t)rounds.value;
+    plan->polls = (uint32_t)polls.value;
+    plan->readers = (uint32_t)readers.value;
+    plan->capacity = (uint32_t)capacity.value;
+    plan->items = (uint32_t)items.value;
+    plan->putters = (uint32_t)producers.value;
+    plan->batch = (uint32_t)batch.value;
+    plan->search.preemptions = args->preemptions != NULL ? (int)preemptions.value : -1;
+    plan->search.random = random.value;
+    plan->search.depth = (unsigned)depth.value;
+    plan->search.max_schedules = most.value;
+    if (rc == 0 && plan->readers > plan->workers)
+        rc = lb_fail(err, LB_E_USAGE, "option --readers: there are only %u workers", plan->workers);
+    if (rc == 0 && plan->workers + plan->putters > LB_MAX_WORKERS)
+        rc = lb_fail(err, LB_E_USAGE, "option --producers: at most %d workers together",
+                     LB_MAX_WORKERS);
+    if (rc == 0 && args->depth != NULL && args->random == NULL)
+        rc = lb_fail(err, LB_E_USAGE, "option --depth: is for --random schedules");
+    return rc;
+}
+
+static int make_plan(const struct lb_args *args, struct lb_explore_plan *plan,
+                     struct lb_schedule *replay, struct lb_error *err)
+{
+    const struct lb_explore_args *own = &args->explore;
+    uint64_t ttl_ns = UINT64_C(600000000000), time_ns = 0;
+    int rc = make_counts(own, plan, err);
+    if (rc == 0)
+        rc = take_steps(own->steps, plan, err);
+    if (rc == 0)
+        rc = take_time("ttl", own->ttl, &ttl_ns, err);
+    if (rc == 0)
+        rc = take_time("time", own->time, &time_ns, err);
+    if (rc == 0 && own->isolation != NULL) {
+        int isolation = lb_isolation_parse(own->isolation);
+        if (isolation < 0)
+            return lb_fail(err, LB_E_USAGE, "option --isolation: unknown level '%s'",
+                           own->isolation);
+        plan->isolation = (enum lb_isolation)isolation;
+    }
+    if (rc == 0 && own->replay != NULL) {
+        rc = lb_schedule_parse(own->replay, replay, err);
+        plan->replay = replay;
+    }
+    plan->ttl_ms = (uint32_t)(ttl_ns / 1000000);
+    plan->period_ms = 0; /* due again at once: no schedule waits for a clock */
+    plan->keep = args->keep;
+    plan->search.seed = args->seed_number;
+    plan->search.all = !own->first;
+    plan->search.unreduced = own->no_reduction;
+    plan->search.deadline_ns = time_ns > 0 ? lb_now_ns() + time_ns : 0;
+    return rc;
+}
+
+/* Flags that mean something for the other shape only are mistakes. */
+static int check_shape(const struct lb_args *args, const struct lb_strategy *strategy,
+                       struct lb_error *err)
+{
+    const struct lb_explore_args *own = &args->explore;
+    const struct {
+        const char *option, *text;
+        enum lb_shape shape;
+    } owned[] = {{"readers", own->readers, LB_LOCK},
+                 {"capacity", own->capacity, LB_LOCK},
+                 {"items", own->items, LB_QUEUE},
+                 {"batch", own->batch, LB_QUEUE},
+                 {"producers", own->producers, LB_QUEUE}};
+    for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++)
+        if (owned[i].text != NULL && owned[i].shape != strategy->shape)
+            return lb_fail(err, LB_E_USAGE, "option --%s: has no meaning for %s, a %s",
+                           owned[i].option, strategy->name, lb_shape_name(strategy->shape));
+    return 0;
+}
+
+/* --- telling --- */
+
+static void add_word(char *text, size_t size, const char *option, const char *word)
+{
+    size_t n = strlen(text);
+    bool plain = strcspn(word, " '\"$&;?*()<>|\\") == strlen(word);
+    if (n < size)
+        snprintf(text + n, size - n, plain ? " %s %s" : " %s '%s'", option, word);
+}
+
+/* The command that plays the witness again, without the schedule. */
+static void make_command(const struct lb_args *args, const struct lb_protocol *protocol,
+                         const struct lb_target *target, char *text, size_t size)
+{
+    const struct lb_explore_args *own = &args->explore;
+    const struct {
+        const char *option, *text;
+    } words[] = {{"--workers", own->workers},     {"--rounds", own->rounds},
+                 {"--readers", own->readers},     {"--capacity", own->capacity},
+                 {"--items", own->items},         {"--batch", own->batch},
+                 {"--producers", own->producers}, {"--isolation", own->isolation},
+                 {"--steps", own->steps},         {"--ttl", own->ttl},
+                 {"--polls", own->polls}};
+    snprintf(text, size, "lockbench explore");
+    add_word(text, size, "-s", protocol->path);
+    add_word(text, size, "-d", target->label);
+    for (size_t i = 0; i < args->options.n; i++)
+        add_word(text, size, "--opt", args->options.words[i]);
+    if (args->sql_dir != NULL)
+        add_word(text, size, "--sql-dir", args->sql_dir);
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (words[i].text != NULL)
+            add_word(text, size, words[i].option, words[i].text);
+    if (own->no_reduction && strlen(text) + 20 < size)
+        strcat(text, " --no-reduction");
+}
+
+static int write_spec(const char *path, const struct lb_explored *explored, struct lb_error *err)
+{
+    if (explored->spec == NULL)
+        return lb_fail(err, LB_E_USAGE, "option --spec: there is no violation on PostgreSQL");
+    FILE *file = fopen(path, "w");
+    bool ok = file != NULL && fputs(explored->spec, file) >= 0;
+    if (file != NULL)
+        ok = fclose(file) == 0 && ok;
+    return ok ? 0 : lb_fail(err, LB_E_ENV, "cannot write %s", path);
+}
+
+static enum lb_exit status_of(const struct lb_explored *explored)
+{
+    if (explored->violated != 0 && explored->confirmed)
+        return LB_EXIT_VIOLATED;
+    if (explored->search.differs || explored->is_nondeterministic)
+        return explored->violated != 0 || explored->search.differs ? LB_EXIT_INCONCLUSIVE
+                                                                   : LB_EXIT_OK;
+    return explored->search.interrupted ? LB_EXIT_INTERRUPTED : LB_EXIT_OK;
+}
+
+static const struct lb_file *file_for(const struct lb_protocol *protocol, const struct lb_db *db)
+{
+    if (protocol->user_file != NULL)
+        return protocol->user_file;
+    for (size_t i = 0; i < LB_MOST_ENGINES && lb_engines[i] != NULL; i++)
+        if (lb_engines[i] == db)
+            return protocol->files[i];
+    return NULL;
+}
+
+static enum lb_exit explore_one(const struct lb_args *args, const struct lb_selection *selection,
+                                struct lb_explore_plan *plan, const struct lb_protocol *protocol,
+                                const struct lb_place *place, struct lb_error *err)
+{
+    struct lb_explored *explored;
+    char command[1000];
+    plan->strategy = protocol->strategy;
+    plan->target = &place->target;
+    plan->file = file_for(protocol, place->target.db);
+    plan->settings = selection->settings;
+    plan->n_settings = selection->n_settings;
+    int rc = check_shape(args, protocol->strategy, err);
+    if (rc == 0)
+        rc = lb_explore(plan, &explored, err);
+    if (rc != 0)
+        return lb_exit_of(rc);
+    err->code = 0; /* what was refused while shrinking */
+    make_command(args, protocol, &place->target, command, sizeof command);
+    if (args->format != NULL && strcmp(args->format, "json") == 0)
+        rc = lb_explored_json(stdout, explored, command);
+    else
+        lb_explored_print(stdout, explored, command, lb_terminal_width(STDOUT_FILENO));
+    fflush(stdout);
+    enum lb_exit status = status_of(explored);
+    if (args->explore.spec != NULL && write_spec(args->explore.spec, explored, err) != 0)
+        status = lb_cli_complain(err);
+    lb_explored_free(explored);
+    return status;
+}
+
+static int check_format(const struct lb_args *args, struct lb_error *err)
+{
+    if (args->format != NULL && strcmp(args->format, "text") != 0 &&
+        strcmp(args->format, "json") != 0)
+        return lb_fail(err, LB_E_USAGE, "option --format: unknown format '%s' (text, json)",
+                       args->format);
+    return 0;
+}
+
+enum lb_exit lb_command_explore(const struct lb_args *args)
+{
+    static const struct lb_select_defaults defaults = {.strategies = NULL};
+    struct lb_selection selection = {0};
+    struct lb_explore_plan plan = {0};
+    struct lb_schedule replay;
+    struct lb_error err = {0};
+    enum lb_exit status = LB_EXIT_OK;
+    const struct lb_stop *stop = lb_signals_install();
+    int rc = check_format(args, &err);
+    if (rc == 0)
+        rc = make_plan(args, &plan, &replay, &err);
+    if (rc == 0)
+        rc = lb_select(&selection, args, &defaults, &err);
+    bool is_one = selection.n_protocols * selection.n_places == 1;
+    if (rc == 0 && !is_one && (plan.replay != NULL || args->explore.spec != NULL))
+        rc = lb_fail(&err, LB_E_USAGE, "--replay and --spec take one strategy and one target");
+    if (rc != 0) {
+        status = lb_cli_complain(&err);
+        goto out;
+    }
+    plan.search.interrupt = &stop->requested;
+    for (size_t p = 0; p < selection.n_protocols; p++)
+        for (size_t t = 0; t < selection.n_places && status != LB_EXIT_INTERRUPTED; t++) {
+            err.code = 0;
+            enum lb_exit one = explore_one(args, &selection, &plan, &selection.protocols[p],
+                                           &selection.places[t], &err);
+            if (err.code == LB_E_UNSUPPORTED && !is_one) {
+                fprintf(stderr, "lockbench: skipped: %s\n", err.message);
+                continue;
+            }
+            if (err.code != 0)
+                lb_cli_complain(&err);
+            status = one == LB_EXIT_INTERRUPTED || status == LB_EXIT_OK ? one
+                     : one == LB_EXIT_VIOLATED                          ? one
+                                                                        : status;
+        }
+out:
+    lb_selection_release(&selection);
+    return status;
+}

@@ -1,0 +1,195 @@
+/* What explore found, as text: coverage, verdicts, and the witness as a table with one column per
+ * worker and one row per step. */
+#include "cmd_explore_text.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* --- the table --- */
+
+/* Appends what of text at *at fits into width, breaking at blanks. */
+static void add_piece(char *line, size_t size, const char **at, size_t width)
+{
+    const char *p = *at;
+    size_t n = strlen(p), fits = n, used = strlen(line);
+    if (n > width) {
+        fits = width;
+        while (fits > width / 2 && p[fits] != ' ')
+            fits--;
+        if (p[fits] != ' ')
+            fits = width;
+    }
+    snprintf(line + used, size - used, "%.*s", (int)fits, p);
+    p += fits;
+    *at = p + strspn(p, " ");
+}
+
+/* All white space as single blanks. */
+static void squeeze(const char *text, char *buf, size_t size)
+{
+    size_t n = 0;
+    for (text += strspn(text, " \t\r\n"); *text != '\0' && n + 1 < size; text++) {
+        bool blank = isspace((unsigned char)*text);
+        if (blank && (isspace((unsigned char)text[1]) || text[1] == '\0'))
+            continue;
+        buf[n++] = blank ? ' ' : *text;
+    }
+    buf[n] = '\0';
+}
+
+static void describe_answer(const struct lb_explored_step *step, char *buf, size_t size)
+{
+    size_t n = 0;
+    if (step->is_death || step->worker < 0) {
+        buf[0] = '\0';
+        return;
+    }
+    n += (size_t)snprintf(buf, size, "%s",
+                          step->was_blocked ? "blocked"
+                          : step->is_late   ? "goes on: "
+                                            : "");
+    if (!step->was_blocked && step->answer != LB_OK)
+        n += (size_t)snprintf(buf + n, size - n, "%s", lb_answer_name(step->answer));
+    else if (!step->was_blocked && step->kind == LB_STEP_EXECUTE && step->rows[0] != '\0')
+        n += (size_t)snprintf(buf + n, size - n, "%s", step->rows);
+    else if (!step->was_blocked && step->kind == LB_STEP_EXECUTE)
+        n += (size_t)snprintf(buf + n, size - n, "%lld row%s", (long long)step->n_changed,
+                              step->n_changed == 1 ? "" : "s");
+    else if (!step->was_blocked)
+        n += (size_t)snprintf(buf + n, size - n, "ok");
+    if (step->note[0] != '\0' && n < size)
+        snprintf(buf + n, size - n, "%s** %s", n > 0 ? "  " : "", step->note);
+}
+
+/* Text in one column of the table, over as many lines as it needs. */
+static void print_lines(FILE *out, const char *number, uint32_t column, size_t width,
+                        const char *text, const char *mark)
+{
+    const char *at = text;
+    bool first = true;
+    do {
+        char line[1000];
+        snprintf(line, sizeof line, "%5s ", first ? number : "");
+        for (uint32_t i = 0; i <= column; i++) {
+            size_t n = strlen(line);
+            if (i < column)
+                snprintf(line + n, sizeof line - n, "| %-*s", (int)width, "");
+            else
+                snprintf(line + n, sizeof line - n, "| %s", first ? mark : "  ");
+        }
+        add_piece(line, sizeof line, &at, first ? width - strlen(mark) : width - 2);
+        fprintf(out, "%s\n", line);
+        first = false;
+    } while (*at != '\0');
+}
+
+static void print_table(FILE *out, const struct lb_explored *explored, unsigned screen)
+{
+    uint32_t n_columns = explored->workers;
+    for (size_t i = 0; i < explored->table.n_steps; i++)
+        if (explored->table.steps[i].worker >= (int)n_columns)
+            n_columns = (uint32_t)explored->table.steps[i].worker + 1;
+    enum { NARROWEST = 26, WIDEST = 200 };
+    size_t width = (screen - 6) / n_columns > 2 ? (screen - 6) / n_columns - 2 : 0;
+    width = width < NARROWEST ? NARROWEST : width > WIDEST / n_columns ? WIDEST / n_columns : width;
+    fputs(" step ", out);
+    for (uint32_t i = 0; i < n_columns; i++)
+        fprintf(out, i + 1 < n_columns ? "| worker %-*u" : "| worker %*u\n",
+                i + 1 < n_columns ? (int)width - 7 : 1, i);
+    uint32_t last_move = UINT32_MAX;
+    for (size_t i = 0; i < explored->table.n_steps; i++) {
+        const struct lb_explored_step *step = &explored->table.steps[i];
+        char number[16] = "", text[4000], answer[800];
+        uint32_t column = step->worker < 0 ? 0 : (uint32_t)step->worker;
+        if (step->move != last_move)
+            snprintf(number, sizeof number, "%u", step->move + 1);
+        last_move = step->move;
+        squeeze(step->sql, text, sizeof text);
+        if (!step->is_late)
+            print_lines(out, number, column, width, text, "");
+        describe_answer(step, answer, sizeof answer);
+        if (answer[0] != '\0' && step->kind != LB_STEP_BEGIN)
+            print_lines(out, step->is_late ? number : "", column, width, answer, "-> ");
+    }
+}
+
+/* --- the rest --- */
+
+static void print_coverage(FILE *out, const struct lb_explored *explored)
+{
+    const struct lb_search_result *search = &explored->search;
+    if (explored->search.n_moves == 0)
+        return;
+    fprintf(out,
+            "  %s%s%s: %llu schedules run, %llu pruned, %llu steps (longest schedule %zu), "
+            "%llu statements, %.2f s\n",
+            explored->complete      ? "complete"
+            : search->violated != 0 ? "ended at the first violation"
+                                    : "bounded",
+            explored->bounds[0] != '\0' ? ": " : "", explored->bounds,
+            (unsigned long long)search->n_schedules,
+            (unsigned long long)search->n_asleep + search->n_void,
+            (unsigned long long)search->n_moves, search->longest,
+            (unsigned long long)explored->n_statements, (double)explored->elapsed_ns / 1e9);
+}
+
+static void print_verdicts(FILE *out, const struct lb_explored *explored)
+{
+    for (int g = 0; g < LB_GUARANTEES; g++) {
+        const struct lb_finding *finding = &explored->findings[g];
+        if (finding->verdict == LB_V_NOT_CLAIMED)
+            continue;
+        fprintf(out, "  %-14s %s%s%s\n", lb_guarantee_name((enum lb_guarantee)g),
+                finding->verdict == LB_V_HELD && !explored->complete
+                    ? "no violation found"
+                    : lb_verdict_name(finding->verdict),
+                finding->verdict == LB_V_NOT_TESTED ? ": " : "",
+                finding->verdict == LB_V_NOT_TESTED ? finding->reason : "");
+    }
+    if (explored->n_deadlocks > 0)
+        fprintf(out, "  deadlock in %llu schedules: %s\n",
+                (unsigned long long)explored->n_deadlocks, explored->deadlock);
+    if (explored->n_stuck > 0)
+        fprintf(out, "  nobody could go on in %llu schedules: %s\n",
+                (unsigned long long)explored->n_stuck, explored->stuck);
+}
+
+static void print_witness(FILE *out, const struct lb_explored *explored, const char *command,
+                          unsigned width)
+{
+    char schedule[LB_MAX_LENGTH * 2 + 1];
+    lb_schedule_print(&explored->schedule, schedule, sizeof schedule);
+    if (explored->words[0] != '\0')
+        fprintf(out, "\n  %s\n", explored->words);
+    fputc('\n', out);
+    print_table(out, explored, width);
+    fprintf(out, "\n  %zu statements in %zu steps%s\n", explored->table.n_statements,
+            explored->schedule.n,
+            explored->violated == 0 ? ""
+            : explored->is_nondeterministic
+                ? ". NOT CONFIRMED: a second replay answered differently; the engine is not "
+                  "deterministic here"
+                : ", replayed twice with the same answers");
+    fprintf(out, "  again: %s --replay %s\n", command, schedule);
+}
+
+void lb_explored_print(FILE *out, const struct lb_explored *explored, const char *command,
+                       unsigned width)
+{
+    fprintf(out, "%s on %s: %u worker%s x %u round%s\n", explored->strategy, explored->target,
+            explored->workers, explored->workers == 1 ? "" : "s", explored->rounds,
+            explored->rounds == 1 ? "" : "s");
+    print_coverage(out, explored);
+    if (explored->search.n_moves > 0)
+        print_verdicts(out, explored);
+    if (explored->search.differs) {
+        char schedule[LB_MAX_LENGTH * 2 + 1];
+        lb_schedule_print(&explored->search.differing, schedule, sizeof schedule);
+        fprintf(out,
+                "  not deterministic: the last step of %s answered differently when it was "
+                "replayed; nothing can be concluded\n",
+                schedule);
+    }
+    if (explored->has_witness)
+        print_witness(out, explored, command, width);
+}

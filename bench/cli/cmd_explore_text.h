@@ -1,0 +1,14 @@
+/* What explore found, for people and as JSON. */
+#ifndef LB_EXPLORE_TEXT_H
+#define LB_EXPLORE_TEXT_H
+
+#include "explore.h"
+
+#include <stdio.h>
+
+/* command: how to play the witness again, without the schedule itself. */
+void lb_explored_print(FILE *out, const struct lb_explored *explored, const char *command,
+                       unsigned width);
+int lb_explored_json(FILE *out, const struct lb_explored *explored, const char *command);
+
+#endif

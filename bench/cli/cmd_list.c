@@ -1,0 +1,188 @@
+/* lockbench list: what is built in. */
+#include "cli.h"
+#include "nearest.h"
+#include "table.h"
+
+#include <jansson.h>
+#include <string.h>
+
+/* One kind of thing: how many columns, and the cells of row n; false: no such row. */
+struct listing {
+    const char *name;
+    const struct lb_column *columns;
+    size_t n_columns;
+    bool (*row)(size_t n, char cells[][400]);
+};
+
+enum { CELL = 400, MOST_COLUMNS = 6 };
+
+static void add_word(char *buf, const char *word)
+{
+    size_t used = strlen(buf);
+    snprintf(buf + used, CELL - used, "%s%s", used > 0 ? "," : "", word);
+}
+
+static const struct lb_column strategy_columns[] = {{"strategy", false}, {"shape", false},
+                                                    {"kind", false},     {"engines", false},
+                                                    {"claims", false},   {"summary", false}};
+
+static bool strategy_row(size_t n, char cells[][CELL])
+{
+    const struct lb_strategy *strategy = lb_strategies[n];
+    if (strategy == NULL)
+        return false;
+    snprintf(cells[0], CELL, "%s", strategy->name);
+    snprintf(cells[1], CELL, "%s", lb_shape_name(strategy->shape));
+    snprintf(cells[2], CELL, "%s", strategy->is_control ? "control" : "protocol");
+    if (strategy->no_database)
+        add_word(cells[3], "memory");
+    for (size_t e = 0; lb_engines[e] != NULL; e++)
+        if (lb_embedded_find(strategy->name, lb_engines[e]->name) != NULL)
+            add_word(cells[3], lb_engines[e]->name);
+    for (int g = 0; g < LB_GUARANTEES; g++)
+        if (strategy->claims & LB_G_BIT(g))
+            add_word(cells[4], lb_guarantee_name((enum lb_guarantee)g));
+    snprintf(cells[5], CELL, "%s", strategy->summary);
+    return true;
+}
+
+static const struct lb_column scenario_columns[] = {
+    {"scenario", false}, {"shape", false}, {"question", false}};
+
+static bool scenario_row(size_t n, char cells[][CELL])
+{
+    struct lb_scenario scenario;
+    struct lb_error err;
+    if (lb_embedded_scenarios[n].name == NULL)
+        return false;
+    snprintf(cells[0], CELL, "%s", lb_embedded_scenarios[n].name);
+    if (lb_scenario_load(lb_embedded_scenarios[n].name, &scenario, &err) == 0) {
+        snprintf(cells[1], CELL, "%s", lb_shape_name(scenario.shape));
+        snprintf(cells[2], CELL, "%s", scenario.question);
+    }
+    return true;
+}
+
+static const struct lb_column engine_columns[] = {
+    {"engine", false}, {"product", false}, {"-d", false}};
+
+static bool engine_row(size_t n, char cells[][CELL])
+{
+    if (lb_engines[n] == NULL)
+        return false;
+    snprintf(cells[0], CELL, "%s", lb_engines[n]->name);
+    snprintf(cells[1], CELL, "%s", lb_engines[n]->product);
+    snprintf(cells[2], CELL, "%s", lb_engines[n]->uri_help);
+    return true;
+}
+
+static const struct lb_column guarantee_columns[] = {{"guarantee", false}, {"meaning", false}};
+
+static bool guarantee_row(size_t n, char cells[][CELL])
+{
+    if (n >= LB_GUARANTEES)
+        return false;
+    snprintf(cells[0], CELL, "%s", lb_guarantee_name((enum lb_guarantee)n));
+    snprintf(cells[1], CELL, "%s", lb_guarantee_summary((enum lb_guarantee)n));
+    return true;
+}
+
+static const struct listing listings[] = {
+    {"strategies", strategy_columns, 6, strategy_row},
+    {"scenarios", scenario_columns, 3, scenario_row},
+    {"engines", engine_columns, 3, engine_row},
+    {"guarantees", guarantee_columns, 2, guarantee_row},
+};
+enum { LISTINGS = sizeof listings / sizeof listings[0] };
+
+static int print_text(const struct listing *listing, bool names)
+{
+    char cells[MOST_COLUMNS][CELL];
+    struct lb_table *table = lb_table_new(listing->columns, listing->n_columns);
+    for (size_t n = 0; memset(cells, 0, sizeof cells), listing->row(n, cells); n++) {
+        if (names)
+            puts(cells[0]);
+        for (size_t c = 0; c < listing->n_columns && table != NULL; c++)
+            lb_table_add(table, cells[c], LB_INK_PLAIN);
+    }
+    int rc = table == NULL || (!names && lb_table_print(table, stdout, false) != 0) ? -1 : 0;
+    lb_table_free(table);
+    return rc;
+}
+
+static json_t *listing_json(const struct listing *listing)
+{
+    char cells[MOST_COLUMNS][CELL];
+    json_t *rows = json_array();
+    for (size_t n = 0; memset(cells, 0, sizeof cells), listing->row(n, cells); n++) {
+        json_t *row = json_object();
+        for (size_t c = 0; c < listing->n_columns; c++)
+            json_object_set_new(
+                row,
+                strcmp(listing->columns[c].title, "-d") == 0 ? "uri" : listing->columns[c].title,
+                json_string(cells[c]));
+        json_array_append_new(rows, row);
+    }
+    return rows;
+}
+
+static int print_json(const struct listing *only)
+{
+    json_t *all = json_object();
+    for (size_t i = 0; i < LISTINGS; i++)
+        if (only == NULL || only == &listings[i])
+            json_object_set_new(all, listings[i].name, listing_json(&listings[i]));
+    int rc = all == NULL ? -1 : json_dumpf(all, stdout, JSON_INDENT(2));
+    putchar('\n');
+    json_decref(all);
+    return rc;
+}
+
+static int find_listing(const struct lb_args *args, const struct listing **ret_listing,
+                        struct lb_error *err)
+{
+    struct lb_nearest nearest;
+    char text[128];
+    *ret_listing = NULL;
+    if (args->format != NULL && strcmp(args->format, "text") != 0 &&
+        strcmp(args->format, "json") != 0)
+        return lb_fail(err, LB_E_USAGE, "option --format: list has text and json, not '%s'",
+                       args->format);
+    if (args->positional.n == 0)
+        return 0;
+    lb_nearest_init(&nearest, args->positional.words[0]);
+    for (size_t i = 0; i < LISTINGS; i++) {
+        lb_nearest_offer(&nearest, listings[i].name);
+        if (strcmp(listings[i].name, args->positional.words[0]) == 0)
+            *ret_listing = &listings[i];
+    }
+    if (*ret_listing == NULL)
+        return lb_fail(err, LB_E_USAGE, "cannot list '%s'%s", args->positional.words[0],
+                       nearest.n > 0 ? lb_nearest_text(&nearest, text, sizeof text)
+                                     : "; there are strategies, scenarios, engines, guarantees");
+    return 0;
+}
+
+enum lb_exit lb_command_list(const struct lb_args *args)
+{
+    const struct listing *only;
+    struct lb_error err;
+    int rc = find_listing(args, &only, &err);
+    if (rc != 0)
+        return lb_cli_complain(&err);
+    if (args->format != NULL && strcmp(args->format, "json") == 0)
+        rc = print_json(only);
+    for (size_t i = 0; i < LISTINGS && rc == 0; i++) {
+        if ((only != NULL && only != &listings[i]) ||
+            (args->format != NULL && strcmp(args->format, "json") == 0))
+            continue;
+        if (i > 0 && only == NULL && !args->names)
+            putchar('\n');
+        rc = print_text(&listings[i], args->names);
+    }
+    if (rc != 0) {
+        lb_fail(&err, LB_E_MEMORY, "out of memory");
+        return lb_cli_complain(&err);
+    }
+    return LB_EXIT_OK;
+}

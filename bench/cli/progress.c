@@ -1,0 +1,79 @@
+/* Progress on stderr: see progress.h. */
+#include "progress.h"
+
+#include "terminal.h"
+#include "units.h"
+
+#include <string.h>
+#include <unistd.h>
+
+void lb_progress_init(struct lb_progress_view *view, bool quiet, size_t n_total)
+{
+    *view = (struct lb_progress_view){.quiet = quiet,
+                                      .terminal = lb_terminal_is(STDERR_FILENO),
+                                      .n_total = n_total,
+                                      .width = lb_terminal_width(STDERR_FILENO)};
+}
+
+void lb_progress_show(void *arg, const struct lb_progress *progress)
+{
+    struct lb_progress_view *view = arg;
+    char line[512], rate[32];
+    if (view->quiet || !view->terminal)
+        return;
+    const struct lb_interval *interval = progress->interval;
+    if (interval != NULL) {
+        uint64_t attempts = interval->n_successes + interval->n_refusals;
+        view->p50_ns = interval->p50_ns;
+        view->p99_ns = interval->p99_ns;
+        view->busy_share = attempts > 0 ? (double)interval->n_refusals / (double)attempts : 0;
+    }
+    int n =
+        snprintf(line, sizeof line, "[%zu/%zu] %s %s %s: %s", view->n_done + 1, view->n_total,
+                 view->cell->name, view->cell->engine, view->cell->scenario.name, progress->phase);
+    size_t used = n < 0 ? 0 : (size_t)n;
+    if (progress->fraction >= 0 && used < sizeof line)
+        used += (size_t)snprintf(line + used, sizeof line - used, " %.0f %%",
+                                 (progress->fraction > 1 ? 1 : progress->fraction) * 100);
+    if (progress->n_successes > 0 && used < sizeof line)
+        used += (size_t)snprintf(line + used, sizeof line - used, ", %s/s",
+                                 lb_format_count(progress->successes_per_s, rate, sizeof rate));
+    if (view->p99_ns > 0 && used < sizeof line) {
+        char p50[32], p99[32];
+        used +=
+            (size_t)snprintf(line + used, sizeof line - used, ", p50 %s, p99 %s, %.0f %% busy",
+                             lb_format_ns(view->p50_ns, p50, sizeof p50),
+                             lb_format_ns(view->p99_ns, p99, sizeof p99), view->busy_share * 100);
+    }
+    if (progress->n_overlaps > 0 && used < sizeof line)
+        snprintf(line + used, sizeof line - used, ", %llu overlaps",
+                 (unsigned long long)progress->n_overlaps);
+    /* One column less than there are: some terminals wrap when the last one is written. */
+    fprintf(stderr, "\r\033[K%.*s", (int)view->width - 1, line);
+    fflush(stderr);
+}
+
+void lb_progress_clear(const struct lb_progress_view *view)
+{
+    if (view->terminal && !view->quiet)
+        fputs("\r\033[K", stderr);
+}
+
+void lb_progress_done(struct lb_progress_view *view, const struct lb_cell *cell)
+{
+    view->n_done++;
+    view->p99_ns = 0;
+    if (view->quiet)
+        return;
+    if (view->terminal) {
+        lb_progress_clear(view);
+        return;
+    }
+    char verdict[300], rate[32] = "";
+    fprintf(stderr, "[%zu/%zu] %s %s %s: %s", view->n_done, view->n_total, cell->name, cell->engine,
+            cell->scenario.name, lb_cell_verdict(cell, verdict, sizeof verdict));
+    if (cell->n_runs > 0)
+        fprintf(stderr, ", %s/s",
+                lb_format_count(cell->runs[cell->n_runs - 1]->successes_per_s, rate, sizeof rate));
+    fputc('\n', stderr);
+}

@@ -1,0 +1,23 @@
+/* Progress on stderr: one line that is redrawn on a terminal, else one plain line per run. */
+#ifndef LB_PROGRESS_VIEW_H
+#define LB_PROGRESS_VIEW_H
+
+#include "report.h"
+
+struct lb_progress_view {
+    uint64_t p50_ns, p99_ns; /* of the last full second; 0: none yet */
+    double busy_share;
+    bool quiet, terminal;
+    size_t n_done, n_total;     /* runs */
+    const struct lb_cell *cell; /* that is running */
+    unsigned width;
+};
+
+void lb_progress_init(struct lb_progress_view *view, bool quiet, size_t n_total);
+/* For lb_run: arg is the view. */
+void lb_progress_show(void *arg, const struct lb_progress *progress);
+/* A run has ended: the line is removed (terminal), or what it came to is printed. */
+void lb_progress_done(struct lb_progress_view *view, const struct lb_cell *cell);
+void lb_progress_clear(const struct lb_progress_view *view);
+
+#endif

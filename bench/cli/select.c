@@ -1,0 +1,595 @@
+/* Names to things: see select.h. Unknown names are answered with the nearest known ones; nothing is
+ * run before every name, file and option is known to be right. */
+#include "select.h"
+
+#include "faults.h"
+
+#include "cli.h"
+#include "nearest.h"
+#include "sweep.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* --- strategies --- */
+
+static bool is_path(const char *word, const char *ending)
+{
+    size_t n = strlen(word), e = strlen(ending);
+    return strchr(word, '/') != NULL || (n > e && strcmp(word + n - e, ending) == 0);
+}
+
+/* Room for one more; arrays here are short and grow one by one. */
+static void *grow(void *array, size_t n, size_t size, struct lb_error *err)
+{
+    void *grown = realloc(array, (n + 1) * size);
+    if (grown == NULL)
+        lb_fail(err, LB_E_MEMORY, "out of memory");
+    else
+        memset((char *)grown + n * size, 0, size);
+    return grown;
+}
+
+static struct lb_protocol *add_protocol(struct lb_selection *selection, struct lb_error *err)
+{
+    struct lb_protocol *grown =
+        grow(selection->protocols, selection->n_protocols, sizeof *grown, err);
+    if (grown == NULL)
+        return NULL;
+    selection->protocols = grown;
+    return &grown[selection->n_protocols++];
+}
+
+static int add_strategy(struct lb_selection *selection, const struct lb_strategy *strategy,
+                        bool is_named, struct lb_error *err)
+{
+    for (size_t i = 0; i < selection->n_protocols; i++) {
+        struct lb_protocol *protocol = &selection->protocols[i];
+        if (protocol->strategy == strategy) {
+            protocol->is_named |= is_named;
+            return 0;
+        }
+    }
+    struct lb_protocol *protocol = add_protocol(selection, err);
+    if (protocol == NULL)
+        return err->code;
+    protocol->strategy = strategy;
+    protocol->path = strategy->name;
+    protocol->is_named = is_named;
+    return 0;
+}
+
+static int add_user_file(struct lb_selection *selection, const char *path, struct lb_error *err)
+{
+    struct lb_file *file;
+    int rc = lb_words_add(&selection->texts, path, strlen(path), err);
+    if (rc != 0)
+        return rc;
+    rc = lb_file_read(path, -1, &file, err);
+    if (rc != 0)
+        return rc;
+    struct lb_protocol *protocol = add_protocol(selection, err);
+    if (protocol == NULL) {
+        lb_file_free(file);
+        return err->code;
+    }
+    protocol->user_file = file;
+    protocol->path = selection->texts.words[selection->texts.n - 1];
+    protocol->is_named = true;
+    return 0; /* protocol->strategy: once the array has stopped growing */
+}
+
+static int unknown_strategy(const char *word, struct lb_error *err)
+{
+    struct lb_nearest nearest;
+    char text[128];
+    lb_nearest_init(&nearest, word);
+    for (const struct lb_strategy *const *s = lb_strategies; *s != NULL; s++)
+        lb_nearest_offer(&nearest, (*s)->name);
+    lb_nearest_text(&nearest, text, sizeof text);
+    return lb_fail(err, LB_E_USAGE, "unknown strategy '%s'%s", word,
+                   text[0] != '\0' ? text : "; see lockbench list strategies");
+}
+
+/* all, locks, queues, controls: false if word is none of them. */
+static bool in_set(const char *word, const struct lb_strategy *strategy, bool controls,
+                   bool *ret_in)
+{
+    bool wanted = controls || !strategy->is_control;
+    if (strcmp(word, "all") == 0)
+        *ret_in = wanted;
+    else if (strcmp(word, "locks") == 0)
+        *ret_in = wanted && strategy->shape == LB_LOCK;
+    else if (strcmp(word, "queues") == 0)
+        *ret_in = wanted && strategy->shape == LB_QUEUE;
+    else if (strcmp(word, "controls") == 0)
+        *ret_in = strategy->is_control;
+    else
+        return false;
+    return true;
+}
+
+static int select_word(struct lb_selection *selection, const char *word, bool controls,
+                       struct lb_error *err)
+{
+    bool is_set = false;
+    if (is_path(word, ".sql"))
+        return add_user_file(selection, word, err);
+    for (const struct lb_strategy *const *s = lb_strategies; *s != NULL; s++) {
+        bool in = strcmp(word, (*s)->name) == 0;
+        bool named = in;
+        is_set |= in || in_set(word, *s, controls, &in);
+        int rc = in ? add_strategy(selection, *s, named, err) : 0;
+        if (rc != 0)
+            return rc;
+    }
+    return is_set ? 0 : unknown_strategy(word, err);
+}
+
+/* Calls take for each of the comma-separated names. */
+static int each_name(struct lb_selection *selection, const char *list,
+                     int (*take)(struct lb_selection *, const char *, bool, struct lb_error *),
+                     bool flag, const char *option, struct lb_error *err)
+{
+    for (const char *at = list;;) {
+        char word[256];
+        size_t n = strcspn(at, ",");
+        if (n == 0 || n >= sizeof word)
+            return lb_fail(err, LB_E_USAGE, "option %s: '%s' has %s name", option, list,
+                           n == 0 ? "an empty" : "too long a");
+        memcpy(word, at, n);
+        word[n] = '\0';
+        int rc = take(selection, word, flag, err);
+        if (rc != 0)
+            return rc;
+        if (at[n] == '\0')
+            return 0;
+        at += n + 1;
+    }
+}
+
+static int check_sql_dir(const char *dir, struct lb_error *err)
+{
+    struct stat status;
+    if (dir != NULL && (stat(dir, &status) != 0 || !S_ISDIR(status.st_mode)))
+        return lb_fail(err, LB_E_FILE, "option --sql-dir: %s is not a directory", dir);
+    return 0;
+}
+
+/* The built-in statements of a strategy for one engine, or those in sql_dir. *ret_file NULL: none.
+ */
+static int load_statements(const struct lb_strategy *strategy, const char *engine,
+                           const char *sql_dir, struct lb_file **ret_file, struct lb_error *err)
+{
+    char path[600];
+    struct stat status;
+    if (sql_dir != NULL) {
+        snprintf(path, sizeof path, "%s/%s/%s.sql", sql_dir, strategy->name, engine);
+        if (stat(path, &status) == 0)
+            return lb_file_read(path, (int)strategy->shape, ret_file, err);
+    }
+    const struct lb_embedded *embedded = lb_embedded_find(strategy->name, engine);
+    if (embedded == NULL) {
+        *ret_file = NULL;
+        return 0;
+    }
+    snprintf(path, sizeof path, "sql/%s/%s.sql", strategy->name, engine);
+    return lb_file_parse(path, (const char *)embedded->text, *embedded->length,
+                         (int)strategy->shape, ret_file, err);
+}
+
+static int select_strategies(struct lb_selection *selection, const struct lb_args *args,
+                             const struct lb_select_defaults *defaults, struct lb_error *err)
+{
+    int rc = check_sql_dir(args->sql_dir, err);
+    if (rc == 0 && args->strategies.n == 0) {
+        if (defaults->strategies == NULL)
+            return lb_fail(err, LB_E_USAGE, "%s needs -s STRATEGY; see lockbench list strategies",
+                           args->command->name);
+        rc = each_name(selection, defaults->strategies, select_word, defaults->controls, "-s", err);
+    }
+    for (size_t i = 0; i < args->strategies.n && rc == 0; i++)
+        rc = each_name(selection, args->strategies.words[i], select_word, true, "-s", err);
+    for (size_t i = 0; i < selection->n_protocols && rc == 0; i++) {
+        struct lb_protocol *protocol = &selection->protocols[i];
+        if (protocol->user_file != NULL) {
+            lb_strategy_of_file(protocol->user_file, &protocol->own);
+            protocol->strategy = &protocol->own;
+            continue;
+        }
+        for (size_t e = 0; e < LB_MOST_ENGINES && lb_engines[e] != NULL && rc == 0; e++)
+            rc = load_statements(protocol->strategy, lb_engines[e]->name, args->sql_dir,
+                                 &protocol->files[e], err);
+    }
+    return rc;
+}
+
+/* --- targets --- */
+
+static int add_place(struct lb_selection *selection, const char *uri, struct lb_error *err)
+{
+    struct lb_place *grown = grow(selection->places, selection->n_places, sizeof *grown, err);
+    if (grown == NULL)
+        return err->code;
+    selection->places = grown;
+    struct lb_place *place = &grown[selection->n_places];
+    int rc = lb_target_parse(uri, &place->target, err);
+    if (rc != 0)
+        return rc < 0 ? lb_fail_prefix(err, "option -d") : rc;
+    size_t nth = 1;
+    for (size_t i = 0; i < selection->n_places; i++)
+        nth += selection->places[i].target.db == place->target.db;
+    snprintf(place->engine, sizeof place->engine, "%s", place->target.db->name);
+    if (nth > 1)
+        snprintf(place->engine, sizeof place->engine, "%s:%zu", place->target.db->name, nth);
+    selection->n_places++;
+    return 0;
+}
+
+int lb_select_connect(struct lb_selection *selection, struct lb_error *err)
+{
+    bool wanted = false;
+    for (size_t i = 0; i < selection->n_protocols; i++)
+        wanted |= !selection->protocols[i].strategy->no_database;
+    for (size_t i = 0; i < selection->n_places && wanted; i++) {
+        struct lb_place *place = &selection->places[i];
+        const struct lb_db *db = place->target.db;
+        struct lb_conn_options options = {.role = "control"};
+        struct lb_space *space;
+        struct lb_conn *conn;
+        int rc = db->space_open(&place->target, "probe", &space, err);
+        if (rc != 0)
+            return rc;
+        rc = db->open(space, &options, &conn, err);
+        if (rc == 0) {
+            place->caps = db->caps(conn);
+            db->close(conn);
+        }
+        struct lb_error close_error;
+        int close_rc = db->space_close(space, false, rc == 0 ? err : &close_error);
+        if (rc != 0 || close_rc != 0)
+            return rc != 0 ? rc : close_rc;
+    }
+    return 0;
+}
+
+/* --- scenarios --- */
+
+static struct lb_question *find_question(struct lb_selection *selection, const char *name)
+{
+    for (size_t i = 0; i < selection->n_questions; i++)
+        if (strcmp(selection->questions[i].path, name) == 0)
+            return &selection->questions[i];
+    return NULL;
+}
+
+static int add_question(struct lb_selection *selection, const char *name, bool unused,
+                        struct lb_error *err)
+{
+    (void)unused;
+    if (find_question(selection, name) != NULL)
+        return 0;
+    struct lb_question *grown =
+        grow(selection->questions, selection->n_questions, sizeof *grown, err);
+    if (grown == NULL)
+        return err->code;
+    selection->questions = grown;
+    int rc = lb_scenario_load(name, &grown[selection->n_questions].scenario, err);
+    if (rc == 0)
+        rc = lb_words_add(&selection->texts, name, strlen(name), err);
+    if (rc == 0)
+        grown[selection->n_questions++].path = selection->texts.words[selection->texts.n - 1];
+    return rc;
+}
+
+static const char *default_scenario(enum lb_shape shape)
+{
+    return shape == LB_LOCK ? "mutex-hot" : "drain";
+}
+
+static int select_scenarios(struct lb_selection *selection, const struct lb_args *args,
+                            const struct lb_select_defaults *defaults, struct lb_error *err)
+{
+    int rc = 0;
+    for (size_t i = 0; i < args->scenarios.n && rc == 0; i++)
+        rc = each_name(selection, args->scenarios.words[i], add_question, false, "-S", err);
+    for (size_t i = 0; i < selection->n_protocols && rc == 0; i++) {
+        const struct lb_protocol *protocol = &selection->protocols[i];
+        const struct lb_strategy *strategy = protocol->strategy;
+        if (args->scenarios.n == 0) {
+            rc = add_question(selection, default_scenario(strategy->shape), false, err);
+            for (const struct lb_break *b = strategy->breaks;
+                 defaults->breaks && args->faults == NULL && b != NULL && b->why != NULL && rc == 0;
+                 b++)
+                if (b->scenario != NULL)
+                    rc = add_question(selection, b->scenario, false, err);
+            continue;
+        }
+        bool fits = false;
+        for (size_t q = 0; q < selection->n_questions; q++)
+            fits |= selection->questions[q].scenario.shape == strategy->shape;
+        if (!fits && protocol->is_named)
+            rc = lb_fail(err, LB_E_USAGE, "%s is a %s, and no scenario given is for %ss",
+                         strategy->name, lb_shape_name(strategy->shape),
+                         lb_shape_name(strategy->shape));
+    }
+    if (rc == 0 && args->faults != NULL)
+        rc = lb_select_faults(selection, args->faults, err);
+    return rc == 0 ? lb_sweep_apply(selection, args, err) : rc;
+}
+
+/* --- options of strategies --- */
+
+static int add_setting(struct lb_selection *selection, const char *text, size_t length,
+                       struct lb_error *err)
+{
+    const char *value = memchr(text, '=', length);
+    if (value == NULL || value == text)
+        return lb_fail(err, LB_E_USAGE, "option --opt: '%.*s' is not NAME=VALUE", (int)length,
+                       text);
+    struct lb_setting *grown = grow(selection->settings, selection->n_settings, sizeof *grown, err);
+    if (grown == NULL)
+        return err->code;
+    selection->settings = grown;
+    int rc = lb_words_add(&selection->texts, text, (size_t)(value - text), err);
+    if (rc == 0)
+        rc = lb_words_add(&selection->texts, value + 1, length - (size_t)(value + 1 - text), err);
+    if (rc != 0)
+        return rc;
+    const struct lb_words *texts = &selection->texts;
+    grown[selection->n_settings++] =
+        (struct lb_setting){texts->words[texts->n - 2], texts->words[texts->n - 1]};
+    return 0;
+}
+
+static bool has_option(const struct lb_option *options, const char *name,
+                       struct lb_nearest *nearest)
+{
+    for (; options != NULL && options->name != NULL; options++) {
+        lb_nearest_offer(nearest, options->name);
+        if (strcmp(options->name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool protocol_has_option(const struct lb_protocol *protocol, const char *name,
+                                struct lb_nearest *nearest)
+{
+    bool has = has_option(protocol->strategy->options, name, nearest);
+    for (size_t e = 0; e < LB_MOST_ENGINES && !has; e++)
+        has = protocol->files[e] != NULL &&
+              has_option(lb_file_options(protocol->files[e]), name, nearest);
+    if (!has && protocol->user_file != NULL)
+        has = has_option(lb_file_options(protocol->user_file), name, nearest);
+    return has;
+}
+
+static int select_settings(struct lb_selection *selection, const struct lb_args *args,
+                           struct lb_error *err)
+{
+    for (size_t i = 0; i < args->options.n; i++) {
+        int rc =
+            add_setting(selection, args->options.words[i], strlen(args->options.words[i]), err);
+        if (rc != 0)
+            return rc;
+        const char *name = selection->settings[i].name;
+        struct lb_nearest nearest;
+        char text[128];
+        bool known = false;
+        lb_nearest_init(&nearest, name);
+        for (size_t p = 0; p < selection->n_protocols && !known; p++)
+            known = protocol_has_option(&selection->protocols[p], name, &nearest);
+        if (!known)
+            return lb_fail(err, LB_E_USAGE, "option --opt: no strategy given has an option '%s'%s",
+                           name, lb_nearest_text(&nearest, text, sizeof text));
+    }
+    return 0;
+}
+
+int lb_select(struct lb_selection *selection, const struct lb_args *args,
+              const struct lb_select_defaults *defaults, struct lb_error *err)
+{
+    *selection = (struct lb_selection){0};
+    int rc = select_strategies(selection, args, defaults, err);
+    for (size_t i = 0; i < args->targets.n && rc == 0; i++)
+        rc = add_place(selection, args->targets.words[i], err);
+    if (args->targets.n == 0 && rc == 0)
+        rc = add_place(selection, "sqlite:", err);
+    if (rc == 0)
+        rc = select_scenarios(selection, args, defaults, err);
+    if (rc == 0)
+        rc = select_settings(selection, args, err);
+    return rc;
+}
+
+void lb_selection_release(struct lb_selection *selection)
+{
+    for (size_t i = 0; i < selection->n_protocols; i++) {
+        lb_file_free(selection->protocols[i].user_file);
+        for (size_t e = 0; e < LB_MOST_ENGINES; e++)
+            lb_file_free(selection->protocols[i].files[e]);
+    }
+    for (size_t i = 0; i < selection->n_places; i++)
+        lb_target_release(&selection->places[i].target);
+    free(selection->protocols);
+    free(selection->places);
+    free(selection->questions);
+    free(selection->settings);
+    lb_words_release(&selection->texts);
+    *selection = (struct lb_selection){0};
+}
+
+/* --- cells --- */
+
+static const struct lb_file *file_for(const struct lb_protocol *protocol, const struct lb_db *db)
+{
+    if (protocol->user_file != NULL)
+        return protocol->user_file;
+    for (size_t e = 0; e < LB_MOST_ENGINES && lb_engines[e] != NULL; e++)
+        if (lb_engines[e] == db)
+            return protocol->files[e];
+    return NULL;
+}
+
+/* The user's settings that this strategy has, or those of a known break ("form=in"). */
+static int add_settings(struct lb_selection *selection, const struct lb_protocol *protocol,
+                        const char *of_break, struct lb_cell *cell, struct lb_error *err)
+{
+    size_t first = selection->n_settings, n_given = selection->n_settings;
+    int rc = 0;
+    for (const char *at = of_break; at != NULL && *at != '\0' && rc == 0;) {
+        size_t n = strcspn(at, " ");
+        rc = add_setting(selection, at, n, err);
+        at += n + strspn(at + n, " ");
+    }
+    if (rc != 0)
+        return rc;
+    if (of_break == NULL)
+        first = 0;
+    cell->settings = calloc(selection->n_settings - first + 1, sizeof *cell->settings);
+    if (cell->settings == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    for (size_t i = first; i < selection->n_settings; i++) {
+        struct lb_nearest unused;
+        lb_nearest_init(&unused, "");
+        if (protocol_has_option(protocol, selection->settings[i].name, &unused))
+            cell->settings[cell->n_settings++] = selection->settings[i];
+    }
+    selection->n_settings = n_given; /* the texts stay */
+    return 0;
+}
+
+/* Files and option values are checked now, and not after an hour of other cells. */
+static int check_program(const struct lb_cell *cell, struct lb_error *err)
+{
+    struct lb_program *program;
+    if (cell->file == NULL || cell->target == NULL)
+        return 0;
+    int rc = lb_program_new(cell->file, cell->target->db, cell->strategy->options, cell->settings,
+                            cell->n_settings, &program, err);
+    if (rc == 0)
+        lb_program_free(program);
+    return rc;
+}
+
+static int add_cell(struct lb_selection *selection, const struct lb_protocol *protocol,
+                    const struct lb_question *question, const struct lb_place *place,
+                    const char *of_break, struct lb_report *report, struct lb_error *err)
+{
+    const struct lb_strategy *strategy = protocol->strategy;
+    struct lb_cell *grown = grow(report->cells, report->n_cells, sizeof *grown, err);
+    if (grown == NULL)
+        return err->code;
+    report->cells = grown;
+    struct lb_cell *cell = &grown[report->n_cells++];
+    cell->strategy = strategy;
+    cell->strategy_path = protocol->path;
+    cell->scenario = question->scenario;
+    cell->scenario_path = question->path;
+    cell->target = strategy->no_database ? NULL : &place->target;
+    cell->file = strategy->no_database ? NULL : file_for(protocol, place->target.db);
+    snprintf(cell->engine, sizeof cell->engine, "%s",
+             strategy->no_database ? "memory" : place->engine);
+    snprintf(cell->name, sizeof cell->name, of_break != NULL ? "%s[%s]" : "%s", strategy->name,
+             of_break);
+    int rc = add_settings(selection, protocol, of_break, cell, err);
+    if (rc != 0)
+        return rc;
+    rc =
+        lb_run_supported(strategy, cell->file, place->target.db, place->caps, &cell->scenario, err);
+    if (rc == LB_E_UNSUPPORTED) {
+        cell->state = LB_CELL_SKIPPED;
+        snprintf(cell->reason, sizeof cell->reason, "%s", err->message);
+        return 0;
+    }
+    return rc != 0 ? rc : check_program(cell, err);
+}
+
+/* Is this question asked of this strategy, with the options that the user gave? */
+static bool is_asked(const struct lb_question *question, const struct lb_strategy *strategy,
+                     const struct lb_args *args, const struct lb_select_defaults *defaults)
+{
+    if (args->scenarios.n > 0 || strcmp(question->path, default_scenario(strategy->shape)) == 0)
+        return true;
+    for (const struct lb_break *b = strategy->breaks;
+         defaults->breaks && b != NULL && b->why != NULL; b++)
+        if (b->scenario != NULL && b->options == NULL && strcmp(b->scenario, question->path) == 0)
+            return true;
+    return false;
+}
+
+/* Is the break one that options show, in this scenario? One that names no scenario is shown by the
+ * default one. scenario NULL: in any. */
+static bool shows_with_options(const struct lb_break *known, const struct lb_strategy *strategy,
+                               const char *scenario)
+{
+    const char *shown_by =
+        known->scenario != NULL ? known->scenario : default_scenario(strategy->shape);
+    return known->options != NULL && (scenario == NULL || strcmp(shown_by, scenario) == 0);
+}
+
+/* The n-th different set of options by which a strategy is known to break in this scenario; NULL:
+ * no more. */
+static const char *break_options(const struct lb_strategy *strategy, const char *scenario, size_t n)
+{
+    const struct lb_break *first = strategy->breaks;
+    for (const struct lb_break *b = first; b != NULL && b->why != NULL; b++) {
+        bool is_new = shows_with_options(b, strategy, scenario);
+        for (const struct lb_break *c = first; c != b && is_new; c++)
+            is_new =
+                !shows_with_options(c, strategy, scenario) || strcmp(c->options, b->options) != 0;
+        if (is_new && n-- == 0)
+            return b->options;
+    }
+    return NULL;
+}
+
+/* The cells of one strategy, target and question. */
+static int add_cells(struct lb_selection *selection, const struct lb_args *args,
+                     const struct lb_select_defaults *defaults, const struct lb_protocol *protocol,
+                     const struct lb_question *question, const struct lb_place *place,
+                     struct lb_report *report, struct lb_error *err)
+{
+    const struct lb_strategy *strategy = protocol->strategy;
+    int rc = 0;
+    if (is_asked(question, strategy, args, defaults))
+        rc = add_cell(selection, protocol, question, place, NULL, report, err);
+    /* Under faults the options by which a lock breaks are asked too, as lease-update runs at all
+     * with one only. A queue that claims too much has enough to answer for without them. */
+    bool with_options = args->faults == NULL || strategy->shape == LB_LOCK;
+    for (size_t n = 0; defaults->breaks && with_options && args->options.n == 0 && rc == 0; n++) {
+        const char *options =
+            break_options(strategy, args->faults != NULL ? NULL : question->path, n);
+        if (options == NULL)
+            break;
+        rc = add_cell(selection, protocol, question, place, options, report, err);
+    }
+    return rc;
+}
+
+int lb_select_cells(struct lb_selection *selection, const struct lb_args *args,
+                    const struct lb_select_defaults *defaults, struct lb_report *report,
+                    struct lb_error *err)
+{
+    int rc = 0;
+    for (size_t q = 0; q < selection->n_questions; q++) {
+        const struct lb_question *question = &selection->questions[q];
+        for (size_t p = 0; p < selection->n_protocols; p++) {
+            const struct lb_protocol *protocol = &selection->protocols[p];
+            const struct lb_strategy *strategy = protocol->strategy;
+            if (question->scenario.shape != strategy->shape)
+                continue;
+            size_t n_places = strategy->no_database ? 1 : selection->n_places;
+            for (size_t i = 0; i < n_places && rc == 0; i++)
+                rc = add_cells(selection, args, defaults, protocol, question, &selection->places[i],
+                               report, err);
+            if (rc != 0)
+                return rc;
+        }
+    }
+    if (report->n_cells == 0)
+        return lb_fail(err, LB_E_USAGE, "nothing to run: no strategy fits the scenarios given");
+    return 0;
+}

@@ -1,0 +1,61 @@
+/* What is to be run: strategies, targets and scenarios by name, and the cells that they make. */
+#ifndef LB_SELECT_H
+#define LB_SELECT_H
+
+#include "args.h"
+
+enum { LB_MOST_ENGINES = 8 };
+
+/* A strategy with its statements for each engine. */
+struct lb_protocol {
+    const struct lb_strategy *strategy;
+    struct lb_strategy own; /* of a user's file */
+    const char *path;       /* as -s takes it */
+    bool is_named;          /* by the user, and not by a word such as all */
+    struct lb_file *user_file;
+    struct lb_file *files[LB_MOST_ENGINES]; /* of a built-in one, by engine; NULL: none */
+};
+
+struct lb_place {
+    struct lb_target target;
+    uint64_t caps; /* 0 until connected */
+    char engine[32];
+};
+
+struct lb_question {
+    struct lb_scenario scenario;
+    const char *path; /* as -S takes it */
+};
+
+struct lb_selection {
+    struct lb_protocol *protocols;
+    size_t n_protocols;
+    struct lb_place *places;
+    size_t n_places;
+    struct lb_question *questions;
+    size_t n_questions;
+    struct lb_setting *settings; /* --opt */
+    size_t n_settings;
+    struct lb_words texts; /* what the others borrow */
+};
+
+/* What a command selects where the user does not say. */
+struct lb_select_defaults {
+    const char *strategies; /* "all"; NULL: -s is required */
+    bool controls;          /* all, locks and queues mean the controls too */
+    bool breaks; /* also the scenarios and options by which strategies are known to break */
+};
+
+/* Resolves the names and opens nothing but files. Release in any case. */
+int lb_select(struct lb_selection *selection, const struct lb_args *args,
+              const struct lb_select_defaults *defaults, struct lb_error *err);
+/* Connects once to each target that is needed, so that what cannot work is known before anything is
+ * measured, and asks what it can do. */
+int lb_select_connect(struct lb_selection *selection, struct lb_error *err);
+/* Makes report->cells; those that cannot run are SKIPPED with their reason. */
+int lb_select_cells(struct lb_selection *selection, const struct lb_args *args,
+                    const struct lb_select_defaults *defaults, struct lb_report *report,
+                    struct lb_error *err);
+void lb_selection_release(struct lb_selection *selection);
+
+#endif

@@ -1,0 +1,170 @@
+/* Questions multiplied by lists of values: see sweep.h.
+ *
+ * One flag after the other: all questions are copied once per value of its list, so the values of
+ * the last list vary fastest. Combinations are checked at the end, when all flags are set.
+ */
+#include "sweep.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_QUESTIONS = 2000 };
+
+static bool may_be_list(const struct lb_key *key, const char *text)
+{
+    switch (key->type) {
+    case LB_KEY_COUNT:
+    case LB_KEY_TIME:
+    case LB_KEY_SHARE:
+    case LB_KEY_BACKOFF:
+    case LB_KEY_ISOLATION:
+    case LB_KEY_FAULT:
+        return true;
+    case LB_KEY_RATE:
+        return strncmp(text, "phases:", 7) != 0;
+    case LB_KEY_TEXT:
+    case LB_KEY_FLAG:
+    case LB_KEY_SHAPE:
+    default:
+        return false;
+    }
+}
+
+size_t lb_sweep_values(const struct lb_key *key, const char *text)
+{
+    size_t n = 1;
+    if (may_be_list(key, text))
+        for (const char *at = text; (at = strchr(at, ',')) != NULL; at++)
+            n++;
+    return n;
+}
+
+char *lb_sweep_value(const struct lb_key *key, const char *text, size_t i, char *buf, size_t size)
+{
+    const char *at = text;
+    if (!may_be_list(key, text)) {
+        snprintf(buf, size, "%s", text);
+        return buf;
+    }
+    for (; i > 0; i--)
+        at += strcspn(at, ",") + 1;
+    snprintf(buf, size, "%.*s", (int)strcspn(at, ","), at);
+    return buf;
+}
+
+/* The value as results echo it: "1k" is 1000, and the same as 1000. */
+static int canonical(const struct lb_key *key, const char *text, size_t i, char *buf, size_t size,
+                     struct lb_error *err)
+{
+    struct lb_scenario scratch;
+    char value[300];
+    lb_scenario_init(&scratch);
+    int rc = lb_scenario_set(&scratch, key->name, lb_sweep_value(key, text, i, value, sizeof value),
+                             err);
+    if (rc == 0)
+        lb_scenario_get(&scratch, key, buf, size);
+    return rc;
+}
+
+int lb_sweep_check(const struct lb_key *key, const char *text, struct lb_error *err)
+{
+    size_t n = lb_sweep_values(key, text);
+    if (n > MOST_QUESTIONS)
+        return lb_fail(err, LB_E_USAGE, "%s: more than %d values", key->name, MOST_QUESTIONS);
+    for (size_t i = 0; i < n; i++) {
+        char value[300], other[300];
+        int rc = canonical(key, text, i, value, sizeof value, err);
+        for (size_t k = 0; k < i && rc == 0; k++) {
+            rc = canonical(key, text, k, other, sizeof other, err);
+            if (rc == 0 && strcmp(value, other) == 0)
+                rc = lb_fail(err, LB_E_USAGE, "%s: '%s' has %s twice", key->name, text, value);
+        }
+        if (rc != 0)
+            return rc;
+    }
+    return 0;
+}
+
+/* "mutex-hot" -> "mutex-hot[workers=2]" -> "mutex-hot[workers=2 hold=1ms]" */
+static int rename_question(struct lb_scenario *scenario, const struct lb_key *key,
+                           struct lb_error *err)
+{
+    char value[300];
+    size_t length = strlen(scenario->name), room = sizeof scenario->name;
+    bool is_first = length == 0 || scenario->name[length - 1] != ']';
+    lb_scenario_get(scenario, key, value, sizeof value);
+    if (!is_first)
+        length--;
+    int n = snprintf(scenario->name + length, room - length, "%s%s=%s]", is_first ? "[" : " ",
+                     key->name, value);
+    if (n < 0 || (size_t)n >= room - length)
+        return lb_fail(err, LB_E_USAGE, "option --%s: too many lists", key->name);
+    return 0;
+}
+
+/* Replaces the questions that the flag has a meaning for by one for each of its values. */
+static int multiply(struct lb_selection *selection, const struct lb_override *override,
+                    struct lb_error *err)
+{
+    const struct lb_key *key = override->key;
+    size_t n_values = lb_sweep_values(key, override->value), n = 0;
+    struct lb_question *made = calloc(selection->n_questions * n_values + 1, sizeof *made);
+    if (made == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    int rc = 0;
+    for (size_t q = 0; q < selection->n_questions && rc == 0; q++) {
+        const struct lb_question *question = &selection->questions[q];
+        size_t copies = lb_key_applies(key, question->scenario.shape) ? n_values : 1;
+        for (size_t i = 0; i < copies && rc == 0; i++) {
+            char value[300];
+            struct lb_question *copy = &made[n++];
+            *copy = *question;
+            if (!lb_key_applies(key, question->scenario.shape))
+                continue;
+            lb_sweep_value(key, override->value, i, value, sizeof value);
+            rc = lb_scenario_set(&copy->scenario, key->name, value, err);
+            if (rc == 0 && n_values > 1)
+                rc = rename_question(&copy->scenario, key, err);
+        }
+    }
+    free(selection->questions);
+    selection->questions = made;
+    selection->n_questions = n;
+    if (rc == 0 && n > MOST_QUESTIONS)
+        rc = lb_fail(err, LB_E_USAGE, "option --%s: more than %d combinations", key->name,
+                     MOST_QUESTIONS);
+    return rc;
+}
+
+static bool applies(const struct lb_selection *selection, const struct lb_key *key)
+{
+    for (size_t i = 0; i < selection->n_questions; i++)
+        if (lb_key_applies(key, selection->questions[i].scenario.shape))
+            return true;
+    return false;
+}
+
+int lb_sweep_apply(struct lb_selection *selection, const struct lb_args *args, struct lb_error *err)
+{
+    for (size_t o = 0; o < args->n_overrides; o++) {
+        const struct lb_override *override = &args->overrides[o];
+        bool is_last = true; /* a flag given twice: the last one counts */
+        for (size_t i = o + 1; i < args->n_overrides && is_last; i++)
+            is_last = args->overrides[i].key != override->key;
+        if (!is_last)
+            continue;
+        if (!applies(selection, override->key))
+            return lb_fail(err, LB_E_USAGE,
+                           "option --%s: has a meaning for %ss only, and none is "
+                           "to be run",
+                           override->key->name,
+                           lb_key_applies(override->key, LB_QUEUE) ? "queue" : "lock");
+        int rc = multiply(selection, override, err);
+        if (rc != 0)
+            return rc;
+    }
+    for (size_t i = 0; i < selection->n_questions; i++)
+        if (lb_scenario_validate(&selection->questions[i].scenario, err) != 0)
+            return lb_fail_prefix(err, "scenario %s", selection->questions[i].scenario.name);
+    return 0;
+}

@@ -1,0 +1,120 @@
+/* Engines by name, values: see db.h. */
+#include "db.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *lb_cap_name(uint64_t bit)
+{
+    static const char *const names[LB_CAPS] = {
+        "skip_locked",     "nowait",        "row_lock",      "advisory",
+        "advisory_shared", "advisory_xact", "merge",         "merge_returning",
+        "returning",       "table_lock",    "listen_notify", "multi_writer",
+        "lock_timeout",    "begin_mode",    "partial_index", "serializable_retry",
+    };
+    for (int i = 0; i < LB_CAPS; i++)
+        if (bit == UINT64_C(1) << i)
+            return names[i];
+    return "?";
+}
+
+static const char *const isolation_names[LB_ISOLATIONS] = {
+    [LB_ISO_DEFAULT] = "default",
+    [LB_ISO_READ_COMMITTED] = "read committed",
+    [LB_ISO_REPEATABLE_READ] = "repeatable read",
+    [LB_ISO_SERIALIZABLE] = "serializable",
+};
+
+const char *lb_isolation_name(enum lb_isolation isolation)
+{
+    return isolation_names[isolation];
+}
+
+int lb_isolation_parse(const char *text)
+{
+    for (int i = 0; i < LB_ISOLATIONS; i++) {
+        const char *a = text, *b = isolation_names[i];
+        while (*a != '\0' &&
+               (tolower((unsigned char)*a) == *b || (*b == ' ' && (*a == '-' || *a == '_')))) {
+            a++;
+            b++;
+        }
+        if (*a == '\0' && *b == '\0')
+            return i;
+    }
+    return -1;
+}
+
+bool lb_value_int(const struct lb_value *value, int64_t *ret)
+{
+    char buf[32], *end;
+    switch (value->type) {
+    case LB_INT:
+        *ret = value->integer;
+        return true;
+    case LB_REAL:
+        *ret = (int64_t)value->real;
+        return true;
+    case LB_TEXT:
+        if (value->length == 0 || value->length >= sizeof buf)
+            return false;
+        memcpy(buf, value->text, value->length);
+        buf[value->length] = '\0';
+        errno = 0;
+        *ret = strtoll(buf, &end, 10);
+        return errno == 0 && *end == '\0';
+    case LB_NULL:
+    default:
+        return false;
+    }
+}
+
+extern const struct lb_db lb_db_sqlite, lb_db_postgres, lb_db_mariadb;
+
+const struct lb_db *const lb_engines[] = {
+    &lb_db_sqlite,
+    &lb_db_postgres,
+    &lb_db_mariadb,
+    NULL,
+};
+
+int lb_target_parse(const char *uri, struct lb_target *ret_target, struct lb_error *err)
+{
+    char label[512];
+    for (size_t i = 0; lb_engines[i] != NULL; i++) {
+        const struct lb_db *db = lb_engines[i];
+        if (!db->match(uri))
+            continue;
+        int r = db->describe(uri, label, sizeof label, err);
+        if (r < 0)
+            return r;
+        struct lb_target target = {.db = db, .uri = strdup(uri), .label = strdup(label)};
+        if (target.uri == NULL || target.label == NULL) {
+            lb_target_release(&target);
+            return lb_fail(err, LB_E_MEMORY, "out of memory");
+        }
+        *ret_target = target;
+        return 0;
+    }
+    char accepted[400] = "";
+    size_t used = 0;
+    for (size_t i = 0; lb_engines[i] != NULL && used < sizeof accepted; i++)
+        used += (size_t)snprintf(accepted + used, sizeof accepted - used, "%s%s", i ? ", " : "",
+                                 lb_engines[i]->uri_help);
+    /* What was given may hold a password, so only its scheme is repeated. */
+    int scheme = (int)strcspn(uri, ":@/?= ");
+    return lb_fail(err, LB_E_USAGE, "no engine takes a target like \"%.*s%s\"; accepted are %s",
+                   scheme < 40 ? scheme : 40, uri, uri[scheme] != '\0' ? "..." : "", accepted);
+}
+
+void lb_target_release(struct lb_target *target)
+{
+    if (target == NULL)
+        return;
+    free(target->uri);
+    free(target->label);
+    memset(target, 0, sizeof *target);
+}

@@ -1,0 +1,696 @@
+/* MariaDB, through libmariadb's prepared statements (binary protocol). Targets and spaces are in
+ * mariadb_space.c.
+ *
+ * Rows counted as changed are those that a statement found (CLIENT_FOUND_ROWS), as in the other
+ * engines, and not only those whose values became different.
+ *
+ * InnoDB's bound on lock waits is in whole seconds, so ours is rounded up. NOWAIT and an expired
+ * wait share the code 1205: a statement that says NOWAIT is taken for refused at once.
+ *
+ * Who waits for a row is read from SHOW ENGINE INNODB STATUS: information_schema.INNODB_TRX is a
+ * cached picture, which is renewed only when nobody has read it for 100 ms.
+ *
+ * Source: https://mariadb.com/kb/en/mariadb-error-codes/, /kb/en/get_lock/,
+ * /kb/en/information-schema-innodb_trx-table/.
+ */
+#include "mariadb_space.h"
+#include "result.h"
+
+#include <errmsg.h>
+#include <mysql.h>
+#include <mysqld_error.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+extern const struct lb_db lb_db_mariadb;
+
+enum { MAX_PARAMS = 64, MAX_COLUMNS = 64, TEXT_SIZE = 256, NO_BOUND_S = 31536000 };
+
+/* Where a column of the current row arrives. */
+struct column {
+    enum lb_type type;
+    union {
+        long long integer;
+        double real;
+        char text[TEXT_SIZE]; /* longer ones are fetched again */
+    };
+    unsigned long length;
+    my_bool is_null;
+};
+
+struct lb_stmt {
+    struct lb_stmt *next;
+    MYSQL_STMT *handle;
+    size_t n_params;
+    bool is_nowait;
+    bool is_write; /* rows that it returns are rows that it changed: INSERT ... RETURNING */
+    unsigned n_columns;
+    MYSQL_RES *metadata; /* column names */
+    struct column *columns;
+};
+
+struct lb_conn {
+    struct lb_conn_head head;
+    bool cut; /* see lb_db.cut */
+    struct lb_space *space;
+    MYSQL *my;
+    unsigned long id; /* of the session; my->thread_id is not for other threads */
+    struct lb_stmt *stmts, *last;
+    struct lb_result result;
+};
+
+/* --- outcomes ------------------------------------------------------------------------------- */
+
+/* The answer for an error number, or a negative error. */
+static int answer_of(unsigned code, bool is_nowait)
+{
+    switch (code) {
+    case ER_LOCK_WAIT_TIMEOUT:
+        return is_nowait ? LB_BUSY : LB_TIMEOUT;
+    case 3572: /* MySQL's own code for NOWAIT */
+        return LB_BUSY;
+    case ER_QUERY_INTERRUPTED:
+    case ER_STATEMENT_TIMEOUT:
+        return LB_TIMEOUT;
+    case ER_CHECKREAD:         /* the row has changed since the snapshot was taken */
+    case ER_TABLE_DEF_CHANGED: /* the table has */
+        return LB_CONFLICT;
+    case ER_LOCK_DEADLOCK:
+        return LB_DEADLOCK;
+    case ER_DUP_ENTRY:
+    case ER_DUP_ENTRY_WITH_KEY_NAME:
+    case ER_DUP_KEY:
+        return LB_DUPLICATE;
+    case CR_SERVER_GONE_ERROR:
+    case CR_SERVER_LOST:
+    case CR_SERVER_LOST_EXTENDED:
+    case CR_CONNECTION_ERROR:
+    case ER_CONNECTION_KILLED:
+    case ER_SERVER_SHUTDOWN:
+        return LB_LOST;
+    case ER_BAD_NULL_ERROR:
+    case ER_NO_REFERENCED_ROW:
+    case ER_NO_REFERENCED_ROW_2:
+    case ER_ROW_IS_REFERENCED:
+    case ER_ROW_IS_REFERENCED_2:
+    case ER_CONSTRAINT_FAILED:
+    case ER_SIGNAL_EXCEPTION:
+        return LB_OTHER;
+    case ER_DISK_FULL:
+    case ER_RECORD_FILE_FULL:
+    case ER_CON_COUNT_ERROR:
+    case ER_TOO_MANY_USER_CONNECTIONS:
+    case ER_OPTION_PREVENTS_STATEMENT: /* read_only */
+    case ER_CANT_CREATE_DB:
+    case ER_DBACCESS_DENIED_ERROR:
+    case ER_ACCESS_DENIED_ERROR:
+    case ER_TABLEACCESS_DENIED_ERROR:
+    case ER_SPECIFIC_ACCESS_DENIED_ERROR:
+    case ER_GET_ERRNO:
+        return LB_E_ENV;
+    case CR_OUT_OF_MEMORY:
+        return LB_E_MEMORY;
+    default:
+        return LB_E_SQL;
+    }
+}
+
+static int outcome(struct lb_conn *conn, unsigned code, const char *message, bool is_nowait,
+                   struct lb_error *err)
+{
+    snprintf(conn->head.native, sizeof conn->head.native, "%u", code);
+    snprintf(conn->head.message, sizeof conn->head.message, "%s", message);
+    int r = answer_of(code, is_nowait);
+    if (r == LB_LOST)
+        conn->head.lost = true;
+    if (r < 0) {
+        lb_fail(err, r, "%s", conn->head.message);
+        memcpy(err->native, conn->head.native, sizeof err->native);
+    }
+    return r;
+}
+
+static int outcome_my(struct lb_conn *conn, bool is_nowait, struct lb_error *err)
+{
+    return outcome(conn, mysql_errno(conn->my), mysql_error(conn->my), is_nowait, err);
+}
+
+static int outcome_stmt(struct lb_conn *conn, struct lb_stmt *stmt, struct lb_error *err)
+{
+    /* An error that comes in place of a row is noted at the connection only. */
+    if (mysql_stmt_errno(stmt->handle) == 0)
+        return outcome_my(conn, stmt->is_nowait, err);
+    return outcome(conn, mysql_stmt_errno(stmt->handle), mysql_stmt_error(stmt->handle),
+                   stmt->is_nowait, err);
+}
+
+/* --- connections ---------------------------------------------------------------------------- */
+
+static void free_stmt(struct lb_stmt *stmt)
+{
+    mysql_free_result(stmt->metadata);
+    mysql_stmt_close(stmt->handle);
+    free(stmt->columns);
+    free(stmt);
+}
+
+static void maria_close(struct lb_conn *conn)
+{
+    if (conn == NULL)
+        return;
+    /* The connection first: its statements then need no round trip each to be closed. */
+    mysql_close(conn->my);
+    while (conn->stmts != NULL) {
+        struct lb_stmt *stmt = conn->stmts;
+        conn->stmts = stmt->next;
+        free_stmt(stmt);
+    }
+    lb_result_release(&conn->result);
+    free(conn);
+}
+
+static int maria_open(struct lb_space *space, const struct lb_conn_options *options,
+                      struct lb_conn **ret_conn, struct lb_error *err)
+{
+    static const char *const levels[LB_ISOLATIONS] = {
+        [LB_ISO_DEFAULT] = "",
+        [LB_ISO_READ_COMMITTED] = ", tx_isolation = 'READ-COMMITTED'",
+        [LB_ISO_REPEATABLE_READ] = ", tx_isolation = 'REPEATABLE-READ'",
+        [LB_ISO_SERIALIZABLE] = ", tx_isolation = 'SERIALIZABLE'",
+    };
+    struct lb_conn *conn = calloc(1, sizeof *conn);
+    if (conn == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    unsigned bound_s =
+        options->lock_timeout_ms == 0 ? NO_BOUND_S : (options->lock_timeout_ms - 1) / 1000 + 1;
+    char init[200];
+    snprintf(init, sizeof init,
+             "SET SESSION autocommit = 1, innodb_lock_wait_timeout = %u, lock_wait_timeout = %u%s",
+             bound_s, bound_s, levels[options->isolation]);
+    conn->head.db = &lb_db_mariadb;
+    conn->space = space;
+    conn->my = lb_maria_connect(&space->uri, space->name, options->role, init, err);
+    if (conn->my == NULL) {
+        free(conn);
+        return err->code;
+    }
+    conn->id = mysql_thread_id(conn->my);
+    *ret_conn = conn;
+    return 0;
+}
+
+static uint64_t maria_caps(struct lb_conn *conn)
+{
+    (void)conn; /* 10.6 has them all, and an older server is refused */
+    return LB_CAP_SKIP_LOCKED | LB_CAP_NOWAIT | LB_CAP_ROW_LOCK | LB_CAP_ADVISORY |
+           LB_CAP_MULTI_WRITER | LB_CAP_LOCK_TIMEOUT;
+}
+
+/* --- statements ----------------------------------------------------------------------------- */
+
+static bool says_nowait(const char *sql)
+{
+    return strcasestr(sql, "NOWAIT") != NULL;
+}
+
+static bool is_write(const char *sql)
+{
+    static const char *const words[] = {"INSERT", "DELETE", "REPLACE", "UPDATE"};
+    sql += strspn(sql, " \t\r\n");
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strncasecmp(sql, words[i], strlen(words[i])) == 0)
+            return true;
+    return false;
+}
+
+static int maria_run(struct lb_conn *conn, const char *sql, struct lb_error *err)
+{
+    if (lb_maria_query(conn->my, sql, NULL) != 0)
+        return outcome_my(conn, says_nowait(sql), err);
+    return LB_OK;
+}
+
+static int maria_prepare(struct lb_conn *conn, const char *sql, size_t n_params,
+                         const enum lb_type *types, struct lb_stmt **ret_stmt, struct lb_error *err)
+{
+    (void)types; /* they are sent with the values */
+    int r = 0;
+    struct lb_stmt *stmt = calloc(1, sizeof *stmt);
+    if (stmt == NULL || (stmt->handle = mysql_stmt_init(conn->my)) == NULL) {
+        free(stmt);
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    }
+    stmt->n_params = n_params;
+    stmt->is_nowait = says_nowait(sql);
+    stmt->is_write = is_write(sql);
+    if (mysql_stmt_prepare(stmt->handle, sql, strlen(sql)) != 0) {
+        r = outcome_stmt(conn, stmt, err);
+    } else if (n_params > MAX_PARAMS || mysql_stmt_param_count(stmt->handle) != n_params) {
+        r = lb_fail(err, LB_E_SQL,
+                    "the statement has %lu parameters, %zu are given (of at most %d)",
+                    mysql_stmt_param_count(stmt->handle), n_params, MAX_PARAMS);
+    }
+    if (r != 0) {
+        free_stmt(stmt);
+        return r;
+    }
+    stmt->next = conn->stmts;
+    conn->stmts = stmt;
+    *ret_stmt = stmt;
+    return LB_OK;
+}
+
+/* libmariadb's interface is not const-correct: it only reads what parameters point to. */
+static void *unconst(const void *pointer)
+{
+    union {
+        const void *in;
+        void *out;
+    } u = {.in = pointer};
+    return u.out;
+}
+
+static int send_params(struct lb_stmt *stmt, const struct lb_value *params)
+{
+    MYSQL_BIND binds[MAX_PARAMS];
+    memset(binds, 0, stmt->n_params * sizeof binds[0]);
+    for (size_t i = 0; i < stmt->n_params; i++) {
+        switch (params[i].type) {
+        case LB_INT:
+            binds[i].buffer_type = MYSQL_TYPE_LONGLONG;
+            binds[i].buffer = unconst(&params[i].integer);
+            break;
+        case LB_REAL:
+            binds[i].buffer_type = MYSQL_TYPE_DOUBLE;
+            binds[i].buffer = unconst(&params[i].real);
+            break;
+        case LB_TEXT:
+            binds[i].buffer_type = MYSQL_TYPE_STRING;
+            binds[i].buffer = unconst(params[i].text);
+            binds[i].buffer_length = params[i].length;
+            break;
+        case LB_NULL:
+        default:
+            binds[i].buffer_type = MYSQL_TYPE_NULL;
+            break;
+        }
+    }
+    if (stmt->n_params > 0 && mysql_stmt_bind_param(stmt->handle, binds) != 0)
+        return 1;
+    return mysql_stmt_execute(stmt->handle);
+}
+
+/* The type under which a column is fetched; what is neither an integer nor a float is text. The
+ * server may have decided only at execution, by the types of the parameters: hence not metadata. */
+static enum lb_type column_type(const MYSQL_FIELD *field)
+{
+    switch (field->type) {
+    case MYSQL_TYPE_TINY:
+    case MYSQL_TYPE_SHORT:
+    case MYSQL_TYPE_LONG:
+    case MYSQL_TYPE_INT24:
+    case MYSQL_TYPE_LONGLONG:
+    case MYSQL_TYPE_YEAR:
+        return LB_INT;
+    case MYSQL_TYPE_FLOAT:
+    case MYSQL_TYPE_DOUBLE:
+        return LB_REAL;
+    default:
+        return LB_TEXT;
+    }
+}
+
+/* The columns are known after the first execution only: INSERT and DELETE ... RETURNING, and CALL,
+ * are prepared without any. */
+static bool learn_columns(struct lb_stmt *stmt, unsigned n)
+{
+    if (n == stmt->n_columns)
+        return true;
+    mysql_free_result(stmt->metadata);
+    free(stmt->columns);
+    stmt->n_columns = 0;
+    stmt->metadata = mysql_stmt_result_metadata(stmt->handle);
+    stmt->columns = calloc(n, sizeof *stmt->columns);
+    if (stmt->metadata == NULL || stmt->columns == NULL)
+        return false;
+    stmt->n_columns = n;
+    return true;
+}
+
+static int bind_columns(struct lb_stmt *stmt, unsigned n)
+{
+    MYSQL_BIND binds[MAX_COLUMNS];
+    memset(binds, 0, n * sizeof binds[0]);
+    for (unsigned i = 0; i < n; i++) {
+        struct column *column = &stmt->columns[i];
+        column->type = column_type(&stmt->handle->fields[i]);
+        binds[i].is_null = &column->is_null;
+        binds[i].length = &column->length;
+        if (column->type == LB_INT) {
+            binds[i].buffer_type = MYSQL_TYPE_LONGLONG;
+            binds[i].buffer = &column->integer;
+        } else if (column->type == LB_REAL) {
+            binds[i].buffer_type = MYSQL_TYPE_DOUBLE;
+            binds[i].buffer = &column->real;
+        } else {
+            binds[i].buffer_type = MYSQL_TYPE_STRING;
+            binds[i].buffer = column->text;
+            binds[i].buffer_length = TEXT_SIZE;
+        }
+    }
+    return mysql_stmt_bind_result(stmt->handle, binds);
+}
+
+static bool copy_column(struct lb_result *result, struct lb_stmt *stmt, unsigned i)
+{
+    struct column *column = &stmt->columns[i];
+    if (column->is_null)
+        return lb_result_add_null(result);
+    if (column->type == LB_INT)
+        return lb_result_add_int(result, column->integer);
+    if (column->type == LB_REAL)
+        return lb_result_add_real(result, column->real);
+    if (column->length <= TEXT_SIZE)
+        return lb_result_add_text(result, column->text, column->length);
+    MYSQL_BIND bind;
+    memset(&bind, 0, sizeof bind);
+    bind.buffer_type = MYSQL_TYPE_STRING;
+    bind.buffer_length = column->length;
+    bind.buffer = lb_result_add_space(result, column->length);
+    return bind.buffer != NULL && mysql_stmt_fetch_column(stmt->handle, &bind, i, 0) == 0;
+}
+
+/* Reads the rows as they come from the server: locks are taken while they do, so that a deadlock
+ * or a timeout can show up at any row. */
+static int read_rows(struct lb_conn *conn, struct lb_stmt *stmt, struct lb_rows *rows,
+                     struct lb_error *err)
+{
+    unsigned n = mysql_stmt_field_count(stmt->handle);
+    int r = LB_OK, status = 0;
+    if (n > MAX_COLUMNS)
+        return lb_fail(err, LB_E_SQL, "the statement returns more than %d columns", MAX_COLUMNS);
+    if (!learn_columns(stmt, n))
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    rows->n_columns = n;
+    lb_result_begin(&conn->result, n);
+    if (bind_columns(stmt, n) != 0)
+        return outcome_stmt(conn, stmt, err);
+    while ((status = mysql_stmt_fetch(stmt->handle)) == 0 || status == MYSQL_DATA_TRUNCATED) {
+        for (unsigned i = 0; r == LB_OK && i < n; i++)
+            if (!copy_column(&conn->result, stmt, i))
+                r = lb_fail(err, LB_E_MEMORY, "out of memory for a result of %zu rows",
+                            rows->n_rows);
+        rows->n_rows++;
+    }
+    if (r == LB_OK && status != MYSQL_NO_DATA)
+        r = outcome_stmt(conn, stmt, err);
+    return r;
+}
+
+/* Cutting a connection between request and answer: before the request is sent, the socket is closed
+ * for reading only. Whatever the client library then makes of it, the answer is lost. */
+static void cut_before(struct lb_conn *conn)
+{
+    shutdown(mysql_get_socket(conn->my), SHUT_RD);
+}
+
+static int cut_after(struct lb_conn *conn)
+{
+    shutdown(mysql_get_socket(conn->my), SHUT_RDWR);
+    conn->head.lost = true;
+    snprintf(conn->head.native, sizeof conn->head.native, "%d", CR_SERVER_LOST);
+    snprintf(conn->head.message, sizeof conn->head.message,
+             "the connection was cut before the answer came");
+    return LB_LOST;
+}
+
+static int maria_execute(struct lb_conn *conn, struct lb_stmt *stmt, const struct lb_value *params,
+                         struct lb_rows *ret_rows, struct lb_error *err)
+{
+    struct lb_rows rows = {0};
+    int r = LB_OK;
+    conn->last = stmt;
+    lb_result_begin(&conn->result, 0);
+    if (conn->cut) {
+        cut_before(conn);
+        send_params(stmt, params);
+        return cut_after(conn);
+    }
+    if (send_params(stmt, params) != 0)
+        return outcome_stmt(conn, stmt, err);
+    if (mysql_stmt_field_count(stmt->handle) == 0) {
+        rows.n_changed = (int64_t)mysql_stmt_affected_rows(stmt->handle);
+    } else {
+        r = read_rows(conn, stmt, &rows, err);
+        rows.n_changed = stmt->is_write ? (int64_t)rows.n_rows : 0;
+    }
+    while (mysql_stmt_more_results(stmt->handle) && mysql_stmt_next_result(stmt->handle) == 0)
+        mysql_stmt_free_result(stmt->handle); /* CALL: a status follows the rows */
+    mysql_stmt_free_result(stmt->handle);
+    if (r == LB_OK)
+        *ret_rows = rows;
+    return r;
+}
+
+static const char *maria_column(struct lb_conn *conn, size_t column)
+{
+    return mysql_fetch_field_direct(conn->last->metadata, (unsigned)column)->name;
+}
+
+static struct lb_value maria_value(struct lb_conn *conn, size_t row, size_t column)
+{
+    return lb_result_value(&conn->result, row, column);
+}
+
+/* --- transactions --------------------------------------------------------------------------- */
+
+static int maria_begin(struct lb_conn *conn, enum lb_begin mode, struct lb_error *err)
+{
+    (void)mode;
+    return maria_run(conn, "START TRANSACTION", err);
+}
+
+static int maria_commit(struct lb_conn *conn, struct lb_error *err)
+{
+    if (!conn->cut)
+        return maria_run(conn, "COMMIT", err);
+    cut_before(conn);
+    lb_maria_query(conn->my, "COMMIT", NULL);
+    return cut_after(conn);
+}
+
+/* Always asked for: after an error the client does not know whether the server has rolled back. */
+static int maria_rollback(struct lb_conn *conn, struct lb_error *err)
+{
+    return maria_run(conn, "ROLLBACK", err);
+}
+
+static void maria_cut(struct lb_conn *conn)
+{
+    conn->cut = true;
+}
+
+static int maria_lock_rows(struct lb_conn *conn, struct lb_error *err)
+{
+    MYSQL_RES *tables = NULL;
+    int r = LB_OK;
+    if (lb_maria_query(conn->my,
+                       "SELECT REPLACE(table_name, '`', '``') FROM information_schema.tables "
+                       "WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'",
+                       &tables) != 0)
+        return outcome_my(conn, false, err);
+    for (MYSQL_ROW row; r == LB_OK && (row = mysql_fetch_row(tables)) != NULL;) {
+        char sql[200];
+        snprintf(sql, sizeof sql, "SELECT 1 FROM `%s` FOR UPDATE", row[0]);
+        r = maria_run(conn, sql, err);
+    }
+    mysql_free_result(tables);
+    return r;
+}
+
+static int maria_placeholder(size_t n, char *buf, size_t size)
+{
+    (void)n;
+    return snprintf(buf, size, "?");
+}
+
+/* --- other sessions ------------------------------------------------------------------------- */
+
+static int64_t maria_session_id(struct lb_conn *conn)
+{
+    return (int64_t)conn->id;
+}
+
+/* Over a connection of its own: the space's may be another process's, or busy. */
+static void maria_cancel(struct lb_conn *conn)
+{
+    struct lb_error ignored;
+    char sql[40];
+    MYSQL *my = lb_maria_connect(&conn->space->uri, NULL, "cancel", NULL, &ignored);
+    if (my == NULL)
+        return;
+    snprintf(sql, sizeof sql, "KILL QUERY %lu", conn->id);
+    lb_maria_command(my, sql, NULL, &ignored);
+    mysql_close(my);
+}
+
+/* Does InnoDB's list of transactions say that this session waits? Each entry starts with
+ * "---TRANSACTION", has a line "LOCK WAIT ..." if it does, and then "... thread id N, ...". */
+static int waits_for_row(const char *status, int64_t session_id)
+{
+    char key[40];
+    int n = snprintf(key, sizeof key, "thread id %lld,", (long long)session_id);
+    const char *entry = strstr(status, "---TRANSACTION");
+    while (entry != NULL) {
+        const char *next = strstr(entry + 3, "\n---TRANSACTION");
+        const char *id = strstr(entry, key);
+        if (n > 0 && id != NULL && (next == NULL || id < next)) {
+            const char *wait = strstr(entry, "\nLOCK WAIT");
+            return wait != NULL && wait < id;
+        }
+        entry = next;
+    }
+    return 0;
+}
+
+static int maria_is_blocked(struct lb_conn *control, int64_t session_id, struct lb_error *err)
+{
+    MYSQL_RES *result = NULL;
+    char sql[300];
+    /* GET_LOCK and metadata locks, LOCK TABLES among them, show in the session's state. */
+    snprintf(sql, sizeof sql,
+             "SELECT COUNT(*) FROM information_schema.processlist WHERE id = %lld "
+             "AND (state = 'User lock' OR state LIKE 'Waiting for %%lock')",
+             (long long)session_id);
+    if (lb_maria_query(control->my, sql, &result) != 0)
+        goto failed;
+    MYSQL_ROW row = mysql_fetch_row(result);
+    int blocked = row != NULL && row[0] != NULL && row[0][0] != '0';
+    mysql_free_result(result);
+    if (blocked)
+        return 1;
+    result = NULL;
+    if (lb_maria_query(control->my, "SHOW ENGINE INNODB STATUS", &result) != 0)
+        goto failed;
+    row = result != NULL ? mysql_fetch_row(result) : NULL;
+    blocked = row != NULL && row[2] != NULL ? waits_for_row(row[2], session_id) : 0;
+    mysql_free_result(result);
+    return blocked;
+failed:
+    if (outcome_my(control, false, err) >= 0)
+        lb_fail(err, LB_E_ENV, "%s", control->head.message);
+    if (mysql_errno(control->my) == ER_SPECIFIC_ACCESS_DENIED_ERROR)
+        lb_fail(err, LB_E_ENV, "to see who waits, the user needs GRANT PROCESS ON *.*");
+    return err->code;
+}
+
+static int maria_terminate(struct lb_conn *control, int64_t session_id, struct lb_error *err)
+{
+    char sql[40];
+    snprintf(sql, sizeof sql, "KILL %lld", (long long)session_id);
+    if (lb_maria_query(control->my, sql, NULL) == 0)
+        return 0;
+    if (outcome_my(control, false, err) >= 0)
+        lb_fail(err, LB_E_ENV, "%s", control->head.message);
+    return err->code;
+}
+
+/* --- facts ---------------------------------------------------------------------------------- */
+
+static int report_rows(struct lb_conn *conn, const char *sql, lb_fact_fn *fact, void *arg,
+                       struct lb_error *err)
+{
+    MYSQL_RES *result = NULL;
+    if (lb_maria_query(conn->my, sql, &result) != 0) {
+        if (outcome_my(conn, false, err) >= 0)
+            lb_fail(err, LB_E_ENV, "%s", conn->head.message);
+        return err->code;
+    }
+    for (MYSQL_ROW row; result != NULL && (row = mysql_fetch_row(result)) != NULL;)
+        fact(arg, row[0] != NULL ? row[0] : "", row[1] != NULL ? row[1] : "");
+    mysql_free_result(result);
+    return 0;
+}
+
+static int maria_facts(struct lb_conn *conn, lb_fact_fn *fact, void *arg, struct lb_error *err)
+{
+    fact(arg, "version", mysql_get_server_info(conn->my));
+    return report_rows(
+        conn,
+        "SELECT LOWER(variable_name), variable_value FROM information_schema.session_variables "
+        "WHERE variable_name IN ('binlog_format', 'innodb_autoinc_lock_mode', "
+        "'innodb_buffer_pool_size', 'innodb_deadlock_detect', 'innodb_doublewrite', "
+        "'innodb_flush_log_at_trx_commit', 'innodb_flush_method', 'innodb_lock_wait_timeout', "
+        "'innodb_log_file_size', 'innodb_rollback_on_timeout', 'innodb_snapshot_isolation', "
+        "'lock_wait_timeout', 'log_bin', 'max_connections', 'max_statement_time', "
+        "'performance_schema', 'sql_mode', 'sync_binlog', 'thread_handling', 'tx_isolation') "
+        "ORDER BY 1",
+        fact, arg, err);
+}
+
+/* All but the last two are the server's. */
+static int maria_counters(struct lb_conn *conn, lb_fact_fn *fact, void *arg, struct lb_error *err)
+{
+    return report_rows(
+        conn,
+        "SELECT CASE variable_name WHEN 'INNODB_LSN_CURRENT' THEN 'wal_bytes' "
+        "WHEN 'INNODB_DEADLOCKS' THEN 'deadlocks' WHEN 'INNODB_ROW_LOCK_WAITS' THEN "
+        "'row_lock_waits' WHEN 'INNODB_HISTORY_LIST_LENGTH' THEN 'history_list_length' "
+        "WHEN 'ROWS_READ' THEN 'rows_read' WHEN 'HANDLER_UPDATE' THEN 'rows_updated' WHEN "
+        "'HANDLER_WRITE' THEN 'rows_inserted' "
+        "ELSE 'rows_deleted' END, variable_value FROM information_schema.global_status "
+        "WHERE variable_name IN ('INNODB_LSN_CURRENT', 'INNODB_DEADLOCKS', "
+        "'INNODB_ROW_LOCK_WAITS', 'INNODB_HISTORY_LIST_LENGTH', 'HANDLER_UPDATE', "
+        "'ROWS_READ', "
+        "'HANDLER_WRITE', 'HANDLER_DELETE') "
+        "UNION ALL SELECT 'table_bytes', COALESCE(SUM(data_length), 0) FROM "
+        "information_schema.tables WHERE table_schema = DATABASE() "
+        "UNION ALL SELECT 'index_bytes', COALESCE(SUM(index_length), 0) FROM "
+        "information_schema.tables WHERE table_schema = DATABASE()",
+        fact, arg, err);
+}
+
+static int maria_waits(struct lb_conn *control, lb_fact_fn *fact, void *arg, struct lb_error *err)
+{
+    return report_rows(control,
+                       "SELECT COALESCE(NULLIF(state, ''), 'running'), COUNT(*) "
+                       "FROM information_schema.processlist WHERE db = DATABASE() "
+                       "AND command <> 'Sleep' AND id <> CONNECTION_ID() GROUP BY 1 ORDER BY 1",
+                       fact, arg, err);
+}
+
+const struct lb_db lb_db_mariadb = {
+    .name = "mariadb",
+    .product = "MariaDB",
+    .uri_help = "mariadb://USER:PASSWORD@HOST:PORT/DB[?socket=PATH]",
+    .match = lb_mariadb_uri_match,
+    .describe = lb_maria_describe,
+    .space_open = lb_maria_space_open,
+    .space_close = lb_maria_space_close,
+    .space_name = lb_maria_space_name,
+    .space_number = lb_maria_space_number,
+    .space_room = lb_maria_space_room,
+    .open = maria_open,
+    .close = maria_close,
+    .caps = maria_caps,
+    .run = maria_run,
+    .prepare = maria_prepare,
+    .execute = maria_execute,
+    .column = maria_column,
+    .value = maria_value,
+    .begin = maria_begin,
+    .commit = maria_commit,
+    .rollback = maria_rollback,
+    .placeholder = maria_placeholder,
+    .cancel = maria_cancel,
+    .session_id = maria_session_id,
+    .is_blocked = maria_is_blocked,
+    .cut = maria_cut,
+    .lock_rows = maria_lock_rows,
+    .terminate = maria_terminate,
+    .facts = maria_facts,
+    .counters = maria_counters,
+    .waits = maria_waits,
+};

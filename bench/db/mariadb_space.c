@@ -1,0 +1,307 @@
+/* MariaDB targets and spaces: see mariadb_space.h.
+ *
+ * A space is a database of its own, marked by its comment. The space's own session holds a user
+ * lock (GET_LOCK) of the same name from before the database exists until after it is gone; a marked
+ * database whose lock is free was left by a dead run.
+ */
+#include "mariadb_space.h"
+
+#include "random.h"
+
+#include <ctype.h>
+#include <mysqld_error.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MARK_LIVE "lockbench: database of one run, dropped at its end"
+#define MARK_KEPT "lockbench: database of one run, kept"
+
+/* --- connecting ----------------------------------------------------------------------------- */
+
+int lb_maria_describe(const char *text, char *label, size_t size, struct lb_error *err)
+{
+    struct lb_mariadb_uri uri;
+    int r = lb_mariadb_uri_parse(text, &uri, err);
+    if (r < 0)
+        return r;
+    char port[8] = "";
+    if (uri.port != 0)
+        snprintf(port, sizeof port, ":%u", uri.port);
+    bool is_address = strchr(uri.host, ':') != NULL;
+    snprintf(label, size, "mariadb://%s%s%s%s%s%s/%s%s%s", uri.user, uri.has_user ? "@" : "",
+             is_address ? "[" : "", uri.host, is_address ? "]" : "", port, uri.database,
+             uri.socket[0] != '\0' ? "?socket=" : "", uri.socket);
+    return 0;
+}
+
+MYSQL *lb_maria_connect(const struct lb_mariadb_uri *uri, const char *database, const char *role,
+                        const char *init, struct lb_error *err)
+{
+    unsigned timeout_s = 10;
+    char name[64];
+    MYSQL *my = mysql_init(NULL);
+    if (my == NULL) {
+        lb_fail(err, LB_E_MEMORY, "out of memory");
+        return NULL;
+    }
+    snprintf(name, sizeof name, "lockbench %s", role != NULL ? role : "");
+    mysql_options(my, MYSQL_OPT_CONNECT_TIMEOUT, &timeout_s);
+    mysql_options(my, MYSQL_SET_CHARSET_NAME, "utf8mb4");
+    mysql_options4(my, MYSQL_OPT_CONNECT_ATTR_ADD, "program_name", name);
+    if (init != NULL)
+        mysql_options(my, MYSQL_INIT_COMMAND, init);
+    if (mysql_real_connect(my, uri->host[0] != '\0' ? uri->host : NULL,
+                           uri->has_user ? uri->user : NULL,
+                           uri->has_password ? uri->password : NULL, database, uri->port,
+                           uri->socket[0] != '\0' ? uri->socket : NULL,
+                           CLIENT_FOUND_ROWS | CLIENT_MULTI_STATEMENTS) == NULL) {
+        lb_fail(err, LB_E_ENV, "cannot connect to MariaDB: %s", mysql_error(my));
+        snprintf(err->native, sizeof err->native, "%u", mysql_errno(my));
+        mysql_close(my);
+        return NULL;
+    }
+    return my;
+}
+
+int lb_maria_query(MYSQL *my, const char *sql, MYSQL_RES **ret_result)
+{
+    MYSQL_RES *last = NULL;
+    int next = 0; /* mysql_next_result: 0 there is one, -1 there is none, else it failed */
+    bool failed = mysql_real_query(my, sql, strlen(sql)) != 0;
+    while (!failed && next == 0) {
+        MYSQL_RES *result = mysql_store_result(my);
+        if (result != NULL) {
+            mysql_free_result(last);
+            last = result;
+        } else if (mysql_errno(my) != 0) {
+            failed = true;
+            break;
+        }
+        next = mysql_next_result(my);
+        failed = next > 0;
+    }
+    if (!failed && ret_result != NULL)
+        *ret_result = last;
+    else
+        mysql_free_result(last);
+    return failed ? 1 : 0;
+}
+
+int lb_maria_command(MYSQL *my, const char *sql, MYSQL_RES **ret_result, struct lb_error *err)
+{
+    if (lb_maria_query(my, sql, ret_result) == 0)
+        return 0;
+    lb_fail(err, LB_E_ENV, "MariaDB: %s", mysql_error(my));
+    snprintf(err->native, sizeof err->native, "%u", mysql_errno(my));
+    return LB_E_ENV;
+}
+
+/* One number; -1 if there is none. */
+static int64_t command_int(MYSQL *my, const char *sql)
+{
+    MYSQL_RES *result = NULL;
+    struct lb_error ignored;
+    int64_t n = -1;
+    if (lb_maria_command(my, sql, &result, &ignored) < 0 || result == NULL)
+        return -1;
+    MYSQL_ROW row = mysql_fetch_row(result);
+    if (row != NULL && row[0] != NULL)
+        n = strtoll(row[0], NULL, 10);
+    mysql_free_result(result);
+    return n;
+}
+
+/* --- spaces --------------------------------------------------------------------------------- */
+
+/* Drops a database whose lock we hold. The sessions of a dead run may linger in the server and keep
+ * its tables locked: after a first try they are ended. */
+static int drop_database(MYSQL *my, const char *name, struct lb_error *err)
+{
+    char sql[300];
+    int r = 0;
+    for (int i = 0; i < 2; i++) {
+        snprintf(sql, sizeof sql,
+                 "SET SESSION lock_wait_timeout = %d; DROP DATABASE IF EXISTS `%s`",
+                 i == 0 ? 2 : 10, name);
+        r = lb_maria_command(my, sql, NULL, err);
+        if (r == 0 || strtol(err->native, NULL, 10) != ER_LOCK_WAIT_TIMEOUT)
+            break;
+        MYSQL_RES *list = NULL;
+        struct lb_error ignored;
+        snprintf(sql, sizeof sql,
+                 "SELECT id FROM information_schema.processlist WHERE db = '%s' "
+                 "AND id <> CONNECTION_ID()",
+                 name);
+        if (lb_maria_command(my, sql, &list, &ignored) == 0 && list != NULL)
+            for (MYSQL_ROW row; (row = mysql_fetch_row(list)) != NULL;) {
+                snprintf(sql, sizeof sql, "KILL %lld", strtoll(row[0], NULL, 10));
+                lb_maria_command(my, sql, NULL, &ignored);
+            }
+        mysql_free_result(list);
+    }
+    if (r < 0)
+        lb_fail_prefix(err, "cannot drop the database %s", name);
+    return r;
+}
+
+/* Drops what dead runs left. What cannot be dropped now is left for another time. */
+static int sweep(MYSQL *my, struct lb_error *err)
+{
+    MYSQL_RES *list = NULL;
+    int r = lb_maria_command(
+        my,
+        "SELECT schema_name FROM information_schema.schemata WHERE schema_name LIKE "
+        "'lockbench\\_%' AND schema_comment = '" MARK_LIVE "'",
+        &list, err);
+    if (r < 0)
+        return r;
+    for (MYSQL_ROW row; list != NULL && (row = mysql_fetch_row(list)) != NULL;) {
+        char sql[300];
+        struct lb_error ignored;
+        if (strspn(row[0], "abcdefghijklmnopqrstuvwxyz0123456789_") != strlen(row[0]))
+            continue; /* we give no such names */
+        snprintf(sql, sizeof sql, "SELECT GET_LOCK('%s', 0)", row[0]);
+        if (command_int(my, sql) != 1)
+            continue;
+        /* Under the lock, look again: its run may have kept it meanwhile. */
+        snprintf(sql, sizeof sql,
+                 "SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = '%s' "
+                 "AND schema_comment = '" MARK_LIVE "'",
+                 row[0]);
+        if (command_int(my, sql) == 1)
+            drop_database(my, row[0], &ignored);
+        snprintf(sql, sizeof sql, "SELECT RELEASE_LOCK('%s')", row[0]);
+        command_int(my, sql);
+    }
+    mysql_free_result(list);
+    return 0;
+}
+
+static int fail_create(MYSQL *my, struct lb_error *err)
+{
+    MYSQL_RES *result = NULL;
+    struct lb_error ignored;
+    char user[200] = "...";
+    if (strtol(err->native, NULL, 10) != ER_DBACCESS_DENIED_ERROR)
+        return lb_fail_prefix(err, "cannot create a database");
+    if (lb_maria_command(my,
+                         "SELECT CONCAT(QUOTE(SUBSTRING_INDEX(CURRENT_USER(), '@', 1)), '@', "
+                         "QUOTE(SUBSTRING_INDEX(CURRENT_USER(), '@', -1)))",
+                         &result, &ignored) == 0 &&
+        result != NULL) {
+        MYSQL_ROW row = mysql_fetch_row(result);
+        if (row != NULL && row[0] != NULL)
+            snprintf(user, sizeof user, "%s", row[0]);
+        mysql_free_result(result);
+    }
+    lb_fail(err, LB_E_ENV,
+            "this user may not create a database for the run; an administrator can allow it: "
+            "GRANT ALL ON `lockbench\\_%%`.* TO %s",
+            user);
+    snprintf(err->native, sizeof err->native, "%d", ER_DBACCESS_DENIED_ERROR);
+    return LB_E_ENV;
+}
+
+/* The lock first, so that nobody ever sees the database without it. */
+static int create_database(struct lb_space *space, const char *hint, struct lb_error *err)
+{
+    char sql[300], name[32];
+    size_t n = 0;
+    for (; *hint != '\0' && n + 1 < sizeof name; hint++)
+        if (isalnum((unsigned char)*hint) || *hint == '_' || *hint == '-')
+            name[n++] = *hint == '-' ? '_' : (char)tolower((unsigned char)*hint);
+    name[n] = '\0';
+    snprintf(space->name, sizeof space->name, "lockbench_%s%s%08x", name, n > 0 ? "_" : "",
+             (unsigned)lb_random_seed());
+    snprintf(sql, sizeof sql, "SELECT GET_LOCK('%s', 0)", space->name);
+    if (command_int(space->my, sql) != 1)
+        return lb_fail(err, LB_E_ENV, "MariaDB: cannot take the lock %s: %s", space->name,
+                       mysql_error(space->my));
+    snprintf(sql, sizeof sql, "CREATE DATABASE `%s` CHARACTER SET utf8mb4 COMMENT '" MARK_LIVE "'",
+             space->name);
+    if (lb_maria_command(space->my, sql, NULL, err) < 0)
+        return fail_create(space->my, err);
+    return 0;
+}
+
+int lb_maria_space_open(const struct lb_target *target, const char *hint,
+                        struct lb_space **ret_space, struct lb_error *err)
+{
+    struct lb_space *space = calloc(1, sizeof *space);
+    if (space == NULL || mysql_library_init(0, NULL, NULL) != 0) {
+        free(space);
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    }
+    int r = lb_mariadb_uri_parse(target->uri, &space->uri, err);
+    if (r == 0) {
+        const char *database = space->uri.database[0] != '\0' ? space->uri.database : NULL;
+        /* The session must not be ended for being idle: its lock is the run's life. */
+        space->my = lb_maria_connect(&space->uri, database, "space",
+                                     "SET SESSION wait_timeout = 31536000", err);
+        r = space->my != NULL ? 0 : err->code;
+    }
+    if (r == 0 && mysql_get_server_version(space->my) < 100600)
+        r = lb_fail(err, LB_E_ENV, "the server is %s; MariaDB 10.6 is the oldest that works",
+                    mysql_get_server_info(space->my));
+    if (r == 0)
+        r = sweep(space->my, err);
+    if (r == 0)
+        r = create_database(space, hint, err);
+    if (r < 0) {
+        mysql_close(space->my);
+        free(space);
+        return r;
+    }
+    space->number = (int32_t)mysql_thread_id(space->my);
+    *ret_space = space;
+    return 0;
+}
+
+int lb_maria_space_close(struct lb_space *space, bool keep, struct lb_error *err)
+{
+    char sql[300];
+    int r = 0;
+    if (space == NULL)
+        return 0;
+    if (mysql_ping(space->my) != 0) {
+        MYSQL *again = lb_maria_connect(&space->uri, NULL, "space", NULL, err);
+        mysql_close(space->my);
+        space->my = again;
+        r = again != NULL ? 0 : err->code;
+    }
+    if (r == 0 && keep) {
+        snprintf(sql, sizeof sql, "ALTER DATABASE `%s` COMMENT '" MARK_KEPT "'", space->name);
+        r = lb_maria_command(space->my, sql, NULL, err);
+        if (r < 0)
+            lb_fail_prefix(err, "cannot mark the database %s as kept", space->name);
+    } else if (r == 0) {
+        r = drop_database(space->my, space->name, err);
+    }
+    if (space->my != NULL)
+        mysql_close(space->my);
+    free(space);
+    return r;
+}
+
+const char *lb_maria_space_name(const struct lb_space *space)
+{
+    return space->name;
+}
+
+int32_t lb_maria_space_number(const struct lb_space *space)
+{
+    return space->number;
+}
+
+size_t lb_maria_space_room(struct lb_space *space, size_t *ret_limit)
+{
+    int64_t limit = command_int(space->my, "SELECT @@max_connections");
+    int64_t used =
+        command_int(space->my, "SELECT variable_value FROM information_schema."
+                               "global_status WHERE variable_name = 'Threads_connected'");
+    if (limit < 0 || used < 0)
+        return SIZE_MAX;
+    *ret_limit = (size_t)limit;
+    return limit > used ? (size_t)(limit - used) : 0;
+}

@@ -1,0 +1,37 @@
+/* The parts of the MariaDB engine that are about a target and a run, not about a statement:
+ * connecting, spaces. mariadb.c has the rest; nobody else includes this.
+ */
+#ifndef LB_MARIADB_SPACE_H
+#define LB_MARIADB_SPACE_H
+
+#include "db.h"
+#include "mariadb_uri.h"
+
+#include <mysql.h>
+
+struct lb_space {
+    struct lb_mariadb_uri uri;
+    MYSQL *my;
+    char name[64];
+    int32_t number;
+};
+
+/* As the members of struct lb_db. */
+int lb_maria_describe(const char *uri, char *label, size_t size, struct lb_error *err);
+int lb_maria_space_open(const struct lb_target *target, const char *hint,
+                        struct lb_space **ret_space, struct lb_error *err);
+int lb_maria_space_close(struct lb_space *space, bool keep, struct lb_error *err);
+const char *lb_maria_space_name(const struct lb_space *space);
+int32_t lb_maria_space_number(const struct lb_space *space);
+size_t lb_maria_space_room(struct lb_space *space, size_t *ret_limit);
+
+/* A connection, or NULL with err. init: SQL that sets the session up; NULL: none. */
+MYSQL *lb_maria_connect(const struct lb_mariadb_uri *uri, const char *database, const char *role,
+                        const char *init, struct lb_error *err);
+/* Runs SQL text and reads its results to the end; the last result set is returned through
+ * ret_result, if wanted (NULL: there was none). 0, or 1 with mysql_errno() set. */
+int lb_maria_query(MYSQL *my, const char *sql, MYSQL_RES **ret_result);
+/* The same, where an error of any kind is LB_E_ENV. */
+int lb_maria_command(MYSQL *my, const char *sql, MYSQL_RES **ret_result, struct lb_error *err);
+
+#endif

@@ -1,0 +1,401 @@
+/* PostgreSQL targets and spaces: see postgres_space.h.
+ *
+ * A space is a schema of its own, marked by its comment. The space's own session holds an advisory
+ * lock keyed by the schema's oid for as long as the run lives; it is taken in the transaction that
+ * creates the schema, so nobody ever sees one of ours unlocked that is in use. A marked schema
+ * whose lock is free was left by a dead run.
+ *
+ * Behind a transaction pooler the space's session stays in a transaction, so that the pooler leaves
+ * it the backend with the lock. Who comes through a pooler does not sweep: the backend that it is
+ * given may hold another run's lock, and would be granted it again.
+ */
+#include "postgres_space.h"
+
+#include "random.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MARK_LIVE "lockbench: schema of one run, dropped at its end"
+#define MARK_KEPT "lockbench: schema of one run, kept"
+
+enum {
+    LOCK_CLASS = 0x4c42656e, /* first half of the spaces' advisory keys: "LBen" */
+    OLDEST_VERSION = 100000
+};
+
+/* --- connecting ----------------------------------------------------------------------------- */
+
+bool lb_pg_match(const char *uri)
+{
+    if (strncmp(uri, "postgresql://", 13) == 0 || strncmp(uri, "postgres://", 11) == 0)
+        return true;
+    /* A conninfo string: it begins with "key =". */
+    uri += strspn(uri, " ");
+    size_t key = strspn(uri, "abcdefghijklmnopqrstuvwxyz_");
+    return key > 0 && uri[key + strspn(uri + key, " ")] == '=';
+}
+
+static const char *option_value(const PQconninfoOption *options, const char *keyword)
+{
+    for (; options->keyword != NULL; options++)
+        if (strcmp(options->keyword, keyword) == 0)
+            return options->val != NULL && options->val[0] != '\0' ? options->val : NULL;
+    return NULL;
+}
+
+static int parse_uri(const char *uri, PQconninfoOption **ret_options, struct lb_error *err)
+{
+    PQconninfoOption *options = PQconninfoParse(uri, NULL);
+    /* libpq's reason is not repeated: it quotes the string, with the password in it. */
+    if (options == NULL)
+        return lb_fail(err, LB_E_USAGE,
+                       "not a valid PostgreSQL URI or connection string (in a URI, special "
+                       "characters of a user name or password are written as %%XX)");
+    const char *port = option_value(options, "port");
+    if (port != NULL && port[strspn(port, "0123456789,")] != '\0') {
+        PQconninfoFree(options);
+        return lb_fail(err, LB_E_USAGE,
+                       "the port in the PostgreSQL URI is not a number (special characters of a "
+                       "user name or password are written as %%XX)");
+    }
+    *ret_options = options;
+    return 0;
+}
+
+int lb_pg_describe(const char *uri, char *label, size_t size, struct lb_error *err)
+{
+    PQconninfoOption *options = NULL;
+    int r = parse_uri(uri, &options, err);
+    if (r < 0)
+        return r;
+    const char *user = option_value(options, "user"), *host = option_value(options, "host"),
+               *port = option_value(options, "port"), *db = option_value(options, "dbname");
+    if (host == NULL)
+        host = option_value(options, "hostaddr");
+    bool in_query = host != NULL && (host[0] == '/' || strchr(host, ',') != NULL);
+    snprintf(label, size, "postgresql://%s%s%s%s%s/%s%s%s%s%s", user ? user : "", user ? "@" : "",
+             host && !in_query ? host : "", port && !in_query ? ":" : "",
+             port && !in_query ? port : "", db ? db : "", in_query ? "?host=" : "",
+             in_query ? host : "", port && in_query ? "&port=" : "", port && in_query ? port : "");
+    PQconninfoFree(options);
+    return 0;
+}
+
+static void ignore_notice(void *arg, const char *message)
+{
+    (void)arg;
+    (void)message;
+}
+
+/* libpq's reason without the password, whatever it quotes. */
+static int fail_connect(PGconn *pg, const char *password, struct lb_error *err)
+{
+    lb_fail(err, LB_E_ENV, "cannot connect to PostgreSQL: %s",
+            pg != NULL ? PQerrorMessage(pg) : "out of memory");
+    bool is_secret = password != NULL && strlen(password) > 2; /* shorter ones are in any text */
+    for (char *at = err->message; is_secret && (at = strstr(at, password)) != NULL;)
+        for (size_t i = 0; password[i] != '\0'; i++)
+            *at++ = '*';
+    return LB_E_ENV;
+}
+
+/* Connects with the target's own settings, and with start-up options behind the user's own (NULL:
+ * none, not even the user's). *ret_refused: a pooler does not take options. */
+static int connect_pg(const char *uri, const char *role, const char *extra, PGconn **ret_pg,
+                      bool *ret_refused, struct lb_error *err)
+{
+    enum { MAX_KEYS = 64 };
+    const char *keys[MAX_KEYS + 4], *values[MAX_KEYS + 4];
+    PQconninfoOption *options = NULL;
+    char name[64], merged[1000] = "";
+    size_t n = 0;
+    int r = parse_uri(uri, &options, err);
+    if (r < 0)
+        return r;
+    snprintf(name, sizeof name, "lockbench%s%s", role ? " " : "", role ? role : "");
+    const char *own = option_value(options, "options"),
+               *password = option_value(options, "password");
+    if (own == NULL)
+        own = getenv("PGOPTIONS");
+    if (extra != NULL)
+        snprintf(merged, sizeof merged, "%s %s", own ? own : "", extra);
+    keys[n] = "connect_timeout";
+    values[n++] = "10";
+    for (const PQconninfoOption *o = options; o->keyword != NULL && n < MAX_KEYS; o++)
+        if (o->val != NULL && strcmp(o->keyword, "options") != 0) {
+            keys[n] = o->keyword;
+            values[n++] = o->val;
+        }
+    keys[n] = "application_name";
+    values[n++] = name;
+    keys[n] = "options";
+    values[n++] = merged;
+    keys[n] = values[n] = NULL;
+    PGconn *pg = PQconnectdbParams(keys, values, 0);
+    *ret_refused = false;
+    if (pg == NULL || PQstatus(pg) != CONNECTION_OK) {
+        r = fail_connect(pg, password, err);
+        *ret_refused = strstr(err->message, "unsupported startup parameter") != NULL;
+        PQfinish(pg);
+    } else if (PQserverVersion(pg) < OLDEST_VERSION) {
+        r = lb_fail(err, LB_E_ENV, "the server is PostgreSQL %s; 10 is the oldest that works",
+                    PQparameterStatus(pg, "server_version"));
+        PQfinish(pg);
+    } else {
+        PQsetNoticeProcessor(pg, ignore_notice, NULL);
+        *ret_pg = pg;
+    }
+    PQconninfoFree(options);
+    return r;
+}
+
+bool lb_pg_succeeded(const PGresult *result)
+{
+    ExecStatusType status = PQresultStatus(result);
+    return status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK;
+}
+
+/* Runs SQL text on a raw connection; an error of any kind is LB_E_ENV. */
+static int command(PGconn *pg, const char *sql, struct lb_error *err)
+{
+    PGresult *result = PQexec(pg, sql);
+    int r = 0;
+    if (!lb_pg_succeeded(result)) {
+        const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+        r = lb_fail(err, LB_E_ENV, "PostgreSQL: %s", PQerrorMessage(pg));
+        snprintf(err->native, sizeof err->native, "%s", state != NULL ? state : "");
+    }
+    PQclear(result);
+    return r;
+}
+
+/* Did the start-up options arrive? A pooler can be told to ignore them. */
+static bool has_search_path(PGconn *pg, const char *schema)
+{
+    PGresult *result = PQexec(pg, "SELECT current_setting('search_path')");
+    bool has = lb_pg_succeeded(result) && strcmp(PQgetvalue(result, 0, 0), schema) == 0;
+    PQclear(result);
+    return has;
+}
+
+int lb_pg_connect(const char *uri, const char *role, const char *options, const char *search_path,
+                  PGconn **ret_pg, bool *ret_pooled, struct lb_error *err)
+{
+    bool refused = false;
+    PGconn *pg = NULL;
+    int r = connect_pg(uri, role, options, &pg, &refused, err);
+    if (r < 0 && refused)
+        r = connect_pg(uri, role, NULL, &pg, &refused, err);
+    if (r < 0)
+        return r;
+    *ret_pg = pg;
+    *ret_pooled = !has_search_path(pg, search_path);
+    return 0;
+}
+
+/* --- spaces --------------------------------------------------------------------------------- */
+
+/* Drops a schema whose lock we hold. The sessions of a dead run may linger in the server and keep
+ * its tables locked: after a first try they are ended. Nobody else's are. */
+static int drop_schema(PGconn *pg, const char *schema, Oid oid, struct lb_error *err)
+{
+    char sql[700];
+    char *name = PQescapeIdentifier(pg, schema, strlen(schema));
+    int r = name == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory") : 0;
+    for (int i = 0; name != NULL && i < 2; i++) {
+        snprintf(sql, sizeof sql,
+                 "SET LOCAL client_min_messages = error; SET LOCAL lock_timeout = '%ds'; "
+                 "DROP SCHEMA IF EXISTS %s CASCADE",
+                 i == 0 ? 2 : 10, name);
+        r = command(pg, sql, err);
+        if (r == 0 || strcmp(err->native, "55P03") != 0)
+            break;
+        struct lb_error ignored;
+        command(pg, "ROLLBACK", &ignored);
+        snprintf(sql, sizeof sql,
+                 "SELECT pg_terminate_backend(a.pid) FROM pg_stat_activity a WHERE a.pid IN "
+                 "(SELECT l.pid FROM pg_locks l JOIN pg_class c ON c.oid = l.relation "
+                 "WHERE c.relnamespace = %u) AND a.datname = current_database() "
+                 "AND a.application_name LIKE 'lockbench%%' AND a.pid <> pg_backend_pid()",
+                 oid);
+        command(pg, sql, &ignored);
+    }
+    if (r < 0)
+        lb_fail_prefix(err, "cannot drop the schema %s", schema);
+    PQfreemem(name);
+    return r;
+}
+
+/* Drops what dead runs left. What cannot be dropped now (not ours to drop, in use by somebody who
+ * looks at it) is left for another time: it hinders nobody. */
+static int sweep(PGconn *pg, struct lb_error *err)
+{
+    PGresult *list =
+        PQexec(pg, "SELECT oid, nspname FROM pg_namespace WHERE nspname LIKE 'lockbench\\_%' "
+                   "AND obj_description(oid, 'pg_namespace') = '" MARK_LIVE "' "
+                   "AND pg_has_role(nspowner, 'USAGE')");
+    if (!lb_pg_succeeded(list)) {
+        PQclear(list);
+        return lb_fail(err, LB_E_ENV, "PostgreSQL: %s", PQerrorMessage(pg));
+    }
+    for (int i = 0; i < PQntuples(list); i++) {
+        Oid oid = (Oid)strtoul(PQgetvalue(list, i, 0), NULL, 10);
+        char sql[200];
+        struct lb_error ignored;
+        /* Under the lock, look again: its run may have dropped it meanwhile, or kept it. */
+        snprintf(sql, sizeof sql,
+                 "SELECT pg_try_advisory_lock(%d, %d), "
+                 "(SELECT obj_description(oid, 'pg_namespace') = '" MARK_LIVE
+                 "' FROM pg_namespace WHERE oid = %u)",
+                 LOCK_CLASS, (int32_t)oid, oid);
+        PGresult *locked = PQexec(pg, sql);
+        bool is_locked = lb_pg_succeeded(locked) && PQgetvalue(locked, 0, 0)[0] == 't';
+        bool is_dead = is_locked && PQgetvalue(locked, 0, 1)[0] == 't';
+        PQclear(locked);
+        if (is_dead)
+            drop_schema(pg, PQgetvalue(list, i, 1), oid, &ignored);
+        snprintf(sql, sizeof sql, "SELECT pg_advisory_unlock(%d, %d)", LOCK_CLASS, (int32_t)oid);
+        if (is_locked)
+            command(pg, sql, &ignored);
+    }
+    PQclear(list);
+    return 0;
+}
+
+static int fail_create(PGconn *pg, struct lb_error *err)
+{
+    if (strcmp(err->native, "42501") != 0)
+        return lb_fail_prefix(err, "cannot create a schema");
+    char *db = PQescapeIdentifier(pg, PQdb(pg), strlen(PQdb(pg)));
+    char *user = PQescapeIdentifier(pg, PQuser(pg), strlen(PQuser(pg)));
+    lb_fail(err, LB_E_ENV,
+            "%s may not create a schema in this database; an owner can allow it: "
+            "GRANT CREATE ON DATABASE %s TO %s",
+            PQuser(pg), db != NULL ? db : "...", user != NULL ? user : "...");
+    snprintf(err->native, sizeof err->native, "42501");
+    PQfreemem(db);
+    PQfreemem(user);
+    return LB_E_ENV;
+}
+
+/* Creates the schema, marks it and takes its lock, all before anybody can see it. */
+static int create_schema(struct lb_space *space, const char *hint, struct lb_error *err)
+{
+    char sql[500], name[32];
+    size_t n = 0;
+    for (; *hint != '\0' && n + 1 < sizeof name; hint++)
+        if (isalnum((unsigned char)*hint) || *hint == '_' || *hint == '-')
+            name[n++] = *hint == '-' ? '_' : (char)tolower((unsigned char)*hint);
+    name[n] = '\0';
+    snprintf(space->schema, sizeof space->schema, "lockbench_%s%s%08x", name, n > 0 ? "_" : "",
+             (unsigned)lb_random_seed());
+    snprintf(sql, sizeof sql,
+             "BEGIN; SET LOCAL client_min_messages = error; CREATE SCHEMA \"%s\"; "
+             "COMMENT ON SCHEMA \"%s\" IS '" MARK_LIVE "'",
+             space->schema, space->schema);
+    int r = command(space->pg, sql, err);
+    if (r < 0)
+        return fail_create(space->pg, err);
+    snprintf(sql, sizeof sql,
+             "SELECT oid, pg_advisory_lock(%d, (CASE WHEN oid::bigint > 2147483647 "
+             "THEN oid::bigint - 4294967296 ELSE oid::bigint END)::int) "
+             "FROM pg_namespace WHERE nspname = '%s'",
+             LOCK_CLASS, space->schema);
+    PGresult *result = PQexec(space->pg, sql);
+    if (lb_pg_succeeded(result) && PQntuples(result) == 1)
+        space->oid = (Oid)strtoul(PQgetvalue(result, 0, 0), NULL, 10);
+    else
+        r = lb_fail(err, LB_E_ENV, "cannot lock the new schema: %s", PQerrorMessage(space->pg));
+    PQclear(result);
+    if (r < 0)
+        return r;
+    return command(space->pg, space->pooled ? "COMMIT AND CHAIN" : "COMMIT", err);
+}
+
+int lb_pg_space_open(const struct lb_target *target, const char *hint, struct lb_space **ret_space,
+                     struct lb_error *err)
+{
+    struct lb_space *space = calloc(1, sizeof *space);
+    if (space == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    space->target = *target;
+    int r = lb_pg_connect(target->uri, "space", "-c search_path=pg_catalog", "pg_catalog",
+                          &space->pg, &space->pooled, err);
+    if (r == 0 && !space->pooled) /* through a pooler, no lock can be relied on for that */
+        r = sweep(space->pg, err);
+    if (r == 0)
+        r = create_schema(space, hint, err);
+    if (r < 0) {
+        PQfinish(space->pg);
+        free(space);
+        return r;
+    }
+    *ret_space = space;
+    return 0;
+}
+
+int lb_pg_space_close(struct lb_space *space, bool keep, struct lb_error *err)
+{
+    char sql[200];
+    int r;
+    if (space == NULL)
+        return 0;
+    if (PQstatus(space->pg) != CONNECTION_OK)
+        PQreset(space->pg);
+    if (keep) {
+        snprintf(sql, sizeof sql, "COMMENT ON SCHEMA \"%s\" IS '" MARK_KEPT "'", space->schema);
+        r = command(space->pg, sql, err);
+        if (r < 0)
+            lb_fail_prefix(err, "cannot mark the schema %s as kept", space->schema);
+    } else {
+        r = drop_schema(space->pg, space->schema, space->oid, err);
+        if (r < 0 && PQstatus(space->pg) != CONNECTION_OK) {
+            /* It was lost unnoticed, with the lock; nobody drops what is dropped already. */
+            PQreset(space->pg);
+            if (PQstatus(space->pg) == CONNECTION_OK)
+                r = drop_schema(space->pg, space->schema, space->oid, err);
+        }
+    }
+    if (space->pooled && r == 0) {
+        snprintf(sql, sizeof sql, "SELECT pg_advisory_unlock(%d, %d); COMMIT", LOCK_CLASS,
+                 (int32_t)space->oid);
+        r = command(space->pg, sql, err);
+    }
+    PQfinish(space->pg);
+    free(space);
+    return r;
+}
+
+const char *lb_pg_space_name(const struct lb_space *space)
+{
+    return space->schema;
+}
+
+int32_t lb_pg_space_number(const struct lb_space *space)
+{
+    return (int32_t)space->oid;
+}
+
+/* numbackends, because pg_stat_activity hides from ordinary users which sessions are clients. */
+size_t lb_pg_space_room(struct lb_space *space, size_t *ret_limit)
+{
+    PGresult *result =
+        PQexec(space->pg,
+               "SELECT current_setting('max_connections')::int, "
+               "current_setting('max_connections')::int "
+               "- coalesce(current_setting('reserved_connections', true)::int, 0) "
+               "- CASE WHEN (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN 0 "
+               "ELSE current_setting('superuser_reserved_connections')::int END "
+               "- (SELECT sum(numbackends) FROM pg_stat_database)::int");
+    size_t room = SIZE_MAX;
+    if (lb_pg_succeeded(result)) {
+        long n = strtol(PQgetvalue(result, 0, 1), NULL, 10);
+        *ret_limit = (size_t)strtol(PQgetvalue(result, 0, 0), NULL, 10);
+        room = n > 0 ? (size_t)n : 0;
+    }
+    PQclear(result);
+    return room;
+}

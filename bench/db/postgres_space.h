@@ -1,0 +1,36 @@
+/* The parts of the PostgreSQL engine that are about a target and a run, not about a statement:
+ * reading -d arguments, connecting, spaces. postgres.c has the rest; nobody else includes this.
+ */
+#ifndef LB_POSTGRES_SPACE_H
+#define LB_POSTGRES_SPACE_H
+
+#include "db.h"
+
+#include <libpq-fe.h>
+
+struct lb_space {
+    struct lb_target target; /* borrowed */
+    PGconn *pg;
+    bool pooled; /* its session stays in a transaction, so that the pooler leaves it its backend */
+    char schema[64];
+    Oid oid;
+};
+
+/* As the members of struct lb_db. */
+bool lb_pg_match(const char *uri);
+int lb_pg_describe(const char *uri, char *label, size_t size, struct lb_error *err);
+int lb_pg_space_open(const struct lb_target *target, const char *hint, struct lb_space **ret_space,
+                     struct lb_error *err);
+int lb_pg_space_close(struct lb_space *space, bool keep, struct lb_error *err);
+const char *lb_pg_space_name(const struct lb_space *space);
+int32_t lb_pg_space_number(const struct lb_space *space);
+size_t lb_pg_space_room(struct lb_space *space, size_t *ret_limit);
+
+/* Connects with the target's own settings, and with start-up options behind the user's own. A
+ * pooler that takes no options gets none. *ret_pooled: the options did not arrive, so that each
+ * transaction has to carry its settings; search_path is the one that was given in options. */
+int lb_pg_connect(const char *uri, const char *role, const char *options, const char *search_path,
+                  PGconn **ret_pg, bool *ret_pooled, struct lb_error *err);
+bool lb_pg_succeeded(const PGresult *result);
+
+#endif

@@ -1,0 +1,243 @@
+/* Statement files: sql/<strategy>/<engine>.sql and users' own protocols.
+ *
+ * Plain SQL in named sections. The format is documented in lockbench-strategy(5); this is its one
+ * reader, for built-in strategies (sections only) and for users' files (a header first).
+ *
+ * Reading happens in two stages:
+ *   lb_file_parse   text -> struct lb_file: header, sections, statements, parameters; every mistake
+ *                   is "file:line: what".
+ *   lb_program_new  a file, an engine and option values -> struct lb_program: the sections that
+ *                   apply, `{option}` replaced, `:name` turned into the engine's placeholders and
+ *                   into slots. Immutable afterwards and shared by all threads.
+ *
+ * Slots: every parameter and every result column that a later statement wants has one slot; a bag
+ * is an array of values, one per slot. A hold, or a claimed item, carries its bag from the
+ * section that began it to the section that ends it.
+ */
+#ifndef LB_PROGRAM_H
+#define LB_PROGRAM_H
+
+#include "guarantee.h"
+#include "random.h"
+#include "session.h"
+
+enum lb_shape { LB_LOCK, LB_QUEUE };
+
+enum lb_section_name {
+    LB_S_SETUP,    /* once per run, on the control session */
+    LB_S_RESOURCE, /* lock: once per resource, on the control session */
+    LB_S_ENQUEUE,  /* lock: once before acquire is polled; a column `ticket` is the place in line */
+    LB_S_ACQUIRE,
+    LB_S_RENEW,
+    LB_S_RELEASE,
+    LB_S_CANCEL, /* lock: a waiter gives up */
+    LB_S_PUT,
+    LB_S_CLAIM,
+    LB_S_COMPLETE,
+    LB_S_ERROR,
+    LB_S_FREE,
+    LB_S_CLEAR_ERROR,
+    LB_S_CLEAR_ALL_ERRORS,
+    LB_S_RESET_ALL,
+    LB_S_RECOVER,  /* what an operator, or the protocol, runs after a death */
+    LB_S_COUNT,    /* queue: one row (pending, active, done, failed) */
+    LB_S_TEARDOWN, /* once per run, on the control session */
+    LB_SECTIONS
+};
+
+const char *lb_section_text(enum lb_section_name name); /* "clear-all-errors" */
+
+/* When the transaction of a section begins and ends. */
+enum lb_tx {
+    LB_TX_EACH, /* each statement commits by itself */
+    LB_TX_ONE,  /* one transaction around the section */
+    LB_TX_HOLD  /* begun by this section, committed by the section that ends the hold */
+};
+
+/* What a contention code of the engine's makes of the section. */
+enum lb_on_error {
+    LB_ON_ERROR_ANSWER, /* the answer is the engine's: conflict, deadlock, duplicate, ... (default)
+                         */
+    LB_ON_ERROR_BUSY,   /* ... busy, whatever the engine called it */
+    LB_ON_ERROR_RETRY,  /* the section is run again, up to LB_RETRIES times; then the answer */
+    LB_ON_ERROR_FAIL    /* an error that ends the run: it must not happen here */
+};
+
+enum { LB_RETRIES = 3 };
+
+/* A declared option: `-- option: name = default` (any value) or `name = a | b | c` (one of these;
+ * the first is the default). Only an option with a closed list may be used as {name}. */
+struct lb_option {
+    const char *name;
+    const char *default_value;
+    const char *const *choices; /* NULL-terminated; NULL: any value */
+    const char *help;           /* may be NULL */
+};
+
+/* name=value pairs as given by --opt; the last of equal names wins. */
+struct lb_setting {
+    const char *name, *value;
+};
+
+enum { LB_SLOTS = 32, LB_PARAMS = 24 };
+
+struct lb_statement {
+    const char *sql;    /* as written, options replaced, trimmed: can be pasted into psql once the
+                           parameters are given */
+    const char *native; /* with the engine's placeholders */
+    size_t n_params;
+    uint8_t param_slot[LB_PARAMS];
+    enum lb_type param_type[LB_PARAMS];
+    bool require_row; /* -- require: row */
+    bool is_write;    /* not a plain SELECT */
+    int line;
+};
+
+struct lb_section {
+    bool present;
+    enum lb_tx tx;
+    enum lb_begin begin;
+    enum lb_on_error on_error;
+    size_t n_statements;
+    size_t answer; /* the statement that answers: the last one, or the one below `-- answer: row`.
+                      Those behind it clean up: they run whatever it answered. */
+    const struct lb_statement *statements;
+    int line;
+};
+
+/* Slots that the harness fills; others (columns, options) come after them. */
+enum lb_slot {
+    LB_SLOT_WORKER,      /* :worker       text, unique per participant */
+    LB_SLOT_RESOURCE,    /* :resource     text, "r0" */
+    LB_SLOT_RESOURCE_NO, /* :resource_no  integer, from 0 */
+    LB_SLOT_MODE,        /* :mode         text, "exclusive" or "shared" */
+    LB_SLOT_CAPACITY,    /* :capacity     integer, the resource's limit */
+    LB_SLOT_TTL_MS,      /* :ttl_ms       integer, lease length */
+    LB_SLOT_NOW,         /* :now          integer, ms since 1970 by the worker's own clock */
+    LB_SLOT_N,           /* :n            integer, items wanted by a claim */
+    LB_SLOT_PAYLOAD,     /* :payload      text */
+    LB_SLOT_ID,          /* :id           integer, the item */
+    LB_SLOT_TOKEN,       /* :token        integer, the fence of the grant */
+    LB_SLOT_PERIOD_MS,   /* :period_ms    integer, recurring work */
+    LB_SLOT_SPACE_NO, /* :space_no     integer (int4), unique per run: first half of advisory keys
+                       */
+    LB_SLOT_CLASS,    /* :class        text, the task class (queues with several in one table) */
+    LB_SLOT_TICKET,   /* :ticket       integer, what enqueue returned */
+    LB_SLOT_FIXED     /* how many there are */
+};
+
+struct lb_program {
+    const struct lb_db *db;
+    enum lb_shape shape;
+    struct lb_section sections[LB_SECTIONS];
+    size_t n_slots;
+    const char *slot_name[LB_SLOTS];
+    struct lb_value defaults[LB_SLOTS]; /* options' values; LB_NULL elsewhere */
+    enum lb_isolation isolation;        /* what the file asks for; LB_ISO_DEFAULT if nothing */
+    size_t n_statements;                /* all sections together; statement k has the index k */
+    const struct lb_statement *statements;
+    const char *origin; /* the file, for messages */
+    uint32_t carries;   /* bit per slot: a column of that name is wanted by a later statement */
+    uint32_t uses;      /* bit per fixed slot: some statement has it as parameter */
+    uint64_t needs;     /* enum lb_cap bits of the file and of the chosen sections */
+    const struct lb_setting *settings; /* the options as resolved, in declared order */
+    size_t n_settings;
+    void *memory;
+};
+
+/* A parsed file, before an engine is chosen. */
+struct lb_file;
+
+/* origin is what error messages call the file. shape_hint: the shape of a built-in strategy's file,
+ * which has no header; -1 for a user's file, whose header must say it.
+ * LB_E_FILE with "origin:line: what" for every mistake. Free with lb_file_free. */
+int lb_file_parse(const char *origin, const char *text, size_t length, int shape_hint,
+                  struct lb_file **ret_file, struct lb_error *err);
+/* Reads the file at path; as lb_file_parse. */
+int lb_file_read(const char *path, int shape_hint, struct lb_file **ret_file, struct lb_error *err);
+void lb_file_free(struct lb_file *file);
+
+/* The header of a user's file. */
+const char *lb_file_strategy(const struct lb_file *file);
+const char *lb_file_summary(const struct lb_file *file); /* "" if it has none */
+const char *lb_file_origin(const struct lb_file *file);  /* "" if it has none */
+enum lb_isolation lb_file_isolation(const struct lb_file *file);
+/* Does any statement have this parameter; does any engine's variant of the section exist? */
+bool lb_file_uses(const struct lb_file *file, enum lb_slot slot);
+bool lb_file_has(const struct lb_file *file, enum lb_section_name name);
+enum lb_shape lb_file_shape(const struct lb_file *file);
+unsigned lb_file_claims(const struct lb_file *file); /* LB_G_BIT()s */
+uint64_t lb_file_needs(const struct lb_file *file);  /* enum lb_cap bits, from `-- needs:` */
+const struct lb_option *lb_file_options(const struct lb_file *file); /* ends with name NULL */
+/* Does the file have what its shape requires for this engine? false with the reason in err. */
+bool lb_file_supports(const struct lb_file *file, const struct lb_db *db, struct lb_error *err);
+
+/* options: the strategy's declared options (name NULL ends; may be NULL) in addition to the file's
+ * own. LB_E_USAGE for an unknown setting or a value outside of the list; LB_E_FILE for a parameter
+ * that nothing fills. The program borrows nothing from file. Free with lb_program_free. */
+int lb_program_new(const struct lb_file *file, const struct lb_db *db,
+                   const struct lb_option *options, const struct lb_setting *settings,
+                   size_t n_settings, struct lb_program **ret_program, struct lb_error *err);
+void lb_program_free(struct lb_program *program);
+
+/* Validates a file for every engine that it supports, with each choice of each option in turn, as
+ * far as that goes without a server. 0, or the first mistake. */
+int lb_file_check(const struct lb_file *file, const struct lb_option *options,
+                  struct lb_error *err);
+
+/* The slot of that name, or -1. */
+int lb_program_slot(const struct lb_program *program, const char *name);
+
+/* A bag: one value per slot, with room for short texts, so that a row's values outlive the result
+ * they came from. */
+struct lb_bag {
+    struct lb_value value[LB_SLOTS];
+    char text[512];
+    size_t used;
+};
+void lb_bag_init(struct lb_bag *bag, const struct lb_program *program);
+/* Stores a value; text is copied (cut at what is left of the room: false then). */
+bool lb_bag_set(struct lb_bag *bag, size_t slot, const struct lb_value *value);
+/* A bag's texts lie in the bag itself: it is copied with this, never by assignment. */
+void lb_bag_copy(struct lb_bag *into, const struct lb_bag *from);
+
+/* One session's run-time state of a program: its prepared statements and column maps. */
+struct lb_runner {
+    const struct lb_program *program;
+    struct lb_session *session;
+    uint64_t tx_pause_ns;    /* mean wait before the commit of enqueue, put and claim if tx=one */
+    struct lb_random random; /* for the pauses; whoever sets tx_pause_ns seeds it */
+    struct lb_runner_statement *statements; /* private */
+};
+int lb_runner_init(struct lb_runner *runner, const struct lb_program *program,
+                   struct lb_session *session, struct lb_error *err);
+void lb_runner_release(struct lb_runner *runner);
+/* Has the server prepare every statement that needs the tables, and executes none: 0, or
+ * "file:line: what" of the first one that it rejects. After setup. */
+int lb_runner_prepare(struct lb_runner *runner, struct lb_error *err);
+
+/* What a section came to. */
+struct lb_section_result {
+    size_t n_rows;     /* rows that the answering statement returned */
+    int64_t n_changed; /* rows that the last statement which changed any changed */
+    bool done;         /* the section's answer: a row came back or was changed */
+    bool by_engine;    /* the answer is a code of the engine's, not an absent row */
+    bool contended;    /* an absent row means that others were in the way: `granted` was false, or
+                          a candidate item had been seen by an earlier statement */
+    unsigned n_retries;
+};
+
+/* Runs one section. The bag gives the parameters and receives the columns of each statement's first
+ * row (whose names have slots). each_row, if not NULL, is called for every row of the answering
+ * statement, after the bag was filled from that row; with NULL when a retry starts over.
+ * Answers: LB_OK when the answering statement returned or changed a row; LB_BUSY when it did
+ * neither, or a required row was missing; any other answer as the engine gave it. A result with a
+ * column `granted` that is false, 0 or null counts as no row. setup, resource, teardown and the
+ * sections that work on a whole class need no row. A transaction that the section began is
+ * committed (TX_ONE), left open (TX_HOLD, granted) or rolled back (anything else); with ends_hold a
+ * transaction that is open on entry is committed after the section. */
+int lb_runner_section(struct lb_runner *runner, enum lb_section_name name, struct lb_bag *bag,
+                      bool ends_hold, void (*each_row)(void *arg, const struct lb_bag *bag),
+                      void *arg, struct lb_section_result *ret, struct lb_error *err);
+
+#endif

@@ -1,0 +1,357 @@
+/* Directives of statement files: the `-- key: value` lines.
+ *
+ * A comment line is a directive when its first word is one of the keys below, with a colon. A key
+ * that is nearly one is an error and not a comment, because a misspelt `-- on_error:` would
+ * otherwise change what a protocol does without a word. Text in parentheses at the end of a line
+ * is a remark; behind an option it is the option's help.
+ */
+#include "nearest.h"
+#include "program_private.h"
+#include "units.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+static const char *const keys[] = {
+    "strategy", "shape",   "claims", "isolation", "option", "needs",
+    "origin",   "summary", "name",   "require",   "answer", "on-error",
+};
+
+int lb_file_fail(const struct lb_file *file, int line, struct lb_error *err, const char *format,
+                 ...)
+{
+    char text[sizeof err->message - 200];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return lb_fail(err, LB_E_FILE, "%.150s:%d: %s", file->origin, line, text);
+}
+
+const char *lb_file_string(struct lb_file *file, const char *text, size_t length)
+{
+    char *copy = file->strings + file->strings_used;
+    memcpy(copy, text, length);
+    copy[length] = '\0';
+    file->strings_used += length + 1;
+    return copy;
+}
+
+bool lb_directive_is(const struct lb_directive *directive, const char *key)
+{
+    return lb_slice_is(directive->key, directive->key_length, key);
+}
+
+/* Takes a remark in parentheses off the end of the value. */
+static void cut_remark(struct lb_directive *directive)
+{
+    const char *value = directive->value;
+    size_t n = directive->value_length;
+    if (n == 0 || value[n - 1] != ')')
+        return;
+    for (size_t i = 0; i < n; i++) {
+        if (value[i] == '(' && (i == 0 || isspace((unsigned char)value[i - 1]))) {
+            directive->remark = value + i + 1;
+            directive->remark_length = n - i - 2;
+            directive->value_length = i;
+            lb_slice_trim(&directive->value, &directive->value_length);
+            return;
+        }
+    }
+}
+
+/* 0 for an ordinary comment, -1 for a key that was probably meant to be one of ours. */
+static int judge_unknown(const struct lb_file *file, const struct lb_directive *directive,
+                         struct lb_error *err)
+{
+    char word[24];
+    if (directive->key_length >= sizeof word)
+        return 0;
+    memcpy(word, directive->key, directive->key_length);
+    word[directive->key_length] = '\0';
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        unsigned distance = lb_edit_distance(word, keys[i]);
+        if (distance <= (strlen(keys[i]) > 5 ? 2 : 1)) {
+            lb_file_fail(file, directive->line, err,
+                         "unknown directive \"%s:\"; did you mean \"%s:\"?", word, keys[i]);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+int lb_directive_read(const struct lb_file *file, const struct lb_token *comment,
+                      struct lb_directive *ret, struct lb_error *err)
+{
+    const char *text = comment->text + 2;
+    size_t length = comment->length - 2;
+    lb_slice_trim(&text, &length);
+    size_t n = 0;
+    while (n < length && (isalpha((unsigned char)text[n]) || text[n] == '-' || text[n] == '_'))
+        n++;
+    if (!comment->first_on_line || n == 0 || n == length || text[n] != ':')
+        return 0;
+    *ret = (struct lb_directive){.key = text,
+                                 .key_length = n,
+                                 .value = text + n + 1,
+                                 .value_length = length - n - 1,
+                                 .line = comment->line};
+    lb_slice_trim(&ret->value, &ret->value_length);
+    bool is_known = false;
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        is_known = is_known || lb_directive_is(ret, keys[i]);
+    if (!is_known)
+        return judge_unknown(file, ret, err);
+    /* Prose may end in parentheses of its own. */
+    if (!lb_directive_is(ret, "summary") && !lb_directive_is(ret, "origin"))
+        cut_remark(ret);
+    return 1;
+}
+
+static int unknown_name(const struct lb_file *file, const struct lb_directive *directive,
+                        const char *what, const char *item, size_t length, const char *const *names,
+                        size_t n_names, struct lb_error *err)
+{
+    char word[64], text[200];
+    snprintf(word, sizeof word, "%.*s", (int)length, item);
+    struct lb_nearest nearest;
+    lb_nearest_init(&nearest, word);
+    for (size_t i = 0; i < n_names; i++)
+        lb_nearest_offer(&nearest, names[i]);
+    lb_nearest_text(&nearest, text, sizeof text);
+    return lb_file_fail(file, directive->line, err, "unknown %s \"%s\"%s", what, word, text);
+}
+
+/* Which shape a guarantee is about; -1: both. */
+static int guarantee_shape(int guarantee)
+{
+    switch (guarantee) {
+    case LB_G_EXCLUSIVE:
+    case LB_G_FENCED:
+        return LB_LOCK;
+    case LB_G_NO_DUPLICATE:
+    case LB_G_NO_LOSS:
+    case LB_G_BOUNDED_CLAIM:
+        return LB_QUEUE;
+    default:
+        return -1;
+    }
+}
+
+static int read_claims(struct lb_file *file, const struct lb_directive *directive,
+                       struct lb_error *err)
+{
+    const char *rest = directive->value, *item;
+    size_t left = directive->value_length, length;
+    if (left == 0)
+        return lb_file_fail(file, directive->line, err, "claims: names no guarantee");
+    while (lb_slice_next(&rest, &left, ',', &item, &length)) {
+        int found = -1;
+        const char *names[LB_GUARANTEES];
+        for (int i = 0; i < LB_GUARANTEES; i++) {
+            names[i] = lb_guarantee_name((enum lb_guarantee)i);
+            if (lb_slice_is(item, length, names[i]))
+                found = i;
+        }
+        if (found < 0)
+            return unknown_name(file, directive, "guarantee", item, length, names, LB_GUARANTEES,
+                                err);
+        file->claims |= LB_G_BIT(found);
+    }
+    return 0;
+}
+
+int lb_needs_read(const struct lb_file *file, const struct lb_directive *directive,
+                  uint64_t *ret_needs, struct lb_error *err)
+{
+    const char *rest = directive->value, *item;
+    size_t left = directive->value_length, length;
+    while (lb_slice_next(&rest, &left, ',', &item, &length)) {
+        uint64_t found = 0;
+        const char *names[LB_CAPS];
+        for (int i = 0; i < LB_CAPS; i++) {
+            names[i] = lb_cap_name(UINT64_C(1) << i);
+            if (lb_slice_is(item, length, names[i]))
+                found = UINT64_C(1) << i;
+        }
+        if (found == 0)
+            return unknown_name(file, directive, "capability", item, length, names, LB_CAPS, err);
+        *ret_needs |= found;
+    }
+    return 0;
+}
+
+static bool is_option_name(const char *text, size_t length)
+{
+    if (length == 0 || length > 40 || !islower((unsigned char)text[0]))
+        return false;
+    for (size_t i = 0; i < length; i++)
+        if (!islower((unsigned char)text[i]) && !isdigit((unsigned char)text[i]) && text[i] != '_')
+            return false;
+    return true;
+}
+
+static int read_choices(struct lb_file *file, const struct lb_directive *directive,
+                        const char *values, size_t left, struct lb_option *option,
+                        struct lb_error *err)
+{
+    const char *item;
+    size_t length, first = file->n_choices;
+    while (lb_slice_next(&values, &left, '|', &item, &length)) {
+        if (length == 0)
+            return lb_file_fail(file, directive->line, err, "option %s: an empty choice",
+                                option->name);
+        if (file->n_choices + 2 > LB_FILE_CHOICES)
+            return lb_file_fail(file, directive->line, err, "option %s: too many choices",
+                                option->name);
+        file->choices[file->n_choices++] = lb_file_string(file, item, length);
+    }
+    file->choices[file->n_choices++] = NULL;
+    option->choices = &file->choices[first];
+    option->default_value = file->choices[first];
+    return 0;
+}
+
+static int read_option(struct lb_file *file, const struct lb_directive *directive,
+                       struct lb_error *err)
+{
+    const char *name = directive->value;
+    const char *equals = memchr(name, '=', directive->value_length);
+    if (equals == NULL)
+        return lb_file_fail(file, directive->line, err,
+                            "option: write \"name = default\" or \"name = a | b\"");
+    size_t name_length = (size_t)(equals - name);
+    const char *value = equals + 1;
+    size_t value_length = directive->value_length - name_length - 1;
+    lb_slice_trim(&name, &name_length);
+    lb_slice_trim(&value, &value_length);
+    if (!is_option_name(name, name_length))
+        return lb_file_fail(file, directive->line, err,
+                            "option: \"%.*s\" is no name: a-z, 0-9 and _ only", (int)name_length,
+                            name);
+    int slot = lb_fixed_slot(name, name_length);
+    if (slot >= 0 && slot != LB_SLOT_TTL_MS && slot != LB_SLOT_PERIOD_MS)
+        return lb_file_fail(file, directive->line, err,
+                            "option: \"%.*s\" is a parameter that lockbench fills",
+                            (int)name_length, name);
+    for (size_t i = 0; i < file->n_options; i++)
+        if (lb_slice_is(name, name_length, file->options[i].name))
+            return lb_file_fail(file, directive->line, err, "option %s: declared twice (line %d)",
+                                file->options[i].name, file->option_line[i]);
+    if (value_length == 0)
+        return lb_file_fail(file, directive->line, err, "option %.*s: has no default",
+                            (int)name_length, name);
+    if (file->n_options == LB_FILE_OPTIONS)
+        return lb_file_fail(file, directive->line, err, "more than %d options", LB_FILE_OPTIONS);
+    struct lb_option *option = &file->options[file->n_options];
+    option->name = lb_file_string(file, name, name_length);
+    if (directive->remark != NULL)
+        option->help = lb_file_string(file, directive->remark, directive->remark_length);
+    if (memchr(value, '|', value_length) != NULL) {
+        if (read_choices(file, directive, value, value_length, option, err) != 0)
+            return LB_E_FILE;
+    } else {
+        option->default_value = lb_file_string(file, value, value_length);
+    }
+    file->option_line[file->n_options++] = directive->line;
+    return 0;
+}
+
+static int read_strategy(struct lb_file *file, const struct lb_directive *directive,
+                         struct lb_error *err)
+{
+    if (file->strategy != NULL)
+        return lb_file_fail(file, directive->line, err, "strategy: given twice");
+    for (size_t i = 0; i < directive->value_length; i++) {
+        char c = directive->value[i];
+        if (!islower((unsigned char)c) && !isdigit((unsigned char)c) && c != '-')
+            return lb_file_fail(file, directive->line, err,
+                                "strategy: \"%.*s\" is no name: a-z, 0-9 and - only",
+                                (int)directive->value_length, directive->value);
+    }
+    if (directive->value_length == 0 || directive->value_length > 60)
+        return lb_file_fail(file, directive->line, err, "strategy: a name of 1 to 60 letters");
+    file->strategy = lb_file_string(file, directive->value, directive->value_length);
+    return 0;
+}
+
+static int read_shape(struct lb_file *file, const struct lb_directive *directive,
+                      struct lb_error *err)
+{
+    if (lb_slice_is(directive->value, directive->value_length, "lock"))
+        file->shape = LB_LOCK;
+    else if (lb_slice_is(directive->value, directive->value_length, "queue"))
+        file->shape = LB_QUEUE;
+    else
+        return lb_file_fail(file, directive->line, err, "shape: \"%.*s\" is neither lock nor queue",
+                            (int)directive->value_length, directive->value);
+    return 0;
+}
+
+static int read_isolation(struct lb_file *file, const struct lb_directive *directive,
+                          struct lb_error *err)
+{
+    char word[40];
+    snprintf(word, sizeof word, "%.*s", (int)directive->value_length, directive->value);
+    int isolation = lb_isolation_parse(word);
+    if (isolation < 0)
+        return lb_file_fail(file, directive->line, err,
+                            "isolation: \"%s\" is not read committed, repeatable read or "
+                            "serializable",
+                            word);
+    file->isolation = (enum lb_isolation)isolation;
+    return 0;
+}
+
+int lb_header_line(struct lb_file *file, const struct lb_directive *directive, struct lb_error *err)
+{
+    if (file->is_built_in)
+        return lb_file_fail(file, directive->line, err,
+                            "\"%.*s:\" in a file of sections only: the strategy's descriptor "
+                            "says it",
+                            (int)directive->key_length, directive->key);
+    if (file->n_sections > 0)
+        return lb_file_fail(file, directive->line, err,
+                            "\"%.*s:\" belongs in the header, before the first section",
+                            (int)directive->key_length, directive->key);
+    if (lb_directive_is(directive, "strategy"))
+        return read_strategy(file, directive, err);
+    if (lb_directive_is(directive, "shape"))
+        return read_shape(file, directive, err);
+    if (lb_directive_is(directive, "claims"))
+        return read_claims(file, directive, err);
+    if (lb_directive_is(directive, "isolation"))
+        return read_isolation(file, directive, err);
+    if (lb_directive_is(directive, "option"))
+        return read_option(file, directive, err);
+    if (lb_directive_is(directive, "needs"))
+        return lb_needs_read(file, directive, &file->needs, err);
+    const char *text = lb_file_string(file, directive->value, directive->value_length);
+    if (lb_directive_is(directive, "summary"))
+        file->summary = text;
+    else
+        file->origin_text = text;
+    return 0;
+}
+
+int lb_header_finish(struct lb_file *file, struct lb_error *err)
+{
+    if (file->is_built_in)
+        return 0;
+    if (file->strategy == NULL)
+        return lb_file_fail(file, 1, err, "no \"-- strategy: NAME\" line in the header");
+    if (file->shape != LB_LOCK && file->shape != LB_QUEUE)
+        return lb_file_fail(file, 1, err, "no \"-- shape: lock\" or \"queue\" line in the header");
+    for (int i = 0; i < LB_GUARANTEES; i++) {
+        int shape = guarantee_shape(i);
+        if ((file->claims & LB_G_BIT(i)) != 0 && shape >= 0 && shape != (int)file->shape)
+            return lb_file_fail(file, 1, err, "claims: %s is for a %s, and this is a %s",
+                                lb_guarantee_name((enum lb_guarantee)i),
+                                shape == LB_LOCK ? "lock" : "queue",
+                                file->shape == LB_LOCK ? "lock" : "queue");
+    }
+    return 0;
+}

@@ -1,0 +1,155 @@
+/* Statement files, inside: what the reader hands to lb_program_new.
+ *
+ * The parser keeps each statement as a slice of the file's text; whoever needs its parts runs the
+ * lexer over the slice again. That costs a few microseconds per run and saves a second
+ * representation that could disagree with the first.
+ */
+#ifndef LB_PROGRAM_PRIVATE_H
+#define LB_PROGRAM_PRIVATE_H
+
+#include "program.h"
+
+enum lb_token_kind {
+    LB_T_END,
+    LB_T_BLANK,
+    LB_T_COMMENT,  /* -- to the end of the line, without the newline */
+    LB_T_HINT,     /* a comment in slashes and stars: kept, it may be a hint to the planner */
+    LB_T_WORD,     /* identifier or keyword */
+    LB_T_QUOTED,   /* '..' "..." `..` E'..' $tag$..$tag$ */
+    LB_T_PARAM,    /* :name */
+    LB_T_OPTION,   /* {name} */
+    LB_T_POSITION, /* ? or $1: a placeholder of the engine's, which nothing fills */
+    LB_T_SEMICOLON,
+    LB_T_OTHER, /* anything else, operators included */
+    LB_T_BAD    /* text does not end; what says which */
+};
+
+struct lb_token {
+    enum lb_token_kind kind;
+    const char *text; /* in the input */
+    size_t length;
+    int line;
+    bool first_on_line; /* nothing but blanks before it */
+    const char *what;   /* LB_T_BAD: the mistake */
+};
+
+struct lb_lexer {
+    const char *at, *end;
+    int line;
+    bool first_on_line;
+};
+
+void lb_lexer_init(struct lb_lexer *lexer, const char *text, size_t length, int line);
+struct lb_token lb_lexer_next(struct lb_lexer *lexer);
+/* Keyword or identifier, whatever its case. */
+bool lb_token_is(const struct lb_token *token, const char *word);
+/* The name in :name or {name}. */
+void lb_token_name(const struct lb_token *token, const char **ret_name, size_t *ret_length);
+
+enum {
+    LB_FILE_SECTIONS = 128,
+    LB_FILE_STATEMENTS = 400,
+    LB_FILE_OPTIONS = 16,
+    LB_FILE_CHOICES = 64,
+    LB_FILE_CONDITIONS = 4
+};
+
+/* `when name=a|b` or `name!=a`, as slices of the file's text. */
+struct lb_condition {
+    const char *name, *values;
+    size_t name_length, values_length;
+    bool negated;
+};
+
+struct lb_raw_statement {
+    const char *text; /* trimmed, without the semicolon */
+    size_t length;
+    int line;
+    bool require_row;
+    bool is_write;
+    bool has_rows;       /* SELECT, WITH, VALUES, or RETURNING */
+    const char *columns; /* where column names start: behind RETURNING, or text */
+};
+
+struct lb_raw_section {
+    enum lb_section_name name;
+    const char *engines; /* inside of [..]; NULL: all */
+    size_t engines_length;
+    size_t n_conditions;
+    struct lb_condition conditions[LB_FILE_CONDITIONS];
+    enum lb_tx tx;
+    enum lb_begin begin;
+    enum lb_on_error on_error;
+    uint64_t needs;
+    size_t first, n_statements; /* in lb_file.statements */
+    size_t answer;              /* index of the one that answers; SIZE_MAX: the last */
+    int line;
+};
+
+struct lb_file {
+    char *origin;
+    char *text;    /* the file, NUL-terminated */
+    char *strings; /* NUL-terminated copies of header values live here */
+    size_t strings_used;
+    bool is_built_in; /* sections only: no header */
+    enum lb_shape shape;
+    const char *strategy, *summary, *origin_text;
+    unsigned claims;
+    uint64_t needs;
+    enum lb_isolation isolation;
+    size_t n_options;
+    struct lb_option options[LB_FILE_OPTIONS + 1];
+    int option_line[LB_FILE_OPTIONS];
+    size_t n_choices;
+    const char *choices[LB_FILE_CHOICES];
+    size_t n_sections;
+    struct lb_raw_section sections[LB_FILE_SECTIONS];
+    size_t n_statements;
+    struct lb_raw_statement statements[LB_FILE_STATEMENTS];
+};
+
+/* Directives: `-- key: value` lines. */
+struct lb_directive {
+    const char *key, *value; /* value trimmed, without the remark */
+    size_t key_length, value_length;
+    const char *remark; /* text in parentheses behind it; NULL: none */
+    size_t remark_length;
+    int line;
+};
+/* Is this comment a directive? 1, 0, or -1 with err for one that is nearly one. */
+int lb_directive_read(const struct lb_file *file, const struct lb_token *comment,
+                      struct lb_directive *ret, struct lb_error *err);
+bool lb_directive_is(const struct lb_directive *directive, const char *key);
+/* `-- strategy:`, `-- claims:`, ...: before the first section. 0 or LB_E_FILE. */
+int lb_header_line(struct lb_file *file, const struct lb_directive *directive,
+                   struct lb_error *err);
+/* What the header as a whole lacks. */
+int lb_header_finish(struct lb_file *file, struct lb_error *err);
+/* Names of capabilities, separated by commas. */
+int lb_needs_read(const struct lb_file *file, const struct lb_directive *directive,
+                  uint64_t *ret_needs, struct lb_error *err);
+/* The rest of a `-- name:` line. */
+int lb_section_line(struct lb_file *file, const struct lb_directive *directive,
+                    struct lb_raw_section *ret_section, struct lb_error *err);
+
+/* "origin:line: what". Returns LB_E_FILE. */
+int lb_file_fail(const struct lb_file *file, int line, struct lb_error *err, const char *format,
+                 ...) __attribute__((format(printf, 4, 5)));
+/* A NUL-terminated copy that lives as long as the file. Room was made for every header value. */
+const char *lb_file_string(struct lb_file *file, const char *text, size_t length);
+
+bool lb_slice_is(const char *text, size_t length, const char *word);
+/* Cuts the next item of a list at separator and trims it; false at the end. */
+bool lb_slice_next(const char **text, size_t *length, char separator, const char **ret_item,
+                   size_t *ret_length);
+void lb_slice_trim(const char **text, size_t *length);
+/* Does the section apply to this engine? */
+bool lb_raw_section_for(const struct lb_raw_section *section, const char *engine);
+/* The sections that a file of this shape must have for an engine. */
+const enum lb_section_name *lb_required_sections(enum lb_shape shape, size_t *ret_n);
+bool lb_section_fits(enum lb_section_name name, enum lb_shape shape);
+extern const char *const lb_fixed_slot_names[LB_SLOT_FIXED];
+/* -1: not one of the harness's. */
+int lb_fixed_slot(const char *name, size_t length);
+
+#endif

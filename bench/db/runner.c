@@ -1,0 +1,441 @@
+/* Running the sections of a program on one session.
+ *
+ * The hot path: copy the parameters from the bag, execute, copy the wanted columns back. Which
+ * column goes to which slot is looked up by name once per prepared statement. Nothing is allocated
+ * or formatted per execution.
+ */
+#include "program_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+enum { MAPPED = LB_SLOTS };
+
+struct lb_runner_statement {
+    struct lb_prepared prepared;
+    size_t n_columns; /* of the result that the map was made for; 0: not made yet */
+    int granted;      /* the column of that name; -1: none */
+    bool has_id;
+    size_t n_mapped;
+    struct {
+        uint16_t column;
+        uint16_t slot;
+    } map[MAPPED];
+};
+
+/* --- bags --- */
+
+void lb_bag_init(struct lb_bag *bag, const struct lb_program *program)
+{
+    memcpy(bag->value, program->defaults, sizeof bag->value);
+    bag->used = 0;
+}
+
+static bool is_own_text(const struct lb_bag *bag, const struct lb_value *value)
+{
+    return value->type == LB_TEXT && value->text >= bag->text &&
+           value->text < bag->text + sizeof bag->text;
+}
+
+bool lb_bag_set(struct lb_bag *bag, size_t slot, const struct lb_value *value)
+{
+    struct lb_value *into = &bag->value[slot];
+    if (value->type != LB_TEXT) {
+        *into = *value;
+        return true;
+    }
+    size_t left = sizeof bag->text - bag->used;
+    uint32_t length = value->length;
+    char *room = bag->text + bag->used;
+    /* Texts at or above `used` are those of an abandoned row: their place is taken anew. */
+    if (is_own_text(bag, into) && into->length >= length &&
+        into->text + length <= bag->text + bag->used) {
+        room = bag->text + (into->text - bag->text);
+    } else {
+        if (length > left)
+            length = (uint32_t)left;
+        bag->used += length;
+    }
+    memcpy(room, value->text, length);
+    *into = lb_text(room, length);
+    return length == value->length;
+}
+
+void lb_bag_copy(struct lb_bag *into, const struct lb_bag *from)
+{
+    memcpy(into->value, from->value, sizeof into->value);
+    memcpy(into->text, from->text, from->used);
+    into->used = from->used;
+    for (size_t i = 0; i < LB_SLOTS; i++)
+        if (is_own_text(from, &from->value[i]))
+            into->value[i].text = into->text + (from->value[i].text - from->text);
+}
+
+/* --- life --- */
+
+int lb_runner_init(struct lb_runner *runner, const struct lb_program *program,
+                   struct lb_session *session, struct lb_error *err)
+{
+    runner->program = program;
+    runner->session = session;
+    runner->statements = calloc(program->n_statements + 1, sizeof *runner->statements);
+    if (runner->statements == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    return 0;
+}
+
+void lb_runner_release(struct lb_runner *runner)
+{
+    free(runner->statements);
+    runner->statements = NULL;
+}
+
+int lb_runner_prepare(struct lb_runner *runner, struct lb_error *err)
+{
+    const struct lb_program *program = runner->program;
+    struct lb_session *session = runner->session;
+    for (int i = 0; i < LB_SECTIONS; i++) {
+        const struct lb_section *section = &program->sections[i];
+        if (i == LB_S_SETUP || i == LB_S_TEARDOWN)
+            continue; /* those are run, by setup and teardown */
+        for (size_t k = 0; k < section->n_statements; k++) {
+            const struct lb_statement *statement = &section->statements[k];
+            struct lb_stmt *stmt = NULL;
+            int r = session->db->prepare(session->conn, statement->native, statement->n_params,
+                                         statement->param_type, &stmt, err);
+            if (r > 0)
+                r = lb_fail(err, LB_E_SQL, "%s: %s", lb_answer_name(r),
+                            lb_conn_head(session->conn)->message);
+            if (r < 0)
+                return lb_fail_prefix(err, "%s:%d", program->origin, statement->line);
+        }
+    }
+    return 0;
+}
+
+/* --- one statement --- */
+
+static void map_columns(const struct lb_runner *runner, struct lb_runner_statement *state,
+                        size_t n_columns)
+{
+    const struct lb_program *program = runner->program;
+    const struct lb_session *session = runner->session;
+    const uint32_t always = 1u << LB_SLOT_ID | 1u << LB_SLOT_TOKEN | 1u << LB_SLOT_TICKET;
+    state->n_columns = n_columns;
+    state->n_mapped = 0;
+    state->granted = -1;
+    state->has_id = false;
+    for (size_t i = 0; i < n_columns && i < UINT16_MAX; i++) {
+        const char *name = session->db->column(session->conn, i);
+        int slot = lb_program_slot(program, name);
+        if (strcasecmp(name, "granted") == 0)
+            state->granted = (int)i;
+        state->has_id = state->has_id || slot == LB_SLOT_ID;
+        if (slot < 0 || ((program->carries | always) & UINT32_C(1) << slot) == 0)
+            continue;
+        if (state->n_mapped < MAPPED) {
+            state->map[state->n_mapped].column = (uint16_t)i;
+            state->map[state->n_mapped++].slot = (uint16_t)slot;
+        }
+    }
+}
+
+static bool is_granted(const struct lb_value *value)
+{
+    switch (value->type) {
+    case LB_INT:
+        return value->integer != 0;
+    case LB_REAL:
+        return value->real != 0;
+    case LB_TEXT:
+        return value->length > 0 && strchr("tTyY123456789", value->text[0]) != NULL;
+    case LB_NULL:
+    default:
+        return false;
+    }
+}
+
+static int fill_bag(const struct lb_runner *runner, const struct lb_runner_statement *state,
+                    size_t row, struct lb_bag *bag, struct lb_error *err)
+{
+    const struct lb_session *session = runner->session;
+    for (size_t i = 0; i < state->n_mapped; i++) {
+        struct lb_value value = session->db->value(session->conn, row, state->map[i].column);
+        if (!lb_bag_set(bag, state->map[i].slot, &value))
+            return lb_fail(err, LB_E_FILE,
+                           "column %s: %u bytes do not fit; the texts that a row carries to later "
+                           "statements may have %zu bytes together",
+                           runner->program->slot_name[state->map[i].slot], value.length,
+                           sizeof bag->text);
+    }
+    return 0;
+}
+
+/* What a section's run has come to so far. */
+struct progress {
+    struct lb_section_result *result;
+    struct lb_bag *bag;
+    void (*each_row)(void *arg, const struct lb_bag *bag);
+    void *arg;
+    bool found;    /* the statement, up to the answering one, returned or changed a row */
+    bool seen_id;  /* a statement returned a candidate item */
+    bool is_plain; /* set-up: statements without parameters are not prepared */
+};
+
+static int execute_plain(struct lb_runner *runner, const struct lb_statement *statement,
+                         struct progress *progress, struct lb_error *err)
+{
+    struct lb_session *session = runner->session;
+    if (session->conn == NULL)
+        return LB_LOST;
+    progress->found = true;
+    return session->db->run(session->conn, statement->native, err);
+}
+
+static int take_rows(struct lb_runner *runner, struct lb_runner_statement *state,
+                     const struct lb_rows *rows, bool is_answer, struct progress *progress,
+                     struct lb_error *err)
+{
+    const struct lb_session *session = runner->session;
+    struct lb_section_result *result = progress->result;
+    bool had_id = progress->seen_id;
+    if (rows->n_changed > 0)
+        result->n_changed = rows->n_changed;
+    if (is_answer)
+        result->n_rows = rows->n_rows;
+    if (rows->n_columns > 0 && state->n_columns != rows->n_columns)
+        map_columns(runner, state, rows->n_columns);
+    progress->found = rows->n_columns > 0 ? rows->n_rows > 0 : rows->n_changed > 0;
+    if (rows->n_rows == 0) {
+        result->contended = had_id;
+        return 0;
+    }
+    if (state->granted >= 0) {
+        struct lb_value value = session->db->value(session->conn, 0, (size_t)state->granted);
+        progress->found = is_granted(&value);
+        result->contended = !progress->found;
+    }
+    progress->seen_id = progress->seen_id || state->has_id;
+    size_t used = progress->bag->used;
+    size_t n_rows = is_answer && progress->each_row != NULL && progress->found ? rows->n_rows : 1;
+    for (size_t i = 0; i < n_rows; i++) {
+        progress->bag->used = used; /* each row's texts take the place of the one before */
+        int r = fill_bag(runner, state, i, progress->bag, err);
+        if (r != 0)
+            return r;
+        if (is_answer && progress->each_row != NULL && progress->found)
+            progress->each_row(progress->arg, progress->bag);
+    }
+    return 0;
+}
+
+static int run_statement(struct lb_runner *runner, enum lb_section_name name, size_t index,
+                         struct progress *progress, struct lb_error *err)
+{
+    const struct lb_section *section = &runner->program->sections[name];
+    const struct lb_statement *statement = &section->statements[index];
+    if (progress->is_plain && statement->n_params == 0)
+        return execute_plain(runner, statement, progress, err);
+    struct lb_runner_statement *state =
+        &runner->statements[statement - runner->program->statements];
+    struct lb_value params[LB_PARAMS];
+    struct lb_rows rows = {0};
+    for (size_t i = 0; i < statement->n_params; i++)
+        params[i] = progress->bag->value[statement->param_slot[i]];
+    struct lb_step step = {.kind = LB_STEP_EXECUTE,
+                           .sql = statement->sql,
+                           .section = lb_section_text(name),
+                           .params = params,
+                           .n_params = statement->n_params};
+    int r =
+        lb_session_execute(runner->session, &state->prepared, &step, statement->native, &rows, err);
+    if (r != LB_OK)
+        return r;
+    return take_rows(runner, state, &rows, index == section->answer, progress, err);
+}
+
+/* --- sections --- */
+
+/* Anything from nothing to twice the mean: with a pause of one length, transactions would end in
+ * the order in which they began, which is what a pause is there to disturb. */
+static void pause_about(struct lb_runner *runner)
+{
+    uint64_t ns = lb_random_below(&runner->random, 2 * runner->tx_pause_ns + 1);
+    struct timespec left = {.tv_sec = (time_t)(ns / 1000000000u),
+                            .tv_nsec = (long)(ns % 1000000000u)};
+    while (nanosleep(&left, &left) != 0 && errno == EINTR)
+        ;
+}
+
+/* Sections whose answer is not a row: they do their work or fail. */
+static bool needs_no_row(enum lb_section_name name)
+{
+    switch (name) {
+    case LB_S_SETUP:
+    case LB_S_RESOURCE:
+    case LB_S_ENQUEUE:
+    case LB_S_CLEAR_ALL_ERRORS:
+    case LB_S_RESET_ALL:
+    case LB_S_RECOVER:
+    case LB_S_TEARDOWN:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool may_pause(enum lb_section_name name)
+{
+    return name == LB_S_ENQUEUE || name == LB_S_PUT || name == LB_S_CLAIM;
+}
+
+/* Up to the statement that answers. */
+static int run_to_answer(struct lb_runner *runner, enum lb_section_name name,
+                         struct progress *progress, struct lb_error *err)
+{
+    const struct lb_section *section = &runner->program->sections[name];
+    progress->found = true; /* a section without statements is done by its commit */
+    for (size_t i = 0; i < section->n_statements && i <= section->answer; i++) {
+        int r = run_statement(runner, name, i, progress, err);
+        if (r < 0)
+            return lb_fail_prefix(err, "%s:%d", runner->program->origin,
+                                  section->statements[i].line);
+        if (r > 0) {
+            progress->result->by_engine = true;
+            return r;
+        }
+        if (section->statements[i].require_row && !progress->found)
+            return LB_BUSY;
+    }
+    return progress->found || needs_no_row(name) ? LB_OK : LB_BUSY;
+}
+
+/* The statements behind the one that answers: UNLOCK TABLES and the like. They run whatever it
+ * answered, unless the transaction is lost anyway; their rows mean nothing. */
+static int clean_up(struct lb_runner *runner, enum lb_section_name name, struct progress *progress,
+                    int answer, struct lb_error *err)
+{
+    struct lb_section_result kept = *progress->result;
+    struct lb_error later;
+    const struct lb_section *section = &runner->program->sections[name];
+    bool lost = answer == LB_LOST || ((answer < 0 || kept.by_engine) && runner->session->in_tx);
+    for (size_t i = section->answer + 1; i < section->n_statements && !lost; i++) {
+        int r = run_statement(runner, name, i, progress, &later);
+        lost = r == LB_LOST;
+        if (answer < 0 || r == LB_OK)
+            continue;
+        answer = r;
+        kept.by_engine = r > 0;
+        if (r < 0) {
+            *err = later;
+            lb_fail_prefix(err, "%s:%d", runner->program->origin, section->statements[i].line);
+        }
+    }
+    *progress->result = kept;
+    return answer;
+}
+
+/* Ends the transaction that the answer r leaves behind. */
+static int settle(struct lb_runner *runner, enum lb_section_name name, bool had_tx, bool ends_hold,
+                  struct lb_section_result *result, int r, struct lb_error *err)
+{
+    struct lb_session *session = runner->session;
+    const struct lb_section *section = &runner->program->sections[name];
+    struct lb_error ignored;
+    if (!session->in_tx)
+        return r;
+    /* An absent row says nothing against what the hold has done so far: it is committed. */
+    bool keep = had_tx ? r == LB_OK || (r == LB_BUSY && !result->by_engine) : r == LB_OK;
+    if (!keep) {
+        lb_session_rollback(session, &ignored);
+        return r;
+    }
+    if (had_tx ? !ends_hold : section->tx == LB_TX_HOLD)
+        return r;
+    if (runner->tx_pause_ns > 0 && may_pause(name))
+        pause_about(runner);
+    int committed = lb_session_commit(session, err);
+    if (committed == LB_OK)
+        return r;
+    result->by_engine = true;
+    if (session->in_tx)
+        lb_session_rollback(session, &ignored);
+    return committed;
+}
+
+static int run_once(struct lb_runner *runner, enum lb_section_name name, bool ends_hold,
+                    struct progress *progress, struct lb_error *err)
+{
+    struct lb_session *session = runner->session;
+    const struct lb_section *section = &runner->program->sections[name];
+    bool had_tx = session->in_tx;
+    unsigned n_retries = progress->result->n_retries;
+    *progress->result = (struct lb_section_result){.n_retries = n_retries};
+    progress->seen_id = false;
+    if (!had_tx && section->tx != LB_TX_EACH) {
+        int r = lb_session_begin(session, section->begin, err);
+        if (r != LB_OK) {
+            progress->result->by_engine = r > 0;
+            return r;
+        }
+    }
+    int r = run_to_answer(runner, name, progress, err);
+    if (section->answer + 1 < section->n_statements)
+        r = clean_up(runner, name, progress, r, err);
+    return settle(runner, name, had_tx, ends_hold, progress->result, r, err);
+}
+
+static bool is_contention(int answer)
+{
+    return answer == LB_BUSY || answer == LB_TIMEOUT || answer == LB_CONFLICT ||
+           answer == LB_DEADLOCK || answer == LB_DUPLICATE;
+}
+
+/* `-- on-error:` of a code that the engine answered. */
+static int judge(struct lb_runner *runner, enum lb_section_name name, int answer,
+                 struct lb_error *err)
+{
+    const struct lb_section *section = &runner->program->sections[name];
+    if (section->on_error == LB_ON_ERROR_BUSY)
+        return LB_BUSY;
+    if (section->on_error != LB_ON_ERROR_FAIL)
+        return answer;
+    return lb_fail(err, LB_E_SQL, "%s:%d: section %s: on-error: fail: %s: %s",
+                   runner->program->origin, section->line, lb_section_text(name),
+                   lb_answer_name(answer), runner->session->message);
+}
+
+int lb_runner_section(struct lb_runner *runner, enum lb_section_name name, struct lb_bag *bag,
+                      bool ends_hold, void (*each_row)(void *arg, const struct lb_bag *bag),
+                      void *arg, struct lb_section_result *ret, struct lb_error *err)
+{
+    const struct lb_section *section = &runner->program->sections[name];
+    if (!section->present)
+        return lb_fail(err, LB_E_UNSUPPORTED, "%s has no section %s", runner->program->origin,
+                       lb_section_text(name));
+    struct lb_section_result result = {0};
+    struct progress progress = {.result = &result,
+                                .bag = bag,
+                                .each_row = each_row,
+                                .arg = arg,
+                                .is_plain = name == LB_S_SETUP || name == LB_S_TEARDOWN};
+    /* A hold's transaction that failed is gone, and what it held with it: no second try. */
+    bool can_retry = section->on_error == LB_ON_ERROR_RETRY && !runner->session->in_tx;
+    int r = run_once(runner, name, ends_hold, &progress, err);
+    while (can_retry && result.by_engine && is_contention(r) && result.n_retries < LB_RETRIES) {
+        result.n_retries++;
+        if (each_row != NULL)
+            each_row(arg, NULL);
+        r = run_once(runner, name, ends_hold, &progress, err);
+    }
+    if (result.by_engine && is_contention(r))
+        r = judge(runner, name, r, err);
+    if (r < 0)
+        return r;
+    result.done = r == LB_OK;
+    *ret = result;
+    return r;
+}

@@ -1,0 +1,227 @@
+/* A session: see session.h.
+ *
+ * Each operation has the same frame: ask the gate, do it, count the answer, tell the gate. The
+ * frame is one pair of functions (step_begin, step_end), so that nothing reaches an engine
+ * uncounted or past the gate.
+ *
+ * A lost connection is discarded at once and by the session's own thread: what follows answers
+ * LB_LOST without touching the engine, until lb_session_reconnect.
+ */
+#include "session.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+static void set_conn(struct lb_session *session, struct lb_conn *conn)
+{
+    pthread_mutex_lock(&session->lock);
+    session->conn = conn;
+    pthread_mutex_unlock(&session->lock);
+}
+
+static void discard_conn(struct lb_session *session)
+{
+    struct lb_conn *conn = session->conn;
+    if (conn == NULL)
+        return;
+    set_conn(session, NULL);
+    session->in_tx = false;
+    session->db->close(conn);
+}
+
+static int connect_conn(struct lb_session *session, struct lb_error *err)
+{
+    struct lb_conn *conn = NULL;
+    int r = session->db->open(session->space, &session->options, &conn, err);
+    if (r < 0)
+        return r;
+    session->generation++;
+    session->n_connects++;
+    set_conn(session, conn);
+    return 0;
+}
+
+int lb_session_open(struct lb_session *session, const struct lb_db *db, struct lb_space *space,
+                    const struct lb_conn_options *options, struct lb_error *err)
+{
+    memset(session, 0, sizeof *session);
+    session->db = db;
+    session->space = space;
+    session->options = *options;
+    if (options->role != NULL) {
+        snprintf(session->role, sizeof session->role, "%s", options->role);
+        session->options.role = session->role;
+    }
+    pthread_mutex_init(&session->lock, NULL);
+    int r = connect_conn(session, err);
+    if (r < 0) {
+        pthread_mutex_destroy(&session->lock);
+        session->db = NULL;
+    }
+    return r;
+}
+
+void lb_session_close(struct lb_session *session)
+{
+    if (session == NULL || session->db == NULL)
+        return;
+    discard_conn(session);
+    pthread_mutex_destroy(&session->lock);
+    session->db = NULL;
+}
+
+int lb_session_reconnect(struct lb_session *session, struct lb_error *err)
+{
+    discard_conn(session);
+    return connect_conn(session, err);
+}
+
+void lb_session_cancel(struct lb_session *session)
+{
+    pthread_mutex_lock(&session->lock);
+    if (session->conn != NULL)
+        session->db->cancel(session->conn);
+    pthread_mutex_unlock(&session->lock);
+}
+
+/* Counts the answer, discards a lost connection, tells the gate; returns the answer. */
+static int step_end(struct lb_session *session, const struct lb_step *step, int answer,
+                    const struct lb_rows *rows)
+{
+    session->n_statements++;
+    if (answer >= 0)
+        session->n_answers[answer]++;
+    if (answer > LB_OK && session->conn != NULL) {
+        const struct lb_conn_head *head = lb_conn_head(session->conn);
+        memcpy(session->native, head->native, sizeof session->native);
+        memcpy(session->message, head->message, sizeof session->message);
+    }
+    /* An error may end the connection as well: the next operation then answers LB_LOST. */
+    if (answer == LB_LOST || (session->conn != NULL && lb_conn_head(session->conn)->lost))
+        discard_conn(session);
+    if (session->gate != NULL)
+        session->gate->after(session->gate_arg, step, answer, answer == LB_OK ? rows : NULL);
+    return answer;
+}
+
+/* 0: go on. Anything else is the step's result (an answer is already counted, the gate told). */
+static int step_begin(struct lb_session *session, const struct lb_step *step, struct lb_error *err)
+{
+    if (session->gate != NULL) {
+        int r = session->gate->before(session->gate_arg, step, err);
+        if (r < 0)
+            return r;
+        if (r > 0) {
+            if (session->conn != NULL) {
+                struct lb_conn_head *head = lb_conn_head(session->conn);
+                head->native[0] = '\0';
+                snprintf(head->message, sizeof head->message, "%s, as injected", lb_answer_name(r));
+            }
+            return step_end(session, step, r, NULL);
+        }
+    }
+    if (session->conn == NULL)
+        return step_end(session, step, LB_LOST, NULL);
+    return 0;
+}
+
+static int execute_once(struct lb_session *session, struct lb_prepared *prepared,
+                        const struct lb_step *step, const char *native, struct lb_rows *ret_rows,
+                        struct lb_error *err)
+{
+    enum { MAX_PARAMS = 64 };
+    int r = step_begin(session, step, err);
+    if (r != 0)
+        return r;
+    if (prepared->stmt == NULL || prepared->generation != session->generation) {
+        enum lb_type types[MAX_PARAMS];
+        assert(step->n_params <= MAX_PARAMS);
+        for (size_t i = 0; i < step->n_params; i++)
+            types[i] = step->params[i].type;
+        r = session->db->prepare(session->conn, native, step->n_params, types, &prepared->stmt,
+                                 err);
+        if (r != 0) {
+            prepared->stmt = NULL;
+            return step_end(session, step, r, NULL);
+        }
+        prepared->generation = session->generation;
+    }
+    r = session->db->execute(session->conn, prepared->stmt, step->params, ret_rows, err);
+    return step_end(session, step, r, ret_rows);
+}
+
+int lb_session_execute(struct lb_session *session, struct lb_prepared *prepared,
+                       const struct lb_step *step, const char *native, struct lb_rows *ret_rows,
+                       struct lb_error *err)
+{
+    const struct lb_gate *gate = session->gate;
+    if (gate == NULL || !gate->split_autocommit || session->in_tx ||
+        (gate->splits != NULL && !gate->splits(session->gate_arg, step)))
+        return execute_once(session, prepared, step, native, ret_rows, err);
+    int r = lb_session_begin(session, LB_BEGIN_DEFAULT, err);
+    if (r != LB_OK)
+        return r;
+    int answer = execute_once(session, prepared, step, native, ret_rows, err);
+    if (answer == LB_OK)
+        answer = lb_session_commit(session, err);
+    if (answer != LB_OK && session->in_tx) {
+        struct lb_error ignored; /* the first failure is the one to report */
+        r = lb_session_rollback(session, &ignored);
+        if (r == LB_E_INTERRUPTED && answer > 0) {
+            *err = ignored;
+            return r;
+        }
+    }
+    return answer;
+}
+
+int lb_session_begin(struct lb_session *session, enum lb_begin mode, struct lb_error *err)
+{
+    static const struct lb_step step = {.kind = LB_STEP_BEGIN, .sql = "BEGIN"};
+    assert(!session->in_tx);
+    int r = step_begin(session, &step, err);
+    if (r != 0)
+        return r;
+    r = session->db->begin(session->conn, mode, err);
+    session->in_tx = r == LB_OK;
+    return step_end(session, &step, r, NULL);
+}
+
+int lb_session_commit(struct lb_session *session, struct lb_error *err)
+{
+    static const struct lb_step step = {.kind = LB_STEP_COMMIT, .sql = "COMMIT"};
+    int r = step_begin(session, &step, err);
+    if (r != 0)
+        return r;
+    r = session->db->commit(session->conn, err);
+    if (r == LB_OK)
+        session->in_tx = false;
+    return step_end(session, &step, r, NULL);
+}
+
+int lb_session_rollback(struct lb_session *session, struct lb_error *err)
+{
+    static const struct lb_step step = {.kind = LB_STEP_ROLLBACK, .sql = "ROLLBACK"};
+    if (!session->in_tx)
+        return LB_OK;
+    int r = step_begin(session, &step, err);
+    if (r != 0)
+        return r;
+    r = session->db->rollback(session->conn, err);
+    if (r == LB_OK)
+        session->in_tx = false;
+    return step_end(session, &step, r, NULL);
+}
+
+int lb_session_pass(struct lb_session *session, enum lb_step_kind kind, struct lb_error *err)
+{
+    const struct lb_gate *gate = session->gate;
+    if (gate == NULL)
+        return LB_OK;
+    struct lb_step step = {.kind = kind};
+    int r = gate->before(session->gate_arg, &step, err);
+    if (r >= 0)
+        gate->after(session->gate_arg, &step, r, NULL);
+    return r;
+}

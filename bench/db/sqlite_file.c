@@ -1,0 +1,352 @@
+/* Files of SQLite spaces: see sqlite_file.h.
+ *
+ * Removing a lock file while others may be about to lock it is safe because whoever has locked one
+ * checks that the name still leads to the file that it locked, and otherwise starts again.
+ */
+#include "sqlite_file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PREFIX "lockbench-sqlite-"
+
+static const char *const side_files[] = {"-wal", "-shm", "-journal"};
+
+/* --- the -d argument ------------------------------------------------------------------------ */
+
+static const char *choice(const char *value, const char *const *choices)
+{
+    for (; *choices != NULL; choices++)
+        if (strcmp(*choices, value) == 0)
+            return *choices;
+    return NULL;
+}
+
+static int parse_setting(char *setting, struct lb_sqlite_place *place, struct lb_error *err)
+{
+    static const char *const journals[] = {"wal", "delete", NULL};
+    static const char *const levels[] = {"off", "normal", "full", NULL};
+    char *value = strchr(setting, '=');
+    if (value != NULL)
+        *value++ = '\0';
+    if (value != NULL && strcmp(setting, "journal") == 0) {
+        place->journal = choice(value, journals);
+        if (place->journal == NULL)
+            return lb_fail(err, LB_E_USAGE, "sqlite: journal is wal or delete, not \"%s\"", value);
+    } else if (value != NULL && strcmp(setting, "synchronous") == 0) {
+        place->synchronous = choice(value, levels);
+        if (place->synchronous == NULL)
+            return lb_fail(err, LB_E_USAGE,
+                           "sqlite: synchronous is off, normal or full, not \"%s\"", value);
+    } else {
+        return lb_fail(err, LB_E_USAGE,
+                       "sqlite: unknown setting \"%s\"; there are journal=wal|delete and "
+                       "synchronous=off|normal|full",
+                       setting);
+    }
+    return 0;
+}
+
+int lb_sqlite_place_parse(const char *uri, struct lb_sqlite_place *ret_place, struct lb_error *err)
+{
+    struct lb_sqlite_place place = {.journal = "wal", .synchronous = "normal"};
+    const char *path = uri + strlen("sqlite:");
+    const char *settings = strrchr(path, '?');
+    size_t length = settings != NULL ? (size_t)(settings - path) : strlen(path);
+    if (length >= sizeof place.path)
+        return lb_fail(err, LB_E_USAGE, "sqlite: the path is too long");
+    memcpy(place.path, path, length);
+    place.path[length] = '\0';
+    if (strcmp(place.path, ":memory:") == 0)
+        return lb_fail(err, LB_E_USAGE,
+                       "sqlite: a database in memory has one connection only; \"sqlite:\" alone is "
+                       "a temporary file");
+    if (strncmp(path, "//", 2) == 0 && path[2] != '/')
+        return lb_fail(err, LB_E_USAGE,
+                       "sqlite: write sqlite:PATH, without //; \"sqlite:\" alone is a temporary "
+                       "file");
+    if (settings != NULL) {
+        char copy[200], *rest = copy, *setting;
+        snprintf(copy, sizeof copy, "%s", settings + 1);
+        while ((setting = strsep(&rest, "&")) != NULL) {
+            int r = parse_setting(setting, &place, err);
+            if (r < 0)
+                return r;
+        }
+    }
+    *ret_place = place;
+    return 0;
+}
+
+/* --- the lock file -------------------------------------------------------------------------- */
+
+/* Takes the lock without waiting. Returns its descriptor; -1 with errno EWOULDBLOCK while a live
+ * run has it, or what open() said. */
+static int take_lock(const char *path, bool create)
+{
+    for (;;) {
+        struct stat held, named;
+        int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | (create ? O_CREAT : 0), 0600);
+        if (fd < 0)
+            return -1;
+        if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+            int saved = errno;
+            close(fd);
+            errno = saved;
+            return -1;
+        }
+        if (fstat(fd, &held) == 0 && stat(path, &named) == 0 && held.st_ino == named.st_ino &&
+            held.st_dev == named.st_dev)
+            return fd;
+        close(fd); /* somebody removed it between open and flock */
+    }
+}
+
+static void lock_path(const char *path, char *buf, size_t size)
+{
+    snprintf(buf, size, "%s-lockbench", path);
+}
+
+/* What lies at path. */
+enum content { NOTHING, OURS, KEPT, FOREIGN };
+
+static uint32_t big_endian(const unsigned char *bytes)
+{
+    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
+static int look(const char *path, enum content *ret_content, struct lb_error *err)
+{
+    struct stat st;
+    if (lstat(path, &st) != 0) {
+        if (errno != ENOENT)
+            return lb_fail(err, LB_E_ENV, "%s: %s", path, strerror(errno));
+        *ret_content = NOTHING;
+        return 0;
+    }
+    if (!S_ISREG(st.st_mode))
+        return lb_fail(err, LB_E_USAGE, "%s is not a regular file", path);
+    if (access(path, R_OK | W_OK) != 0)
+        return lb_fail(err, LB_E_ENV, "%s: %s", path,
+                       errno == EACCES ? "it is read-only" : strerror(errno));
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return lb_fail(err, LB_E_ENV, "%s: %s", path, strerror(errno));
+    unsigned char header[100];
+    ssize_t n = read(fd, header, sizeof header);
+    close(fd);
+    if (n == 0)
+        *ret_content = NOTHING;
+    else if (n == (ssize_t)sizeof header && memcmp(header, "SQLite format 3", 16) == 0 &&
+             big_endian(header + 68) == LB_SQLITE_APPLICATION_ID)
+        *ret_content = big_endian(header + 60) == LB_SQLITE_KEPT ? KEPT : OURS;
+    else
+        *ret_content = FOREIGN;
+    return 0;
+}
+
+/* The side files first: they are worthless without the database, and only it says whose they are.
+ */
+static void remove_database(const char *path)
+{
+    char side[PATH_MAX + 16];
+    for (size_t i = 0; i < sizeof side_files / sizeof side_files[0]; i++) {
+        snprintf(side, sizeof side, "%s%s", path, side_files[i]);
+        unlink(side);
+    }
+    unlink(path);
+}
+
+/* --- a path that the user gave -------------------------------------------------------------- */
+
+/* had_lock: there was a lock file, so whatever lies beside a missing or empty database is what a
+ * dead run of ours was about to write. */
+static int clear_way(const char *path, bool had_lock, struct lb_error *err)
+{
+    enum content content = FOREIGN;
+    int r = look(path, &content, err);
+    if (r < 0)
+        return r;
+    char side[PATH_MAX + 16];
+    switch (content) {
+    case NOTHING:
+        for (size_t i = 0; i < sizeof side_files / sizeof side_files[0]; i++) {
+            snprintf(side, sizeof side, "%s%s", path, side_files[i]);
+            if (had_lock)
+                unlink(side);
+            else if (access(side, F_OK) == 0)
+                return lb_fail(err, LB_E_ENV, "%s is in the way: it belongs to no database of ours",
+                               side);
+        }
+        return 0;
+    case OURS:
+        remove_database(path);
+        return 0;
+    case KEPT:
+        return lb_fail(err, LB_E_ENV,
+                       "%s was kept by an earlier run: remove it or name another file", path);
+    case FOREIGN:
+    default:
+        return lb_fail(err, LB_E_ENV,
+                       "%s exists and was not made by lockbench: name a file that does not exist",
+                       path);
+    }
+}
+
+static int open_given(struct lb_sqlite_file *file, struct lb_error *err)
+{
+    char lock[PATH_MAX + 16];
+    enum content content;
+    snprintf(file->path, sizeof file->path, "%s", file->place.path);
+    int r = look(file->path, &content, err); /* before a lock file is left beside a foreign file */
+    if (r == 0 && (content == KEPT || content == FOREIGN))
+        return clear_way(file->path, false, err);
+    if (r < 0)
+        return r;
+    lock_path(file->path, lock, sizeof lock);
+    bool had_lock = access(lock, F_OK) == 0;
+    file->lock_fd = take_lock(lock, true);
+    if (file->lock_fd < 0) {
+        if (errno == EWOULDBLOCK)
+            return lb_fail(err, LB_E_ENV, "%s is in use by another lockbench", file->path);
+        return lb_fail(err, LB_E_ENV, "cannot create %s: %s", lock, strerror(errno));
+    }
+    r = clear_way(file->path, had_lock, err);
+    if (r < 0) {
+        unlink(lock);
+        close(file->lock_fd);
+    }
+    return r;
+}
+
+/* --- temporary directories ------------------------------------------------------------------ */
+
+static const char *temporary_root(void)
+{
+    const char *root = getenv("TMPDIR");
+    return root != NULL && root[0] != '\0' ? root : "/tmp";
+}
+
+/* Removes the directory of a run, whose lock is held by the caller. Anything that we did not put
+ * there stays, and the directory with it. */
+static void remove_folder(const char *folder)
+{
+    char path[PATH_MAX + 16];
+    snprintf(path, sizeof path, "%s/db", folder);
+    remove_database(path);
+    snprintf(path, sizeof path, "%s/lock", folder);
+    unlink(path);
+    rmdir(folder);
+}
+
+/* Has this directory been left by a dead run of this user? */
+static void sweep_folder(const char *folder)
+{
+    enum { GRACE_S = 60 }; /* between mkdtemp and the lock */
+    struct stat st;
+    char path[PATH_MAX + 16];
+    if (lstat(folder, &st) != 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid() ||
+        (st.st_mode & 077) != 0)
+        return;
+    snprintf(path, sizeof path, "%s/kept", folder);
+    if (access(path, F_OK) == 0)
+        return;
+    snprintf(path, sizeof path, "%s/lock", folder);
+    int fd = take_lock(path, false);
+    if (fd < 0 && (errno != ENOENT || time(NULL) - st.st_mtime < GRACE_S))
+        return;
+    remove_folder(folder);
+    if (fd >= 0)
+        close(fd);
+}
+
+static void sweep_root(const char *root)
+{
+    DIR *dir = opendir(root);
+    if (dir == NULL)
+        return;
+    struct dirent *entry;
+    while ((entry = readdir(dir)) != NULL) {
+        char folder[PATH_MAX];
+        if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) != 0)
+            continue;
+        int n = snprintf(folder, sizeof folder, "%s/%s", root, entry->d_name);
+        if (n > 0 && (size_t)n < sizeof folder - 32)
+            sweep_folder(folder);
+    }
+    closedir(dir);
+}
+
+static int open_temporary(struct lb_sqlite_file *file, struct lb_error *err)
+{
+    const char *root = temporary_root();
+    if (strlen(root) > PATH_MAX - 100)
+        return lb_fail(err, LB_E_ENV, "TMPDIR is too long");
+    sweep_root(root);
+    for (;;) {
+        char lock[PATH_MAX + 16];
+        snprintf(file->folder, sizeof file->folder, "%s/" PREFIX "XXXXXX", root);
+        if (mkdtemp(file->folder) == NULL)
+            return lb_fail(err, LB_E_ENV, "cannot create a directory in %s: %s", root,
+                           strerror(errno));
+        snprintf(lock, sizeof lock, "%s/lock", file->folder);
+        file->lock_fd = take_lock(lock, true);
+        if (file->lock_fd >= 0)
+            break;
+        /* A sweeper has it, or has removed the directory, in the instant before it was locked. */
+        if (errno == EWOULDBLOCK || errno == ENOENT)
+            continue;
+        int saved = errno;
+        rmdir(file->folder);
+        return lb_fail(err, LB_E_ENV, "cannot create %s: %s", lock, strerror(saved));
+    }
+    snprintf(file->path, sizeof file->path, "%.*s/db", PATH_MAX - 32, file->folder);
+    return 0;
+}
+
+int lb_sqlite_file_open(const char *uri, struct lb_sqlite_file *ret_file, struct lb_error *err)
+{
+    struct lb_sqlite_file file = {.lock_fd = -1};
+    int r = lb_sqlite_place_parse(uri, &file.place, err);
+    if (r == 0)
+        r = file.place.path[0] != '\0' ? open_given(&file, err) : open_temporary(&file, err);
+    if (r == 0)
+        *ret_file = file;
+    return r;
+}
+
+void lb_sqlite_file_close(struct lb_sqlite_file *file, bool keep)
+{
+    char lock[PATH_MAX + 16];
+    if (file->folder[0] == '\0') {
+        lock_path(file->path, lock, sizeof lock);
+        if (!keep)
+            remove_database(file->path);
+        unlink(lock);
+    } else if (keep) {
+        char kept[PATH_MAX + 16];
+        snprintf(lock, sizeof lock, "%s/lock", file->folder);
+        snprintf(kept, sizeof kept, "%s/kept", file->folder);
+        rename(lock, kept);
+    } else {
+        remove_folder(file->folder);
+    }
+    close(file->lock_fd);
+    file->lock_fd = -1;
+}
+
+int64_t lb_sqlite_file_log_bytes(const struct lb_sqlite_file *file)
+{
+    char path[PATH_MAX + 16];
+    struct stat st;
+    snprintf(path, sizeof path, "%s-wal", file->path);
+    return stat(path, &st) == 0 ? (int64_t)st.st_size : 0;
+}

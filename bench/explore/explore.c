@@ -1,0 +1,212 @@
+/* From a plan to a result: search, shrink, replay, tell. */
+#include "explore.h"
+
+#include "clock.h"
+#include "show.h"
+#include "stage.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- smaller cases first --- */
+
+/* Explores with fewer workers, then fewer rounds, if that shows the same. The stage is then that
+ * smaller one. */
+static int run_search(struct lb_stage *stage, const struct lb_explore_plan *plan,
+                      struct lb_search_result *ret, struct lb_error *err)
+{
+    stage->unreduced = plan->search.unreduced;
+    stage->start_ns = lb_now_ns();
+    return lb_search(&lb_stage_system, stage, &plan->search, ret, err);
+}
+
+/* --- the witness --- */
+
+static void set_finding(const struct lb_stage *stage, struct lb_explored *explored, int g)
+{
+    struct lb_finding *finding = &explored->findings[g];
+    *finding = stage->judgement.findings[g];
+    if (g != LB_G_PROGRESS)
+        return;
+    finding->verdict = LB_V_VIOLATED;
+    finding->n_witnesses = 1;
+    snprintf(finding->witness[0].text, sizeof finding->witness[0].text, "nobody can go on: %s",
+             stage->stuck);
+}
+
+static int make_witness(struct lb_stage *stage, struct lb_explored *explored, struct lb_error *err)
+{
+    uint64_t answers[2][LB_MAX_LENGTH];
+    stage->start_ns = lb_now_ns();
+    int first = lb_search_replay(&lb_stage_system, stage, &explored->schedule, answers[0], err);
+    if (first < 0)
+        return first;
+    stage->details = true;
+    stage->counts_steps = stage->plan.ticks == 0;
+    stage->start_ns = lb_now_ns();
+    int second = lb_search_replay(&lb_stage_system, stage, &explored->schedule, answers[1], err);
+    stage->details = stage->counts_steps = false;
+    if (second < 0)
+        return second;
+    explored->confirmed =
+        first == second && second != 0 &&
+        memcmp(answers[0], answers[1], explored->schedule.n * sizeof answers[0][0]) == 0;
+    explored->is_nondeterministic = !explored->confirmed;
+    explored->has_witness = true;
+    explored->violated = second;
+    for (int g = 0; g < LB_GUARANTEES; g++)
+        if ((second >> g & 1) != 0)
+            set_finding(stage, explored, g);
+    lb_show_words(explored);
+    int r = lb_show_table(stage, explored, err);
+    if (r == 0 && strcmp(explored->engine, "postgres") == 0) {
+        explored->spec = lb_show_spec(stage, explored);
+        r = explored->spec == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory") : 0;
+    }
+    return r;
+}
+
+static int shrink(struct lb_stage *stage, struct lb_explored *explored, struct lb_error *err)
+{
+    int violated = explored->search.violated;
+    unsigned bit = 0;
+    while ((violated >> bit & 1) == 0)
+        bit++;
+    explored->schedule = explored->search.first[bit];
+    stage->start_ns = lb_now_ns();
+    return lb_search_shrink(&lb_stage_system, stage, 1 << bit, &explored->schedule,
+                            &explored->n_replays, err);
+}
+
+/* --- the result --- */
+
+static void set_verdicts(const struct lb_stage *stage, struct lb_explored *explored)
+{
+    const struct lb_strategy *strategy = stage->plan.strategy;
+    for (int g = 0; g < LB_GUARANTEES; g++) {
+        struct lb_finding *finding = &explored->findings[g];
+        bool claimed = (strategy->claims & LB_G_BIT(g)) != 0;
+        *finding = (struct lb_finding){.verdict = claimed ? LB_V_HELD : LB_V_NOT_CLAIMED,
+                                       .n_tested = explored->search.n_schedules};
+        const struct lb_finding *last = &stage->judgement.findings[g];
+        bool not_tested = last->verdict == LB_V_NOT_TESTED && g != LB_G_PROGRESS;
+        if ((explored->search.violated >> g & 1) != 0)
+            finding->verdict = LB_V_VIOLATED;
+        else if (claimed && not_tested) {
+            finding->verdict = LB_V_NOT_TESTED;
+            memcpy(finding->reason, last->reason, sizeof finding->reason);
+        } else if (claimed && explored->search.violated != 0 && !explored->complete) {
+            finding->verdict = LB_V_NOT_TESTED;
+            snprintf(finding->reason, sizeof finding->reason,
+                     "the search ended at the first violation");
+        }
+    }
+}
+
+static void set_coverage(const struct lb_stage *stage, struct lb_explored *explored)
+{
+    const struct lb_search_result *search = &explored->search;
+    const struct lb_search_options *options = &stage->plan.search;
+    char *text = explored->bounds;
+    size_t size = sizeof explored->bounds, n = 0;
+    explored->complete = search->complete && stage->n_given_up == 0;
+    if (options->random > 0)
+        n += (size_t)snprintf(text + n, size - n, "random schedules; ");
+    if (options->preemptions >= 0)
+        n += (size_t)snprintf(text + n, size - n, "at most %d preemptions; ", options->preemptions);
+    if (search->too_long)
+        n += (size_t)snprintf(text + n, size - n, "schedules cut at %d moves; ", LB_MAX_LENGTH);
+    if (stage->n_given_up > 0)
+        n += (size_t)snprintf(text + n, size - n,
+                              "in %llu schedules an operation was given up after %u refusals; ",
+                              (unsigned long long)stage->n_given_up, stage->plan.polls);
+    if (search->interrupted)
+        n += (size_t)snprintf(text + n, size - n, "interrupted; ");
+    else if (!search->complete && search->violated == 0 && options->random == 0)
+        n += (size_t)snprintf(text + n, size - n, "at most %llu schedules; ",
+                              (unsigned long long)options->max_schedules);
+    if (n >= 2 && n < size)
+        text[n - 2] = '\0';
+    if (options->preemptions >= 0)
+        explored->complete = false;
+}
+
+static struct lb_explored *new_explored(const struct lb_explore_plan *plan)
+{
+    struct lb_explored *explored = calloc(1, sizeof *explored);
+    if (explored == NULL)
+        return NULL;
+    snprintf(explored->strategy, sizeof explored->strategy, "%s", plan->strategy->name);
+    snprintf(explored->engine, sizeof explored->engine, "%s", plan->target->db->name);
+    snprintf(explored->target, sizeof explored->target, "%s", plan->target->label);
+    explored->workers = plan->workers;
+    explored->rounds = plan->rounds;
+    explored->polls = plan->polls;
+    return explored;
+}
+
+static int explore(struct lb_stage *stage, const struct lb_explore_plan *plan,
+                   struct lb_explored *explored, struct lb_error *err)
+{
+    int r;
+    if (plan->replay != NULL) {
+        explored->schedule = *plan->replay;
+        stage->unreduced = plan->search.unreduced;
+        return make_witness(stage, explored, err);
+    }
+    r = run_search(stage, plan, &explored->search, err);
+    if (r != 0)
+        return r;
+    explored->n_statements = stage->n_acts_total;
+    explored->n_deadlocks = stage->n_deadlocks;
+    explored->n_stuck = stage->n_stuck;
+    memcpy(explored->deadlock, stage->deadlock, sizeof explored->deadlock);
+    memcpy(explored->stuck, stage->stuck, sizeof explored->stuck);
+    set_coverage(stage, explored);
+    set_verdicts(stage, explored);
+    if (explored->search.violated != 0 && !explored->search.differs) {
+        r = shrink(stage, explored, err);
+        if (r == 0)
+            r = make_witness(stage, explored, err);
+    }
+    return r;
+}
+
+int lb_explore(const struct lb_explore_plan *plan, struct lb_explored **ret, struct lb_error *err)
+{
+    struct lb_stage *stage = calloc(1, sizeof *stage);
+    struct lb_explored *explored = new_explored(plan);
+    int r = stage == NULL || explored == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory") : 0;
+    if (r == 0) {
+        uint64_t start_ns = lb_now_ns();
+        r = lb_stage_open(stage, plan, err);
+        if (r == 0)
+            r = explore(stage, plan, explored, err);
+        struct lb_error close_error;
+        int closed = lb_stage_close(stage, r == 0 ? err : &close_error);
+        r = r == 0 ? closed : r;
+        explored->elapsed_ns = lb_now_ns() - start_ns;
+    }
+    free(stage);
+    if (r != 0) {
+        lb_explored_free(explored);
+        return r;
+    }
+    *ret = explored;
+    return 0;
+}
+
+void lb_explored_free(struct lb_explored *explored)
+{
+    if (explored == NULL)
+        return;
+    for (size_t i = 0; i < explored->table.n_steps; i++) {
+        free(explored->table.steps[i].sql);
+        free(explored->table.steps[i].rows);
+        free(explored->table.steps[i].note);
+    }
+    free(explored->table.steps);
+    free(explored->spec);
+    free(explored);
+}

@@ -1,0 +1,92 @@
+/* Systematic interleavings of one strategy on one engine: see docs/design/explore.md.
+ *
+ * What a run covers is stated with it: so many workers with so many rounds each, every order of
+ * their steps that matters, or how it was bounded. The first violation is made as short as it gets,
+ * replayed, and shown.
+ */
+#ifndef LB_EXPLORE_H
+#define LB_EXPLORE_H
+
+#include "check.h"
+#include "run.h"
+#include "search.h"
+
+/* What is to be explored. Borrowed. */
+struct lb_explore_plan {
+    const struct lb_strategy *strategy;
+    const struct lb_file *file; /* its statements for this engine */
+    const struct lb_target *target;
+    const struct lb_setting *settings; /* --opt */
+    size_t n_settings;
+    enum lb_isolation isolation;
+    uint32_t workers;  /* 1 .. LB_MAX_WORKERS; queue: consumers */
+    uint32_t rounds;   /* operations of each: acquire to release, or claim to complete */
+    uint32_t readers;  /* lock: how many of the workers ask in shared mode */
+    uint32_t capacity; /* lock: how many may hold it */
+    uint32_t items;    /* queue: put before the start; 0: as many as there are claims */
+    uint32_t putters;  /* queue: workers that put, `rounds` items each, beside the consumers */
+    uint32_t batch;    /* queue: items per claim */
+    uint32_t polls;    /* tries of one operation that change something and are refused */
+    uint32_t ttl_ms, period_ms;
+    uint32_t deaths; /* at most so many workers die */
+    uint32_t ticks;  /* at most so many times the clocks move on by one lease */
+    bool keep;
+
+    struct lb_search_options search;  /* interrupt, progress, deadline included */
+    const struct lb_schedule *replay; /* run this one only */
+};
+
+/* One row of a schedule as it was played. */
+struct lb_explored_step {
+    uint32_t move; /* from 0: the number in the schedule */
+    int worker;    /* -1: the clock */
+    enum lb_step_kind kind;
+    bool is_death;
+    bool is_late;     /* the answer to a statement that was blocked: given in another's move */
+    bool was_blocked; /* no answer yet */
+    int answer;       /* enum lb_answer */
+    size_t n_rows;
+    int64_t n_changed;
+    char *sql;  /* with parameters filled in */
+    char *rows; /* "id=1 owner='w0'" */
+    char *note; /* what it means for the worker; "" */
+};
+
+struct lb_explored_table {
+    struct lb_explored_step *steps;
+    size_t n_steps;
+    size_t n_statements; /* executed by the workers: statements, commits and rollbacks */
+};
+
+/* What it came to. Free with lb_explored_free. */
+struct lb_explored {
+    char strategy[64], engine[64], target[256], options[512], isolation[32];
+    uint32_t workers, rounds, polls;
+    uint64_t elapsed_ns;
+    struct lb_search_result search;
+    uint64_t n_statements; /* executed, of all schedules */
+    bool complete;         /* every schedule that matters, and no bound cut any */
+    char bounds[200];      /* what was cut, in words; "" */
+    uint64_t n_replays;    /* while shrinking */
+
+    struct lb_finding findings[LB_GUARANTEES];
+    uint64_t n_deadlocks, n_stuck; /* schedules */
+    char deadlock[600];            /* the first, in words; "" */
+    char stuck[600];
+
+    bool has_witness;
+    int violated;                /* bits of the witness: enum lb_guarantee */
+    struct lb_schedule schedule; /* the shortest that violates */
+    struct lb_explored_table table;
+    bool confirmed;           /* a second replay gave the same answers and the same verdict */
+    bool is_nondeterministic; /* ... or it did not */
+    char words[1500];         /* the violation in plain words */
+    char *spec;               /* PostgreSQL's isolationtester: the schedule; NULL: another engine */
+};
+
+/* Explores. 0, or an error when there is nothing to report (LB_E_UNSUPPORTED: cannot be explored).
+ */
+int lb_explore(const struct lb_explore_plan *plan, struct lb_explored **ret, struct lb_error *err);
+void lb_explored_free(struct lb_explored *explored);
+
+#endif

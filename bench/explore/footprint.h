@@ -1,0 +1,78 @@
+/* What a step touched, and which steps may be swapped: the independence relation of the search.
+ *
+ * A space's tables are numbered, one bit each; advisory locks and the like are one more. A step
+ * reads committed state, writes (uncommitted changes and locks that it takes), and commits (makes
+ * changes visible, or gives locks back). Two steps are independent when neither can tell whether
+ * the other came first. docs/design/explore.md has the argument.
+ */
+#ifndef LB_FOOTPRINT_H
+#define LB_FOOTPRINT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct lb_footprint {
+    uint32_t reads, writes, commits;
+    bool begins, ends; /* the history sees the beginning, or the end, of an operation here */
+};
+
+#define LB_TOUCHES_ALL UINT32_MAX
+
+static inline void lb_footprint_add(struct lb_footprint *into, const struct lb_footprint *other)
+{
+    into->reads |= other->reads;
+    into->writes |= other->writes;
+    into->commits |= other->commits;
+    into->begins |= other->begins;
+    into->ends |= other->ends;
+}
+
+/* Can one change what the other does? Two commits alone cannot: what can be seen after both is the
+ * same. (While somebody is blocked they can, and then a commit reads, too: see stage.c.) */
+static inline bool lb_footprint_conflicts(const struct lb_footprint *a,
+                                          const struct lb_footprint *b)
+{
+    return (a->writes & b->writes) != 0 || (a->commits & (b->reads | b->writes)) != 0 ||
+           (b->commits & (a->reads | a->writes)) != 0;
+}
+
+/* ... or does the history tell their order? */
+static inline bool lb_footprint_dependent(const struct lb_footprint *a,
+                                          const struct lb_footprint *b)
+{
+    return lb_footprint_conflicts(a, b) || (a->begins && b->ends) || (a->ends && b->begins);
+}
+
+/* --- statements --- */
+
+enum { LB_FOOTPRINT_TABLES = 30 };
+
+/* The tables of a space, as far as statements can be told apart by them. */
+struct lb_tables {
+    size_t n;
+    char name[LB_FOOTPRINT_TABLES][64];
+    uint32_t group[LB_FOOTPRINT_TABLES]; /* bits of what moves with the table: itself, and what is
+                                            tied to it by foreign keys */
+    bool opaque; /* views, triggers, functions: a statement's text does not say what it touches */
+    bool one_writer; /* one write lock for the whole database (SQLite) */
+    bool reads_lock; /* plain reads take locks, or are watched (SERIALIZABLE) */
+    bool scans_lock; /* a write that finds no row may leave locks behind (InnoDB) */
+};
+
+#define LB_BIT_ADVISORY (1u << 30)
+#define LB_BIT_WRITER   (1u << 31)
+
+enum lb_statement_kind {
+    LB_PLAIN_READ, /* a SELECT without locks and without functions that do something */
+    LB_WRITE       /* anything else */
+};
+
+/* What the statement's text says that it may touch. commits is what does not wait for the end of
+ * the transaction: locks of a session, whole tables. */
+enum lb_statement_kind lb_footprint_of_sql(const struct lb_tables *tables, const char *sql,
+                                           struct lb_footprint *ret);
+/* Is it refused, or does it pass over rows, where others would wait for a lock? */
+bool lb_footprint_skips_locks(const char *sql);
+
+#endif

@@ -1,0 +1,139 @@
+/* The verdict on one schedule: its history goes to the same judge as a run's. */
+#include "stage.h"
+
+#include "clock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- draining --- */
+
+static bool is_claimed(const struct lb_stage *stage, uint64_t id)
+{
+    for (uint32_t i = 0; i < stage->n_players; i++) {
+        const struct lb_player *player = &stage->players[i];
+        for (size_t k = 0; k < player->log.n_events; k++)
+            if (player->events[k].op == LB_OP_ITEM && player->events[k].value == id)
+                return true;
+    }
+    return false;
+}
+
+/* Every item that was put has been claimed, or is now, by the control session, until it is told
+ * that nothing is left. */
+static int drain(struct lb_stage *stage, bool *ret_drained, struct lb_error *err)
+{
+    static const uint32_t one = 1;
+    const struct lb_explore_plan *plan = &stage->plan;
+    uint64_t n_items = plan->items + plan->putters * plan->rounds;
+    bool all = true;
+    for (uint64_t id = 1; id <= n_items && all; id++)
+        all = is_claimed(stage, id);
+    *ret_drained = all;
+    /* A claim that the database still holds open would be claimed anew after its rollback. */
+    if (all || stage->n_deaths > 0)
+        return 0;
+    int r = plan->strategy->flow->open(&stage->control_actor, err);
+    for (uint64_t i = 0; i <= 2 * n_items && r == LB_OK; i++) {
+        struct lb_item *items = stage->players[0].items;
+        uint32_t n = 0;
+        r = lb_operate_claim(&stage->control_op, one, items, LB_CLAIM_MAX, &n, err);
+        for (uint32_t k = 0; k < n && r == LB_OK; k++)
+            r = lb_operate_item(&stage->control_op, LB_OP_COMPLETE, &items[k], err);
+    }
+    stage->written = LB_TOUCHES_ALL;
+    *ret_drained = r == LB_EMPTY;
+    return r < 0 ? r : 0;
+}
+
+int lb_stage_judge(struct lb_stage *stage, bool complete, struct lb_error *err)
+{
+    const struct lb_explore_plan *plan = &stage->plan;
+    const struct lb_strategy *strategy = plan->strategy;
+    bool drained = false;
+    int r = 0;
+    if (strategy->shape == LB_QUEUE && complete && (strategy->claims & LB_G_BIT(LB_G_NO_LOSS)) != 0)
+        r = drain(stage, &drained, err);
+    if (r < 0)
+        return r;
+    struct lb_span spans[LB_MAX_WORKERS + 1];
+    struct lb_log_view logs[LB_MAX_WORKERS + 1];
+    struct lb_history_view view = {.n_logs = stage->n_players + 1, .logs = logs, .meta = ""};
+    for (uint32_t i = 0; i <= stage->n_players; i++) {
+        bool is_player = i < stage->n_players;
+        const struct lb_log *log = is_player ? &stage->players[i].log : &stage->control_log;
+        spans[i] = (struct lb_span){is_player ? stage->players[i].events : stage->control_events,
+                                    log->n_events};
+        logs[i] = (struct lb_log_view){
+            .number = i, .n_spans = 1, .spans = &spans[i], .n_events = log->n_events};
+        view.n_events += log->n_events;
+    }
+    view.start_ns = stage->start_ns;
+    uint64_t end_ns = stage->counts_steps ? stage->start_ns + (stage->n_moves + 1) * LB_STEP_NS
+                                          : lb_now_ns() + (uint64_t)stage->clock_ms * 1000000u;
+    struct lb_model model = {.queue = strategy->shape == LB_QUEUE,
+                             .n_resources = 1,
+                             .capacity = stage->capacity,
+                             .lease = strategy->is_lease,
+                             .claims = strategy->claims,
+                             .release = LB_RELEASE_BELIEF,
+                             .drained = drained,
+                             .complete = true, /* whoever holds at its end holds on */
+                             .end_ns = end_ns};
+    r = lb_check(&view, &model, &stage->judgement, err);
+    if (r < 0)
+        return r;
+    int bits = 0;
+    for (int g = 0; g < LB_GUARANTEES; g++)
+        if (stage->judgement.findings[g].verdict == LB_V_VIOLATED)
+            bits |= 1 << g;
+    return bits;
+}
+
+/* --- nobody can go on --- */
+
+static void describe(struct lb_stage *stage, uint32_t waiting, char *text, size_t size)
+{
+    size_t n = 0;
+    text[0] = '\0';
+    for (uint32_t i = 0; i < stage->n_players; i++) {
+        struct lb_player *player = &stage->players[i];
+        const char *sep = n > 0 ? "; " : "";
+        if (player->state == LB_PLAYER_BLOCKED) {
+            struct lb_footprint ignored;
+            struct lb_act act;
+            lb_player_pending(player, &ignored, &act);
+            n += (size_t)snprintf(text + n, size - n, "%sworker %u is blocked in %.160s", sep, i,
+                                  act.sql != NULL ? act.sql : "a statement");
+            free(act.params);
+        } else if ((waiting >> i & 1) != 0) {
+            n += (size_t)snprintf(text + n, size - n,
+                                  "%sworker %u is answered \"%s\" again and again", sep, i,
+                                  lb_answer_name(player->last_refusal));
+        }
+        if (n >= size)
+            return;
+    }
+}
+
+bool lb_stage_stuck(struct lb_stage *stage, uint32_t waiting)
+{
+    unsigned n_blocked = 0, n_empty = 0, n_waiting = 0;
+    for (uint32_t i = 0; i < stage->n_players; i++) {
+        const struct lb_player *player = &stage->players[i];
+        n_blocked += player->state == LB_PLAYER_BLOCKED;
+        n_waiting += waiting >> i & 1;
+        n_empty += (waiting >> i & 1) != 0 && player->last_refusal == LB_EMPTY;
+    }
+    /* A queue that has nothing left is no finding. */
+    if (n_blocked == 0 && n_empty == n_waiting)
+        return false;
+    bool is_deadlock = n_blocked >= 2 && n_waiting == 0;
+    char *text = is_deadlock ? stage->deadlock : stage->stuck;
+    uint64_t *count = is_deadlock ? &stage->n_deadlocks : &stage->n_stuck;
+    if ((*count)++ == 0)
+        describe(stage, waiting, text, sizeof stage->stuck);
+    return !is_deadlock &&
+           stage->n_deaths == 0; /* an engine ends deadlocks; a death may stop all */
+}

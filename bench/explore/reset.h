@@ -1,0 +1,50 @@
+/* The space as it was after set-up, again and again.
+ *
+ * After set-up all tables are copied into temporary tables of the control session. Before each
+ * schedule the tables that were written are emptied and filled from their copies, and what draws
+ * numbers starts again where it stood. There is no DDL in it (but MariaDB's counters): what the
+ * sessions have prepared stays valid. What grows by that, dead rows, is vacuumed every now and then
+ * while the tables are empty, so that rows come back at the places where they were.
+ */
+#ifndef LB_RESET_H
+#define LB_RESET_H
+
+#include "footprint.h"
+#include "session.h"
+
+struct lb_reset_table {
+    char *empty, *fill; /* statements */
+    char *counter;      /* puts its counter back (MariaDB); NULL: it has none */
+    struct lb_prepared empty_prepared, fill_prepared;
+};
+
+struct lb_reset {
+    struct lb_session *session;
+    const struct lb_dialect *dialect;
+    struct lb_reset_table tables[LB_FOOTPRINT_TABLES];
+    size_t n_tables;
+    unsigned order[LB_FOOTPRINT_TABLES]; /* children before their parents */
+    uint32_t group[LB_FOOTPRINT_TABLES];
+    struct lb_reset_sequence {
+        char *sql;
+        struct lb_prepared prepared;
+    } sequences[LB_FOOTPRINT_TABLES];
+    size_t n_sequences;
+    unsigned n_since; /* resets since the last vacuum */
+};
+
+/* Copies everything; fills tables. LB_E_UNSUPPORTED if the space cannot be put back this way.
+ * Closed also after a failure. */
+int lb_reset_open(struct lb_reset *reset, struct lb_session *session, struct lb_tables *ret_tables,
+                  struct lb_error *err);
+/* Puts the tables of the groups in `written` back. */
+int lb_reset_run(struct lb_reset *reset, uint32_t written, struct lb_error *err);
+void lb_reset_close(struct lb_reset *reset);
+
+/* Run once on each session before anything else; NULL: nothing. */
+const char *lb_reset_opening_sql(const struct lb_db *db);
+/* Gives back what a session holds beyond its transaction (advisory locks); NULL: there is no such
+ * thing. */
+const char *lb_reset_session_sql(const struct lb_db *db);
+
+#endif

@@ -1,0 +1,142 @@
+/* What a player does from its first step to its last: the rounds that were asked for, each attempt
+ * through the recorded operations that runs use too.
+ *
+ * An operation that was refused is tried again; the search lets it as soon as the answer could be
+ * another one. One that keeps changing something without getting anywhere is given up after `polls`
+ * refusals, and the result says so.
+ */
+#include "stage.h"
+
+#include <string.h>
+
+struct script {
+    struct lb_player *player;
+    struct lb_request request;
+    struct lb_grant grant;
+};
+
+/* The gate before a try; LB_TIMEOUT when there have been too many. */
+static int begin_try(struct lb_player *player, enum lb_step_kind kind, struct lb_error *err)
+{
+    int r = lb_player_begin_try(player, kind, err);
+    if (r < 0 || player->n_refusals < player->stage->plan.polls)
+        return r;
+    player->gave_up = true;
+    return LB_TIMEOUT;
+}
+
+typedef int lb_lock_operation(struct lb_operator *op, const struct lb_request *request,
+                              struct lb_grant *grant, struct lb_error *err);
+
+/* Until it is not refused any more. */
+static int insist(struct script *script, lb_lock_operation *operate, enum lb_step_kind kind,
+                  struct lb_error *err)
+{
+    struct lb_player *player = script->player;
+    bool is_release = kind == LB_STEP_LEAVE;
+    player->n_refusals = 0;
+    for (;;) {
+        int r = begin_try(player, kind, err);
+        if (r != 0)
+            return r;
+        r = operate(&player->op, &script->request, &script->grant, err);
+        if ((is_release && r == LB_REFUSED) || !lb_player_retries(player, r))
+            return r;
+        player->op.holds = is_release;
+    }
+}
+
+static int lock_round(struct script *script, struct lb_error *err)
+{
+    struct lb_player *player = script->player;
+    const struct lb_strategy_plan *plan = player->actor.plan;
+    int r = LB_OK;
+    if (plan->strategy->flow->enqueue != NULL && lb_strategy_has(plan, LB_S_ENQUEUE))
+        r = insist(script, lb_operate_enqueue, LB_STEP_POLL, err);
+    if (r != LB_OK)
+        return r;
+    r = insist(script, lb_operate_acquire, LB_STEP_POLL, err);
+    if (r == LB_TIMEOUT && plan->strategy->flow->cancel != NULL &&
+        lb_strategy_has(plan, LB_S_CANCEL)) {
+        int cancelled = lb_player_begin_try(player, LB_STEP_POLL, err);
+        if (cancelled >= 0)
+            cancelled = lb_operate_cancel(&player->op, &script->request, &script->grant, err);
+        return cancelled < 0 ? cancelled : r;
+    }
+    if (r != LB_OK)
+        return r;
+    lb_player_note(player, "holds from here");
+    r = lb_session_pass(&player->session, LB_STEP_ENTER, err);
+    if (r >= 0)
+        r = insist(script, lb_operate_release, LB_STEP_LEAVE, err);
+    if (r == LB_OK)
+        lb_player_note(player, "released");
+    return r;
+}
+
+static int end_item(struct lb_player *player, struct lb_item *item, struct lb_error *err)
+{
+    int r;
+    player->n_refusals = 0;
+    do {
+        r = begin_try(player, LB_STEP_LEAVE, err);
+        if (r != 0)
+            return r;
+        r = lb_operate_item(&player->op, LB_OP_COMPLETE, item, err);
+    } while (r != LB_REFUSED && lb_player_retries(player, r));
+    if (r == LB_OK)
+        lb_player_note(player, "completed %lld", (long long)item->id);
+    return r;
+}
+
+static int queue_round(struct lb_player *player, struct lb_error *err)
+{
+    uint32_t n = 0;
+    int r;
+    player->n_refusals = 0;
+    do {
+        r = begin_try(player, LB_STEP_POLL, err);
+        if (r != 0)
+            return r;
+        r = lb_operate_claim(&player->op, player->stage->plan.batch, player->items, LB_CLAIM_MAX,
+                             &n, err);
+    } while (lb_player_retries(player, r));
+    if (r != LB_OK)
+        return r;
+    lb_player_note(player, n == 1 ? "claimed %lld" : "claimed %lld and others",
+                   (long long)player->items[0].id);
+    r = lb_session_pass(&player->session, LB_STEP_ENTER, err);
+    for (uint32_t i = 0; i < n && r >= 0; i++)
+        r = end_item(player, &player->items[i], err);
+    return r;
+}
+
+static int put_round(struct lb_player *player, uint32_t round, struct lb_error *err)
+{
+    const struct lb_explore_plan *plan = &player->stage->plan;
+    int64_t id = (int64_t)plan->items + 1 + (player->number - plan->workers) * plan->rounds + round;
+    int r;
+    player->n_refusals = 0;
+    do {
+        r = begin_try(player, LB_STEP_POLL, err);
+        if (r != 0)
+            return r;
+        r = lb_operate_put(&player->op, id, 1, "x", err);
+    } while (lb_player_retries(player, r));
+    return r;
+}
+
+int lb_player_script(struct lb_player *player, struct lb_error *err)
+{
+    const struct lb_explore_plan *plan = &player->stage->plan;
+    const struct lb_strategy_plan *strategy_plan = player->actor.plan;
+    struct script script = {.player = player};
+    script.request.shared = player->number >= plan->workers - plan->readers;
+    script.request.capacity = plan->capacity;
+    int r = strategy_plan->strategy->flow->open(&player->actor, err);
+    for (uint32_t round = 0; round < plan->rounds && r >= 0 && r != LB_LOST; round++)
+        r = player->is_producer                         ? put_round(player, round, err)
+            : strategy_plan->strategy->shape == LB_LOCK ? lock_round(&script, err)
+                                                        : queue_round(player, err);
+    return r < 0 ? r : 0;
+}

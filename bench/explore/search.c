@@ -1,0 +1,437 @@
+/* Depth-first search with sleep sets, and random schedules: see search.h. */
+#include "search.h"
+
+#include "clock.h"
+#include "random.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define DEATHS (((1u << LB_MAX_WORKERS) - 1) << LB_MOVE_DEATH)
+
+/* A state on the present path. What was made before it is not stored: it is made again. */
+struct node {
+    uint32_t enabled; /* moves that can be made, waiting workers' left out */
+    uint32_t waiting; /* workers that were refused and wait */
+    uint32_t asleep;  /* moves that need not be made here: explored elsewhere */
+    uint32_t done;    /* moves explored from here */
+    bool covered;     /* what is left to explore is explored below */
+    int preemptions;  /* on the path to here */
+    uint8_t move;     /* the one being explored */
+    uint64_t answer;
+    struct lb_footprint touched[LB_MOVES];         /* by the moves done or asleep */
+    struct lb_footprint waits_for[LB_MAX_WORKERS]; /* what the waiting were refused over */
+};
+
+struct search {
+    const struct lb_system *system;
+    void *arg;
+    const struct lb_search_options *options;
+    struct lb_search_result *result;
+    struct lb_random random;
+    size_t max_length;
+    size_t n; /* nodes on the path */
+    struct node nodes[LB_MAX_LENGTH + 1];
+};
+
+static bool has(uint32_t set, unsigned move)
+{
+    return (set >> move & 1) != 0;
+}
+
+static bool is_reduced(const struct search *search)
+{
+    return !search->options->unreduced && search->options->preemptions < 0 &&
+           search->options->random == 0;
+}
+
+/* --- one move --- */
+
+/* Did anybody else, since node `first`, do what could have changed the worker's answer? */
+static bool is_outdated(const struct search *search, size_t first, size_t last, unsigned worker,
+                        const struct lb_footprint *touched)
+{
+    for (size_t i = first; i <= last; i++) {
+        const struct node *node = &search->nodes[i];
+        if (node->move != worker && lb_footprint_conflicts(&node->touched[node->move], touched))
+            return true;
+    }
+    return false;
+}
+
+/* A try of the worker was refused in the move at `last`. false: give this schedule up. */
+static bool take_refusal(struct search *search, size_t last, unsigned worker,
+                         const struct lb_refused *refused)
+{
+    struct node *child = &search->nodes[last + 1], *start = &search->nodes[refused->first];
+    bool is_void = lb_refused_is_void(refused);
+    if (is_void && !refused->is_own && is_reduced(search)) {
+        search->result->n_void++; /* as without it */
+        return false;
+    }
+    if (!refused->is_own && is_outdated(search, refused->first, last, worker, &refused->touched))
+        return true;
+    if (is_void && refused->is_own) {
+        /* The state is that of `start`, but for the worker, which waits. Who waited then still
+         * does; who was refused because of this try does not. */
+        child->waiting = start->waiting;
+        memcpy(child->waits_for, start->waits_for, sizeof child->waits_for);
+    }
+    child->waiting |= 1u << worker;
+    child->waits_for[worker] = refused->touched;
+    if (!is_void || !is_reduced(search))
+        return true;
+    child->asleep = (start->asleep | start->done) & ~(1u << worker);
+    memcpy(child->touched, start->touched, sizeof child->touched);
+    start->covered = true;
+    return true;
+}
+
+/* Fills the node behind the one at `last`, whose move did `moved`. */
+static bool make_child(struct search *search, size_t last, const struct lb_moved *moved)
+{
+    struct node *node = &search->nodes[last], *child = &search->nodes[last + 1];
+    unsigned move = node->move;
+    int worker = lb_move_worker(move);
+    node->touched[move] = moved->touched;
+    node->answer = moved->answer;
+    child->waiting = node->waiting;
+    child->asleep = child->done = 0;
+    child->covered = false;
+    memcpy(child->waits_for, node->waits_for, sizeof child->waits_for);
+    for (unsigned w = 0; w < LB_MAX_WORKERS; w++)
+        if (has(child->waiting, w) &&
+            ((int)w == worker || lb_footprint_conflicts(&moved->touched, &node->waits_for[w])))
+            child->waiting &= ~(1u << w);
+    if (is_reduced(search)) {
+        uint32_t candidates = node->asleep | node->done;
+        for (unsigned m = 0; m < LB_MOVES; m++)
+            if (has(candidates, m) && m != move && lb_move_worker(m) != worker &&
+                !lb_footprint_dependent(&node->touched[m], &moved->touched)) {
+                child->asleep |= 1u << m;
+                child->touched[m] = node->touched[m];
+            }
+    }
+    bool go_on = true;
+    for (unsigned w = 0; w < LB_MAX_WORKERS; w++)
+        if (moved->refused[w].is_refused)
+            go_on = take_refusal(search, last, w, &moved->refused[w]) && go_on;
+    return go_on;
+}
+
+/* --- choosing --- */
+
+static int preemptions_with(const struct search *search, size_t at, unsigned move)
+{
+    const struct node *node = &search->nodes[at];
+    if (at == 0)
+        return 0;
+    unsigned before = search->nodes[at - 1].move;
+    bool is_switch = move != before && before < LB_MAX_WORKERS && has(node->enabled, before);
+    return node->preemptions + is_switch;
+}
+
+/* The next move to explore at a node, or LB_MOVES: none is left. The worker that moved last goes
+ * first: the first schedules have the fewest switches. */
+static unsigned choose(struct search *search, size_t at)
+{
+    struct node *node = &search->nodes[at];
+    if (node->covered)
+        return LB_MOVES;
+    uint32_t left = node->enabled & ~node->asleep & ~node->done;
+    unsigned before = at > 0 ? search->nodes[at - 1].move : 0;
+    for (unsigned i = 0; i < LB_MOVES; i++) {
+        unsigned move = i == 0 ? before : i <= before ? i - 1 : i;
+        if (!has(left, move))
+            continue;
+        if (search->options->preemptions >= 0 &&
+            preemptions_with(search, at, move) > search->options->preemptions)
+            continue;
+        return move;
+    }
+    return LB_MOVES;
+}
+
+static void copy_path(const struct search *search, size_t n, struct lb_schedule *ret)
+{
+    ret->n = n;
+    for (size_t i = 0; i < n; i++)
+        ret->moves[i] = search->nodes[i].move;
+}
+
+static int end_schedule(struct search *search, enum lb_ending ending, struct lb_error *err)
+{
+    struct lb_search_result *result = search->result;
+    const struct node *last = &search->nodes[search->n];
+    int r = search->system->end(search->arg, ending, last->waiting, err);
+    if (r < 0)
+        return r;
+    if (ending != LB_END_PRUNED)
+        result->n_schedules++;
+    if (ending == LB_END_STUCK)
+        result->n_stuck++;
+    if (search->n > result->longest)
+        result->longest = search->n;
+    for (unsigned bit = 0; bit < LB_VIOLATIONS; bit++)
+        if ((r & ~result->violated & 1 << bit) != 0)
+            copy_path(search, search->n, &result->first[bit]);
+    result->violated |= r;
+    return r;
+}
+
+/* Is there anything to do at the node at search->n? false: the schedule ended, *ret_end says how.
+ */
+static bool look_around(struct search *search, enum lb_ending *ret_end)
+{
+    struct node *node = &search->nodes[search->n];
+    uint32_t possible = search->system->enabled(search->arg);
+    node->enabled = possible & ~node->waiting; /* who waits may still die */
+    node->preemptions =
+        search->n == 0 ? 0
+                       : preemptions_with(search, search->n - 1, search->nodes[search->n - 1].move);
+    if ((node->enabled & ~DEATHS) == 0) {
+        *ret_end = search->system->finished(search->arg) ? LB_END_DONE : LB_END_STUCK;
+        return false;
+    }
+    if (search->n >= search->max_length) {
+        search->result->too_long = true;
+        *ret_end = LB_END_CUT;
+        return false;
+    }
+    return true;
+}
+
+static int make_move(struct search *search, size_t at, struct lb_moved *ret, struct lb_error *err)
+{
+    search->result->n_moves++;
+    *ret = (struct lb_moved){0};
+    return search->system->move(search->arg, search->nodes[at].move, ret, err);
+}
+
+/* Makes the moves of the path again. Returns 1 if an answer differs. */
+static int run_path(struct search *search, struct lb_error *err)
+{
+    struct lb_search_result *result = search->result;
+    struct lb_moved moved;
+    int r = search->system->reset(search->arg, err);
+    for (size_t i = 0; r == 0 && i < search->n; i++) {
+        bool possible = has(search->system->enabled(search->arg), search->nodes[i].move);
+        if (possible && (r = make_move(search, i, &moved, err)) < 0)
+            return r;
+        if (!possible || moved.answer != search->nodes[i].answer) {
+            result->differs = true;
+            copy_path(search, i + 1, &result->differing);
+            return 1;
+        }
+    }
+    return r;
+}
+
+/* One more move from the node at the end of the path. Returns 0 and the new node, 1 when the branch
+ * is to be given up. */
+static int extend(struct search *search, unsigned move, struct lb_error *err)
+{
+    struct node *node = &search->nodes[search->n];
+    struct lb_moved moved;
+    node->move = (uint8_t)move;
+    int r = make_move(search, search->n, &moved, err);
+    if (r < 0)
+        return r;
+    bool go_on = make_child(search, search->n, &moved);
+    search->n++;
+    return go_on ? 0 : 1;
+}
+
+/* --- depth first --- */
+
+/* Goes back to the deepest node with something left to explore. false: there is none. */
+static bool backtrack(struct search *search, unsigned *ret_move)
+{
+    while (search->n > 0) {
+        struct node *node = &search->nodes[--search->n];
+        node->done |= 1u << node->move;
+        unsigned move = choose(search, search->n);
+        if (move < LB_MOVES) {
+            *ret_move = move;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Runs on from the end of the path, always with the first choice, until the schedule ends. */
+static int run_on(struct search *search, struct lb_error *err)
+{
+    for (;;) {
+        enum lb_ending ending;
+        if (!look_around(search, &ending))
+            return end_schedule(search, ending, err);
+        unsigned move = choose(search, search->n);
+        if (move == LB_MOVES) {
+            search->result->n_asleep++;
+            return end_schedule(search, LB_END_PRUNED, err);
+        }
+        int r = extend(search, move, err);
+        if (r < 0)
+            return r;
+        if (r > 0)
+            return end_schedule(search, LB_END_PRUNED, err);
+    }
+}
+
+static bool has_to_stop(struct search *search)
+{
+    const struct lb_search_options *options = search->options;
+    struct lb_search_result *result = search->result;
+    if (options->progress != NULL)
+        options->progress(options->progress_arg, result->n_schedules, result->n_moves);
+    if ((options->interrupt != NULL && atomic_load(options->interrupt) != 0) ||
+        (options->deadline_ns != 0 && lb_now_ns() >= options->deadline_ns))
+        result->interrupted = true;
+    return result->interrupted || result->differs || (result->violated != 0 && !options->all) ||
+           (options->max_schedules > 0 && result->n_schedules >= options->max_schedules);
+}
+
+static int search_all(struct search *search, struct lb_error *err)
+{
+    search->nodes[0] = (struct node){0};
+    int r = search->system->reset(search->arg, err);
+    if (r == 0)
+        r = run_on(search, err);
+    while (r >= 0) {
+        unsigned move;
+        if (has_to_stop(search))
+            return 0;
+        if (!backtrack(search, &move)) {
+            search->result->complete = !search->result->too_long;
+            return 0;
+        }
+        r = run_path(search, err);
+        if (r < 0)
+            return r;
+        if (r > 0) {
+            r = search->system->end(search->arg, LB_END_PRUNED, 0, err);
+            continue; /* has_to_stop: the engine is not deterministic */
+        }
+        r = extend(search, move, err);
+        if (r == 0)
+            r = run_on(search, err);
+        else if (r > 0)
+            r = end_schedule(search, LB_END_PRUNED, err);
+    }
+    return r;
+}
+
+/* --- random --- */
+
+/* The enabled move of the highest priority. Deaths and clock steps have priorities of their own. */
+static unsigned highest(uint32_t enabled, const uint64_t *priority)
+{
+    unsigned best = LB_MOVES;
+    for (unsigned move = 0; move < LB_MOVES; move++)
+        if (has(enabled, move) && (best == LB_MOVES || priority[move] > priority[best]))
+            best = move;
+    return best;
+}
+
+static int search_one_random(struct search *search, size_t guess, struct lb_error *err)
+{
+    enum { MAX_DEPTH = 16 };
+    uint64_t priority[LB_MOVES];
+    size_t change[MAX_DEPTH];
+    unsigned depth = search->options->depth < MAX_DEPTH ? search->options->depth : MAX_DEPTH;
+    for (unsigned i = 0; i < LB_MOVES; i++)
+        priority[i] = depth + lb_random_below(&search->random, UINT64_C(1) << 40);
+    for (unsigned i = 1; i < depth; i++)
+        change[i] = lb_random_below(&search->random, guess > 0 ? guess : 1);
+    search->n = 0;
+    search->nodes[0] = (struct node){0};
+    int r = search->system->reset(search->arg, err);
+    while (r == 0) {
+        enum lb_ending ending;
+        if (!look_around(search, &ending))
+            return end_schedule(search, ending, err);
+        uint32_t enabled = search->nodes[search->n].enabled;
+        unsigned move = highest(enabled, priority);
+        for (unsigned i = 1; i < depth; i++)
+            if (change[i] == search->n)
+                priority[move] = depth - i;
+        r = extend(search, highest(enabled, priority), err);
+    }
+    return r;
+}
+
+static int search_random(struct search *search, struct lb_error *err)
+{
+    int r = 0;
+    for (uint64_t i = 0; i < search->options->random && r >= 0; i++) {
+        r = search_one_random(search, search->result->longest, err);
+        if (r >= 0 && has_to_stop(search))
+            return 0;
+    }
+    return r < 0 ? r : 0;
+}
+
+int lb_search(const struct lb_system *system, void *arg, const struct lb_search_options *options,
+              struct lb_search_result *ret, struct lb_error *err)
+{
+    struct search *search = calloc(1, sizeof *search);
+    if (search == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    *ret = (struct lb_search_result){0};
+    search->system = system;
+    search->arg = arg;
+    search->options = options;
+    search->result = ret;
+    search->max_length = options->max_length > 0 && options->max_length < LB_MAX_LENGTH
+                             ? options->max_length
+                             : LB_MAX_LENGTH;
+    lb_random_init(&search->random, options->seed, 0);
+    int r = options->random > 0 ? search_random(search, err) : search_all(search, err);
+    free(search);
+    return r;
+}
+
+/* --- replay --- */
+
+static int replay(struct search *search, const struct lb_schedule *schedule, uint64_t *answers,
+                  struct lb_error *err)
+{
+    const struct lb_system *system = search->system;
+    struct lb_error ignored;
+    int r = system->reset(search->arg, err);
+    for (size_t i = 0; r == 0 && i < schedule->n; i++) {
+        if (!has(system->enabled(search->arg), schedule->moves[i])) {
+            system->end(search->arg, LB_END_PRUNED, 0, &ignored);
+            return lb_fail(err, LB_E_USAGE, "move %zu of the schedule cannot be made: %s", i + 1,
+                           lb_move_worker(schedule->moves[i]) < 0
+                               ? "the clock is not stepped"
+                               : "the worker is blocked, or has finished");
+        }
+        r = extend(search, schedule->moves[i], err);
+        if (r >= 0 && answers != NULL)
+            answers[i] = search->nodes[i].answer;
+    }
+    enum lb_ending ending = LB_END_CUT;
+    if (r == 0)
+        look_around(search, &ending);
+    return r < 0 ? r : system->end(search->arg, ending, search->nodes[search->n].waiting, err);
+}
+
+int lb_search_replay(const struct lb_system *system, void *arg, const struct lb_schedule *schedule,
+                     uint64_t *answers, struct lb_error *err)
+{
+    static const struct lb_search_options options = {.unreduced = true, .preemptions = -1};
+    struct lb_search_result ignored = {0};
+    struct search *search = calloc(1, sizeof *search);
+    if (search == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    search->system = system;
+    search->arg = arg;
+    search->options = &options;
+    search->result = &ignored;
+    search->max_length = LB_MAX_LENGTH;
+    int r = replay(search, schedule, answers, err);
+    free(search);
+    return r;
+}

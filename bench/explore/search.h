@@ -1,0 +1,154 @@
+/* The search over schedules: which of the waiting workers goes next, in every way that matters.
+ *
+ * The system under search is a table of functions: it is started anew for each schedule, and told
+ * one move at a time. Nothing here knows of databases or threads.
+ *
+ * Depth first, by re-execution, with sleep sets (Godefroid 1996, "Partial-Order Methods for the
+ * Verification of Concurrent Systems"): after a move was explored at a state it sleeps in the
+ * branches of its siblings until a move that depends on it is made. Of each class of schedules that
+ * differ only in the order of independent moves, exactly one is run to its end. What a move touched
+ * is known from having made it at that very state, so the relation may use what it did and not only
+ * what it could do.
+ *
+ * A refused try that changed nothing (a poll) leaves the state as it was. The worker then waits
+ * until a move is made that could change the answer, which makes busy loops finite; and what was
+ * left to explore before the try is explored behind it instead.
+ *
+ * Random schedules: PCT (Burckhardt et al. 2010, "A Randomized Scheduler with Probabilistic
+ * Guarantees of Finding Bugs"): random priorities, which drop at d - 1 random places; a bug of
+ * depth d among n workers and k moves is found with a probability of at least 1 / (n k^(d-1)).
+ */
+#ifndef LB_SEARCH_H
+#define LB_SEARCH_H
+
+#include "error.h"
+#include "footprint.h"
+
+#include <stdatomic.h>
+
+/* Moves are numbers: worker w takes its next step; worker w dies; the clocks move on. */
+enum {
+    LB_MAX_WORKERS = 8,
+    LB_MOVE_DEATH = LB_MAX_WORKERS,
+    LB_MOVE_CLOCK = 2 * LB_MAX_WORKERS,
+    LB_MOVES = LB_MOVE_CLOCK + 1,
+    LB_MAX_LENGTH = 400, /* moves of one schedule */
+    LB_VIOLATIONS = 16   /* bits that tell violations apart */
+};
+
+/* A schedule: the moves, in order. */
+struct lb_schedule {
+    size_t n;
+    uint8_t moves[LB_MAX_LENGTH];
+};
+
+/* The worker that a move is about; -1: the clock. */
+static inline int lb_move_worker(unsigned move)
+{
+    return move == LB_MOVE_CLOCK ? -1 : (int)(move % LB_MAX_WORKERS);
+}
+
+/* What a try that was refused, and will be made again, has left behind. */
+enum lb_trace {
+    LB_TRACE_NOTHING, /* nothing, and nobody could see it */
+    LB_TRACE_LOCKS,   /* nothing, but on its way it held locks that others do not only wait for */
+    LB_TRACE_CHANGES  /* something */
+};
+
+/* Such a try, completed by a move. */
+struct lb_refused {
+    bool is_refused; /* there is one */
+    bool is_own;     /* nobody else did anything since it began */
+    size_t first;    /* number of the move that began it */
+    enum lb_trace trace;
+    struct lb_footprint touched; /* by all of it */
+};
+
+static inline bool lb_refused_is_void(const struct lb_refused *refused)
+{
+    return refused->trace == LB_TRACE_NOTHING ||
+           (refused->trace == LB_TRACE_LOCKS && refused->is_own);
+}
+
+/* What a move did. */
+struct lb_moved {
+    struct lb_footprint touched; /* by the mover, and by those that it set free */
+    uint64_t answer;             /* digest of all answers: equal in every replay, or the engine is
+                                    not deterministic */
+    struct lb_refused refused[LB_MAX_WORKERS];
+};
+
+enum lb_ending {
+    LB_END_DONE,  /* all workers have finished */
+    LB_END_STUCK, /* nobody can go on: those left are blocked, or wait for each other */
+    LB_END_CUT,   /* too long, or the rest is not of interest: what there is, is judged */
+    LB_END_PRUNED /* explored elsewhere: not judged */
+};
+
+struct lb_system {
+    /* Everything as at the beginning. */
+    int (*reset)(void *arg, struct lb_error *err);
+    /* Bits of the moves that can be made now. */
+    uint32_t (*enabled)(void *arg);
+    /* Have all workers finished (or died)? */
+    bool (*finished)(void *arg);
+    int (*move)(void *arg, unsigned move, struct lb_moved *ret, struct lb_error *err);
+    /* The schedule ends here; waiting: bits of the workers that are refused and wait. Returns a
+     * negative error, or bits of what was violated (0: nothing). */
+    int (*end)(void *arg, enum lb_ending ending, uint32_t waiting, struct lb_error *err);
+};
+
+struct lb_search_options {
+    bool unreduced;  /* no sleep sets: every order of the moves */
+    int preemptions; /* at most so many switches away from a worker that could go on; -1: any.
+                        Implies unreduced: sleep sets could put off to a schedule beyond the
+                        bound what they leave out */
+    uint64_t max_schedules; /* 0: no limit */
+    uint64_t deadline_ns;   /* CLOCK_MONOTONIC; 0: none */
+    size_t max_length;      /* moves; 0: LB_MAX_LENGTH */
+    uint64_t random;        /* so many random schedules instead of all */
+    unsigned depth;         /* PCT's d */
+    uint64_t seed;
+    bool all;                    /* do not stop at the first violation */
+    const atomic_int *interrupt; /* stop when not 0; may be NULL */
+    void (*progress)(void *arg, uint64_t n_schedules, uint64_t n_moves); /* may be NULL */
+    void *progress_arg;
+};
+
+struct lb_search_result {
+    uint64_t n_schedules;         /* run to their end */
+    uint64_t n_asleep;            /* given up: a reordering of independent moves of another one */
+    uint64_t n_void;              /* given up: another one with a futile try more */
+    uint64_t n_moves;             /* made, re-execution included */
+    uint64_t n_stuck;             /* schedules in which nobody could go on */
+    size_t longest;               /* moves */
+    bool complete;                /* everything was explored */
+    bool too_long;                /* some schedule was cut at the longest length */
+    bool interrupted;             /* by the user, or by the deadline */
+    int violated;                 /* bits, of the first violating schedule, or of all */
+    bool differs;                 /* a replay answered differently */
+    struct lb_schedule differing; /* up to the move that did */
+    struct lb_schedule first[LB_VIOLATIONS]; /* per bit: the first schedule that violates it */
+};
+
+/* Returns 0, or the system's error. */
+int lb_search(const struct lb_system *system, void *arg, const struct lb_search_options *options,
+              struct lb_search_result *ret, struct lb_error *err);
+
+/* Makes the moves of a schedule, then ends it. Returns what end() returned; LB_E_USAGE if a move
+ * cannot be made. answers, if not NULL, receives one digest per move. */
+int lb_search_replay(const struct lb_system *system, void *arg, const struct lb_schedule *schedule,
+                     uint64_t *answers, struct lb_error *err);
+
+/* Makes a violating schedule as short as it gets, then as little switching as it gets, by replaying
+ * variants of it that still violate `violated`. *n_replays counts them. */
+int lb_search_shrink(const struct lb_system *system, void *arg, int violated,
+                     struct lb_schedule *schedule, uint64_t *n_replays, struct lb_error *err);
+
+/* "0110", "01x0t1": a digit is a worker's step, xN worker N's death, t the clock. */
+void lb_schedule_print(const struct lb_schedule *schedule, char *buf, size_t size);
+int lb_schedule_parse(const char *text, struct lb_schedule *ret, struct lb_error *err);
+/* Changes of worker between neighbouring moves. */
+size_t lb_schedule_switches(const struct lb_schedule *schedule);
+
+#endif

@@ -1,0 +1,214 @@
+/* A played schedule as rows: the statements with their parameters filled in, and the answers. */
+#include "show.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- parameters --- */
+
+/* The n-th literal of an act's parameters, one per line. */
+static const char *literal(const char *params, size_t n, size_t *ret_length)
+{
+    for (; n > 0 && params != NULL; n--) {
+        params = strchr(params, '\n');
+        params = params != NULL ? params + 1 : NULL;
+    }
+    *ret_length = params != NULL ? strcspn(params, "\n") : 0;
+    return params;
+}
+
+struct text {
+    char *bytes;
+    size_t n, room;
+};
+
+static bool add(struct text *text, const char *bytes, size_t n)
+{
+    if (text->n + n + 1 > text->room) {
+        size_t room = (text->n + n + 1) * 2;
+        char *grown = realloc(text->bytes, room);
+        if (grown == NULL)
+            return false;
+        text->bytes = grown;
+        text->room = room;
+    }
+    memcpy(text->bytes + text->n, bytes, n);
+    text->n += n;
+    text->bytes[text->n] = '\0';
+    return true;
+}
+
+/* Length of a quoted or commented stretch at p, 0: none. */
+static size_t stretch(const char *p)
+{
+    if (*p == '\'') {
+        const char *end = strchr(p + 1, '\'');
+        return end != NULL ? (size_t)(end - p) + 1 : strlen(p);
+    }
+    if (p[0] == '-' && p[1] == '-')
+        return strcspn(p, "\n");
+    return 0;
+}
+
+/* The statement with its placeholders ("$1", "?1", "?", in the engine's own form) replaced by the
+ * literals of this execution. */
+char *lb_show_fill_in(const char *native, const char *params)
+{
+    struct text text = {0};
+    size_t unnamed = 0;
+    bool ok = add(&text, "", 0);
+    for (const char *p = native; *p != '\0' && ok;) {
+        size_t skip = stretch(p), length;
+        if (skip > 0) {
+            ok = add(&text, p, skip);
+            p += skip;
+            continue;
+        }
+        bool numbered = (*p == '$' || *p == '?') && isdigit((unsigned char)p[1]);
+        if (!numbered && *p != '?') {
+            ok = add(&text, p++, 1);
+            continue;
+        }
+        char *end = NULL;
+        size_t n = numbered ? strtoul(p + 1, &end, 10) - 1 : unnamed++;
+        const char *value = literal(params, n, &length);
+        ok = value != NULL ? add(&text, value, length) : add(&text, "?", 1);
+        p = numbered ? end : p + 1;
+    }
+    if (!ok) {
+        free(text.bytes);
+        return NULL;
+    }
+    return text.bytes;
+}
+
+const char *lb_show_native(const struct lb_stage *stage, const char *sql)
+{
+    for (size_t i = 0; i < stage->program->n_statements; i++)
+        if (stage->program->statements[i].sql == sql)
+            return stage->program->statements[i].native;
+    return sql;
+}
+
+/* --- rows --- */
+
+static const char *text_of(const struct lb_act *act)
+{
+    switch (act->kind) {
+    case LB_STEP_BEGIN:
+        return "BEGIN";
+    case LB_STEP_COMMIT:
+        return "COMMIT";
+    case LB_STEP_ROLLBACK:
+        return "ROLLBACK";
+    case LB_STEP_ENTER:
+        return "(is inside)";
+    case LB_STEP_LEAVE:
+        return "(is about to leave)";
+    default:
+        return "";
+    }
+}
+
+static bool fill_step(const struct lb_stage *stage, const struct lb_act *act, int worker,
+                      struct lb_explored_step *step)
+{
+    *step = (struct lb_explored_step){.move = act->move,
+                                      .worker = worker,
+                                      .kind = (enum lb_step_kind)act->kind,
+                                      .is_late = act->is_late,
+                                      .was_blocked = act->was_blocked,
+                                      .answer = act->answer,
+                                      .n_rows = act->n_rows,
+                                      .n_changed = act->n_changed};
+    step->sql = act->kind == LB_STEP_EXECUTE
+                    ? lb_show_fill_in(lb_show_native(stage, act->sql), act->params)
+                    : strdup(text_of(act));
+    step->rows = strdup(act->rows != NULL ? act->rows : "");
+    step->note = strdup(act->note);
+    return step->sql != NULL && step->rows != NULL && step->note != NULL;
+}
+
+int lb_show_table(const struct lb_stage *stage, struct lb_explored *explored, struct lb_error *err)
+{
+    struct lb_explored_table *table = &explored->table;
+    const struct lb_schedule *schedule = &explored->schedule;
+    bool ok = true;
+    table->steps = calloc(stage->n_acts + schedule->n + 1, sizeof *table->steps);
+    if (table->steps == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    size_t a = 0;
+    for (size_t move = 0; move < schedule->n && ok; move++) {
+        if (schedule->moves[move] >= LB_MOVE_DEATH) {
+            struct lb_explored_step *step = &table->steps[table->n_steps++];
+            *step = (struct lb_explored_step){.move = (uint32_t)move,
+                                              .worker = lb_move_worker(schedule->moves[move]),
+                                              .kind = LB_STEP_LEAVE,
+                                              .is_death = schedule->moves[move] < LB_MOVE_CLOCK};
+            step->sql = strdup(step->is_death ? "dies" : "time passes: one lease");
+            step->rows = strdup("");
+            step->note = strdup("");
+            ok = step->sql != NULL && step->rows != NULL && step->note != NULL;
+        }
+        for (; a < stage->n_acts && stage->acts[a].move == move && ok; a++) {
+            const struct lb_act *act = &stage->acts[a];
+            bool is_harness = act->kind > LB_STEP_ROLLBACK;
+            if (is_harness && (!stage->unreduced || act->kind == LB_STEP_POLL))
+                continue;
+            ok = fill_step(stage, act, act->player, &table->steps[table->n_steps++]);
+            table->n_statements += !is_harness && act->kind != LB_STEP_BEGIN && !act->is_late;
+        }
+    }
+    return ok ? 0 : lb_fail(err, LB_E_MEMORY, "out of memory");
+}
+
+/* --- words --- */
+
+/* "6.000 ms" at p, which stands for step 6: its length, else 0. */
+static size_t step_at(const char *p, unsigned long *ret_step)
+{
+    char *end;
+    if (!isdigit((unsigned char)*p))
+        return 0;
+    *ret_step = strtoul(p, &end, 10);
+    if (*end == '.')
+        end += 1 + strspn(end + 1, "0");
+    return strncmp(end, " ms", 3) == 0 ? (size_t)(end - p) + 3 : 0;
+}
+
+static void add_sentence(char *words, size_t size, const char *text)
+{
+    size_t n = strlen(words);
+    for (const char *p = text; *p != '\0' && n + 40 < size;) {
+        unsigned long step;
+        size_t skip = step_at(p, &step);
+        bool inside = p > text && (isalnum((unsigned char)p[-1]) || p[-1] == '.');
+        if (skip == 0 || inside) {
+            words[n++] = *p++;
+            continue;
+        }
+        bool is_length = strncmp(p + skip, " together", 9) == 0;
+        n += (size_t)snprintf(words + n, size - n, is_length ? "%lu step%s" : "step %lu%s", step,
+                              is_length && step != 1 ? "s" : "");
+        p += skip;
+    }
+    words[n] = '\0';
+}
+
+void lb_show_words(struct lb_explored *explored)
+{
+    char *words = explored->words;
+    words[0] = '\0';
+    for (int g = 0; g < LB_GUARANTEES; g++) {
+        const struct lb_finding *finding = &explored->findings[g];
+        size_t n = strlen(words);
+        if ((explored->violated >> g & 1) == 0 || n + 100 > sizeof explored->words)
+            continue;
+        snprintf(words + n, sizeof explored->words - n, "%s%s is violated: ", n > 0 ? ". " : "",
+                 lb_guarantee_name((enum lb_guarantee)g));
+        if (finding->n_witnesses > 0)
+            add_sentence(words, sizeof explored->words, finding->witness[0].text);
+    }
+}

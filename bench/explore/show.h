@@ -1,0 +1,22 @@
+/* A played schedule for people and for other tools. Private to bench/explore. */
+#ifndef LB_SHOW_H
+#define LB_SHOW_H
+
+#include "stage.h"
+
+/* The acts of the schedule that was played last, with details, as rows of a table. */
+int lb_show_table(const struct lb_stage *stage, struct lb_explored *explored, struct lb_error *err);
+
+/* What is violated, in one sentence each: times become numbers of steps. */
+void lb_show_words(struct lb_explored *explored);
+
+/* The statement with its placeholders replaced by the literals of params, one per line; caller
+ * frees.
+ */
+char *lb_show_fill_in(const char *native, const char *params);
+const char *lb_show_native(const struct lb_stage *stage, const char *sql);
+
+/* spec.c: the same for PostgreSQL's isolationtester; NULL: out of memory. Caller frees. */
+char *lb_show_spec(const struct lb_stage *stage, const struct lb_explored *explored);
+
+#endif

@@ -1,0 +1,169 @@
+/* A schedule for PostgreSQL's isolationtester.
+ *
+ * Each move becomes a step of its worker's session, and the schedule the one permutation. What a
+ * blocked worker did after it was set free belongs to the step in which it was blocked, since
+ * isolationtester sends a step as one message; but what followed an error is a step of its own,
+ * because the rest of a message is skipped behind an error. At the end, transactions that the
+ * schedule leaves open are rolled back, those that nobody waits in first.
+ *
+ * Source: src/test/isolation/README of PostgreSQL.
+ */
+#include "show.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_STEPS = LB_MAX_ACTS };
+
+struct spec_step {
+    int worker;
+    size_t number; /* within its session */
+    char *sql;
+    bool failed; /* nothing can be added behind an error */
+    bool in_tx;  /* afterwards */
+};
+
+struct spec {
+    struct spec_step steps[MAX_STEPS];
+    size_t n_steps;
+    size_t n_of[LB_MAX_WORKERS];
+    bool in_tx[LB_MAX_WORKERS], is_blocked[LB_MAX_WORKERS];
+    bool failed; /* out of memory */
+};
+
+static void append(struct spec *spec, struct spec_step *step, const char *sql)
+{
+    char *longer = NULL;
+    size_t n = strlen(sql);
+    while (n > 0 && (sql[n - 1] == ';' || sql[n - 1] == ' ' || sql[n - 1] == '\n'))
+        n--;
+    if (asprintf(&longer, "%s%s%.*s;", step->sql != NULL ? step->sql : "",
+                 step->sql != NULL ? "\n    " : "", (int)n, sql) < 0) {
+        spec->failed = true;
+        return;
+    }
+    free(step->sql);
+    step->sql = longer;
+}
+
+static struct spec_step *new_step(struct spec *spec, int worker)
+{
+    if (spec->n_steps == MAX_STEPS) {
+        spec->failed = true;
+        return &spec->steps[MAX_STEPS - 1];
+    }
+    struct spec_step *step = &spec->steps[spec->n_steps++];
+    *step = (struct spec_step){.worker = worker, .number = ++spec->n_of[worker]};
+    return step;
+}
+
+/* The step to which this act belongs: the session's last one, if it is of the same move. */
+static struct spec_step *step_for(struct spec *spec, const struct lb_explored_step *act,
+                                  const uint32_t *last_move)
+{
+    bool follows = act->is_late || last_move[act->worker] == act->move;
+    for (size_t i = spec->n_steps; i-- > 0 && follows;)
+        if (spec->steps[i].worker == act->worker) {
+            if (spec->steps[i].failed)
+                break;
+            return &spec->steps[i];
+        }
+    return new_step(spec, act->worker);
+}
+
+static void add_acts(struct spec *spec, const struct lb_explored_table *table)
+{
+    uint32_t last_move[LB_MAX_WORKERS];
+    memset(last_move, 0xff, sizeof last_move);
+    for (size_t i = 0; i < table->n_steps; i++) {
+        const struct lb_explored_step *act = &table->steps[i];
+        if (act->worker < 0 || act->is_death) {
+            if (act->is_death)
+                append(spec, new_step(spec, act->worker), "ROLLBACK");
+            continue;
+        }
+        if (act->kind > LB_STEP_ROLLBACK)
+            continue;
+        bool is_answer = act->is_late && spec->is_blocked[act->worker];
+        struct spec_step *step = step_for(spec, act, last_move);
+        if (!is_answer)
+            append(spec, step, act->sql);
+        last_move[act->worker] = act->move;
+        step->failed = !act->was_blocked && act->answer != LB_OK;
+        spec->is_blocked[act->worker] = act->was_blocked;
+        if (act->kind == LB_STEP_BEGIN)
+            spec->in_tx[act->worker] = true;
+        if (act->kind == LB_STEP_COMMIT || act->kind == LB_STEP_ROLLBACK)
+            spec->in_tx[act->worker] = false;
+    }
+    for (int pass = 0; pass < 2; pass++)
+        for (int w = 0; w < LB_MAX_WORKERS; w++)
+            if (spec->in_tx[w] && spec->is_blocked[w] == (pass == 1))
+                append(spec, new_step(spec, w), "ROLLBACK");
+}
+
+/* Statements without parameters in the file's order, then what was executed with some. */
+static void print_setup(FILE *out, const struct lb_stage *stage)
+{
+    const struct lb_section *setup = &stage->program->sections[LB_S_SETUP];
+    fputs("setup\n{\n    CREATE SCHEMA lockbench_spec;\n    SET search_path = lockbench_spec;\n",
+          out);
+    for (size_t i = 0; i < setup->n_statements; i++)
+        if (setup->statements[i].n_params == 0)
+            fprintf(out, "    %s;\n", setup->statements[i].native);
+    for (const char *at = stage->setup_sql; at != NULL && *at != '\0';) {
+        size_t n = strcspn(at, "\n");
+        fprintf(out, "    %.*s\n", (int)n, at);
+        at += n + (at[n] == '\n');
+    }
+    fputs("}\n\nteardown\n{\n    DROP SCHEMA lockbench_spec CASCADE;\n}\n", out);
+}
+
+static void print_sessions(FILE *out, const struct spec *spec, enum lb_isolation isolation)
+{
+    for (int w = 0; w < LB_MAX_WORKERS; w++) {
+        if (spec->n_of[w] == 0)
+            continue;
+        fprintf(out, "\nsession w%d\nsetup\n{\n    SET search_path = lockbench_spec;\n", w);
+        if (isolation != LB_ISO_DEFAULT)
+            fprintf(out, "    SET default_transaction_isolation = '%s';\n",
+                    lb_isolation_name(isolation));
+        fputs("}\n", out);
+        for (size_t i = 0; i < spec->n_steps; i++)
+            if (spec->steps[i].worker == w)
+                fprintf(out, "step w%d_%zu\n{\n    %s\n}\n", w, spec->steps[i].number,
+                        spec->steps[i].sql != NULL ? spec->steps[i].sql : "");
+    }
+    fputs("\npermutation", out);
+    for (size_t i = 0; i < spec->n_steps; i++)
+        fprintf(out, " w%d_%zu", spec->steps[i].worker, spec->steps[i].number);
+    fputc('\n', out);
+}
+
+char *lb_show_spec(const struct lb_stage *stage, const struct lb_explored *explored)
+{
+    struct spec *spec = calloc(1, sizeof *spec);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (spec != NULL && out != NULL) {
+        char schedule[LB_MAX_LENGTH * 2 + 1];
+        lb_schedule_print(&explored->schedule, schedule, sizeof schedule);
+        add_acts(spec, &explored->table);
+        fprintf(out, "# %s, %u workers x %u rounds, schedule %s\n# %s\n\n", explored->strategy,
+                explored->workers, explored->rounds, schedule, explored->words);
+        print_setup(out, stage);
+        print_sessions(out, spec, stage->isolation);
+    }
+    bool ok = spec != NULL && out != NULL && !spec->failed;
+    if (out != NULL)
+        ok = fclose(out) == 0 && ok;
+    for (size_t i = 0; spec != NULL && i < spec->n_steps; i++)
+        free(spec->steps[i].sql);
+    free(spec);
+    if (ok)
+        return text;
+    free(text);
+    return NULL;
+}

@@ -1,0 +1,423 @@
+/* The stage: see stage.h. This file lets players go and waits until all are quiet. */
+#include "stage.h"
+
+#include "clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* How long a statement is given before the engine is asked whether it waits, and between two
+ * questions. Neither decides anything: an answer that arrives wins. */
+#define FIRST_LOOK_NS UINT64_C(400000)
+#define NEXT_LOOK_NS  UINT64_C(100000)
+
+static struct lb_player *player_of(struct lb_stage *stage, unsigned move)
+{
+    return &stage->players[lb_move_worker(move)];
+}
+
+static bool can_block(const struct lb_stage *stage)
+{
+    return !stage->tables.one_writer && stage->db->is_blocked != NULL;
+}
+
+/* --- waiting until everyone is quiet --- */
+
+/* Takes note of the players that have stopped. */
+static void see_arrivals(struct lb_stage *stage)
+{
+    for (uint32_t i = 0; i < stage->n_players; i++) {
+        struct lb_player *player = &stage->players[i];
+        bool acts = player->state == LB_PLAYER_ACTS || player->state == LB_PLAYER_BLOCKED;
+        if (acts && lb_handover_has_stopped(&player->handover))
+            player->state = player->finished ? LB_PLAYER_FINISHED : LB_PLAYER_STANDS;
+    }
+}
+
+static bool anyone(const struct lb_stage *stage, enum lb_player_state state)
+{
+    for (uint32_t i = 0; i < stage->n_players; i++)
+        if (stage->players[i].state == state)
+            return true;
+    return false;
+}
+
+/* Are all that act waiting for locks? 1, 0, or an error. Players that act at the same time may set
+ * each other free while the engine is being asked: only answers with nobody stopping in between
+ * count. */
+static int all_blocked(struct lb_stage *stage, struct lb_error *err)
+{
+    for (uint32_t i = 0; i < stage->n_players; i++) {
+        struct lb_player *player = &stage->players[i];
+        if (player->state != LB_PLAYER_ACTS)
+            continue;
+        int r = stage->db->is_blocked(stage->control.conn, player->session_id, err);
+        if (r <= 0)
+            return r;
+    }
+    for (uint32_t i = 0; i < stage->n_players; i++)
+        if (stage->players[i].state == LB_PLAYER_ACTS &&
+            lb_handover_has_stopped(&stage->players[i].handover))
+            return 0;
+    return 1;
+}
+
+/* Until every player that acts has stopped, or is blocked. */
+static int settle(struct lb_stage *stage, uint64_t first_look_ns, struct lb_error *err)
+{
+    uint64_t look_ns = first_look_ns;
+    for (;; look_ns = NEXT_LOOK_NS) {
+        see_arrivals(stage);
+        if (!anyone(stage, LB_PLAYER_ACTS))
+            return 0;
+        if (!can_block(stage)) {
+            lb_control_wait(&stage->handovers, 0);
+            continue;
+        }
+        if (look_ns > 0)
+            lb_control_wait(&stage->handovers, look_ns);
+        see_arrivals(stage);
+        if (!anyone(stage, LB_PLAYER_ACTS))
+            return 0;
+        int r = all_blocked(stage, err);
+        if (r < 0)
+            return r;
+        for (uint32_t i = 0; r > 0 && i < stage->n_players; i++)
+            if (stage->players[i].state == LB_PLAYER_ACTS) {
+                stage->players[i].state = LB_PLAYER_BLOCKED;
+                atomic_store(&stage->players[i].has_waited, true);
+            }
+    }
+}
+
+/* Locks may have been given back: who was blocked may act again. */
+static int settle_blocked(struct lb_stage *stage, struct lb_error *err)
+{
+    uint32_t n_before;
+    do {
+        uint32_t n_after = 0;
+        n_before = 0;
+        for (uint32_t i = 0; i < stage->n_players; i++)
+            if (stage->players[i].state == LB_PLAYER_BLOCKED) {
+                stage->players[i].state = LB_PLAYER_ACTS;
+                n_before++;
+            }
+        int r = n_before > 0 ? settle(stage, 0, err) : 0;
+        if (r < 0)
+            return r;
+        for (uint32_t i = 0; i < stage->n_players; i++)
+            n_after += stage->players[i].state == LB_PLAYER_BLOCKED;
+        if (n_after == n_before)
+            return 0;
+    } while (n_before > 0); /* those set free may set others free */
+    return 0;
+}
+
+static void let_go(struct lb_player *player)
+{
+    player->state = LB_PLAYER_ACTS;
+    atomic_store(&player->has_waited, false);
+    lb_handover_go(&player->handover);
+}
+
+/* Ends the player's script where it is; its transaction is rolled back. */
+static int dismiss(struct lb_stage *stage, struct lb_player *player, struct lb_error *err)
+{
+    atomic_store(&player->give_up, true);
+    see_arrivals(stage);
+    if (player->state == LB_PLAYER_ACTS || player->state == LB_PLAYER_BLOCKED)
+        lb_session_cancel(&player->session);
+    else if (player->state == LB_PLAYER_STANDS && !player->in_script)
+        player->state = LB_PLAYER_FINISHED;
+    while (player->state != LB_PLAYER_FINISHED) {
+        if (player->state == LB_PLAYER_STANDS)
+            let_go(player);
+        if (!player->handover.is_context)
+            lb_control_wait(&stage->handovers, 0);
+        see_arrivals(stage);
+    }
+    const char *sql = lb_reset_session_sql(stage->db);
+    int r = 0;
+    if (sql != NULL && stage->used_advisory && player->session.conn != NULL)
+        r = stage->db->run(player->session.conn, sql, err);
+    return r < 0 ? r : 0;
+}
+
+/* --- the system --- */
+
+static void reset_player(struct lb_player *player)
+{
+    player->state = LB_PLAYER_STANDS;
+    player->finished = player->may_go = player->gave_up = false;
+    atomic_store(&player->give_up, false);
+    player->tx_writes = 0;
+    player->tx_changed = false;
+    player->try_moves = player->n_refusals = 0;
+    player->last_refusal = LB_OK;
+    player->op.process = player->number;
+    player->op.holds = player->op.continued = false;
+    player->op.log_error = 0;
+    player->actor.clock_skew_ms = 0;
+    player->log = (struct lb_log){.next = player->events,
+                                  .end = player->events + LB_PLAYER_EVENTS,
+                                  .number = player->number,
+                                  .failed = LB_E_MEMORY}; /* once it is full */
+}
+
+static int stage_reset(void *arg, struct lb_error *err)
+{
+    struct lb_stage *stage = arg;
+    int r = lb_reset_run(&stage->reset, stage->written, err);
+    for (uint32_t i = 0; i < stage->n_players && r == 0; i++) {
+        struct lb_player *player = &stage->players[i];
+        if (player->session.conn == NULL) {
+            r = lb_session_reconnect(&player->session, err);
+            if (r == 0)
+                player->session_id = stage->db->session_id(player->session.conn);
+        }
+        reset_player(player);
+    }
+    stage->written = 0;
+    stage->used_advisory = false;
+    stage->n_moves = 0;
+    stage->n_deaths = stage->n_ticks = 0;
+    stage->clock_ms = 0;
+    stage->n_seen = 0;
+    stage->control_log.next = stage->control_events + stage->n_setup_events;
+    stage->control_log.n_events = stage->n_setup_events;
+    lb_stage_forget_acts(stage);
+    return r;
+}
+
+static bool may_die(const struct lb_stage *stage, const struct lb_player *player)
+{
+    return stage->n_deaths < stage->plan.deaths && player->in_script &&
+           (player->state == LB_PLAYER_STANDS || player->state == LB_PLAYER_BLOCKED);
+}
+
+static uint32_t stage_enabled(void *arg)
+{
+    struct lb_stage *stage = arg;
+    uint32_t enabled = 0;
+    if (!anyone(stage, LB_PLAYER_STANDS) && anyone(stage, LB_PLAYER_BLOCKED)) {
+        /* Before it is called a deadlock: ask again. */
+        struct lb_error ignored;
+        settle_blocked(stage, &ignored);
+    }
+    for (uint32_t i = 0; i < stage->n_players; i++) {
+        const struct lb_player *player = &stage->players[i];
+        if (player->state == LB_PLAYER_STANDS)
+            enabled |= 1u << i;
+        if (may_die(stage, player))
+            enabled |= 1u << (LB_MOVE_DEATH + i);
+    }
+    if (stage->n_ticks < stage->plan.ticks && stage->n_moves > 0 && enabled != 0)
+        enabled |= 1u << LB_MOVE_CLOCK;
+    return enabled;
+}
+
+static bool stage_finished(void *arg)
+{
+    const struct lb_stage *stage = arg;
+    for (uint32_t i = 0; i < stage->n_players; i++)
+        if (stage->players[i].state != LB_PLAYER_FINISHED)
+            return false;
+    return true;
+}
+
+/* What the history sees of this player's part in the move. An operation that began and was refused
+ * in it is not seen. The times are moved on by the steps of the clock; for people, when nothing
+ * depends on them, they are numbers of steps. */
+static void look_at_events(struct lb_stage *stage, struct lb_player *player)
+{
+    bool begun = false;
+    for (size_t i = player->n_events_before; i < player->log.n_events; i++) {
+        struct lb_event *event = &player->events[i];
+        event->time_ns += (uint64_t)stage->clock_ms * 1000000u;
+        if (stage->counts_steps)
+            event->time_ns = stage->start_ns + (stage->n_moves + 1) * LB_STEP_NS + stage->n_seen++;
+        if (event->type == LB_EV_INVOKE)
+            begun = true;
+        if (event->type == LB_EV_FAIL && begun)
+            begun = false;
+        if (event->type == LB_EV_OK || event->type == LB_EV_INFO) {
+            player->touched.ends = true;
+            player->touched.begins = player->touched.begins || begun;
+            begun = false;
+        }
+    }
+    player->touched.begins = player->touched.begins || begun;
+}
+
+/* A try of the player was refused. Moves of others that came to nothing do not disturb it. */
+static void take_refusal(struct lb_stage *stage, struct lb_player *player, struct lb_refused *ret)
+{
+    *ret = player->refused;
+    if (ret->trace == LB_TRACE_LOCKS && !stage->skips_locks)
+        ret->trace = LB_TRACE_NOTHING; /* others can only have waited */
+    for (size_t i = ret->first; i <= stage->n_moves; i++)
+        if (stage->moves[i] != player->number && !stage->idle[i])
+            ret->is_own = false;
+    if (!lb_refused_is_void(ret)) {
+        player->n_refusals++;
+        return;
+    }
+    for (size_t i = ret->first; i <= stage->n_moves && ret->is_own; i++)
+        stage->idle[i] = true;
+}
+
+static void collect(struct lb_stage *stage, struct lb_player *player, bool is_mover,
+                    struct lb_moved *ret)
+{
+    look_at_events(stage, player);
+    lb_footprint_add(&ret->touched, &player->touched);
+    ret->answer =
+        (ret->answer ^ player->digest ^ (uint64_t)player->state) * UINT64_C(0x9e3779b97f4a7c15);
+    if (player->refused.is_refused)
+        take_refusal(stage, player, &ret->refused[player->number]);
+    stage->written |= player->touched.writes | player->touched.commits;
+    if (((player->touched.reads | player->touched.writes) & LB_BIT_ADVISORY) != 0)
+        stage->used_advisory = true;
+    stage->n_acts_total += player->n_executed;
+    lb_stage_take_acts(stage, player, !is_mover);
+}
+
+/* A statement that is blocked has no answer yet: what it may touch stands for what it touches. */
+static void note_blocked(struct lb_stage *stage, struct lb_player *player, struct lb_moved *ret)
+{
+    if (player->state != LB_PLAYER_BLOCKED || player->was_blocked)
+        return;
+    struct lb_footprint touches;
+    struct lb_act pending;
+    lb_player_pending(player, &touches, &pending);
+    lb_footprint_add(&ret->touched, &touches);
+    stage->written |= touches.writes;
+    pending.move = (uint16_t)stage->n_moves;
+    if (stage->details && stage->n_acts < LB_MAX_ACTS)
+        stage->acts[stage->n_acts++] = pending;
+    else
+        free(pending.params);
+}
+
+static void die(struct lb_stage *stage, struct lb_player *player)
+{
+    uint64_t now_ns = stage->counts_steps
+                          ? stage->start_ns + (stage->n_moves + 1) * LB_STEP_NS + stage->n_seen
+                          : lb_now_ns() + (uint64_t)stage->clock_ms * 1000000u;
+    stage->n_seen += 2;
+    struct lb_event note = {.time_ns = now_ns,
+                            .process = stage->n_players,
+                            .arg = player->number,
+                            .op = LB_OP_DEATH,
+                            .type = LB_EV_NOTE};
+    lb_log_append(&stage->control_log, &note);
+    note.op = LB_OP_SESSION_END;
+    note.time_ns++;
+    lb_log_append(&stage->control_log, &note);
+}
+
+static int act(struct lb_stage *stage, unsigned move, struct lb_error *err)
+{
+    if (move == LB_MOVE_CLOCK) {
+        int64_t step_ms = (int64_t)stage->plan.ttl_ms + 1;
+        stage->n_ticks++;
+        stage->clock_ms += step_ms;
+        for (uint32_t i = 0; i < stage->n_players; i++)
+            stage->players[i].actor.clock_skew_ms = stage->clock_ms;
+        return 0;
+    }
+    struct lb_player *player = player_of(stage, move);
+    if (move >= LB_MOVE_DEATH) {
+        stage->n_deaths++;
+        int r = dismiss(stage, player, err);
+        die(stage, player);
+        return r;
+    }
+    player->may_go = true;
+    if (player->try_moves++ == 0)
+        player->try_first = stage->n_moves;
+    let_go(player);
+    return settle(stage, FIRST_LOOK_NS, err);
+}
+
+static int stage_move(void *arg, unsigned move, struct lb_moved *ret, struct lb_error *err)
+{
+    struct lb_stage *stage = arg;
+    struct lb_player *mover = move == LB_MOVE_CLOCK ? NULL : player_of(stage, move);
+    for (uint32_t i = 0; i < stage->n_players; i++) {
+        struct lb_player *player = &stage->players[i];
+        player->touched = (struct lb_footprint){0};
+        player->refused.is_refused = player->may_free = false;
+        player->digest = player->number;
+        player->n_events_before = player->log.n_events;
+        player->n_executed = 0;
+        player->was_blocked = player->state == LB_PLAYER_BLOCKED;
+    }
+    bool had_blocked = anyone(stage, LB_PLAYER_BLOCKED);
+    stage->moves[stage->n_moves] = (uint8_t)move;
+    stage->idle[stage->n_moves] = false;
+    int r = act(stage, move, err);
+    if (r == 0 && (mover == NULL || move >= LB_MOVE_DEATH || mover->may_free) &&
+        anyone(stage, LB_PLAYER_BLOCKED))
+        r = settle_blocked(stage, err);
+    if (r != 0)
+        return r;
+    if (move >= LB_MOVE_DEATH)
+        ret->touched = (struct lb_footprint){.reads = LB_TOUCHES_ALL,
+                                             .writes = LB_TOUCHES_ALL,
+                                             .commits = LB_TOUCHES_ALL,
+                                             .begins = true,
+                                             .ends = true};
+    if (mover != NULL)
+        collect(stage, mover, true, ret);
+    if (had_blocked) /* in which order locks are given back decides who gets them first */
+        ret->touched.reads |= ret->touched.commits;
+    for (uint32_t i = 0; i < stage->n_players; i++) {
+        struct lb_player *player = &stage->players[i];
+        if (player != mover && player->was_blocked && player->state != LB_PLAYER_BLOCKED)
+            collect(stage, player, false, ret);
+    }
+    for (uint32_t i = 0; i < stage->n_players; i++) {
+        struct lb_player *player = &stage->players[i];
+        note_blocked(stage, player, ret);
+        if (player->error.code != 0) {
+            *err = player->error;
+            player->error.code = 0;
+            return err->code;
+        }
+    }
+    stage->n_moves++;
+    return 0;
+}
+
+static int stage_end(void *arg, enum lb_ending ending, uint32_t waiting, struct lb_error *err)
+{
+    struct lb_stage *stage = arg;
+    int r = 0;
+    bool is_stuck = ending == LB_END_STUCK && lb_stage_stuck(stage, waiting) &&
+                    (stage->plan.strategy->claims & LB_G_BIT(LB_G_PROGRESS)) != 0;
+    for (uint32_t i = 0; i < stage->n_players; i++)
+        if (stage->players[i].gave_up && ending != LB_END_PRUNED) {
+            stage->n_given_up++;
+            break;
+        }
+    size_t n_events[LB_MAX_WORKERS];
+    for (uint32_t i = 0; i < stage->n_players; i++)
+        n_events[i] = stage->players[i].log.n_events;
+    for (uint32_t i = 0; i < stage->n_players && r == 0; i++)
+        if (stage->players[i].state != LB_PLAYER_FINISHED || stage->used_advisory)
+            r = dismiss(stage, &stage->players[i], err);
+    if (r != 0 || ending == LB_END_PRUNED)
+        return r;
+    /* What the dismissed did on their way out is not part of the schedule. */
+    for (uint32_t i = 0; i < stage->n_players; i++)
+        stage->players[i].log.n_events = n_events[i];
+    r = lb_stage_judge(stage, ending != LB_END_CUT, err);
+    return r < 0 ? r : r | (int)(is_stuck ? LB_G_BIT(LB_G_PROGRESS) : 0);
+}
+
+const struct lb_system lb_stage_system = {.reset = stage_reset,
+                                          .enabled = stage_enabled,
+                                          .finished = stage_finished,
+                                          .move = stage_move,
+                                          .end = stage_end};

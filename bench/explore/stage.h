@@ -1,0 +1,185 @@
+/* The stage: a strategy's workers as players who act one at a time. Private to bench/explore.
+ *
+ * Each player has a session and a stack of its own (see handover.h). Its gate stops it before each
+ * step; the control thread, which is the one that searches, lets one go and waits until everyone is
+ * quiet again: at a gate, finished, or blocked in the engine. Blocked is what the engine says when
+ * asked over the control session; no time limit decides it.
+ *
+ * One move of a player is one statement, commit or rollback, with what comes before it and after it
+ * that nobody else can tell apart from it: begin, the harness's own steps, the commit of a
+ * transaction that changed nothing. docs/design/explore.md says why.
+ *
+ * Whatever a player owns is the control thread's while the player stands.
+ */
+#ifndef LB_STAGE_H
+#define LB_STAGE_H
+
+#include "explore.h"
+#include "handover.h"
+#include "operation.h"
+#include "reset.h"
+#include "search.h"
+
+enum lb_player_state {
+    LB_PLAYER_STANDS,  /* before a step, or before its first */
+    LB_PLAYER_ACTS,    /* was let go and has not stopped yet */
+    LB_PLAYER_BLOCKED, /* acts, and the engine says that it waits for another */
+    LB_PLAYER_FINISHED /* all rounds done, or dead */
+};
+
+/* What was executed, for tables, words and specs. */
+struct lb_act {
+    uint16_t move; /* number of the move that it belongs to */
+    uint8_t player;
+    uint8_t kind; /* enum lb_step_kind */
+    int8_t answer;
+    bool is_late;     /* was blocked, and answered in another's move */
+    bool was_blocked; /* blocked, and never answered */
+    const char *sql, *native, *section;
+    size_t n_rows;
+    int64_t n_changed;
+    char *params, *rows; /* as text, when details are wanted */
+    char note[48];       /* "holds r0 from here" */
+};
+
+enum { LB_MAX_ACTS = 1000, LB_ACTS_OF_MOVE = 16, LB_PLAYER_EVENTS = 2000 };
+
+#define LB_STEP_NS UINT64_C(1000000)
+
+struct lb_stage;
+
+struct lb_player {
+    struct lb_stage *stage;
+    uint32_t number;
+    struct lb_handover handover;
+    enum lb_player_state state; /* the control thread's */
+    bool finished;              /* has come to the end of its script */
+
+    struct lb_session session;
+    bool has_session;
+    struct lb_actor actor;
+    struct lb_operator op;
+    struct lb_log log;
+    struct lb_event *events;
+    struct lb_counts counts[LB_MEASURES];
+    struct lb_item *items;
+    bool is_producer;
+
+    bool may_go;         /* let go, and has not used it yet */
+    bool in_script;      /* has begun, and not finished */
+    atomic_bool give_up; /* set by the control thread: ends its script at the next gate */
+    struct lb_error error;
+    pthread_mutex_t lock;  /* protects pending */
+    struct lb_act pending; /* the step under way */
+    int64_t session_id;
+    bool was_blocked; /* before this move */
+
+    /* The transaction and the try under way. */
+    uint32_t tx_writes;
+    bool tx_changed;     /* rows were changed in it */
+    unsigned try_moves;  /* moves that the present try has taken */
+    size_t try_first;    /* number of the first of them */
+    enum lb_trace trace; /* what it has left behind so far */
+    struct lb_footprint try_touched;
+    struct lb_refused refused; /* in this move */
+    unsigned n_refusals;       /* of the present operation, that count */
+    bool gave_up;              /* some operation was given up after too many refusals */
+    int last_refusal;          /* enum lb_answer of the last refused try, LB_OK: none */
+
+    /* This move's. */
+    struct lb_footprint touched;
+    bool may_free;          /* it has done something that may set others free */
+    atomic_bool has_waited; /* set by the control thread: the statement under way was blocked */
+    uint64_t digest;
+    size_t n_events_before;
+    uint64_t n_executed;
+    struct lb_act acts[LB_ACTS_OF_MOVE]; /* with details */
+    size_t n_acts;
+};
+
+struct lb_stage {
+    struct lb_explore_plan plan; /* as requested, what was left open filled in */
+    const struct lb_db *db;
+    struct lb_space *space;
+    struct lb_session control;
+    bool has_control;
+    struct lb_program *program;
+    struct lb_footprint *footprints; /* one per statement of the program */
+    enum lb_statement_kind *kinds;
+    struct lb_strategy_plan strategy_plan;
+    uint32_t capacity[1];
+    struct lb_gate gate;
+    struct lb_gate setup_gate; /* of the control session during set-up */
+    char *setup_sql;           /* what it executed with parameters, filled in; one per line */
+    struct lb_reset reset;
+    struct lb_tables tables;
+    struct lb_actor control_actor; /* puts the backlog; drains */
+    struct lb_operator control_op;
+    struct lb_log control_log;
+    struct lb_event *control_events;
+    size_t n_setup_events; /* the backlog's: the same in every schedule */
+    struct lb_counts control_counts[LB_MEASURES];
+
+    struct lb_player players[LB_MAX_WORKERS];
+    uint32_t n_players;
+    struct lb_control handovers;
+    bool unreduced;   /* every step is a move */
+    bool skips_locks; /* some statement does not wait for locks, but is refused, or skips rows */
+    bool details;     /* acts with parameters and rows */
+    bool is_open;     /* gates stop */
+    enum lb_isolation isolation;
+    uint64_t start_ns;
+    bool counts_steps; /* times in the history are numbers of steps, LB_STEP_NS each */
+    uint64_t n_seen;   /* events of this schedule */
+
+    /* The schedule under way. */
+    uint32_t written;   /* tables that were written since the last reset */
+    bool used_advisory; /* advisory locks may be left */
+    size_t n_moves;
+    uint8_t moves[LB_MAX_LENGTH];
+    bool idle[LB_MAX_LENGTH]; /* the move was part of a try that was refused and left nothing */
+    struct lb_act acts[LB_MAX_ACTS];
+    size_t n_acts;
+    unsigned n_deaths, n_ticks;
+    int64_t clock_ms;               /* what the clock steps add up to */
+    struct lb_judgement judgement;  /* of the last schedule that was judged */
+    char deadlock[600], stuck[600]; /* the first, in words */
+    uint64_t n_deadlocks, n_stuck;
+    uint64_t n_acts_total; /* statements executed, of all schedules */
+    uint64_t n_given_up;   /* schedules in which somebody gave up after too many refusals */
+};
+
+/* stage_open.c: opens the space, sets the strategy up, starts the players. Closed also after a
+ * failure. */
+int lb_stage_open(struct lb_stage *stage, const struct lb_explore_plan *plan, struct lb_error *err);
+int lb_stage_close(struct lb_stage *stage, struct lb_error *err);
+/* stage.c: the stage as a system to be searched. arg is the stage. */
+extern const struct lb_system lb_stage_system;
+
+/* gate.c */
+void lb_gate_of_stage(struct lb_gate *gate);
+/* The parameters as SQL literals, one per line. */
+char *lb_gate_describe_params(const struct lb_step *step);
+/* The step under way of a player that is blocked; the caller frees params. */
+void lb_player_pending(struct lb_player *player, struct lb_footprint *ret_touches,
+                       struct lb_act *ret_act);
+/* An operation is about to be tried: the gate before it, and its accounts. */
+int lb_player_begin_try(struct lb_player *player, enum lb_step_kind kind, struct lb_error *err);
+/* Was it refused, and is it to be tried again? */
+bool lb_player_retries(struct lb_player *player, int answer);
+void lb_player_note(struct lb_player *player, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* The control thread takes over what the player did in this move. */
+void lb_stage_take_acts(struct lb_stage *stage, struct lb_player *player, bool is_late);
+/* Frees what the acts own. */
+void lb_stage_forget_acts(struct lb_stage *stage);
+
+/* script.c: what a player does from its first step to its last. */
+int lb_player_script(struct lb_player *player, struct lb_error *err);
+
+/* judge.c: the verdict on the schedule under way: bits of enum lb_guarantee. */
+int lb_stage_judge(struct lb_stage *stage, bool complete, struct lb_error *err);
+/* Nobody can go on: is that a finding? Counts it and says why. waiting: bits of the refused. */
+bool lb_stage_stuck(struct lb_stage *stage, uint32_t waiting);
+
+#endif

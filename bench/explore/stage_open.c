@@ -1,0 +1,270 @@
+/* Opening and closing the stage: the space, the strategy's tables, the players. */
+#include "stage.h"
+
+#include "show.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One schedule of one player. */
+static void play(void *arg)
+{
+    struct lb_player *player = arg;
+    struct lb_error err = {0};
+    player->in_script = true;
+    int r = lb_player_script(player, &err);
+    player->in_script = false;
+    if (r < 0 && !(r == LB_E_INTERRUPTED && atomic_load(&player->give_up)))
+        player->error = err;
+    if (lb_session_rollback(&player->session, &err) < 0 && player->error.code == 0)
+        player->error = err;
+    player->finished = true;
+}
+
+/* --- opening --- */
+
+static int check_plan(struct lb_stage *stage, struct lb_error *err)
+{
+    const struct lb_explore_plan *plan = &stage->plan;
+    const struct lb_strategy *strategy = plan->strategy;
+    struct lb_scenario scenario;
+    lb_scenario_init(&scenario);
+    scenario.shape = strategy->shape;
+    scenario.workers = plan->workers;
+    scenario.shared = plan->readers > 0 ? 0.5 : 0;
+    snprintf(scenario.capacity, sizeof scenario.capacity, "%u", plan->capacity);
+    snprintf(scenario.name, sizeof scenario.name, "explore");
+    if (strategy->no_database)
+        return lb_fail(err, LB_E_UNSUPPORTED, "%s has no statements to step through",
+                       strategy->name);
+    return lb_run_supported(strategy, plan->file, stage->db, stage->db->caps(stage->control.conn),
+                            &scenario, err);
+}
+
+static enum lb_isolation isolation_of(const struct lb_stage *stage)
+{
+    if (stage->plan.isolation != LB_ISO_DEFAULT)
+        return stage->plan.isolation;
+    if (stage->plan.strategy->isolation != LB_ISO_DEFAULT)
+        return stage->plan.strategy->isolation;
+    return stage->program->isolation;
+}
+
+static int open_space(struct lb_stage *stage, struct lb_error *err)
+{
+    const struct lb_explore_plan *plan = &stage->plan;
+    int r = stage->db->space_open(plan->target, plan->strategy->name, &stage->space, err);
+    if (r != 0)
+        return r;
+    struct lb_conn_options options = {.role = "control"};
+    r = lb_session_open(&stage->control, stage->db, stage->space, &options, err);
+    if (r != 0)
+        return r;
+    stage->has_control = true;
+    r = check_plan(stage, err);
+    if (r != 0)
+        return r;
+    if (stage->db->is_blocked != NULL && stage->db->session_id(stage->control.conn) == 0)
+        return lb_fail(err, LB_E_UNSUPPORTED,
+                       "%s is behind a pooler: its sessions cannot be told apart",
+                       plan->target->label);
+    return lb_program_new(plan->file, stage->db, plan->strategy->options, plan->settings,
+                          plan->n_settings, &stage->program, err);
+}
+
+/* Remembers what the control session executes with parameters: a spec needs it. */
+static int remember(void *arg, const struct lb_step *step, struct lb_error *err)
+{
+    struct lb_stage *stage = arg;
+    if (step->kind != LB_STEP_EXECUTE)
+        return 0;
+    char *params = lb_gate_describe_params(step);
+    char *sql = params != NULL ? lb_show_fill_in(lb_show_native(stage, step->sql), params) : NULL;
+    char *all = NULL;
+    bool ok = sql != NULL &&
+              asprintf(&all, "%s%s;\n", stage->setup_sql != NULL ? stage->setup_sql : "", sql) >= 0;
+    free(params);
+    free(sql);
+    if (!ok)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    free(stage->setup_sql);
+    stage->setup_sql = all;
+    return 0;
+}
+
+static void forget_answer(void *arg, const struct lb_step *step, int answer,
+                          const struct lb_rows *rows)
+{
+    (void)arg;
+    (void)step;
+    (void)answer;
+    (void)rows;
+}
+
+/* Puts the items one by one, so that their order is known. */
+static int put_items(struct lb_stage *stage, struct lb_error *err)
+{
+    const struct lb_flow *flow = stage->plan.strategy->flow;
+    stage->control_actor = (struct lb_actor){.plan = &stage->strategy_plan,
+                                             .session = &stage->control,
+                                             .name = "setup",
+                                             .number = stage->n_players};
+    stage->control_op = (struct lb_operator){.actor = &stage->control_actor,
+                                             .log = &stage->control_log,
+                                             .process = stage->n_players,
+                                             .n_processes = stage->n_players + 1,
+                                             .counts = stage->control_counts};
+    int r = flow->open(&stage->control_actor, err);
+    for (uint32_t i = 0; i < stage->plan.items && r == LB_OK; i++)
+        r = lb_operate_put(&stage->control_op, (int64_t)i + 1, 1, "x", err);
+    if (r > LB_OK)
+        r = lb_fail(err, LB_E_ENV, "an item could not be put: %s %s", lb_answer_name(r),
+                    stage->control.message);
+    stage->n_setup_events = stage->control_log.n_events;
+    return r;
+}
+
+static int set_up(struct lb_stage *stage, struct lb_error *err)
+{
+    const struct lb_explore_plan *plan = &stage->plan;
+    stage->capacity[0] = plan->capacity;
+    stage->strategy_plan =
+        (struct lb_strategy_plan){.strategy = plan->strategy,
+                                  .program = stage->program,
+                                  .space_no = stage->db->space_number(stage->space),
+                                  .n_resources = 1,
+                                  .capacity = stage->capacity,
+                                  .ttl_ms = plan->ttl_ms,
+                                  .period_ms = plan->period_ms};
+    stage->control_events = calloc(LB_PLAYER_EVENTS, sizeof *stage->control_events);
+    if (stage->control_events == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    stage->control_log = (struct lb_log){.next = stage->control_events,
+                                         .end = stage->control_events + LB_PLAYER_EVENTS,
+                                         .number = stage->n_players,
+                                         .failed = LB_E_MEMORY};
+    stage->setup_gate = (struct lb_gate){.before = remember, .after = forget_answer};
+    stage->control.gate = &stage->setup_gate;
+    stage->control.gate_arg = stage;
+    int r = plan->strategy->flow->setup(&stage->strategy_plan, &stage->control, err);
+    if (r > LB_OK)
+        r = lb_fail(err, LB_E_ENV, "setup of %s was refused: %s %s", plan->strategy->name,
+                    lb_answer_name(r), stage->control.message);
+    if (r == 0 && plan->strategy->shape == LB_QUEUE)
+        r = put_items(stage, err);
+    stage->control.gate = NULL;
+    if (r == 0)
+        r = lb_reset_open(&stage->reset, &stage->control, &stage->tables, err);
+    if (r != 0)
+        return r;
+    stage->isolation = isolation_of(stage);
+    stage->tables.reads_lock = stage->isolation == LB_ISO_SERIALIZABLE && !stage->tables.one_writer;
+    size_t n = stage->program->n_statements;
+    stage->footprints = calloc(n + 1, sizeof *stage->footprints);
+    stage->kinds = calloc(n + 1, sizeof *stage->kinds);
+    if (stage->footprints == NULL || stage->kinds == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    stage->skips_locks = stage->tables.one_writer;
+    for (size_t i = 0; i < n; i++) {
+        const char *sql = stage->program->statements[i].sql;
+        stage->kinds[i] = lb_footprint_of_sql(&stage->tables, sql, &stage->footprints[i]);
+        stage->skips_locks = stage->skips_locks || lb_footprint_skips_locks(sql);
+    }
+    return 0;
+}
+
+static int open_player(struct lb_stage *stage, uint32_t number, struct lb_error *err)
+{
+    struct lb_player *player = &stage->players[number];
+    const struct lb_strategy *strategy = stage->plan.strategy;
+    static const char *const roles[] = {"worker 0", "worker 1", "worker 2", "worker 3",
+                                        "worker 4", "worker 5", "worker 6", "worker 7"};
+    player->stage = stage;
+    player->number = number;
+    player->is_producer = number >= stage->plan.workers;
+    pthread_mutex_init(&player->lock, NULL);
+    player->events = calloc(LB_PLAYER_EVENTS, sizeof *player->events);
+    player->items = calloc(LB_CLAIM_MAX, sizeof *player->items);
+    stage->n_players = number + 1;
+    if (player->events == NULL || player->items == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    struct lb_conn_options options = {
+        .isolation = stage->isolation, .role = roles[number], .no_wait = true};
+    int r = lb_session_open(&player->session, stage->db, stage->space, &options, err);
+    if (r != 0)
+        return r;
+    player->has_session = true;
+    const char *opening = lb_reset_opening_sql(stage->db);
+    r = opening != NULL ? stage->db->run(player->session.conn, opening, err) : 0;
+    if (r < 0)
+        return r;
+    player->session_id = stage->db->session_id(player->session.conn);
+    player->session.gate = &stage->gate;
+    player->session.gate_arg = player;
+    player->actor.plan = &stage->strategy_plan;
+    player->actor.session = &player->session;
+    player->actor.number = number;
+    snprintf(player->actor.name, sizeof player->actor.name, "w%u", number);
+    player->op = (struct lb_operator){.actor = &player->actor,
+                                      .log = &player->log,
+                                      .process = number,
+                                      .n_processes = stage->plan.workers + stage->plan.putters + 1,
+                                      .lease_ms = strategy->is_lease ? stage->plan.ttl_ms : 0,
+                                      .counts = player->counts};
+    bool can_block = !stage->tables.one_writer && stage->db->is_blocked != NULL;
+    return lb_handover_open(&player->handover, &stage->handovers, can_block, play, player, err);
+}
+
+int lb_stage_open(struct lb_stage *stage, const struct lb_explore_plan *plan, struct lb_error *err)
+{
+    *stage = (struct lb_stage){.plan = *plan, .db = plan->target->db};
+    lb_control_init(&stage->handovers);
+    lb_gate_of_stage(&stage->gate);
+    if (stage->plan.strategy->shape == LB_QUEUE && stage->plan.items == 0)
+        stage->plan.items = plan->workers * plan->rounds * plan->batch;
+    uint32_t n_players = plan->workers + plan->putters;
+    stage->n_players = n_players; /* the control operator's number comes after the players' */
+    int r = open_space(stage, err);
+    if (r == 0)
+        r = set_up(stage, err);
+    stage->n_players = 0;
+    for (uint32_t i = 0; i < n_players && r == 0; i++)
+        r = open_player(stage, i, err);
+    stage->is_open = r == 0;
+    return r;
+}
+
+static void close_player(struct lb_player *player)
+{
+    if (player->handover.is_open)
+        player->stage->plan.strategy->flow->close(&player->actor);
+    lb_handover_close(&player->handover);
+    if (player->has_session)
+        lb_session_close(&player->session);
+    free(player->pending.params);
+    free(player->events);
+    free(player->items);
+    pthread_mutex_destroy(&player->lock);
+}
+
+int lb_stage_close(struct lb_stage *stage, struct lb_error *err)
+{
+    stage->is_open = false;
+    lb_stage_forget_acts(stage);
+    for (uint32_t i = 0; i < stage->n_players; i++)
+        close_player(&stage->players[i]);
+    if (stage->control_actor.plan != NULL)
+        stage->plan.strategy->flow->close(&stage->control_actor);
+    lb_reset_close(&stage->reset);
+    if (stage->has_control)
+        lb_session_close(&stage->control);
+    int r = stage->space != NULL ? stage->db->space_close(stage->space, stage->plan.keep, err) : 0;
+    lb_program_free(stage->program);
+    free(stage->footprints);
+    free(stage->kinds);
+    free(stage->control_events);
+    free(stage->setup_sql);
+    lb_control_release(&stage->handovers);
+    return r;
+}

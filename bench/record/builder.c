@@ -1,0 +1,135 @@
+/* A history in memory: see builder.h. */
+#include "builder.h"
+
+#include "view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_BLOCK_EVENTS = 16, LARGEST_BLOCK_EVENTS = 1 << 15 };
+
+static struct lb_builder_log *log_of(struct lb_builder *builder, uint32_t number)
+{
+    if (number >= builder->logs_size) {
+        size_t size = builder->logs_size > 0 ? builder->logs_size : 16;
+        while (size <= number)
+            size *= 2;
+        struct lb_builder_log *logs = realloc(builder->logs, size * sizeof *logs);
+        if (logs == NULL)
+            return NULL;
+        memset(logs + builder->logs_size, 0, (size - builder->logs_size) * sizeof *logs);
+        builder->logs = logs;
+        builder->logs_size = size;
+    }
+    if (number >= builder->n_logs)
+        builder->n_logs = number + 1u;
+    return &builder->logs[number];
+}
+
+static struct lb_block *add_block(struct lb_builder_log *log)
+{
+    if (log->blocks == NULL || log->n_blocks == log->blocks_size) {
+        size_t size = log->blocks_size > 0 ? log->blocks_size * 2 : 4;
+        struct lb_block *blocks = realloc(log->blocks, size * sizeof *blocks);
+        if (blocks == NULL)
+            return NULL;
+        log->blocks = blocks;
+        log->blocks_size = size;
+    }
+    size_t n = log->n_blocks == 0 ? FIRST_BLOCK_EVENTS : log->last_size * 2;
+    if (n > LARGEST_BLOCK_EVENTS)
+        n = LARGEST_BLOCK_EVENTS;
+    struct lb_block *block = &log->blocks[log->n_blocks];
+    block->n = 0;
+    block->events = malloc(n * sizeof *block->events);
+    if (block->events == NULL)
+        return NULL;
+    log->last_size = n;
+    log->n_blocks++;
+    return block;
+}
+
+struct lb_event *lb_builder_add(struct lb_builder *builder, uint32_t number,
+                                const struct lb_event *event)
+{
+    struct lb_builder_log *log =
+        number < builder->n_logs ? &builder->logs[number] : log_of(builder, number);
+    if (log == NULL)
+        return NULL;
+    struct lb_block *last = log->n_blocks > 0 ? &log->blocks[log->n_blocks - 1] : NULL;
+    if (last == NULL || last->n == log->last_size) {
+        last = add_block(log);
+        if (last == NULL)
+            return NULL;
+    }
+    struct lb_event *place = &last->events[last->n++];
+    *place = *event;
+    log->n_events++;
+    return place;
+}
+
+void lb_builder_release(struct lb_builder *builder)
+{
+    for (size_t i = 0; i < builder->n_logs; i++) {
+        for (size_t k = 0; k < builder->logs[i].n_blocks; k++)
+            free(builder->logs[i].blocks[k].events);
+        free(builder->logs[i].blocks);
+    }
+    free(builder->logs);
+    memset(builder, 0, sizeof *builder);
+}
+
+struct built_view {
+    struct lb_view_memory head;
+    struct lb_builder builder;
+    struct lb_log_view *logs;
+    struct lb_span *spans; /* of all logs, one after another */
+    char *meta;
+};
+
+static void free_built_view(struct lb_view_memory *memory)
+{
+    struct built_view *built = (struct built_view *)memory;
+    lb_builder_release(&built->builder);
+    free(built->logs);
+    free(built->spans);
+    free(built->meta);
+    free(built);
+}
+
+int lb_builder_finish(struct lb_builder *builder, const char *meta,
+                      struct lb_history_view *ret_view, struct lb_error *err)
+{
+    size_t n_spans = 0;
+    for (size_t i = 0; i < builder->n_logs; i++)
+        n_spans += builder->logs[i].n_blocks;
+    struct built_view *built = calloc(1, sizeof *built);
+    struct lb_log_view *logs = calloc(builder->n_logs + 1, sizeof *logs);
+    struct lb_span *spans = calloc(n_spans + 1, sizeof *spans);
+    char *copy = strdup(meta);
+    if (built == NULL || logs == NULL || spans == NULL || copy == NULL) {
+        free(built);
+        free(logs);
+        free(spans);
+        free(copy);
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    }
+    *built = (struct built_view){
+        .head = {free_built_view}, .builder = *builder, .logs = logs, .spans = spans, .meta = copy};
+    memset(builder, 0, sizeof *builder);
+    struct lb_history_view view = {
+        .n_logs = built->builder.n_logs, .logs = logs, .meta = copy, .memory = built};
+    for (size_t i = 0; i < view.n_logs; i++) {
+        const struct lb_builder_log *log = &built->builder.logs[i];
+        for (size_t k = 0; k < log->n_blocks; k++)
+            spans[k] = (struct lb_span){log->blocks[k].events, log->blocks[k].n};
+        logs[i] = (struct lb_log_view){.number = (uint32_t)i,
+                                       .n_spans = log->n_blocks,
+                                       .spans = spans,
+                                       .n_events = log->n_events};
+        spans += log->n_blocks;
+        view.n_events += log->n_events;
+    }
+    *ret_view = view;
+    return 0;
+}

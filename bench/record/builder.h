@@ -1,0 +1,39 @@
+/* A history in memory, built event by event: what readers of other formats fill. See history.h for
+ * what a view is.
+ *
+ * Each log's events lie in blocks that double in size, so that a thousand short logs cost little
+ * and ten million events are never moved.
+ */
+#ifndef LB_BUILDER_H
+#define LB_BUILDER_H
+
+#include "history.h"
+
+struct lb_block {
+    struct lb_event *events;
+    size_t n;
+};
+
+struct lb_builder_log {
+    struct lb_block *blocks; /* all but the last are full */
+    size_t n_blocks, blocks_size, last_size;
+    uint64_t n_events;
+};
+
+/* Zeroed: empty. */
+struct lb_builder {
+    struct lb_builder_log *logs;
+    size_t n_logs, logs_size;
+};
+
+/* Appends to log number, which is below LB_MAX_LOGS. Returns the event's place, valid until the
+ * view is released; NULL: out of memory. */
+struct lb_event *lb_builder_add(struct lb_builder *builder, uint32_t number,
+                                const struct lb_event *event);
+/* Moves everything into a view, to be released with lb_history_release; the builder is empty then.
+ * meta is copied. Returns 0 or LB_E_MEMORY (the builder is unchanged). */
+int lb_builder_finish(struct lb_builder *builder, const char *meta,
+                      struct lb_history_view *ret_view, struct lb_error *err);
+void lb_builder_release(struct lb_builder *builder);
+
+#endif

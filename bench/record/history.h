@@ -1,0 +1,190 @@
+/* The recorded history: what every worker asked, when, and what it was answered.
+ *
+ * One append-only log per writer, all in one file, mapped and shared, so that what was written
+ * survives kill -9 of its writer. Appending is a store into mapped memory: no lock, no system call
+ * (but once in LB_CHUNK_EVENTS events, when they are put into a chunk of their own; there a full
+ * disk is an error, and never a SIGBUS).
+ *
+ * File (little endian, "history.lbh"):
+ *   header   LB_HISTORY_HEADER_BYTES: magic, version, times, meta text, number of chunks
+ *   chunks   LB_CHUNK_BYTES each: header (log, sequence in the log, is it the tail), then events;
+ *            all chunks of a log are full but its tail, the one that is written to, which ends
+ *            at the first event whose type is 0. The layout is in history_file.h
+ * An event's type is stored last: a reader sees whole events only.
+ *
+ * Operations are pairs: one invoke, then exactly one of ok, fail (certainly did not happen) or info
+ * (outcome unknown). After info the process is retired: its writer goes on under a new
+ * process number. A writer has at most one operation under way.
+ */
+#ifndef LB_HISTORY_H
+#define LB_HISTORY_H
+
+#include "error.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum lb_event_type {
+    LB_EV_NONE = 0, /* not written */
+    LB_EV_INVOKE = 1,
+    LB_EV_OK = 2,
+    LB_EV_FAIL = 3,
+    LB_EV_INFO = 4,
+    LB_EV_NOTE = 5 /* not an operation: an item of a claim, a fault, a death */
+};
+
+/* Operations. The meaning of object, value and arg is given for invoke / ok (or note). */
+enum lb_op {
+    /* locks: object = resource */
+    LB_OP_ENQUEUE = 1, /* - / value = ticket */
+    LB_OP_ACQUIRE = 2, /* arg = permits / value = token, arg = lease length in ms (0: none) */
+    LB_OP_RENEW = 3,   /* value = token / arg = lease length in ms */
+    LB_OP_RELEASE = 4, /* value = token / - ; LB_EVF_EFFECTIVE if it changed something */
+    LB_OP_CANCEL = 5,
+    LB_OP_WRITE = 6, /* guarded write: value = token / LB_OK accepted, LB_REFUSED stale */
+    /* queues: object = class */
+    LB_OP_PUT = 16,         /* value = first id, arg = how many / the same */
+    LB_OP_CLAIM = 17,       /* arg = how many wanted / value = returned, arg = rows marked; the
+                               notes LB_OP_ITEM come just before the ok */
+    LB_OP_ITEM = 18,        /* note: value = id, arg = lease length in ms (0: none) */
+    LB_OP_COMPLETE = 19,    /* value = id */
+    LB_OP_ERROR = 20,       /* value = id */
+    LB_OP_FREE = 21,        /* value = id */
+    LB_OP_CLEAR_ERROR = 22, /* value = id */
+    LB_OP_CLEAR_ALL = 23,
+    LB_OP_RESET_ALL = 24,
+    LB_OP_RECOVER = 25,    /* frees what dead claimers held */
+    LB_OP_RENEW_ITEM = 26, /* value = id */
+    /* notes about the world */
+    LB_OP_FAULT = 40,       /* value = kind, arg = target's log; object = phase 0 begin, 1 end */
+    LB_OP_DEATH = 41,       /* the writer of log arg died at time_ns */
+    LB_OP_SESSION_END = 42, /* the server confirmed the end of the session of log arg */
+    LB_OP_WARM = 43         /* note: the warm-up ends: from here on operations count */
+};
+
+enum lb_event_flag {
+    LB_EVF_SHARED = 1,    /* acquire: shared mode */
+    LB_EVF_EFFECTIVE = 2, /* release, complete, ...: changed something */
+    LB_EVF_TOKEN = 4      /* value is a token (0 is a token too) */
+};
+
+struct lb_event {
+    uint64_t time_ns;
+    uint64_t value;
+    uint32_t process;
+    uint32_t object;
+    uint32_t arg;
+    uint8_t op;     /* enum lb_op */
+    uint8_t answer; /* enum lb_answer, for fail and info */
+    uint8_t flags;  /* enum lb_event_flag */
+    uint8_t type;   /* enum lb_event_type; stored last */
+};
+
+_Static_assert(sizeof(struct lb_event) == 32, "an event is at most 32 bytes");
+
+enum {
+    LB_CHUNK_BYTES = 1 << 18,
+    LB_CHUNK_HEADER_BYTES = 64,
+    LB_CHUNK_EVENTS = (LB_CHUNK_BYTES - LB_CHUNK_HEADER_BYTES) / 32,
+    LB_HISTORY_HEADER_BYTES = 1 << 16,
+    LB_META_BYTES = LB_HISTORY_HEADER_BYTES - 256,
+    LB_MAX_LOGS = 1 << 20 /* numbers of logs are below this */
+};
+
+/* --- writing --- */
+
+struct lb_history; /* one file */
+
+/* Creates the file; it must not exist. path NULL: a nameless file in $TMPDIR (or /tmp) that
+ * goes away with the process. The handle stays valid in forked children. */
+int lb_history_create(const char *path, struct lb_history **ret_history, struct lb_error *err);
+/* What a reader must know to judge it: lines of "key=value" (see check_meta in bench/check). May be
+ * set again until the close; cut at LB_META_BYTES. */
+int lb_history_set_meta(struct lb_history *history, const char *text, struct lb_error *err);
+/* Did any writer, of this process or a forked one, fail to get a chunk? 0, or the code with a
+ * message: the history is incomplete. */
+int lb_history_failure(const struct lb_history *history, struct lb_error *err);
+/* Unmaps and closes; the file stays. No log of it may be appended to any more. Accepts NULL. */
+void lb_history_free(struct lb_history *history);
+
+/* One writer's log. Used by one thread. */
+struct lb_log {
+    struct lb_event *next, *end;
+    struct lb_history *history;
+    uint32_t number;   /* of the log: 0.. */
+    uint32_t sequence; /* of the tail */
+    uint64_t n_events;
+    int failed; /* an enum lb_errcode once a chunk could not be had: nothing is recorded since */
+    struct lb_mapping *mapping; /* private: the tail */
+};
+
+void lb_log_init(struct lb_log *log, struct lb_history *history, uint32_t number);
+/* Private to lb_log_append: room for more. 0 or an error, which is log->failed and, with its
+ * message, lb_history_failure. */
+int lb_log_grow(struct lb_log *log);
+
+/* Appends one event; type is given apart because it is stored last. Returns 0, or log->failed. */
+static inline int lb_log_append(struct lb_log *log, const struct lb_event *event)
+{
+    if (__builtin_expect(log->next == log->end, 0)) {
+        if (log->failed != 0 || lb_log_grow(log) != 0)
+            return log->failed;
+    }
+    struct lb_event *slot = log->next++;
+    slot->time_ns = event->time_ns;
+    slot->value = event->value;
+    slot->process = event->process;
+    slot->object = event->object;
+    slot->arg = event->arg;
+    slot->op = event->op;
+    slot->answer = event->answer;
+    slot->flags = event->flags;
+    /* The release order makes the rest of the event visible before its type, to a reader that maps
+     * the file while, or after, this process is killed. */
+    __atomic_store_n(&slot->type, event->type, __ATOMIC_RELEASE);
+    log->n_events++;
+    return 0;
+}
+
+/* --- reading --- */
+
+struct lb_span {
+    const struct lb_event *events;
+    size_t n;
+};
+
+/* One log: its events in order, in spans. */
+struct lb_log_view {
+    uint32_t number;
+    size_t n_spans;
+    const struct lb_span *spans;
+    uint64_t n_events;
+    uint64_t uncertainty_ns; /* of this log's clock against the others; 0 on one host */
+};
+
+struct lb_history_view {
+    size_t n_logs;
+    struct lb_log_view *logs; /* logs[i].number == i; a log that wrote nothing has no events */
+    uint64_t n_events;
+    uint64_t start_ns;      /* CLOCK_MONOTONIC at creation: time zero for people */
+    uint64_t start_unix_ns; /* CLOCK_REALTIME then */
+    const char *meta;       /* "key=value" lines, NUL-terminated */
+    bool truncated;         /* a chunk is missing, from the file or since the disk was full: read
+                               up to the last whole event before it */
+    void *memory;           /* private */
+};
+
+/* A view of a history that is being held open by this process (workers joined). */
+int lb_history_view(struct lb_history *history, struct lb_history_view *ret_view,
+                    struct lb_error *err);
+/* Maps a file. LB_E_FILE with "path: what" if it is not one of ours. Checks the form of every chunk
+ * and event, not the grammar of operations (lb_check does that). */
+int lb_history_open(const char *path, struct lb_history_view *ret_view, struct lb_error *err);
+void lb_history_release(struct lb_history_view *view);
+
+const char *lb_op_name(int op);           /* "acquire", ...; NULL: no such operation */
+int lb_op_parse(const char *name);        /* -1: unknown */
+const char *lb_event_type_name(int type); /* "invoke", "ok", "fail", "info", "note" */
+
+#endif

@@ -1,0 +1,46 @@
+/* The history on disk; private to the writer and the reader of bench/record. See history.h. */
+#ifndef LB_HISTORY_FILE_H
+#define LB_HISTORY_FILE_H
+
+#include "history.h"
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "histories are mapped as they are, little endian"
+#endif
+
+/* The first line says what the file is to a person who opens it, and the line ends show a transfer
+ * that changed them. */
+#define LB_HISTORY_MAGIC "lockbench history\r\n\032\n"
+
+enum { LB_HISTORY_VERSION = 1, LB_CHUNK_MAGIC = 0x6b68434c /* "LChk" */ };
+
+struct lb_file_header {
+    char magic[24];
+    uint32_t version;
+    uint32_t chunk_bytes, event_bytes, header_bytes;
+    uint64_t start_ns, start_unix_ns;
+    _Atomic uint64_t n_chunks; /* handed out, whether written to or not */
+    _Atomic int32_t failure;   /* errno of the first chunk that could not be had; 0: none */
+    _Atomic uint32_t meta_length;
+    char reserved[184];
+    char meta[LB_META_BYTES]; /* NUL-terminated within */
+};
+
+_Static_assert(sizeof(struct lb_file_header) == LB_HISTORY_HEADER_BYTES, "one header");
+
+struct lb_chunk_header {
+    uint32_t magic; /* 0: handed out, never written to; stored last */
+    uint32_t log;
+    uint32_t sequence; /* of this chunk in its log: 0.. */
+    uint32_t is_tail;  /* the one that is written to; void once a chunk has the same sequence */
+    uint32_t reserved[12];
+};
+
+_Static_assert(sizeof(struct lb_chunk_header) == LB_CHUNK_HEADER_BYTES, "one chunk header");
+
+/* Makes the view of size bytes at base, of which mapped bytes are mapped; name is for messages. The
+ * view owns the mapping from then on, also when this fails. */
+int lb_history_view_mapping(void *base, size_t mapped, size_t size, const char *name,
+                            struct lb_history_view *ret_view, struct lb_error *err);
+
+#endif

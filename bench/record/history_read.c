@@ -1,0 +1,285 @@
+/* The history's reader: see history.h.
+ *
+ * The file is mapped, not loaded: a view is an array of spans into the mapping, one per chunk. Its
+ * cost is one pass over the chunk headers and one over the events' last four bytes, which proves
+ * that every event has a type, an operation and an answer that exist, so that no later code needs
+ * to look again. Nothing in the file is trusted: sizes and numbers are compared with the file's
+ * size before they are used.
+ *
+ * Limit: a file that is truncated by somebody else while it is mapped raises SIGBUS.
+ */
+#include "history.h"
+
+#include "history_file.h"
+#include "view.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What a view of a mapping owns. */
+struct mapped_view {
+    struct lb_view_memory head;
+    void *base;
+    size_t size;
+    struct lb_log_view *logs;
+    struct lb_span *spans;
+};
+
+struct chunk {
+    uint32_t log, sequence;
+    bool is_tail;
+    const struct lb_event *events;
+    size_t n_whole; /* events that lie in the file: LB_CHUNK_EVENTS unless it was cut */
+};
+
+struct reader {
+    const char *base, *name;
+    size_t size;
+    struct chunk *chunks;
+    size_t n_chunks;
+    bool truncated;
+    struct lb_error *err;
+};
+
+static int read_header(struct reader *reader, const struct lb_file_header **ret_header)
+{
+    const struct lb_file_header *header = (const void *)reader->base;
+    if (reader->size < sizeof header->magic ||
+        memcmp(header->magic, LB_HISTORY_MAGIC, sizeof LB_HISTORY_MAGIC) != 0)
+        return lb_fail(reader->err, LB_E_FILE, "%s: not a lockbench history", reader->name);
+    if (reader->size < sizeof *header)
+        return lb_fail(reader->err, LB_E_FILE, "%s: cut off in the header (%zu of %d bytes)",
+                       reader->name, reader->size, LB_HISTORY_HEADER_BYTES);
+    if (header->version != LB_HISTORY_VERSION)
+        return lb_fail(reader->err, LB_E_FILE, "%s: history version %u, this program reads %d",
+                       reader->name, header->version, LB_HISTORY_VERSION);
+    if (header->chunk_bytes != LB_CHUNK_BYTES || header->event_bytes != sizeof(struct lb_event) ||
+        header->header_bytes != LB_HISTORY_HEADER_BYTES)
+        return lb_fail(reader->err, LB_E_FILE, "%s: sizes in the header do not fit its version",
+                       reader->name);
+    uint32_t length = atomic_load_explicit(&header->meta_length, memory_order_acquire);
+    if (length >= LB_META_BYTES || memchr(header->meta, '\0', length) != NULL ||
+        memchr(header->meta + length, '\0', LB_META_BYTES - length) == NULL)
+        return lb_fail(reader->err, LB_E_FILE, "%s: the header's text does not end", reader->name);
+    *ret_header = header;
+    return 0;
+}
+
+/* Collects the chunks that were written to. A chunk with header 0 was handed out to a writer that
+ * was killed before it wrote. */
+static int read_chunks(struct reader *reader, const struct lb_file_header *header)
+{
+    size_t rest = reader->size - LB_HISTORY_HEADER_BYTES;
+    size_t in_file = (rest + LB_CHUNK_BYTES - 1) / LB_CHUNK_BYTES;
+    /* Acquire pairs with nothing in particular: a live history's writers have been joined. */
+    uint64_t handed_out = atomic_load_explicit(&header->n_chunks, memory_order_acquire);
+    if (in_file > handed_out)
+        return lb_fail(reader->err, LB_E_FILE, "%s: %zu chunks, but the header says %llu",
+                       reader->name, in_file, (unsigned long long)handed_out);
+    reader->truncated = in_file < handed_out || rest % LB_CHUNK_BYTES != 0 ||
+                        atomic_load_explicit(&header->failure, memory_order_relaxed) != 0;
+    reader->chunks = calloc(in_file > 0 ? in_file : 1, sizeof *reader->chunks);
+    if (reader->chunks == NULL)
+        return lb_fail(reader->err, LB_E_MEMORY, "out of memory");
+    for (size_t i = 0; i < in_file; i++) {
+        size_t offset = LB_HISTORY_HEADER_BYTES + i * LB_CHUNK_BYTES;
+        size_t bytes = reader->size - offset;
+        if (bytes > LB_CHUNK_BYTES)
+            bytes = LB_CHUNK_BYTES;
+        if (bytes < LB_CHUNK_HEADER_BYTES)
+            continue; /* the last one, cut in its header */
+        const struct lb_chunk_header *chunk = (const void *)(reader->base + offset);
+        if (chunk->magic == 0)
+            continue;
+        if (chunk->magic != LB_CHUNK_MAGIC || chunk->log >= LB_MAX_LOGS || chunk->is_tail > 1)
+            return lb_fail(reader->err, LB_E_FILE, "%s: offset %zu: not a chunk of events",
+                           reader->name, offset);
+        reader->chunks[reader->n_chunks++] = (struct chunk){
+            .log = chunk->log,
+            .sequence = chunk->sequence,
+            .is_tail = chunk->is_tail != 0,
+            .events = (const void *)(chunk + 1),
+            .n_whole = (bytes - LB_CHUNK_HEADER_BYTES) / sizeof(struct lb_event),
+        };
+    }
+    return 0;
+}
+
+static int compare_chunks(const void *a, const void *b)
+{
+    const struct chunk *x = a, *y = b;
+    if (x->log != y->log)
+        return x->log < y->log ? -1 : 1;
+    if (x->sequence != y->sequence)
+        return x->sequence < y->sequence ? -1 : 1;
+    return x->is_tail - y->is_tail;
+}
+
+/* An event's last four bytes against what exists. Bit i of operations: operation i exists. */
+static bool event_is_valid(const struct lb_event *event, uint64_t operations)
+{
+    return event->type <= LB_EV_NOTE && event->op < 64 && (operations >> event->op & 1) != 0 &&
+           event->answer < LB_ANSWERS &&
+           event->flags <= (LB_EVF_SHARED | LB_EVF_EFFECTIVE | LB_EVF_TOKEN);
+}
+
+/* The number of events in a chunk: up to the first that is not written. */
+static int count_events(struct reader *reader, const struct chunk *chunk, uint64_t operations,
+                        size_t *ret_n)
+{
+    size_t n = 0;
+    while (n < chunk->n_whole && chunk->events[n].type != LB_EV_NONE) {
+        if (!event_is_valid(&chunk->events[n], operations))
+            return lb_fail(reader->err, LB_E_FILE, "%s: offset %zu: not an event", reader->name,
+                           (size_t)((const char *)&chunk->events[n] - reader->base));
+        n++;
+    }
+    *ret_n = n;
+    return 0;
+}
+
+/* Spans of one log from its chunks first..last-1, in order. Where the file was cut, the log ends
+ * before the first chunk that is not whole: its tail lies at the front of the file and may be left
+ * without what came before it. */
+static int read_log(struct reader *reader, size_t first, size_t last, uint64_t operations,
+                    struct lb_span *spans, struct lb_log_view *log)
+{
+    log->spans = spans;
+    for (size_t i = first; i < last; i++) {
+        const struct chunk *chunk = &reader->chunks[i];
+        size_t expected = log->n_spans;
+        if (i > first && chunk->sequence == chunk[-1].sequence) {
+            if (chunk->is_tail && !chunk[-1].is_tail && i + 1 == last)
+                break; /* killed between the copy and the clearing of the tail */
+            return lb_fail(reader->err, LB_E_FILE, "%s: log %u has two chunks %u", reader->name,
+                           chunk->log, chunk->sequence);
+        }
+        if (chunk->sequence != expected && reader->truncated)
+            break;
+        if (chunk->sequence != expected)
+            return lb_fail(reader->err, LB_E_FILE, "%s: log %u: chunk %zu is missing", reader->name,
+                           chunk->log, expected);
+        size_t n = 0;
+        int code = count_events(reader, chunk, operations, &n);
+        if (code != 0)
+            return code;
+        bool is_cut = chunk->n_whole < LB_CHUNK_EVENTS;
+        if (n < LB_CHUNK_EVENTS && !chunk->is_tail && !is_cut)
+            return lb_fail(reader->err, LB_E_FILE, "%s: log %u: chunk %u ends early", reader->name,
+                           chunk->log, chunk->sequence);
+        spans[log->n_spans++] = (struct lb_span){chunk->events, n};
+        log->n_events += n;
+        if (is_cut)
+            break;
+        if (chunk->is_tail && i + 1 < last)
+            return lb_fail(reader->err, LB_E_FILE, "%s: log %u goes on after its tail",
+                           reader->name, chunk->log);
+    }
+    return 0;
+}
+
+static int build_view(struct reader *reader, const struct lb_file_header *header,
+                      struct mapped_view *memory, struct lb_history_view *view)
+{
+    int code = read_chunks(reader, header);
+    if (code != 0)
+        return code;
+    qsort(reader->chunks, reader->n_chunks, sizeof *reader->chunks, compare_chunks);
+    size_t n_logs = reader->n_chunks > 0 ? reader->chunks[reader->n_chunks - 1].log + 1u : 0;
+    memory->logs = calloc(n_logs + 1, sizeof *memory->logs);
+    memory->spans = calloc(reader->n_chunks + 1, sizeof *memory->spans);
+    if (memory->logs == NULL || memory->spans == NULL)
+        return lb_fail(reader->err, LB_E_MEMORY, "out of memory");
+    for (size_t i = 0; i < n_logs; i++)
+        memory->logs[i].number = (uint32_t)i;
+    uint64_t operations = 0;
+    for (int op = 0; op < 64; op++)
+        if (lb_op_name(op) != NULL)
+            operations |= UINT64_C(1) << op;
+    for (size_t i = 0, j; i < reader->n_chunks; i = j) {
+        uint32_t log = reader->chunks[i].log;
+        for (j = i; j < reader->n_chunks && reader->chunks[j].log == log; j++)
+            ;
+        code = read_log(reader, i, j, operations, memory->spans + i, &memory->logs[log]);
+        if (code != 0)
+            return code;
+        view->n_events += memory->logs[log].n_events;
+    }
+    view->n_logs = n_logs;
+    view->logs = memory->logs;
+    view->start_ns = header->start_ns;
+    view->start_unix_ns = header->start_unix_ns;
+    view->meta = header->meta;
+    view->truncated = reader->truncated;
+    return 0;
+}
+
+static void free_mapped_view(struct lb_view_memory *memory)
+{
+    struct mapped_view *mapped = (struct mapped_view *)memory;
+    munmap(mapped->base, mapped->size);
+    free(mapped->logs);
+    free(mapped->spans);
+    free(mapped);
+}
+
+int lb_history_view_mapping(void *base, size_t mapped, size_t size, const char *name,
+                            struct lb_history_view *ret_view, struct lb_error *err)
+{
+    struct mapped_view *memory = calloc(1, sizeof *memory);
+    if (memory == NULL) {
+        munmap(base, mapped);
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    }
+    memory->head.release = free_mapped_view;
+    memory->base = base;
+    memory->size = mapped;
+    struct reader reader = {.base = base, .name = name, .size = size, .err = err};
+    struct lb_history_view view = {.memory = memory};
+    const struct lb_file_header *header = NULL;
+    int code = read_header(&reader, &header);
+    if (code == 0)
+        code = build_view(&reader, header, memory, &view);
+    free(reader.chunks);
+    if (code != 0) {
+        free_mapped_view(&memory->head);
+        return code;
+    }
+    *ret_view = view;
+    return 0;
+}
+
+int lb_history_open(const char *path, struct lb_history_view *ret_view, struct lb_error *err)
+{
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return lb_fail(err, LB_E_FILE, "%s: %s", path, strerror(errno));
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size == 0) {
+        close(fd);
+        return lb_fail(err, LB_E_FILE, "%s: not a lockbench history (%s)", path,
+                       S_ISREG(st.st_mode) ? "empty" : "not a regular file");
+    }
+    void *base = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+    int saved = errno;
+    close(fd);
+    if (base == MAP_FAILED)
+        return lb_fail(err, LB_E_FILE, "%s: cannot map: %s", path, strerror(saved));
+    (void)madvise(base, (size_t)st.st_size, MADV_SEQUENTIAL);
+    return lb_history_view_mapping(base, (size_t)st.st_size, (size_t)st.st_size, path, ret_view,
+                                   err);
+}
+
+void lb_history_release(struct lb_history_view *view)
+{
+    if (view == NULL || view->memory == NULL)
+        return;
+    struct lb_view_memory *memory = view->memory;
+    memory->release(memory);
+    memset(view, 0, sizeof *view);
+}

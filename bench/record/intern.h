@@ -1,0 +1,30 @@
+/* Numbers for names: 0, 1, ... in the order in which they appear. Private to bench/record.
+ *
+ * Open addressing with linear probing, at most half full. Texts are not copied: they must live as
+ * long as the table.
+ */
+#ifndef LB_INTERN_H
+#define LB_INTERN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct lb_intern_slot {
+    const char *text; /* NULL: the key is length, a number */
+    size_t length;
+    uint32_t number_1; /* the number plus 1; 0: the slot is free */
+};
+
+/* Zeroed: empty. */
+struct lb_intern {
+    struct lb_intern_slot *slots;
+    size_t size;
+    uint32_t n;
+};
+
+/* The number of a text, or of a number. Return 0, or -1: out of memory. */
+int lb_intern_text(struct lb_intern *intern, const char *text, size_t length, uint32_t *ret_number);
+int lb_intern_number(struct lb_intern *intern, uint64_t key, uint32_t *ret_number);
+void lb_intern_release(struct lb_intern *intern);
+
+#endif

@@ -1,0 +1,384 @@
+/* Reading histories in the interchange formats: see jepsen.h.
+ *
+ * One pass over the mapped text: each operation becomes an event of its log at once. Here the
+ * grammar of each process is checked, with the line of what is wrong, which nobody could tell
+ * later; what a single operation means is in translate.c.
+ *
+ * Time: Jepsen notes an operation's time before it is sent and after it was answered, and appends
+ * it to the history after that, so the times of neighbouring lines may go back a little between
+ * processes. That is no error; within one process it is.
+ */
+#include "jepsen.h"
+
+#include "builder.h"
+#include "history_file.h"
+#include "scan.h"
+#include "translate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One log on its way. */
+struct track {
+    const char *open_at; /* where its open operation was invoked; NULL: none is */
+    uint64_t time_ns;    /* of its last event */
+    uint32_t process;    /* of the last operation */
+    struct lb_raw f;     /* of the open operation */
+    bool began, is_retired;
+};
+
+struct reader {
+    struct lb_scan *scan;
+    enum lb_history_format format;
+    struct lb_edn edn;
+    struct lb_translator tr;
+    struct lb_builder builder;
+    struct lb_intern processes; /* process -> log, where logs are not named */
+    struct track *tracks;
+    size_t tracks_size;
+    char *meta;
+    uint64_t start_unix_ns;
+    bool has_put, has_drain;
+    uint64_t last_put_ns, drain_ns; /* end of the last enqueue, invoke of the last good drain */
+    struct lb_read_facts facts;
+};
+
+static int no_memory(const struct reader *reader)
+{
+    return lb_fail(reader->scan->err, LB_E_MEMORY, "%s: out of memory", reader->scan->name);
+}
+
+static struct track *track_of(struct reader *reader, uint32_t log)
+{
+    if (log >= reader->tracks_size) {
+        size_t size = reader->tracks_size > 0 ? reader->tracks_size : 64;
+        while (size <= log)
+            size *= 2;
+        struct track *tracks = realloc(reader->tracks, size * sizeof *tracks);
+        if (tracks == NULL)
+            return NULL;
+        memset(tracks + reader->tracks_size, 0, (size - reader->tracks_size) * sizeof *tracks);
+        reader->tracks = tracks;
+        reader->tracks_size = size;
+    }
+    return &reader->tracks[log];
+}
+
+static bool same_name(const struct lb_raw *a, const struct lb_raw *b)
+{
+    return a->length == b->length && memcmp(a->text, b->text, a->length) == 0;
+}
+
+/* The grammar of one log: see jepsen.h. */
+static int check_grammar(struct reader *reader, struct track *track, const struct lb_raw_op *raw,
+                         const struct lb_event *event)
+{
+    struct lb_scan *scan = reader->scan;
+    const struct lb_raw *f = &raw->keys[LB_KEY_F];
+    int length = f->length > 32 ? 32 : (int)f->length;
+    if (track->began && event->time_ns < track->time_ns)
+        return lb_scan_fail(scan, raw->at, "the time of process %u goes back by %llu ns",
+                            event->process, (unsigned long long)(track->time_ns - event->time_ns));
+    track->began = true;
+    track->time_ns = event->time_ns;
+    if (event->type == LB_EV_NOTE)
+        return 0;
+    if (event->type == LB_EV_INVOKE) {
+        if (track->open_at != NULL)
+            return lb_scan_fail(scan, raw->at,
+                                "process %u invokes %.*s, but what it invoked in line %zu has not "
+                                "ended",
+                                event->process, length, f->text,
+                                lb_scan_line(scan, track->open_at));
+        if (track->is_retired && track->process == event->process)
+            return lb_scan_fail(scan, raw->at, "process %u goes on after an unknown outcome",
+                                event->process);
+        track->open_at = raw->at;
+        track->f = *f;
+        track->process = event->process;
+        track->is_retired = false;
+        return 0;
+    }
+    if (track->open_at == NULL)
+        return lb_scan_fail(scan, raw->at, "process %u ends %.*s, but has not invoked it",
+                            event->process, length, f->text);
+    if (!same_name(&track->f, f) || track->process != event->process)
+        return lb_scan_fail(scan, raw->at, "process %u ends %.*s, but invoked %.*s in line %zu",
+                            event->process, length, f->text,
+                            track->f.length > 32 ? 32 : (int)track->f.length, track->f.text,
+                            lb_scan_line(scan, track->open_at));
+    track->open_at = NULL;
+    track->is_retired = event->type == LB_EV_INFO;
+    return 0;
+}
+
+/* Notes of the items that a dequeue or a drain came back with, then its own event. */
+static int add_jepsen_claim(struct reader *reader, uint32_t log, const struct lb_raw_op *raw,
+                            const struct lb_translated *translated)
+{
+    struct lb_event event = translated->event;
+    const struct lb_raw *items = &raw->keys[LB_KEY_VALUE];
+    size_t n_items = 1;
+    event.value = 0;
+    if (event.type == LB_EV_INVOKE)
+        event.arg = translated->is_drain ? UINT32_MAX : 1;
+    if (translated->is_drain && event.type == LB_EV_OK) {
+        if (items->kind != LB_RAW_VECTOR)
+            return lb_scan_fail(reader->scan, raw->at, "drain must have a vector of items");
+        items = raw->items;
+        n_items = raw->n_items;
+    }
+    for (size_t i = 0; event.type == LB_EV_OK && i < n_items; i++) {
+        struct lb_event item = {.time_ns = event.time_ns,
+                                .process = event.process,
+                                .op = LB_OP_ITEM,
+                                .type = LB_EV_NOTE};
+        int code = lb_translate_item(&reader->tr, &items[i], &item.value);
+        if (code < 0)
+            return code;
+        if (code > 0)
+            return lb_scan_fail(reader->scan, raw->at, "an ok without the item it came back with");
+        if (lb_builder_add(&reader->builder, log, &item) == NULL)
+            return no_memory(reader);
+        event.value++;
+    }
+    if (event.type == LB_EV_OK)
+        event.arg = (uint32_t)event.value;
+    return lb_builder_add(&reader->builder, log, &event) != NULL ? 0 : no_memory(reader);
+}
+
+/* Was the queue drained after everything was put? */
+static void note_drain(struct reader *reader, uint64_t invoke_ns,
+                       const struct lb_translated *translated)
+{
+    const struct lb_event *event = &translated->event;
+    if (event->op == LB_OP_ENQUEUE || event->op == LB_OP_PUT) {
+        reader->has_put = true;
+        /* One that never ends may still take effect after any drain. */
+        reader->last_put_ns = event->type == LB_EV_INFO              ? UINT64_MAX
+                              : event->time_ns > reader->last_put_ns ? event->time_ns
+                                                                     : reader->last_put_ns;
+    }
+    if (translated->is_drain && event->type == LB_EV_OK &&
+        (!reader->has_drain || invoke_ns > reader->drain_ns)) {
+        reader->has_drain = true;
+        reader->drain_ns = invoke_ns;
+    }
+}
+
+static int add_operation(struct reader *reader, const struct lb_raw_op *raw,
+                         struct lb_translated *translated)
+{
+    struct lb_event *event = &translated->event;
+    uint32_t log = translated->log;
+    if (!translated->has_log && lb_intern_number(&reader->processes, event->process, &log) != 0)
+        return no_memory(reader);
+    if (log >= LB_MAX_LOGS)
+        return lb_scan_fail(reader->scan, raw->at, "more than %d processes", LB_MAX_LOGS);
+    struct track *track = track_of(reader, log);
+    if (track == NULL)
+        return no_memory(reader);
+    uint64_t invoke_ns = track->time_ns;
+    int code = check_grammar(reader, track, raw, event);
+    if (code != 0)
+        return code;
+    note_drain(reader, invoke_ns, translated);
+    if (event->object >= reader->facts.n_objects && translated->kind == LB_TR_OPERATION)
+        reader->facts.n_objects = event->object + 1;
+    if (translated->is_dequeue || translated->is_drain)
+        return add_jepsen_claim(reader, log, raw, translated);
+    return lb_builder_add(&reader->builder, log, event) != NULL ? 0 : no_memory(reader);
+}
+
+/* --- the text about the whole history --- */
+
+static int hex_digit(char c)
+{
+    return c <= '9' ? c - '0' : (c | 32) - 'a' + 10;
+}
+
+/* Escapes of both formats, as far as the writer makes them. */
+static int read_meta(struct reader *reader, const struct lb_raw_op *raw)
+{
+    const struct lb_raw *value = &raw->keys[LB_KEY_VALUE];
+    const struct lb_raw *unix_ns = &raw->keys[LB_KEY_UNIX];
+    if (unix_ns->kind == LB_RAW_INTEGER && unix_ns->integer >= 0)
+        reader->start_unix_ns = (uint64_t)unix_ns->integer;
+    if (value->kind != LB_RAW_STRING && value->kind != LB_RAW_NAME)
+        return 0;
+    if (reader->meta != NULL)
+        return lb_scan_fail(reader->scan, raw->at, "a second meta");
+    char *out = reader->meta = malloc(value->length + 1);
+    if (out == NULL)
+        return no_memory(reader);
+    const char *end = value->text + value->length;
+    for (const char *p = value->text; p < end; p++) {
+        if (*p != '\\') {
+            *out++ = *p;
+            continue;
+        }
+        p++; /* a string does not end in a backslash */
+        if (*p == 'u' && end - p > 4) {
+            /* The writer escapes control characters only. */
+            *out++ = (char)(hex_digit(p[3]) * 16 + hex_digit(p[4]));
+            p += 4;
+        } else {
+            *out++ = *p == 'n' ? '\n' : *p == 't' ? '\t' : *p == 'r' ? '\r' : *p;
+        }
+    }
+    *out = '\0';
+    return 0;
+}
+
+/* --- the whole --- */
+
+static int read_operations(struct reader *reader, struct lb_raw_op *raw)
+{
+    for (;;) {
+        struct lb_translated translated;
+        memset(raw->keys, 0, sizeof raw->keys);
+        raw->fence.kind = LB_RAW_ABSENT;
+        raw->n_items = 0;
+        int code = reader->format == LB_HISTORY_EDN ? lb_edn_next(reader->scan, &reader->edn, raw)
+                                                    : lb_jsonl_next(reader->scan, raw);
+        if (code <= 0)
+            return code;
+        code = lb_translate(&reader->tr, raw, &translated);
+        if (code != 0)
+            return code;
+        switch (translated.kind) {
+        case LB_TR_NEMESIS:
+            reader->facts.n_nemesis++;
+            break;
+        case LB_TR_SKIPPED:
+            reader->facts.n_ignored++;
+            break;
+        case LB_TR_META:
+            code = read_meta(reader, raw);
+            break;
+        case LB_TR_OPERATION:
+        case LB_TR_NOTE:
+            code = add_operation(reader, raw, &translated);
+            break;
+        }
+        if (code != 0)
+            return code;
+    }
+}
+
+/* In a history of a queue, "enqueue" is Jepsen's name for put. */
+static void enqueues_are_puts(struct lb_builder *builder)
+{
+    for (size_t i = 0; i < builder->n_logs; i++)
+        for (size_t b = 0; b < builder->logs[i].n_blocks; b++)
+            for (size_t k = 0; k < builder->logs[i].blocks[b].n; k++) {
+                struct lb_event *event = &builder->logs[i].blocks[b].events[k];
+                if (event->op == LB_OP_ENQUEUE) {
+                    event->op = LB_OP_PUT;
+                    event->arg = 1;
+                }
+            }
+}
+
+static int finish(struct reader *reader, struct lb_history_view *ret_view,
+                  struct lb_read_facts *ret_facts)
+{
+    int code = lb_translate_finish(&reader->tr);
+    if (code != 0)
+        return code;
+    if (reader->tr.n_ops == 0)
+        return lb_fail(reader->scan->err, LB_E_FILE, "%s: no operations", reader->scan->name);
+    struct lb_read_facts *facts = &reader->facts;
+    facts->format = reader->format;
+    facts->is_lock = reader->tr.lock_at != NULL;
+    facts->is_queue = !facts->is_lock && (reader->tr.queue_at != NULL || reader->has_put);
+    facts->is_drained = reader->has_drain && reader->drain_ns >= reader->last_put_ns;
+    for (size_t i = 0; i < reader->tracks_size; i++) {
+        const struct track *track = &reader->tracks[i];
+        if (track->open_at == NULL)
+            continue;
+        facts->n_open++;
+        if (lb_raw_is(&track->f, "enqueue") || lb_raw_is(&track->f, "put"))
+            facts->is_drained = false;
+    }
+    if (facts->is_queue)
+        enqueues_are_puts(&reader->builder);
+    code = lb_builder_finish(&reader->builder, reader->meta != NULL ? reader->meta : "", ret_view,
+                             reader->scan->err);
+    if (code != 0)
+        return code;
+    ret_view->start_unix_ns = reader->start_unix_ns;
+    *ret_facts = *facts;
+    return 0;
+}
+
+/* The first character that says something. */
+static enum lb_history_format guess_format(const struct lb_scan *scan)
+{
+    const char *p = scan->start;
+    while (p < scan->end && strchr(" \t\r\n", *p) != NULL)
+        p++;
+    if (*p != '{')
+        return LB_HISTORY_EDN;
+    p++;
+    while (p < scan->end && (*p == ' ' || *p == '\t'))
+        p++;
+    return *p == '"' ? LB_HISTORY_JSONL : LB_HISTORY_EDN;
+}
+
+static int read_text(struct lb_scan *scan, const struct lb_read_options *options,
+                     struct lb_history_view *ret_view, struct lb_read_facts *ret_facts)
+{
+    struct reader reader = {.scan = scan, .format = options->format, .tr = {.scan = scan}};
+    struct lb_raw_op raw = {.at = NULL};
+    reader.tr.ignore = options->ignore;
+    if (reader.format == LB_HISTORY_AUTO)
+        reader.format = guess_format(scan);
+    int code = read_operations(&reader, &raw);
+    if (code == 0)
+        code = finish(&reader, ret_view, ret_facts);
+    free(raw.items);
+    free(reader.tracks);
+    free(reader.meta);
+    lb_intern_release(&reader.processes);
+    lb_translator_release(&reader.tr);
+    lb_builder_release(&reader.builder);
+    return code;
+}
+
+static const struct lb_read_options no_options = {LB_HISTORY_AUTO, NULL};
+
+int lb_history_parse(const char *bytes, size_t size, const char *name,
+                     const struct lb_read_options *options, struct lb_history_view *ret_view,
+                     struct lb_read_facts *ret_facts, struct lb_error *err)
+{
+    struct lb_scan scan;
+    lb_scan_memory(&scan, bytes, size, name, err);
+    return read_text(&scan, options != NULL ? options : &no_options, ret_view, ret_facts);
+}
+
+int lb_history_read(const char *path, const struct lb_read_options *options,
+                    struct lb_history_view *ret_view, struct lb_read_facts *ret_facts,
+                    struct lb_error *err)
+{
+    struct lb_scan scan;
+    if (options == NULL)
+        options = &no_options;
+    int code = lb_scan_open(&scan, path, err);
+    if (code != 0)
+        return code;
+    size_t size = (size_t)(scan.end - scan.start);
+    bool magic = size >= sizeof LB_HISTORY_MAGIC - 1 &&
+                 memcmp(scan.start, LB_HISTORY_MAGIC, sizeof LB_HISTORY_MAGIC - 1) == 0;
+    if (options->format == LB_HISTORY_BINARY || (options->format == LB_HISTORY_AUTO && magic)) {
+        /* The view takes the mapping over, its unused end included. */
+        code = lb_history_view_mapping(scan.memory, scan.mapped, size, scan.name, ret_view, err);
+        if (code == 0)
+            *ret_facts = (struct lb_read_facts){.format = LB_HISTORY_BINARY};
+        return code;
+    }
+    code = size > 0 ? read_text(&scan, options, ret_view, ret_facts)
+                    : lb_fail(err, LB_E_FILE, "%s: empty", scan.name);
+    lb_scan_close(&scan);
+    return code;
+}

@@ -1,0 +1,204 @@
+/* The input of the text formats, and what they share: see scan.h. */
+#include "scan.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A pipe's size is not known: its bytes go to anonymous memory that is moved, not copied, when it
+ * grows. */
+static int read_all(struct lb_scan *scan, int fd)
+{
+    size_t size = 0;
+    scan->mapped = 1 << 20;
+    scan->memory =
+        mmap(NULL, scan->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (scan->memory == MAP_FAILED) {
+        scan->memory = NULL;
+        return lb_fail(scan->err, LB_E_MEMORY, "%s: out of memory", scan->name);
+    }
+    for (;;) {
+        if (scan->mapped - size < 2) {
+            void *moved = mremap(scan->memory, scan->mapped, scan->mapped * 2, MREMAP_MAYMOVE);
+            if (moved == MAP_FAILED)
+                return lb_fail(scan->err, LB_E_MEMORY, "%s: out of memory after %zu bytes",
+                               scan->name, size);
+            scan->memory = moved;
+            scan->mapped *= 2;
+        }
+        ssize_t n = read(fd, (char *)scan->memory + size, scan->mapped - size - 1);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return lb_fail(scan->err, LB_E_FILE, "%s: %s", scan->name, strerror(errno));
+        if (n == 0)
+            break;
+        size += (size_t)n;
+    }
+    scan->start = scan->memory;
+    scan->end = scan->start + size;
+    return 0;
+}
+
+/* A page of zeros is mapped behind the file, for the NUL when the file fills its last page. */
+static int map_all(struct lb_scan *scan, int fd, size_t size)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    scan->mapped = (size / page + 1) * page;
+    void *memory =
+        mmap(NULL, scan->mapped, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED)
+        return lb_fail(scan->err, LB_E_MEMORY, "%s: cannot map: %s", scan->name, strerror(errno));
+    scan->memory = memory;
+    if (size > 0 && mmap(memory, size, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0) == MAP_FAILED)
+        return lb_fail(scan->err, LB_E_FILE, "%s: cannot map: %s", scan->name, strerror(errno));
+    (void)madvise(memory, scan->mapped, MADV_SEQUENTIAL);
+    scan->start = memory;
+    scan->end = scan->start + size;
+    return 0;
+}
+
+int lb_scan_open(struct lb_scan *scan, const char *path, struct lb_error *err)
+{
+    bool is_stdin = strcmp(path, "-") == 0;
+    struct stat st;
+    *scan = (struct lb_scan){.name = is_stdin ? "stdin" : path, .err = err};
+    int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &st) != 0) {
+        int saved = errno;
+        if (fd > 0)
+            close(fd);
+        return lb_fail(err, LB_E_FILE, "%s: %s", scan->name, strerror(saved));
+    }
+    int code = S_ISREG(st.st_mode) && !is_stdin ? map_all(scan, fd, (size_t)st.st_size)
+                                                : read_all(scan, fd);
+    if (!is_stdin)
+        close(fd);
+    scan->at = scan->start;
+    if (code != 0)
+        lb_scan_close(scan);
+    return code;
+}
+
+void lb_scan_memory(struct lb_scan *scan, const char *bytes, size_t size, const char *name,
+                    struct lb_error *err)
+{
+    *scan = (struct lb_scan){
+        .start = bytes, .end = bytes + size, .at = bytes, .name = name, .err = err};
+}
+
+void lb_scan_close(struct lb_scan *scan)
+{
+    if (scan->memory != NULL)
+        munmap(scan->memory, scan->mapped);
+    scan->memory = NULL;
+}
+
+size_t lb_scan_line(const struct lb_scan *scan, const char *at)
+{
+    size_t line = 1;
+    for (const char *p = scan->start; (p = memchr(p, '\n', (size_t)(at - p))) != NULL; p++)
+        line++;
+    return line;
+}
+
+int lb_scan_fail(const struct lb_scan *scan, const char *at, const char *format, ...)
+{
+    char text[sizeof scan->err->message];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return lb_fail(scan->err, LB_E_FILE, "%s:%zu: %s", scan->name, lb_scan_line(scan, at), text);
+}
+
+static const char *const key_names[LB_RAW_KEYS] = {
+    [LB_KEY_TYPE] = "type",   [LB_KEY_F] = "f",           [LB_KEY_PROCESS] = "process",
+    [LB_KEY_TIME] = "time",   [LB_KEY_INDEX] = "index",   [LB_KEY_VALUE] = "value",
+    [LB_KEY_ERROR] = "error", [LB_KEY_TOKEN] = "token",   [LB_KEY_OBJECT] = "object",
+    [LB_KEY_ARG] = "arg",     [LB_KEY_SHARED] = "shared", [LB_KEY_EFFECTIVE] = "effective",
+    [LB_KEY_LOG] = "log",     [LB_KEY_BY] = "by",         [LB_KEY_UNIX] = "unix",
+};
+
+enum lb_raw_key lb_raw_key_find(const char *text, size_t length)
+{
+    /* Every key of every operation comes through here: look at one candidate, two for 't'. */
+    enum lb_raw_key key;
+    switch (*text) {
+    case 't':
+        key = length == 5 ? LB_KEY_TOKEN : text[1] == 'i' ? LB_KEY_TIME : LB_KEY_TYPE;
+        break;
+    case 'f':
+        key = LB_KEY_F;
+        break;
+    case 'p':
+        key = LB_KEY_PROCESS;
+        break;
+    case 'i':
+        key = LB_KEY_INDEX;
+        break;
+    case 'v':
+        key = LB_KEY_VALUE;
+        break;
+    case 'e':
+        key = length == 5 ? LB_KEY_ERROR : LB_KEY_EFFECTIVE;
+        break;
+    case 'o':
+        key = LB_KEY_OBJECT;
+        break;
+    case 'a':
+        key = LB_KEY_ARG;
+        break;
+    case 's':
+        key = LB_KEY_SHARED;
+        break;
+    case 'l':
+        key = LB_KEY_LOG;
+        break;
+    case 'b':
+        key = LB_KEY_BY;
+        break;
+    case 'u':
+        key = LB_KEY_UNIX;
+        break;
+    default:
+        return LB_RAW_KEYS;
+    }
+    const char *name = key_names[key];
+    return strlen(name) == length && memcmp(name, text, length) == 0 ? key : LB_RAW_KEYS;
+}
+
+int lb_raw_add_item(struct lb_raw_op *op, const struct lb_raw *item)
+{
+    if (op->n_items == op->items_size) {
+        size_t size = op->items_size > 0 ? op->items_size * 2 : 16;
+        struct lb_raw *items = realloc(op->items, size * sizeof *items);
+        if (items == NULL)
+            return -1;
+        op->items = items;
+        op->items_size = size;
+    }
+    op->items[op->n_items++] = *item;
+    return 0;
+}
+
+int lb_raw_set(const struct lb_scan *scan, struct lb_raw_op *op, enum lb_raw_key key,
+               const struct lb_raw *value, const char *at)
+{
+    if (op->keys[key].kind != LB_RAW_ABSENT)
+        return lb_scan_fail(scan, at, "\"%s\" stands twice in one operation", key_names[key]);
+    op->keys[key] = *value;
+    return 0;
+}
+
+bool lb_raw_is(const struct lb_raw *raw, const char *name)
+{
+    return raw->kind == LB_RAW_NAME && raw->length == strlen(name) &&
+           memcmp(raw->text, name, raw->length) == 0;
+}

@@ -1,0 +1,105 @@
+/* Text formats on their way to a history: the input, and one operation as it stands there. Private
+ * to bench/record.
+ */
+#ifndef LB_SCAN_H
+#define LB_SCAN_H
+
+#include "error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { LB_SCAN_DEPTH = 64 }; /* nesting that is followed; deeper is refused, not a stack overflow */
+
+/* The bytes of a file. *end is a NUL that does not belong to them, so that a scanner may look one
+ * byte ahead without asking, and stops at it as at any other byte that it does not expect. */
+struct lb_scan {
+    const char *start, *end, *at;
+    const char *name; /* for messages */
+    struct lb_error *err;
+    void *memory; /* of the mapping; NULL: not ours */
+    size_t mapped;
+};
+
+/* Maps a file, or reads standard input ("-") or a pipe to its end. Returns 0 or LB_E_FILE, or
+ * LB_E_MEMORY. */
+int lb_scan_open(struct lb_scan *scan, const char *path, struct lb_error *err);
+/* Over size bytes in memory; bytes[size] must be 0. */
+void lb_scan_memory(struct lb_scan *scan, const char *bytes, size_t size, const char *name,
+                    struct lb_error *err);
+void lb_scan_close(struct lb_scan *scan);
+
+/* The number of the line that at lies in, from 1. Counts from the start: for messages only. */
+size_t lb_scan_line(const struct lb_scan *scan, const char *at);
+/* LB_E_FILE with "name:line: message". */
+int lb_scan_fail(const struct lb_scan *scan, const char *at, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+enum lb_raw_kind {
+    LB_RAW_ABSENT,
+    LB_RAW_NIL,
+    LB_RAW_TRUE,
+    LB_RAW_FALSE,
+    LB_RAW_INTEGER,
+    LB_RAW_NAME,   /* a keyword, without its colon; in JSON any string */
+    LB_RAW_STRING, /* an EDN string */
+    LB_RAW_VECTOR,
+    LB_RAW_OTHER /* a map, a set, a fraction, ... */
+};
+
+/* A value as it stands in the text. text is what lies between quotes, escapes untouched. */
+struct lb_raw {
+    enum lb_raw_kind kind;
+    int64_t integer;
+    const char *text;
+    size_t length;
+};
+
+enum lb_raw_key {
+    LB_KEY_TYPE,
+    LB_KEY_F,
+    LB_KEY_PROCESS,
+    LB_KEY_TIME,
+    LB_KEY_INDEX,
+    LB_KEY_VALUE,
+    LB_KEY_ERROR,
+    /* lockbench's own */
+    LB_KEY_TOKEN,
+    LB_KEY_OBJECT,
+    LB_KEY_ARG,
+    LB_KEY_SHARED,
+    LB_KEY_EFFECTIVE,
+    LB_KEY_LOG,
+    LB_KEY_BY,
+    LB_KEY_UNIX,
+    LB_RAW_KEYS
+};
+
+/* One operation. */
+struct lb_raw_op {
+    const char *at; /* where it begins */
+    struct lb_raw keys[LB_RAW_KEYS];
+    struct lb_raw fence; /* "fence" in a map that is, or is in, the value */
+    /* What the value holds if it is a vector: outermost level. */
+    struct lb_raw *items;
+    size_t n_items, items_size;
+};
+
+/* The key of that name, or LB_RAW_KEYS. */
+enum lb_raw_key lb_raw_key_find(const char *text, size_t length);
+/* Notes one more item of the value. Returns 0 or -1: out of memory. */
+int lb_raw_add_item(struct lb_raw_op *op, const struct lb_raw *item);
+/* Puts value under key of the operation; LB_E_FILE when the key stands there twice. */
+int lb_raw_set(const struct lb_scan *scan, struct lb_raw_op *op, enum lb_raw_key key,
+               const struct lb_raw *value, const char *at);
+bool lb_raw_is(const struct lb_raw *raw, const char *name);
+
+/* The next operation. 1: read; 0: the end; or LB_E_FILE, LB_E_MEMORY. */
+struct lb_edn {
+    bool in_vector, ended, began;
+};
+int lb_edn_next(struct lb_scan *scan, struct lb_edn *edn, struct lb_raw_op *op);
+int lb_jsonl_next(struct lb_scan *scan, struct lb_raw_op *op);
+
+#endif

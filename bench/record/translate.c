@@ -1,0 +1,428 @@
+/* One operation of a text format to an event: see translate.h. */
+#include "translate.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int no_memory(const struct lb_translator *tr)
+{
+    return lb_fail(tr->scan->err, LB_E_MEMORY, "%s: out of memory", tr->scan->name);
+}
+
+/* --- single keys --- */
+
+static int read_type(const struct lb_translator *tr, const struct lb_raw_op *raw)
+{
+    const struct lb_raw *type = &raw->keys[LB_KEY_TYPE];
+    if (type->kind == LB_RAW_ABSENT)
+        return lb_scan_fail(tr->scan, raw->at, "an operation without a type");
+    static const int types[] = {LB_EV_OK, LB_EV_INVOKE, LB_EV_FAIL, LB_EV_INFO};
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+        if (lb_raw_is(type, lb_event_type_name(types[i])))
+            return types[i];
+    return lb_scan_fail(tr->scan, raw->at, "type must be invoke, ok, fail or info");
+}
+
+/* A number in [0, limit], or fallback when the key is missing. */
+static int read_count(const struct lb_translator *tr, const struct lb_raw_op *raw,
+                      enum lb_raw_key key, const char *name, int64_t limit, uint32_t fallback,
+                      uint32_t *ret_value)
+{
+    const struct lb_raw *value = &raw->keys[key];
+    if (value->kind == LB_RAW_ABSENT || value->kind == LB_RAW_NIL) {
+        *ret_value = fallback;
+        return 0;
+    }
+    if (value->kind != LB_RAW_INTEGER || value->integer < 0 || value->integer > limit)
+        return lb_scan_fail(tr->scan, raw->at, "%s must be a number from 0 to %lld", name,
+                            (long long)limit);
+    *ret_value = (uint32_t)value->integer;
+    return 0;
+}
+
+static int read_flag(const struct lb_translator *tr, const struct lb_raw_op *raw,
+                     enum lb_raw_key key, const char *name, bool fallback, bool *ret_value)
+{
+    enum lb_raw_kind kind = raw->keys[key].kind;
+    if (kind != LB_RAW_ABSENT && kind != LB_RAW_TRUE && kind != LB_RAW_FALSE)
+        return lb_scan_fail(tr->scan, raw->at, "%s must be true or false", name);
+    *ret_value = kind == LB_RAW_ABSENT ? fallback : kind == LB_RAW_TRUE;
+    return 0;
+}
+
+/* The order of lines is the time when there are no times. */
+static int read_time(struct lb_translator *tr, const struct lb_raw_op *raw, uint64_t *ret_ns)
+{
+    const struct lb_raw *time = &raw->keys[LB_KEY_TIME];
+    bool lacks = time->kind == LB_RAW_ABSENT || time->kind == LB_RAW_NIL ||
+                 (time->kind == LB_RAW_INTEGER && time->integer == -1);
+    if (!lacks && (time->kind != LB_RAW_INTEGER || time->integer < 0))
+        return lb_scan_fail(tr->scan, raw->at, "time must be a whole number of nanoseconds");
+    if (lacks ? tr->has_times : tr->lacks_times)
+        return lb_scan_fail(tr->scan, raw->at, "some operations have a time and others have none");
+    if (lacks)
+        tr->lacks_times = true;
+    else
+        tr->has_times = true;
+    *ret_ns = lacks ? tr->n_ops : (uint64_t)time->integer;
+    return 0;
+}
+
+static int check_index(struct lb_translator *tr, const struct lb_raw_op *raw)
+{
+    const struct lb_raw *index = &raw->keys[LB_KEY_INDEX];
+    if (index->kind == LB_RAW_ABSENT || index->kind == LB_RAW_NIL)
+        return 0;
+    if (index->kind != LB_RAW_INTEGER)
+        return lb_scan_fail(tr->scan, raw->at, "index must be a whole number");
+    if (tr->has_index && index->integer <= tr->last_index)
+        return lb_scan_fail(tr->scan, raw->at, "index %lld comes after index %lld",
+                            (long long)index->integer, (long long)tr->last_index);
+    tr->has_index = true;
+    tr->last_index = index->integer;
+    return 0;
+}
+
+/* Why an operation failed: lockbench's own words, Jepsen's, or what is usual for the operation. */
+static uint8_t answer_of(const struct lb_raw *error, int op, int type)
+{
+    static const struct {
+        const char *name;
+        enum lb_answer answer;
+    } others[] = {
+        {"already-held", LB_BUSY},        {"not-held", LB_REFUSED},  {"not-lock-owner", LB_REFUSED},
+        {"not-permit-owner", LB_REFUSED}, {"not-owner", LB_REFUSED}, {"exhausted", LB_EMPTY},
+    };
+    for (int i = 0; error->kind == LB_RAW_NAME && i < LB_ANSWERS; i++)
+        if (lb_raw_is(error, lb_answer_name(i)))
+            return (uint8_t)i;
+    for (size_t i = 0; error->kind == LB_RAW_NAME && i < sizeof others / sizeof others[0]; i++)
+        if (lb_raw_is(error, others[i].name))
+            return (uint8_t)others[i].answer;
+    if (type == LB_EV_OK)
+        return LB_OK;
+    if (type == LB_EV_INFO)
+        return LB_LOST;
+    if (error->kind != LB_RAW_ABSENT && error->kind != LB_RAW_NIL)
+        return LB_OTHER;
+    return op == LB_OP_ACQUIRE   ? LB_BUSY
+           : op == LB_OP_RELEASE ? LB_REFUSED
+           : op == LB_OP_CLAIM   ? LB_EMPTY
+                                 : LB_OTHER;
+}
+
+/* --- names of operations --- */
+
+static bool is_listed(const char *list, const char *text, size_t length)
+{
+    while (list != NULL && *list != '\0') {
+        size_t n = strcspn(list, ",");
+        if (n == length && memcmp(list, text, n) == 0)
+            return true;
+        list += n + (list[n] == ',');
+    }
+    return false;
+}
+
+static void note_unknown(struct lb_translator *tr, const struct lb_raw *f, const char *at)
+{
+    for (size_t i = 0; i < tr->n_unknown; i++) {
+        struct lb_unknown *unknown = &tr->unknown[i];
+        if (unknown->length == f->length && memcmp(unknown->text, f->text, f->length) == 0) {
+            unknown->n++;
+            return;
+        }
+    }
+    if (tr->n_unknown == LB_UNKNOWN_NAMES)
+        tr->more_unknown = true;
+    else
+        tr->unknown[tr->n_unknown++] = (struct lb_unknown){f->text, f->length, at, 1};
+}
+
+int lb_translate_finish(const struct lb_translator *tr)
+{
+    if (tr->n_unknown == 0)
+        return 0;
+    char list[600] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < tr->n_unknown && used < sizeof list - 1; i++) {
+        const struct lb_unknown *unknown = &tr->unknown[i];
+        int shown = unknown->length > 32 ? 32 : (int)unknown->length;
+        int n = snprintf(list + used, sizeof list - used, "%s%.*s (%llu)", i > 0 ? ", " : "", shown,
+                         unknown->text, (unsigned long long)unknown->n);
+        used += n > 0 ? (size_t)n : 0;
+    }
+    return lb_scan_fail(tr->scan, tr->unknown[0].at,
+                        "unknown operations: %s%s; name them with --ignore to skip them", list,
+                        tr->more_unknown ? ", and more" : "");
+}
+
+void lb_translator_release(struct lb_translator *tr)
+{
+    lb_intern_release(&tr->objects);
+    lb_intern_release(&tr->items);
+}
+
+/* The meaning of a name, from the few that were met before. */
+static const struct lb_meaning *find_meaning(struct lb_translator *tr, const struct lb_raw *f)
+{
+    for (size_t i = 0; i < tr->n_meanings; i++) {
+        const struct lb_meaning *known = &tr->meanings[i];
+        if (known->length == f->length && memcmp(known->text, f->text, f->length) == 0)
+            return known;
+    }
+    char name[24] = "";
+    if (f->length < sizeof name) {
+        memcpy(name, f->text, f->length);
+        name[f->length] = '\0';
+    }
+    /* The last place is used again and again when there are more names than places. */
+    struct lb_meaning *meaning = &tr->meanings[tr->n_meanings];
+    if (tr->n_meanings < LB_MEANINGS - 1)
+        tr->n_meanings++;
+    *meaning = (struct lb_meaning){.text = f->text, .length = f->length};
+    meaning->is_dequeue = strcmp(name, "dequeue") == 0;
+    meaning->is_drain = strcmp(name, "drain") == 0;
+    int op = meaning->is_dequeue || meaning->is_drain ? LB_OP_CLAIM : lb_op_parse(name);
+    bool known = op >= 0 && op != LB_OP_ITEM && op < LB_OP_FAULT;
+    meaning->op = known ? op : -1;
+    meaning->is_ignored =
+        is_listed(tr->ignore, f->text, f->length) || (!known && is_listed(tr->ignore, "*", 1));
+    return meaning;
+}
+
+/* The operation, or -1: unknown, or to be ignored. */
+static int find_op(struct lb_translator *tr, const struct lb_raw_op *raw,
+                   struct lb_translated *translated)
+{
+    const struct lb_meaning *meaning = find_meaning(tr, &raw->keys[LB_KEY_F]);
+    translated->is_dequeue = meaning->is_dequeue;
+    translated->is_drain = meaning->is_drain;
+    if (meaning->is_ignored)
+        return -1;
+    if (meaning->op < 0)
+        note_unknown(tr, &raw->keys[LB_KEY_F], raw->at);
+    return meaning->op;
+}
+
+/* Locks and queues have different models: a history is one of either. */
+static int note_shape(struct lb_translator *tr, int op, const char *at)
+{
+    if (op == LB_OP_ENQUEUE || op == LB_OP_RECOVER)
+        return 0; /* either */
+    bool queue = op >= LB_OP_PUT;
+    if (queue && tr->queue_at == NULL)
+        tr->queue_at = at;
+    if (!queue && tr->lock_at == NULL)
+        tr->lock_at = at;
+    if (tr->lock_at == NULL || tr->queue_at == NULL)
+        return 0;
+    const char *first = queue ? tr->lock_at : tr->queue_at;
+    return lb_scan_fail(tr->scan, at, "an operation of a %s in a history of a %s (line %zu)",
+                        queue ? "queue" : "lock", queue ? "lock" : "queue",
+                        lb_scan_line(tr->scan, first));
+}
+
+/* --- values --- */
+
+int lb_translate_item(struct lb_translator *tr, const struct lb_raw *value, uint64_t *ret_item)
+{
+    if (value->kind == LB_RAW_INTEGER) {
+        *ret_item = (uint64_t)value->integer;
+        return 0;
+    }
+    if (value->kind == LB_RAW_NIL || value->kind == LB_RAW_ABSENT)
+        return 1;
+    uint32_t number;
+    if (lb_intern_text(&tr->items, value->text, value->length, &number) != 0)
+        return no_memory(tr);
+    *ret_item = (UINT64_C(1) << 63) + number;
+    return 0;
+}
+
+static bool is_lock_op(int op)
+{
+    return op == LB_OP_ACQUIRE || op == LB_OP_RENEW || op == LB_OP_RELEASE || op == LB_OP_CANCEL ||
+           op == LB_OP_WRITE;
+}
+
+/* Value and resource of a lock's operation: nothing, {:fence N}, or [resource either]. */
+static int read_lock_value(struct lb_translator *tr, const struct lb_raw_op *raw,
+                           struct lb_event *event)
+{
+    const struct lb_raw *value = &raw->keys[LB_KEY_VALUE];
+    if (value->kind == LB_RAW_VECTOR && raw->n_items == 2) {
+        const struct lb_raw *key = &raw->items[0];
+        if (tr->has_objects)
+            return lb_scan_fail(tr->scan, raw->at, "a tuple where others name their object");
+        if (lb_intern_text(&tr->objects, key->text, key->length, &event->object) != 0)
+            return no_memory(tr);
+        tr->has_tuples = true;
+        value = &raw->items[1];
+    }
+    if (value->kind == LB_RAW_INTEGER)
+        event->value = (uint64_t)value->integer;
+    /* A fenced lock answers 0 when it has no fence to give. */
+    if (raw->fence.kind == LB_RAW_INTEGER && raw->fence.integer != 0) {
+        event->value = (uint64_t)raw->fence.integer;
+        event->flags |= LB_EVF_TOKEN;
+    }
+    return 0;
+}
+
+static int read_value(struct lb_translator *tr, const struct lb_raw_op *raw, struct lb_event *event)
+{
+    const struct lb_raw *token = &raw->keys[LB_KEY_TOKEN];
+    if (token->kind == LB_RAW_INTEGER) {
+        event->value = (uint64_t)token->integer;
+        event->flags |= LB_EVF_TOKEN;
+        return 0;
+    }
+    if (token->kind != LB_RAW_ABSENT && token->kind != LB_RAW_NIL)
+        return lb_scan_fail(tr->scan, raw->at, "token must be a whole number");
+    if (is_lock_op(event->op))
+        return read_lock_value(tr, raw, event);
+    int code = lb_translate_item(tr, &raw->keys[LB_KEY_VALUE], &event->value);
+    return code < 0 ? code : 0;
+}
+
+bool lb_usually_effective(const struct lb_event *event)
+{
+    return event->type == LB_EV_OK &&
+           (event->op == LB_OP_RELEASE || event->op == LB_OP_COMPLETE || event->op == LB_OP_ERROR ||
+            event->op == LB_OP_FREE || event->op == LB_OP_CLEAR_ERROR ||
+            event->op == LB_OP_RENEW_ITEM);
+}
+
+uint32_t lb_usual_arg(const struct lb_event *event)
+{
+    return event->op == LB_OP_RELEASE || event->op == LB_OP_PUT ||
+           (event->op == LB_OP_ACQUIRE && event->type == LB_EV_INVOKE) ||
+           (event->op == LB_OP_CLAIM && event->type == LB_EV_INVOKE);
+}
+
+/* lockbench's own keys. */
+static int read_own_keys(struct lb_translator *tr, const struct lb_raw_op *raw,
+                         struct lb_event *event)
+{
+    bool shared = false, effective = false;
+    uint32_t object = UINT32_MAX;
+    int code = read_count(tr, raw, LB_KEY_ARG, "arg", UINT32_MAX, lb_usual_arg(event), &event->arg);
+    if (code == 0)
+        code = read_flag(tr, raw, LB_KEY_SHARED, "shared", false, &shared);
+    if (code == 0)
+        code = read_flag(tr, raw, LB_KEY_EFFECTIVE, "effective", lb_usually_effective(event),
+                         &effective);
+    if (code == 0)
+        code = read_count(tr, raw, LB_KEY_OBJECT, "object", LB_LARGEST_OBJECT, UINT32_MAX, &object);
+    if (code != 0)
+        return code;
+    if (shared)
+        event->flags |= LB_EVF_SHARED;
+    if (effective)
+        event->flags |= LB_EVF_EFFECTIVE;
+    if (object == UINT32_MAX)
+        return 0;
+    if (tr->has_tuples)
+        return lb_scan_fail(tr->scan, raw->at, "an object where others have a tuple");
+    tr->has_objects = true;
+    event->object = object;
+    return 0;
+}
+
+/* Every operation says its log, or none does. */
+static int read_log(struct lb_translator *tr, const struct lb_raw_op *raw,
+                    struct lb_translated *translated)
+{
+    int code =
+        read_count(tr, raw, LB_KEY_LOG, "log", LB_MAX_LOGS - 1, UINT32_MAX, &translated->log);
+    if (code != 0)
+        return code;
+    translated->has_log = translated->log != UINT32_MAX;
+    if (translated->has_log ? tr->lacks_logs : tr->has_logs)
+        return lb_scan_fail(tr->scan, raw->at, "some operations have a log and others have none");
+    if (translated->has_log)
+        tr->has_logs = true;
+    else
+        tr->lacks_logs = true;
+    return 0;
+}
+
+/* An operation of a process that is no number: a note of ours, or somebody else's nemesis. */
+static int translate_note(struct lb_translator *tr, const struct lb_raw_op *raw,
+                          struct lb_translated *translated)
+{
+    struct lb_event *event = &translated->event;
+    const struct lb_raw *f = &raw->keys[LB_KEY_F];
+    if (lb_raw_is(f, "meta")) {
+        translated->kind = LB_TR_META;
+        return 0;
+    }
+    translated->kind = LB_TR_NEMESIS;
+    if (raw->keys[LB_KEY_LOG].kind == LB_RAW_ABSENT)
+        return 0;
+    static const int notes[] = {LB_OP_ITEM, LB_OP_FAULT, LB_OP_DEATH, LB_OP_SESSION_END,
+                                LB_OP_WARM};
+    for (size_t i = 0; i < sizeof notes / sizeof notes[0]; i++)
+        if (lb_raw_is(f, lb_op_name(notes[i])))
+            event->op = (uint8_t)notes[i];
+    if (event->op == 0)
+        return lb_scan_fail(tr->scan, raw->at, "not a note that can have a log");
+    translated->kind = LB_TR_NOTE;
+    event->type = LB_EV_NOTE;
+    event->answer = answer_of(&raw->keys[LB_KEY_ERROR], event->op, LB_EV_OK);
+    int code = read_log(tr, raw, translated);
+    if (code == 0)
+        code = read_count(tr, raw, LB_KEY_BY, "by", UINT32_MAX, 0, &event->process);
+    if (code == 0)
+        code = read_value(tr, raw, event);
+    return code == 0 ? read_own_keys(tr, raw, event) : code;
+}
+
+int lb_translate(struct lb_translator *tr, const struct lb_raw_op *raw,
+                 struct lb_translated *ret_translated)
+{
+    const struct lb_raw *process = &raw->keys[LB_KEY_PROCESS];
+    struct lb_translated translated = {.kind = LB_TR_OPERATION};
+    struct lb_event *event = &translated.event;
+    tr->n_ops++;
+    int type = read_type(tr, raw);
+    if (type < 0)
+        return type;
+    if (raw->keys[LB_KEY_F].kind != LB_RAW_NAME)
+        return lb_scan_fail(tr->scan, raw->at, "an operation without an f that names it");
+    int code = check_index(tr, raw);
+    if (code == 0)
+        code = read_time(tr, raw, &event->time_ns);
+    if (code != 0)
+        return code;
+    if (process->kind == LB_RAW_NAME) {
+        code = translate_note(tr, raw, &translated);
+        *ret_translated = translated;
+        return code;
+    }
+    if (process->kind != LB_RAW_INTEGER)
+        return lb_scan_fail(tr->scan, raw->at, "an operation without a process");
+    code = read_count(tr, raw, LB_KEY_PROCESS, "process", UINT32_MAX, 0, &event->process);
+    if (code != 0)
+        return code;
+    int op = find_op(tr, raw, &translated);
+    if (op < 0) {
+        ret_translated->kind = LB_TR_SKIPPED;
+        return 0;
+    }
+    event->op = (uint8_t)op;
+    event->type = (uint8_t)type;
+    event->answer = answer_of(&raw->keys[LB_KEY_ERROR], op, type);
+    if (type == LB_EV_INVOKE)
+        event->answer = LB_OK;
+    code = note_shape(tr, op, raw->at);
+    if (code == 0)
+        code = read_log(tr, raw, &translated);
+    if (code == 0 && !translated.is_dequeue && !translated.is_drain)
+        code = read_value(tr, raw, event);
+    if (code == 0)
+        code = read_own_keys(tr, raw, event);
+    *ret_translated = translated;
+    return code;
+}

@@ -1,0 +1,76 @@
+/* One operation of a text format (struct lb_raw_op) to an event. What it means stands in jepsen.h;
+ * the grammar of processes is checked in jepsen.c. Private to bench/record.
+ */
+#ifndef LB_TRANSLATE_H
+#define LB_TRANSLATE_H
+
+#include "history.h"
+#include "intern.h"
+#include "scan.h"
+
+enum { LB_UNKNOWN_NAMES = 12, LB_MEANINGS = 16, LB_LARGEST_OBJECT = (1 << 24) - 1 };
+
+/* An operation that nobody knows, for the one message about all of them. */
+struct lb_unknown {
+    const char *text;
+    size_t length;
+    const char *at; /* where it stands first */
+    uint64_t n;
+};
+
+/* What an operation's name means. */
+struct lb_meaning {
+    const char *text;
+    size_t length;
+    int op; /* -1: unknown */
+    bool is_ignored, is_dequeue, is_drain;
+};
+
+/* What is carried from one operation to the next. */
+struct lb_translator {
+    const struct lb_scan *scan;
+    const char *ignore;       /* names; "*": all unknown */
+    struct lb_intern objects; /* keys of tuples */
+    struct lb_intern items;   /* values of items that are no integers */
+    struct lb_meaning meanings[LB_MEANINGS];
+    size_t n_meanings;
+    struct lb_unknown unknown[LB_UNKNOWN_NAMES];
+    size_t n_unknown;
+    bool more_unknown;
+    uint64_t n_ops; /* read, this one included */
+    int64_t last_index;
+    bool has_index, has_times, lacks_times, has_logs, lacks_logs, has_tuples, has_objects;
+    const char *lock_at, *queue_at; /* where the first operation of a lock, of a queue stands */
+};
+
+enum lb_translated_kind {
+    LB_TR_OPERATION,
+    LB_TR_NOTE,    /* event is complete: a note */
+    LB_TR_META,    /* text about the whole history */
+    LB_TR_NEMESIS, /* of a process that is no number: nothing of the history */
+    LB_TR_SKIPPED  /* unknown, or to be ignored */
+};
+
+struct lb_translated {
+    enum lb_translated_kind kind;
+    struct lb_event event;
+    bool has_log;
+    uint32_t log;
+    bool is_dequeue, is_drain; /* a claim in Jepsen's form: its items are in the value */
+};
+
+/* Returns 0, LB_E_FILE or LB_E_MEMORY. */
+int lb_translate(struct lb_translator *tr, const struct lb_raw_op *raw,
+                 struct lb_translated *ret_translated);
+/* The number of an item: itself, or one of the upper half for what is no integer. Returns 0, 1 when
+ * value is missing or nil, or LB_E_MEMORY. */
+int lb_translate_item(struct lb_translator *tr, const struct lb_raw *value, uint64_t *ret_item);
+/* At the end: LB_E_FILE when there were unknown operations; else 0. */
+int lb_translate_finish(const struct lb_translator *tr);
+void lb_translator_release(struct lb_translator *tr);
+
+/* Defaults of keys that a writer may leave out. */
+uint32_t lb_usual_arg(const struct lb_event *event);
+bool lb_usually_effective(const struct lb_event *event);
+
+#endif

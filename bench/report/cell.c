@@ -1,0 +1,299 @@
+/* What a cell came to: medians, verdicts, and what they mean against the strategy's promises.
+ *
+ * A verdict over several runs is the worst of them: one violation is a violation. "Held" is said
+ * only of runs that reached their end; a violation found in a run that was cut short still stands.
+ */
+#include "report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const double lb_quantiles[LB_QUANTILES] = {.5, .9, .95, .99, .999};
+const char *const lb_quantile_names[LB_QUANTILES] = {"p50", "p90", "p95", "p99", "p999"};
+
+void lb_cell_release(struct lb_cell *cell)
+{
+    for (size_t i = 0; i < cell->n_runs; i++)
+        lb_outcome_free(cell->runs[i]);
+    free(cell->runs);
+    free(cell->settings);
+    cell->runs = NULL;
+    cell->settings = NULL;
+    cell->n_runs = cell->room = cell->n_settings = 0;
+}
+
+int lb_cell_add(struct lb_cell *cell, struct lb_outcome *outcome, struct lb_error *err)
+{
+    if (cell->n_runs == cell->room) {
+        size_t room = cell->room * 2 + 1;
+        struct lb_outcome **runs = realloc(cell->runs, room * sizeof(struct lb_outcome *));
+        if (runs == NULL) {
+            lb_outcome_free(outcome);
+            return lb_fail(err, LB_E_MEMORY, "out of memory");
+        }
+        cell->runs = runs;
+        cell->room = room;
+    }
+    cell->runs[cell->n_runs++] = outcome;
+    cell->state = LB_CELL_DONE;
+    return 0;
+}
+
+/* --- medians --- */
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x, y;
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return (x > y) - (x < y);
+}
+
+/* The values are reordered. */
+static double median(double *values, size_t n)
+{
+    qsort(values, n, sizeof *values, compare_doubles);
+    return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
+
+static const struct lb_histogram *latency_of(const struct lb_outcome *run)
+{
+    return run->response[LB_M_ACQUIRE] != NULL ? run->response[LB_M_ACQUIRE]
+                                               : run->service[LB_M_ACQUIRE];
+}
+
+static double value_of(const struct lb_outcome *run, int which)
+{
+    switch (which) {
+    case 0:
+        return run->successes_per_s;
+    case 1:
+        return run->attempts_per_success;
+    case 2: {
+        double n = run->successes_per_s * (double)run->elapsed_ns / 1e9;
+        return n > 0 && run->has_cpu ? (double)(run->cpu_user_ns + run->cpu_system_ns) / 1e3 / n
+                                     : 0;
+    }
+    case 3:
+        return run->judgement.measures.jain;
+    case 4:
+        return (double)run->counts[LB_M_ACQUIRE].succeeded;
+    default:
+        return latency_of(run) != NULL ? (double)latency_of(run)->max : 0;
+    }
+}
+
+void lb_cell_summarise(const struct lb_cell *cell, struct lb_summary *ret_summary)
+{
+    struct lb_summary summary = {0};
+    size_t n = cell->n_runs;
+    double *values = n > 0 ? malloc(n * sizeof *values) : NULL;
+    double medians[6] = {0};
+    for (size_t q = 0; q < LB_QUANTILES; q++)
+        summary.quantile_ns[q] = UINT64_MAX;
+    if (values == NULL) {
+        *ret_summary = summary;
+        return;
+    }
+    for (int which = 0; which < 6; which++) {
+        for (size_t i = 0; i < n; i++)
+            values[i] = value_of(cell->runs[i], which);
+        medians[which] = median(values, n);
+    }
+    summary.successes_per_s = medians[0];
+    summary.attempts_per_success = medians[1];
+    summary.cpu_us_per_success = medians[2];
+    summary.jain = medians[3];
+    summary.n_successes = (uint64_t)medians[4];
+    summary.max_ns = (uint64_t)medians[5];
+    for (size_t q = 0; q < LB_QUANTILES; q++) {
+        bool enough = true;
+        for (size_t i = 0; i < n && enough; i++) {
+            const struct lb_histogram *latency = latency_of(cell->runs[i]);
+            enough = latency != NULL && lb_histogram_enough(latency, lb_quantiles[q]);
+            values[i] = enough ? (double)lb_histogram_quantile(latency, lb_quantiles[q]) : 0;
+            summary.has_latency |= latency != NULL && latency->count > 0;
+        }
+        if (enough)
+            summary.quantile_ns[q] = (uint64_t)median(values, n);
+    }
+    free(values);
+    *ret_summary = summary;
+}
+
+/* --- verdicts --- */
+
+static bool run_violates(const struct lb_outcome *run)
+{
+    for (int g = 0; g < LB_GUARANTEES; g++)
+        if (run->judgement.findings[g].verdict == LB_V_VIOLATED)
+            return true;
+    return false;
+}
+
+enum lb_standing lb_cell_standing(const struct lb_cell *cell)
+{
+    switch (cell->state) {
+    case LB_CELL_SKIPPED:
+        return LB_STANDS_SKIPPED;
+    case LB_CELL_FAILED:
+        return LB_STANDS_FAILED;
+    case LB_CELL_PENDING:
+    case LB_CELL_NOT_RUN:
+        return LB_STANDS_NOT_RUN;
+    case LB_CELL_DONE:
+    default:
+        break;
+    }
+    enum lb_standing standing = LB_STANDS_HELD;
+    bool is_tested = false;
+    for (size_t i = 0; i < cell->n_runs; i++) {
+        for (int g = 0; g < LB_GUARANTEES; g++)
+            is_tested |= cell->runs[i]->judgement.findings[g].verdict == LB_V_HELD;
+        if (run_violates(cell->runs[i]))
+            return LB_STANDS_VIOLATED;
+        if (cell->runs[i]->state != LB_RUN_COMPLETE)
+            standing = LB_STANDS_INCONCLUSIVE;
+    }
+    return standing == LB_STANDS_HELD && !is_tested ? LB_STANDS_UNTESTED : standing;
+}
+
+char *lb_cell_verdict(const struct lb_cell *cell, char *buf, size_t size)
+{
+    static const char *const words[] = {
+        [LB_STANDS_HELD] = "held",           [LB_STANDS_VIOLATED] = "VIOLATED",
+        [LB_STANDS_SKIPPED] = "SKIP",        [LB_STANDS_INCONCLUSIVE] = "inconclusive",
+        [LB_STANDS_FAILED] = "error",        [LB_STANDS_NOT_RUN] = "not run",
+        [LB_STANDS_UNTESTED] = "not tested",
+    };
+    enum lb_standing standing = lb_cell_standing(cell);
+    size_t used = (size_t)snprintf(buf, size, "%s", words[standing]);
+    if (standing != LB_STANDS_VIOLATED)
+        return buf;
+    size_t n_bad = 0;
+    for (size_t i = 0; i < cell->n_runs; i++)
+        n_bad += run_violates(cell->runs[i]);
+    for (int g = 0; g < LB_GUARANTEES && used < size; g++) {
+        const struct lb_outcome *run;
+        const struct lb_finding *finding = lb_cell_finding(cell, (enum lb_guarantee)g, &run);
+        if (finding != NULL && finding->verdict == LB_V_VIOLATED)
+            used += (size_t)snprintf(buf + used, size - used, " %s",
+                                     lb_guarantee_name((enum lb_guarantee)g));
+    }
+    if (cell->n_runs > 1 && used < size)
+        snprintf(buf + used, size - used, " %zu/%zu", n_bad, cell->n_runs);
+    return buf;
+}
+
+const struct lb_finding *lb_cell_finding(const struct lb_cell *cell, enum lb_guarantee guarantee,
+                                         const struct lb_outcome **ret_run)
+{
+    static const int weight[] = {
+        [LB_V_VIOLATED] = 0, [LB_V_HELD] = 1, [LB_V_NOT_TESTED] = 2, [LB_V_NOT_CLAIMED] = 3};
+    const struct lb_finding *best = NULL;
+    for (size_t i = 0; i < cell->n_runs; i++) {
+        const struct lb_finding *finding = &cell->runs[i]->judgement.findings[guarantee];
+        if (best != NULL && weight[finding->verdict] >= weight[best->verdict])
+            continue;
+        best = finding;
+        *ret_run = cell->runs[i];
+    }
+    return best;
+}
+
+/* Is name one of a comma-separated list? */
+static bool in_list(const char *name, size_t length, const char *list)
+{
+    for (const char *at = list;;) {
+        size_t n = strcspn(at, ",");
+        if (n == length && strncmp(at, name, n) == 0)
+            return true;
+        if (at[n] == '\0')
+            return false;
+        at += n + 1;
+    }
+}
+
+/* Are all of a break's settings ("a=1 b=2") among the cell's? */
+static bool has_settings(const struct lb_cell *cell, const char *wanted)
+{
+    while (wanted != NULL && *wanted != '\0') {
+        size_t n = strcspn(wanted, " ");
+        const char *value = memchr(wanted, '=', n);
+        bool found = false;
+        for (size_t i = 0; i < cell->n_settings && value != NULL && !found; i++) {
+            size_t name_length = (size_t)(value - wanted), value_length = n - name_length - 1;
+            const struct lb_setting *s = &cell->settings[i];
+            found = strlen(s->name) == name_length && strlen(s->value) == value_length &&
+                    strncmp(s->name, wanted, name_length) == 0 &&
+                    strncmp(s->value, value + 1, value_length) == 0;
+        }
+        if (!found)
+            return false;
+        wanted += n + strspn(wanted + n, " ");
+    }
+    return true;
+}
+
+/* The n-th known break of the guarantee that may show in this cell. */
+static const struct lb_break *known_break(const struct lb_cell *cell, enum lb_guarantee guarantee,
+                                          size_t n)
+{
+    for (const struct lb_break *b = cell->strategy->breaks; b != NULL && b->why != NULL; b++) {
+        if (b->guarantee != guarantee || !has_settings(cell, b->options))
+            continue;
+        const char *fault = lb_fault_name(cell->scenario.fault);
+        if (b->faults != NULL && !in_list(fault, strlen(fault), b->faults))
+            continue;
+        if (b->engines != NULL && !in_list(cell->engine, strcspn(cell->engine, ":"), b->engines))
+            continue;
+        if (n-- == 0)
+            return b;
+    }
+    return NULL;
+}
+
+const char *lb_cell_why_broken(const struct lb_cell *cell, enum lb_guarantee guarantee)
+{
+    const struct lb_break *known = known_break(cell, guarantee, 0);
+    return known != NULL ? known->why : "";
+}
+
+/* Is this the cell in which the break is to show? Without options it is the defaults that show it.
+ */
+static bool is_shown_by(const struct lb_break *known, const struct lb_cell *cell)
+{
+    if (known->options == NULL && cell->n_settings > 0)
+        return false;
+    /* A fault is another question. */
+    if (cell->scenario.fault != LB_FAULT_NONE || cell->scenario.skew_ns > 0)
+        return false;
+    size_t n = lb_scenario_base(cell->scenario.name);
+    return known->scenario == NULL ||
+           (strlen(known->scenario) == n && strncmp(known->scenario, cell->scenario.name, n) == 0);
+}
+
+enum lb_expectation lb_cell_expectation(const struct lb_cell *cell, enum lb_guarantee guarantee)
+{
+    const struct lb_outcome *run;
+    const struct lb_finding *finding = lb_cell_finding(cell, guarantee, &run);
+    const struct lb_break *known;
+    bool may_break = known_break(cell, guarantee, 0) != NULL, must_break = false;
+    for (size_t n = 0; (known = known_break(cell, guarantee, n)) != NULL; n++)
+        must_break |= is_shown_by(known, cell);
+    if (finding == NULL)
+        return LB_EXPECT_NOTHING;
+    switch (finding->verdict) {
+    case LB_V_VIOLATED:
+        return may_break ? LB_EXPECT_CAUGHT : LB_EXPECT_BROKEN;
+    case LB_V_HELD:
+        if (run->state != LB_RUN_COMPLETE)
+            return LB_EXPECT_UNTESTED;
+        return must_break ? LB_EXPECT_MISSED : LB_EXPECT_KEPT;
+    case LB_V_NOT_TESTED:
+        return LB_EXPECT_UNTESTED;
+    case LB_V_NOT_CLAIMED:
+    default:
+        return LB_EXPECT_NOTHING;
+    }
+}

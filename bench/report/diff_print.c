@@ -1,0 +1,252 @@
+/* A comparison of two results, written: text, JSON, Markdown. See diff.h. */
+#include "diff.h"
+#include "table.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+/* "1 slower, 3 equivalent": what is there, worst first. */
+static void summary(const struct lb_diff *diff, char *buf, size_t size)
+{
+    size_t used = 0;
+    buf[0] = '\0';
+    if (diff->n_violated > 0)
+        used += (size_t)snprintf(buf, size, "%zu newly violated", diff->n_violated);
+    for (int i = 0; i < LB_DIFF_OUTCOMES && used < size; i++)
+        if (diff->n_outcomes[i] > 0)
+            used += (size_t)snprintf(buf + used, size - used, "%s%zu %s", used > 0 ? ", " : "",
+                                     diff->n_outcomes[i],
+                                     lb_diff_outcome_name((enum lb_diff_outcome)i));
+}
+
+/* "1.62k/s [1.58k/s, 1.70k/s]" */
+static void median_text(enum lb_metric metric, const struct lb_estimate *e, char *buf, size_t size)
+{
+    char value[32], low[32], high[32];
+    snprintf(buf, size, "%s [%s, %s]", lb_metric_format(metric, e->value, value, sizeof value),
+             lb_metric_format(metric, e->interval.low, low, sizeof low),
+             lb_metric_format(metric, e->interval.high, high, sizeof high));
+}
+
+static void ratio_text(const struct lb_estimate *e, char *buf, size_t size)
+{
+    snprintf(buf, size, "%.3f [%.3f, %.3f]", e->value, e->interval.low, e->interval.high);
+}
+
+static const char *verdict_text(const struct lb_diff_row *row)
+{
+    return lb_diff_violates(row) ? "VIOLATED" : lb_diff_outcome_name(row->outcome);
+}
+
+struct texts {
+    char base[80], new[80], ratio[60], p[16];
+};
+
+static void row_texts(const struct lb_diff_row *row, struct texts *t)
+{
+    *t = (struct texts){.p = ""};
+    if (!row->is_compared)
+        return;
+    median_text(row->metric, &row->comparison.base, t->base, sizeof t->base);
+    median_text(row->metric, &row->comparison.new, t->new, sizeof t->new);
+    ratio_text(&row->comparison.ratio, t->ratio, sizeof t->ratio);
+    snprintf(t->p, sizeof t->p, "%.3f", row->comparison.p_adjusted);
+}
+
+/* ---- text ---- */
+
+static enum lb_ink ink_of(const struct lb_diff_row *row)
+{
+    if (lb_diff_violates(row) || row->outcome == LB_DIFF_SLOWER)
+        return LB_INK_BAD;
+    if (row->outcome == LB_DIFF_INCONCLUSIVE)
+        return LB_INK_WARN;
+    return row->outcome == LB_DIFF_FASTER ? LB_INK_GOOD : LB_INK_PLAIN;
+}
+
+static void print_head(const struct lb_diff *diff, FILE *out, unsigned width)
+{
+    char text[1600];
+    snprintf(text, sizeof text, "base: %s, %s, lockbench %s\nnew: %s, %s, lockbench %s\n",
+             diff->base->path, diff->base->started, diff->base->version, diff->new->path,
+             diff->new->started, diff->new->version);
+    lb_print_wrapped(out, text, 0, width);
+    for (size_t i = 0; i < diff->n_notes; i++) {
+        const struct lb_difference *note = &diff->notes[i];
+        snprintf(text, sizeof text, "not alike, as allowed: %s is %s in the base and %s in the new",
+                 note->key, note->base, note->new);
+        lb_print_wrapped(out, text, 0, width);
+    }
+}
+
+static void print_reasons(const struct lb_diff *diff, FILE *out, unsigned width)
+{
+    char text[600];
+    for (size_t i = 0; i < diff->n_rows; i++) {
+        const struct lb_diff_row *row = &diff->rows[i];
+        if (row->reason[0] == '\0' && !lb_diff_violates(row))
+            continue;
+        snprintf(text, sizeof text, "%s on %s, %s, %s: %s", row->base->strategy, row->base->engine,
+                 row->base->scenario, lb_metric_name(row->metric),
+                 lb_diff_violates(row) ? "violates a guarantee that the base kept" : row->reason);
+        lb_print_wrapped(out, text, 0, width);
+    }
+}
+
+int lb_diff_text(const struct lb_diff *diff, FILE *out, bool color, unsigned width,
+                 struct lb_error *err)
+{
+    static const struct lb_column columns[] = {
+        {"strategy", false}, {"engine", false}, {"scenario", false},
+        {"metric", false},   {"base", true},    {"new", true},
+        {"ratio", true},     {"p", true},       {"verdict", false}};
+    enum { COLUMNS = sizeof columns / sizeof columns[0] };
+    struct lb_table *table = lb_table_new(columns, COLUMNS);
+    if (table == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    for (size_t i = 0; i < diff->n_rows; i++) {
+        const struct lb_diff_row *row = &diff->rows[i];
+        struct texts t;
+        row_texts(row, &t);
+        const char *const cells[COLUMNS] = {row->base->strategy,
+                                            row->base->engine,
+                                            row->base->scenario,
+                                            lb_metric_name(row->metric),
+                                            t.base,
+                                            t.new,
+                                            t.ratio,
+                                            t.p,
+                                            verdict_text(row)};
+        for (int c = 0; c < COLUMNS; c++)
+            lb_table_add(table, cells[c], c == COLUMNS - 1 ? ink_of(row) : LB_INK_PLAIN);
+    }
+    char text[300];
+    print_head(diff, out, width);
+    fputc('\n', out);
+    int rc = lb_table_print(table, out, color);
+    lb_table_free(table);
+    if (rc != 0)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    fputc('\n', out);
+    print_reasons(diff, out, width);
+    summary(diff, text, sizeof text);
+    fprintf(out, "%s (threshold %.3g %%; medians and ratios with 90 %% intervals; p after Holm)\n",
+            text, 100 * diff->options.threshold);
+    return 0;
+}
+
+/* ---- JSON ---- */
+
+static json_t *real(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *estimate_json(const struct lb_estimate *e)
+{
+    return json_pack("{s:o, s:o, s:o, s:o}", "value", real(e->value), "low", real(e->interval.low),
+                     "high", real(e->interval.high), "coverage", real(e->interval.coverage));
+}
+
+static json_t *row_json(const struct lb_diff_row *row)
+{
+    static const char *const units[LB_METRICS] = {"per_s", "ns", "ns", "ns", "ns"};
+    const struct lb_comparison *c = &row->comparison;
+    json_t *json = json_pack(
+        "{s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:s, s:s*, s:i, s:i}", "strategy", row->base->strategy,
+        "engine", row->base->engine, "scenario", row->base->scenario, "metric",
+        lb_metric_name(row->metric), "unit", units[row->metric], "outcome",
+        lb_diff_outcome_name(row->outcome), "newly_violated", lb_diff_violates(row), "base_verdict",
+        row->base->verdict, "new_verdict", row->new != NULL ? row->new->verdict : NULL, "base_runs",
+        (int)row->base->n_runs, "new_runs", row->new != NULL ? (int)row->new->n_runs : 0);
+    if (json != NULL && row->reason[0] != '\0')
+        json_object_set_new(json, "reason", json_string(row->reason));
+    if (json == NULL || !row->is_compared)
+        return json;
+    json_t *more = json_pack("{s:o, s:o, s:o, s:o, s:o}", "base", estimate_json(&c->base), "new",
+                             estimate_json(&c->new), "ratio", estimate_json(&c->ratio), "p",
+                             real(c->p), "p_adjusted", real(c->p_adjusted));
+    if (more == NULL || json_object_update(json, more) != 0) {
+        json_decref(json);
+        json = NULL;
+    }
+    json_decref(more);
+    return json;
+}
+
+int lb_diff_json(const struct lb_diff *diff, FILE *out, struct lb_error *err)
+{
+    json_t *rows = json_array(), *notes = json_array();
+    int failed = rows == NULL || notes == NULL;
+    for (size_t i = 0; i < diff->n_rows; i++)
+        failed |= json_array_append_new(rows, row_json(&diff->rows[i]));
+    for (size_t i = 0; i < diff->n_notes; i++)
+        failed |= json_array_append_new(
+            notes, json_pack("{s:s, s:s, s:s}", "key", diff->notes[i].key, "base",
+                             diff->notes[i].base, "new", diff->notes[i].new));
+    json_t *json = json_pack("{s:s, s:i, s:s, s:s, s:s, s:f, s:o, s:o}", "schema", "lockbench-diff",
+                             "schema_version", 1, "lockbench", LB_VERSION, "base", diff->base->path,
+                             "new", diff->new->path, "threshold", diff->options.threshold,
+                             "not_alike", notes, "rows", rows);
+    if (failed || json == NULL) {
+        json_decref(json);
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    }
+    int rc = json_dumpf(json, out, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) == 0 &&
+                     fputc('\n', out) != EOF
+                 ? 0
+                 : lb_fail(err, LB_E_ENV, "cannot write the comparison as JSON");
+    json_decref(json);
+    return rc;
+}
+
+/* ---- Markdown ---- */
+
+/* In a table's cell: bars and angle brackets would be taken for markup. */
+static void markdown_cell(FILE *out, const char *text)
+{
+    fputs("| ", out);
+    for (; *text != '\0'; text++) {
+        if (strchr("|<>\\`*_", *text) != NULL)
+            fputc('\\', out);
+        fputc(*text, out);
+    }
+    fputc(' ', out);
+}
+
+int lb_diff_markdown(const struct lb_diff *diff, FILE *out, struct lb_error *err)
+{
+    char text[300];
+    summary(diff, text, sizeof text);
+    fprintf(out, "**lockbench: %s** (threshold %.3g %%)\n\n", text, 100 * diff->options.threshold);
+    fputs("| strategy | engine | scenario | metric | base | new | ratio | p | verdict |\n"
+          "| --- | --- | --- | --- | ---: | ---: | ---: | ---: | --- |\n",
+          out);
+    for (size_t i = 0; i < diff->n_rows; i++) {
+        const struct lb_diff_row *row = &diff->rows[i];
+        struct texts t;
+        char verdict[300];
+        row_texts(row, &t);
+        snprintf(verdict, sizeof verdict, "%s%s%s", verdict_text(row),
+                 row->reason[0] != '\0' ? ": " : "", row->reason);
+        const char *const cells[] = {row->base->strategy,
+                                     row->base->engine,
+                                     row->base->scenario,
+                                     lb_metric_name(row->metric),
+                                     t.base,
+                                     t.new,
+                                     t.ratio,
+                                     t.p,
+                                     verdict};
+        for (size_t c = 0; c < sizeof cells / sizeof cells[0]; c++)
+            markdown_cell(out, cells[c]);
+        fputs("|\n", out);
+    }
+    fprintf(out, "\nMedians and ratios (new/base) with 90 %% intervals; p after Holm over the "
+                 "table.\n");
+    for (size_t i = 0; i < diff->n_notes; i++)
+        fprintf(out, "\nNot alike, as allowed: `%s` is `%s` in the base, `%s` in the new result.\n",
+                diff->notes[i].key, diff->notes[i].base, diff->notes[i].new);
+    return ferror(out) ? lb_fail(err, LB_E_ENV, "cannot write the comparison") : 0;
+}

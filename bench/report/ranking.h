@@ -1,0 +1,33 @@
+/* How sure is the order of the table? Rates of strategies against the fastest one, with intervals.
+ */
+#ifndef LB_RANKING_H
+#define LB_RANKING_H
+
+#include "report.h"
+#include "stats.h"
+
+/* One cell against the reference: the fastest, of those that held if any did, among the cells with
+ * its engine and its scenario. */
+struct lb_ranking_row {
+    const struct lb_cell *cell, *reference;
+    struct lb_comparison comparison; /* base: the reference; new: the cell */
+};
+
+struct lb_ranking {
+    struct lb_ranking_row *rows; /* tables in the order of the report, each fastest first */
+    size_t n_rows;
+    size_t n_family; /* comparisons that were corrected for */
+};
+
+extern const struct lb_compare_options lb_ranking_options;
+
+/* Compares all cells with at least two complete runs; no rows if there are no two of them to
+ * compare. 0 or LB_E_MEMORY. Release with lb_ranking_release. */
+int lb_ranking_make(const struct lb_report *report, struct lb_ranking *ret, struct lb_error *err);
+void lb_ranking_release(struct lb_ranking *ranking);
+
+/* Median successes/s over the complete runs of a cell, with its interval. False with fewer than two
+ * of them, or when memory ran out. */
+bool lb_cell_rate(const struct lb_cell *cell, struct lb_estimate *ret);
+
+#endif

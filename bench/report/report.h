@@ -1,0 +1,165 @@
+/* What was run, and the sinks that tell it: text, json, jsonl, csv, tap.
+ *
+ * A cell is one strategy on one target under one scenario; it is run once or more. A report is all
+ * cells of one invocation. The command line fills them; sinks only read. Numbers of a cell are the
+ * medians over its runs, percentiles are never averaged.
+ */
+#ifndef LB_REPORT_H
+#define LB_REPORT_H
+
+#include "run.h"
+
+#include <stdio.h>
+
+enum lb_cell_state {
+    LB_CELL_PENDING, /* not yet, or never because the user stopped */
+    LB_CELL_DONE,    /* at least one run came to an outcome */
+    LB_CELL_SKIPPED, /* strategy, engine and scenario do not fit: reason */
+    LB_CELL_FAILED,  /* it should have run and could not: error */
+    LB_CELL_NOT_RUN  /* the target failed before its turn: reason */
+};
+
+struct lb_cell {
+    const struct lb_strategy *strategy; /* borrowed */
+    const struct lb_target *target;     /* NULL: no database. Borrowed */
+    const struct lb_file *file;         /* borrowed; NULL: no statements */
+    char name[96];                      /* the strategy's, "[options]" if they are part of it */
+    const char *strategy_path;          /* as -s takes it: name or file. Borrowed */
+    const char *scenario_path;          /* as -S takes it. Borrowed */
+    char engine[32];                    /* "postgres"; "postgres:2" for a second target of it */
+    struct lb_scenario scenario;        /* as run: file, then flags */
+    struct lb_setting *settings;        /* owned array of borrowed texts */
+    size_t n_settings;
+    enum lb_cell_state state;
+    char reason[300];
+    struct lb_error error;
+    size_t n_runs, room;
+    struct lb_outcome **runs; /* owned */
+};
+
+struct lb_environment {
+    char machine[128]; /* CPU model */
+    long n_cores;
+    char system[128]; /* kernel and release */
+    uint64_t memory_bytes;
+};
+
+struct lb_report {
+    char command[16]; /* "compare" */
+    uint64_t seed;
+    uint64_t n_repeat;
+    bool costs; /* are shown */
+    int64_t start_unix_ms;
+    struct lb_environment environment;
+    bool interrupted;
+    bool keeps_histories;  /* in the directory, by lb_store_history_name */
+    const char *directory; /* where it is stored; NULL: nowhere */
+    size_t n_cells;
+    struct lb_cell *cells;
+};
+
+void lb_environment_read(struct lb_environment *environment);
+void lb_cell_release(struct lb_cell *cell);
+/* Takes the outcome over, also when it fails. 0 or LB_E_MEMORY. */
+int lb_cell_add(struct lb_cell *cell, struct lb_outcome *outcome, struct lb_error *err);
+
+/* --- what a cell came to --- */
+
+enum { LB_QUANTILES = 5 };
+extern const double lb_quantiles[LB_QUANTILES]; /* .5 .9 .95 .99 .999 */
+extern const char *const lb_quantile_names[LB_QUANTILES];
+
+/* Medians over the runs. A quantile is UINT64_MAX when a run has too few samples for it. */
+struct lb_summary {
+    double successes_per_s, attempts_per_success, cpu_us_per_success, jain;
+    uint64_t n_successes;
+    uint64_t quantile_ns[LB_QUANTILES], max_ns; /* of acquire or claim; response if there is one */
+    bool has_latency;
+};
+void lb_cell_summarise(const struct lb_cell *cell, struct lb_summary *ret_summary);
+
+enum lb_standing {
+    LB_STANDS_HELD,
+    LB_STANDS_VIOLATED,
+    LB_STANDS_UNTESTED,     /* nothing that is claimed was judged: no history, for one */
+    LB_STANDS_INCONCLUSIVE, /* the history ends early, or the measurement does not hold */
+    LB_STANDS_SKIPPED,
+    LB_STANDS_FAILED,
+    LB_STANDS_NOT_RUN
+};
+enum lb_standing lb_cell_standing(const struct lb_cell *cell);
+/* "held", "VIOLATED exclusive fifo", "not tested", "inconclusive", "SKIP", "error", "not run", and
+ * in how many of several runs. Returns buf. */
+char *lb_cell_verdict(const struct lb_cell *cell, char *buf, size_t size);
+
+/* The finding that stands for all runs of the cell: violated before held before not tested. NULL
+ * without runs. *ret_run is the run it comes from. */
+const struct lb_finding *lb_cell_finding(const struct lb_cell *cell, enum lb_guarantee guarantee,
+                                         const struct lb_outcome **ret_run);
+
+/* What a verdict means against what the strategy promises and is known to break. */
+enum lb_expectation {
+    LB_EXPECT_NOTHING, /* neither claimed nor known broken */
+    LB_EXPECT_KEPT,    /* claimed, held */
+    LB_EXPECT_BROKEN,  /* claimed, violated: a finding */
+    LB_EXPECT_CAUGHT,  /* known broken, violated: as it should be */
+    LB_EXPECT_MISSED,  /* known broken by this scenario, not caught */
+    LB_EXPECT_UNTESTED /* the history cannot tell: the finding's reason */
+};
+enum lb_expectation lb_cell_expectation(const struct lb_cell *cell, enum lb_guarantee guarantee);
+/* Why it is known to be broken, as the strategy says; "" if it is not known to be. */
+const char *lb_cell_why_broken(const struct lb_cell *cell, enum lb_guarantee guarantee);
+
+/* The command that repeats this run, with the password left out. Returns buf. */
+char *lb_reproduce(const struct lb_cell *cell, const struct lb_outcome *run, char *buf,
+                   size_t size);
+
+/* --- sinks --- */
+
+struct lb_sink_state {
+    FILE *out;
+    const struct lb_report *report;
+    bool color;     /* escape sequences are welcome */
+    bool bars;      /* small bars are welcome: a terminal */
+    unsigned width; /* columns */
+    size_t n_lines, n_not_ok;
+    bool is_done; /* tap: no more lines, after Bail out! or 1..0 */
+    struct lb_error *err;
+    int rc; /* LB_E_MEMORY, if a sink ran out of it */
+};
+
+/* begin once, cell as each comes to its end (in the order of the report), end once. fail instead of
+ * all of these when nothing could be begun: state->err says why. NULL: does not care. */
+struct lb_sink {
+    const char *name;
+    void (*begin)(struct lb_sink_state *state);
+    void (*cell)(struct lb_sink_state *state, const struct lb_cell *cell);
+    void (*end)(struct lb_sink_state *state);
+    void (*fail)(struct lb_sink_state *state);
+};
+extern const struct lb_sink lb_sink_text, lb_sink_json, lb_sink_jsonl, lb_sink_csv, lb_sink_tap;
+/* All of them; NULL-terminated. */
+extern const struct lb_sink *const lb_sinks[];
+
+/* Writes the whole report as one JSON document. 0, LB_E_MEMORY or LB_E_ENV. */
+int lb_json_write(const struct lb_report *report, FILE *out, struct lb_error *err);
+
+/* --- results on disk --- */
+
+/* A result's directory while it is being written; final only once all is there. */
+struct lb_store {
+    char temporary[512], final[512];
+};
+/* Makes DIR if need be, and in it a temporary directory. */
+int lb_store_open(struct lb_store *store, const char *dir, const char *name, int64_t unix_ms,
+                  struct lb_error *err);
+/* Writes run.json and gives the directory its name (with a number if that name is taken). */
+int lb_store_close(struct lb_store *store, const struct lb_report *report, struct lb_error *err);
+/* Path of a cell's kept history; run counts from 0. */
+void lb_store_history_path(const struct lb_store *store, const struct lb_report *report,
+                           const struct lb_cell *cell, size_t run, char *buf, size_t size);
+/* The same without the directory, as run.json names it. */
+void lb_store_history_name(const struct lb_report *report, const struct lb_cell *cell, size_t run,
+                           char *buf, size_t size);
+
+#endif

@@ -1,0 +1,5 @@
+/* The sinks by name. */
+#include "report.h"
+
+const struct lb_sink *const lb_sinks[] = {&lb_sink_text, &lb_sink_json, &lb_sink_jsonl,
+                                          &lb_sink_csv,  &lb_sink_tap,  NULL};

@@ -1,0 +1,93 @@
+/* Results on disk: DIR/<UTC time>-<name>/, written under a temporary name and renamed once all of
+ * it is there, so that whoever finds a directory without the leading dot finds a whole result.
+ */
+#include "report.h"
+#include "store_series.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+int lb_store_open(struct lb_store *store, const char *dir, const char *name, int64_t unix_ms,
+                  struct lb_error *err)
+{
+    char stamp[32];
+    struct tm tm;
+    time_t seconds = (time_t)(unix_ms / 1000);
+    gmtime_r(&seconds, &tm);
+    strftime(stamp, sizeof stamp, "%Y%m%dT%H%M%SZ", &tm);
+    if (strlen(dir) + strlen(name) + 64 > sizeof store->final)
+        return lb_fail(err, LB_E_USAGE, "%s: the name is too long", dir);
+    if (mkdir(dir, 0777) != 0 && errno != EEXIST)
+        return lb_fail(err, LB_E_ENV, "%s: %s", dir, strerror(errno));
+    snprintf(store->final, sizeof store->final, "%s/%s-%s", dir, stamp, name);
+    snprintf(store->temporary, sizeof store->temporary, "%s/.%s-%s.%ld", dir, stamp, name,
+             (long)getpid());
+    if (mkdir(store->temporary, 0777) != 0)
+        return lb_fail(err, LB_E_ENV, "%s: %s", store->temporary, strerror(errno));
+    return 0;
+}
+
+/* One file of the result, written by write and brought to the disk. */
+static int store_file(const struct lb_store *store, const char *name,
+                      int (*write)(const struct lb_report *report, FILE *file,
+                                   struct lb_error *err),
+                      const struct lb_report *report, struct lb_error *err)
+{
+    char path[600];
+    snprintf(path, sizeof path, "%s/%s", store->temporary, name);
+    FILE *file = fopen(path, "we");
+    if (file == NULL)
+        return lb_fail(err, LB_E_ENV, "%s: %s", path, strerror(errno));
+    int rc = write(report, file, err);
+    if (rc == 0 && (fflush(file) != 0 || fsync(fileno(file)) != 0))
+        rc = lb_fail(err, LB_E_ENV, "%s: %s", path, strerror(errno));
+    if (fclose(file) != 0 && rc == 0)
+        rc = lb_fail(err, LB_E_ENV, "%s: %s", path, strerror(errno));
+    return rc;
+}
+
+int lb_store_close(struct lb_store *store, const struct lb_report *report, struct lb_error *err)
+{
+    int rc = store_file(store, "run.json", lb_json_write, report, err);
+    if (rc == 0)
+        rc = store_file(store, "intervals.jsonl", lb_store_intervals, report, err);
+    if (rc == 0)
+        rc = store_file(store, "latency.hlog", lb_store_histograms, report, err);
+    if (rc != 0)
+        return rc;
+    /* rename() refuses a directory that is not empty: a result of the same second stays. */
+    size_t length = strlen(store->final);
+    for (int i = 2; rename(store->temporary, store->final) != 0; i++) {
+        if ((errno != EEXIST && errno != ENOTEMPTY) || i > 99)
+            return lb_fail(err, LB_E_ENV, "%s: %s", store->final, strerror(errno));
+        snprintf(store->final + length, sizeof store->final - length, "-%d", i);
+    }
+    return 0;
+}
+
+void lb_store_history_name(const struct lb_report *report, const struct lb_cell *cell, size_t run,
+                           char *buf, size_t size)
+{
+    size_t used = (size_t)snprintf(buf, size, "history");
+    if (report->n_cells > 1)
+        used += (size_t)snprintf(buf + used, size - used, "-%s-%s-%s", cell->name, cell->engine,
+                                 cell->scenario.name);
+    if (report->n_repeat > 1 && used < size)
+        used += (size_t)snprintf(buf + used, size - used, "-%zu", run + 1);
+    if (used < size)
+        snprintf(buf + used, size - used, ".lbh");
+    for (char *c = buf; *c != '\0'; c++)
+        if (strchr("/:[]= ", *c) != NULL)
+            *c = '_';
+}
+
+void lb_store_history_path(const struct lb_store *store, const struct lb_report *report,
+                           const struct lb_cell *cell, size_t run, char *buf, size_t size)
+{
+    char name[400];
+    lb_store_history_name(report, cell, run, name, sizeof name);
+    snprintf(buf, size, "%s/%s", store->temporary, name);
+}

@@ -1,0 +1,274 @@
+/* Stored results, read back: see stored.h.
+ *
+ * A result may come from another version, another machine, or a person's editor: everything that is
+ * used is checked, and what is missing is named with the file. Keys that are not known are left
+ * alone, so that a newer lockbench's results can be read as long as the schema's version is ours.
+ */
+#include "stored.h"
+
+#include "units.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { SCHEMA_VERSION = 1 };
+
+static const char *const metric_names[LB_METRICS] = {"rate", "p50", "p95", "p99", "cpu"};
+
+const char *lb_metric_name(enum lb_metric metric)
+{
+    return metric_names[metric];
+}
+
+int lb_metric_parse(const char *name)
+{
+    for (int i = 0; i < LB_METRICS; i++)
+        if (strcmp(name, metric_names[i]) == 0)
+            return i;
+    return -1;
+}
+
+char *lb_metric_format(enum lb_metric metric, double value, char *buf, size_t size)
+{
+    if (!isfinite(value)) {
+        snprintf(buf, size, "inf");
+    } else if (metric == LB_METRIC_RATE) {
+        lb_format_count(value, buf, size);
+        snprintf(buf + strlen(buf), size - strlen(buf), "/s");
+    } else {
+        lb_format_ns((uint64_t)llround(value), buf, size);
+    }
+    return buf;
+}
+
+/* ---- reading ---- */
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text != NULL ? text : "";
+}
+
+/* A number that is not negative, or NAN. */
+static double number_of(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    double number = json_is_number(value) ? json_number_value(value) : (double)NAN;
+    return number >= 0 ? number : (double)NAN;
+}
+
+static double metric_of(const json_t *run, enum lb_metric metric)
+{
+    static const char *const keys[LB_METRICS] = {
+        [LB_METRIC_P50] = "p50_ns", [LB_METRIC_P95] = "p95_ns", [LB_METRIC_P99] = "p99_ns"};
+    double rate = number_of(run, "successes_per_s");
+    if (metric == LB_METRIC_RATE)
+        return rate;
+    if (metric == LB_METRIC_CPU) {
+        double n = rate * number_of(run, "elapsed_ns") / 1e9;
+        double cpu = number_of(run, "cpu_user_ns") + number_of(run, "cpu_system_ns");
+        return n > 0 ? cpu / n : (double)NAN;
+    }
+    const json_t *acquire = json_object_get(json_object_get(run, "operations"), "acquire");
+    const json_t *latency = json_object_get(acquire, "response");
+    if (!json_is_object(latency))
+        latency = json_object_get(acquire, "service");
+    return number_of(latency, keys[metric]);
+}
+
+/* All values of a metric, or NULL if any is missing. */
+static int take_metric(struct lb_stored_cell *cell, const json_t *runs, enum lb_metric metric,
+                       struct lb_error *err)
+{
+    double *values = malloc((cell->n_runs + 1) * sizeof *values);
+    if (values == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    size_t n = 0, index;
+    json_t *run;
+    json_array_foreach(runs, index, run)
+    {
+        if (strcmp(text_of(run, "state"), "complete") != 0)
+            continue;
+        values[n] = metric_of(run, metric);
+        if (isnan(values[n])) {
+            free(values);
+            return 0;
+        }
+        n++;
+    }
+    cell->values[metric] = values;
+    return 0;
+}
+
+static int take_cell(const char *path, size_t index, const json_t *json,
+                     struct lb_stored_cell *cell, struct lb_error *err)
+{
+    const json_t *runs = json_object_get(json, "runs"), *run;
+    *cell = (struct lb_stored_cell){.strategy = text_of(json, "strategy"),
+                                    .engine = text_of(json, "engine"),
+                                    .scenario = text_of(json, "scenario"),
+                                    .verdict = text_of(json, "verdict"),
+                                    .reason = text_of(json, "reason"),
+                                    .json = json};
+    if (cell->strategy[0] == '\0' || cell->engine[0] == '\0' || cell->scenario[0] == '\0' ||
+        !json_is_array(runs))
+        return lb_fail(err, LB_E_FILE, "%s: cell %zu lacks its strategy, engine, scenario or runs",
+                       path, index);
+    size_t i;
+    json_array_foreach(runs, i, run)
+    {
+        bool complete = strcmp(text_of(run, "state"), "complete") == 0;
+        cell->n_runs += complete;
+        cell->n_other += !complete;
+        if (complete && isnan(metric_of(run, LB_METRIC_RATE)))
+            return lb_fail(err, LB_E_FILE, "%s: run %zu of cell %zu has no successes_per_s", path,
+                           i, index);
+    }
+    int rc = 0;
+    for (int m = 0; m < LB_METRICS && rc == 0; m++)
+        rc = take_metric(cell, runs, (enum lb_metric)m, err);
+    return rc;
+}
+
+static int take_cells(struct lb_stored *result, struct lb_error *err)
+{
+    const json_t *cells = json_object_get(result->json, "cells");
+    if (strcmp(text_of(result->json, "schema"), "lockbench-result") != 0 || !json_is_array(cells))
+        return lb_fail(err, LB_E_FILE, "%s: not a result of lockbench", result->path);
+    json_int_t version = json_integer_value(json_object_get(result->json, "schema_version"));
+    if (version != SCHEMA_VERSION)
+        return lb_fail(err, LB_E_FILE, "%s: has schema version %lld, this lockbench reads %d",
+                       result->path, (long long)version, SCHEMA_VERSION);
+    result->version = text_of(result->json, "lockbench");
+    result->started = text_of(result->json, "started");
+    size_t n = json_array_size(cells);
+    result->cells = calloc(n + 1, sizeof *result->cells);
+    if (result->cells == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    int rc = 0;
+    for (; result->n_cells < n && rc == 0; result->n_cells++)
+        rc = take_cell(result->path, result->n_cells, json_array_get(cells, result->n_cells),
+                       &result->cells[result->n_cells], err);
+    return rc;
+}
+
+/* The file that path stands for, into buf. */
+static void locate(const char *path, char *buf, size_t size)
+{
+    struct stat st;
+    bool is_there = stat(path, &st) == 0;
+    if (is_there && S_ISDIR(st.st_mode))
+        snprintf(buf, size, "%s/run.json", path);
+    else if (!is_there && strchr(path, '/') == NULL)
+        snprintf(buf, size, "results/%s/run.json", path);
+    else
+        snprintf(buf, size, "%s", path);
+}
+
+int lb_stored_load(const char *path, struct lb_stored *ret, struct lb_error *err)
+{
+    struct lb_stored result = {0};
+    json_error_t why;
+    if (strlen(path) + 32 > sizeof result.path)
+        return lb_fail(err, LB_E_FILE, "%s: the name is too long", path);
+    locate(path, result.path, sizeof result.path);
+    result.json = json_load_file(result.path, JSON_REJECT_DUPLICATES, &why);
+    int rc = 0;
+    if (result.json == NULL && why.line < 0)
+        rc = lb_fail(err, LB_E_FILE, "%s: %s", result.path, why.text);
+    else if (result.json == NULL)
+        rc = lb_fail(err, LB_E_FILE, "%s:%d: %s", result.path, why.line, why.text);
+    else
+        rc = take_cells(&result, err);
+    if (rc != 0) {
+        lb_stored_release(&result);
+        return rc;
+    }
+    *ret = result;
+    return 0;
+}
+
+void lb_stored_release(struct lb_stored *result)
+{
+    for (size_t i = 0; i < result->n_cells; i++)
+        for (int m = 0; m < LB_METRICS; m++)
+            free(result->cells[i].values[m]);
+    free(result->cells);
+    json_decref(result->json);
+    *result = (struct lb_stored){0};
+}
+
+/* ---- differences ---- */
+
+struct collector {
+    struct lb_difference *into;
+    size_t room, n;
+};
+
+static void value_text(const json_t *value, char *buf, size_t size)
+{
+    if (value == NULL) {
+        snprintf(buf, size, "not set");
+    } else if (json_is_string(value)) {
+        snprintf(buf, size, "%s", json_string_value(value));
+    } else {
+        size_t n = json_dumpb(value, buf, size - 1, JSON_ENCODE_ANY | JSON_COMPACT);
+        buf[n < size ? n : size - 1] = '\0';
+    }
+}
+
+static void collect(struct collector *c, const char *kind, const char *key, const json_t *base,
+                    const json_t *new)
+{
+    if (base == new || (base != NULL && new != NULL &&json_equal(base, new)))
+        return;
+    if (c->n < c->room) {
+        struct lb_difference *d = &c->into[c->n];
+        snprintf(d->key, sizeof d->key, "%s%s%s", kind, kind[0] != '\0' ? " " : "", key);
+        value_text(base, d->base, sizeof d->base);
+        value_text(new, d->new, sizeof d->new);
+    }
+    c->n++;
+}
+
+/* Every key of either object. */
+static void collect_objects(struct collector *c, const char *kind, json_t *base, json_t *new)
+{
+    for (void *at = json_object_iter(base); at != NULL; at = json_object_iter_next(base, at)) {
+        const char *key = json_object_iter_key(at);
+        collect(c, kind, key, json_object_iter_value(at), json_object_get(new, key));
+    }
+    for (void *at = json_object_iter(new); at != NULL; at = json_object_iter_next(new, at)) {
+        const char *key = json_object_iter_key(at);
+        if (json_object_get(base, key) == NULL)
+            collect(c, kind, key, NULL, json_object_iter_value(at));
+    }
+}
+
+static const json_t *first_run(const struct lb_stored_cell *cell)
+{
+    return json_array_get(json_object_get(cell->json, "runs"), 0);
+}
+
+size_t lb_stored_differences(const struct lb_stored *base_result, const struct lb_stored_cell *base,
+                             const struct lb_stored *new_result, const struct lb_stored_cell *new,
+                             struct lb_difference *ret, size_t room)
+{
+    struct collector c = {.into = ret, .room = room};
+    static const char *const machine[] = {"machine", "cores"};
+    collect_objects(&c, "", json_object_get(base->json, "config"),
+                    json_object_get(new->json, "config"));
+    collect_objects(&c, "opt", json_object_get(base->json, "options"),
+                    json_object_get(new->json, "options"));
+    collect_objects(&c, "setting", json_object_get(first_run(base), "server_settings"),
+                    json_object_get(first_run(new), "server_settings"));
+    for (size_t i = 0; i < sizeof machine / sizeof machine[0]; i++)
+        collect(&c, "", machine[i],
+                json_object_get(json_object_get(base_result->json, "environment"), machine[i]),
+                json_object_get(json_object_get(new_result->json, "environment"), machine[i]));
+    return c.n;
+}

@@ -1,0 +1,158 @@
+/* Tables of text with aligned columns, and the few other things that text output needs. Widths are
+ * counted in characters, not bytes: UTF-8 continuation bytes take no column.
+ */
+#include "table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct lb_table {
+    const struct lb_column *columns;
+    size_t n_columns, n_cells, room;
+    struct entry {
+        char *text;
+        enum lb_ink ink;
+    } * cells;
+    bool out_of_memory;
+};
+
+struct lb_table *lb_table_new(const struct lb_column *columns, size_t n_columns)
+{
+    struct lb_table *table = calloc(1, sizeof *table);
+    if (table != NULL) {
+        table->columns = columns;
+        table->n_columns = n_columns;
+    }
+    return table;
+}
+
+void lb_table_free(struct lb_table *table)
+{
+    if (table == NULL)
+        return;
+    for (size_t i = 0; i < table->n_cells; i++)
+        free(table->cells[i].text);
+    free(table->cells);
+    free(table);
+}
+
+void lb_table_add(struct lb_table *table, const char *text, enum lb_ink ink)
+{
+    if (table->n_cells == table->room) {
+        size_t room = table->room * 2 + 64;
+        struct entry *cells = realloc(table->cells, room * sizeof *cells);
+        if (cells == NULL) {
+            table->out_of_memory = true;
+            return;
+        }
+        table->cells = cells;
+        table->room = room;
+    }
+    char *copy = strdup(text);
+    if (copy == NULL) {
+        table->out_of_memory = true;
+        return;
+    }
+    table->cells[table->n_cells++] = (struct entry){copy, ink};
+}
+
+static size_t width_of(const char *text)
+{
+    size_t n = 0;
+    for (; *text != '\0'; text++)
+        n += ((unsigned char)*text & 0xc0) != 0x80;
+    return n;
+}
+
+void lb_print_ink(FILE *out, const char *text, enum lb_ink ink, bool color)
+{
+    static const char *const codes[] = {[LB_INK_PLAIN] = "",
+                                        [LB_INK_GOOD] = "\033[32m",
+                                        [LB_INK_BAD] = "\033[1;31m",
+                                        [LB_INK_WARN] = "\033[33m",
+                                        [LB_INK_DIM] = "\033[2m"};
+    if (!color || ink == LB_INK_PLAIN || *text == '\0')
+        fputs(text, out);
+    else
+        fprintf(out, "%s%s\033[0m", codes[ink], text);
+}
+
+static void print_field(FILE *out, const char *text, enum lb_ink ink, size_t width, bool right,
+                        bool last, bool color)
+{
+    size_t own = width_of(text);
+    int padding = width > own ? (int)(width - own) : 0;
+    if (right)
+        fprintf(out, "%*s", padding, "");
+    lb_print_ink(out, text, ink, color);
+    if (!right && !last)
+        fprintf(out, "%*s", padding, "");
+}
+
+int lb_table_print(const struct lb_table *table, FILE *out, bool color)
+{
+    enum { MOST = 24 };
+    size_t width[MOST], n = table->n_columns;
+    if (table->out_of_memory || n == 0 || n > MOST)
+        return -1;
+    for (size_t c = 0; c < n; c++)
+        width[c] = width_of(table->columns[c].title);
+    for (size_t i = 0; i < table->n_cells; i++) {
+        size_t own = width_of(table->cells[i].text);
+        if (own > width[i % n])
+            width[i % n] = own;
+    }
+    size_t n_titled = n;
+    while (n_titled > 1 && table->columns[n_titled - 1].title[0] == '\0')
+        n_titled--;
+    for (size_t c = 0; c < n_titled; c++) {
+        fputs(c > 0 ? "  " : "", out);
+        print_field(out, table->columns[c].title, LB_INK_DIM, width[c], table->columns[c].right,
+                    c + 1 == n_titled, color);
+    }
+    fputc('\n', out);
+    for (size_t first = 0; first + n <= table->n_cells; first += n) {
+        const struct entry *row = table->cells + first;
+        size_t used = n;
+        while (used > 1 && row[used - 1].text[0] == '\0') /* no blanks at the end of a line */
+            used--;
+        for (size_t c = 0; c < used; c++) {
+            fputs(c > 0 ? "  " : "", out);
+            print_field(out, row[c].text, row[c].ink, width[c], table->columns[c].right,
+                        c + 1 == used, color);
+        }
+        fputc('\n', out);
+    }
+    return 0;
+}
+
+void lb_print_wrapped(FILE *out, const char *text, unsigned indent, unsigned width)
+{
+    unsigned column = 0;
+    while (*text != '\0') {
+        size_t n = strcspn(text, " \n");
+        bool newline = text[n] == '\n';
+        if (n > 0) {
+            if (column > 0 && column + 1 + n > width) {
+                fputc('\n', out);
+                column = 0;
+            }
+            if (column == 0) {
+                fprintf(out, "%*s", (int)indent, "");
+                column = indent;
+            } else {
+                fputc(' ', out);
+                column++;
+            }
+            fwrite(text, 1, n, out);
+            column += (unsigned)n;
+        }
+        text += n + (text[n] != '\0');
+        if (newline && column > 0) {
+            fputc('\n', out);
+            column = 0;
+        }
+    }
+    if (column > 0)
+        fputc('\n', out);
+}

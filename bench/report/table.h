@@ -1,0 +1,32 @@
+/* Tables of text with aligned columns. */
+#ifndef LB_TABLE_H
+#define LB_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+enum lb_ink { LB_INK_PLAIN, LB_INK_GOOD, LB_INK_BAD, LB_INK_WARN, LB_INK_DIM };
+
+struct lb_column {
+    const char *title;
+    bool right; /* numbers */
+};
+
+struct lb_table;
+
+/* columns is borrowed. NULL: out of memory. */
+struct lb_table *lb_table_new(const struct lb_column *columns, size_t n_columns);
+void lb_table_free(struct lb_table *table);
+/* Adds the next cell, row by row; text is copied. Out of memory is remembered: see lb_table_print.
+ */
+void lb_table_add(struct lb_table *table, const char *text, enum lb_ink ink);
+/* Writes it, two blanks between the columns, no trailing blanks; -1 if memory ran out. */
+int lb_table_print(const struct lb_table *table, FILE *out, bool color);
+
+/* text in ink, or plain if not color. */
+void lb_print_ink(FILE *out, const char *text, enum lb_ink ink, bool color);
+/* Writes text as paragraphs: wrapped at width columns, indented. */
+void lb_print_wrapped(FILE *out, const char *text, unsigned indent, unsigned width);
+
+#endif

@@ -1,0 +1,172 @@
+/* Results as TAP version 13: one line per strategy, engine, scenario and guarantee.
+ *
+ * Names are stable: numbers stand in the YAML block below a line. A guarantee that a strategy does
+ * not claim has no line. A control that is known to be broken is ok when it is caught, and not ok
+ * when it is not. What could not be tested is a SKIP with its reason. The plan comes last, since a
+ * run may end early; version 13 because that is what Debian 12's prove accepts.
+ */
+#include "report.h"
+
+#include <string.h>
+
+/* A description must not hold what TAP takes for a directive. */
+static void print_name(FILE *out, const char *text)
+{
+    for (; *text != '\0'; text++)
+        fputc(*text == '#' || *text == '\n' ? '_' : *text, out);
+}
+
+static void print_yaml_text(FILE *out, const char *key, const char *text)
+{
+    fprintf(out, "  %s: \"", key);
+    for (; *text != '\0'; text++) {
+        if (*text == '"' || *text == '\\')
+            fputc('\\', out);
+        fputc(*text == '\n' ? ' ' : *text, out);
+    }
+    fputs("\"\n", out);
+}
+
+static void line(struct lb_sink_state *state, const struct lb_cell *cell, const char *guarantee,
+                 bool ok)
+{
+    state->n_lines++;
+    state->n_not_ok += !ok;
+    fprintf(state->out, "%s %zu - ", ok ? "ok" : "not ok", state->n_lines);
+    print_name(state->out, cell->name);
+    fprintf(state->out, " %s %s %s", cell->engine, cell->scenario.name, guarantee);
+}
+
+static void skip(struct lb_sink_state *state, const struct lb_cell *cell, const char *guarantee,
+                 const char *reason)
+{
+    line(state, cell, guarantee, true);
+    fputs(" # SKIP ", state->out);
+    print_name(state->out, reason[0] != '\0' ? reason : "the history cannot tell");
+    fputc('\n', state->out);
+}
+
+static void details(struct lb_sink_state *state, const struct lb_cell *cell,
+                    enum lb_guarantee guarantee, const struct lb_finding *finding,
+                    const struct lb_outcome *run, enum lb_expectation expectation)
+{
+    static const char *const meanings[] = {[LB_EXPECT_KEPT] = "claimed and held",
+                                           [LB_EXPECT_BROKEN] = "claimed but violated",
+                                           [LB_EXPECT_CAUGHT] = "known to be broken, and caught",
+                                           [LB_EXPECT_MISSED] =
+                                               "known to be broken, but not caught"};
+    FILE *out = state->out;
+    char text[1200];
+    fputs("  ---\n", out);
+    print_yaml_text(out, "meaning", meanings[expectation]);
+    if (finding->n_witnesses > 0)
+        print_yaml_text(out, "message", finding->witness[0].text);
+    if (expectation == LB_EXPECT_CAUGHT || expectation == LB_EXPECT_MISSED)
+        print_yaml_text(out, "why", lb_cell_why_broken(cell, guarantee));
+    fprintf(out, "  violations: %llu\n  tested: %llu\n", (unsigned long long)finding->n_violations,
+            (unsigned long long)finding->n_tested);
+    fprintf(out, "  runs: %zu\n  successes_per_s: %.6g\n  seed: %llu\n", cell->n_runs,
+            run->successes_per_s, (unsigned long long)run->seed);
+    print_yaml_text(out, "reproduce", lb_reproduce(cell, run, text, sizeof text));
+    fputs("  ...\n", out);
+}
+
+static void guarantee_line(struct lb_sink_state *state, const struct lb_cell *cell,
+                           enum lb_guarantee guarantee)
+{
+    const struct lb_outcome *run = NULL;
+    const struct lb_finding *finding = lb_cell_finding(cell, guarantee, &run);
+    enum lb_expectation expectation = lb_cell_expectation(cell, guarantee);
+    const char *name = lb_guarantee_name(guarantee);
+    switch (expectation) {
+    case LB_EXPECT_NOTHING:
+        return;
+    case LB_EXPECT_UNTESTED:
+        skip(state, cell, name,
+             finding->verdict == LB_V_NOT_TESTED ? finding->reason : run->reason);
+        return;
+    case LB_EXPECT_KEPT:
+    case LB_EXPECT_CAUGHT:
+    case LB_EXPECT_BROKEN:
+    case LB_EXPECT_MISSED:
+    default:
+        line(state, cell, name, expectation == LB_EXPECT_KEPT || expectation == LB_EXPECT_CAUGHT);
+        fputc('\n', state->out);
+        details(state, cell, guarantee, finding, run, expectation);
+    }
+}
+
+/* When it is known before the start that nothing can run, that is the whole plan. */
+static void tap_begin(struct lb_sink_state *state)
+{
+    const struct lb_report *report = state->report;
+    const char *reason = "nothing was selected";
+    fputs("TAP version 13\n", state->out);
+    for (size_t i = 0; i < report->n_cells; i++) {
+        if (report->cells[i].state != LB_CELL_SKIPPED)
+            return;
+        reason = report->cells[i].reason;
+    }
+    fputs("1..0 # SKIP ", state->out);
+    print_name(state->out, reason);
+    fputc('\n', state->out);
+    state->is_done = true;
+}
+
+static void bail_out(struct lb_sink_state *state, const struct lb_cell *cell, const char *reason)
+{
+    fprintf(state->out, "Bail out! %s: %s\n", cell->engine, reason);
+    state->is_done = true;
+}
+
+static void tap_cell(struct lb_sink_state *state, const struct lb_cell *cell)
+{
+    if (state->is_done)
+        return;
+    switch (cell->state) {
+    case LB_CELL_SKIPPED:
+        skip(state, cell, "all", cell->reason);
+        break;
+    case LB_CELL_FAILED:
+        if (cell->error.code == LB_E_ENV) {
+            bail_out(state, cell, cell->error.message);
+            break;
+        }
+        line(state, cell, "all", false);
+        fputs("\n  ---\n", state->out);
+        print_yaml_text(state->out, "message", cell->error.message);
+        fputs("  ...\n", state->out);
+        break;
+    case LB_CELL_DONE:
+        for (int g = 0; g < LB_GUARANTEES; g++)
+            guarantee_line(state, cell, (enum lb_guarantee)g);
+        for (size_t i = 0; i < cell->n_runs && !state->is_done; i++)
+            if (cell->runs[i]->state == LB_RUN_SERVER_GONE)
+                bail_out(state, cell, cell->runs[i]->reason);
+        break;
+    case LB_CELL_PENDING:
+    case LB_CELL_NOT_RUN:
+    default:
+        break; /* interrupted, or bailed out: the plan says how far it came */
+    }
+    fflush(state->out);
+}
+
+static void tap_end(struct lb_sink_state *state)
+{
+    if (state->is_done)
+        return;
+    if (state->report->interrupted)
+        fputs("Bail out! interrupted\n", state->out);
+    else
+        fprintf(state->out, "1..%zu\n", state->n_lines);
+}
+
+/* A harness wants to know why there is no plan. */
+static void tap_fail(struct lb_sink_state *state)
+{
+    fprintf(state->out, "TAP version 13\nBail out! %s\n", state->err->message);
+}
+
+const struct lb_sink lb_sink_tap = {
+    .name = "tap", .begin = tap_begin, .cell = tap_cell, .end = tap_end, .fail = tap_fail};

@@ -1,0 +1,433 @@
+/* Results for people: what was measured, one table per scenario, and under it a plain sentence for
+ * every violation with the command that repeats it, and the reason of every cell without numbers.
+ *
+ * Nothing is printed before the end: the order of the rows depends on the results.
+ */
+#include "text.h"
+#include "report.h"
+#include "table.h"
+#include "units.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- what was measured, and on what --- */
+
+static const struct lb_outcome *first_run(const struct lb_report *report, const char *engine)
+{
+    for (size_t i = 0; i < report->n_cells; i++)
+        if (report->cells[i].n_runs > 0 && strcmp(report->cells[i].engine, engine) == 0)
+            return report->cells[i].runs[0];
+    return NULL;
+}
+
+/* Version, durability and isolation: without them a number says nothing. The rest is in the JSON.
+ */
+static bool is_essential(const char *fact)
+{
+    static const char *const names[] = {"version",
+                                        "pooled",
+                                        "journal_mode",
+                                        "synchronous",
+                                        "fsync",
+                                        "synchronous_commit",
+                                        "sync_binlog",
+                                        "innodb_flush_log_at_trx_commit",
+                                        "full_page_writes",
+                                        "isolation",
+                                        "tx_isolation",
+                                        "default_transaction_isolation",
+                                        "transaction_isolation"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(names[i], fact) == 0)
+            return true;
+    return false;
+}
+
+/* One line per target, as the server tells it. */
+static void print_targets(const struct lb_sink_state *state)
+{
+    const struct lb_report *report = state->report;
+    for (size_t i = 0; i < report->n_cells; i++) {
+        const struct lb_cell *cell = &report->cells[i];
+        const struct lb_outcome *run = first_run(report, cell->engine);
+        bool is_first = true;
+        for (size_t j = 0; j < i && is_first; j++)
+            is_first = strcmp(report->cells[j].engine, cell->engine) != 0;
+        if (!is_first || run == NULL || cell->target == NULL)
+            continue;
+        char text[2000];
+        size_t used = (size_t)snprintf(text, sizeof text, "%s: %s at %s;", cell->engine,
+                                       cell->target->db->product, cell->target->label);
+        for (size_t f = 0; f < run->n_facts && used < sizeof text; f++)
+            if (is_essential(run->facts[f].name))
+                used += (size_t)snprintf(text + used, sizeof text - used, " %s=%s",
+                                         run->facts[f].name, run->facts[f].value);
+        lb_print_wrapped(state->out, text, 0, state->width);
+    }
+}
+
+static void print_head(const struct lb_sink_state *state)
+{
+    const struct lb_report *report = state->report;
+    char text[400];
+    snprintf(text, sizeof text, "lockbench %s: seed %llu, %llu run%s per cell, %ld cores (%s), %s",
+             LB_VERSION, (unsigned long long)report->seed, (unsigned long long)report->n_repeat,
+             report->n_repeat == 1 ? "" : "s", report->environment.n_cores,
+             report->environment.machine, report->environment.system);
+    lb_print_wrapped(state->out, text, 0, state->width);
+    print_targets(state);
+}
+
+static bool same_question(const struct lb_cell *a, const struct lb_cell *b)
+{
+    size_t n = lb_scenario_base(a->scenario.name);
+    return n == lb_scenario_base(b->scenario.name) &&
+           strncmp(a->scenario.name, b->scenario.name, n) == 0;
+}
+
+/* Does the key vary among the cells that are asked first's question? */
+static bool varies(const struct lb_report *report, const struct lb_cell *first,
+                   const struct lb_key *key)
+{
+    char value[300], other[300];
+    lb_scenario_get(&first->scenario, key, value, sizeof value);
+    for (size_t i = 0; i < report->n_cells; i++) {
+        lb_scenario_get(&report->cells[i].scenario, key, other, sizeof other);
+        if (same_question(&report->cells[i], first) && strcmp(value, other) != 0)
+            return true;
+    }
+    return false;
+}
+
+/* The keys that say what the scenario did, and did not vary; times and shares that are off are left
+ * out. */
+static void print_config(const struct lb_sink_state *state, const struct lb_cell *cell)
+{
+    static const char *const always[] = {"workers", "hold",    "poll",      "duration",
+                                         "warmup",  "backoff", "isolation", "think"};
+    const struct lb_scenario *scenario = &cell->scenario;
+    char text[1500] = "", value[300];
+    size_t used = 0;
+    for (const struct lb_key *key = lb_scenario_keys; key->name != NULL; key++) {
+        if (key->type == LB_KEY_SHAPE || !lb_key_applies(key, scenario->shape) ||
+            varies(state->report, cell, key))
+            continue;
+        lb_scenario_get(scenario, key, value, sizeof value);
+        bool wanted = strcmp(value, "0") != 0 && strcmp(value, "no") != 0 &&
+                      strcmp(value, "none") != 0 &&
+                      (scenario->fault != LB_FAULT_NONE || strncmp(key->name, "fault-", 6) != 0) &&
+                      (scenario->rate[0] != '\0' || strcmp(key->name, "max-pending") != 0);
+        for (size_t i = 0; i < sizeof always / sizeof always[0]; i++)
+            wanted |= strcmp(always[i], key->name) == 0;
+        if (wanted && used < sizeof text)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %s",
+                                     used > 0 ? ", " : "", key->name, value);
+    }
+    lb_print_wrapped(state->out, text, 2, state->width);
+}
+
+/* --- the table --- */
+
+static const struct lb_column columns[] = {
+    {"strategy", false}, {"engine", false}, {"verdict", false}, {"success/s", true},
+    {"tries", true},     {"p50", true},     {"p95", true},      {"p99", true},
+    {"max", true},       {"fair", true},    {"cpu", true},      {"", false},
+};
+enum { COLUMNS = sizeof columns / sizeof columns[0], FIRST_COLUMNS = 2, MOST_VARYING = 16 };
+
+/* The columns of one table: what varies in a sweep stands after strategy and engine. */
+struct layout {
+    const struct lb_key *keys[MOST_VARYING];
+    size_t n_keys;
+    struct lb_column columns[COLUMNS + MOST_VARYING];
+};
+
+static void make_layout(const struct lb_report *report, const struct lb_cell *first,
+                        struct layout *layout)
+{
+    layout->n_keys = 0;
+    for (const struct lb_key *key = lb_scenario_keys; key->name != NULL; key++)
+        if (layout->n_keys < MOST_VARYING && varies(report, first, key))
+            layout->keys[layout->n_keys++] = key;
+    for (size_t i = 0; i < COLUMNS; i++)
+        layout->columns[i < FIRST_COLUMNS ? i : i + layout->n_keys] = columns[i];
+    for (size_t i = 0; i < layout->n_keys; i++)
+        layout->columns[FIRST_COLUMNS + i] = (struct lb_column){layout->keys[i]->name, true};
+}
+
+struct row {
+    const struct lb_cell *cell;
+    struct lb_summary summary;
+    size_t engine_order, variant_order;
+    bool has_numbers;
+};
+
+/* By engine and point of a sweep as given, then the fastest first; those without numbers last. */
+static int compare_rows(const void *a, const void *b)
+{
+    const struct row *x = a, *y = b;
+    if (x->engine_order != y->engine_order)
+        return x->engine_order < y->engine_order ? -1 : 1;
+    if (x->variant_order != y->variant_order)
+        return x->variant_order < y->variant_order ? -1 : 1;
+    if (x->has_numbers != y->has_numbers)
+        return x->has_numbers ? -1 : 1;
+    if (!x->has_numbers)
+        return x->cell < y->cell ? -1 : x->cell > y->cell;
+    return (x->summary.successes_per_s < y->summary.successes_per_s) -
+           (x->summary.successes_per_s > y->summary.successes_per_s);
+}
+
+static void add_latency(struct lb_table *table, uint64_t ns)
+{
+    char text[32] = "n/a";
+    if (ns != UINT64_MAX)
+        lb_format_ns(ns, text, sizeof text);
+    lb_table_add(table, text, LB_INK_PLAIN);
+}
+
+static void add_bar(struct lb_table *table, double share)
+{
+    enum { BAR = 12 };
+    char text[BAR + 1];
+    size_t n = share > 0 ? (size_t)(share * BAR + .5) : 0;
+    memset(text, '#', n > BAR ? BAR : n);
+    text[n > BAR ? BAR : n] = '\0';
+    lb_table_add(table, text, LB_INK_DIM);
+}
+
+static enum lb_ink verdict_ink(const struct lb_cell *cell)
+{
+    switch (lb_cell_standing(cell)) {
+    case LB_STANDS_HELD:
+        return LB_INK_GOOD;
+    case LB_STANDS_VIOLATED:
+    case LB_STANDS_FAILED:
+        return LB_INK_BAD;
+    case LB_STANDS_UNTESTED:
+    case LB_STANDS_INCONCLUSIVE:
+        return LB_INK_WARN;
+    case LB_STANDS_SKIPPED:
+    case LB_STANDS_NOT_RUN:
+    default:
+        return LB_INK_DIM;
+    }
+}
+
+static void add_row(struct lb_table *table, const struct layout *layout, const struct row *row,
+                    double best, bool bars)
+{
+    const struct lb_summary *s = &row->summary;
+    char text[300];
+    lb_table_add(table, row->cell->name, LB_INK_PLAIN);
+    lb_table_add(table, row->cell->engine, LB_INK_PLAIN);
+    for (size_t i = 0; i < layout->n_keys; i++) {
+        lb_scenario_get(&row->cell->scenario, layout->keys[i], text, sizeof text);
+        lb_table_add(table, text, LB_INK_PLAIN);
+    }
+    lb_table_add(table, lb_cell_verdict(row->cell, text, sizeof text), verdict_ink(row->cell));
+    if (!row->has_numbers) {
+        for (size_t i = FIRST_COLUMNS + 1; i < COLUMNS; i++)
+            lb_table_add(table, "", LB_INK_PLAIN);
+        return;
+    }
+    lb_table_add(table, lb_format_count(s->successes_per_s, text, sizeof text), LB_INK_PLAIN);
+    snprintf(text, sizeof text, s->n_successes > 0 ? "%.2f" : "n/a", s->attempts_per_success);
+    lb_table_add(table, text, LB_INK_PLAIN);
+    add_latency(table, s->quantile_ns[0]);
+    add_latency(table, s->quantile_ns[2]);
+    add_latency(table, s->quantile_ns[3]);
+    add_latency(table, s->has_latency ? s->max_ns : UINT64_MAX);
+    snprintf(text, sizeof text, s->n_successes > 0 ? "%.2f" : "n/a", s->jain);
+    lb_table_add(table, text, LB_INK_PLAIN);
+    if (s->cpu_us_per_success > 0)
+        lb_format_ns((uint64_t)(s->cpu_us_per_success * 1e3), text, sizeof text);
+    else
+        snprintf(text, sizeof text, "n/a");
+    lb_table_add(table, text, LB_INK_PLAIN);
+    if (bars && best > 0)
+        add_bar(table, s->successes_per_s / best);
+    else
+        lb_table_add(table, "", LB_INK_PLAIN);
+}
+
+static size_t engine_order(const struct lb_report *report, const char *engine)
+{
+    size_t i = 0;
+    while (i < report->n_cells && strcmp(report->cells[i].engine, engine) != 0)
+        i++;
+    return i;
+}
+
+static size_t variant_order(const struct lb_report *report, const char *scenario)
+{
+    size_t i = 0;
+    while (i < report->n_cells && strcmp(report->cells[i].scenario.name, scenario) != 0)
+        i++;
+    return i;
+}
+
+/* The table of the scenario whose first cell is first. */
+static void print_scenario(struct lb_sink_state *state, const struct lb_cell *first)
+{
+    const struct lb_report *report = state->report;
+    struct row *rows = calloc(report->n_cells, sizeof *rows);
+    struct layout layout;
+    make_layout(report, first, &layout);
+    struct lb_table *table = lb_table_new(layout.columns, COLUMNS + layout.n_keys);
+    size_t n = 0;
+    double best = 0;
+    if (rows == NULL || table == NULL) {
+        state->rc = lb_fail(state->err, LB_E_MEMORY, "out of memory");
+        goto out;
+    }
+    for (size_t i = 0; i < report->n_cells; i++) {
+        const struct lb_cell *cell = &report->cells[i];
+        if (!same_question(cell, first))
+            continue;
+        struct row *row = &rows[n++];
+        row->cell = cell;
+        row->engine_order = engine_order(report, cell->engine);
+        row->variant_order = variant_order(report, cell->scenario.name);
+        row->has_numbers = cell->n_runs > 0;
+        lb_cell_summarise(cell, &row->summary);
+        if (row->summary.successes_per_s > best)
+            best = row->summary.successes_per_s;
+    }
+    qsort(rows, n, sizeof *rows, compare_rows);
+    char title[600];
+    snprintf(title, sizeof title, "%.*s%s%s", (int)lb_scenario_base(first->scenario.name),
+             first->scenario.name, first->scenario.question[0] != '\0' ? ": " : "",
+             first->scenario.question);
+    fputc('\n', state->out);
+    lb_print_wrapped(state->out, title, 0, state->width);
+    print_config(state, first);
+    for (size_t i = 0; i < n; i++)
+        add_row(table, &layout, &rows[i], best, state->bars);
+    if (lb_table_print(table, state->out, state->color) != 0)
+        state->rc = lb_fail(state->err, LB_E_MEMORY, "out of memory");
+out:
+    lb_table_free(table);
+    free(rows);
+}
+
+/* --- under the tables --- */
+
+static void print_legend(const struct lb_sink_state *state)
+{
+    for (size_t i = 0; i < state->report->n_cells; i++) {
+        if (state->report->cells[i].n_runs == 0)
+            continue;
+        fputc('\n', state->out);
+        lb_print_wrapped(state->out,
+                         "tries: attempts per success. p50 to max: from first wanting the lock, or "
+                         "an item, to having it; n/a: too few samples. fair: Jain's index over the "
+                         "workers, 1 is even. cpu: lockbench's own, per success.",
+                         0, state->width);
+        return;
+    }
+}
+
+static void print_label(const struct lb_sink_state *state, const struct lb_cell *cell,
+                        const char *what, enum lb_ink ink)
+{
+    fputc('\n', state->out);
+    lb_print_ink(state->out, what, ink, state->color);
+    fprintf(state->out, " %s on %s, %s\n", cell->name, cell->engine, cell->scenario.name);
+}
+
+static void print_violations(const struct lb_sink_state *state, const struct lb_cell *cell)
+{
+    char text[1200];
+    bool is_first = true;
+    const struct lb_outcome *run = NULL, *repeat = NULL;
+    for (int g = 0; g < LB_GUARANTEES; g++) {
+        const struct lb_finding *f = lb_cell_finding(cell, (enum lb_guarantee)g, &run);
+        if (f == NULL || f->verdict != LB_V_VIOLATED)
+            continue;
+        if (is_first) {
+            print_label(state, cell, "VIOLATED", LB_INK_BAD);
+            repeat = run;
+            is_first = false;
+        }
+        const char *why = lb_cell_expectation(cell, (enum lb_guarantee)g) == LB_EXPECT_CAUGHT
+                              ? lb_cell_why_broken(cell, (enum lb_guarantee)g)
+                              : "";
+        snprintf(text, sizeof text, "%s, %llu time%s in %llu: %s%s%s",
+                 lb_guarantee_name((enum lb_guarantee)g), (unsigned long long)f->n_violations,
+                 f->n_violations == 1 ? "" : "s", (unsigned long long)f->n_tested,
+                 f->n_witnesses > 0 ? f->witness[0].text : "", why[0] != '\0' ? ". Known: " : "",
+                 why);
+        lb_print_wrapped(state->out, text, 2, state->width);
+    }
+    if (repeat != NULL)
+        fprintf(state->out, "  again: %s\n", lb_reproduce(cell, repeat, text, sizeof text));
+}
+
+static void print_notes(const struct lb_sink_state *state, const struct lb_cell *cell)
+{
+    const char *what = NULL, *why = cell->reason;
+    enum lb_ink ink = LB_INK_DIM;
+    if (cell->state == LB_CELL_SKIPPED) {
+        what = "SKIP";
+    } else if (cell->state == LB_CELL_FAILED) {
+        what = "error";
+        why = cell->error.message;
+        ink = LB_INK_BAD;
+    } else if (cell->state != LB_CELL_DONE) {
+        what = "not run";
+    }
+    if (what != NULL) {
+        print_label(state, cell, what, ink);
+        lb_print_wrapped(state->out, why[0] != '\0' ? why : "interrupted", 2, state->width);
+    }
+    for (size_t i = 0; i < cell->n_runs; i++) {
+        const struct lb_outcome *run = cell->runs[i];
+        if (run->state != LB_RUN_COMPLETE) {
+            print_label(state, cell, "inconclusive", LB_INK_WARN);
+            lb_print_wrapped(state->out, run->reason, 2, state->width);
+        }
+        if (run->proof.name[0] != '\0') {
+            char label[64];
+            snprintf(label, sizeof label, "%s %s", run->proof.name,
+                     lb_verdict_name(run->proof.verdict));
+            print_label(state, cell, label,
+                        run->proof.verdict == LB_V_VIOLATED ? LB_INK_BAD
+                        : run->proof.verdict == LB_V_HELD   ? LB_INK_GOOD
+                                                            : LB_INK_WARN);
+            lb_print_wrapped(state->out, run->proof.text, 2, state->width);
+        }
+        if (!run->witnesses_agree) {
+            print_label(state, cell, "internal error", LB_INK_BAD);
+            lb_print_wrapped(state->out,
+                             "The history and the witnesses that need no log disagree: this is a "
+                             "bug of lockbench. Please report it with the seed.",
+                             2, state->width);
+        }
+    }
+}
+
+static void text_end(struct lb_sink_state *state)
+{
+    const struct lb_report *report = state->report;
+    print_head(state);
+    for (size_t i = 0; i < report->n_cells && state->rc == 0; i++) {
+        bool is_first = true;
+        for (size_t j = 0; j < i && is_first; j++)
+            is_first = !same_question(&report->cells[j], &report->cells[i]);
+        if (is_first)
+            print_scenario(state, &report->cells[i]);
+    }
+    print_legend(state);
+    if (lb_text_faults(state) != 0 || lb_text_ranking(state) != 0 || lb_text_costs(state) != 0)
+        state->rc = lb_fail(state->err, LB_E_MEMORY, "out of memory");
+    for (size_t i = 0; i < report->n_cells; i++)
+        print_violations(state, &report->cells[i]);
+    for (size_t i = 0; i < report->n_cells; i++)
+        print_notes(state, &report->cells[i]);
+    if (report->directory != NULL)
+        fprintf(state->out, "\nstored in %s\n", report->directory);
+}
+
+const struct lb_sink lb_sink_text = {.name = "text", .end = text_end};

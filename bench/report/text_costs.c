@@ -1,0 +1,152 @@
+/* The table of costs per success (--costs), and in words what sets the slower ones apart. */
+#include "costs.h"
+#include "table.h"
+#include "text.h"
+#include "units.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct line {
+    const struct lb_cell *cell;
+    struct lb_costs costs;
+    double rate;
+};
+
+enum { MOST_WAITS = 3, MOST_REASONS = 3 };
+
+static void waits_text(const struct lb_cell *cell, char *buf, size_t size)
+{
+    struct lb_wait_share waits[MOST_WAITS];
+    size_t n = lb_cell_waits(cell, waits, MOST_WAITS), used = 0;
+    buf[0] = '\0';
+    for (size_t i = 0; i < n && used < size; i++)
+        if (waits[i].sessions >= 0.005)
+            used += (size_t)snprintf(buf + used, size - used, "%s%s %.2f", used > 0 ? ", " : "",
+                                     waits[i].name, waits[i].sessions);
+}
+
+/* Costs that are known of no cell have no column. */
+static bool is_known(const struct line *lines, size_t n, int cost)
+{
+    for (size_t i = 0; i < n; i++)
+        if (lines[i].costs.values[cost] >= 0)
+            return true;
+    return false;
+}
+
+static int print_table(const struct lb_sink_state *state, const struct line *lines, size_t n)
+{
+    struct lb_column columns[LB_COSTS + 5] = {
+        {"strategy", false}, {"engine", false}, {"scenario", false}, {"success/s", true}};
+    size_t n_columns = 4;
+    for (int c = 0; c < LB_COSTS; c++)
+        if (is_known(lines, n, c))
+            columns[n_columns++] = (struct lb_column){lb_cost_name((enum lb_cost)c), true};
+    columns[n_columns++] = (struct lb_column){"sessions seen", false};
+    struct lb_table *table = lb_table_new(columns, n_columns);
+    if (table == NULL)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        char text[300];
+        lb_table_add(table, lines[i].cell->name, LB_INK_PLAIN);
+        lb_table_add(table, lines[i].cell->engine, LB_INK_PLAIN);
+        lb_table_add(table, lines[i].cell->scenario.name, LB_INK_PLAIN);
+        lb_table_add(table, lb_format_count(lines[i].rate, text, sizeof text), LB_INK_PLAIN);
+        for (int c = 0; c < LB_COSTS; c++)
+            if (is_known(lines, n, c))
+                lb_table_add(
+                    table,
+                    lb_cost_format((enum lb_cost)c, lines[i].costs.values[c], text, sizeof text),
+                    LB_INK_PLAIN);
+        waits_text(lines[i].cell, text, sizeof text);
+        lb_table_add(table, text, LB_INK_PLAIN);
+    }
+    int rc = lb_table_print(table, state->out, state->color);
+    lb_table_free(table);
+    return rc;
+}
+
+/* The fastest of the same engine and scenario. */
+static const struct line *fastest(const struct line *lines, size_t n, const struct line *line)
+{
+    const struct line *best = line;
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(lines[i].cell->engine, line->cell->engine) == 0 &&
+            strcmp(lines[i].cell->scenario.name, line->cell->scenario.name) == 0 &&
+            lines[i].rate > best->rate)
+            best = &lines[i];
+    return best;
+}
+
+/* "3.1 times the WAL, 2.0 times the statements": the costs that are a quarter more, largest first.
+ */
+static void explain(const struct lb_sink_state *state, const struct line *line,
+                    const struct line *best)
+{
+    bool told[LB_COSTS] = {false};
+    char text[400] = "";
+    size_t used = 0;
+    for (int k = 0; k < MOST_REASONS && used < sizeof text; k++) {
+        int most = -1;
+        double most_ratio = 1.25;
+        for (int c = 0; c < LB_COSTS; c++) {
+            double mine = line->costs.values[c], other = best->costs.values[c];
+            double ratio = mine > 0 && other > 0 ? mine / other : 0;
+            if (!told[c] && ratio > most_ratio) {
+                most = c;
+                most_ratio = ratio;
+            }
+        }
+        if (most < 0)
+            break;
+        told[most] = true;
+        used +=
+            (size_t)snprintf(text + used, sizeof text - used, "%s%.3g times the %s",
+                             used > 0 ? ", " : "", most_ratio, lb_cost_name((enum lb_cost)most));
+    }
+    char all[700];
+    snprintf(all, sizeof all, "%s on %s, %s has %.2f of the rate of %s, and per success %s.",
+             line->cell->name, line->cell->engine, line->cell->scenario.name,
+             best->rate > 0 ? line->rate / best->rate : 0, best->cell->name,
+             used > 0 ? text : "no cost that is a quarter above");
+    lb_print_wrapped(state->out, all, 0, state->width);
+}
+
+int lb_text_costs(const struct lb_sink_state *state)
+{
+    const struct lb_report *report = state->report;
+    struct line *lines = report->costs ? calloc(report->n_cells + 1, sizeof *lines) : NULL;
+    size_t n = 0;
+    if (!report->costs)
+        return 0;
+    if (lines == NULL)
+        return -1;
+    for (size_t i = 0; i < report->n_cells; i++) {
+        struct lb_summary summary;
+        if (report->cells[i].n_runs == 0)
+            continue;
+        struct line *line = &lines[n++];
+        line->cell = &report->cells[i];
+        lb_cell_costs(line->cell, &line->costs);
+        lb_cell_summarise(line->cell, &summary);
+        line->rate = summary.successes_per_s;
+    }
+    int rc = 0;
+    if (n > 0) {
+        fputs("\ncosts per success\n", state->out);
+        rc = print_table(state, lines, n);
+        lb_print_wrapped(state->out,
+                         "WAL and lock waits are the whole server's. dead rows: updates and "
+                         "deletes. growth: of tables and indexes. sessions seen: by what they "
+                         "did, on average over the samples.",
+                         0, state->width);
+        for (size_t i = 0; i < n; i++) {
+            const struct line *best = fastest(lines, n, &lines[i]);
+            if (lines[i].rate > 0 && best->rate > lines[i].rate * 1.05)
+                explain(state, &lines[i], best);
+        }
+    }
+    free(lines);
+    return rc;
+}

@@ -1,0 +1,53 @@
+/* Phases and waiting: see crew.h. */
+#include "crew.h"
+
+#include <errno.h>
+
+void lb_crew_raise(struct lb_crew *crew, enum lb_phase phase)
+{
+    int now = atomic_load(&crew->phase);
+    while (now < (int)phase && !atomic_compare_exchange_weak(&crew->phase, &now, (int)phase))
+        ;
+    lb_event_signal(&crew->change);
+}
+
+void lb_crew_fail(struct lb_crew *crew, const struct lb_error *error)
+{
+    int none = 0;
+    if (atomic_compare_exchange_strong(&crew->error_state, &none, 1)) {
+        crew->error = *error;
+        atomic_store(&crew->error_state, 2);
+    }
+    lb_crew_raise(crew, LB_PHASE_ABORT);
+}
+
+const struct lb_error *lb_crew_error(const struct lb_crew *crew)
+{
+    return atomic_load(&crew->error_state) == 2 ? &crew->error : NULL;
+}
+
+bool lb_crew_wait(struct lb_crew *crew, uint64_t deadline_ns, enum lb_phase limit)
+{
+    /* Short waits are slept through: a phase wakes all waiters, and they would all wait for the
+     * same word. Longer ones end at once when the phase changes. */
+    enum { SHORT_NS = 20000000 };
+    uint64_t now = lb_now_ns();
+    if (lb_crew_phase(crew) >= limit)
+        return false;
+    if (now >= deadline_ns)
+        return true;
+    if (deadline_ns - now <= SHORT_NS) {
+        struct timespec deadline = {.tv_sec = (time_t)(deadline_ns / 1000000000u),
+                                    .tv_nsec = (long)(deadline_ns % 1000000000u)};
+        while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &deadline, NULL) == EINTR)
+            ;
+        return true;
+    }
+    for (;;) {
+        uint32_t seen = lb_event_seen(&crew->change);
+        if (lb_crew_phase(crew) >= limit)
+            return false;
+        if (!lb_event_wait(&crew->change, seen, deadline_ns))
+            return true;
+    }
+}

@@ -1,0 +1,199 @@
+/* What the workers of one run share with the thread that controls them. Private to bench/run.
+ *
+ * The configuration is immutable. The phase only ever rises; the controlling thread raises it, or a
+ * worker that failed does, to LB_PHASE_ABORT. Everything that is waited for is signalled by
+ * `change`. Crew and workers live in memory that forked processes share, and no lock is held in it:
+ * a process may be killed at any instruction.
+ */
+#ifndef LB_CREW_H
+#define LB_CREW_H
+
+#include "coarse.h"
+#include "event.h"
+#include "live.h"
+#include "operation.h"
+#include "run.h"
+#include "schedule.h"
+
+#include <pthread.h>
+
+enum lb_phase {
+    LB_PHASE_PREPARE, /* sessions are being opened */
+    LB_PHASE_WARMUP,  /* working, not measured */
+    LB_PHASE_MEASURE, /* working and measured */
+    LB_PHASE_DRAIN,   /* queues: producers have stopped, consumers empty the queue, not measured */
+    LB_PHASE_STOP,    /* finish what is under way, then end */
+    LB_PHASE_ABORT    /* end now */
+};
+
+enum lb_role { LB_ROLE_LOCKER, LB_ROLE_CONSUMER, LB_ROLE_PRODUCER };
+
+struct lb_crew {
+    const struct lb_run_plan *run;
+    const struct lb_scenario *scenario;
+    const struct lb_strategy_plan *plan;
+    const struct lb_db *db; /* NULL for strategies without a database */
+    struct lb_space *space;
+    struct lb_history *history; /* NULL: not recorded */
+    struct lb_live *live;
+    bool guard; /* the guarded row is used */
+
+    atomic_int phase; /* enum lb_phase */
+    atomic_bool server_gone;
+    _Atomic uint64_t n_faults; /* that were carried out */
+
+    struct lb_waitable change; /* a phase, n_ready, n_ended or drained changed */
+    uint32_t n_workers;
+    _Atomic uint32_t n_ready, n_ended;
+    atomic_int error_state; /* 0: none; 1: being written; 2: error can be read */
+    struct lb_error error;  /* the first error of a worker */
+
+    /* Queues. */
+    _Atomic int64_t next_id;     /* the next item's id */
+    struct lb_schedule schedule; /* open loop */
+    bool open_loop;
+    uint64_t schedule_start_ns;
+    _Atomic uint64_t *due_ns; /* open loop, queues: when item i + 1 was meant to arrive */
+    uint64_t n_due;
+    _Atomic uint64_t measure_ns; /* when the measured part began; 0 before */
+    _Atomic uint64_t stop_ns;    /* and ended; 0: not yet */
+    _Atomic uint32_t
+        n_putting;          /* producers between their look at the phase and their item's epoch */
+    _Atomic uint64_t epoch; /* grows whenever an item may have become claimable, or stopped being */
+    uint32_t n_consumers;
+    _Atomic uint64_t recover_due_ns; /* the next run of the strategy's recovery */
+    _Atomic uint64_t recovered_ns;   /* when the last one that worked began */
+    _Atomic uint64_t item_death_ns;  /* when a consumer last died with items */
+    _Atomic uint64_t n_errored;      /* chunked update: items in error since the last restart */
+    _Atomic uint64_t n_restarts;     /* how often errors were cleared */
+    atomic_bool drained;             /* all consumers were told "empty" within one epoch */
+};
+
+struct lb_worker {
+    _Alignas(64) struct lb_crew *crew; /* no two workers share a cache line */
+    uint32_t number;                   /* its log's number as well */
+    enum lb_role role;
+    pthread_t thread;
+    struct lb_operator op;
+    struct lb_actor actor;
+    char role_name[24]; /* for the server's process list; the session borrows it */
+    struct lb_session session;
+    pthread_mutex_t session_lock; /* session.conn may be replaced or cancelled: one at a time */
+    bool has_session;
+    struct lb_log log;
+    struct lb_random random;
+    struct lb_counts counts[LB_MEASURES];
+    struct lb_histogram *service[LB_MEASURES];
+    struct lb_histogram *response[LB_MEASURES]; /* open loop */
+    struct lb_histogram *pacing;                /* open loop: how late it woke */
+    struct lb_coarse coarse;                    /* acquires and claims, for live figures */
+    _Atomic uint64_t refusals;                  /* likewise */
+    uint64_t intended_ns;                       /* of the present arrival */
+    uint64_t busy_ns;                           /* time in operations within the measured part */
+    uint64_t edge_ns; /* of that, in cycles that are not in the histogram: cut off or given up */
+    uint64_t n_statements, n_connects; /* of its session, once it has ended */
+    uint64_t n_guarded;                /* accepted writes of the guarded row */
+    atomic_bool ready, ended;
+    uint32_t seat;              /* consumer: whose place it took; its own number at the start */
+    atomic_int order;           /* enum lb_fault: what it must do to itself at its next hold */
+    atomic_bool dying;          /* it is about to kill its process */
+    _Atomic uint64_t resume_ns; /* stopped: when to continue it; 0: not stopped */
+    uint64_t slow_until_ns;     /* its statements are delayed until then */
+    struct lb_error err; /* of its last call: not cleared for each, which costs more than a lock */
+    bool died;           /* its process was killed */
+    char *payload;
+    uint64_t n_lost;
+    uint64_t n_successes; /* measured */
+    uint64_t n_items;     /* measured */
+    struct lb_guard *guard;
+    struct lb_chunks *chunks;
+    _Atomic uint64_t progress;    /* successes so far, for the progress line */
+    _Atomic uint64_t empty_epoch; /* consumer: the last epoch that was answered with "empty" */
+};
+
+static inline enum lb_phase lb_crew_phase(const struct lb_crew *crew)
+{
+    /* Relaxed: what a phase tells is only to stop or to count; data is handed over by joins. */
+    return (enum lb_phase)atomic_load_explicit(&crew->phase, memory_order_relaxed);
+}
+
+int lb_outcome_new(const struct lb_run_plan *plan, struct lb_outcome **ret_outcome,
+                   struct lb_error *err);
+void lb_facts_free(struct lb_fact *facts, size_t n);
+
+/* Raises the phase, never lowers it, and wakes all who wait. */
+void lb_crew_raise(struct lb_crew *crew, enum lb_phase phase);
+/* Keeps the first error and raises the phase to ABORT. */
+void lb_crew_fail(struct lb_crew *crew, const struct lb_error *error);
+/* The first error, or NULL. */
+const struct lb_error *lb_crew_error(const struct lb_crew *crew);
+/* Waits until deadline_ns, or until the phase has reached limit. true: the deadline passed. */
+bool lb_crew_wait(struct lb_crew *crew, uint64_t deadline_ns, enum lb_phase limit);
+
+/* Starts the thread of one worker. */
+int lb_worker_start(struct lb_worker *worker, struct lb_error *err);
+/* Interrupts whatever the worker's session is executing. Same process only. */
+void lb_worker_cancel(struct lb_worker *worker);
+
+/* The parts of a worker's life (worker_lock.c, worker_queue.c). */
+void lb_worker_lock_loop(struct lb_worker *worker);
+void lb_worker_consume_loop(struct lb_worker *worker);
+void lb_worker_produce_loop(struct lb_worker *worker);
+
+/* Waits for the next arrival; false: there is none any more. Sets intended_ns and op.measured. */
+bool lb_worker_arrival(struct lb_worker *worker);
+
+/* Counting: begin and end of one measured operation. */
+/* A whole cycle, from the first try to the end of the release, for Little's law. */
+void lb_worker_was_busy(struct lb_worker *worker, uint64_t start_ns, uint64_t end_ns, bool counted);
+void lb_worker_begin(struct lb_worker *worker, enum lb_measure measure);
+/* true: it succeeded within the measured part and is in the histogram. */
+bool lb_worker_end(struct lb_worker *worker, enum lb_measure measure, uint64_t start_ns,
+                   uint64_t end_ns, bool succeeded);
+/* After an answer that is no success: an error ends the run, a lost connection is made anew, for
+ * anything else the worker waits by the scenario's back-off. n_refusals grows with each. false:
+ * the worker must end its present operation. */
+bool lb_worker_refused(struct lb_worker *worker, int answer, unsigned n_refusals,
+                       struct lb_error *err);
+
+/* Faults (faults.c). obey: called inside of each hold; carries out the order, if there is one. What
+ * is held: a lock (request), or n items. */
+void lb_worker_obey(struct lb_worker *worker, const struct lb_request *request,
+                    const struct lb_item *items, uint32_t n);
+extern const struct lb_gate lb_slow_gate; /* delays statements; arg is the worker */
+/* Has this fault a meaning on this engine? 0 or LB_E_UNSUPPORTED. db NULL: no database. */
+int lb_fault_check(const struct lb_scenario *scenario, const struct lb_db *db,
+                   struct lb_error *err);
+
+/* The guarded row (guard.c). */
+struct lb_guard;
+int lb_guard_setup(struct lb_session *control, uint32_t n_resources, struct lb_error *err);
+int lb_guard_open(struct lb_worker *worker, struct lb_guard **ret_guard, struct lb_error *err);
+void lb_guard_free(struct lb_guard *guard);
+/* Shows the grant's token to the row and reads it; then writes it back, incremented, with the
+ * token. LB_REFUSED: a later token was seen. */
+int lb_guard_read(struct lb_worker *worker, uint32_t resource, const struct lb_grant *grant,
+                  struct lb_error *err);
+int lb_guard_write(struct lb_worker *worker, uint32_t resource, const struct lb_grant *grant,
+                   struct lb_error *err);
+/* The hold's release was answered; committed: with LB_OK. */
+void lb_guard_released(struct lb_worker *worker, bool committed);
+/* After the run: writes that were accepted minus what the rows count. */
+int lb_guard_lost_updates(struct lb_session *control, const struct lb_worker *workers,
+                          uint32_t n_workers, uint64_t *ret_lost, struct lb_error *err);
+
+/* The chunked update (chunks.c). */
+struct lb_chunks;
+enum { LB_CHUNK_SUMS = 5 };
+int lb_chunks_setup(struct lb_session *control, uint64_t n_rows, struct lb_error *err);
+int lb_chunks_open(struct lb_worker *worker, struct lb_chunks **ret_chunks, struct lb_error *err);
+void lb_chunks_free(struct lb_chunks *chunks);
+/* Updates the range of item id. An answer, or an error; contention is waited out, but inside of the
+ * strategy's transaction, which then has to be rolled back. */
+int lb_chunks_update(struct lb_worker *worker, int64_t id, struct lb_error *err);
+/* After the run: was every row updated exactly once? */
+int lb_chunks_prove(struct lb_session *control, const struct lb_crew *crew,
+                    const struct lb_outcome *outcome, struct lb_proof *ret_proof,
+                    struct lb_error *err);
+
+#endif

@@ -1,0 +1,258 @@
+/* Faults: what goes wrong during a run, when, and to whom.
+ *
+ * The controlling thread gives orders at the scenario's interval to a worker drawn from the seed;
+ * the worker carries its order out itself at its next hold, so that the fault is placed and not
+ * hoped for. Faults of the world (a blocker, an old snapshot) have a thread and a session of their
+ * own. Each fault is a note in the history.
+ */
+#include "run_state.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+int lb_fault_check(const struct lb_scenario *scenario, const struct lb_db *db, struct lb_error *err)
+{
+    const char *name = lb_fault_name(scenario->fault);
+    bool ok;
+    switch (scenario->fault) {
+    case LB_FAULT_DISCONNECT:
+        ok = db != NULL && db->terminate != NULL;
+        break;
+    case LB_FAULT_CUT:
+        ok = db != NULL && db->cut != NULL;
+        break;
+    case LB_FAULT_BLOCKER:
+        ok = db != NULL && db->lock_rows != NULL;
+        break;
+    case LB_FAULT_SNAPSHOT:
+    case LB_FAULT_SLOW:
+        ok = db != NULL;
+        break;
+    case LB_FAULT_KILL: /* what a thread of a dead process held is gone with it */
+    case LB_FAULT_NONE:
+    case LB_FAULT_PAUSE:
+    case LB_FAULTS:
+    default:
+        ok = true;
+        break;
+    }
+    if (!ok)
+        return lb_fail(err, LB_E_UNSUPPORTED, "fault %s has no meaning on %s", name,
+                       db != NULL ? db->product : "a strategy without a database");
+    return 0;
+}
+
+static void note(struct lb_log *log, uint32_t process, enum lb_op op, uint64_t value,
+                 uint32_t target, uint32_t phase)
+{
+    if (log != NULL)
+        lb_log_append(log, &(struct lb_event){.time_ns = lb_now_ns(),
+                                              .value = value,
+                                              .process = process,
+                                              .object = phase,
+                                              .arg = target,
+                                              .op = (uint8_t)op,
+                                              .type = LB_EV_NOTE});
+}
+
+/* --- the worker's side --- */
+
+/* Ends the worker's own session over a second connection, as an operator would. */
+static void disconnect(struct lb_worker *worker)
+{
+    struct lb_crew *crew = worker->crew;
+    struct lb_error err = {0};
+    struct lb_conn_options options = {.role = "operator"};
+    struct lb_conn *operator_conn = NULL;
+    int rc = crew->db->open(crew->space, &options, &operator_conn, &err);
+    if (rc == 0) {
+        int64_t id = crew->db->session_id(worker->session.conn);
+        note(worker->op.log, worker->op.process, LB_OP_SESSION_END, 0, worker->number, 0);
+        rc = crew->db->terminate(operator_conn, id, &err);
+        crew->db->close(operator_conn);
+    }
+    if (rc < 0)
+        lb_crew_fail(crew, &err);
+}
+
+/* A dead worker believes nothing: its hold ends here, whatever the database still has. */
+static _Noreturn void die(struct lb_worker *worker, const struct lb_request *request,
+                          const struct lb_item *items, uint32_t n)
+{
+    struct lb_crew *crew = worker->crew;
+    if (request != NULL)
+        lb_live_die(crew->live, request->resource, request->shared, worker->number);
+    for (uint32_t i = 0; i < n; i++)
+        lb_live_item_back(crew->live, items[i].id);
+    if (n > 0)
+        atomic_store(&crew->item_death_ns, lb_now_ns());
+    note(worker->op.log, worker->op.process, LB_OP_DEATH, 0, worker->number, 0);
+    note(worker->op.log, worker->op.process, LB_OP_SESSION_END, 0, worker->number, 0);
+    atomic_store(&worker->dying, true);
+    lb_event_signal(&crew->change);
+    kill(getpid(), SIGKILL);
+    abort(); /* not reached */
+}
+
+void lb_worker_obey(struct lb_worker *worker, const struct lb_request *request,
+                    const struct lb_item *items, uint32_t n)
+{
+    /* Relaxed: an order carries no data but itself. */
+    enum lb_fault fault = (enum lb_fault)atomic_load_explicit(&worker->order, memory_order_relaxed);
+    if (fault == LB_FAULT_NONE)
+        return;
+    atomic_store(&worker->order, LB_FAULT_NONE);
+    struct lb_crew *crew = worker->crew;
+    uint64_t length_ns = crew->scenario->fault_length_ns;
+    note(worker->op.log, worker->op.process, LB_OP_FAULT, fault, worker->number, 0);
+    atomic_fetch_add(&crew->n_faults, 1);
+    switch (fault) {
+    case LB_FAULT_KILL:
+        die(worker, request, items, n);
+    case LB_FAULT_PAUSE:
+        if (crew->scenario->processes > 0) {
+            atomic_store(&worker->resume_ns, lb_now_ns() + length_ns);
+            lb_event_signal(&crew->change);
+            raise(SIGSTOP);
+        } else {
+            lb_crew_wait(crew, lb_now_ns() + length_ns, LB_PHASE_ABORT);
+        }
+        break;
+    case LB_FAULT_DISCONNECT:
+        if (worker->has_session && worker->session.conn != NULL)
+            disconnect(worker);
+        break;
+    case LB_FAULT_CUT:
+        if (worker->has_session && worker->session.conn != NULL)
+            crew->db->cut(worker->session.conn);
+        break;
+    case LB_FAULT_SLOW:
+        worker->slow_until_ns = lb_now_ns() + crew->scenario->fault_interval_ns;
+        break;
+    case LB_FAULT_NONE:
+    case LB_FAULT_BLOCKER:
+    case LB_FAULT_SNAPSHOT:
+    case LB_FAULTS:
+    default:
+        break;
+    }
+    note(worker->op.log, worker->op.process, LB_OP_FAULT, fault, worker->number, 1);
+}
+
+static int slow_before(void *arg, const struct lb_step *step, struct lb_error *err)
+{
+    struct lb_worker *worker = arg;
+    (void)step;
+    (void)err;
+    if (lb_now_ns() < worker->slow_until_ns)
+        lb_crew_wait(worker->crew, lb_now_ns() + worker->crew->scenario->fault_length_ns,
+                     LB_PHASE_ABORT);
+    return 0;
+}
+
+static void slow_after(void *arg, const struct lb_step *step, int answer,
+                       const struct lb_rows *rows)
+{
+    (void)arg;
+    (void)step;
+    (void)answer;
+    (void)rows;
+}
+
+const struct lb_gate lb_slow_gate = {.before = slow_before, .after = slow_after};
+
+/* --- the controlling thread's side --- */
+
+/* A blocker or an old snapshot, over and over, until the run stops. */
+static void *world_main(void *arg)
+{
+    struct lb_active_run *run = arg;
+    struct lb_crew *crew = run->crew;
+    const struct lb_scenario *scenario = run->request->scenario;
+    const struct lb_db *db = crew->db;
+    struct lb_log log;
+    struct lb_log *used = NULL;
+    if (run->history != NULL) {
+        lb_log_init(&log, run->history, run->n_slots + 1);
+        used = &log;
+    }
+    struct lb_error err = {0};
+    struct lb_session session;
+    struct lb_conn_options options = {.role = "fault", .isolation = LB_ISO_DEFAULT};
+    if (scenario->fault == LB_FAULT_SNAPSHOT)
+        options.isolation = LB_ISO_REPEATABLE_READ;
+    if (lb_session_open(&session, db, run->space, &options, &err) != 0) {
+        lb_crew_fail(crew, &err);
+        return NULL;
+    }
+    for (uint64_t done = 0; scenario->fault_count == 0 || done < scenario->fault_count; done++) {
+        if (!lb_crew_wait(crew, lb_now_ns() + scenario->fault_interval_ns, LB_PHASE_DRAIN))
+            break;
+        int answer = lb_session_begin(&session, LB_BEGIN_DEFERRED, &err);
+        note(used, run->n_slots + 1, LB_OP_FAULT, scenario->fault, UINT32_MAX, 0);
+        if (answer == LB_OK)
+            answer = scenario->fault == LB_FAULT_BLOCKER ? db->lock_rows(session.conn, &err)
+                                                         : db->run(session.conn, "SELECT 1", &err);
+        if (answer < 0) {
+            lb_crew_fail(crew, &err);
+            break;
+        }
+        atomic_fetch_add(&crew->n_faults, 1);
+        lb_crew_wait(crew, lb_now_ns() + scenario->fault_length_ns, LB_PHASE_DRAIN);
+        lb_session_rollback(&session, &err);
+        note(used, run->n_slots + 1, LB_OP_FAULT, scenario->fault, UINT32_MAX, 1);
+    }
+    lb_session_close(&session);
+    return NULL;
+}
+
+int lb_faults_start(struct lb_active_run *run, struct lb_error *err)
+{
+    const struct lb_scenario *scenario = run->request->scenario;
+    run->next_fault_ns = lb_now_ns() + scenario->fault_interval_ns;
+    lb_random_init(&run->fault_random, run->request->seed, UINT32_MAX);
+    if (scenario->fault != LB_FAULT_BLOCKER && scenario->fault != LB_FAULT_SNAPSHOT)
+        return 0;
+    if (pthread_create(&run->world, NULL, world_main, run) != 0)
+        return lb_fail(err, LB_E_ENV, "cannot start the thread of the faults");
+    run->has_world = true;
+    return 0;
+}
+
+void lb_faults_end(struct lb_active_run *run)
+{
+    if (run->has_world)
+        pthread_join(run->world, NULL);
+    run->has_world = false;
+}
+
+/* Are there orders still to be given? */
+static bool gives_orders(const struct lb_active_run *run)
+{
+    const struct lb_scenario *scenario = run->request->scenario;
+    return scenario->fault != LB_FAULT_NONE && !run->has_world &&
+           lb_crew_phase(run->crew) == LB_PHASE_MEASURE &&
+           (scenario->fault_count == 0 || run->n_orders < scenario->fault_count);
+}
+
+void lb_faults_watch(struct lb_active_run *run)
+{
+    const struct lb_scenario *scenario = run->request->scenario;
+    if (!gives_orders(run) || lb_now_ns() < run->next_fault_ns)
+        return;
+    run->next_fault_ns += scenario->fault_interval_ns;
+    /* Any worker that lives, holds locks or claims items, and has no order yet. */
+    for (int tries = 0; tries < 64; tries++) {
+        struct lb_worker *worker =
+            &run->workers[lb_random_below(&run->fault_random, run->n_started)];
+        int none = LB_FAULT_NONE;
+        if (worker->role == LB_ROLE_PRODUCER || atomic_load(&worker->ended))
+            continue;
+        if (atomic_compare_exchange_strong(&worker->order, &none, (int)scenario->fault)) {
+            run->n_orders++;
+            return;
+        }
+    }
+}

@@ -1,0 +1,43 @@
+/* The measured part by seconds: rates and latencies while the run goes on. */
+#include "run_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define INTERVAL_NS UINT64_C(1000000000)
+
+const struct lb_interval *lb_run_interval(struct lb_active_run *run, bool force)
+{
+    struct lb_outcome *outcome = run->outcome;
+    uint64_t now_ns = lb_now_ns();
+    bool has_begun = run->interval_ns != 0;
+    if (!has_begun)
+        run->interval_ns = run->measure_ns;
+    if (now_ns < run->interval_ns + INTERVAL_NS && !(force && now_ns > run->interval_ns))
+        return NULL;
+    uint64_t sums[LB_COARSE_BUCKETS] = {0}, successes = 0, refusals = 0;
+    for (uint32_t i = 0; i < run->n_started; i++) {
+        const struct lb_worker *worker = &run->workers[i];
+        lb_coarse_add(&worker->coarse, sums);
+        successes += atomic_load_explicit(&worker->progress, memory_order_relaxed);
+        refusals += atomic_load_explicit(&worker->refusals, memory_order_relaxed);
+    }
+    struct lb_interval *grown =
+        realloc(outcome->intervals, (outcome->n_intervals + 1) * sizeof *grown);
+    if (grown == NULL)
+        return NULL;
+    outcome->intervals = grown;
+    struct lb_interval *interval = &grown[outcome->n_intervals++];
+    *interval = (struct lb_interval){.start_ns = run->interval_ns - run->measure_ns,
+                                     .length_ns = now_ns - run->interval_ns,
+                                     .n_successes = successes - run->interval_successes,
+                                     .n_refusals = refusals - run->interval_refusals,
+                                     .p50_ns = lb_coarse_quantile(sums, run->interval_sums, 0.5),
+                                     .p99_ns = lb_coarse_quantile(sums, run->interval_sums, 0.99),
+                                     .n_overlaps = lb_live_overlaps(run->live)};
+    memcpy(run->interval_sums, sums, sizeof sums);
+    run->interval_successes = successes;
+    run->interval_refusals = refusals;
+    run->interval_ns = now_ns;
+    return interval;
+}

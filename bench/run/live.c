@@ -1,0 +1,167 @@
+/* Witnesses that need no log: see live.h. */
+#include "live.h"
+
+#include "clock.h"
+#include "shared.h"
+
+struct resource {
+    _Alignas(64) _Atomic uint32_t writer; /* worker + 1 of who is inside; 0: nobody */
+    _Atomic uint32_t depth;               /* holders of a resource with capacity above 1 */
+    _Atomic uint32_t readers;
+    uint32_t capacity;
+    _Atomic uint64_t counter; /* guarded: written back by each exclusive holder */
+    _Atomic uint64_t updates; /* how often */
+    _Atomic uint64_t hold_ns; /* sum of exclusive holds */
+};
+
+struct lb_live {
+    size_t size; /* of this struct with its resources */
+    uint32_t n_resources;
+    uint64_t n_items;
+    _Atomic uint32_t *items; /* worker + 1 of who has claimed item i + 1 */
+    _Atomic uint64_t n_overlaps;
+    /* Of the first overlap; written by whoever raises n_overlaps from 0. */
+    uint32_t resource, first, second;
+    uint64_t at_ns;
+    struct resource resources[];
+};
+
+struct lb_live *lb_live_new(uint32_t n_resources, const uint32_t *capacity, uint64_t n_items)
+{
+    size_t size = sizeof(struct lb_live) + n_resources * sizeof(struct resource);
+    struct lb_live *live = lb_shared_new(size);
+    if (live == NULL)
+        return NULL;
+    live->size = size;
+    live->n_resources = n_resources;
+    live->n_items = n_items;
+    for (uint32_t i = 0; i < n_resources; i++)
+        live->resources[i].capacity = capacity != NULL ? capacity[i] : 1;
+    if (n_items > 0) {
+        live->items = lb_shared_new(n_items * sizeof *live->items);
+        if (live->items == NULL) {
+            lb_shared_free(live, size);
+            return NULL;
+        }
+    }
+    return live;
+}
+
+void lb_live_free(struct lb_live *live)
+{
+    if (live == NULL)
+        return;
+    if (live->items != NULL)
+        lb_shared_free(live->items, live->n_items * sizeof *live->items);
+    lb_shared_free(live, live->size);
+}
+
+static void overlap(struct lb_live *live, uint32_t resource, uint32_t first, uint32_t second)
+{
+    /* Relaxed: a count, and details that are read after the workers were joined. */
+    if (atomic_fetch_add_explicit(&live->n_overlaps, 1, memory_order_relaxed) != 0)
+        return;
+    live->resource = resource;
+    live->first = first;
+    live->second = second;
+    live->at_ns = lb_now_ns();
+}
+
+/* Who is inside is not known where only a number is kept. */
+static const uint32_t UNKNOWN = UINT32_MAX;
+
+uint64_t lb_live_enter(struct lb_live *live, uint32_t number, bool shared, uint32_t worker)
+{
+    struct resource *resource = &live->resources[number];
+    if (resource->capacity > 1) {
+        /* Sequentially consistent, as all exchanges here: two workers that enter at the same time
+         * must not both miss the other. */
+        if (atomic_fetch_add(&resource->depth, 1) >= resource->capacity)
+            overlap(live, number, UNKNOWN, worker);
+        return 0;
+    }
+    if (shared) {
+        atomic_fetch_add(&resource->readers, 1);
+        uint32_t writer = atomic_load(&resource->writer);
+        if (writer != 0)
+            overlap(live, number, writer - 1, worker);
+        return 0;
+    }
+    uint32_t before = atomic_exchange(&resource->writer, worker + 1);
+    if (before != 0)
+        overlap(live, number, before - 1, worker);
+    else if (atomic_load(&resource->readers) != 0)
+        overlap(live, number, UNKNOWN, worker);
+    /* Relaxed: the counter must not order anything, or it would help the lock under test. */
+    return atomic_load_explicit(&resource->counter, memory_order_relaxed);
+}
+
+void lb_live_leave(struct lb_live *live, uint32_t number, bool shared, uint32_t worker,
+                   uint64_t seen, uint64_t hold_ns)
+{
+    struct resource *resource = &live->resources[number];
+    if (resource->capacity > 1) {
+        atomic_fetch_sub(&resource->depth, 1);
+        return;
+    }
+    if (shared) {
+        atomic_fetch_sub(&resource->readers, 1);
+        return;
+    }
+    atomic_store_explicit(&resource->counter, seen + 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&resource->updates, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&resource->hold_ns, hold_ns, memory_order_relaxed);
+    uint32_t mark = atomic_exchange(&resource->writer, 0);
+    if (mark != worker + 1)
+        overlap(live, number, mark == 0 ? UNKNOWN : mark - 1, worker);
+}
+
+void lb_live_item(struct lb_live *live, int64_t id, uint32_t worker)
+{
+    if (id < 1 || (uint64_t)id > live->n_items)
+        return;
+    uint32_t before = atomic_exchange(&live->items[id - 1], worker + 1);
+    if (before != 0)
+        overlap(live, (uint32_t)id, before - 1, worker);
+}
+
+void lb_live_item_back(struct lb_live *live, int64_t id)
+{
+    if (id >= 1 && (uint64_t)id <= live->n_items)
+        atomic_store(&live->items[id - 1], 0);
+}
+
+void lb_live_die(struct lb_live *live, uint32_t number, bool shared, uint32_t worker)
+{
+    struct resource *resource = &live->resources[number];
+    uint32_t mine = worker + 1;
+    if (resource->capacity > 1)
+        atomic_fetch_sub(&resource->depth, 1);
+    else if (shared)
+        atomic_fetch_sub(&resource->readers, 1);
+    else
+        atomic_compare_exchange_strong(&resource->writer, &mine, 0);
+}
+
+uint64_t lb_live_overlaps(const struct lb_live *live)
+{
+    return atomic_load_explicit(&live->n_overlaps, memory_order_relaxed);
+}
+
+void lb_live_result(const struct lb_live *live, uint64_t wall_ns, struct lb_live_witness *ret)
+{
+    *ret = (struct lb_live_witness){.n_overlaps = lb_live_overlaps(live),
+                                    .resource = live->resource,
+                                    .first = live->first,
+                                    .second = live->second,
+                                    .at_ns = live->at_ns};
+    for (uint32_t i = 0; i < live->n_resources; i++) {
+        const struct resource *resource = &live->resources[i];
+        uint64_t updates = atomic_load_explicit(&resource->updates, memory_order_relaxed);
+        uint64_t counter = atomic_load_explicit(&resource->counter, memory_order_relaxed);
+        if (counter < updates)
+            ret->n_lost_updates += updates - counter;
+        if (atomic_load_explicit(&resource->hold_ns, memory_order_relaxed) > wall_ns)
+            ret->hold_sum_exceeds = true;
+    }
+}

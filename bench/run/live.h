@@ -1,0 +1,40 @@
+/* Witnesses that need no log: what the workers see of each other in this process while they hold.
+ *
+ * One word per resource is exchanged on enter and on leave; a guarded counter is read on enter and
+ * written back on leave, so that two holders lose an update; the holds' lengths are summed. Each
+ * of them can miss an overlap, none can invent one:
+ *   enter finds another's mark  =>  that worker entered and has not left
+ *   leave misses its own mark   =>  somebody entered or left in between
+ * So whatever they report must also be in the history; the reverse need not hold.
+ */
+#ifndef LB_LIVE_H
+#define LB_LIVE_H
+
+#include "run.h"
+
+struct lb_live; /* shared by all workers of one process */
+
+struct lb_live *lb_live_new(uint32_t n_resources, const uint32_t *capacity, uint64_t n_items);
+void lb_live_free(struct lb_live *live);
+
+/* Locks. Returns the guarded counter's value to hand back to leave. worker from 0. */
+uint64_t lb_live_enter(struct lb_live *live, uint32_t resource, bool shared, uint32_t worker);
+void lb_live_leave(struct lb_live *live, uint32_t resource, bool shared, uint32_t worker,
+                   uint64_t seen, uint64_t hold_ns);
+
+/* Queues: an item was claimed; it may be claimed again after lb_live_item_back. Items beyond
+ * n_items are not watched. */
+void lb_live_item(struct lb_live *live, int64_t id, uint32_t worker);
+void lb_live_item_back(struct lb_live *live, int64_t id);
+
+/* The worker is about to die inside: its marks go with it. resource and shared are those of its
+ * hold; a consumer has no such mark and gives its items back instead. */
+void lb_live_die(struct lb_live *live, uint32_t resource, bool shared, uint32_t worker);
+
+uint64_t lb_live_overlaps(const struct lb_live *live);
+/* After all workers ended. wall_ns: from the first possible acquire to the last possible release.
+ */
+void lb_live_result(const struct lb_live *live, uint64_t wall_ns,
+                    struct lb_live_witness *ret_witness);
+
+#endif

@@ -1,0 +1,246 @@
+/* Operations with times, events and counts: see operation.h. */
+#include "operation.h"
+
+#include <assert.h>
+
+/* Appends one event of the operator; a history that cannot be written is remembered, not fatal
+ * here: the run ends with it. */
+static inline void append(struct lb_operator *op, const struct lb_event *event)
+{
+    if (op->log != NULL && lb_log_append(op->log, event) != 0)
+        op->log_error = op->log->failed;
+}
+
+static inline void invoke(struct lb_operator *op, enum lb_op which, uint32_t object, uint64_t value,
+                          uint32_t arg, uint8_t flags)
+{
+    op->start_ns = op->continued ? op->end_ns : lb_now_ns();
+    op->continued = false;
+    append(op, &(struct lb_event){.time_ns = op->start_ns,
+                                  .value = value,
+                                  .process = op->process,
+                                  .object = object,
+                                  .arg = arg,
+                                  .op = (uint8_t)which,
+                                  .flags = flags,
+                                  .type = LB_EV_INVOKE});
+}
+
+/* Counts the attempt, records its end, and retires the process when the outcome is unknown. A
+ * negative answer is an error: the statement was rejected, so the operation did not happen. */
+static inline int finish(struct lb_operator *op, enum lb_measure measure, struct lb_event *event,
+                         int answer)
+{
+    event->time_ns = op->end_ns;
+    event->process = op->process;
+    event->type = answer == LB_OK ? LB_EV_OK : answer == LB_LOST ? LB_EV_INFO : LB_EV_FAIL;
+    event->answer = (uint8_t)(answer < 0 ? LB_OTHER : answer);
+    append(op, event);
+    if (op->measured) {
+        op->counts[measure].attempts++;
+        op->counts[measure].answers[event->answer]++;
+    }
+    if (answer == LB_LOST)
+        op->process += op->n_processes;
+    return answer;
+}
+
+static inline uint8_t mode_flag(const struct lb_request *request)
+{
+    return request->shared ? LB_EVF_SHARED : 0;
+}
+
+static inline uint8_t token_flag(const struct lb_grant *grant)
+{
+    return grant->has_token ? LB_EVF_TOKEN : 0;
+}
+
+int lb_operate_enqueue(struct lb_operator *op, const struct lb_request *request,
+                       struct lb_grant *grant, struct lb_error *err)
+{
+    assert(!op->holds);
+    grant->has_ticket = false;
+    invoke(op, LB_OP_ENQUEUE, request->resource, 0, 0, mode_flag(request));
+    int answer = op->actor->plan->strategy->flow->enqueue(op->actor, request, grant, err);
+    op->end_ns = lb_now_ns();
+    struct lb_event event = {
+        .op = LB_OP_ENQUEUE,
+        .object = request->resource,
+        .value = (uint64_t)(grant->has_ticket ? grant->ticket : 0),
+        .flags = (uint8_t)(mode_flag(request) | (grant->has_ticket ? LB_EVF_TOKEN : 0))};
+    return finish(op, LB_M_ENQUEUE, &event, answer);
+}
+
+int lb_operate_acquire(struct lb_operator *op, const struct lb_request *request,
+                       struct lb_grant *grant, struct lb_error *err)
+{
+    assert(!op->holds);
+    grant->has_token = false;
+    invoke(op, LB_OP_ACQUIRE, request->resource, 0, 1, mode_flag(request));
+    int answer = op->actor->plan->strategy->flow->acquire(op->actor, request, grant, err);
+    op->end_ns = lb_now_ns();
+    op->holds = answer == LB_OK;
+    struct lb_event event = {.op = LB_OP_ACQUIRE,
+                             .object = request->resource,
+                             .value = (uint64_t)(grant->has_token ? grant->token : 0),
+                             .arg = op->lease_ms,
+                             .flags = (uint8_t)(mode_flag(request) | token_flag(grant))};
+    return finish(op, LB_M_ACQUIRE, &event, answer);
+}
+
+int lb_operate_renew(struct lb_operator *op, const struct lb_request *request,
+                     struct lb_grant *grant, struct lb_error *err)
+{
+    assert(op->holds);
+    const struct lb_flow *flow = op->actor->plan->strategy->flow;
+    if (flow->renew == NULL)
+        return lb_fail(err, LB_E_UNSUPPORTED, "strategy %s has no renew",
+                       op->actor->plan->strategy->name);
+    uint64_t token = (uint64_t)(grant->has_token ? grant->token : 0);
+    invoke(op, LB_OP_RENEW, request->resource, token, 0, mode_flag(request));
+    int answer = flow->renew(op->actor, request, grant, err);
+    op->end_ns = lb_now_ns();
+    struct lb_event event = {.op = LB_OP_RENEW,
+                             .object = request->resource,
+                             .value = token,
+                             .arg = op->lease_ms,
+                             .flags = (uint8_t)(mode_flag(request) | token_flag(grant))};
+    return finish(op, LB_M_RELEASE, &event, answer);
+}
+
+int lb_operate_release(struct lb_operator *op, const struct lb_request *request,
+                       struct lb_grant *grant, struct lb_error *err)
+{
+    assert(op->holds);
+    op->holds = false;
+    grant->effective = false;
+    uint64_t token = (uint64_t)(grant->has_token ? grant->token : 0);
+    uint8_t flags = (uint8_t)(mode_flag(request) | token_flag(grant));
+    invoke(op, LB_OP_RELEASE, request->resource, token, 1, flags);
+    int answer = op->actor->plan->strategy->flow->release(op->actor, request, grant, err);
+    op->end_ns = lb_now_ns();
+    struct lb_event event = {.op = LB_OP_RELEASE,
+                             .object = request->resource,
+                             .value = token,
+                             .arg = 1,
+                             .flags = (uint8_t)(flags | (grant->effective ? LB_EVF_EFFECTIVE : 0))};
+    return finish(op, LB_M_RELEASE, &event, answer);
+}
+
+int lb_operate_cancel(struct lb_operator *op, const struct lb_request *request,
+                      struct lb_grant *grant, struct lb_error *err)
+{
+    assert(!op->holds);
+    const struct lb_flow *flow = op->actor->plan->strategy->flow;
+    if (!lb_strategy_has(op->actor->plan, LB_S_CANCEL))
+        return LB_OK;
+    invoke(op, LB_OP_CANCEL, request->resource, 0, 0, mode_flag(request));
+    int answer = flow->cancel(op->actor, request, grant, err);
+    op->end_ns = lb_now_ns();
+    struct lb_event event = {
+        .op = LB_OP_CANCEL, .object = request->resource, .flags = mode_flag(request)};
+    return finish(op, LB_M_RELEASE, &event, answer);
+}
+
+int lb_operate_put(struct lb_operator *op, int64_t first, uint32_t n, const char *payload,
+                   struct lb_error *err)
+{
+    invoke(op, LB_OP_PUT, 0, (uint64_t)first, n, 0);
+    int answer = op->actor->plan->strategy->flow->put(op->actor, first, n, payload, err);
+    op->end_ns = lb_now_ns();
+    struct lb_event event = {.op = LB_OP_PUT, .value = (uint64_t)first, .arg = n};
+    return finish(op, LB_M_PUT, &event, answer);
+}
+
+int lb_operate_claim(struct lb_operator *op, uint32_t n, struct lb_item *items, uint32_t max,
+                     uint32_t *ret_n, struct lb_error *err)
+{
+    uint32_t got = 0;
+    int64_t marked = 0;
+    invoke(op, LB_OP_CLAIM, 0, 0, n, 0);
+    int answer =
+        op->actor->plan->strategy->flow->claim(op->actor, n, items, max, &got, &marked, err);
+    op->end_ns = lb_now_ns();
+    if (answer == LB_OK) {
+        uint32_t stored = got < max ? got : max;
+        for (uint32_t i = 0; i < stored; i++)
+            append(op, &(struct lb_event){.time_ns = op->end_ns,
+                                          .value = (uint64_t)items[i].id,
+                                          .process = op->process,
+                                          .arg = op->lease_ms,
+                                          .op = LB_OP_ITEM,
+                                          .type = LB_EV_NOTE});
+        *ret_n = stored;
+    }
+    struct lb_event event = {.op = LB_OP_CLAIM,
+                             .value = answer == LB_OK ? got : 0,
+                             .arg = answer == LB_OK ? (uint32_t)marked : n};
+    return finish(op, LB_M_ACQUIRE, &event, answer);
+}
+
+int lb_operate_item(struct lb_operator *op, enum lb_op which, struct lb_item *item,
+                    struct lb_error *err)
+{
+    const struct lb_flow *flow = op->actor->plan->strategy->flow;
+    lb_item_fn *call = which == LB_OP_COMPLETE      ? flow->complete
+                       : which == LB_OP_ERROR       ? flow->error
+                       : which == LB_OP_FREE        ? flow->free_item
+                       : which == LB_OP_CLEAR_ERROR ? flow->clear_error
+                       : which == LB_OP_RENEW_ITEM  ? flow->renew_item
+                                                    : NULL;
+    if (call == NULL)
+        return lb_fail(err, LB_E_UNSUPPORTED, "strategy %s has no %s",
+                       op->actor->plan->strategy->name, lb_op_name((int)which));
+    invoke(op, which, 0, (uint64_t)item->id, 0, 0);
+    int answer = call(op->actor, item, err);
+    op->end_ns = lb_now_ns();
+    struct lb_event event = {.op = (uint8_t)which,
+                             .value = (uint64_t)item->id,
+                             .arg = which == LB_OP_RENEW_ITEM ? op->lease_ms : 0,
+                             .flags = (uint8_t)(answer == LB_OK ? LB_EVF_EFFECTIVE : 0)};
+    return finish(op, LB_M_RELEASE, &event, answer);
+}
+
+int lb_operate_class(struct lb_operator *op, enum lb_op which, struct lb_error *err)
+{
+    const struct lb_flow *flow = op->actor->plan->strategy->flow;
+    lb_actor_fn *call = which == LB_OP_CLEAR_ALL   ? flow->clear_all_errors
+                        : which == LB_OP_RESET_ALL ? flow->reset_all
+                        : which == LB_OP_RECOVER   ? flow->recover
+                                                   : NULL;
+    if (call == NULL)
+        return lb_fail(err, LB_E_UNSUPPORTED, "strategy %s has no %s",
+                       op->actor->plan->strategy->name, lb_op_name((int)which));
+    invoke(op, which, 0, 0, 0, 0);
+    int answer = call(op->actor, err);
+    op->end_ns = lb_now_ns();
+    struct lb_event event = {.op = (uint8_t)which};
+    return finish(op, LB_M_RELEASE, &event, answer);
+}
+
+void lb_operator_note_write(struct lb_operator *op, uint32_t resource, const struct lb_grant *grant,
+                            uint64_t start_ns, int answer)
+{
+    uint64_t end_ns = lb_now_ns();
+    uint64_t token = (uint64_t)(grant->has_token ? grant->token : 0);
+    append(op, &(struct lb_event){.time_ns = start_ns,
+                                  .value = token,
+                                  .process = op->process,
+                                  .object = resource,
+                                  .op = LB_OP_WRITE,
+                                  .flags = token_flag(grant),
+                                  .type = LB_EV_INVOKE});
+    append(op, &(struct lb_event){.time_ns = end_ns,
+                                  .value = token,
+                                  .process = op->process,
+                                  .object = resource,
+                                  .op = LB_OP_WRITE,
+                                  .answer = (uint8_t)answer,
+                                  .flags = token_flag(grant),
+                                  .type = answer == LB_OK     ? LB_EV_OK
+                                          : answer == LB_LOST ? LB_EV_INFO
+                                                              : LB_EV_FAIL});
+    if (answer == LB_LOST)
+        op->process += op->n_processes;
+    op->end_ns = end_ns;
+}

@@ -1,0 +1,66 @@
+/* Operations of a strategy as the rest of lockbench calls them: with the actor's state asserted,
+ * times taken, events recorded and answers counted. The strategy's table is never called raw.
+ *
+ * One operator belongs to one worker (or one worker of explore). Each call is one attempt: one
+ * invoke event and exactly one end event. After an outcome that is unknown (LB_LOST) the
+ * operator's process is retired: its next operation carries a new process number.
+ *
+ * Times: start_ns and end_ns of the last operation. The end of one operation serves as the start of
+ * the next when the caller says that nothing happened between (lb_operator_continue): a clock read
+ * is a sixth of the whole cost of a recorded operation.
+ */
+#ifndef LB_OPERATION_H
+#define LB_OPERATION_H
+
+#include "clock.h"
+#include "run.h"
+
+struct lb_operator {
+    struct lb_actor *actor;
+    struct lb_log *log;        /* NULL: not recorded */
+    uint32_t process;          /* its present process number */
+    uint32_t n_processes;      /* how many logs there are: the step between process numbers */
+    uint32_t lease_ms;         /* length of a lease; 0 if the strategy has none */
+    bool measured;             /* counts only what happens in the measured part */
+    bool continued;            /* end_ns is still now */
+    uint64_t start_ns, end_ns; /* of the last operation */
+    struct lb_counts *counts;  /* LB_MEASURES of them */
+    bool holds;                /* between a grant and its release */
+    int log_error;             /* the history could not be written: an enum lb_errcode */
+};
+
+/* The next operation begins when the last one ended. */
+static inline void lb_operator_continue(struct lb_operator *op)
+{
+    op->continued = true;
+}
+
+/* Locks. Answers and errors as in strategy.h. */
+int lb_operate_enqueue(struct lb_operator *op, const struct lb_request *request,
+                       struct lb_grant *grant, struct lb_error *err);
+int lb_operate_acquire(struct lb_operator *op, const struct lb_request *request,
+                       struct lb_grant *grant, struct lb_error *err);
+int lb_operate_renew(struct lb_operator *op, const struct lb_request *request,
+                     struct lb_grant *grant, struct lb_error *err);
+int lb_operate_release(struct lb_operator *op, const struct lb_request *request,
+                       struct lb_grant *grant, struct lb_error *err);
+int lb_operate_cancel(struct lb_operator *op, const struct lb_request *request,
+                      struct lb_grant *grant, struct lb_error *err);
+
+/* Queues. */
+int lb_operate_put(struct lb_operator *op, int64_t first, uint32_t n, const char *payload,
+                   struct lb_error *err);
+int lb_operate_claim(struct lb_operator *op, uint32_t n, struct lb_item *items, uint32_t max,
+                     uint32_t *ret_n, struct lb_error *err);
+/* One item's end or change: which is LB_OP_COMPLETE, LB_OP_ERROR, LB_OP_FREE, LB_OP_CLEAR_ERROR or
+ * LB_OP_RENEW_ITEM. LB_E_UNSUPPORTED if the strategy has no such operation. */
+int lb_operate_item(struct lb_operator *op, enum lb_op which, struct lb_item *item,
+                    struct lb_error *err);
+/* The whole class: LB_OP_CLEAR_ALL, LB_OP_RESET_ALL or LB_OP_RECOVER. */
+int lb_operate_class(struct lb_operator *op, enum lb_op which, struct lb_error *err);
+
+/* Records a write to the guarded row with the holder's token: answer LB_OK accepted, LB_REFUSED. */
+void lb_operator_note_write(struct lb_operator *op, uint32_t resource, const struct lb_grant *grant,
+                            uint64_t start_ns, int answer);
+
+#endif

@@ -1,0 +1,109 @@
+/* What a run came to: making and freeing it. See run.h. */
+#include "crew.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *lb_measure_name(enum lb_measure measure)
+{
+    static const char *const names[LB_MEASURES] = {"enqueue", "acquire", "hold",
+                                                   "release", "put",     "cycle"};
+    return names[measure];
+}
+
+static const char *setting_of(const struct lb_run_plan *plan, const struct lb_option *option)
+{
+    const char *value = option->default_value;
+    for (size_t i = 0; i < plan->n_settings; i++)
+        if (strcmp(plan->settings[i].name, option->name) == 0)
+            value = plan->settings[i].value;
+    return value;
+}
+
+static void describe_options(const struct lb_run_plan *plan, char *buf, size_t size)
+{
+    const struct lb_option *options[2] = {plan->strategy->options,
+                                          plan->file != NULL ? lb_file_options(plan->file) : NULL};
+    size_t used = 0;
+    buf[0] = '\0';
+    for (size_t list = 0; list < 2; list++) {
+        if (options[list] == NULL || (list == 1 && options[1] == options[0]))
+            continue;
+        for (const struct lb_option *option = options[list]; option->name != NULL; option++) {
+            int n = snprintf(buf + used, size - used, "%s%s=%s", used > 0 ? " " : "", option->name,
+                             setting_of(plan, option));
+            if (n < 0 || (size_t)n >= size - used)
+                return;
+            used += (size_t)n;
+        }
+    }
+}
+
+int lb_outcome_new(const struct lb_run_plan *plan, struct lb_outcome **ret_outcome,
+                   struct lb_error *err)
+{
+    struct lb_outcome *outcome = calloc(1, sizeof *outcome);
+    if (outcome == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    const struct lb_scenario *scenario = plan->scenario;
+    snprintf(outcome->strategy, sizeof outcome->strategy, "%s", plan->strategy->name);
+    snprintf(outcome->engine, sizeof outcome->engine, "%s",
+             plan->strategy->no_database ? "-" : plan->target->db->name);
+    snprintf(outcome->target, sizeof outcome->target, "%s",
+             plan->strategy->no_database ? "-" : plan->target->label);
+    snprintf(outcome->scenario, sizeof outcome->scenario, "%s", scenario->name);
+    outcome->config = *scenario;
+    outcome->seed = plan->seed;
+    describe_options(plan, outcome->options, sizeof outcome->options);
+    size_t n = scenario->workers + scenario->producers + 1;
+    outcome->worker_successes = calloc(n, sizeof *outcome->worker_successes);
+    bool complete = outcome->worker_successes != NULL;
+    for (int i = 0; i < LB_MEASURES; i++) {
+        outcome->service[i] = lb_histogram_new();
+        complete = complete && outcome->service[i] != NULL;
+    }
+    if (scenario->rate[0] != '\0') {
+        static const enum lb_measure responses[] = {LB_M_ACQUIRE, LB_M_PUT, LB_M_CYCLE};
+        for (size_t i = 0; i < sizeof responses / sizeof responses[0]; i++) {
+            if (responses[i] == LB_M_CYCLE && scenario->shape == LB_QUEUE)
+                continue; /* the arrival is the item's, and that is in its claim */
+            outcome->response[responses[i]] = lb_histogram_new();
+            complete = complete && outcome->response[responses[i]] != NULL;
+        }
+        outcome->pacing = lb_histogram_new();
+        complete = complete && outcome->pacing != NULL;
+    }
+    if (!complete) {
+        lb_outcome_free(outcome);
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    }
+    *ret_outcome = outcome;
+    return 0;
+}
+
+void lb_facts_free(struct lb_fact *facts, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        free(facts[i].name);
+        free(facts[i].value);
+    }
+    free(facts);
+}
+
+void lb_outcome_free(struct lb_outcome *outcome)
+{
+    if (outcome == NULL)
+        return;
+    for (int i = 0; i < LB_MEASURES; i++) {
+        lb_histogram_free(outcome->service[i]);
+        lb_histogram_free(outcome->response[i]);
+    }
+    lb_histogram_free(outcome->pacing);
+    free(outcome->intervals);
+    free(outcome->worker_successes);
+    lb_facts_free(outcome->facts, outcome->n_facts);
+    lb_facts_free(outcome->server, outcome->n_server);
+    free(outcome->waits);
+    free(outcome);
+}

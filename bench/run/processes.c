@@ -1,0 +1,216 @@
+/* Workers in forked processes.
+ *
+ * SQLite's locks belong to a process, and only a process can be killed or stopped. The crew, the
+ * workers, their histograms and the history are in shared memory, so a child only has to run
+ * its workers' threads; the parent leads it through the crew's phase and learns of its death
+ * from wait().
+ *
+ * No connection may be open while a process forks: SQLite keeps its file locks in tables that a
+ * child would inherit without owning the locks (see "How to corrupt an SQLite database file", 2.6).
+ * So the control session is closed before and opened again after.
+ */
+#include "run_state.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct lb_process {
+    pid_t pid; /* 0: reaped */
+};
+
+/* Worker i runs in the process i modulo the scenario's processes; one that replaces a killed worker
+ * has a process of its own. */
+static bool runs_in(const struct lb_active_run *run, uint32_t slot, uint32_t i)
+{
+    uint32_t first = (uint32_t)run->request->scenario->processes;
+    return slot < first ? i < run->n_workers && i % first == slot
+                        : i == run->n_workers + slot - first;
+}
+
+static bool all_ended(const struct lb_active_run *run, uint32_t slot)
+{
+    for (uint32_t i = 0; i < run->n_slots; i++)
+        if (runs_in(run, slot, i) && !atomic_load(&run->workers[i].ended))
+            return false;
+    return true;
+}
+
+/* The whole life of a child. */
+static _Noreturn void child_main(struct lb_active_run *run, uint32_t slot, pid_t parent)
+{
+    enum { PATIENCE_NS = 100000000 };
+    struct lb_crew *crew = run->crew;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(0);
+    /* Ctrl-C reaches the whole group; the parent decides what it means. */
+    signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_IGN);
+    struct lb_error err;
+    for (uint32_t i = 0; i < run->n_slots; i++) {
+        if (runs_in(run, slot, i) && lb_worker_start(&run->workers[i], &err) != 0) {
+            lb_crew_fail(crew, &err);
+            _exit(1);
+        }
+    }
+    for (;;) {
+        uint32_t seen = lb_event_seen(&crew->change);
+        if (all_ended(run, slot))
+            break;
+        lb_event_wait(&crew->change, seen, lb_now_ns() + PATIENCE_NS);
+        if (lb_crew_phase(crew) < LB_PHASE_ABORT)
+            continue;
+        for (uint32_t i = 0; i < run->n_slots; i++)
+            if (runs_in(run, slot, i))
+                lb_worker_cancel(&run->workers[i]);
+    }
+    for (uint32_t i = 0; i < run->n_slots; i++)
+        if (runs_in(run, slot, i))
+            pthread_join(run->workers[i].thread, NULL);
+    _exit(0);
+}
+
+static int start_process(struct lb_active_run *run, uint32_t slot, struct lb_error *err)
+{
+    pid_t parent = getpid();
+    fflush(NULL); /* what is buffered must not be written twice */
+    pid_t pid = fork();
+    if (pid == 0)
+        child_main(run, slot, parent);
+    if (pid < 0)
+        return lb_fail(err, LB_E_ENV, "cannot fork process %u: %s: see ulimit -u", slot + 1,
+                       strerror(errno));
+    run->processes[slot].pid = pid;
+    return 0;
+}
+
+int lb_processes_start(struct lb_active_run *run, struct lb_error *err)
+{
+    uint32_t first = (uint32_t)run->request->scenario->processes;
+    run->processes = calloc(first + run->n_slots - run->n_workers, sizeof *run->processes);
+    if (run->processes == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    if (run->has_control && run->control.db->in_process) {
+        lb_session_close(&run->control);
+        run->has_control = false;
+        run->control_closed = true;
+    }
+    int rc = 0;
+    for (; run->n_processes < first && rc == 0; run->n_processes += rc == 0)
+        rc = start_process(run, run->n_processes, err);
+    run->n_started = run->n_workers;
+    if (rc != 0)
+        lb_crew_raise(run->crew, LB_PHASE_ABORT);
+    return rc;
+}
+
+int lb_processes_reopen(struct lb_active_run *run, struct lb_error *err)
+{
+    if (!run->control_closed)
+        return 0;
+    run->control_closed = false;
+    struct lb_conn_options options = {.role = "control"};
+    int rc = lb_session_open(&run->control, run->request->target->db, run->space, &options, err);
+    run->has_control = rc == 0;
+    return rc;
+}
+
+/* A worker's process is gone before the worker had ended: it died with it. */
+static void bury_worker(struct lb_active_run *run, struct lb_worker *worker)
+{
+    worker->died = true;
+    if (run->history != NULL && !atomic_load(&worker->dying)) {
+        /* Not by its own hand: the note of its death is ours. */
+        static const uint8_t ops[] = {LB_OP_DEATH, LB_OP_SESSION_END};
+        for (size_t i = 0; i < 2; i++)
+            lb_log_append(&run->control_log, &(struct lb_event){.time_ns = lb_now_ns(),
+                                                                .process = run->n_slots,
+                                                                .arg = worker->number,
+                                                                .op = ops[i],
+                                                                .type = LB_EV_NOTE});
+    }
+    if (!atomic_exchange(&worker->ready, true))
+        atomic_fetch_add(&run->crew->n_ready, 1);
+    atomic_store(&worker->ended, true);
+    atomic_fetch_add(&run->crew->n_ended, 1);
+}
+
+/* Somebody new takes the seat of a worker that was killed by order. */
+static void replace_worker(struct lb_active_run *run, const struct lb_worker *dead)
+{
+    struct lb_error err;
+    if (!atomic_load(&dead->dying) || run->n_started == run->n_slots ||
+        lb_crew_phase(run->crew) >= LB_PHASE_STOP)
+        return;
+    struct lb_worker *fresh = &run->workers[run->n_started];
+    fresh->role = dead->role;
+    fresh->seat = dead->seat;
+    run->n_started++;
+    if (start_process(run, run->n_processes, &err) != 0) {
+        atomic_store(&fresh->ended, true);
+        atomic_fetch_add(&run->crew->n_ended, 1);
+        lb_crew_fail(run->crew, &err);
+        return;
+    }
+    run->n_processes++;
+}
+
+static void bury(struct lb_active_run *run, uint32_t slot)
+{
+    run->processes[slot].pid = 0;
+    uint32_t n_started = run->n_started;
+    for (uint32_t i = 0; i < n_started; i++) {
+        struct lb_worker *worker = &run->workers[i];
+        if (!runs_in(run, slot, i) || atomic_load(&worker->ended))
+            continue;
+        bury_worker(run, worker);
+        replace_worker(run, worker);
+    }
+    lb_event_signal(&run->crew->change);
+}
+
+/* Continues what a fault has stopped, once its time is over. */
+static void resume(struct lb_active_run *run, uint32_t slot, bool now)
+{
+    for (uint32_t i = 0; i < run->n_started; i++) {
+        struct lb_worker *worker = &run->workers[i];
+        uint64_t resume_ns = atomic_load(&worker->resume_ns);
+        if (!runs_in(run, slot, i) || resume_ns == 0 || (!now && lb_now_ns() < resume_ns))
+            continue;
+        atomic_store(&worker->resume_ns, 0);
+        kill(run->processes[slot].pid, SIGCONT);
+    }
+}
+
+void lb_processes_watch(struct lb_active_run *run)
+{
+    for (uint32_t slot = 0; slot < run->n_processes; slot++) {
+        pid_t pid = run->processes[slot].pid;
+        if (pid <= 0)
+            continue;
+        resume(run, slot, false);
+        if (waitpid(pid, NULL, WNOHANG) == pid)
+            bury(run, slot);
+    }
+}
+
+void lb_processes_end(struct lb_active_run *run, bool kill_now)
+{
+    for (uint32_t slot = 0; slot < run->n_processes; slot++) {
+        pid_t pid = run->processes[slot].pid;
+        if (pid <= 0)
+            continue;
+        resume(run, slot, true);
+        if (kill_now)
+            kill(pid, SIGKILL);
+        while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+            ;
+        bury(run, slot);
+    }
+}

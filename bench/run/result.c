@@ -1,0 +1,312 @@
+/* What a run came to: counters, merged histograms, verdict. */
+#include "run_state.h"
+
+#include "check_meta.h"
+#include "units.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void lb_run_add_fact(void *arg, const char *name, const char *value)
+{
+    struct lb_fact_list *list = arg;
+    struct lb_fact *grown = realloc(*list->facts, (*list->n + 1) * sizeof *grown);
+    if (grown == NULL)
+        return;
+    *list->facts = grown;
+    grown[*list->n] = (struct lb_fact){strdup(name), strdup(value)};
+    if (grown[*list->n].name != NULL && grown[*list->n].value != NULL)
+        ++*list->n;
+}
+
+void lb_run_take_counters(struct lb_active_run *run, struct lb_fact **ret, size_t *ret_n)
+{
+    const struct lb_db *db = run->crew->db;
+    struct lb_error ignored;
+    struct lb_fact_list list = {ret, ret_n};
+    if (db != NULL && db->counters != NULL && !lb_conn_head(run->control.conn)->lost)
+        db->counters(run->control.conn, lb_run_add_fact, &list, &ignored);
+}
+
+static struct lb_model model_of(const struct lb_active_run *run, bool complete, uint64_t end_ns)
+{
+    const struct lb_strategy *strategy = run->request->strategy;
+    const struct lb_scenario *scenario = run->request->scenario;
+    enum { CLOCKS_NS = 2000000 }; /* the database's clock need not tick as finely as ours */
+    uint64_t period_ns = scenario->period_ns > CLOCKS_NS ? scenario->period_ns - CLOCKS_NS : 0;
+    return (struct lb_model){.queue = strategy->shape == LB_QUEUE,
+                             .n_resources = run->plan.n_resources,
+                             .capacity = run->capacity,
+                             .lease = strategy->is_lease,
+                             .claims = strategy->claims,
+                             .release = LB_RELEASE_BELIEF,
+                             .drained = run->crew != NULL && atomic_load(&run->crew->drained),
+                             .complete = complete,
+                             .end_ns = end_ns,
+                             .progress_bound_ns = scenario->progress_bound_ns,
+                             .recovery_bound_ns = scenario->recovery_bound_ns,
+                             .period_ns = strategy->shape == LB_QUEUE ? period_ns : 0};
+}
+
+/* What a reader of the history's file must know. */
+static int write_meta(struct lb_active_run *run, const struct lb_model *model, struct lb_error *err)
+{
+    const struct lb_run_plan *request = run->request;
+    char head[400], text[LB_META_BYTES];
+    int n = snprintf(head, sizeof head, "strategy=%s\nscenario=%s\nseed=%llu\n",
+                     request->strategy->name, request->scenario->name,
+                     (unsigned long long)request->seed);
+    size_t length = n > 0 && (size_t)n < sizeof head ? (size_t)n : 0;
+    memcpy(text, head, length);
+    text[length] = '\0';
+    lb_model_format(model, text + length, sizeof text - length);
+    return lb_history_set_meta(run->history, text, err);
+}
+
+int lb_run_begin_meta(struct lb_active_run *run, struct lb_error *err)
+{
+    /* Of a run that is killed this is all there is: its end is not known. */
+    struct lb_model model = model_of(run, false, 0);
+    return write_meta(run, &model, err);
+}
+
+int lb_run_judge(struct lb_active_run *run, struct lb_error *err)
+{
+    struct lb_outcome *outcome = run->outcome;
+    const struct lb_strategy *strategy = run->request->strategy;
+    uint64_t end_ns = lb_now_ns();
+    lb_live_result(run->live, end_ns - run->first_ns, &outcome->live);
+    outcome->witnesses_agree = true;
+    for (int i = 0; i < LB_GUARANTEES; i++)
+        outcome->judgement.findings[i].verdict =
+            (strategy->claims & LB_G_BIT(i)) != 0 ? LB_V_NOT_TESTED : LB_V_NOT_CLAIMED;
+    if (run->history == NULL) {
+        for (int i = 0; i < LB_GUARANTEES; i++)
+            snprintf(outcome->judgement.findings[i].reason,
+                     sizeof outcome->judgement.findings[i].reason, "no history was recorded");
+        return 0;
+    }
+    lb_run_report(run, "checking", -1);
+    struct lb_history_view view;
+    int rc = lb_history_view(run->history, &view, err);
+    if (rc != 0)
+        return rc;
+    bool complete = outcome->state == LB_RUN_COMPLETE || outcome->state == LB_RUN_INVALID ||
+                    outcome->state == LB_RUN_INTERRUPTED;
+    struct lb_model model = model_of(run, complete, end_ns);
+    rc = write_meta(run, &model, err);
+    if (rc != 0) {
+        lb_history_release(&view);
+        return rc;
+    }
+    outcome->start_ns = view.start_ns;
+    outcome->n_events = view.n_events;
+    rc = lb_check(&view, &model, &outcome->judgement, err);
+    const struct lb_scenario *scenario = run->request->scenario;
+    if (rc == 0 && scenario->shape == LB_LOCK && scenario->period_ns > 0)
+        rc = lb_periodic_prove(&view, run->first_ns, scenario, &outcome->proof, err);
+    lb_history_release(&view);
+    if (rc != 0)
+        return rc;
+    /* What the workers saw of each other must be in the history. The witnesses know nothing of
+     * leases: they are compared with what holders believed. */
+    const struct lb_finding *exclusion =
+        &outcome->judgement.findings[model.queue ? LB_G_NO_DUPLICATE : LB_G_EXCLUSIVE];
+    bool seen = outcome->live.n_overlaps > 0 || outcome->live.n_lost_updates > 0 ||
+                outcome->live.hold_sum_exceeds;
+    bool in_history = exclusion->n_violations > 0 ||
+                      outcome->judgement.measures.n_uncut_violations > 0 ||
+                      (strategy->is_lease && model.queue);
+    outcome->witnesses_agree = !seen || in_history;
+    return 0;
+}
+
+/* A worker that was killed has left its counters as they were at some instruction: what it had
+ * under way is censored, and the attempt that it was counting is counted. */
+static void settle_dead(struct lb_worker *worker)
+{
+    for (int m = 0; m < LB_MEASURES; m++) {
+        struct lb_counts *counts = &worker->counts[m];
+        counts->attempts = 0;
+        for (int a = 0; a < LB_ANSWERS; a++)
+            counts->attempts += counts->answers[a];
+        uint64_t buckets = worker->service[m]->overflow;
+        for (size_t i = 0; counts->succeeded > 0 && i < LB_HISTOGRAM_BUCKETS; i++)
+            buckets += worker->service[m]->buckets[i];
+        worker->service[m]->count = buckets;
+        counts->succeeded = buckets;
+        counts->finished = counts->succeeded + counts->given_up;
+        counts->censored =
+            counts->started > counts->finished ? counts->started - counts->finished : 0;
+        counts->started = counts->finished + counts->censored;
+    }
+}
+
+static void merge(struct lb_active_run *run)
+{
+    struct lb_outcome *outcome = run->outcome;
+    outcome->n_workers = run->n_workers;
+    outcome->n_faults = atomic_load(&run->crew->n_faults);
+    outcome->elapsed_ns = run->stop_ns - run->measure_ns;
+    double busy_ns = 0, edge_ns = 0;
+    for (uint32_t i = 0; i < run->n_started; i++) {
+        struct lb_worker *worker = &run->workers[i];
+        if (worker->died)
+            settle_dead(worker);
+        for (int m = 0; m < LB_MEASURES; m++) {
+            struct lb_counts *sum = &outcome->counts[m];
+            const struct lb_counts *one = &worker->counts[m];
+            sum->planned += one->planned;
+            sum->skipped += one->skipped;
+            sum->started += one->started;
+            sum->finished += one->finished;
+            sum->censored += one->censored;
+            sum->succeeded += one->succeeded;
+            sum->given_up += one->given_up;
+            sum->attempts += one->attempts;
+            for (int a = 0; a < LB_ANSWERS; a++)
+                sum->answers[a] += one->answers[a];
+            if (one->succeeded > 0) /* do not touch pages that nobody wrote */
+                lb_histogram_add(outcome->service[m], worker->service[m]);
+            if (outcome->response[m] != NULL && worker->response[m] != NULL)
+                lb_histogram_add(outcome->response[m], worker->response[m]);
+        }
+        outcome->worker_successes[worker->seat] += worker->n_successes;
+        outcome->n_items += worker->n_items;
+        busy_ns += (double)worker->busy_ns;
+        edge_ns += (double)worker->edge_ns;
+        if (outcome->pacing != NULL)
+            lb_histogram_add(outcome->pacing, worker->pacing);
+        outcome->n_lost += worker->n_lost;
+        outcome->n_statements += worker->n_statements;
+        outcome->n_connects += worker->n_connects;
+    }
+    const struct lb_counts *claims = &outcome->counts[LB_M_ACQUIRE];
+    uint64_t successes =
+        run->request->scenario->shape == LB_QUEUE ? outcome->n_items : claims->succeeded;
+    double seconds = (double)outcome->elapsed_ns / 1e9;
+    outcome->in_flight = seconds > 0 ? busy_ns / (double)outcome->elapsed_ns : 0;
+    outcome->in_flight_edge = busy_ns > 0 ? edge_ns / busy_ns : 0;
+    outcome->successes_per_s = seconds > 0 ? (double)successes / seconds : 0;
+    outcome->attempts_per_success =
+        claims->succeeded > 0 ? (double)claims->attempts / (double)claims->succeeded : 0;
+}
+
+/* The counters are an algebra: a breach is a bug of ours and is named. */
+/* Little's law: operations under way = rate x mean time. Said only where the window's edges cannot
+ * matter: where next to all of the time went into cycles that began and ended inside of it. */
+static int assert_little(const struct lb_outcome *outcome, struct lb_error *err)
+{
+    const struct lb_counts *cycles = &outcome->counts[LB_M_CYCLE];
+    enum { ENOUGH = 1000 };
+    if (cycles->succeeded < ENOUGH || outcome->in_flight_edge > 0.01 || outcome->n_faults > 0)
+        return 0;
+    double rate = (double)cycles->succeeded / (double)outcome->elapsed_ns;
+    double expected = rate * lb_histogram_mean(outcome->service[LB_M_CYCLE]);
+    double difference = outcome->in_flight / expected - 1;
+    if (difference < -0.02 || difference > 0.02)
+        return lb_fail(err, LB_E_INTERNAL,
+                       "Little's law: in flight %.4f != rate x mean cycle time %.4f",
+                       outcome->in_flight, expected);
+    return 0;
+}
+
+static int assert_algebra(const struct lb_outcome *outcome, struct lb_error *err)
+{
+    for (int m = 0; m < LB_MEASURES; m++) {
+        const struct lb_counts *c = &outcome->counts[m];
+        const char *name = lb_measure_name((enum lb_measure)m);
+        uint64_t answers = 0;
+        for (int a = 0; a < LB_ANSWERS; a++)
+            answers += c->answers[a];
+        if (c->attempts != answers)
+            return lb_fail(err, LB_E_INTERNAL, "%s: attempts %llu != sum of answers %llu", name,
+                           (unsigned long long)c->attempts, (unsigned long long)answers);
+        if (c->started != c->finished + c->censored)
+            return lb_fail(err, LB_E_INTERNAL, "%s: started %llu != finished %llu + censored %llu",
+                           name, (unsigned long long)c->started, (unsigned long long)c->finished,
+                           (unsigned long long)c->censored);
+        if (c->finished != c->succeeded + c->given_up)
+            return lb_fail(err, LB_E_INTERNAL,
+                           "%s: finished %llu != succeeded %llu + given up %llu", name,
+                           (unsigned long long)c->finished, (unsigned long long)c->succeeded,
+                           (unsigned long long)c->given_up);
+        if (outcome->service[m]->count != c->succeeded)
+            return lb_fail(err, LB_E_INTERNAL, "%s: histogram count %llu != succeeded %llu", name,
+                           (unsigned long long)outcome->service[m]->count,
+                           (unsigned long long)c->succeeded);
+        if (c->planned != 0 && c->planned != c->started + c->skipped)
+            return lb_fail(err, LB_E_INTERNAL, "%s: planned %llu != started %llu + skipped %llu",
+                           name, (unsigned long long)c->planned, (unsigned long long)c->started,
+                           (unsigned long long)c->skipped);
+        uint64_t sum = outcome->service[m]->overflow;
+        for (size_t i = 0; i < LB_HISTOGRAM_BUCKETS; i++)
+            sum += outcome->service[m]->buckets[i];
+        if (sum != outcome->service[m]->count)
+            return lb_fail(err, LB_E_INTERNAL, "%s: sum of buckets %llu != count %llu", name,
+                           (unsigned long long)sum, (unsigned long long)outcome->service[m]->count);
+    }
+    return 0;
+}
+
+void lb_run_subtract_counters(struct lb_active_run *run)
+{
+    struct lb_outcome *outcome = run->outcome;
+    for (uint32_t i = 0; i < run->n_started; i++)
+        outcome->n_successes_all += atomic_load(&run->workers[i].progress);
+    lb_run_take_counters(run, &outcome->server, &outcome->n_server);
+    for (size_t i = 0; i < outcome->n_server && i < run->n_counters_before; i++) {
+        long long after = strtoll(outcome->server[i].value, NULL, 10);
+        long long before = strtoll(run->counters_before[i].value, NULL, 10);
+        char text[32];
+        snprintf(text, sizeof text, "%lld", after - before);
+        char *copy = strdup(text);
+        if (copy == NULL)
+            continue;
+        free(outcome->server[i].value);
+        outcome->server[i].value = copy;
+    }
+}
+
+/* An open loop whose generator fell behind has measured itself. The bound is on the error of free
+ * workers' wake-ups; arrivals that found all workers busy are the strategy's doing. */
+static void judge_generator(struct lb_active_run *run)
+{
+    struct lb_outcome *outcome = run->outcome;
+    enum { BOUND_NS = 5000000 };
+    if (outcome->pacing == NULL || outcome->state != LB_RUN_COMPLETE)
+        return;
+    uint64_t p99 = lb_histogram_quantile(outcome->pacing, 0.99);
+    char text[32], bound[32];
+    if (p99 <= BOUND_NS)
+        return;
+    outcome->state = LB_RUN_INVALID;
+    snprintf(outcome->reason, sizeof outcome->reason,
+             "the generator fell behind: free workers woke %s late (p99; bound %s): lower the rate "
+             "or use a machine with more cores",
+             lb_format_ns(p99, text, sizeof text), lb_format_ns(BOUND_NS, bound, sizeof bound));
+}
+
+/* What the run came to, before the verdict. An error that ends everything is returned. */
+int lb_run_settle(struct lb_active_run *run, struct lb_error *err)
+{
+    struct lb_outcome *outcome = run->outcome;
+    const struct lb_error *error = lb_crew_error(run->crew);
+    if (error != NULL && error->code == LB_E_ENV) {
+        /* The world failed, not the run: what was measured until then is reported. */
+        outcome->state = LB_RUN_SERVER_GONE;
+        snprintf(outcome->reason, sizeof outcome->reason, "%s", error->message);
+    } else if (error != NULL) {
+        *err = *error;
+        return error->code;
+    } else if (lb_run_interrupted(run)) {
+        outcome->state = LB_RUN_INTERRUPTED;
+        snprintf(outcome->reason, sizeof outcome->reason, "interrupted after %.1f s",
+                 (double)(run->stop_ns - run->measure_ns) / 1e9);
+    }
+    merge(run);
+    judge_generator(run);
+    int rc = assert_algebra(outcome, err);
+    return rc != 0 ? rc : assert_little(outcome, err);
+}

@@ -1,0 +1,110 @@
+/* One run while it is under way. Private to bench/run: run.c leads it, setup.c builds it, result.c
+ * makes the outcome.
+ */
+#ifndef LB_RUN_STATE_H
+#define LB_RUN_STATE_H
+
+#include "crew.h"
+
+#include <sys/resource.h>
+
+/* Crew and workers, in memory that forked processes share. */
+struct lb_shared_run {
+    struct lb_crew crew;
+    struct lb_worker workers[];
+};
+
+struct lb_active_run {
+    const struct lb_run_plan *request;
+    const struct lb_stop *stop;
+    lb_progress_fn *progress;
+    void *progress_arg;
+    struct lb_outcome *outcome;
+
+    struct lb_space *space;
+    struct lb_session control;
+    bool has_control;
+    struct lb_program *program;
+    uint32_t *capacity;
+    struct lb_strategy_plan plan;
+    bool is_set_up;
+    struct lb_shared_run *shared;
+    struct lb_histogram *histograms; /* shared: LB_MEASURES per worker */
+    struct lb_process *processes;    /* forked ones; NULL: threads of this process */
+    uint32_t n_processes;            /* entries of processes, the dead included */
+    bool control_closed;
+    struct lb_crew *crew;
+    struct lb_worker *workers;
+    uint32_t n_workers; /* at a time */
+    uint32_t n_slots;   /* lives: n_workers, and room for those who replace the killed */
+    uint32_t n_started; /* lives so far */
+    uint64_t n_orders;  /* faults that workers were told to carry out */
+    uint64_t next_fault_ns;
+    struct lb_random fault_random;
+    pthread_t world; /* the thread of a blocker or snapshot */
+    bool has_world;
+    struct lb_history *history;
+    struct lb_live *live;
+    struct lb_log control_log;
+    struct lb_fact *counters_before;
+    size_t n_counters_before;
+    uint64_t first_ns, measure_ns, stop_ns;
+    uint64_t interval_ns; /* start of the present interval */
+    uint64_t interval_sums[LB_COARSE_BUCKETS], interval_successes, interval_refusals;
+    struct rusage usage_before;
+    uint64_t next_sample_ns; /* of waits */
+    uint64_t last_tick_ns, last_progress;
+};
+
+/* setup.c: everything up to the moment when all workers are started; what was made is undone by
+ * lb_run_clean_up and lb_run_release, after a failure too. */
+int lb_run_set_up(struct lb_active_run *run, struct lb_error *err);
+int lb_run_start_workers(struct lb_active_run *run, struct lb_error *err);
+int lb_run_clean_up(struct lb_active_run *run, struct lb_error *err);
+void lb_run_release(struct lb_active_run *run);
+
+/* result.c: the server's counters, before and after; the outcome; the verdict. */
+void lb_run_take_counters(struct lb_active_run *run, struct lb_fact **ret, size_t *ret_n);
+/* Into the outcome: the counters now, minus those taken before. */
+void lb_run_subtract_counters(struct lb_active_run *run);
+int lb_run_settle(struct lb_active_run *run, struct lb_error *err);
+int lb_run_judge(struct lb_active_run *run, struct lb_error *err);
+/* What the history's file says of itself until the run has ended. */
+int lb_run_begin_meta(struct lb_active_run *run, struct lb_error *err);
+/* periodic.c: was a job with a period run once in each? From the history. */
+int lb_periodic_prove(const struct lb_history_view *view, uint64_t start_ns,
+                      const struct lb_scenario *scenario, struct lb_proof *ret_proof,
+                      struct lb_error *err);
+/* Collects facts into a growing array; arg is a struct lb_fact_list. */
+struct lb_fact_list {
+    struct lb_fact **facts;
+    size_t *n;
+};
+void lb_run_add_fact(void *arg, const char *name, const char *value);
+
+/* faults.c: start after the workers, watch from time to time, end before the clean-up. */
+int lb_faults_start(struct lb_active_run *run, struct lb_error *err);
+void lb_faults_watch(struct lb_active_run *run);
+void lb_faults_end(struct lb_active_run *run);
+
+/* processes.c: workers in forked processes. start forks them all; the parent has no thread then and
+ * no connection open. watch notices the dead; end waits for, or kills, what is left. */
+int lb_processes_start(struct lb_active_run *run, struct lb_error *err);
+void lb_processes_watch(struct lb_active_run *run);
+void lb_processes_end(struct lb_active_run *run, bool kill_now);
+/* Opens the control session again, where it had to be closed for the fork. */
+int lb_processes_reopen(struct lb_active_run *run, struct lb_error *err);
+
+/* waits.c: samples them, if it is wanted and time. */
+#define LB_SAMPLE_NS UINT64_C(20000000)
+bool lb_waits_wanted(const struct lb_active_run *run);
+void lb_waits_sample(struct lb_active_run *run);
+
+/* intervals.c: closes the present interval if its second is over, or with force; NULL: not yet. */
+const struct lb_interval *lb_run_interval(struct lb_active_run *run, bool force);
+
+/* run.c: 0, 1 (finish and report) or 2 (stop now). */
+int lb_run_interrupted(const struct lb_active_run *run);
+void lb_run_report(struct lb_active_run *run, const char *phase, double fraction);
+
+#endif

@@ -1,0 +1,656 @@
+/* Scenarios: the key table, and the reading and writing of .ini files: see scenario.h.
+ *
+ * One const table describes every key: its type, its place in struct lb_scenario, its help line and
+ * the shapes it has a meaning for. Files, flags and results all go through that table, so that they
+ * cannot drift apart. A key that has no meaning for the scenario's shape must keep its default.
+ *
+ * libinih does the parsing. It tells a handler no line number, so the reader that hands it the
+ * lines counts them; it also refuses what inih would take silently (lines that are too long,
+ * indented continuation lines, unknown sections).
+ */
+#include "scenario.h"
+
+#include "schedule.h"
+
+#include "nearest.h"
+#include "units.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <ini.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KEY(key, kind, field, where, arg, text)                                                    \
+    {                                                                                              \
+        .name = key, .type = kind, .offset = offsetof(struct lb_scenario, field), .shapes = where, \
+        .argument = arg, .help = text                                                              \
+    }
+
+const struct lb_key lb_scenario_keys[] = {
+    KEY("shape", LB_KEY_SHAPE, shape, LB_KEY_BOTH, "lock|queue", "what kind of strategy it asks"),
+    KEY("workers", LB_KEY_COUNT, workers, LB_KEY_BOTH, "N", "lock: participants; queue: consumers"),
+    KEY("processes", LB_KEY_COUNT, processes, LB_KEY_BOTH, "N",
+        "fork so many processes for the workers; 0: threads"),
+    KEY("producers", LB_KEY_COUNT, producers, LB_KEY_QUEUE, "N", "workers that put items"),
+    KEY("resources", LB_KEY_COUNT, resources, LB_KEY_LOCK, "N", "number of named resources"),
+    KEY("capacity", LB_KEY_TEXT, capacity, LB_KEY_LOCK, "K[,K...]",
+        "holders that a resource admits; one number for all, or one per resource"),
+    KEY("rate", LB_KEY_RATE, rate, LB_KEY_BOTH, "RATE",
+        "open loop: 800/s, poisson:800/s, phases:...; see lockbench-scenario(5)"),
+    KEY("max-pending", LB_KEY_COUNT, max_pending, LB_KEY_BOTH, "N",
+        "open loop: arrivals that may wait for a worker; more are skipped"),
+    KEY("shared", LB_KEY_SHARE, shared, LB_KEY_LOCK, "SHARE", "share of shared acquires, 0 to 1"),
+    KEY("hold", LB_KEY_TIME, hold_ns, LB_KEY_BOTH, "TIME",
+        "time inside the hold, or spent on one item"),
+    KEY("think", LB_KEY_TIME, think_ns, LB_KEY_LOCK, "TIME",
+        "pause between a release and the next acquire"),
+    KEY("poll", LB_KEY_TIME, poll_ns, LB_KEY_BOTH, "TIME",
+        "pause after a busy or empty answer, before the next try"),
+    KEY("backoff", LB_KEY_BACKOFF, backoff, LB_KEY_BOTH, "fixed|exponential|jitter",
+        "how the pause grows with consecutive refusals"),
+    KEY("poll-max", LB_KEY_TIME, poll_max_ns, LB_KEY_BOTH, "TIME", "ceiling of the growing pause"),
+    KEY("tries", LB_KEY_COUNT, tries, LB_KEY_BOTH, "N", "give up after N refusals; 0: never"),
+    KEY("acquire-timeout", LB_KEY_TIME, acquire_timeout_ns, LB_KEY_LOCK, "TIME",
+        "give up waiting after TIME; 0: never"),
+    KEY("ttl", LB_KEY_TIME, ttl_ns, LB_KEY_BOTH, "TIME", "length of a lease"),
+    KEY("stale", LB_KEY_TIME, stale_ns, LB_KEY_LOCK, "TIME",
+        "age at which waiting requests are deleted by the polls; 0: never"),
+    KEY("overrun", LB_KEY_SHARE, overrun, LB_KEY_LOCK, "SHARE",
+        "share of holds that last 1.5 times the lease"),
+    KEY("tx-pause", LB_KEY_TIME, tx_pause_ns, LB_KEY_BOTH, "TIME",
+        "mean pause between the last statement and COMMIT of enqueue and claim"),
+    KEY("backlog", LB_KEY_COUNT, backlog, LB_KEY_QUEUE, "N", "items put before the start"),
+    KEY("rows", LB_KEY_COUNT, rows, LB_KEY_QUEUE, "N",
+        "each item updates its range of a table of N rows; 0: none"),
+    KEY("batch", LB_KEY_COUNT, batch, LB_KEY_QUEUE, "N", "items per claim"),
+    KEY("put-interval", LB_KEY_TIME, put_interval_ns, LB_KEY_QUEUE, "TIME",
+        "between two puts of one producer; 0: as fast as it can"),
+    KEY("claim-interval", LB_KEY_TIME, claim_interval_ns, LB_KEY_QUEUE, "TIME",
+        "between two claims of one consumer; 0: at once"),
+    KEY("payload", LB_KEY_COUNT, payload_bytes, LB_KEY_QUEUE, "BYTES", "size of an item"),
+    KEY("error", LB_KEY_SHARE, error, LB_KEY_QUEUE, "SHARE", "share of items that end in error"),
+    KEY("free", LB_KEY_SHARE, free_share, LB_KEY_QUEUE, "SHARE",
+        "share of items that are given back"),
+    KEY("period", LB_KEY_TIME, period_ns, LB_KEY_BOTH, "TIME", "period of recurring work; 0: none"),
+    KEY("drain", LB_KEY_FLAG, drain, LB_KEY_QUEUE, NULL,
+        "end when the backlog is empty; --no-drain: not"),
+    KEY("duration", LB_KEY_TIME, duration_ns, LB_KEY_BOTH, "TIME", "length of the measured part"),
+    KEY("count", LB_KEY_COUNT, count, LB_KEY_BOTH, "N",
+        "end after N operations per worker; 0: no limit"),
+    KEY("warmup", LB_KEY_TIME, warmup_ns, LB_KEY_BOTH, "TIME",
+        "run so long before the measured part"),
+    KEY("lock-timeout", LB_KEY_TIME, lock_timeout_ns, LB_KEY_BOTH, "TIME",
+        "the engine's bound on its own lock waits; 0: none"),
+    KEY("isolation", LB_KEY_ISOLATION, isolation, LB_KEY_BOTH, "LEVEL",
+        "default, read-committed, repeatable-read or serializable"),
+    KEY("progress-bound", LB_KEY_TIME, progress_bound_ns, LB_KEY_BOTH, "TIME",
+        "nobody may wait longer; 0: not judged"),
+    KEY("fault", LB_KEY_FAULT, fault, LB_KEY_BOTH, "KIND",
+        "none, kill, pause, disconnect, cut, slow, blocker or snapshot"),
+    KEY("fault-interval", LB_KEY_TIME, fault_interval_ns, LB_KEY_BOTH, "TIME",
+        "time between two faults"),
+    KEY("fault-length", LB_KEY_TIME, fault_length_ns, LB_KEY_BOTH, "TIME",
+        "length of a pause, blocker or snapshot; delay of a slow statement"),
+    KEY("fault-count", LB_KEY_COUNT, fault_count, LB_KEY_BOTH, "N",
+        "at most N faults; 0: as many as there is time for"),
+    KEY("skew", LB_KEY_TIME, skew_ns, LB_KEY_BOTH, "TIME",
+        "the clock of every second worker is ahead by TIME"),
+    KEY("renew", LB_KEY_TIME, renew_ns, LB_KEY_LOCK, "TIME",
+        "holders renew their lease so often; 0: never"),
+    KEY("recover", LB_KEY_TIME, recover_ns, LB_KEY_QUEUE, "TIME",
+        "a consumer frees what was claimed longer than ttl ago, so often; 0: nobody does"),
+    KEY("recovery-bound", LB_KEY_TIME, recovery_bound_ns, LB_KEY_BOTH, "TIME",
+        "a dead holder's lock or item is granted again within; 0: not judged"),
+    KEY("duplicate-ids", LB_KEY_FLAG, duplicate_ids, LB_KEY_BOTH, NULL,
+        "participants share their ids in pairs; --no-duplicate-ids: not"),
+    KEY("guard", LB_KEY_FLAG, guard, LB_KEY_LOCK, NULL,
+        "read and write a guarded row of the database in each hold; --no-guard: not"),
+    {.name = NULL},
+};
+
+static const char *const shape_names[] = {[LB_LOCK] = "lock", [LB_QUEUE] = "queue"};
+static const char *const backoff_names[] = {[LB_BACKOFF_FIXED] = "fixed",
+                                            [LB_BACKOFF_EXPONENTIAL] = "exponential",
+                                            [LB_BACKOFF_JITTER] = "jitter"};
+
+static const char *const fault_names[LB_FAULTS] = {
+    [LB_FAULT_NONE] = "none",       [LB_FAULT_KILL] = "kill",
+    [LB_FAULT_PAUSE] = "pause",     [LB_FAULT_DISCONNECT] = "disconnect",
+    [LB_FAULT_CUT] = "cut",         [LB_FAULT_SLOW] = "slow",
+    [LB_FAULT_BLOCKER] = "blocker", [LB_FAULT_SNAPSHOT] = "snapshot",
+};
+
+const char *lb_fault_name(enum lb_fault fault)
+{
+    return fault_names[fault];
+}
+
+const char *lb_shape_name(enum lb_shape shape)
+{
+    return shape_names[shape];
+}
+
+size_t lb_scenario_base(const char *name)
+{
+    return strcspn(name, "[");
+}
+
+const struct lb_key *lb_scenario_key(const char *name)
+{
+    for (const struct lb_key *key = lb_scenario_keys; key->name != NULL; key++)
+        if (strcmp(key->name, name) == 0)
+            return key;
+    return NULL;
+}
+
+void lb_scenario_init(struct lb_scenario *scenario)
+{
+    *scenario = (struct lb_scenario){
+        .shape = LB_LOCK,
+        .workers = 8,
+        .resources = 1,
+        .capacity = "1",
+        .poll_ns = 1000000,
+        .backoff = LB_BACKOFF_JITTER,
+        .poll_max_ns = 50000000,
+        .max_pending = 1000,
+        .fault_interval_ns = 200000000,
+        .fault_length_ns = 300000000,
+        .ttl_ns = UINT64_C(30000000000),
+        .batch = 1,
+        .payload_bytes = 32,
+        .duration_ns = UINT64_C(2000000000),
+        .warmup_ns = 200000000,
+        .lock_timeout_ns = UINT64_C(10000000000),
+    };
+}
+
+static uint64_t *u64_field(struct lb_scenario *scenario, const struct lb_key *key)
+{
+    return (uint64_t *)(void *)((char *)scenario + key->offset);
+}
+
+/* Index of text among n names, or -1. */
+static int find_name(const char *text, const char *const *names, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(text, names[i]) == 0)
+            return (int)i;
+    return -1;
+}
+
+static int parse_flag(const char *text)
+{
+    static const char *const words[] = {"no", "yes", "off", "on", "false", "true", "0", "1"};
+    int i = find_name(text, words, sizeof words / sizeof words[0]);
+    return i < 0 ? -1 : i % 2;
+}
+
+static const char *store_rate(struct lb_scenario *scenario, const char *value)
+{
+    struct lb_schedule schedule;
+    struct lb_error err;
+    bool closed = strcmp(value, "none") == 0 || value[0] == '\0';
+    if (!closed && (strlen(value) >= sizeof scenario->rate ||
+                    lb_schedule_init(&schedule, value, 0, &err) != 0))
+        return "a rate such as 800/s, poisson:800/s or phases:100/s@2s,ramp:100-1000/s@5s";
+    snprintf(scenario->rate, sizeof scenario->rate, "%s", closed ? "" : value);
+    return NULL;
+}
+
+/* Stores value in key's field. Returns NULL, or what would have been accepted. */
+static const char *store(struct lb_scenario *scenario, const struct lb_key *key, const char *value)
+{
+    char *field = (char *)scenario + key->offset;
+    uint64_t number;
+    double share;
+    int choice;
+    switch (key->type) {
+    case LB_KEY_COUNT:
+        if (lb_parse_count(value, &number) != 0 || number > 1000000000)
+            return "a count such as 8 or 1k";
+        *u64_field(scenario, key) = number;
+        return NULL;
+    case LB_KEY_TIME:
+        if (lb_parse_ns(value, &number) != 0)
+            return "a time with its unit, such as 10s, 5ms or 500us";
+        *u64_field(scenario, key) = number;
+        return NULL;
+    case LB_KEY_SHARE:
+        if (lb_parse_double(value, &share) != 0 || share < 0 || share > 1)
+            return "a share from 0 to 1";
+        *(double *)(void *)field = share;
+        return NULL;
+    case LB_KEY_TEXT: /* the only text is the capacity */
+        if (value[0] == '\0' || strlen(value) >= sizeof scenario->capacity ||
+            strspn(value, "0123456789, ") != strlen(value))
+            return "a number, or one number per resource such as 1,2,4";
+        snprintf(field, sizeof scenario->capacity, "%s", value);
+        return NULL;
+    case LB_KEY_FLAG:
+        if ((choice = parse_flag(value)) < 0)
+            return "yes or no";
+        *(bool *)(void *)field = choice == 1;
+        return NULL;
+    case LB_KEY_SHAPE:
+        if ((choice = find_name(value, shape_names, 2)) < 0)
+            return "lock or queue";
+        scenario->shape = (enum lb_shape)choice;
+        return NULL;
+    case LB_KEY_BACKOFF:
+        if ((choice = find_name(value, backoff_names, 3)) < 0)
+            return "fixed, exponential or jitter";
+        scenario->backoff = (enum lb_backoff)choice;
+        return NULL;
+    case LB_KEY_RATE:
+        return store_rate(scenario, value);
+    case LB_KEY_FAULT:
+        if ((choice = find_name(value, fault_names, LB_FAULTS)) < 0)
+            return "none, kill, pause, disconnect, cut, slow, blocker or snapshot";
+        scenario->fault = (enum lb_fault)choice;
+        return NULL;
+    case LB_KEY_ISOLATION:
+    default:
+        if ((choice = lb_isolation_parse(value)) < 0)
+            return "default, read-committed, repeatable-read or serializable";
+        scenario->isolation = (enum lb_isolation)choice;
+        return NULL;
+    }
+}
+
+int lb_scenario_set(struct lb_scenario *scenario, const char *key_name, const char *value,
+                    struct lb_error *err)
+{
+    const struct lb_key *key = lb_scenario_key(key_name);
+    if (key == NULL) {
+        char text[128];
+        struct lb_nearest nearest;
+        lb_nearest_init(&nearest, key_name);
+        for (key = lb_scenario_keys; key->name != NULL; key++)
+            lb_nearest_offer(&nearest, key->name);
+        return lb_fail(err, LB_E_USAGE, "unknown key '%s'%s", key_name,
+                       lb_nearest_text(&nearest, text, sizeof text));
+    }
+    const char *accepted = store(scenario, key, value);
+    if (accepted != NULL)
+        return lb_fail(err, LB_E_USAGE, "%s: '%s' is not %s", key->name, value, accepted);
+    return 0;
+}
+
+/* The largest unit that leaves a whole number. */
+static void format_time(uint64_t ns, char *buf, size_t size)
+{
+    static const struct {
+        uint64_t factor;
+        const char *unit;
+    } units[] = {{3600000000000, "h"}, {60000000000, "m"}, {1000000000, "s"},
+                 {1000000, "ms"},      {1000, "us"},       {1, "ns"}};
+    size_t i = 0;
+    if (ns == 0) {
+        snprintf(buf, size, "0");
+        return;
+    }
+    while (ns % units[i].factor != 0)
+        i++;
+    snprintf(buf, size, "%llu%s", (unsigned long long)(ns / units[i].factor), units[i].unit);
+}
+
+void lb_scenario_get(const struct lb_scenario *scenario, const struct lb_key *key, char *buf,
+                     size_t size)
+{
+    const char *field = (const char *)scenario + key->offset;
+    uint64_t number = 0;
+    double share;
+    bool flag;
+    switch (key->type) {
+    case LB_KEY_COUNT:
+        memcpy(&number, field, sizeof number);
+        snprintf(buf, size, "%llu", (unsigned long long)number);
+        return;
+    case LB_KEY_TIME:
+        memcpy(&number, field, sizeof number);
+        format_time(number, buf, size);
+        return;
+    case LB_KEY_SHARE:
+        memcpy(&share, field, sizeof share);
+        snprintf(buf, size, "%.15g", share);
+        return;
+    case LB_KEY_RATE:
+        snprintf(buf, size, "%s", field[0] != '\0' ? field : "none");
+        return;
+    case LB_KEY_TEXT:
+        snprintf(buf, size, "%s", field);
+        return;
+    case LB_KEY_FLAG:
+        memcpy(&flag, field, sizeof flag);
+        snprintf(buf, size, "%s", flag ? "yes" : "no");
+        return;
+    case LB_KEY_SHAPE:
+        snprintf(buf, size, "%s", shape_names[scenario->shape]);
+        return;
+    case LB_KEY_BACKOFF:
+        snprintf(buf, size, "%s", backoff_names[scenario->backoff]);
+        return;
+    case LB_KEY_FAULT:
+        snprintf(buf, size, "%s", fault_names[scenario->fault]);
+        return;
+    case LB_KEY_ISOLATION:
+    default:
+        snprintf(buf, size, "%s", lb_isolation_name(scenario->isolation));
+        for (char *c = buf; *c != '\0'; c++)
+            if (*c == ' ')
+                *c = '-';
+        return;
+    }
+}
+
+int lb_scenario_capacities(const struct lb_scenario *scenario, uint32_t **ret_capacity,
+                           struct lb_error *err)
+{
+    size_t n = (size_t)scenario->resources, n_given = 0;
+    uint32_t given[LB_MAX_CAPACITIES];
+    const char *at = scenario->capacity;
+    for (;;) {
+        char *end;
+        while (*at == ' ')
+            at++;
+        errno = 0;
+        unsigned long value = strtoul(at, &end, 10);
+        if (!isdigit((unsigned char)*at) || errno != 0 || value < 1 || value > 1000000)
+            return lb_fail(err, LB_E_USAGE,
+                           "capacity: '%s' is not a number from 1, or one per resource",
+                           scenario->capacity);
+        if (n_given == LB_MAX_CAPACITIES)
+            return lb_fail(err, LB_E_USAGE, "capacity: more than %d numbers", LB_MAX_CAPACITIES);
+        given[n_given++] = (uint32_t)value;
+        at = end + strspn(end, " ");
+        if (*at == '\0')
+            break;
+        if (*at++ != ',')
+            return lb_fail(err, LB_E_USAGE, "capacity: '%s' needs commas between its numbers",
+                           scenario->capacity);
+    }
+    if (n_given != 1 && n_given != n)
+        return lb_fail(err, LB_E_USAGE,
+                       "capacity: %zu numbers for %zu resources; give one number, or one for each",
+                       n_given, n);
+    uint32_t *capacity = malloc((n == 0 ? 1 : n) * sizeof *capacity);
+    if (capacity == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    for (size_t i = 0; i < n; i++)
+        capacity[i] = given[n_given == 1 ? 0 : i];
+    *ret_capacity = capacity;
+    return 0;
+}
+
+/* Keys of the other shape keep their defaults. */
+static int validate_shape(const struct lb_scenario *scenario, struct lb_error *err)
+{
+    struct lb_scenario defaults;
+    lb_scenario_init(&defaults);
+    for (const struct lb_key *key = lb_scenario_keys; key->name != NULL; key++) {
+        char value[300], default_value[300];
+        if (lb_key_applies(key, scenario->shape))
+            continue;
+        lb_scenario_get(scenario, key, value, sizeof value);
+        lb_scenario_get(&defaults, key, default_value, sizeof default_value);
+        if (strcmp(value, default_value) != 0)
+            return lb_fail(err, LB_E_USAGE, "%s has no meaning for a %s scenario", key->name,
+                           shape_names[scenario->shape]);
+    }
+    return 0;
+}
+
+int lb_scenario_validate(const struct lb_scenario *scenario, struct lb_error *err)
+{
+    const struct lb_scenario *s = scenario;
+    uint32_t *capacity;
+    int rc = validate_shape(s, err);
+    if (rc != 0)
+        return rc;
+    rc = lb_scenario_capacities(s, &capacity, err);
+    if (rc != 0)
+        return rc;
+    free(capacity);
+    if (s->workers == 0 && s->producers == 0)
+        return lb_fail(err, LB_E_USAGE, "workers: at least 1 is needed");
+    if (s->workers + s->producers > 100000)
+        return lb_fail(err, LB_E_USAGE, "workers: at most 100000 with the producers");
+    if (s->rate[0] != '\0' && s->shape == LB_QUEUE && s->producers == 0)
+        return lb_fail(err, LB_E_USAGE, "rate: a queue needs producers, who put the arrivals");
+    if (s->fault != LB_FAULT_NONE && s->fault_interval_ns == 0)
+        return lb_fail(err, LB_E_USAGE, "fault-interval: 0 leaves no time for anything else");
+    if (s->fault == LB_FAULT_KILL && s->processes > 0 && s->processes != s->workers + s->producers)
+        return lb_fail(err, LB_E_USAGE, "processes: fault kill wants one for each worker: %llu",
+                       (unsigned long long)(s->workers + s->producers));
+    if (s->renew_ns > 0 && s->ttl_ns == 0)
+        return lb_fail(err, LB_E_USAGE, "renew: needs a ttl");
+    if (s->processes > s->workers + s->producers)
+        return lb_fail(err, LB_E_USAGE, "processes: at most one per worker");
+    if (s->resources == 0 || s->resources > 1000000)
+        return lb_fail(err, LB_E_USAGE, "resources: from 1 to 1000000");
+    if (s->duration_ns == 0 && s->count == 0 && !s->drain)
+        return lb_fail(err, LB_E_USAGE, "duration: 0 needs count or drain: nothing else ends it");
+    if (s->drain && s->producers > 0)
+        return lb_fail(err, LB_E_USAGE, "drain: with producers the queue may never be empty");
+    if (s->drain && s->warmup_ns > 0)
+        return lb_fail(err, LB_E_USAGE, "warmup: a drain is measured from its first claim; set 0");
+    if (s->shape == LB_QUEUE && s->backlog == 0 && s->producers == 0)
+        return lb_fail(err, LB_E_USAGE, "backlog: 0 without producers: there is nothing to claim");
+    if (s->rows > 0 && (s->rows < s->backlog || s->rows > 1000000000 || s->producers > 0 ||
+                        !s->drain || s->error >= 1))
+        return lb_fail(err, LB_E_USAGE,
+                       "rows: needs drain, no producers, error below 1, and from one row per item "
+                       "of the backlog to 1G");
+    if (s->period_ns > 0 && s->shape == LB_QUEUE && (s->drain || s->period_ns < 10000000))
+        return lb_fail(err, LB_E_USAGE,
+                       "period: of a queue, from 10ms, and without drain: it is never empty");
+    if (s->rows > 0 && s->fault != LB_FAULT_NONE)
+        return lb_fail(err, LB_E_USAGE,
+                       "rows: with a fault, an update may be done whose item is not: it is not "
+                       "judged");
+    if (s->batch == 0 || s->batch > 256)
+        return lb_fail(err, LB_E_USAGE, "batch: from 1 to 256");
+    if (s->payload_bytes > 1 << 20)
+        return lb_fail(err, LB_E_USAGE, "payload: at most 1 MiB (1Mi)");
+    if (s->error + s->free_share > 1)
+        return lb_fail(err, LB_E_USAGE, "error and free: together at most 1");
+    if (s->poll_max_ns < s->poll_ns)
+        return lb_fail(err, LB_E_USAGE, "poll-max: below poll");
+    if (s->overrun > 0 && s->ttl_ns == 0)
+        return lb_fail(err, LB_E_USAGE, "overrun: needs a ttl");
+    if (s->ttl_ns > UINT64_C(86400000000000))
+        return lb_fail(err, LB_E_USAGE, "ttl: at most 24h");
+    return 0;
+}
+
+/* --- files --- */
+
+struct reading {
+    const char *origin, *at, *end;
+    int line;
+    struct lb_scenario *scenario;
+    uint64_t seen; /* bit per key: a key is set once */
+    struct lb_error *err;
+    int rc;
+};
+
+_Static_assert(sizeof lb_scenario_keys / sizeof lb_scenario_keys[0] <= 64, "seen has 64 bits");
+
+static void refuse(struct reading *reading, const char *what)
+{
+    if (reading->rc == 0)
+        reading->rc =
+            lb_fail(reading->err, LB_E_FILE, "%s:%d: %s", reading->origin, reading->line, what);
+}
+
+/* What inih would take although it is a mistake. line ends with a NUL. */
+static void inspect_line(struct reading *reading, const char *line)
+{
+    size_t blanks = strspn(line, " \t\r\n");
+    char text[300], nearest_text[128];
+    if (line[blanks] == '\0' || line[blanks] == '#' || line[blanks] == ';')
+        return;
+    if (blanks > 0) {
+        refuse(reading, "an indented line; every key stands at the start of its line");
+        return;
+    }
+    if (line[0] != '[' || strncmp(line, "[scenario]", 10) == 0)
+        return;
+    size_t length = strcspn(line + 1, "]\r\n");
+    snprintf(text, sizeof text, "%.*s", (int)(length < 64 ? length : 64), line + 1);
+    struct lb_nearest nearest;
+    lb_nearest_init(&nearest, text);
+    lb_nearest_offer(&nearest, "scenario");
+    lb_nearest_text(&nearest, nearest_text, sizeof nearest_text);
+    char what[500];
+    snprintf(what, sizeof what, "unknown section [%s]%s", text, nearest_text);
+    refuse(reading, what);
+}
+
+/* fgets over memory, for inih. */
+static char *read_line(char *buf, int size, void *stream)
+{
+    struct reading *reading = stream;
+    if (reading->rc != 0 || reading->at >= reading->end)
+        return NULL;
+    reading->line++;
+    size_t left = (size_t)(reading->end - reading->at);
+    const char *newline = memchr(reading->at, '\n', left);
+    size_t length = newline != NULL ? (size_t)(newline - reading->at) : left;
+    if (memchr(reading->at, '\0', length) != NULL) {
+        refuse(reading, "a NUL byte: not a text file");
+        return NULL;
+    }
+    if (length + 2 > (size_t)size && reading->at[0] != '#' && reading->at[0] != ';') {
+        refuse(reading, "the line is too long");
+        return NULL;
+    }
+    size_t copied = length + 2 > (size_t)size ? (size_t)size - 2 : length;
+    memcpy(buf, reading->at, copied);
+    buf[copied] = '\n';
+    buf[copied + 1] = '\0';
+    reading->at += length + (newline != NULL);
+    inspect_line(reading, buf);
+    return reading->rc == 0 ? buf : NULL;
+}
+
+static int take_pair(void *user, const char *section, const char *name, const char *value)
+{
+    struct reading *reading = user;
+    struct lb_error err;
+    (void)section; /* inspect_line has looked at it */
+    const struct lb_key *key = lb_scenario_key(name);
+    if (lb_scenario_set(reading->scenario, name, value, &err) != 0) {
+        refuse(reading, err.message);
+        return 0;
+    }
+    uint64_t bit = UINT64_C(1) << (key - lb_scenario_keys);
+    if (reading->seen & bit) {
+        char what[100];
+        snprintf(what, sizeof what, "%s is set a second time", name);
+        refuse(reading, what);
+        return 0;
+    }
+    reading->seen |= bit;
+    return 1;
+}
+
+/* The first paragraph of the comment at the top, as one line; without a leading "Question:". */
+static void take_question(const char *text, size_t length, char *question, size_t size)
+{
+    size_t used = 0;
+    const char *end = text + length;
+    for (const char *line = text; line < end && *line == '#';) {
+        const char *newline = memchr(line, '\n', (size_t)(end - line));
+        const char *stop = newline != NULL ? newline : end;
+        const char *word = line + strspn(line, "# ");
+        if (word >= stop || strncmp(word, "Expected", 8) == 0)
+            break;
+        if (strncmp(word, "Question:", 9) == 0)
+            word += 9 + (word[9] == ' ');
+        int n = snprintf(question + used, size - used, "%s%.*s", used > 0 ? " " : "",
+                         (int)(stop - word), word);
+        if (n < 0 || (size_t)n >= size - used)
+            break;
+        used += (size_t)n;
+        line = newline != NULL ? newline + 1 : end;
+    }
+}
+
+int lb_scenario_parse(const char *origin, const char *text, size_t length,
+                      struct lb_scenario *ret_scenario, struct lb_error *err)
+{
+    struct lb_scenario scenario;
+    lb_scenario_init(&scenario);
+    struct reading reading = {
+        .origin = origin, .at = text, .end = text + length, .scenario = &scenario, .err = err};
+    int line = ini_parse_stream(read_line, &reading, take_pair, &reading);
+    if (reading.rc != 0)
+        return reading.rc;
+    if (line > 0)
+        return lb_fail(err, LB_E_FILE, "%s:%d: neither a comment nor `key = value`", origin, line);
+    if (line < 0)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    struct lb_error why;
+    if (lb_scenario_validate(&scenario, &why) != 0)
+        return lb_fail(err, LB_E_FILE, "%s: %s", origin, why.message);
+    take_question(text, length, scenario.question, sizeof scenario.question);
+    const char *base = strrchr(origin, '/');
+    base = base != NULL ? base + 1 : origin;
+    size_t n = strlen(base);
+    if (n > 4 && strcmp(base + n - 4, ".ini") == 0)
+        n -= 4;
+    snprintf(scenario.name, sizeof scenario.name, "%.*s", (int)n, base);
+    *ret_scenario = scenario;
+    return 0;
+}
+
+static int read_file(const char *path, struct lb_scenario *ret_scenario, struct lb_error *err)
+{
+    enum { LARGEST = 1 << 16 };
+    int rc = 0;
+    char *text = NULL;
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return lb_fail(err, LB_E_FILE, "%s: %s", path, strerror(errno));
+    text = malloc(LARGEST);
+    if (text == NULL) {
+        rc = lb_fail(err, LB_E_MEMORY, "out of memory");
+        goto out;
+    }
+    size_t length = fread(text, 1, LARGEST, file);
+    if (ferror(file))
+        rc = lb_fail(err, LB_E_FILE, "%s: %s", path, strerror(errno));
+    else if (length == LARGEST)
+        rc = lb_fail(err, LB_E_FILE, "%s: larger than a scenario can be (64 KiB)", path);
+    else
+        rc = lb_scenario_parse(path, text, length, ret_scenario, err);
+out:
+    free(text);
+    fclose(file);
+    return rc;
+}
+
+int lb_scenario_load(const char *name, struct lb_scenario *ret_scenario, struct lb_error *err)
+{
+    size_t n = strlen(name);
+    if (strchr(name, '/') != NULL || (n > 4 && strcmp(name + n - 4, ".ini") == 0))
+        return read_file(name, ret_scenario, err);
+    struct lb_nearest nearest;
+    lb_nearest_init(&nearest, name);
+    for (const struct lb_embedded_scenario *e = lb_embedded_scenarios; e->name != NULL; e++) {
+        lb_nearest_offer(&nearest, e->name);
+        if (strcmp(e->name, name) != 0)
+            continue;
+        char origin[100];
+        snprintf(origin, sizeof origin, "scenarios/%s.ini", name);
+        return lb_scenario_parse(origin, (const char *)e->text, *e->length, ret_scenario, err);
+    }
+    char text[128];
+    return lb_fail(err, LB_E_USAGE, "unknown scenario '%s'%s", name,
+                   lb_nearest_text(&nearest, text, sizeof text));
+}

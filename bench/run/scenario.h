@@ -1,0 +1,148 @@
+/* Scenarios: what is asked of a strategy. A const table of keys serves the .ini files, the command
+ * line (every key is a flag) and the results (every key is echoed).
+ */
+#ifndef LB_SCENARIO_H
+#define LB_SCENARIO_H
+
+#include "db.h"
+#include "program.h"
+#include "random.h"
+
+enum lb_backoff { LB_BACKOFF_FIXED, LB_BACKOFF_EXPONENTIAL, LB_BACKOFF_JITTER };
+
+/* What goes wrong during a run, each placed inside a hold, never hoped for. */
+enum lb_fault {
+    LB_FAULT_NONE,
+    LB_FAULT_KILL,       /* SIGKILL of the holder's process; a new participant takes its seat */
+    LB_FAULT_PAUSE,      /* the holder stands still (SIGSTOP with processes): the zombie */
+    LB_FAULT_DISCONNECT, /* the server ends the holder's session, the holder lives on */
+    LB_FAULT_CUT,        /* the connection is cut after the statement that ends the hold was sent */
+    LB_FAULT_SLOW,       /* every statement of the victim is delayed */
+    LB_FAULT_BLOCKER,    /* another session locks the strategy's rows without changing them */
+    LB_FAULT_SNAPSHOT,   /* another session keeps an old snapshot: dead rows cannot be removed */
+    LB_FAULTS
+};
+
+const char *lb_fault_name(enum lb_fault fault);
+
+enum { LB_MAX_CAPACITIES = 64 };
+
+/* Times are ns, 0 = off, unless said otherwise. */
+struct lb_scenario {
+    char name[192];     /* of a sweep: "mutex-hot[workers=2 hold=1ms]" */
+    char question[400]; /* the file's top comment: what is asked */
+    enum lb_shape shape;
+
+    uint64_t workers;        /* lock: participants; queue: consumers */
+    uint64_t producers;      /* queue */
+    uint64_t processes;      /* workers run in so many forked processes; 0: threads of this one */
+    uint64_t resources;      /* lock */
+    char capacity[256];      /* lock: "1", "3" or one per resource "1,2,4" */
+    char rate[256];          /* open loop: see schedule.h; empty: closed loop */
+    uint64_t max_pending;    /* open loop: arrivals that may wait; more are skipped */
+    double shared;           /* lock: share of acquires in shared mode, 0..1 */
+    uint64_t hold_ns;        /* time inside the hold, or processing one item */
+    uint64_t think_ns;       /* between a release and the next acquire */
+    uint64_t poll_ns;        /* after a busy or empty answer, before the next try */
+    enum lb_backoff backoff; /* how poll grows with consecutive refusals */
+    uint64_t poll_max_ns;    /* its ceiling */
+    uint64_t tries;          /* give up after so many refusals; 0: never */
+    uint64_t acquire_timeout_ns; /* give up after so long */
+    uint64_t ttl_ns;             /* lease length */
+    uint64_t stale_ns;           /* fifo-poll: age at which a request is deleted by the polls */
+    double overrun;              /* share of holds that overrun the lease: hold = 1.5 x ttl */
+    uint64_t tx_pause_ns;        /* wait between the last statement and COMMIT of enqueue/claim */
+    uint64_t backlog;            /* queue: items put before the start */
+    uint64_t rows;               /* queue: of a table whose ranges are the items; 0: none */
+    uint64_t batch;              /* queue: items per claim */
+    uint64_t put_interval_ns;    /* queue: between two puts of one producer; 0: as fast as it can */
+    uint64_t claim_interval_ns;  /* queue: between two claims of one consumer; 0: at once */
+    uint64_t payload_bytes;
+    double error;         /* queue: share of items that end in error */
+    double free_share;    /* queue: share of items that are given back */
+    uint64_t period_ns;   /* recurring work */
+    bool drain;           /* queue: ends when the backlog is empty */
+    uint64_t duration_ns; /* of the measured part; with count or drain an upper bound, 0: none */
+    uint64_t count;       /* operations per worker; 0: no limit */
+    uint64_t warmup_ns;
+    uint64_t lock_timeout_ns; /* the engine's bound on its lock waits */
+    enum lb_isolation isolation;
+    uint64_t progress_bound_ns; /* nobody waits longer than this; 0: not judged */
+    enum lb_fault fault;
+    uint64_t fault_interval_ns; /* between two faults */
+    uint64_t fault_length_ns; /* of a pause, a blocker, a snapshot; the delay of a slow statement */
+    uint64_t fault_count;     /* at most so many; 0: as many as there is time for */
+    uint64_t skew_ns;         /* the clock of every second worker is ahead by so much */
+    uint64_t renew_ns;        /* holders renew their lease so often; 0: never */
+    uint64_t recover_ns;      /* queue: the strategy's recovery is run so often; 0: never */
+    uint64_t recovery_bound_ns; /* a dead holder's lock is granted again within; 0: not judged */
+    bool duplicate_ids;         /* participants share their ids in pairs: shows the break */
+    bool guard;                 /* a guarded row in the database is read and written in each hold */
+};
+
+enum lb_key_type {
+    LB_KEY_COUNT,
+    LB_KEY_TIME,
+    LB_KEY_SHARE,
+    LB_KEY_TEXT,
+    LB_KEY_FLAG,
+    LB_KEY_SHAPE,
+    LB_KEY_BACKOFF,
+    LB_KEY_ISOLATION,
+    LB_KEY_FAULT,
+    LB_KEY_RATE
+};
+
+enum { LB_KEY_LOCK = 1, LB_KEY_QUEUE = 2, LB_KEY_BOTH = 3 };
+
+struct lb_key {
+    const char *name; /* "put-interval": also the flag --put-interval */
+    enum lb_key_type type;
+    size_t offset;        /* in struct lb_scenario */
+    const char *help;     /* one line */
+    const char *argument; /* "N", "TIME", ... */
+    unsigned shapes;      /* LB_KEY_LOCK, LB_KEY_QUEUE or both: where it has a meaning */
+};
+
+extern const struct lb_key lb_scenario_keys[]; /* name NULL ends */
+
+/* The key of that name, or NULL. */
+const struct lb_key *lb_scenario_key(const char *name);
+/* Has the key a meaning for this shape? */
+static inline bool lb_key_applies(const struct lb_key *key, enum lb_shape shape)
+{
+    return (key->shapes & (shape == LB_LOCK ? LB_KEY_LOCK : LB_KEY_QUEUE)) != 0;
+}
+const char *lb_shape_name(enum lb_shape shape); /* "lock", "queue" */
+/* Length of a scenario's name without what varies in a sweep: of "mutex-hot". */
+size_t lb_scenario_base(const char *name);
+
+/* Defaults, before a file is read: a lock. */
+void lb_scenario_init(struct lb_scenario *scenario);
+/* Sets one key from text. LB_E_USAGE names the key and what is accepted. */
+int lb_scenario_set(struct lb_scenario *scenario, const char *key, const char *value,
+                    struct lb_error *err);
+/* Parses a scenario file's text; origin is what error messages call it: "origin:line: what". */
+int lb_scenario_parse(const char *origin, const char *text, size_t length,
+                      struct lb_scenario *ret_scenario, struct lb_error *err);
+/* Value of a key as text, in the form that lb_scenario_set takes. */
+void lb_scenario_get(const struct lb_scenario *scenario, const struct lb_key *key, char *buf,
+                     size_t size);
+/* A built-in scenario (embedded from scenarios/ at build) by name, or a file if name contains '/'
+ * or ends in .ini. */
+int lb_scenario_load(const char *name, struct lb_scenario *ret_scenario, struct lb_error *err);
+/* Contradictions between keys. 0 or LB_E_USAGE. */
+int lb_scenario_validate(const struct lb_scenario *scenario, struct lb_error *err);
+/* The capacity of each resource; *ret_capacity has scenario->resources entries, caller frees. */
+int lb_scenario_capacities(const struct lb_scenario *scenario, uint32_t **ret_capacity,
+                           struct lb_error *err);
+
+/* Embedded scenarios, by name; name NULL ends. */
+struct lb_embedded_scenario {
+    const char *name;
+    const unsigned char *text;
+    const size_t *length;
+};
+extern const struct lb_embedded_scenario lb_embedded_scenarios[];
+
+#endif

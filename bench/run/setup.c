@@ -1,0 +1,384 @@
+/* Building a run up, and taking it down: space, statements, backlog, workers. */
+#include "run_state.h"
+#include "shared.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static size_t shared_size(uint32_t n_workers)
+{
+    return sizeof(struct lb_shared_run) + n_workers * sizeof(struct lb_worker);
+}
+
+/* Items beyond this many are judged from the history alone. */
+enum { WATCHED_ITEMS = 1 << 24 };
+
+/* Service and response of each measure, and the pacing. */
+enum { HISTOGRAMS = 2 * LB_MEASURES + 1 };
+
+static size_t histograms_size(uint32_t n_workers)
+{
+    return (size_t)n_workers * HISTOGRAMS * sizeof(struct lb_histogram);
+}
+
+int lb_run_supported(const struct lb_strategy *strategy, const struct lb_file *file,
+                     const struct lb_db *db, uint64_t caps, const struct lb_scenario *scenario,
+                     struct lb_error *err)
+{
+    if (strategy->shape != scenario->shape)
+        return lb_fail(err, LB_E_UNSUPPORTED, "%s is a %s, scenario %s asks for a %s",
+                       strategy->name, strategy->shape == LB_LOCK ? "lock" : "queue",
+                       scenario->name, scenario->shape == LB_LOCK ? "lock" : "queue");
+    if (scenario->shared > 0 && !strategy->is_shared_capable)
+        return lb_fail(err, LB_E_UNSUPPORTED, "%s has no shared mode", strategy->name);
+    if (scenario->shape == LB_LOCK && !strategy->is_capacity_capable) {
+        uint32_t *capacity = NULL;
+        int rc = lb_scenario_capacities(scenario, &capacity, err);
+        if (rc != 0)
+            return rc;
+        for (uint64_t i = 0; i < scenario->resources; i++) {
+            if (capacity[i] > 1) {
+                free(capacity);
+                return lb_fail(err, LB_E_UNSUPPORTED, "%s admits one holder per resource",
+                               strategy->name);
+            }
+        }
+        free(capacity);
+    }
+    if (strategy->no_database && scenario->period_ns > 0)
+        return lb_fail(err, LB_E_UNSUPPORTED, "%s knows no period", strategy->name);
+    if (strategy->no_database)
+        return 0;
+    if (file == NULL)
+        return lb_fail(err, LB_E_UNSUPPORTED, "%s has no statements for %s", strategy->name,
+                       db->product);
+    if (!lb_file_supports(file, db, err)) {
+        err->code = LB_E_UNSUPPORTED;
+        return LB_E_UNSUPPORTED;
+    }
+    if (scenario->period_ns > 0 && !lb_file_uses(file, LB_SLOT_PERIOD_MS))
+        return lb_fail(err, LB_E_UNSUPPORTED, "%s knows no period", strategy->name);
+    uint64_t missing = caps != 0 ? strategy->needs & ~caps : 0;
+    if (missing != 0)
+        return lb_fail(err, LB_E_UNSUPPORTED, "%s needs %s, which this %s does not have",
+                       strategy->name, lb_cap_name(missing & (~missing + 1)), db->product);
+    return 0;
+}
+
+/* value NULL: an option of any value. */
+static bool has_option(const struct lb_option *options, const char *name, const char *value)
+{
+    for (; options != NULL && options->name != NULL; options++) {
+        if (strcmp(options->name, name) != 0)
+            continue;
+        if (value == NULL)
+            return true;
+        for (size_t i = 0; options->choices != NULL && options->choices[i] != NULL; i++)
+            if (strcmp(options->choices[i], value) == 0)
+                return true;
+    }
+    return false;
+}
+
+static bool knows(const struct lb_run_plan *request, const char *option, const char *value)
+{
+    return has_option(request->strategy->options, option, value) ||
+           has_option(lb_file_options(request->file), option, value);
+}
+
+/* Some keys of a scenario are options of the strategies that know them; what was given by --opt
+ * comes last and wins. */
+static int new_program(struct lb_active_run *run, const struct lb_db *db, struct lb_error *err)
+{
+    const struct lb_run_plan *request = run->request;
+    enum { FROM_SCENARIO = 3 };
+    char stale[24];
+    size_t n = 0;
+    struct lb_setting *settings = calloc(request->n_settings + FROM_SCENARIO, sizeof *settings);
+    if (settings == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    if (request->scenario->stale_ns > 0 && knows(request, "stale_ms", NULL)) {
+        snprintf(stale, sizeof stale, "%llu",
+                 (unsigned long long)(request->scenario->stale_ns / 1000000));
+        settings[n++] = (struct lb_setting){"stale_ms", stale};
+    }
+    /* A pause before the COMMIT needs a transaction to pause in. */
+    if (request->scenario->tx_pause_ns > 0 && knows(request, "insert", "transaction"))
+        settings[n++] = (struct lb_setting){"insert", "transaction"};
+    if (request->scenario->period_ns > 0 && knows(request, "recurring", "yes"))
+        settings[n++] = (struct lb_setting){"recurring", "yes"};
+    for (size_t i = 0; i < request->n_settings; i++)
+        settings[n++] = request->settings[i];
+    int rc = lb_program_new(request->file, db, request->strategy->options, settings, n,
+                            &run->program, err);
+    free(settings);
+    /* A lease length among the strategy's options goes before the scenario's. */
+    if (rc == 0 && run->program->defaults[LB_SLOT_TTL_MS].type == LB_INT)
+        run->plan.ttl_ms = (uint32_t)run->program->defaults[LB_SLOT_TTL_MS].integer;
+    return rc;
+}
+
+static int open_database(struct lb_active_run *run, struct lb_error *err)
+{
+    const struct lb_run_plan *request = run->request;
+    const struct lb_db *db = request->target->db;
+    int rc = db->space_open(request->target, request->strategy->name, &run->space, err);
+    if (rc != 0)
+        return rc;
+    struct lb_conn_options options = {.role = "control"};
+    rc = lb_session_open(&run->control, db, run->space, &options, err);
+    if (rc != 0)
+        return rc;
+    run->has_control = true;
+    rc = lb_run_supported(request->strategy, request->file, db, db->caps(run->control.conn),
+                          request->scenario, err);
+    if (rc != 0)
+        return rc;
+    size_t limit = 0;
+    size_t room = db->space_room != NULL ? db->space_room(run->space, &limit) : SIZE_MAX;
+    if (room < run->n_workers)
+        return lb_fail(err, LB_E_ENV,
+                       "%u workers want %u connections, %s has room for %zu more (limit %zu): "
+                       "use fewer --workers, or raise the limit",
+                       run->n_workers, run->n_workers, request->target->label, room, limit);
+    rc = new_program(run, db, err);
+    if (rc != 0)
+        return rc;
+    struct lb_fact_list facts = {&run->outcome->facts, &run->outcome->n_facts};
+    rc = db->facts(run->control.conn, lb_run_add_fact, &facts, err);
+    if (rc < 0)
+        return rc;
+    run->plan.program = run->program;
+    run->plan.space_no = db->space_number(run->space);
+    return 0;
+}
+
+/* Items that wait before the first worker starts: put by the control session, in the history too.
+ */
+static int put_backlog(struct lb_active_run *run, struct lb_error *err)
+{
+    const struct lb_scenario *scenario = run->request->scenario;
+    enum { PUTS = 1000 };
+    if (scenario->shape != LB_QUEUE || scenario->backlog == 0)
+        return 0;
+    char *payload = malloc(scenario->payload_bytes + 1);
+    if (payload == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory for a payload");
+    memset(payload, 'x', scenario->payload_bytes);
+    payload[scenario->payload_bytes] = '\0';
+    struct lb_counts counts[LB_MEASURES] = {0};
+    struct lb_actor actor = {.plan = &run->plan,
+                             .session = run->has_control ? &run->control : NULL,
+                             .name = "setup",
+                             .number = run->n_slots};
+    struct lb_operator op = {.actor = &actor,
+                             .log = run->history != NULL ? &run->control_log : NULL,
+                             .process = run->n_slots,
+                             .n_processes = run->n_slots + 2,
+                             .counts = counts};
+    const struct lb_flow *flow = run->request->strategy->flow;
+    int rc = flow->open(&actor, err);
+    for (uint64_t done = 0; rc == LB_OK && done < scenario->backlog;) {
+        uint64_t left = scenario->backlog - done;
+        uint32_t n = left < PUTS ? (uint32_t)left : PUTS;
+        rc = lb_operate_put(&op, (int64_t)done + 1, n, payload, err);
+        done += n;
+        if (lb_run_interrupted(run))
+            rc = lb_fail(err, LB_E_INTERRUPTED, "interrupted during set-up");
+    }
+    flow->close(&actor);
+    free(payload);
+    if (rc > LB_OK)
+        return lb_fail(err, LB_E_ENV, "the backlog could not be put: %s %s", lb_answer_name(rc),
+                       run->control.message);
+    atomic_store(&run->crew->next_id, (int64_t)scenario->backlog + 1);
+    return rc;
+}
+
+/* How many workers can be killed at most: so many may have to be replaced. */
+static uint64_t n_deaths(const struct lb_scenario *scenario)
+{
+    uint64_t n = scenario->duration_ns / scenario->fault_interval_ns + 1;
+    return scenario->fault_count > 0 && scenario->fault_count < n ? scenario->fault_count : n;
+}
+
+int lb_run_set_up(struct lb_active_run *run, struct lb_error *err)
+{
+    const struct lb_run_plan *request = run->request;
+    const struct lb_scenario *scenario = request->scenario;
+    uint64_t n_workers =
+        scenario->workers + (scenario->shape == LB_QUEUE ? scenario->producers : 0);
+    run->n_workers = (uint32_t)n_workers;
+    run->n_slots = run->n_workers;
+    if (scenario->fault == LB_FAULT_KILL)
+        run->n_slots += (uint32_t)n_deaths(scenario);
+    int fault_rc =
+        lb_fault_check(scenario, request->strategy->no_database ? NULL : request->target->db, err);
+    if (fault_rc != 0)
+        return fault_rc;
+    run->shared = lb_shared_new(shared_size(run->n_slots));
+    run->histograms = lb_shared_new(histograms_size(run->n_slots));
+    if (run->shared == NULL || run->histograms == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory for %u workers", run->n_workers);
+    run->crew = &run->shared->crew;
+    run->workers = run->shared->workers;
+    int rc = lb_scenario_capacities(scenario, &run->capacity, err);
+    if (rc != 0)
+        return rc;
+    run->plan = (struct lb_strategy_plan){
+        .strategy = request->strategy,
+        .n_resources = (uint32_t)(scenario->shape == LB_LOCK ? scenario->resources : 1),
+        .capacity = run->capacity,
+        .ttl_ms = (uint32_t)(scenario->ttl_ns / 1000000),
+        .period_ms = (uint32_t)(scenario->period_ns / 1000000)};
+    if (request->strategy->no_database)
+        rc = lb_run_supported(request->strategy, NULL, NULL, 0, scenario, err);
+    else
+        rc = open_database(run, err);
+    if (rc != 0)
+        return rc;
+
+    run->live = lb_live_new(run->plan.n_resources, run->capacity,
+                            scenario->shape == LB_QUEUE ? WATCHED_ITEMS : 0);
+    if (run->live == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    if (request->record) {
+        rc = lb_history_create(request->history_path, &run->history, err);
+        if (rc != 0)
+            return rc;
+        lb_log_init(&run->control_log, run->history, run->n_slots);
+        rc = lb_run_begin_meta(run, err);
+        if (rc != 0)
+            return rc;
+    }
+    rc = request->strategy->flow->setup(&run->plan, run->has_control ? &run->control : NULL, err);
+    if (rc > LB_OK)
+        rc = lb_fail(err, LB_E_ENV, "setup of %s was refused: %s %s", request->strategy->name,
+                     lb_answer_name(rc), run->control.message);
+    if (rc < 0)
+        return rc;
+    run->is_set_up = true;
+    bool guard = scenario->guard && scenario->shape == LB_LOCK && run->has_control;
+    if (guard && (rc = lb_guard_setup(&run->control, run->plan.n_resources, err)) != 0)
+        return rc;
+
+    bool chunks = scenario->rows > 0;
+    if (chunks && !run->has_control)
+        return lb_fail(err, LB_E_UNSUPPORTED, "%s has no database: there are no rows to update",
+                       request->strategy->name);
+    if (chunks && (rc = lb_chunks_setup(&run->control, scenario->rows, err)) != 0)
+        return rc;
+
+    *run->crew = (struct lb_crew){.run = request,
+                                  .scenario = scenario,
+                                  .plan = &run->plan,
+                                  .db = run->has_control ? request->target->db : NULL,
+                                  .space = run->space,
+                                  .history = run->history,
+                                  .live = run->live,
+                                  .guard = guard,
+                                  .n_workers = run->n_workers,
+                                  .n_consumers = (uint32_t)scenario->workers,
+                                  .next_id = 1};
+    if (scenario->rate[0] != '\0') {
+        run->crew->open_loop = true;
+        rc = lb_schedule_init(&run->crew->schedule, scenario->rate, request->seed, err);
+        if (rc != 0)
+            return rc;
+    }
+    if (run->crew->open_loop && scenario->shape == LB_QUEUE) {
+        run->crew->n_due = WATCHED_ITEMS;
+        run->crew->due_ns = lb_shared_new(WATCHED_ITEMS * sizeof *run->crew->due_ns);
+        if (run->crew->due_ns == NULL)
+            return lb_fail(err, LB_E_MEMORY, "out of memory for the items' times");
+    }
+    return put_backlog(run, err);
+}
+
+static void init_worker(struct lb_active_run *run, uint32_t number)
+{
+    struct lb_worker *worker = &run->workers[number];
+    const struct lb_scenario *scenario = run->request->scenario;
+    worker->crew = run->crew;
+    worker->number = number;
+    worker->seat = number;
+    if (scenario->skew_ns > 0 && number % 2 == 1)
+        worker->actor.clock_skew_ms = (int64_t)(scenario->skew_ns / 1000000);
+    worker->role = scenario->shape == LB_LOCK   ? LB_ROLE_LOCKER
+                   : number < scenario->workers ? LB_ROLE_CONSUMER
+                                                : LB_ROLE_PRODUCER;
+    worker->actor.plan = &run->plan;
+    worker->actor.number = number;
+    lb_random_init(&worker->random, run->request->seed, number);
+    if (run->history != NULL)
+        lb_log_init(&worker->log, run->history, number);
+    worker->op =
+        (struct lb_operator){.actor = &worker->actor,
+                             .log = run->history != NULL ? &worker->log : NULL,
+                             .process = number,
+                             .n_processes = run->n_slots + 2,
+                             .lease_ms = run->request->strategy->is_lease ? run->plan.ttl_ms : 0,
+                             .counts = worker->counts};
+    struct lb_histogram *histograms = &run->histograms[(size_t)number * HISTOGRAMS];
+    static const enum lb_measure responses[] = {LB_M_ACQUIRE, LB_M_PUT, LB_M_CYCLE};
+    for (uint32_t m = 0; m < LB_MEASURES; m++)
+        worker->service[m] = &histograms[m];
+    for (size_t i = 0; run->crew->open_loop && i < sizeof responses / sizeof responses[0]; i++)
+        worker->response[responses[i]] = &histograms[LB_MEASURES + responses[i]];
+    worker->pacing = &histograms[2 * LB_MEASURES];
+    pthread_mutex_init(&worker->session_lock, NULL);
+}
+
+int lb_run_start_workers(struct lb_active_run *run, struct lb_error *err)
+{
+    for (uint32_t i = 0; i < run->n_slots; i++)
+        init_worker(run, i);
+    if (run->request->scenario->processes > 0)
+        return lb_processes_start(run, err);
+    int rc = 0;
+    for (; run->n_started < run->n_workers && rc == 0; run->n_started += rc == 0)
+        rc = lb_worker_start(&run->workers[run->n_started], err);
+    if (rc != 0)
+        lb_crew_raise(run->crew, LB_PHASE_ABORT);
+    return rc;
+}
+
+int lb_run_clean_up(struct lb_active_run *run, struct lb_error *err)
+{
+    const struct lb_run_plan *request = run->request;
+    int rc = 0;
+    bool reachable = !run->has_control || !lb_conn_head(run->control.conn)->lost;
+    if (run->is_set_up && !request->keep && reachable &&
+        run->outcome->state != LB_RUN_SERVER_GONE) {
+        rc = request->strategy->flow->teardown(&run->plan, run->has_control ? &run->control : NULL,
+                                               err);
+        if (rc > 0)
+            rc = 0; /* the space is dropped as a whole next */
+    }
+    if (run->has_control)
+        lb_session_close(&run->control);
+    if (run->space != NULL) {
+        struct lb_error close_error;
+        int close_rc = request->target->db->space_close(run->space, request->keep, &close_error);
+        if (close_rc != 0 && rc == 0 && run->outcome->state != LB_RUN_SERVER_GONE) {
+            *err = close_error;
+            rc = close_rc;
+        }
+    }
+    return rc;
+}
+
+void lb_run_release(struct lb_active_run *run)
+{
+    if (run->crew != NULL && run->crew->due_ns != NULL)
+        lb_shared_free(run->crew->due_ns, run->crew->n_due * sizeof *run->crew->due_ns);
+    lb_shared_free(run->shared, shared_size(run->n_slots));
+    lb_shared_free(run->histograms, histograms_size(run->n_slots));
+    lb_history_free(run->history);
+    lb_live_free(run->live);
+    lb_program_free(run->program);
+    free(run->capacity);
+    lb_facts_free(run->counters_before, run->n_counters_before);
+    free(run->processes);
+}

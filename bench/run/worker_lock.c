@@ -1,0 +1,184 @@
+/* A participant of a lock: think, ask until granted, hold, release. */
+#include "crew.h"
+
+static void choose(struct lb_worker *worker, struct lb_request *ret_request)
+{
+    const struct lb_scenario *scenario = worker->crew->scenario;
+    const struct lb_strategy_plan *plan = worker->crew->plan;
+    ret_request->resource =
+        plan->n_resources > 1 ? (uint32_t)lb_random_below(&worker->random, plan->n_resources) : 0;
+    ret_request->shared =
+        scenario->shared > 0 && lb_random_unit(&worker->random) < scenario->shared;
+    ret_request->capacity = plan->capacity[ret_request->resource];
+}
+
+static uint64_t choose_hold_ns(struct lb_worker *worker)
+{
+    const struct lb_scenario *scenario = worker->crew->scenario;
+    if (scenario->overrun > 0 && lb_random_unit(&worker->random) < scenario->overrun)
+        return scenario->ttl_ns + scenario->ttl_ns / 2;
+    return scenario->hold_ns;
+}
+
+/* Asks until granted. Returns LB_OK, or LB_TIMEOUT when the worker gave up. */
+static int wait_for_grant(struct lb_worker *worker, const struct lb_request *request,
+                          struct lb_grant *grant)
+{
+    const struct lb_scenario *scenario = worker->crew->scenario;
+    struct lb_error *err = &worker->err;
+    int answer;
+    if (lb_strategy_has(worker->crew->plan, LB_S_ENQUEUE)) {
+        unsigned n_refusals = 0;
+        while ((answer = lb_operate_enqueue(&worker->op, request, grant, err)) != LB_OK)
+            if (!lb_worker_refused(worker, answer, ++n_refusals, err))
+                return LB_TIMEOUT;
+        lb_operator_continue(&worker->op);
+    }
+    uint64_t deadline_ns = scenario->acquire_timeout_ns > 0
+                               ? worker->op.end_ns + scenario->acquire_timeout_ns
+                               : UINT64_MAX;
+    unsigned n_refusals = 0;
+    while ((answer = lb_operate_acquire(&worker->op, request, grant, err)) != LB_OK) {
+        bool go_on = lb_worker_refused(worker, answer, ++n_refusals, err);
+        if (answer < 0 || answer == LB_LOST)
+            return LB_TIMEOUT; /* what was asked for is gone with the session */
+        if (go_on && (scenario->tries == 0 || n_refusals < scenario->tries) &&
+            lb_now_ns() < deadline_ns)
+            continue;
+        answer = lb_operate_cancel(&worker->op, request, grant, err);
+        if (answer != LB_OK && answer != LB_REFUSED)
+            lb_worker_refused(worker, answer, 1, err);
+        return LB_TIMEOUT;
+    }
+    return LB_OK;
+}
+
+/* Waits out the hold, renewing the lease on the way where the scenario says so. Whoever is told
+ * that the lease is no longer its own stops renewing; what it believes is the history's matter. */
+static void keep(struct lb_worker *worker, const struct lb_request *request, struct lb_grant *grant,
+                 uint64_t until_ns)
+{
+    struct lb_crew *crew = worker->crew;
+    uint64_t renew_ns = crew->scenario->renew_ns;
+    uint64_t next_ns = lb_now_ns() + renew_ns;
+    while (renew_ns > 0 && next_ns < until_ns && lb_strategy_has(crew->plan, LB_S_RENEW)) {
+        if (!lb_crew_wait(crew, next_ns, LB_PHASE_ABORT) ||
+            lb_operate_renew(&worker->op, request, grant, &worker->err) != LB_OK)
+            break;
+        next_ns += renew_ns;
+    }
+    lb_crew_wait(crew, until_ns, LB_PHASE_ABORT);
+}
+
+/* The time inside: marks for the witnesses, the guarded row, the wait. Returns when the hold
+ * ends, at the latest moment before the release. */
+static uint64_t hold(struct lb_worker *worker, const struct lb_request *request,
+                     struct lb_grant *grant)
+{
+    struct lb_crew *crew = worker->crew;
+    struct lb_error *err = &worker->err;
+    uint64_t granted_ns = worker->op.end_ns;
+    uint64_t seen = lb_live_enter(crew->live, request->resource, request->shared, worker->number);
+    bool guarded = worker->guard != NULL && !request->shared && request->capacity == 1;
+    int answer = guarded ? lb_guard_read(worker, request->resource, grant, err) : LB_OK;
+    uint64_t hold_ns = choose_hold_ns(worker);
+    lb_worker_obey(worker, request, NULL, 0);
+    if (hold_ns > 0)
+        keep(worker, request, grant, granted_ns + hold_ns);
+    if (guarded && answer == LB_OK)
+        answer = lb_guard_write(worker, request->resource, grant, err);
+    if (answer < 0)
+        lb_crew_fail(crew, err);
+    uint64_t end_ns = lb_now_ns();
+    lb_live_leave(crew->live, request->resource, request->shared, worker->number, seen,
+                  end_ns - granted_ns);
+    /* A statement that failed inside the strategy's transaction has spoilt it. */
+    if (answer > LB_OK && answer != LB_REFUSED && worker->session.in_tx)
+        lb_session_rollback(&worker->session, err);
+    return end_ns;
+}
+
+/* Gives the lock back; asks again while contention refuses the statement itself. */
+static bool release(struct lb_worker *worker, const struct lb_request *request,
+                    struct lb_grant *grant)
+{
+    struct lb_error *err = &worker->err;
+    unsigned n_refusals = 0;
+    for (;;) {
+        int answer = lb_operate_release(&worker->op, request, grant, err);
+        if (answer == LB_OK)
+            return true;
+        if (answer == LB_REFUSED) /* not ours any more */
+            return false;
+        lb_worker_refused(worker, answer, ++n_refusals, err);
+        if (answer < 0 || answer == LB_LOST || lb_crew_phase(worker->crew) >= LB_PHASE_ABORT)
+            return false;
+        worker->op.holds = true;
+    }
+}
+
+static void cycle(struct lb_worker *worker, struct lb_request *request, struct lb_grant *grant)
+{
+    choose(worker, request);
+    if (!worker->crew->open_loop)
+        worker->op.measured = lb_crew_phase(worker->crew) == LB_PHASE_MEASURE;
+    uint64_t start_ns = worker->op.continued ? worker->op.end_ns : lb_now_ns();
+    worker->op.end_ns = start_ns;
+    lb_operator_continue(&worker->op);
+    lb_worker_begin(worker, LB_M_ACQUIRE);
+    lb_worker_begin(worker, LB_M_CYCLE);
+    if (wait_for_grant(worker, request, grant) != LB_OK) {
+        worker->op.continued = false;
+        uint64_t now_ns = lb_now_ns();
+        lb_worker_end(worker, LB_M_ACQUIRE, start_ns, now_ns, false);
+        lb_worker_end(worker, LB_M_CYCLE, start_ns, now_ns, false);
+        lb_worker_was_busy(worker, start_ns, now_ns, false);
+        return;
+    }
+    uint64_t granted_ns = worker->op.end_ns;
+    lb_worker_end(worker, LB_M_ACQUIRE, start_ns, granted_ns, true);
+    if (worker->op.measured && lb_crew_phase(worker->crew) == LB_PHASE_MEASURE)
+        worker->n_successes++;
+    atomic_store_explicit(&worker->progress,
+                          atomic_load_explicit(&worker->progress, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+
+    lb_worker_begin(worker, LB_M_HOLD);
+    uint64_t held_ns = hold(worker, request, grant);
+    lb_worker_end(worker, LB_M_HOLD, granted_ns, held_ns, true);
+
+    worker->op.end_ns = held_ns;
+    lb_operator_continue(&worker->op);
+    lb_worker_begin(worker, LB_M_RELEASE);
+    bool released = release(worker, request, grant);
+    lb_guard_released(worker, released);
+    uint64_t end_ns = worker->op.end_ns;
+    lb_worker_end(worker, LB_M_RELEASE, held_ns, end_ns, released);
+    bool counted = lb_worker_end(worker, LB_M_CYCLE, start_ns, end_ns, true);
+    lb_worker_was_busy(worker, start_ns, end_ns, counted);
+    lb_operator_continue(&worker->op);
+}
+
+void lb_worker_lock_loop(struct lb_worker *worker)
+{
+    const struct lb_scenario *scenario = worker->crew->scenario;
+    struct lb_request request = {0};
+    struct lb_grant grant = {0};
+    /* A worker starts somewhere within its think time, so that they do not march in step. */
+    uint64_t think_ns =
+        scenario->think_ns > 0 ? lb_random_below(&worker->random, scenario->think_ns) : 0;
+    for (uint64_t done = 0; scenario->count == 0 || done < scenario->count; done++) {
+        if (worker->crew->open_loop) {
+            worker->op.continued = false;
+            if (!lb_worker_arrival(worker))
+                break;
+        } else if (think_ns > 0) {
+            worker->op.continued = false;
+            lb_crew_wait(worker->crew, lb_now_ns() + think_ns, LB_PHASE_STOP);
+        }
+        if (lb_crew_phase(worker->crew) >= LB_PHASE_DRAIN)
+            break;
+        cycle(worker, &request, &grant);
+        think_ns = scenario->think_ns;
+    }
+}

@@ -1,0 +1,297 @@
+/* Producers and consumers of a queue.
+ *
+ * When is a queue drained? "Empty" alone does not say so: the items may be in another
+ * consumer's open claim, and come back. The epoch grows whenever an item is put, claimed, or given
+ * up; the queue is drained when every consumer has been answered "empty" to a claim that it
+ * began in the present epoch, after the last put.
+ */
+#include "crew.h"
+
+#include <stdlib.h>
+
+static void new_epoch(struct lb_crew *crew)
+{
+    /* Sequentially consistent together with the reads in note_empty: an item that became claimable
+     * before a claim was invoked must be seen as a newer epoch than that claim's. */
+    atomic_fetch_add(&crew->epoch, 1);
+}
+
+/* Claims that end by themselves need nobody: what such a strategy has for an operator frees all. */
+static bool recovers(const struct lb_crew *crew)
+{
+    return crew->scenario->recover_ns > 0 && !crew->plan->strategy->is_lease &&
+           lb_strategy_has(crew->plan, LB_S_RECOVER);
+}
+
+/* Are there items of the dead that a recovery will bring back? */
+static bool awaits_recovery(struct lb_crew *crew)
+{
+    enum { CLOCKS_NS = 50000000 }; /* the database's clock need not run as ours */
+    uint64_t death_ns = atomic_load(&crew->item_death_ns);
+    if (death_ns == 0)
+        return false;
+    if (crew->plan->strategy->is_lease)
+        return lb_now_ns() < death_ns + crew->plan->ttl_ms * UINT64_C(1000000) + CLOCKS_NS;
+    return recovers(crew) &&
+           atomic_load(&crew->recovered_ns) < death_ns + crew->scenario->ttl_ns + CLOCKS_NS;
+}
+
+/* What an operator's job, or another consumer, does for the dead: one of the consumers does it when
+ * it is due. */
+static void recover(struct lb_worker *worker)
+{
+    struct lb_crew *crew = worker->crew;
+    uint64_t due_ns = atomic_load(&crew->recover_due_ns), now_ns = lb_now_ns();
+    if (!recovers(crew) || now_ns < due_ns ||
+        !atomic_compare_exchange_strong(&crew->recover_due_ns, &due_ns,
+                                        now_ns + crew->scenario->recover_ns))
+        return;
+    worker->op.continued = false;
+    int answer = lb_operate_class(&worker->op, LB_OP_RECOVER, &worker->err);
+    new_epoch(crew);
+    if (answer == LB_OK)
+        atomic_store(&crew->recovered_ns, now_ns);
+    else
+        lb_worker_refused(worker, answer, 1, &worker->err);
+}
+
+/* Chunked update: once there is nothing left to claim, what failed is made claimable again. true:
+ * there was something, and the queue is not drained. */
+static bool restart(struct lb_worker *worker, uint64_t epoch)
+{
+    struct lb_crew *crew = worker->crew;
+    if (crew->scenario->rows == 0 || atomic_load(&crew->n_errored) == 0 ||
+        atomic_load(&crew->epoch) != epoch)
+        return false;
+    new_epoch(crew);
+    uint64_t n = atomic_exchange(&crew->n_errored, 0);
+    if (n == 0)
+        return true; /* another consumer is at it */
+    worker->op.continued = false;
+    int answer = lb_operate_class(&worker->op, LB_OP_CLEAR_ALL, &worker->err);
+    if (answer == LB_OK) {
+        atomic_fetch_add(&crew->n_restarts, 1);
+    } else {
+        atomic_fetch_add(&crew->n_errored, n);
+        lb_worker_refused(worker, answer, 1, &worker->err);
+    }
+    new_epoch(crew);
+    return true;
+}
+
+/* Remembers an "empty" to a claim that began in epoch; was that the last consumer to hear it? */
+static void note_empty(struct lb_worker *worker, struct lb_worker *first_consumer, uint64_t epoch)
+{
+    struct lb_crew *crew = worker->crew;
+    atomic_store(&first_consumer[worker->seat].empty_epoch, epoch + 1);
+    /* With producers, or items that are due again, empty is but for now. */
+    if ((crew->scenario->producers > 0 || crew->scenario->period_ns > 0) &&
+        lb_crew_phase(crew) < LB_PHASE_DRAIN)
+        return;
+    for (uint32_t i = 0; i < crew->n_consumers; i++)
+        if (atomic_load(&first_consumer[i].empty_epoch) != epoch + 1)
+            return;
+    /* The epoch comes last: whoever takes the errors away makes a new one first. */
+    if (atomic_load(&crew->n_putting) == 0 && !awaits_recovery(crew) && !restart(worker, epoch) &&
+        atomic_load(&crew->epoch) == epoch) {
+        atomic_store(&crew->drained, true);
+        lb_event_signal(&crew->change);
+    }
+}
+
+static enum lb_op choose_end(struct lb_worker *worker)
+{
+    const struct lb_scenario *scenario = worker->crew->scenario;
+    double dice =
+        scenario->error > 0 || scenario->free_share > 0 ? lb_random_unit(&worker->random) : 1;
+    return dice < scenario->error                          ? LB_OP_ERROR
+           : dice < scenario->error + scenario->free_share ? LB_OP_FREE
+                                                           : LB_OP_COMPLETE;
+}
+
+/* The item's range, of an item that is to be completed. Returns what is to become of the item. */
+static enum lb_op update_chunk(struct lb_worker *worker, const struct lb_item *item)
+{
+    struct lb_error *err = &worker->err;
+    int answer = lb_chunks_update(worker, item->id, err);
+    if (answer < 0)
+        lb_crew_fail(worker->crew, err);
+    /* Contention inside of the strategy's transaction: the claim goes with it. */
+    return answer == LB_OK ? LB_OP_COMPLETE : LB_OP_FREE;
+}
+
+/* One item's end. Asks again while contention refuses the statement itself. */
+static void end_item(struct lb_worker *worker, struct lb_item *item, enum lb_op which)
+{
+    struct lb_crew *crew = worker->crew;
+    if (which != LB_OP_COMPLETE || crew->scenario->period_ns > 0)
+        lb_live_item_back(crew->live, item->id);
+    lb_worker_begin(worker, LB_M_RELEASE);
+    uint64_t start_ns = worker->op.end_ns;
+    struct lb_error *err = &worker->err;
+    int answer;
+    unsigned n_refusals = 0;
+    for (;;) {
+        answer = lb_operate_item(&worker->op, which, item, err);
+        if (answer == LB_OK || answer == LB_REFUSED)
+            break;
+        lb_worker_refused(worker, answer, ++n_refusals, err);
+        if (answer < 0 || answer == LB_LOST || lb_crew_phase(crew) >= LB_PHASE_ABORT)
+            break;
+    }
+    lb_worker_end(worker, LB_M_RELEASE, start_ns, worker->op.end_ns, answer == LB_OK);
+    if (which == LB_OP_ERROR && answer == LB_OK)
+        atomic_fetch_add(&crew->n_errored, 1);
+    new_epoch(crew);
+}
+
+/* Open loop: how long after it was meant to arrive was the item claimed? */
+static void note_arrival(struct lb_worker *worker, int64_t id, uint64_t claimed_ns)
+{
+    struct lb_crew *crew = worker->crew;
+    if (!crew->open_loop || id < 1 || (uint64_t)id > crew->n_due || !worker->op.measured)
+        return;
+    uint64_t due_ns = atomic_load_explicit(&crew->due_ns[id - 1], memory_order_relaxed);
+    if (due_ns != 0)
+        lb_histogram_record(worker->response[LB_M_ACQUIRE], claimed_ns - due_ns);
+}
+
+static void process(struct lb_worker *worker, struct lb_item *items, uint32_t n, uint64_t start_ns)
+{
+    struct lb_crew *crew = worker->crew;
+    uint64_t claimed_ns = worker->op.end_ns;
+    for (uint32_t i = 0; i < n; i++)
+        note_arrival(worker, items[i].id, claimed_ns);
+    for (uint32_t i = 0; i < n; i++)
+        lb_live_item(crew->live, items[i].id, worker->number);
+    lb_worker_begin(worker, LB_M_HOLD);
+    for (uint32_t i = 0; i < n; i++) {
+        if (crew->scenario->hold_ns > 0)
+            lb_crew_wait(crew, lb_now_ns() + crew->scenario->hold_ns, LB_PHASE_ABORT);
+        lb_worker_obey(worker, NULL, items + i, n - i);
+        enum lb_op which = choose_end(worker);
+        if (worker->chunks != NULL && which == LB_OP_COMPLETE)
+            which = update_chunk(worker, &items[i]);
+        if (i == 0)
+            lb_worker_end(worker, LB_M_HOLD, claimed_ns, lb_now_ns(), true);
+        worker->op.continued = false;
+        worker->op.end_ns = lb_now_ns();
+        lb_operator_continue(&worker->op);
+        end_item(worker, &items[i], which);
+    }
+    bool counted = lb_worker_end(worker, LB_M_CYCLE, start_ns, worker->op.end_ns, true);
+    lb_worker_was_busy(worker, start_ns, worker->op.end_ns, counted);
+}
+
+/* One claim, with its tries, and the work on what it brought. false: the consumer is done. */
+static void claim_once(struct lb_worker *worker, struct lb_worker *first_consumer,
+                       struct lb_item *items)
+{
+    struct lb_crew *crew = worker->crew;
+    const struct lb_scenario *scenario = crew->scenario;
+    struct lb_error *err = &worker->err;
+    worker->op.measured = lb_crew_phase(crew) == LB_PHASE_MEASURE;
+    lb_worker_begin(worker, LB_M_ACQUIRE);
+    uint64_t start_ns = lb_now_ns();
+    worker->op.end_ns = start_ns;
+    lb_operator_continue(&worker->op);
+    unsigned n_refusals = 0;
+    for (;;) {
+        uint32_t n = 0;
+        uint64_t epoch = atomic_load(&crew->epoch);
+        int answer =
+            lb_operate_claim(&worker->op, (uint32_t)scenario->batch, items, LB_CLAIM_MAX, &n, err);
+        if (answer == LB_OK) {
+            new_epoch(crew);
+            lb_worker_end(worker, LB_M_ACQUIRE, start_ns, worker->op.end_ns, true);
+            lb_worker_begin(worker, LB_M_CYCLE);
+            if (worker->op.measured && lb_crew_phase(crew) == LB_PHASE_MEASURE) {
+                worker->n_successes += n;
+                worker->n_items += n;
+            }
+            atomic_fetch_add_explicit(&worker->progress, n, memory_order_relaxed);
+            process(worker, items, n, start_ns);
+            return;
+        }
+        if (answer == LB_EMPTY)
+            note_empty(worker, first_consumer, epoch);
+        bool go_on = lb_worker_refused(worker, answer, ++n_refusals, err);
+        bool tries_left = scenario->tries == 0 || n_refusals < scenario->tries;
+        if (answer != LB_EMPTY && answer >= 0 && answer != LB_LOST && go_on && tries_left)
+            continue;
+        lb_worker_end(worker, LB_M_ACQUIRE, start_ns, worker->op.end_ns, false);
+        return;
+    }
+}
+
+void lb_worker_consume_loop(struct lb_worker *worker)
+{
+    struct lb_crew *crew = worker->crew;
+    const struct lb_scenario *scenario = crew->scenario;
+    struct lb_worker *first_consumer = worker - worker->number; /* consumers are numbered first */
+    struct lb_item *items = calloc(LB_CLAIM_MAX, sizeof *items);
+    if (items == NULL) {
+        lb_fail(&worker->err, LB_E_MEMORY, "out of memory for claimed items");
+        lb_crew_fail(crew, &worker->err);
+        return;
+    }
+    uint64_t next_ns = lb_now_ns();
+    for (uint64_t done = 0; scenario->count == 0 || done < scenario->count; done++) {
+        if (scenario->claim_interval_ns > 0 && lb_crew_phase(crew) < LB_PHASE_DRAIN)
+            lb_crew_wait(crew, next_ns += scenario->claim_interval_ns, LB_PHASE_DRAIN);
+        if (lb_crew_phase(crew) >= LB_PHASE_STOP || atomic_load(&crew->drained))
+            break;
+        recover(worker);
+        claim_once(worker, first_consumer, items);
+    }
+    free(items);
+}
+
+/* One item. It is put under a new id after an outcome that is unknown, never again under the old
+ * one. */
+static void put_one(struct lb_worker *worker)
+{
+    struct lb_crew *crew = worker->crew;
+    if (!crew->open_loop)
+        worker->op.measured = lb_crew_phase(crew) == LB_PHASE_MEASURE;
+    int64_t id = atomic_fetch_add(&crew->next_id, 1);
+    if (crew->open_loop && (uint64_t)id <= crew->n_due)
+        atomic_store_explicit(&crew->due_ns[id - 1], worker->intended_ns, memory_order_relaxed);
+    lb_worker_begin(worker, LB_M_PUT);
+    unsigned n_refusals = 0;
+    uint64_t start_ns = lb_now_ns();
+    int answer;
+    while ((answer = lb_operate_put(&worker->op, id, 1, worker->payload, &worker->err)) != LB_OK)
+        if (!lb_worker_refused(worker, answer, ++n_refusals, &worker->err))
+            break;
+    new_epoch(crew);
+    lb_worker_end(worker, LB_M_PUT, start_ns, worker->op.end_ns, answer == LB_OK);
+}
+
+void lb_worker_produce_loop(struct lb_worker *worker)
+{
+    struct lb_crew *crew = worker->crew;
+    const struct lb_scenario *scenario = crew->scenario;
+    uint64_t next_ns = lb_now_ns();
+    if (scenario->put_interval_ns > 0) /* producers do not march in step */
+        next_ns += lb_random_below(&worker->random, scenario->put_interval_ns);
+    for (uint64_t done = 0; scenario->count == 0 || done < scenario->count; done++) {
+        if (crew->open_loop) {
+            if (!lb_worker_arrival(worker))
+                break;
+        } else if (scenario->put_interval_ns > 0) {
+            lb_crew_wait(crew, next_ns += scenario->put_interval_ns, LB_PHASE_DRAIN);
+        }
+        /* Whoever finds the queue drained has seen no producer here; whoever comes after sees the
+         * phase. */
+        atomic_fetch_add(&crew->n_putting, 1);
+        bool go_on = atomic_load(&crew->phase) < LB_PHASE_DRAIN;
+        if (go_on)
+            put_one(worker);
+        else if (crew->open_loop) /* neither planned nor begun */
+            worker->counts[LB_M_PUT].planned -= worker->op.measured;
+        atomic_fetch_sub(&crew->n_putting, 1);
+        if (!go_on)
+            break;
+    }
+}

@@ -1,0 +1,55 @@
+# Bash completion for lockbench. It asks the program: commands, options and names are those of the
+# lockbench that is being called, and nothing is listed here.
+# shellcheck shell=bash
+
+_lockbench() {
+    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
+    local program=${COMP_WORDS[0]} command=${COMP_WORDS[1]-} words=''
+    COMPREPLY=()
+    if ((COMP_CWORD == 1)); then
+        words="help --help --version $("$program" --help 2>/dev/null |
+            sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p')"
+        mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
+        return
+    fi
+    # --option=value reaches us as three words.
+    if [[ $current == '=' ]]; then
+        current=''
+    elif [[ $previous == '=' ]]; then
+        previous=${COMP_WORDS[COMP_CWORD - 2]}
+    fi
+    case $previous in
+    -s | --strategy) words="all locks queues controls $("$program" list strategies --names 2>/dev/null)" ;;
+    -S | --scenario) words=$("$program" list scenarios --names 2>/dev/null) ;;
+    -d | --database) words='sqlite: postgresql:// mariadb://' ;;
+    --format) words='text json jsonl csv tap' ;;
+    --backoff) words='fixed exponential jitter' ;;
+    --isolation) words='default read-committed repeatable-read serializable' ;;
+    -o | --output | --sql-dir)
+        mapfile -t COMPREPLY < <(compgen -d -- "$current")
+        return
+        ;;
+    *)
+        if [[ $current == -* ]]; then
+            words=$("$program" "$command" --help 2>/dev/null |
+                sed -n 's/^  \(-[a-zA-Z],\|   \) \(--[a-z-]*\).*/\2/p')
+        elif [[ $command == list ]]; then
+            words='strategies scenarios engines guarantees'
+        elif [[ $command == help ]]; then
+            words=$("$program" --help 2>/dev/null |
+                sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p')
+        fi
+        ;;
+    esac
+    # Lists are completed at their last name.
+    local before=''
+    if [[ $previous == -s || $previous == -S || $previous == --strategy ||
+        $previous == --scenario ]] && [[ $current == *,* ]]; then
+        before=${current%,*},
+    fi
+    mapfile -t COMPREPLY < <(compgen -P "$before" -W "$words" -- "${current#"$before"}")
+    if [[ ($previous == -s && $current == *[./]*) || ($previous == -S && $current == *[./]*) ]]; then
+        mapfile -t COMPREPLY < <(compgen -f -- "$current")
+    fi
+}
+complete -F _lockbench lockbench

@@ -1,0 +1,77 @@
+-- Control: claims that end by themselves, completed by the number alone. See strategies/complete_by_id.c.
+-- Status: 0 pending, or in process until visible_at; 2 complete, 3 error.
+
+-- name: setup
+CREATE TABLE item (
+    id bigint PRIMARY KEY,
+    class text NOT NULL,
+    payload text NOT NULL,
+    status smallint NOT NULL DEFAULT 0,
+    visible_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    owner text,
+    token bigint NOT NULL DEFAULT 0
+);
+CREATE INDEX item_pending ON item (class, visible_at, id) WHERE status = 0;
+
+-- name: put
+INSERT INTO item (id, class, payload)
+SELECT i, :class, :payload FROM generate_series(:id::bigint, :id + :n - 1) AS i;
+
+-- name: claim
+WITH next AS (
+    SELECT id
+    FROM item
+    WHERE class = :class AND status = 0 AND visible_at <= clock_timestamp()
+    ORDER BY visible_at, id
+    LIMIT :n
+    FOR UPDATE SKIP LOCKED
+)
+UPDATE item
+SET owner = :worker, visible_at = clock_timestamp() + :ttl_ms * interval '1 millisecond', token = token + 1
+FROM next
+WHERE item.id = next.id
+RETURNING item.id, item.payload, item.token;
+
+-- name: renew
+UPDATE item SET visible_at = clock_timestamp() + :ttl_ms * interval '1 millisecond'
+WHERE id = :id AND status = 0 AND owner = :worker AND token = :token AND visible_at > clock_timestamp();
+
+-- name: complete
+UPDATE item SET status = 2
+WHERE id = :id AND status = 0 AND owner IS NOT NULL;
+
+-- name: error
+UPDATE item SET status = 3
+WHERE id = :id AND status = 0 AND owner IS NOT NULL;
+
+-- name: free
+UPDATE item SET owner = NULL, visible_at = clock_timestamp()
+WHERE id = :id AND status = 0 AND owner IS NOT NULL;
+
+-- name: clear-error
+UPDATE item SET status = 0, owner = NULL, visible_at = clock_timestamp()
+WHERE id = :id AND status = 3;
+
+-- name: clear-all-errors
+UPDATE item SET status = 0, owner = NULL, visible_at = clock_timestamp()
+WHERE class = :class AND status = 3;
+
+-- name: reset-all
+UPDATE item SET status = 0, owner = NULL, visible_at = clock_timestamp()
+WHERE class = :class AND status = 2;
+
+-- name: count
+SELECT count(*) FILTER (WHERE status = 0 AND visible_at <= clock_timestamp()) AS pending,
+       count(*) FILTER (WHERE status = 0 AND visible_at > clock_timestamp()) AS active,
+       count(*) FILTER (WHERE status = 2) AS done,
+       count(*) FILTER (WHERE status = 3) AS failed
+FROM item
+WHERE class = :class;
+
+-- Nothing has to be done after a death but to wait; this ends all leases at once.
+-- name: recover
+UPDATE item SET owner = NULL, visible_at = clock_timestamp()
+WHERE class = :class AND status = 0 AND owner IS NOT NULL;
+
+-- name: teardown
+DROP TABLE item;

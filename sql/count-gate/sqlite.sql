@@ -1,0 +1,19 @@
+-- Control: count the holders, then add oneself. See strategies/count_gate.c.
+
+-- name: setup
+CREATE TABLE holder (
+    name TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    PRIMARY KEY (name, owner)
+);
+
+-- name: acquire tx=one begin=immediate
+-- require: row
+SELECT 1 AS free WHERE (SELECT count(*) FROM holder WHERE name = :resource) < :capacity;
+INSERT INTO holder (name, owner) VALUES (:resource, :worker);
+
+-- name: release
+DELETE FROM holder WHERE name = :resource AND owner = :worker;
+
+-- name: teardown
+DROP TABLE holder;

@@ -1,0 +1,58 @@
+-- A control table polled in identity order, as published. See strategies/fifo_poll.c.
+
+-- name: setup
+CREATE TABLE process_control (
+    queue_position bigint AUTO_INCREMENT PRIMARY KEY,
+    requesting_id varchar(64) NOT NULL,
+    resource_id varchar(64) NOT NULL,
+    access_type char(1) NOT NULL CHECK (access_type IN ('X', 'S')),
+    request_time datetime(6) NOT NULL DEFAULT SYSDATE(6)
+);
+CREATE INDEX process_control_resource ON process_control (resource_id, queue_position);
+
+-- name: enqueue when insert=autocommit
+INSERT INTO process_control (requesting_id, resource_id, access_type)
+VALUES (:worker, :resource, CASE WHEN :mode = 'shared' THEN 'S' ELSE 'X' END)
+RETURNING queue_position AS ticket;
+
+-- name: enqueue when insert=transaction tx=one
+INSERT INTO process_control (requesting_id, resource_id, access_type)
+VALUES (:worker, :resource, CASE WHEN :mode = 'shared' THEN 'S' ELSE 'X' END)
+RETURNING queue_position AS ticket;
+
+-- name: acquire when stale_ms=0
+SELECT 1 AS granted
+FROM DUAL
+WHERE (SELECT count(*)
+       FROM process_control
+       WHERE resource_id = :resource
+         AND (:mode = 'exclusive' OR access_type = 'X')
+         AND queue_position < (SELECT min(queue_position)
+                               FROM process_control
+                               WHERE resource_id = :resource AND requesting_id = :worker)
+      ) < :capacity;
+
+-- name: acquire when stale_ms!=0
+DELETE FROM process_control WHERE request_time < SYSDATE(6) - INTERVAL :stale_ms * 1000 MICROSECOND;
+SELECT 1 AS granted
+FROM DUAL
+WHERE (SELECT count(*)
+       FROM process_control
+       WHERE resource_id = :resource
+         AND (:mode = 'exclusive' OR access_type = 'X')
+         AND queue_position < (SELECT min(queue_position)
+                               FROM process_control
+                               WHERE resource_id = :resource AND requesting_id = :worker)
+      ) < :capacity;
+
+-- name: release
+DELETE FROM process_control WHERE resource_id = :resource AND requesting_id = :worker;
+
+-- name: cancel
+DELETE FROM process_control WHERE resource_id = :resource AND requesting_id = :worker;
+
+-- name: recover
+DELETE FROM process_control WHERE request_time < SYSDATE(6) - INTERVAL :ttl_ms * 1000 MICROSECOND;
+
+-- name: teardown
+DROP TABLE process_control;

@@ -1,0 +1,62 @@
+-- A control table polled in identity order, as published. See strategies/fifo_poll.c.
+
+-- name: setup
+CREATE TABLE process_control (
+    queue_position bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    requesting_id text NOT NULL,
+    resource_id text NOT NULL,
+    access_type char(1) NOT NULL CHECK (access_type IN ('X', 'S')),
+    request_time timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+CREATE INDEX process_control_resource ON process_control (resource_id, queue_position);
+
+-- name: enqueue when insert=autocommit
+INSERT INTO process_control (requesting_id, resource_id, access_type)
+VALUES (:worker, :resource, CASE WHEN :mode = 'shared' THEN 'S' ELSE 'X' END)
+RETURNING queue_position AS ticket;
+
+-- name: enqueue when insert=transaction tx=one
+INSERT INTO process_control (requesting_id, resource_id, access_type)
+VALUES (:worker, :resource, CASE WHEN :mode = 'shared' THEN 'S' ELSE 'X' END)
+RETURNING queue_position AS ticket;
+
+-- One's own place is looked up by the requesting id, as in the article: two participants with one
+-- id share the first one's place, and the release of one ends both. (min: a scalar sub-select over
+-- two rows would be an error that hides this.)
+-- name: acquire when stale_ms=0
+SELECT 1 AS granted
+WHERE (SELECT count(*)
+       FROM process_control
+       WHERE resource_id = :resource
+         AND (:mode = 'exclusive' OR access_type = 'X')
+         AND queue_position < (SELECT min(queue_position)
+                               FROM process_control
+                               WHERE resource_id = :resource AND requesting_id = :worker)
+      ) < :capacity;
+
+-- name: acquire when stale_ms!=0
+DELETE FROM process_control
+WHERE request_time < clock_timestamp() - :stale_ms * interval '1 millisecond';
+SELECT 1 AS granted
+WHERE (SELECT count(*)
+       FROM process_control
+       WHERE resource_id = :resource
+         AND (:mode = 'exclusive' OR access_type = 'X')
+         AND queue_position < (SELECT min(queue_position)
+                               FROM process_control
+                               WHERE resource_id = :resource AND requesting_id = :worker)
+      ) < :capacity;
+
+-- name: release
+DELETE FROM process_control WHERE resource_id = :resource AND requesting_id = :worker;
+
+-- name: cancel
+DELETE FROM process_control WHERE resource_id = :resource AND requesting_id = :worker;
+
+-- What an operator does about a participant that died: its row goes, by hand or by stale_ms.
+-- name: recover
+DELETE FROM process_control
+WHERE request_time < clock_timestamp() - :ttl_ms * interval '1 millisecond';
+
+-- name: teardown
+DROP TABLE process_control;

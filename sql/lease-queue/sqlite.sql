@@ -1,0 +1,74 @@
+-- Claims that end by themselves: a visibility timeout. See strategies/lease_queue.c.
+-- Status: 0 pending, or in process until visible_at; 2 complete, 3 error.
+
+-- name: setup
+CREATE TABLE item (
+    id INTEGER PRIMARY KEY,
+    class TEXT NOT NULL,
+    payload TEXT NOT NULL,
+    status INTEGER NOT NULL DEFAULT 0,
+    visible_at REAL NOT NULL DEFAULT (julianday('now')),
+    owner TEXT,
+    token INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX item_pending ON item (class, visible_at, id) WHERE status = 0;
+
+-- name: put
+WITH RECURSIVE items (i) AS (
+    SELECT :id UNION ALL SELECT i + 1 FROM items WHERE i < :id + :n - 1
+)
+INSERT INTO item (id, class, payload) SELECT i, :class, :payload FROM items;
+
+-- name: claim
+UPDATE item
+SET owner = :worker, visible_at = julianday('now') + :ttl_ms / 86400000.0, token = token + 1
+WHERE id IN (SELECT id
+             FROM item
+             WHERE class = :class AND status = 0 AND visible_at <= julianday('now')
+             ORDER BY visible_at, id
+             LIMIT :n)
+RETURNING id, payload, token;
+
+-- name: renew
+UPDATE item SET visible_at = julianday('now') + :ttl_ms / 86400000.0
+WHERE id = :id AND status = 0 AND owner = :worker AND token = :token AND visible_at > julianday('now');
+
+-- name: complete
+UPDATE item SET status = 2
+WHERE id = :id AND status = 0 AND owner = :worker AND token = :token;
+
+-- name: error
+UPDATE item SET status = 3
+WHERE id = :id AND status = 0 AND owner = :worker AND token = :token;
+
+-- name: free
+UPDATE item SET owner = NULL, visible_at = julianday('now')
+WHERE id = :id AND status = 0 AND owner = :worker AND token = :token;
+
+-- name: clear-error
+UPDATE item SET status = 0, owner = NULL, visible_at = julianday('now')
+WHERE id = :id AND status = 3;
+
+-- name: clear-all-errors
+UPDATE item SET status = 0, owner = NULL, visible_at = julianday('now')
+WHERE class = :class AND status = 3;
+
+-- name: reset-all
+UPDATE item SET status = 0, owner = NULL, visible_at = julianday('now')
+WHERE class = :class AND status = 2;
+
+-- name: count
+SELECT count(*) FILTER (WHERE status = 0 AND visible_at <= julianday('now')) AS pending,
+       count(*) FILTER (WHERE status = 0 AND visible_at > julianday('now')) AS active,
+       count(*) FILTER (WHERE status = 2) AS done,
+       count(*) FILTER (WHERE status = 3) AS failed
+FROM item
+WHERE class = :class;
+
+-- Nothing has to be done after a death but to wait; this ends all leases at once.
+-- name: recover
+UPDATE item SET owner = NULL, visible_at = julianday('now')
+WHERE class = :class AND status = 0 AND owner IS NOT NULL;
+
+-- name: teardown
+DROP TABLE item;

@@ -1,0 +1,94 @@
+-- A task list claimed with FOR UPDATE NOWAIT, as published. See strategies/nowait.c.
+
+-- name: setup
+CREATE TABLE parallel_allocation_list (
+    id bigint PRIMARY KEY,
+    driving_task varchar(64) NOT NULL,
+    payload text NOT NULL,
+    status varchar(8) NOT NULL DEFAULT 'New'
+        CHECK (status IN ('New', 'Active', 'Complete', 'Errored')),
+    owner varchar(64),
+    token bigint NOT NULL DEFAULT 0,
+    since datetime(6) NOT NULL DEFAULT SYSDATE(6)
+);
+CREATE INDEX parallel_allocation_list_new
+    ON parallel_allocation_list (driving_task, status, id);
+
+-- name: put
+INSERT INTO parallel_allocation_list (id, driving_task, payload)
+SELECT :id + seq, :class, :payload FROM seq_0_to_99999 WHERE seq < :n;
+
+-- name: claim when offset=first tx=one
+-- require: row
+SELECT id
+FROM parallel_allocation_list
+WHERE driving_task = :class AND status = 'New'
+ORDER BY id
+LIMIT 1
+FOR UPDATE NOWAIT;
+-- require: row
+UPDATE parallel_allocation_list
+SET status = 'Active', owner = :worker, token = token + 1, since = SYSDATE(6)
+WHERE id = :id AND status = 'New';
+SELECT id, payload, token FROM parallel_allocation_list WHERE id = :id;
+
+-- One of the first :spread rows, whichever: tries collide less, and order is lost.
+-- name: claim when offset=random tx=one
+-- require: row
+SELECT id
+FROM (SELECT id
+      FROM parallel_allocation_list
+      WHERE driving_task = :class AND status = 'New'
+      ORDER BY id
+      LIMIT :spread) AS head
+ORDER BY RAND()
+LIMIT 1;
+-- require: row
+SELECT id FROM parallel_allocation_list WHERE id = :id AND status = 'New'
+FOR UPDATE NOWAIT;
+-- require: row
+UPDATE parallel_allocation_list
+SET status = 'Active', owner = :worker, token = token + 1, since = SYSDATE(6)
+WHERE id = :id AND status = 'New';
+SELECT id, payload, token FROM parallel_allocation_list WHERE id = :id;
+
+-- name: complete
+UPDATE parallel_allocation_list SET status = 'Complete'
+WHERE id = :id AND status = 'Active' AND owner = :worker AND token = :token;
+
+-- name: error
+UPDATE parallel_allocation_list SET status = 'Errored'
+WHERE id = :id AND status = 'Active' AND owner = :worker AND token = :token;
+
+-- name: free
+UPDATE parallel_allocation_list SET status = 'New', owner = NULL
+WHERE id = :id AND status = 'Active' AND owner = :worker AND token = :token;
+
+-- name: clear-error
+UPDATE parallel_allocation_list SET status = 'New', owner = NULL
+WHERE id = :id AND status = 'Errored';
+
+-- name: clear-all-errors
+UPDATE parallel_allocation_list SET status = 'New', owner = NULL
+WHERE driving_task = :class AND status = 'Errored';
+
+-- name: reset-all
+UPDATE parallel_allocation_list SET status = 'New', owner = NULL
+WHERE driving_task = :class AND status = 'Complete';
+
+-- Items of a process that died stay Active until somebody says so.
+-- name: recover
+UPDATE parallel_allocation_list SET status = 'New', owner = NULL
+WHERE driving_task = :class AND status = 'Active'
+  AND since < SYSDATE(6) - INTERVAL :ttl_ms * 1000 MICROSECOND;
+
+-- name: count
+SELECT coalesce(sum(status = 'New'), 0) AS pending,
+       coalesce(sum(status = 'Active'), 0) AS active,
+       coalesce(sum(status = 'Complete'), 0) AS done,
+       coalesce(sum(status = 'Errored'), 0) AS failed
+FROM parallel_allocation_list
+WHERE driving_task = :class;
+
+-- name: teardown
+DROP TABLE parallel_allocation_list;

@@ -1,0 +1,93 @@
+-- A task list claimed with FOR UPDATE NOWAIT, as published. See strategies/nowait.c.
+
+-- name: setup
+CREATE TABLE parallel_allocation_list (
+    id bigint PRIMARY KEY,
+    driving_task text NOT NULL,
+    payload text NOT NULL,
+    status text NOT NULL DEFAULT 'New'
+        CHECK (status IN ('New', 'Active', 'Complete', 'Errored')),
+    owner text,
+    token bigint NOT NULL DEFAULT 0,
+    since timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+CREATE INDEX parallel_allocation_list_new
+    ON parallel_allocation_list (driving_task, id) WHERE status = 'New';
+
+-- name: put
+INSERT INTO parallel_allocation_list (id, driving_task, payload)
+SELECT i, :class, :payload FROM generate_series(:id::bigint, :id + :n - 1) AS i;
+
+-- name: claim when offset=first tx=one
+-- require: row
+SELECT id
+FROM parallel_allocation_list
+WHERE driving_task = :class AND status = 'New'
+ORDER BY id
+LIMIT 1
+FOR UPDATE NOWAIT;
+UPDATE parallel_allocation_list
+SET status = 'Active', owner = :worker, token = token + 1, since = clock_timestamp()
+WHERE id = :id AND status = 'New'
+RETURNING id, payload, token;
+
+-- One of the first :spread rows, whichever: tries collide less, and order is lost.
+-- name: claim when offset=random tx=one
+-- require: row
+SELECT id
+FROM parallel_allocation_list
+WHERE driving_task = :class AND status = 'New'
+ORDER BY id
+LIMIT 1
+OFFSET floor(random() * (SELECT count(*)
+        FROM (SELECT 1
+              FROM parallel_allocation_list
+              WHERE driving_task = :class AND status = 'New'
+              ORDER BY id
+              LIMIT :spread) AS head))::int
+FOR UPDATE NOWAIT;
+UPDATE parallel_allocation_list
+SET status = 'Active', owner = :worker, token = token + 1, since = clock_timestamp()
+WHERE id = :id AND status = 'New'
+RETURNING id, payload, token;
+
+-- name: complete
+UPDATE parallel_allocation_list SET status = 'Complete'
+WHERE id = :id AND status = 'Active' AND owner = :worker AND token = :token;
+
+-- name: error
+UPDATE parallel_allocation_list SET status = 'Errored'
+WHERE id = :id AND status = 'Active' AND owner = :worker AND token = :token;
+
+-- name: free
+UPDATE parallel_allocation_list SET status = 'New', owner = NULL
+WHERE id = :id AND status = 'Active' AND owner = :worker AND token = :token;
+
+-- name: clear-error
+UPDATE parallel_allocation_list SET status = 'New', owner = NULL
+WHERE id = :id AND status = 'Errored';
+
+-- name: clear-all-errors
+UPDATE parallel_allocation_list SET status = 'New', owner = NULL
+WHERE driving_task = :class AND status = 'Errored';
+
+-- name: reset-all
+UPDATE parallel_allocation_list SET status = 'New', owner = NULL
+WHERE driving_task = :class AND status = 'Complete';
+
+-- Items of a process that died stay Active until somebody says so.
+-- name: recover
+UPDATE parallel_allocation_list SET status = 'New', owner = NULL
+WHERE driving_task = :class AND status = 'Active'
+  AND since < clock_timestamp() - :ttl_ms * interval '1 millisecond';
+
+-- name: count
+SELECT count(*) FILTER (WHERE status = 'New') AS pending,
+       count(*) FILTER (WHERE status = 'Active') AS active,
+       count(*) FILTER (WHERE status = 'Complete') AS done,
+       count(*) FILTER (WHERE status = 'Errored') AS failed
+FROM parallel_allocation_list
+WHERE driving_task = :class;
+
+-- name: teardown
+DROP TABLE parallel_allocation_list;

@@ -1,0 +1,94 @@
+-- A task list, as published, on an engine without row locks. See strategies/nowait.c.
+-- What is refused at once is the transaction (BEGIN IMMEDIATE), not the row.
+
+-- name: setup
+CREATE TABLE parallel_allocation_list (
+    id INTEGER PRIMARY KEY,
+    driving_task TEXT NOT NULL,
+    payload TEXT NOT NULL,
+    status TEXT NOT NULL DEFAULT 'New'
+        CHECK (status IN ('New', 'Active', 'Complete', 'Errored')),
+    owner TEXT,
+    token INTEGER NOT NULL DEFAULT 0,
+    since REAL NOT NULL DEFAULT (julianday('now'))
+);
+CREATE INDEX parallel_allocation_list_new
+    ON parallel_allocation_list (driving_task, id) WHERE status = 'New';
+
+-- name: put
+WITH RECURSIVE items (i) AS (
+    SELECT :id UNION ALL SELECT i + 1 FROM items WHERE i < :id + :n - 1
+)
+INSERT INTO parallel_allocation_list (id, driving_task, payload) SELECT i, :class, :payload FROM items;
+
+-- name: claim when offset=first tx=one begin=immediate
+-- require: row
+SELECT id
+FROM parallel_allocation_list
+WHERE driving_task = :class AND status = 'New'
+ORDER BY id
+LIMIT 1;
+UPDATE parallel_allocation_list
+SET status = 'Active', owner = :worker, token = token + 1, since = julianday('now')
+WHERE id = :id AND status = 'New'
+RETURNING id, payload, token;
+
+-- One of the first :spread rows, whichever: tries collide less, and order is lost.
+-- name: claim when offset=random tx=one begin=immediate
+-- require: row
+SELECT id
+FROM parallel_allocation_list
+WHERE driving_task = :class AND status = 'New'
+ORDER BY id
+LIMIT 1
+OFFSET abs(random()) % max(1, (SELECT count(*)
+        FROM (SELECT 1
+              FROM parallel_allocation_list
+              WHERE driving_task = :class AND status = 'New'
+              ORDER BY id
+              LIMIT :spread) AS head));
+UPDATE parallel_allocation_list
+SET status = 'Active', owner = :worker, token = token + 1, since = julianday('now')
+WHERE id = :id AND status = 'New'
+RETURNING id, payload, token;
+
+-- name: complete
+UPDATE parallel_allocation_list SET status = 'Complete'
+WHERE id = :id AND status = 'Active' AND owner = :worker AND token = :token;
+
+-- name: error
+UPDATE parallel_allocation_list SET status = 'Errored'
+WHERE id = :id AND status = 'Active' AND owner = :worker AND token = :token;
+
+-- name: free
+UPDATE parallel_allocation_list SET status = 'New', owner = NULL
+WHERE id = :id AND status = 'Active' AND owner = :worker AND token = :token;
+
+-- name: clear-error
+UPDATE parallel_allocation_list SET status = 'New', owner = NULL
+WHERE id = :id AND status = 'Errored';
+
+-- name: clear-all-errors
+UPDATE parallel_allocation_list SET status = 'New', owner = NULL
+WHERE driving_task = :class AND status = 'Errored';
+
+-- name: reset-all
+UPDATE parallel_allocation_list SET status = 'New', owner = NULL
+WHERE driving_task = :class AND status = 'Complete';
+
+-- Items of a process that died stay Active until somebody says so.
+-- name: recover
+UPDATE parallel_allocation_list SET status = 'New', owner = NULL
+WHERE driving_task = :class AND status = 'Active'
+  AND since < julianday('now') - :ttl_ms / 86400000.0;
+
+-- name: count
+SELECT count(*) FILTER (WHERE status = 'New') AS pending,
+       count(*) FILTER (WHERE status = 'Active') AS active,
+       count(*) FILTER (WHERE status = 'Complete') AS done,
+       count(*) FILTER (WHERE status = 'Errored') AS failed
+FROM parallel_allocation_list
+WHERE driving_task = :class;
+
+-- name: teardown
+DROP TABLE parallel_allocation_list;

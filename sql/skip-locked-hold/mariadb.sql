@@ -1,0 +1,63 @@
+-- A claim that is held in its transaction. See strategies/skip_locked_hold.c.
+-- Status: 0 pending, 1 in process, 2 complete, 3 error.
+
+-- name: setup
+CREATE TABLE item (
+    id bigint PRIMARY KEY,
+    class varchar(64) NOT NULL,
+    payload text NOT NULL,
+    status smallint NOT NULL DEFAULT 0,
+    modified datetime(6) NOT NULL DEFAULT SYSDATE(6),
+    owner varchar(64),
+    token bigint NOT NULL DEFAULT 0
+);
+CREATE INDEX item_pending ON item (class, status, modified, id);
+CREATE INDEX item_token ON item (token);
+CREATE SEQUENCE claim_number;
+
+-- name: put
+INSERT INTO item (id, class, payload)
+SELECT :id + seq, :class, :payload FROM seq_0_to_99999 WHERE seq < :n;
+
+-- name: claim tx=hold
+SELECT id, payload
+FROM item
+WHERE class = :class AND status = 0
+ORDER BY modified, id
+LIMIT :n
+FOR UPDATE SKIP LOCKED;
+
+-- The row's lock says whose it is; the last item's section commits.
+-- name: complete
+UPDATE item SET status = 2, modified = SYSDATE(6)
+WHERE id = :id AND status = 0;
+
+-- name: error
+UPDATE item SET status = 3, modified = SYSDATE(6)
+WHERE id = :id AND status = 0;
+
+-- name: free
+
+-- name: clear-error
+UPDATE item SET status = 0, modified = SYSDATE(6), owner = NULL
+WHERE id = :id AND status = 3;
+
+-- name: clear-all-errors
+UPDATE item SET status = 0, modified = SYSDATE(6), owner = NULL
+WHERE class = :class AND status = 3;
+
+-- name: reset-all
+UPDATE item SET status = 0, modified = SYSDATE(6), owner = NULL
+WHERE class = :class AND status = 2;
+
+-- name: count
+SELECT coalesce(sum(status = 0), 0) AS pending,
+       coalesce(sum(status = 1), 0) AS active,
+       coalesce(sum(status = 2), 0) AS done,
+       coalesce(sum(status = 3), 0) AS failed
+FROM item
+WHERE class = :class;
+
+-- name: teardown
+DROP TABLE item;
+DROP SEQUENCE claim_number;

@@ -1,0 +1,110 @@
+-- A queue claimed with SKIP LOCKED. See strategies/skip_locked.c.
+-- UPDATE returns no rows in MariaDB: the claim is numbered from a sequence, and read back by its number.
+-- The derived table is what a CTE is elsewhere; the forms are the same here.
+
+-- name: setup when recurring=no
+CREATE TABLE item_status (status smallint PRIMARY KEY, name varchar(64) NOT NULL UNIQUE);
+INSERT INTO item_status VALUES (0, 'Pending'), (1, 'In process'), (2, 'Complete'), (3, 'Error');
+CREATE TABLE item (
+    id bigint PRIMARY KEY,
+    class varchar(64) NOT NULL,
+    payload text NOT NULL,
+    status smallint NOT NULL DEFAULT 0 REFERENCES item_status (status),
+    status_modified datetime(6) NOT NULL DEFAULT SYSDATE(6),
+    owner varchar(64),
+    token bigint NOT NULL DEFAULT 0
+);
+CREATE INDEX item_pending ON item (class, status, status_modified, id);
+CREATE INDEX item_token ON item (token);
+CREATE SEQUENCE claim_number;
+
+-- name: setup when recurring=yes
+CREATE TABLE item_status (status smallint PRIMARY KEY, name varchar(64) NOT NULL UNIQUE);
+INSERT INTO item_status VALUES (0, 'Pending'), (1, 'In process'), (2, 'Complete'), (3, 'Error');
+CREATE TABLE item (
+    id bigint PRIMARY KEY,
+    class varchar(64) NOT NULL,
+    payload text NOT NULL,
+    status smallint NOT NULL DEFAULT 0 REFERENCES item_status (status),
+    status_modified datetime(6) NOT NULL DEFAULT SYSDATE(6),
+    owner varchar(64),
+    token bigint NOT NULL DEFAULT 0
+);
+CREATE INDEX item_pending ON item (class, status, status_modified, id);
+CREATE INDEX item_token ON item (token);
+CREATE SEQUENCE claim_number;
+CREATE INDEX item_due ON item (class, status_modified, id);
+
+-- name: put
+INSERT INTO item (id, class, payload)
+SELECT :id + seq, :class, :payload FROM seq_0_to_99999 WHERE seq < :n;
+
+-- name: claim when recurring=no tx=one
+-- require: row
+UPDATE item
+JOIN (SELECT id
+      FROM item
+      WHERE class = :class AND status = 0
+      ORDER BY status_modified, id
+      LIMIT :n
+      FOR UPDATE SKIP LOCKED) AS next USING (id)
+JOIN (SELECT LAST_INSERT_ID(NEXTVAL(claim_number)) AS number) AS this
+SET status = 1, status_modified = SYSDATE(6), owner = :worker, token = this.number;
+SELECT id, payload, token FROM item WHERE token = LAST_INSERT_ID();
+
+-- Complete items are due again when a period has passed since.
+-- name: claim when recurring=yes tx=one
+-- require: row
+UPDATE item
+JOIN (SELECT id
+      FROM item
+      WHERE class = :class
+            AND (status = 0 OR (status = 2 AND status_modified <= SYSDATE(6) - INTERVAL :period_ms * 1000 MICROSECOND))
+      ORDER BY status_modified, id
+      LIMIT :n
+      FOR UPDATE SKIP LOCKED) AS next USING (id)
+JOIN (SELECT LAST_INSERT_ID(NEXTVAL(claim_number)) AS number) AS this
+SET status = 1, status_modified = SYSDATE(6), owner = :worker, token = this.number;
+SELECT id, payload, token FROM item WHERE token = LAST_INSERT_ID();
+
+-- name: complete
+UPDATE item SET status = 2, status_modified = SYSDATE(6)
+WHERE id = :id AND status = 1 AND owner = :worker AND token = :token;
+
+-- name: error
+UPDATE item SET status = 3, status_modified = SYSDATE(6)
+WHERE id = :id AND status = 1 AND owner = :worker AND token = :token;
+
+-- name: free
+UPDATE item SET status = 0, status_modified = SYSDATE(6), owner = NULL
+WHERE id = :id AND status = 1 AND owner = :worker AND token = :token;
+
+-- name: clear-error
+UPDATE item SET status = 0, status_modified = SYSDATE(6), owner = NULL
+WHERE id = :id AND status = 3;
+
+-- name: clear-all-errors
+UPDATE item SET status = 0, status_modified = SYSDATE(6), owner = NULL
+WHERE class = :class AND status = 3;
+
+-- name: reset-all
+UPDATE item SET status = 0, status_modified = SYSDATE(6), owner = NULL
+WHERE class = :class AND status = 2;
+
+-- name: recover
+UPDATE item SET status = 0, status_modified = SYSDATE(6), owner = NULL
+WHERE class = :class AND status = 1
+  AND status_modified < SYSDATE(6) - INTERVAL :ttl_ms * 1000 MICROSECOND;
+
+-- name: count
+SELECT coalesce(sum(status = 0), 0) AS pending,
+       coalesce(sum(status = 1), 0) AS active,
+       coalesce(sum(status = 2), 0) AS done,
+       coalesce(sum(status = 3), 0) AS failed
+FROM item
+WHERE class = :class;
+
+-- name: teardown
+DROP TABLE item;
+DROP TABLE item_status;
+DROP SEQUENCE claim_number;

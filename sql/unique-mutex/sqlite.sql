@@ -1,0 +1,24 @@
+-- A unique index over what is running. See strategies/unique_mutex.c.
+
+-- name: setup
+CREATE TABLE run (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    name TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    state TEXT NOT NULL DEFAULT 'running'
+);
+CREATE UNIQUE INDEX run_one ON run (name) WHERE state = 'running';
+
+-- name: acquire
+-- on-error: busy
+INSERT INTO run (name, owner) VALUES (:resource, :worker) RETURNING id;
+
+-- name: release
+UPDATE run SET state = 'done' WHERE id = :id AND owner = :worker AND state = 'running';
+
+-- The run of a dead holder is running until somebody says that it is not.
+-- name: recover
+UPDATE run SET state = 'lost' WHERE state = 'running';
+
+-- name: teardown
+DROP TABLE run;

@@ -1,0 +1,26 @@
+/* A control that must be caught: advisory-claim without the second look.
+ *
+ * The walk reads one snapshot. Between that and the lock, the holder may have completed the item
+ * and unlocked it: the lock is granted, and the item, done, is run a second time.
+ */
+#include "strategy.h"
+
+const struct lb_strategy lb_strategy_advisory_no_recheck = {
+    .name = "advisory-no-recheck",
+    .summary = "control: an advisory walk that believes its snapshot",
+    .origin = "advisory-claim without its re-check",
+    .shape = LB_QUEUE,
+    .is_control = true,
+    .needs = LB_CAP_ADVISORY,
+    .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM),
+    .breaks =
+        (const struct lb_break[]){
+            {.guarantee = LB_G_NO_DUPLICATE,
+             .engines = "postgres",
+             .why = "advisory locks ignore snapshots: what the walk saw pending is done when the "
+                    "lock is granted"},
+            {0},
+        },
+    .twin = "advisory-claim",
+    .flow = &lb_ordinary_flow,
+};

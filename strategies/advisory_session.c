@@ -1,0 +1,31 @@
+/* A lock of the server's that is no row, held by the session: pg_advisory_lock, GET_LOCK.
+ *
+ * Released by a statement, or by the end of the session: nothing is left behind by a client that
+ * died, as soon as the server has noticed. It must not go through a pooler that hands each
+ * transaction to another backend: the unlock then runs where the lock is not.
+ * MariaDB has no shared mode: readers there take the lock exclusively, which is safe and slower.
+ */
+#include "strategy.h"
+
+static const char *const wait_choices[] = {"block", "try", NULL};
+
+const struct lb_strategy lb_strategy_advisory_session = {
+    .name = "advisory-session",
+    .summary = "advisory lock held by the session",
+    .origin = "PostgreSQL manual, 13.3.5 Advisory Locks; MariaDB GET_LOCK",
+    .shape = LB_LOCK,
+    .is_shared_capable = true,
+    .needs = LB_CAP_ADVISORY,
+    .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_PROGRESS) |
+              LB_G_BIT(LB_G_RECOVERY),
+    .twin = "advisory-xact",
+    .options =
+        (const struct lb_option[]){
+            {.name = "wait",
+             .default_value = "block",
+             .choices = wait_choices,
+             .help = "wait in the server's queue, or ask and poll"},
+            {0},
+        },
+    .flow = &lb_ordinary_flow,
+};

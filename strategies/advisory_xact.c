@@ -1,0 +1,30 @@
+/* An advisory lock that ends with the transaction: pg_advisory_xact_lock.
+ *
+ * The hold is the transaction: release is its COMMIT. It cannot be forgotten, it goes through a
+ * transaction pooler, and it costs two round trips more than the session's lock. A transaction as
+ * long as the hold keeps vacuum back.
+ */
+#include "strategy.h"
+
+static const char *const wait_choices[] = {"block", "try", NULL};
+
+const struct lb_strategy lb_strategy_advisory_xact = {
+    .name = "advisory-xact",
+    .summary = "advisory lock held by a transaction",
+    .origin = "PostgreSQL manual, 13.3.5 Advisory Locks",
+    .shape = LB_LOCK,
+    .is_shared_capable = true,
+    .needs = LB_CAP_ADVISORY_XACT,
+    .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_PROGRESS) |
+              LB_G_BIT(LB_G_RECOVERY),
+    .twin = "advisory-session",
+    .options =
+        (const struct lb_option[]){
+            {.name = "wait",
+             .default_value = "block",
+             .choices = wait_choices,
+             .help = "wait in the server's queue, or ask and poll"},
+            {0},
+        },
+    .flow = &lb_ordinary_flow,
+};

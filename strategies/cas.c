@@ -1,0 +1,20 @@
+/* Read a candidate, then take it by a conditional UPDATE on its version: compare and swap.
+ *
+ * No lock is held between the two statements, and it works on every engine, at every isolation
+ * level, through every pooler. All read the same oldest item, one wins it, and the others are told
+ * "busy" and read again: attempts per success grow with the number of claimers.
+ *
+ * Used by db-scheduler, Camunda, django-q2.
+ */
+#include "strategy.h"
+
+const struct lb_strategy lb_strategy_cas = {
+    .name = "cas",
+    .summary = "read, then conditional UPDATE by version",
+    .origin = "db-scheduler, Camunda, django-q2",
+    .shape = LB_QUEUE,
+    .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM) |
+              LB_G_BIT(LB_G_OWNER_RELEASE),
+    .twin = "naive-claim",
+    .flow = &lb_ordinary_flow,
+};

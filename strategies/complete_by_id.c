@@ -1,0 +1,26 @@
+/* A control that must be caught: a visibility timeout, and completion by the item's number alone.
+ *
+ * A claimer that overran its lease completes the item under the hands of the one that has it now.
+ * The second one's work is done twice, or half, and its own completion finds nothing.
+ */
+#include "strategy.h"
+
+const struct lb_strategy lb_strategy_complete_by_id = {
+    .name = "complete-by-id",
+    .summary = "control: completion does not ask whose claim it is",
+    .origin = "pgmq delete and archive by msg_id",
+    .shape = LB_QUEUE,
+    .is_control = true,
+    .is_lease = true,
+    .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM) |
+              LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_RECOVERY),
+    .breaks =
+        (const struct lb_break[]){
+            {.guarantee = LB_G_OWNER_RELEASE,
+             .scenario = "queue-overrun",
+             .why = "a late claimer completes what another one has by now"},
+            {0},
+        },
+    .twin = "lease-queue",
+    .flow = &lb_ordinary_flow,
+};

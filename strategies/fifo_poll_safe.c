@@ -1,0 +1,34 @@
+/* The repaired twin of fifo-poll.
+ *
+ * What is repaired, and how:
+ *   order      the number is drawn, and its row committed, while a row lock on the resource is
+ *              held: numbers commit in the order in which they were drawn, so that whoever sees
+ *              nobody ahead is first.
+ *   identity   one's place is found by one's number, not by a name that may not be unique, and a
+ *              request that was removed meanwhile is never granted.
+ *   liveness   each poll and each renewal sets a heartbeat; with stale_ms, requests whose heartbeat
+ *              stopped are removed. A waiter that polls is never removed, however long it waits.
+ *   fence      each grant draws the resource's next fence number. A holder that was removed while
+ *              it was merely slow is found out by whatever checks the number.
+ */
+#include "strategy.h"
+
+const struct lb_strategy lb_strategy_fifo_poll_safe = {
+    .name = "fifo-poll-safe",
+    .summary = "control table in ticket order; tickets drawn under a lock, heartbeat, fence",
+    .origin = "repaired twin of fifo-poll",
+    .shape = LB_LOCK,
+    .is_shared_capable = true,
+    .is_capacity_capable = true,
+    .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_FENCED) |
+              LB_G_BIT(LB_G_FIFO) | LB_G_BIT(LB_G_PROGRESS),
+    .twin = "fifo-poll",
+    .options =
+        (const struct lb_option[]){
+            {.name = "stale_ms",
+             .default_value = "0",
+             .help = "a request without a heartbeat for so long is removed; 0: never"},
+            {0},
+        },
+    .flow = &lb_ordinary_flow,
+};

@@ -1,0 +1,80 @@
+/* Strategies by name, and users' files as strategies: see strategy.h. */
+#include "strategy.h"
+
+#include <string.h>
+
+const struct lb_strategy *lb_strategy_find(const char *name)
+{
+    for (size_t i = 0; lb_strategies[i] != NULL; i++)
+        if (strcmp(lb_strategies[i]->name, name) == 0)
+            return lb_strategies[i];
+    return NULL;
+}
+
+const struct lb_embedded *lb_embedded_find(const char *strategy, const char *engine)
+{
+    for (const struct lb_embedded *e = lb_embedded_sql; e->strategy != NULL; e++)
+        if (strcmp(e->strategy, strategy) == 0 && strcmp(e->engine, engine) == 0)
+            return e;
+    return NULL;
+}
+
+void lb_strategy_of_file(const struct lb_file *file, struct lb_strategy *ret_strategy)
+{
+    bool is_lease = lb_file_uses(file, LB_SLOT_TTL_MS);
+    const struct lb_option *option = lb_file_options(file);
+    for (; option != NULL && option->name != NULL; option++)
+        is_lease = is_lease || strcmp(option->name, "ttl_ms") == 0;
+    *ret_strategy = (struct lb_strategy){
+        .name = lb_file_strategy(file),
+        .summary = lb_file_summary(file),
+        .origin = lb_file_origin(file),
+        .shape = lb_file_shape(file),
+        .is_shared_capable = lb_file_uses(file, LB_SLOT_MODE),
+        .is_capacity_capable = lb_file_uses(file, LB_SLOT_CAPACITY),
+        .is_lease = is_lease,
+        .needs = lb_file_needs(file),
+        .claims = lb_file_claims(file),
+        .isolation = lb_file_isolation(file),
+        .flow = &lb_ordinary_flow,
+    };
+}
+
+bool lb_strategy_has(const struct lb_strategy_plan *plan, enum lb_section_name name)
+{
+    const struct lb_flow *flow = plan->strategy->flow;
+    if (plan->program != NULL)
+        return plan->program->sections[name].present;
+    switch (name) {
+    case LB_S_ENQUEUE:
+        return flow->enqueue != NULL;
+    case LB_S_ACQUIRE:
+        return flow->acquire != NULL;
+    case LB_S_RENEW:
+        return flow->renew != NULL || flow->renew_item != NULL;
+    case LB_S_RELEASE:
+        return flow->release != NULL;
+    case LB_S_CANCEL:
+        return flow->cancel != NULL;
+    case LB_S_PUT:
+        return flow->put != NULL;
+    case LB_S_CLAIM:
+        return flow->claim != NULL;
+    case LB_S_COMPLETE:
+        return flow->complete != NULL;
+    case LB_S_ERROR:
+        return flow->error != NULL;
+    case LB_S_FREE:
+        return flow->free_item != NULL;
+    case LB_S_CLEAR_ERROR:
+        return flow->clear_error != NULL;
+    case LB_S_CLEAR_ALL_ERRORS:
+        return flow->clear_all_errors != NULL;
+    case LB_S_RESET_ALL:
+        return flow->reset_all != NULL;
+    case LB_S_RECOVER:
+        return flow->recover != NULL;
+    default:
+        return true;
+    }
+}

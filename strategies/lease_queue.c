@@ -1,0 +1,22 @@
+/* Claims that end by themselves: a visibility timeout.
+ *
+ * A claimed item is invisible until visible_at; if its claimer has not completed it by then, it is
+ * claimed again by whoever comes, without anybody's help. The claim's number is the fence:
+ * completing, failing and freeing ask for it, so that a claimer that comes late does no harm in the
+ * queue. What it did elsewhere, only a fence there could have refused.
+ *
+ * Used by pgmq (which completes by the item's number alone: complete-by-id), and SQS made it known.
+ */
+#include "strategy.h"
+
+const struct lb_strategy lb_strategy_lease_queue = {
+    .name = "lease-queue",
+    .summary = "SKIP LOCKED with a visibility timeout, fenced completion",
+    .origin = "pgmq; Amazon SQS",
+    .shape = LB_QUEUE,
+    .is_lease = true,
+    .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM) |
+              LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_RECOVERY),
+    .twin = "complete-by-id",
+    .flow = &lb_ordinary_flow,
+};

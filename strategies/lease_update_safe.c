@@ -1,0 +1,24 @@
+/* The repaired twin of lease-update.
+ *
+ * What is repaired, and how:
+ *   due time   a job that never ran is due
+ *   clock      the server's, and read after any wait: the row is locked by a statement of its own
+ *              first. In one UPDATE the new row is computed before the statement waits behind a
+ *              session that holds the row, and the lease can be granted with its time already over.
+ *   owner      release and renewal ask for the owner and the fence of the grant
+ *   fence      grows with every grant, for the guarded data to check
+ * What cannot be repaired in the lock: a holder that is paused past its lease goes on believing.
+ */
+#include "strategy.h"
+
+const struct lb_strategy lb_strategy_lease_update_safe = {
+    .name = "lease-update-safe",
+    .summary = "lease by UPDATE: server's clock read after the wait, owner and fence checked",
+    .origin = "repaired twin of lease-update",
+    .shape = LB_LOCK,
+    .is_lease = true,
+    .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_FENCED) |
+              LB_G_BIT(LB_G_PROGRESS) | LB_G_BIT(LB_G_RECOVERY),
+    .twin = "lease-update",
+    .flow = &lb_ordinary_flow,
+};

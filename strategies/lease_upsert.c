@@ -1,0 +1,21 @@
+/* A lease taken by INSERT ... ON CONFLICT DO UPDATE ... WHERE it has expired.
+ *
+ * One statement makes the row if there is none and takes it over if its time is up. ON CONFLICT
+ * locks the row before it evaluates the WHERE and the SET, so that the server's clock is read after
+ * any wait. Renewal and release ask for the owner and the fence, and for a lease that is not over.
+ *
+ * Used by ShedLock (which has neither fence nor, by default, the server's clock).
+ */
+#include "strategy.h"
+
+const struct lb_strategy lb_strategy_lease_upsert = {
+    .name = "lease-upsert",
+    .summary = "lease by upsert with the server's clock, fenced",
+    .origin = "ShedLock",
+    .shape = LB_LOCK,
+    .is_lease = true,
+    .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_FENCED) |
+              LB_G_BIT(LB_G_PROGRESS) | LB_G_BIT(LB_G_RECOVERY),
+    .twin = "release-unowned",
+    .flow = &lb_ordinary_flow,
+};

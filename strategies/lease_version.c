@@ -1,0 +1,22 @@
+/* A lease without any shared clock: take over when the version stood still for a lease period.
+ *
+ * The holder moves the row's version while it lives. Who waits remembers the version and when it
+ * first saw it, by its own clock; when the version is the same a whole lease later, the holder is
+ * taken for dead and the row is taken by a conditional UPDATE on the version that was seen. Clocks
+ * need not agree, only run at about the same rate; a take-over costs at least one lease from the
+ * first look.
+ *
+ * Used by pglock, after Amazon's DynamoDB lock client.
+ */
+#include "strategy.h"
+
+const struct lb_strategy lb_strategy_lease_version = {
+    .name = "lease-version",
+    .summary = "steal when the version stood still for one lease period",
+    .origin = "pglock; DynamoDB lock client",
+    .shape = LB_LOCK,
+    .is_lease = true,
+    .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_FENCED) |
+              LB_G_BIT(LB_G_PROGRESS) | LB_G_BIT(LB_G_RECOVERY),
+    .flow = &lb_ordinary_flow,
+};

@@ -1,0 +1,30 @@
+/* A row inserted to lock, deleted to release: the primary key excludes.
+ *
+ * insert_form=error lets the second INSERT fail with a duplicate key; insert_form=ignore asks for
+ * no error (ON CONFLICT DO NOTHING, INSERT IGNORE). Nothing ends the hold of a holder that died:
+ * its row stays until somebody deletes it, and no statement can tell that row from a living
+ * holder's.
+ *
+ * Source: answer on checking out records, SQL Server: a separate lock table.
+ */
+#include "strategy.h"
+
+static const char *const insert_form_choices[] = {"error", "ignore", NULL};
+
+const struct lb_strategy lb_strategy_lock_row = {
+    .name = "lock-row",
+    .summary = "insert a row to lock, delete it to release",
+    .origin = "\"checking out\" records, SQL Server: a lock table",
+    .shape = LB_LOCK,
+    .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE),
+    .twin = "lease-upsert",
+    .options =
+        (const struct lb_option[]){
+            {.name = "insert_form",
+             .default_value = "error",
+             .choices = insert_form_choices,
+             .help = "a duplicate key is an error, or ignored"},
+            {0},
+        },
+    .flow = &lb_ordinary_flow,
+};

@@ -1,0 +1,53 @@
+/* A queue worked with MERGE under a table lock, as published.
+ *
+ * One statement serves claim and finish: of the row that it is joined to, if AgentId is set the row
+ * was processed and is deleted, else AgentId is set. It runs under a lock on the table, whose mode
+ * is an option, because the author found the weaker hint "less predictable". The modes:
+ *   share row exclusive   keeps out other MERGEs and all writers; readers go on (the least that is
+ *                         right)
+ *   exclusive             the same, and SELECT ... FOR UPDATE waits too
+ *   access exclusive      readers wait as well (TABLOCKX)
+ * form=read tells what was taken by reading back the rows that the transaction wrote;
+ * form=returning uses MERGE ... RETURNING merge_action(), from PostgreSQL 17. With done=keep a
+ * completed item goes to a second table, so that reset-all can bring it back; as published it is
+ * deleted.
+ *
+ * SQLite: no MERGE; BEGIN IMMEDIATE (or EXCLUSIVE for the strongest mode) around UPDATE and DELETE
+ * ... RETURNING. MariaDB: no MERGE; LOCK TABLES ... WRITE, which commits what was open before and
+ * cannot be rolled back: what a statement did there stays done.
+ *
+ * Source: article of 2014 on a table as queue, SQL Server.
+ */
+#include "strategy.h"
+
+static const char *const mode_choices[] = {"share row exclusive", "exclusive", "access exclusive",
+                                           NULL};
+static const char *const form_choices[] = {"read", "returning", NULL};
+static const char *const done_choices[] = {"delete", "keep", NULL};
+
+const struct lb_strategy lb_strategy_merge_table_lock = {
+    .name = "merge-table-lock",
+    .summary = "MERGE under a table lock: one statement claims and finishes",
+    .origin = "article on a queue table with MERGE and TABLOCKX, SQL Server, 2014",
+    .shape = LB_QUEUE,
+    .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM) |
+              LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_FIFO),
+    .twin = "merge-unlocked",
+    .options =
+        (const struct lb_option[]){
+            {.name = "lock_mode",
+             .default_value = "share row exclusive",
+             .choices = mode_choices,
+             .help = "mode of the table lock"},
+            {.name = "form",
+             .default_value = "read",
+             .choices = form_choices,
+             .help = "how a claim learns what it took"},
+            {.name = "done",
+             .default_value = "delete",
+             .choices = done_choices,
+             .help = "what becomes of completed items; reset-all needs keep"},
+            {0},
+        },
+    .flow = &lb_ordinary_flow,
+};

@@ -1,0 +1,19 @@
+/* Ready items are rows of one table, claimed ones of another: a claim moves them.
+ *
+ * Each table is small and has the one index that it needs, and claiming touches no row of the jobs
+ * themselves. What is ready, claimed, failed or done can be counted without scanning the rest.
+ *
+ * Used by solid_queue.
+ */
+#include "strategy.h"
+
+const struct lb_strategy lb_strategy_move_table = {
+    .name = "move-table",
+    .summary = "ready rows move to a claimed table",
+    .origin = "solid_queue",
+    .shape = LB_QUEUE,
+    .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM) |
+              LB_G_BIT(LB_G_OWNER_RELEASE),
+    .twin = "skip-locked",
+    .flow = &lb_ordinary_flow,
+};

@@ -1,0 +1,74 @@
+/* A control that must be caught: no lock at all. Every acquire is granted.
+ *
+ * What the harness itself costs, and whether the judge is awake.
+ */
+#include "strategy.h"
+
+static int nothing_to_set_up(struct lb_strategy_plan *plan, struct lb_session *session,
+                             struct lb_error *err)
+{
+    (void)plan;
+    (void)session;
+    (void)err;
+    return LB_OK;
+}
+
+static int open_actor(struct lb_actor *actor, struct lb_error *err)
+{
+    (void)actor;
+    (void)err;
+    return LB_OK;
+}
+
+static void close_actor(struct lb_actor *actor)
+{
+    (void)actor;
+}
+
+static int grant_always(struct lb_actor *actor, const struct lb_request *request,
+                        struct lb_grant *grant, struct lb_error *err)
+{
+    (void)actor;
+    (void)request;
+    (void)err;
+    grant->has_token = grant->has_ticket = false;
+    return LB_OK;
+}
+
+static int release(struct lb_actor *actor, const struct lb_request *request, struct lb_grant *grant,
+                   struct lb_error *err)
+{
+    (void)actor;
+    (void)request;
+    (void)err;
+    grant->effective = true;
+    return LB_OK;
+}
+
+static const struct lb_flow flow = {
+    .setup = nothing_to_set_up,
+    .open = open_actor,
+    .acquire = grant_always,
+    .release = release,
+    .close = close_actor,
+    .teardown = nothing_to_set_up,
+};
+
+const struct lb_strategy lb_strategy_none = {
+    .name = "none",
+    .summary = "control: no lock at all, every acquire is granted",
+    .origin = "lockbench",
+    .shape = LB_LOCK,
+    .is_control = true,
+    .is_shared_capable = true,
+    .is_capacity_capable = true,
+    .no_database = true,
+    .claims = LB_G_BIT(LB_G_EXCLUSIVE),
+    .breaks =
+        (const struct lb_break[]){
+            {.guarantee = LB_G_EXCLUSIVE, .why = "there is no lock"},
+            {0},
+        },
+    .twin = "pthread-mutex",
+    .flow = &flow,
+};

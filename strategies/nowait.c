@@ -1,0 +1,44 @@
+/* A task list claimed with SELECT ... FOR UPDATE NOWAIT, as published.
+ *
+ * Allocate: lock the first New row of the task class without waiting; if another session has it,
+ * the statement is refused at once and the caller backs off and tries again (five tries, 1 s apart
+ * in the article: --tries, --poll and --backoff here). Then set it Active and commit at once: the
+ * row lock lasts for two statements, the state does the rest. One item per claim.
+ *
+ * Each try is a transaction of its own, because on PostgreSQL a refusal aborts the transaction.
+ * All ten procedures of the article are sections: create_driver setup, drop_driver teardown,
+ * populate_driver put, allocate_target_item claim, complete, error, free, reset_all_targets
+ * reset-all, clear_error clear-error and clear_all_errors clear-all-errors. An operation on an item
+ * in the wrong state, or of another owner, changes nothing and is refused.
+ *
+ * offset=random tries one of the first rows instead of the very first: fewer collisions, no order.
+ *
+ * Limit: everybody wants the same first row, so that most tries are refused under load. SQLite has
+ * no row locks: BEGIN IMMEDIATE is refused or granted there.
+ *
+ * Source: article of 1999 on parallel processing from a task list, Oracle.
+ */
+#include "strategy.h"
+
+static const char *const offset_choices[] = {"first", "random", NULL};
+
+const struct lb_strategy lb_strategy_nowait = {
+    .name = "nowait",
+    .summary = "task list: FOR UPDATE NOWAIT on the first new row, back off when refused",
+    .origin = "article on a parallel allocation list, Oracle, 1999",
+    .shape = LB_QUEUE,
+    .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM) |
+              LB_G_BIT(LB_G_OWNER_RELEASE),
+    .options =
+        (const struct lb_option[]){
+            {.name = "offset",
+             .default_value = "first",
+             .choices = offset_choices,
+             .help = "try the first new row, or one of the first :spread"},
+            {.name = "spread",
+             .default_value = "20",
+             .help = "how many rows offset=random chooses from"},
+            {0},
+        },
+    .flow = &lb_ordinary_flow,
+};

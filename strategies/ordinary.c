@@ -1,0 +1,429 @@
+/* The ordinary flow: run the section of that name; a row means granted, or done.
+ *
+ * Every strategy whose protocol is nothing but statements uses this one, users' files included.
+ * What it adds to the runner: it fills the harness's parameters, and turns an absent row into the
+ * answer that the operation gives for it:
+ *   acquire     busy      somebody else holds it
+ *   claim       empty     nothing eligible; busy when a candidate had been seen and was lost, or
+ *                         when a column `granted` said no
+ *   the others  refused   not ours, or not in the right state
+ * A hold in an open transaction (tx=hold) whose transaction is gone is refused without a statement.
+ */
+#include "ordinary.h"
+#include "clock.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void set_text(struct lb_bag *bag, enum lb_slot slot, const char *text)
+{
+    bag->value[slot] = lb_text(text, strlen(text)); /* borrowed: outlives the section */
+}
+
+/* "r12": by hand, as this is on the hot path. */
+static void set_resource(struct lb_bag *bag, uint32_t resource)
+{
+    char digits[12];
+    size_t at = sizeof digits;
+    uint32_t rest = resource;
+    do {
+        digits[--at] = (char)('0' + rest % 10);
+        rest /= 10;
+    } while (rest > 0);
+    digits[--at] = 'r';
+    struct lb_value name = lb_text(digits + at, sizeof digits - at);
+    lb_bag_set(bag, LB_SLOT_RESOURCE, &name);
+    bag->value[LB_SLOT_RESOURCE_NO] = lb_int(resource);
+}
+
+/* What is the same for all sections. An option of the file's (ttl_ms, period_ms) goes first. */
+static void fill_plan(struct lb_bag *bag, const struct lb_strategy_plan *plan)
+{
+    lb_bag_init(bag, plan->program);
+    bag->value[LB_SLOT_SPACE_NO] = lb_int(plan->space_no);
+    if (bag->value[LB_SLOT_TTL_MS].type == LB_NULL)
+        bag->value[LB_SLOT_TTL_MS] = lb_int(plan->ttl_ms);
+    if (bag->value[LB_SLOT_PERIOD_MS].type == LB_NULL)
+        bag->value[LB_SLOT_PERIOD_MS] = lb_int(plan->period_ms);
+}
+
+/* The worker's own clock, and its name. */
+static void fill_actor(struct lb_bag *bag, const struct lb_actor *actor)
+{
+    bag->value[LB_SLOT_NOW] = lb_int(lb_unix_ms() + actor->clock_skew_ms);
+    set_text(bag, LB_SLOT_WORKER, actor->name);
+}
+
+static void fill_request(struct lb_bag *bag, const struct lb_actor *actor,
+                         const struct lb_request *request)
+{
+    fill_plan(bag, actor->plan);
+    fill_actor(bag, actor);
+    set_resource(bag, request->resource);
+    set_text(bag, LB_SLOT_MODE, request->shared ? "shared" : "exclusive");
+    bag->value[LB_SLOT_CAPACITY] = lb_int(request->capacity);
+}
+
+/* --- set-up --- */
+
+static int check_caps(const struct lb_strategy_plan *plan, const struct lb_session *session,
+                      struct lb_error *err)
+{
+    uint64_t missing =
+        (plan->program->needs | plan->strategy->needs) & ~session->db->caps(session->conn);
+    char names[300] = "";
+    size_t n = 0;
+    for (int i = 0; i < LB_CAPS; i++) {
+        uint64_t bit = UINT64_C(1) << i;
+        if ((missing & bit) != 0 && n < sizeof names)
+            n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", n > 0 ? ", " : "",
+                                  lb_cap_name(bit));
+    }
+    if (missing == 0)
+        return 0;
+    return lb_fail(err, LB_E_UNSUPPORTED, "%s needs what this server does not have: %s",
+                   plan->strategy->name, names);
+}
+
+static int run_control(const struct lb_strategy_plan *plan, struct lb_runner *runner,
+                       enum lb_section_name name, struct lb_bag *bag, struct lb_error *err)
+{
+    struct lb_section_result result;
+    int r = lb_runner_section(runner, name, bag, false, NULL, NULL, &result, err);
+    if (r <= LB_OK)
+        return r;
+    struct lb_conn *conn = runner->session->conn;
+    return lb_fail(err, LB_E_ENV, "%s:%d: section %s: %s: %s", plan->program->origin,
+                   plan->program->sections[name].line, lb_section_text(name), lb_answer_name(r),
+                   conn != NULL ? lb_conn_head(conn)->message : "");
+}
+
+int lb_ordinary_setup(struct lb_strategy_plan *plan, struct lb_session *session,
+                      struct lb_error *err)
+{
+    struct lb_runner runner = {0};
+    struct lb_bag bag;
+    int r = check_caps(plan, session, err);
+    if (r != 0)
+        return r;
+    r = lb_runner_init(&runner, plan->program, session, err);
+    if (r != 0)
+        return r;
+    fill_plan(&bag, plan);
+    bag.value[LB_SLOT_NOW] = lb_int(lb_unix_ms());
+    set_text(&bag, LB_SLOT_WORKER, "setup");
+    set_text(&bag, LB_SLOT_CLASS, "default");
+    if (plan->capacity != NULL)
+        bag.value[LB_SLOT_CAPACITY] = lb_int(plan->capacity[0]);
+    r = run_control(plan, &runner, LB_S_SETUP, &bag, err);
+    bool has_resources = plan->program->sections[LB_S_RESOURCE].present;
+    for (uint32_t i = 0; r == 0 && has_resources && i < plan->n_resources; i++) {
+        set_resource(&bag, i);
+        bag.value[LB_SLOT_CAPACITY] = lb_int(plan->capacity != NULL ? plan->capacity[i] : 1);
+        r = run_control(plan, &runner, LB_S_RESOURCE, &bag, err);
+    }
+    lb_runner_release(&runner);
+    return r;
+}
+
+int lb_ordinary_teardown(struct lb_strategy_plan *plan, struct lb_session *session,
+                         struct lb_error *err)
+{
+    struct lb_runner runner = {0};
+    struct lb_bag bag;
+    if (!plan->program->sections[LB_S_TEARDOWN].present)
+        return 0; /* the space goes, and what is in it */
+    int r = lb_runner_init(&runner, plan->program, session, err);
+    if (r != 0)
+        return r;
+    fill_plan(&bag, plan);
+    bag.value[LB_SLOT_NOW] = lb_int(lb_unix_ms());
+    set_text(&bag, LB_SLOT_WORKER, "teardown");
+    set_text(&bag, LB_SLOT_CLASS, "default");
+    if (plan->capacity != NULL)
+        bag.value[LB_SLOT_CAPACITY] = lb_int(plan->capacity[0]);
+    r = run_control(plan, &runner, LB_S_TEARDOWN, &bag, err);
+    lb_runner_release(&runner);
+    return r;
+}
+
+/* Also after a reconnect: prepared statements follow the session's generation by themselves. */
+int lb_ordinary_open(struct lb_actor *actor, struct lb_error *err)
+{
+    actor->n_held = 0;
+    if (actor->runner.statements != NULL && actor->runner.program == actor->plan->program &&
+        actor->runner.session == actor->session)
+        return LB_OK;
+    lb_runner_release(&actor->runner);
+    return lb_runner_init(&actor->runner, actor->plan->program, actor->session, err);
+}
+
+void lb_ordinary_close(struct lb_actor *actor)
+{
+    struct lb_error ignored;
+    if (actor->session != NULL)
+        lb_session_rollback(actor->session, &ignored); /* what a hold has left open */
+    lb_runner_release(&actor->runner);
+}
+
+/* --- locks --- */
+
+/* An absent row, as the operations that end or prolong something see it. */
+static int refused(int answer, const struct lb_section_result *result)
+{
+    return answer == LB_BUSY && !result->by_engine ? LB_REFUSED : answer;
+}
+
+int lb_ordinary_enqueue(struct lb_actor *actor, const struct lb_request *request,
+                        struct lb_grant *grant, struct lb_error *err)
+{
+    struct lb_section_result result;
+    fill_request(&grant->bag, actor, request);
+    grant->has_ticket = grant->has_token = false;
+    if (!actor->plan->program->sections[LB_S_ENQUEUE].present)
+        return LB_OK;
+    int r = lb_runner_section(&actor->runner, LB_S_ENQUEUE, &grant->bag, false, NULL, NULL, &result,
+                              err);
+    if (r == LB_OK)
+        grant->has_ticket = lb_value_int(&grant->bag.value[LB_SLOT_TICKET], &grant->ticket);
+    return r;
+}
+
+int lb_ordinary_acquire(struct lb_actor *actor, const struct lb_request *request,
+                        struct lb_grant *grant, struct lb_error *err)
+{
+    struct lb_section_result result;
+    /* A place in line belongs to the bag: only its clock is read anew. */
+    if (actor->plan->program->sections[LB_S_ENQUEUE].present)
+        fill_actor(&grant->bag, actor);
+    else
+        fill_request(&grant->bag, actor, request);
+    int r = lb_runner_section(&actor->runner, LB_S_ACQUIRE, &grant->bag, false, NULL, NULL, &result,
+                              err);
+    if (r == LB_OK) {
+        grant->has_token = lb_value_int(&grant->bag.value[LB_SLOT_TOKEN], &grant->token);
+        grant->has_ticket = lb_value_int(&grant->bag.value[LB_SLOT_TICKET], &grant->ticket);
+    }
+    return r;
+}
+
+static bool hold_is_gone(const struct lb_actor *actor, enum lb_section_name begun_by)
+{
+    return actor->plan->program->sections[begun_by].tx == LB_TX_HOLD && !actor->session->in_tx;
+}
+
+int lb_ordinary_renew(struct lb_actor *actor, const struct lb_request *request,
+                      struct lb_grant *grant, struct lb_error *err)
+{
+    struct lb_section_result result;
+    (void)request;
+    if (hold_is_gone(actor, LB_S_ACQUIRE))
+        return LB_REFUSED;
+    fill_actor(&grant->bag, actor);
+    int r =
+        lb_runner_section(&actor->runner, LB_S_RENEW, &grant->bag, false, NULL, NULL, &result, err);
+    if (r == LB_OK) /* a protocol may give a new token with each renewal */
+        grant->has_token = lb_value_int(&grant->bag.value[LB_SLOT_TOKEN], &grant->token);
+    return r < 0 ? r : refused(r, &result);
+}
+
+int lb_ordinary_release(struct lb_actor *actor, const struct lb_request *request,
+                        struct lb_grant *grant, struct lb_error *err)
+{
+    struct lb_section_result result;
+    (void)request;
+    grant->effective = false;
+    if (actor->session->conn == NULL)
+        return LB_LOST;
+    if (hold_is_gone(actor, LB_S_ACQUIRE))
+        return LB_REFUSED;
+    fill_actor(&grant->bag, actor);
+    int r = lb_runner_section(&actor->runner, LB_S_RELEASE, &grant->bag, true, NULL, NULL, &result,
+                              err);
+    grant->effective = r == LB_OK;
+    return r < 0 ? r : refused(r, &result);
+}
+
+int lb_ordinary_cancel(struct lb_actor *actor, const struct lb_request *request,
+                       struct lb_grant *grant, struct lb_error *err)
+{
+    struct lb_section_result result;
+    (void)request;
+    if (!actor->plan->program->sections[LB_S_CANCEL].present)
+        return LB_OK;
+    fill_actor(&grant->bag, actor);
+    int r =
+        lb_runner_section(&actor->runner, LB_S_CANCEL, &grant->bag, true, NULL, NULL, &result, err);
+    return r < 0 ? r : refused(r, &result);
+}
+
+/* --- queues --- */
+
+static void fill_class(struct lb_bag *bag, const struct lb_actor *actor)
+{
+    fill_plan(bag, actor->plan);
+    fill_actor(bag, actor);
+    set_text(bag, LB_SLOT_CLASS, actor->task_class != NULL ? actor->task_class : "default");
+}
+
+int lb_ordinary_put(struct lb_actor *actor, int64_t first, uint32_t n, const char *payload,
+                    struct lb_error *err)
+{
+    struct lb_section_result result;
+    struct lb_bag bag;
+    fill_class(&bag, actor);
+    bag.value[LB_SLOT_ID] = lb_int(first);
+    bag.value[LB_SLOT_N] = lb_int(n);
+    set_text(&bag, LB_SLOT_PAYLOAD, payload);
+    return lb_runner_section(&actor->runner, LB_S_PUT, &bag, false, NULL, NULL, &result, err);
+}
+
+/* Where a claim's rows go. */
+struct catch
+{
+    struct lb_item *items;
+    uint32_t max, n;
+    bool lacks_id;
+};
+
+static void catch_item(void *arg, const struct lb_bag *bag)
+{
+    struct catch *caught = arg;
+    int64_t id;
+    if (bag == NULL) {
+        caught->n = 0;
+        return;
+    }
+    if (!lb_value_int(&bag->value[LB_SLOT_ID], &id)) {
+        caught->lacks_id = true;
+        return;
+    }
+    if (caught->n < caught->max) {
+        struct lb_item *item = &caught->items[caught->n];
+        item->id = id;
+        item->has_token = lb_value_int(&bag->value[LB_SLOT_TOKEN], &item->token);
+        lb_bag_copy(&item->bag, bag);
+    }
+    caught->n++;
+}
+
+int lb_ordinary_claim(struct lb_actor *actor, uint32_t n, struct lb_item *items, uint32_t max,
+                      uint32_t *ret_n, int64_t *ret_marked, struct lb_error *err)
+{
+    struct lb_section_result result;
+    struct lb_bag bag;
+    struct catch caught = {.items = items, .max = max};
+    fill_class(&bag, actor);
+    bag.value[LB_SLOT_N] = lb_int(n);
+    int r = lb_runner_section(&actor->runner, LB_S_CLAIM, &bag, false, catch_item, &caught, &result,
+                              err);
+    if (r < 0)
+        return r;
+    if (caught.lacks_id)
+        return lb_fail(err, LB_E_FILE, "%s:%d: claim must return a column id with a number",
+                       actor->plan->program->origin,
+                       actor->plan->program->sections[LB_S_CLAIM].line);
+    if (r == LB_BUSY && !result.by_engine && !result.contended)
+        return LB_EMPTY;
+    if (r != LB_OK)
+        return r;
+    actor->n_held = caught.n < max ? caught.n : max;
+    *ret_n = caught.n;
+    *ret_marked = result.n_changed > (int64_t)caught.n ? result.n_changed : (int64_t)caught.n;
+    return LB_OK;
+}
+
+/* One item's section. Of a claim that is held open in one transaction, the last item that is
+ * given back or finished commits it. */
+static int item_section(struct lb_actor *actor, struct lb_item *item, enum lb_section_name name,
+                        bool ends, struct lb_error *err)
+{
+    struct lb_section_result result;
+    bool is_held = actor->plan->program->sections[LB_S_CLAIM].tx == LB_TX_HOLD;
+    if (actor->session->conn == NULL)
+        return LB_LOST;
+    if (is_held && ends && !actor->session->in_tx)
+        return LB_REFUSED;
+    if (ends && actor->n_held > 0)
+        actor->n_held--;
+    fill_actor(&item->bag, actor);
+    item->bag.value[LB_SLOT_ID] = lb_int(item->id);
+    int r = lb_runner_section(&actor->runner, name, &item->bag, ends && actor->n_held == 0, NULL,
+                              NULL, &result, err);
+    return r < 0 ? r : refused(r, &result);
+}
+
+int lb_ordinary_complete(struct lb_actor *actor, struct lb_item *item, struct lb_error *err)
+{
+    return item_section(actor, item, LB_S_COMPLETE, true, err);
+}
+
+int lb_ordinary_error(struct lb_actor *actor, struct lb_item *item, struct lb_error *err)
+{
+    return item_section(actor, item, LB_S_ERROR, true, err);
+}
+
+int lb_ordinary_free_item(struct lb_actor *actor, struct lb_item *item, struct lb_error *err)
+{
+    return item_section(actor, item, LB_S_FREE, true, err);
+}
+
+int lb_ordinary_renew_item(struct lb_actor *actor, struct lb_item *item, struct lb_error *err)
+{
+    return item_section(actor, item, LB_S_RENEW, false, err);
+}
+
+int lb_ordinary_clear_error(struct lb_actor *actor, struct lb_item *item, struct lb_error *err)
+{
+    struct lb_section_result result;
+    fill_class(&item->bag, actor);
+    item->bag.value[LB_SLOT_ID] = lb_int(item->id);
+    int r = lb_runner_section(&actor->runner, LB_S_CLEAR_ERROR, &item->bag, false, NULL, NULL,
+                              &result, err);
+    return r < 0 ? r : refused(r, &result);
+}
+
+static int class_section(struct lb_actor *actor, enum lb_section_name name, struct lb_error *err)
+{
+    struct lb_section_result result;
+    struct lb_bag bag;
+    fill_class(&bag, actor);
+    return lb_runner_section(&actor->runner, name, &bag, false, NULL, NULL, &result, err);
+}
+
+int lb_ordinary_clear_all_errors(struct lb_actor *actor, struct lb_error *err)
+{
+    return class_section(actor, LB_S_CLEAR_ALL_ERRORS, err);
+}
+
+int lb_ordinary_reset_all(struct lb_actor *actor, struct lb_error *err)
+{
+    return class_section(actor, LB_S_RESET_ALL, err);
+}
+
+int lb_ordinary_recover(struct lb_actor *actor, struct lb_error *err)
+{
+    return class_section(actor, LB_S_RECOVER, err);
+}
+
+const struct lb_flow lb_ordinary_flow = {
+    .setup = lb_ordinary_setup,
+    .open = lb_ordinary_open,
+    .enqueue = lb_ordinary_enqueue,
+    .acquire = lb_ordinary_acquire,
+    .renew = lb_ordinary_renew,
+    .release = lb_ordinary_release,
+    .cancel = lb_ordinary_cancel,
+    .put = lb_ordinary_put,
+    .claim = lb_ordinary_claim,
+    .complete = lb_ordinary_complete,
+    .error = lb_ordinary_error,
+    .free_item = lb_ordinary_free_item,
+    .clear_error = lb_ordinary_clear_error,
+    .renew_item = lb_ordinary_renew_item,
+    .clear_all_errors = lb_ordinary_clear_all_errors,
+    .reset_all = lb_ordinary_reset_all,
+    .recover = lb_ordinary_recover,
+    .close = lb_ordinary_close,
+    .teardown = lb_ordinary_teardown,
+};

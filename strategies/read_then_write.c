@@ -1,0 +1,23 @@
+/* A control that must be caught: read that the lock is free, then write that it is mine.
+ *
+ * Two statements, each right by itself. Whoever reads between the other's two holds it as well, on
+ * every engine.
+ */
+#include "strategy.h"
+
+const struct lb_strategy lb_strategy_read_then_write = {
+    .name = "read-then-write",
+    .summary = "control: look, then write",
+    .origin = "the first draft of every lock",
+    .shape = LB_LOCK,
+    .is_control = true,
+    .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE),
+    .breaks =
+        (const struct lb_break[]){
+            {.guarantee = LB_G_EXCLUSIVE,
+             .why = "two workers read \"free\" before either has written"},
+            {0},
+        },
+    .twin = "lease-upsert",
+    .flow = &lb_ordinary_flow,
+};

@@ -1,0 +1,20 @@
+/* SELECT ... FOR UPDATE, held until the COMMIT that releases it.
+ *
+ * The engine queues the waiters and wakes them; a holder that dies lets go with its session. The
+ * transaction is as long as the hold: it keeps a connection, and vacuum back.
+ *
+ * Used by Quartz; Temporal checks its range id inside of each write as well.
+ */
+#include "strategy.h"
+
+const struct lb_strategy lb_strategy_row_lock = {
+    .name = "row-lock",
+    .summary = "FOR UPDATE on the resource's row, held in a transaction",
+    .origin = "Quartz, Temporal",
+    .shape = LB_LOCK,
+    .needs = LB_CAP_ROW_LOCK,
+    .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_PROGRESS) |
+              LB_G_BIT(LB_G_RECOVERY),
+    .twin = "row-lock-nowait",
+    .flow = &lb_ordinary_flow,
+};

@@ -1,0 +1,17 @@
+/* SELECT ... FOR UPDATE NOWAIT, held until the COMMIT; refused at once if somebody else has it.
+ *
+ * Who is refused waits on the client (poll and back-off of the scenario) instead of in the engine's
+ * queue: no connection waits inside of a statement, and nobody is woken.
+ */
+#include "strategy.h"
+
+const struct lb_strategy lb_strategy_row_lock_nowait = {
+    .name = "row-lock-nowait",
+    .summary = "FOR UPDATE NOWAIT with back-off, held in a transaction",
+    .origin = "Oracle manuals; widespread",
+    .shape = LB_LOCK,
+    .needs = LB_CAP_NOWAIT,
+    .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_RECOVERY),
+    .twin = "row-lock",
+    .flow = &lb_ordinary_flow,
+};

@@ -1,0 +1,18 @@
+/* The naive claim, left to SERIALIZABLE: conflicts abort (40001), and the claim is run again.
+ *
+ * Nothing in the statement is about concurrency, and nothing is claimed twice. Under load most
+ * claims are aborted: each retry is counted.
+ */
+#include "strategy.h"
+
+const struct lb_strategy lb_strategy_serializable_claim = {
+    .name = "serializable-claim",
+    .summary = "a plain claim at SERIALIZABLE, retried",
+    .origin = "PostgreSQL manual, 13.2.3",
+    .shape = LB_QUEUE,
+    .needs = LB_CAP_SERIALIZABLE_RETRY,
+    .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM),
+    .twin = "naive-claim",
+    .isolation = LB_ISO_SERIALIZABLE,
+    .flow = &lb_ordinary_flow,
+};

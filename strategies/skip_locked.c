@@ -1,0 +1,60 @@
+/* A queue claimed with FOR UPDATE SKIP LOCKED: "checking out" records.
+ *
+ * One statement selects the oldest pending items that nobody has locked, and marks them. A status
+ * column with a lookup table and a foreign key, and the time of the last change of status, after
+ * which the oldest goes first. With recurring=yes a complete item is due again after the scenario's
+ * period.
+ *
+ * form says how the sub-select is tied to the UPDATE:
+ *   cte   in a CTE, evaluated once: a claim of n marks at most n
+ *   eq    id = (SELECT ... LIMIT 1), one item per claim
+ *   any   id = ANY (ARRAY (SELECT ...)), evaluated once
+ *   in    id IN (SELECT ...): wrong. The planner may run the sub-select again for each row of the
+ *         outer table, and each run locks, and returns, the next n. It takes a plan that a table
+ *         without a primary key gets from statistics of when it was empty; then LIMIT 1 marks all.
+ *
+ * SKIP LOCKED is no queue discipline: an item whose claimer rolls back, or is being changed at that
+ * moment, is passed over and taken later. Skipping costs time linear in the locked items ahead.
+ * SQLite has one writer and nothing to skip; the UPDATE there is one statement, too.
+ *
+ * Source: question and answers on checking out records, SQL Server (READPAST, ROWLOCK, UPDLOCK,
+ * OUTPUT). The CTE form is that of pgmq, River, graphile-worker, Oban and pg-boss; the IN form that
+ * of delayed_job and db-scheduler.
+ */
+#include "strategy.h"
+
+static const char *const form_choices[] = {"cte", "eq", "any", "in", NULL};
+static const char *const recurring_choices[] = {"no", "yes", NULL};
+
+const struct lb_strategy lb_strategy_skip_locked = {
+    .name = "skip-locked",
+    .summary = "SKIP LOCKED, status column with lookup table, oldest first",
+    .origin = "\"checking out\" records, SQL Server; pgmq, River, graphile-worker, Oban, pg-boss",
+    .shape = LB_QUEUE,
+    .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM) |
+              LB_G_BIT(LB_G_OWNER_RELEASE),
+    .breaks =
+        (const struct lb_break[]){
+            {.guarantee = LB_G_BOUNDED_CLAIM,
+             .engines = "postgres",
+             .scenario = "overclaim",
+             .why =
+                 "the sub-select is run again for each row of the outer table: LIMIT 1 marks many",
+             .options = "form=in"},
+            {0},
+        },
+    .twin = "naive-claim",
+    .options =
+        (const struct lb_option[]){
+            {.name = "form",
+             .default_value = "cte",
+             .choices = form_choices,
+             .help = "how the sub-select is tied to the UPDATE"},
+            {.name = "recurring",
+             .default_value = "no",
+             .choices = recurring_choices,
+             .help = "complete items are due again after the scenario's period"},
+            {0},
+        },
+    .flow = &lb_ordinary_flow,
+};

@@ -1,0 +1,24 @@
+/* A queue whose claim is held in its transaction: SELECT ... FOR UPDATE SKIP LOCKED, work, commit.
+ *
+ * The row's lock is the claim. A claimer that dies gives its items back with its session, without
+ * lease or clock, and completing is one UPDATE in the same transaction. The price is a transaction
+ * as long as the work: a connection each, no vacuum past it, and nothing for others to see of the
+ * state.
+ * At SERIALIZABLE the COMMIT itself may be refused (40001): the item is ready again, and its work
+ * is done a second time.
+ *
+ * Used by gue, neoq, and by many hand-written workers.
+ */
+#include "strategy.h"
+
+const struct lb_strategy lb_strategy_skip_locked_hold = {
+    .name = "skip-locked-hold",
+    .summary = "SKIP LOCKED, held in the transaction until the item is done",
+    .origin = "gue, neoq",
+    .shape = LB_QUEUE,
+    .needs = LB_CAP_SKIP_LOCKED,
+    .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM) |
+              LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_RECOVERY),
+    .twin = "skip-locked",
+    .flow = &lb_ordinary_flow,
+};

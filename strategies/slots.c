@@ -1,0 +1,18 @@
+/* A semaphore of slots: K rows, one for each holder that may be; take any that is not locked.
+ *
+ * FOR UPDATE SKIP LOCKED finds a free slot without waiting, the transaction holds it, and a holder
+ * that dies gives it back with its session. On SQLite the owner is written into the slot instead,
+ * and stays there when it dies.
+ */
+#include "strategy.h"
+
+const struct lb_strategy lb_strategy_slots = {
+    .name = "slots",
+    .summary = "K slot rows, FOR UPDATE SKIP LOCKED",
+    .origin = "widespread",
+    .shape = LB_LOCK,
+    .is_capacity_capable = true,
+    .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE),
+    .twin = "count-gate",
+    .flow = &lb_ordinary_flow,
+};

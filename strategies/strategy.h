@@ -1,0 +1,163 @@
+/* The strategy contract: one protocol for locking or queueing with a table.
+ *
+ * A strategy is one const struct lb_strategy at the end of its file, with designated initialisers
+ * in life-cycle order, and one name in strategies/CMakeLists.txt. Where the flow is the
+ * ordinary one, .flow = &lb_ordinary_flow and the statements in sql/<name>/<engine>.sql do the
+ * rest; a module has functions of its own only where its flow differs.
+ *
+ * Threads: setup and teardown are called by the controlling thread while no worker runs. open,
+ * close and all operations are called by the worker that owns the actor. The descriptor and the
+ * plan are immutable and shared.
+ *
+ * Operations return an enum lb_answer (LB_OK: granted, done) or a negative error. They are never
+ * called raw: bench/run/operation.h asserts the actor's state, takes the times and records.
+ */
+#ifndef LB_STRATEGY_H
+#define LB_STRATEGY_H
+
+#include "program.h"
+
+enum { LB_CLAIM_MAX = 256 }; /* items per claim */
+
+/* How a lock is wanted. */
+struct lb_request {
+    uint32_t resource; /* from 0 */
+    bool shared;
+    uint32_t capacity; /* the resource's limit: how many may hold it */
+};
+
+/* A granted lock. Owned by the caller, filled by acquire, handed to renew and release. */
+struct lb_grant {
+    int64_t token;  /* fence; 0 if the strategy has none */
+    int64_t ticket; /* place in line from enqueue; 0 if none */
+    bool has_token, has_ticket;
+    bool effective; /* release: did it change anything? */
+    struct lb_bag bag;
+};
+
+/* A claimed item. Owned by the caller. */
+struct lb_item {
+    int64_t id;
+    int64_t token;
+    bool has_token;
+    struct lb_bag bag;
+};
+
+/* What all workers of a run share. Immutable while they run. */
+struct lb_strategy_plan {
+    const struct lb_strategy *strategy;
+    const struct lb_program *program; /* NULL for strategies without statements */
+    int32_t space_no;
+    uint32_t n_resources;
+    const uint32_t *capacity; /* one per resource */
+    uint32_t ttl_ms, period_ms;
+    void *shared; /* a strategy's own, made by setup (pthread controls) */
+};
+
+/* One participant: a worker's side of the strategy. */
+struct lb_actor {
+    const struct lb_strategy_plan *plan;
+    struct lb_session *session; /* NULL for strategies without statements */
+    char name[40];              /* :worker, unique unless --duplicate-ids */
+    uint32_t number;
+    const char *task_class;  /* :class, of what this actor puts and claims; NULL: "default" */
+    int64_t clock_skew_ms;   /* added to :now */
+    struct lb_runner runner; /* the ordinary flow's state */
+    uint32_t n_held;         /* items of the claim whose transaction is open (tx=hold) */
+    void *state;             /* a strategy's own */
+};
+
+typedef int lb_actor_fn(struct lb_actor *actor, struct lb_error *err);
+typedef int lb_grant_fn(struct lb_actor *actor, const struct lb_request *request,
+                        struct lb_grant *grant, struct lb_error *err);
+typedef int lb_item_fn(struct lb_actor *actor, struct lb_item *item, struct lb_error *err);
+
+struct lb_flow {
+    /* Control thread, once, before any worker: creates tables and n_resources resources.
+     * session is the control session (NULL without statements). Required. */
+    int (*setup)(struct lb_strategy_plan *plan, struct lb_session *session, struct lb_error *err);
+    /* Worker, once, before its first operation; and again after a reconnect. Required. */
+    lb_actor_fn *open;
+
+    /* Locks. enqueue (Optional): once before acquire is first tried; fills grant->ticket.
+     * acquire (Required): one attempt; may block in the engine; LB_BUSY: try again later.
+     * renew (Optional): prolongs the lease; LB_REFUSED: not ours any more.
+     * release (Required): grant->effective says whether it changed anything; LB_REFUSED: not ours.
+     * cancel (Optional): the waiter gives up after enqueue. */
+    lb_grant_fn *enqueue, *acquire, *renew, *release, *cancel;
+
+    /* Queues. put (Required): n items with the ids first..first+n-1 and payload; commits.
+     * claim (Required): up to n items into items[]; *ret_n how many, *ret_marked how many rows it
+     * marked (may exceed n: that is a finding; items beyond max are counted, not stored).
+     * LB_EMPTY: none eligible. complete (Required), error, free_item, clear_error, renew_item: one
+     * item, LB_REFUSED when it is not ours or in the wrong state. clear_all_errors, reset_all,
+     * recover: the whole class (Optional). */
+    int (*put)(struct lb_actor *actor, int64_t first, uint32_t n, const char *payload,
+               struct lb_error *err);
+    int (*claim)(struct lb_actor *actor, uint32_t n, struct lb_item *items, uint32_t max,
+                 uint32_t *ret_n, int64_t *ret_marked, struct lb_error *err);
+    lb_item_fn *complete, *error, *free_item, *clear_error, *renew_item;
+    lb_actor_fn *clear_all_errors, *reset_all, *recover;
+
+    /* Worker, once, after its last operation (not after a lost connection). Required. */
+    void (*close)(struct lb_actor *actor);
+    /* Control thread, once, after all workers. Required. */
+    int (*teardown)(struct lb_strategy_plan *plan, struct lb_session *session,
+                    struct lb_error *err);
+};
+
+/* Runs the sections of the strategy's program. */
+extern const struct lb_flow lb_ordinary_flow;
+
+/* A guarantee that a control is known to break. engines: comma-separated names or NULL for all. */
+struct lb_break {
+    unsigned guarantee; /* enum lb_guarantee */
+    const char *engines;
+    const char *scenario; /* the scenario that shows it, NULL: any of its shape */
+    const char *why;      /* one line */
+    const char *options;  /* settings that show it, "form=in"; NULL: the defaults do */
+    const char *faults;   /* "kill,pause": it may show under these only; NULL: without any too */
+};
+
+struct lb_strategy {
+    const char *name;    /* [a-z0-9-]+, the file's and the folder's name */
+    const char *summary; /* one line */
+    const char *origin;  /* where the protocol was published; who uses it */
+    enum lb_shape shape;
+    bool is_control;                 /* known to be broken, or trivially right */
+    bool is_shared_capable;          /* lock: has a shared mode */
+    bool is_capacity_capable;        /* lock: admits a capacity above 1 */
+    bool is_lease;                   /* a hold ends by itself after ttl_ms */
+    bool no_database;                /* runs without any engine */
+    uint64_t needs;                  /* enum lb_cap bits */
+    unsigned claims;                 /* LB_G_BIT()s that the protocol promises */
+    const struct lb_break *breaks;   /* what it is known to break; `why` NULL ends; NULL: nothing */
+    const char *twin;                /* the repaired (or broken) twin's name; NULL: none */
+    const struct lb_option *options; /* name NULL ends; NULL: none */
+    enum lb_isolation isolation;     /* what the protocol asks for; LB_ISO_DEFAULT: the run's */
+    const struct lb_flow *flow;
+};
+
+/* All built-in strategies in the order of strategies/CMakeLists.txt; NULL-terminated. Generated. */
+extern const struct lb_strategy *const lb_strategies[];
+
+const struct lb_strategy *lb_strategy_find(const char *name);
+
+/* A user's file as a strategy. Borrows from file. */
+void lb_strategy_of_file(const struct lb_file *file, struct lb_strategy *ret_strategy);
+
+/* Can this operation be called: is the section in the program, or, for a flow of the strategy's
+ * own, the function in the table? */
+bool lb_strategy_has(const struct lb_strategy_plan *plan, enum lb_section_name name);
+
+/* The embedded statements of a built-in strategy for an engine; NULL if there are none. Generated
+ * from sql/<strategy>/<engine>.sql. */
+struct lb_embedded {
+    const char *strategy, *engine;
+    const unsigned char *text;
+    const size_t *length;
+};
+extern const struct lb_embedded lb_embedded_sql[]; /* strategy NULL ends */
+const struct lb_embedded *lb_embedded_find(const char *strategy, const char *engine);
+
+#endif

@@ -1,0 +1,30 @@
+/* A whole table locked for as long as the hold lasts.
+ *
+ * One lock for all resources: they exclude each other, which is more than was asked for. The modes
+ * are those of merge-table-lock. On SQLite the transaction locks the database.
+ *
+ * Source: answer on checking out records, SQL Server: TABLOCKX.
+ */
+#include "strategy.h"
+
+static const char *const lock_mode_choices[] = {"access exclusive", "exclusive",
+                                                "share row exclusive", NULL};
+
+const struct lb_strategy lb_strategy_table_lock = {
+    .name = "table-lock",
+    .summary = "LOCK TABLE held in a transaction",
+    .origin = "\"checking out\" records, SQL Server: TABLOCKX",
+    .shape = LB_LOCK,
+    .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_PROGRESS) |
+              LB_G_BIT(LB_G_RECOVERY),
+    .twin = "row-lock",
+    .options =
+        (const struct lb_option[]){
+            {.name = "lock_mode",
+             .default_value = "access exclusive",
+             .choices = lock_mode_choices,
+             .help = "mode of the table lock"},
+            {0},
+        },
+    .flow = &lb_ordinary_flow,
+};

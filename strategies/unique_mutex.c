@@ -1,0 +1,18 @@
+/* A partial unique index over what is running: the second INSERT of a running row is a duplicate.
+ *
+ * The lock is a by-product of the record of runs. MariaDB has no partial index: a generated column
+ * that is NULL unless the row is running carries the unique key there.
+ *
+ * Used by procrastinate (queueing locks) and kine.
+ */
+#include "strategy.h"
+
+const struct lb_strategy lb_strategy_unique_mutex = {
+    .name = "unique-mutex",
+    .summary = "partial unique index over running rows",
+    .origin = "procrastinate, kine",
+    .shape = LB_LOCK,
+    .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE),
+    .twin = "lock-row",
+    .flow = &lb_ordinary_flow,
+};

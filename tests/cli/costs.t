@@ -1,0 +1,73 @@
+#!/usr/bin/env perl
+# --costs: what a success costs on the server and here, and what sessions wait for.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use JSON::PP;
+use Lockbench;
+use Test::More;
+
+my $lock = good_lock();
+my @quick = ('--warmup', '100ms', '--duration', '400ms', '--quiet');
+
+sub cell
+{
+    my ($status, $out, $err) = lockbench('run', @quick, @_, '--costs', '--format', 'json');
+    my $json = eval { decode_json($out) } or diag "status $status: $err$out";
+    return $json->{cells}[0];
+}
+
+# One worker: acquire and release are one statement each, and nothing is refused.
+my $cell = cell('-s', $lock, '--workers', '1', '--hold', '0', '--think', '0');
+my $costs = $cell->{costs_per_success};
+my $run = $cell->{runs}[0];
+cmp_ok($run->{successes_all}, '>=', $run->{operations}{acquire}{succeeded}, 'successes of the warm-up count');
+cmp_ok(abs($costs->{statements} - $run->{statements} / $run->{successes_all}), '<', 1e-6, 'statements per success');
+cmp_ok(abs($costs->{statements} - 2), '<', 0.2, 'two statements: acquire, release');
+is($costs->{lock_retries}, 0, 'one worker meets no lock');
+is($costs->{wal_bytes}, undef, 'what SQLite does not tell is null');
+is($run->{waits}, undef, 'nor what sessions wait for');
+cmp_ok($costs->{client_cpu_ns}, '>', 0, 'CPU');
+
+# Commits that wait for each other: SQLite's busy handler is called.
+$cell = cell('-s', $lock, '--workers', '8', '--resources', '8', '--hold', '0', '--think', '0');
+cmp_ok($cell->{costs_per_success}{lock_retries}, '>', 0, 'writers of SQLite meet its lock');
+$cell = cell('-s', $lock, '--workers', '8', '--resources', '8', '--hold', '0', '--think', '0', '--processes', '4');
+cmp_ok($cell->{costs_per_success}{lock_retries}, '>', 0, '... in processes of their own too');
+is($cell->{costs_per_success}{client_cpu_ns}, undef, 'CPU of processes is not known');
+
+my ($status, $out) = lockbench('compare', '-s', "$lock,pthread-mutex", '--workers', '2', @quick, '--costs');
+like($out, qr/^costs per success\nstrategy +engine +scenario +success\/s +statements +growth +lock retries +cpu here +switches/m,
+    'text: the table, with columns for what is known');
+like($out, qr/^pthread-mutex +memory +mutex-hot +\S+ +n\/a +n\/a /m, 'text: a lock without a database has no such costs');
+($status, $out) = lockbench('compare', '-s', $lock, '--workers', '2', @quick);
+unlike($out, qr/costs per success/, 'text: not without --costs');
+($status, $out, my $err) = lockbench('verify', '-s', $lock, '--costs');
+is($status, 2, 'verify does not take --costs');
+
+my ($uri) = grep { /^postgres/ } split /\n/, $ENV{LB_TEST_URIS} // '';
+SKIP: {
+    skip 'LB_TEST_URIS names no PostgreSQL', 8 if !defined $uri;
+    my @pg = ('-d', $uri);
+    $cell = cell(@pg, '-s', 'row-lock', '--workers', '4', '--hold', '10ms');
+    $run = $cell->{runs}[0];
+    $costs = $cell->{costs_per_success};
+    cmp_ok(abs($costs->{statements} - 3), '<', 0.5, 'row-lock: begin, select, commit');
+    is($costs->{dead_rows}, 0, 'row-lock: changes no row');
+    cmp_ok($costs->{wal_bytes}, '>', 0, 'row-lock: writes some WAL');
+    cmp_ok($run->{waits}{samples}, '>', 5, 'samples were taken');
+    my $waits = $run->{waits}{sessions};
+    my ($locked, $all) = (0, 0);
+    for (keys %$waits) { $all += $waits->{$_}; $locked += $waits->{$_} if /^Lock:/ }
+    cmp_ok($locked, '>', 1.5, 'row-lock: of four workers, most wait for a lock') or diag explain $waits;
+    cmp_ok($all, '<=', 4.001, '... and no more than there are');
+
+    $cell = cell(@pg, '-s', $lock, '--workers', '1', '--hold', '0', '--think', '0');
+    cmp_ok(abs($cell->{costs_per_success}{dead_rows} - 2), '<', 0.2, 'an update each to acquire and to release');
+
+    # Rows put before the run are no cost of it.
+    $cell = cell(@pg, '-s', 'skip-locked', '--backlog', '300', '--workers', '2', '--warmup', '0');
+    cmp_ok($cell->{runs}[0]{server_costs}{rows_inserted}, '<', 300, 'the backlog is not counted');
+}
+done_testing();

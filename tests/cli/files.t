@@ -1,0 +1,86 @@
+#!/usr/bin/env perl
+# Strategies from files: --check-file, and every file in examples/ on every engine that it is for.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use JSON::PP;
+use Lockbench;
+use Test::More;
+
+my $source = $ENV{LB_SOURCE} or die "LB_SOURCE is not set\n";
+my @uris = ('sqlite:', grep { !/^sqlite:/ && length } split /\n/, $ENV{LB_TEST_URIS} // '');
+
+# --- --check-file ---
+my $good = good_lock();
+my ($status, $out, $err) = lockbench('run', '--check-file', $good);
+is($status, 0, 'a good file: exit status');
+like($out, qr/^good-lock: a lock, right as far as can be said without a server$/m, 'what is said');
+is($err, '', 'nothing on stderr');
+for my $uri (@uris) {
+    ($status, $out, $err) = lockbench('run', '--check-file', $good, '-d', $uri);
+    is($status, 0, 'a good file, asked on a server') or diag $err;
+    like($out, qr/^good-lock: every statement is prepared by /m, 'and prepared');
+}
+
+my $head = "-- strategy: bad\n-- shape: lock\n-- name: setup\nCREATE TABLE bad (a int);\n";
+my $release = "-- name: release\nUPDATE bad SET a = 1;\n";
+my @bad = (
+    ['parameter', "$head-- name: acquire\nSELECT :nobody;\n$release", qr/:6: .*unknown parameter :nobody/],
+    ['section', "$head-- name: aquire\nSELECT 1;\n$release", qr/:5: unknown section "aquire"; did you mean acquire/],
+    ['missing', "$head$release", qr/:1: section acquire is missing/],
+    ['transaction', "$head-- name: acquire\nBEGIN;\nSELECT 1;\n$release", qr/:6: begin in section acquire.*tx=/],
+);
+for my $case (@bad) {
+    my ($name, $text, $message) = @$case;
+    my $file = spew("$name.sql", $text);
+    for my $command (['run', '--check-file', $file], ['run', '-s', $file], ['verify', '-s', $file]) {
+        my ($status, $out, $err) = lockbench(@$command);
+        is($status, 2, "$name: exit status of $command->[0]");
+        like($err, qr/\Q$file\E$message/, "$name: file:line: message");
+        is(scalar(() = $err =~ /\n/g), 1, "$name: one line") or diag $err;
+    }
+}
+
+# What only a server knows.
+my $rejected = spew('rejected.sql', "$head-- name: acquire\n-- require: row\nSELECT 1;\nUPDATE nothing SET a = 1;\n$release");
+($status) = lockbench('run', '--check-file', $rejected);
+is($status, 0, 'a table that is not there: nothing to see without a server');
+for my $uri (@uris) {
+    ($status, $out, $err) = lockbench('run', '--check-file', $rejected, '-d', $uri);
+    is($status, 2, 'rejected by the server: exit status');
+    like($err, qr/\Q$rejected\E:8: .*nothing/, 'with file:line: and what the server says');
+}
+my $setup = spew('setup.sql', "-- strategy: bad\n-- shape: lock\n-- name: setup\nCREATE TABEL bad (a int);\n"
+    . "-- name: acquire\nSELECT 1;\n-- name: release\nSELECT 1;\n");
+($status, $out, $err) = lockbench('run', '--check-file', $setup, '-d', 'sqlite:');
+is($status, 2, 'a setup that is rejected: exit status');
+like($err, qr/\Q$setup\E:4: /, 'with its line');
+
+# --- examples ---
+my %scenario = ('semaphore' => 'limited', 'readers-writer' => 'readers-writers');
+my @examples = glob "$source/examples/*.sql";
+cmp_ok(scalar @examples, '>=', 6, 'there are examples');
+for my $file (@examples) {
+    my ($name) = $file =~ m{([^/]+)\.sql$};
+    my ($status, $out, $err) = lockbench('run', '--check-file', $file);
+    is($status, 0, "$name: checked") or diag $err;
+    my $text = slurp($file);
+    my $is_lock = $text =~ /^-- shape: lock/m;
+    my $scenario = $scenario{$name} // ($is_lock ? 'mutex-hot' : 'drain');
+    my $ran = 0;
+    for my $uri (@uris) {
+        my ($engine) = $uri =~ /^(sqlite|postgres|mariadb)/;
+        my @short = $is_lock ? ('--duration', '500ms') : ('--backlog', '100');
+        my ($status, $out, $err) = lockbench('verify', '-s', $file, '-d', $uri, '-S', $scenario, @short, '--quiet');
+        next if $status == 2 && $err =~ /has no section|needs/ || $out =~ /SKIP .*(no section|needs|has no)/;
+        $ran++;
+        is($status, 0, "$name on $engine: $scenario") or diag $out, $err;
+        like($out, qr/^ok 1 - \Q$name\E /m, "$name on $engine: something was judged");
+    }
+    SKIP: {
+        skip "$name: needs a server that LB_TEST_URIS does not name", 1 if $ran == 0;
+        pass("$name: ran on $ran targets");
+    }
+}
+done_testing();

@@ -1,0 +1,142 @@
+#!/usr/bin/env perl
+# What a run is told as: text, json, jsonl, csv, tap, and a stored result.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use JSON::PP;
+use Lockbench;
+use Test::More;
+
+my ($lock, $door, $queue) = (good_lock(), open_door(), good_queue());
+my @short = ('--duration', '150ms', '--hold', '1ms', '--quiet', '--seed', '42');
+my @locks = ('-s', "$lock,$door", @short, '--warmup', '0');
+my @drain = ('-s', $queue, '--backlog', '60', '--quiet');
+my $scratch = scratch();
+
+# --- text
+my ($status, $out, $err) = lockbench('compare', @locks);
+is($status, 1, 'text: a violation is exit status 1') or diag $err;
+is($err, '', 'text: --quiet is quiet');
+like($out, qr/^lockbench \S+: seed 42, 1 run per cell, \d+ cores/, 'text: seed and machine');
+like($out, qr/^sqlite: SQLite at sqlite:; version=3\./m, 'text: the engine and its settings');
+like($out, qr/^mutex-hot: what does one lock/m, 'text: the question');
+like($out, qr/workers 8,.*hold 1ms,.*duration\s+150ms/s, 'text: the configuration as run');
+like($out, qr/^good-lock +sqlite +held +\S+ +\S+ /m, 'text: the good lock');
+like($out, qr/^open-door +sqlite +VIOLATED exclusive +\S+/m, 'text: the open door');
+like($out, qr/^VIOLATED open-door on sqlite, mutex-hot\n +exclusive, \d+ times in \d+: \S+ .*worker/m,
+    'text: a sentence about the violation');
+my ($again) = $out =~ /^  again: lockbench (.*)$/m;
+like($again, qr/^run -s \S+open-door\.sql -d sqlite: -S mutex-hot --hold 1ms --duration 150ms --warmup 0 --seed 42$/,
+    'text: the command that repeats it');
+is((lockbench(split(/ /, $again), '--quiet'))[0], 1, 'text: and it does');
+unlike($out, qr/\e/, 'text: no escape sequences where there is no terminal');
+unlike($out, qr/[ \t]$/m, 'text: no blanks at the ends of lines');
+
+($status, $out, $err) = lockbench('run', '-s', $lock, '--duration', '100ms', '--warmup', '0');
+is($status, 0, 'text: as claimed is exit status 0');
+like($err, qr{\A\[1/1\] good-lock sqlite mutex-hot: held, \S+/s\n\z}, 'progress: a plain line per run');
+
+# --- json
+($status, $out) = lockbench('compare', @locks, '--format', 'json', '--repeat', '2');
+is($status, 1, 'json: exit status');
+my $json = decode_json($out);
+is($json->{schema}, 'lockbench-result', 'json: the schema');
+is($json->{schema_version}, 1, 'json: its version');
+is($json->{seed}, 42, 'json: the seed');
+is(scalar @{$json->{cells}}, 2, 'json: two cells');
+my ($good, $bad) = @{$json->{cells}};
+is($good->{strategy} . '/' . $good->{verdict}, 'good-lock/held', 'json: the good lock');
+is($good->{config}{hold_ns}, 1000000, 'json: the configuration has units');
+is(scalar @{$good->{runs}}, 2, 'json: all runs');
+is(join(' ', map { $_->{seed} } @{$good->{runs}}), '42 43', 'json: the seeds of the runs');
+for my $run (@{$good->{runs}}) {
+    my $acquire = $run->{operations}{acquire};
+    my $answers = 0;
+    $answers += $_ for values %{$acquire->{answers}};
+    is($answers, $acquire->{attempts}, 'json: attempts are the sum of the answers');
+    is($acquire->{started}, $acquire->{finished} + $acquire->{censored}, 'json: started');
+    is($acquire->{service}{count}, $acquire->{succeeded}, 'json: the histogram counts successes');
+    my $sum = 0;
+    $sum += $_ for @{$run->{worker_successes}};
+    is($sum, $acquire->{succeeded}, 'json: successes of the workers');
+    is($run->{live_witness}{agrees_with_history}, JSON::PP::true, 'json: the witnesses agree');
+}
+my ($low, $high) = sort { $a <=> $b } map { $_->{successes_per_s} } @{$good->{runs}};
+cmp_ok(abs($good->{summary}{successes_per_s} - ($low + $high) / 2), '<', 1e-3,
+    'json: the summary is the median');
+is($good->{summary}{p999_ns}, undef, 'json: too few samples are null');
+is($bad->{guarantees}{exclusive}{expectation}, 'broken', 'json: the open door is broken');
+my $witness = $bad->{guarantees}{exclusive}{witnesses}[0];
+cmp_ok(scalar @{$witness->{operations}}, '>=', 2, 'json: a witness has its operations');
+like($witness->{text}, qr/worker \d+/, 'json: and its sentence');
+
+# --- jsonl
+($status, $out) = lockbench('compare', @locks, '--format', 'jsonl');
+my @lines = map { decode_json($_) } split /\n/, $out;
+is(scalar @lines, 3, 'jsonl: a header and a line per cell');
+is($lines[0]{schema}, 'lockbench-result', 'jsonl: the header');
+is($lines[2]{strategy}, 'open-door', 'jsonl: a cell');
+
+# --- csv
+($status, $out) = lockbench('compare', @locks, '--format', 'csv', '--repeat', '2');
+my @rows = map { [split /,/, s/\r//r, -1] } split /\n/, $out;
+is(scalar @rows, 5, 'csv: a header and a row per run');
+is((grep { @$_ != @{$rows[0]} } @rows), 0, 'csv: all rows are as long as the header');
+my %row;
+@row{@{$rows[0]}} = @{$rows[1]};
+is("$row{strategy} $row{verdict} $row{run} $row{seed} $row{hold}", 'good-lock held 1 42 1ms', 'csv: a row');
+
+# --- tap
+($status, $out) = lockbench('verify', @locks);
+is($status, 1, 'tap: exit status of not ok');
+like($out, qr/\ATAP version 13\n/, 'tap: its version');
+like($out, qr/^ok 1 - good-lock sqlite mutex-hot exclusive\n  ---\n/m, 'tap: ok, with numbers below');
+like($out, qr/^not ok 3 - open-door sqlite mutex-hot exclusive\n  ---\n/m, 'tap: not ok');
+like($out, qr/^  message: ".*worker.*"\n/m, 'tap: the witness');
+like($out, qr/^1\.\.3\n\z/m, 'tap: the plan');
+unlike($out, qr/^(?:not )?ok .*no-loss/m, 'tap: what is not claimed has no line');
+spew('out.tap', $out);
+my $prove = `prove --exec cat $scratch/out.tap 2>&1`;
+like($prove, qr/Failed 1\/3 subtests/, 'tap: prove reads it') or diag $prove;
+
+($status, $out) = lockbench('verify', '-s', $lock, @short, '--capacity', '2');
+is($status, 0, 'tap: nothing to run is exit status 0');
+like($out, qr/\ATAP version 13\n1\.\.0 # SKIP good-lock admits one holder/, 'tap: and the reason');
+($status, $out) = lockbench('verify', '-s', $lock, '-d', 'postgresql://127.0.0.1:1/x', '--quiet');
+is($status, 3, 'tap: no server is exit status 3');
+like($out, qr/\ATAP version 13\nBail out! cannot connect/, 'tap: bails out');
+
+# --- a queue
+($status, $out) = lockbench('run', @drain);
+is($status, 0, 'a queue') or diag $out;
+like($out, qr/^good-queue +sqlite +held/m, 'a queue: held');
+($status, $out) = lockbench('verify', @drain);
+is($status, 0, 'a queue: verify') or diag $out;
+like($out, qr/^ok \d+ - good-queue sqlite drain $_$/m, "a queue: $_") for qw(no-duplicate no-loss bounded-claim);
+
+# --- a stored result
+($status, $out) = lockbench('run', '-s', $lock, @short, '-o', "$scratch/results", '--keep-history');
+is($status, 0, 'stored: exit status');
+my ($directory) = $out =~ /^stored in (\S+)$/m;
+like($directory, qr{/results/\d{8}T\d{6}Z-good-lock-sqlite-mutex-hot$}, 'stored: the name');
+is_deeply([sort map { s{.*/}{}r } glob "$directory/*"],
+    ['history.lbh', 'intervals.jsonl', 'latency.hlog', 'run.json'], 'stored: the files');
+my $stored = decode_json(slurp("$directory/run.json"))->{cells}[0];
+is($stored->{strategy}, 'good-lock', 'stored: run.json');
+is($stored->{runs}[0]{history}, 'history.lbh', 'stored: it names the history');
+cmp_ok(-s "$directory/history.lbh", '>', 65536, 'stored: the history');
+is_deeply([grep { m{/\.[^.]} } glob "$scratch/results/.* $scratch/results/*"], [], 'stored: nothing temporary');
+($status, $out) = lockbench('run', '-s', $lock, @short, '-o', "$scratch/results") for 1, 2;
+is(scalar(@{[glob "$scratch/results/*/run.json"]}), 3, 'stored: the same second twice');
+
+# --- output that cannot be written
+SKIP: {
+    skip 'no /dev/full', 1 if !-w '/dev/full';
+    my @command = map { quotemeta } $ENV{LOCKBENCH}, 'run', '-s', $lock, @short;
+    my $text = `@command 2>&1 >/dev/full`;
+    is($? >> 8, 3, 'a full disk is exit status 3');
+    like($text, qr/^lockbench: standard output: /, 'and is told');
+}
+
+done_testing();

@@ -1,0 +1,109 @@
+#!/usr/bin/env perl
+# What can be wrong with a server: not there, wrong password, no permission, too few connections,
+# gone in the middle of a run. And two runs at once, each in a schema of its own.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use JSON::PP;
+use Lockbench;
+use Test::More;
+use Time::HiRes 'sleep';
+
+my $servers = ($ENV{LB_SOURCE} // '.') . '/scripts/servers';
+plan skip_all => 'no PostgreSQL server programs'
+    if !grep { -x "$_/initdb" } glob('/usr/lib/postgresql/*/bin'), split /:/, $ENV{LB_PG_BINDIRS} // '';
+my $dir = scratch() . '/servers';
+mkdir $dir;
+my $started = `$servers start --fast --max-connections 20 --dir $dir postgres 2>$dir.log`;
+plan skip_all => "no PostgreSQL could be started: " . slurp("$dir.log") if $? != 0;
+END { local $?; system "$servers stop --dir $dir >/dev/null 2>&1" if defined $dir }
+my ($name) = `$servers status --dir $dir` =~ /^(\S+)/;
+my ($tcp) = `$servers status --tcp --dir $dir` =~ /^(postgresql:\S+)$/m;
+my ($uri) = split /\n/, $started;
+my $lock = good_lock();
+my @short = ('-s', $lock, '--duration', '300ms', '--workers', '4', '--quiet');
+
+# One statement as the server's owner, by its own client.
+sub sql
+{
+    my ($text, $target) = @_;
+    open my $pipe, '-|', 'psql', '-XAtq', '-c', $text, $target // $uri or die "psql: $!\n";
+    my @rows = <$pipe>;
+    close $pipe;
+    chomp @rows;
+    return @rows;
+}
+sub schemas { return sql("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'lockbench%'") }
+
+my ($status, $out, $err) = lockbench('run', @short, '-d', $uri);
+is($status, 0, 'it runs') or diag $err;
+like($out, qr/^postgres: PostgreSQL at\s+postgresql:\S+;\s+version=\d+/m, 'the server is told');
+like($out, qr/\sfsync=off\s/, 'and its durability settings');
+is_deeply([schemas()], [], 'no schema is left');
+
+(my $wrong = $tcp) =~ s{(//[^:]+:)[^@]+@}{$1wrong-secret@} or die $tcp;
+($status, $out, $err) = lockbench('run', @short, '-d', $wrong);
+is($status, 3, 'wrong password: exit status');
+like($err, qr/\Alockbench: [^\n]*password authentication failed[^\n]*\n\z/, 'wrong password: one line');
+unlike($err, qr/wrong-secret/, 'wrong password: it is not printed');
+
+my ($password) = $tcp =~ m{//[^:]+:([^@]+)@} or die;
+($status, $out, $err) = lockbench('run', @short, '-d', $tcp, '-o', scratch() . '/results');
+is($status, 0, 'right password') or diag $err;
+is((grep { /\Q$password\E/ } $out, $err, map { slurp($_) } glob(scratch() . '/results/*/run.json')), 0,
+    'right password: it is neither printed nor stored');
+
+SKIP: {
+    skip 'no psql', 2 if system('psql --version >/dev/null 2>&1') != 0;
+    sql("CREATE ROLE plain LOGIN");
+    my ($database) = sql('SELECT current_database()');
+    sql("REVOKE CREATE ON DATABASE \"$database\" FROM public");
+    (my $plain = $uri) =~ s{//[^@]+@}{//plain@};
+    ($status, $out, $err) = lockbench('run', @short, '-d', $plain);
+    is($status, 3, 'no CREATE privilege: exit status');
+    like($err, qr/\Alockbench: [^\n]*(?:permission|CREATE)[^\n]*\n\z/, 'no CREATE privilege: one line');
+}
+
+($status, $out, $err) = lockbench('run', @short, '-d', $uri, '--workers', '50');
+is($status, 3, 'too many workers: exit status');
+like($err, qr/50 workers.*\(limit 20\)/, 'too many workers: both numbers');
+is_deeply([schemas()], [], 'too many workers: no schema is left');
+
+my @two = map { start('run', @short, '-d', $uri) } 1, 2;
+for my $one (@two) {
+    ($status, $out, $err) = finish($one);
+    is($status, 0, 'two at once') or diag $err;
+    like($out, qr/^good-lock +postgres +held/m, 'two at once: held');
+}
+is_deeply([schemas()], [], 'two at once: no schema is left');
+
+my $run = start('run', '-s', $lock, '-d', $uri, '--duration', '10m', '--workers', '4');
+for (1 .. 100) { last if schemas(); sleep 0.1 }
+sleep 0.5;
+kill 'KILL', $run->{pid};
+finish($run);
+is(scalar(schemas()), 1, 'killed: its schema is left');
+($status, $out, $err) = lockbench('run', @short, '-d', $uri);
+is($status, 0, 'killed: the next run works') or diag $err;
+is_deeply([schemas()], [], 'killed: and drops what was left');
+
+# In the middle of a run the server goes away for good.
+my $results = scratch() . '/gone';
+$run = start('run', '-s', $lock, '-d', $uri, '--duration', '10m', '--workers', '4', '-o', $results);
+for (1 .. 100) { last if schemas(); sleep 0.1 }
+sleep 1;
+system "$servers halt $name --dir $dir >/dev/null 2>&1";
+($status, $out, $err) = finish($run);
+is($status, 3, 'server gone: exit status');
+like($out, qr/^good-lock +postgres +inconclusive +[1-9]/m, 'server gone: the numbers so far') or diag $out, $err;
+my ($file) = glob "$results/*/run.json";
+ok(defined $file, 'server gone: it is stored') or diag $err;
+is(decode_json(slurp($file))->{cells}[0]{verdict}, 'inconclusive', 'server gone: so is the verdict') if defined $file;
+
+$run = start('verify', '-s', $lock, '-d', $uri, '--workers', '4', '--quiet');
+($status, $out, $err) = finish($run);
+is($status, 3, 'server away: exit status');
+like($out, qr/^Bail out! /m, 'server away: verify bails out');
+
+done_testing();

@@ -1,0 +1,55 @@
+#!/usr/bin/env perl
+# compare --repeat: medians with intervals, ratios to the fastest strategy, verdicts.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use JSON::PP;
+use Lockbench;
+use Test::More;
+
+my $fast = good_lock();
+(my $text = slurp($fast)) =~ s/good.lock/slow_lock/g;
+$text =~ s/^-- strategy: .*$/-- strategy: slow-lock/m;
+my $slow = spew('slow-lock.sql', $text);
+my @short = ('--duration', '80ms', '--warmup', '0', '--quiet', '--workers', '2', '--hold', '1ms');
+
+my ($status, $out, $err) = lockbench('compare', '-s', "$fast,$slow", @short, '--repeat', '5', '--format', 'json');
+is($status, 0, 'exit status') or diag $err;
+my $json = decode_json($out);
+is(scalar @{$json->{comparisons}}, 1, 'two strategies are one comparison');
+my $c = $json->{comparisons}[0];
+my %cell = map { $_->{strategy} => $_ } @{$json->{cells}};
+my %rates = map { my $s = $_; $s => [sort { $a <=> $b } map { $_->{successes_per_s} } @{$cell{$s}{runs}}] } keys %cell;
+cmp_ok($rates{$c->{reference}}[2], '>=', $rates{$c->{strategy}}[2], 'the reference is the faster one');
+for my $of (['successes_per_s', $c->{strategy}], ['reference_successes_per_s', $c->{reference}]) {
+    my ($estimate, $rates) = ($c->{$of->[0]}, $rates{$of->[1]});
+    cmp_ok(abs($estimate->{value} - $rates->[2]), '<', 1e-3, "$of->[0]: the median");
+    cmp_ok(abs($estimate->{low} - $rates->[0]), '<', 1e-3, "$of->[0]: five runs have min..max");
+    cmp_ok(abs($estimate->{high} - $rates->[4]), '<', 1e-3, "$of->[0]: its upper end");
+    is($estimate->{coverage}, 0.9375, "$of->[0]: which covers 93.75 %");
+    is_deeply($cell{$of->[1]}{summary}{successes_per_s_interval}, $estimate, "$of->[0]: the summary says the same");
+}
+# All ratios by hand: the median, and the third from either end (U <= 2 at five against five).
+my @ratios = sort { $a <=> $b } map { my $a = $_; map { $_ / $a } @{$rates{$c->{strategy}}} } @{$rates{$c->{reference}}};
+cmp_ok(abs($c->{ratio}{value} - $ratios[12]), '<', 1e-6, 'ratio: the median of all');
+cmp_ok(abs($c->{ratio}{low} - $ratios[2]), '<', 1e-6, 'ratio: low');
+cmp_ok(abs($c->{ratio}{high} - $ratios[22]), '<', 1e-6, 'ratio: high');
+like($c->{verdict}, qr/^(slower|equivalent|inconclusive)$/, 'a verdict');
+is(defined $c->{reason} ? 1 : 0, $c->{verdict} eq 'inconclusive' ? 1 : 0, 'a reason if inconclusive');
+
+($status, $out) = lockbench('compare', '-s', "$fast,$slow", @short, '--repeat', '2');
+like($out, qr/^Is the order more than noise\?\nstrategy +engine +scenario +success\/s +of +ratio +p +is$/m, 'text: the table');
+like($out, qr/^(good|slow)-lock .* the reference$/m, 'text: the reference');
+like($out, qr/^inconclusive: 2 and 2 runs cannot show a difference among 1 comparison: at least 4 runs/m,
+    'text: two runs are too few, and it says so');
+unlike($out, qr/[ \t]$/m, 'text: no blanks at the ends of lines');
+
+($status, $out) = lockbench('compare', '-s', "$fast,$slow", @short);
+unlike($out, qr/Is the order/, 'text: nothing is said about one run');
+($status, $out) = lockbench('compare', '-s', "$fast,$slow", @short, '--format', 'json');
+$json = decode_json($out);
+is_deeply($json->{comparisons}, [], 'json: no comparisons of one run');
+is($json->{cells}[0]{summary}{successes_per_s_interval}, undef, 'json: and no interval');
+
+done_testing();

@@ -1,0 +1,85 @@
+#!/usr/bin/env perl
+# What --format json prints is what docs/result.schema.json describes. The validator knows the part
+# of JSON Schema that the file uses, and refuses a schema that uses more.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use JSON::PP;
+use Lockbench;
+use Test::More;
+
+my $source = $ENV{LB_SOURCE} // "$FindBin::Bin/../..";
+my $schema = decode_json(slurp("$source/docs/result.schema.json"));
+my %known = map { $_ => 1 }
+    qw($schema title description type properties required items additionalProperties const enum);
+my $codec = JSON::PP->new->allow_nonref->canonical;
+
+sub type_of
+{
+    my ($value) = @_;
+    return 'null' if !defined $value;
+    return 'boolean' if JSON::PP::is_bool($value);
+    return 'array' if ref $value eq 'ARRAY';
+    return 'object' if ref $value eq 'HASH';
+    my $text = $codec->encode($value);
+    return $text =~ /^"/ ? 'string' : $text =~ /^-?\d+$/ ? 'integer' : 'number';
+}
+
+# What is wrong, as texts.
+sub mistakes
+{
+    my ($value, $schema, $path) = @_;
+    my @wrong = map { "$path: the schema uses $_" } grep { !$known{$_} } sort keys %$schema;
+    my $text = $codec->encode($value);
+    push @wrong, "$path: $text" if exists $schema->{const} && $text ne $codec->encode($schema->{const});
+    push @wrong, "$path: $text" if $schema->{enum} && !grep { $text eq $codec->encode($_) } @{$schema->{enum}};
+    if (defined $schema->{type}) {
+        my @types = ref $schema->{type} ? @{$schema->{type}} : $schema->{type};
+        my $type = type_of($value);
+        return "$path: is $type, not @types" if !grep { $_ eq $type || ($_ eq 'number' && $type eq 'integer') } @types;
+    }
+    if (ref $value eq 'HASH') {
+        push @wrong, "$path: no $_" for grep { !exists $value->{$_} } @{$schema->{required} // []};
+        for my $key (sort keys %$value) {
+            my $of = $schema->{properties}{$key} // $schema->{additionalProperties} // next;
+            push @wrong, mistakes($value->{$key}, $of, "$path.$key");
+        }
+    }
+    if (ref $value eq 'ARRAY' && $schema->{items}) {
+        push @wrong, mistakes($value->[$_], $schema->{items}, "$path\[$_]") for 0 .. $#$value;
+    }
+    return @wrong;
+}
+
+sub check
+{
+    my ($name, @args) = @_;
+    my (undef, $out, $err) = lockbench(@args, '--quiet', '--format', 'json');
+    my $json = eval { decode_json($out) };
+    ok($json, "$name: is JSON") or return diag $err;
+    is(join("\n", mistakes($json, $schema, '')), '', "$name: as the schema says");
+    return $json;
+}
+
+my @quick = ('--duration', '100ms', '--warmup', '0');
+my $json = check('two strategies', 'compare', '-s', 'pthread-mutex,none', @quick, '--repeat', '2', '--costs');
+check('sqlite', 'compare', '-s', good_lock() . ',' . open_door(), @quick, '--workers', '1,2');
+check('a queue', 'run', '-s', good_queue(), '--backlog', '50');
+check('a proof', 'run', '-s', 'skip-locked', '-S', 'chunked-update', '--rows', '1k', '--backlog', '10');
+check('an open loop', 'run', '-s', good_lock(), @quick, '--rate', '200/s');
+check('no record', 'run', '-s', 'pthread-mutex', @quick, '--no-record');
+my ($uri) = grep { /^postgres/ } split /\n/, $ENV{LB_TEST_URIS} // '';
+SKIP: {
+    skip 'LB_TEST_URIS names no PostgreSQL', 2 if !defined $uri;
+    check('postgres', 'compare', '-s', 'row-lock', '-d', $uri, @quick, '--costs');
+}
+
+# The validator sees what is wrong.
+isnt(join("\n", mistakes({%$json, seed => 'x'}, $schema, '')), '', 'a text for a number is found');
+my %less = %$json;
+delete $less{cells};
+like(join("\n", mistakes(\%less, $schema, '')), qr/no cells/, 'a missing key is found');
+$json->{cells}[0]{verdict} = 'fine';
+like(join("\n", mistakes($json, $schema, '')), qr/\.cells\[0\]\.verdict: "fine"/, 'a wrong word is found');
+done_testing();

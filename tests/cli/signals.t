@@ -1,0 +1,95 @@
+#!/usr/bin/env perl
+# Ctrl-C once ends the run early and reports; twice stops at once; kill -9 leaves nothing that the
+# next run does not clean up; two runs at once do not clash.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use Lockbench;
+use POSIX ':sys_wait_h';
+use Test::More;
+use Time::HiRes 'sleep';
+
+my $lock = good_lock();
+my $scratch = scratch();
+mkdir "$scratch/db" or die;
+my $target = "sqlite:$scratch/db/x.db";
+
+# Waits until the run says that it is under way: its tables are there.
+sub until_running
+{
+    for (1 .. 200) {
+        return 1 if grep { -s } glob "$scratch/db/*";
+        sleep 0.05;
+    }
+    return 0;
+}
+sub left_over { return grep { !/x\.db$/ } glob "$scratch/db/*" }
+
+for my $signal ('INT', 'TERM') {
+    my $run = start('run', '-s', $lock, '-d', $target, '--duration', '10m', '-o', "$scratch/results-$signal");
+    ok(until_running(), "$signal: it runs");
+    sleep 1;
+    kill $signal, $run->{pid};
+    my ($status, $out, $err) = finish($run);
+    is($status, 130, "$signal once: exit status");
+    like($out, qr/^good-lock +sqlite +inconclusive +[1-9]/m, "$signal once: the numbers so far");
+    like($out, qr/^stored in /m, "$signal once: it is stored");
+    is(scalar(@{[glob "$scratch/results-$signal/*/run.json"]}), 1, "$signal once: run.json");
+    is_deeply([left_over()], [], "$signal once: nothing is left behind");
+}
+
+# A hold of a minute: the first signal lets it end, the second does not.
+my $run = start('run', '-s', $lock, '-d', $target, '--duration', '10m', '--hold', '1m', '--warmup', '0');
+ok(until_running(), 'twice: it runs');
+sleep 1;
+kill 'INT', $run->{pid};
+sleep 1;
+is(waitpid($run->{pid}, WNOHANG), 0, 'twice: after the first it still waits for the hold to end');
+kill 'INT', $run->{pid};
+my $start = time;
+my ($status, $out, $err) = finish($run);
+is($status, 130, 'twice: exit status');
+cmp_ok(time - $start, '<', 30, 'twice: it did not wait for the hold');
+like($out, qr/^good-lock +sqlite /m, 'twice: it still reports');
+is_deeply([left_over()], [], 'twice: nothing is left behind');
+
+# In the middle of several cells: those that did not run say so.
+$run = start('verify', '-s', $lock, '-d', $target, '-S', 'mutex-hot,mutex-spread', '--duration', '10m');
+ok(until_running(), 'several: it runs');
+sleep 0.5;
+kill 'INT', $run->{pid};
+($status, $out, $err) = finish($run);
+is($status, 130, 'several: exit status');
+like($out, qr/^ok 1 - good-lock sqlite mutex-hot exclusive # SKIP interrupted/m, 'several: an early end is no proof');
+like($out, qr/^Bail out! interrupted$/m, 'several: no plan');
+
+# kill -9
+$run = start('run', '-s', $lock, '-d', $target, '--duration', '10m');
+ok(until_running(), 'killed: it runs');
+sleep 0.5;
+kill 'KILL', $run->{pid};
+($status) = finish($run);
+is($status, 128 + 9, 'killed');
+isnt(scalar(left_over()), 0, 'killed: something is left behind');
+($status, $out, $err) = lockbench('run', '-s', $lock, '-d', $target, '--duration', '200ms');
+is($status, 0, 'killed: the next run works') or diag $err;
+is_deeply([left_over()], [], 'killed: and cleans up');
+
+# Two at once: temporary files are apart; a named one is used by one at a time, and the other is told.
+my @two = map { start('run', '-s', $lock, '--duration', '500ms') } 1, 2;
+for my $one (@two) {
+    ($status, $out, $err) = finish($one);
+    is($status, 0, 'two at once') or diag $err;
+    like($out, qr/^good-lock +sqlite +held/m, 'two at once: held');
+}
+$run = start('run', '-s', $lock, '-d', $target, '--duration', '10m');
+ok(until_running(), 'two on one file: the first runs');
+($status, $out, $err) = lockbench('run', '-s', $lock, '-d', $target, '--duration', '200ms');
+is($status, 3, 'two on one file: exit status of the second');
+like($err, qr/^lockbench: .*x\.db is in use by another lockbench$/m, 'two on one file: it is told');
+kill 'INT', $run->{pid};
+is((finish($run))[0], 130, 'two on one file: the first is not disturbed');
+is_deeply([left_over()], [], 'two on one file: nothing is left behind');
+
+done_testing();

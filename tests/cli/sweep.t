@@ -1,0 +1,69 @@
+#!/usr/bin/env perl
+# Sweeps: lists of values multiply the cells, which are named by what varies.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use JSON::PP;
+use Lockbench;
+use Test::More;
+
+my @quick = ('--duration', '30ms', '--warmup', '0', '--quiet');
+my @mutex = ('-s', 'pthread-mutex', @quick);
+
+my ($status, $out, $err) = lockbench('compare', @mutex, '--workers', '2,1', '--hold', '0,1ms,300us', '--format', 'json');
+is($status, 0, 'exit status') or diag $err;
+my $json = decode_json($out);
+is_deeply([map { $_->{scenario} } @{$json->{cells}}],
+    [map { my $w = $_; map { "mutex-hot[workers=$w hold=$_]" } '0', '1ms', '300us' } 2, 1],
+    'every combination, in the order given, named by what varies');
+is_deeply([map { "$_->{config}{workers} $_->{config}{hold_ns}" } @{$json->{cells}}],
+    ['2 0', '2 1000000', '2 300000', '1 0', '1 1000000', '1 300000'], 'each is run as it is named');
+is((grep { @{$_->{runs}} != 1 } @{$json->{cells}}), 0, 'each once');
+is((grep { @{$_->{runs}[0]{worker_successes}} != $_->{config}{workers} } @{$json->{cells}}), 0,
+    'by so many workers');
+like($json->{cells}[2]{reproduce}, qr/ -S mutex-hot .*--workers 2 --hold 300us /, 'the command that repeats one point');
+unlike($json->{cells}[2]{reproduce}, qr/\[/, '... names no sweep');
+
+# Random order: the start of each run tells it. 24 points in order by chance: 1 in 24!.
+my @points = map { $_ * 10 } 1 .. 24;
+($status, $out) = lockbench('compare', @mutex, '--workers', '1', '--think', join(',', map { "${_}us" } @points),
+    '--count', '2', '--format', 'json', '--seed', '7');
+my @starts = map { $_->{runs}[0]{start_unix_ms} } @{decode_json($out)->{cells}};
+is(scalar @starts, 24, 'a long list');
+isnt("@starts", join(' ', sort { $a <=> $b } @starts), 'one round of a sweep is in random order');
+
+($status, $out) = lockbench('compare', '-s', 'pthread-mutex,none', @quick, '--workers', '1', '--hold', '0,1ms');
+like($out, qr/^strategy +engine +hold +verdict /m, 'text: a column for what varies');
+like($out, qr/^none +memory +1ms +held /m, 'text: a row');
+my @tables = $out =~ /^(mutex-hot: what .*)$/mg;
+is(scalar @tables, 1, 'text: one table for the question');
+unlike($out, qr/[ ,]hold 0/, 'text: what varies is not told as if it were one value');
+like($out, qr/(^(?:none|pthread-mutex) +memory +0 .*\n){2}(^(?:none|pthread-mutex) +memory +1ms .*\n){2}/m,
+    'text: point by point');
+($status, $out) = lockbench('compare', @mutex, '--workers', '1');
+like($out, qr/^strategy +engine +verdict /m, 'text: no such column without a list');
+
+($status, $out) = lockbench('verify', @mutex, '--workers', '1,2');
+like($out, qr/^ok \d+ - pthread-mutex memory mutex-hot\[workers=2\] exclusive$/m, 'tap: the point is part of the name');
+my @names = $out =~ /^ok \d+ - (.*)$/mg;
+my %names = map { $_ => 1 } @names;
+is(scalar keys %names, scalar @names, 'tap: names are different');
+
+($status, $out) = lockbench('compare', @mutex, '--workers', '1,2', '--workers', '3', '--format', 'json');
+is_deeply([map { "$_->{scenario} $_->{config}{workers}" } @{decode_json($out)->{cells}}], ['mutex-hot 3'],
+    'the last of two flags counts');
+
+for my $wrong (
+    [['--workers', '1,x'], qr/option --workers: 'x' is not a count/],
+    [['--workers', '1,'], qr/option --workers: '' is not a count/],
+    [['--workers', '1k,1000'], qr/option --workers: '1k,1000' has 1000 twice/],
+    [['--workers', '2,0'], qr/scenario mutex-hot\[workers=0\]: workers: at least 1/],
+    [['--backlog', '1,2'], qr/option --backlog: has a meaning for queues only/],
+    [['--workers', join(',', 1 .. 50), '--poll', join(',', map { "${_}us" } 1 .. 50)], qr/option --poll: more than 2000 combinations/],
+) {
+    ($status, $out, $err) = lockbench('compare', @mutex, @{$wrong->[0]});
+    is($status, 2, substr("@{$wrong->[0]}", 0, 40) . ': usage');
+    like($err, $wrong->[1], '... and why');
+}
+done_testing();

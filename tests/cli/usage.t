@@ -1,0 +1,98 @@
+#!/usr/bin/env perl
+# Every kind of bad input: one clear line on stderr, nothing on stdout, the right exit status. And the
+# help that tells how it should have been.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use Lockbench;
+use Test::More;
+
+my $lock = good_lock();
+my $scenario = spew('bad.ini', "# Question: bad?\nworkers = 3\nwrokers = 4\n");
+my $broken = spew('broken.sql', "-- strategy: broken\n-- shape: lock\n-- name: acquire\nSELECT 1;\n");
+
+my @cases = (
+    # arguments, exit status, what the line says
+    [['rnu'], 2, qr/unknown command 'rnu'; did you mean run\?/],
+    [['xyzzy'], 2, qr/unknown command 'xyzzy'; see lockbench --help/],
+    [['run'], 2, qr/run needs -s STRATEGY/],
+    [['run', '-s', 'no-such-thing'], 2, qr/unknown strategy 'no-such-thing'/],
+    [['run', '-s', $lock, '--wrkers', '3'], 2, qr/unknown option --wrkers.*did you mean --workers\?/],
+    [['run', '-s', $lock, '-x'], 2, qr/unknown option -x/],
+    [['run', '-s', $lock, '--workers'], 2, qr/option --workers: missing argument/],
+    [['run', '-s', $lock, '--workers', 'x'], 2, qr/option --workers: 'x' is not a count/],
+    [['run', '-s', $lock, '--workers', '0'], 2, qr/workers: at least 1/],
+    [['run', '-s', $lock, '--hold', '10'], 2, qr/option --hold: '10' is not a time with its unit/],
+    [['run', '-s', $lock, '--shared', '2'], 2, qr/option --shared: '2' is not a share/],
+    [['run', '-s', $lock, '--isolation', 'x'], 2, qr/--isolation: 'x' is not default, read-/],
+    [['run', '-s', $lock, '--backlog', '3'], 2, qr/--backlog: has a meaning for queues only/],
+    [['run', '-s', $lock, '--seed', '-1'], 2, qr/option --seed/],
+    [['run', '-s', $lock, '--repeat', '0'], 2, qr/option --repeat/],
+    [['run', '-s', $lock, '--keep-history'], 2, qr/--keep-history: needs -o/],
+    [['run', '-s', $lock, '--format', 'jsn'], 2, qr/unknown format 'jsn'; did you mean json/],
+    [['run', '-s', $lock, '--opt', 'fomr=plain'], 2, qr/has an option 'fomr'; did you mean form\?/],
+    [['run', '-s', $lock, '--opt', 'form=x'], 2, qr/form.*"x"/],
+    [['run', '-s', $lock, '--opt', 'form'], 2, qr/'form' is not NAME=VALUE/],
+    [['run', '-s', $lock, '--sql-dir', '/no/such'], 2, qr{/no/such is not a directory}],
+    [['run', '-s', $lock, 'more'], 2, qr/unexpected argument 'more'/],
+    [['run', '-s', "$lock,$lock"], 2, qr/run takes one strategy/],
+    [['run', '-s', 'all'], 2, qr/run takes one strategy/],
+    [['compare', '-s', "$lock,"], 2, qr/has an empty name/],
+    [['run', '-s', './no-such.sql'], 2, qr{\./no-such\.sql: No such file}],
+    [['run', '-s', $broken], 2, qr/broken\.sql:\d+: /],
+    [['run', '-s', $lock, '-S', 'mutx-hot'], 2, qr/unknown scenario 'mutx-hot'; did you mean mutex-hot/],
+    [['run', '-s', $lock, '-S', './no-such.ini'], 2, qr{\./no-such\.ini: No such file}],
+    [['run', '-s', $lock, '-S', $scenario], 2, qr/bad\.ini:3: unknown key 'wrokers'; did you mean workers/],
+    [['run', '-s', $lock, '-S', 'drain'], 2, qr/good-lock is a lock, and no scenario given is for locks/],
+    [['run', '-s', $lock, '--capacity', '3'], 2, qr/good-lock admits one holder per resource/],
+    [['run', '-s', $lock, '-d', 'oracle:x'], 2, qr/no engine takes a target like "oracle/],
+    [['run', '-s', $lock, '-d', 'sqlite:/no/such/dir/x.db'], 3, qr{/no/such/dir/x\.db}],
+    [['run', '-s', $lock, '-d', 'postgresql://u:secret@127.0.0.1:1/x'], 3, qr/cannot connect/],
+    [['run', '-s', $lock, '-o', '/proc/no-such'], 3, qr{/proc/no-such}],
+    [['list', 'stratgies'], 2, qr/cannot list 'stratgies'; did you mean strategies/],
+    [['list', '--format', 'tap'], 2, qr/list has text and json/],
+);
+for my $case (@cases) {
+    my ($args, $wanted, $pattern) = @$case;
+    my $name = join ' ', map { s{.*/(?=\w+-?\w+\.(?:sql|ini))}{}r } @$args;
+    my ($status, $out, $err) = lockbench(@$args);
+    is($status, $wanted, "$name: exit status");
+    like($err, $pattern, "$name: message");
+    like($err, qr/\Alockbench: [^\n]+[^.\n]\n\z/, "$name: one line, no full stop");
+    is($out, '', "$name: nothing on stdout");
+    unlike($err, qr/secret/, "$name: no password") if grep { /secret/ } @$args;
+}
+
+my ($status, $out, $err) = lockbench();
+is($status, 2, 'no command: exit status');
+like($err, qr/^Usage: lockbench COMMAND/, 'no command: the usage on stderr');
+is($out, '', 'no command: nothing on stdout');
+
+($status, $out, $err) = lockbench('--version');
+is($status, 0, '--version');
+like($out, qr/\Alockbench \d+\.\d+\.\d+\n\z/, 'the version');
+
+for my $args (['--help'], ['help']) {
+    ($status, $out, $err) = lockbench(@$args);
+    is($status, 0, "@$args");
+    like($out, qr/^  compare /m, "@$args names the commands");
+}
+my @commands = $out =~ /^  ([a-z]+) +[A-Z]/mg;
+cmp_ok(scalar @commands, '>=', 4, 'there are commands');
+for my $command (@commands) {
+    ($status, $out, $err) = lockbench($command, '--help');
+    is("$status$err", '0', "$command --help");
+    like($out, qr/\AUsage: lockbench $command /, "$command --help: its usage");
+    is((lockbench('help', $command))[1], $out, "help $command is the same");
+}
+
+($status, $out, $err) = lockbench('list');
+is("$status$err", '0', 'list');
+like($out, qr/^$_\b/m, "list has $_") for qw(strategy scenario engine guarantee mutex-hot sqlite exclusive);
+my ($names_status, $names) = lockbench('list', 'scenarios', '--names');
+is($names_status, 0, 'list --names');
+my @files = map { m{([^/]+)\.ini$} } glob(($ENV{LB_SOURCE} // '.') . '/scenarios/*.ini');
+is_deeply([sort split /\n/, $names], [sort @files], 'every scenario file is listed, by name');
+
+done_testing();

@@ -1,0 +1,239 @@
+#!/usr/bin/env perl
+# Faults: each is carried out where it was placed, and each strategy shows what it does then. On
+# SQLite always, on the servers in LB_TEST_URIS as far as they are there. On PostgreSQL the runs have
+# a database of their own, so that what they leave behind can be told from what others do.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use JSON::PP;
+use Lockbench;
+use POSIX ();
+use Test::More;
+use Time::HiRes 'sleep';
+
+my $database;
+my $owner;
+my %engine = (sqlite => 'sqlite:');
+for my $uri (split /\n/, $ENV{LB_TEST_URIS} // '') {
+    $engine{postgres} //= $uri if $uri =~ /^postgres/;
+    $engine{mariadb} //= $uri if $uri =~ /^(?:mariadb|mysql)/;
+}
+
+# Rows of one statement, by PostgreSQL's own client.
+sub sql
+{
+    my ($uri, $text) = @_;
+    open my $pipe, '-|', 'psql', '-XAtq', '-c', $text, $uri or return;
+    my @rows = <$pipe>;
+    close $pipe or return;
+    chomp @rows;
+    return @rows;
+}
+
+if (defined $engine{postgres}) {
+    my $name = "lockbench_faults_$$";
+    my $uri = $engine{postgres};
+    if (system('psql', '-XAtq', '-c', "CREATE DATABASE $name", $uri) == 0 && $uri =~ s{(//[^/]*/)[^?]*}{$1$name}) {
+        ($owner, $engine{postgres}, $database) = ($engine{postgres}, $uri, $name);
+    }
+}
+END {
+    local $?;
+    system('psql', '-XAtq', '-c', "DROP DATABASE $database WITH (FORCE)", $owner) if defined $database;
+}
+
+# Starts a run as the leader of a session, by which all of its processes are found again.
+sub begin
+{
+    my ($name, $engine, @args) = @_;
+    my $out = scratch() . '/run.' . ($name =~ s/\W+/-/gr);
+    my $pid = fork() // die "fork: $!\n";
+    if ($pid == 0) {
+        POSIX::setsid();
+        open STDIN, '<', '/dev/null';
+        open STDOUT, '>', "$out.json" or POSIX::_exit(99);
+        open STDERR, '>', "$out.err" or POSIX::_exit(99);
+        exec $ENV{LOCKBENCH}, 'run', '-d', $engine{$engine}, '--format', 'json', '--quiet',
+            '--warmup', '0', '--seed', $ENV{LB_TEST_SEED} // 1, @args
+            or POSIX::_exit(99);
+    }
+    return { pid => $pid, name => "$engine: $name", out => $out };
+}
+
+# Waits for it. What every run has to fulfil; then its only cell's guarantees and its only run.
+sub end
+{
+    my ($run, $want_status) = @_;
+    waitpid $run->{pid}, 0;
+    my $status = $? & 127 ? 128 + ($? & 127) : $? >> 8;
+    my @left = `pgrep -s $run->{pid}`;
+    my $err = slurp("$run->{out}.err");
+    is($status, $want_status, "$run->{name}: exit status") or diag $err;
+    is_deeply(\@left, [], "$run->{name}: no process is left");
+    my $json = eval { decode_json(slurp("$run->{out}.json")) };
+    ok(defined $json, "$run->{name}: JSON") or do { diag $err; return ({}, { measures => {}, live_witness => {} }) };
+    my $cell = $json->{cells}[0];
+    my $one = $cell->{runs}[0] // { measures => {}, live_witness => {} };
+    is($one->{state}, 'complete', "$run->{name}: complete");
+    ok($one->{live_witness}{agrees_with_history}, "$run->{name}: the witnesses agree with the history");
+    return ($cell->{guarantees}, $one);
+}
+
+sub verdict { my ($guarantees, $name) = @_; return $guarantees->{$name}{verdict} // 'absent' }
+
+my @lease = ('-s', 'lease-update-safe', '--ttl', '100ms', '--workers', '4', '--hold', '5ms', '--poll', '5ms', '--backoff', 'fixed');
+my @article = ('-s', 'lease-update', '--opt', 'first_run=now', @lease[2 .. $#lease]);
+my @session = ('-s', 'advisory-session', '--workers', '4', '--hold', '2ms');
+my $zombie = '20'; # pauses, each of which has to show it
+
+for my $engine (sort keys %engine) {
+    my ($guarantees, $run);
+    my $is_server = $engine ne 'sqlite';
+    note "engine $engine";
+    my %has = map { $_ => 1 } grep { -e "$FindBin::Bin/../../sql/$_/$engine.sql" }
+        qw(advisory-session lease-update lease-update-safe skip-locked);
+
+    # --- the dead: the slowest runs go side by side ---
+    my %runs;
+    if ($has{'lease-update-safe'}) {
+        my @pause = ('--fault', 'pause', '--fault-interval', '250ms', '--fault-length', '200ms', '--fault-count', $zombie,
+            '--duration', '6s', '--guard');
+        $runs{pause} = begin('pause', $engine, @lease, @pause);
+        $runs{harm} = begin('pause, as published', $engine, @article, @pause);
+        $runs{kill} = begin('kill, lease', $engine, @lease, '--fault', 'kill', '--fault-interval', '150ms',
+            '--duration', '1500ms', '--recovery-bound', '2s');
+    }
+    $runs{session} = begin('kill, session lock', $engine, @session, '--fault', 'kill', '--fault-interval', '100ms',
+        '--duration', '1200ms', '--recovery-bound', '5s')
+        if $has{'advisory-session'};
+
+    if ($runs{kill}) {
+        ($guarantees, $run) = end($runs{kill}, 0);
+        cmp_ok($run->{faults}, '>=', 3, "$engine: kill, lease: there were faults");
+        is($run->{measures}{deaths}, $run->{faults}, "$engine: kill, lease: each is a death inside a hold");
+        cmp_ok($run->{measures}{recovered}, '>=', $run->{measures}{deaths} - 1,
+            "$engine: kill, lease: the lock is granted again");
+        cmp_ok($run->{measures}{recovery_max_ns}, '>', 50e6, "$engine: kill, lease: not before the lease is over");
+        is(verdict($guarantees, $_), 'held', "$engine: kill, lease: $_") for qw(exclusive fenced owner-release recovery);
+    }
+    if ($runs{session}) {
+        ($guarantees, $run) = end($runs{session}, 0);
+        cmp_ok($run->{faults}, '>=', 3, "$engine: kill, session lock: there were faults");
+        is($run->{measures}{deaths}, $run->{faults}, "$engine: kill, session lock: each is a death inside a hold");
+        cmp_ok($run->{measures}{recovered}, '>=', $run->{measures}{deaths} - 1,
+            "$engine: kill, session lock: the lock is granted again");
+        is(verdict($guarantees, $_), 'held', "$engine: kill, session lock: $_") for qw(exclusive recovery);
+    }
+
+    # --- the zombie: in each of the pauses, because it is placed ---
+    if ($runs{pause}) {
+        ($guarantees, $run) = end($runs{pause}, 0);
+        is($run->{faults}, $zombie, "$engine: pause: all were placed");
+        cmp_ok($run->{measures}{stale_writes_refused}, '>=', $zombie, "$engine: pause: each stale write was refused");
+        is($run->{measures}{stale_writes_accepted}, 0, "$engine: pause: none was accepted");
+        is($run->{guard_lost_updates}, 0, "$engine: pause: nobody's write was lost");
+        is(verdict($guarantees, $_), 'held', "$engine: pause: $_") for qw(exclusive fenced owner-release);
+        cmp_ok($run->{measures}{lease_overlaps_uncut}, '>=', $zombie, "$engine: pause: what the zombie believed");
+    }
+    if ($runs{harm}) {
+        ($guarantees, $run) = end($runs{harm}, 1);
+        is($run->{faults}, $zombie, "$engine: pause, as published: all were placed");
+        cmp_ok($run->{guard_lost_updates}, '>=', $zombie, "$engine: pause, as published: each lost somebody's write");
+        is(verdict($guarantees, 'owner-release'), 'violated', "$engine: pause, as published: owner-release");
+    }
+
+    # --- queues ---
+    if ($has{'skip-locked'}) {
+        ($guarantees, $run) = end(begin('kill, queue', $engine, '-s', 'skip-locked', '-S', 'steady',
+            '--fault', 'kill', '--fault-interval', '150ms', '--duration', '1200ms'), 0);
+        cmp_ok($run->{faults}, '>=', 3, "$engine: kill, queue: there were faults");
+        is(verdict($guarantees, $_), 'held', "$engine: kill, queue: $_") for qw(no-duplicate no-loss bounded-claim);
+        is($run->{measures}{deaths}, $run->{faults}, "$engine: kill, queue: each died with an item");
+        is($run->{measures}{stuck}, $run->{measures}{deaths}, "$engine: kill, queue: whom nobody recovers is stuck");
+        ($guarantees, $run) = end(begin('kill, recovered queue', $engine, '-s', 'skip-locked', '-S', 'steady',
+            '--fault', 'kill', '--fault-interval', '150ms', '--duration', '1200ms', '--recover', '100ms', '--ttl', '400ms'), 0);
+        is(verdict($guarantees, $_), 'held', "$engine: kill, recovered queue: $_") for qw(no-duplicate no-loss);
+        is($run->{measures}{recovered}, $run->{measures}{deaths}, "$engine: kill, recovered queue: all are");
+        is($run->{measures}{stuck}, 0, "$engine: kill, recovered queue: none is stuck");
+        cmp_ok($run->{measures}{recovery_p50_ns}, '>=', 350e6, "$engine: kill, recovered queue: not before the timeout");
+    }
+
+    # --- connections ---
+    for my $fault ($is_server ? qw(disconnect cut) : ()) {
+        next if !$has{'advisory-session'};
+        ($guarantees, $run) = end(begin("$fault", $engine, @session, '--fault', $fault, '--fault-interval', '80ms', '--duration', '800ms'), 0);
+        cmp_ok($run->{faults}, '>=', 3, "$engine: $fault: there were faults");
+        cmp_ok($run->{connections_lost}, '>=', $run->{faults} - 1, "$engine: $fault: each was noticed");
+        cmp_ok($run->{connects}, '>=', 4 + $run->{connections_lost}, "$engine: $fault: and connected again");
+        is(verdict($guarantees, 'exclusive'), 'held', "$engine: $fault: exclusive, where the session's end ends the hold");
+        next if !$has{'skip-locked'};
+        ($guarantees, $run) = end(begin("$fault, queue", $engine, '-s', 'skip-locked', '-S', 'steady', '--fault', $fault,
+            '--fault-interval', '80ms', '--duration', '800ms'), 0);
+        cmp_ok($run->{connections_lost}, '>=', 3, "$engine: $fault, queue: was noticed");
+        is(verdict($guarantees, $_), 'held', "$engine: $fault, queue: $_") for qw(no-duplicate no-loss);
+    }
+
+    # --- the world ---
+    if ($has{'lease-update-safe'}) {
+        my @slow = (@lease, '--duration', '800ms', '--workers', '1');
+        my (undef, $plain) = end(begin('not slow', $engine, @slow), 0);
+        ($guarantees, $run) = end(begin('slow', $engine, @slow, '--fault', 'slow', '--fault-interval', '50ms',
+            '--fault-length', '30ms'), 0);
+        cmp_ok($run->{measures}{holds}, '<', $plain->{measures}{holds} / 2, "$engine: slow: it is");
+        is(verdict($guarantees, 'exclusive'), 'held', "$engine: slow: exclusive");
+
+        my @skew = ('--skew', '200ms', '--workers', '2', '--duration', '1500ms', '--hold', '80ms', '--think', '160ms');
+        ($guarantees) = end(begin('skew, clock of the client', $engine, @article, @skew), 1);
+        is(verdict($guarantees, 'exclusive'), 'violated', "$engine: skew of two leases: the client's clock gives two holders");
+        ($guarantees, $run) = end(begin('skew, clock of the server', $engine, @lease, @skew), 0);
+        is(verdict($guarantees, 'exclusive'), 'held', "$engine: skew of two leases: the server's clock does not");
+        is($run->{measures}{lease_overlaps_uncut}, 0, "$engine: skew of two leases: nor in anybody's belief");
+
+        my @long = (@lease, '--workers', '2', '--duration', '1200ms', '--hold', '250ms');
+        (undef, $run) = end(begin('no renewal', $engine, @long), 0);
+        cmp_ok($run->{measures}{lease_overlaps_uncut}, '>', 0, "$engine: a hold beyond its lease: two believe");
+        ($guarantees, $run) = end(begin('renewal', $engine, @long, '--renew', '25ms'), 0);
+        is($run->{measures}{lease_overlaps_uncut}, 0, "$engine: renewed in time: one does");
+        is(verdict($guarantees, 'exclusive'), 'held', "$engine: renewed: exclusive");
+    }
+    if ($engine eq 'postgres') {
+        my @blocker = ('--fault', 'blocker', '--fault-interval', '100ms', '--fault-length', '250ms', '--duration', '3s');
+        ($guarantees) = end(begin('blocker, as published', $engine, @article, @blocker), 1);
+        is(verdict($guarantees, 'exclusive'), 'violated', "$engine: blocker: a lease computed before the wait is over when granted");
+        ($guarantees, $run) = end(begin('blocker', $engine, @lease, @blocker), 0);
+        cmp_ok($run->{faults}, '>=', 3, "$engine: blocker: there were faults");
+        is(verdict($guarantees, 'exclusive'), 'held', "$engine: blocker: the repaired twin reads the clock after it");
+    }
+    SKIP: {
+        skip 'no database of its own', 2 if $engine ne 'postgres' || !defined $database;
+        is_deeply([sql($engine{postgres}, "SELECT nspname FROM pg_namespace WHERE nspname LIKE 'lockbench%'")], [],
+            "$engine: nothing is left in the database");
+        is_deeply([sql($engine{postgres}, "SELECT application_name FROM pg_stat_activity WHERE datname = '$database'"
+            . " AND pid <> pg_backend_pid() AND backend_type = 'client backend'")], [], "$engine: no session is left");
+    }
+}
+is_deeply([grep { !/\.(?:json|err)$/ } glob(scratch() . '/*')], [], 'sqlite: no file is left');
+
+# What has no meaning is refused before anything is made.
+my ($status, undef, $err) = lockbench('run', '-s', 'lease-update-safe', '-d', 'sqlite:', '--fault', 'disconnect', '--quiet');
+isnt($status, 0, 'disconnect on SQLite: refused');
+like($err, qr/^lockbench: .*fault disconnect has no meaning on SQLite/m, 'disconnect on SQLite: says why');
+
+# verify --faults: a line for each strategy, engine, fault and guarantee.
+my $verify;
+($status, $verify, $err) = lockbench('verify', '-s', 'lease-update-safe,lease-update', '-d', 'sqlite:', '--faults',
+    'kill,skew,disconnect', '--duration', '1500ms', '--quiet');
+is($status, 0, 'verify --faults: all as claimed') or diag $verify, $err;
+like($verify, qr/^ok \d+ - lease-update-safe sqlite mutex-hot\+kill $_$/m, "verify --faults: kill $_")
+    for qw(exclusive fenced owner-release recovery);
+like($verify, qr/^ok \d+ - lease-update-safe sqlite mutex-hot\+skew exclusive$/m, 'verify --faults: skew');
+like($verify, qr/^ok \d+ - lease-update-safe sqlite mutex-hot\+disconnect all # SKIP fault disconnect has no meaning/m,
+    'verify --faults: what an engine cannot do');
+like($verify, qr/lease-update\[first_run=now\] sqlite mutex-hot\+skew exclusive\n[^\n]*\n  meaning: "known to be broken, and caught"/,
+    'verify --faults: the clock of the client is caught');
+($status, undef, $err) = lockbench('verify', '--faults', 'kil');
+is($status, 2, 'verify --faults: an unknown fault');
+like($err, qr/unknown fault 'kil'.*did you mean.*kill/, 'verify --faults: what was meant') or diag $err;
+
+done_testing();

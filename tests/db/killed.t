@@ -1,0 +1,140 @@
+#!/usr/bin/env perl
+# SIGKILL at random moments: of lockbench, of all of its processes, of the server. Whatever the moment,
+# no process is left, the history is read up to the last whole event, what was acknowledged is in the
+# database and nothing twice, and the next run drops what was left there.
+#
+# LB_KILLS says how many of each kind (default 4, and 1 of the server), LB_KILL_KINDS which.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use Lockbench;
+use POSIX ();
+use Test::More;
+use Time::HiRes 'sleep';
+
+my $seed = $ENV{LB_TEST_SEED} // int(rand(1e9));
+print "# seed $seed\n";
+srand($seed);
+my $reader = ($ENV{LB_BUILD} // 'build') . '/tests/db/history_of_killed.t';
+plan skip_all => "no $reader: built without cmocka" if !-x $reader;
+plan skip_all => 'no sqlite3' if system('sqlite3 --version >/dev/null 2>&1') != 0;
+my $servers = ($ENV{LB_SOURCE} // '.') . '/scripts/servers';
+my $scratch = scratch();
+my @kinds = split /[\s,]+/, $ENV{LB_KILL_KINDS} // 'wal delete client server';
+
+# A server of our own, with the settings that promise durability.
+my ($server, $server_uri);
+if (grep { $_ eq 'client' || $_ eq 'server' } @kinds) {
+    mkdir "$scratch/servers";
+    ($server_uri) = split /\n/, `$servers start --dir $scratch/servers postgres 2>$scratch/servers.log`;
+    ($server) = `$servers status --dir $scratch/servers` =~ /^(\S+)/ if $? == 0;
+}
+END { local $?; system "$servers stop --dir $scratch/servers >/dev/null 2>&1" if -d "$scratch/servers" }
+
+sub sql
+{
+    my ($text) = @_;
+    open my $pipe, '-|', 'psql', '-XAtq', '-c', $text, $server_uri or die "psql: $!\n";
+    my @rows = <$pipe>;
+    chomp @rows;
+    close $pipe;
+    return @rows;
+}
+sub schemas { return sql("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'lockbench%'") }
+
+# Status by id, of what the killed run left.
+sub items
+{
+    my ($file) = @_;
+    my @rows;
+    if (defined $file) {
+        @rows = split /\n/, `sqlite3 '$file' 'SELECT id || "|" || status FROM item' 2>/dev/null` if -s $file;
+    } else {
+        my @tables = sql("SELECT schemaname FROM pg_tables WHERE tablename = 'item' AND schemaname LIKE 'lockbench%'");
+        is(scalar(@tables) < 2, 1, 'one run at a time') or diag "@tables";
+        @rows = sql("SELECT id || '|' || status FROM $tables[0].item") if @tables;
+    }
+    my %status;
+    for (@rows) {
+        my ($id, $status) = split /\|/;
+        fail("item $id is there twice") if exists $status{$id};
+        $status{$id} = $status;
+    }
+    return \%status;
+}
+
+# What was acknowledged must be there.
+sub compare
+{
+    my ($name, $history, $items) = @_;
+    my ($n, @wrong) = (0);
+    for my $line (split /\n/, `$reader --acknowledged '$history'`) {
+        my ($op, $id) = split / /, $line;
+        $n++;
+        my $status = $items->{$id};
+        push @wrong, "$line: " . ($status // 'not there')
+            if !defined $status || ($op eq 'claim' && $status == 0) || ($op eq 'complete' && $status != 2);
+    }
+    is_deeply(\@wrong, [], "$name: all of $n acknowledged operations are there");
+}
+
+sub gone
+{
+    my ($session) = @_;
+    for (1 .. 100) {
+        my @left = grep { !/Z/ } map { my $stat = `ps -o stat= -p $_`; $stat } split ' ', `pgrep -s $session`;
+        return 1 if !@left;
+        sleep 0.05;
+    }
+    return 0;
+}
+
+sub kill_one
+{
+    my ($kind, $number) = @_;
+    my $name = "$kind $number";
+    my $file = $kind eq 'wal' || $kind eq 'delete' ? "$scratch/$kind.db" : undef;
+    my $target = defined $file ? "sqlite:$file?journal=$kind" : $server_uri;
+    my $out = "$scratch/out-$kind-$number";
+    my $pid = fork() // die "fork: $!\n";
+    if ($pid == 0) {
+        POSIX::setsid();
+        open STDIN, '<', '/dev/null';
+        open STDOUT, '>', "$scratch/log";
+        open STDERR, '>', "$scratch/log";
+        exec $ENV{LOCKBENCH}, 'run', '-s', 'skip-locked', '-S', 'steady', '-d', $target, '-o', $out, '--keep-history',
+            '--duration', '10m', '--put-interval', '1ms', '--hold', '0', '--warmup', '0', '--processes', '3', '--quiet'
+            or POSIX::_exit(99);
+    }
+    sleep 0.1 + rand(1);
+    system "$servers halt $server --dir $scratch/servers >/dev/null 2>&1" if $kind eq 'server';
+    my $all = rand() < 0.5;
+    kill 'KILL', $all ? -$pid : $pid;
+    waitpid $pid, 0;
+    is($? & 127, 9, "$name: killed" . ($all ? ' with all of its processes' : '')) or diag slurp("$scratch/log");
+    ok(gone($pid), "$name: no process is left");
+    system "$servers resume $server --dir $scratch/servers >/dev/null 2>&1" if $kind eq 'server';
+
+    my $items = items($file);
+    my @histories = glob "$out/.*/*.lbh $out/*/*.lbh";
+    cmp_ok(scalar(@histories), '<=', 1, "$name: one history at most");
+    for my $history (@histories) {
+        my $said = `$reader '$history'`;
+        like($said, qr/^ok 1 /, "$name: the history is read") or diag $said;
+        compare($name, $history, $items);
+    }
+    my ($status, undef, $err) = lockbench('run', '-s', 'skip-locked', '-S', 'steady', '-d', $target, '--duration', '100ms',
+        '--warmup', '0', '--quiet');
+    is($status, 0, "$name: the next run works") or diag $err;
+    is_deeply([defined $file ? grep { !/\.db$/ } glob("$file*") : schemas()], [], "$name: and drops what was left");
+}
+
+for my $kind (@kinds) {
+    SKIP: {
+        skip "no PostgreSQL could be started: " . slurp("$scratch/servers.log"), 1
+            if ($kind eq 'client' || $kind eq 'server') && !defined $server;
+        kill_one($kind, $_) for 1 .. $ENV{LB_KILLS} // ($kind eq 'server' ? 1 : 4);
+    }
+}
+done_testing();

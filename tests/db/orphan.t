@@ -1,0 +1,34 @@
+#!/usr/bin/env perl
+# A session advisory lock through a pooler in transaction mode: acquire and release may run in
+# different backends, so the lock stays with a backend that nobody will ask again. Shown twice: by the
+# verdict, and by the server's own list of locks after lockbench is gone.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use JSON::PP;
+use Lockbench;
+use Test::More;
+
+my $servers = ($ENV{LB_SOURCE} // '.') . '/scripts/servers';
+my $dir = scratch() . '/servers';
+mkdir $dir;
+my $started = `$servers start --fast --dir $dir pgbouncer 2>$dir.log`;
+plan skip_all => 'no PgBouncer could be started: ' . slurp("$dir.log") =~ s/\n/ /gr if $? != 0;
+END { local $?; system "$servers stop --dir $dir >/dev/null 2>&1" if defined $dir }
+my ($direct) = `$servers status --dir $dir` =~ /\tpostgres\t[^\t]*\t(postgresql:[^\t]*)/;
+my ($pooled) = `$servers status --dir $dir` =~ /\tpgbouncer\t[^\t]*\t(postgresql:[^\t]*)/;
+my @run = ('-s', 'advisory-session', '--workers', '4', '--hold', '5ms', '--duration', '1s', '--warmup', '0', '--quiet',
+    '--format', 'json');
+sub orphans { return 0 + `psql -XAtq -c "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'" '$direct'` }
+
+my ($status, $out, $err) = lockbench('run', @run, '-d', $direct);
+is($status, 0, 'without the pooler: held') or diag $err;
+is(orphans(), 0, 'without the pooler: no lock is left');
+($status, $out, $err) = lockbench('run', @run, '-d', $pooled);
+is($status, 1, 'through the pooler: violated') or diag $err;
+my $guarantees = decode_json($out)->{cells}[0]{guarantees};
+ok((grep { $guarantees->{$_}{verdict} eq 'violated' } qw(exclusive progress)) > 0,
+    'through the pooler: two hold it, or nobody gets it any more');
+cmp_ok(orphans(), '>', 0, 'through the pooler: locks that no session of lockbench holds');
+done_testing();

@@ -1,0 +1,93 @@
+#!/usr/bin/env perl
+# Recurring check-out: two services, records that are due again after a period. No record is claimed by
+# two at once, and none before its period; queues that do so are caught. On SQLite always, on the
+# servers in LB_TEST_URIS as far as they are there.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use JSON::PP;
+use Lockbench;
+use Test::More;
+
+my %engine = (sqlite => 'sqlite:');
+for my $uri (split /\n/, $ENV{LB_TEST_URIS} // '') {
+    $engine{postgres} //= $uri if $uri =~ /^postgres/;
+    $engine{mariadb} //= $uri if $uri =~ /^(?:mariadb|mysql)/;
+}
+
+sub begin
+{
+    my ($engine, $strategy, @args) = @_;
+    return start('run', '-s', $strategy, '-S', 'recurring-checkout', '-d', $engine{$engine}, '--backlog', '200',
+        '--period', '500ms', '--duration', '2s', '--format', 'json', '--quiet', '--seed', $ENV{LB_TEST_SEED} // 1, @args);
+}
+
+# Exit status, the cell's run, and the finding on no-duplicate.
+sub outcome
+{
+    my ($status, $out, $err) = finish($_[0]);
+    my $cell = eval { decode_json($out)->{cells}[0] } or diag($err);
+    my $finding = $cell->{guarantees}{'no-duplicate'};
+    return ($status, $cell->{runs}[0], $finding, $out);
+}
+
+# A queue of our own for SQLite: when complete items are due, and which are taken.
+sub recurring
+{
+    my ($name, $due, $also) = @_;
+    return spew("$name.sql", <<"SQL");
+-- strategy: $name
+-- shape: queue
+-- claims: no-duplicate, no-loss
+
+-- name: setup
+CREATE TABLE record (id bigint PRIMARY KEY, payload text, state text NOT NULL DEFAULT 'new',
+    at real NOT NULL DEFAULT (julianday('now')));
+-- name: put
+WITH RECURSIVE items (id) AS (SELECT :id UNION ALL SELECT id + 1 FROM items WHERE id < :id + :n - 1)
+INSERT INTO record (id, payload) SELECT id, :payload FROM items;
+-- name: claim
+UPDATE record SET state = 'active', at = julianday('now')
+WHERE id IN (SELECT id FROM record
+             WHERE state = 'new' OR $also OR (state = 'done' AND at <= julianday('now') - $due / 86400000.0)
+             ORDER BY at, id LIMIT :n)
+RETURNING id, payload;
+-- name: complete
+UPDATE record SET state = 'done', at = julianday('now') WHERE id = :id AND state = 'active';
+-- name: teardown
+DROP TABLE record;
+SQL
+}
+
+my %run = map { $_ => begin($_, 'skip-locked') } sort keys %engine;
+for my $engine (sort keys %engine) {
+    my ($status, $run, $finding) = outcome($run{$engine});
+    is($status, 0, "$engine succeeds");
+    is($finding->{verdict}, 'held', "$engine: by one at a time, and only when due");
+    cmp_ok($run->{items} // 0, '>', 400, "$engine: again and again");
+    cmp_ok($run->{items} // 0, '<=', 200 * 5, "$engine: but not more often than due");
+}
+
+my %own = (right => begin('sqlite', recurring('right', ':period_ms', '0')),
+    early => begin('sqlite', recurring('early', ':period_ms / 2', '0')),
+    twice => begin('sqlite', recurring('twice', ':period_ms', "state = 'active'")));
+my ($status, $run, $finding, $out) = outcome($own{right});
+is($status, 0, 'a queue of our own succeeds');
+is($finding->{verdict}, 'held', 'and holds');
+($status, $run, $finding, $out) = outcome($own{early});
+is($status, 1, 'records that are due too early fail');
+is($finding->{verdict}, 'violated', 'and are found');
+like($out, qr/before it was due again/, 'in plain words');
+($status, $run, $finding, $out) = outcome($own{twice});
+is($status, 1, 'records that two have at once fail');
+is($finding->{verdict}, 'violated', 'and are found');
+
+($status, undef, my $err) = lockbench('run', '-s', 'cas', '-S', 'recurring-checkout');
+is($status, 2, 'a queue without a period is refused');
+like($err, qr/knows no period/, 'and why');
+($status, undef, $err) = lockbench('run', '-s', 'skip-locked', '-S', 'recurring-checkout', '--drain');
+is($status, 2, 'and so is to wait until it is empty');
+like($err, qr/never empty/, 'and why');
+
+done_testing();

@@ -1,0 +1,7 @@
+/* The JSON Lines reader against anything. */
+#include "text.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    return fuzz_text(data, size, LB_HISTORY_JSONL);
+}

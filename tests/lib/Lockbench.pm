@@ -1,0 +1,132 @@
+# What the tests of the command line share: running lockbench, and SQL files that need no strategy of
+# the build.
+package Lockbench;
+use strict;
+use warnings;
+use Exporter 'import';
+use File::Temp qw(tempdir);
+use POSIX ();
+our @EXPORT = qw(lockbench start finish slurp spew scratch good_lock open_door good_queue);
+
+my $program = $ENV{LOCKBENCH} or die "LOCKBENCH is not set\n";
+my $scratch = tempdir('lockbench-cli.XXXXXX', TMPDIR => 1, CLEANUP => 1);
+chmod 0711, $scratch;
+$ENV{TMPDIR} = $scratch;
+delete $ENV{NO_COLOR};
+my $runs = 0;
+
+sub scratch { return $scratch }
+
+sub slurp
+{
+    my ($path) = @_;
+    open my $file, '<', $path or return '';
+    local $/;
+    return scalar <$file> // '';
+}
+
+sub spew
+{
+    my ($name, $text) = @_;
+    my $path = "$scratch/$name";
+    open my $file, '>', $path or die "$path: $!\n";
+    print $file $text;
+    close $file or die "$path: $!\n";
+    return $path;
+}
+
+# Starts it, with its output going to files.
+sub start
+{
+    my (@args) = @_;
+    my $run = { out => "$scratch/out." . ++$runs, err => "$scratch/err.$runs" };
+    $run->{pid} = fork() // die "fork: $!\n";
+    if ($run->{pid} == 0) {
+        open STDIN, '<', '/dev/null';
+        open STDOUT, '>', $run->{out} or POSIX::_exit(99);
+        open STDERR, '>', $run->{err} or POSIX::_exit(99);
+        exec $program, @args or POSIX::_exit(99);
+    }
+    return $run;
+}
+
+# Waits for it: (exit status, stdout, stderr); the status is 128 + the number of a signal that ended
+# it.
+sub finish
+{
+    my ($run) = @_;
+    waitpid $run->{pid}, 0;
+    my $status = $? & 127 ? 128 + ($? & 127) : $? >> 8;
+    return ($status, slurp($run->{out}), slurp($run->{err}));
+}
+
+sub lockbench { return finish(start(@_)) }
+
+# A lock that excludes, everywhere.
+sub good_lock
+{
+    return spew('good-lock.sql', <<'SQL');
+-- strategy: good-lock
+-- shape: lock
+-- claims: exclusive, owner-release
+-- option: form = plain | fancy
+
+-- name: setup
+CREATE TABLE good_lock (name varchar(100) PRIMARY KEY, owner varchar(100));
+-- name: resource
+INSERT INTO good_lock (name) VALUES (:resource);
+-- name: acquire
+UPDATE good_lock SET owner = :worker WHERE name = :resource AND owner IS NULL;
+-- name: release
+UPDATE good_lock SET owner = NULL WHERE name = :resource AND owner = :worker;
+-- name: teardown
+DROP TABLE good_lock;
+SQL
+}
+
+# A lock that lets everybody in.
+sub open_door
+{
+    return spew('open-door.sql', <<'SQL');
+-- strategy: open-door
+-- shape: lock
+-- claims: exclusive
+
+-- name: setup
+CREATE TABLE open_door (name varchar(100) PRIMARY KEY);
+-- name: resource
+INSERT INTO open_door (name) VALUES (:resource);
+-- name: acquire
+SELECT name FROM open_door WHERE name = :resource;
+-- name: release
+SELECT name FROM open_door WHERE name = :resource;
+-- name: teardown
+DROP TABLE open_door;
+SQL
+}
+
+# A queue on one table; SQLite has one writer, so the plain UPDATE is right there.
+sub good_queue
+{
+    return spew('good-queue.sql', <<'SQL');
+-- strategy: good-queue
+-- shape: queue
+-- claims: no-duplicate, no-loss, bounded-claim
+
+-- name: setup
+CREATE TABLE good_queue (id bigint PRIMARY KEY, payload text, state text NOT NULL DEFAULT 'new');
+-- name: put
+WITH RECURSIVE items (id) AS (SELECT :id UNION ALL SELECT id + 1 FROM items WHERE id < :id + :n - 1)
+INSERT INTO good_queue (id, payload) SELECT id, :payload FROM items;
+-- name: claim
+UPDATE good_queue SET state = 'active'
+WHERE id IN (SELECT id FROM good_queue WHERE state = 'new' ORDER BY id LIMIT :n)
+RETURNING id, payload;
+-- name: complete
+UPDATE good_queue SET state = 'done' WHERE id = :id AND state = 'active';
+-- name: teardown
+DROP TABLE good_queue;
+SQL
+}
+
+1;

@@ -1,0 +1,100 @@
+/* Units, random streams, names. */
+#include "guarantee.h"
+#include "random.h"
+#include "units.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void times_need_a_unit(void **state)
+{
+    (void)state;
+    uint64_t ns = 7;
+    assert_int_equal(lb_parse_ns("10s", &ns), 0);
+    assert_int_equal(ns, 10000000000u);
+    assert_int_equal(lb_parse_ns("500us", &ns), 0);
+    assert_int_equal(ns, 500000);
+    assert_int_equal(lb_parse_ns("2.5ms", &ns), 0);
+    assert_int_equal(ns, 2500000);
+    assert_int_equal(lb_parse_ns("0", &ns), 0);
+    assert_int_equal(ns, 0);
+    static const char *const bad[] = {
+        "", "10", "-1s", "1x", "s", "1 s", "nan", "inf", "0x1s", "1e3s", "9999999999999h"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_int_equal(lb_parse_ns(bad[i], &ns), -1);
+}
+
+static void counts_take_suffixes(void **state)
+{
+    (void)state;
+    uint64_t n = 0;
+    assert_int_equal(lb_parse_count("1k", &n), 0);
+    assert_int_equal(n, 1000);
+    assert_int_equal(lb_parse_count("2Ki", &n), 0);
+    assert_int_equal(n, 2048);
+    assert_int_equal(lb_parse_count("1.5M", &n), 0);
+    assert_int_equal(n, 1500000);
+    assert_int_equal(lb_parse_count("1.5", &n), -1);
+    assert_int_equal(lb_parse_count("-1", &n), -1);
+    assert_int_equal(lb_parse_count("k", &n), -1);
+}
+
+static void durations_have_three_digits(void **state)
+{
+    (void)state;
+    char buf[32];
+    assert_string_equal(lb_format_ns(12, buf, sizeof buf), "12 ns");
+    assert_string_equal(lb_format_ns(12000000, buf, sizeof buf), "12.0 ms");
+    assert_string_equal(lb_format_ns(431000, buf, sizeof buf), "431 us");
+    assert_string_equal(lb_format_ns(2040000000, buf, sizeof buf), "2.04 s");
+    assert_string_equal(lb_format_ns(999600, buf, sizeof buf), "1.00 ms");
+    assert_string_equal(lb_format_count(950, buf, sizeof buf), "950");
+    assert_string_equal(lb_format_count(12400, buf, sizeof buf), "12.4k");
+}
+
+static void streams_differ_and_repeat(void **state)
+{
+    (void)state;
+    struct lb_random a, b, c;
+    lb_random_init(&a, 42, 0);
+    lb_random_init(&b, 42, 0);
+    lb_random_init(&c, 42, 1);
+    int equal = 0;
+    for (int i = 0; i < 1000; i++) {
+        uint64_t x = lb_random_next(&a);
+        assert_int_equal(x, lb_random_next(&b));
+        equal += x == lb_random_next(&c);
+    }
+    assert_int_equal(equal, 0);
+    for (int i = 0; i < 10000; i++) {
+        assert_true(lb_random_below(&a, 7) < 7);
+        double u = lb_random_unit(&a);
+        assert_true(u >= 0 && u < 1);
+    }
+}
+
+static void names_go_both_ways(void **state)
+{
+    (void)state;
+    for (int i = 0; i < LB_GUARANTEES; i++)
+        assert_int_equal(lb_guarantee_parse(lb_guarantee_name((enum lb_guarantee)i)), i);
+    assert_int_equal(lb_guarantee_parse("exclusiv"), -1);
+    assert_int_equal(lb_edit_distance("exclusiv", "exclusive"), 1);
+    assert_int_equal(lb_edit_distance("", "abc"), 3);
+    assert_int_equal(lb_edit_distance("kitten", "sitting"), 3);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(times_need_a_unit),           cmocka_unit_test(counts_take_suffixes),
+        cmocka_unit_test(durations_have_three_digits), cmocka_unit_test(streams_differ_and_repeat),
+        cmocka_unit_test(names_go_both_ways),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

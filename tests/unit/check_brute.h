@@ -1,0 +1,227 @@
+/* A brute-force search for a legal order of operations, for small histories: the definition that
+ * the closed forms of bench/check are held against (Wing and Gong 1993, with the memo of Lowe
+ * 2017).
+ *
+ * An operation takes effect at some moment of its interval; x comes before y in every order iff x's
+ * interval ended before y's began (equal times are concurrent). Optional operations need not take
+ * effect at all: they stand for unknown outcomes and for what the database does by itself.
+ */
+#ifndef CHECK_BRUTE_H
+#define CHECK_BRUTE_H
+
+#include "check_history.h"
+
+#include "random.h"
+
+enum { BRUTE_OPS = 63, BRUTE_MEMO = 1 << 12 };
+
+struct brute_op {
+    uint64_t low, high;
+    bool optional;
+    int kind;
+    uint32_t who;
+    uint64_t a, b;
+    bool reusable; /* may take effect any number of times, also none */
+    uint32_t log;  /* operations of one log keep their order, even within a tick; 0: none */
+};
+
+struct brute {
+    struct brute_op ops[BRUTE_OPS];
+    uint32_t n;
+    /* May op take effect in *state? Then changes it. */
+    bool (*step)(const struct brute *brute, const struct brute_op *op, uint64_t *state);
+    const void *context;
+    uint64_t memo_state[BRUTE_MEMO];
+    uint64_t memo_mask[BRUTE_MEMO];
+    uint32_t memo_stamp[BRUTE_MEMO];
+    uint32_t stamp;
+    uint64_t n_visits;
+};
+
+static inline void brute_add(struct brute *brute, struct brute_op op)
+{
+    if (brute->n == BRUTE_OPS)
+        abort();
+    brute->ops[brute->n++] = op;
+}
+
+/* Was this place visited before? Remembers it. A full table only costs time. */
+static inline bool brute_seen(struct brute *brute, uint64_t mask, uint64_t state)
+{
+    uint64_t hash = (state * UINT64_C(0x9e3779b97f4a7c15)) ^ (mask * UINT64_C(0xd1342543de82ef95));
+    size_t slot = (size_t)(hash >> 20) % BRUTE_MEMO;
+    for (size_t i = 0; i < 16; i++, slot = (slot + 1) % BRUTE_MEMO) {
+        if (brute->memo_stamp[slot] != brute->stamp) {
+            brute->memo_stamp[slot] = brute->stamp;
+            brute->memo_mask[slot] = mask;
+            brute->memo_state[slot] = state;
+            return false;
+        }
+        if (brute->memo_mask[slot] == mask && brute->memo_state[slot] == state)
+            return true;
+    }
+    return false;
+}
+
+/* Is an earlier operation of the same log, one that did happen, still to come? */
+static inline bool brute_blocked(const struct brute *brute, uint64_t mask, uint32_t op)
+{
+    for (uint32_t i = 0; i < op && brute->ops[op].log != 0; i++)
+        if ((mask >> i & 1) == 0 && brute->ops[i].log == brute->ops[op].log &&
+            !brute->ops[i].optional && !brute->ops[i].reusable)
+            return true;
+    return false;
+}
+
+static inline bool brute_visit(struct brute *brute, uint64_t mask, uint64_t state)
+{
+    uint64_t earliest_end = UINT64_MAX;
+    brute->n_visits++;
+    for (uint32_t i = 0; i < brute->n; i++)
+        if ((mask >> i & 1) == 0 && !brute->ops[i].optional && !brute->ops[i].reusable &&
+            brute->ops[i].high < earliest_end)
+            earliest_end = brute->ops[i].high;
+    bool done = true;
+    uint64_t latest = 0; /* beginning of what has taken effect */
+    for (uint32_t i = 0; i < brute->n; i++) {
+        bool gone = (mask >> i & 1) != 0;
+        done = done && (gone || brute->ops[i].optional || brute->ops[i].reusable);
+        latest = gone && brute->ops[i].low > latest ? brute->ops[i].low : latest;
+    }
+    if (done)
+        return true;
+    if (brute_seen(brute, mask, state))
+        return false;
+    for (uint32_t i = 0; i < brute->n; i++) {
+        const struct brute_op *op = &brute->ops[i];
+        uint64_t next = state;
+        if ((mask >> i & 1) != 0 || op->low > earliest_end || brute_blocked(brute, mask, i) ||
+            !brute->step(brute, op, &next))
+            continue;
+        if (op->reusable && (next == state || op->high < latest))
+            continue;
+        uint64_t bit = op->reusable ? 0 : UINT64_C(1) << i;
+        if (brute_visit(brute, mask | bit, next))
+            return true;
+    }
+    return false;
+}
+
+/* Is there a legal order, from state 0? */
+static inline bool brute_legal(struct brute *brute)
+{
+    brute->stamp++;
+    return brute_visit(brute, 0, 0);
+}
+
+/* Only what had begun by a time: what had not ended may or may not have taken effect. */
+static inline void brute_cut(struct brute *brute, uint64_t time)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < brute->n; i++) {
+        struct brute_op op = brute->ops[i];
+        if (op.low > time)
+            continue;
+        if (op.high >= time) {
+            op.optional = true;
+            op.high = UINT64_MAX;
+            op.log = 0;
+        }
+        brute->ops[kept++] = op;
+    }
+    brute->n = kept;
+}
+
+/* --- random choices --- */
+
+static inline uint32_t below(struct lb_random *random, uint32_t n)
+{
+    return (uint32_t)lb_random_below(random, n);
+}
+
+static inline bool chance(struct lb_random *random, uint32_t percent)
+{
+    return below(random, 100) < percent;
+}
+
+/* The seed: LB_TEST_SEED, or a fresh one; printed, so that a failure can be repeated. */
+static inline uint64_t test_seed(void)
+{
+    const char *text = getenv("LB_TEST_SEED");
+    uint64_t seed = text != NULL ? strtoull(text, NULL, 0) : lb_random_seed();
+    printf("# seed %llu (LB_TEST_SEED repeats it)\n", (unsigned long long)seed);
+    return seed;
+}
+
+/* How many histories per model: LB_TEST_HISTORIES, or the given number. */
+static inline uint64_t test_histories(uint64_t n)
+{
+    const char *text = getenv("LB_TEST_HISTORIES");
+    return text != NULL ? strtoull(text, NULL, 0) : n;
+}
+
+static inline void print_history(const struct test_history *h)
+{
+    for (uint32_t i = 0; i < MAX_LOGS; i++)
+        for (size_t k = 0; k < h->n[i]; k++) {
+            const struct lb_event *e = &h->events[i][k];
+            printf(
+                "# log %u p%u %-11s %-6s t=%llu object=%u value=%lld arg=%u answer=%u flags=%u\n",
+                i, e->process, lb_op_name(e->op), lb_event_type_name(e->type),
+                (unsigned long long)e->time_ns, e->object, (long long)e->value, e->arg, e->answer,
+                e->flags);
+        }
+}
+
+/* --- mutations --- */
+
+/* Changes a history in one place: shifts a time, swaps two events' times, drops an operation, or
+ * duplicates one at another worker. The result may break the grammar; the caller repairs times. */
+static inline void mutate(struct test_history *h, struct lb_random *random, uint32_t span)
+{
+    uint32_t log = below(random, 4);
+    if (h->n[log] < 2)
+        return;
+    size_t at = below(random, (uint32_t)h->n[log]);
+    struct lb_event *e = h->events[log];
+    switch (below(random, 4)) {
+    case 0: /* shift everything from here on */
+        for (uint64_t by = 1 + below(random, span); at < h->n[log]; at++)
+            e[at].time_ns += by;
+        break;
+    case 1: /* move one event within its neighbours */
+        if (at > 0 && at + 1 < h->n[log] && e[at + 1].time_ns > e[at - 1].time_ns)
+            e[at].time_ns = e[at - 1].time_ns +
+                            below(random, (uint32_t)(e[at + 1].time_ns - e[at - 1].time_ns) + 1);
+        break;
+    case 2: /* drop the tail */
+        h->n[log] = at;
+        break;
+    default: /* earlier: everything up to here */
+        for (size_t i = 0; i <= at; i++)
+            e[i].time_ns -= e[i].time_ns < span ? 0 : below(random, span);
+        for (size_t i = 1; i < h->n[log]; i++)
+            if (e[i].time_ns < e[i - 1].time_ns)
+                e[i].time_ns = e[i - 1].time_ns;
+        break;
+    }
+}
+
+/* --- the comparison --- */
+
+struct tally {
+    const char *name;
+    uint64_t n, n_legal, n_flipped;
+};
+
+/* Both verdicts must have been seen often enough for their agreement to mean something. */
+static inline bool tally_is_fair(const struct tally *tally)
+{
+    printf("# %s: %llu histories, %llu legal, %llu mutations that flipped the verdict\n",
+           tally->name, (unsigned long long)tally->n, (unsigned long long)tally->n_legal,
+           (unsigned long long)tally->n_flipped);
+    return tally->n_legal * 50 > tally->n && (tally->n - tally->n_legal) * 100 > tally->n &&
+           tally->n_flipped * 2000 > tally->n;
+}
+
+#endif

@@ -1,0 +1,744 @@
+/* Queues: every closed form of the judge against a brute-force search, on random small histories
+ * and on mutations of them. Items are followed one by one: new, active, complete, in error. */
+#include "check_brute.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+enum { PRODUCER, FIRST_CONSUMER, OPERATOR = 3, LOGS = 4, IDS = 10, MS = 1000000, LEASE_MS = 8 };
+
+static struct test_history history;
+static struct lb_judgement judgement;
+static struct brute brute;
+static uint64_t seed;
+
+struct shape {
+    const char *name;
+    bool lease, odd_ends, once, resets, late, drained, batches;
+    bool recurring; /* one item, done again and again */
+    uint64_t tick;
+    enum lb_guarantee guarantee;
+    bool (*legal)(void);
+};
+
+/* --- random histories: a queue that works, mostly --- */
+
+struct item {
+    enum { ABSENT, NEW, ACTIVE, COMPLETE, ERROR } state;
+    uint64_t expires;
+};
+
+struct simulation {
+    const struct shape *shape;
+    struct lb_random *random;
+    struct item items[IDS + 2];
+    uint32_t n_put;
+    uint64_t now[LOGS];
+    uint32_t process[LOGS];
+    uint32_t held[LOGS][8], n_held[LOGS];
+    uint32_t think, busy, wrong_percent;
+};
+
+static void operate(struct simulation *s, uint32_t log, int op, int type, uint64_t id, uint32_t n,
+                    uint32_t end_arg, bool effective)
+{
+    uint32_t busy = s->busy * (s->shape->recurring && log == OPERATOR ? 4 : 1);
+    uint64_t from = s->now[log], to = from + below(s->random, busy + 1) * s->shape->tick;
+    add_op(&history, log, op, from, to, type, 0, id, n, 0);
+    struct lb_event *end = last_event(&history, log);
+    end->process = s->process[log];
+    if (type != LB_EV_NONE) {
+        end[-1].process = s->process[log];
+        end->arg = end_arg;
+        end->answer = type == LB_EV_OK || op == LB_OP_CLAIM ? end->answer : LB_REFUSED;
+        end->flags = type == LB_EV_OK && effective ? LB_EVF_EFFECTIVE : 0;
+    }
+    s->now[log] = type == LB_EV_NONE ? UINT64_MAX : to;
+    if (type == LB_EV_INFO) {
+        s->process[log] += 100;
+        s->n_held[log] = 0;
+    }
+}
+
+static int random_end(struct simulation *s)
+{
+    if (!s->shape->odd_ends || chance(s->random, 90))
+        return LB_EV_OK;
+    uint32_t dice = below(s->random, 10);
+    return dice < 5 ? LB_EV_FAIL : dice < 9 ? LB_EV_INFO : LB_EV_NONE;
+}
+
+static void produce(struct simulation *s)
+{
+    uint32_t n = s->shape->batches && chance(s->random, 30) ? 2 : 1;
+    if (s->n_put + n > (s->shape->recurring ? 1 : s->shape->late ? 2 : IDS)) {
+        s->now[PRODUCER] = UINT64_MAX;
+        return;
+    }
+    int type = random_end(s);
+    operate(s, PRODUCER, LB_OP_PUT, type, s->n_put + 1, n, n, false);
+    for (uint32_t i = 0; i < n; i++) {
+        s->n_put++;
+        s->items[s->n_put].state = type == LB_EV_FAIL ? ABSENT : NEW;
+    }
+}
+
+/* The item that a claim gets; 0: there is none. */
+static uint32_t choose_item(struct simulation *s, uint32_t log)
+{
+    if (!s->shape->once && chance(s->random, s->wrong_percent))
+        return 1 + below(s->random, s->n_put + (s->n_put == 0 || chance(s->random, 5)));
+    for (uint32_t id = 1; id <= s->n_put; id++) {
+        struct item *item = &s->items[id];
+        bool over = s->shape->lease && item->state == ACTIVE && item->expires < s->now[log];
+        if (item->state != NEW && !over)
+            continue;
+        if (s->shape->once && chance(s->random, s->wrong_percent))
+            continue; /* out of order */
+        return id;
+    }
+    return 0;
+}
+
+static void consume(struct simulation *s, uint32_t log)
+{
+    uint32_t id = choose_item(s, log);
+    int type = random_end(s);
+    uint32_t wanted = s->shape->batches && chance(s->random, 30) ? 2 : 1;
+    if (id == 0)
+        type = LB_EV_FAIL;
+    if (type != LB_EV_OK) {
+        operate(s, log, LB_OP_CLAIM, type, 0, wanted, wanted, false);
+        return;
+    }
+    uint64_t from = s->now[log];
+    operate(s, log, LB_OP_CLAIM, type, 0, wanted, 1, false);
+    struct lb_event ok = *last_event(&history, log);
+    history.n[log]--;
+    uint32_t got = 0;
+    while (id != 0 && got < wanted) {
+        note(&history, log, LB_OP_ITEM, ok.time_ns, id, s->shape->lease ? LEASE_MS : 0);
+        last_event(&history, log)->process = s->process[log];
+        s->items[id].state = ACTIVE;
+        s->items[id].expires = from + LEASE_MS * MS;
+        s->held[log][s->n_held[log]++] = id;
+        got++;
+        id = got < wanted ? choose_item(s, log) : 0;
+    }
+    ok.value = ok.arg = got;
+    add_event(&history, log, ok);
+}
+
+static void finish(struct simulation *s, uint32_t log)
+{
+    uint32_t id = s->held[log][0], dice = below(s->random, 100);
+    if (s->shape->lease && dice < 25) {
+        int type = random_end(s);
+        operate(s, log, LB_OP_RENEW_ITEM, type, id, 0, LEASE_MS, true);
+        return;
+    }
+    int type = random_end(s);
+    int op = s->shape->recurring ? LB_OP_COMPLETE
+             : dice < 40         ? LB_OP_FREE
+             : dice < 60         ? LB_OP_ERROR
+                                 : LB_OP_COMPLETE;
+    if (s->shape->drained && op == LB_OP_ERROR)
+        op = LB_OP_COMPLETE;
+    s->n_held[log]--;
+    memmove(s->held[log], s->held[log] + 1, s->n_held[log] * sizeof s->held[log][0]);
+    if (chance(s->random, 10))
+        return; /* forgotten */
+    operate(s, log, op, type, id, 0, 0, chance(s->random, 95));
+    if (type == LB_EV_OK)
+        s->items[id].state = op == LB_OP_FREE ? NEW : op == LB_OP_ERROR ? ERROR : COMPLETE;
+}
+
+static void administer(struct simulation *s)
+{
+    static const int ops[] = {LB_OP_RESET_ALL, LB_OP_CLEAR_ALL, LB_OP_CLEAR_ERROR};
+    int op = s->shape->recurring ? LB_OP_RESET_ALL : ops[below(s->random, 3)], type = random_end(s);
+    uint32_t one = 1 + below(s->random, IDS);
+    operate(s, OPERATOR, op, type, op == LB_OP_CLEAR_ERROR ? one : 0, 0, 0, true);
+    for (uint32_t id = 1; id <= IDS && type == LB_EV_OK; id++) {
+        struct item *item = &s->items[id];
+        if ((op == LB_OP_RESET_ALL && item->state == COMPLETE) ||
+            (op == LB_OP_CLEAR_ALL && item->state == ERROR) ||
+            (op == LB_OP_CLEAR_ERROR && item->state == ERROR && id == one))
+            item->state = NEW;
+    }
+}
+
+static void generate(const struct shape *shape, struct lb_random *random)
+{
+    struct simulation s = {.shape = shape, .random = random};
+    history_init(&history, true);
+    history.model.lease = shape->lease;
+    history.model.drained = shape->drained;
+    s.think = 1 + below(random, 6);
+    s.busy = below(random, 6);
+    s.wrong_percent = below(random, 2) * below(random, 70);
+    for (uint32_t log = 0; log < LOGS; log++) {
+        s.process[log] = log;
+        s.now[log] = log == PRODUCER ? 0 : (1 + below(random, 8)) * shape->tick;
+    }
+    if (!shape->resets)
+        s.now[OPERATOR] = UINT64_MAX;
+    for (uint32_t steps = 6 + below(random, 12); steps > 0; steps--) {
+        uint32_t log = 0;
+        for (uint32_t i = 1; i < LOGS; i++)
+            if (s.now[i] < s.now[log])
+                log = i;
+        if (s.now[log] == UINT64_MAX)
+            break;
+        if (log == PRODUCER)
+            produce(&s);
+        else if (log == OPERATOR)
+            administer(&s);
+        else if (s.n_held[log] == 0 || (s.n_held[log] < 3 && chance(random, 25)))
+            consume(&s, log);
+        else
+            finish(&s, log);
+        if (s.now[log] != UINT64_MAX)
+            s.now[log] += (log == OPERATOR ? 4 : 1) * below(random, s.think + 1) * shape->tick;
+        if (shape->late && log == FIRST_CONSUMER + 1 && s.n_held[log] > 0 &&
+            s.now[log] != UINT64_MAX)
+            s.now[log] += below(random, 7) * shape->tick;
+        if (shape->late && log == FIRST_CONSUMER && s.n_held[log] > 0 && chance(random, 50) &&
+            s.now[log] != UINT64_MAX)
+            s.now[log] += (9 + below(random, 12)) * shape->tick;
+    }
+}
+
+/* --- one item: from the history to operations --- */
+
+enum kind { CLAIM, RENEW, CLOSE, EXPIRE, GONE, CLEAR, RESET, LEAVE, PUT, TAKE };
+
+struct claim_info {
+    uint32_t log;
+    const struct lb_event *note;
+    uint64_t high, expiry_low, expiry_high;
+    uint32_t n_renewals;
+};
+
+static struct claim_info claims[BRUTE_OPS];
+static uint32_t n_claims;
+
+static void add_brute(int kind, uint32_t who, uint64_t low, uint64_t high, bool optional,
+                      uint64_t a, uint32_t log)
+{
+    brute_add(&brute, (struct brute_op){.low = low,
+                                        .high = high,
+                                        .optional = optional,
+                                        .kind = kind,
+                                        .who = who,
+                                        .a = a,
+                                        .log = optional ? 0 : log + 1});
+}
+
+static uint64_t lease_low(uint64_t low)
+{
+    return low + LEASE_MS * UINT64_C(1000000) - (1000000 + LEASE_MS * UINT64_C(1000));
+}
+
+static uint64_t lease_high(uint64_t high)
+{
+    return high + LEASE_MS * UINT64_C(1000000) + (1000000 + LEASE_MS * UINT64_C(1000));
+}
+
+static const struct lb_event *end_of(uint32_t log, size_t i)
+{
+    for (size_t k = i + 1; k < history.n[log]; k++)
+        if (history.events[log][k].type != LB_EV_NOTE)
+            return &history.events[log][k];
+    return NULL;
+}
+
+static void translate_claim(uint32_t log, const struct lb_event *invoke, const struct lb_event *end,
+                            uint64_t id)
+{
+    if (end == NULL || end->type != LB_EV_OK)
+        return;
+    for (const struct lb_event *note = invoke + 1; note < end; note++) {
+        if (note->value != id)
+            continue;
+        struct claim_info *c = &claims[n_claims++];
+        *c = (struct claim_info){.log = log, .note = note, .high = end->time_ns};
+        add_brute(CLAIM, n_claims, invoke->time_ns, end->time_ns, false, 0, log);
+        if (note->arg > 0) {
+            c->expiry_high = lease_high(end->time_ns);
+            add_brute(EXPIRE, n_claims, lease_low(invoke->time_ns), UINT64_MAX, true, 0, log);
+        }
+    }
+}
+
+/* The newest claim of a log before an event; 0: none. Claims are numbered from 1. */
+static uint32_t claim_before(uint32_t log, const struct lb_event *event)
+{
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < n_claims; i++)
+        if (claims[i].log == log && claims[i].note < event)
+            found = i + 1;
+    return found;
+}
+
+static void translate_op(uint32_t log, const struct lb_event *invoke, const struct lb_event *end,
+                         uint64_t id)
+{
+    int type = end == NULL ? LB_EV_NONE : end->type, op = invoke->op;
+    bool mine = invoke->value == id;
+    uint64_t high = type == LB_EV_OK ? end->time_ns : UINT64_MAX;
+    uint32_t who = claim_before(log, invoke);
+    if (type == LB_EV_FAIL)
+        return;
+    if (op == LB_OP_RESET_ALL || op == LB_OP_CLEAR_ALL || (op == LB_OP_CLEAR_ERROR && mine))
+        add_brute(op == LB_OP_RESET_ALL ? RESET : CLEAR, 0, invoke->time_ns, high, type != LB_EV_OK,
+                  0, log);
+    if (op == LB_OP_RENEW_ITEM && mine && who > 0 && type == LB_EV_OK) {
+        uint32_t number = ++claims[who - 1].n_renewals;
+        claims[who - 1].expiry_high = lease_high(end->time_ns);
+        add_brute(RENEW, who, invoke->time_ns, high, false, number, log);
+        add_brute(EXPIRE, who, lease_low(invoke->time_ns), UINT64_MAX, true, number, log);
+    } else if (op == LB_OP_RENEW_ITEM && mine && who > 0) {
+        claims[who - 1].expiry_high = UINT64_MAX;
+    }
+    if ((op == LB_OP_FREE || op == LB_OP_ERROR || op == LB_OP_COMPLETE) && mine) {
+        bool certain = type == LB_EV_OK && (end->flags & LB_EVF_EFFECTIVE) != 0;
+        add_brute(CLOSE, who, invoke->time_ns, certain ? high : UINT64_MAX, !certain, (uint64_t)op,
+                  log);
+    }
+}
+
+/* All that concerns item id. */
+static void translate_item(uint64_t id)
+{
+    brute.n = n_claims = 0;
+    for (uint32_t log = 0; log < LOGS; log++)
+        for (size_t i = 0; i < history.n[log]; i++) {
+            const struct lb_event *invoke = &history.events[log][i], *end = end_of(log, i);
+            if (invoke->type != LB_EV_INVOKE)
+                continue;
+            if (invoke->op == LB_OP_CLAIM)
+                translate_claim(log, invoke, end, id);
+            else
+                translate_op(log, invoke, end, id);
+            uint32_t who = claim_before(log, invoke);
+            /* The connection is gone, and with it what this worker held. */
+            for (; end != NULL && end->type == LB_EV_INFO && who > 0; who--)
+                if (claims[who - 1].log == log)
+                    add_brute(GONE, who, invoke->time_ns, UINT64_MAX, true, 0, log);
+        }
+}
+
+/* state: 0 new; else kind, claim << 4, renewals << 12 */
+static bool step_item(const struct brute *b, const struct brute_op *op, uint64_t *state)
+{
+    (void)b;
+    uint64_t kind = *state & 15, who = *state >> 4 & 255;
+    switch (op->kind) {
+    case CLAIM:
+        if (*state != 0)
+            return false;
+        *state = ACTIVE | (uint64_t)op->who << 4;
+        return true;
+    case RENEW:
+        if (kind == ACTIVE && who == op->who)
+            *state = ACTIVE | (uint64_t)op->who << 4 | op->a << 12;
+        return true;
+    case EXPIRE:
+        if (kind != ACTIVE || who != op->who || *state >> 12 != op->a)
+            return false;
+        *state = 0;
+        return true;
+    case GONE:
+        if (kind != ACTIVE || who != op->who)
+            return false;
+        *state = 0;
+        return true;
+    case CLOSE:
+        if (kind == ACTIVE && who == op->who)
+            *state = op->a == LB_OP_FREE ? 0 : op->a == LB_OP_ERROR ? ERROR : COMPLETE;
+        return true;
+    case CLEAR:
+        *state = kind == ERROR ? 0 : *state;
+        return true;
+    case RESET:
+        *state = kind == COMPLETE ? 0 : *state;
+        return true;
+    default: /* LEAVE: the late end in question */
+        return kind != ACTIVE || who == op->who;
+    }
+}
+
+static bool legal_items(void)
+{
+    for (uint64_t id = 1; id <= IDS + 1; id++) {
+        translate_item(id);
+        brute.step = step_item;
+        if (!brute_legal(&brute))
+            return false;
+    }
+    return true;
+}
+
+/* The same if a reset or clear may open an item as often as it likes while it is under way. The
+ * judge knows that each opens an item once only where the order of the claims is plain; elsewhere
+ * it must at least see what is illegal even so. */
+static bool legal_items_at_least(void)
+{
+    for (uint64_t id = 1; id <= IDS + 1; id++) {
+        translate_item(id);
+        for (uint32_t i = 0; i < brute.n; i++)
+            brute.ops[i].reusable = brute.ops[i].kind == RESET || brute.ops[i].kind == CLEAR;
+        brute.step = step_item;
+        if (!brute_legal(&brute))
+            return false;
+    }
+    return true;
+}
+
+/* --- owners --- */
+
+static bool legal_end(uint64_t id, uint32_t log, const struct lb_event *invoke,
+                      const struct lb_event *end)
+{
+    translate_item(id);
+    uint32_t who = claim_before(log, invoke);
+    if (who == 0 || claims[who - 1].note->arg == 0 ||
+        claims[who - 1].expiry_high >= invoke->time_ns)
+        return true;
+    brute_cut(&brute, end->time_ns);
+    brute.step = step_item;
+    if (!brute_legal(&brute))
+        return true;
+    add_brute(LEAVE, who, invoke->time_ns, end->time_ns, false, 0, log);
+    return brute_legal(&brute);
+}
+
+static bool legal_owners(void)
+{
+    for (uint32_t log = 0; log < LOGS; log++) {
+        bool out[IDS + 2] = {false}, unclear[IDS + 2] = {false};
+        for (size_t i = 0; i < history.n[log]; i++) {
+            const struct lb_event *e = &history.events[log][i];
+            bool closer = e->op == LB_OP_FREE || e->op == LB_OP_ERROR || e->op == LB_OP_COMPLETE;
+            const struct lb_event *end = e->type == LB_EV_INVOKE ? end_of(log, i) : NULL;
+            if (e->type == LB_EV_NOTE) {
+                out[e->value] = true;
+                unclear[e->value] = false;
+            }
+            if (!closer || e->type != LB_EV_INVOKE || (end != NULL && end->type == LB_EV_FAIL))
+                continue;
+            if (end == NULL || end->type != LB_EV_OK) {
+                unclear[e->value] = true;
+                continue;
+            }
+            if ((end->flags & LB_EVF_EFFECTIVE) == 0)
+                continue;
+            if ((!out[e->value] && !unclear[e->value]) ||
+                (out[e->value] && !legal_end(e->value, log, e, end)))
+                return false;
+            out[e->value] = false;
+        }
+    }
+    return true;
+}
+
+/* --- order: state is the queue, four bits an item, the head lowest --- */
+
+static bool step_order(const struct brute *b, const struct brute_op *op, uint64_t *state)
+{
+    (void)b;
+    if (op->kind == PUT) {
+        unsigned shift = 0;
+        while ((*state >> shift & 15) != 0)
+            shift += 4;
+        *state |= (uint64_t)op->who << shift;
+        return true;
+    }
+    if ((*state & 15) == 0 || (op->kind == CLAIM && (*state & 15) != op->who))
+        return false;
+    *state >>= 4;
+    return true;
+}
+
+static bool legal_order(void)
+{
+    brute.n = 0;
+    for (uint32_t log = 0; log < LOGS; log++)
+        for (size_t i = 0; i < history.n[log]; i++) {
+            const struct lb_event *e = &history.events[log][i];
+            const struct lb_event *end = e->type == LB_EV_INVOKE ? end_of(log, i) : NULL;
+            bool ok = end != NULL && end->type == LB_EV_OK;
+            if (e->type != LB_EV_INVOKE || (end != NULL && end->type == LB_EV_FAIL))
+                continue;
+            if (e->op == LB_OP_PUT)
+                for (uint32_t k = 0; k < e->arg; k++)
+                    add_brute(PUT, (uint32_t)e->value + k, e->time_ns,
+                              ok ? end->time_ns : UINT64_MAX, !ok, 0, log);
+            if (e->op == LB_OP_CLAIM && ok)
+                for (const struct lb_event *n = e + 1; n < end; n++)
+                    add_brute(CLAIM, (uint32_t)n->value, e->time_ns, end->time_ns, false, 0, log);
+            if (e->op == LB_OP_CLAIM && !ok)
+                for (uint32_t k = 0; k < e->arg; k++)
+                    add_brute(TAKE, 0, e->time_ns, UINT64_MAX, true, 0, log);
+        }
+    for (uint32_t i = 0; i < brute.n; i++)
+        brute.ops[i].log = 0; /* items of one operation are concurrent */
+    brute.step = step_order;
+    return brute_legal(&brute);
+}
+
+/* --- empty: each must have an order in which nothing is there; state is a set of items --- */
+
+static bool step_bag(const struct brute *b, const struct brute_op *op, uint64_t *state)
+{
+    (void)b;
+    uint64_t bit = UINT64_C(1) << op->who;
+    if (op->kind == LEAVE)
+        return *state == 0;
+    if (op->kind == TAKE) { /* it may have taken anything, and as much as it likes */
+        *state = 0;
+        return true;
+    }
+    if (((*state & bit) != 0) == (op->kind == PUT))
+        return false;
+    *state ^= bit;
+    return true;
+}
+
+static bool legal_empty(void)
+{
+    bool claimed[IDS + 2] = {false};
+    for (uint32_t log = 0; log < LOGS; log++)
+        for (size_t i = 1; i < history.n[log]; i++) {
+            const struct lb_event *end = &history.events[log][i];
+            if (end->op != LB_OP_CLAIM || end->type != LB_EV_FAIL)
+                continue;
+            legal_order(); /* puts and claims as operations */
+            memset(claimed, 0, sizeof claimed);
+            for (uint32_t k = 0; k < brute.n; k++)
+                if (brute.ops[k].kind == CLAIM)
+                    claimed[brute.ops[k].who] = true;
+            uint64_t taken = UINT64_MAX; /* by claims of unknown outcome: what nobody claimed */
+            for (uint32_t k = 0; k < brute.n; k++)
+                if (brute.ops[k].kind == TAKE && brute.ops[k].low < taken)
+                    taken = brute.ops[k].low;
+            uint32_t n = brute.n, kept = 0;
+            for (uint32_t k = 0; k < n; k++)
+                if (brute.ops[k].kind != TAKE)
+                    brute.ops[kept++] = brute.ops[k];
+            brute.n = kept;
+            for (uint32_t k = 0; k < kept; k++)
+                if (brute.ops[k].kind == PUT && !claimed[brute.ops[k].who] && taken != UINT64_MAX)
+                    add_brute(CLAIM, brute.ops[k].who, taken, UINT64_MAX, true, 0, log);
+            add_brute(LEAVE, 0, end[-1].time_ns, end->time_ns, false, 0, log);
+            for (uint32_t k = 0; k < brute.n; k++)
+                brute.ops[k].log = 0;
+            brute.step = step_bag;
+            if (!brute_legal(&brute))
+                return false;
+        }
+    return true;
+}
+
+/* --- loss: counted again, item by item --- */
+
+static bool legal_loss(void)
+{
+    uint64_t n_missing = 0, n_excused = 0;
+    for (uint64_t id = 1; id <= IDS + 1; id++) {
+        uint64_t put_low = UINT64_MAX, first = UINT64_MAX, last = 0, freed = 0;
+        bool acked = false, finished = false;
+        for (uint32_t log = 0; log < LOGS; log++)
+            for (size_t i = 0; i < history.n[log]; i++) {
+                const struct lb_event *e = &history.events[log][i];
+                const struct lb_event *end = end_of(log, i);
+                if (e->type == LB_EV_NOTE && e->value == id && end != NULL &&
+                    end->type == LB_EV_OK) {
+                    first = end->time_ns < first ? end->time_ns : first;
+                    last = end->time_ns > last ? end->time_ns : last;
+                }
+                if (e->type == LB_EV_INVOKE && e->op == LB_OP_PUT && e->value <= id &&
+                    id < e->value + e->arg && (end == NULL || end->type != LB_EV_FAIL)) {
+                    put_low = e->time_ns;
+                    acked = end != NULL && end->type == LB_EV_OK;
+                }
+            }
+        if (first < put_low)
+            return false; /* a phantom */
+        for (uint32_t log = 0; log < LOGS; log++)
+            for (size_t i = 0; i < history.n[log]; i++) {
+                const struct lb_event *e = &history.events[log][i];
+                const struct lb_event *end = e->type == LB_EV_INVOKE ? end_of(log, i) : NULL;
+                if (e->type != LB_EV_INVOKE || e->value != id || e->op < LB_OP_COMPLETE ||
+                    (end != NULL && end->type == LB_EV_FAIL))
+                    continue;
+                bool ok = end != NULL && end->type == LB_EV_OK;
+                if (e->op == LB_OP_FREE && ok && (end->flags & LB_EVF_EFFECTIVE) != 0 &&
+                    e->time_ns > last)
+                    freed = 1;
+                if (e->op != LB_OP_FREE && (!ok || end->time_ns > last))
+                    finished = true;
+            }
+        n_missing += acked && (last == 0 || (freed && !finished));
+    }
+    for (uint32_t log = 0; log < LOGS; log++)
+        for (size_t i = 0; i < history.n[log]; i++) {
+            const struct lb_event *e = &history.events[log][i];
+            const struct lb_event *end = end_of(log, i);
+            if (e->type == LB_EV_INVOKE && e->op == LB_OP_CLAIM &&
+                (end == NULL || end->type == LB_EV_INFO))
+                n_excused += e->arg;
+        }
+    return n_missing <= n_excused;
+}
+
+/* --- the comparison --- */
+
+static bool judge_legal(const struct shape *shape)
+{
+    struct lb_error err = {0};
+    if (judge_history(&history, &judgement, &err) != 0) {
+        print_history(&history);
+        fail_msg("lb_check: %s", err.message);
+    }
+    if (shape->legal == legal_empty)
+        return judgement.measures.n_empty_unjustified == 0;
+    return judgement.findings[shape->guarantee].n_violations == 0;
+}
+
+/* Order is asked of items that were put before they were claimed, once. */
+static bool is_ordered(void)
+{
+    uint64_t seen[IDS + 2] = {0};
+    for (uint32_t log = 0; log < LOGS; log++)
+        for (size_t i = 0; i < history.n[log]; i++)
+            if (history.events[log][i].type == LB_EV_NOTE &&
+                seen[history.events[log][i].value]++ > 0)
+                return false;
+    history.model.drained = false;
+    judge_legal(&(const struct shape){.guarantee = LB_G_NO_LOSS});
+    return judgement.findings[LB_G_NO_LOSS].n_violations == 0;
+}
+
+/* Violations that only the reuse of one reset makes, and that the judge lets pass. */
+static uint64_t n_passed;
+
+static bool compare(const struct shape *shape)
+{
+    bool expected = shape->legal(), got = judge_legal(shape);
+    if (!expected && got && shape->legal == legal_items) {
+        n_passed++;
+        expected = legal_items_at_least();
+    }
+    if (expected == got)
+        return got;
+    print_history(&history);
+    for (uint32_t i = 0; i < brute.n; i++)
+        printf("# op %d of %u: %llu..%llu%s a=%llu\n", brute.ops[i].kind, brute.ops[i].who,
+               (unsigned long long)brute.ops[i].low, (unsigned long long)brute.ops[i].high,
+               brute.ops[i].optional ? " (optional)" : "", (unsigned long long)brute.ops[i].a);
+    fail_msg("%s: %s by search, %s by the judge (%s); seed %llu", shape->name,
+             expected ? "legal" : "illegal", got ? "legal" : "illegal",
+             judgement.findings[shape->guarantee].witness[0].text, (unsigned long long)seed);
+    return got;
+}
+
+static void agree(void **state)
+{
+    const struct shape *shape = *state;
+    struct tally tally = {.name = shape->name};
+    struct lb_random random;
+    lb_random_init(&random, seed, (uint64_t)(shape->name[0] * 256 + shape->name[1]));
+    n_passed = 0;
+    for (uint64_t n = test_histories(100000); tally.n < n;) {
+        generate(shape, &random);
+        if (shape->once && !is_ordered())
+            continue;
+        bool legal = compare(shape);
+        tally.n++;
+        tally.n_legal += legal;
+        for (int i = 0; i < 2 && legal && tally.n < n; i++) {
+            mutate(&history, &random, (uint32_t)(6 * shape->tick));
+            if (shape->once && !is_ordered())
+                break;
+            bool still = compare(shape);
+            tally.n++;
+            tally.n_legal += still;
+            tally.n_flipped += !still;
+            legal = still;
+        }
+    }
+    if (n_passed > 0)
+        printf("# %s: %llu histories were illegal only because a reset opened an item twice\n",
+               shape->name, (unsigned long long)n_passed);
+    if (!tally_is_fair(&tally) || n_passed * (shape->recurring ? 6 : 100) > tally.n - tally.n_legal)
+        fail_msg("%s: the histories are too one-sided to tell", shape->name);
+}
+
+static struct shape shapes[] = {
+    {.name = "items",
+     .odd_ends = true,
+     .resets = true,
+     .batches = true,
+     .tick = 1,
+     .guarantee = LB_G_NO_DUPLICATE,
+     .legal = legal_items},
+    {.name = "recurring item",
+     .resets = true,
+     .recurring = true,
+     .tick = 1,
+     .guarantee = LB_G_NO_DUPLICATE,
+     .legal = legal_items},
+    {.name = "leased items",
+     .lease = true,
+     .odd_ends = true,
+     .resets = true,
+     .late = true,
+     .tick = MS,
+     .guarantee = LB_G_NO_DUPLICATE,
+     .legal = legal_items},
+    {.name = "owners of items",
+     .lease = true,
+     .resets = true,
+     .late = true,
+     .tick = MS,
+     .guarantee = LB_G_OWNER_RELEASE,
+     .legal = legal_owners},
+    {.name = "order",
+     .odd_ends = true,
+     .once = true,
+     .batches = true,
+     .tick = 1,
+     .guarantee = LB_G_FIFO,
+     .legal = legal_order},
+    {.name = "empty",
+     .odd_ends = true,
+     .once = true,
+     .batches = true,
+     .tick = 1,
+     .guarantee = LB_G_FIFO,
+     .legal = legal_empty},
+    {.name = "loss",
+     .odd_ends = true,
+     .drained = true,
+     .batches = true,
+     .tick = 1,
+     .guarantee = LB_G_NO_LOSS,
+     .legal = legal_loss},
+};
+
+int main(void)
+{
+    enum { N = sizeof shapes / sizeof shapes[0] };
+    struct CMUnitTest tests[N];
+    for (size_t i = 0; i < N; i++)
+        tests[i] = (struct CMUnitTest){
+            .name = shapes[i].name, .test_func = agree, .initial_state = &shapes[i]};
+    seed = test_seed();
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,38 @@
+/* For tests of numbers and properties. Include after cmocka.h. */
+#ifndef LB_TEST_PROPERTY_H
+#define LB_TEST_PROPERTY_H
+
+#include "random.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* The seed of a property test: LB_TEST_SEED, or a new one; printed either way, to run it again. */
+static inline uint64_t lb_test_seed(void)
+{
+    const char *text = getenv("LB_TEST_SEED");
+    uint64_t seed = text != NULL ? strtoull(text, NULL, 10) : lb_random_seed();
+    printf("# seed %" PRIu64 "\n", seed);
+    return seed;
+}
+
+/* Standard normal, by Box and Muller. */
+static inline double lb_test_normal(struct lb_random *random)
+{
+    double u = 1 - lb_random_unit(random), v = lb_random_unit(random);
+    return sqrt(-2 * log(u)) * cos(2 * acos(-1) * v);
+}
+
+/* |a - b| <= epsilon. cmocka 1.1 compares floats only, and says too little. */
+#define assert_near(a, b, epsilon) lb_test_near((a), (b), (epsilon), __FILE__, __LINE__)
+static inline void lb_test_near(double a, double b, double epsilon, const char *file, int line)
+{
+    if (fabs(a - b) <= epsilon)
+        return;
+    print_error("%.12g is not within %g of %.12g\n", a, epsilon, b);
+    _fail(file, line);
+}
+
+#endif

@@ -1,0 +1,208 @@
+/* What cells come to: expectations, verdicts over several runs, medians, the command that repeats.
+ */
+#include "report.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct lb_break breaks[] = {
+    {.guarantee = LB_G_EXCLUSIVE,
+     .engines = "postgres,mariadb",
+     .scenario = "mutex-pair",
+     .why = "a"},
+    {.guarantee = LB_G_FIFO, .why = "b"},
+    {.guarantee = LB_G_OWNER_RELEASE, .options = "form=in size=2", .why = "c"},
+    {0},
+};
+static const struct lb_strategy strategy = {.name = "s", .shape = LB_LOCK, .breaks = breaks};
+static struct lb_setting settings[] = {{"size", "2"}, {"form", "in"}};
+
+/* A cell of the strategy with n runs; runs are zeroed. */
+static struct lb_cell make_cell(const char *engine, const char *scenario, size_t n_runs)
+{
+    struct lb_cell cell = {
+        .strategy = &strategy, .strategy_path = "s", .scenario_path = "mutex-hot"};
+    struct lb_error err;
+    snprintf(cell.name, sizeof cell.name, "s");
+    snprintf(cell.engine, sizeof cell.engine, "%s", engine);
+    lb_scenario_init(&cell.scenario);
+    snprintf(cell.scenario.name, sizeof cell.scenario.name, "%s", scenario);
+    for (size_t i = 0; i < n_runs; i++) {
+        struct lb_outcome *run = calloc(1, sizeof *run);
+        assert_non_null(run);
+        for (int g = 0; g < LB_GUARANTEES; g++)
+            run->judgement.findings[g].verdict = LB_V_NOT_CLAIMED;
+        run->witnesses_agree = true;
+        assert_int_equal(lb_cell_add(&cell, run, &err), 0);
+    }
+    return cell;
+}
+
+static enum lb_expectation expectation(const char *engine, const char *scenario, size_t n_settings,
+                                       enum lb_guarantee guarantee, enum lb_verdict verdict)
+{
+    struct lb_cell cell = make_cell(engine, scenario, 1);
+    cell.runs[0]->judgement.findings[guarantee].verdict = verdict;
+    cell.settings = settings;
+    cell.n_settings = n_settings;
+    enum lb_expectation result = lb_cell_expectation(&cell, guarantee);
+    cell.settings = NULL;
+    lb_cell_release(&cell);
+    return result;
+}
+
+static void known_breaks_are_expected_where_they_apply(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *engine, *scenario;
+        size_t n_settings;
+        enum lb_guarantee guarantee;
+        enum lb_verdict verdict;
+        enum lb_expectation wanted;
+    } cases[] = {
+        /* by engine and scenario */
+        {"postgres", "mutex-pair", 0, LB_G_EXCLUSIVE, LB_V_VIOLATED, LB_EXPECT_CAUGHT},
+        {"postgres:2", "mutex-pair", 0, LB_G_EXCLUSIVE, LB_V_VIOLATED, LB_EXPECT_CAUGHT},
+        {"mariadb", "mutex-pair", 0, LB_G_EXCLUSIVE, LB_V_HELD, LB_EXPECT_MISSED},
+        {"sqlite", "mutex-pair", 0, LB_G_EXCLUSIVE, LB_V_HELD, LB_EXPECT_KEPT},
+        {"sqlite", "mutex-pair", 0, LB_G_EXCLUSIVE, LB_V_VIOLATED, LB_EXPECT_BROKEN},
+        {"post", "mutex-pair", 0, LB_G_EXCLUSIVE, LB_V_VIOLATED, LB_EXPECT_BROKEN},
+        /* in another scenario it may show, and need not */
+        {"postgres", "mutex-hot", 0, LB_G_EXCLUSIVE, LB_V_VIOLATED, LB_EXPECT_CAUGHT},
+        {"postgres", "mutex-hot", 0, LB_G_EXCLUSIVE, LB_V_HELD, LB_EXPECT_KEPT},
+        /* everywhere */
+        {"sqlite", "limited", 0, LB_G_FIFO, LB_V_HELD, LB_EXPECT_MISSED},
+        {"sqlite", "limited", 0, LB_G_FIFO, LB_V_VIOLATED, LB_EXPECT_CAUGHT},
+        /* a break of the defaults need not show with options */
+        {"sqlite", "limited", 1, LB_G_FIFO, LB_V_HELD, LB_EXPECT_KEPT},
+        /* a break of options: all of them */
+        {"sqlite", "limited", 2, LB_G_OWNER_RELEASE, LB_V_VIOLATED, LB_EXPECT_CAUGHT},
+        {"sqlite", "limited", 2, LB_G_OWNER_RELEASE, LB_V_HELD, LB_EXPECT_MISSED},
+        {"sqlite", "limited", 1, LB_G_OWNER_RELEASE, LB_V_VIOLATED, LB_EXPECT_BROKEN},
+        {"sqlite", "limited", 0, LB_G_OWNER_RELEASE, LB_V_HELD, LB_EXPECT_KEPT},
+        /* no verdict */
+        {"postgres", "mutex-pair", 0, LB_G_EXCLUSIVE, LB_V_NOT_TESTED, LB_EXPECT_UNTESTED},
+        {"postgres", "mutex-pair", 0, LB_G_PROGRESS, LB_V_NOT_CLAIMED, LB_EXPECT_NOTHING},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        enum lb_expectation got =
+            expectation(cases[i].engine, cases[i].scenario, cases[i].n_settings, cases[i].guarantee,
+                        cases[i].verdict);
+        if (got != cases[i].wanted)
+            fail_msg("case %zu: %d and not %d", i, (int)got, (int)cases[i].wanted);
+    }
+}
+
+static void a_run_that_ended_early_proves_nothing(void **state)
+{
+    (void)state;
+    struct lb_cell cell = make_cell("sqlite", "mutex-hot", 1);
+    struct lb_finding *finding = &cell.runs[0]->judgement.findings[LB_G_EXCLUSIVE];
+    finding->verdict = LB_V_HELD;
+    assert_int_equal(lb_cell_standing(&cell), LB_STANDS_HELD);
+    cell.runs[0]->state = LB_RUN_INTERRUPTED;
+    assert_int_equal(lb_cell_standing(&cell), LB_STANDS_INCONCLUSIVE);
+    assert_int_equal(lb_cell_expectation(&cell, LB_G_EXCLUSIVE), LB_EXPECT_UNTESTED);
+    finding->verdict = LB_V_VIOLATED; /* that stands */
+    assert_int_equal(lb_cell_standing(&cell), LB_STANDS_VIOLATED);
+    assert_int_equal(lb_cell_expectation(&cell, LB_G_EXCLUSIVE), LB_EXPECT_BROKEN);
+    lb_cell_release(&cell);
+}
+
+static void one_violation_in_several_runs_is_one(void **state)
+{
+    (void)state;
+    char text[200];
+    const struct lb_outcome *run = NULL;
+    struct lb_cell cell = make_cell("sqlite", "mutex-hot", 3);
+    for (size_t i = 0; i < 3; i++)
+        cell.runs[i]->judgement.findings[LB_G_EXCLUSIVE].verdict = LB_V_HELD;
+    assert_string_equal(lb_cell_verdict(&cell, text, sizeof text), "held");
+    cell.runs[1]->judgement.findings[LB_G_EXCLUSIVE].verdict = LB_V_VIOLATED;
+    cell.runs[2]->judgement.findings[LB_G_FENCED].verdict = LB_V_VIOLATED;
+    assert_string_equal(lb_cell_verdict(&cell, text, sizeof text), "VIOLATED exclusive fenced 2/3");
+    const struct lb_finding *finding = lb_cell_finding(&cell, LB_G_EXCLUSIVE, &run);
+    assert_int_equal(finding->verdict, LB_V_VIOLATED);
+    assert_ptr_equal(run, cell.runs[1]);
+    lb_cell_release(&cell);
+}
+
+static void a_cell_without_verdicts_is_not_held(void **state)
+{
+    (void)state;
+    char text[200];
+    struct lb_cell cell = make_cell("sqlite", "mutex-hot", 1);
+    cell.runs[0]->judgement.findings[LB_G_EXCLUSIVE].verdict = LB_V_NOT_TESTED;
+    assert_string_equal(lb_cell_verdict(&cell, text, sizeof text), "not tested");
+    lb_cell_release(&cell);
+}
+
+static void numbers_are_medians(void **state)
+{
+    (void)state;
+    struct lb_summary summary;
+    struct lb_cell cell = make_cell("sqlite", "mutex-hot", 3);
+    static const double rates[] = {300, 100, 110};
+    for (size_t i = 0; i < 3; i++) {
+        cell.runs[i]->successes_per_s = rates[i];
+        cell.runs[i]->service[LB_M_ACQUIRE] = lb_histogram_new();
+        assert_non_null(cell.runs[i]->service[LB_M_ACQUIRE]);
+        for (size_t n = 0; n < (i == 2 ? 99 : 100); n++)
+            lb_histogram_record(cell.runs[i]->service[LB_M_ACQUIRE], 10 * (i + 1));
+    }
+    lb_cell_summarise(&cell, &summary);
+    assert_true(summary.successes_per_s > 109 && summary.successes_per_s < 111);
+    assert_int_equal(summary.quantile_ns[0], 20);
+    assert_int_equal(summary.max_ns, 20);
+    /* p90 wants 100 samples of every run */
+    assert_int_equal(summary.quantile_ns[1], UINT64_MAX);
+    lb_histogram_record(cell.runs[2]->service[LB_M_ACQUIRE], 30);
+    lb_cell_summarise(&cell, &summary);
+    assert_int_equal(summary.quantile_ns[1], 20);
+    lb_cell_release(&cell);
+}
+
+static void the_command_repeats_what_differs(void **state)
+{
+    (void)state;
+    char text[1200], label[] = "postgresql://u@h/x?a=1&b=it's";
+    struct lb_error err;
+    struct lb_target target = {.label = label};
+    struct lb_setting option = {"form", "a b"};
+    struct lb_cell cell = make_cell("postgres", "mutex-hot", 1);
+    cell.strategy_path = "./my lock.sql";
+    cell.target = &target;
+    assert_int_equal(lb_scenario_load("mutex-hot", &cell.scenario, &err), 0);
+    assert_int_equal(lb_scenario_set(&cell.scenario, "workers", "3", &err), 0);
+    assert_int_equal(lb_scenario_set(&cell.scenario, "guard", "yes", &err), 0);
+    cell.settings = &option;
+    cell.n_settings = 1;
+    cell.runs[0]->seed = 7;
+    assert_string_equal(lb_reproduce(&cell, cell.runs[0], text, sizeof text),
+                        "lockbench run -s './my lock.sql' -d 'postgresql://u@h/x?a=1&b=it'\\''s' "
+                        "-S mutex-hot --workers 3 --guard --opt 'form=a b' --seed 7");
+    char small[20];
+    lb_reproduce(&cell, cell.runs[0], small, sizeof small);
+    assert_int_equal(strlen(small), sizeof small - 1);
+    cell.settings = NULL;
+    lb_cell_release(&cell);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(known_breaks_are_expected_where_they_apply),
+        cmocka_unit_test(a_run_that_ended_early_proves_nothing),
+        cmocka_unit_test(one_violation_in_several_runs_is_one),
+        cmocka_unit_test(a_cell_without_verdicts_is_not_held),
+        cmocka_unit_test(numbers_are_medians),
+        cmocka_unit_test(the_command_repeats_what_differs),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

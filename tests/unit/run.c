@@ -1,0 +1,424 @@
+/* Runs on strategies that need no database: what the harness itself counts, times and sees. The
+ * fake flows here test the harness's own arithmetic only.
+ */
+#include "crew.h"
+#include "random.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static int fake_setup(struct lb_strategy_plan *plan, struct lb_session *session,
+                      struct lb_error *err)
+{
+    (void)session;
+    (void)err;
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    plan->shared = &mutex;
+    return LB_OK;
+}
+
+static int fake_open(struct lb_actor *actor, struct lb_error *err)
+{
+    (void)err;
+    actor->state = NULL;
+    return LB_OK;
+}
+
+static void fake_close(struct lb_actor *actor)
+{
+    (void)actor;
+}
+
+static int fake_teardown(struct lb_strategy_plan *plan, struct lb_session *session,
+                         struct lb_error *err)
+{
+    (void)plan;
+    (void)session;
+    (void)err;
+    return LB_OK;
+}
+
+static void nap(uint64_t ns)
+{
+    struct timespec left = {.tv_sec = (time_t)(ns / 1000000000u),
+                            .tv_nsec = (long)(ns % 1000000000u)};
+    nanosleep(&left, NULL);
+}
+
+/* 1 ms of service, and one stall of 500 ms half a second into the run. */
+enum { STALL_MS = 500, SERVICE_US = 1000, RATE_PER_S = 200, SECONDS = 5 };
+
+/* When each of its operations began and ended: an account of its own, beside the harness's. */
+struct stall {
+    bool done;
+    size_t n;
+    uint64_t start_ns[RATE_PER_S * SECONDS + 1], end_ns[RATE_PER_S * SECONDS + 1];
+};
+
+static struct stall the_stall;
+
+static int stall_open(struct lb_actor *actor, struct lb_error *err)
+{
+    (void)err;
+    memset(&the_stall, 0, sizeof the_stall);
+    actor->state = &the_stall;
+    return LB_OK;
+}
+
+static int stall_acquire(struct lb_actor *actor, const struct lb_request *request,
+                         struct lb_grant *grant, struct lb_error *err)
+{
+    (void)request;
+    (void)grant;
+    (void)err;
+    struct stall *stall = actor->state;
+    size_t i = stall->n < RATE_PER_S * SECONDS ? stall->n++ : RATE_PER_S * SECONDS;
+    stall->start_ns[i] = lb_now_ns();
+    if (!stall->done && stall->start_ns[i] - stall->start_ns[0] > 1000000000u) {
+        stall->done = true;
+        nap(STALL_MS * UINT64_C(1000000));
+    }
+    nap(SERVICE_US * UINT64_C(1000));
+    stall->end_ns[i] = lb_now_ns();
+    return LB_OK;
+}
+
+static int fake_release(struct lb_actor *actor, const struct lb_request *request,
+                        struct lb_grant *grant, struct lb_error *err)
+{
+    (void)actor;
+    (void)request;
+    (void)err;
+    grant->effective = true;
+    return LB_OK;
+}
+
+static int no_acquire(struct lb_actor *actor, const struct lb_request *request,
+                      struct lb_grant *grant, struct lb_error *err)
+{
+    (void)actor;
+    (void)request;
+    (void)grant;
+    (void)err;
+    return LB_OK;
+}
+
+static int mutex_acquire(struct lb_actor *actor, const struct lb_request *request,
+                         struct lb_grant *grant, struct lb_error *err)
+{
+    (void)request;
+    (void)grant;
+    (void)err;
+    pthread_mutex_lock(actor->plan->shared);
+    return LB_OK;
+}
+
+static int mutex_release(struct lb_actor *actor, const struct lb_request *request,
+                         struct lb_grant *grant, struct lb_error *err)
+{
+    (void)request;
+    (void)err;
+    grant->effective = true;
+    pthread_mutex_unlock(actor->plan->shared);
+    return LB_OK;
+}
+
+static int broken_acquire(struct lb_actor *actor, const struct lb_request *request,
+                          struct lb_grant *grant, struct lb_error *err)
+{
+    (void)actor;
+    (void)request;
+    (void)grant;
+    return lb_fail(err, LB_E_SQL, "the statement is wrong");
+}
+
+static const struct lb_flow flows[] = {
+    {.setup = fake_setup,
+     .open = stall_open,
+     .acquire = stall_acquire,
+     .release = fake_release,
+     .close = fake_close,
+     .teardown = fake_teardown},
+    {.setup = fake_setup,
+     .open = fake_open,
+     .acquire = no_acquire,
+     .release = fake_release,
+     .close = fake_close,
+     .teardown = fake_teardown},
+    {.setup = fake_setup,
+     .open = fake_open,
+     .acquire = mutex_acquire,
+     .release = mutex_release,
+     .close = fake_close,
+     .teardown = fake_teardown},
+    {.setup = fake_setup,
+     .open = fake_open,
+     .acquire = broken_acquire,
+     .release = fake_release,
+     .close = fake_close,
+     .teardown = fake_teardown},
+};
+enum which { STALL, OPEN_DOOR, MUTEX, BROKEN };
+
+/* Runs a fake under "key value" pairs; NULL ends them. */
+static int run_fake(enum which which, const char *const *pairs, struct lb_outcome **ret_outcome,
+                    struct lb_error *err)
+{
+    struct lb_strategy strategy = {.name = "fake",
+                                   .shape = LB_LOCK,
+                                   .no_database = true,
+                                   .claims = LB_G_BIT(LB_G_EXCLUSIVE),
+                                   .flow = &flows[which]};
+    struct lb_scenario scenario;
+    struct lb_stop stop = {0};
+    lb_scenario_init(&scenario);
+    for (; pairs[0] != NULL; pairs += 2)
+        assert_int_equal(lb_scenario_set(&scenario, pairs[0], pairs[1], err), 0);
+    struct lb_run_plan plan = {
+        .strategy = &strategy, .scenario = &scenario, .seed = 7, .record = true};
+    return lb_run(&plan, &stop, NULL, NULL, ret_outcome, err);
+}
+
+static struct lb_outcome *must_run(enum which which, const char *const *pairs)
+{
+    struct lb_outcome *outcome = NULL;
+    struct lb_error err = {0};
+    if (run_fake(which, pairs, &outcome, &err) != 0)
+        fail_msg("%s", err.message);
+    return outcome;
+}
+
+static double within(const struct lb_histogram *histogram, double q)
+{
+    return (double)lb_histogram_quantile(histogram, q) / 1e9;
+}
+
+static int compare_u64(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* Coordinated omission: arrivals that a stall kept waiting are in the response, from when they were
+ * meant to start, and not in the service.
+ *
+ * Without noise, with arrivals at rate r, service time s and a stall of length S, the arrival x
+ * after the stall's start is answered S - x (1 - r s) later: of n arrivals, quantile q is
+ * S - (n (1 - q) / r)(1 - r s). A loaded machine only adds to that, so it is a lower bound; the
+ * value itself is compared with the strategy's own account of when it was called and when it
+ * answered. */
+static void a_stall_is_in_the_response_not_in_the_service(void **state)
+{
+    (void)state;
+    struct lb_outcome *outcome = NULL;
+    /* Where the harness itself says that it fell behind, there is nothing to compare. */
+    for (int tries = 0; tries < 5; tries++) {
+        lb_outcome_free(outcome);
+        outcome =
+            must_run(STALL, (const char *[]){"workers", "1", "resources", "1", "hold", "0", "rate",
+                                             "200/s", "duration", "5s", "warmup", "0", NULL});
+        if (outcome->state == LB_RUN_COMPLETE && outcome->counts[LB_M_ACQUIRE].skipped == 0)
+            break;
+        print_message("# again: %s\n", outcome->reason);
+    }
+    if (outcome->state != LB_RUN_COMPLETE) {
+        lb_outcome_free(outcome);
+        print_message("# five runs were invalid: this machine is too busy to tell\n");
+        return;
+    }
+    const struct lb_histogram *response = outcome->response[LB_M_ACQUIRE];
+    const struct lb_histogram *service = outcome->service[LB_M_ACQUIRE];
+    size_t n = (size_t)response->count;
+    assert_true(n >= 900 && n <= RATE_PER_S * SECONDS && n <= the_stall.n);
+    /* The schedule's zero, as the earliest start against its arrival tells it. */
+    const uint64_t gap_ns = 1000000000u / RATE_PER_S;
+    uint64_t zero_ns = UINT64_MAX;
+    for (size_t i = 0; i < n; i++)
+        if (the_stall.start_ns[i] - i * gap_ns < zero_ns)
+            zero_ns = the_stall.start_ns[i] - i * gap_ns;
+    static uint64_t expected_ns[RATE_PER_S * SECONDS];
+    for (size_t i = 0; i < n; i++)
+        expected_ns[i] = the_stall.end_ns[i] - (zero_ns + i * gap_ns);
+    qsort(expected_ns, n, sizeof *expected_ns, compare_u64);
+    for (int percent = 50; percent <= 99; percent += 7) {
+        size_t rank = (n * (size_t)percent + 99) / 100 - 1;
+        double expected = (double)expected_ns[rank] / 1e9;
+        double measured = within(response, percent / 100.0);
+        double formula =
+            STALL_MS / 1e3 - (double)(n - rank) / RATE_PER_S * (1 - RATE_PER_S * SERVICE_US / 1e6);
+        print_message("# p%d: response %.4f s, by the strategy's account %.4f, formula %.4f\n",
+                      percent, measured, expected, formula);
+        /* The bucket's error, and 10 ms: how late the earliest start may have been, and what a
+         * loaded machine puts between the strategy's clock reads and the harness's. */
+        assert_true(measured > expected * 0.996 - 0.01);
+        assert_true(measured < expected * 1.004 + 0.01);
+        assert_true(measured > formula - 0.01);
+    }
+    assert_true(within(service, 0.95) < within(response, 0.95) / 2);
+    assert_true(service->max >= STALL_MS * UINT64_C(1000000));
+    const struct lb_counts *counts = &outcome->counts[LB_M_ACQUIRE];
+    assert_int_equal(counts->planned, counts->started + counts->skipped);
+    assert_int_equal(counts->skipped, 0);
+    lb_outcome_free(outcome);
+}
+
+static void what_cannot_wait_is_skipped_and_counted(void **state)
+{
+    (void)state;
+    struct lb_outcome *outcome =
+        must_run(STALL, (const char *[]){"workers", "1", "hold", "0", "rate", "2k/s", "max-pending",
+                                         "50", "duration", "500ms", "warmup", "0", NULL});
+    const struct lb_counts *counts = &outcome->counts[LB_M_ACQUIRE];
+    assert_true(counts->skipped > 100); /* 1 ms of service serves 1k/s at most */
+    assert_int_equal(counts->planned, counts->started + counts->skipped);
+    /* Nobody waits behind more than 50 others of half a millisecond each, and the service. */
+    assert_true(lb_histogram_quantile(outcome->response[LB_M_ACQUIRE], 0.5) < 200000000);
+    lb_outcome_free(outcome);
+}
+
+static void an_open_door_is_seen_by_all_witnesses(void **state)
+{
+    (void)state;
+    static const char *const modes[] = {"0", "2"};
+    for (size_t i = 0; i < 2; i++) {
+        struct lb_outcome *outcome =
+            must_run(OPEN_DOOR, (const char *[]){"workers", "4", "processes", modes[i], "hold",
+                                                 "1ms", "duration", "200ms", "warmup", "0", NULL});
+        const struct lb_finding *exclusive = &outcome->judgement.findings[LB_G_EXCLUSIVE];
+        assert_int_equal(exclusive->verdict, LB_V_VIOLATED);
+        assert_true(exclusive->n_violations > 10);
+        assert_true(outcome->live.n_overlaps > 10);
+        assert_true(outcome->live.n_lost_updates > 10);
+        assert_true(outcome->live.hold_sum_exceeds);
+        assert_true(outcome->witnesses_agree);
+        lb_outcome_free(outcome);
+    }
+}
+
+static void a_mutex_holds(void **state)
+{
+    (void)state;
+    struct lb_outcome *outcome =
+        must_run(MUTEX, (const char *[]){"workers", "4", "hold", "100us", "duration", "200ms",
+                                         "warmup", "50ms", NULL});
+    assert_int_equal(outcome->judgement.findings[LB_G_EXCLUSIVE].verdict, LB_V_HELD);
+    assert_int_equal(outcome->live.n_overlaps, 0);
+    assert_int_equal(outcome->live.n_lost_updates, 0);
+    assert_false(outcome->live.hold_sum_exceeds);
+    assert_true(outcome->counts[LB_M_ACQUIRE].succeeded > 0);
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < outcome->n_workers; i++)
+        sum += outcome->worker_successes[i];
+    assert_int_equal(sum, outcome->counts[LB_M_ACQUIRE].succeeded);
+    lb_outcome_free(outcome);
+}
+
+static void a_killed_holder_is_buried_and_replaced(void **state)
+{
+    (void)state;
+    struct lb_outcome *outcome =
+        must_run(OPEN_DOOR, (const char *[]){"workers", "2", "hold", "2ms", "think", "2ms", "fault",
+                                             "kill", "fault-interval", "30ms", "fault-count", "5",
+                                             "duration", "3s", "warmup", "0", NULL});
+    /* As many as there is time for: forking is slow under the sanitizers. */
+    assert_in_range(outcome->n_faults, 1, 5);
+    assert_int_equal(outcome->judgement.measures.n_deaths, outcome->n_faults);
+    assert_true(outcome->witnesses_agree);
+    lb_outcome_free(outcome);
+}
+
+static void a_rejected_statement_ends_the_run_with_its_reason(void **state)
+{
+    (void)state;
+    struct lb_outcome *outcome = NULL;
+    struct lb_error err = {0};
+    int rc =
+        run_fake(BROKEN, (const char *[]){"workers", "3", "duration", "10s", "warmup", "0", NULL},
+                 &outcome, &err);
+    assert_int_equal(rc, LB_E_SQL);
+    assert_string_equal(err.message, "the statement is wrong");
+    assert_null(outcome);
+}
+
+/* --- the witnesses by themselves --- */
+
+static void witnesses_do_not_invent(void **state)
+{
+    (void)state;
+    uint32_t capacity[2] = {1, 2};
+    struct lb_live *live = lb_live_new(2, capacity, 4);
+    struct lb_live_witness result;
+    /* One after the other, readers together, two in a room for two, an item given back. */
+    for (uint32_t worker = 0; worker < 3; worker++)
+        lb_live_leave(live, 0, false, worker, lb_live_enter(live, 0, false, worker), 10);
+    lb_live_enter(live, 0, true, 0);
+    lb_live_enter(live, 0, true, 1);
+    lb_live_leave(live, 0, true, 0, 0, 10);
+    lb_live_leave(live, 0, true, 1, 0, 10);
+    lb_live_enter(live, 1, false, 0);
+    lb_live_enter(live, 1, false, 1);
+    lb_live_leave(live, 1, false, 0, 0, 10);
+    lb_live_leave(live, 1, false, 1, 0, 10);
+    lb_live_item(live, 1, 0);
+    lb_live_item_back(live, 1);
+    lb_live_item(live, 1, 1);
+    lb_live_item(live, 99, 1); /* beyond what is watched */
+    lb_live_result(live, 30, &result);
+    assert_int_equal(result.n_overlaps, 0);
+    assert_int_equal(result.n_lost_updates, 0);
+    assert_false(result.hold_sum_exceeds);
+    lb_live_free(live);
+}
+
+static void witnesses_see_each_kind_of_overlap(void **state)
+{
+    (void)state;
+    uint32_t capacity[2] = {1, 2};
+    struct lb_live_witness result;
+    struct lb_live *live = lb_live_new(2, capacity, 4);
+    uint64_t a = lb_live_enter(live, 0, false, 0);
+    uint64_t b = lb_live_enter(live, 0, false, 1);
+    lb_live_leave(live, 0, false, 0, a, 10);
+    lb_live_leave(live, 0, false, 1, b, 10);
+    lb_live_result(live, 15, &result);
+    assert_true(result.n_overlaps >= 1);
+    assert_int_equal(result.first, 0);
+    assert_int_equal(result.second, 1);
+    assert_int_equal(result.n_lost_updates, 1);
+    assert_true(result.hold_sum_exceeds);
+    lb_live_free(live);
+
+    live = lb_live_new(2, capacity, 4);
+    lb_live_enter(live, 0, true, 0); /* a reader, then a writer */
+    lb_live_enter(live, 0, false, 1);
+    assert_int_equal(lb_live_overlaps(live), 1);
+    lb_live_enter(live, 1, false, 0); /* three in a room for two */
+    lb_live_enter(live, 1, false, 1);
+    lb_live_enter(live, 1, false, 2);
+    assert_int_equal(lb_live_overlaps(live), 2);
+    lb_live_item(live, 2, 0);
+    lb_live_item(live, 2, 1);
+    assert_int_equal(lb_live_overlaps(live), 3);
+    lb_live_free(live);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_stall_is_in_the_response_not_in_the_service),
+        cmocka_unit_test(what_cannot_wait_is_skipped_and_counted),
+        cmocka_unit_test(an_open_door_is_seen_by_all_witnesses),
+        cmocka_unit_test(a_mutex_holds),
+        cmocka_unit_test(a_killed_holder_is_buried_and_replaced),
+        cmocka_unit_test(a_rejected_statement_ends_the_run_with_its_reason),
+        cmocka_unit_test(witnesses_do_not_invent),
+        cmocka_unit_test(witnesses_see_each_kind_of_overlap),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,194 @@
+/* Scenario keys, files, and every built-in scenario. */
+#include "scenario.h"
+#include "nearest.h"
+#include "strategy.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static int parse(const char *text, struct lb_scenario *scenario, struct lb_error *err)
+{
+    err->message[0] = '\0';
+    return lb_scenario_parse("some/x.ini", text, strlen(text), scenario, err);
+}
+
+static void built_in_scenarios_are_valid_and_ask(void **state)
+{
+    (void)state;
+    size_t n = 0;
+    for (const struct lb_embedded_scenario *e = lb_embedded_scenarios; e->name != NULL; e++, n++) {
+        struct lb_scenario scenario;
+        struct lb_error err;
+        if (lb_scenario_load(e->name, &scenario, &err) != 0)
+            fail_msg("%s", err.message);
+        assert_string_equal(scenario.name, e->name);
+        size_t length = strlen(scenario.question);
+        assert_true(length > 20);
+        assert_int_equal(scenario.question[length - 1], '?');
+    }
+    assert_true(n >= 8);
+}
+
+/* What get writes, set takes, and it comes to the same. */
+static void values_go_both_ways(void **state)
+{
+    (void)state;
+    static const char *const samples[] = {
+        "0",      "1",       "7",           "0.125",        "1h",          "90s",
+        "1500ms", "12345ns", "1,2,4",       "no",           "yes",         "jitter",
+        "fixed",  "queue",   "exponential", "serializable", "lock",        "read-committed",
+        "kill",   "pause",   "none",        "800/s",        "poisson:10/s"};
+    for (const struct lb_key *key = lb_scenario_keys; key->name != NULL; key++) {
+        size_t n_taken = 0;
+        for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++) {
+            struct lb_scenario a, b;
+            struct lb_error err;
+            char first[300], second[300];
+            lb_scenario_init(&a);
+            lb_scenario_init(&b);
+            if (lb_scenario_set(&a, key->name, samples[i], &err) != 0)
+                continue;
+            n_taken++;
+            lb_scenario_get(&a, key, first, sizeof first);
+            assert_int_equal(lb_scenario_set(&b, key->name, first, &err), 0);
+            lb_scenario_get(&b, key, second, sizeof second);
+            assert_string_equal(first, second);
+        }
+        if (n_taken < 2)
+            fail_msg("%s took %zu of the samples", key->name, n_taken);
+        assert_non_null(key->help);
+        assert_true(key->shapes != 0);
+    }
+}
+
+static void a_file_sets_keys(void **state)
+{
+    (void)state;
+    struct lb_scenario s;
+    struct lb_error err;
+    assert_int_equal(parse("# Question: is it\n# so?\n# Expected: yes\nworkers = 3\n"
+                           "[scenario]\nhold=2.5ms ; a comment\nshared = 0.5\n",
+                           &s, &err),
+                     0);
+    assert_string_equal(s.name, "x");
+    assert_string_equal(s.question, "is it so?");
+    assert_int_equal(s.workers, 3);
+    assert_int_equal(s.hold_ns, 2500000);
+    assert_true(s.shared > 0.49 && s.shared < 0.51);
+}
+
+static void mistakes_are_told_with_their_line(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        {"workers = 3\nwokers = 4\n", "some/x.ini:2: unknown key 'wokers'; did you mean workers?"},
+        {"\n\nhold = 3\n",
+         "some/x.ini:3: hold: '3' is not a time with its unit, such as 10s, 5ms or 500us"},
+        {"workers\n", "some/x.ini:1: neither a comment nor `key = value`"},
+        {"[scenari]\nworkers = 3\n",
+         "some/x.ini:1: unknown section [scenari]; did you mean scenario?"},
+        {"workers = 3\n  4\n",
+         "some/x.ini:2: an indented line; every key stands at the start of its line"},
+        {"workers = 3\nhold = 1ms\nworkers = 4\n", "some/x.ini:3: workers is set a second time"},
+        {"shape = lock\nbacklog = 10\n", "some/x.ini: backlog has no meaning for a lock scenario"},
+        {"resources = 3\ncapacity = 1,2\n",
+         "some/x.ini: capacity: 2 numbers for 3 resources; give one number, or one for each"},
+        {"duration = 0\n", "some/x.ini: duration: 0 needs count or drain: nothing else ends it"},
+        {"shape = queue\n", "some/x.ini: backlog: 0 without producers: there is nothing to claim"},
+        {"shared = 1.5\n", "some/x.ini:1: shared: '1.5' is not a share from 0 to 1"},
+        {"workers = 0\n", "some/x.ini: workers: at least 1 is needed"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct lb_scenario s;
+        struct lb_error err;
+        assert_int_equal(parse(cases[i].text, &s, &err), LB_E_FILE);
+        assert_string_equal(err.message, cases[i].message);
+    }
+    char line[1000] = "hold = ";
+    memset(line + 7, '1', sizeof line - 8);
+    struct lb_scenario s;
+    struct lb_error err;
+    assert_int_equal(parse(line, &s, &err), LB_E_FILE);
+    assert_string_equal(err.message, "some/x.ini:1: the line is too long");
+    assert_int_equal(lb_scenario_load("mutx-hot", &s, &err), LB_E_USAGE);
+    assert_string_equal(err.message, "unknown scenario 'mutx-hot'; did you mean mutex-hot?");
+    assert_int_equal(lb_scenario_load("./no-such.ini", &s, &err), LB_E_FILE);
+}
+
+static void capacities_are_one_for_all_or_one_each(void **state)
+{
+    (void)state;
+    struct lb_scenario s;
+    struct lb_error err;
+    uint32_t *capacity;
+    lb_scenario_init(&s);
+    s.resources = 3;
+    assert_int_equal(lb_scenario_set(&s, "capacity", "2", &err), 0);
+    assert_int_equal(lb_scenario_capacities(&s, &capacity, &err), 0);
+    assert_int_equal(capacity[0] + 10 * capacity[1] + 100 * capacity[2], 222);
+    free(capacity);
+    assert_int_equal(lb_scenario_set(&s, "capacity", "1, 2,4", &err), 0);
+    assert_int_equal(lb_scenario_capacities(&s, &capacity, &err), 0);
+    assert_int_equal(capacity[0] + 10 * capacity[1] + 100 * capacity[2], 421);
+    free(capacity);
+    static const char *const bad[] = {"0", "1,,2", "1,2,", "1 2 3", "1,2,3,4"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_int_equal(lb_scenario_set(&s, "capacity", bad[i], &err), 0);
+        assert_int_equal(lb_scenario_capacities(&s, &capacity, &err), LB_E_USAGE);
+    }
+}
+
+/* What a strategy is known to break can be shown: verify goes by these names. */
+static void known_breaks_name_scenarios_that_exist(void **state)
+{
+    (void)state;
+    for (const struct lb_strategy *const *strategy = lb_strategies; *strategy != NULL; strategy++) {
+        for (const struct lb_break *b = (*strategy)->breaks; b != NULL && b->why != NULL; b++) {
+            struct lb_scenario scenario;
+            struct lb_error err;
+            if (b->scenario == NULL)
+                continue;
+            if (lb_scenario_load(b->scenario, &scenario, &err) != 0)
+                fail_msg("%s: %s", (*strategy)->name, err.message);
+            assert_int_equal(scenario.shape, (*strategy)->shape);
+        }
+    }
+}
+
+static void near_names_are_offered_nearest_first(void **state)
+{
+    (void)state;
+    struct lb_nearest nearest;
+    char text[128];
+    lb_nearest_init(&nearest, "lease-updat");
+    lb_nearest_offer(&nearest, "nowait");
+    lb_nearest_offer(&nearest, "lease-update-safe");
+    lb_nearest_offer(&nearest, "lease-update");
+    assert_string_equal(lb_nearest_text(&nearest, text, sizeof text),
+                        "; did you mean lease-update or lease-update-safe?");
+    lb_nearest_init(&nearest, "zzzz");
+    lb_nearest_offer(&nearest, "nowait");
+    assert_string_equal(lb_nearest_text(&nearest, text, sizeof text), "");
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(built_in_scenarios_are_valid_and_ask),
+        cmocka_unit_test(values_go_both_ways),
+        cmocka_unit_test(a_file_sets_keys),
+        cmocka_unit_test(mistakes_are_told_with_their_line),
+        cmocka_unit_test(capacities_are_one_for_all_or_one_each),
+        cmocka_unit_test(known_breaks_name_scenarios_that_exist),
+        cmocka_unit_test(near_names_are_offered_nearest_first),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

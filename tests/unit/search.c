@@ -1,0 +1,520 @@
+/* The search over schedules, on systems made of arithmetic.
+ *
+ * A program is a few steps per worker over three shared variables. The unreduced search runs every
+ * order of the steps; the reduced one must end in the same set of final states, and run exactly one
+ * schedule of each class of equivalent orders.
+ */
+#include "search.h"
+#include "random.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { VARIABLES = 3, STEPS = 5, WORKERS = 4, FINALS = 60000 };
+
+enum kind {
+    READ,   /* local = digest(local, variable) */
+    ADD,    /* variable += 1 */
+    SET,    /* variable = local; */
+    AWAIT,  /* refused until the variable is at least 1; then as READ */
+    LOCK,   /* blocked while another has it */
+    UNLOCK, /* and those blocked go on */
+    RACE    /* not deterministic: answers differently each time */
+};
+
+struct step {
+    enum kind kind;
+    unsigned variable;
+};
+
+struct program {
+    unsigned n_workers, n_steps;
+    struct step steps[WORKERS][STEPS];
+    int violation_at; /* final value of variable 0 that is a violation; -1: none */
+};
+
+struct state {
+    unsigned at[WORKERS];
+    bool blocked[WORKERS];
+    uint64_t variable[VARIABLES], local[WORKERS];
+    int owner[VARIABLES];
+};
+
+struct fake {
+    const struct program *program;
+    struct state now;
+    unsigned n_races;
+    struct lb_footprint made[LB_MAX_LENGTH];
+    uint8_t moves[LB_MAX_LENGTH];
+    size_t n_moves;
+    uint64_t finals[FINALS], classes[FINALS];
+    size_t n_finals, n_classes, n_stuck;
+};
+
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+    a = (a ^ b) * UINT64_C(0x9e3779b97f4a7c15);
+    return a ^ a >> 29;
+}
+
+static int fake_reset(void *arg, struct lb_error *err)
+{
+    struct fake *fake = arg;
+    (void)err;
+    fake->now = (struct state){0};
+    for (unsigned i = 0; i < VARIABLES; i++)
+        fake->now.owner[i] = -1;
+    fake->n_moves = 0;
+    return 0;
+}
+
+static uint32_t fake_enabled(void *arg)
+{
+    const struct fake *fake = arg;
+    uint32_t enabled = 0;
+    for (unsigned w = 0; w < fake->program->n_workers; w++)
+        if (fake->now.at[w] < fake->program->n_steps && !fake->now.blocked[w])
+            enabled |= 1u << w;
+    return enabled;
+}
+
+static bool fake_finished(void *arg)
+{
+    const struct fake *fake = arg;
+    for (unsigned w = 0; w < fake->program->n_workers; w++)
+        if (fake->now.at[w] < fake->program->n_steps)
+            return false;
+    return true;
+}
+
+static void unlock(struct fake *fake, unsigned variable)
+{
+    struct state *now = &fake->now;
+    now->owner[variable] = -1;
+    for (unsigned w = 0; w < fake->program->n_workers; w++) {
+        const struct step *step = &fake->program->steps[w][now->at[w]];
+        if (now->blocked[w] && step->variable == variable) {
+            now->owner[variable] = (int)w;
+            now->blocked[w] = false;
+            now->at[w]++;
+            return;
+        }
+    }
+}
+
+static int fake_move(void *arg, unsigned move, struct lb_moved *ret, struct lb_error *err)
+{
+    struct fake *fake = arg;
+    struct state *now = &fake->now;
+    const struct step *step = &fake->program->steps[move][now->at[move]];
+    uint32_t bit = 1u << step->variable;
+    uint64_t *variable = &now->variable[step->variable];
+    (void)err;
+    bool advance = true;
+    ret->answer = 1;
+    switch (step->kind) {
+    case AWAIT:
+    case READ:
+        ret->touched.reads = bit;
+        if (step->kind == AWAIT && *variable == 0) {
+            ret->refused[move] = (struct lb_refused){.is_refused = true,
+                                                     .is_own = true,
+                                                     .first = fake->n_moves,
+                                                     .touched = ret->touched};
+            advance = false;
+            break;
+        }
+        now->local[move] = mix(now->local[move], *variable + 7);
+        ret->answer = *variable;
+        break;
+    case ADD:
+        ret->touched.writes = ret->touched.commits = bit;
+        ++*variable;
+        break;
+    case SET:
+        ret->touched.writes = ret->touched.commits = bit;
+        *variable = mix(now->local[move], move + 1);
+        break;
+    case LOCK:
+        ret->touched.writes = bit << 8;
+        if (now->owner[step->variable] < 0) {
+            now->owner[step->variable] = (int)move;
+        } else {
+            now->blocked[move] = true;
+            advance = false;
+        }
+        break;
+    case UNLOCK:
+        ret->touched.commits = ret->touched.reads = bit << 8;
+        if (now->owner[step->variable] == (int)move)
+            unlock(fake, step->variable);
+        break;
+    case RACE:
+        ret->answer = fake->n_races++;
+        break;
+    }
+    if (advance)
+        now->at[move]++;
+    fake->made[fake->n_moves] = ret->touched;
+    fake->moves[fake->n_moves++] = (uint8_t)move;
+    return 0;
+}
+
+static void note(uint64_t *set, size_t *n, uint64_t value)
+{
+    for (size_t i = 0; i < *n; i++)
+        if (set[i] == value)
+            return;
+    assert_true(*n < FINALS);
+    set[(*n)++] = value;
+}
+
+/* The class of a schedule: its lexically smallest reordering of independent moves, found by taking
+ * again and again the smallest move that can come first. */
+static uint64_t class_of(const struct fake *fake)
+{
+    bool used[LB_MAX_LENGTH] = {false};
+    uint64_t digest = 5;
+    for (size_t k = 0; k < fake->n_moves; k++) {
+        size_t best = LB_MAX_LENGTH;
+        for (size_t i = 0; i < fake->n_moves; i++) {
+            bool can = !used[i];
+            for (size_t j = 0; j < i && can; j++)
+                if (!used[j] && (fake->moves[j] == fake->moves[i] ||
+                                 lb_footprint_dependent(&fake->made[j], &fake->made[i])))
+                    can = false;
+            if (can && (best == LB_MAX_LENGTH || fake->moves[i] < fake->moves[best]))
+                best = i;
+        }
+        used[best] = true;
+        digest = mix(digest, fake->moves[best] + 1u);
+    }
+    return digest;
+}
+
+static int fake_end(void *arg, enum lb_ending ending, uint32_t waiting, struct lb_error *err)
+{
+    struct fake *fake = arg;
+    (void)waiting;
+    (void)err;
+    if (ending == LB_END_PRUNED)
+        return 0;
+    fake->n_stuck += ending == LB_END_STUCK;
+    uint64_t digest = ending;
+    for (unsigned i = 0; i < VARIABLES; i++)
+        digest = mix(digest, fake->now.variable[i]);
+    for (unsigned w = 0; w < fake->program->n_workers; w++)
+        digest = mix(mix(digest, fake->now.local[w]), fake->now.at[w]);
+    note(fake->finals, &fake->n_finals, digest);
+    note(fake->classes, &fake->n_classes, class_of(fake));
+    return fake->program->violation_at >= 0 &&
+           fake->now.variable[0] == (uint64_t)fake->program->violation_at;
+}
+
+static const struct lb_system system_of_fakes = {.reset = fake_reset,
+                                                 .enabled = fake_enabled,
+                                                 .finished = fake_finished,
+                                                 .move = fake_move,
+                                                 .end = fake_end};
+
+static struct fake *run(const struct program *program, const struct lb_search_options *options,
+                        struct lb_search_result *result)
+{
+    struct lb_error err = {0};
+    struct fake *fake = calloc(1, sizeof *fake);
+    assert_non_null(fake);
+    fake->program = program;
+    assert_int_equal(lb_search(&system_of_fakes, fake, options, result, &err), 0);
+    return fake;
+}
+
+static bool same_set(const uint64_t *a, size_t n_a, const uint64_t *b, size_t n_b)
+{
+    if (n_a != n_b)
+        return false;
+    for (size_t i = 0; i < n_a; i++) {
+        size_t k = 0;
+        while (k < n_b && b[k] != a[i])
+            k++;
+        if (k == n_b)
+            return false;
+    }
+    return true;
+}
+
+/* 3 workers with 4 steps each on variables of their own: 34,650 orders, one class. */
+static void independent_steps_need_one_schedule(void **state)
+{
+    (void)state;
+    struct program program = {.n_workers = 3, .n_steps = 4, .violation_at = -1};
+    for (unsigned w = 0; w < 3; w++)
+        for (unsigned i = 0; i < 4; i++)
+            program.steps[w][i] = (struct step){ADD, w};
+    struct lb_search_result reduced, all;
+    free(run(&program, &(struct lb_search_options){.preemptions = -1}, &reduced));
+    free(run(&program, &(struct lb_search_options){.preemptions = -1, .unreduced = true}, &all));
+    assert_int_equal(reduced.n_schedules, 1);
+    assert_int_equal(all.n_schedules, 34650);
+    assert_true(reduced.complete);
+    assert_true(all.complete);
+}
+
+static struct step random_step(struct lb_random *random, bool with_locks)
+{
+    static const enum kind kinds[] = {READ, READ, ADD, SET, AWAIT, LOCK, UNLOCK};
+    return (struct step){kinds[lb_random_below(random, with_locks ? 7 : 4)],
+                         (unsigned)lb_random_below(random, VARIABLES)};
+}
+
+static uint64_t seed_of_test(void)
+{
+    const char *text = getenv("LB_TEST_SEED");
+    uint64_t seed = text != NULL ? strtoull(text, NULL, 10) : lb_random_seed();
+    printf("# seed %llu\n", (unsigned long long)seed);
+    return seed;
+}
+
+/* Without refusals and locks: the same final states, and exactly one schedule of each class. */
+static void reduction_loses_nothing(void **state)
+{
+    (void)state;
+    struct lb_random random;
+    lb_random_init(&random, seed_of_test(), 1);
+    for (int round = 0; round < 300; round++) {
+        struct program program = {.n_workers = 2 + (unsigned)lb_random_below(&random, 2),
+                                  .violation_at = -1};
+        program.n_steps = program.n_workers == 2 ? 4 : 3;
+        for (unsigned w = 0; w < program.n_workers; w++)
+            for (unsigned i = 0; i < program.n_steps; i++)
+                program.steps[w][i] = random_step(&random, false);
+        struct lb_search_result reduced, all;
+        struct fake *few =
+            run(&program, &(struct lb_search_options){.preemptions = -1, .all = true}, &reduced);
+        struct fake *many = run(
+            &program,
+            &(struct lb_search_options){.preemptions = -1, .all = true, .unreduced = true}, &all);
+        assert_true(same_set(few->finals, few->n_finals, many->finals, many->n_finals));
+        assert_true(same_set(few->classes, few->n_classes, many->classes, many->n_classes));
+        assert_int_equal(reduced.n_schedules, many->n_classes);
+        free(few);
+        free(many);
+    }
+}
+
+/* With waiting and blocking: the same final states, stuck ones included. */
+static void reduction_keeps_waits_and_locks(void **state)
+{
+    (void)state;
+    struct lb_random random;
+    lb_random_init(&random, seed_of_test(), 2);
+    size_t n_stuck = 0, n_fewer = 0;
+    for (int round = 0; round < 1500; round++) {
+        struct program program = {.n_workers = 2 + (unsigned)lb_random_below(&random, 2),
+                                  .violation_at = -1};
+        program.n_steps = program.n_workers == 2 ? 4 : 3;
+        for (unsigned w = 0; w < program.n_workers; w++)
+            for (unsigned i = 0; i < program.n_steps; i++)
+                program.steps[w][i] = random_step(&random, true);
+        struct lb_search_result reduced, all;
+        struct fake *few =
+            run(&program, &(struct lb_search_options){.preemptions = -1, .all = true}, &reduced);
+        struct fake *many = run(
+            &program,
+            &(struct lb_search_options){.preemptions = -1, .all = true, .unreduced = true}, &all);
+        assert_true(same_set(few->finals, few->n_finals, many->finals, many->n_finals));
+        assert_true(reduced.n_schedules <= all.n_schedules);
+        assert_true(reduced.complete && all.complete);
+        assert_int_equal(few->n_stuck > 0, many->n_stuck > 0);
+        n_stuck += few->n_stuck > 0;
+        n_fewer += reduced.n_schedules < all.n_schedules;
+        free(few);
+        free(many);
+    }
+    assert_true(n_stuck > 20); /* the programs do get stuck now and then */
+    assert_true(n_fewer > 500);
+}
+
+/* Two workers that read and then write what they read: the lost update needs one preemption. */
+static void preemptions_are_bounded(void **state)
+{
+    (void)state;
+    struct program program = {
+        .n_workers = 2, .n_steps = 2, .steps = {{{READ, 0}, {ADD, 0}}, {{READ, 0}, {ADD, 0}}}};
+    program.violation_at = -1;
+    for (int bound = 0; bound < 4; bound++) {
+        struct lb_search_result result;
+        free(run(&program, &(struct lb_search_options){.preemptions = bound}, &result));
+        static const unsigned expected[] = {2, 4, 6, 6};
+        assert_int_equal(result.n_schedules, expected[bound]);
+        assert_true(result.complete);
+    }
+}
+
+static const struct program three_adders = {.n_workers = 3,
+                                            .n_steps = 4,
+                                            .steps = {{{READ, 1}, {ADD, 0}, {READ, 1}, {ADD, 1}},
+                                                      {{READ, 2}, {READ, 1}, {ADD, 0}, {ADD, 2}},
+                                                      {{ADD, 2}, {READ, 0}, {ADD, 0}, {READ, 2}}},
+                                            .violation_at = 3};
+
+static void a_violation_is_found_and_shrunk(void **state)
+{
+    (void)state;
+    struct lb_error err = {0};
+    struct lb_search_result result;
+    struct fake *fake = run(&three_adders, &(struct lb_search_options){.preemptions = -1}, &result);
+    assert_int_equal(result.violated, 1);
+    struct lb_schedule schedule = result.first[0];
+    assert_int_equal(schedule.n, 12);
+    uint64_t n_replays = 0;
+    assert_int_equal(lb_search_shrink(&system_of_fakes, fake, 1, &schedule, &n_replays, &err), 0);
+    assert_true(n_replays > 0);
+    /* Up to each worker's own addition: 2, 3 and 3 moves, one worker after the other. */
+    assert_int_equal(schedule.n, 8);
+    assert_int_equal(lb_schedule_switches(&schedule), 2);
+    free(fake);
+}
+
+static void random_schedules_depend_on_the_seed_only(void **state)
+{
+    (void)state;
+    struct lb_search_result a, b;
+    struct lb_search_options options = {
+        .preemptions = -1, .random = 200, .depth = 3, .seed = 42, .all = true};
+    struct fake *one = run(&three_adders, &options, &a), *two = run(&three_adders, &options, &b);
+    assert_int_equal(a.n_schedules, 200);
+    assert_true(same_set(one->classes, one->n_classes, two->classes, two->n_classes));
+    assert_int_equal(a.n_moves, b.n_moves);
+    assert_true(one->n_classes > 3);
+    free(one);
+    free(two);
+}
+
+static void an_engine_that_answers_differently_is_noticed(void **state)
+{
+    (void)state;
+    struct program program = {
+        .n_workers = 2, .n_steps = 2, .steps = {{{RACE, 0}, {ADD, 0}}, {{ADD, 0}, {ADD, 0}}}};
+    program.violation_at = -1;
+    struct lb_search_result result;
+    free(run(&program, &(struct lb_search_options){.preemptions = -1}, &result));
+    assert_true(result.differs);
+    assert_false(result.complete);
+    assert_int_equal(result.differing.moves[result.differing.n - 1], 0);
+}
+
+static void schedules_are_written_and_read(void **state)
+{
+    (void)state;
+    struct lb_error err = {0};
+    struct lb_schedule schedule;
+    char text[100];
+    assert_int_equal(lb_schedule_parse("01x0t1", &schedule, &err), 0);
+    assert_int_equal(schedule.n, 5);
+    assert_int_equal(schedule.moves[2], LB_MOVE_DEATH);
+    assert_int_equal(schedule.moves[3], LB_MOVE_CLOCK);
+    lb_schedule_print(&schedule, text, sizeof text);
+    assert_string_equal(text, "01x0t1");
+    static const char *const bad[] = {"0 1", "a", "x", "9", "0x9"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_int_equal(lb_schedule_parse(bad[i], &schedule, &err), LB_E_USAGE);
+}
+
+static void a_move_that_cannot_be_made_is_refused(void **state)
+{
+    (void)state;
+    struct lb_error err = {0};
+    struct lb_schedule schedule;
+    struct fake *fake = calloc(1, sizeof *fake);
+    assert_non_null(fake);
+    fake->program = &three_adders;
+    assert_int_equal(lb_schedule_parse("00000", &schedule, &err), 0);
+    assert_int_equal(lb_search_replay(&system_of_fakes, fake, &schedule, NULL, &err), LB_E_USAGE);
+    free(fake);
+}
+
+/* --- statements --- */
+
+static const struct lb_tables tables = {
+    .n = 3, .name = {"job", "lock_row", "status"}, .group = {1, 2, 4}};
+
+static void statements_touch_the_tables_they_name(void **state)
+{
+    (void)state;
+    struct lb_footprint touched;
+    assert_int_equal(
+        lb_footprint_of_sql(&tables, "SELECT count(*) FROM job WHERE id < $1", &touched),
+        LB_PLAIN_READ);
+    assert_int_equal(touched.reads, 1);
+    assert_int_equal(touched.writes, 0);
+    assert_int_equal(lb_footprint_of_sql(&tables,
+                                         "UPDATE lock_row SET owner = 'job' -- status\n"
+                                         " WHERE name = $1",
+                                         &touched),
+                     LB_WRITE);
+    assert_int_equal(touched.reads, 2);
+    assert_int_equal(touched.writes, 2);
+    assert_int_equal(touched.commits, 0);
+    assert_int_equal(
+        lb_footprint_of_sql(&tables, "SELECT id FROM job FOR UPDATE SKIP LOCKED", &touched),
+        LB_WRITE);
+    assert_int_equal(
+        lb_footprint_of_sql(&tables, "SELECT pg_try_advisory_lock($1, $2) AS granted", &touched),
+        LB_WRITE);
+    assert_int_equal(touched.writes, LB_BIT_ADVISORY);
+    assert_int_equal(touched.commits, LB_BIT_ADVISORY);
+    assert_int_equal(
+        lb_footprint_of_sql(&tables, "SELECT id, pg_advisory_xact_lock(1, id) FROM job", &touched),
+        LB_WRITE);
+    assert_int_equal(touched.reads, 1);
+    assert_int_equal(touched.writes, LB_BIT_ADVISORY);
+    assert_int_equal(touched.commits, 0);
+    assert_int_equal(lb_footprint_of_sql(&tables, "LOCK TABLE job IN EXCLUSIVE MODE", &touched),
+                     LB_WRITE);
+    assert_int_equal(touched.commits, 1);
+    assert_int_equal(lb_footprint_of_sql(&tables, "SELECT nextval('s')", &touched), LB_WRITE);
+    assert_int_equal(touched.writes, LB_TOUCHES_ALL);
+}
+
+static void what_commutes_is_independent(void **state)
+{
+    (void)state;
+    struct lb_footprint read = {.reads = 1}, write = {.reads = 1, .writes = 1},
+                        other = {.reads = 2, .writes = 2}, commit = {.commits = 1},
+                        begins = {.begins = true}, ends = {.ends = true};
+    assert_false(lb_footprint_dependent(&read, &read));
+    assert_false(lb_footprint_dependent(&read, &write)); /* not committed: not seen */
+    assert_true(lb_footprint_dependent(&write, &write));
+    assert_false(lb_footprint_dependent(&write, &other));
+    assert_true(lb_footprint_dependent(&read, &commit));
+    assert_false(lb_footprint_dependent(&commit, &commit));
+    assert_false(lb_footprint_dependent(&commit, &other));
+    assert_true(lb_footprint_dependent(&begins, &ends));
+    assert_false(lb_footprint_dependent(&ends, &ends));
+    assert_false(lb_footprint_dependent(&begins, &begins));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(independent_steps_need_one_schedule),
+        cmocka_unit_test(reduction_loses_nothing),
+        cmocka_unit_test(reduction_keeps_waits_and_locks),
+        cmocka_unit_test(preemptions_are_bounded),
+        cmocka_unit_test(a_violation_is_found_and_shrunk),
+        cmocka_unit_test(random_schedules_depend_on_the_seed_only),
+        cmocka_unit_test(an_engine_that_answers_differently_is_noticed),
+        cmocka_unit_test(schedules_are_written_and_read),
+        cmocka_unit_test(a_move_that_cannot_be_made_is_refused),
+        cmocka_unit_test(statements_touch_the_tables_they_name),
+        cmocka_unit_test(what_commutes_is_independent),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

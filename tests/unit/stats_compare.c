@@ -1,0 +1,327 @@
+/* Verdicts: Holm, A/A and a real slowdown by simulation; the bootstrap.
+ *
+ * The model of a run's throughput in these simulations, per pair of base and new:
+ *   - 1000/s times a run's own noise: log-normal, 3 % (what repeated runs on one quiet machine
+ * show);
+ *   - one run in 20 is disturbed (a checkpoint, a neighbour) and 5 to 20 % slower;
+ *   - the machine drifts by up to +-5 % over the session, but the runs are interleaved in random
+ *     order, so that the drift meets both sides alike;
+ *   - a noise band of 5 %, the default; 5 and 8 runs a side.
+ */
+#include "stats.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "property.h"
+
+static const struct lb_compare_options throughput = {
+    .level = 0.95, .band = 0.05, .higher_is_better = true};
+/* What a regression gate takes: it acts on slower alone. */
+static const struct lb_compare_options gate = {
+    .level = 0.90, .band = 0.05, .higher_is_better = true};
+
+/* n runs a side in random order, by the model above; new is base times factor. */
+static void simulate(struct lb_random *random, size_t n, double factor, double *base, double *new)
+{
+    double drift = 0.1 * (lb_random_unit(random) - 0.5);
+    size_t left[2] = {n, n};
+    for (size_t i = 0; i < 2 * n; i++) {
+        size_t side = lb_random_below(random, left[0] + left[1]) < left[0] ? 0 : 1;
+        double x = 1000 * exp(0.03 * lb_test_normal(random));
+        if (lb_random_below(random, 20) == 0)
+            x *= 0.95 - 0.15 * lb_random_unit(random);
+        x *= 1 + drift * (2.0 * (double)i / (double)(2 * n - 1) - 1);
+        double *into = side == 0 ? base : new;
+        into[--left[side]] = side == 0 ? x : x * factor;
+    }
+}
+
+static struct lb_comparison compare_one(const double *base, const double *new, size_t n)
+{
+    struct lb_comparison c;
+    struct lb_error err;
+    assert_int_equal(lb_stats_compare(base, n, new, n, &throughput, &c, &err), 0);
+    return c;
+}
+
+static void holm_has_known_values(void **state)
+{
+    (void)state;
+    struct lb_error err;
+    double p[] = {0.01, 0.04, 0.03, 0.005}, wide[] = {0.9, 0.8}, one[] = {0.03};
+    assert_int_equal(lb_stats_holm(p, 4, 4, &err), 0);
+    assert_near(p[0], 0.03, 1e-12);
+    assert_near(p[1], 0.06, 1e-12);
+    assert_near(p[2], 0.06, 1e-12);
+    assert_near(p[3], 0.02, 1e-12);
+    assert_int_equal(lb_stats_holm(wide, 2, 2, &err), 0);
+    assert_near(wide[0], 1, 0);
+    assert_near(wide[1], 1, 0);
+    assert_int_equal(lb_stats_holm(one, 1, 1, &err), 0);
+    assert_near(one[0], 0.03, 0);
+    assert_int_equal(lb_stats_holm(NULL, 0, 0, &err), 0);
+    double among[] = {0.01, 0.002};
+    assert_int_equal(lb_stats_holm(among, 2, 6, &err), 0);
+    assert_near(among[1], 0.012, 1e-12);
+    assert_near(among[0], 0.05, 1e-12);
+}
+
+static enum lb_stats_verdict verdict_of(const double *base, const double *new, size_t n,
+                                        bool higher_is_better, char *reason)
+{
+    struct lb_compare_options options = throughput;
+    options.higher_is_better = higher_is_better;
+    struct lb_comparison c = compare_one(base, new, n);
+    struct lb_error err;
+    assert_int_equal(lb_stats_decide(&c, 1, &options, &err), 0);
+    snprintf(reason, 160, "%s", c.reason);
+    return c.verdict;
+}
+
+static void verdicts_follow_the_band_and_the_direction(void **state)
+{
+    (void)state;
+    static const double base[] = {100, 101, 102, 103, 104}, more[] = {120, 121, 122, 123, 124};
+    static const double same[] = {100.5, 101.5, 102.5, 102.8, 103},
+                        wild[] = {60, 90, 101, 140, 190};
+    static const double bit[] = {105, 105.5, 106, 106.5, 107};
+    char reason[160];
+    assert_int_equal(verdict_of(base, more, 5, true, reason), LB_STATS_FASTER);
+    assert_int_equal(verdict_of(more, base, 5, true, reason), LB_STATS_SLOWER);
+    assert_int_equal(verdict_of(base, more, 5, false, reason), LB_STATS_SLOWER);
+    assert_int_equal(verdict_of(base, same, 5, true, reason), LB_STATS_EQUIVALENT);
+    assert_string_equal(reason, "");
+    assert_int_equal(verdict_of(base, wild, 5, true, reason), LB_STATS_INCONCLUSIVE);
+    assert_non_null(strstr(reason, "too much noise"));
+    assert_int_equal(verdict_of(base, bit, 5, true, reason), LB_STATS_INCONCLUSIVE);
+    assert_non_null(strstr(reason, "within the noise band"));
+    /* Three runs a side can neither differ nor be equal at 95 %. */
+    assert_int_equal(verdict_of(base, more, 3, true, reason), LB_STATS_INCONCLUSIVE);
+    assert_non_null(strstr(reason, "at least 4 runs"));
+    assert_int_equal(verdict_of(base, base, 3, true, reason), LB_STATS_INCONCLUSIVE);
+}
+
+static void bad_values_are_refused(void **state)
+{
+    (void)state;
+    static const double good[] = {1, 2}, negative[] = {1, -2}, infinite[] = {1, INFINITY};
+    struct lb_comparison c;
+    struct lb_error err;
+    assert_int_equal(lb_stats_compare(good, 2, negative, 2, &throughput, &c, &err), LB_E_USAGE);
+    assert_int_equal(lb_stats_compare(infinite, 2, good, 2, &throughput, &c, &err), LB_E_USAGE);
+    assert_int_equal(lb_stats_compare(good, 0, good, 2, &throughput, &c, &err), LB_E_USAGE);
+    assert_non_null(strstr(err.message, "the baseline has no runs"));
+}
+
+/* Share of 1000 simulated pairs whose verdict is slower. */
+static double share_slower(struct lb_random *random, const struct lb_compare_options *options,
+                           size_t n, double factor)
+{
+    enum { PAIRS = 1000 };
+    int slower = 0;
+    for (int i = 0; i < PAIRS; i++) {
+        double base[16], new[16];
+        simulate(random, n, factor, base, new);
+        struct lb_comparison c = compare_one(base, new, n);
+        struct lb_error err;
+        assert_int_equal(lb_stats_decide(&c, 1, options, &err), 0);
+        slower += c.verdict == LB_STATS_SLOWER;
+    }
+    return (double)slower / PAIRS;
+}
+
+/* At most 5 % are allowed; by construction it is at most 2.5 %, for the gate 5 %, and the noise
+ * band takes off more. A rule without the test ("median is 5 % worse") has about 5 % here, and more
+ * as the noise grows. */
+static void equal_pairs_raise_no_alarm(void **state)
+{
+    (void)state;
+    struct lb_random random;
+    lb_random_init(&random, lb_test_seed(), 0);
+    static const size_t runs[] = {5, 8};
+    for (int k = 0; k < 2; k++) {
+        double plain = share_slower(&random, &throughput, runs[k], 1);
+        double gated = share_slower(&random, &gate, runs[k], 1);
+        printf("# %zu runs: false alarms %.1f %%, of the gate %.1f %%\n", runs[k], 100 * plain,
+               100 * gated);
+        assert_true(plain <= 0.05 && gated <= 0.05);
+    }
+}
+
+/* The same without a noise band, where the rank test stands alone: still at most 5 %. */
+static void the_test_alone_keeps_its_level(void **state)
+{
+    (void)state;
+    struct lb_random random;
+    lb_random_init(&random, lb_test_seed(), 0);
+    int significant = 0;
+    enum { PAIRS = 4000 };
+    for (int i = 0; i < PAIRS; i++) {
+        double base[8], new[8];
+        simulate(&random, 8, 1, base, new);
+        significant += compare_one(base, new, 8).p <= 0.05;
+    }
+    double share = (double)significant / PAIRS;
+    printf("# significant without a difference: %.1f %%\n", 100 * share);
+    assert_true(share <= 0.05 + 4 * sqrt(0.05 * 0.95 / PAIRS));
+    assert_true(share >= 0.02); /* and it is not simply blind */
+}
+
+static void a_real_slowdown_is_found(void **state)
+{
+    (void)state;
+    struct lb_random random;
+    lb_random_init(&random, lb_test_seed(), 0);
+    static const size_t runs[] = {5, 8};
+    for (int k = 0; k < 2; k++) {
+        double plain = share_slower(&random, &throughput, runs[k], 0.9);
+        double gated = share_slower(&random, &gate, runs[k], 0.9);
+        printf("# %zu runs: 10 %% slower is found in %.1f %%, by the gate in %.1f %%\n", runs[k],
+               100 * plain, 100 * gated);
+        assert_true(gated >= (runs[k] < 8 ? 0.85 : 0.9));
+        assert_true(plain >= (runs[k] < 8 ? 0.7 : 0.9));
+    }
+}
+
+/* A matrix of 10 equal cells: the chance of any alarm in it stays at 5 %. */
+static void a_matrix_raises_no_alarm(void **state)
+{
+    (void)state;
+    struct lb_random random;
+    lb_random_init(&random, lb_test_seed(), 0);
+    enum { MATRICES = 400, CELLS = 10 };
+    struct lb_compare_options tight = throughput;
+    tight.band = 0;
+    int alarmed = 0, uncorrected = 0;
+    for (int m = 0; m < MATRICES; m++) {
+        struct lb_comparison cells[CELLS];
+        bool any = false, raw = false;
+        for (int i = 0; i < CELLS; i++) {
+            double base[8], new[8];
+            simulate(&random, 8, 1, base, new);
+            cells[i] = compare_one(base, new, 8);
+        }
+        struct lb_error err;
+        assert_int_equal(lb_stats_decide(cells, CELLS, &tight, &err), 0);
+        for (int i = 0; i < CELLS; i++) {
+            any |= cells[i].verdict == LB_STATS_FASTER || cells[i].verdict == LB_STATS_SLOWER;
+            raw |= cells[i].p <= 0.05;
+        }
+        alarmed += any;
+        uncorrected += raw;
+    }
+    printf("# matrices with an alarm: %d of %d, uncorrected %d\n", alarmed, MATRICES, uncorrected);
+    assert_true((double)alarmed / MATRICES <= 0.05 + 4 * sqrt(0.05 * 0.95 / MATRICES));
+    assert_true(uncorrected > MATRICES / 5);
+}
+
+/* The fastest of 6 equal cells, picked after the fact, against the others: without the comparisons
+ * that picking implies, 8 % of the tables would have a false difference. */
+static void picking_the_fastest_raises_no_alarm(void **state)
+{
+    (void)state;
+    struct lb_random random;
+    lb_random_init(&random, lb_test_seed(), 0);
+    enum { TABLES = 1500, CELLS = 6, RUNS = 10 };
+    struct lb_compare_options options = throughput;
+    options.band = 0;
+    options.n_implied = (CELLS - 1) * (CELLS - 2) / 2;
+    int alarmed = 0;
+    for (int t = 0; t < TABLES; t++) {
+        double runs[CELLS][RUNS], most = 0;
+        int best = 0, n = 0;
+        struct lb_comparison c[CELLS - 1];
+        struct lb_error err;
+        bool any = false;
+        for (int i = 0; i < CELLS; i++) {
+            for (int k = 0; k < RUNS; k++)
+                runs[i][k] = 1000 * exp(0.03 * lb_test_normal(&random));
+            lb_stats_sort(runs[i], RUNS);
+            double median = lb_stats_quantile(runs[i], RUNS, 0.5);
+            if (median > most) {
+                most = median;
+                best = i;
+            }
+        }
+        for (int i = 0; i < CELLS; i++)
+            if (i != best)
+                c[n++] = compare_one(runs[best], runs[i], RUNS);
+        assert_int_equal(lb_stats_decide(c, CELLS - 1, &options, &err), 0);
+        for (int i = 0; i < CELLS - 1; i++)
+            any |= c[i].verdict == LB_STATS_FASTER || c[i].verdict == LB_STATS_SLOWER;
+        alarmed += any;
+    }
+    printf("# tables with a false difference from the fastest: %d of %d\n", alarmed, TABLES);
+    assert_true((double)alarmed / TABLES <= 0.05);
+}
+
+static void bootstrap_covers(void **state)
+{
+    (void)state;
+    struct lb_random random;
+    lb_random_init(&random, lb_test_seed(), 0);
+    static const size_t sizes[] = {5, 15};
+    double coverage[2];
+    enum { TRIALS = 400 };
+    for (int k = 0; k < 2; k++) {
+        int covered = 0;
+        for (int trial = 0; trial < TRIALS; trial++) {
+            double a[15], b[15];
+            for (size_t i = 0; i < sizes[k]; i++) {
+                a[i] = exp(0.1 * lb_test_normal(&random));
+                b[i] = 1.2 * exp(0.1 * lb_test_normal(&random));
+            }
+            lb_stats_sort(a, sizes[k]);
+            lb_stats_sort(b, sizes[k]);
+            struct lb_estimate ratio;
+            struct lb_error err;
+            assert_int_equal(lb_stats_ratio_bootstrap(a, sizes[k], b, sizes[k], 0.95, 400,
+                                                      lb_random_next(&random), &ratio, &err),
+                             0);
+            covered += ratio.interval.low <= 1.2 && 1.2 <= ratio.interval.high;
+        }
+        coverage[k] = (double)covered / TRIALS;
+    }
+    printf("# bootstrap covers %.1f %% with 5 runs, %.1f %% with 15\n", 100 * coverage[0],
+           100 * coverage[1]);
+    for (int k = 0; k < 2; k++)
+        assert_true(coverage[k] >= 0.9 && coverage[k] <= 0.995);
+}
+
+static void bootstrap_repeats_with_its_seed(void **state)
+{
+    (void)state;
+    static const double a[] = {10, 11, 12, 13, 15}, b[] = {20, 22, 24, 27, 28};
+    struct lb_estimate first, second;
+    struct lb_error err;
+    assert_int_equal(lb_stats_ratio_bootstrap(a, 5, b, 5, 0.95, 2000, 7, &first, &err), 0);
+    assert_int_equal(lb_stats_ratio_bootstrap(a, 5, b, 5, 0.95, 2000, 7, &second, &err), 0);
+    assert_near(first.value, 2, 1e-12);
+    assert_near(first.interval.low, second.interval.low, 0);
+    assert_near(first.interval.high, second.interval.high, 0);
+    assert_true(first.interval.low >= 20.0 / 15 && first.interval.high <= 28.0 / 10);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(holm_has_known_values),
+        cmocka_unit_test(verdicts_follow_the_band_and_the_direction),
+        cmocka_unit_test(bad_values_are_refused),
+        cmocka_unit_test(equal_pairs_raise_no_alarm),
+        cmocka_unit_test(the_test_alone_keeps_its_level),
+        cmocka_unit_test(a_real_slowdown_is_found),
+        cmocka_unit_test(a_matrix_raises_no_alarm),
+        cmocka_unit_test(picking_the_fastest_raises_no_alarm),
+        cmocka_unit_test(bootstrap_covers),
+        cmocka_unit_test(bootstrap_repeats_with_its_seed),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

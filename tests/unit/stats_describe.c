@@ -1,0 +1,106 @@
+/* Order statistics, fairness. */
+#include "stats.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "property.h"
+
+static void quantiles_lie_between_neighbours(void **state)
+{
+    (void)state;
+    double v[] = {4, 1, 3, 2};
+    lb_stats_sort(v, 4);
+    for (int i = 0; i < 4; i++)
+        assert_near(v[i], i + 1, 0);
+    assert_near(lb_stats_quantile(v, 4, 0), 1, 0);
+    assert_near(lb_stats_quantile(v, 4, 1), 4, 0);
+    assert_near(lb_stats_quantile(v, 4, 0.5), 2.5, 1e-12);
+    assert_near(lb_stats_quantile(v, 4, 0.25), 1.75, 1e-12);
+    assert_near(lb_stats_quantile(v, 1, 0.7), 1, 0);
+    double infinite[] = {1, INFINITY, INFINITY};
+    assert_true(isinf(lb_stats_quantile(infinite, 3, 0.75)));
+}
+
+/* Ranks of the 95 % interval of a median: the table in Conover, Practical Nonparametric Statistics
+ * (binomial, p = 1/2), as printed in many textbooks; coverages are sums of binomial terms. */
+static void median_has_the_tabulated_interval(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t n, low, high;
+        double coverage;
+    } table[] = {
+        {1, 1, 1, 0},          {2, 1, 2, 0.5},        {3, 1, 3, 0.75},       {4, 1, 4, 0.875},
+        {5, 1, 5, 0.9375},     {6, 1, 6, 0.96875},    {7, 1, 7, 0.984375},   {8, 1, 8, 0.9921875},
+        {9, 2, 8, 0.9609375},  {10, 2, 9, 0.9785156}, {15, 4, 12, 0.96484},  {20, 6, 15, 0.95861},
+        {25, 8, 18, 0.956715}, {50, 18, 33, 0.96716}, {100, 40, 61, 0.9648},
+    };
+    double v[100];
+    for (int i = 0; i < 100; i++)
+        v[i] = i + 1;
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        struct lb_estimate m = lb_stats_median(v, table[i].n, 0.95);
+        assert_near(m.value, ((double)table[i].n + 1) / 2, 1e-12);
+        assert_near(m.interval.low, (double)table[i].low, 0);
+        assert_near(m.interval.high, (double)table[i].high, 0);
+        assert_near(m.interval.coverage, table[i].coverage, 1e-4);
+    }
+}
+
+/* The interval covers the true median as often as it says, for a skewed distribution. */
+static void median_interval_covers(void **state)
+{
+    (void)state;
+    struct lb_random random;
+    lb_random_init(&random, lb_test_seed(), 0);
+    static const size_t sizes[] = {5, 8, 13, 40};
+    enum { TRIALS = 4000 };
+    for (size_t k = 0; k < 4; k++) {
+        double v[40], coverage = 0;
+        int covered = 0;
+        for (int trial = 0; trial < TRIALS; trial++) {
+            for (size_t i = 0; i < sizes[k]; i++)
+                v[i] = lb_random_exponential(&random, 1);
+            lb_stats_sort(v, sizes[k]);
+            struct lb_estimate m = lb_stats_median(v, sizes[k], 0.95);
+            covered += m.interval.low <= log(2) && log(2) <= m.interval.high;
+            coverage = m.interval.coverage;
+        }
+        double error = 4.5 * sqrt(coverage * (1 - coverage) / TRIALS);
+        assert_near((double)covered / TRIALS, coverage, error);
+    }
+}
+
+static void fairness_has_known_values(void **state)
+{
+    (void)state;
+    static const double equal[] = {3, 3, 3, 3}, one[] = {0, 0, 0, 5}, line[] = {1, 2, 3, 4};
+    static const double none[] = {0, 0};
+    assert_near(lb_stats_jain(equal, 4), 1, 1e-12);
+    assert_near(lb_stats_jain(one, 4), 0.25, 1e-12);
+    assert_near(lb_stats_jain(line, 4), 100.0 / 120, 1e-12);
+    assert_near(lb_stats_jain(none, 2), 1, 0);
+    assert_near(lb_stats_jain(none, 0), 1, 0);
+    assert_near(lb_stats_gini(equal, 4), 0, 1e-12);
+    assert_near(lb_stats_gini(one, 4), 0.75, 1e-12);
+    assert_near(lb_stats_gini(line, 4), 0.25, 1e-12);
+    assert_near(lb_stats_gini(none, 2), 0, 0);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(quantiles_lie_between_neighbours),
+        cmocka_unit_test(median_has_the_tabulated_interval),
+        cmocka_unit_test(median_interval_covers),
+        cmocka_unit_test(fairness_has_known_values),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
