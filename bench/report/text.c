@@ -369,9 +369,9 @@ static void print_notes(const struct lb_sink_state *state, const struct lb_cell 
 {
     const char *what = NULL, *why = cell->reason;
     enum lb_ink ink = LB_INK_DIM;
-    if (cell->state == LB_CELL_SKIPPED) {
-        what = "SKIP";
-    } else if (cell->state == LB_CELL_FAILED) {
+    if (cell->state == LB_CELL_SKIPPED)
+        return;
+    if (cell->state == LB_CELL_FAILED) {
         what = "error";
         why = cell->error.message;
         ink = LB_INK_BAD;
@@ -408,6 +408,29 @@ static void print_notes(const struct lb_sink_state *state, const struct lb_cell 
     }
 }
 
+/* Each reason once: a strategy that an engine cannot run is skipped in every scenario. */
+static void print_skips(const struct lb_sink_state *state)
+{
+    const struct lb_report *report = state->report;
+    bool is_first = true;
+    for (size_t i = 0; i < report->n_cells; i++) {
+        const struct lb_cell *cell = &report->cells[i];
+        bool is_new = cell->state == LB_CELL_SKIPPED;
+        for (size_t j = 0; j < i && is_new; j++)
+            is_new = report->cells[j].state != LB_CELL_SKIPPED ||
+                     strcmp(report->cells[j].reason, cell->reason) != 0;
+        if (!is_new)
+            continue;
+        if (is_first) {
+            fputc('\n', state->out);
+            lb_print_ink(state->out, "SKIP", LB_INK_DIM, state->color);
+            fputc('\n', state->out);
+            is_first = false;
+        }
+        lb_print_wrapped(state->out, cell->reason, 2, state->width);
+    }
+}
+
 static void text_end(struct lb_sink_state *state)
 {
     const struct lb_report *report = state->report;
@@ -426,6 +449,7 @@ static void text_end(struct lb_sink_state *state)
         print_violations(state, &report->cells[i]);
     for (size_t i = 0; i < report->n_cells; i++)
         print_notes(state, &report->cells[i]);
+    print_skips(state);
     if (report->directory != NULL)
         fprintf(state->out, "\nstored in %s\n", report->directory);
 }
