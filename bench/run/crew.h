@@ -99,6 +99,8 @@ struct lb_worker {
     atomic_bool dying;          /* it is about to kill its process */
     _Atomic uint64_t resume_ns; /* stopped: when to continue it; 0: not stopped */
     uint64_t slow_until_ns;     /* its statements are delayed until then */
+    atomic_int zombie;          /* zombie.c: it slept past its lease, and is not through */
+    int64_t slept_on;           /* the lock, or the item, that it slept with */
     struct lb_error err; /* of its last call: not cleared for each, which costs more than a lock */
     bool died;           /* its process was killed */
     char *payload;
@@ -164,6 +166,13 @@ extern const struct lb_gate lb_slow_gate; /* delays statements; arg is the worke
 /* Has this fault a meaning on this engine? 0 or LB_E_UNSUPPORTED. db NULL: no database. */
 int lb_fault_check(const struct lb_scenario *scenario, const struct lb_db *db,
                    struct lb_error *err);
+
+/* Zombies (zombie.c). wait: the pause is over; returns inside of a later hold of the same thing, a
+ * resource or an item. gone: what the zombie believed to hold is given back. call: a holder, at the
+ * end of its hold. */
+void lb_zombie_wait(struct lb_worker *worker, int64_t thing);
+void lb_zombie_gone(struct lb_worker *worker);
+void lb_zombie_call(struct lb_worker *worker, int64_t thing);
 
 /* The guarded row (guard.c). */
 struct lb_guard;

@@ -119,6 +119,7 @@ void lb_worker_obey(struct lb_worker *worker, const struct lb_request *request,
         } else {
             lb_crew_wait(crew, lb_now_ns() + length_ns, LB_PHASE_ABORT);
         }
+        lb_zombie_wait(worker, request != NULL ? (int64_t)request->resource : items[0].id);
         break;
     case LB_FAULT_DISCONNECT:
         if (worker->has_session && worker->session.conn != NULL)

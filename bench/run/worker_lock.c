@@ -89,6 +89,7 @@ static uint64_t hold(struct lb_worker *worker, const struct lb_request *request,
         answer = lb_guard_write(worker, request->resource, grant, err);
     if (answer < 0)
         lb_crew_fail(crew, err);
+    lb_zombie_call(worker, request->resource);
     uint64_t end_ns = lb_now_ns();
     lb_live_leave(crew->live, request->resource, request->shared, worker->number, seen,
                   end_ns - granted_ns);
@@ -152,6 +153,7 @@ static void cycle(struct lb_worker *worker, struct lb_request *request, struct l
     lb_worker_begin(worker, LB_M_RELEASE);
     bool released = release(worker, request, grant);
     lb_guard_released(worker, released);
+    lb_zombie_gone(worker);
     uint64_t end_ns = worker->op.end_ns;
     lb_worker_end(worker, LB_M_RELEASE, held_ns, end_ns, released);
     bool counted = lb_worker_end(worker, LB_M_CYCLE, start_ns, end_ns, true);

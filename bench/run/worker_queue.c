@@ -172,12 +172,14 @@ static void process(struct lb_worker *worker, struct lb_item *items, uint32_t n,
         enum lb_op which = choose_end(worker);
         if (worker->chunks != NULL && which == LB_OP_COMPLETE)
             which = update_chunk(worker, &items[i]);
+        lb_zombie_call(worker, items[i].id);
         if (i == 0)
             lb_worker_end(worker, LB_M_HOLD, claimed_ns, lb_now_ns(), true);
         worker->op.continued = false;
         worker->op.end_ns = lb_now_ns();
         lb_operator_continue(&worker->op);
         end_item(worker, &items[i], which);
+        lb_zombie_gone(worker);
     }
     bool counted = lb_worker_end(worker, LB_M_CYCLE, start_ns, worker->op.end_ns, true);
     lb_worker_was_busy(worker, start_ns, worker->op.end_ns, counted);

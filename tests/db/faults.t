@@ -98,7 +98,7 @@ for my $engine (sort keys %engine) {
     my %runs;
     if ($has{'lease-update-safe'}) {
         my @pause = ('--fault', 'pause', '--fault-interval', '250ms', '--fault-length', '200ms', '--fault-count', $zombie,
-            '--duration', '6s', '--guard');
+            '--ttl', '200ms', '--duration', '7s', '--guard');
         $runs{pause} = begin('pause', $engine, @lease, @pause);
         $runs{harm} = begin('pause, as published', $engine, @article, @pause);
         $runs{kill} = begin('kill, lease', $engine, @lease, '--fault', 'kill', '--fault-interval', '150ms',

@@ -1,0 +1,98 @@
+/* Where a zombie wakes up: inside of its successor's hold.
+ *
+ * A holder that slept past its lease does harm only while somebody else holds what it still
+ * believes to hold. How long that takes is up to the strategy and the machine, so it is not left to
+ * the length of the pause: the zombie, its pause over, waits until it is called, and each holder,
+ * at the end of its hold and before it gives back, calls those that wait for the same lock or item,
+ * and stays until they have done what they do: written, and released. So each pause falls into a
+ * hold.
+ *
+ * Nobody calls where nobody can take over what the sleeper has (its session, its transaction): it
+ * is not waited for there. Nor when all others wait as well, or the run stops.
+ */
+#include "crew.h"
+
+enum { AWAKE, WAITS, CALLED }; /* called: or tired of waiting, and at it */
+enum { PATIENCE = 10 };        /* pauses that a zombie waits to be called */
+
+static struct lb_worker *first_of(struct lb_worker *worker)
+{
+    return worker - worker->number;
+}
+
+/* Is there anybody left who could call? */
+static bool others_work(struct lb_worker *worker)
+{
+    struct lb_worker *workers = first_of(worker);
+    for (uint32_t i = 0; i < worker->crew->n_workers; i++)
+        if (&workers[i] != worker && workers[i].role != LB_ROLE_PRODUCER &&
+            !atomic_load(&workers[i].ended) && atomic_load(&workers[i].zombie) != WAITS)
+            return true;
+    return false;
+}
+
+static bool is_taken_over(const struct lb_crew *crew)
+{
+    return crew->plan->strategy->is_lease || crew->scenario->recover_ns > 0;
+}
+
+void lb_zombie_wait(struct lb_worker *worker, int64_t thing)
+{
+    struct lb_crew *crew = worker->crew;
+    if (!is_taken_over(crew))
+        return;
+    uint64_t give_up_ns = lb_now_ns() + PATIENCE * crew->scenario->fault_length_ns;
+    worker->slept_on = thing; /* published by the store that follows */
+    atomic_store(&worker->zombie, WAITS);
+    for (;;) {
+        uint32_t seen = lb_event_seen(&crew->change);
+        if (atomic_load(&worker->zombie) == CALLED || lb_crew_phase(crew) >= LB_PHASE_STOP ||
+            !others_work(worker) || !lb_event_wait(&crew->change, seen, give_up_ns))
+            break;
+    }
+    atomic_store(&worker->zombie, CALLED);
+}
+
+void lb_zombie_gone(struct lb_worker *worker)
+{
+    if (atomic_load_explicit(&worker->zombie, memory_order_relaxed) == AWAKE) /* its own word */
+        return;
+    atomic_store(&worker->zombie, AWAKE);
+    lb_event_signal(&worker->crew->change);
+}
+
+/* Calls, or counts those that were called and are not gone yet. */
+static uint32_t call(struct lb_worker *worker, int64_t thing, bool *ret_called)
+{
+    struct lb_worker *workers = first_of(worker);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < worker->crew->n_workers; i++) {
+        struct lb_worker *other = &workers[i];
+        int state = atomic_load(&other->zombie);
+        if (other == worker || state == AWAKE || other->slept_on != thing)
+            continue;
+        *ret_called |=
+            state == WAITS && atomic_compare_exchange_strong(&other->zombie, &state, CALLED);
+        n++;
+    }
+    return n;
+}
+
+void lb_zombie_call(struct lb_worker *worker, int64_t thing)
+{
+    struct lb_crew *crew = worker->crew;
+    /* Called itself, it is the guest. */
+    if (crew->scenario->fault != LB_FAULT_PAUSE || atomic_load(&worker->zombie) != AWAKE)
+        return;
+    uint64_t give_up_ns = lb_now_ns() + PATIENCE * crew->scenario->fault_length_ns;
+    for (;;) {
+        uint32_t seen = lb_event_seen(&crew->change);
+        bool called = false;
+        if (call(worker, thing, &called) == 0 || lb_crew_phase(crew) >= LB_PHASE_ABORT)
+            return;
+        if (called)
+            lb_event_signal(&crew->change);
+        else if (!lb_event_wait(&crew->change, seen, give_up_ns))
+            return;
+    }
+}
