@@ -43,6 +43,9 @@ static const struct flag flags[] = {
     {"faults", 0, FLAG_TEXT, TO(faults), LB_FLAGS_FAULTS, "NAME[,NAME...]",
      "runs each scenario once under each fault: all, kill, pause, disconnect, cut, slow, blocker, "
      "snapshot, skew"},
+    {"matrix", 0, FLAG_SWITCH, TO(matrix), LB_FLAGS_MATRIX, NULL,
+     "runs each strategy at each isolation level of each target, and prints one table; --format "
+     "markdown or json"},
     {"seed", 0, FLAG_TEXT, TO(seed), LB_FLAGS_RUN | LB_FLAGS_EXPLORE, "N",
      "seed of all random choices"},
     {"repeat", 0, FLAG_TEXT, TO(repeat), LB_FLAGS_RUN, "N",
@@ -140,6 +143,7 @@ static const struct {
 } titles[] = {
     {LB_FLAGS_SELECT, "What to run:"},
     {LB_FLAGS_CHECK_FILE, "Instead of a run:"},
+    {LB_FLAGS_MATRIX, "Instead of TAP:"},
     {LB_FLAGS_FAULTS, "What goes wrong:"},
     {LB_FLAGS_RUN, "How to run it:"},
     {LB_FLAGS_COSTS, "What to measure:"},

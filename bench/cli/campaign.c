@@ -33,21 +33,66 @@ struct state {
 static int choose_sink(struct state *state, struct lb_error *err)
 {
     const char *format = state->campaign->args->format;
+    const struct lb_sink *const *sinks = state->campaign->sinks;
     struct lb_nearest nearest;
-    char text[128];
+    char text[128], all[100] = "";
     if (format == NULL)
         return 0;
     lb_nearest_init(&nearest, format);
-    for (const struct lb_sink *const *sink = lb_sinks; *sink != NULL; sink++) {
+    for (const struct lb_sink *const *sink = sinks != NULL ? sinks : lb_sinks; *sink != NULL;
+         sink++) {
+        size_t used = strlen(all);
         lb_nearest_offer(&nearest, (*sink)->name);
+        snprintf(all + used, sizeof all - used, "%s%s", used > 0 ? ", " : "", (*sink)->name);
         if (strcmp((*sink)->name, format) == 0) {
             state->sink = *sink;
             return 0;
         }
     }
-    return lb_fail(err, LB_E_USAGE,
-                   "option --format: unknown format '%s'%s (text, json, jsonl, csv, tap)", format,
-                   lb_nearest_text(&nearest, text, sizeof text));
+    return lb_fail(err, LB_E_USAGE, "option --format: unknown format '%s'%s (%s)", format,
+                   lb_nearest_text(&nearest, text, sizeof text), all);
+}
+
+static void add_option(struct lb_report *report, const char *name, const char *value)
+{
+    if (value == NULL)
+        return;
+    lb_command_add(report->invocation, sizeof report->invocation, name);
+    lb_command_add(report->invocation, sizeof report->invocation, value);
+}
+
+static void add_options(struct lb_report *report, const char *name, const struct lb_words *words)
+{
+    for (size_t i = 0; i < words->n; i++)
+        add_option(report, name, words->words[i]);
+}
+
+/* What selects and configures, with labels for targets: they have no password. */
+static void describe_command(struct lb_report *report, const struct lb_args *args,
+                             const struct lb_selection *selection)
+{
+    char *buf = report->invocation, number[32];
+    size_t size = sizeof report->invocation;
+    snprintf(buf, size, "lockbench %s%s", args->command->name, args->matrix ? " --matrix" : "");
+    add_options(report, "-s", &args->strategies);
+    for (size_t i = 0; i < args->targets.n && i < selection->n_places; i++)
+        add_option(report, "-d", selection->places[i].target.label);
+    add_options(report, "-S", &args->scenarios);
+    add_options(report, "--opt", &args->options);
+    add_option(report, "--faults", args->faults);
+    for (size_t i = 0; i < args->n_overrides; i++) {
+        const struct lb_key *key = args->overrides[i].key;
+        char flag[64];
+        bool no = key->type == LB_KEY_FLAG && args->overrides[i].value[0] == 'n';
+        snprintf(flag, sizeof flag, "--%s%s", no ? "no-" : "", key->name);
+        if (key->type == LB_KEY_FLAG)
+            lb_command_add(buf, size, flag);
+        else
+            add_option(report, flag, args->overrides[i].value);
+    }
+    add_option(report, "--repeat", args->repeat);
+    snprintf(number, sizeof number, "%llu", (unsigned long long)args->seed_number);
+    add_option(report, "--seed", number);
 }
 
 static int prepare(struct state *state)
@@ -67,6 +112,7 @@ static int prepare(struct state *state)
     report->keeps_histories = args->keep_history;
     report->start_unix_ms = lb_unix_ms();
     lb_environment_read(&report->environment);
+    describe_command(report, args, &state->selection);
     if (rc == 0)
         rc = lb_select_cells(&state->selection, args, &state->campaign->defaults, report, err);
     for (size_t i = 0; i < report->n_cells && rc == 0 && state->campaign->refuse_skips; i++)

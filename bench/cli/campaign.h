@@ -8,9 +8,10 @@
 struct lb_campaign {
     const struct lb_args *args;
     struct lb_select_defaults defaults;
-    const struct lb_sink *sink; /* without --format */
-    bool judge_expectations;    /* exit by what was expected: a caught control is well */
-    bool refuse_skips;          /* a cell that cannot run is an error */
+    const struct lb_sink *const *sinks; /* that --format may name; NULL: lb_sinks */
+    const struct lb_sink *sink;         /* without --format */
+    bool judge_expectations;            /* exit by what was expected: a caught control is well */
+    bool refuse_skips;                  /* a cell that cannot run is an error */
 };
 
 /* Selects, connects, runs, reports, stores. Returns the exit status; has complained by then. */

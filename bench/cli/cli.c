@@ -19,7 +19,7 @@ const struct lb_command lb_commands[] = {
      MEASURES | LB_FLAGS_COSTS, 0, lb_command_compare},
     {"verify", "[-s A,B|all] [-d URI]... [-S SCENARIO,...] [--faults NAME,...] [OPTION...]",
      "Checks every guarantee and prints TAP: one line per strategy, engine, scenario, guarantee.",
-     MEASURES | LB_FLAGS_FAULTS, 0, lb_command_verify},
+     MEASURES | LB_FLAGS_FAULTS | LB_FLAGS_MATRIX, 0, lb_command_verify},
     {"diff", "BASE NEW [OPTION...]",
      "Compares two stored results; 4 if the new one is slower, 5 if that cannot be said.",
      LB_FLAGS_DIFF | LB_FLAGS_GENERAL, 2, lb_command_diff},

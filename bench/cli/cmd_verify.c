@@ -1,12 +1,14 @@
-/* lockbench verify: every guarantee as a line of TAP. Without -s: all strategies, the controls too,
- * and without -S also under the scenarios and options by which they are known to break. */
+/* lockbench verify: every guarantee as a line of TAP, or with --matrix as a table. Without -s: all
+ * strategies, the controls too, and without -S also under the scenarios and options by which they
+ * are known to break. */
 #include "campaign.h"
 
 enum lb_exit lb_command_verify(const struct lb_args *args)
 {
     const struct lb_campaign campaign = {
         .args = args,
-        .sink = &lb_sink_tap,
+        .sinks = args->matrix ? lb_matrix_sinks : lb_sinks,
+        .sink = args->matrix ? lb_matrix_sinks[0] : &lb_sink_tap,
         .defaults = {.strategies = "all", .controls = true, .breaks = true},
         .judge_expectations = true};
     return lb_campaign_run(&campaign);

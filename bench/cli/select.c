@@ -2,9 +2,9 @@
  * run before every name, file and option is known to be right. */
 #include "select.h"
 
-#include "faults.h"
-
 #include "cli.h"
+#include "faults.h"
+#include "levels.h"
 #include "nearest.h"
 #include "sweep.h"
 
@@ -546,6 +546,31 @@ static const char *break_options(const struct lb_strategy *strategy, const char 
     return NULL;
 }
 
+/* One cell, or with --matrix one for each isolation level. */
+static int add_levels(struct lb_selection *selection, const struct lb_args *args,
+                      const struct lb_protocol *protocol, const struct lb_question *question,
+                      const struct lb_place *place, const char *of_break, struct lb_report *report,
+                      struct lb_error *err)
+{
+    const struct lb_strategy *strategy = protocol->strategy;
+    const struct lb_db *db = strategy->no_database ? NULL : place->target.db;
+    int rc = 0;
+    if (!args->matrix)
+        return add_cell(selection, protocol, question, place, of_break, report, err);
+    for (int i = LB_ISO_DEFAULT; i < LB_ISOLATIONS && rc == 0; i++) {
+        enum lb_isolation level = (enum lb_isolation)i;
+        struct lb_question asked;
+        if (!lb_levels_include(db, &question->scenario, level))
+            continue;
+        rc = lb_levels_ask(question, strategy, level, args, &asked, err);
+        if (rc == 0)
+            rc = add_cell(selection, protocol, &asked, place, of_break, report, err);
+        if (rc == 0)
+            lb_levels_fit(db, level, &report->cells[report->n_cells - 1]);
+    }
+    return rc;
+}
+
 /* The cells of one strategy, target and question. */
 static int add_cells(struct lb_selection *selection, const struct lb_args *args,
                      const struct lb_select_defaults *defaults, const struct lb_protocol *protocol,
@@ -555,7 +580,7 @@ static int add_cells(struct lb_selection *selection, const struct lb_args *args,
     const struct lb_strategy *strategy = protocol->strategy;
     int rc = 0;
     if (is_asked(question, strategy, args, defaults))
-        rc = add_cell(selection, protocol, question, place, NULL, report, err);
+        rc = add_levels(selection, args, protocol, question, place, NULL, report, err);
     /* Under faults the options by which a lock breaks are asked too, as lease-update runs at all
      * with one only. A queue that claims too much has enough to answer for without them. */
     bool with_options = args->faults == NULL || strategy->shape == LB_LOCK;
@@ -564,7 +589,7 @@ static int add_cells(struct lb_selection *selection, const struct lb_args *args,
             break_options(strategy, args->faults != NULL ? NULL : question->path, n);
         if (options == NULL)
             break;
-        rc = add_cell(selection, protocol, question, place, options, report, err);
+        rc = add_levels(selection, args, protocol, question, place, options, report, err);
     }
     return rc;
 }

@@ -85,9 +85,7 @@ int lb_sweep_check(const struct lb_key *key, const char *text, struct lb_error *
     return 0;
 }
 
-/* "mutex-hot" -> "mutex-hot[workers=2]" -> "mutex-hot[workers=2 hold=1ms]" */
-static int rename_question(struct lb_scenario *scenario, const struct lb_key *key,
-                           struct lb_error *err)
+int lb_sweep_rename(struct lb_scenario *scenario, const struct lb_key *key, struct lb_error *err)
 {
     char value[300];
     size_t length = strlen(scenario->name), room = sizeof scenario->name;
@@ -124,7 +122,7 @@ static int multiply(struct lb_selection *selection, const struct lb_override *ov
             lb_sweep_value(key, override->value, i, value, sizeof value);
             rc = lb_scenario_set(&copy->scenario, key->name, value, err);
             if (rc == 0 && n_values > 1)
-                rc = rename_question(&copy->scenario, key, err);
+                rc = lb_sweep_rename(&copy->scenario, key, err);
         }
     }
     free(selection->questions);

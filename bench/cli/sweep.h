@@ -17,6 +17,10 @@ char *lb_sweep_value(const struct lb_key *key, const char *text, size_t i, char 
 /* Is every value one that the key takes, and different from the others? 0 or LB_E_USAGE. */
 int lb_sweep_check(const struct lb_key *key, const char *text, struct lb_error *err);
 
+/* Adds a key and its value to a scenario's name: "mutex-hot" becomes "mutex-hot[workers=2]", and
+ * that "mutex-hot[workers=2 hold=1ms]". 0 or LB_E_USAGE. */
+int lb_sweep_rename(struct lb_scenario *scenario, const struct lb_key *key, struct lb_error *err);
+
 /* Sets the flags of args in all questions that they have a meaning for, and multiplies those. A
  * flag that has a meaning for none is a mistake. */
 int lb_sweep_apply(struct lb_selection *selection, const struct lb_args *args,

@@ -57,6 +57,8 @@ enum lb_isolation {
     LB_ISOLATIONS
 };
 
+#define LB_ISO_BIT(level) (1u << (level))
+
 /* "default", "read committed", ...  and back; parse also takes '-' and '_' for the blank. */
 const char *lb_isolation_name(enum lb_isolation isolation);
 int lb_isolation_parse(const char *text); /* -1: unknown */
@@ -124,9 +126,11 @@ struct lb_conn_options {
 typedef void lb_fact_fn(void *arg, const char *name, const char *value);
 
 struct lb_db {
-    const char *name;     /* "sqlite", "postgres", "mariadb" */
-    const char *product;  /* "SQLite", "PostgreSQL", "MariaDB" */
-    const char *uri_help; /* "sqlite:PATH", one line for --help */
+    const char *name;                    /* "sqlite", "postgres", "mariadb" */
+    const char *product;                 /* "SQLite", "PostgreSQL", "MariaDB" */
+    const char *uri_help;                /* "sqlite:PATH", one line for --help */
+    unsigned isolations;                 /* the levels that it tells apart: LB_ISO_BIT()s */
+    enum lb_isolation default_isolation; /* what the product comes with */
 
     /* Is this -d argument ours? Pure. Required. */
     bool (*match)(const char *uri);

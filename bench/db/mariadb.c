@@ -665,6 +665,9 @@ const struct lb_db lb_db_mariadb = {
     .name = "mariadb",
     .product = "MariaDB",
     .uri_help = "mariadb://USER:PASSWORD@HOST:PORT/DB[?socket=PATH]",
+    .isolations = LB_ISO_BIT(LB_ISO_READ_COMMITTED) | LB_ISO_BIT(LB_ISO_REPEATABLE_READ) |
+                  LB_ISO_BIT(LB_ISO_SERIALIZABLE),
+    .default_isolation = LB_ISO_REPEATABLE_READ,
     .match = lb_mariadb_uri_match,
     .describe = lb_maria_describe,
     .space_open = lb_maria_space_open,

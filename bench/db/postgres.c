@@ -654,6 +654,9 @@ const struct lb_db lb_db_postgres = {
     .name = "postgres",
     .product = "PostgreSQL",
     .uri_help = "postgresql://USER@HOST:PORT/DB (any libpq URI or conninfo string)",
+    .isolations = LB_ISO_BIT(LB_ISO_READ_COMMITTED) | LB_ISO_BIT(LB_ISO_REPEATABLE_READ) |
+                  LB_ISO_BIT(LB_ISO_SERIALIZABLE),
+    .default_isolation = LB_ISO_READ_COMMITTED,
     .match = lb_pg_match,
     .describe = lb_pg_describe,
     .space_open = lb_pg_space_open,

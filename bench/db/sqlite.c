@@ -735,6 +735,8 @@ const struct lb_db lb_db_sqlite = {
     .name = "sqlite",
     .product = "SQLite",
     .uri_help = "sqlite:[PATH][?journal=wal|delete&synchronous=off|normal|full]",
+    .isolations = LB_ISO_BIT(LB_ISO_SERIALIZABLE),
+    .default_isolation = LB_ISO_SERIALIZABLE,
     .match = sqlite_match,
     .describe = sqlite_describe,
     .in_process = true,

@@ -158,6 +158,17 @@ enum lb_standing lb_cell_standing(const struct lb_cell *cell)
     return standing == LB_STANDS_HELD && !is_tested ? LB_STANDS_UNTESTED : standing;
 }
 
+const char *lb_standing_name(enum lb_standing standing)
+{
+    static const char *const names[] = {
+        [LB_STANDS_HELD] = "held",           [LB_STANDS_VIOLATED] = "violated",
+        [LB_STANDS_SKIPPED] = "skipped",     [LB_STANDS_INCONCLUSIVE] = "inconclusive",
+        [LB_STANDS_FAILED] = "error",        [LB_STANDS_NOT_RUN] = "not run",
+        [LB_STANDS_UNTESTED] = "not tested",
+    };
+    return names[standing];
+}
+
 char *lb_cell_verdict(const struct lb_cell *cell, char *buf, size_t size)
 {
     static const char *const words[] = {
@@ -265,12 +276,26 @@ static bool is_shown_by(const struct lb_break *known, const struct lb_cell *cell
 {
     if (known->options == NULL && cell->n_settings > 0)
         return false;
+    /* Another level may mend it. */
+    const struct lb_db *db = cell->target != NULL ? cell->target->db : NULL;
+    if (cell->scenario.isolation != LB_ISO_DEFAULT && db != NULL &&
+        cell->scenario.isolation != db->default_isolation)
+        return false;
     /* A fault is another question. */
     if (cell->scenario.fault != LB_FAULT_NONE || cell->scenario.skew_ns > 0)
         return false;
     size_t n = lb_scenario_base(cell->scenario.name);
     return known->scenario == NULL ||
            (strlen(known->scenario) == n && strncmp(known->scenario, cell->scenario.name, n) == 0);
+}
+
+const char *lb_expectation_name(enum lb_expectation expectation)
+{
+    static const char *const names[] = {
+        [LB_EXPECT_NOTHING] = "none",  [LB_EXPECT_KEPT] = "kept",
+        [LB_EXPECT_BROKEN] = "broken", [LB_EXPECT_CAUGHT] = "caught",
+        [LB_EXPECT_MISSED] = "missed", [LB_EXPECT_UNTESTED] = "not tested"};
+    return names[expectation];
 }
 
 enum lb_expectation lb_cell_expectation(const struct lb_cell *cell, enum lb_guarantee guarantee)

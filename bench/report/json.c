@@ -311,15 +311,6 @@ static json_t *witness_json(const struct lb_witness *witness, uint64_t start_ns)
     return object_end(&object);
 }
 
-static const char *expectation_name(enum lb_expectation expectation)
-{
-    static const char *const names[] = {
-        [LB_EXPECT_NOTHING] = "none",  [LB_EXPECT_KEPT] = "kept",
-        [LB_EXPECT_BROKEN] = "broken", [LB_EXPECT_CAUGHT] = "caught",
-        [LB_EXPECT_MISSED] = "missed", [LB_EXPECT_UNTESTED] = "not tested"};
-    return names[expectation];
-}
-
 static json_t *guarantees_json(const struct lb_cell *cell)
 {
     struct object all = object_new();
@@ -331,7 +322,7 @@ static json_t *guarantees_json(const struct lb_cell *cell)
         struct object object = object_new();
         put_text(&object, "verdict", lb_verdict_name(finding->verdict));
         put_text(&object, "expectation",
-                 expectation_name(lb_cell_expectation(cell, (enum lb_guarantee)g)));
+                 lb_expectation_name(lb_cell_expectation(cell, (enum lb_guarantee)g)));
         put_count(&object, "violations", finding->n_violations);
         put_count(&object, "tested", finding->n_tested);
         put(&object, "reason",
@@ -433,17 +424,6 @@ static json_t *costs_json(const struct lb_cell *cell)
     return object_end(&object);
 }
 
-static const char *cell_state_name(const struct lb_cell *cell)
-{
-    static const char *const names[] = {
-        [LB_STANDS_HELD] = "held",           [LB_STANDS_VIOLATED] = "violated",
-        [LB_STANDS_SKIPPED] = "skipped",     [LB_STANDS_INCONCLUSIVE] = "inconclusive",
-        [LB_STANDS_FAILED] = "error",        [LB_STANDS_NOT_RUN] = "not run",
-        [LB_STANDS_UNTESTED] = "not tested",
-    };
-    return names[lb_cell_standing(cell)];
-}
-
 static json_t *cell_json(const struct lb_report *report, const struct lb_cell *cell)
 {
     struct object object = object_new(), options = object_new();
@@ -459,7 +439,7 @@ static json_t *cell_json(const struct lb_report *report, const struct lb_cell *c
         put_text(&options, cell->settings[i].name, cell->settings[i].value);
     put(&object, "options", object_end(&options));
     put(&object, "config", config_json(&cell->scenario));
-    put_text(&object, "verdict", cell_state_name(cell));
+    put_text(&object, "verdict", lb_standing_name(lb_cell_standing(cell)));
     const char *reason = cell->state == LB_CELL_FAILED ? cell->error.message : cell->reason;
     put(&object, "reason", reason[0] != '\0' ? json_string(reason) : json_null());
     if (cell->n_runs > 0) {

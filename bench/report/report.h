@@ -45,7 +45,8 @@ struct lb_environment {
 };
 
 struct lb_report {
-    char command[16]; /* "compare" */
+    char command[16];      /* "compare" */
+    char invocation[1200]; /* the whole command, without passwords */
     uint64_t seed;
     uint64_t n_repeat;
     bool costs; /* are shown */
@@ -88,6 +89,7 @@ enum lb_standing {
     LB_STANDS_NOT_RUN
 };
 enum lb_standing lb_cell_standing(const struct lb_cell *cell);
+const char *lb_standing_name(enum lb_standing standing); /* "held", "violated", "not tested" */
 /* "held", "VIOLATED exclusive fifo", "not tested", "inconclusive", "SKIP", "error", "not run", and
  * in how many of several runs. Returns buf. */
 char *lb_cell_verdict(const struct lb_cell *cell, char *buf, size_t size);
@@ -107,9 +109,12 @@ enum lb_expectation {
     LB_EXPECT_UNTESTED /* the history cannot tell: the finding's reason */
 };
 enum lb_expectation lb_cell_expectation(const struct lb_cell *cell, enum lb_guarantee guarantee);
+const char *lb_expectation_name(enum lb_expectation expectation); /* "kept", "caught", ... */
 /* Why it is known to be broken, as the strategy says; "" if it is not known to be. */
 const char *lb_cell_why_broken(const struct lb_cell *cell, enum lb_guarantee guarantee);
 
+/* Appends a word to a command, quoted for a POSIX shell if it must be. */
+void lb_command_add(char *buf, size_t size, const char *word);
 /* The command that repeats this run, with the password left out. Returns buf. */
 char *lb_reproduce(const struct lb_cell *cell, const struct lb_outcome *run, char *buf,
                    size_t size);
@@ -140,6 +145,8 @@ struct lb_sink {
 extern const struct lb_sink lb_sink_text, lb_sink_json, lb_sink_jsonl, lb_sink_csv, lb_sink_tap;
 /* All of them; NULL-terminated. */
 extern const struct lb_sink *const lb_sinks[];
+/* Those of a matrix (see matrix.h): markdown, json. */
+extern const struct lb_sink *const lb_matrix_sinks[];
 
 /* Writes the whole report as one JSON document. 0, LB_E_MEMORY or LB_E_ENV. */
 int lb_json_write(const struct lb_report *report, FILE *out, struct lb_error *err);

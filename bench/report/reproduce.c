@@ -5,43 +5,30 @@
 
 #include <string.h>
 
-struct text {
-    char *buf;
-    size_t size, used;
-};
-
-static void append(struct text *text, const char *piece, size_t n)
+static void append(char *buf, size_t size, const char *piece)
 {
-    if (text->used + n + 1 > text->size)
-        n = text->size - text->used - 1;
-    memcpy(text->buf + text->used, piece, n);
-    text->used += n;
-    text->buf[text->used] = '\0';
+    size_t used = strlen(buf);
+    snprintf(buf + used, size - used, "%s", piece);
 }
 
-/* One word, quoted for a POSIX shell if it must be. */
-static void append_word(struct text *text, const char *word)
+void lb_command_add(char *buf, size_t size, const char *word)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                 "-_./:,=@%+";
-    if (text->used > 0)
-        append(text, " ", 1);
+    if (buf[0] != '\0')
+        append(buf, size, " ");
     if (word[0] != '\0' && strspn(word, plain) == strlen(word)) {
-        append(text, word, strlen(word));
+        append(buf, size, word);
         return;
     }
-    append(text, "'", 1);
-    for (; *word != '\0'; word++) {
-        if (*word == '\'')
-            append(text, "'\\''", 4);
-        else
-            append(text, word, 1);
-    }
-    append(text, "'", 1);
+    append(buf, size, "'");
+    for (; *word != '\0'; word++)
+        append(buf, size, *word == '\'' ? "'\\''" : (char[]){*word, '\0'});
+    append(buf, size, "'");
 }
 
 /* Flags for the keys in which the run's configuration is not what its scenario says. */
-static void append_keys(struct text *text, const struct lb_cell *cell)
+static void append_keys(char *buf, size_t size, const struct lb_cell *cell)
 {
     struct lb_scenario base;
     struct lb_error err;
@@ -57,39 +44,38 @@ static void append_keys(struct text *text, const struct lb_cell *cell)
             continue;
         if (key->type == LB_KEY_FLAG) {
             snprintf(flag, sizeof flag, "--%s%s", value[0] == 'y' ? "" : "no-", key->name);
-            append_word(text, flag);
+            lb_command_add(buf, size, flag);
             continue;
         }
         snprintf(flag, sizeof flag, "--%s", key->name);
-        append_word(text, flag);
-        append_word(text, value);
+        lb_command_add(buf, size, flag);
+        lb_command_add(buf, size, value);
     }
 }
 
 char *lb_reproduce(const struct lb_cell *cell, const struct lb_outcome *run, char *buf, size_t size)
 {
-    struct text text = {.buf = buf, .size = size};
     char number[32];
     buf[0] = '\0';
-    append_word(&text, "lockbench");
-    append_word(&text, "run");
-    append_word(&text, "-s");
-    append_word(&text, cell->strategy_path);
+    lb_command_add(buf, size, "lockbench");
+    lb_command_add(buf, size, "run");
+    lb_command_add(buf, size, "-s");
+    lb_command_add(buf, size, cell->strategy_path);
     if (cell->target != NULL) {
-        append_word(&text, "-d");
-        append_word(&text, cell->target->label);
+        lb_command_add(buf, size, "-d");
+        lb_command_add(buf, size, cell->target->label);
     }
-    append_word(&text, "-S");
-    append_word(&text, cell->scenario_path);
-    append_keys(&text, cell);
+    lb_command_add(buf, size, "-S");
+    lb_command_add(buf, size, cell->scenario_path);
+    append_keys(buf, size, cell);
     for (size_t i = 0; i < cell->n_settings; i++) {
         char setting[300];
         snprintf(setting, sizeof setting, "%s=%s", cell->settings[i].name, cell->settings[i].value);
-        append_word(&text, "--opt");
-        append_word(&text, setting);
+        lb_command_add(buf, size, "--opt");
+        lb_command_add(buf, size, setting);
     }
     snprintf(number, sizeof number, "%llu", (unsigned long long)run->seed);
-    append_word(&text, "--seed");
-    append_word(&text, number);
+    lb_command_add(buf, size, "--seed");
+    lb_command_add(buf, size, number);
     return buf;
 }

@@ -1,0 +1,66 @@
+#!/usr/bin/env perl
+# verify --matrix: strategies down, engines and isolation levels across, no cell empty.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use JSON::PP;
+use Lockbench;
+use Test::More;
+
+my ($lock, $door, $queue) = (good_lock(), open_door(), good_queue());
+my @targets = ('sqlite:', grep { /^(?:postgres|mariadb)/ } split /\n/, $ENV{LB_TEST_URIS} // '');
+my %columns = (sqlite => 1, postgresql => 3, mariadb => 3);
+my $n_columns = 0;
+$n_columns += $columns{s/:.*//r} for @targets;
+my @short = ('--matrix', '--duration', '100ms', '--hold', '1ms', '--quiet', '--seed', '7');
+my $picky = spew('picky.sql', "-- isolation: read committed\n" . slurp($lock) =~ s/good-lock/picky/r);
+
+# The rows of a Markdown table as lists of cells.
+sub rows { return map { [map { s/^\s+|\s+$//gr } (split /\|/)[1 .. tr/|// - 1]] } grep { /^\|/ } split /\n/, $_[0] }
+
+my ($status, $out, $err) = lockbench('verify', '-s', "$lock,$door,$picky,none", @short, map { ('-d', $_) } @targets);
+is($status, 1, 'a violation that nobody knows of') or diag $err;
+like($out, qr/^    lockbench verify --matrix -s \S+ -d sqlite: .*--duration 100ms.* --seed 7$/m, 'the command');
+unlike($out, qr/password|:[0-9a-f]{32}\@/, 'without passwords');
+my ($locks, $memory) = $out =~ /^## Locks\n(.*)^## Without a database\n(.*)/ms;
+my ($head, undef, @rows) = rows($locks);
+is(scalar @$head, 1 + $n_columns, 'a column for each level of each target');
+is(scalar(grep { /^SQLite 3\.\d+\S*<br>serializable \(default\)$/ } @$head), 1, 'its title has version and level');
+is(scalar(grep { /\(default\)$/ } @$head), scalar @targets, 'each target has one default');
+my %row = map { $_->[0] => $_ } @rows;
+is_deeply([sort keys %row], ['`good-lock`', '`open-door`', '`picky`'], 'a row for each strategy');
+is(scalar(grep { @$_ != @$head || grep { $_ eq '' } @$_ } @rows), 0, 'no cell is empty');
+is(scalar(grep { $_ eq 'held' } @{$row{'`good-lock`'}}), $n_columns, 'held at every level');
+my @notes = grep { /\*\*VIOLATED\*\* \[\d+\]$/ } @{$row{'`open-door`'}};
+is(scalar @notes, $n_columns, 'violated at every level');
+for my $cell (@notes) {
+    my ($n) = $cell =~ /\[(\d+)\]/;
+    like($locks, qr/^$n\. `open-door`, [A-Z]\S+ \d\S*.*: exclusive violated \d+ times .*, in mutex-hot: .*worker \d+.*Not known/m,
+        "note $n has the witness");
+}
+my @skips = grep { /^SKIP \[\d+\]$/ } @{$row{'`picky`'}};
+is(scalar @skips, $n_columns - grep({ !/^sqlite/ } @targets), 'a level that the strategy does not ask for is a SKIP');
+is((rows($memory))[2][1], 'violated [1]', 'a control is a known break');
+like($memory, qr/^1\. `none`, no database: exclusive violated .* Known: there is no lock\.$/m, 'and its note says why');
+
+($status, $out) = lockbench('verify', '-s', "$queue,none", @short, '--backlog', '40', '--format', 'json');
+is($status, 0, 'as expected') or diag $out;
+my $json = decode_json($out);
+is($json->{schema}, 'lockbench-matrix', 'json: the schema');
+is(join(' ', map { "$_->{engine}/" . ($_->{isolation} // '-') } @{$json->{columns}}), 'sqlite/serializable memory/-', 'json: columns');
+my ($good, $none) = @{$json->{rows}}[0, 1];
+($good, $none) = ($none, $good) if $good->{strategy} eq 'none';
+is($good->{entries}[0]{verdict}, 'held', 'json: held');
+is($good->{entries}[0]{guarantees}{'no-loss'}{expectation}, 'kept', 'json: by guarantee');
+is($none->{entries}[0]{column}, 1, 'json: an entry names its column');
+like($none->{entries}[0]{guarantees}{exclusive}{witness}, qr/worker \d+/, 'json: the witness');
+
+($status, $out) = lockbench('verify', '-s', $lock, @short, '--isolation', 'read-committed');
+is($status, 0, 'one level');
+like($out, qr/^\| `good-lock` \| SKIP \[1\] \|\n\n1\. skipped: SQLite does not tell read committed/m, 'that the engine has not: a SKIP');
+($status, undef, $err) = lockbench('verify', '-s', $lock, @short, '--format', 'tap');
+is($status, 2, 'a format that is no table');
+like($err, qr/unknown format 'tap'.*\(markdown, json\)/, 'names those that are');
+
+done_testing();
