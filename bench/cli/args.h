@@ -22,7 +22,8 @@ enum lb_flag_group {
     LB_FLAGS_FAULTS = 1 << 8,      /* --faults */
     LB_FLAGS_COSTS = 1 << 11,      /* --costs */
     LB_FLAGS_CHECK = 1 << 12,      /* what check takes */
-    LB_FLAGS_MATRIX = 1 << 13      /* --matrix */
+    LB_FLAGS_MATRIX = 1 << 13,     /* --matrix */
+    LB_FLAGS_BASELINE = 1 << 14    /* --save --baseline, and how to compare */
 };
 
 struct lb_words {
@@ -50,7 +51,8 @@ struct lb_check_args {
 struct lb_args {
     const struct lb_command *command;
     struct lb_words strategies, targets, scenarios, options, metrics, allowed, positional;
-    char *sql_dir, *check_file, *format, *output, *seed, *repeat, *threshold, *faults;
+    char *sql_dir, *check_file, *format, *output, *seed, *repeat, *threshold, *faults, *save,
+        *baseline;
     bool keep, keep_history, no_record, quiet, no_color, names, help, costs, matrix;
     struct lb_explore_args explore; /* from here on, args.c frees what flags have set */
     struct lb_check_args check;

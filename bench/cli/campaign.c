@@ -7,6 +7,7 @@
 #include "campaign.h"
 
 #include "clock.h"
+#include "gate.h"
 #include "nearest.h"
 #include "progress.h"
 #include "signals.h"
@@ -22,6 +23,7 @@ struct state {
     struct lb_report report;
     struct lb_store store;
     bool is_stored;
+    struct lb_baseline baseline;
     const struct lb_sink *sink;
     struct lb_sink_state output;
     struct lb_progress_view view;
@@ -95,12 +97,53 @@ static void describe_command(struct lb_report *report, const struct lb_args *arg
     add_option(report, "--seed", number);
 }
 
+static int open_store(struct state *state)
+{
+    const struct lb_args *args = state->campaign->args;
+    const struct lb_report *report = &state->report;
+    const char *directory = args->output != NULL ? args->output : LB_RESULTS;
+    char name[150];
+    if (args->output == NULL && args->save == NULL)
+        return 0;
+    if (args->save != NULL && (args->save[0] == '.' || args->save[0] == '\0' ||
+                               strchr(args->save, '/') != NULL || strlen(args->save) > 100))
+        return lb_fail(&state->err, LB_E_USAGE,
+                       "option --save: '%s' is not a name: no path, no dot at its start, at most "
+                       "100 characters",
+                       args->save);
+    snprintf(name, sizeof name, "%s", args->save != NULL ? args->save : report->command);
+    if (report->n_cells == 1 && args->save == NULL)
+        snprintf(name, sizeof name, "%s-%s-%s", report->cells[0].strategy->name,
+                 report->cells[0].engine, report->cells[0].scenario.name);
+    int rc = lb_store_open(&state->store, directory, name, args->save != NULL,
+                           report->start_unix_ms, &state->err);
+    state->is_stored = rc == 0;
+    return rc;
+}
+
+/* A baseline is told where there is a place for it. */
+static int load_baseline(struct state *state)
+{
+    static const char *const formats[] = {"text", "json", "markdown"};
+    int rc = lb_baseline_load(&state->baseline, state->campaign->args, &state->err);
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
+        if (rc != 0 || strcmp(state->sink->name, formats[i]) == 0)
+            return rc;
+    return !state->baseline.is_given
+               ? 0
+               : lb_fail(&state->err, LB_E_USAGE,
+                         "option --baseline: is told as text, json or markdown, not as %s",
+                         state->sink->name);
+}
+
 static int prepare(struct state *state)
 {
     const struct lb_args *args = state->campaign->args;
     struct lb_report *report = &state->report;
     struct lb_error *err = &state->err;
     int rc = choose_sink(state, err);
+    if (rc == 0)
+        rc = load_baseline(state);
     if (rc == 0)
         rc = lb_select(&state->selection, args, &state->campaign->defaults, err);
     if (rc == 0)
@@ -118,16 +161,9 @@ static int prepare(struct state *state)
     for (size_t i = 0; i < report->n_cells && rc == 0 && state->campaign->refuse_skips; i++)
         if (report->cells[i].state == LB_CELL_SKIPPED)
             rc = lb_fail(err, LB_E_UNSUPPORTED, "%s", report->cells[i].reason);
-    if (rc == 0 && args->output != NULL) {
-        char name[150];
-        snprintf(name, sizeof name, "%s", report->command);
-        if (report->n_cells == 1)
-            snprintf(name, sizeof name, "%s-%s-%s", report->cells[0].strategy->name,
-                     report->cells[0].engine, report->cells[0].scenario.name);
-        rc = lb_store_open(&state->store, args->output, name, report->start_unix_ms, err);
-        state->is_stored = rc == 0;
-    }
-    return rc;
+    if (rc == 0)
+        rc = lb_baseline_check(&state->baseline, report, err);
+    return rc == 0 ? open_store(state) : rc;
 }
 
 /* The target answers no more: its other cells are not tried. */
@@ -265,8 +301,9 @@ static enum lb_exit worse(enum lb_exit a, enum lb_exit b)
     return LB_EXIT_OK;
 }
 
-static enum lb_exit status_of_cell(const struct lb_campaign *campaign, const struct lb_cell *cell)
+static enum lb_exit status_of_cell(const struct state *state, const struct lb_cell *cell)
 {
+    const struct lb_campaign *campaign = state->campaign;
     enum lb_exit status = LB_EXIT_OK;
     if (cell->state == LB_CELL_FAILED)
         status = lb_exit_of(cell->error.code);
@@ -284,8 +321,10 @@ static enum lb_exit status_of_cell(const struct lb_campaign *campaign, const str
             !may_break)
             status = worse(status, LB_EXIT_VIOLATED);
     if (!campaign->judge_expectations)
-        return lb_cell_standing(cell) == LB_STANDS_VIOLATED ? worse(status, LB_EXIT_VIOLATED)
-                                                            : status;
+        return lb_cell_standing(cell) == LB_STANDS_VIOLATED &&
+                       !lb_baseline_violates(&state->baseline, cell)
+                   ? worse(status, LB_EXIT_VIOLATED)
+                   : status;
     for (int g = 0; g < LB_GUARANTEES; g++) {
         enum lb_expectation expectation = lb_cell_expectation(cell, (enum lb_guarantee)g);
         if (expectation == LB_EXPECT_BROKEN || expectation == LB_EXPECT_MISSED)
@@ -299,7 +338,7 @@ static enum lb_exit status_of(const struct state *state)
     const struct lb_report *report = &state->report;
     enum lb_exit status = report->interrupted ? LB_EXIT_INTERRUPTED : LB_EXIT_OK;
     for (size_t i = 0; i < report->n_cells; i++)
-        status = worse(status, status_of_cell(state->campaign, &report->cells[i]));
+        status = worse(status, status_of_cell(state, &report->cells[i]));
     return status;
 }
 
@@ -310,9 +349,13 @@ static enum lb_exit finish(struct state *state)
     state->report.interrupted = is_stopped(state);
     lb_progress_clear(&state->view);
     tell(state, true);
+    if (lb_baseline_compare(&state->baseline, &state->report, &state->err) != 0)
+        written = lb_cli_complain(&state->err);
+    else if (state->report.diff != NULL)
+        written = lb_gate_status(state->report.diff);
     if (state->is_stored) {
         if (lb_store_close(&state->store, &state->report, &state->err) != 0)
-            written = lb_cli_complain(&state->err);
+            written = worse(written, lb_cli_complain(&state->err));
         else
             state->report.directory = state->store.final;
     }
@@ -365,6 +408,7 @@ enum lb_exit lb_campaign_run(const struct lb_campaign *campaign)
     for (size_t i = 0; i < state.report.n_cells; i++)
         lb_cell_release(&state.report.cells[i]);
     free(state.report.cells);
+    lb_baseline_release(&state.baseline);
     lb_selection_release(&state.selection);
     return status;
 }

@@ -16,7 +16,7 @@ const struct lb_command lb_commands[] = {
      MEASURES | LB_FLAGS_CHECK_FILE | LB_FLAGS_COSTS, 0, lb_command_run},
     {"compare", "[-s A,B|all] [-d URI]... [-S SCENARIO,...] [OPTION...]",
      "Runs strategies side by side, and judges them. Without -d: on embedded SQLite.",
-     MEASURES | LB_FLAGS_COSTS, 0, lb_command_compare},
+     MEASURES | LB_FLAGS_COSTS | LB_FLAGS_BASELINE, 0, lb_command_compare},
     {"verify", "[-s A,B|all] [-d URI]... [-S SCENARIO,...] [--faults NAME,...] [OPTION...]",
      "Checks every guarantee and prints TAP: one line per strategy, engine, scenario, guarantee.",
      MEASURES | LB_FLAGS_FAULTS | LB_FLAGS_MATRIX, 0, lb_command_verify},

@@ -91,12 +91,10 @@ static int find_partner(struct lb_diff *diff, const struct lb_stored_cell *base,
         size_t n;
         if (!same_cell(base, new))
             continue;
-        /* A cell without runs has no server settings to compare; it is reported, not refused. */
-        const struct lb_difference *wrong =
-            new->n_runs > 0 ? forbidden(diff, base, new, list, &n) : NULL;
+        const struct lb_difference *wrong = forbidden(diff, base, new, list, &n);
         if (wrong == NULL) {
             *ret = new;
-            return new->n_runs > 0 ? add_notes(diff, list, n, err) : 0;
+            return add_notes(diff, list, n, err);
         }
         if (!found)
             first = *wrong;

@@ -65,6 +65,9 @@ void lb_diff_release(struct lb_diff *diff);
 /* Did the base keep its guarantees, and does the new one violate one? */
 bool lb_diff_violates(const struct lb_diff_row *row);
 
+/* For JSON documents; NULL: out of memory. */
+struct json_t *lb_diff_object(const struct lb_diff *diff);
+
 /* Writes it: for people, for programs, for a pull request. 0, LB_E_MEMORY or LB_E_ENV. */
 int lb_diff_text(const struct lb_diff *diff, FILE *out, bool color, unsigned width,
                  struct lb_error *err);

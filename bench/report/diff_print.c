@@ -175,7 +175,7 @@ static json_t *row_json(const struct lb_diff_row *row)
     return json;
 }
 
-int lb_diff_json(const struct lb_diff *diff, FILE *out, struct lb_error *err)
+json_t *lb_diff_object(const struct lb_diff *diff)
 {
     json_t *rows = json_array(), *notes = json_array();
     int failed = rows == NULL || notes == NULL;
@@ -189,10 +189,18 @@ int lb_diff_json(const struct lb_diff *diff, FILE *out, struct lb_error *err)
                              "schema_version", 1, "lockbench", LB_VERSION, "base", diff->base->path,
                              "new", diff->new->path, "threshold", diff->options.threshold,
                              "not_alike", notes, "rows", rows);
-    if (failed || json == NULL) {
+    if (failed) {
         json_decref(json);
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+        json = NULL;
     }
+    return json;
+}
+
+int lb_diff_json(const struct lb_diff *diff, FILE *out, struct lb_error *err)
+{
+    json_t *json = lb_diff_object(diff);
+    if (json == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
     int rc = json_dumpf(json, out, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) == 0 &&
                      fputc('\n', out) != EOF
                  ? 0
@@ -202,18 +210,6 @@ int lb_diff_json(const struct lb_diff *diff, FILE *out, struct lb_error *err)
 }
 
 /* ---- Markdown ---- */
-
-/* In a table's cell: bars and angle brackets would be taken for markup. */
-static void markdown_cell(FILE *out, const char *text)
-{
-    fputs("| ", out);
-    for (; *text != '\0'; text++) {
-        if (strchr("|<>\\`*_", *text) != NULL)
-            fputc('\\', out);
-        fputc(*text, out);
-    }
-    fputc(' ', out);
-}
 
 int lb_diff_markdown(const struct lb_diff *diff, FILE *out, struct lb_error *err)
 {
@@ -240,7 +236,7 @@ int lb_diff_markdown(const struct lb_diff *diff, FILE *out, struct lb_error *err
                                      t.p,
                                      verdict};
         for (size_t c = 0; c < sizeof cells / sizeof cells[0]; c++)
-            markdown_cell(out, cells[c]);
+            lb_markdown_cell(out, cells[c]);
         fputs("|\n", out);
     }
     fprintf(out, "\nMedians and ratios (new/base) with 90 %% intervals; p after Holm over the "

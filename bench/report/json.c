@@ -5,6 +5,7 @@
  * memory), which is remembered in struct object and reported once at the end.
  */
 #include "costs.h"
+#include "diff.h"
 #include "ranking.h"
 #include "report.h"
 
@@ -499,7 +500,7 @@ static int write_json(json_t *json, size_t flags, FILE *out, struct lb_error *er
     return rc;
 }
 
-int lb_json_write(const struct lb_report *report, FILE *out, struct lb_error *err)
+json_t *lb_json_report(const struct lb_report *report)
 {
     struct object object = header_object(report);
     put(&object, "interrupted", json_boolean(report->interrupted));
@@ -509,7 +510,13 @@ int lb_json_write(const struct lb_report *report, FILE *out, struct lb_error *er
             object.failed = true;
     put(&object, "cells", cells);
     put(&object, "comparisons", comparisons_json(report));
-    return write_json(object_end(&object), JSON_INDENT(2), out, err);
+    put(&object, "baseline", report->diff != NULL ? lb_diff_object(report->diff) : json_null());
+    return object_end(&object);
+}
+
+int lb_json_write(const struct lb_report *report, FILE *out, struct lb_error *err)
+{
+    return write_json(lb_json_report(report), JSON_INDENT(2), out, err);
 }
 
 static void json_end(struct lb_sink_state *state)

@@ -44,6 +44,8 @@ struct lb_environment {
     uint64_t memory_bytes;
 };
 
+struct lb_diff;
+
 struct lb_report {
     char command[16];      /* "compare" */
     char invocation[1200]; /* the whole command, without passwords */
@@ -53,8 +55,9 @@ struct lb_report {
     int64_t start_unix_ms;
     struct lb_environment environment;
     bool interrupted;
-    bool keeps_histories;  /* in the directory, by lb_store_history_name */
-    const char *directory; /* where it is stored; NULL: nowhere */
+    bool keeps_histories;       /* in the directory, by lb_store_history_name */
+    const char *directory;      /* where it is stored; NULL: nowhere */
+    const struct lb_diff *diff; /* against a baseline; NULL: there is none. Borrowed */
     size_t n_cells;
     struct lb_cell *cells;
 };
@@ -142,12 +145,16 @@ struct lb_sink {
     void (*end)(struct lb_sink_state *state);
     void (*fail)(struct lb_sink_state *state);
 };
-extern const struct lb_sink lb_sink_text, lb_sink_json, lb_sink_jsonl, lb_sink_csv, lb_sink_tap;
+extern const struct lb_sink lb_sink_text, lb_sink_json, lb_sink_jsonl, lb_sink_csv, lb_sink_tap,
+    lb_sink_markdown;
 /* All of them; NULL-terminated. */
 extern const struct lb_sink *const lb_sinks[];
 /* Those of a matrix (see matrix.h): markdown, json. */
 extern const struct lb_sink *const lb_matrix_sinks[];
 
+struct json_t;
+/* The whole report as one JSON document; NULL: out of memory. */
+struct json_t *lb_json_report(const struct lb_report *report);
 /* Writes the whole report as one JSON document. 0, LB_E_MEMORY or LB_E_ENV. */
 int lb_json_write(const struct lb_report *report, FILE *out, struct lb_error *err);
 
@@ -156,11 +163,14 @@ int lb_json_write(const struct lb_report *report, FILE *out, struct lb_error *er
 /* A result's directory while it is being written; final only once all is there. */
 struct lb_store {
     char temporary[512], final[512];
+    bool is_named;
 };
-/* Makes DIR if need be, and in it a temporary directory. */
-int lb_store_open(struct lb_store *store, const char *dir, const char *name, int64_t unix_ms,
-                  struct lb_error *err);
-/* Writes run.json and gives the directory its name (with a number if that name is taken). */
+/* Makes DIR if need be, and in it a temporary directory. is_named: the name was chosen, and must be
+ * free; else the time goes before it. */
+int lb_store_open(struct lb_store *store, const char *dir, const char *name, bool is_named,
+                  int64_t unix_ms, struct lb_error *err);
+/* Writes run.json and gives the directory its name (with a number if a name that was not chosen is
+ * taken). */
 int lb_store_close(struct lb_store *store, const struct lb_report *report, struct lb_error *err);
 /* Path of a cell's kept history; run counts from 0. */
 void lb_store_history_path(const struct lb_store *store, const struct lb_report *report,

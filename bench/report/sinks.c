@@ -2,4 +2,5 @@
 #include "report.h"
 
 const struct lb_sink *const lb_sinks[] = {&lb_sink_text, &lb_sink_json, &lb_sink_jsonl,
-                                          &lb_sink_csv,  &lb_sink_tap,  NULL};
+                                          &lb_sink_csv,  &lb_sink_tap,  &lb_sink_markdown,
+                                          NULL};

@@ -10,20 +10,26 @@
 #include <time.h>
 #include <unistd.h>
 
-int lb_store_open(struct lb_store *store, const char *dir, const char *name, int64_t unix_ms,
-                  struct lb_error *err)
+int lb_store_open(struct lb_store *store, const char *dir, const char *name, bool is_named,
+                  int64_t unix_ms, struct lb_error *err)
 {
-    char stamp[32];
+    char stamp[32] = "";
+    struct stat st;
     struct tm tm;
     time_t seconds = (time_t)(unix_ms / 1000);
     gmtime_r(&seconds, &tm);
-    strftime(stamp, sizeof stamp, "%Y%m%dT%H%M%SZ", &tm);
+    if (!is_named)
+        strftime(stamp, sizeof stamp, "%Y%m%dT%H%M%SZ-", &tm);
+    store->is_named = is_named;
     if (strlen(dir) + strlen(name) + 64 > sizeof store->final)
         return lb_fail(err, LB_E_USAGE, "%s: the name is too long", dir);
     if (mkdir(dir, 0777) != 0 && errno != EEXIST)
         return lb_fail(err, LB_E_ENV, "%s: %s", dir, strerror(errno));
-    snprintf(store->final, sizeof store->final, "%s/%s-%s", dir, stamp, name);
-    snprintf(store->temporary, sizeof store->temporary, "%s/.%s-%s.%ld", dir, stamp, name,
+    snprintf(store->final, sizeof store->final, "%s/%s%s", dir, stamp, name);
+    if (is_named && stat(store->final, &st) == 0)
+        return lb_fail(err, LB_E_USAGE, "%s exists: remove it, or choose another name",
+                       store->final);
+    snprintf(store->temporary, sizeof store->temporary, "%s/.%s%s.%ld", dir, stamp, name,
              (long)getpid());
     if (mkdir(store->temporary, 0777) != 0)
         return lb_fail(err, LB_E_ENV, "%s: %s", store->temporary, strerror(errno));
@@ -61,7 +67,7 @@ int lb_store_close(struct lb_store *store, const struct lb_report *report, struc
     /* rename() refuses a directory that is not empty: a result of the same second stays. */
     size_t length = strlen(store->final);
     for (int i = 2; rename(store->temporary, store->final) != 0; i++) {
-        if ((errno != EEXIST && errno != ENOTEMPTY) || i > 99)
+        if ((errno != EEXIST && errno != ENOTEMPTY) || i > 99 || store->is_named)
             return lb_fail(err, LB_E_ENV, "%s: %s", store->final, strerror(errno));
         snprintf(store->final + length, sizeof store->final - length, "-%d", i);
     }

@@ -5,6 +5,7 @@
  * alone, so that a newer lockbench's results can be read as long as the schema's version is ours.
  */
 #include "stored.h"
+#include "report.h"
 
 #include "units.h"
 
@@ -192,6 +193,18 @@ int lb_stored_load(const char *path, struct lb_stored *ret, struct lb_error *err
     return 0;
 }
 
+int lb_stored_of_report(const struct lb_report *report, struct lb_stored *ret, struct lb_error *err)
+{
+    struct lb_stored result = {.path = "this run", .json = lb_json_report(report)};
+    int rc =
+        result.json == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory") : take_cells(&result, err);
+    if (rc != 0)
+        lb_stored_release(&result);
+    else
+        *ret = result;
+    return rc;
+}
+
 void lb_stored_release(struct lb_stored *result)
 {
     for (size_t i = 0; i < result->n_cells; i++)
@@ -221,10 +234,19 @@ static void value_text(const json_t *value, char *buf, size_t size)
     }
 }
 
+/* Numbers by their value: files have 9 digits, and a tool may have rewritten 0.0 as 0. */
+static bool equal(const json_t *base, const json_t *new)
+{
+    if (!json_is_number(base) || !json_is_number(new))
+        return json_equal(base, new);
+    double x = json_number_value(base), y = json_number_value(new);
+    return fabs(x - y) <= 1e-8 * fmax(fabs(x), fabs(y));
+}
+
 static void collect(struct collector *c, const char *kind, const char *key, const json_t *base,
                     const json_t *new)
 {
-    if (base == new || (base != NULL && new != NULL &&json_equal(base, new)))
+    if (base == new || (base != NULL && new != NULL &&equal(base, new)))
         return;
     if (c->n < c->room) {
         struct lb_difference *d = &c->into[c->n];
@@ -264,8 +286,9 @@ size_t lb_stored_differences(const struct lb_stored *base_result, const struct l
                     json_object_get(new->json, "config"));
     collect_objects(&c, "opt", json_object_get(base->json, "options"),
                     json_object_get(new->json, "options"));
-    collect_objects(&c, "setting", json_object_get(first_run(base), "server_settings"),
-                    json_object_get(first_run(new), "server_settings"));
+    if (base->n_runs > 0 && new->n_runs > 0) /* only a run knows them */
+        collect_objects(&c, "setting", json_object_get(first_run(base), "server_settings"),
+                        json_object_get(first_run(new), "server_settings"));
     for (size_t i = 0; i < sizeof machine / sizeof machine[0]; i++)
         collect(&c, "", machine[i],
                 json_object_get(json_object_get(base_result->json, "environment"), machine[i]),

@@ -156,3 +156,19 @@ void lb_print_wrapped(FILE *out, const char *text, unsigned indent, unsigned wid
     if (column > 0)
         fputc('\n', out);
 }
+
+void lb_markdown_text(FILE *out, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        if (strchr("|<>\\`*_[]", *text) != NULL)
+            fputc('\\', out);
+        fputc(*text, out);
+    }
+}
+
+void lb_markdown_cell(FILE *out, const char *text)
+{
+    fputs("| ", out);
+    lb_markdown_text(out, text);
+    fputc(' ', out);
+}

@@ -29,4 +29,9 @@ void lb_print_ink(FILE *out, const char *text, enum lb_ink ink, bool color);
 /* Writes text as paragraphs: wrapped at width columns, indented. */
 void lb_print_wrapped(FILE *out, const char *text, unsigned indent, unsigned width);
 
+/* "| text " of a Markdown table, with what would be taken for markup escaped. */
+void lb_markdown_cell(FILE *out, const char *text);
+/* The same outside of a table. */
+void lb_markdown_text(FILE *out, const char *text);
+
 #endif

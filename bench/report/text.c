@@ -4,6 +4,7 @@
  * Nothing is printed before the end: the order of the rows depends on the results.
  */
 #include "text.h"
+#include "diff.h"
 #include "report.h"
 #include "table.h"
 #include "units.h"
@@ -450,6 +451,10 @@ static void text_end(struct lb_sink_state *state)
     for (size_t i = 0; i < report->n_cells; i++)
         print_notes(state, &report->cells[i]);
     print_skips(state);
+    if (report->diff != NULL && state->rc == 0) {
+        fputs("\nAgainst the baseline\n", state->out);
+        state->rc = lb_diff_text(report->diff, state->out, state->color, state->width, state->err);
+    }
     if (report->directory != NULL)
         fprintf(state->out, "\nstored in %s\n", report->directory);
 }

@@ -1,0 +1,153 @@
+/* The regression gate: see gate.h. */
+#include "gate.h"
+
+#include "units.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* "5%" or "0.05". */
+static int parse_threshold(const char *text, double *ret, struct lb_error *err)
+{
+    char number[32];
+    size_t n = strlen(text);
+    bool percent = n > 0 && text[n - 1] == '%';
+    double value = -1;
+    if (n < sizeof number) {
+        memcpy(number, text, n + 1);
+        if (percent)
+            number[n - 1] = '\0';
+        if (lb_parse_double(number, &value) == 0 && percent)
+            value /= 100;
+    }
+    if (!(value >= 0 && value < 10))
+        return lb_fail(err, LB_E_USAGE, "option --threshold: '%s' is not a share such as 5%%",
+                       text);
+    *ret = value;
+    return 0;
+}
+
+/* --metric p99,rate */
+static int parse_metrics(const char *text, struct lb_diff_options *options, struct lb_error *err)
+{
+    while (*text != '\0') {
+        char name[16];
+        size_t n = strcspn(text, ",");
+        snprintf(name, sizeof name, "%.*s", (int)n, text);
+        int metric = lb_metric_parse(name);
+        if (metric < 0)
+            return lb_fail(err, LB_E_USAGE,
+                           "option --metric: unknown metric '%.*s' (rate, p50, p95, p99, cpu)",
+                           (int)n, text);
+        options->metrics[metric] = true;
+        text += n + (text[n] == ',');
+    }
+    return 0;
+}
+
+int lb_gate_options(const struct lb_args *args, struct lb_diff_options *ret, struct lb_error *err)
+{
+    int rc = 0;
+    *ret = (struct lb_diff_options){.threshold = 0.05,
+                                    .allowed = (const char *const *)args->allowed.words,
+                                    .n_allowed = args->allowed.n};
+    if (args->threshold != NULL)
+        rc = parse_threshold(args->threshold, &ret->threshold, err);
+    for (size_t i = 0; i < args->metrics.n && rc == 0; i++)
+        rc = parse_metrics(args->metrics.words[i], ret, err);
+    if (args->metrics.n == 0)
+        ret->metrics[LB_METRIC_RATE] = true;
+    return rc;
+}
+
+enum lb_exit lb_gate_status(const struct lb_diff *diff)
+{
+    return diff->n_violated > 0                         ? LB_EXIT_VIOLATED
+           : diff->n_outcomes[LB_DIFF_SLOWER] > 0       ? LB_EXIT_REGRESSION
+           : diff->n_outcomes[LB_DIFF_INCONCLUSIVE] > 0 ? LB_EXIT_INCONCLUSIVE
+                                                        : LB_EXIT_OK;
+}
+
+/* ---- compare --baseline ---- */
+
+int lb_baseline_load(struct lb_baseline *baseline, const struct lb_args *args, struct lb_error *err)
+{
+    char path[600];
+    if (args->baseline == NULL) {
+        const char *flag = args->threshold != NULL ? "threshold"
+                           : args->metrics.n > 0   ? "metric"
+                           : args->allowed.n > 0   ? "allow"
+                                                   : NULL;
+        return flag == NULL ? 0
+                            : lb_fail(err, LB_E_USAGE,
+                                      "option --%s: needs --baseline NAME to compare with", flag);
+    }
+    int rc = lb_gate_options(args, &baseline->options, err);
+    if (rc != 0)
+        return rc;
+    bool is_path = strchr(args->baseline, '/') != NULL;
+    const char *directory = args->output != NULL ? args->output : LB_RESULTS;
+    snprintf(path, sizeof path, "%s%s%s", is_path ? "" : directory, is_path ? "" : "/",
+             args->baseline);
+    rc = lb_stored_load(path, &baseline->base, err);
+    if (rc != 0)
+        return lb_fail_prefix(err, "option --baseline");
+    baseline->is_given = true;
+    return 0;
+}
+
+static int compare(struct lb_baseline *baseline, const struct lb_report *report,
+                   struct lb_error *err)
+{
+    lb_diff_release(&baseline->diff);
+    lb_stored_release(&baseline->new);
+    int rc = lb_stored_of_report(report, &baseline->new, err);
+    return rc == 0 ? lb_diff_make(&baseline->base, &baseline->new, &baseline->options,
+                                  &baseline->diff, err)
+                   : rc;
+}
+
+int lb_baseline_check(struct lb_baseline *baseline, const struct lb_report *report,
+                      struct lb_error *err)
+{
+    if (!baseline->is_given)
+        return 0;
+    int rc = compare(baseline, report, err);
+    for (size_t i = 0; i < baseline->diff.n_rows && rc == 0; i++)
+        if (baseline->diff.rows[i].new != NULL)
+            return 0;
+    if (rc == 0)
+        rc = lb_fail(err, LB_E_USAGE, "%s has nothing of what is to be run: %s on %s, %s, for one",
+                     baseline->base.path, report->cells[0].name, report->cells[0].engine,
+                     report->cells[0].scenario.name);
+    return lb_fail_prefix(err, "option --baseline");
+}
+
+int lb_baseline_compare(struct lb_baseline *baseline, struct lb_report *report,
+                        struct lb_error *err)
+{
+    if (!baseline->is_given)
+        return 0;
+    int rc = compare(baseline, report, err);
+    if (rc == 0)
+        report->diff = &baseline->diff;
+    return rc;
+}
+
+bool lb_baseline_violates(const struct lb_baseline *baseline, const struct lb_cell *cell)
+{
+    for (size_t i = 0; baseline->is_given && i < baseline->base.n_cells; i++) {
+        const struct lb_stored_cell *base = &baseline->base.cells[i];
+        if (strcmp(base->strategy, cell->name) == 0 && strcmp(base->engine, cell->engine) == 0 &&
+            strcmp(base->scenario, cell->scenario.name) == 0)
+            return strcmp(base->verdict, "violated") == 0;
+    }
+    return false;
+}
+
+void lb_baseline_release(struct lb_baseline *baseline)
+{
+    lb_diff_release(&baseline->diff);
+    lb_stored_release(&baseline->base);
+    lb_stored_release(&baseline->new);
+}

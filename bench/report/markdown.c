@@ -1,0 +1,167 @@
+/* Results as Markdown, for a pull request: one table per scenario, the differences to the fastest,
+ * a line for every violation and for every cell without numbers, and the baseline's comparison. */
+#include "diff.h"
+#include "ranking.h"
+#include "report.h"
+#include "table.h"
+#include "units.h"
+
+#include <string.h>
+
+/* Cells under one question: a sweep's points stand in one table, by their full names. */
+static bool same_question(const struct lb_cell *a, const struct lb_cell *b)
+{
+    size_t n = lb_scenario_base(a->scenario.name);
+    return n == lb_scenario_base(b->scenario.name) &&
+           strncmp(a->scenario.name, b->scenario.name, n) == 0;
+}
+
+static void cell_ns(FILE *out, uint64_t ns)
+{
+    char text[32] = "n/a";
+    if (ns != UINT64_MAX)
+        lb_format_ns(ns, text, sizeof text);
+    lb_markdown_cell(out, text);
+}
+
+static void print_row(FILE *out, const struct lb_cell *cell)
+{
+    struct lb_summary s;
+    struct lb_estimate rate;
+    char text[300], value[32], low[32], high[32];
+    lb_markdown_cell(out, cell->name);
+    lb_markdown_cell(out, cell->engine);
+    lb_markdown_cell(out, cell->scenario.name);
+    lb_markdown_cell(out, lb_cell_verdict(cell, text, sizeof text));
+    if (cell->n_runs == 0) {
+        fputs("| | | | | | |\n", out);
+        return;
+    }
+    lb_cell_summarise(cell, &s);
+    lb_format_count(s.successes_per_s, value, sizeof value);
+    if (lb_cell_rate(cell, &rate))
+        snprintf(text, sizeof text, "%s [%s, %s]", value,
+                 lb_format_count(rate.interval.low, low, sizeof low),
+                 lb_format_count(rate.interval.high, high, sizeof high));
+    else
+        snprintf(text, sizeof text, "%s", value);
+    lb_markdown_cell(out, text);
+    snprintf(text, sizeof text, s.n_successes > 0 ? "%.2f" : "n/a", s.attempts_per_success);
+    lb_markdown_cell(out, text);
+    cell_ns(out, s.quantile_ns[0]);
+    cell_ns(out, s.quantile_ns[3]);
+    cell_ns(out, s.has_latency ? s.max_ns : UINT64_MAX);
+    cell_ns(out, s.cpu_us_per_success > 0 ? (uint64_t)(s.cpu_us_per_success * 1e3) : UINT64_MAX);
+    fputs("|\n", out);
+}
+
+static void print_scenario(FILE *out, const struct lb_report *report, const struct lb_cell *first)
+{
+    char name[200];
+    snprintf(name, sizeof name, "%.*s", (int)lb_scenario_base(first->scenario.name),
+             first->scenario.name);
+    fprintf(out, "\n### %s\n\n", name);
+    lb_markdown_text(out, first->scenario.question);
+    fputs(first->scenario.question[0] != '\0' ? "\n\n" : "", out);
+    fputs("| strategy | engine | scenario | verdict | success/s | tries | p50 | p99 | max | cpu |\n"
+          "| --- | --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n",
+          out);
+    for (size_t i = 0; i < report->n_cells; i++)
+        if (same_question(&report->cells[i], first))
+            print_row(out, &report->cells[i]);
+}
+
+static int print_ranking(const struct lb_sink_state *state)
+{
+    FILE *out = state->out;
+    struct lb_ranking ranking;
+    if (lb_ranking_make(state->report, &ranking, state->err) != 0)
+        return state->err->code;
+    if (ranking.n_rows > 0)
+        fputs("\n### Is the order more than noise?\n\n"
+              "| strategy | engine | scenario | of | ratio | p | is |\n"
+              "| --- | --- | --- | --- | ---: | ---: | --- |\n",
+              out);
+    for (size_t i = 0; i < ranking.n_rows; i++) {
+        const struct lb_ranking_row *row = &ranking.rows[i];
+        const struct lb_comparison *c = &row->comparison;
+        char ratio[80], p[16];
+        snprintf(ratio, sizeof ratio, "%.3g [%.3g, %.3g]", c->ratio.value, c->ratio.interval.low,
+                 c->ratio.interval.high);
+        snprintf(p, sizeof p, "%.3f", c->p_adjusted);
+        const char *const cells[] = {row->cell->name,
+                                     row->cell->engine,
+                                     row->cell->scenario.name,
+                                     row->reference->name,
+                                     ratio,
+                                     p,
+                                     lb_stats_verdict_name(c->verdict)};
+        for (size_t k = 0; k < sizeof cells / sizeof cells[0]; k++)
+            lb_markdown_cell(out, cells[k]);
+        fputs("|\n", out);
+    }
+    if (ranking.n_rows > 0)
+        fprintf(out,
+                "\nMedians and ratios with %.0f %% intervals; p: exact Mann-Whitney, corrected "
+                "(Holm) for %zu comparisons.\n",
+                100 * lb_ranking_options.level, ranking.n_family);
+    lb_ranking_release(&ranking);
+    return 0;
+}
+
+/* What a reader must not miss: violations with the command that repeats them, and what did not run
+ * or does not count. */
+static void print_notes(FILE *out, const struct lb_cell *cell)
+{
+    char text[1200];
+    const struct lb_outcome *run = NULL;
+    const char *why = cell->state == LB_CELL_FAILED ? cell->error.message : cell->reason;
+    for (size_t i = 0; i < cell->n_runs && why[0] == '\0'; i++)
+        why = cell->runs[i]->reason;
+    for (int g = 0; g < LB_GUARANTEES; g++) {
+        const struct lb_finding *f = lb_cell_finding(cell, (enum lb_guarantee)g, &run);
+        if (f == NULL || f->verdict != LB_V_VIOLATED)
+            continue;
+        snprintf(text, sizeof text, "%s on %s, %s violated %s: %s", cell->name, cell->engine,
+                 cell->scenario.name, lb_guarantee_name((enum lb_guarantee)g),
+                 f->n_witnesses > 0 ? f->witness[0].text : "");
+        fputs("\n- **VIOLATED** ", out);
+        lb_markdown_text(out, text);
+        fprintf(out, " Again: `%s`\n", lb_reproduce(cell, run, text, sizeof text));
+    }
+    if (why[0] == '\0')
+        return;
+    snprintf(text, sizeof text, "%s on %s, %s: %s", cell->name, cell->engine, cell->scenario.name,
+             why);
+    fputs("\n- ", out);
+    lb_markdown_text(out, text);
+    fputc('\n', out);
+}
+
+static void markdown_end(struct lb_sink_state *state)
+{
+    const struct lb_report *report = state->report;
+    FILE *out = state->out;
+    fprintf(out, "**lockbench %s** %s: seed %llu, %llu run%s per cell, %ld cores (", LB_VERSION,
+            report->command, (unsigned long long)report->seed, (unsigned long long)report->n_repeat,
+            report->n_repeat == 1 ? "" : "s", report->environment.n_cores);
+    lb_markdown_text(out, report->environment.machine);
+    fprintf(out, "), %s\n", report->environment.system);
+    if (report->diff != NULL) {
+        fputc('\n', out);
+        state->rc = lb_diff_markdown(report->diff, out, state->err);
+    }
+    for (size_t i = 0; i < report->n_cells; i++) {
+        bool is_first = true;
+        for (size_t j = 0; j < i && is_first; j++)
+            is_first = !same_question(&report->cells[j], &report->cells[i]);
+        if (is_first)
+            print_scenario(out, report, &report->cells[i]);
+    }
+    if (state->rc == 0)
+        state->rc = print_ranking(state);
+    for (size_t i = 0; i < report->n_cells; i++)
+        print_notes(out, &report->cells[i]);
+}
+
+const struct lb_sink lb_sink_markdown = {.name = "markdown", .end = markdown_end};

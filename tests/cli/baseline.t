@@ -1,0 +1,97 @@
+#!/usr/bin/env perl
+# compare --save and --baseline: the statistics and refusals of diff, over runs that are made here. What
+# was saved is rewritten with rates that are far from any that a run can have, so that the verdict is
+# known whatever the machine does.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use JSON::PP;
+use Lockbench;
+use Test::More;
+
+my $dir = scratch() . '/kept';
+my $lock = good_lock();
+my @compare = ('compare', '-s', $lock, '-o', $dir, '--duration', '40ms', '--warmup', '0', '--workers', '2', '-q');
+
+my ($status, $out, $err) = lockbench(@compare, '--repeat', '5', '--save', 'main');
+is($status, 0, '--save') or diag $err;
+like($out, qr/^stored in \Q$dir\E\/main$/m, '... and where');
+is(join(' ', map { s{.*/}{}r } grep { !/\/\.\.?$/ } glob "$dir/* $dir/.*"), 'main', '... and nothing else');
+my $run = decode_json(slurp("$dir/main/run.json"));
+is(scalar @{$run->{cells}[0]{runs}}, 5, '... with its runs');
+is($run->{baseline}, undef, '... and no baseline');
+($status, undef, $err) = lockbench(@compare, '--save', 'main');
+is($status, 2, 'a name that is taken');
+like($err, qr/main exists: remove it, or choose another name/, '... and why');
+
+# A saved result whose every run had so much of the real rate.
+sub saved
+{
+    my ($name, $factor, %change) = @_;
+    my $copy = decode_json(slurp("$dir/main/run.json"));
+    $_->{successes_per_s} *= $factor for @{$copy->{cells}[0]{runs}};
+    $copy->{cells}[0]{$_} = $change{$_} for keys %change;
+    mkdir "$dir/$name" or die;
+    open my $file, '>', "$dir/$name/run.json" or die;
+    print $file encode_json($copy);
+    close $file or die;
+    return $name;
+}
+
+my @again = (@compare, '--repeat', '5');
+($status, $out, $err) = lockbench(@again, '--baseline', saved('fast', 1000), '--format', 'json');
+is($status, 4, 'slower than the baseline: exit status 4') or diag $err;
+my $json = decode_json($out);
+is($json->{baseline}{rows}[0]{outcome}, 'slower', '... in JSON');
+is($json->{baseline}{new}, 'this run', '... which names this run');
+is(scalar @{$json->{cells}[0]{runs}}, 5, '... beside the result');
+($status, $out) = lockbench(@again, '--baseline', saved('slow', 0.001));
+is($status, 0, 'faster than the baseline: exit status 0');
+like($out, qr/^Against the baseline\nbase: \Q$dir\E\/slow\/run\.json/m, '... as text, after the tables');
+like($out, qr/^good-lock +sqlite +mutex-hot +rate .* faster$/m, '... a row');
+($status, $out) = lockbench(@compare, '--repeat', '1', '--baseline', 'main');
+is($status, 5, 'too few runs: exit status 5');
+($status, $out) = lockbench(@again, '--baseline', 'fast', '--threshold', '9.9', '--format', 'markdown');
+is($status, 4, '--threshold is taken, and 1000 times is beyond any');
+like($out, qr/^\*\*lockbench: 1 slower\*\* \(threshold 990 %\)$/m, 'Markdown: the sum');
+like($out, qr/^\| good-lock \| sqlite \| mutex-hot \| rate \| .* \| slower \|$/m, 'Markdown: the row of the baseline');
+like($out, qr/^\| good-lock \| sqlite \| mutex-hot \| held \| \S+ \\\[\S+, \S+\\\] \|/m, 'Markdown: the row of the result');
+($status, undef, $err) = lockbench(@again, '--baseline', "$dir/slow");
+is($status, 0, 'a path is a baseline too') or diag $err;
+
+# Refusals come before the runs.
+my $broken = saved('violated', 1000, verdict => 'violated');
+for my $wrong (
+    [['--baseline', 'main', '--hold', '1ms'], qr/not run alike: hold_ns is \d+ in the base and 1000000 in the new result/],
+    [['--baseline', 'none'], qr/--baseline: \Q$dir\E\/none: /],
+    [['--baseline', saved('other', 1, strategy => 'else')], qr/other\/run\.json has nothing of what is to be run: good-lock on sqlite, mutex-hot/],
+    [['--baseline', 'main', '--format', 'csv'], qr/told as text, json or markdown, not as csv/],
+    [['--threshold', '5%'], qr/--threshold: needs --baseline NAME/],
+    [['--metric', 'p99'], qr/--metric: needs --baseline NAME/],
+    [['--save', '../x'], qr/--save: '\.\.\/x' is not a name/],
+) {
+    ($status, $out, $err) = lockbench(@again, '--save', 'never', @{$wrong->[0]});
+    is($status, 2, "@{$wrong->[0]}: usage");
+    like($err, $wrong->[1], '... and why');
+    ok(!-e "$dir/never", '... and nothing was run');
+}
+
+# A violation is news only if the baseline did not have it.
+my $door = open_door();
+my @open = ('compare', '-s', $door, '-o', $dir, '--duration', '100ms', '--hold', '1ms', '--workers', '4', '-q',
+    '--repeat', '5');
+($status) = lockbench(@open, '--save', 'open');
+is($status, 1, 'a violated result can be saved');
+($status, $out) = lockbench(@open, '--baseline', 'open', '--threshold', '900%');
+is($status, 0, 'violated before and now: exit status 0') or diag $out;
+my $held = decode_json(slurp("$dir/open/run.json"));
+$held->{cells}[0]{verdict} = 'held';
+mkdir "$dir/shut";
+open my $file, '>', "$dir/shut/run.json" or die;
+print $file encode_json($held);
+close $file or die;
+($status, $out) = lockbench(@open, '--baseline', 'shut', '--threshold', '900%');
+is($status, 1, 'violated now only: exit status 1');
+like($out, qr/^open-door .* VIOLATED$/m, '... and a row');
+done_testing();
