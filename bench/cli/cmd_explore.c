@@ -132,7 +132,7 @@ static int make_plan(const struct lb_args *args, struct lb_explore_plan *plan,
     plan->search.seed = args->seed_number;
     plan->search.all = !own->first;
     plan->search.unreduced = own->no_reduction;
-    plan->search.deadline_ns = time_ns > 0 ? lb_now_ns() + time_ns : 0;
+    plan->time_ns = time_ns;
     return rc;
 }
 

@@ -18,7 +18,9 @@ static int run_search(struct lb_stage *stage, const struct lb_explore_plan *plan
 {
     stage->unreduced = plan->search.unreduced;
     stage->start_ns = lb_now_ns();
-    return lb_search(&lb_stage_system, stage, &plan->search, ret, err);
+    struct lb_search_options options = plan->search;
+    options.deadline_ns = plan->time_ns > 0 ? stage->start_ns + plan->time_ns : 0;
+    return lb_search(&lb_stage_system, stage, &options, ret, err);
 }
 
 /* --- the witness --- */
@@ -123,7 +125,10 @@ static void set_coverage(const struct lb_stage *stage, struct lb_explored *explo
                               (unsigned long long)stage->n_given_up, stage->plan.polls);
     if (search->interrupted)
         n += (size_t)snprintf(text + n, size - n, "interrupted; ");
-    else if (!search->complete && search->violated == 0 && options->random == 0)
+    else if (search->timed_out)
+        n += (size_t)snprintf(text + n, size - n, "ended after %.3g s; ",
+                              (double)stage->plan.time_ns / 1e9);
+    else if (!search->complete && !search->differs && search->violated == 0 && options->random == 0)
         n += (size_t)snprintf(text + n, size - n, "at most %llu schedules; ",
                               (unsigned long long)options->max_schedules);
     if (n >= 2 && n < size)

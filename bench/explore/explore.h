@@ -32,7 +32,8 @@ struct lb_explore_plan {
     uint32_t ticks;  /* at most so many times the clocks move on by one lease */
     bool keep;
 
-    struct lb_search_options search;  /* interrupt, progress, deadline included */
+    uint64_t time_ns;                 /* the search ends after so long; 0: no limit */
+    struct lb_search_options search;  /* interrupt and progress included; deadline_ns is not used */
     const struct lb_schedule *replay; /* run this one only */
 };
 

@@ -179,6 +179,14 @@ static const char *const harmless[] = {"and",
                                        "first_value",
                                        "changes",
                                        "timestamp",
+                                       "last_insert_id",
+                                       "generate_series",
+                                       "currval",
+                                       "join",
+                                       "default",
+                                       "check",
+                                       "merge_action",
+                                       "pg_current_xact_id",
                                        NULL};
 
 static const char *const strong[] = {"lock",   "truncate", "alter",   "create", "drop",
@@ -200,6 +208,9 @@ enum lb_statement_kind lb_footprint_of_sql(const struct lb_tables *tables, const
                 touched.reads |= tables->group[i];
                 is_table = true;
             }
+        /* Beside the tables: catalogues, and the state of a sequence. */
+        unknown = unknown || is(&word, "last_value") || begins_with(&word, "information_schema") ||
+                  (begins_with(&word, "pg_") && !word.is_call);
         if (first && !is(&word, "select") && !is(&word, "with") && !is(&word, "values"))
             writes = true;
         writes = writes || is_one_of(&word, writing);
@@ -213,6 +224,11 @@ enum lb_statement_kind lb_footprint_of_sql(const struct lb_tables *tables, const
             /* Locks of a session come and go by calls, those of a transaction go with it. */
             if (!contains(&word, "xact"))
                 touched.commits |= LB_BIT_ADVISORY;
+        } else if (is(&word, "nextval")) {
+            touched.writes |= LB_BIT_SEQUENCES; /* no transaction keeps it, or takes it back */
+            touched.commits |= LB_BIT_SEQUENCES;
+        } else if (is(&word, "pg_notify")) {
+            touched.writes |= LB_BIT_SEQUENCES; /* sent with the commit, in its order */
         } else if (!is_one_of(&word, harmless) && !is(&before, "into") && !is(&before, "as") &&
                    !is(&before, "with") && !is(&before, "recursive")) {
             unknown = true;
@@ -227,6 +243,8 @@ enum lb_statement_kind lb_footprint_of_sql(const struct lb_tables *tables, const
         touched.writes |= touched.reads;
     if (is_strong)
         touched.commits |= touched.reads;
+    if (is_strong && tables->scans_lock)
+        touched.reads |= LB_BIT_ADVISORY; /* LOCK TABLES is the session's: no transaction ends it */
     if (!is_plain && tables->one_writer)
         touched.writes |= LB_BIT_WRITER;
     *ret = touched;

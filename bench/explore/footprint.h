@@ -1,9 +1,9 @@
 /* What a step touched, and which steps may be swapped: the independence relation of the search.
  *
- * A space's tables are numbered, one bit each; advisory locks and the like are one more. A step
- * reads committed state, writes (uncommitted changes and locks that it takes), and commits (makes
- * changes visible, or gives locks back). Two steps are independent when neither can tell whether
- * the other came first. docs/design/explore.md has the argument.
+ * A space's tables are numbered, one bit each; all sequences are one more, as are advisory locks. A
+ * step reads committed state, writes (uncommitted changes and locks that it takes), and commits
+ * (makes changes visible, or gives locks back). Two steps are independent when neither can tell
+ * whether the other came first. docs/design/explore.md has the argument.
  */
 #ifndef LB_FOOTPRINT_H
 #define LB_FOOTPRINT_H
@@ -46,7 +46,7 @@ static inline bool lb_footprint_dependent(const struct lb_footprint *a,
 
 /* --- statements --- */
 
-enum { LB_FOOTPRINT_TABLES = 30 };
+enum { LB_FOOTPRINT_TABLES = 29 };
 
 /* The tables of a space, as far as statements can be told apart by them. */
 struct lb_tables {
@@ -60,8 +60,9 @@ struct lb_tables {
     bool scans_lock; /* a write that finds no row may leave locks behind (InnoDB) */
 };
 
-#define LB_BIT_ADVISORY (1u << 30)
-#define LB_BIT_WRITER   (1u << 31)
+#define LB_BIT_SEQUENCES (1u << 29)
+#define LB_BIT_ADVISORY  (1u << 30)
+#define LB_BIT_WRITER    (1u << 31)
 
 enum lb_statement_kind {
     LB_PLAIN_READ, /* a SELECT without locks and without functions that do something */

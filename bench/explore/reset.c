@@ -83,9 +83,9 @@ static const struct lb_dialect dialects[] = {
                  "trigger_schema = database()) + (SELECT count(*) FROM "
                  "information_schema.routines WHERE routine_schema = database())",
      .copy = "CREATE TEMPORARY TABLE `lb_copy_%s` AS SELECT * FROM `%s`",
-     .empty = "DELETE FROM `%s`",
+     .empty = "TRUNCATE TABLE `%s`", /* deleted rows would keep their locks until a purge */
      .fill = "INSERT INTO `%s` (%s) SELECT %s FROM `lb_copy_%s`",
-     .session = "DO release_all_locks()",
+     .session = "UNLOCK TABLES; DO release_all_locks()",
      .counters = "SELECT table_name, concat('ALTER TABLE `', table_name, '` AUTO_INCREMENT = ', "
                  "auto_increment) FROM information_schema.tables WHERE table_schema = database() "
                  "AND auto_increment IS NOT NULL",

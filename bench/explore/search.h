@@ -124,7 +124,8 @@ struct lb_search_result {
     size_t longest;               /* moves */
     bool complete;                /* everything was explored */
     bool too_long;                /* some schedule was cut at the longest length */
-    bool interrupted;             /* by the user, or by the deadline */
+    bool interrupted;             /* by the user */
+    bool timed_out;               /* ended at the deadline */
     int violated;                 /* bits, of the first violating schedule, or of all */
     bool differs;                 /* a replay answered differently */
     struct lb_schedule differing; /* up to the move that did */

@@ -479,7 +479,15 @@ static void statements_touch_the_tables_they_name(void **state)
                      LB_WRITE);
     assert_int_equal(touched.commits, 1);
     assert_int_equal(lb_footprint_of_sql(&tables, "SELECT nextval('s')", &touched), LB_WRITE);
-    assert_int_equal(touched.writes, LB_TOUCHES_ALL);
+    assert_int_equal(touched.writes, LB_BIT_SEQUENCES);
+    assert_int_equal(touched.commits, LB_BIT_SEQUENCES);
+    static const char *const unclear[] = {"SELECT setval('s', 1)", "SELECT last_value FROM s",
+                                          "SELECT count(*) FROM pg_locks",
+                                          "SELECT mine(id) FROM job"};
+    for (size_t i = 0; i < sizeof unclear / sizeof unclear[0]; i++) {
+        assert_int_equal(lb_footprint_of_sql(&tables, unclear[i], &touched), LB_WRITE);
+        assert_int_equal(touched.writes, LB_TOUCHES_ALL);
+    }
 }
 
 static void what_commutes_is_independent(void **state)
