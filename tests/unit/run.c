@@ -229,7 +229,7 @@ static void a_stall_is_in_the_response_not_in_the_service(void **state)
     if (outcome->state != LB_RUN_COMPLETE) {
         lb_outcome_free(outcome);
         print_message("# five runs were invalid: this machine is too busy to tell\n");
-        return;
+        skip();
     }
     const struct lb_histogram *response = outcome->response[LB_M_ACQUIRE];
     const struct lb_histogram *service = outcome->service[LB_M_ACQUIRE];
