@@ -13,6 +13,7 @@ const struct lb_strategy lb_strategy_counter = {
     .shape = LB_LOCK,
     .is_capacity_capable = true,
     .claims = LB_G_BIT(LB_G_EXCLUSIVE),
+    .by_hand = "add the dead one's permit again",
     .twin = "slots",
     .flow = &lb_ordinary_flow,
 };

@@ -45,6 +45,7 @@ const struct lb_strategy lb_strategy_fifo_poll = {
              .why = "a later number that commits first is granted first"},
             {0},
         },
+    .by_hand = "delete the dead one's request, or set stale_ms",
     .twin = "fifo-poll-safe",
     .options =
         (const struct lb_option[]){

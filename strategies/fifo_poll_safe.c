@@ -22,6 +22,7 @@ const struct lb_strategy lb_strategy_fifo_poll_safe = {
     .is_capacity_capable = true,
     .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_FENCED) |
               LB_G_BIT(LB_G_FIFO) | LB_G_BIT(LB_G_PROGRESS),
+    .by_hand = "delete the dead one's request, or set stale_ms",
     .twin = "fifo-poll",
     .options =
         (const struct lb_option[]){

@@ -17,6 +17,7 @@ const struct lb_strategy lb_strategy_lock_row = {
     .origin = "\"checking out\" records, SQL Server: a lock table",
     .shape = LB_LOCK,
     .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE),
+    .by_hand = "delete the dead owner's row",
     .twin = "lease-upsert",
     .options =
         (const struct lb_option[]){

@@ -132,6 +132,8 @@ struct lb_strategy {
     uint64_t needs;                  /* enum lb_cap bits */
     unsigned claims;                 /* LB_G_BIT()s that the protocol promises */
     const struct lb_break *breaks;   /* what it is known to break; `why` NULL ends; NULL: nothing */
+    const char *by_hand;             /* what an operator does after a death, where the protocol does
+                                        nothing and has no `recover`; NULL: nothing */
     const char *twin;                /* the repaired (or broken) twin's name; NULL: none */
     const struct lb_option *options; /* name NULL ends; NULL: none */
     enum lb_isolation isolation;     /* what the protocol asks for; LB_ISO_DEFAULT: the run's */

@@ -13,6 +13,7 @@ const struct lb_strategy lb_strategy_unique_mutex = {
     .origin = "procrastinate, kine",
     .shape = LB_LOCK,
     .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE),
+    .by_hand = "end the dead owner's row",
     .twin = "lock-row",
     .flow = &lb_ordinary_flow,
 };

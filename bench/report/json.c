@@ -9,6 +9,7 @@
 #include "ranking.h"
 #include "report.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
@@ -495,7 +496,7 @@ static int write_json(json_t *json, size_t flags, FILE *out, struct lb_error *er
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     int rc = json_dumpf(json, out, flags | JSON_REAL_PRECISION(9)) == 0 && fputc('\n', out) != EOF
                  ? 0
-                 : lb_fail(err, LB_E_ENV, "cannot write the results as JSON");
+                 : lb_fail(err, LB_E_ENV, "cannot write the results as JSON: %s", strerror(errno));
     json_decref(json);
     return rc;
 }

@@ -4,6 +4,7 @@
 #include "report.h"
 #include "store_series.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -48,6 +49,8 @@ static int store_file(const struct lb_store *store, const char *name,
     if (file == NULL)
         return lb_fail(err, LB_E_ENV, "%s: %s", path, strerror(errno));
     int rc = write(report, file, err);
+    if (rc == LB_E_ENV)
+        lb_fail_prefix(err, "%s", path);
     if (rc == 0 && (fflush(file) != 0 || fsync(fileno(file)) != 0))
         rc = lb_fail(err, LB_E_ENV, "%s: %s", path, strerror(errno));
     if (fclose(file) != 0 && rc == 0)
@@ -55,7 +58,18 @@ static int store_file(const struct lb_store *store, const char *name,
     return rc;
 }
 
-int lb_store_close(struct lb_store *store, const struct lb_report *report, struct lb_error *err)
+/* Half a result is none. */
+static void discard(const struct lb_store *store)
+{
+    DIR *dir = opendir(store->temporary);
+    for (struct dirent *entry; dir != NULL && (entry = readdir(dir)) != NULL;)
+        unlinkat(dirfd(dir), entry->d_name, 0); /* what is no file of ours stays, with the rest */
+    if (dir != NULL)
+        closedir(dir);
+    rmdir(store->temporary);
+}
+
+static int store_all(struct lb_store *store, const struct lb_report *report, struct lb_error *err)
 {
     int rc = store_file(store, "run.json", lb_json_write, report, err);
     if (rc == 0)
@@ -72,6 +86,14 @@ int lb_store_close(struct lb_store *store, const struct lb_report *report, struc
         snprintf(store->final + length, sizeof store->final - length, "-%d", i);
     }
     return 0;
+}
+
+int lb_store_close(struct lb_store *store, const struct lb_report *report, struct lb_error *err)
+{
+    int rc = store_all(store, report, err);
+    if (rc != 0)
+        discard(store);
+    return rc;
 }
 
 void lb_store_history_name(const struct lb_report *report, const struct lb_cell *cell, size_t run,

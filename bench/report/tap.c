@@ -5,7 +5,7 @@
  * when it is not. What could not be tested is a SKIP with its reason. The plan comes last, since a
  * run may end early; version 13 because that is what Debian 12's prove accepts.
  */
-#include "report.h"
+#include "text.h"
 
 #include <string.h>
 
@@ -160,6 +160,8 @@ static void tap_end(struct lb_sink_state *state)
         fputs("Bail out! interrupted\n", state->out);
     else
         fprintf(state->out, "1..%zu\n", state->n_lines);
+    if (lb_text_recovery(state->report, state->out) != 0)
+        fputs("# out of memory for the table of recoveries\n", state->out);
 }
 
 /* A harness wants to know why there is no plan. */

@@ -6,6 +6,8 @@
 
 /* The table of faults, if there is anything to show. 0, or -1 when memory ran out. */
 int lb_text_faults(const struct lb_sink_state *state);
+/* What deaths cost, as comments of TAP, if there were any. 0, or -1 when memory ran out. */
+int lb_text_recovery(const struct lb_report *report, FILE *out);
 /* The table of costs, if it is wanted. 0, or -1 when memory ran out. */
 int lb_text_costs(const struct lb_sink_state *state);
 

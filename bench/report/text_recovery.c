@@ -1,0 +1,131 @@
+/* What deaths cost, strategy by strategy: the table below the TAP lines of verify --faults. Printed
+ * where a cell had deaths.
+ */
+#include "text.h"
+
+#include "table.h"
+#include "units.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct lb_column columns[] = {
+    {"strategy", false}, {"engine", false}, {"scenario", false}, {"deaths", true},
+    {"recovered", true}, {"median", true},  {"p95", true},       {"longest", true},
+    {"leases", true},    {"lost", true},    {"stuck", true},     {"doubled", true},
+    {"by hand", false},
+};
+enum { COLUMNS = sizeof columns / sizeof columns[0] };
+
+struct sums {
+    uint64_t deaths, recovered, stuck, lost, doubled;
+    uint64_t p50_ns, p95_ns, max_ns; /* of several runs the worst */
+};
+
+static uint64_t worse(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static struct sums sums_of(const struct lb_cell *cell)
+{
+    struct sums sums = {0};
+    for (size_t i = 0; i < cell->n_runs; i++) {
+        const struct lb_judgement *judgement = &cell->runs[i]->judgement;
+        const struct lb_measures *m = &judgement->measures;
+        sums.deaths += m->n_deaths;
+        sums.recovered += m->n_recovered;
+        sums.stuck += m->n_stuck;
+        sums.lost += judgement->findings[LB_G_NO_LOSS].n_violations;
+        sums.doubled += judgement->findings[LB_G_NO_DUPLICATE].n_violations;
+        sums.p50_ns = worse(sums.p50_ns, m->p50_recovery_ns);
+        sums.p95_ns = worse(sums.p95_ns, m->p95_recovery_ns);
+        sums.max_ns = worse(sums.max_ns, m->max_recovery_ns);
+    }
+    return sums;
+}
+
+static void add_time(struct lb_table *table, const struct sums *sums, uint64_t ns)
+{
+    char text[32];
+    lb_table_add(table, sums->recovered > 0 ? lb_format_ns(ns, text, sizeof text) : "never",
+                 LB_INK_PLAIN);
+}
+
+static void add_count(struct lb_table *table, uint64_t n)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%llu", (unsigned long long)n);
+    lb_table_add(table, text, LB_INK_PLAIN);
+}
+
+static const char *by_hand(const struct lb_strategy *strategy)
+{
+    if (strategy->by_hand != NULL)
+        return strategy->by_hand;
+    bool recovers = strategy->is_lease || (strategy->claims & LB_G_BIT(LB_G_RECOVERY)) != 0;
+    return strategy->shape == LB_QUEUE && !recovers ? "run recover from a job of your own"
+                                                    : "nothing";
+}
+
+static void add_row(struct lb_table *table, const struct lb_cell *cell, const struct sums *sums)
+{
+    char leases[32] = "";
+    if (cell->strategy->is_lease && cell->scenario.ttl_ns > 0 && sums->recovered > 0)
+        snprintf(leases, sizeof leases, "%.2f",
+                 (double)sums->p50_ns / (double)cell->scenario.ttl_ns);
+    lb_table_add(table, cell->name, LB_INK_PLAIN);
+    lb_table_add(table, cell->engine, LB_INK_PLAIN);
+    lb_table_add(table, cell->scenario.name, LB_INK_PLAIN);
+    add_count(table, sums->deaths);
+    add_count(table, sums->recovered);
+    add_time(table, sums, sums->p50_ns);
+    add_time(table, sums, sums->p95_ns);
+    add_time(table, sums, sums->max_ns);
+    lb_table_add(table, leases, LB_INK_PLAIN);
+    add_count(table, sums->lost);
+    add_count(table, sums->stuck);
+    add_count(table, sums->doubled);
+    lb_table_add(table, by_hand(cell->strategy), LB_INK_PLAIN);
+}
+
+/* Every line as a comment, so that TAP's readers skip it. */
+static int print_commented(const struct lb_table *table, FILE *out)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *memory = open_memstream(&text, &size);
+    if (memory == NULL)
+        return -1;
+    int rc = lb_table_print(table, memory, false);
+    rc = fclose(memory) != 0 ? -1 : rc;
+    fputs("# From a death to the next grant; leases: the median, in lengths of the lease.\n", out);
+    for (char *line = text; rc == 0 && line != NULL && *line != '\0';) {
+        char *end = strchr(line, '\n');
+        if (end != NULL)
+            *end++ = '\0';
+        fprintf(out, "# %s\n", line);
+        line = end;
+    }
+    free(text);
+    return rc;
+}
+
+int lb_text_recovery(const struct lb_report *report, FILE *out)
+{
+    struct lb_table *table = lb_table_new(columns, COLUMNS);
+    size_t n = 0;
+    if (table == NULL)
+        return -1;
+    for (size_t i = 0; i < report->n_cells; i++) {
+        struct sums sums = sums_of(&report->cells[i]);
+        if (sums.deaths == 0)
+            continue;
+        add_row(table, &report->cells[i], &sums);
+        n++;
+    }
+    int rc = n > 0 ? print_commented(table, out) : 0;
+    lb_table_free(table);
+    return rc;
+}
