@@ -42,7 +42,9 @@ static const struct flag flags[] = {
      "runs nothing: reads a strategy's file, and with -d asks the server about its statements"},
     {"faults", 0, FLAG_TEXT, TO(faults), LB_FLAGS_FAULTS, "NAME[,NAME...]",
      "runs each scenario once under each fault: all, kill, pause, disconnect, cut, slow, blocker, "
-     "snapshot, skew"},
+     "snapshot, restart, full, skew"},
+    {"restart-command", 0, FLAG_TEXT, TO(restart), LB_FLAGS_RUN, "COMMAND",
+     "fault restart: stops the server of -d at once and starts it again; it must be private"},
     {"matrix", 0, FLAG_SWITCH, TO(matrix), LB_FLAGS_MATRIX, NULL,
      "runs each strategy at each isolation level of each target, and prints one table; --format "
      "markdown or json"},

@@ -194,6 +194,7 @@ static int run_once(struct state *state, struct lb_cell *cell, size_t round)
                                .settings = cell->settings,
                                .n_settings = cell->n_settings,
                                .seed = state->report.seed + round,
+                               .restart_command = args->restart,
                                .sample_waits = args->costs,
                                .record = !args->no_record,
                                .keep = args->keep};

@@ -29,7 +29,7 @@ static const char *const for_queues[] = {
     "warmup", "0",     "recovery-bound", "3s",    "progress-bound", "10s", NULL};
 
 static const struct preset lock_presets[] = {
-    {"kill", {"fault", "kill", "fault-interval", "600ms"}},
+    {"kill", {"fault", "kill", "fault-interval", "250ms", "fault-count", "20", "duration", "7s"}},
     {"pause",
      {"fault", "pause", "fault-interval", "450ms", "fault-length", "400ms", "guard", "yes"}},
     {"disconnect", {"fault", "disconnect", "fault-interval", "200ms"}},
@@ -37,12 +37,15 @@ static const struct preset lock_presets[] = {
     {"slow", {"fault", "slow", "fault-interval", "200ms", "fault-length", "30ms"}},
     {"blocker", {"fault", "blocker", "fault-interval", "200ms", "fault-length", "350ms"}},
     {"snapshot", {"fault", "snapshot", "fault-interval", "200ms", "fault-length", "500ms"}},
+    {"restart",
+     {"fault", "restart", "fault-interval", "800ms", "fault-count", "2", "duration", "5s"}},
+    {"full", {"fault", "full", "fault-interval", "200ms", "fault-length", "200ms"}},
     {"skew", {"skew", "400ms", "workers", "2", "hold", "160ms", "think", "320ms"}},
     {0},
 };
 
 static const struct preset queue_presets[] = {
-    {"kill", {"fault", "kill", "fault-interval", "300ms"}},
+    {"kill", {"fault", "kill", "fault-interval", "150ms", "fault-count", "20", "duration", "4s"}},
     /* Nobody frees what a live consumer has: that would be the operator's mistake. */
     {"pause",
      {"fault", "pause", "fault-interval", "700ms", "fault-length", "900ms", "recover", "0"}},
@@ -51,6 +54,9 @@ static const struct preset queue_presets[] = {
     {"slow", {"fault", "slow", "fault-interval", "200ms", "fault-length", "30ms"}},
     {"blocker", {"fault", "blocker", "fault-interval", "200ms", "fault-length", "300ms"}},
     {"snapshot", {"fault", "snapshot", "fault-interval", "200ms", "fault-length", "500ms"}},
+    {"restart",
+     {"fault", "restart", "fault-interval", "800ms", "fault-count", "2", "duration", "5s"}},
+    {"full", {"fault", "full", "fault-interval", "200ms", "fault-length", "200ms"}},
     {"skew", {"skew", "1s"}},
     {0},
 };
@@ -109,7 +115,7 @@ static int check_list(const char *list, struct lb_error *err)
         if (!known)
             return lb_fail(err, LB_E_USAGE,
                            "option --faults: unknown fault '%s'%s (all, kill, pause, disconnect, "
-                           "cut, slow, blocker, snapshot, skew)",
+                           "cut, slow, blocker, snapshot, restart, full, skew)",
                            name, lb_nearest_text(&nearest, text, sizeof text));
         at = comma != NULL ? comma + 1 : NULL;
     }

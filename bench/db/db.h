@@ -203,6 +203,11 @@ struct lb_db {
      * an open transaction, locks all rows of the space's tables without changing them. Optional. */
     void (*cut)(struct lb_conn *conn);
     int (*lock_rows)(struct lb_conn *conn, struct lb_error *err);
+    /* How many sessions on the whole server are not this run's own? 0, or an error. Optional. */
+    int (*strangers)(struct lb_conn *conn, uint64_t *ret_n, struct lb_error *err);
+    /* From now on what conn does may not make the database larger, as if the disk were full:
+     * LB_OTHER is answered instead; full false: it may again. An answer or an error. Optional. */
+    int (*fill)(struct lb_conn *conn, bool full, struct lb_error *err);
     /* Ends another session, as an operator would. Optional. */
     int (*terminate)(struct lb_conn *control, int64_t session_id, struct lb_error *err);
 

@@ -597,6 +597,25 @@ static int maria_terminate(struct lb_conn *control, int64_t session_id, struct l
     return err->code;
 }
 
+static int maria_strangers(struct lb_conn *conn, uint64_t *ret_n, struct lb_error *err)
+{
+    char sql[200];
+    snprintf(sql, sizeof sql,
+             "SELECT COUNT(*) FROM information_schema.processlist WHERE command <> 'Daemon' "
+             "AND id <> %d AND (db IS NULL OR db <> DATABASE())",
+             lb_maria_space_number(conn->space));
+    MYSQL_RES *result = NULL;
+    if (lb_maria_query(conn->my, sql, &result) != 0) {
+        if (outcome_my(conn, false, err) >= 0)
+            lb_fail(err, LB_E_ENV, "%s", conn->head.message);
+        return err->code;
+    }
+    MYSQL_ROW row = result != NULL ? mysql_fetch_row(result) : NULL;
+    *ret_n = row != NULL && row[0] != NULL ? strtoull(row[0], NULL, 10) : 0;
+    mysql_free_result(result);
+    return 0;
+}
+
 /* --- facts ---------------------------------------------------------------------------------- */
 
 static int report_rows(struct lb_conn *conn, const char *sql, lb_fact_fn *fact, void *arg,
@@ -693,6 +712,7 @@ const struct lb_db lb_db_mariadb = {
     .cut = maria_cut,
     .lock_rows = maria_lock_rows,
     .terminate = maria_terminate,
+    .strangers = maria_strangers,
     .facts = maria_facts,
     .counters = maria_counters,
     .waits = maria_waits,

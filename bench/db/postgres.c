@@ -570,6 +570,25 @@ static int pg_terminate(struct lb_conn *control, int64_t session_id, struct lb_e
     return 0;
 }
 
+/* Of sessions that it may not look into, the server still tells to whom they belong and their
+ * application's name. Our own space's session may be lost. */
+static int pg_strangers(struct lb_conn *conn, uint64_t *ret_n, struct lb_error *err)
+{
+    PGresult *result =
+        PQexec(conn->pg, "SELECT count(*) FILTER (WHERE application_name NOT LIKE 'lockbench%') "
+                         "+ greatest(count(*) FILTER (WHERE application_name = "
+                         "'lockbench space') - 1, 0) "
+                         "FROM pg_stat_activity WHERE usesysid IS NOT NULL AND datid IS NOT NULL");
+    if (!lb_pg_succeeded(result)) {
+        if (outcome(conn, result, err) >= 0)
+            set_error(conn, LB_E_ENV, err);
+        return err->code;
+    }
+    *ret_n = strtoull(PQgetvalue(result, 0, 0), NULL, 10);
+    PQclear(result);
+    return 0;
+}
+
 /* --- facts ---------------------------------------------------------------------------------- */
 
 static int report_rows(struct lb_conn *conn, const char *sql, lb_fact_fn *fact, void *arg,
@@ -683,6 +702,7 @@ const struct lb_db lb_db_postgres = {
     .lock_rows = pg_lock_rows,
     .wait_notified = pg_wait_notified,
     .terminate = pg_terminate,
+    .strangers = pg_strangers,
     .facts = pg_facts,
     .counters = pg_counters,
     .waits = pg_waits,

@@ -352,8 +352,9 @@ int lb_pg_space_close(struct lb_space *space, bool keep, struct lb_error *err)
             lb_fail_prefix(err, "cannot mark the schema %s as kept", space->schema);
     } else {
         r = drop_schema(space->pg, space->schema, space->oid, err);
-        if (r < 0 && PQstatus(space->pg) != CONNECTION_OK) {
-            /* It was lost unnoticed, with the lock; nobody drops what is dropped already. */
+        if (r < 0 && err->native[0] == '\0') {
+            /* Not the server's answer: the connection was lost unnoticed, with the lock; nobody
+             * drops what is dropped already. PQstatus may call it good for one command more. */
             PQreset(space->pg);
             if (PQstatus(space->pg) == CONNECTION_OK)
                 r = drop_schema(space->pg, space->schema, space->oid, err);

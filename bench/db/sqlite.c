@@ -55,6 +55,7 @@ struct lb_conn {
     atomic_uint n_refused;    /* calls of the busy handler, ever; see is_blocked */
     atomic_bool is_waiting;   /* between two tries for a lock */
     atomic_bool is_cancelled; /* cancel() during this operation */
+    bool is_full;             /* by fill(): not the disk itself */
 };
 
 struct lb_space {
@@ -132,6 +133,8 @@ static int answer_of(const struct lb_conn *conn, int code)
         break;
     }
     switch (code & 0xff) {
+    case SQLITE_FULL: /* a disk that is full ends the run, a fault does not */
+        return conn->is_full ? LB_OTHER : -1;
     case SQLITE_BUSY:
         return conn->wait_since_ns != 0 ? LB_TIMEOUT : LB_BUSY;
     case SQLITE_LOCKED:   /* another statement of this connection, or a shared cache */
@@ -689,6 +692,16 @@ static int read_pragma(struct lb_conn *conn, const char *name, char *buf, size_t
     return r;
 }
 
+/* The limit belongs to the connection. SQLite raises one that is too low to what the file has. */
+static int sqlite_fill(struct lb_conn *conn, bool full, struct lb_error *err)
+{
+    int answer = sqlite_run(
+        conn, full ? "PRAGMA max_page_count = 1" : "PRAGMA max_page_count = 1073741823", err);
+    if (answer == LB_OK)
+        conn->is_full = full;
+    return answer;
+}
+
 static int sqlite_facts(struct lb_conn *conn, lb_fact_fn *fact, void *arg, struct lb_error *err)
 {
     static const char *const pragmas[] = {"journal_mode", "synchronous",        "foreign_keys",
@@ -759,6 +772,7 @@ const struct lb_db lb_db_sqlite = {
     .cancel = sqlite_cancel,
     .session_id = sqlite_session_id,
     .is_blocked = sqlite_is_blocked,
+    .fill = sqlite_fill,
     .facts = sqlite_facts,
     .counters = sqlite_counters,
 };

@@ -170,7 +170,7 @@ struct lb_store {
 int lb_store_open(struct lb_store *store, const char *dir, const char *name, bool is_named,
                   int64_t unix_ms, struct lb_error *err);
 /* Writes run.json and gives the directory its name (with a number if a name that was not chosen is
- * taken). After an error nothing of it is left. */
+ * taken). When a file cannot be written nothing is left. */
 int lb_store_close(struct lb_store *store, const struct lb_report *report, struct lb_error *err);
 /* Path of a cell's kept history; run counts from 0. */
 void lb_store_history_path(const struct lb_store *store, const struct lb_report *report,

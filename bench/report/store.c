@@ -69,15 +69,17 @@ static void discard(const struct lb_store *store)
     rmdir(store->temporary);
 }
 
-static int store_all(struct lb_store *store, const struct lb_report *report, struct lb_error *err)
+int lb_store_close(struct lb_store *store, const struct lb_report *report, struct lb_error *err)
 {
     int rc = store_file(store, "run.json", lb_json_write, report, err);
     if (rc == 0)
         rc = store_file(store, "intervals.jsonl", lb_store_intervals, report, err);
     if (rc == 0)
         rc = store_file(store, "latency.hlog", lb_store_histograms, report, err);
-    if (rc != 0)
+    if (rc != 0) {
+        discard(store);
         return rc;
+    }
     /* rename() refuses a directory that is not empty: a result of the same second stays. */
     size_t length = strlen(store->final);
     for (int i = 2; rename(store->temporary, store->final) != 0; i++) {
@@ -86,14 +88,6 @@ static int store_all(struct lb_store *store, const struct lb_report *report, str
         snprintf(store->final + length, sizeof store->final - length, "-%d", i);
     }
     return 0;
-}
-
-int lb_store_close(struct lb_store *store, const struct lb_report *report, struct lb_error *err)
-{
-    int rc = store_all(store, report, err);
-    if (rc != 0)
-        discard(store);
-    return rc;
 }
 
 void lb_store_history_name(const struct lb_report *report, const struct lb_cell *cell, size_t run,

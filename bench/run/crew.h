@@ -41,6 +41,7 @@ struct lb_crew {
     atomic_int phase; /* enum lb_phase */
     atomic_bool server_gone;
     _Atomic uint64_t n_faults; /* that were carried out */
+    atomic_bool disk_full;     /* fault full: now */
 
     struct lb_waitable change; /* a phase, n_ready, n_ended or drained changed */
     uint32_t n_workers;
@@ -99,6 +100,7 @@ struct lb_worker {
     atomic_bool dying;          /* it is about to kill its process */
     _Atomic uint64_t resume_ns; /* stopped: when to continue it; 0: not stopped */
     uint64_t slow_until_ns;     /* its statements are delayed until then */
+    bool is_full;               /* its connection has been told that the disk is full */
     atomic_int zombie;          /* zombie.c: it slept past its lease, and is not through */
     int64_t slept_on;           /* the lock, or the item, that it slept with */
     struct lb_error err; /* of its last call: not cleared for each, which costs more than a lock */
@@ -152,6 +154,8 @@ void lb_worker_begin(struct lb_worker *worker, enum lb_measure measure);
 /* true: it succeeded within the measured part and is in the histogram. */
 bool lb_worker_end(struct lb_worker *worker, enum lb_measure measure, uint64_t start_ns,
                    uint64_t end_ns, bool succeeded);
+/* Can its history still be written? If not, the run is over. */
+bool lb_worker_records(struct lb_worker *worker);
 /* After an answer that is no success: an error ends the run, a lost connection is made anew, for
  * anything else the worker waits by the scenario's back-off. n_refusals grows with each. false:
  * the worker must end its present operation. */
@@ -162,14 +166,20 @@ bool lb_worker_refused(struct lb_worker *worker, int answer, unsigned n_refusals
  * is held: a lock (request), or n items. */
 void lb_worker_obey(struct lb_worker *worker, const struct lb_request *request,
                     const struct lb_item *items, uint32_t n);
-extern const struct lb_gate lb_slow_gate; /* delays statements; arg is the worker */
+/* Into the history; log NULL: none is written. */
+void lb_fault_note(struct lb_log *log, uint32_t process, enum lb_op op, uint64_t value,
+                   uint32_t target, uint32_t phase);
+extern const struct lb_gate lb_fault_gate; /* what befalls statements; arg is the worker */
 /* Has this fault a meaning on this engine? 0 or LB_E_UNSUPPORTED. db NULL: no database. */
 int lb_fault_check(const struct lb_scenario *scenario, const struct lb_db *db,
                    struct lb_error *err);
 
-/* Zombies (zombie.c). wait: the pause is over; returns inside of a later hold of the same thing, a
- * resource or an item. gone: what the zombie believed to hold is given back. call: a holder, at the
- * end of its hold. */
+/* Zombies (zombie.c). awaits: is one to wake up in this hold? sleep: with an item, before the
+ * pause. wait: the pause is over; returns inside of a later hold of the same thing, a resource or
+ * an item. gone: what the zombie believed to hold is given back. call: a holder, at the end of its
+ * hold. */
+bool lb_zombie_awaits(struct lb_worker *worker, int64_t thing);
+void lb_zombie_sleep(struct lb_worker *worker, int64_t item);
 void lb_zombie_wait(struct lb_worker *worker, int64_t thing);
 void lb_zombie_gone(struct lb_worker *worker);
 void lb_zombie_call(struct lb_worker *worker, int64_t thing);

@@ -26,6 +26,12 @@ int lb_fault_check(const struct lb_scenario *scenario, const struct lb_db *db, s
     case LB_FAULT_BLOCKER:
         ok = db != NULL && db->lock_rows != NULL;
         break;
+    case LB_FAULT_FULL:
+        ok = db != NULL && db->fill != NULL;
+        break;
+    case LB_FAULT_RESTART:
+        ok = db != NULL && db->strangers != NULL;
+        break;
     case LB_FAULT_SNAPSHOT:
     case LB_FAULT_SLOW:
         ok = db != NULL;
@@ -44,8 +50,8 @@ int lb_fault_check(const struct lb_scenario *scenario, const struct lb_db *db, s
     return 0;
 }
 
-static void note(struct lb_log *log, uint32_t process, enum lb_op op, uint64_t value,
-                 uint32_t target, uint32_t phase)
+void lb_fault_note(struct lb_log *log, uint32_t process, enum lb_op op, uint64_t value,
+                   uint32_t target, uint32_t phase)
 {
     if (log != NULL)
         lb_log_append(log, &(struct lb_event){.time_ns = lb_now_ns(),
@@ -69,7 +75,7 @@ static void disconnect(struct lb_worker *worker)
     int rc = crew->db->open(crew->space, &options, &operator_conn, &err);
     if (rc == 0) {
         int64_t id = crew->db->session_id(worker->session.conn);
-        note(worker->op.log, worker->op.process, LB_OP_SESSION_END, 0, worker->number, 0);
+        lb_fault_note(worker->op.log, worker->op.process, LB_OP_SESSION_END, 0, worker->number, 0);
         rc = crew->db->terminate(operator_conn, id, &err);
         crew->db->close(operator_conn);
     }
@@ -88,8 +94,8 @@ static _Noreturn void die(struct lb_worker *worker, const struct lb_request *req
         lb_live_item_back(crew->live, items[i].id);
     if (n > 0)
         atomic_store(&crew->item_death_ns, lb_now_ns());
-    note(worker->op.log, worker->op.process, LB_OP_DEATH, 0, worker->number, 0);
-    note(worker->op.log, worker->op.process, LB_OP_SESSION_END, 0, worker->number, 0);
+    lb_fault_note(worker->op.log, worker->op.process, LB_OP_DEATH, 0, worker->number, 0);
+    lb_fault_note(worker->op.log, worker->op.process, LB_OP_SESSION_END, 0, worker->number, 0);
     atomic_store(&worker->dying, true);
     lb_event_signal(&crew->change);
     kill(getpid(), SIGKILL);
@@ -101,17 +107,21 @@ void lb_worker_obey(struct lb_worker *worker, const struct lb_request *request,
 {
     /* Relaxed: an order carries no data but itself. */
     enum lb_fault fault = (enum lb_fault)atomic_load_explicit(&worker->order, memory_order_relaxed);
-    if (fault == LB_FAULT_NONE)
+    int64_t thing = request != NULL ? (int64_t)request->resource : n > 0 ? items[0].id : 0;
+    /* A host does not go to sleep: the order waits for its next hold. */
+    if (fault == LB_FAULT_NONE || (fault == LB_FAULT_PAUSE && lb_zombie_awaits(worker, thing)))
         return;
     atomic_store(&worker->order, LB_FAULT_NONE);
     struct lb_crew *crew = worker->crew;
     uint64_t length_ns = crew->scenario->fault_length_ns;
-    note(worker->op.log, worker->op.process, LB_OP_FAULT, fault, worker->number, 0);
+    lb_fault_note(worker->op.log, worker->op.process, LB_OP_FAULT, fault, worker->number, 0);
     atomic_fetch_add(&crew->n_faults, 1);
     switch (fault) {
     case LB_FAULT_KILL:
         die(worker, request, items, n);
     case LB_FAULT_PAUSE:
+        if (request == NULL)
+            lb_zombie_sleep(worker, thing);
         if (crew->scenario->processes > 0) {
             atomic_store(&worker->resume_ns, lb_now_ns() + length_ns);
             lb_event_signal(&crew->change);
@@ -119,7 +129,7 @@ void lb_worker_obey(struct lb_worker *worker, const struct lb_request *request,
         } else {
             lb_crew_wait(crew, lb_now_ns() + length_ns, LB_PHASE_ABORT);
         }
-        lb_zombie_wait(worker, request != NULL ? (int64_t)request->resource : items[0].id);
+        lb_zombie_wait(worker, thing);
         break;
     case LB_FAULT_DISCONNECT:
         if (worker->has_session && worker->session.conn != NULL)
@@ -135,26 +145,34 @@ void lb_worker_obey(struct lb_worker *worker, const struct lb_request *request,
     case LB_FAULT_NONE:
     case LB_FAULT_BLOCKER:
     case LB_FAULT_SNAPSHOT:
+    case LB_FAULT_RESTART:
+    case LB_FAULT_FULL:
     case LB_FAULTS:
     default:
         break;
     }
-    note(worker->op.log, worker->op.process, LB_OP_FAULT, fault, worker->number, 1);
+    lb_fault_note(worker->op.log, worker->op.process, LB_OP_FAULT, fault, worker->number, 1);
 }
 
-static int slow_before(void *arg, const struct lb_step *step, struct lb_error *err)
+static int before(void *arg, const struct lb_step *step, struct lb_error *err)
 {
     struct lb_worker *worker = arg;
     (void)step;
-    (void)err;
+    bool full = atomic_load(&worker->crew->disk_full);
+    if (full != worker->is_full) {
+        /* What contention refuses is tried again with the next statement. */
+        int answer = worker->crew->db->fill(worker->session.conn, full, err);
+        if (answer < 0)
+            return answer;
+        worker->is_full = answer == LB_OK ? full : worker->is_full;
+    }
     if (lb_now_ns() < worker->slow_until_ns)
         lb_crew_wait(worker->crew, lb_now_ns() + worker->crew->scenario->fault_length_ns,
                      LB_PHASE_ABORT);
     return 0;
 }
 
-static void slow_after(void *arg, const struct lb_step *step, int answer,
-                       const struct lb_rows *rows)
+static void after(void *arg, const struct lb_step *step, int answer, const struct lb_rows *rows)
 {
     (void)arg;
     (void)step;
@@ -162,49 +180,81 @@ static void slow_after(void *arg, const struct lb_step *step, int answer,
     (void)rows;
 }
 
-const struct lb_gate lb_slow_gate = {.before = slow_before, .after = slow_after};
+const struct lb_gate lb_fault_gate = {.before = before, .after = after};
 
 /* --- the controlling thread's side --- */
 
 /* A blocker or an old snapshot, over and over, until the run stops. */
-static void *world_main(void *arg)
+static void block(struct lb_active_run *run, struct lb_session *session, struct lb_log *log)
 {
-    struct lb_active_run *run = arg;
     struct lb_crew *crew = run->crew;
     const struct lb_scenario *scenario = run->request->scenario;
     const struct lb_db *db = crew->db;
-    struct lb_log log;
-    struct lb_log *used = NULL;
-    if (run->history != NULL) {
-        lb_log_init(&log, run->history, run->n_slots + 1);
-        used = &log;
-    }
     struct lb_error err = {0};
-    struct lb_session session;
-    struct lb_conn_options options = {.role = "fault", .isolation = LB_ISO_DEFAULT};
-    if (scenario->fault == LB_FAULT_SNAPSHOT)
-        options.isolation = LB_ISO_REPEATABLE_READ;
-    if (lb_session_open(&session, db, run->space, &options, &err) != 0) {
-        lb_crew_fail(crew, &err);
-        return NULL;
-    }
     for (uint64_t done = 0; scenario->fault_count == 0 || done < scenario->fault_count; done++) {
         if (!lb_crew_wait(crew, lb_now_ns() + scenario->fault_interval_ns, LB_PHASE_DRAIN))
             break;
-        int answer = lb_session_begin(&session, LB_BEGIN_DEFERRED, &err);
-        note(used, run->n_slots + 1, LB_OP_FAULT, scenario->fault, UINT32_MAX, 0);
+        int answer = lb_session_begin(session, LB_BEGIN_DEFERRED, &err);
+        lb_fault_note(log, run->n_slots + 1, LB_OP_FAULT, scenario->fault, UINT32_MAX, 0);
         if (answer == LB_OK)
-            answer = scenario->fault == LB_FAULT_BLOCKER ? db->lock_rows(session.conn, &err)
-                                                         : db->run(session.conn, "SELECT 1", &err);
+            answer = scenario->fault == LB_FAULT_BLOCKER ? db->lock_rows(session->conn, &err)
+                                                         : db->run(session->conn, "SELECT 1", &err);
         if (answer < 0) {
             lb_crew_fail(crew, &err);
             break;
         }
         atomic_fetch_add(&crew->n_faults, 1);
         lb_crew_wait(crew, lb_now_ns() + scenario->fault_length_ns, LB_PHASE_DRAIN);
-        lb_session_rollback(&session, &err);
-        note(used, run->n_slots + 1, LB_OP_FAULT, scenario->fault, UINT32_MAX, 1);
+        lb_session_rollback(session, &err);
+        lb_fault_note(log, run->n_slots + 1, LB_OP_FAULT, scenario->fault, UINT32_MAX, 1);
     }
+}
+
+/* Each worker tells its own connection: see before(). */
+static void fill(struct lb_active_run *run, struct lb_log *log)
+{
+    struct lb_crew *crew = run->crew;
+    const struct lb_scenario *scenario = run->request->scenario;
+    for (uint64_t done = 0; scenario->fault_count == 0 || done < scenario->fault_count; done++) {
+        if (!lb_crew_wait(crew, lb_now_ns() + scenario->fault_interval_ns, LB_PHASE_DRAIN))
+            break;
+        lb_fault_note(log, run->n_slots + 1, LB_OP_FAULT, LB_FAULT_FULL, UINT32_MAX, 0);
+        atomic_fetch_add(&crew->n_faults, 1);
+        atomic_store(&crew->disk_full, true);
+        lb_crew_wait(crew, lb_now_ns() + scenario->fault_length_ns, LB_PHASE_DRAIN);
+        atomic_store(&crew->disk_full, false);
+        lb_fault_note(log, run->n_slots + 1, LB_OP_FAULT, LB_FAULT_FULL, UINT32_MAX, 1);
+    }
+}
+
+static void *world_main(void *arg)
+{
+    struct lb_active_run *run = arg;
+    struct lb_crew *crew = run->crew;
+    const struct lb_scenario *scenario = run->request->scenario;
+    struct lb_log log;
+    struct lb_log *used = NULL;
+    if (run->history != NULL) {
+        lb_log_init(&log, run->history, run->n_slots + 1);
+        used = &log;
+    }
+    if (scenario->fault == LB_FAULT_FULL) {
+        fill(run, used);
+        return NULL;
+    }
+    struct lb_error err = {0};
+    struct lb_session session;
+    struct lb_conn_options options = {.role = "fault", .isolation = LB_ISO_DEFAULT};
+    if (scenario->fault == LB_FAULT_SNAPSHOT)
+        options.isolation = LB_ISO_REPEATABLE_READ;
+    if (lb_session_open(&session, crew->db, run->space, &options, &err) != 0) {
+        lb_crew_fail(crew, &err);
+        return NULL;
+    }
+    if (scenario->fault == LB_FAULT_RESTART)
+        lb_restart_world(run, &session, used);
+    else
+        block(run, &session, used);
     lb_session_close(&session);
     return NULL;
 }
@@ -214,8 +264,14 @@ int lb_faults_start(struct lb_active_run *run, struct lb_error *err)
     const struct lb_scenario *scenario = run->request->scenario;
     run->next_fault_ns = lb_now_ns() + scenario->fault_interval_ns;
     lb_random_init(&run->fault_random, run->request->seed, UINT32_MAX);
-    if (scenario->fault != LB_FAULT_BLOCKER && scenario->fault != LB_FAULT_SNAPSHOT)
+    if (scenario->fault != LB_FAULT_BLOCKER && scenario->fault != LB_FAULT_SNAPSHOT &&
+        scenario->fault != LB_FAULT_RESTART && scenario->fault != LB_FAULT_FULL)
         return 0;
+    int rc = scenario->fault != LB_FAULT_RESTART
+                 ? 0
+                 : lb_restart_private(&run->control, run->request->target->label, err);
+    if (rc != 0)
+        return rc;
     if (pthread_create(&run->world, NULL, world_main, run) != 0)
         return lb_fail(err, LB_E_ENV, "cannot start the thread of the faults");
     run->has_world = true;

@@ -87,12 +87,19 @@ int lb_faults_start(struct lb_active_run *run, struct lb_error *err);
 void lb_faults_watch(struct lb_active_run *run);
 void lb_faults_end(struct lb_active_run *run);
 
+/* restart.c. check: is the command given? private: has nobody else a session on the server? Either
+ * is LB_E_UNSUPPORTED otherwise. world: restarts it over and over, until the run stops. */
+int lb_restart_check(const struct lb_run_plan *plan, struct lb_error *err);
+int lb_restart_private(struct lb_session *session, const char *label, struct lb_error *err);
+void lb_restart_world(struct lb_active_run *run, struct lb_session *session, struct lb_log *log);
+
 /* processes.c: workers in forked processes. start forks them all; the parent has no thread then and
  * no connection open. watch notices the dead; end waits for, or kills, what is left. */
 int lb_processes_start(struct lb_active_run *run, struct lb_error *err);
 void lb_processes_watch(struct lb_active_run *run);
 void lb_processes_end(struct lb_active_run *run, bool kill_now);
-/* Opens the control session again, where it had to be closed for the fork. */
+/* Opens the control session again, where it had to be closed for the fork or was lost with the
+ * server. */
 int lb_processes_reopen(struct lb_active_run *run, struct lb_error *err);
 
 /* waits.c: samples them, if it is wanted and time. */

@@ -89,11 +89,11 @@ const struct lb_key lb_scenario_keys[] = {
     KEY("progress-bound", LB_KEY_TIME, progress_bound_ns, LB_KEY_BOTH, "TIME",
         "nobody may wait longer; 0: not judged"),
     KEY("fault", LB_KEY_FAULT, fault, LB_KEY_BOTH, "KIND",
-        "none, kill, pause, disconnect, cut, slow, blocker or snapshot"),
+        "none, kill, pause, disconnect, cut, slow, blocker, snapshot, restart or full"),
     KEY("fault-interval", LB_KEY_TIME, fault_interval_ns, LB_KEY_BOTH, "TIME",
         "time between two faults"),
     KEY("fault-length", LB_KEY_TIME, fault_length_ns, LB_KEY_BOTH, "TIME",
-        "length of a pause, blocker or snapshot; delay of a slow statement"),
+        "length of a pause, blocker, snapshot or full disk; delay of a slow statement"),
     KEY("fault-count", LB_KEY_COUNT, fault_count, LB_KEY_BOTH, "N",
         "at most N faults; 0: as many as there is time for"),
     KEY("skew", LB_KEY_TIME, skew_ns, LB_KEY_BOTH, "TIME",
@@ -121,6 +121,7 @@ static const char *const fault_names[LB_FAULTS] = {
     [LB_FAULT_PAUSE] = "pause",     [LB_FAULT_DISCONNECT] = "disconnect",
     [LB_FAULT_CUT] = "cut",         [LB_FAULT_SLOW] = "slow",
     [LB_FAULT_BLOCKER] = "blocker", [LB_FAULT_SNAPSHOT] = "snapshot",
+    [LB_FAULT_RESTART] = "restart", [LB_FAULT_FULL] = "full",
 };
 
 const char *lb_fault_name(enum lb_fault fault)

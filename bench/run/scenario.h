@@ -20,6 +20,8 @@ enum lb_fault {
     LB_FAULT_SLOW,       /* every statement of the victim is delayed */
     LB_FAULT_BLOCKER,    /* another session locks the strategy's rows without changing them */
     LB_FAULT_SNAPSHOT,   /* another session keeps an old snapshot: dead rows cannot be removed */
+    LB_FAULT_RESTART,    /* the server is stopped at once and started again */
+    LB_FAULT_FULL,       /* the disk is full for a time: the database cannot grow */
     LB_FAULTS
 };
 

@@ -215,6 +215,8 @@ int lb_run_set_up(struct lb_active_run *run, struct lb_error *err)
         run->n_slots += (uint32_t)n_deaths(scenario);
     int fault_rc =
         lb_fault_check(scenario, request->strategy->no_database ? NULL : request->target->db, err);
+    if (fault_rc == 0)
+        fault_rc = lb_restart_check(request, err);
     if (fault_rc != 0)
         return fault_rc;
     run->shared = lb_shared_new(shared_size(run->n_slots));

@@ -87,9 +87,11 @@ static int open_session(struct lb_worker *worker, struct lb_error *err)
              ? lb_session_reconnect(&worker->session, err)
              : lb_session_open(&worker->session, crew->db, crew->space, &options, err);
     worker->has_session = worker->has_session || rc == 0;
-    if (rc == 0 && crew->scenario->fault == LB_FAULT_SLOW) {
-        worker->session.gate = &lb_slow_gate;
+    if (rc == 0 &&
+        (crew->scenario->fault == LB_FAULT_SLOW || crew->scenario->fault == LB_FAULT_FULL)) {
+        worker->session.gate = &lb_fault_gate;
         worker->session.gate_arg = worker;
+        worker->is_full = false;
     }
     pthread_mutex_unlock(&worker->session_lock);
     return rc;
@@ -105,11 +107,14 @@ static void set_pause(struct lb_worker *worker)
 static bool reconnect(struct lb_worker *worker)
 {
     enum { FIRST_PAUSE_NS = 20000000, LONGEST_PAUSE_NS = 500000000 };
-    const uint64_t give_up_ns = lb_now_ns() + UINT64_C(5000000000);
+    bool restarts = worker->crew->scenario->fault == LB_FAULT_RESTART;
+    const uint64_t give_up_ns = lb_now_ns() + UINT64_C(1000000000) * (restarts ? 60 : 5);
     uint64_t pause_ns = FIRST_PAUSE_NS;
     struct lb_error err = {0};
     worker->n_lost++;
     name_actor(worker);
+    if (restarts) /* at any time since the server was stopped */
+        lb_fault_note(worker->op.log, worker->op.process, LB_OP_SESSION_END, 0, worker->number, 0);
     while (open_session(worker, &err) != 0) {
         if (lb_now_ns() >= give_up_ns) {
             atomic_store(&worker->crew->server_gone, true);
@@ -147,6 +152,20 @@ static uint64_t backoff_ns(struct lb_worker *worker, unsigned n_refusals)
     return wait_ns;
 }
 
+bool lb_worker_records(struct lb_worker *worker)
+{
+    struct lb_crew *crew = worker->crew;
+    if (worker->op.log_error == 0)
+        return true;
+    struct lb_error full;
+    const char *kept = crew->run->history_path;
+    lb_fail(&full, worker->op.log_error, "%s%sthe history cannot be written: no space left; %s",
+            kept != NULL ? kept : "", kept != NULL ? ": " : "",
+            kept != NULL ? "free some or choose another directory" : "free some or set TMPDIR");
+    lb_crew_fail(crew, &full);
+    return false;
+}
+
 bool lb_worker_refused(struct lb_worker *worker, int answer, unsigned n_refusals,
                        struct lb_error *err)
 {
@@ -155,13 +174,8 @@ bool lb_worker_refused(struct lb_worker *worker, int answer, unsigned n_refusals
         lb_crew_fail(crew, err);
         return false;
     }
-    if (worker->op.log_error != 0) {
-        struct lb_error full;
-        lb_fail(&full, worker->op.log_error,
-                "the history cannot be written: no space left; free some or set TMPDIR");
-        lb_crew_fail(crew, &full);
+    if (!lb_worker_records(worker))
         return false;
-    }
     if (answer == LB_LOST) {
         reconnect(worker);
         return false;

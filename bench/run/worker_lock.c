@@ -178,7 +178,7 @@ void lb_worker_lock_loop(struct lb_worker *worker)
             worker->op.continued = false;
             lb_crew_wait(worker->crew, lb_now_ns() + think_ns, LB_PHASE_STOP);
         }
-        if (lb_crew_phase(worker->crew) >= LB_PHASE_DRAIN)
+        if (lb_crew_phase(worker->crew) >= LB_PHASE_DRAIN || !lb_worker_records(worker))
             break;
         cycle(worker, &request, &grant);
         think_ns = scenario->think_ns;

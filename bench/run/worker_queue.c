@@ -241,7 +241,8 @@ void lb_worker_consume_loop(struct lb_worker *worker)
     for (uint64_t done = 0; scenario->count == 0 || done < scenario->count; done++) {
         if (scenario->claim_interval_ns > 0 && lb_crew_phase(crew) < LB_PHASE_DRAIN)
             lb_crew_wait(crew, next_ns += scenario->claim_interval_ns, LB_PHASE_DRAIN);
-        if (lb_crew_phase(crew) >= LB_PHASE_STOP || atomic_load(&crew->drained))
+        if (lb_crew_phase(crew) >= LB_PHASE_STOP || atomic_load(&crew->drained) ||
+            !lb_worker_records(worker))
             break;
         recover(worker);
         claim_once(worker, first_consumer, items);
@@ -287,7 +288,7 @@ void lb_worker_produce_loop(struct lb_worker *worker)
         /* Whoever finds the queue drained has seen no producer here; whoever comes after sees the
          * phase. */
         atomic_fetch_add(&crew->n_putting, 1);
-        bool go_on = atomic_load(&crew->phase) < LB_PHASE_DRAIN;
+        bool go_on = atomic_load(&crew->phase) < LB_PHASE_DRAIN && lb_worker_records(worker);
         if (go_on)
             put_one(worker);
         else if (crew->open_loop) /* neither planned nor begun */

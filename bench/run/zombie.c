@@ -7,13 +7,16 @@
  * and stays until they have done what they do: written, and released. So each pause falls into a
  * hold.
  *
+ * A lock has many successors. An item has one, who may come before the pause is over: it waits for
+ * sleepers too.
+ *
  * Nobody calls where nobody can take over what the sleeper has (its session, its transaction): it
  * is not waited for there. Nor when all others wait as well, or the run stops.
  */
 #include "crew.h"
 
-enum { AWAKE, WAITS, CALLED }; /* called: or tired of waiting, and at it */
-enum { PATIENCE = 10 };        /* pauses that a zombie waits to be called */
+enum { AWAKE, ASLEEP, WAITS, CALLED }; /* called: or tired of waiting, and at it */
+enum { PATIENCE = 10 };                /* pauses that a zombie waits to be called */
 
 static struct lb_worker *first_of(struct lb_worker *worker)
 {
@@ -36,6 +39,23 @@ static bool is_taken_over(const struct lb_crew *crew)
     return crew->plan->strategy->is_lease || crew->scenario->recover_ns > 0;
 }
 
+bool lb_zombie_awaits(struct lb_worker *worker, int64_t thing)
+{
+    struct lb_worker *workers = first_of(worker);
+    for (uint32_t i = 0; i < worker->crew->n_workers; i++)
+        if (&workers[i] != worker && atomic_load(&workers[i].zombie) != AWAKE &&
+            workers[i].slept_on == thing)
+            return true;
+    return false;
+}
+
+void lb_zombie_sleep(struct lb_worker *worker, int64_t item)
+{
+    worker->slept_on = item; /* published by the store that follows */
+    if (is_taken_over(worker->crew))
+        atomic_store(&worker->zombie, ASLEEP);
+}
+
 void lb_zombie_wait(struct lb_worker *worker, int64_t thing)
 {
     struct lb_crew *crew = worker->crew;
@@ -44,6 +64,7 @@ void lb_zombie_wait(struct lb_worker *worker, int64_t thing)
     uint64_t give_up_ns = lb_now_ns() + PATIENCE * crew->scenario->fault_length_ns;
     worker->slept_on = thing; /* published by the store that follows */
     atomic_store(&worker->zombie, WAITS);
+    lb_event_signal(&crew->change); /* who has the item may be there already */
     for (;;) {
         uint32_t seen = lb_event_seen(&crew->change);
         if (atomic_load(&worker->zombie) == CALLED || lb_crew_phase(crew) >= LB_PHASE_STOP ||

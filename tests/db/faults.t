@@ -98,9 +98,13 @@ for my $engine (sort keys %engine) {
     my %runs;
     if ($has{'lease-update-safe'}) {
         my @pause = ('--fault', 'pause', '--fault-interval', '250ms', '--fault-length', '200ms', '--fault-count', $zombie,
-            '--ttl', '200ms', '--duration', '7s', '--guard');
+            '--ttl', '150ms', '--duration', '7s', '--guard');
         $runs{pause} = begin('pause', $engine, @lease, @pause);
         $runs{harm} = begin('pause, as published', $engine, @article, @pause);
+        $runs{version} = begin('pause, no clock', $engine, '-s', 'lease-version', @lease[2 .. $#lease], @pause);
+        my @queue = ('-S', 'steady', '--put-interval', '20ms', @pause[0 .. $#pause - 1]);
+        $runs{queue} = begin('pause, queue', $engine, '-s', 'lease-queue', @queue);
+        $runs{by_id} = begin('pause, by id', $engine, '-s', 'complete-by-id', @queue);
         $runs{kill} = begin('kill, lease', $engine, @lease, '--fault', 'kill', '--fault-interval', '150ms',
             '--duration', '1500ms', '--recovery-bound', '2s');
     }
@@ -135,6 +139,22 @@ for my $engine (sort keys %engine) {
         is($run->{guard_lost_updates}, 0, "$engine: pause: nobody's write was lost");
         is(verdict($guarantees, $_), 'held', "$engine: pause: $_") for qw(exclusive fenced owner-release);
         cmp_ok($run->{measures}{lease_overlaps_uncut}, '>=', $zombie, "$engine: pause: what the zombie believed");
+    }
+    if ($runs{version}) {
+        ($guarantees, $run) = end($runs{version}, 0);
+        is($run->{faults}, $zombie, "$engine: pause, no clock: all were placed");
+        cmp_ok($run->{measures}{stale_writes_refused}, '>=', $zombie, "$engine: pause, no clock: each stale write was refused");
+        is($run->{measures}{stale_writes_accepted}, 0, "$engine: pause, no clock: none was accepted");
+        is(verdict($guarantees, 'fenced'), 'held', "$engine: pause, no clock: fenced");
+    }
+    if ($runs{queue}) {
+        ($guarantees, $run) = end($runs{queue}, 0);
+        is($run->{faults}, $zombie, "$engine: pause, queue: all were placed");
+        is(verdict($guarantees, $_), 'held', "$engine: pause, queue: $_") for qw(owner-release no-loss);
+        ($guarantees, $run) = end($runs{by_id}, 1);
+        is($run->{faults}, $zombie, "$engine: pause, by id: all were placed");
+        is(verdict($guarantees, 'owner-release'), 'violated', "$engine: pause, by id: owner-release");
+        is($guarantees->{'owner-release'}{violations}, $zombie, "$engine: pause, by id: each completed another's claim");
     }
     if ($runs{harm}) {
         ($guarantees, $run) = end($runs{harm}, 1);
@@ -175,6 +195,13 @@ for my $engine (sort keys %engine) {
     }
 
     # --- the world ---
+    if ($engine eq 'sqlite') {
+        ($guarantees, $run) = end(begin('full', $engine, '-s', 'skip-locked', '-S', 'steady', '--payload', '2k', '--fault',
+            'full', '--fault-interval', '100ms', '--fault-length', '100ms', '--duration', '1s'), 0);
+        cmp_ok($run->{faults}, '>=', 3, "$engine: full: there were faults");
+        cmp_ok($run->{operations}{put}{answers}{other} // 0, '>', 0, "$engine: full: puts were refused");
+        is(verdict($guarantees, $_), 'held', "$engine: full: $_") for qw(no-duplicate no-loss);
+    }
     if ($has{'lease-update-safe'}) {
         my @slow = (@lease, '--duration', '800ms', '--workers', '1');
         my (undef, $plain) = end(begin('not slow', $engine, @slow), 0);

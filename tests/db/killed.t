@@ -3,11 +3,15 @@
 # no process is left, the history is read up to the last whole event, what was acknowledged is in the
 # database and nothing twice, and the next run drops what was left there.
 #
-# LB_KILLS says how many of each kind (default 4, and 1 of the server), LB_KILL_KINDS which.
+# Also the server under a lockbench that lives on: --fault restart.
+#
+# LB_KILLS says how many of each kind (default 4, and 1 of the server and of the restart), LB_KILL_KINDS
+# which.
 use strict;
 use warnings;
 use FindBin;
 use lib "$FindBin::Bin/../lib";
+use JSON::PP;
 use Lockbench;
 use POSIX ();
 use Test::More;
@@ -21,11 +25,11 @@ plan skip_all => "no $reader: built without cmocka" if !-x $reader;
 plan skip_all => 'no sqlite3' if system('sqlite3 --version >/dev/null 2>&1') != 0;
 my $servers = ($ENV{LB_SOURCE} // '.') . '/scripts/servers';
 my $scratch = scratch();
-my @kinds = split /[\s,]+/, $ENV{LB_KILL_KINDS} // 'wal delete client server';
+my @kinds = split /[\s,]+/, $ENV{LB_KILL_KINDS} // 'wal delete client server restart';
 
 # A server of our own, with the settings that promise durability.
 my ($server, $server_uri);
-if (grep { $_ eq 'client' || $_ eq 'server' } @kinds) {
+if (grep { $_ ne 'wal' && $_ ne 'delete' } @kinds) {
     mkdir "$scratch/servers";
     ($server_uri) = split /\n/, `$servers start --dir $scratch/servers postgres 2>$scratch/servers.log`;
     ($server) = `$servers status --dir $scratch/servers` =~ /^(\S+)/ if $? == 0;
@@ -130,10 +134,54 @@ sub kill_one
     is_deeply([defined $file ? grep { !/\.db$/ } glob("$file*") : schemas()], [], "$name: and drops what was left");
 }
 
+# The server is stopped and started again, kills times, while lockbench goes on.
+sub restarts
+{
+    my ($kills) = @_;
+    my @run = ('run', '-d', $server_uri, '--fault', 'restart', '--fault-interval', '300ms', '--warmup', '0', '--quiet',
+        '--format', 'json');
+    my @restart = ('--restart-command', "$servers restart $server --dir $scratch/servers");
+    for my $case (['skip-locked', 'no-loss', '-S', 'steady'], ['advisory-session', 'exclusive', '--hold', '20ms']) {
+        my ($strategy, $guarantee, @args) = @$case;
+        my ($status, $out, $err) = lockbench(@run, @restart, '-s', $strategy, @args, '--fault-count', $kills,
+            '--duration', 3 * $kills . 's');
+        is($status, 0, "restart, $strategy: as claimed") or diag $err;
+        my $cell = eval { decode_json($out)->{cells}[0] } // {};
+        my $one = $cell->{runs}[0] // {};
+        is($one->{state}, 'complete', "restart, $strategy: complete");
+        cmp_ok($one->{faults} // 0, '>=', 1, "restart, $strategy: there was one");
+        cmp_ok($one->{connections_lost} // 0, '>=', 4, "restart, $strategy: noticed by all");
+        is($cell->{guarantees}{$guarantee}{verdict}, 'held', "restart, $strategy: $guarantee");
+        is_deeply([schemas()], [], "restart, $strategy: nothing is left");
+    }
+    my @refused = (
+        [[], qr/fault restart needs --restart-command/, 'without a command'],
+        [['--restart-command', 'true'], qr/has not restarted \S+: true$/m, 'a command that restarts something else'],
+        [['--restart-command', 'exit 7'], qr/restart command failed \(status 7\): exit 7/, 'a command that fails'],
+    );
+    for my $case (@refused) {
+        my ($args, $says, $name) = @$case;
+        my ($status, $out, $err) = lockbench(@run, @$args, '-s', 'advisory-session', '--duration', '10s');
+        isnt($status, 0, "restart, $name: refused");
+        like("$out$err", $says, "restart, $name: says why") or diag $out, $err;
+    }
+    open my $psql, '|-', 'psql', '-XAtq', '-o', '/dev/null', $server_uri or die "psql: $!\n";
+    sleep 0.05 while !grep { $_ > 1 } sql("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'psql'");
+    my ($status, undef, $err) = lockbench(@run, @restart, '-s', 'advisory-session');
+    is($status, 2, 'restart, not a private server: refused');
+    like($err, qr/fault restart is for private servers: \S+ has 1 session of others/, 'restart, not a private server: says so');
+    close $psql;
+    return;
+}
+
 for my $kind (@kinds) {
     SKIP: {
         skip "no PostgreSQL could be started: " . slurp("$scratch/servers.log"), 1
-            if ($kind eq 'client' || $kind eq 'server') && !defined $server;
+            if $kind ne 'wal' && $kind ne 'delete' && !defined $server;
+        if ($kind eq 'restart') {
+            restarts($ENV{LB_KILLS} // 1);
+            next;
+        }
         kill_one($kind, $_) for 1 .. $ENV{LB_KILLS} // ($kind eq 'server' ? 1 : 4);
     }
 }

@@ -31,4 +31,15 @@ my $guarantees = decode_json($out)->{cells}[0]{guarantees};
 ok((grep { $guarantees->{$_}{verdict} eq 'violated' } qw(exclusive progress)) > 0,
     'through the pooler: two hold it, or nobody gets it any more');
 cmp_ok(orphans(), '>', 0, 'through the pooler: locks that no session of lockbench holds');
+
+# What lasts no longer than a transaction passes the pooler, also when connections are cut.
+for my $case (['advisory-xact', 'exclusive', '--workers', '4', '--hold', '5ms'], ['skip-locked', 'no-loss', '-S', 'steady']) {
+    my ($strategy, $guarantee, @args) = @$case;
+    ($status, $out, $err) = lockbench('run', '-s', $strategy, @args, '-d', $pooled, '--fault', 'cut', '--fault-interval',
+        '80ms', '--duration', '1s', '--warmup', '0', '--quiet', '--format', 'json');
+    is($status, 0, "through the pooler, cut: $strategy") or diag $err;
+    my $cell = eval { decode_json($out)->{cells}[0] } // {};
+    cmp_ok($cell->{runs}[0]{connections_lost} // 0, '>=', 3, "through the pooler, cut: $strategy noticed it");
+    is($cell->{guarantees}{$guarantee}{verdict}, 'held', "through the pooler, cut: $strategy: $guarantee");
+}
 done_testing();

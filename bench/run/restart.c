@@ -1,0 +1,125 @@
+/* The fault that stops the server at once and starts it again: see lb_restart_world.
+ *
+ * How that is done only the user knows, who gives the command. It is refused where anybody else has
+ * a session on the server, before the run and before each restart: their work would be cut off as
+ * well. That the command restarted this server, and not another, is seen by our own session: it
+ * must be lost.
+ */
+#include "run_state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+enum { COMMAND_S = 60, BACK_S = 30 };
+
+int lb_restart_check(const struct lb_run_plan *plan, struct lb_error *err)
+{
+    if (plan->scenario->fault == LB_FAULT_RESTART && plan->restart_command == NULL)
+        return lb_fail(err, LB_E_UNSUPPORTED,
+                       "fault restart needs --restart-command, which stops and starts the server "
+                       "of -d: a private one only");
+    return 0;
+}
+
+int lb_restart_private(struct lb_session *session, const char *label, struct lb_error *err)
+{
+    uint64_t n = 0;
+    int rc = session->db->strangers(session->conn, &n, err);
+    if (rc == 0 && n > 0)
+        rc = lb_fail(err, LB_E_UNSUPPORTED,
+                     "fault restart is for private servers: %s has %llu session%s of others", label,
+                     (unsigned long long)n, n == 1 ? "" : "s");
+    return rc;
+}
+
+/* In a process group of its own: who stops the run does not stop the server half-way. */
+static int spawn(const char *command, pid_t *ret_pid)
+{
+    char *const argv[] = {(char[]){"sh"}, (char[]){"-c"}, (char *)(uintptr_t)command, NULL};
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+    int error = posix_spawn(ret_pid, "/bin/sh", &actions, &attributes, argv, environ);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
+static int run_command(const char *command, struct lb_error *err)
+{
+    pid_t pid;
+    int status = 0, error = spawn(command, &pid);
+    if (error != 0)
+        return lb_fail(err, LB_E_ENV, "cannot run the restart command: %s", strerror(error));
+    uint64_t give_up_ns = lb_now_ns() + COMMAND_S * UINT64_C(1000000000);
+    pid_t gone;
+    while ((gone = waitpid(pid, &status, WNOHANG)) == 0 || (gone < 0 && errno == EINTR)) {
+        if (lb_now_ns() > give_up_ns) {
+            kill(-pid, SIGKILL);
+            waitpid(pid, &status, 0);
+            return lb_fail(err, LB_E_ENV, "the restart command did not end within %d s: %s",
+                           COMMAND_S, command);
+        }
+        usleep(2000);
+    }
+    if (gone < 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        return lb_fail(err, LB_E_ENV, "the restart command failed (%s %d): %s",
+                       WIFSIGNALED(status) ? "signal" : "status",
+                       WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), command);
+    return 0;
+}
+
+static int come_back(struct lb_session *session, struct lb_crew *crew, struct lb_error *err)
+{
+    uint64_t give_up_ns = lb_now_ns() + BACK_S * UINT64_C(1000000000);
+    int rc;
+    while ((rc = lb_session_reconnect(session, err)) != 0)
+        if (lb_now_ns() > give_up_ns || !lb_crew_wait(crew, lb_now_ns() + 50000000, LB_PHASE_ABORT))
+            break;
+    return rc;
+}
+
+static int restart(struct lb_active_run *run, struct lb_session *session, struct lb_log *log,
+                   struct lb_error *err)
+{
+    struct lb_crew *crew = run->crew;
+    const char *label = run->request->target->label;
+    int rc = lb_restart_private(session, label, err);
+    if (rc != 0)
+        return rc;
+    atomic_fetch_add(&crew->n_faults, 1);
+    lb_fault_note(log, run->n_slots + 1, LB_OP_FAULT, LB_FAULT_RESTART, UINT32_MAX, 0);
+    rc = run_command(run->request->restart_command, err);
+    if (rc == 0 && crew->db->run(session->conn, "SELECT 1", err) == LB_OK)
+        rc = lb_fail(err, LB_E_USAGE, "the restart command has not restarted %s: %s", label,
+                     run->request->restart_command);
+    if (rc == 0)
+        rc = come_back(session, crew, err);
+    lb_fault_note(log, run->n_slots + 1, LB_OP_FAULT, LB_FAULT_RESTART, UINT32_MAX, 1);
+    return rc;
+}
+
+void lb_restart_world(struct lb_active_run *run, struct lb_session *session, struct lb_log *log)
+{
+    const struct lb_scenario *scenario = run->request->scenario;
+    struct lb_error err = {0};
+    for (uint64_t done = 0; scenario->fault_count == 0 || done < scenario->fault_count; done++) {
+        if (!lb_crew_wait(run->crew, lb_now_ns() + scenario->fault_interval_ns, LB_PHASE_DRAIN))
+            return;
+        if (restart(run, session, log, &err) != 0) {
+            lb_crew_fail(run->crew, &err);
+            return;
+        }
+    }
+}
