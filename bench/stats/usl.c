@@ -61,6 +61,16 @@ double lb_usl_peak(const struct lb_usl *usl)
     return fmax(1, sqrt((1 - usl->sigma) / usl->kappa));
 }
 
+/* X^2/N is highest where its derivative is 0: 3 kappa N^2 + (sigma - kappa) N - (1 - sigma) = 0. */
+double lb_usl_knee(const struct lb_usl *usl)
+{
+    double a = 3 * usl->kappa, b = usl->sigma - usl->kappa, c = 1 - usl->sigma;
+    double below = b + sqrt(b * b + 4 * a * c);
+    if (c <= 0)
+        return 1;
+    return below > 0 ? fmax(1, 2 * c / below) : (double)INFINITY;
+}
+
 /* The highest throughput: at the peak, or the limit lambda/sigma when there is none. */
 static double highest(const struct lb_usl *usl)
 {
@@ -442,6 +452,19 @@ static double peak_x(const struct lb_usl *usl, double unused)
     return highest(usl);
 }
 
+static double knee_n(const struct lb_usl *usl, double unused)
+{
+    (void)unused;
+    return lb_usl_knee(usl);
+}
+
+static double knee_x(const struct lb_usl *usl, double unused)
+{
+    (void)unused;
+    double n = lb_usl_knee(usl);
+    return isfinite(n) ? lb_usl_at(usl, n) : (double)INFINITY;
+}
+
 /* The smaller root of lambda N = rate (1 + sigma (N-1) + kappa N (N-1)); INFINITY if there is none.
  * Rounded up to whole workers, at least 1. */
 static double workers_for(const struct lb_usl *usl, double rate)
@@ -472,23 +495,36 @@ int lb_usl_predict(const struct lb_usl_fit *fit, double n, struct lb_estimate *r
     return estimate(fit, lb_usl_at, n, ret, err);
 }
 
+/* A place on the curve and its height. what: "peak". */
+static int predict_place(const struct lb_usl_fit *fit, const char *what, quantity *place,
+                         quantity *height, struct lb_estimate *ret_n, struct lb_estimate *ret_x,
+                         struct lb_error *err)
+{
+    if (place(&fit->best, 0) > LB_USL_MAX_REACH * fit->largest_n)
+        return lb_fail(err, LB_E_USAGE,
+                       "the %s is beyond twice the %g workers that were measured: measure more",
+                       what, fit->largest_n);
+    struct lb_estimate n, x;
+    int rc = estimate(fit, place, 0, &n, err);
+    if (rc == 0)
+        rc = estimate(fit, height, 0, &x, err);
+    if (rc != 0)
+        return rc;
+    *ret_n = n;
+    *ret_x = x;
+    return 0;
+}
+
 int lb_usl_predict_peak(const struct lb_usl_fit *fit, struct lb_estimate *ret_n,
                         struct lb_estimate *ret_x, struct lb_error *err)
 {
-    double n = lb_usl_peak(&fit->best);
-    if (n > LB_USL_MAX_REACH * fit->largest_n)
-        return lb_fail(err, LB_E_USAGE,
-                       "the peak is beyond twice the %g workers that were measured: measure more",
-                       fit->largest_n);
-    struct lb_estimate where, height;
-    int rc = estimate(fit, peak_n, 0, &where, err);
-    if (rc == 0)
-        rc = estimate(fit, peak_x, 0, &height, err);
-    if (rc != 0)
-        return rc;
-    *ret_n = where;
-    *ret_x = height;
-    return 0;
+    return predict_place(fit, "peak", peak_n, peak_x, ret_n, ret_x, err);
+}
+
+int lb_usl_predict_knee(const struct lb_usl_fit *fit, struct lb_estimate *ret_n,
+                        struct lb_estimate *ret_x, struct lb_error *err)
+{
+    return predict_place(fit, "knee", knee_n, knee_x, ret_n, ret_x, err);
 }
 
 int lb_usl_workers_for(const struct lb_usl_fit *fit, double rate, struct lb_estimate *ret,

@@ -48,6 +48,10 @@ void lb_usl_release(struct lb_usl_fit *fit);
 double lb_usl_at(const struct lb_usl *usl, double n);
 /* N of the peak, at least 1; INFINITY if throughput only grows. */
 double lb_usl_peak(const struct lb_usl *usl);
+/* N of the knee, at least 1: where throughput per time in the system, X/(N/X), is highest
+ * (Kleinrock's power). Below it a further worker adds more throughput than waiting, above it less.
+ * INFINITY if throughput grows in proportion to N. */
+double lb_usl_knee(const struct lb_usl *usl);
 
 /* Throughput at n workers, with the fit's interval (of the mean, not of a single run). Refuses n <
  * 1 and beyond LB_USL_MAX_REACH times the largest N with LB_E_USAGE. */
@@ -58,6 +62,10 @@ int lb_usl_predict(const struct lb_usl_fit *fit, double n, struct lb_estimate *r
  * INFINITY for N; X is then the limit for N without bound. Refuses, with what is known, when the
  * peak is beyond LB_USL_MAX_REACH times the largest N. */
 int lb_usl_predict_peak(const struct lb_usl_fit *fit, struct lb_estimate *ret_n,
+                        struct lb_estimate *ret_x, struct lb_error *err);
+
+/* The same for the knee. */
+int lb_usl_predict_knee(const struct lb_usl_fit *fit, struct lb_estimate *ret_n,
                         struct lb_estimate *ret_x, struct lb_error *err);
 
 /* The fewest workers that carry rate, with its interval (high INFINITY when some of the bootstrap's

@@ -132,6 +132,24 @@ static void linear_growth_has_no_peak(void **state)
     lb_usl_release(&fit);
 }
 
+/* No whole or broken number of workers has more power X^2/N than the knee. */
+static void knee_has_the_most_power(void **state)
+{
+    (void)state;
+    static const struct lb_usl cases[] = {
+        {89.99, 0.02773, 1.0435e-4}, {1, 0.02, 0.02}, {5, 0.3, 0}, {5, 0, 0.01}, {5, 1, 0.5}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        double knee = lb_usl_knee(&cases[i]);
+        double x = lb_usl_at(&cases[i], knee), most = x * x / knee;
+        assert_true(knee >= 1 && knee <= lb_usl_peak(&cases[i]));
+        for (double n = 1; n < 300; n += 0.25) {
+            double at_n = lb_usl_at(&cases[i], n);
+            assert_true(at_n * at_n / n <= most * (1 + 1e-12));
+        }
+    }
+    assert_true(isinf(lb_usl_knee(&(struct lb_usl){5, 0, 0})));
+}
+
 static void too_little_is_refused(void **state)
 {
     (void)state;
@@ -253,6 +271,7 @@ int main(void)
         cmocka_unit_test(synthetic_data_give_their_parameters),
         cmocka_unit_test(result_is_the_minimum_within_the_bounds),
         cmocka_unit_test(linear_growth_has_no_peak),
+        cmocka_unit_test(knee_has_the_most_power),
         cmocka_unit_test(too_little_is_refused),
         cmocka_unit_test(predictions_stay_in_reach),
         cmocka_unit_test(demand_is_answered_in_workers),
