@@ -309,6 +309,8 @@ int lb_run_settle(struct lb_active_run *run, struct lb_error *err)
     }
     merge(run);
     judge_generator(run);
-    int rc = assert_algebra(outcome, err);
+    int rc = lb_run_count_due(run, err);
+    if (rc == 0)
+        rc = assert_algebra(outcome, err);
     return rc != 0 ? rc : assert_little(outcome, err);
 }

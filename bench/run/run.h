@@ -59,6 +59,7 @@ struct lb_counts {
 struct lb_interval {
     uint64_t start_ns, length_ns; /* start: after the measured part's start */
     uint64_t n_successes, n_refusals;
+    uint64_t n_due;          /* open loop: arrivals that were meant to come in it */
     uint64_t p50_ns, p99_ns; /* of acquires or claims */
     uint64_t n_overlaps;     /* seen by the live witness, so far */
 };
@@ -113,6 +114,7 @@ struct lb_outcome {
     struct lb_counts counts[LB_MEASURES];
     struct lb_histogram *service[LB_MEASURES];  /* from the actual start; NULL if unused */
     struct lb_histogram *response[LB_MEASURES]; /* from the intended start; NULL in closed loop */
+    uint64_t n_due;                /* open loop: arrivals meant to come in the measured part */
     struct lb_histogram *pacing;   /* open loop: how late free workers woke; NULL in closed loop */
     struct lb_interval *intervals; /* one per second of the measured part */
     size_t n_intervals;

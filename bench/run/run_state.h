@@ -82,6 +82,9 @@ struct lb_fact_list {
 };
 void lb_run_add_fact(void *arg, const char *name, const char *value);
 
+/* arrival.c: how many arrivals were meant to come, in the measured part and in each interval. */
+int lb_run_count_due(struct lb_active_run *run, struct lb_error *err);
+
 /* faults.c: start after the workers, watch from time to time, end before the clean-up. */
 int lb_faults_start(struct lb_active_run *run, struct lb_error *err);
 void lb_faults_watch(struct lb_active_run *run);
