@@ -23,6 +23,7 @@ _lockbench() {
     -S | --scenario) words=$("$program" list scenarios --names 2>/dev/null) ;;
     -d | --database) words='sqlite: postgresql:// mariadb://' ;;
     --format) words='text json jsonl csv tap markdown' ;;
+    --arrivals) words='poisson even' ;;
     --backoff) words='fixed exponential jitter' ;;
     --isolation) words='default read-committed repeatable-read serializable' ;;
     -o | --output | --sql-dir)

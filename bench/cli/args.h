@@ -23,7 +23,8 @@ enum lb_flag_group {
     LB_FLAGS_COSTS = 1 << 11,      /* --costs */
     LB_FLAGS_CHECK = 1 << 12,      /* what check takes */
     LB_FLAGS_MATRIX = 1 << 13,     /* --matrix */
-    LB_FLAGS_BASELINE = 1 << 14    /* --save --baseline, and how to compare */
+    LB_FLAGS_BASELINE = 1 << 14,   /* --save --baseline, and how to compare */
+    LB_FLAGS_PLAN = 1 << 16        /* what plan takes beside the selection */
 };
 
 struct lb_words {
@@ -48,6 +49,11 @@ struct lb_check_args {
     bool plain;
 };
 
+struct lb_plan_args {
+    char *slo, *demand, *at, *arrivals;
+    const char *workers; /* of the sweep. Borrowed: no flag of its own */
+};
+
 struct lb_args {
     const struct lb_command *command;
     struct lb_words strategies, targets, scenarios, options, metrics, allowed, positional;
@@ -56,6 +62,7 @@ struct lb_args {
     bool keep, keep_history, no_record, quiet, no_color, names, help, costs, matrix;
     struct lb_explore_args explore; /* from here on, args.c frees what flags have set */
     struct lb_check_args check;
+    struct lb_plan_args plan;
     struct lb_override *overrides; /* in the order given */
     size_t n_overrides, overrides_room;
     /* Made from the above by lb_args_parse. */

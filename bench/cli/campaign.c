@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-struct state {
+struct lb_conductor {
     const struct lb_campaign *campaign;
     struct lb_selection selection;
     struct lb_report report;
@@ -32,7 +32,7 @@ struct state {
     struct lb_error err;
 };
 
-static int choose_sink(struct state *state, struct lb_error *err)
+static int choose_sink(struct lb_conductor *state, struct lb_error *err)
 {
     const char *format = state->campaign->args->format;
     const struct lb_sink *const *sinks = state->campaign->sinks;
@@ -92,12 +92,17 @@ static void describe_command(struct lb_report *report, const struct lb_args *arg
         else
             add_option(report, flag, args->overrides[i].value);
     }
+    add_option(report, "--workers", args->plan.workers);
+    add_option(report, "--slo", args->plan.slo);
+    add_option(report, "--arrivals", args->plan.arrivals);
+    add_option(report, "--demand", args->plan.demand);
+    add_option(report, "--at", args->plan.at);
     add_option(report, "--repeat", args->repeat);
     snprintf(number, sizeof number, "%llu", (unsigned long long)args->seed_number);
     add_option(report, "--seed", number);
 }
 
-static int open_store(struct state *state)
+static int open_store(struct lb_conductor *state)
 {
     const struct lb_args *args = state->campaign->args;
     const struct lb_report *report = &state->report;
@@ -122,7 +127,7 @@ static int open_store(struct state *state)
 }
 
 /* A baseline is told where there is a place for it. */
-static int load_baseline(struct state *state)
+static int load_baseline(struct lb_conductor *state)
 {
     static const char *const formats[] = {"text", "json", "markdown"};
     int rc = lb_baseline_load(&state->baseline, state->campaign->args, &state->err);
@@ -136,7 +141,7 @@ static int load_baseline(struct state *state)
                          state->sink->name);
 }
 
-static int prepare(struct state *state)
+static int prepare(struct lb_conductor *state)
 {
     const struct lb_args *args = state->campaign->args;
     struct lb_report *report = &state->report;
@@ -167,7 +172,8 @@ static int prepare(struct state *state)
 }
 
 /* The target answers no more: its other cells are not tried. */
-static void give_up_target(struct state *state, const struct lb_target *target, const char *why)
+static void give_up_target(struct lb_conductor *state, const struct lb_target *target,
+                           const char *why)
 {
     for (size_t i = 0; i < state->report.n_cells && target != NULL; i++) {
         struct lb_cell *cell = &state->report.cells[i];
@@ -178,12 +184,12 @@ static void give_up_target(struct state *state, const struct lb_target *target, 
     }
 }
 
-static bool is_stopped(const struct state *state)
+static bool is_stopped(const struct lb_conductor *state)
 {
     return atomic_load(&state->stop->requested) > 0;
 }
 
-static int run_once(struct state *state, struct lb_cell *cell, size_t round)
+static int run_once(struct lb_conductor *state, struct lb_cell *cell, size_t round)
 {
     const struct lb_args *args = state->campaign->args;
     char path[1000];
@@ -195,7 +201,7 @@ static int run_once(struct state *state, struct lb_cell *cell, size_t round)
                                .n_settings = cell->n_settings,
                                .seed = state->report.seed + round,
                                .restart_command = args->restart,
-                               .sample_waits = args->costs,
+                               .sample_waits = args->costs || state->campaign->sample_waits,
                                .record = !args->no_record,
                                .keep = args->keep};
     if (args->keep_history) {
@@ -241,7 +247,7 @@ static bool is_sweep(const struct lb_report *report)
 
 /* Fisher and Yates. With one round of different things the order of the report is as good as any,
  * and easier to follow; the points of a sweep must not drift with the machine. */
-static void order_round(const struct state *state, size_t *order, size_t round)
+static void order_round(const struct lb_conductor *state, size_t *order, size_t round)
 {
     struct lb_random random;
     for (size_t i = 0; i < state->report.n_cells; i++)
@@ -257,7 +263,7 @@ static void order_round(const struct state *state, size_t *order, size_t round)
 }
 
 /* Tells the sink of all cells, in order, up to the first that may still run. */
-static void tell(struct state *state, bool all)
+static void tell(struct lb_conductor *state, bool all)
 {
     while (state->n_told < state->report.n_cells) {
         const struct lb_cell *cell = &state->report.cells[state->n_told];
@@ -271,7 +277,7 @@ static void tell(struct state *state, bool all)
     }
 }
 
-static int run_rounds(struct state *state)
+static int run_rounds(struct lb_conductor *state)
 {
     struct lb_report *report = &state->report;
     size_t *order = calloc(report->n_cells, sizeof *order);
@@ -291,7 +297,7 @@ static int run_rounds(struct state *state)
     return rc;
 }
 
-static enum lb_exit worse(enum lb_exit a, enum lb_exit b)
+enum lb_exit lb_exit_worse(enum lb_exit a, enum lb_exit b)
 {
     static const enum lb_exit order[] = {LB_EXIT_INTERRUPTED, LB_EXIT_VIOLATED,
                                          LB_EXIT_ENVIRONMENT, LB_EXIT_USAGE,
@@ -302,7 +308,32 @@ static enum lb_exit worse(enum lb_exit a, enum lb_exit b)
     return LB_EXIT_OK;
 }
 
-static enum lb_exit status_of_cell(const struct state *state, const struct lb_cell *cell)
+struct lb_report *lb_conductor_report(struct lb_conductor *conductor)
+{
+    return &conductor->report;
+}
+
+void lb_conductor_expect(struct lb_conductor *conductor, size_t n_runs)
+{
+    conductor->view.n_total = n_runs;
+}
+
+int lb_conductor_run(struct lb_conductor *conductor, struct lb_cell *cell, size_t round,
+                     struct lb_error *err)
+{
+    int rc = run_once(conductor, cell, round);
+    if (rc != 0)
+        *err = conductor->err;
+    lb_progress_done(&conductor->view, cell);
+    return rc;
+}
+
+bool lb_conductor_stopped(const struct lb_conductor *conductor)
+{
+    return is_stopped(conductor);
+}
+
+static enum lb_exit status_of_cell(const struct lb_conductor *state, const struct lb_cell *cell)
 {
     const struct lb_campaign *campaign = state->campaign;
     enum lb_exit status = LB_EXIT_OK;
@@ -311,40 +342,42 @@ static enum lb_exit status_of_cell(const struct state *state, const struct lb_ce
     for (size_t i = 0; i < cell->n_runs; i++) {
         const struct lb_outcome *run = cell->runs[i];
         if (run->state == LB_RUN_SERVER_GONE)
-            status = worse(status, LB_EXIT_ENVIRONMENT);
-        if (run->state == LB_RUN_INVALID || !run->witnesses_agree)
-            status = worse(status, LB_EXIT_INCONCLUSIVE);
+            status = lb_exit_worse(status, LB_EXIT_ENVIRONMENT);
+        /* Whoever conducts has judged an invalid run by what hangs on it. */
+        bool is_invalid = run->state == LB_RUN_INVALID && campaign->conduct == NULL;
+        if (is_invalid || !run->witnesses_agree)
+            status = lb_exit_worse(status, LB_EXIT_INCONCLUSIVE);
     }
     /* A strategy that is known to break something does the work more than once, or never. */
     bool may_break = campaign->judge_expectations && cell->strategy->breaks != NULL;
     for (size_t i = 0; i < cell->n_runs; i++)
         if (cell->runs[i]->proof.verdict == LB_V_VIOLATED && cell->runs[i]->proof.name[0] != '\0' &&
             !may_break)
-            status = worse(status, LB_EXIT_VIOLATED);
+            status = lb_exit_worse(status, LB_EXIT_VIOLATED);
     if (!campaign->judge_expectations)
         return lb_cell_standing(cell) == LB_STANDS_VIOLATED &&
                        !lb_baseline_violates(&state->baseline, cell)
-                   ? worse(status, LB_EXIT_VIOLATED)
+                   ? lb_exit_worse(status, LB_EXIT_VIOLATED)
                    : status;
     for (int g = 0; g < LB_GUARANTEES; g++) {
         enum lb_expectation expectation = lb_cell_expectation(cell, (enum lb_guarantee)g);
         if (expectation == LB_EXPECT_BROKEN || expectation == LB_EXPECT_MISSED)
-            status = worse(status, LB_EXIT_VIOLATED);
+            status = lb_exit_worse(status, LB_EXIT_VIOLATED);
     }
     return status;
 }
 
-static enum lb_exit status_of(const struct state *state)
+static enum lb_exit status_of(const struct lb_conductor *state)
 {
     const struct lb_report *report = &state->report;
     enum lb_exit status = report->interrupted ? LB_EXIT_INTERRUPTED : LB_EXIT_OK;
     for (size_t i = 0; i < report->n_cells; i++)
-        status = worse(status, status_of_cell(state, &report->cells[i]));
+        status = lb_exit_worse(status, status_of_cell(state, &report->cells[i]));
     return status;
 }
 
 /* Writes everything; a failure to write is told, and does not hide what was found. */
-static enum lb_exit finish(struct state *state)
+static enum lb_exit finish(struct lb_conductor *state)
 {
     enum lb_exit written = LB_EXIT_OK;
     state->report.interrupted = is_stopped(state);
@@ -356,18 +389,18 @@ static enum lb_exit finish(struct state *state)
         written = lb_gate_status(state->report.diff);
     if (state->is_stored) {
         if (lb_store_close(&state->store, &state->report, &state->err) != 0)
-            written = worse(written, lb_cli_complain(&state->err));
+            written = lb_exit_worse(written, lb_cli_complain(&state->err));
         else
             state->report.directory = state->store.final;
     }
     if (state->sink->end != NULL)
         state->sink->end(&state->output);
     if (state->output.rc != 0)
-        written = worse(written, lb_cli_complain(&state->err));
-    return worse(status_of(state), written);
+        written = lb_exit_worse(written, lb_cli_complain(&state->err));
+    return lb_exit_worse(status_of(state), written);
 }
 
-static void init_output(struct state *state)
+static void init_output(struct lb_conductor *state)
 {
     const struct lb_args *args = state->campaign->args;
     state->output =
@@ -379,7 +412,7 @@ static void init_output(struct state *state)
                                .err = &state->err};
 }
 
-static enum lb_exit run_all(struct state *state)
+static enum lb_exit run_all(struct lb_conductor *state)
 {
     const struct lb_args *args = state->campaign->args;
     size_t n_cells = 0;
@@ -389,13 +422,17 @@ static enum lb_exit run_all(struct state *state)
     if (state->sink->begin != NULL)
         state->sink->begin(&state->output);
     fflush(stdout);
-    enum lb_exit status = run_rounds(state) != 0 ? lb_cli_complain(&state->err) : LB_EXIT_OK;
-    return worse(status, finish(state));
+    enum lb_exit status = LB_EXIT_OK;
+    if (state->campaign->conduct != NULL)
+        status = state->campaign->conduct(state, state->campaign->arg);
+    else if (run_rounds(state) != 0)
+        status = lb_cli_complain(&state->err);
+    return lb_exit_worse(status, finish(state));
 }
 
 enum lb_exit lb_campaign_run(const struct lb_campaign *campaign)
 {
-    struct state state = {
+    struct lb_conductor state = {
         .campaign = campaign, .sink = campaign->sink, .stop = lb_signals_install()};
     enum lb_exit status;
     init_output(&state);

@@ -5,6 +5,9 @@
 #include "cli.h"
 #include "select.h"
 
+/* A campaign that is under way. */
+struct lb_conductor;
+
 struct lb_campaign {
     const struct lb_args *args;
     struct lb_select_defaults defaults;
@@ -12,9 +15,28 @@ struct lb_campaign {
     const struct lb_sink *sink;         /* without --format */
     bool judge_expectations;            /* exit by what was expected: a caught control is well */
     bool refuse_skips;                  /* a cell that cannot run is an error */
+    bool sample_waits;                  /* what sessions wait for, --costs or not */
+    /* Decides by itself what is run, instead of each cell --repeat times. May replace the report's
+     * cells. Returns a status; that of the cells is added. NULL: the usual rounds. */
+    enum lb_exit (*conduct)(struct lb_conductor *conductor, void *arg);
+    void *arg;
 };
+
+/* For conduct: the report, whose cells may grow; */
+struct lb_report *lb_conductor_report(struct lb_conductor *conductor);
+/* how many runs there will be, for the progress line; */
+void lb_conductor_expect(struct lb_conductor *conductor, size_t n_runs);
+/* one run of a cell, with the seed of that round. What it came to is in the cell: a run more, or
+ * its state. Only 0 or LB_E_MEMORY. */
+int lb_conductor_run(struct lb_conductor *conductor, struct lb_cell *cell, size_t round,
+                     struct lb_error *err);
+/* Did the user ask to stop? */
+bool lb_conductor_stopped(const struct lb_conductor *conductor);
 
 /* Selects, connects, runs, reports, stores. Returns the exit status; has complained by then. */
 enum lb_exit lb_campaign_run(const struct lb_campaign *campaign);
+
+/* The graver of two statuses. */
+enum lb_exit lb_exit_worse(enum lb_exit a, enum lb_exit b);
 
 #endif

@@ -1,65 +1,20 @@
 /* Results as JSON: the document that run.json holds, and one object per line.
  *
  * The schema has a version; docs/result.schema.json describes it. Units stand in the key names.
- * What was not measured is null, never 0. Jansson's setters take ownership and accept NULL (out of
- * memory), which is remembered in struct object and reported once at the end.
+ * What was not measured is null, never 0.
  */
 #include "costs.h"
 #include "diff.h"
+#include "json_object.h"
+#include "json_plan.h"
 #include "ranking.h"
 #include "report.h"
 
 #include <errno.h>
-#include <jansson.h>
-#include <math.h>
 #include <string.h>
 #include <time.h>
 
 enum { SCHEMA_VERSION = 1 };
-
-struct object {
-    json_t *json;
-    bool failed;
-};
-
-static struct object object_new(void)
-{
-    json_t *json = json_object();
-    return (struct object){json, json == NULL};
-}
-
-static void put(struct object *object, const char *key, json_t *value)
-{
-    if (object->json == NULL || json_object_set_new(object->json, key, value) != 0)
-        object->failed = true;
-}
-
-/* What was made, or NULL if any part of it failed. */
-static json_t *object_end(struct object *object)
-{
-    if (object->failed) {
-        json_decref(object->json);
-        return NULL;
-    }
-    return object->json;
-}
-
-static void put_text(struct object *object, const char *key, const char *text)
-{
-    /* A server's message may be in any encoding; JSON is UTF-8. */
-    json_t *value = json_string(text);
-    put(object, key, value != NULL ? value : json_string("(not UTF-8)"));
-}
-
-static json_t *number(uint64_t value)
-{
-    return value > INT64_MAX ? json_null() : json_integer((json_int_t)value);
-}
-
-static void put_count(struct object *object, const char *key, uint64_t value)
-{
-    put(object, key, number(value));
-}
 
 static json_t *facts_json(const struct lb_fact *facts, size_t n)
 {
@@ -340,22 +295,6 @@ static json_t *guarantees_json(const struct lb_cell *cell)
     return object_end(&all);
 }
 
-/* A ratio to a rate of 0 is infinite: null, as JSON has no such number. */
-static json_t *real_or_null(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
-static json_t *estimate_json(const struct lb_estimate *estimate)
-{
-    struct object object = object_new();
-    put(&object, "value", real_or_null(estimate->value));
-    put(&object, "low", real_or_null(estimate->interval.low));
-    put(&object, "high", real_or_null(estimate->interval.high));
-    put(&object, "coverage", json_real(estimate->interval.coverage));
-    return object_end(&object);
-}
-
 static json_t *comparison_json(const struct lb_ranking_row *row)
 {
     const struct lb_comparison *c = &row->comparison;
@@ -501,6 +440,12 @@ static int write_json(json_t *json, size_t flags, FILE *out, struct lb_error *er
     return rc;
 }
 
+static void put_plans(struct object *object, const struct lb_report *report)
+{
+    put(object, "plans", lb_json_plans(report));
+    put(object, "choice", lb_json_choice(report));
+}
+
 json_t *lb_json_report(const struct lb_report *report)
 {
     struct object object = header_object(report);
@@ -512,6 +457,8 @@ json_t *lb_json_report(const struct lb_report *report)
     put(&object, "cells", cells);
     put(&object, "comparisons", comparisons_json(report));
     put(&object, "baseline", report->diff != NULL ? lb_diff_object(report->diff) : json_null());
+    if (report->n_plans > 0)
+        put_plans(&object, report);
     return object_end(&object);
 }
 
@@ -539,5 +486,16 @@ static void jsonl_cell(struct lb_sink_state *state, const struct lb_cell *cell)
     fflush(state->out);
 }
 
+/* The plans come last, on one line. */
+static void jsonl_end(struct lb_sink_state *state)
+{
+    struct object object = object_new();
+    if (state->rc != 0 || state->report->n_plans == 0)
+        return;
+    put_plans(&object, state->report);
+    state->rc = write_json(object_end(&object), JSON_COMPACT, state->out, state->err);
+}
+
 const struct lb_sink lb_sink_json = {.name = "json", .end = json_end};
-const struct lb_sink lb_sink_jsonl = {.name = "jsonl", .begin = jsonl_begin, .cell = jsonl_cell};
+const struct lb_sink lb_sink_jsonl = {
+    .name = "jsonl", .begin = jsonl_begin, .cell = jsonl_cell, .end = jsonl_end};

@@ -7,6 +7,7 @@
 #ifndef LB_REPORT_H
 #define LB_REPORT_H
 
+#include "plan.h"
 #include "run.h"
 
 #include <stdio.h>
@@ -60,6 +61,8 @@ struct lb_report {
     const struct lb_diff *diff; /* against a baseline; NULL: there is none. Borrowed */
     size_t n_cells;
     struct lb_cell *cells;
+    size_t n_plans; /* of lockbench plan; their runs are those of cells. Borrowed */
+    const struct lb_plan *plans;
 };
 
 void lb_environment_read(struct lb_environment *environment);
@@ -147,8 +150,12 @@ struct lb_sink {
 };
 extern const struct lb_sink lb_sink_text, lb_sink_json, lb_sink_jsonl, lb_sink_csv, lb_sink_tap,
     lb_sink_markdown;
+/* Text for plans: what plan prints without --format. */
+extern const struct lb_sink lb_sink_plan;
 /* All of them; NULL-terminated. */
 extern const struct lb_sink *const lb_sinks[];
+/* Those of a plan: text of its own, json, jsonl, csv. */
+extern const struct lb_sink *const lb_plan_sinks[];
 /* Those of a matrix (see matrix.h): markdown, json. */
 extern const struct lb_sink *const lb_matrix_sinks[];
 

@@ -68,7 +68,7 @@ static void print_targets(const struct lb_sink_state *state)
     }
 }
 
-static void print_head(const struct lb_sink_state *state)
+void lb_text_head(const struct lb_sink_state *state)
 {
     const struct lb_report *report = state->report;
     char text[400];
@@ -101,18 +101,18 @@ static bool varies(const struct lb_report *report, const struct lb_cell *first,
     return false;
 }
 
-/* The keys that say what the scenario did, and did not vary; times and shares that are off are left
- * out. */
-static void print_config(const struct lb_sink_state *state, const struct lb_cell *cell)
+/* The keys that say what the scenario did, and did not vary among the cells of first's question
+ * (first NULL: all but the number of workers); times and shares that are off are left out. */
+static void print_keys(const struct lb_sink_state *state, const struct lb_scenario *scenario,
+                       const struct lb_cell *first)
 {
     static const char *const always[] = {"workers", "hold",    "poll",      "duration",
                                          "warmup",  "backoff", "isolation", "think"};
-    const struct lb_scenario *scenario = &cell->scenario;
     char text[1500] = "", value[300];
     size_t used = 0;
     for (const struct lb_key *key = lb_scenario_keys; key->name != NULL; key++) {
         if (key->type == LB_KEY_SHAPE || !lb_key_applies(key, scenario->shape) ||
-            varies(state->report, cell, key))
+            (first != NULL ? varies(state->report, first, key) : strcmp(key->name, "workers") == 0))
             continue;
         lb_scenario_get(scenario, key, value, sizeof value);
         bool wanted = strcmp(value, "0") != 0 && strcmp(value, "no") != 0 &&
@@ -126,6 +126,11 @@ static void print_config(const struct lb_sink_state *state, const struct lb_cell
                                      used > 0 ? ", " : "", key->name, value);
     }
     lb_print_wrapped(state->out, text, 2, state->width);
+}
+
+void lb_text_config(const struct lb_sink_state *state, const struct lb_scenario *scenario)
+{
+    print_keys(state, scenario, NULL);
 }
 
 /* --- the table --- */
@@ -303,7 +308,7 @@ static void print_scenario(struct lb_sink_state *state, const struct lb_cell *fi
              first->scenario.question);
     fputc('\n', state->out);
     lb_print_wrapped(state->out, title, 0, state->width);
-    print_config(state, first);
+    print_keys(state, &first->scenario, first);
     for (size_t i = 0; i < n; i++)
         add_row(table, &layout, &rows[i], best, state->bars);
     if (lb_table_print(table, state->out, state->color) != 0)
@@ -432,10 +437,22 @@ static void print_skips(const struct lb_sink_state *state)
     }
 }
 
+void lb_text_details(const struct lb_sink_state *state)
+{
+    const struct lb_report *report = state->report;
+    for (size_t i = 0; i < report->n_cells; i++)
+        print_violations(state, &report->cells[i]);
+    for (size_t i = 0; i < report->n_cells; i++)
+        print_notes(state, &report->cells[i]);
+    print_skips(state);
+    if (report->directory != NULL)
+        fprintf(state->out, "\nstored in %s\n", report->directory);
+}
+
 static void text_end(struct lb_sink_state *state)
 {
     const struct lb_report *report = state->report;
-    print_head(state);
+    lb_text_head(state);
     for (size_t i = 0; i < report->n_cells && state->rc == 0; i++) {
         bool is_first = true;
         for (size_t j = 0; j < i && is_first; j++)
@@ -446,17 +463,11 @@ static void text_end(struct lb_sink_state *state)
     print_legend(state);
     if (lb_text_faults(state) != 0 || lb_text_ranking(state) != 0 || lb_text_costs(state) != 0)
         state->rc = lb_fail(state->err, LB_E_MEMORY, "out of memory");
-    for (size_t i = 0; i < report->n_cells; i++)
-        print_violations(state, &report->cells[i]);
-    for (size_t i = 0; i < report->n_cells; i++)
-        print_notes(state, &report->cells[i]);
-    print_skips(state);
     if (report->diff != NULL && state->rc == 0) {
         fputs("\nAgainst the baseline\n", state->out);
         state->rc = lb_diff_text(report->diff, state->out, state->color, state->width, state->err);
     }
-    if (report->directory != NULL)
-        fprintf(state->out, "\nstored in %s\n", report->directory);
+    lb_text_details(state);
 }
 
 const struct lb_sink lb_sink_text = {.name = "text", .end = text_end};

@@ -4,6 +4,14 @@
 
 #include "report.h"
 
+/* Program, seed, machine; each target with what its server says of itself. */
+void lb_text_head(const struct lb_sink_state *state);
+/* The keys of a scenario that say what it did. */
+void lb_text_config(const struct lb_sink_state *state, const struct lb_scenario *scenario);
+/* What is told under the tables: each violation, each cell without numbers and why, where it is
+ * stored. */
+void lb_text_details(const struct lb_sink_state *state);
+
 /* The table of faults, if there is anything to show. 0, or -1 when memory ran out. */
 int lb_text_faults(const struct lb_sink_state *state);
 /* What deaths cost, as comments of TAP, if there were any. 0, or -1 when memory ran out. */

@@ -68,6 +68,12 @@ check('sqlite', 'compare', '-s', good_lock() . ',' . open_door(), @quick, '--wor
 check('a queue', 'run', '-s', good_queue(), '--backlog', '50');
 check('a proof', 'run', '-s', 'skip-locked', '-S', 'chunked-update', '--rows', '1k', '--backlog', '10');
 check('an open loop', 'run', '-s', good_lock(), @quick, '--rate', '200/s');
+my $plan = check('a plan', 'plan', '-s', 'none,pthread-mutex', '--workers', '1,2,3,4,5,6', '--duration', '40ms',
+    '--warmup', '0', '--repeat', '1', '--demand', '10/s', '--slo', 'p50<2s');
+is(scalar @{$plan->{plans}}, 2, 'a plan for each strategy');
+isnt(scalar @{$plan->{choice}}, 0, 'and which to take');
+check('a plan without a fit', 'plan', '-s', 'pthread-mutex', '--workers', '1,2,3,4,5,6', '--hold', '0', '--duration', '1ms',
+    '--warmup', '0', '--think', '1s', '--repeat', '1', '--slo', 'p99<1ms');
 check('no record', 'run', '-s', 'pthread-mutex', @quick, '--no-record');
 my ($uri) = grep { /^postgres/ } split /\n/, $ENV{LB_TEST_URIS} // '';
 SKIP: {

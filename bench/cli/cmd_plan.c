@@ -1,0 +1,332 @@
+/* lockbench plan: how much do so many workers carry, how many does a demand need, what is left?
+ *
+ * Each selected strategy x target x scenario is a plan. Its runs become cells of the report, one
+ * for each number of workers and for each rate, so that all that reads results reads these too.
+ */
+#include "campaign.h"
+#include "plan.h"
+#include "schedule.h"
+#include "sweep.h"
+#include "units.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DURATION_NS UINT64_C(4000000000) /* four full seconds: less cannot tell a drift */
+#define WARMUP_NS   UINT64_C(500000000)
+enum { REPEAT = 3, BACKLOG = 4000, REST_MS = 500 };
+static const char default_workers[] = "1,2,4,8,16,32";
+
+struct planner {
+    struct lb_plan_question question;
+    struct lb_args args;       /* the user's, without what the plan decides itself */
+    struct lb_cell *templates; /* what was selected; those that cannot run are SKIPPED */
+    size_t n_templates;
+    struct lb_plan *plans; /* of the templates that can run */
+    size_t *template_of;   /* of each plan */
+    size_t n_plans;
+    struct lb_conductor *conductor;
+    size_t n_done, n_expected; /* runs */
+};
+
+/* --- the question --- */
+
+static int ascending(const void *a, const void *b)
+{
+    uint64_t x, y;
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return (x > y) - (x < y);
+}
+
+static int read_levels(struct lb_plan_question *question, const char *list, struct lb_error *err)
+{
+    const struct lb_key *key = lb_scenario_key("workers");
+    size_t n = lb_sweep_values(key, list);
+    if (n > LB_PLAN_LEVELS)
+        return lb_fail(err, LB_E_USAGE, "option --workers: more than %d numbers", LB_PLAN_LEVELS);
+    for (size_t i = 0; i < n; i++) {
+        char text[300];
+        uint64_t *level = &question->levels[question->n_levels++];
+        if (lb_parse_count(lb_sweep_value(key, list, i, text, sizeof text), level) != 0 ||
+            *level == 0)
+            return lb_fail(err, LB_E_USAGE, "option --workers: '%s' is not a number above 0", text);
+    }
+    qsort(question->levels, n, sizeof question->levels[0], ascending);
+    return 0;
+}
+
+/* A plain rate: "800/s". */
+static int read_demand(struct lb_plan_question *question, const char *text, struct lb_error *err)
+{
+    struct lb_schedule schedule;
+    if (text == NULL)
+        return 0;
+    if (lb_schedule_init(&schedule, text, 0, err) != 0 || schedule.poisson || schedule.repeat ||
+        schedule.n_phases != 1 || schedule.cycle_ns != UINT64_MAX)
+        return lb_fail(err, LB_E_USAGE, "option --demand: '%s' is not a rate such as 800/s", text);
+    question->demand_per_s = schedule.phases[0].from_per_s;
+    return 0;
+}
+
+static int read_question(struct planner *planner, const struct lb_args *args, struct lb_error *err)
+{
+    struct lb_plan_question *question = &planner->question;
+    const struct lb_plan_args *plan = &args->plan;
+    const char *workers = default_workers;
+    for (size_t i = 0; i < args->n_overrides; i++) {
+        if (strcmp(args->overrides[i].key->name, "workers") == 0)
+            workers = args->overrides[i].value;
+        if (strcmp(args->overrides[i].key->name, "rate") == 0)
+            return lb_fail(err, LB_E_USAGE,
+                           "option --rate: plan finds the rates itself: see --slo and --demand");
+    }
+    question->n_repeat = args->repeat != NULL ? args->n_repeat : REPEAT;
+    question->seed = args->seed_number;
+    int rc = read_levels(question, workers, err);
+    if (rc == 0)
+        rc = read_demand(question, plan->demand, err);
+    if (rc == 0 && plan->slo != NULL) {
+        rc = lb_slo_parse(plan->slo, &question->slo, err);
+        question->has_slo = rc == 0;
+        if (rc != 0)
+            lb_fail_prefix(err, "option --slo");
+    }
+    if (rc == 0 && plan->at != NULL &&
+        (lb_parse_count(plan->at, &question->at) != 0 || question->at == 0))
+        rc = lb_fail(err, LB_E_USAGE, "option --at: '%s' is not a number above 0", plan->at);
+    if (rc == 0 && plan->arrivals != NULL) {
+        question->even = strcmp(plan->arrivals, "even") == 0;
+        if (!question->even && strcmp(plan->arrivals, "poisson") != 0)
+            rc = lb_fail(err, LB_E_USAGE, "option --arrivals: '%s' is neither poisson nor even",
+                         plan->arrivals);
+        else if (plan->slo == NULL)
+            rc = lb_fail(err, LB_E_USAGE, "option --arrivals: has a meaning with --slo only");
+    }
+    return rc;
+}
+
+/* The arguments that select, without --workers, whose list is the sweep. */
+static int copy_args(struct planner *planner, const struct lb_args *args, struct lb_error *err)
+{
+    struct lb_args *own = &planner->args;
+    *own = *args;
+    own->n_repeat = planner->question.n_repeat;
+    own->n_overrides = 0;
+    own->overrides = calloc(args->n_overrides + 1, sizeof *own->overrides);
+    if (own->overrides == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    for (size_t i = 0; i < args->n_overrides; i++)
+        if (strcmp(args->overrides[i].key->name, "workers") != 0)
+            own->overrides[own->n_overrides++] = args->overrides[i];
+        else
+            own->plan.workers = args->overrides[i].value;
+    return 0;
+}
+
+/* --- the lab --- */
+
+static bool is_given(const struct lb_args *args, const char *name)
+{
+    for (size_t i = 0; i < args->n_overrides; i++)
+        if (strcmp(args->overrides[i].key->name, name) == 0)
+            return true;
+    return false;
+}
+
+/* What a plan needs where the user did not say: runs that are long enough, and no bound on waits,
+ * which grow with the workers by design. */
+static void adapt(const struct lb_args *args, struct lb_scenario *scenario)
+{
+    if (!is_given(args, "duration"))
+        scenario->duration_ns = DURATION_NS;
+    if (!is_given(args, "warmup"))
+        scenario->warmup_ns = scenario->drain ? 0 : WARMUP_NS;
+    if (!is_given(args, "progress-bound"))
+        scenario->progress_bound_ns = 0;
+    if (!is_given(args, "backlog") && scenario->drain && scenario->backlog < BACKLOG)
+        scenario->backlog = BACKLOG;
+}
+
+/* The report's cell for this scenario of a template: the one that is there, or a new one. */
+static int find_cell(struct planner *planner, const struct lb_cell *template,
+                     const struct lb_scenario *scenario, struct lb_cell **ret_cell,
+                     struct lb_error *err)
+{
+    struct lb_report *report = lb_conductor_report(planner->conductor);
+    for (size_t i = 0; i < report->n_cells; i++) {
+        struct lb_cell *cell = &report->cells[i];
+        if (cell->strategy == template->strategy && strcmp(cell->name, template->name) == 0 &&
+            strcmp(cell->engine, template->engine) == 0 &&
+            strcmp(cell->scenario.name, scenario->name) == 0 &&
+            cell->scenario.duration_ns == scenario->duration_ns) {
+            *ret_cell = cell;
+            return 0;
+        }
+    }
+    struct lb_cell *grown = realloc(report->cells, (report->n_cells + 1) * sizeof *report->cells);
+    struct lb_setting *settings = calloc(template->n_settings + 1, sizeof *settings);
+    if (grown != NULL)
+        report->cells = grown;
+    if (grown == NULL || settings == NULL) {
+        free(settings);
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    }
+    struct lb_cell *cell = &grown[report->n_cells++];
+    *cell = *template;
+    cell->settings = settings;
+    if (template->n_settings > 0)
+        memcpy(settings, template->settings, template->n_settings * sizeof *settings);
+    cell->scenario = *scenario;
+    *ret_cell = cell;
+    return 0;
+}
+
+static int measure(void *arg, const struct lb_plan *plan, const struct lb_scenario *scenario,
+                   const struct lb_outcome **ret_run, struct lb_error *err)
+{
+    struct planner *planner = arg;
+    struct lb_cell *cell;
+    if (lb_conductor_stopped(planner->conductor))
+        return lb_fail(err, LB_E_INTERRUPTED, "interrupted");
+    int rc = lb_scenario_validate(scenario, err);
+    if (rc == 0)
+        rc = find_cell(planner, &planner->templates[planner->template_of[plan - planner->plans]],
+                       scenario, &cell, err);
+    if (rc != 0)
+        return rc;
+    size_t n_runs = cell->n_runs;
+    planner->n_done++;
+    if (planner->n_expected < planner->n_done) /* trials: as many as it takes */
+        planner->n_expected = planner->n_done;
+    lb_conductor_expect(planner->conductor, planner->n_expected);
+    rc = lb_conductor_run(planner->conductor, cell, n_runs, err);
+    if (rc != 0)
+        return rc;
+    if (cell->n_runs > n_runs && cell->runs[n_runs]->state != LB_RUN_INTERRUPTED) {
+        const struct lb_outcome *run = cell->runs[n_runs];
+        if (run->state == LB_RUN_SERVER_GONE)
+            return lb_fail(err, LB_E_ENV, "%s", run->reason);
+        *ret_run = run;
+        return 0;
+    }
+    if (cell->state == LB_CELL_FAILED) {
+        *err = cell->error;
+        return err->code;
+    }
+    return lb_conductor_stopped(planner->conductor)
+               ? lb_fail(err, LB_E_INTERRUPTED, "interrupted")
+               : lb_fail(err, LB_E_UNSUPPORTED, "%s", cell->reason);
+}
+
+/* What an overload leaves behind is written and vacuumed away meanwhile; a signal ends the wait. */
+static void rest(void *arg)
+{
+    (void)arg;
+    poll(NULL, 0, REST_MS);
+}
+
+/* --- the plans --- */
+
+/* Takes the selected cells out of the report, which gets one for each thing that is run. */
+static int make_plans(struct planner *planner, struct lb_error *err)
+{
+    struct lb_report *report = lb_conductor_report(planner->conductor);
+    planner->templates = report->cells;
+    planner->n_templates = report->n_cells;
+    report->cells = NULL;
+    report->n_cells = 0;
+    planner->plans = calloc(planner->n_templates, sizeof *planner->plans);
+    planner->template_of = calloc(planner->n_templates, sizeof *planner->template_of);
+    if (planner->plans == NULL || planner->template_of == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    for (size_t i = 0; i < planner->n_templates; i++) {
+        struct lb_cell *template = &planner->templates[i], *skipped;
+        if (template->state == LB_CELL_SKIPPED) {
+            int rc = find_cell(planner, template, &template->scenario, &skipped, err);
+            if (rc != 0)
+                return rc;
+            continue;
+        }
+        adapt(&planner->args, &template->scenario);
+        planner->template_of[planner->n_plans] = i;
+        int rc = lb_plan_init(&planner->plans[planner->n_plans], &planner->question, template->name,
+                              template->engine, &template->scenario, err);
+        if (rc != 0)
+            return rc;
+        planner->n_plans++;
+    }
+    return 0;
+}
+
+static enum lb_exit status_of(const struct planner *planner)
+{
+    static const enum lb_exit statuses[] = {[LB_PLAN_ANSWERED] = LB_EXIT_OK,
+                                            [LB_PLAN_MISSED] = LB_EXIT_REGRESSION,
+                                            [LB_PLAN_REFUSED] = LB_EXIT_INCONCLUSIVE};
+    enum lb_exit status = LB_EXIT_OK;
+    for (size_t i = 0; i < planner->n_plans; i++)
+        status = lb_exit_worse(status, statuses[lb_plan_verdict(&planner->plans[i])]);
+    return status;
+}
+
+static enum lb_exit conduct(struct lb_conductor *conductor, void *arg)
+{
+    struct planner *planner = arg;
+    struct lb_error err;
+    const struct lb_lab lab = {planner, measure, rest};
+    planner->conductor = conductor;
+    int rc = make_plans(planner, &err);
+    struct lb_report *report = lb_conductor_report(conductor);
+    report->plans = planner->plans;
+    report->n_plans = planner->n_plans;
+    planner->n_expected =
+        planner->n_plans * planner->question.n_levels * (size_t)planner->question.n_repeat;
+    if (rc == 0 && planner->n_plans == 0)
+        rc = lb_fail(&err, LB_E_UNSUPPORTED, "nothing to plan: %s", planner->templates[0].reason);
+    if (rc == 0)
+        rc = lb_plan_sweep(planner->plans, planner->n_plans, &lab, &err);
+    for (size_t i = 0; i < planner->n_plans; i++)
+        lb_plan_fit(&planner->plans[i]);
+    for (size_t i = 0; i < planner->n_plans && rc == 0; i++)
+        rc = lb_plan_search(&planner->plans[i], &lab, &err);
+    for (size_t i = 0; i < planner->n_plans; i++)
+        lb_plan_answer(&planner->plans[i]);
+    return rc != 0 && rc != LB_E_INTERRUPTED ? lb_cli_complain(&err) : status_of(planner);
+}
+
+static void release(struct planner *planner)
+{
+    for (size_t i = 0; i < planner->n_plans; i++)
+        lb_plan_release(&planner->plans[i]);
+    for (size_t i = 0; i < planner->n_templates; i++)
+        lb_cell_release(&planner->templates[i]);
+    free(planner->plans);
+    free(planner->template_of);
+    free(planner->templates);
+    free(planner->args.overrides);
+}
+
+enum lb_exit lb_command_plan(const struct lb_args *args)
+{
+    struct planner planner = {.n_plans = 0};
+    struct lb_error err;
+    enum lb_exit status;
+    if (read_question(&planner, args, &err) != 0 || copy_args(&planner, args, &err) != 0) {
+        status = lb_cli_complain(&err);
+    } else if (lb_plan_check(&planner.question, &err) != 0) {
+        lb_cli_complain(&err);
+        status = LB_EXIT_INCONCLUSIVE;
+    } else {
+        const struct lb_campaign campaign = {.args = &planner.args,
+                                             .sinks = lb_plan_sinks,
+                                             .sink = &lb_sink_plan,
+                                             .sample_waits = true,
+                                             .conduct = conduct,
+                                             .arg = &planner};
+        status = lb_campaign_run(&campaign);
+    }
+    release(&planner);
+    return status;
+}

@@ -1,0 +1,230 @@
+/* The answers in words, each with its interval and with what speaks against it: see plan.h. */
+#include "plan.h"
+
+#include "units.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *lb_plan_verdict_name(enum lb_plan_verdict verdict)
+{
+    static const char *const names[] = {"answered", "missed", "refused"};
+    return names[verdict];
+}
+
+static struct lb_plan_answer *add(struct lb_plan *plan, const char *question,
+                                  enum lb_plan_verdict verdict, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static struct lb_plan_answer *add(struct lb_plan *plan, const char *question,
+                                  enum lb_plan_verdict verdict, const char *format, ...)
+{
+    struct lb_plan_answer *answer = &plan->answers[plan->n_answers++];
+    va_list args;
+    *answer = (struct lb_plan_answer){.question = question, .verdict = verdict};
+    va_start(args, format);
+    vsnprintf(answer->text, sizeof answer->text, format, args);
+    va_end(args);
+    return answer;
+}
+
+static void give(struct lb_plan_answer *answer, const struct lb_estimate *estimate)
+{
+    answer->has_estimate = true;
+    answer->estimate = *estimate;
+}
+
+/* "1.85k to 1.92k/s". Returns buf. */
+static char *rates(const struct lb_estimate *rate, char *buf, size_t size)
+{
+    char low[32], high[32] = "unlimited";
+    if (isfinite(rate->interval.high))
+        lb_format_count(rate->interval.high, high, sizeof high);
+    snprintf(buf, size, "%s to %s/s", lb_format_count(rate->interval.low, low, sizeof low), high);
+    return buf;
+}
+
+/* "80 to 120"; an end beyond twice what was measured is "more than" that. Returns buf. */
+static char *workers(const struct lb_plan *plan, const struct lb_estimate *n, char *buf,
+                     size_t size)
+{
+    double reach = LB_USL_MAX_REACH * plan->fit.largest_n;
+    if (n->interval.high > reach)
+        snprintf(buf, size, "%.0f to more than %.0f", n->interval.low, reach);
+    else
+        snprintf(buf, size, "%.0f to %.0f", n->interval.low, n->interval.high);
+    return buf;
+}
+
+static const char *plural(double n)
+{
+    return n > 0.5 && n < 1.5 ? "" : "s";
+}
+
+/* What N workers carry. The curve's value; the points measured at N are beside it in the table. */
+static void answer_carry(struct lb_plan *plan)
+{
+    struct lb_estimate rate;
+    struct lb_error err;
+    char text[32], range[80];
+    double n = (double)plan->at;
+    if (lb_usl_predict(&plan->fit, n, &rate, &err) != 0) {
+        add(plan, "carry", LB_PLAN_REFUSED, "%s", err.message);
+        return;
+    }
+    give(add(plan, "carry", LB_PLAN_ANSWERED, "%.0f worker%s carr%s %s/s (95 %%: %s).", n,
+             plural(n), n > 1 ? "y" : "ies", lb_format_count(rate.value, text, sizeof text),
+             rates(&rate, range, sizeof range)),
+         &rate);
+}
+
+static void answer_places(struct lb_plan *plan)
+{
+    char x[32], range[80], where[64];
+    if (plan->has_knee)
+        give(add(plan, "knee", LB_PLAN_ANSWERED,
+                 "Up to about %.0f worker%s (95 %%: %s) each further one adds more work than "
+                 "waiting; there %s/s are carried.",
+                 plan->knee_n.value, plural(plan->knee_n.value),
+                 workers(plan, &plan->knee_n, where, sizeof where),
+                 lb_format_count(plan->knee_x.value, x, sizeof x)),
+             &plan->knee_n);
+    if (plan->has_peak)
+        give(add(plan, "peak", LB_PLAN_ANSWERED,
+                 "The peak is %s/s (95 %%: %s) with %.0f worker%s (95 %%: %s); more make it "
+                 "slower.",
+                 lb_format_count(plan->peak_x.value, x, sizeof x),
+                 rates(&plan->peak_x, range, sizeof range), plan->peak_n.value,
+                 plural(plan->peak_n.value), workers(plan, &plan->peak_n, where, sizeof where)),
+             &plan->peak_x);
+    else
+        add(plan, "peak", LB_PLAN_ANSWERED,
+            "No peak is in sight: throughput still grew at %.0f workers, and nothing is said "
+            "beyond %.0f.",
+            plan->fit.largest_n, LB_USL_MAX_REACH * plan->fit.largest_n);
+}
+
+static void answer_slo(struct lb_plan *plan)
+{
+    const struct lb_slo *slo = &plan->question->slo;
+    char low[32], high[32] = "";
+    const char *arrivals = plan->question->even ? "evenly spaced" : "random (Poisson)";
+    lb_format_count(plan->slo_rate.value, low, sizeof low);
+    if (isfinite(plan->slo_rate.interval.high))
+        lb_format_count(plan->slo_rate.interval.high, high, sizeof high);
+    switch (plan->slo_state) {
+    case LB_SLO_FOUND:
+        give(add(plan, "slo", LB_PLAN_ANSWERED,
+                 "%s holds up to %s/s of %s arrivals with %llu workers: confirmed in %d of %d "
+                 "runs; at %s/s it failed.",
+                 slo->text, low, arrivals, (unsigned long long)plan->at, LB_PLAN_CONFIRM,
+                 LB_PLAN_CONFIRM, high),
+             &plan->slo_rate);
+        break;
+    case LB_SLO_AT_LEAST:
+        give(add(plan, "slo", LB_PLAN_REFUSED,
+                 "%s holds at %s/s of %s arrivals with %llu workers, and perhaps at more: %s.",
+                 slo->text, low, arrivals, (unsigned long long)plan->at, plan->slo_reason),
+             &plan->slo_rate);
+        break;
+    case LB_SLO_NEVER_MET:
+        add(plan, "slo", LB_PLAN_MISSED, "%s was never met with %llu workers: %s.", slo->text,
+            (unsigned long long)plan->at, plan->slo_reason);
+        break;
+    case LB_SLO_UNKNOWN:
+        add(plan, "slo", LB_PLAN_REFUSED, "How much %s allows is not known: %s.", slo->text,
+            plan->slo_reason);
+        break;
+    case LB_SLO_NOT_ASKED:
+    default:
+        break;
+    }
+}
+
+/* How many workers the demand needs. */
+static void answer_workers(struct lb_plan *plan)
+{
+    double demand = plan->question->demand_per_s;
+    struct lb_estimate n;
+    struct lb_error err;
+    char rate[32], where[64];
+    lb_format_count(demand, rate, sizeof rate);
+    if (lb_usl_workers_for(&plan->fit, demand, &n, &err) == 0) {
+        give(add(plan, "workers", LB_PLAN_ANSWERED, "%s/s need %.0f worker%s (95 %%: %s).", rate,
+                 n.value, plural(n.value), workers(plan, &n, where, sizeof where)),
+             &n);
+        return;
+    }
+    bool unreachable = plan->has_peak && demand > plan->peak_x.value;
+    add(plan, "workers", unreachable ? LB_PLAN_MISSED : LB_PLAN_REFUSED, "%s.", err.message);
+}
+
+/* How much is left above the demand: of the rate under the SLO where there is one. */
+static void answer_headroom(struct lb_plan *plan)
+{
+    double demand = plan->question->demand_per_s;
+    struct lb_estimate capacity, left;
+    char rate[32], whole[32], range[64] = "";
+    if (!lb_plan_capacity(plan, &capacity))
+        return;
+    bool by_slo = plan->slo_state != LB_SLO_NOT_ASKED;
+    left.value = 1 - demand / capacity.value;
+    left.interval = (struct lb_confidence){
+        1 - demand / capacity.interval.low,
+        isfinite(capacity.interval.high) ? 1 - demand / capacity.interval.high : 1,
+        capacity.interval.coverage};
+    snprintf(range, sizeof range, " (%.0f to %.0f %%)", left.interval.low * 100,
+             left.interval.high * 100);
+    lb_format_count(demand, rate, sizeof rate);
+    lb_format_count(capacity.value, whole, sizeof whole);
+    const char *of = by_slo           ? "that the SLO allows"
+                     : plan->has_peak ? "of the peak"
+                                      : "of the most workers that were measured";
+    if (left.value >= 0)
+        give(add(plan, "headroom", LB_PLAN_ANSWERED,
+                 "Headroom: %s/s leave %.0f %%%s of the %s/s %s.", rate, left.value * 100, range,
+                 whole, of),
+             &left);
+    else
+        give(add(plan, "headroom", LB_PLAN_MISSED,
+                 "No headroom: %s/s are %.0f %% more than the %s/s %s.", rate,
+                 (demand / capacity.value - 1) * 100, whole, of),
+             &left);
+}
+
+void lb_plan_answer(struct lb_plan *plan)
+{
+    double demand = plan->question->demand_per_s;
+    plan->n_answers = 0;
+    if (plan->has_fit) {
+        answer_carry(plan);
+        answer_places(plan);
+        for (size_t i = 0; i < plan->n_answers; i++)
+            plan->answers[i].doubtful = plan->doubts[0] != '\0';
+    } else {
+        add(plan, "carry", LB_PLAN_REFUSED, "No curve: %s.", plan->refusal);
+    }
+    answer_slo(plan);
+    if (demand > 0 && plan->has_fit) {
+        size_t first = plan->n_answers;
+        answer_workers(plan);
+        plan->answers[first].doubtful = plan->doubts[0] != '\0';
+    }
+    if (demand > 0)
+        answer_headroom(plan);
+}
+
+enum lb_plan_verdict lb_plan_verdict(const struct lb_plan *plan)
+{
+    /* A demand that cannot be carried is the news, whatever else could not be said. */
+    enum lb_plan_verdict worst = LB_PLAN_ANSWERED;
+    for (size_t i = 0; i < plan->n_answers; i++) {
+        if (plan->answers[i].verdict == LB_PLAN_MISSED)
+            return LB_PLAN_MISSED;
+        if (plan->answers[i].verdict == LB_PLAN_REFUSED)
+            worst = LB_PLAN_REFUSED;
+    }
+    return worst;
+}

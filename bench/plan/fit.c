@@ -1,0 +1,167 @@
+/* From a sweep to a curve: see plan.h. */
+#include "plan.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A deviation of a level's mean from the law above which predictions are doubtful. */
+#define MOST_RESIDUAL 0.2
+
+static void add_doubt(struct lb_plan *plan, const char *text)
+{
+    size_t used = strlen(plan->doubts);
+    snprintf(plan->doubts + used, sizeof plan->doubts - used, "%s%s", used > 0 ? "; " : "", text);
+}
+
+static size_t count_levels(const struct lb_plan *plan)
+{
+    size_t n = 0;
+    for (size_t l = 0; l < plan->question->n_levels; l++) {
+        bool has = false;
+        for (size_t i = 0; i < plan->n_points && !has; i++)
+            has = plan->points[i].valid && plan->points[i].workers == plan->question->levels[l];
+        n += has;
+    }
+    return n;
+}
+
+static void refuse(struct lb_plan *plan, const char *why)
+{
+    const struct lb_plan_point *bad = NULL;
+    char reason[300] = "";
+    size_t n_bad = 0;
+    for (size_t i = 0; i < plan->n_points; i++)
+        if (!plan->points[i].valid) {
+            bad = bad == NULL ? &plan->points[i] : bad;
+            n_bad++;
+        }
+    if (bad != NULL)
+        snprintf(reason, sizeof reason, " (%zu run%s not valid; with %llu worker%s: %.150s)", n_bad,
+                 n_bad == 1 ? " was" : "s were", (unsigned long long)bad->workers,
+                 bad->workers == 1 ? "" : "s", bad->reason);
+    if (plan->refusal[0] == '\0')
+        snprintf(plan->refusal, sizeof plan->refusal, "%s%s%s",
+                 plan->interrupted ? "interrupted: " : "", why, reason);
+}
+
+static void find_doubts(struct lb_plan *plan)
+{
+    char text[200];
+    size_t n_drifting = 0, n_bad = 0;
+    for (size_t i = 0; i < plan->n_points; i++) {
+        n_drifting += plan->points[i].valid && plan->points[i].drifts;
+        n_bad += !plan->points[i].valid;
+    }
+    if (plan->fit.worst_residual > MOST_RESIDUAL) {
+        snprintf(text, sizeof text,
+                 "the law misses a measured throughput by %.0f %%: trust the points, not the curve",
+                 plan->fit.worst_residual * 100);
+        add_doubt(plan, text);
+    }
+    if (n_drifting > 0) {
+        snprintf(text, sizeof text, "throughput drifted by more than 10 %% in %zu of %zu runs",
+                 n_drifting, plan->n_points);
+        add_doubt(plan, text);
+    }
+    if (n_bad > 0) {
+        snprintf(text, sizeof text, "%zu of %zu runs were not valid and are left out", n_bad,
+                 plan->n_points);
+        add_doubt(plan, text);
+    }
+    if (plan->interrupted) {
+        snprintf(text, sizeof text, "interrupted after %zu of %llu runs of the sweep",
+                 plan->n_points,
+                 (unsigned long long)(plan->question->n_levels * plan->question->n_repeat));
+        add_doubt(plan, text);
+    }
+}
+
+/* The curve from 1 worker to the largest number measured and half as many more, or to where the
+ * peak can be seen. Whole numbers of workers, about evenly. */
+static void draw_band(struct lb_plan *plan)
+{
+    double last = plan->fit.largest_n * 1.5, step = fmax(1, (last - 1) / (LB_PLAN_BAND - 1));
+    struct lb_error err;
+    for (double n = 1; n <= last + 0.5 && plan->n_band < LB_PLAN_BAND; n += step) {
+        struct lb_estimate rate;
+        double whole = round(n);
+        if (lb_usl_predict(&plan->fit, whole, &rate, &err) != 0)
+            break;
+        plan->band[plan->n_band].workers = whole;
+        plan->band[plan->n_band++].rate = rate;
+    }
+}
+
+/* The number of workers that was measured nearest to the peak, from below if need be: what the
+ * answers are for when the user does not say. Without a fit, the one with the highest mean. */
+static uint64_t choose_at(const struct lb_plan *plan)
+{
+    const struct lb_plan_question *question = plan->question;
+    uint64_t best = 0;
+    double most = 0;
+    for (size_t l = 0; l < question->n_levels; l++) {
+        double sum = 0, n = 0;
+        for (size_t i = 0; i < plan->n_points; i++)
+            if (plan->points[i].valid && plan->points[i].workers == question->levels[l]) {
+                sum += plan->points[i].run->successes_per_s;
+                n++;
+            }
+        double rate = plan->has_fit ? lb_usl_at(&plan->fit.best, (double)question->levels[l])
+                                    : sum / fmax(n, 1);
+        if (n > 0 && rate > most) {
+            most = rate;
+            best = question->levels[l];
+        }
+    }
+    return best;
+}
+
+void lb_plan_fit(struct lb_plan *plan)
+{
+    struct lb_usl_point *points = calloc(plan->n_points + 1, sizeof *points);
+    struct lb_error err;
+    char text[200];
+    size_t n = 0, n_levels = count_levels(plan);
+    for (size_t i = 0; i < plan->n_points && points != NULL; i++)
+        if (plan->points[i].valid)
+            points[n++] = (struct lb_usl_point){(double)plan->points[i].workers,
+                                                plan->points[i].run->successes_per_s};
+    if (n_levels < LB_USL_MIN_LEVELS) {
+        snprintf(text, sizeof text, "%zu of %zu numbers of workers were measured, a fit needs %d",
+                 n_levels, plan->question->n_levels, LB_USL_MIN_LEVELS);
+        refuse(plan, text);
+    } else if (points == NULL) {
+        refuse(plan, "out of memory");
+    } else if (lb_usl_fit(points, n, 0.95, LB_PLAN_SAMPLES, plan->question->seed, &plan->fit,
+                          &err) != 0) {
+        refuse(plan, err.message);
+    } else {
+        plan->has_fit = true;
+        find_doubts(plan);
+        draw_band(plan);
+        plan->has_knee = lb_usl_predict_knee(&plan->fit, &plan->knee_n, &plan->knee_x, &err) == 0;
+        plan->has_peak = lb_usl_predict_peak(&plan->fit, &plan->peak_n, &plan->peak_x, &err) == 0;
+        if (!plan->has_peak)
+            snprintf(plan->peak_reason, sizeof plan->peak_reason, "%s", err.message);
+    }
+    free(points);
+    plan->at = plan->question->at > 0 ? plan->question->at : choose_at(plan);
+}
+
+bool lb_plan_capacity(const struct lb_plan *plan, struct lb_estimate *ret_rate)
+{
+    struct lb_error err;
+    if (plan->slo_state == LB_SLO_FOUND || plan->slo_state == LB_SLO_AT_LEAST) {
+        *ret_rate = plan->slo_rate;
+        return true;
+    }
+    if (plan->slo_state != LB_SLO_NOT_ASKED || !plan->has_fit)
+        return false;
+    if (plan->has_peak) {
+        *ret_rate = plan->peak_x;
+        return true;
+    }
+    return lb_usl_predict(&plan->fit, plan->fit.largest_n, ret_rate, &err) == 0;
+}

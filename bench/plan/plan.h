@@ -1,0 +1,185 @@
+/* Capacity: how much a number of workers carries, how many a demand needs, how much is left.
+ *
+ * Two measurements, each of many runs:
+ *   sweep   closed loop: every worker asks again as soon as it can. Throughput over the number of
+ *           workers, fitted to the Universal Scalability Law (usl.h).
+ *   search  open loop: arrivals come whether or not somebody is free. The highest rate at which a
+ *           percentile of the time from arrival to grant stays below a bound (the SLO).
+ *
+ * What is run is decided here; running it is the lab's part. The command line's lab calls lb_run,
+ * that of tests simulates. Nothing here prints.
+ */
+#ifndef LB_PLAN_H
+#define LB_PLAN_H
+
+#include "run.h"
+#include "usl.h"
+
+enum {
+    LB_PLAN_LEVELS = 64,   /* numbers of workers in a sweep, at most */
+    LB_PLAN_TRIALS = 64,   /* of one search, at most */
+    LB_PLAN_BAND = 48,     /* places at which the fit's curve is told, at most */
+    LB_PLAN_ANSWERS = 8,   /* at most */
+    LB_PLAN_CONFIRM = 3,   /* longer runs that confirm the rate that a search found */
+    LB_PLAN_SAMPLES = 1000 /* of the bootstrap */
+};
+
+struct lb_slo {
+    char text[32];   /* "p99<50ms" */
+    double quantile; /* 0.99 */
+    uint64_t bound_ns;
+};
+/* Parses "p99<50ms", "p99.9<1s". LB_E_USAGE says what is accepted. */
+int lb_slo_parse(const char *text, struct lb_slo *ret, struct lb_error *err);
+
+/* What is asked. The same for all plans of one invocation. */
+struct lb_plan_question {
+    uint64_t levels[LB_PLAN_LEVELS]; /* numbers of workers, ascending */
+    size_t n_levels;
+    uint64_t n_repeat; /* runs at each */
+    bool has_slo;
+    struct lb_slo slo;
+    double demand_per_s; /* 0: none */
+    uint64_t at;         /* workers that the answers are for; 0: nearest to the peak */
+    bool even;           /* arrivals evenly spaced, not at random (Poisson) */
+    uint64_t seed;
+};
+/* What can be refused before anything is measured. 0 or LB_E_USAGE. */
+int lb_plan_check(const struct lb_plan_question *question, struct lb_error *err);
+
+/* One run of the sweep. */
+struct lb_plan_point {
+    uint64_t workers;
+    const struct lb_outcome *run; /* the lab's */
+    bool valid;                   /* it counts in the fit */
+    bool drifts;                  /* throughput rose or fell by more than 10 % during the run */
+    char reason[200];             /* of an invalid one */
+};
+
+enum lb_trial_phase { LB_TRIAL_BRACKET, LB_TRIAL_BISECT, LB_TRIAL_CONFIRM };
+const char *lb_trial_phase_name(enum lb_trial_phase phase);
+
+/* One run of the search. ok: the SLO held, at least 99 % of the arrivals were served, at most 1 %
+ * of the operations failed, and the backlog did not grow. */
+struct lb_trial {
+    enum lb_trial_phase phase;
+    double rate_per_s;
+    const struct lb_outcome *run;
+    uint64_t latency_ns;   /* the SLO's percentile; UINT64_MAX: too few samples */
+    double achieved;       /* share of the arrivals that were served, but for those in flight */
+    double errors;         /* share of the operations that failed */
+    double backlog_growth; /* arrivals per second that were left over, as a share of the rate */
+    bool ok, valid;
+    char reason[200]; /* why it is not ok, or not valid */
+};
+
+enum lb_slo_state {
+    LB_SLO_NOT_ASKED,
+    LB_SLO_FOUND,     /* rate: confirmed; interval: up to the lowest rate that failed */
+    LB_SLO_AT_LEAST,  /* confirmed, but no higher rate could be measured: reason */
+    LB_SLO_NEVER_MET, /* not even at the lowest rate that was tried */
+    LB_SLO_UNKNOWN    /* interrupted, or the trials were invalid: reason */
+};
+const char *lb_slo_state_name(enum lb_slo_state state);
+
+enum lb_plan_verdict {
+    LB_PLAN_ANSWERED,
+    LB_PLAN_MISSED,  /* the answer is no: the demand cannot be carried, the SLO is not met */
+    LB_PLAN_REFUSED, /* the measurement does not allow an answer: reason */
+};
+const char *lb_plan_verdict_name(enum lb_plan_verdict verdict);
+
+struct lb_plan_answer {
+    const char *question; /* "carry", "knee", "peak", "slo", "workers", "headroom" */
+    enum lb_plan_verdict verdict;
+    bool doubtful;     /* answered, but see the plan's doubts */
+    char text[500];    /* a sentence */
+    bool has_estimate; /* of what the question asks for; headroom: share of the capacity */
+    struct lb_estimate estimate;
+};
+
+/* The capacity of one strategy on one engine under one scenario. */
+struct lb_plan {
+    const struct lb_plan_question *question;
+    char strategy[96], engine[32];
+    struct lb_scenario scenario;  /* without workers and rate */
+    struct lb_plan_point *points; /* owned, in the order in which they were run */
+    size_t n_points;
+    bool interrupted;
+
+    bool has_fit;
+    struct lb_usl_fit fit;
+    char refusal[300]; /* why there is no fit */
+    char doubts[500];  /* what speaks against the fit; "": nothing */
+    struct {
+        double workers;
+        struct lb_estimate rate;
+    } band[LB_PLAN_BAND];
+    size_t n_band;
+    bool has_knee, has_peak;
+    struct lb_estimate knee_n, knee_x, peak_n, peak_x;
+    char peak_reason[200]; /* why there is no peak */
+
+    uint64_t at; /* workers of the search and of the answers; 0: not known yet */
+    enum lb_slo_state slo_state;
+    struct lb_trial *trials; /* owned */
+    size_t n_trials;
+    struct lb_estimate slo_rate;
+    char slo_reason[300];
+
+    struct lb_plan_answer answers[LB_PLAN_ANSWERS];
+    size_t n_answers;
+};
+
+/* Runs one scenario for a plan. *ret_run belongs to the lab and lives as long as it does.
+ * LB_E_INTERRUPTED ends all; any other error ends the plan that it is for. */
+struct lb_lab {
+    void *arg;
+    int (*measure)(void *arg, const struct lb_plan *plan, const struct lb_scenario *scenario,
+                   const struct lb_outcome **ret_run, struct lb_error *err);
+    /* Waits until the server is quiet after an overload. May be NULL. */
+    void (*rest)(void *arg);
+};
+
+/* The scenario is copied. Release with lb_plan_release. 0 or LB_E_MEMORY. */
+int lb_plan_init(struct lb_plan *plan, const struct lb_plan_question *question,
+                 const char *strategy, const char *engine, const struct lb_scenario *scenario,
+                 struct lb_error *err);
+void lb_plan_release(struct lb_plan *plan);
+
+/* Runs the sweeps of all plans, interleaved: every point of every plan once, in random order, then
+ * all of them again, so that a slow minute of the machine falls on all alike. Plans whose runs fail
+ * keep the reason as their refusal. 0, or LB_E_INTERRUPTED: plans are marked, what was measured
+ * is kept. */
+int lb_plan_sweep(struct lb_plan *plans, size_t n, const struct lb_lab *lab, struct lb_error *err);
+/* Fits what was measured: fit, band, knee, peak, at. */
+void lb_plan_fit(struct lb_plan *plan);
+/* Searches the rate of the SLO, if there is one. 0 or LB_E_INTERRUPTED, with what is known. */
+int lb_plan_search(struct lb_plan *plan, const struct lb_lab *lab, struct lb_error *err);
+/* Puts it all into words. */
+void lb_plan_answer(struct lb_plan *plan);
+/* The worst verdict of its answers. */
+enum lb_plan_verdict lb_plan_verdict(const struct lb_plan *plan);
+
+/* Judges one trial by the SLO: fills all of it but phase, rate and run. */
+void lb_trial_judge(struct lb_trial *trial, const struct lb_slo *slo);
+
+/* What a plan can carry: the rate of the SLO where one is asked, else the peak, or what the largest
+ * number of workers measured carries. False: not known. */
+bool lb_plan_capacity(const struct lb_plan *plan, struct lb_estimate *ret_rate);
+
+/* --- which of several? --- */
+
+/* Up to this demand, take this plan's strategy. */
+struct lb_plan_choice {
+    double up_to_per_s;
+    const struct lb_plan *plan;
+    double workers; /* that it needs for that */
+    bool clear;     /* of the last row: no other one carries as much, even by its interval */
+};
+/* Rows in ascending order of demand, of the plans usable[i]; returns how many. At each demand the
+ * one that needs the fewest workers; one is kept as long as no other needs a quarter less. */
+size_t lb_plan_choose(const struct lb_plan *plans, const bool *usable, size_t n,
+                      struct lb_plan_choice *ret, size_t room);
+
+#endif

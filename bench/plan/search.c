@@ -1,0 +1,249 @@
+/* The search for the highest rate under an SLO: see plan.h.
+ *
+ * Bracket by a factor of 1.5, upwards from a rate that should be easy (or downwards when it is
+ * not), then bisect until the bracket is 3 % wide, then confirm the lower end by three runs of
+ * twice the length. A rate that is not confirmed gives way to one 3 % lower. What failed stays
+ * failed: the interval reaches from the confirmed rate to the lowest one that failed.
+ */
+#include "plan.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define FACTOR      1.5
+#define RESOLUTION  1.03
+#define FIRST_SHARE 0.6 /* of the throughput in the closed loop */
+#define LEAST_SHARE 0.005
+/* A trial is at least so long that the percentile has five times the samples that it needs at all,
+ * or this long. */
+#define SAMPLES    5
+#define LONGEST_NS UINT64_C(60000000000)
+
+const char *lb_slo_state_name(enum lb_slo_state state)
+{
+    static const char *const names[] = {"not asked", "found", "at least", "never met", "unknown"};
+    return names[state];
+}
+
+struct search {
+    struct lb_plan *plan;
+    const struct lb_lab *lab;
+    double least;     /* rates below are not tried */
+    double low, high; /* passed, failed; 0 and INFINITY: none yet */
+    bool ended;       /* state and reason are set */
+    struct lb_error *err;
+};
+
+static void end(struct search *search, enum lb_slo_state state, const char *reason)
+{
+    struct lb_plan *plan = search->plan;
+    plan->slo_state = state;
+    snprintf(plan->slo_reason, sizeof plan->slo_reason, "%s", reason);
+    search->ended = true;
+}
+
+static void make_scenario(const struct lb_plan *plan, double rate, bool longer,
+                          struct lb_scenario *ret)
+{
+    const struct lb_slo *slo = &plan->question->slo;
+    *ret = plan->scenario;
+    ret->workers = plan->at;
+    snprintf(ret->rate, sizeof ret->rate, "%s%.3f/s", plan->question->even ? "" : "poisson:", rate);
+    snprintf(ret->name, sizeof ret->name, "%.100s[workers=%llu rate=%.60s]", plan->scenario.name,
+             (unsigned long long)ret->workers, ret->rate);
+    if (ret->shape == LB_QUEUE) {
+        /* Arrivals are put, and must not wait for one slow put. */
+        ret->producers = ret->producers < 4 ? 4 : ret->producers;
+        ret->backlog = 0;
+        ret->drain = false;
+    }
+    ret->count = 0;
+    double least_ns = 1e9 * 10 / (1 - slo->quantile) / rate;
+    double wanted_ns = fmax(fmin(SAMPLES * least_ns, 2e10), 1.2 * least_ns);
+    double length_ns = fmax((double)ret->duration_ns, fmin(wanted_ns, (double)LONGEST_NS));
+    ret->duration_ns = (uint64_t)(longer ? 2 * length_ns : length_ns);
+}
+
+/* One trial; a run that was not valid is repeated once. */
+static int try_rate(struct search *search, enum lb_trial_phase phase, double rate,
+                    const struct lb_trial **ret_trial)
+{
+    struct lb_plan *plan = search->plan;
+    struct lb_trial *trial = NULL;
+    for (int i = 0; i < 2; i++) {
+        struct lb_scenario scenario;
+        struct lb_error why;
+        const struct lb_outcome *run = NULL;
+        if (plan->n_trials == LB_PLAN_TRIALS) {
+            end(search, LB_SLO_UNKNOWN, "no end after as many trials as are made");
+            return 0;
+        }
+        make_scenario(plan, rate, phase == LB_TRIAL_CONFIRM, &scenario);
+        int rc = search->lab->measure(search->lab->arg, plan, &scenario, &run, &why);
+        if (rc == LB_E_INTERRUPTED || rc == LB_E_MEMORY) {
+            *search->err = why;
+            return rc;
+        }
+        if (rc != 0) {
+            end(search, LB_SLO_UNKNOWN, why.message);
+            return 0;
+        }
+        trial = &plan->trials[plan->n_trials++];
+        *trial = (struct lb_trial){.phase = phase, .rate_per_s = rate, .run = run};
+        lb_trial_judge(trial, &plan->question->slo);
+        if (!trial->ok && search->lab->rest != NULL)
+            search->lab->rest(search->lab->arg);
+        if (trial->valid)
+            break;
+    }
+    *ret_trial = trial;
+    return 0;
+}
+
+/* A trial that was invalid twice: the search ends, with what is sure. */
+static void give_up(struct search *search, const struct lb_trial *trial)
+{
+    char text[300];
+    snprintf(text, sizeof text, "at %.4g/s the run was not valid: %s", trial->rate_per_s,
+             trial->reason);
+    end(search, LB_SLO_UNKNOWN, text);
+}
+
+/* Tries a rate and moves the bracket's end. */
+static int probe(struct search *search, enum lb_trial_phase phase, double rate)
+{
+    const struct lb_trial *trial = NULL;
+    int rc = try_rate(search, phase, rate, &trial);
+    if (rc != 0 || search->ended)
+        return rc;
+    if (!trial->valid)
+        give_up(search, trial);
+    else if (trial->ok)
+        search->low = rate;
+    else
+        search->high = rate;
+    return 0;
+}
+
+static int bracket(struct search *search, double rate)
+{
+    int rc = 0;
+    while (rc == 0 && !search->ended && !(search->low > 0 && isfinite(search->high))) {
+        rc = probe(search, LB_TRIAL_BRACKET, rate);
+        rate = search->low > 0 ? rate * FACTOR : rate / FACTOR;
+        if (rc == 0 && !search->ended && rate < search->least) {
+            const struct lb_plan *plan = search->plan;
+            char text[300];
+            snprintf(text, sizeof text, "not even at %.4g/s: %s", search->high,
+                     plan->trials[plan->n_trials - 1].reason);
+            end(search, LB_SLO_NEVER_MET, text);
+        }
+    }
+    return rc;
+}
+
+static int bisect(struct search *search)
+{
+    int rc = 0;
+    while (rc == 0 && !search->ended && search->high / search->low > RESOLUTION)
+        rc = probe(search, LB_TRIAL_BISECT, sqrt(search->low * search->high));
+    return rc;
+}
+
+/* Three longer runs at the lower end; all must pass, or it becomes the upper end. After an invalid
+ * trial at a higher rate this says what is sure below it. */
+static int confirm(struct search *search)
+{
+    struct lb_plan *plan = search->plan;
+    double rate = search->low;
+    int rc = 0;
+    while (rc == 0 && rate >= search->least) {
+        unsigned passed = 0;
+        const struct lb_trial *trial = NULL;
+        bool failed = false;
+        for (; passed < LB_PLAN_CONFIRM && rc == 0 && !failed; passed += !failed) {
+            rc = try_rate(search, LB_TRIAL_CONFIRM, rate, &trial);
+            if (rc != 0 || search->ended)
+                return rc;
+            if (!trial->valid) {
+                give_up(search, trial);
+                return rc;
+            }
+            failed = !trial->ok;
+        }
+        if (rc == 0 && !failed) {
+            plan->slo_state = isfinite(search->high) ? LB_SLO_FOUND : LB_SLO_AT_LEAST;
+            plan->slo_rate = (struct lb_estimate){rate, {rate, search->high, 0}};
+            return 0;
+        }
+        search->high = rate;
+        rate /= RESOLUTION;
+    }
+    if (rc == 0)
+        end(search, LB_SLO_NEVER_MET, "no rate was confirmed");
+    return rc;
+}
+
+/* After the search ended at a rate that could not be measured, the best rate that passed is still
+ * worth confirming: "at least so much". */
+static int confirm_what_passed(struct search *search)
+{
+    struct lb_plan *plan = search->plan;
+    char reason[sizeof plan->slo_reason];
+    bool was_cut = search->ended && plan->slo_state == LB_SLO_UNKNOWN;
+    if (search->ended && (!was_cut || search->low <= 0))
+        return 0;
+    memcpy(reason, plan->slo_reason, sizeof reason);
+    search->ended = false;
+    int rc = confirm(search);
+    if (rc == 0 && was_cut && plan->slo_state == LB_SLO_FOUND)
+        plan->slo_state = LB_SLO_AT_LEAST;
+    if (rc == 0 && was_cut)
+        memcpy(plan->slo_reason, reason, sizeof reason);
+    return rc;
+}
+
+static double throughput_at(const struct lb_plan *plan)
+{
+    double sum = 0, n = 0, most = 0;
+    for (size_t i = 0; i < plan->n_points; i++) {
+        const struct lb_plan_point *point = &plan->points[i];
+        if (!point->valid)
+            continue;
+        most = fmax(most, point->run->successes_per_s);
+        if (point->workers == plan->at) {
+            sum += point->run->successes_per_s;
+            n++;
+        }
+    }
+    return n > 0 ? sum / n : plan->has_fit ? lb_usl_at(&plan->fit.best, (double)plan->at) : most;
+}
+
+int lb_plan_search(struct lb_plan *plan, const struct lb_lab *lab, struct lb_error *err)
+{
+    if (!plan->question->has_slo)
+        return 0;
+    double known = plan->at > 0 ? throughput_at(plan) : 0;
+    struct search search = {
+        .plan = plan, .lab = lab, .least = known * LEAST_SHARE, .high = INFINITY, .err = err};
+    plan->slo_state = LB_SLO_UNKNOWN;
+    if (known <= 0) {
+        end(&search, LB_SLO_UNKNOWN, "no throughput is known to begin with");
+        return 0;
+    }
+    int rc = bracket(&search, known * FIRST_SHARE);
+    if (rc == 0 && !search.ended)
+        rc = bisect(&search);
+    if (rc == 0)
+        rc = confirm_what_passed(&search);
+    if (rc == LB_E_INTERRUPTED) {
+        char text[200] = "interrupted before the first trial had passed";
+        plan->interrupted = true;
+        if (search.low > 0)
+            snprintf(text, sizeof text, "interrupted: %.4g/s passed once, but was not confirmed",
+                     search.low);
+        end(&search, LB_SLO_UNKNOWN, text);
+    }
+    return rc;
+}

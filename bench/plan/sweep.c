@@ -1,0 +1,134 @@
+/* The closed-loop sweep: see plan.h. */
+#include "plan.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int lb_plan_check(const struct lb_plan_question *question, struct lb_error *err)
+{
+    uint64_t largest = question->n_levels > 0 ? question->levels[question->n_levels - 1] : 0;
+    if (question->n_levels < LB_USL_MIN_LEVELS)
+        return lb_fail(err, LB_E_USAGE,
+                       "a plan needs at least %d different numbers of workers, not %zu: give more "
+                       "to --workers",
+                       LB_USL_MIN_LEVELS, question->n_levels);
+    if ((double)question->at > LB_USL_MAX_REACH * (double)largest)
+        return lb_fail(err, LB_E_USAGE,
+                       "%llu workers are beyond twice the %llu that are to be measured: measure "
+                       "more, with --workers",
+                       (unsigned long long)question->at, (unsigned long long)largest);
+    return 0;
+}
+
+int lb_plan_init(struct lb_plan *plan, const struct lb_plan_question *question,
+                 const char *strategy, const char *engine, const struct lb_scenario *scenario,
+                 struct lb_error *err)
+{
+    *plan = (struct lb_plan){.question = question,
+                             .scenario = *scenario,
+                             .slo_state = question->has_slo ? LB_SLO_UNKNOWN : LB_SLO_NOT_ASKED};
+    snprintf(plan->strategy, sizeof plan->strategy, "%s", strategy);
+    snprintf(plan->engine, sizeof plan->engine, "%s", engine);
+    plan->points = calloc(question->n_levels * question->n_repeat + 1, sizeof *plan->points);
+    plan->trials = calloc(LB_PLAN_TRIALS, sizeof *plan->trials);
+    if (plan->points == NULL || plan->trials == NULL) {
+        lb_plan_release(plan);
+        return lb_fail(err, LB_E_MEMORY, "out of memory for a plan");
+    }
+    return 0;
+}
+
+void lb_plan_release(struct lb_plan *plan)
+{
+    free(plan->points);
+    free(plan->trials);
+    lb_usl_release(&plan->fit);
+    plan->points = NULL;
+    plan->trials = NULL;
+    plan->n_points = plan->n_trials = 0;
+    plan->has_fit = false;
+}
+
+/* Does throughput rise or fall by more than a tenth while it is measured? Said only when that is
+ * significant: a run of less than four full seconds cannot tell. */
+static bool drifts(const struct lb_outcome *run)
+{
+    enum { MOST = 600 };
+    double x[MOST], y[MOST];
+    size_t n = 0;
+    for (size_t i = 0; i < run->n_intervals && n < MOST; i++) {
+        const struct lb_interval *interval = &run->intervals[i];
+        if (interval->length_ns < UINT64_C(500000000)) /* the rest of the last second */
+            continue;
+        x[n] = (double)interval->start_ns / 1e9;
+        y[n++] = (double)interval->n_successes * 1e9 / (double)interval->length_ns;
+    }
+    struct lb_trend trend;
+    return lb_stats_trend(x, y, n, 0.95, &trend) == 0 &&
+           lb_stats_steady(&trend, 0.1) == LB_DRIFTING;
+}
+
+static void add_point(struct lb_plan *plan, uint64_t workers, const struct lb_outcome *run)
+{
+    struct lb_plan_point *point = &plan->points[plan->n_points++];
+    *point = (struct lb_plan_point){.workers = workers, .run = run, .drifts = drifts(run)};
+    point->valid = run->state == LB_RUN_COMPLETE && run->successes_per_s > 0;
+    if (run->state != LB_RUN_COMPLETE)
+        snprintf(point->reason, sizeof point->reason, "%s", run->reason);
+    else if (!point->valid)
+        snprintf(point->reason, sizeof point->reason, "nobody succeeded");
+}
+
+/* One point of the sweep. An error of this plan ends its sweep, and is kept. */
+static int measure_point(struct lb_plan *plan, uint64_t workers, const struct lb_lab *lab,
+                         struct lb_error *err)
+{
+    struct lb_scenario scenario = plan->scenario;
+    const struct lb_outcome *run = NULL;
+    struct lb_error why;
+    scenario.workers = workers;
+    scenario.rate[0] = '\0';
+    snprintf(scenario.name, sizeof scenario.name, "%s[workers=%llu]", plan->scenario.name,
+             (unsigned long long)workers);
+    int rc = lab->measure(lab->arg, plan, &scenario, &run, &why);
+    if (rc == LB_E_INTERRUPTED || rc == LB_E_MEMORY) {
+        *err = why;
+        return rc;
+    }
+    if (rc != 0)
+        snprintf(plan->refusal, sizeof plan->refusal, "with %llu worker%s: %.240s",
+                 (unsigned long long)workers, workers == 1 ? "" : "s", why.message);
+    else
+        add_point(plan, workers, run);
+    return 0;
+}
+
+int lb_plan_sweep(struct lb_plan *plans, size_t n, const struct lb_lab *lab, struct lb_error *err)
+{
+    const struct lb_plan_question *question = plans[0].question;
+    size_t n_points = n * question->n_levels;
+    size_t *order = calloc(n_points + 1, sizeof *order);
+    if (order == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory for a sweep");
+    int rc = 0;
+    for (uint64_t round = 0; round < question->n_repeat && rc == 0; round++) {
+        struct lb_random random;
+        lb_random_init(&random, question->seed, round);
+        for (size_t i = 0; i < n_points; i++) { /* Fisher and Yates, inside out */
+            size_t j = (size_t)lb_random_below(&random, i + 1);
+            order[i] = order[j];
+            order[j] = i;
+        }
+        for (size_t i = 0; i < n_points && rc == 0; i++) {
+            struct lb_plan *plan = &plans[order[i] / question->n_levels];
+            if (plan->refusal[0] == '\0')
+                rc = measure_point(plan, question->levels[order[i] % question->n_levels], lab, err);
+        }
+    }
+    for (size_t i = 0; i < n && rc == LB_E_INTERRUPTED; i++)
+        plans[i].interrupted = true;
+    free(order);
+    return rc;
+}

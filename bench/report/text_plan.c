@@ -1,0 +1,233 @@
+/* Plans for people: the points and the curve, the search, and the answers in words. */
+#include "plan_limits.h"
+#include "table.h"
+#include "text.h"
+#include "units.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int out_of_memory(struct lb_sink_state *state)
+{
+    return lb_fail(state->err, LB_E_MEMORY, "out of memory");
+}
+
+/* --- the sweep --- */
+
+/* Median of the valid runs at one number of workers, and how many there are. */
+static size_t median_at(const struct lb_plan *plan, uint64_t workers, struct lb_estimate *ret)
+{
+    double *values = calloc(plan->n_points + 1, sizeof *values);
+    size_t n = 0;
+    for (size_t i = 0; i < plan->n_points && values != NULL; i++)
+        if (plan->points[i].valid && plan->points[i].workers == workers)
+            values[n++] = plan->points[i].run->successes_per_s;
+    if (n > 0) {
+        lb_stats_sort(values, n);
+        *ret =
+            (struct lb_estimate){lb_stats_quantile(values, n, 0.5), {values[0], values[n - 1], 0}};
+    }
+    free(values);
+    return n;
+}
+
+static void add_count(struct lb_table *table, double value)
+{
+    char text[32];
+    lb_table_add(table, lb_format_count(value, text, sizeof text), LB_INK_PLAIN);
+}
+
+static int print_points(struct lb_sink_state *state, const struct lb_plan *plan)
+{
+    static const struct lb_column columns[] = {
+        {"workers", true}, {"runs", true},  {"success/s", true}, {"least", true},
+        {"most", true},    {"curve", true}, {"95 %", false}};
+    struct lb_table *table = lb_table_new(columns, sizeof columns / sizeof columns[0]);
+    if (table == NULL)
+        return out_of_memory(state);
+    for (size_t l = 0; l < plan->question->n_levels; l++) {
+        uint64_t workers = plan->question->levels[l];
+        struct lb_estimate median, curve;
+        struct lb_error err;
+        char text[80], low[32], high[32];
+        size_t n = median_at(plan, workers, &median);
+        snprintf(text, sizeof text, "%llu", (unsigned long long)workers);
+        lb_table_add(table, text, LB_INK_PLAIN);
+        snprintf(text, sizeof text, "%zu", n);
+        lb_table_add(table, text, n > 0 ? LB_INK_PLAIN : LB_INK_WARN);
+        for (int i = 0; i < 3; i++)
+            if (n == 0)
+                lb_table_add(table, "n/a", LB_INK_WARN);
+            else
+                add_count(table, i == 0   ? median.value
+                                 : i == 1 ? median.interval.low
+                                          : median.interval.high);
+        if (!plan->has_fit || lb_usl_predict(&plan->fit, (double)workers, &curve, &err) != 0) {
+            lb_table_add(table, "", LB_INK_PLAIN);
+            lb_table_add(table, "", LB_INK_PLAIN);
+            continue;
+        }
+        add_count(table, curve.value);
+        snprintf(text, sizeof text, "%s to %s",
+                 lb_format_count(curve.interval.low, low, sizeof low),
+                 lb_format_count(curve.interval.high, high, sizeof high));
+        lb_table_add(table, text, LB_INK_DIM);
+    }
+    int rc = lb_table_print(table, state->out, state->color);
+    lb_table_free(table);
+    return rc != 0 ? out_of_memory(state) : 0;
+}
+
+static void print_fit(const struct lb_sink_state *state, const struct lb_plan *plan)
+{
+    const struct lb_usl_fit *fit = &plan->fit;
+    char text[600], lambda[32];
+    if (!plan->has_fit)
+        return;
+    snprintf(text, sizeof text,
+             "curve: N workers carry lambda N / (1 + sigma (N-1) + kappa N (N-1)), lambda %s/s, "
+             "sigma %.4g (95 %%: %.3g to %.3g), kappa %.4g (%.3g to %.3g); R2 %.3f, largest "
+             "deviation %.0f %%.",
+             lb_format_count(fit->best.lambda, lambda, sizeof lambda), fit->best.sigma,
+             fit->sigma.low, fit->sigma.high, fit->best.kappa, fit->kappa.low, fit->kappa.high,
+             fit->r_squared, fit->worst_residual * 100);
+    lb_print_wrapped(state->out, text, 2, state->width);
+}
+
+/* --- the search --- */
+
+static int print_trials(struct lb_sink_state *state, const struct lb_plan *plan)
+{
+    static const struct lb_column columns[] = {{"trial", false}, {"rate", true}, {"", true},
+                                               {"served", true}, {"", false},    {"", false}};
+    struct lb_column own[sizeof columns / sizeof columns[0]];
+    char name[16];
+    if (plan->n_trials == 0)
+        return 0;
+    memcpy(own, columns, sizeof own);
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(plan->question->slo.text, "<"),
+             plan->question->slo.text);
+    own[2].title = name;
+    own[4].title = plan->question->slo.text;
+    struct lb_table *table = lb_table_new(own, sizeof own / sizeof own[0]);
+    if (table == NULL)
+        return out_of_memory(state);
+    fputc('\n', state->out);
+    for (size_t i = 0; i < plan->n_trials; i++) {
+        const struct lb_trial *trial = &plan->trials[i];
+        char text[64];
+        lb_table_add(table, lb_trial_phase_name(trial->phase), LB_INK_PLAIN);
+        snprintf(text, sizeof text, "%.4g/s", trial->rate_per_s);
+        lb_table_add(table, text, LB_INK_PLAIN);
+        if (trial->latency_ns == UINT64_MAX)
+            lb_table_add(table, "n/a", LB_INK_PLAIN);
+        else
+            lb_table_add(table, lb_format_ns(trial->latency_ns, text, sizeof text), LB_INK_PLAIN);
+        snprintf(text, sizeof text, "%.1f %%", trial->achieved * 100);
+        lb_table_add(table, text, LB_INK_PLAIN);
+        lb_table_add(table,
+                     !trial->valid ? "invalid"
+                     : trial->ok   ? "held"
+                                   : "missed",
+                     !trial->valid ? LB_INK_WARN
+                     : trial->ok   ? LB_INK_GOOD
+                                   : LB_INK_BAD);
+        lb_table_add(table, trial->reason, LB_INK_DIM);
+    }
+    int rc = lb_table_print(table, state->out, state->color);
+    lb_table_free(table);
+    return rc != 0 ? out_of_memory(state) : 0;
+}
+
+/* --- the answers --- */
+
+static void print_answers(const struct lb_sink_state *state, const struct lb_plan *plan)
+{
+    static const enum lb_ink inks[] = {[LB_PLAN_ANSWERED] = LB_INK_GOOD,
+                                       [LB_PLAN_MISSED] = LB_INK_BAD,
+                                       [LB_PLAN_REFUSED] = LB_INK_WARN};
+    struct lb_plan_limit limits[LB_PLAN_LIMITS];
+    char text[800];
+    fputc('\n', state->out);
+    for (size_t i = 0; i < plan->n_answers; i++) {
+        const struct lb_plan_answer *answer = &plan->answers[i];
+        lb_print_ink(state->out, answer->question, inks[answer->verdict], state->color);
+        fputc('\n', state->out);
+        snprintf(text, sizeof text, "%s%s", answer->text, answer->doubtful ? " Doubtful." : "");
+        lb_print_wrapped(state->out, text, 2, state->width);
+    }
+    size_t n = lb_plan_limits(state->report, plan, limits);
+    if (n > 0) {
+        lb_print_ink(state->out, "limits", LB_INK_DIM, state->color);
+        fputc('\n', state->out);
+    }
+    for (size_t i = 0; i < n; i++) {
+        snprintf(text, sizeof text, "%.0f %% %s.", limits[i].share * 100, limits[i].text);
+        lb_print_wrapped(state->out, text, 2, state->width);
+    }
+    if (plan->doubts[0] != '\0') {
+        lb_print_ink(state->out, "doubtful", LB_INK_WARN, state->color);
+        snprintf(text, sizeof text, "%s.", plan->doubts);
+        fputc('\n', state->out);
+        lb_print_wrapped(state->out, text, 2, state->width);
+    }
+}
+
+static int print_plan(struct lb_sink_state *state, const struct lb_plan *plan)
+{
+    char title[600];
+    snprintf(title, sizeof title, "%s on %s, %s%s%s", plan->strategy, plan->engine,
+             plan->scenario.name, plan->scenario.question[0] != '\0' ? ": " : "",
+             plan->scenario.question);
+    fputc('\n', state->out);
+    lb_print_wrapped(state->out, title, 0, state->width);
+    lb_text_config(state, &plan->scenario);
+    int rc = print_points(state, plan);
+    if (rc != 0)
+        return rc;
+    print_fit(state, plan);
+    rc = print_trials(state, plan);
+    if (rc == 0)
+        print_answers(state, plan);
+    return rc;
+}
+
+/* --- which of several --- */
+
+static void print_choice(const struct lb_sink_state *state)
+{
+    const struct lb_report *report = state->report;
+    struct lb_plan_choice rows[LB_PLAN_CHOICES];
+    size_t n_rows = lb_plan_choices(report, rows);
+    if (report->n_plans < 2)
+        return;
+    fputc('\n', state->out);
+    lb_print_ink(state->out, "which to take", LB_INK_GOOD, state->color);
+    fputc('\n', state->out);
+    for (size_t i = 0; i < n_rows; i++) {
+        char text[400], rate[32];
+        snprintf(text, sizeof text, "Up to %s/s: %s on %s, with up to %.0f worker%s.%s",
+                 lb_format_count(rows[i].up_to_per_s, rate, sizeof rate), rows[i].plan->strategy,
+                 rows[i].plan->engine, rows[i].workers, rows[i].workers > 1.5 ? "s" : "",
+                 rows[i].clear ? "" : " By its interval another one may carry as much.");
+        lb_print_wrapped(state->out, text, 2, state->width);
+    }
+    if (n_rows == 0)
+        lb_print_wrapped(state->out, "No plan has an answer to choose by.", 2, state->width);
+    else
+        lb_print_wrapped(state->out, "Beyond: none of these.", 2, state->width);
+}
+
+static void plan_end(struct lb_sink_state *state)
+{
+    const struct lb_report *report = state->report;
+    lb_text_head(state);
+    for (size_t i = 0; i < report->n_plans && state->rc == 0; i++)
+        state->rc = print_plan(state, &report->plans[i]);
+    if (state->rc == 0)
+        print_choice(state);
+    lb_text_details(state);
+}
+
+const struct lb_sink lb_sink_plan = {.name = "text", .end = plan_end};
