@@ -40,6 +40,11 @@ void lb_strategy_of_file(const struct lb_file *file, struct lb_strategy *ret_str
     };
 }
 
+bool lb_strategy_holds_in_tx(const struct lb_strategy_plan *plan)
+{
+    return plan->program != NULL && plan->program->sections[LB_S_CLAIM].tx == LB_TX_HOLD;
+}
+
 bool lb_strategy_has(const struct lb_strategy_plan *plan, enum lb_section_name name)
 {
     const struct lb_flow *flow = plan->strategy->flow;

@@ -152,6 +152,9 @@ void lb_strategy_of_file(const struct lb_file *file, struct lb_strategy *ret_str
  * own, the function in the table? */
 bool lb_strategy_has(const struct lb_strategy_plan *plan, enum lb_section_name name);
 
+/* Is a claim of this queue one transaction up to its end (tx=hold)? */
+bool lb_strategy_holds_in_tx(const struct lb_strategy_plan *plan);
+
 /* The embedded statements of a built-in strategy for an engine; NULL if there are none. Generated
  * from sql/<strategy>/<engine>.sql. */
 struct lb_embedded {

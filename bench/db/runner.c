@@ -324,7 +324,7 @@ static int clean_up(struct lb_runner *runner, enum lb_section_name name, struct 
     bool lost = answer == LB_LOST || ((answer < 0 || kept.by_engine) && runner->session->in_tx);
     for (size_t i = section->answer + 1; i < section->n_statements && !lost; i++) {
         int r = run_statement(runner, name, i, progress, &later);
-        lost = r == LB_LOST;
+        lost = r == LB_LOST || (r != LB_OK && runner->session->in_tx);
         if (answer < 0 || r == LB_OK)
             continue;
         answer = r;

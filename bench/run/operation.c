@@ -28,21 +28,30 @@ static inline void invoke(struct lb_operator *op, enum lb_op which, uint32_t obj
 
 /* Counts the attempt, records its end, and retires the process when the outcome is unknown. A
  * negative answer is an error: the statement was rejected, so the operation did not happen. */
-static inline int finish(struct lb_operator *op, enum lb_measure measure, struct lb_event *event,
-                         int answer)
+static inline int finish_as(struct lb_operator *op, enum lb_measure measure, struct lb_event *event,
+                            int answer, enum lb_event_type type)
 {
     event->time_ns = op->end_ns;
     event->process = op->process;
-    event->type = answer == LB_OK ? LB_EV_OK : answer == LB_LOST ? LB_EV_INFO : LB_EV_FAIL;
+    event->type = (uint8_t)type;
     event->answer = (uint8_t)(answer < 0 ? LB_OTHER : answer);
     append(op, event);
     if (op->measured) {
         op->counts[measure].attempts++;
         op->counts[measure].answers[event->answer]++;
     }
-    if (answer == LB_LOST)
+    if (type == LB_EV_INFO)
         op->process += op->n_processes;
     return answer;
+}
+
+static inline int finish(struct lb_operator *op, enum lb_measure measure, struct lb_event *event,
+                         int answer)
+{
+    return finish_as(op, measure, event, answer,
+                     answer == LB_OK     ? LB_EV_OK
+                     : answer == LB_LOST ? LB_EV_INFO
+                                         : LB_EV_FAIL);
 }
 
 static inline uint8_t mode_flag(const struct lb_request *request)
@@ -198,6 +207,14 @@ int lb_operate_item(struct lb_operator *op, enum lb_op which, struct lb_item *it
                              .value = (uint64_t)item->id,
                              .arg = which == LB_OP_RENEW_ITEM ? op->lease_ms : 0,
                              .flags = (uint8_t)(answer == LB_OK ? LB_EVF_EFFECTIVE : 0)};
+    if (which == LB_OP_CLEAR_ERROR || !lb_strategy_holds_in_tx(op->actor->plan))
+        return finish(op, LB_M_RELEASE, &event, answer);
+    /* Contention ends the claim of all its items: they are given back, and what was done to them is
+     * undone. In the history that is what a lost connection does to them. */
+    if (op->actor->session->in_tx) /* not done before the claim's last item commits it */
+        event.flags = 0;
+    else if (answer > LB_OK)
+        return finish_as(op, LB_M_RELEASE, &event, answer, LB_EV_INFO);
     return finish(op, LB_M_RELEASE, &event, answer);
 }
 

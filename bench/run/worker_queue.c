@@ -170,13 +170,21 @@ static void process(struct lb_worker *worker, struct lb_item *items, uint32_t n,
             lb_crew_wait(crew, lb_now_ns() + crew->scenario->hold_ns, LB_PHASE_ABORT);
         lb_worker_obey(worker, NULL, items + i, n - i);
         enum lb_op which = choose_end(worker);
-        if (worker->chunks != NULL && which == LB_OP_COMPLETE)
+        uint64_t end_ns = 0;
+        if (i == 0 && lb_strategy_holds_in_tx(crew->plan))
+            for (uint32_t k = 0; k < n; k++) /* contention may give all of them back from now on */
+                lb_live_item_back(crew->live, items[k].id);
+        if (worker->chunks != NULL && which == LB_OP_COMPLETE) {
+            uint64_t update_ns = lb_now_ns();
             which = update_chunk(worker, &items[i]);
+            /* A refused update may have ended the claim: it was given up when that began. */
+            end_ns = which == LB_OP_COMPLETE ? 0 : update_ns;
+        }
         lb_zombie_call(worker, items[i].id);
         if (i == 0)
             lb_worker_end(worker, LB_M_HOLD, claimed_ns, lb_now_ns(), true);
         worker->op.continued = false;
-        worker->op.end_ns = lb_now_ns();
+        worker->op.end_ns = end_ns != 0 ? end_ns : lb_now_ns();
         lb_operator_continue(&worker->op);
         end_item(worker, &items[i], which);
         lb_zombie_gone(worker);

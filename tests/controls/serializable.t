@@ -1,0 +1,37 @@
+#!/usr/bin/env perl
+# Conflicts inside of a claim, on PostgreSQL at SERIALIZABLE: they end the claims that are held in a
+# transaction, which is no duplicate, and they end a section whose statements have all answered.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use JSON::PP;
+use Lockbench;
+use Test::More;
+
+my ($uri) = grep { /^postgres/ } split /\n/, $ENV{LB_TEST_URIS} // '';
+plan skip_all => 'no PostgreSQL in LB_TEST_URIS' if !defined $uri;
+my @hold = ('-s', 'skip-locked-hold', '-S', 'drain', '--backlog', '400');
+my %runs = (
+    'one item' => start_run(@hold),
+    'batches' => start_run(@hold, '--batch', '4', '--backlog', '1000'),
+    'chunks' => start_run('-s', 'skip-locked-hold', '-S', 'chunked-update', '--rows', '6000', '--backlog', '300'),
+    'groups' => start_run('-s', 'listen-notify', '-S', 'drain', '--backlog', '60', '--workers', '4'),
+);
+
+sub start_run { return start('run', '-d', $uri, '--isolation', 'serializable', '--format', 'json', '--quiet', @_) }
+
+for my $name (sort keys %runs) {
+    my ($status, $out, $err) = finish($runs{$name});
+    is($status, 0, "$name: as claimed") or diag $err;
+    my $cell = decode_json($out)->{cells}[0];
+    my $run = $cell->{runs}[0];
+    my $operations = $run->{operations};
+    my $conflicts = ($operations->{release}{answers}{conflict} // 0) + ($operations->{acquire}{answers}{conflict} // 0);
+    cmp_ok($conflicts, '>', 0, "$name: there were conflicts") if $name ne 'chunks';
+    is($cell->{guarantees}{$_}{verdict}, 'held', "$name: $_") for qw(no-duplicate no-loss owner-release);
+    ok($run->{live_witness}{agrees_with_history}, "$name: the witnesses agree");
+    is($run->{proof}{verdict}, 'held', 'chunks: each once') if $name eq 'chunks';
+}
+
+done_testing();
