@@ -72,6 +72,8 @@ static const struct flag flags[] = {
      "text, json, jsonl, csv, tap or markdown"},
     {"output", 'o', FLAG_TEXT, TO(output), LB_FLAGS_OUTPUT, "DIR",
      "stores the result in DIR/<time>-<name>/"},
+    {"output", 'o', FLAG_TEXT, TO(output), LB_FLAGS_REPORT, "FILE",
+     "where the page goes, - for standard output; without it report.html in DIR"},
     {"quiet", 'q', FLAG_SWITCH, TO(quiet), LB_FLAGS_OUTPUT, NULL, "no progress on stderr"},
     {"save", 0, FLAG_TEXT, TO(save), LB_FLAGS_BASELINE, "NAME",
      "stores the result as results/NAME (with -o DIR: DIR/NAME), for --baseline and diff"},
@@ -169,6 +171,7 @@ static const struct {
     {LB_FLAGS_BASELINE, "Against an earlier result:"},
     {LB_FLAGS_OUTPUT, "Output:"},
     {LB_FLAGS_LIST, "Output:"},
+    {LB_FLAGS_REPORT, "Output:"},
     {LB_FLAGS_GENERAL, "General:"},
 };
 

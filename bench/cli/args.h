@@ -21,6 +21,7 @@ enum lb_flag_group {
     LB_FLAGS_CHECK_FILE = 1 << 10, /* --check-file */
     LB_FLAGS_FAULTS = 1 << 8,      /* --faults */
     LB_FLAGS_COSTS = 1 << 11,      /* --costs */
+    LB_FLAGS_REPORT = 1 << 9,      /* -o of report */
     LB_FLAGS_CHECK = 1 << 12,      /* what check takes */
     LB_FLAGS_MATRIX = 1 << 13,     /* --matrix */
     LB_FLAGS_BASELINE = 1 << 14,   /* --save --baseline, and how to compare */

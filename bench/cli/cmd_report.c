@@ -1,0 +1,84 @@
+/* lockbench report: stored results as one HTML page that needs nothing else. */
+#include "cli.h"
+#include "page.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Where the page goes: -o, or report.html in the one result's directory. */
+static int choose_output(const struct lb_args *args, char *buf, size_t size, struct lb_error *err)
+{
+    const struct lb_words *results = &args->positional;
+    struct stat st;
+    if (results->n == 0)
+        return lb_fail(err, LB_E_USAGE, "report takes results: directories that -o made");
+    if (args->output == NULL && results->n > 1)
+        return lb_fail(err, LB_E_USAGE, "report of several results needs -o FILE.html");
+    if (args->output != NULL)
+        snprintf(buf, size, "%s", args->output);
+    else if (stat(results->words[0], &st) == 0 && !S_ISDIR(st.st_mode))
+        return lb_fail(err, LB_E_USAGE, "%s is not a directory: say with -o where the page goes",
+                       results->words[0]);
+    else
+        snprintf(buf, size, "%s%s/report.html", stat(results->words[0], &st) != 0 ? "results/" : "",
+                 results->words[0]);
+    if (args->output != NULL && stat(args->output, &st) == 0 && S_ISDIR(st.st_mode))
+        return lb_fail(err, LB_E_USAGE, "option --output: %s is a directory; give it a file's name",
+                       args->output);
+    return 0;
+}
+
+static int write_page(struct lb_stored *results, size_t n, FILE *out, struct lb_error *err)
+{
+    int rc = lb_page_write(results, n, out, err);
+    if (rc == 0 && fsync(fileno(out)) != 0 && errno != EINVAL && errno != EROFS)
+        rc = lb_fail(err, LB_E_ENV, "%s", strerror(errno));
+    return rc;
+}
+
+/* Under a temporary name beside it, renamed once all is there: whoever finds path finds a whole
+ * page. */
+static int write_file(struct lb_stored *results, size_t n, const char *path, struct lb_error *err)
+{
+    char temporary[1100];
+    snprintf(temporary, sizeof temporary, "%s.%ld.tmp", path, (long)getpid());
+    FILE *out = fopen(temporary, "wxe");
+    if (out == NULL)
+        return lb_fail(err, LB_E_ENV, "%s: %s", path, strerror(errno));
+    int rc = write_page(results, n, out, err);
+    if (fclose(out) != 0 && rc == 0)
+        rc = lb_fail(err, LB_E_ENV, "%s: %s", path, strerror(errno));
+    if (rc == 0 && rename(temporary, path) != 0)
+        rc = lb_fail(err, LB_E_ENV, "%s: %s", path, strerror(errno));
+    if (rc != 0)
+        unlink(temporary);
+    return rc;
+}
+
+enum lb_exit lb_command_report(const struct lb_args *args)
+{
+    struct lb_error err;
+    struct stat st;
+    char path[1000];
+    size_t n = 0;
+    struct lb_stored *results = calloc(args->positional.n + 1, sizeof *results);
+    int rc = results != NULL ? choose_output(args, path, sizeof path, &err)
+                             : lb_fail(&err, LB_E_MEMORY, "out of memory");
+    while (rc == 0 && n < args->positional.n) {
+        rc = lb_stored_load(args->positional.words[n], &results[n], &err);
+        n += rc == 0;
+    }
+    bool to_stdout = rc == 0 && strcmp(path, "-") == 0;
+    if (rc == 0)
+        rc = to_stdout ? lb_page_write(results, n, stdout, &err)
+                       : write_file(results, n, path, &err);
+    if (rc == 0 && !to_stdout && stat(path, &st) == 0)
+        printf("%s (%.1f MB)\n", path, (double)st.st_size / 1e6);
+    for (size_t i = 0; i < n; i++)
+        lb_stored_release(&results[i]);
+    free(results);
+    return rc != 0 ? lb_cli_complain(&err) : LB_EXIT_OK;
+}

@@ -1,0 +1,90 @@
+/* Puts the page together from the data. */
+
+LB.longName = function (c) { return c.strategy + " \u00b7 " + c.engine + " \u00b7 " + c.scenario + (LB.results.length > 1 ? " \u00b7 " + c.result.name : ""); };
+
+/* A scenario's name without what a sweep put behind it. */
+LB.baseName = function (c) { return c.scenario.replace(/\[?workers=\d+ ?/, function (m) { return m[0] === "[" ? "[" : ""; }).replace(/\[\]$|\s+(?=\]$)/, ""); };
+
+LB.collect = function () {
+  LB.cells = [];
+  LB.guarantees = [];
+  LB.groups = [];
+  LB.results.forEach(function (result) {
+    var byScenario = {}, names = [];
+    result.run.cells.forEach(function (cell) {
+      cell.id = String(LB.cells.length);
+      cell.result = result;
+      LB.cells.push(cell);
+      Object.keys(cell.guarantees || {}).forEach(function (g) { if (LB.guarantees.indexOf(g) < 0) LB.guarantees.push(g); });
+      if (!byScenario[cell.scenario]) { byScenario[cell.scenario] = []; names.push(cell.scenario); }
+      byScenario[cell.scenario].push(cell);
+    });
+    var before = LB.results.length > 1 ? result.name + ": " : "";
+    if (names.length > 4) LB.groups.push({ title: before + LB.plural(names.length, "scenario"), cells: result.run.cells, mixed: true, question: "" });
+    else names.forEach(function (n) { LB.groups.push({ title: before + n, cells: byScenario[n], mixed: false, question: byScenario[n][0].question }); });
+  });
+};
+
+LB.header = function () {
+  var page = document.getElementById("page"), header = LB.el("header", {}, LB.el("h1", {}, LB.results.length === 1 ? LB.results[0].name : "lockbench report"));
+  LB.results.forEach(function (r) {
+    var e = r.run.environment || {};
+    header.appendChild(LB.el("p", { "class": "soft" }, (LB.results.length > 1 ? r.name + ": " : "") + "lockbench " + r.run.lockbench + " " + r.run.command + ", " + r.run.started.replace("T", " ").replace("Z", " UTC") + ", on " + e.machine + ", " + LB.plural(e.cores, "core") + ", " + e.system + "; seed " + r.run.seed + ", " + LB.plural(r.run.repeat, "run") + " per case."));
+    if (r.run.interrupted) header.appendChild(LB.el("p", { "class": "alarm" }, "This run was interrupted: what is here was measured until then."));
+  });
+  header.appendChild(LB.el("p", { "class": "lead" }, LB.summarise()));
+  page.appendChild(header);
+};
+
+LB.navigation = function () {
+  var list = LB.el("ul");
+  LB.sections.forEach(function (s) { list.appendChild(LB.el("li", {}, LB.el("a", { href: "#" + s[0] }, s[1]))); });
+  var header = document.querySelector("header");
+  header.parentNode.insertBefore(LB.el("nav", { "aria-label": "Parts of this page" }, list), header.nextSibling);
+};
+
+/* Settings in which cells differ say so; the others are shown once. */
+LB.environment = function () {
+  var section = LB.section("environment", "Configuration and environment", "Numbers compare only with equal configuration: durability settings above all.");
+  LB.results.forEach(function (r) {
+    var e = r.run.environment || {}, cells = r.run.cells.filter(function (c) { return c.runs.length; }), servers = {};
+    section.appendChild(LB.el("h3", {}, LB.results.length > 1 ? r.name : "Machine"));
+    section.appendChild(LB.pairs({ machine: e.machine, cores: e.cores, memory: LB.bytes(e.memory_bytes), system: e.system, lockbench: r.run.lockbench, started: r.run.started, seed: r.run.seed, "runs per case": r.run.repeat }));
+    cells.forEach(function (c) { if (!servers[c.engine]) servers[c.engine] = c; });
+    Object.keys(servers).forEach(function (engine) {
+      var settings = servers[engine].runs[0].server_settings || {};
+      if (Object.keys(settings).length === 0) return;
+      section.appendChild(LB.el("h3", {}, engine));
+      section.appendChild(LB.pairs(settings));
+    });
+    if (cells.length === 0) return;
+    var same = {}, differ = {};
+    Object.keys(cells[0].config).forEach(function (key) {
+      var values = [];
+      cells.forEach(function (c) { var t = LB.setting(key, c.config[key]); if (values.indexOf(t) < 0) values.push(t); });
+      (values.length === 1 ? same : differ)[key] = values.join(", ");
+    });
+    section.appendChild(LB.el("h3", {}, "Scenario"));
+    if (Object.keys(differ).length) LB.add(section, [LB.el("p", { "class": "note" }, "Differs between the cases:"), LB.pairs(differ)]);
+    section.appendChild(LB.el("details", {}, LB.el("summary", {}, "The same for all: " + LB.plural(Object.keys(same).length, "setting")), LB.pairs(same)));
+  });
+};
+
+LB.footer = function () {
+  document.getElementById("page").appendChild(LB.el("footer", {},
+    LB.el("p", {}, "Made by lockbench report from stored results alone; this file needs no network."),
+    LB.el("details", {}, LB.el("summary", {}, "Charts are drawn with D3, copyright Michael Bostock: its licence"), LB.el("pre", {}, document.getElementById("licence").textContent))));
+};
+
+LB.main = function () {
+  LB.results = JSON.parse(document.getElementById("data").textContent).results;
+  document.getElementById("page").textContent = "";
+  document.title = LB.results.map(function (r) { return r.name; }).join(", ") + " \u00b7 lockbench report";
+  LB.collect();
+  LB.header();
+  [LB.verdicts, LB.numbers, LB.comparison, LB.scaling, LB.answers, LB.costs, LB.detail, LB.environment].forEach(function (part) { part(); });
+  LB.navigation();
+  LB.footer();
+  document.documentElement.setAttribute("data-drawn", "yes");
+};
+LB.main();

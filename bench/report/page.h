@@ -1,0 +1,34 @@
+/* The report page: one HTML file that shows stored results, with all that it needs in it. */
+#ifndef LB_PAGE_H
+#define LB_PAGE_H
+
+#include "stored.h"
+
+#include <jansson.h>
+#include <stdio.h>
+
+/* Adds to the results' JSON what lies beside run.json (intervals, latencies, histories), made
+ * small, and writes the page. Returns 0, LB_E_FILE, LB_E_MEMORY, or LB_E_ENV: out is in error, or
+ * this lockbench was built without the charting library. */
+int lb_page_write(struct lb_stored *results, size_t n, FILE *out, struct lb_error *err);
+
+/* --- its parts, added to the cells of one result; directory is where its files are --- */
+
+/* intervals.jsonl and latency.hlog, where they are there. */
+int lb_page_intervals(const char *directory, json_t *cells, struct lb_error *err);
+int lb_page_latencies(const char *directory, json_t *cells, struct lb_error *err);
+/* The digest of one run's history for the cell that it is of. */
+int lb_page_history(const char *path, json_t *cell, json_t **ret, struct lb_error *err);
+/* "fits" of the result: the scalability law for every sweep over workers that is long enough. */
+int lb_page_fits(json_t *run, struct lb_error *err);
+
+/* What was embedded at build time: the files of bench/report/html, and the charting library with
+ * its licence (of length 0 if it was not there). NULL name ends. */
+struct lb_page_part {
+    const char *name;
+    const unsigned char *bytes;
+    const size_t *length;
+};
+extern const struct lb_page_part lb_page_parts[];
+
+#endif

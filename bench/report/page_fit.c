@@ -1,0 +1,138 @@
+/* Sweeps over workers in a stored comparison, and the scalability law fitted to each that has
+ * enough levels (bench/stats/usl.h): the curve over the range that was measured, and its band.
+ */
+#include "page.h"
+#include "usl.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CURVE_POINTS = 40, SAMPLES = 400 };
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text != NULL ? text : "";
+}
+
+/* Is this cell of the same sweep: all alike but the workers? */
+static bool is_same_sweep(const json_t *a, const json_t *b)
+{
+    if (strcmp(text_of(a, "strategy"), text_of(b, "strategy")) != 0 ||
+        strcmp(text_of(a, "engine"), text_of(b, "engine")) != 0 ||
+        !json_equal(json_object_get(a, "options"), json_object_get(b, "options")))
+        return false;
+    json_t *x = json_copy(json_object_get(a, "config"));
+    json_t *y = json_copy(json_object_get(b, "config"));
+    json_object_del(x, "workers");
+    json_object_del(y, "workers");
+    bool same = x != NULL && json_equal(x, y);
+    json_decref(x);
+    json_decref(y);
+    return same;
+}
+
+static json_t *real(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *estimate_json(double value, struct lb_confidence interval)
+{
+    return json_pack("{s:o, s:o, s:o}", "value", real(value), "low", real(interval.low), "high",
+                     real(interval.high));
+}
+
+static json_t *curve_json(const struct lb_usl_fit *fit)
+{
+    json_t *array = json_array();
+    for (int i = 0; i < CURVE_POINTS; i++) {
+        double n = 1 + (fit->largest_n - 1) * i / (CURVE_POINTS - 1);
+        struct lb_estimate at;
+        struct lb_error err;
+        if (lb_usl_predict(fit, n, &at, &err) == 0)
+            json_array_append_new(array, json_pack("[o, o, o, o]", real(n), real(at.value),
+                                                   real(at.interval.low), real(at.interval.high)));
+    }
+    return array;
+}
+
+static json_t *fit_json(const struct lb_usl_fit *fit)
+{
+    struct lb_estimate n, x;
+    struct lb_error err;
+    json_t *json = json_pack("{s:o, s:o, s:o, s:f, s:f, s:f, s:o}", "lambda",
+                             estimate_json(fit->best.lambda, fit->lambda), "sigma",
+                             estimate_json(fit->best.sigma, fit->sigma), "kappa",
+                             estimate_json(fit->best.kappa, fit->kappa), "r_squared",
+                             fit->r_squared, "worst_residual", fit->worst_residual, "coverage",
+                             fit->level, "curve", curve_json(fit));
+    if (json != NULL && lb_usl_predict_peak(fit, &n, &x, &err) == 0) {
+        json_object_set_new(json, "peak_workers", estimate_json(n.value, n.interval));
+        json_object_set_new(json, "peak_per_s", estimate_json(x.value, x.interval));
+    }
+    return json;
+}
+
+/* The runs of one sweep, which begins with cell first. */
+static json_t *sweep_json(json_t *cells, size_t first, bool *taken, struct lb_usl_point *points,
+                          struct lb_error *err)
+{
+    const json_t *head = json_array_get(cells, first);
+    json_t *members = json_array();
+    size_t n = 0, r;
+    for (size_t i = first; i < json_array_size(cells); i++) {
+        json_t *cell = json_array_get(cells, i), *run;
+        if (taken[i] || (i != first && !is_same_sweep(head, cell)))
+            continue;
+        taken[i] = true;
+        json_array_append_new(members, json_integer((json_int_t)i));
+        double workers =
+            json_number_value(json_object_get(json_object_get(cell, "config"), "workers"));
+        json_array_foreach(json_object_get(cell, "runs"), r, run)
+        {
+            double rate = json_number_value(json_object_get(run, "successes_per_s"));
+            if (strcmp(text_of(run, "state"), "complete") == 0 && rate > 0 && workers >= 1)
+                points[n++] = (struct lb_usl_point){.n = workers, .x = rate};
+        }
+    }
+    if (json_array_size(members) < 2) {
+        json_decref(members);
+        return NULL;
+    }
+    json_t *sweep = json_pack("{s:o}", "cells", members);
+    struct lb_usl_fit fit;
+    if (lb_usl_fit(points, n, 0.95, SAMPLES, 1, &fit, err) == 0) {
+        json_object_set_new(sweep, "fit", fit_json(&fit));
+        lb_usl_release(&fit);
+    } else {
+        json_object_set_new(sweep, "no_fit", json_string(err->message));
+    }
+    return sweep;
+}
+
+int lb_page_fits(json_t *run, struct lb_error *err)
+{
+    json_t *cells = json_object_get(run, "cells"), *cell;
+    size_t n_runs = 0, i;
+    json_array_foreach(cells, i, cell) n_runs += json_array_size(json_object_get(cell, "runs"));
+    bool *taken = calloc(json_array_size(cells) + 1, sizeof *taken);
+    struct lb_usl_point *points = calloc(n_runs + 1, sizeof *points);
+    json_t *sweeps = json_array();
+    int rc = 0;
+    if (taken == NULL || points == NULL || sweeps == NULL)
+        rc = lb_fail(err, LB_E_MEMORY, "out of memory");
+    for (i = 0; i < json_array_size(cells) && rc == 0; i++) {
+        struct lb_error why;
+        json_t *sweep = taken[i] ? NULL : sweep_json(cells, i, taken, points, &why);
+        if (sweep != NULL && json_array_append_new(sweeps, sweep) != 0)
+            rc = lb_fail(err, LB_E_MEMORY, "out of memory");
+    }
+    if (rc == 0 && json_object_set(run, "sweeps", sweeps) != 0)
+        rc = lb_fail(err, LB_E_MEMORY, "out of memory");
+    json_decref(sweeps);
+    free(taken);
+    free(points);
+    return rc;
+}

@@ -1,0 +1,256 @@
+/* What a stored result has beside run.json, made small for the report page: the seconds of each
+ * run, and the latencies of all runs of a cell as a percentile spectrum.
+ */
+#include "hdr.h"
+#include "page.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST_POINTS = 40000, /* seconds of all runs together */
+    FEWEST_POINTS = 30,  /* of one run */
+    POINTS_PER_HALVING = 4
+};
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text != NULL ? text : "";
+}
+
+static int open_file(const char *directory, const char *name, char *path, size_t size,
+                     FILE **ret_file, struct lb_error *err)
+{
+    snprintf(path, size, "%s/%s", directory, name);
+    *ret_file = fopen(path, "re");
+    if (*ret_file == NULL && errno != ENOENT)
+        return lb_fail(err, LB_E_FILE, "%s: %s", path, strerror(errno));
+    return 0;
+}
+
+/* --- intervals --- */
+
+static json_t *cell_of(json_t *cells, const json_t *line)
+{
+    size_t i;
+    json_t *cell;
+    json_array_foreach(cells, i, cell)
+    {
+        if (strcmp(text_of(cell, "strategy"), text_of(line, "strategy")) == 0 &&
+            strcmp(text_of(cell, "engine"), text_of(line, "engine")) == 0 &&
+            strcmp(text_of(cell, "scenario"), text_of(line, "scenario")) == 0)
+            return cell;
+    }
+    return NULL;
+}
+
+static json_int_t number_of(const json_t *object, const char *key)
+{
+    return json_integer_value(json_object_get(object, key));
+}
+
+/* One interval: start, length, successes, refusals, p50, p99. Into the run's array, or into its
+ * last entry when that is shorter than shortest_ns: sums, and of the quantiles the larger. */
+static int add_interval(json_t *runs, json_int_t run, const json_t *line, json_int_t shortest_ns)
+{
+    while ((json_int_t)json_array_size(runs) < run)
+        json_array_append_new(runs, json_array());
+    json_t *array = json_array_get(runs, (size_t)run - 1);
+    json_t *last = json_array_get(array, json_array_size(array) - 1);
+    static const char *const keys[] = {"start_ns", "length_ns", "successes",
+                                       "refusals", "p50_ns",    "p99_ns"};
+    if (last == NULL || json_integer_value(json_array_get(last, 1)) >= shortest_ns) {
+        last = json_array();
+        for (size_t i = 0; i < 6; i++)
+            json_array_append_new(last, json_integer(number_of(line, keys[i])));
+        return json_array_append_new(array, last);
+    }
+    for (size_t i = 1; i < 6; i++) {
+        json_int_t was = json_integer_value(json_array_get(last, i));
+        json_int_t is = number_of(line, keys[i]);
+        json_array_set_new(last, i, json_integer(i < 4 ? was + is : is > was ? is : was));
+    }
+    return 0;
+}
+
+/* The longest run in seconds may have so many points that all runs together have not too many. */
+static json_int_t shortest_interval(const json_t *cells)
+{
+    size_t n_runs = 0, i, r;
+    json_int_t longest_ns = 0;
+    json_t *cell, *run;
+    json_array_foreach(cells, i, cell) json_array_foreach(json_object_get(cell, "runs"), r, run)
+    {
+        json_int_t elapsed_ns = number_of(run, "elapsed_ns");
+        longest_ns = elapsed_ns > longest_ns ? elapsed_ns : longest_ns;
+        n_runs++;
+    }
+    json_int_t points = MOST_POINTS / (json_int_t)(n_runs > 0 ? n_runs : 1);
+    return longest_ns / (points > FEWEST_POINTS ? points : FEWEST_POINTS);
+}
+
+static int take_interval(json_t *cells, const json_t *line, json_int_t shortest_ns)
+{
+    json_t *cell = cell_of(cells, line);
+    json_int_t run = number_of(line, "run");
+    if (cell == NULL || run < 1 || run > (json_int_t)json_array_size(json_object_get(cell, "runs")))
+        return -1;
+    json_t *runs = json_object_get(cell, "intervals");
+    if (runs == NULL) {
+        runs = json_array();
+        json_object_set_new(cell, "intervals", runs);
+    }
+    return add_interval(runs, run, line, shortest_ns);
+}
+
+int lb_page_intervals(const char *directory, json_t *cells, struct lb_error *err)
+{
+    char path[1200], *text = NULL;
+    size_t room = 0, number = 0;
+    FILE *file;
+    int rc = open_file(directory, "intervals.jsonl", path, sizeof path, &file, err);
+    if (rc != 0 || file == NULL)
+        return rc;
+    json_int_t shortest_ns = shortest_interval(cells);
+    while (rc == 0 && getline(&text, &room, file) >= 0) {
+        json_error_t why;
+        json_t *line = json_loads(text, 0, &why);
+        number++;
+        if (line == NULL)
+            rc = lb_fail(err, LB_E_FILE, "%s:%zu: %s", path, number, why.text);
+        else if (take_interval(cells, line, shortest_ns) != 0)
+            rc = lb_fail(err, LB_E_FILE, "%s:%zu: of no run in run.json", path, number);
+        json_decref(line);
+    }
+    if (rc == 0 && ferror(file))
+        rc = lb_fail(err, LB_E_FILE, "%s: %s", path, strerror(errno));
+    free(text);
+    fclose(file);
+    return rc;
+}
+
+/* --- latencies --- */
+
+enum { MOST_OPERATIONS = 16 };
+
+/* The histograms of one cell, by operation: "acquire", "acquire-response". */
+struct latencies {
+    char prefix[400]; /* of its tags */
+    size_t n;
+    char names[MOST_OPERATIONS][40];
+    struct lb_histogram *histograms[MOST_OPERATIONS];
+};
+
+struct collection {
+    struct latencies *cells;
+    size_t n;
+};
+
+/* As bench/report/store_series.c names them. */
+static void prefix_of(const json_t *cell, char *buf, size_t size)
+{
+    snprintf(buf, size, "%s/%s/%s/", text_of(cell, "strategy"), text_of(cell, "engine"),
+             text_of(cell, "scenario"));
+    for (char *c = buf; *c != '\0'; c++)
+        if (*c == ',' || isspace((unsigned char)*c))
+            *c = '_';
+}
+
+static int add_histogram(struct latencies *cell, const char *operation,
+                         const struct lb_histogram *histogram, struct lb_error *err)
+{
+    size_t i = 0;
+    while (i < cell->n && strcmp(cell->names[i], operation) != 0)
+        i++;
+    if (i == MOST_OPERATIONS)
+        return 0;
+    if (i == cell->n) {
+        cell->histograms[i] = lb_histogram_new();
+        if (cell->histograms[i] == NULL)
+            return lb_fail(err, LB_E_MEMORY, "out of memory");
+        snprintf(cell->names[i], sizeof cell->names[i], "%s", operation);
+        cell->n++;
+    }
+    lb_histogram_add(cell->histograms[i], histogram);
+    return 0;
+}
+
+static int take_histogram(void *arg, const char *tag, const struct lb_histogram *histogram,
+                          struct lb_error *err)
+{
+    struct collection *collection = arg;
+    for (size_t i = 0; i < collection->n; i++) {
+        struct latencies *cell = &collection->cells[i];
+        size_t length = strlen(cell->prefix);
+        const char *slash =
+            strncmp(tag, cell->prefix, length) == 0 ? strchr(tag + length, '/') : NULL;
+        if (slash != NULL && strspn(tag + length, "0123456789") == (size_t)(slash - tag) - length)
+            return add_histogram(cell, slash + 1, histogram, err);
+    }
+    return 0; /* of another tool, or of a cell that was taken out */
+}
+
+/* 1/(1-p), ns, ...: from p = 0 with so many steps for each halving of what is left, up to the last
+ * that has a sample, and then the maximum. */
+static json_t *spectrum_json(const struct lb_histogram *histogram)
+{
+    json_t *array = json_array();
+    for (int step = 0;; step++) {
+        double inverse = exp2((double)step / POINTS_PER_HALVING);
+        if (inverse >= (double)histogram->count)
+            break;
+        json_array_append_new(array, json_real(inverse));
+        json_array_append_new(
+            array, json_integer((json_int_t)lb_histogram_quantile(histogram, 1 - 1 / inverse)));
+    }
+    json_array_append_new(array, json_integer((json_int_t)histogram->count));
+    json_array_append_new(array, json_integer((json_int_t)histogram->max));
+    return array;
+}
+
+static int put_spectra(const struct latencies *latencies, json_t *cell, struct lb_error *err)
+{
+    json_t *spectra = json_object();
+    for (size_t i = 0; i < latencies->n; i++)
+        if (json_object_set_new(spectra, latencies->names[i],
+                                spectrum_json(latencies->histograms[i])) != 0)
+            break;
+    if (json_object_size(spectra) < latencies->n ||
+        json_object_set(cell, "spectra", spectra) != 0) {
+        json_decref(spectra);
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    }
+    json_decref(spectra);
+    return 0;
+}
+
+int lb_page_latencies(const char *directory, json_t *cells, struct lb_error *err)
+{
+    char path[1200];
+    FILE *file;
+    int rc = open_file(directory, "latency.hlog", path, sizeof path, &file, err);
+    if (rc != 0 || file == NULL)
+        return rc;
+    fclose(file);
+    struct collection collection = {.n = json_array_size(cells)};
+    collection.cells = calloc(collection.n + 1, sizeof *collection.cells);
+    if (collection.cells == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    for (size_t i = 0; i < collection.n; i++)
+        prefix_of(json_array_get(cells, i), collection.cells[i].prefix,
+                  sizeof collection.cells[i].prefix);
+    rc = lb_hdr_log_read(path, take_histogram, &collection, err);
+    for (size_t i = 0; i < collection.n; i++) {
+        struct latencies *latencies = &collection.cells[i];
+        if (rc == 0 && latencies->n > 0)
+            rc = put_spectra(latencies, json_array_get(cells, i), err);
+        for (size_t k = 0; k < latencies->n; k++)
+            lb_histogram_free(latencies->histograms[k]);
+    }
+    free(collection.cells);
+    return rc;
+}

@@ -1,0 +1,206 @@
+#!/usr/bin/env perl
+# The report page in a real browser, over results that are made here: no script error, nothing from
+# the network, the numbers of run.json, violations with their witnesses, and text of a result that
+# looks like markup stays text. One strategy and twenty; a phone, dark mode, and paper.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use JSON::PP;
+use Lockbench;
+use Browser;
+use Test::More;
+
+plan skip_all => 'no chromium to look at a page with' if !browser();
+
+sub result_of
+{
+    my ($name, @args) = @_;
+    my $dir = scratch() . "/$name";
+    my ($status, undef, $err) = lockbench(@args, '-o', $dir, '-q');
+    cmp_ok($status, '<=', 1, "$name: a result") or diag $err;
+    my ($result) = glob "$dir/*";
+    return ($result, decode_json(slurp("$result/run.json")));
+}
+
+sub page_of
+{
+    my ($name, @results) = @_;
+    my $path = scratch() . "/$name.html";
+    my ($status, $out, $err) = lockbench('report', @results, '-o', $path);
+    is("$status $err", '0 ', "$name: a page") or diag $out;
+    return $path;
+}
+
+# What holds for every page.
+sub looks_right
+{
+    my ($name, $path, $dom) = @_;
+    my ($root) = $dom =~ /<html([^>]*)>/;
+    like($root, qr/data-drawn="yes"/, "$name: is drawn to its end");
+    unlike($root, qr/data-error/, "$name: no script error");
+    my $html = slurp($path);
+    $html =~ s{<script type="(?:application/json|text/plain)".*?</script>}{}gs;
+    my @references = grep { !m{^http://www\.w3\.org/} } $html =~ m{((?:https?|ftp|wss?)://[^\s"'<>)]+)}g;
+    is_deeply(\@references, [], "$name: refers to nothing outside");
+    unlike($html, qr/<(?:link|img|iframe|object|embed)\b|\bsrc=|\@import|\burl\((?!#)/, "$name: loads nothing");
+    like($html, qr/Content-Security-Policy" content="default-src 'none'/, "$name: may load nothing");
+}
+
+sub is_number
+{
+    my ($got, $expected, $what) = @_;
+    if (!defined $expected) { is($got->{text}, 'n/a', $what); return }
+    return ok(abs($got->{value} - $expected) <= 1e-7 * abs($expected), $what) || diag "$got->{value} is not $expected";
+}
+
+# A number for people, back: three digits of it.
+sub parsed
+{
+    my ($text) = @_;
+    my %factor = (ns => 1, "\x{b5}s" => 1e3, ms => 1e6, s => 1e9, k => 1e3, M => 1e6, G => 1e9, '' => 1);
+    my ($number, $unit) = $text =~ /^([\d.]+)\s*(ns|\x{b5}s|ms|s|k|M|G|)/ or return -1;
+    return $number * $factor{$unit};
+}
+
+sub has_numbers
+{
+    my ($name, $dom, $run) = @_;
+    my ($numbers, $verdicts) = (table_of($dom, 'numbers'), table_of($dom, 'verdicts'));
+    my @keys = qw(successes_per_s attempts_per_success p50_ns p90_ns p95_ns p99_ns p999_ns max_ns jain cpu_us_per_success);
+    my $wrong = 0;
+    for my $i (0 .. $#{ $run->{cells} }) {
+        my $cell = $run->{cells}[$i] or next;
+        next if !$cell->{summary};
+        my $row = $numbers->{$i};
+        for my $key (@keys) {
+            my ($got, $expected) = ($row->{$key}, $cell->{summary}{$key});
+            my $same = !defined $expected ? $got->{text} eq 'n/a' : abs($got->{value} - $expected) <= 1e-7 * abs($expected);
+            my $scale = $key eq 'cpu_us_per_success' ? 1000 : 1;
+            my $seen = !defined $expected || $key eq 'jain' || abs(parsed($got->{text}) - $scale * $expected) <= 0.0051 * $scale * $expected;
+            next if $same && $seen;
+            $wrong++;
+            diag "$cell->{strategy} $key: ", explain($got), ' is not ', $expected // 'null';
+        }
+        for my $guarantee (keys %{ $cell->{guarantees} }) {
+            my $verdict = $cell->{guarantees}{$guarantee}{verdict};
+            my $got = $verdicts->{$i}{$guarantee};
+            next if !$got && $verdict eq 'not claimed';
+            next if $got && $got->{value} eq $verdict;
+            $wrong++;
+            diag "$cell->{strategy} $guarantee is not $verdict";
+        }
+    }
+    is($wrong, 0, "$name: the numbers and verdicts of run.json");
+    is(scalar keys %$numbers, scalar(grep { $_->{summary} } @{ $run->{cells} }), "$name: every cell");
+}
+
+# --- one strategy, no violation, no history ---
+{
+    my ($result, $run) = result_of('one', 'run', '-s', good_lock(), '--duration', '300ms', '--warmup', '0ms');
+    my $path = page_of('one', $result);
+    my $dom = dumped($path);
+    looks_right('one', $path, $dom);
+    has_numbers('one', $dom, $run);
+    like(decoded($dom), qr/Of 1 case that ran, 1 kept all that they claim\./, 'one: the summary');
+}
+
+# --- a violation, with its history, and text like markup everywhere that a user can put some ---
+my $open_door = open_door();
+my ($result, $run) = result_of('open', 'compare', '-s', "$open_door," . good_lock(), '--duration', '300ms', '--warmup', '50ms',
+    '--workers', '3', '--repeat', '2', '--keep-history', '--costs');
+{
+    my $evil = q{</script><script>document.title='caught'</script><img src=x onerror=alert(1)><!--};
+    $run->{cells}[0]{question} = $run->{cells}[0]{runs}[0]{server_settings}{$evil} = $evil;
+    $run->{cells}[0]{guarantees}{exclusive}{witnesses}[0]{text} .= $evil;
+    $run->{environment}{machine} = $evil;
+    open my $file, '>', "$result/run.json" or die $!;
+    print $file encode_json($run);
+    close $file;
+    my $path = page_of('open', $result);
+    my $dom = dumped($path);
+    looks_right('open', $path, $dom);
+    has_numbers('open', $dom, $run);
+    unlike($dom, qr/<title>caught|<img/, 'open: text of a result is no markup');
+    like(decoded($dom), qr/\Q<img src=x onerror=alert(1)>\E/, 'open: it is there as text');
+    my $witness = $run->{cells}[0]{guarantees}{exclusive}{witnesses}[0];
+    like(decoded($dom), qr/\Q$witness->{text}\E/, 'open: the witness');
+    like($dom, qr/Holds around the violation of exclusive/, 'open: its holds');
+    my ($data) = slurp($path) =~ m{<script type="application/json" id="data">(.*?)</script>}s;
+    my $cell = decode_json($data)->{results}[0]{run}{cells}[0];
+    my $zoom = $cell->{history}{zooms}[0];
+    my ($op) = grep { $_->{op} eq 'acquire' } @{ $witness->{operations} };
+    ok((grep { $_->[0] == $op->{worker} && $_->[2] == $op->{end_ns} } @{ $zoom->{holds} }), 'open: the hold of the witness is where its acquire ended');
+    my $shown = $run->{cells}[0]{runs}[ $cell->{history}{run} - 1 ];
+    is($cell->{history}{events}, $shown->{events}, 'open: the history of that run');
+    my ($holds, $over) = (0, 0);
+    $holds += $_->{holds}, $over += $_->{over} for @{ $cell->{history}{strips} };
+    is($holds, $shown->{measures}{holds}, 'open: as many holds as the judge counted');
+    cmp_ok($over, '>', 0, 'open: overlaps');
+}
+
+# --- a fault, and a sweep that is long enough for a fit ---
+{
+    my ($fault, undef) = result_of('fault', 'run', '-s', good_lock(), '--duration', '400ms', '--warmup', '0ms', '--fault', 'pause',
+        '--fault-interval', '100ms', '--fault-length', '50ms', '--keep-history');
+    my ($sweep, $swept) = result_of('sweep', 'compare', '-s', good_lock(), '--workers', '1,2,3,4,5,6', '--duration', '100ms', '--warmup', '0ms', '--no-record');
+    my $path = page_of('several', $fault, $sweep);
+    my $dom = dumped($path);
+    looks_right('several', $path, $dom);
+    like(decoded($dom), qr/Faults are shaded/, 'several: faults over time');
+    like($dom, qr/class="fault"/, 'several: are drawn');
+    like(decoded($dom), qr/Scaling with workers.*serialised/s, 'several: the law is fitted');
+}
+
+# --- twenty strategies, three ways to look ---
+{
+    my $names = 'fifo-poll,fifo-poll-safe,lease-update-safe,lease-upsert,lease-version,lock-row,table-lock,slots,counter,unique-mutex,none,'
+        . 'read-then-write,count-gate,release-unowned,pthread-mutex,row-lock,row-lock-nowait,advisory-session,advisory-xact,lease-now';
+    my ($many, $twenty) = result_of('twenty', 'compare', '-s', $names, '--duration', '60ms', '--warmup', '0ms');
+    my $path = page_of('twenty', $many);
+    my $dom = dumped($path);
+    my %strategies = map { $_->{strategy} => 1 } @{ $twenty->{cells} };
+    is(scalar keys %strategies, 20, 'twenty: strategies') or diag join ' ', sort keys %strategies;
+    looks_right('twenty', $path, $dom);
+    has_numbers('twenty', $dom, $twenty);
+    my $phone = dumped($path, '--window-size=390,844');
+    looks_right('phone', $path, $phone);
+        my ($light, $dark, $pdf) = map { scratch() . "/$_" } qw(light.png dark.png page.pdf);
+    my @size = ('--window-size=800,1200');
+    ok(screenshot($path, $light, @size), 'light: a picture');
+    ok(screenshot($path, $dark, @size, '--force-dark-mode'), 'dark: a picture');
+    ok(slurp($light) ne slurp($dark), 'dark: is another one');
+    cmp_ok(printed($path, $pdf), '>', 20_000, 'print: pages');
+}
+
+# --- what is no result ---
+my @wrong = (
+    [[scratch() . '/nowhere'], qr{^lockbench: .*/nowhere.*: .*No such file}i],
+    [[$open_door, '-o', scratch() . '/x.html'], qr{^lockbench: .*good|open-door\.sql:\d+: }],
+    [[], qr{^lockbench: report takes results}],
+    [[$result, $result], qr{^lockbench: report of several results needs -o}],
+    [[$result, '-o', scratch()], qr{is a directory; give it a file's name}],
+);
+for my $case (@wrong) {
+    my ($status, $out, $err) = lockbench('report', @{ $case->[0] });
+    is("$status$out", '2', 'refused');
+    like($err, $case->[1], 'says why');
+    is(($err =~ tr/\n//), 1, 'in one line');
+}
+{
+    my $text = slurp("$result/run.json") =~ s/"schema_version":1/"schema_version":99/r;
+    mkdir scratch() . '/newer';
+    spew('newer/run.json', $text);
+    my ($status, undef, $err) = lockbench('report', scratch() . '/newer');
+    like("$status $err", qr{^2 .*schema version 99, this lockbench reads 1$}, 'a newer format');
+    my ($history) = glob "$result/*.lbh";
+    open my $file, '>', $history or die $!;
+    print $file 'not a history';
+    close $file;
+    ($status, undef, $err) = lockbench('report', $result);
+    like("$status $err", qr{^2 lockbench: \Q$history\E: not a lockbench history}, 'a broken history');
+    ok(!-e "$result/report.html", 'no half page is left');
+    is_deeply([glob "$result/*.tmp"], [], 'nor a temporary file');
+}
+
+done_testing();
