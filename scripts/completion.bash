@@ -22,7 +22,7 @@ _lockbench() {
     -s | --strategy) words="all locks queues controls $("$program" list strategies --names 2>/dev/null)" ;;
     -S | --scenario) words=$("$program" list scenarios --names 2>/dev/null) ;;
     -d | --database) words='sqlite: postgresql:// mariadb://' ;;
-    --format) words='text json jsonl csv tap markdown' ;;
+    --format) words='text json jsonl csv tap junit markdown' ;;
     --arrivals) words='poisson even' ;;
     --backoff) words='fixed exponential jitter' ;;
     --isolation) words='default read-committed repeatable-read serializable' ;;

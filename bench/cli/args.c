@@ -69,7 +69,7 @@ static const struct flag flags[] = {
     {"keep-history", 0, FLAG_SWITCH, TO(keep_history), LB_FLAGS_RUN, NULL,
      "keeps the recorded histories in the result's directory (needs -o)"},
     {"format", 0, FLAG_TEXT, TO(format), LB_FLAGS_OUTPUT, "FORMAT",
-     "text, json, jsonl, csv, tap or markdown"},
+     "text, json, jsonl, csv, tap, junit or markdown"},
     {"output", 'o', FLAG_TEXT, TO(output), LB_FLAGS_OUTPUT, "DIR",
      "stores the result in DIR/<time>-<name>/"},
     {"output", 'o', FLAG_TEXT, TO(output), LB_FLAGS_REPORT, "FILE",

@@ -348,17 +348,14 @@ static enum lb_exit status_of_cell(const struct lb_conductor *state, const struc
         if (is_invalid || !run->witnesses_agree)
             status = lb_exit_worse(status, LB_EXIT_INCONCLUSIVE);
     }
-    /* A strategy that is known to break something does the work more than once, or never. */
-    bool may_break = campaign->judge_expectations && cell->strategy->breaks != NULL;
-    for (size_t i = 0; i < cell->n_runs; i++)
-        if (cell->runs[i]->proof.verdict == LB_V_VIOLATED && cell->runs[i]->proof.name[0] != '\0' &&
-            !may_break)
-            status = lb_exit_worse(status, LB_EXIT_VIOLATED);
     if (!campaign->judge_expectations)
         return lb_cell_standing(cell) == LB_STANDS_VIOLATED &&
                        !lb_baseline_violates(&state->baseline, cell)
                    ? lb_exit_worse(status, LB_EXIT_VIOLATED)
                    : status;
+    const struct lb_outcome *proven;
+    if (lb_cell_proof(cell, &proven) == LB_EXPECT_BROKEN)
+        status = lb_exit_worse(status, LB_EXIT_VIOLATED);
     for (int g = 0; g < LB_GUARANTEES; g++) {
         enum lb_expectation expectation = lb_cell_expectation(cell, (enum lb_guarantee)g);
         if (expectation == LB_EXPECT_BROKEN || expectation == LB_EXPECT_MISSED)

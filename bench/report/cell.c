@@ -123,8 +123,15 @@ void lb_cell_summarise(const struct lb_cell *cell, struct lb_summary *ret_summar
 
 /* --- verdicts --- */
 
+static bool disproves(const struct lb_outcome *run)
+{
+    return run->proof.name[0] != '\0' && run->proof.verdict == LB_V_VIOLATED;
+}
+
 static bool run_violates(const struct lb_outcome *run)
 {
+    if (disproves(run))
+        return true;
     for (int g = 0; g < LB_GUARANTEES; g++)
         if (run->judgement.findings[g].verdict == LB_V_VIOLATED)
             return true;
@@ -191,9 +198,32 @@ char *lb_cell_verdict(const struct lb_cell *cell, char *buf, size_t size)
             used += (size_t)snprintf(buf + used, size - used, " %s",
                                      lb_guarantee_name((enum lb_guarantee)g));
     }
+    const struct lb_outcome *proven;
+    if (lb_cell_proof(cell, &proven) != LB_EXPECT_NOTHING && disproves(proven) && used < size)
+        used += (size_t)snprintf(buf + used, size - used, " %s", proven->proof.name);
     if (cell->n_runs > 1 && used < size)
         snprintf(buf + used, size - used, " %zu/%zu", n_bad, cell->n_runs);
     return buf;
+}
+
+/* A strategy that is known to break something does the work more than once, or never. */
+enum lb_expectation lb_cell_proof(const struct lb_cell *cell, const struct lb_outcome **ret_run)
+{
+    static const int weight[] = {
+        [LB_V_VIOLATED] = 0, [LB_V_HELD] = 1, [LB_V_NOT_TESTED] = 2, [LB_V_NOT_CLAIMED] = 3};
+    const struct lb_outcome *worst = NULL;
+    for (size_t i = 0; i < cell->n_runs; i++) {
+        const struct lb_outcome *run = cell->runs[i];
+        if (run->proof.name[0] != '\0' &&
+            (worst == NULL || weight[run->proof.verdict] < weight[worst->proof.verdict]))
+            worst = run;
+    }
+    *ret_run = worst;
+    if (worst == NULL)
+        return LB_EXPECT_NOTHING;
+    if (worst->proof.verdict == LB_V_VIOLATED)
+        return cell->strategy->breaks != NULL ? LB_EXPECT_CAUGHT : LB_EXPECT_BROKEN;
+    return worst->proof.verdict == LB_V_HELD ? LB_EXPECT_KEPT : LB_EXPECT_UNTESTED;
 }
 
 const struct lb_finding *lb_cell_finding(const struct lb_cell *cell, enum lb_guarantee guarantee,
@@ -296,6 +326,18 @@ const char *lb_expectation_name(enum lb_expectation expectation)
         [LB_EXPECT_BROKEN] = "broken", [LB_EXPECT_CAUGHT] = "caught",
         [LB_EXPECT_MISSED] = "missed", [LB_EXPECT_UNTESTED] = "not tested"};
     return names[expectation];
+}
+
+const char *lb_expectation_meaning(enum lb_expectation expectation)
+{
+    static const char *const meanings[] = {[LB_EXPECT_NOTHING] = "not claimed",
+                                           [LB_EXPECT_KEPT] = "claimed and held",
+                                           [LB_EXPECT_BROKEN] = "claimed but violated",
+                                           [LB_EXPECT_CAUGHT] = "known to be broken, and caught",
+                                           [LB_EXPECT_MISSED] =
+                                               "known to be broken, but not caught",
+                                           [LB_EXPECT_UNTESTED] = "not tested"};
+    return meanings[expectation];
 }
 
 enum lb_expectation lb_cell_expectation(const struct lb_cell *cell, enum lb_guarantee guarantee)

@@ -49,8 +49,8 @@ static void csv_begin(struct lb_sink_state *state)
 {
     FILE *out = state->out;
     char name[64];
-    static const char *const texts[] = {"strategy", "engine",  "target",   "scenario",
-                                        "options",  "verdict", "violated", "reason"};
+    static const char *const texts[] = {"strategy", "engine",   "target", "scenario", "options",
+                                        "verdict",  "violated", "reason", "proof",    "proven"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         field(out, texts[i], i == 0);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
@@ -92,6 +92,9 @@ static void row(FILE *out, const struct lb_cell *cell, size_t run)
           : one.n_runs > 0              ? one.runs[0]->reason
                                         : cell->reason,
           false);
+    bool has_proof = one.n_runs > 0 && one.runs[0]->proof.name[0] != '\0';
+    field(out, has_proof ? one.runs[0]->proof.name : "", false);
+    field(out, has_proof ? lb_verdict_name(one.runs[0]->proof.verdict) : "", false);
     if (one.n_runs == 0) {
         for (size_t i = 0; i < sizeof numbers / sizeof numbers[0] + LB_QUANTILES + 1; i++)
             fputc(',', out);

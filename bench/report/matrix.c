@@ -37,7 +37,8 @@ static size_t column_of(struct lb_matrix *matrix, const struct lb_cell *cell)
     for (size_t run = 0; run < cell->n_runs; run++)
         for (size_t f = 0; f < cell->runs[run]->n_facts; f++)
             if (strcmp(cell->runs[run]->facts[f].name, "version") == 0)
-                snprintf(matrix->columns[i].version, sizeof matrix->columns[i].version, "%s",
+                snprintf(matrix->columns[i].version, sizeof matrix->columns[i].version, "%.*s",
+                         (int)strcspn(cell->runs[run]->facts[f].value, " -"),
                          cell->runs[run]->facts[f].value);
     return i;
 }

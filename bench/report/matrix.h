@@ -15,7 +15,7 @@ struct lb_matrix_column {
     const char *engine;      /* "postgres:2" */
     enum lb_isolation level; /* LB_ISO_DEFAULT: no database, or none was asked for */
     char fault[16];          /* "kill"; "": none */
-    char version[64];        /* of the server; "": no run has told it */
+    char version[32];        /* of the server, "15.18"; "": no run has told it */
 };
 
 struct lb_matrix {

@@ -118,6 +118,17 @@ static void print_entry(FILE *out, const struct lb_matrix *matrix, size_t row, s
                  level[0] != '\0' ? ", " : "", level, what);
         numbers[n++] = note(notes, text);
     }
+    for (cell = NULL; (cell = lb_matrix_next(matrix, row, column, cell)) != NULL;) {
+        const struct lb_outcome *run;
+        enum lb_expectation expectation = lb_cell_proof(cell, &run);
+        if (expectation != LB_EXPECT_CAUGHT && expectation != LB_EXPECT_BROKEN)
+            continue;
+        is_known &= expectation == LB_EXPECT_CAUGHT;
+        snprintf(text, sizeof text, "`%s`, %s%s%s, %.*s: %s: %s", matrix->rows[row]->name, engine,
+                 level[0] != '\0' ? ", " : "", level, (int)lb_scenario_base(cell->scenario.name),
+                 cell->scenario.name, run->proof.name, run->proof.text);
+        numbers[LB_GUARANTEES] = note(notes, text);
+    }
     if (standing != LB_STANDS_HELD && standing != LB_STANDS_VIOLATED) {
         cell = lb_matrix_next(matrix, row, column, NULL);
         snprintf(text, sizeof text, "%s: %s.", lb_standing_name(standing),

@@ -116,6 +116,11 @@ enum lb_expectation {
 };
 enum lb_expectation lb_cell_expectation(const struct lb_cell *cell, enum lb_guarantee guarantee);
 const char *lb_expectation_name(enum lb_expectation expectation); /* "kept", "caught", ... */
+/* "claimed and held", "known to be broken, and caught", ... */
+const char *lb_expectation_meaning(enum lb_expectation expectation);
+/* The same of what the scenario proves itself (see struct lb_proof); *ret_run is the run that it
+ * comes from, NULL if there is nothing to prove. */
+enum lb_expectation lb_cell_proof(const struct lb_cell *cell, const struct lb_outcome **ret_run);
 /* Why it is known to be broken, as the strategy says; "" if it is not known to be. */
 const char *lb_cell_why_broken(const struct lb_cell *cell, enum lb_guarantee guarantee);
 
@@ -149,7 +154,7 @@ struct lb_sink {
     void (*fail)(struct lb_sink_state *state);
 };
 extern const struct lb_sink lb_sink_text, lb_sink_json, lb_sink_jsonl, lb_sink_csv, lb_sink_tap,
-    lb_sink_markdown;
+    lb_sink_junit, lb_sink_markdown;
 /* Text for plans: what plan prints without --format. */
 extern const struct lb_sink lb_sink_plan;
 /* All of them; NULL-terminated. */

@@ -1,4 +1,5 @@
-/* Results as TAP version 13: one line per strategy, engine, scenario and guarantee.
+/* Results as TAP version 13: one line per strategy, engine, scenario and guarantee, and one for
+ * what a scenario proves itself.
  *
  * Names are stable: numbers stand in the YAML block below a line. A guarantee that a strategy does
  * not claim has no line. A control that is known to be broken is ok when it is caught, and not ok
@@ -50,15 +51,10 @@ static void details(struct lb_sink_state *state, const struct lb_cell *cell,
                     enum lb_guarantee guarantee, const struct lb_finding *finding,
                     const struct lb_outcome *run, enum lb_expectation expectation)
 {
-    static const char *const meanings[] = {[LB_EXPECT_KEPT] = "claimed and held",
-                                           [LB_EXPECT_BROKEN] = "claimed but violated",
-                                           [LB_EXPECT_CAUGHT] = "known to be broken, and caught",
-                                           [LB_EXPECT_MISSED] =
-                                               "known to be broken, but not caught"};
     FILE *out = state->out;
     char text[1200];
     fputs("  ---\n", out);
-    print_yaml_text(out, "meaning", meanings[expectation]);
+    print_yaml_text(out, "meaning", lb_expectation_meaning(expectation));
     if (finding->n_witnesses > 0)
         print_yaml_text(out, "message", finding->witness[0].text);
     if (expectation == LB_EXPECT_CAUGHT || expectation == LB_EXPECT_MISSED)
@@ -94,6 +90,27 @@ static void guarantee_line(struct lb_sink_state *state, const struct lb_cell *ce
         fputc('\n', state->out);
         details(state, cell, guarantee, finding, run, expectation);
     }
+}
+
+/* What the scenario proves itself is a line as well. */
+static void proof_line(struct lb_sink_state *state, const struct lb_cell *cell)
+{
+    const struct lb_outcome *run;
+    enum lb_expectation expectation = lb_cell_proof(cell, &run);
+    char text[1200];
+    if (expectation == LB_EXPECT_NOTHING)
+        return;
+    if (expectation == LB_EXPECT_UNTESTED) {
+        skip(state, cell, run->proof.name, run->proof.text);
+        return;
+    }
+    line(state, cell, run->proof.name, expectation != LB_EXPECT_BROKEN);
+    fputs("\n  ---\n", state->out);
+    print_yaml_text(state->out, "meaning", lb_expectation_meaning(expectation));
+    print_yaml_text(state->out, "message", run->proof.text);
+    fprintf(state->out, "  runs: %zu\n  seed: %llu\n", cell->n_runs, (unsigned long long)run->seed);
+    print_yaml_text(state->out, "reproduce", lb_reproduce(cell, run, text, sizeof text));
+    fputs("  ...\n", state->out);
 }
 
 /* When it is known before the start that nothing can run, that is the whole plan. */
@@ -140,6 +157,7 @@ static void tap_cell(struct lb_sink_state *state, const struct lb_cell *cell)
     case LB_CELL_DONE:
         for (int g = 0; g < LB_GUARANTEES; g++)
             guarantee_line(state, cell, (enum lb_guarantee)g);
+        proof_line(state, cell);
         for (size_t i = 0; i < cell->n_runs && !state->is_done; i++)
             if (cell->runs[i]->state == LB_RUN_SERVER_GONE)
                 bail_out(state, cell, cell->runs[i]->reason);

@@ -115,6 +115,49 @@ like($out, qr/^good-queue +sqlite +held/m, 'a queue: held');
 is($status, 0, 'a queue: verify') or diag $out;
 like($out, qr/^ok \d+ - good-queue sqlite drain $_$/m, "a queue: $_") for qw(no-duplicate no-loss bounded-claim);
 
+# --- what a scenario proves itself
+my @chunks = ('-S', 'chunked-update', '--rows', '400', '--backlog', '40', '--error', '0', '--quiet');
+($status, $out) = lockbench('verify', '-s', 'skip-locked', @chunks);
+is($status, 0, 'a proof') or diag $out;
+like($out, qr/^ok 5 - skip-locked sqlite chunked-update chunks\n  ---\n  meaning: "claimed and held"\n  message: "[^"]*sum 400 /m,
+    'a proof: a line of TAP');
+(my $losing = slurp($queue)) =~ s/good-queue/losing-queue/;
+$losing =~ s/(-- name: claim\n)/$1UPDATE good_queue SET state = 'done' WHERE id = 7 AND state = 'new';\n/;
+$losing = spew('losing.sql', $losing =~ s/-- claims: .*/-- claims: no-duplicate/r);
+($status, $out) = lockbench('verify', '-s', $losing, @chunks);
+is($status, 1, 'a proof that fails, while every guarantee holds');
+like($out, qr/^not ok 2 - losing-queue sqlite chunked-update chunks\n  ---\n.*\n  message: "[^"]*10 never updated/m, 'a proof that fails: TAP');
+($status, $out) = lockbench('run', '-s', $losing, @chunks, '--format', 'csv');
+@rows = map { [split /,/, s/\r//r, -1] } split /\n/, $out;
+@row{@{$rows[0]}} = @{$rows[1]};
+is("$row{verdict} $row{violated} $row{proof} $row{proven}", 'violated chunks chunks violated', 'a proof that fails: csv');
+($status, $out) = lockbench('run', '-s', $losing, @chunks);
+like($out, qr/^losing-queue +sqlite +VIOLATED chunks /m, 'a proof that fails: text');
+
+# --- junit
+my @junit = ('--format', 'junit');
+($status, $out) = lockbench('verify', '-s', "$lock,$door,none", @short, @junit);
+is($status, 1, 'junit: exit status');
+like($out, qr{^<testsuites name="lockbench verify .*" tests="4" failures="1" errors="0" skipped="0">$}m, 'junit: the sums');
+like($out, qr{^    <testcase classname="sqlite\.mutex-hot\.good-lock" name="exclusive"/>$}m, 'junit: a case');
+like($out, qr{^    <testcase classname="sqlite\.mutex-hot\.open-door" name="exclusive">
+      <failure message="claimed but violated">worker .*Again: lockbench run .*</failure>$}m, 'junit: a failure');
+like($out, qr{^    <testcase classname="memory\.mutex-hot\.none" name="exclusive"/>$}m, 'junit: a control that was caught');
+like((lockbench('verify', '-s', $losing, @chunks, @junit))[1],
+    qr{name="chunks">\n      <failure message="claimed but violated">not every row .*10 never updated}, 'junit: a proof');
+like((lockbench('verify', '-s', $lock, @short, '--capacity', '2', @junit))[1],
+    qr{tests="1" failures="0" errors="0" skipped="1".*<skipped message="good-lock admits one holder}s, 'junit: a skip');
+my @broken = lockbench('verify', '-s', $lock, '-d', 'postgresql://127.0.0.1:1/x&<"', '--quiet', @junit);
+is($broken[0], 3, 'junit: no server');
+like($broken[1], qr{errors="1".*<error message="cannot connect}s, 'junit: an error');
+SKIP: {
+    skip 'no xmllint', 2 if system('xmllint --version >/dev/null 2>&1') != 0;
+    for my $text ($out, $broken[1]) {
+        my $file = spew('junit.xml', $text);
+        is(system("xmllint --noout $file"), 0, 'junit: well-formed');
+    }
+}
+
 # --- a stored result
 ($status, $out) = lockbench('run', '-s', $lock, @short, '-o', "$scratch/results", '--keep-history');
 is($status, 0, 'stored: exit status');
