@@ -223,30 +223,17 @@ static int add_stay(struct lb_case *c, struct lb_array *stays, uint64_t from, ui
 }
 
 /* When items were there for certain. */
-static int collect_stays(struct lb_case *c, const struct lb_put_index *puts, struct lb_array *stays)
+static int collect_stays(struct lb_case *c, struct lb_array *stays)
 {
-    const struct lb_claimed *ids = c->claimed.items;
     const struct lb_unknown_claim *unknown = c->unknown.items;
     uint64_t taken = LB_NEVER; /* a claim of unknown outcome may have taken what nobody claimed */
-    size_t hint = 0, n = 0;
     int rc = 0;
     for (size_t i = 0; i < c->unknown.n; i++)
         taken = unknown[i].low < taken ? unknown[i].low : taken;
-    uint32_t *n_claimed = calloc(puts->n + 1, sizeof *n_claimed);
-    if (n_claimed == NULL)
-        return lb_out_of_memory(c);
-    for (; n < c->claimed.n && rc == 0; n++) {
-        const struct lb_put *put = lb_put_find(puts, ids[n].id, &hint);
-        if (put == NULL)
-            continue;
-        n_claimed[put - puts->puts]++;
-        if (put->type == LB_EV_OK)
-            rc = add_stay(c, stays, put->high, ids[n].low, put->class_no);
-    }
-    for (size_t i = 0; i < puts->n && rc == 0; i++)
-        if (puts->puts[i].type == LB_EV_OK && n_claimed[i] < puts->puts[i].n)
-            rc = add_stay(c, stays, puts->puts[i].high, taken, puts->puts[i].class_no);
-    free(n_claimed);
+    for (const struct lb_id *id = c->ids; id < c->ids + c->n_ids && rc == 0; id++)
+        if (lb_id_acknowledged(id))
+            rc = add_stay(c, stays, id->put_high, id->is_claimed ? id->claim_low : taken,
+                          id->class_no);
     return rc;
 }
 
@@ -299,19 +286,14 @@ static bool is_inside(const struct lb_array *blocks, const struct lb_refusal *re
 static int judge_empty(struct lb_case *c)
 {
     const struct lb_refusal *refusals = c->refusals.items;
-    struct lb_put_index puts;
     struct lb_array stays = {0}, blocks = {0};
-    int rc = lb_put_index_init(&puts, c);
-    if (rc != 0)
-        return rc;
-    rc = collect_stays(c, &puts, &stays);
+    int rc = collect_stays(c, &stays);
     if (rc == 0)
         rc = merge_stays(c, &stays, &blocks);
     for (size_t i = 0; i < c->refusals.n && rc == 0; i++)
         c->out->measures.n_empty_unjustified += is_inside(&blocks, &refusals[i]);
     free(stays.items);
     free(blocks.items);
-    lb_put_index_release(&puts);
     return rc;
 }
 

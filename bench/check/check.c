@@ -12,10 +12,10 @@
 
 static void case_release(struct lb_case *c)
 {
-    struct lb_array *arrays[] = {&c->holds,    &c->tokens,  &c->late,          &c->items,
-                                 &c->puts,     &c->world,   &c->waiters,       &c->writes,
-                                 &c->refusals, &c->unknown, &c->pending,       &c->open,
-                                 &c->infos,    &c->claimed, &c->unknown_grants};
+    struct lb_array *arrays[] = {&c->holds,    &c->tokens,        &c->late,    &c->items,
+                                 &c->puts,     &c->world,         &c->waiters, &c->writes,
+                                 &c->refusals, &c->unknown,       &c->pending, &c->open,
+                                 &c->infos,    &c->unknown_grants};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         free(arrays[i]->items);
     for (size_t i = 0; i < c->history->n_logs && c->logs != NULL; i++)
@@ -24,15 +24,18 @@ static void case_release(struct lb_case *c)
     free(c->order);
     free(c->first_violation);
     free(c->by_id);
+    lb_ids_release(c);
 }
 
 static int judge(struct lb_case *c)
 {
+    if (c->model->queue)
+        lb_ids_open(c);
     int rc = lb_scan_history(c);
     if (rc != 0)
         return rc;
     if (c->model->queue) {
-        rc = lb_index_items(c);
+        rc = lb_ids_finish(c);
         rc = rc != 0 ? rc : lb_judge_items(c);
         rc = rc != 0 ? rc : lb_judge_loss(c);
         rc = rc != 0 ? rc : lb_judge_queue_fifo(c);
@@ -72,7 +75,7 @@ static const char *untested(const struct lb_case *c, int guarantee)
     if (guarantee == LB_G_NO_LOSS && !model->drained)
         return "the queue was not drained";
     if (c->out->findings[guarantee].n_tested > 0)
-        return NULL;
+        return c->doubt[guarantee];
     switch (guarantee) {
     case LB_G_EXCLUSIVE:
         return "nothing was granted";

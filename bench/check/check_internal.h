@@ -63,9 +63,8 @@ struct lb_info {
 
 /* Items first .. first + n - 1. */
 struct lb_put {
-    uint64_t first, low, high;
+    uint64_t first, low, high; /* high: LB_NEVER unless it was answered ok */
     uint32_t n, log, event, class_no;
-    uint8_t type; /* how it ended; LB_EV_NONE: not answered */
 };
 
 /* An operation on a whole class, and notes about a log. */
@@ -134,14 +133,23 @@ static inline void *lb_array_push(struct lb_array *array, size_t size)
     return (char *)array->items + size * array->n++;
 }
 
-/* What is known of one claimed id. */
-struct lb_claimed {
+/* What is known of one id, a cache line: see ids.c. */
+struct lb_id {
     uint64_t id;
-    uint64_t low, high; /* of the claim that was answered first */
-    uint64_t last_high; /* of the claim that was answered last */
-    uint32_t first;     /* position in c->items */
-    bool given_back;    /* certainly free at the end */
+    uint64_t put_low, put_high;     /* asked for; certainly there: LB_NEVER, not acknowledged */
+    uint64_t claim_low, claim_high; /* of the claim that was answered first */
+    uint32_t put_event, claim_event;
+    uint32_t class_no; /* of the put */
+    uint32_t n;        /* 1; or so many ids of one put, this one the first, that nobody claimed */
+    unsigned put_log : 20, is_put : 1, is_claimed : 1;
+    unsigned is_given_back : 1; /* certainly free at the end */
+    unsigned is_ended : 1;      /* completed, or in error, by its claimer: for certain */
+    unsigned is_odd : 1;        /* more happened to it: its events are in lb_case.items */
+    unsigned claim_log : 20;
 };
+
+_Static_assert(sizeof(struct lb_id) == 64, "one cache line");
+_Static_assert(LB_MAX_LOGS <= 1 << 20, "a log's number fits its field");
 
 /* What is known of one log after it was read. */
 struct lb_log_facts {
@@ -181,17 +189,26 @@ struct lb_case {
     struct lb_array unknown;        /* struct lb_unknown_claim */
     struct lb_array pending;        /* struct lb_pending_wait */
     struct lb_array unknown_grants; /* struct lb_unknown_grant */
-    bool has_shared;
+    bool has_shared, has_weights;
     struct lb_array open;      /* uint32_t: holds that were still open when their log ended */
     struct lb_array infos;     /* struct lb_info: unknown outcomes, by log and event */
     uint32_t *order;           /* all holds by start */
     uint64_t *first_violation; /* of exclusive, per resource; NULL: nobody wants to know */
     struct lb_key *by_id;      /* positions in items, by id and then in order */
-    struct lb_array claimed;   /* struct lb_claimed, by id */
+    struct lb_id *ids;         /* dense ones by id, with holes: neither put nor claimed */
+    size_t n_ids;
+    bool is_dense;
+    uint64_t first_id; /* dense: of ids[0] */
+    size_t ids_room, lowest;
+    void *table;    /* dense: the memory of ids, freed with free */
+    uint64_t n_odd; /* dense ids that are */
+    uint32_t first_class;
+    bool has_put;
     bool classes_differ;
     bool has_tokens;
     bool has_cuts;
-    uint64_t n_releases; /* effective ones */
+    const char *doubt[LB_GUARANTEES]; /* why a violation may have passed; NULL: none can */
+    uint64_t n_releases;              /* effective ones */
 };
 
 static inline struct lb_hold *lb_holds(const struct lb_case *c)
@@ -276,8 +293,13 @@ struct lb_scan {
     bool has_ticket;
     struct lb_waiter ticket; /* the place in line, while it has_ticket */
     bool has_unknown_grant;  /* an acquire's outcome was unknown: it may hold something */
-    /* queues: has_unknown_grant: it may hold items */
-    size_t claim_first; /* the items of the claim under way */
+    /* queues */
+    struct lb_array noted; /* struct lb_noted: the items of the claim under way */
+};
+
+struct lb_noted {
+    uint64_t id;
+    uint32_t event;
 };
 
 int lb_scan_history(struct lb_case *c);
@@ -307,6 +329,31 @@ uint64_t lb_world_recovered(const struct lb_case *c, uint64_t death);
 /* The earliest time at which the session that a note speaks of can have ended. */
 uint64_t lb_world_session_end(const struct lb_case *c, const struct lb_world_event *note);
 
+/* --- the ids of a queue: ids.c, scan_items.c --- */
+
+/* Before the logs are read. */
+void lb_ids_open(struct lb_case *c);
+/* After: fills items and by_id, and completes ids. */
+int lb_ids_finish(struct lb_case *c);
+void lb_ids_release(struct lb_case *c);
+/* What becomes known while the logs are read. */
+int lb_ids_put(struct lb_case *c, const struct lb_put *put);
+int lb_ids_claim(struct lb_case *c, const struct lb_item_event *claim);
+int lb_ids_end(struct lb_case *c, const struct lb_item_event *end);
+/* Fills items: what happened to the odd ids, or to all while the ids are not dense. */
+int lb_scan_items(struct lb_case *c);
+
+/* Where a dense id's place is; NULL: not among them. */
+static inline struct lb_id *lb_id_place(const struct lb_case *c, uint64_t id)
+{
+    uint64_t i = id - c->first_id;
+    return c->is_dense && i < c->ids_room ? &c->ids[i] : NULL;
+}
+static inline bool lb_id_acknowledged(const struct lb_id *id)
+{
+    return id->is_put && id->put_high != LB_NEVER;
+}
+
 /* --- merging and sorting: merge.c, sort.c --- */
 
 /* Fills c->order: all holds by start. */
@@ -323,17 +370,6 @@ int lb_judge_fenced(struct lb_case *c);
 int lb_judge_lock_fifo(struct lb_case *c);
 int lb_judge_items(struct lb_case *c);
 int lb_judge_loss(struct lb_case *c);
-/* Fills by_id and claimed. */
-int lb_index_items(struct lb_case *c);
-/* The put of id that was asked for first; NULL: none. hint starts at 0 and ids only grow. */
-struct lb_put_index {
-    struct lb_put *puts; /* by first id */
-    size_t n;
-    uint64_t *reach; /* largest last id of the puts up to here */
-};
-int lb_put_index_init(struct lb_put_index *index, struct lb_case *c);
-void lb_put_index_release(struct lb_put_index *index);
-const struct lb_put *lb_put_find(const struct lb_put_index *index, uint64_t id, size_t *hint);
 int lb_judge_queue_fifo(struct lb_case *c);
 int lb_judge_recovery(struct lb_case *c);
 int lb_judge_item_deaths(struct lb_case *c);

@@ -314,8 +314,13 @@ static int judge_openers(const struct group *group, const struct core *cores, si
     struct lb_array openers = {0};
     int rc = collect_openers(group, &openers);
     for (size_t i = 0; i + 1 < n && rc == 0; i++) {
-        if (cores[i].end <= cores[i].start || cores[i + 1].end <= cores[i + 1].start)
+        if (cores[i].end <= cores[i].start || cores[i + 1].end <= cores[i + 1].start) {
+            if (openers.n > 0)
+                group->c->doubt[LB_G_NO_DUPLICATE] =
+                    "an item was claimed, finished and reset several times within one tick of the "
+                    "clock: whether one reset served two claims is not judged";
             break;
+        }
         const struct lb_item_event *end = plain_end(group, cores[i].claim);
         if (end == NULL || (end->op == LB_OP_COMPLETE && group->c->model->period_ns > 0))
             continue; /* a period opens it as often as it is complete */

@@ -218,6 +218,18 @@ static int line_order(struct line *line)
                : 0;
 }
 
+/* Counting who is in line is exact where each place admits one: of readers beside writers, or of
+ * those who take several permits, it finds only some of who was passed. */
+static void note_doubt(struct line *line)
+{
+    bool mixed = line->c->has_weights;
+    for (size_t i = 0; i < line->n; i++)
+        mixed = mixed || line->people[i].waiter->is_shared;
+    if (mixed && line->capacity > 1)
+        line->c->doubt[LB_G_FIFO] = "tickets were granted out of order, which is judged only in "
+                                    "part for readers or permits on a capacity above 1";
+}
+
 /* The waiters of one resource: keys[0..n). */
 static int judge_line(struct lb_case *c, const struct lb_key *keys, size_t n)
 {
@@ -246,6 +258,7 @@ static int judge_line(struct lb_case *c, const struct lb_key *keys, size_t n)
         rc = line_order(&line);
     }
     if (rc == 0) {
+        note_doubt(&line);
         judge_grants(&line);
         count_suffered(&line);
     }

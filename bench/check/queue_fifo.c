@@ -14,130 +14,100 @@
  *
  * In order of put.invoke, b is wrong iff the latest claim.invoke among the items whose put.ok
  * is before it is later than claim_b.ok: two sorts in linear time and one pass.
+ *
+ * Most histories need no sort. Time is cut into as many slices as there are items; each keeps the
+ * latest claim.invoke of the items whose put.ok lies in it or before. If no item was claimed before
+ * the latest of the slice in which its own put was asked for, then none before the latest of those
+ * whose put.ok is before it, which are fewer: nothing was overtaken.
  */
 #include "check_internal.h"
 
 #include <stdlib.h>
 
-struct entry {
-    uint64_t put_low, put_high, claim_low, claim_high;
-    const struct lb_put *put;
-    uint32_t item; /* position in c->items; LB_NONE: never claimed */
-    uint32_t n;    /* never claimed: how many of the put */
-};
-
-static void report(struct lb_case *c, const struct entry *a, const struct entry *b)
+/* When the item was certainly in the queue. */
+static uint64_t put_high(const struct lb_id *id)
 {
-    const struct lb_item_event *items = c->items.items;
+    return id->is_claimed && id->claim_high < id->put_high ? id->claim_high : id->put_high;
+}
+
+/* The earliest time at which it can have been taken out; LB_NEVER. */
+static uint64_t claim_low(const struct lb_id *id)
+{
+    if (!id->is_claimed)
+        return LB_NEVER;
+    return id->claim_low > id->put_low ? id->claim_low : id->put_low;
+}
+
+static bool counts(const struct lb_case *c, const struct lb_id *id)
+{
+    if (!id->is_put) /* a phantom */
+        return false;
+    /* The claim of an item that nobody claimed may be in what is missing. */
+    return id->is_claimed ||
+           (id->put_high != LB_NEVER && c->model->complete && !c->history->truncated);
+}
+
+static void report(struct lb_case *c, const struct lb_id *a, const struct lb_id *b)
+{
     struct lb_finding *finding = lb_finding_of(c, LB_G_FIFO);
     finding->n_violations++;
     c->out->measures.n_overtakes++;
     struct lb_witness *witness = lb_witness_new(finding);
     if (witness == NULL)
         return;
-    lb_witness_add(c, witness, a->put->log, a->put->event);
-    lb_witness_add(c, witness, b->put->log, b->put->event);
-    lb_witness_add(c, witness, items[b->item].log, items[b->item].event);
-    if (a->item != LB_NONE)
-        lb_witness_add(c, witness, items[a->item].log, items[a->item].event);
+    lb_witness_add(c, witness, a->put_log, a->put_event);
+    lb_witness_add(c, witness, b->put_log, b->put_event);
+    lb_witness_add(c, witness, b->claim_log, b->claim_event);
+    if (a->is_claimed)
+        lb_witness_add(c, witness, a->claim_log, a->claim_event);
     witness->at_ns = b->claim_high;
     char at[LB_AT], before[LB_AT], later[LB_AT];
     lb_witness_text(witness,
-                    "item %lld was put only after %s%lld had been put at %s, but claimed by worker "
-                    "%u at %s, before the other%s%s",
-                    (long long)items[b->item].id, a->item != LB_NONE ? "item " : "an item of put ",
-                    (long long)(a->item != LB_NONE ? items[a->item].id : a->put->first),
-                    lb_at(c, a->put_high, before, sizeof before),
-                    c->history->logs[items[b->item].log].number,
-                    lb_at(c, b->claim_high, at, sizeof at),
-                    a->item != LB_NONE ? "'s claim was asked for at " : ", which never was",
-                    a->item != LB_NONE ? lb_at(c, a->claim_low, later, sizeof later) : "");
+                    "item %lld was put only after item %lld had been put at %s, but claimed by "
+                    "worker %u at %s, before the other%s%s",
+                    (long long)b->id, (long long)a->id,
+                    lb_at(c, put_high(a), before, sizeof before),
+                    c->history->logs[b->claim_log].number, lb_at(c, b->claim_high, at, sizeof at),
+                    a->is_claimed ? "'s claim was asked for at " : ", which never was",
+                    a->is_claimed ? lb_at(c, claim_low(a), later, sizeof later) : "");
 }
 
-static int add_claimed(struct lb_case *c, const struct lb_put_index *puts, struct lb_array *entries,
-                       uint32_t *n_claimed_of)
+/* Items that are overtaken by one that was claimed by the time (key) of id extra. */
+static int collect_overtaken(struct lb_case *c, const struct lb_key *by_low,
+                             const struct lb_key *by_high, size_t n, struct lb_array *overtaken)
 {
-    const struct lb_claimed *ids = c->claimed.items;
-    size_t hint = 0;
-    for (size_t i = 0; i < c->claimed.n; i++) {
-        const struct lb_put *put = lb_put_find(puts, ids[i].id, &hint);
-        if (put == NULL)
-            continue; /* a phantom */
-        n_claimed_of[put - puts->puts]++;
-        struct entry *entry = lb_array_push(entries, sizeof *entry);
-        if (entry == NULL)
-            return lb_out_of_memory(c);
-        *entry = (struct entry){.put_low = put->low,
-                                .put_high = put->high < ids[i].high ? put->high : ids[i].high,
-                                .claim_low = ids[i].low > put->low ? ids[i].low : put->low,
-                                .claim_high = ids[i].high,
-                                .put = put,
-                                .item = ids[i].first};
-    }
-    return 0;
-}
-
-/* The items of each put that were never claimed are one entry: they share their times. */
-static int add_unclaimed(struct lb_case *c, const struct lb_put_index *puts,
-                         struct lb_array *entries, const uint32_t *n_claimed_of)
-{
-    if (!c->model->complete || c->history->truncated)
-        return 0; /* the claim may be in what is missing */
-    for (size_t i = 0; i < puts->n; i++) {
-        const struct lb_put *put = &puts->puts[i];
-        if (put->type != LB_EV_OK || n_claimed_of[i] >= put->n)
-            continue;
-        struct entry *entry = lb_array_push(entries, sizeof *entry);
-        if (entry == NULL)
-            return lb_out_of_memory(c);
-        *entry = (struct entry){.put_low = put->low,
-                                .put_high = put->high,
-                                .claim_low = LB_NEVER,
-                                .claim_high = LB_NEVER,
-                                .put = put,
-                                .item = LB_NONE,
-                                .n = put->n - n_claimed_of[i]};
-    }
-    return 0;
-}
-
-/* Items that are overtaken by one that was claimed by the time (key) of entry extra. */
-static int collect_overtaken(struct lb_case *c, const struct entry *entries,
-                             const struct lb_key *by_low, const struct lb_key *by_high, size_t n,
-                             struct lb_array *overtaken)
-{
-    const struct entry *first = NULL; /* of those put so late, the one that was claimed first */
+    const struct lb_id *first = NULL; /* of those put so late, the one that was claimed first */
     size_t next = n;
     for (size_t i = n; i-- > 0;) {
-        const struct entry *a = &entries[by_high[i].index];
-        for (; next > 0 && entries[by_low[next - 1].index].put_low > a->put_high; next--) {
-            const struct entry *b = &entries[by_low[next - 1].index];
-            if (b->item != LB_NONE && (first == NULL || b->claim_high < first->claim_high))
+        const struct lb_id *a = &c->ids[by_high[i].index];
+        for (; next > 0 && c->ids[by_low[next - 1].index].put_low > put_high(a); next--) {
+            const struct lb_id *b = &c->ids[by_low[next - 1].index];
+            if (b->is_claimed && (first == NULL || b->claim_high < first->claim_high))
                 first = b;
         }
-        if (a->item != LB_NONE || first == NULL)
+        if (a->is_claimed || first == NULL)
             continue;
         struct lb_key *key = lb_array_push(overtaken, sizeof *key);
         if (key == NULL)
             return lb_out_of_memory(c);
         *key = (struct lb_key){.key = first->claim_high,
                                .index = by_high[i].index,
-                               .extra = (uint32_t)(first - entries)};
+                               .extra = (uint32_t)(first - c->ids)};
     }
     return lb_sort(overtaken->items, overtaken->n) == 0 ? 0 : lb_out_of_memory(c);
 }
 
 /* Gives the overtaken items, by deadline, to the claims of unknown outcome that can have taken
  * them; what is left was passed by for ever. */
-static int judge_unclaimed(struct lb_case *c, const struct entry *entries,
-                           const struct lb_key *by_low, const struct lb_key *by_high, size_t n)
+static int judge_unclaimed(struct lb_case *c, const struct lb_key *by_low,
+                           const struct lb_key *by_high, size_t n)
 {
     const struct lb_unknown_claim *unknown = c->unknown.items;
-    uint32_t class_no = entries[by_low[0].index].put->class_no;
+    uint32_t class_no = c->ids[by_low[0].index].class_no;
     struct lb_array overtaken = {0};
     struct lb_key *claims = malloc((c->unknown.n + 1) * sizeof *claims);
-    int rc = claims == NULL ? lb_out_of_memory(c)
-                            : collect_overtaken(c, entries, by_low, by_high, n, &overtaken);
+    int rc =
+        claims == NULL ? lb_out_of_memory(c) : collect_overtaken(c, by_low, by_high, n, &overtaken);
     size_t n_claims = 0, next = 0;
     for (size_t i = 0; i < c->unknown.n && rc == 0; i++)
         if (unknown[i].class_no == class_no)
@@ -149,9 +119,9 @@ static int judge_unclaimed(struct lb_case *c, const struct entry *entries,
         const struct lb_key *key = (const struct lb_key *)overtaken.items + i;
         for (; next < n_claims && claims[next].key <= key->key; next++)
             places += unknown[claims[next].index].n;
-        uint32_t need = entries[key->index].n;
+        uint32_t need = c->ids[key->index].n;
         if (need > places)
-            report(c, &entries[key->index], &entries[key->extra]);
+            report(c, &c->ids[key->index], &c->ids[key->extra]);
         places -= need < places ? need : places;
     }
     free(claims);
@@ -159,40 +129,46 @@ static int judge_unclaimed(struct lb_case *c, const struct entry *entries,
     return rc;
 }
 
-/* by_low, by_high: entries of one class by put_low and by put_high. */
-static int judge_class(struct lb_case *c, const struct entry *entries, const struct lb_key *by_low,
-                       const struct lb_key *by_high, size_t n)
+/* by_low, by_high: ids of one class by the invoke and by the ok of their put. */
+static int judge_class(struct lb_case *c, const struct lb_key *by_low, const struct lb_key *by_high,
+                       size_t n)
 {
-    const struct entry *latest = NULL;
+    const struct lb_id *latest = NULL;
     size_t next = 0;
     bool all_claimed = true;
     for (size_t i = 0; i < n; i++) {
-        const struct entry *b = &entries[by_low[i].index];
-        all_claimed = all_claimed && b->item != LB_NONE;
-        for (; next < n && entries[by_high[next].index].put_high < b->put_low; next++) {
-            const struct entry *a = &entries[by_high[next].index];
-            if (a->item != LB_NONE && (latest == NULL || a->claim_low > latest->claim_low))
+        const struct lb_id *b = &c->ids[by_low[i].index];
+        all_claimed = all_claimed && b->is_claimed;
+        for (; next < n && put_high(&c->ids[by_high[next].index]) < b->put_low; next++) {
+            const struct lb_id *a = &c->ids[by_high[next].index];
+            if (a->is_claimed && (latest == NULL || claim_low(a) > claim_low(latest)))
                 latest = a;
         }
-        if (latest != NULL && latest->claim_low > b->claim_high)
+        if (latest != NULL && b->is_claimed && claim_low(latest) > b->claim_high)
             report(c, latest, b);
     }
-    return all_claimed ? 0 : judge_unclaimed(c, entries, by_low, by_high, n);
+    return all_claimed ? 0 : judge_unclaimed(c, by_low, by_high, n);
 }
 
-static int judge_entries(struct lb_case *c, const struct entry *entries, size_t n)
+/* All ids that count, by class, in order of put.invoke and of put.ok. */
+static int judge_sorted(struct lb_case *c, size_t n_ids)
 {
-    struct lb_key *low = malloc((n + 1) * sizeof *low), *high = malloc((n + 1) * sizeof *high);
+    struct lb_key *low = malloc((n_ids + 1) * sizeof *low);
+    struct lb_key *high = malloc((n_ids + 1) * sizeof *high);
     int rc = low == NULL || high == NULL ? LB_E_MEMORY : 0;
-    for (size_t i = 0; i < n && rc == 0; i++) {
-        low[i] = (struct lb_key){.key = entries[i].put_low, .index = (uint32_t)i};
-        high[i] = (struct lb_key){.key = entries[i].put_high, .index = (uint32_t)i};
+    size_t n = 0;
+    for (size_t i = 0; i < c->n_ids && rc == 0; i++) {
+        const struct lb_id *id = &c->ids[i];
+        if (!counts(c, id))
+            continue;
+        low[n] = (struct lb_key){.key = id->put_low, .index = (uint32_t)i};
+        high[n++] = (struct lb_key){.key = put_high(id), .index = (uint32_t)i};
     }
     rc = rc != 0 || lb_sort(low, n) != 0 || lb_sort(high, n) != 0 ? LB_E_MEMORY : 0;
     if (c->classes_differ && rc == 0) { /* stable: by time within each class */
         for (size_t i = 0; i < n; i++) {
-            low[i].key = entries[low[i].index].put->class_no;
-            high[i].key = entries[high[i].index].put->class_no;
+            low[i].key = c->ids[low[i].index].class_no;
+            high[i].key = c->ids[high[i].index].class_no;
         }
         rc = lb_sort(low, n) != 0 || lb_sort(high, n) != 0 ? LB_E_MEMORY : 0;
     }
@@ -200,32 +176,83 @@ static int judge_entries(struct lb_case *c, const struct entry *entries, size_t 
         rc = lb_out_of_memory(c);
     for (size_t i = 0; i < n && rc == 0;) {
         size_t first = i;
-        uint32_t class_no = entries[low[i].index].put->class_no;
-        while (i < n && (!c->classes_differ || entries[low[i].index].put->class_no == class_no))
+        uint32_t class_no = c->ids[low[i].index].class_no;
+        while (i < n && (!c->classes_differ || c->ids[low[i].index].class_no == class_no))
             i++;
-        rc = judge_class(c, entries, low + first, high + first, i - first);
+        rc = judge_class(c, low + first, high + first, i - first);
     }
     free(low);
     free(high);
     return rc;
 }
 
+/* --- without a sort --- */
+
+struct slices {
+    uint64_t *latest; /* claim.invoke of what was put in each slice, or before */
+    size_t n;
+    uint64_t from;
+    unsigned shift; /* a slice is 2^shift ns long */
+};
+
+static size_t slice_of(const struct slices *slices, uint64_t time_ns)
+{
+    return (size_t)((time_ns - slices->from) >> slices->shift);
+}
+
+/* Room for every put.invoke and put.ok between from and to. */
+static int slices_init(struct slices *slices, uint64_t from, uint64_t to, size_t n)
+{
+    *slices = (struct slices){.from = from};
+    while ((to - from) >> slices->shift > n)
+        slices->shift++;
+    slices->n = slice_of(slices, to) + 1;
+    slices->latest = calloc(slices->n, sizeof *slices->latest);
+    return slices->latest == NULL ? LB_E_MEMORY : 0;
+}
+
+/* May an item have been overtaken? */
+static bool is_suspect(const struct lb_case *c, struct slices *slices)
+{
+    for (const struct lb_id *id = c->ids; id < c->ids + c->n_ids; id++) {
+        if (!counts(c, id))
+            continue;
+        uint64_t *latest = &slices->latest[slice_of(slices, put_high(id))];
+        *latest = claim_low(id) > *latest ? claim_low(id) : *latest;
+    }
+    for (size_t i = 1; i < slices->n; i++)
+        if (slices->latest[i] < slices->latest[i - 1])
+            slices->latest[i] = slices->latest[i - 1];
+    for (const struct lb_id *id = c->ids; id < c->ids + c->n_ids; id++)
+        if (id->is_put && id->is_claimed &&
+            id->claim_high < slices->latest[slice_of(slices, id->put_low)])
+            return true;
+    return false;
+}
+
 int lb_judge_queue_fifo(struct lb_case *c)
 {
-    struct lb_put_index puts;
-    struct lb_array entries = {0};
-    int rc = lb_put_index_init(&puts, c);
-    if (rc != 0)
-        return rc;
-    uint32_t *n_claimed_of = calloc(puts.n + 1, sizeof *n_claimed_of);
-    rc = n_claimed_of == NULL ? lb_out_of_memory(c) : add_claimed(c, &puts, &entries, n_claimed_of);
-    if (rc == 0)
-        rc = add_unclaimed(c, &puts, &entries, n_claimed_of);
-    if (rc == 0)
-        rc = judge_entries(c, entries.items, entries.n);
-    lb_finding_of(c, LB_G_FIFO)->n_tested = c->claimed.n;
-    free(n_claimed_of);
-    free(entries.items);
-    lb_put_index_release(&puts);
-    return rc;
+    struct slices slices;
+    uint64_t from = UINT64_MAX, to = 0, n_claimed = 0;
+    size_t n = 0;
+    for (const struct lb_id *id = c->ids; id < c->ids + c->n_ids; id++) {
+        n_claimed += id->is_claimed;
+        if (!counts(c, id))
+            continue;
+        n++;
+        /* A phantom's claim may be answered before its put was asked for. */
+        uint64_t low = id->put_low, high = put_high(id);
+        from = low < from ? low : from;
+        from = high < from ? high : from;
+        to = low > to ? low : to;
+        to = high > to ? high : to;
+    }
+    lb_finding_of(c, LB_G_FIFO)->n_tested = n_claimed;
+    if (n == 0)
+        return 0;
+    if (slices_init(&slices, from, to, n) != 0)
+        return lb_out_of_memory(c);
+    bool is_sorted = is_suspect(c, &slices);
+    free(slices.latest);
+    return is_sorted ? judge_sorted(c, n) : 0;
 }

@@ -217,7 +217,7 @@ static int scan_invoke(struct lb_scan *scan, const struct lb_event *e)
     if (e->op == LB_OP_ACQUIRE || e->op == LB_OP_ENQUEUE || e->op == LB_OP_CLAIM)
         lb_scan_wait_begin(scan);
     if (e->op == LB_OP_CLAIM)
-        scan->claim_first = scan->c->items.n;
+        scan->noted.n = 0;
     return 0;
 }
 
@@ -247,7 +247,10 @@ static int scan_event(struct lb_scan *scan, const struct lb_event *e)
 
 static int scan_span(struct lb_scan *scan, const struct lb_span *span)
 {
+    enum { AHEAD = 24 }; /* events: an id's place is fetched in time */
     for (size_t i = 0; i < span->n;) {
+        if (i + AHEAD < span->n)
+            __builtin_prefetch(lb_id_place(scan->c, span->events[i + AHEAD].value), 1);
         size_t n = scan->c->model->queue ? 0 : lb_scan_cycles(scan, span->events + i, span->n - i);
         scan->index += (uint32_t)n;
         i += n;
@@ -314,17 +317,20 @@ int lb_scan_history(struct lb_case *c)
     memset(newest, 0xff, (n + 1) * sizeof *newest); /* LB_NONE */
     for (size_t i = 0; i < c->history->n_logs && rc == 0; i++) {
         struct lb_array grants = {scan.grants.items, 0, scan.grants.room};
+        struct lb_array noted = {scan.noted.items, 0, scan.noted.room};
         scan = (struct lb_scan){.c = c,
                                 .view = &c->history->logs[i],
                                 .log = (uint32_t)i,
                                 .slack = c->history->logs[i].uncertainty_ns,
                                 .newest = newest,
-                                .grants = grants};
+                                .grants = grants,
+                                .noted = noted};
         rc = index_spans(c, (uint32_t)i);
         if (rc == 0)
             rc = scan_log(&scan);
     }
     free(scan.grants.items);
+    free(scan.noted.items);
     free(newest);
     if (rc != 0)
         return rc;

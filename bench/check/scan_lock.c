@@ -131,6 +131,7 @@ static int push_hold(struct lb_scan *scan, const struct lb_event *ok, struct lb_
                                         LB_PERMITS_MAX,
                              .is_shared = ((ok->flags | invoke->flags) & LB_EVF_SHARED) != 0};
     c->has_shared = c->has_shared || hold->is_shared;
+    c->has_weights = c->has_weights || hold->permits > 1;
     grant->hold = grant->piece = (uint32_t)c->holds.n - 1;
     return push_token(c, ok);
 }

@@ -1,4 +1,5 @@
-/* Takes the puts, claimed items and operations on items of a queue out of one log.
+/* Takes the puts, claimed items and operations on items of a queue out of one log; what it finds
+ * goes to ids.c.
  *
  * A claim's items are notes just before its end; they count only if it ended ok. A claim whose
  * outcome is unknown may have taken as many items as it asked for, and one that returned more items
@@ -12,19 +13,10 @@ int lb_scan_item(struct lb_scan *scan, const struct lb_event *note)
     struct lb_case *c = scan->c;
     if (!c->model->queue || scan->invoke == NULL || scan->invoke->op != LB_OP_CLAIM)
         return lb_scan_bad(scan, "an item outside of a claim");
-    if (c->items.n >= LB_NONE)
-        return lb_fail(c->err, LB_E_MEMORY, "more than %u operations on items", LB_NONE - 1);
-    struct lb_item_event *item = lb_array_push(&c->items, sizeof *item);
-    if (item == NULL)
+    struct lb_noted *noted = lb_array_push(&scan->noted, sizeof *noted);
+    if (noted == NULL)
         return lb_out_of_memory(c);
-    *item = (struct lb_item_event){.id = note->value,
-                                   .low = lb_low(scan->invoke->time_ns, scan->slack),
-                                   .log = scan->log,
-                                   .event = scan->index,
-                                   .lease_ms = c->model->lease ? note->arg : 0,
-                                   .class_no = scan->invoke->object,
-                                   .op = LB_OP_ITEM,
-                                   .type = LB_EV_OK};
+    *noted = (struct lb_noted){.id = note->value, .event = scan->index};
     return 0;
 }
 
@@ -64,11 +56,20 @@ static int push_unknown(struct lb_scan *scan, uint64_t n)
 static int claimed(struct lb_scan *scan, const struct lb_event *ok)
 {
     struct lb_case *c = scan->c;
-    struct lb_item_event *items = c->items.items;
+    const struct lb_noted *items = scan->noted.items;
+    uint64_t noted = scan->noted.n;
+    struct lb_item_event claim = {.low = lb_low(scan->invoke->time_ns, scan->slack),
+                                  .high = lb_high(ok->time_ns, scan->slack),
+                                  .log = scan->log};
+    int rc = 0;
     lb_scan_wait_end(scan, ok->time_ns, true);
-    for (size_t i = scan->claim_first; i < c->items.n; i++)
-        items[i].high = lb_high(ok->time_ns, scan->slack);
-    uint64_t noted = c->items.n - scan->claim_first;
+    for (size_t i = 0; i < noted && rc == 0; i++) {
+        claim.id = items[i].id;
+        claim.event = items[i].event;
+        rc = lb_ids_claim(c, &claim);
+    }
+    if (rc != 0)
+        return rc;
     c->out->measures.n_claims += noted;
     c->logs[scan->log].n_successes += noted;
     judge_bounds(scan, ok);
@@ -82,11 +83,8 @@ static int end_claim(struct lb_scan *scan, const struct lb_event *end, int type)
     c->logs[scan->log].n_attempts++;
     if (type == LB_EV_OK)
         return claimed(scan, end);
-    c->items.n = scan->claim_first; /* items that were not handed out */
-    if (type != LB_EV_FAIL) {
-        scan->has_unknown_grant = true;
+    if (type != LB_EV_FAIL)
         return push_unknown(scan, scan->invoke->arg);
-    }
     if (end->answer != LB_EMPTY) {
         c->out->measures.n_refusals += end->answer == LB_BUSY || end->answer == LB_TIMEOUT;
         return 0;
@@ -110,46 +108,27 @@ static int end_put(struct lb_scan *scan, const struct lb_event *end, int type)
         return 0;
     if (invoke->value > UINT64_MAX - invoke->arg)
         return lb_scan_bad(scan, "a put of more ids than there are");
-    struct lb_put *put = lb_array_push(&scan->c->puts, sizeof *put);
-    if (put == NULL)
-        return lb_out_of_memory(scan->c);
-    *put = (struct lb_put){.first = invoke->value,
-                           .low = lb_low(invoke->time_ns, scan->slack),
-                           .high = type == LB_EV_OK ? lb_high(end->time_ns, scan->slack) : LB_NEVER,
-                           .n = invoke->arg,
-                           .log = scan->log,
-                           .event = end != NULL ? scan->index : scan->invoke_index,
-                           .class_no = invoke->object,
-                           .type = (uint8_t)type};
-    const struct lb_put *first = scan->c->puts.items;
-    scan->c->classes_differ = scan->c->classes_differ || first->class_no != put->class_no;
-    return 0;
+    lb_finding_of(scan->c, LB_G_NO_LOSS)->n_tested += invoke->arg;
+    return lb_ids_put(
+        scan->c,
+        &(struct lb_put){.first = invoke->value,
+                         .low = lb_low(invoke->time_ns, scan->slack),
+                         .high = type == LB_EV_OK ? lb_high(end->time_ns, scan->slack) : LB_NEVER,
+                         .n = invoke->arg,
+                         .log = scan->log,
+                         .event = end != NULL ? scan->index : scan->invoke_index,
+                         .class_no = invoke->object});
 }
 
 static int end_item(struct lb_scan *scan, const struct lb_event *end, int type)
 {
-    struct lb_case *c = scan->c;
-    const struct lb_event *invoke = scan->invoke;
     if (type == LB_EV_FAIL)
         return 0;
-    if (c->items.n >= LB_NONE)
-        return lb_fail(c->err, LB_E_MEMORY, "more than %u operations on items", LB_NONE - 1);
-    struct lb_item_event *item = lb_array_push(&c->items, sizeof *item);
-    if (item == NULL)
-        return lb_out_of_memory(c);
-    bool ok = type == LB_EV_OK;
-    *item = (struct lb_item_event){.id = invoke->value,
-                                   .low = lb_low(invoke->time_ns, scan->slack),
-                                   .high = ok ? lb_high(end->time_ns, scan->slack) : LB_NEVER,
-                                   .log = scan->log,
-                                   .event = scan->invoke_index,
-                                   .lease_ms = ok ? end->arg : 0,
-                                   .class_no = invoke->object,
-                                   .op = invoke->op,
-                                   .type = (uint8_t)type,
-                                   .flags = ok ? end->flags : 0,
-                                   .is_unclear = scan->has_unknown_grant};
-    return 0;
+    return lb_ids_end(scan->c, &(struct lb_item_event){.id = scan->invoke->value,
+                                                       .log = scan->log,
+                                                       .op = scan->invoke->op,
+                                                       .type = (uint8_t)type,
+                                                       .flags = type == LB_EV_OK ? end->flags : 0});
 }
 
 int lb_scan_queue_end(struct lb_scan *scan, const struct lb_event *end, int type)

@@ -1,0 +1,411 @@
+/* What is known of each id of a queue, in one pass over the logs.
+ *
+ * Ids are handed out one after another, so a table with a place for each costs no search and no
+ * sort: an id's number is its place. The table covers half as many ids as there are events, from
+ * the smallest ids that the logs begin with; memory is only taken where a place is used. Nearly all
+ * ids are put once, claimed once and ended once by their claimer: their place says all there is to
+ * know, and their events need not be kept. An id to which more happened is odd: a second pass, in
+ * scan_items.c, takes its events out of the logs.
+ *
+ * Ids that lie far apart, or that are put twice, do not fit. Then the table is given up, every id
+ * is odd, and the ids come from the events and puts sorted by id. The verdicts are the same.
+ */
+#include "check_internal.h"
+
+#include <stdlib.h>
+
+/* --- the table --- */
+
+/* The first id that a log names, among its first events. */
+static bool first_id_of(const struct lb_log_view *log, uint64_t *ret_id)
+{
+    enum { FAR = 4096 };
+    const struct lb_span *span = log->spans;
+    for (size_t i = 0; log->n_spans > 0 && i < span->n && i < FAR; i++) {
+        const struct lb_event *e = &span->events[i];
+        if (e->op == LB_OP_ITEM || (e->op == LB_OP_PUT && e->type == LB_EV_INVOKE)) {
+            *ret_id = e->value;
+            return true;
+        }
+    }
+    return false;
+}
+
+void lb_ids_open(struct lb_case *c)
+{
+    enum { SPARE = 64 };
+    uint64_t smallest = UINT64_MAX, id, room = c->history->n_events / 2 + SPARE;
+    bool is_any = false;
+    for (size_t i = 0; i < c->history->n_logs; i++)
+        if (first_id_of(&c->history->logs[i], &id)) {
+            smallest = id < smallest ? id : smallest;
+            is_any = true;
+        }
+    if (!is_any || room >= LB_NONE)
+        return;
+    /* Untouched pages cost nothing; a system that promises no more than it has may refuse. */
+    c->table = calloc(room + 1, sizeof *c->ids);
+    if (c->table == NULL)
+        return;
+    uintptr_t line = (uintptr_t)c->table + sizeof *c->ids - 1; /* each id in one cache line */
+    c->ids = (struct lb_id *)(line - line % sizeof *c->ids);
+    c->ids_room = room;
+    c->is_dense = true;
+    c->first_id = smallest > room / 8 ? smallest - room / 8 : 0;
+    c->lowest = room;
+}
+
+static void close_table(struct lb_case *c)
+{
+    free(c->table);
+    c->ids = c->table = NULL;
+    c->n_ids = c->ids_room = 0;
+    c->is_dense = false;
+}
+
+void lb_ids_release(struct lb_case *c)
+{
+    if (!c->is_dense)
+        free(c->ids);
+    else
+        close_table(c);
+}
+
+static int push_put(struct lb_case *c, const struct lb_put *put)
+{
+    struct lb_put *slot = lb_array_push(&c->puts, sizeof *slot);
+    if (slot == NULL)
+        return lb_out_of_memory(c);
+    *slot = *put;
+    return 0;
+}
+
+/* Gives the table up; the puts that it knows are kept. */
+static int abandon(struct lb_case *c)
+{
+    int rc = 0;
+    for (const struct lb_id *id = c->ids + c->lowest; id < c->ids + c->n_ids && rc == 0; id++) {
+        if (id->is_put)
+            rc = push_put(c, &(struct lb_put){.first = id->id,
+                                              .low = id->put_low,
+                                              .high = id->put_high,
+                                              .n = 1,
+                                              .log = id->put_log,
+                                              .event = id->put_event,
+                                              .class_no = id->class_no});
+        c->n_releases -= id->is_ended && !id->is_odd;
+    }
+    close_table(c);
+    return rc;
+}
+
+/* The id's place, made its own. */
+static struct lb_id *take_place(struct lb_case *c, uint64_t id)
+{
+    struct lb_id *place = lb_id_place(c, id);
+    if (place == NULL)
+        return NULL;
+    size_t i = (size_t)(place - c->ids);
+    place->id = id;
+    place->n = 1;
+    c->n_ids = i >= c->n_ids ? i + 1 : c->n_ids;
+    c->lowest = i < c->lowest ? i : c->lowest;
+    return place;
+}
+
+static void make_odd(struct lb_case *c, struct lb_id *id)
+{
+    if (id->is_odd)
+        return;
+    id->is_odd = 1;
+    c->n_odd++;
+    c->n_releases -= id->is_ended; /* it is judged with its events */
+}
+
+static bool fits(const struct lb_case *c, const struct lb_put *put)
+{
+    uint64_t i = put->first - c->first_id;
+    if (i >= c->ids_room || put->n > c->ids_room - i)
+        return false;
+    for (uint64_t k = i; k < i + put->n; k++)
+        if (c->ids[k].is_put)
+            return false;
+    return true;
+}
+
+static void set_put(struct lb_id *id, const struct lb_put *put)
+{
+    id->put_low = put->low;
+    id->put_high = put->high;
+    id->put_log = put->log & (LB_MAX_LOGS - 1);
+    id->put_event = put->event;
+    id->class_no = put->class_no;
+    id->is_put = 1;
+}
+
+int lb_ids_put(struct lb_case *c, const struct lb_put *put)
+{
+    c->classes_differ = c->classes_differ || (c->has_put && c->first_class != put->class_no);
+    c->first_class = put->class_no;
+    c->has_put = true;
+    if (c->is_dense && !fits(c, put)) {
+        int rc = abandon(c);
+        if (rc != 0)
+            return rc;
+    }
+    if (!c->is_dense)
+        return push_put(c, put);
+    for (uint32_t i = 0; i < put->n; i++)
+        set_put(take_place(c, put->first + i), put);
+    return 0;
+}
+
+static void set_claim(struct lb_id *id, const struct lb_item_event *claim)
+{
+    id->claim_low = claim->low;
+    id->claim_high = claim->high;
+    id->claim_event = claim->event;
+    id->claim_log = claim->log & (LB_MAX_LOGS - 1);
+    id->is_claimed = 1;
+}
+
+int lb_ids_claim(struct lb_case *c, const struct lb_item_event *claim)
+{
+    struct lb_id *id = take_place(c, claim->id);
+    if (id == NULL)
+        return c->is_dense ? abandon(c) : 0;
+    if (id->is_claimed || id->is_odd)
+        make_odd(c, id);
+    else
+        set_claim(id, claim);
+    return 0;
+}
+
+int lb_ids_end(struct lb_case *c, const struct lb_item_event *end)
+{
+    struct lb_id *id = take_place(c, end->id);
+    if (id == NULL)
+        return c->is_dense ? abandon(c) : 0;
+    bool is_plain = id->is_claimed && !id->is_ended && !id->is_odd && id->claim_log == end->log &&
+                    (end->op == LB_OP_COMPLETE || end->op == LB_OP_ERROR) &&
+                    end->type == LB_EV_OK && (end->flags & LB_EVF_EFFECTIVE) != 0;
+    if (is_plain) {
+        id->is_ended = 1;
+        c->n_releases++;
+    } else {
+        make_odd(c, id);
+    }
+    return 0;
+}
+
+/* --- odd ids, from their events --- */
+
+/* Was the item certainly free after its last claim? The events of one id. */
+static bool is_given_back(const struct lb_case *c, const struct lb_key *keys, size_t n,
+                          uint64_t last_high)
+{
+    const struct lb_item_event *items = c->items.items;
+    bool given_back = false;
+    for (size_t k = 0; k < n; k++) {
+        const struct lb_item_event *e = &items[keys[k].index];
+        if (e->high <= last_high)
+            continue;
+        if (e->op != LB_OP_FREE && e->op != LB_OP_RENEW_ITEM)
+            return false; /* finished, or something else, after the last claim */
+        if (e->op == LB_OP_FREE && e->type == LB_EV_OK && (e->flags & LB_EVF_EFFECTIVE) != 0 &&
+            e->low > last_high)
+            given_back = true;
+    }
+    return given_back;
+}
+
+/* The claims among the events of one id. */
+static void collect_claims(const struct lb_case *c, const struct lb_key *keys, size_t n,
+                           struct lb_id *id)
+{
+    const struct lb_item_event *items = c->items.items;
+    uint64_t last_high = 0;
+    id->is_claimed = 0;
+    for (size_t k = 0; k < n; k++) {
+        const struct lb_item_event *e = &items[keys[k].index];
+        if (e->op != LB_OP_ITEM)
+            continue;
+        last_high = e->high > last_high ? e->high : last_high;
+        if (!id->is_claimed || e->high < id->claim_high)
+            set_claim(id, e);
+    }
+    id->is_given_back = id->is_claimed && c->model->drained && is_given_back(c, keys, n, last_high);
+}
+
+static int sort_items(struct lb_case *c)
+{
+    const struct lb_item_event *items = c->items.items;
+    c->by_id = malloc((c->items.n + 1) * sizeof *c->by_id);
+    if (c->by_id == NULL)
+        return lb_out_of_memory(c);
+    for (size_t i = 0; i < c->items.n; i++)
+        c->by_id[i] = (struct lb_key){.key = items[i].id, .index = (uint32_t)i};
+    return lb_sort(c->by_id, c->items.n) != 0 ? lb_out_of_memory(c) : 0;
+}
+
+/* --- ids that are not dense --- */
+
+struct put_index {
+    struct lb_put *puts; /* by first id */
+    size_t n, hint;
+    uint64_t *reach; /* largest last id of the puts up to here */
+};
+
+static uint64_t last_id(const struct lb_put *put)
+{
+    return put->first + (put->n - 1);
+}
+
+static int put_index_init(struct put_index *index, const struct lb_case *c)
+{
+    const struct lb_put *puts = c->puts.items;
+    size_t n = c->puts.n;
+    struct lb_key *keys = malloc((n + 1) * sizeof *keys);
+    *index = (struct put_index){.puts = malloc((n + 1) * sizeof *index->puts),
+                                .n = n,
+                                .reach = malloc((n + 1) * sizeof *index->reach)};
+    int rc = keys == NULL || index->puts == NULL || index->reach == NULL ? LB_E_MEMORY : 0;
+    for (size_t i = 0; i < n && rc == 0; i++)
+        keys[i] = (struct lb_key){.key = puts[i].first, .index = (uint32_t)i};
+    if (rc == 0)
+        rc = lb_sort(keys, n);
+    for (size_t i = 0; i < n && rc == 0; i++) {
+        index->puts[i] = puts[keys[i].index];
+        uint64_t last = last_id(&index->puts[i]);
+        index->reach[i] = i > 0 && index->reach[i - 1] > last ? index->reach[i - 1] : last;
+    }
+    free(keys);
+    return rc;
+}
+
+static void put_index_release(struct put_index *index)
+{
+    free(index->puts);
+    free(index->reach);
+}
+
+/* The puts of an id; ids only grow from call to call. Of several, the first that was asked for is
+ * the earliest that it can have been there, and the first that was acknowledged the latest. */
+static void find_put(struct put_index *index, struct lb_id *id)
+{
+    while (index->hint < index->n && index->puts[index->hint].first <= id->id)
+        index->hint++;
+    for (size_t i = index->hint; i > 0 && index->reach[i - 1] >= id->id; i--) {
+        const struct lb_put *put = &index->puts[i - 1];
+        if (last_id(put) < id->id)
+            continue;
+        uint64_t low = id->is_put && id->put_low < put->low ? id->put_low : put->low;
+        if (!id->is_put || put->high < id->put_high ||
+            (put->high == id->put_high && put->low < id->put_low))
+            set_put(id, put);
+        id->put_low = low;
+    }
+}
+
+static struct lb_id *push_id(struct lb_array *ids, const struct lb_id *id)
+{
+    struct lb_id *slot = lb_array_push(ids, sizeof *slot);
+    if (slot != NULL)
+        *slot = *id;
+    return slot;
+}
+
+/* The acknowledged ids that nobody claimed: one entry a put, each id once. */
+static int add_unclaimed(struct lb_array *ids, const struct put_index *index)
+{
+    size_t n_claimed = ids->n, k = 0;
+    uint64_t next_id = 0;
+    for (size_t i = 0; i < index->n; i++) {
+        const struct lb_put *put = &index->puts[i];
+        uint64_t last = last_id(put);
+        struct lb_id one = {0};
+        if (put->high == LB_NEVER || last < next_id)
+            continue;
+        for (uint64_t id = put->first > next_id ? put->first : next_id; id <= last;) {
+            const struct lb_id *claimed = ids->items;
+            while (k < n_claimed && claimed[k].id < id)
+                k++;
+            bool is_claimed = k < n_claimed && claimed[k].id == id;
+            uint64_t end = k < n_claimed && claimed[k].id <= last ? claimed[k].id : last + 1;
+            if (!is_claimed && one.n == 0)
+                one.id = id;
+            one.n += is_claimed ? 0 : (uint32_t)(end - id);
+            id = is_claimed ? id + 1 : end;
+            if (id == 0)
+                break; /* past the largest number */
+        }
+        set_put(&one, put);
+        if (one.n > 0 && push_id(ids, &one) == NULL)
+            return LB_E_MEMORY;
+        if (last == UINT64_MAX)
+            break;
+        next_id = last + 1;
+    }
+    return 0;
+}
+
+static int build_ids(struct lb_case *c)
+{
+    struct put_index index;
+    struct lb_array ids = {0};
+    int rc = put_index_init(&index, c);
+    for (size_t i = 0, first; i < c->items.n && rc == 0;) {
+        for (first = i; i < c->items.n && c->by_id[i].key == c->by_id[first].key;)
+            i++;
+        struct lb_id id = {.id = c->by_id[first].key, .n = 1, .is_odd = 1};
+        collect_claims(c, c->by_id + first, i - first, &id);
+        if (!id.is_claimed)
+            continue;
+        find_put(&index, &id);
+        rc = push_id(&ids, &id) == NULL ? LB_E_MEMORY : 0;
+    }
+    if (rc == 0)
+        rc = add_unclaimed(&ids, &index);
+    put_index_release(&index);
+    c->ids = ids.items;
+    c->n_ids = ids.n;
+    return rc != 0 ? lb_out_of_memory(c) : 0;
+}
+
+/* --- the end of the first pass --- */
+
+/* Items that the dead had in hand: their events are looked at by item_deaths.c. */
+static void find_deaths(struct lb_case *c)
+{
+    bool is_any = false;
+    for (size_t i = 0; i < c->history->n_logs; i++)
+        is_any = is_any || c->logs[i].death_ns != LB_NEVER;
+    for (struct lb_id *id = c->ids; id < c->ids + c->n_ids && is_any; id++)
+        if (id->is_claimed && !id->is_ended && c->logs[id->claim_log].death_ns != LB_NEVER)
+            make_odd(c, id);
+}
+
+int lb_ids_finish(struct lb_case *c)
+{
+    if (c->is_dense && c->n_ids > 0) { /* from the first one that is used */
+        c->ids += c->lowest;
+        c->n_ids -= c->lowest;
+        c->ids_room -= c->lowest;
+        c->first_id += c->lowest;
+    }
+    if (c->is_dense)
+        find_deaths(c);
+    if (c->is_dense && c->n_odd == 0)
+        return 0;
+    int rc = lb_scan_items(c);
+    if (rc == 0)
+        rc = sort_items(c);
+    if (rc != 0 || !c->is_dense)
+        return rc != 0 ? rc : build_ids(c);
+    for (size_t i = 0, first; i < c->items.n;) {
+        for (first = i; i < c->items.n && c->by_id[i].key == c->by_id[first].key;)
+            i++;
+        collect_claims(c, c->by_id + first, i - first, lb_id_place(c, c->by_id[first].key));
+    }
+    return 0;
+}

@@ -1,0 +1,131 @@
+/* The second pass over a queue's logs: takes out what happened to the ids that ids.c could not
+ * follow by itself. The first pass has proved the grammar.
+ *
+ * A claim's items are notes before its end; they count only if it ended ok.
+ */
+#include "check_internal.h"
+
+struct item_scan {
+    struct lb_case *c;
+    uint32_t log;
+    uint64_t slack;
+    const struct lb_event *invoke; /* of the operation under way; NULL */
+    uint32_t invoke_index;
+    size_t claim_first; /* the items of the claim under way */
+    bool is_unclear;    /* it may hold items that it was not told of */
+};
+
+static bool is_wanted(const struct lb_case *c, uint64_t id)
+{
+    const struct lb_id *place = lb_id_place(c, id);
+    return !c->is_dense || (place != NULL && place->is_odd);
+}
+
+static int push_item(struct lb_case *c, const struct lb_item_event *item)
+{
+    if (c->items.n >= LB_NONE)
+        return lb_fail(c->err, LB_E_MEMORY, "more than %u operations on items", LB_NONE - 1);
+    struct lb_item_event *slot = lb_array_push(&c->items, sizeof *slot);
+    if (slot == NULL)
+        return lb_out_of_memory(c);
+    *slot = *item;
+    return 0;
+}
+
+static int push_claimed(struct item_scan *scan, const struct lb_event *note, uint32_t index)
+{
+    struct lb_case *c = scan->c;
+    return push_item(c, &(struct lb_item_event){.id = note->value,
+                                                .low = lb_low(scan->invoke->time_ns, scan->slack),
+                                                .log = scan->log,
+                                                .event = index,
+                                                .lease_ms = c->model->lease ? note->arg : 0,
+                                                .class_no = scan->invoke->object,
+                                                .op = LB_OP_ITEM,
+                                                .type = LB_EV_OK});
+}
+
+static void end_claim(struct item_scan *scan, const struct lb_event *end, int type)
+{
+    struct lb_case *c = scan->c;
+    struct lb_item_event *items = c->items.items;
+    if (type != LB_EV_OK)
+        c->items.n = scan->claim_first; /* items that were not handed out */
+    for (size_t i = scan->claim_first; i < c->items.n; i++)
+        items[i].high = lb_high(end->time_ns, scan->slack);
+    if (type == LB_EV_INFO || type == LB_EV_NONE)
+        scan->is_unclear = true;
+}
+
+static int push_end(struct item_scan *scan, const struct lb_event *end, int type)
+{
+    const struct lb_event *invoke = scan->invoke;
+    bool ok = type == LB_EV_OK;
+    return push_item(
+        scan->c, &(struct lb_item_event){.id = invoke->value,
+                                         .low = lb_low(invoke->time_ns, scan->slack),
+                                         .high = ok ? lb_high(end->time_ns, scan->slack) : LB_NEVER,
+                                         .log = scan->log,
+                                         .event = scan->invoke_index,
+                                         .lease_ms = ok ? end->arg : 0,
+                                         .class_no = invoke->object,
+                                         .op = invoke->op,
+                                         .type = (uint8_t)type,
+                                         .flags = ok ? end->flags : 0,
+                                         .is_unclear = scan->is_unclear});
+}
+
+/* end: NULL if the operation was never answered. */
+static int scan_end(struct item_scan *scan, const struct lb_event *end, int type)
+{
+    int rc = 0;
+    switch (scan->invoke->op) {
+    case LB_OP_CLAIM:
+        end_claim(scan, end, type);
+        break;
+    case LB_OP_COMPLETE:
+    case LB_OP_ERROR:
+    case LB_OP_FREE:
+    case LB_OP_CLEAR_ERROR:
+    case LB_OP_RENEW_ITEM:
+        if (type != LB_EV_FAIL && is_wanted(scan->c, scan->invoke->value))
+            rc = push_end(scan, end, type);
+        break;
+    default:
+        break;
+    }
+    scan->invoke = NULL;
+    return rc;
+}
+
+static int scan_event(struct item_scan *scan, const struct lb_event *e, uint32_t index)
+{
+    switch (e->type) {
+    case LB_EV_INVOKE:
+        scan->invoke = e;
+        scan->invoke_index = index;
+        scan->claim_first = scan->c->items.n;
+        return 0;
+    case LB_EV_NOTE:
+        return e->op == LB_OP_ITEM && is_wanted(scan->c, e->value) ? push_claimed(scan, e, index)
+                                                                   : 0;
+    default:
+        return scan_end(scan, e, e->type);
+    }
+}
+
+int lb_scan_items(struct lb_case *c)
+{
+    int rc = 0;
+    for (size_t i = 0; i < c->history->n_logs && rc == 0; i++) {
+        const struct lb_log_view *view = &c->history->logs[i];
+        struct item_scan scan = {.c = c, .log = (uint32_t)i, .slack = view->uncertainty_ns};
+        uint32_t index = 0;
+        for (size_t s = 0; s < view->n_spans; s++)
+            for (size_t k = 0; k < view->spans[s].n && rc == 0; k++)
+                rc = scan_event(&scan, &view->spans[s].events[k], index++);
+        if (rc == 0 && scan.invoke != NULL)
+            rc = scan_end(&scan, NULL, LB_EV_NONE);
+    }
+    return rc;
+}
