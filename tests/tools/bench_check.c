@@ -1,21 +1,26 @@
 /* Measures the judge: writes a history of a lock or queue that works, reads it back and judges it.
  *
  *   bench_check write FILE mutex|poll|queue EVENTS WORKERS RESOURCES
- *   bench_check judge FILE      one line: events, seconds, memory, verdicts
+ *   bench_check judge FILE      one line: events, seconds, memory, verdict
+ *   bench_check read FILE       a text format: bytes, seconds, and seconds of read(2) alone
  *   bench_check memory          the machine's memory bandwidth
  *
  * Writing and judging are processes of their own, so that the judge's memory is its own.
+ * scripts/bench-check runs them and holds the bars.
  */
 #include "check.h"
 #include "check_meta.h"
 #include "clock.h"
+#include "jepsen.h"
 #include "random.h"
 #include "units.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 struct writer {
     struct lb_log *logs;
@@ -191,6 +196,41 @@ static int judge(const char *path)
     return 0;
 }
 
+/* Seconds in which the file's bytes are copied into memory, and how many they are; -1: cannot. */
+static double read_alone(const char *path, uint64_t *ret_bytes)
+{
+    enum { BYTES = 1 << 20 };
+    char *buffer = malloc(BYTES);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = -1;
+    uint64_t begin = lb_now_ns();
+    *ret_bytes = 0;
+    while (fd >= 0 && buffer != NULL && (n = read(fd, buffer, BYTES)) > 0)
+        *ret_bytes += (uint64_t)n;
+    uint64_t end = lb_now_ns();
+    free(buffer);
+    if (fd >= 0)
+        close(fd);
+    return n < 0 ? -1 : (double)(end - begin) / 1e9;
+}
+
+static int read_text(const char *path)
+{
+    struct lb_error err = {0};
+    struct lb_history_view view;
+    struct lb_read_facts facts;
+    uint64_t bytes;
+    double alone = read_alone(path, &bytes);
+    uint64_t begin = lb_now_ns();
+    if (lb_history_read(path, NULL, &view, &facts, &err) != 0)
+        return fail(&err);
+    double took = (double)(lb_now_ns() - begin) / 1e9;
+    printf("%llu events, %llu bytes in %.3f s; read(2) alone %.3f s\n",
+           (unsigned long long)view.n_events, (unsigned long long)bytes, took, alone);
+    lb_history_release(&view);
+    return 0;
+}
+
 /* How fast one core reads memory that no cache holds: the bound of any judge. */
 static int memory(void)
 {
@@ -220,11 +260,14 @@ int main(int argc, char **argv)
         return memory();
     if (argc == 3 && strcmp(argv[1], "judge") == 0)
         return judge(argv[2]);
+    if (argc == 3 && strcmp(argv[1], "read") == 0)
+        return read_text(argv[2]);
     if (argc == 7 && strcmp(argv[1], "write") == 0 && lb_parse_count(argv[4], &events) == 0 &&
         lb_parse_count(argv[5], &workers) == 0 && lb_parse_count(argv[6], &resources) == 0 &&
         workers > 0 && resources > 0)
         return write_history(argv[2], argv[3], events, (uint32_t)workers, (uint32_t)resources);
     fprintf(stderr, "usage: bench_check write FILE mutex|poll|queue EVENTS WORKERS RESOURCES\n"
-                    "       bench_check judge FILE\n       bench_check memory\n");
+                    "       bench_check judge FILE\n       bench_check read FILE\n"
+                    "       bench_check memory\n");
     return 2;
 }
