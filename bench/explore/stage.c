@@ -123,12 +123,19 @@ static void let_go(struct lb_player *player)
 /* Ends the player's script where it is; its transaction is rolled back. */
 static int dismiss(struct lb_stage *stage, struct lb_player *player, struct lb_error *err)
 {
+    int r = 0;
     atomic_store(&player->give_up, true);
     see_arrivals(stage);
-    if (player->state == LB_PLAYER_ACTS || player->state == LB_PLAYER_BLOCKED)
-        lb_session_cancel(&player->session);
-    else if (player->state == LB_PLAYER_STANDS && !player->in_script)
+    if (player->state == LB_PLAYER_ACTS || player->state == LB_PLAYER_BLOCKED) {
+        /* Only what waits is cancelled: the end of another may have set it free, and then the
+         * cancellation would hit its rollback. */
+        player->state = LB_PLAYER_ACTS;
+        r = settle(stage, 0, err);
+        if (player->state == LB_PLAYER_BLOCKED)
+            lb_session_cancel(&player->session);
+    } else if (player->state == LB_PLAYER_STANDS && !player->in_script) {
         player->state = LB_PLAYER_FINISHED;
+    }
     while (player->state != LB_PLAYER_FINISHED) {
         if (player->state == LB_PLAYER_STANDS)
             let_go(player);
@@ -137,10 +144,17 @@ static int dismiss(struct lb_stage *stage, struct lb_player *player, struct lb_e
         see_arrivals(stage);
     }
     const char *sql = lb_reset_session_sql(stage->db);
-    int r = 0;
-    if (sql != NULL && stage->used_advisory && player->session.conn != NULL)
+    if (r == 0 && sql != NULL && stage->used_advisory && player->session.conn != NULL)
         r = stage->db->run(player->session.conn, sql, err);
     return r < 0 ? r : 0;
+}
+
+void lb_stage_dismiss_all(struct lb_stage *stage)
+{
+    struct lb_error ignored;
+    for (uint32_t i = 0; i < stage->n_players; i++)
+        if (stage->players[i].handover.is_open && stage->players[i].state != LB_PLAYER_FINISHED)
+            dismiss(stage, &stage->players[i], &ignored);
 }
 
 /* --- the system --- */

@@ -153,7 +153,9 @@ struct lb_stage {
  * failure. */
 int lb_stage_open(struct lb_stage *stage, const struct lb_explore_plan *plan, struct lb_error *err);
 int lb_stage_close(struct lb_stage *stage, struct lb_error *err);
-/* stage.c: the stage as a system to be searched. arg is the stage. */
+/* stage.c: ends every player's script where it is: after a failure, before the stage is closed. */
+void lb_stage_dismiss_all(struct lb_stage *stage);
+/* The stage as a system to be searched. arg is the stage. */
 extern const struct lb_system lb_stage_system;
 
 /* gate.c */

@@ -250,6 +250,7 @@ static void close_player(struct lb_player *player)
 
 int lb_stage_close(struct lb_stage *stage, struct lb_error *err)
 {
+    lb_stage_dismiss_all(stage);
     stage->is_open = false;
     lb_stage_forget_acts(stage);
     for (uint32_t i = 0; i < stage->n_players; i++)

@@ -1,0 +1,110 @@
+#!/usr/bin/env perl
+# Exploring finds the broken controls, with witnesses as short as a textbook's, and finds nothing in
+# their repaired twins. On SQLite always, on the servers in LB_TEST_URIS as far as they are there.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use JSON::PP;
+use Lockbench;
+use Test::More;
+
+my %engine = (sqlite => 'sqlite:');
+for my $uri (split /\n/, $ENV{LB_TEST_URIS} // '') {
+    $engine{postgres} //= $uri if $uri =~ /^postgres/;
+    $engine{mariadb}  //= $uri if $uri =~ /^(?:mariadb|mysql)/;
+}
+
+# (status, result, stderr)
+sub explore
+{
+    my ($engine, $strategy, @args) = @_;
+    my ($status, $out, $err) =
+        lockbench('explore', '-s', $strategy, '-d', $engine{$engine}, '--format', 'json', @args);
+    my $result = eval { decode_json($out) };
+    diag "$strategy on $engine: $err$out" unless $result;
+    return ($status, $result // {}, $err);
+}
+
+# What a violation is made of, to compare two of them; but what time it was is no part of it.
+sub essence
+{
+    my ($witness) = @_;
+    return s/\b[0-9]{13}\b/NOW/gr for join "\n", $witness->{schedule}, "@{ $witness->{violated} }",
+        map { join ' ', @$_{qw(step worker statement answer rows changed late result)} } @{ $witness->{steps} };
+}
+
+# Broken controls that need no planner's help: where, what they break, in how many statements a
+# textbook would show it, and what else it takes.
+my @broken = (
+    ['fifo-poll',       'postgres', 'exclusive',    6],
+    ['fifo-poll',       'postgres', 'exclusive',    8, '--opt', 'insert=transaction'],
+    ['fifo-poll',       'mariadb',  'exclusive',    6],
+    ['lease-update',    'sqlite',   'progress',     4],
+    ['lease-update',    'postgres', 'progress',     4],
+    ['read-then-write', 'sqlite',   'exclusive',    6],
+    ['read-then-write', 'postgres', 'exclusive',    6],
+    ['read-then-write', 'mariadb',  'exclusive',    6],
+    ['count-gate',      'postgres', 'exclusive',    6],
+    ['count-gate',      'mariadb',  'exclusive',    6],
+    ['naive-claim',     'postgres', 'no-duplicate', 4],
+    ['autocommit-skip', 'sqlite',   'no-duplicate', 6, '--workers', 3],
+    ['autocommit-skip', 'postgres', 'no-duplicate', 8],
+    ['merge-unlocked',  'postgres', 'no-duplicate', 8],
+);
+for my $case (@broken) {
+    my ($strategy, $engine, $guarantee, $most, @args) = @$case;
+    SKIP: {
+        skip "no $engine server", 1 unless defined $engine{$engine};
+        subtest "$strategy on $engine: $guarantee" => sub {
+            my ($status, $found) = explore($engine, $strategy, @args);
+            my $witness = $found->{witness} // {};
+            is $status, 1, 'exit status';
+            is $found->{verdicts}{$guarantee}, 'violated', 'found';
+            ok $witness->{confirmed}, 'confirmed by a replay';
+            cmp_ok $witness->{statements} // 999, '<=', $most, "in at most $most statements";
+            my ($again, $replayed) =
+                explore($engine, $strategy, @args, '--replay', $witness->{schedule} // '0');
+            is $again, 1, 'replayed: exit status';
+            is essence($replayed->{witness}), essence($witness), 'replayed: the same';
+        };
+    }
+}
+
+# The repaired twins, and what else claims as much: completely, and clean.
+my %clean = (
+    sqlite => [
+        ['fifo-poll', '--rounds', 2], ['lease-update-safe', '--rounds', 2], ['cas', '--workers', 3],
+        ['skip-locked', '--workers', 3], ['count-gate', '--rounds', 2]
+    ],
+    postgres => [
+        ['fifo-poll-safe'], ['lease-update-safe', '--rounds', 2], ['unique-mutex'], ['skip-locked'],
+        ['cas'], ['merge-table-lock'], ['serializable-claim'], ['slots', '--capacity', 2, '--workers', 3]
+    ],
+    mariadb => [['skip-locked-hold'], ['lease-update-safe'], ['row-lock-nowait'], ['advisory-session']]
+);
+for my $engine (sort keys %clean) {
+    SKIP: {
+        skip "no $engine server", 1 unless defined $engine{$engine};
+        for my $case (@{ $clean{$engine} }) {
+            my ($strategy, @args) = @$case;
+            my ($status, $found) = explore($engine, $strategy, @args);
+            ok $status == 0 && $found->{complete} && !grep({ $_ eq 'violated' } values %{ $found->{verdicts} }),
+                "$strategy @args on $engine is complete and clean"
+                or diag explain $found;
+        }
+    }
+}
+
+# Sleep sets leave out nothing: without them the verdicts are the same. Every order of every step is
+# run only where that ends in seconds.
+for my $strategy (qw(fifo-poll read-then-write naive-claim complete-by-id lease-update table-lock)) {
+    my ($status, $reduced) = explore('sqlite', $strategy);
+    my ($plain_status, $plain) = explore('sqlite', $strategy, '--no-reduction');
+    ok $reduced->{complete} && $plain->{complete}, "$strategy: reduced and unreduced are complete";
+    is_deeply [$plain_status, $plain->{verdicts}], [$status, $reduced->{verdicts}],
+        "$strategy: reduced and unreduced agree";
+    cmp_ok $plain->{schedules}, '>=', $reduced->{schedules}, "$strategy: $plain->{schedules} schedules become $reduced->{schedules}";
+}
+
+done_testing;
