@@ -123,7 +123,7 @@ static int add_result(struct lb_stored *result, json_t *results, struct lb_error
             rc = add_history(directory, cell, err);
         drop_repeated(json_object_get(cell, "runs"));
     }
-    if (rc == 0)
+    if (rc == 0 && json_object_get(result->json, "plans") == NULL) /* which has its own */
         rc = lb_page_fits(result->json, err);
     if (rc != 0)
         return rc;

@@ -54,6 +54,18 @@ LB.bytes = function (v) {
   return LB.scaled(v, [[1e3, " kB"], [1e6, " MB"], [1e9, " GB"]]);
 };
 
+/* On an axis, zeros at the end say nothing. */
+LB.trim = function (text) { return text.replace(/(\.\d*?)0+(?!\d)/, "$1").replace(/\.(?!\d)/, ""); };
+LB.axisCount = function (v) { return LB.trim(LB.count(v)); };
+LB.axisNs = function (v) { return v === 0 ? "0" : LB.trim(LB.ns(v)); };
+
+/* Times of an axis from low to high, with as many digits as its steps need. */
+LB.timesOf = function (low, high, n) {
+  var unit = [[1e9, " s"], [1e6, " ms"], [1e3, " \u00b5s"], [1, " ns"]].filter(function (u) { return high >= u[0]; })[0] || [1, " ns"];
+  var step = (high - low) / n / unit[0], decimals = Math.max(0, Math.min(9, 1 - Math.floor(Math.log10(step))));
+  return function (v) { return LB.trim((v / unit[0]).toFixed(decimals)) + unit[1]; };
+};
+
 LB.whole = function (v) {
   return LB.isNumber(v) ? String(v).replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f") : "n/a";
 };

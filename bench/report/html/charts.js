@@ -89,7 +89,7 @@ LB.axis = function (frame, scale, side, options) {
   var axis = d3.svg.axis().scale(scale).orient(side).outerTickSize(0).innerTickSize(4).tickPadding(5);
   if (options.values) axis.tickValues(options.values);
   else axis.ticks(options.ticks || 5);
-  axis.tickFormat(options.format || LB.count);
+  axis.tickFormat(options.format || LB.axisCount);
   var g = frame.g.append("g").attr("class", "axis").attr("aria-hidden", "true");
   if (side === "bottom") g.attr("transform", "translate(0," + frame.height + ")");
   if (options.grid) axis.innerTickSize(side === "bottom" ? -frame.height : -frame.width);
@@ -102,6 +102,12 @@ LB.axis = function (frame, scale, side, options) {
   return g;
 };
 
+/* An axis of nanoseconds, a tick for so many pixels. */
+LB.timeAxis = function (frame, scale, each, label, plain) {
+  var n = Math.max(2, Math.floor(frame.width / each)), domain = scale.domain();
+  return LB.axis(frame, scale, "bottom", { ticks: n, format: LB.timesOf(domain[0], domain[1], n), grid: !plain, label: label || "since the run began" });
+};
+
 /* Powers of ten within a range, and of few their 2 and 5 too. */
 LB.decades = function (low, high) {
   var values = [], first = Math.floor(Math.log10(low)), last = Math.ceil(Math.log10(high));
@@ -110,6 +116,7 @@ LB.decades = function (low, high) {
       var v = m * Math.pow(10, e);
       if (v >= low * 0.999 && v <= high * 1.001) values.push(v);
     });
+  if (values.length < 3) return d3.scale.linear().domain([low, high]).ticks(5).filter(function (v) { return v > 0; });
   return values;
 };
 

@@ -28,7 +28,8 @@ LB.detail = function () {
     draw(cell);
     if (jump) { section.scrollIntoView(); select.focus({ preventScroll: true }); }
   };
-  LB.show(cells.filter(LB.isViolated).filter(function (c) { return c.history; })[0] || cells.filter(LB.isViolated)[0] || cells[0]);
+  function worth(c) { return (LB.verdictOf(c).cls === "violated" ? 4 : 0) + (LB.isViolated(c) ? 2 : 0) + (c.history && c.history.zooms.some(function (z) { return LB.doubles(z.holds).length; }) ? 1 : 0); }
+  LB.show(cells.slice().sort(function (a, b) { return worth(b) - worth(a) || a.id - b.id; })[0]);
 };
 
 LB.drawCell = function (body, cell) {
@@ -64,7 +65,7 @@ LB.zooms = function (body, cell) {
     LB.figure(body, {
       title: "Holds around the violation of " + zoom.guarantee + (f.witnesses.length > 1 ? ", " + (zoom.witness + 1) + " of " + f.witnesses.length + " shown" : ""),
       note: witness.text + "." + (zoom.omitted ? " " + zoom.omitted + " other holds in this window are not drawn." : ""),
-      key: [["hold", cell.history.is_queue ? "this item in hand" : "this resource held"], ["hold other", "others"], ["wait", "an operation of the witness, asked until answered"], ["bad-fill", "held twice"]],
+      key: [["hold", cell.history.is_queue ? "this item in hand" : "this resource held"], ["hold other", "others"], ["wait", "an operation of the witness, asked until answered"]].concat(LB.doubles(zoom.holds).length ? [["bad-fill", "held twice"]] : []),
       draw: function (svg, width) { LB.zoomChart(svg, width, zoom, witness, lanes); },
       table: function () {
         return LB.table({ label: "Holds around the violation", columns: [{ label: "worker", num: true }, { label: cell.history.is_queue ? "item" : "resource", num: true }, { label: "from", num: true }, { label: "to", num: true }, { label: "" }],
@@ -75,10 +76,10 @@ LB.zooms = function (body, cell) {
 };
 
 LB.zoomChart = function (svg, width, zoom, witness, lanes) {
-  var step = lanes.length > 24 ? 12 : 24, f = LB.frame(svg, width, lanes.length * step, [8, 12, 38, 78]);
+  var step = lanes.length > 24 ? 12 : 24, f = LB.frame(svg, width, lanes.length * step, [10, 12, 38, 78]);
   var x = d3.scale.linear().domain([zoom.from_ns, zoom.to_ns]).range([0, f.width]).clamp(true);
   function y(worker) { return lanes.indexOf(worker) * step; }
-  LB.axis(f, x, "bottom", { ticks: Math.max(2, Math.floor(f.width / 120)), format: LB.ns, grid: true, label: "since the run began" });
+  LB.timeAxis(f, x, 120);
   lanes.forEach(function (worker) { LB.label(f.g, "worker " + worker, -8, y(worker) + step / 2, 12); });
   zoom.holds.slice().sort(function (a, b) { return a[4] - b[4]; }).forEach(function (h) {
     LB.title(f.g.append("rect").attr({ "class": h[4] ? "hold" : "hold other", x: x(h[2]), y: y(h[0]) + step * 0.22, width: Math.max(1, x(h[3]) - x(h[2])), height: step * 0.56 }),
@@ -87,6 +88,7 @@ LB.zoomChart = function (svg, width, zoom, witness, lanes) {
   LB.patterns();
   LB.doubles(zoom.holds).forEach(function (d) {
     f.g.append("rect").attr({ "class": "bad", opacity: 0.18, x: x(d[0]), y: 0, width: Math.max(1.5, x(d[1]) - x(d[0])), height: f.height });
+    if (x(d[1]) - x(d[0]) < 6) LB.cross(f.g, (x(d[0]) + x(d[1])) / 2, -3); /* else too narrow to be seen */
     f.g.append("rect").attr({ fill: "url(#crossed)", x: x(d[0]), y: 0, width: Math.max(1.5, x(d[1]) - x(d[0])), height: f.height });
   });
   witness.operations.forEach(function (o) {
@@ -143,7 +145,7 @@ LB.overTime = function (body, cell) {
         var line = d3.svg.line().interpolate("step-after").x(function (n, i) { return x(i * h.bin_ns); }).y(function (n) { return y(rate(n)); });
         if (refused) f.g.append("path").attr("class", "second").attr("d", line(h.refusals));
         f.g.append("path").attr("class", "line").attr("d", line(h.successes));
-        LB.axis(f, x, "bottom", { ticks: Math.max(3, Math.floor(f.width / 90)), format: LB.seconds, label: "since the run began" });
+        LB.timeAxis(f, x, 90, "since the run began", true);
       },
       table: function () { return LB.binTable(h, rate); }
     });
@@ -174,7 +176,7 @@ LB.intervalChart = function (body, cell, title, label, value, format, note) {
       var x = d3.scale.linear().domain([0, d3.max(runs, function (r) { var l = r[r.length - 1]; return l[0] + l[1]; })]).range([0, f.width]);
       var y = d3.scale.linear().domain([0, Math.max(1, d3.max(runs, function (r) { return d3.max(r, value); })) * 1.05]).range([f.height, 0]);
       LB.axis(f, y, "left", { ticks: 4, grid: true, format: format });
-      LB.axis(f, x, "bottom", { ticks: Math.max(3, Math.floor(f.width / 90)), format: LB.seconds, label: "of the measured part" });
+      LB.timeAxis(f, x, 90, "of the measured part", true);
       runs.forEach(function (r, i) {
         var last = r[r.length - 1], line = d3.svg.line().x(function (p) { return x(p[0] + p[1] / 2); }).y(function (p) { return y(value(p)); });
         f.g.append("path").attr({ "class": "line", opacity: 1 - 0.6 * i / Math.max(1, runs.length), "stroke-dasharray": i % 4 ? 2 + 2 * (i % 4) + " 2" : null, d: line(r) });
@@ -220,7 +222,7 @@ LB.spectrum = function (body, cell) {
       y.domain([y.domain()[0] * 0.9, y.domain()[1] * 1.1]);
       var line = d3.svg.line().x(function (p) { return x(p[0]); }).y(function (p) { return y(p[1]); });
       var ticks = [1, 2, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7].filter(function (t) { return t <= x.domain()[1]; });
-      LB.axis(f, y, "left", { values: LB.decades(y.domain()[0], y.domain()[1]), format: LB.ns, grid: true });
+      LB.axis(f, y, "left", { values: LB.decades(y.domain()[0], y.domain()[1]), format: LB.axisNs, grid: true });
       LB.axis(f, x, "bottom", { values: ticks, format: LB.percentile, grid: true, label: "percentile" });
       others.forEach(function (o) { LB.title(f.g.append("path").attr({ "class": "context", d: line(o.points.filter(function (p) { return p[0] <= x.domain()[1]; })) }), o.cell.strategy); });
       if (open && cell.spectra.acquire) f.g.append("path").attr({ "class": "second", d: line(LB.spectrumOf({ spectra: { acquire: cell.spectra.acquire } })) });
@@ -250,8 +252,8 @@ LB.heat = function (body, cell) {
       cells.forEach(function (c) {
         f.g.append("rect").attr({ "class": "cell", x: x(c[0] * h.heat.column_ns), width: f.width / h.heat.columns + 0.3, y: y(ns(c[1] + 1)), height: Math.max(1, y(ns(c[1])) - y(ns(c[1] + 1)) + 0.3), opacity: shade(c[2]).toFixed(2) });
       });
-      LB.axis(f, y, "left", { values: LB.decades(y.domain()[0], y.domain()[1]), format: LB.ns });
-      LB.axis(f, x, "bottom", { ticks: Math.max(3, Math.floor(f.width / 90)), format: LB.seconds, label: "since the run began" });
+      LB.axis(f, y, "left", { values: LB.decades(y.domain()[0], y.domain()[1]), format: LB.axisNs });
+      LB.timeAxis(f, x, 90, "since the run began", true);
     },
     table: function () {
       var sums = {};
@@ -287,7 +289,7 @@ LB.strips = function (body, cell) {
           LB.title(mark, LB.plural(s.over_bins[k + 1], "grant") + " too many");
         }
       });
-      LB.axis(f, x, "bottom", { ticks: Math.max(3, Math.floor(f.width / 90)), format: LB.seconds, label: "since the run began" });
+      LB.timeAxis(f, x, 90, "since the run began", true);
     },
     table: function () {
       return LB.table({ label: "Holds", columns: [{ label: noun }, { label: "capacity", num: true }, { label: "holds", num: true }, { label: "when there was no room", num: true }, { label: "held on average", num: true }],

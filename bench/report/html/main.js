@@ -20,7 +20,8 @@ LB.collect = function () {
       byScenario[cell.scenario].push(cell);
     });
     var before = LB.results.length > 1 ? result.name + ": " : "";
-    if (names.length > 4) LB.groups.push({ title: before + LB.plural(names.length, "scenario"), cells: result.run.cells, mixed: true, question: "" });
+    var sorted = result.run.cells.slice().sort(function (a, b) { return a.strategy.localeCompare(b.strategy) || a.engine.localeCompare(b.engine) || a.scenario.localeCompare(b.scenario, "en", { numeric: true }); });
+    if (names.length > 4) LB.groups.push({ title: before + LB.plural(names.length, "scenario"), cells: sorted, mixed: true, question: "" });
     else names.forEach(function (n) { LB.groups.push({ title: before + n, cells: byScenario[n], mixed: false, question: byScenario[n][0].question }); });
   });
 };
@@ -82,9 +83,10 @@ LB.main = function () {
   document.title = LB.results.map(function (r) { return r.name; }).join(", ") + " \u00b7 lockbench report";
   LB.collect();
   LB.header();
-  [LB.verdicts, LB.numbers, LB.comparison, LB.scaling, LB.answers, LB.costs, LB.detail, LB.environment].forEach(function (part) { part(); });
+  [LB.verdicts, LB.plans, LB.numbers, LB.comparison, LB.scaling, LB.answers, LB.costs, LB.detail, LB.environment].forEach(function (part) { part(); });
   LB.navigation();
   LB.footer();
   document.documentElement.setAttribute("data-drawn", "yes");
+  document.documentElement.setAttribute("data-ms", Math.round(performance.now()));
 };
 LB.main();

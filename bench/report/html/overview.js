@@ -55,7 +55,7 @@ LB.witnessChart = function (parent, witness) {
     draw: function (svg, width) {
       var f = LB.frame(svg, width, workers.length * 30, [6, 16, 38, 82]);
       var x = d3.scale.linear().domain([first, last]).range([0, f.width]);
-      LB.axis(f, x, "bottom", { ticks: Math.max(2, Math.floor(f.width / 130)), format: LB.ns, grid: true, label: "since the run began" });
+      LB.timeAxis(f, x, 130);
       workers.forEach(function (worker, i) {
         var y = i * 30 + 15, since = null;
         LB.label(f.g, "worker " + worker, -8, y, 12);
@@ -229,10 +229,18 @@ LB.numbers = function () {
   });
 };
 
+/* ", with its interval (covers 94 %)": as much as so many runs can say. */
+LB.coverage = function (cells) {
+  var c = cells.map(function (cell) { return (cell.summary.successes_per_s_interval || {}).coverage; }).filter(LB.isNumber);
+  if (c.length === 0) return "";
+  var low = LB.share(d3.min(c)), high = LB.share(d3.max(c));
+  return ", with its interval, which covers the true median with " + (low === high ? low : low + " to " + high);
+};
+
 LB.rateChart = function (section, group, cells) {
   var sorted = cells.slice().sort(function (a, b) { return b.summary.successes_per_s - a.summary.successes_per_s; });
   LB.figure(section, {
-    title: "Successes per second", note: "With the interval of the median where there were several runs, on a logarithmic axis.",
+    title: "Successes per second", note: "Median, on a logarithmic axis" + LB.coverage(cells) + ".",
     key: [["dot", "held"], ["cross", "violated"], ["hollow", "not judged"]],
     draw: function (svg, width) {
       var left = Math.min(250, Math.max(130, width * 0.3)), most = Math.floor(left / 7.2);
@@ -266,7 +274,7 @@ LB.comparison = function () {
   var all = [];
   LB.results.forEach(function (r) { (r.run.comparisons || []).forEach(function (c) { all.push({ result: r, c: c }); }); });
   if (all.length === 0) return;
-  var section = LB.section("comparison", "Comparison", "Each strategy\u2019s rate as a share of the fastest one\u2019s, with its 95 % interval. A verdict needs enough runs: it is corrected for the number of comparisons (Holm).");
+  var section = LB.section("comparison", "Comparison", "Each strategy\u2019s rate as a share of the fastest one\u2019s, with its interval (in full in the tables). A verdict needs enough runs: it is corrected for the number of comparisons (Holm).");
   d3.nest().key(function (e) { return (LB.results.length > 1 ? e.result.name + ": " : "") + e.c.scenario + " on " + e.c.engine; }).entries(all).forEach(function (g) {
     var rows = g.values.map(function (e) { return e.c; }).sort(function (a, b) { return (b.ratio.value || 0) - (a.ratio.value || 0); });
     LB.figure(section, {
@@ -287,10 +295,10 @@ LB.comparison = function () {
         });
       },
       table: function () {
-        return LB.table({ label: "Comparison, " + g.key, columns: [{ label: "strategy" }, { label: "ratio", num: true }, { label: "from", num: true }, { label: "to", num: true }, { label: "p", num: true }, { label: "p, corrected", num: true }, { label: "verdict" }, { label: "reason" }],
+        return LB.table({ label: "Comparison, " + g.key, columns: [{ label: "strategy" }, { label: "ratio", num: true }, { label: "from", num: true }, { label: "to", num: true }, { label: "covers", num: true }, { label: "p", num: true }, { label: "p, corrected", num: true }, { label: "verdict" }, { label: "reason" }],
           rows: rows.map(function (c) {
             function r(v) { return LB.num(v, function (n) { return LB.isNumber(n) ? LB.digits(n) : "n/a"; }); }
-            return { cells: [c.strategy, r(c.ratio.value), r(c.ratio.low), r(c.ratio.high), r(c.p), r(c.p_adjusted), c.verdict, c.reason || ""] };
+            return { cells: [c.strategy, r(c.ratio.value), r(c.ratio.low), r(c.ratio.high), LB.num(c.ratio.coverage, LB.share), r(c.p), r(c.p_adjusted), c.verdict, c.reason || ""] };
           }) });
       }
     });
@@ -353,7 +361,7 @@ LB.share = function (v) { return LB.isNumber(v) ? LB.digits(100 * v) + " %" : "n
 
 LB.scaling = function () {
   var sweeps = [];
-  LB.results.forEach(function (r) { (r.run.sweeps || []).forEach(function (s) { sweeps.push({ s: s, cells: s.cells.map(function (i) { return r.run.cells[i]; }) }); }); });
+  LB.results.forEach(function (r) { if (!r.run.plans) (r.run.sweeps || []).forEach(function (s) { sweeps.push({ s: s, cells: s.cells.map(function (i) { return r.run.cells[i]; }) }); }); });
   sweeps = sweeps.filter(function (w) { return w.cells.some(function (c) { return c.runs.length; }); });
   if (sweeps.length === 0) return;
   var section = LB.section("scaling", "Scaling with workers", "One point is one run. The curve is the Universal Scalability Law, fitted to sweeps of at least six numbers of workers, with its 95 % band over what was measured.");
@@ -377,17 +385,31 @@ LB.scaling = function () {
   });
 };
 
-LB.scalingChart = function (svg, width, points, fit) {
-  var f = LB.frame(svg, width, 170, [20, 14, 38, 46]), curve = fit ? fit.curve : [];
-  var x = d3.scale.linear().domain([0, d3.max(points, function (p) { return p.n; }) * 1.03]).range([0, f.width]);
+/* options: {height, marks: [{name, n, x}], demand} */
+LB.scalingChart = function (svg, width, points, fit, options) {
+  var o = options || {}, f = LB.frame(svg, width, o.height || 170, [20, 14, 38, 46]), curve = fit ? fit.curve : [];
+  var measured = d3.max(points, function (p) { return p.n; }), reach = Math.max(measured, d3.max(curve, function (c) { return c[0]; }) || 0);
+  var x = d3.scale.linear().domain([0, reach * 1.03]).range([0, f.width]);
   var top = Math.max(d3.max(points, function (p) { return p.x; }), d3.max(curve, function (c) { return c[3] || c[1]; }) || 0);
   var y = d3.scale.linear().domain([0, top * 1.05]).range([f.height, 0]);
   LB.axis(f, x, "bottom", { ticks: 6, label: "workers" });
   LB.axis(f, y, "left", { ticks: 4, grid: true, label: "success/s" });
+  if (reach > measured * 1.05) {
+    f.g.append("path").attr({ "class": "guide", d: "M" + x(measured) + ",0V" + f.height });
+    LB.label(f.g, f.width - x(measured) > 150 ? "measured no further" : "", x(measured) + 5, 8, 30, "start").attr("class", "soft");
+  }
   if (curve.length) {
     f.g.append("path").attr("class", "area").attr("d", d3.svg.area().x(function (c) { return x(c[0]); }).y0(function (c) { return y(c[2]); }).y1(function (c) { return y(c[3]); })(curve.filter(function (c) { return c[2] !== null && c[3] !== null; })));
     f.g.append("path").attr("class", "line").attr("d", d3.svg.line().x(function (c) { return x(c[0]); }).y(function (c) { return y(c[1]); })(curve));
   }
+  if (o.demand && o.demand <= y.domain()[1]) {
+    f.g.append("path").attr({ "class": "second", d: "M0," + y(o.demand) + "H" + f.width });
+    f.g.append("text").attr({ "class": "soft", x: f.width, y: y(o.demand) - 4, "text-anchor": "end" }).text("demand " + LB.count(o.demand) + "/s");
+  }
+  (o.marks || []).filter(function (m) { return m.n <= x.domain()[1] && m.x <= y.domain()[1]; }).forEach(function (m, i) {
+    f.g.append("path").attr({ "class": "guide", d: "M" + x(m.n) + "," + y(m.x) + "V" + f.height });
+    f.g.append("text").attr({ "class": "soft", x: x(m.n) + 4, y: f.height - 6 - 14 * i }).text(m.name);
+  });
   points.forEach(function (p) {
     if (p.bad) LB.cross(f.g, x(p.n), y(p.x));
     else LB.title(f.g.append("circle").attr({ "class": "dot", cx: x(p.n), cy: y(p.x), r: 3 }), p.n + " workers: " + LB.count(p.x) + "/s");
