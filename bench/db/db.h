@@ -222,6 +222,9 @@ struct lb_db {
     /* Waits for a notification on a channel that conn has asked to LISTEN to, at most so long, and
      * takes all that have come: LB_OK, LB_TIMEOUT, LB_LOST. Not inside a transaction. Optional. */
     int (*wait_notified)(struct lb_conn *conn, uint32_t timeout_ms, struct lb_error *err);
+    /* Do conns like this one wait for their server through carrier.h, so that many of them can be
+     * used by the fibers of one thread? Optional: NULL where a call blocks its thread. */
+    bool (*is_carried)(struct lb_conn *conn);
 };
 
 /* All engines that were built in; NULL-terminated. */

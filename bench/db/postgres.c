@@ -11,11 +11,11 @@
  */
 #include "clock.h"
 #include "postgres_space.h"
+#include "postgres_wire.h"
 
 #include <libpq-fe.h>
 
 #include <endian.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,11 +37,12 @@ struct lb_conn {
     struct lb_conn_head head;
     bool cut; /* see lb_db.cut */
     PGconn *pg;
-    PGcancel *cancel;   /* made at connect, so that another thread need not touch pg */
-    bool pooled;        /* behind a transaction pooler */
-    bool notified;      /* something came on a channel since wait_notified was last asked */
-    char settings[300]; /* pooled: what each transaction starts with */
-    PGresult *result;   /* the last one that execute() answered LB_OK with */
+    struct lb_watch watch; /* of its socket */
+    PGcancel *cancel;      /* made at connect, so that another thread need not touch pg */
+    bool pooled;           /* behind a transaction pooler */
+    bool notified;         /* something came on a channel since wait_notified was last asked */
+    char settings[300];    /* pooled: what each transaction starts with */
+    PGresult *result;      /* the last one that execute() answered LB_OK with */
     struct lb_stmt *stmts;
     unsigned n_stmts;
     bool can_ask_blocked; /* the statement of is_blocked is prepared */
@@ -215,7 +216,7 @@ static int pg_run(struct lb_conn *conn, const char *sql, struct lb_error *err)
             return lb_fail(err, LB_E_MEMORY, "out of memory");
         sql = both;
     }
-    PGresult *result = PQexec(conn->pg, sql);
+    PGresult *result = lb_pg_wire_answer(conn->pg, &conn->watch, PQsendQuery(conn->pg, sql));
     free(both);
     drain(conn);
     if (!lb_pg_succeeded(result))
@@ -240,7 +241,9 @@ static int pg_prepare(struct lb_conn *conn, const char *sql, size_t n_params,
     for (size_t i = 0; i < n_params; i++)
         stmt->types[i] = types[i] == LB_INT ? OID_INT8 : types[i] == LB_REAL ? OID_FLOAT8 : 0;
     if (!conn->pooled) {
-        PGresult *result = PQprepare(conn->pg, stmt->name, sql, (int)n_params, stmt->types);
+        PGresult *result =
+            lb_pg_wire_answer(conn->pg, &conn->watch,
+                              PQsendPrepare(conn->pg, stmt->name, sql, (int)n_params, stmt->types));
         if (!lb_pg_succeeded(result)) {
             free(stmt->sql);
             free(stmt);
@@ -318,8 +321,10 @@ static PGresult *execute_pooled(struct lb_conn *conn, const struct lb_stmt *stmt
 {
     PGconn *pg = conn->pg;
     if (!is_idle(conn))
-        return PQexecParams(pg, stmt->sql, (int)stmt->n_params, stmt->types, bound->values,
-                            bound->lengths, bound->formats, 0);
+        return lb_pg_wire_answer(pg, &conn->watch,
+                                 PQsendQueryParams(pg, stmt->sql, (int)stmt->n_params, stmt->types,
+                                                   bound->values, bound->lengths, bound->formats,
+                                                   0));
     char settings[sizeof conn->settings], *rest = settings, *one;
     snprintf(settings, sizeof settings, "%s", conn->settings);
     bool sent = PQenterPipelineMode(pg) == 1;
@@ -334,7 +339,7 @@ static PGresult *execute_pooled(struct lb_conn *conn, const struct lb_stmt *stmt
     bool is_end = !sent;
     while (!is_end && PQstatus(pg) == CONNECTION_OK) {
         /* A NULL ends the results of one statement, the sync those of all. */
-        for (; !is_end && (next = PQgetResult(pg)) != NULL;) {
+        for (; !is_end && (next = lb_pg_wire_next(pg, &conn->watch)) != NULL;) {
             is_end = PQresultStatus(next) == PGRES_PIPELINE_SYNC;
             if (is_end || (last != NULL && !lb_pg_succeeded(last))) {
                 PQclear(next);
@@ -379,13 +384,16 @@ static int pg_execute(struct lb_conn *conn, struct lb_stmt *stmt, const struct l
     conn->result = NULL;
     if (!bind_params(conn, stmt, params, &bound))
         return lb_fail(err, LB_E_MEMORY, "out of memory");
-    if (conn->cut)
-        return cut_off(conn,
-                       PQsendQueryPrepared(conn->pg, stmt->name, (int)stmt->n_params, bound.values,
-                                           bound.lengths, bound.formats, 0) == 1);
-    PGresult *result = conn->pooled ? execute_pooled(conn, stmt, &bound)
-                                    : PQexecPrepared(conn->pg, stmt->name, (int)stmt->n_params,
-                                                     bound.values, bound.lengths, bound.formats, 0);
+    PGresult *result;
+    if (conn->pooled && !conn->cut) {
+        result = execute_pooled(conn, stmt, &bound);
+    } else {
+        int sent = PQsendQueryPrepared(conn->pg, stmt->name, (int)stmt->n_params, bound.values,
+                                       bound.lengths, bound.formats, 0);
+        if (conn->cut)
+            return cut_off(conn, sent == 1);
+        result = lb_pg_wire_answer(conn->pg, &conn->watch, sent);
+    }
     drain(conn);
     if (!lb_pg_succeeded(result))
         return outcome(conn, result, err);
@@ -427,7 +435,7 @@ static struct lb_value pg_value(struct lb_conn *conn, size_t row, size_t column)
 
 static int run_control(struct lb_conn *conn, const char *sql, struct lb_error *err)
 {
-    PGresult *result = PQexec(conn->pg, sql);
+    PGresult *result = lb_pg_wire_answer(conn->pg, &conn->watch, PQsendQuery(conn->pg, sql));
     drain(conn);
     if (!lb_pg_succeeded(result))
         return outcome(conn, result, err);
@@ -464,6 +472,12 @@ static int pg_rollback(struct lb_conn *conn, struct lb_error *err)
     return is_idle(conn) ? LB_OK : run_control(conn, "ROLLBACK", err);
 }
 
+/* Under TLS or GSSAPI libpq may hold back bytes of which a poll of the socket tells nothing. */
+static bool pg_is_carried(struct lb_conn *conn)
+{
+    return PQsslInUse(conn->pg) == 0 && PQgssEncInUse(conn->pg) == 0;
+}
+
 static void pg_cut(struct lb_conn *conn)
 {
     conn->cut = true;
@@ -473,7 +487,6 @@ static void pg_cut(struct lb_conn *conn)
  * found nothing and the wait. */
 static int pg_wait_notified(struct lb_conn *conn, uint32_t timeout_ms, struct lb_error *err)
 {
-    struct pollfd socket = {.fd = PQsocket(conn->pg), .events = POLLIN};
     uint64_t end_ns = lb_now_ns() + (uint64_t)timeout_ms * 1000000u;
     (void)err;
     for (;;) {
@@ -488,10 +501,9 @@ static int pg_wait_notified(struct lb_conn *conn, uint32_t timeout_ms, struct lb
             conn->notified = false;
             return LB_OK;
         }
-        uint64_t now_ns = lb_now_ns();
-        if (now_ns >= end_ns)
+        if (lb_now_ns() >= end_ns)
             return LB_TIMEOUT;
-        poll(&socket, 1, (int)((end_ns - now_ns + 999999) / 1000000));
+        lb_pg_wire_wait(conn->pg, &conn->watch, end_ns);
     }
 }
 
@@ -530,8 +542,9 @@ static PGresult *ask(struct lb_conn *conn, const char *name, const char *sql, in
     char text[NUMBER_SIZE];
     const char *values[] = {text};
     snprintf(text, sizeof text, "%lld", (long long)number);
-    PGresult *result = name != NULL ? PQexecPrepared(conn->pg, name, 1, values, NULL, NULL, 0)
-                                    : PQexecParams(conn->pg, sql, 1, NULL, values, NULL, NULL, 0);
+    int sent = name != NULL ? PQsendQueryPrepared(conn->pg, name, 1, values, NULL, NULL, 0)
+                            : PQsendQueryParams(conn->pg, sql, 1, NULL, values, NULL, NULL, 0);
+    PGresult *result = lb_pg_wire_answer(conn->pg, &conn->watch, sent);
     if (lb_pg_succeeded(result))
         return result;
     if (outcome(conn, result, err) >= 0)
@@ -701,6 +714,7 @@ const struct lb_db lb_db_postgres = {
     .cut = pg_cut,
     .lock_rows = pg_lock_rows,
     .wait_notified = pg_wait_notified,
+    .is_carried = pg_is_carried,
     .terminate = pg_terminate,
     .strangers = pg_strangers,
     .facts = pg_facts,

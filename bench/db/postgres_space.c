@@ -11,6 +11,7 @@
  */
 #include "postgres_space.h"
 
+#include "postgres_wire.h"
 #include "random.h"
 
 #include <ctype.h>
@@ -122,8 +123,11 @@ static int connect_pg(const char *uri, const char *role, const char *extra, PGco
         own = getenv("PGOPTIONS");
     if (extra != NULL)
         snprintf(merged, sizeof merged, "%s %s", own ? own : "", extra);
+    const char *timeout = option_value(options, "connect_timeout");
+    if (timeout == NULL)
+        timeout = "10";
     keys[n] = "connect_timeout";
-    values[n++] = "10";
+    values[n++] = timeout;
     for (const PQconninfoOption *o = options; o->keyword != NULL && n < MAX_KEYS; o++)
         if (o->val != NULL && strcmp(o->keyword, "options") != 0) {
             keys[n] = o->keyword;
@@ -134,7 +138,7 @@ static int connect_pg(const char *uri, const char *role, const char *extra, PGco
     keys[n] = "options";
     values[n++] = merged;
     keys[n] = values[n] = NULL;
-    PGconn *pg = PQconnectdbParams(keys, values, 0);
+    PGconn *pg = lb_pg_wire_connect(keys, values, (unsigned)strtoul(timeout, NULL, 10));
     *ret_refused = false;
     if (pg == NULL || PQstatus(pg) != CONNECTION_OK) {
         r = fail_connect(pg, password, err);
@@ -175,7 +179,8 @@ static int command(PGconn *pg, const char *sql, struct lb_error *err)
 /* Did the start-up options arrive? A pooler can be told to ignore them. */
 static bool has_search_path(PGconn *pg, const char *schema)
 {
-    PGresult *result = PQexec(pg, "SELECT current_setting('search_path')");
+    int sent = PQsendQuery(pg, "SELECT current_setting('search_path')");
+    PGresult *result = lb_pg_wire_answer(pg, NULL, sent);
     bool has = lb_pg_succeeded(result) && strcmp(PQgetvalue(result, 0, 0), schema) == 0;
     PQclear(result);
     return has;

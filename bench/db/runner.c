@@ -6,11 +6,12 @@
  */
 #include "program_private.h"
 
-#include <errno.h>
+#include "carrier.h"
+#include "clock.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
 
 enum { MAPPED = LB_SLOTS };
 
@@ -263,11 +264,7 @@ static int run_statement(struct lb_runner *runner, enum lb_section_name name, si
  * the order in which they began, which is what a pause is there to disturb. */
 static void pause_about(struct lb_runner *runner)
 {
-    uint64_t ns = lb_random_below(&runner->random, 2 * runner->tx_pause_ns + 1);
-    struct timespec left = {.tv_sec = (time_t)(ns / 1000000000u),
-                            .tv_nsec = (long)(ns % 1000000000u)};
-    while (nanosleep(&left, &left) != 0 && errno == EINTR)
-        ;
+    lb_carrier_sleep(lb_now_ns() + lb_random_below(&runner->random, 2 * runner->tx_pause_ns + 1));
 }
 
 /* Sections whose answer is not a row: they do their work or fail. */

@@ -229,6 +229,7 @@ static json_t *run_json(const struct lb_outcome *run, const char *history)
     put_count(&object, "faults", run->n_faults);
     put_count(&object, "guard_lost_updates", run->n_guard_lost);
     put(&object, "proof", proof_json(&run->proof));
+    put_count(&object, "threads", run->n_threads);
     put(&object, "cpu_user_ns", run->has_cpu ? number(run->cpu_user_ns) : json_null());
     put(&object, "cpu_system_ns", run->has_cpu ? number(run->cpu_system_ns) : json_null());
     put_count(&object, "switches_voluntary", run->n_switches_voluntary);

@@ -1,7 +1,7 @@
 /* Phases and waiting: see crew.h. */
 #include "crew.h"
 
-#include <errno.h>
+#include "carrier.h"
 
 void lb_crew_raise(struct lb_crew *crew, enum lb_phase phase)
 {
@@ -9,6 +9,8 @@ void lb_crew_raise(struct lb_crew *crew, enum lb_phase phase)
     while (now < (int)phase && !atomic_compare_exchange_weak(&crew->phase, &now, (int)phase))
         ;
     lb_event_signal(&crew->change);
+    for (uint32_t i = 0; i < crew->n_carriers; i++)
+        lb_carrier_signal(crew->carriers[i]);
 }
 
 void lb_crew_fail(struct lb_crew *crew, const struct lb_error *error)
@@ -36,11 +38,16 @@ bool lb_crew_wait(struct lb_crew *crew, uint64_t deadline_ns, enum lb_phase limi
         return false;
     if (now >= deadline_ns)
         return true;
+    if (lb_carrier_is_here()) {
+        do {
+            lb_carrier_wait_signal(deadline_ns);
+            if (lb_crew_phase(crew) >= limit)
+                return false;
+        } while (lb_now_ns() < deadline_ns);
+        return true;
+    }
     if (deadline_ns - now <= SHORT_NS) {
-        struct timespec deadline = {.tv_sec = (time_t)(deadline_ns / 1000000000u),
-                                    .tv_nsec = (long)(deadline_ns % 1000000000u)};
-        while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &deadline, NULL) == EINTR)
-            ;
+        lb_carrier_sleep(deadline_ns);
         return true;
     }
     for (;;) {

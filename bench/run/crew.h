@@ -43,6 +43,8 @@ struct lb_crew {
     _Atomic uint64_t n_faults; /* that were carried out */
     atomic_bool disk_full;     /* fault full: now */
 
+    struct lb_carrier **carriers; /* threads that run workers as fibers; none: each has a thread */
+    uint32_t n_carriers;
     struct lb_waitable change; /* a phase, n_ready, n_ended or drained changed */
     uint32_t n_workers;
     _Atomic uint32_t n_ready, n_ended;
@@ -134,8 +136,12 @@ const struct lb_error *lb_crew_error(const struct lb_crew *crew);
 /* Waits until deadline_ns, or until the phase has reached limit. true: the deadline passed. */
 bool lb_crew_wait(struct lb_crew *crew, uint64_t deadline_ns, enum lb_phase limit);
 
+/* A worker's whole life, in a thread or a fiber; worker is a struct lb_worker. */
+void lb_worker_live(void *worker);
 /* Starts the thread of one worker. */
 int lb_worker_start(struct lb_worker *worker, struct lb_error *err);
+/* Of a worker that could not be started. */
+void lb_worker_give_up(struct lb_worker *worker);
 /* Interrupts whatever the worker's session is executing. Same process only. */
 void lb_worker_cancel(struct lb_worker *worker);
 

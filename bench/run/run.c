@@ -123,6 +123,8 @@ static void stop_workers(struct lb_active_run *run)
     }
     if (run->processes != NULL)
         lb_processes_end(run, false);
+    else if (crew->n_carriers > 0)
+        lb_carriers_end(run);
     else
         for (uint32_t i = 0; i < run->n_started; i++)
             pthread_join(run->workers[i].thread, NULL);

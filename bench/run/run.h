@@ -135,7 +135,8 @@ struct lb_outcome {
     uint64_t n_faults;
     uint64_t n_guard_lost; /* accepted writes of the guarded row that another overwrote: harm */
     uint64_t n_statements, n_connects, n_lost;
-    bool has_cpu; /* not when the workers ran in processes of their own */
+    bool has_cpu;       /* not when the workers ran in processes of their own */
+    uint32_t n_threads; /* that the workers ran in */
     uint64_t cpu_user_ns, cpu_system_ns, n_switches_voluntary, n_switches_involuntary;
     struct lb_fact *facts; /* of the server */
     size_t n_facts;

@@ -105,6 +105,12 @@ void lb_processes_end(struct lb_active_run *run, bool kill_now);
  * server. */
 int lb_processes_reopen(struct lb_active_run *run, struct lb_error *err);
 
+/* carriers.c: workers as fibers of a few threads. How many threads; 0: each worker has its own. */
+int lb_carriers_wanted(const struct lb_active_run *run, uint32_t *ret_n, struct lb_error *err);
+int lb_carriers_start(struct lb_active_run *run, uint32_t n, struct lb_error *err);
+void lb_carriers_end(struct lb_active_run *run); /* waits for them */
+void lb_carriers_release(struct lb_active_run *run);
+
 /* waits.c: samples them, if it is wanted and time. */
 #define LB_SAMPLE_NS UINT64_C(20000000)
 bool lb_waits_wanted(const struct lb_active_run *run);

@@ -34,6 +34,8 @@ const struct lb_key lb_scenario_keys[] = {
     KEY("workers", LB_KEY_COUNT, workers, LB_KEY_BOTH, "N", "lock: participants; queue: consumers"),
     KEY("processes", LB_KEY_COUNT, processes, LB_KEY_BOTH, "N",
         "fork so many processes for the workers; 0: threads"),
+    KEY("threads", LB_KEY_COUNT, threads, LB_KEY_BOTH, "N",
+        "threads that carry the workers' sessions; 0: as many as is good"),
     KEY("producers", LB_KEY_COUNT, producers, LB_KEY_QUEUE, "N", "workers that put items"),
     KEY("resources", LB_KEY_COUNT, resources, LB_KEY_LOCK, "N", "number of named resources"),
     KEY("capacity", LB_KEY_TEXT, capacity, LB_KEY_LOCK, "K[,K...]",
@@ -431,6 +433,14 @@ int lb_scenario_validate(const struct lb_scenario *scenario, struct lb_error *er
         return lb_fail(err, LB_E_USAGE, "renew: needs a ttl");
     if (s->processes > s->workers + s->producers)
         return lb_fail(err, LB_E_USAGE, "processes: at most one per worker");
+    if (s->threads > s->workers + s->producers)
+        return lb_fail(err, LB_E_USAGE, "threads: at most one per worker");
+    bool shares_threads = s->threads > 0 && s->threads < s->workers + s->producers;
+    if (shares_threads && s->processes > 0)
+        return lb_fail(err, LB_E_USAGE, "threads: in processes each worker has its own");
+    if (shares_threads && s->fault != LB_FAULT_NONE)
+        return lb_fail(err, LB_E_USAGE,
+                       "threads: a fault stops its victim's thread, so each worker needs its own");
     if (s->resources == 0 || s->resources > 1000000)
         return lb_fail(err, LB_E_USAGE, "resources: from 1 to 1000000");
     if (s->duration_ns == 0 && s->count == 0 && !s->drain)

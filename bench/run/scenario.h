@@ -38,6 +38,7 @@ struct lb_scenario {
     uint64_t workers;        /* lock: participants; queue: consumers */
     uint64_t producers;      /* queue */
     uint64_t processes;      /* workers run in so many forked processes; 0: threads of this one */
+    uint64_t threads;        /* that carry the workers; 0: as many as is good */
     uint64_t resources;      /* lock */
     char capacity[256];      /* lock: "1", "3" or one per resource "1,2,4" */
     char rate[256];          /* open loop: see schedule.h; empty: closed loop */

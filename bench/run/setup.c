@@ -48,6 +48,12 @@ int lb_run_supported(const struct lb_strategy *strategy, const struct lb_file *f
     }
     if (strategy->no_database && scenario->period_ns > 0)
         return lb_fail(err, LB_E_UNSUPPORTED, "%s knows no period", strategy->name);
+    bool shares_threads =
+        scenario->threads > 0 && scenario->threads < scenario->workers + scenario->producers;
+    if (shares_threads && (strategy->no_database || db->is_carried == NULL))
+        return lb_fail(err, LB_E_UNSUPPORTED,
+                       "threads: a call to %s blocks its thread: 0, or one for each worker",
+                       strategy->no_database ? strategy->name : db->product);
     if (strategy->no_database)
         return 0;
     if (file == NULL)
@@ -338,8 +344,12 @@ int lb_run_start_workers(struct lb_active_run *run, struct lb_error *err)
         init_worker(run, i);
     if (run->request->scenario->processes > 0)
         return lb_processes_start(run, err);
-    int rc = 0;
-    for (; run->n_started < run->n_workers && rc == 0; run->n_started += rc == 0)
+    uint32_t n_carriers = 0;
+    int rc = lb_carriers_wanted(run, &n_carriers, err);
+    if (rc == 0 && n_carriers > 0)
+        rc = lb_carriers_start(run, n_carriers, err);
+    run->outcome->n_threads = n_carriers > 0 ? n_carriers : run->n_workers;
+    for (; n_carriers == 0 && run->n_started < run->n_workers && rc == 0; run->n_started += rc == 0)
         rc = lb_worker_start(&run->workers[run->n_started], err);
     if (rc != 0)
         lb_crew_raise(run->crew, LB_PHASE_ABORT);
@@ -373,6 +383,8 @@ int lb_run_clean_up(struct lb_active_run *run, struct lb_error *err)
 
 void lb_run_release(struct lb_active_run *run)
 {
+    if (run->crew != NULL)
+        lb_carriers_release(run);
     if (run->crew != NULL && run->crew->due_ns != NULL)
         lb_shared_free(run->crew->due_ns, run->crew->n_due * sizeof *run->crew->due_ns);
     lb_shared_free(run->shared, shared_size(run->n_slots));

@@ -189,6 +189,26 @@ bool lb_worker_refused(struct lb_worker *worker, int answer, unsigned n_refusals
     return lb_crew_phase(crew) < LB_PHASE_STOP;
 }
 
+static void report_ready(struct lb_worker *worker)
+{
+    atomic_store(&worker->ready, true);
+    atomic_fetch_add(&worker->crew->n_ready, 1);
+    lb_event_signal(&worker->crew->change);
+}
+
+static void report_ended(struct lb_worker *worker)
+{
+    atomic_store(&worker->ended, true);
+    atomic_fetch_add(&worker->crew->n_ended, 1);
+    lb_event_signal(&worker->crew->change);
+}
+
+void lb_worker_give_up(struct lb_worker *worker)
+{
+    report_ready(worker);
+    report_ended(worker);
+}
+
 static int prepare(struct lb_worker *worker, struct lb_error *err)
 {
     struct lb_crew *crew = worker->crew;
@@ -218,20 +238,16 @@ static int prepare(struct lb_worker *worker, struct lb_error *err)
     return crew->guard ? lb_guard_open(worker, &worker->guard, err) : 0;
 }
 
-static void *worker_main(void *argument)
+void lb_worker_live(void *argument)
 {
     struct lb_worker *worker = argument;
     struct lb_crew *crew = worker->crew;
     struct lb_error err = {0};
-    /* Sleeps end when asked, not 50 us later. */
-    prctl(PR_SET_TIMERSLACK, 1);
     int rc = prepare(worker, &err);
     if (rc < 0)
         lb_crew_fail(crew, &err);
 
-    atomic_store(&worker->ready, true);
-    atomic_fetch_add(&crew->n_ready, 1);
-    lb_event_signal(&crew->change);
+    report_ready(worker);
     lb_crew_wait(crew, UINT64_MAX, LB_PHASE_WARMUP);
 
     if (lb_crew_phase(crew) < LB_PHASE_STOP) {
@@ -255,9 +271,14 @@ static void *worker_main(void *argument)
     lb_guard_free(worker->guard);
     lb_chunks_free(worker->chunks);
 
-    atomic_store(&worker->ended, true);
-    atomic_fetch_add(&crew->n_ended, 1);
-    lb_event_signal(&crew->change);
+    report_ended(worker);
+}
+
+static void *worker_main(void *worker)
+{
+    /* Sleeps end when asked, not 50 us later. */
+    prctl(PR_SET_TIMERSLACK, 1);
+    lb_worker_live(worker);
     return NULL;
 }
 

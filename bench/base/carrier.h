@@ -1,0 +1,60 @@
+/* Carriers: threads that run many fibers each. A fiber that waits, for a socket, a time or a
+ * signal, stands still while the others of its carrier go on; the carrier itself sleeps, in one
+ * system call for all of them, when every one waits.
+ *
+ * The functions below the line are for the code that runs in a fiber. Code that may run in a fiber
+ * or in a thread of its own asks lb_carrier_is_here() and blocks by itself where it is not. In a
+ * fiber nothing may wait otherwise: a blocked carrier blocks all its fibers, among them maybe the
+ * one that is waited for.
+ */
+#ifndef LB_CARRIER_H
+#define LB_CARRIER_H
+
+#include "error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct lb_carrier;
+
+/* Room for so many fibers. LB_E_MEMORY, LB_E_ENV. Free with lb_carrier_free. */
+int lb_carrier_new(uint32_t room, struct lb_carrier **ret_carrier, struct lb_error *err);
+/* Before the start. */
+int lb_carrier_add(struct lb_carrier *carrier, void (*main)(void *arg), void *arg,
+                   struct lb_error *err);
+/* The thread begins, and ends when all fibers have ended. */
+int lb_carrier_start(struct lb_carrier *carrier, struct lb_error *err);
+/* Waits for the end of the thread, if it was started. */
+void lb_carrier_join(struct lb_carrier *carrier);
+/* Not of one that runs. Accepts NULL. */
+void lb_carrier_free(struct lb_carrier *carrier);
+
+/* From any thread: all fibers in lb_carrier_wait_signal go on. */
+void lb_carrier_signal(struct lb_carrier *carrier);
+
+/* In a fiber or in a thread of one's own: sleeps until deadline_ns (CLOCK_MONOTONIC). */
+void lb_carrier_sleep(uint64_t deadline_ns);
+/* Does a fiber of a carrier run here? */
+bool lb_carrier_is_here(void);
+
+/* --- in a fiber --- */
+
+/* A socket that is read by one fiber. Zero-initialised when the socket is opened; lives until it is
+ * closed. What has come is reported once: whoever waits again must have read all of it. The end of
+ * the stream is reported again and again. */
+struct lb_watch {
+    struct lb_task *waiter;
+    bool is_added, is_ready;
+    bool is_closed; /* by the other side: what is left can be read, and then the end */
+};
+
+/* Until a signal comes (it may have nothing to say) or deadline_ns passes. Look at what is waited
+ * for before, between the look and the wait no signal is lost. */
+void lb_carrier_wait_signal(uint64_t deadline_ns);
+/* Until there may be more to read from the socket; false: deadline_ns passed (UINT64_MAX: none), or
+ * the socket cannot be watched. */
+bool lb_carrier_wait_readable(struct lb_watch *watch, int fd, uint64_t deadline_ns);
+/* Until the socket, which need not be watched again, is ready for reading or else for writing. */
+bool lb_carrier_wait_once(int fd, bool writing, uint64_t deadline_ns);
+
+#endif

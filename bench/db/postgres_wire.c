@@ -1,0 +1,72 @@
+/* Waiting for PostgreSQL: see postgres_wire.h.
+ * Source: https://www.postgresql.org/docs/current/libpq-async.html.
+ */
+#include "postgres_wire.h"
+
+#include "clock.h"
+
+#include <poll.h>
+#include <sys/ioctl.h>
+
+PGconn *lb_pg_wire_connect(const char *const *keys, const char *const *values, unsigned timeout_s)
+{
+    if (!lb_carrier_is_here())
+        return PQconnectdbParams(keys, values, 0);
+    PGconn *pg = PQconnectStartParams(keys, values, 0);
+    PostgresPollingStatusType state = PGRES_POLLING_WRITING;
+    uint64_t deadline_ns = lb_now_ns() + timeout_s * UINT64_C(1000000000);
+    while (pg != NULL && PQstatus(pg) != CONNECTION_BAD && state != PGRES_POLLING_OK &&
+           state != PGRES_POLLING_FAILED) {
+        if (!lb_carrier_wait_once(PQsocket(pg), state == PGRES_POLLING_WRITING, deadline_ns))
+            break;
+        state = PQconnectPoll(pg);
+    }
+    return pg;
+}
+
+/* Nothing is missed: a carrier reports what comes after the look, poll() what is there. */
+bool lb_pg_wire_wait(PGconn *pg, struct lb_watch *watch, uint64_t deadline_ns)
+{
+    int socket = PQsocket(pg), unread = 0;
+    if (!lb_carrier_is_here()) {
+        uint64_t now_ns = lb_now_ns();
+        uint64_t ms = now_ns < deadline_ns ? (deadline_ns - now_ns + 999999) / 1000000 : 0;
+        struct pollfd want = {.fd = socket, .events = POLLIN};
+        return poll(&want, 1, ms < INT32_MAX ? (int)ms : INT32_MAX) != 0;
+    }
+    /* One read takes what fits into libpq's buffer. */
+    if (ioctl(socket, FIONREAD, &unread) == 0 && unread > 0)
+        return true;
+    return watch != NULL ? lb_carrier_wait_readable(watch, socket, deadline_ns)
+                         : lb_carrier_wait_once(socket, false, deadline_ns);
+}
+
+PGresult *lb_pg_wire_next(PGconn *pg, struct lb_watch *watch)
+{
+    if (!lb_carrier_is_here())
+        return PQgetResult(pg);
+    for (bool again = false; PQisBusy(pg); again = true) {
+        /* Mostly the first wait brings the whole answer: no look at what is unread before it. */
+        bool waited = again || watch == NULL
+                          ? lb_pg_wire_wait(pg, watch, UINT64_MAX)
+                          : lb_carrier_wait_readable(watch, PQsocket(pg), UINT64_MAX);
+        if (!waited || PQconsumeInput(pg) == 0)
+            break; /* PQgetResult says what is wrong */
+    }
+    return PQgetResult(pg);
+}
+
+PGresult *lb_pg_wire_answer(PGconn *pg, struct lb_watch *watch, int sent)
+{
+    PGresult *last = NULL, *next;
+    while (sent == 1 && (next = lb_pg_wire_next(pg, watch)) != NULL) {
+        PQclear(last);
+        last = next;
+        ExecStatusType status = PQresultStatus(last);
+        if (status == PGRES_COPY_IN || status == PGRES_COPY_OUT || status == PGRES_COPY_BOTH) {
+            PQclear(PQexec(pg, "")); /* which ends it */
+            break;
+        }
+    }
+    return last;
+}

@@ -1,0 +1,27 @@
+/* Connecting and waiting for answers, in a thread of one's own or in a fiber of a carrier.
+ *
+ * In a thread libpq waits. In a fiber the socket is waited for through the carrier, and libpq is
+ * asked only for what has come: a call of libpq that waited would stop all fibers of the carrier.
+ * Requests are small and sent at once, to a backend that reads.
+ */
+#ifndef LB_POSTGRES_WIRE_H
+#define LB_POSTGRES_WIRE_H
+
+#include "carrier.h"
+
+#include <libpq-fe.h>
+
+/* As PQconnectdbParams. timeout_s: in a fiber, where libpq keeps no time. */
+PGconn *lb_pg_wire_connect(const char *const *keys, const char *const *values, unsigned timeout_s);
+
+/* As PQgetResult. watch: of the connection's socket; NULL: it is rarely waited for. */
+PGresult *lb_pg_wire_next(PGconn *pg, struct lb_watch *watch);
+
+/* The end of PQexec and its kin, after a PQsend... that returned sent: waits for all results and
+ * returns the last; NULL if it could not be sent. */
+PGresult *lb_pg_wire_answer(PGconn *pg, struct lb_watch *watch, int sent);
+
+/* Until there may be more to read than the last PQconsumeInput took; false: deadline_ns passed. */
+bool lb_pg_wire_wait(PGconn *pg, struct lb_watch *watch, uint64_t deadline_ns);
+
+#endif

@@ -1,0 +1,84 @@
+/* Workers as fibers of a few threads: see docs/design/sessions.md.
+ *
+ * A thread per session pays a switch of threads and a poll for each statement. Where the engine's
+ * calls can wait through a carrier, many sessions share a thread, and one system call tells of all
+ * answers that have come.
+ */
+#include "run_state.h"
+
+#include "carrier.h"
+
+#include <sched.h>
+#include <stdlib.h>
+
+/* Up to FEW have a thread each: there is little to share. More workers share as few threads as can
+ * keep up, for the more answers a thread finds at a time the less often it sleeps: one for MANY of
+ * them, and at most for every second core, as the others have the server to carry. */
+enum { FEW_WORKERS = 4, MANY_WORKERS = 16 };
+
+static uint32_t n_cores(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 1;
+}
+
+int lb_carriers_wanted(const struct lb_active_run *run, uint32_t *ret_n, struct lb_error *err)
+{
+    const struct lb_scenario *scenario = run->request->scenario;
+    bool can = run->has_control && run->control.db->is_carried != NULL &&
+               run->control.db->is_carried(run->control.conn);
+    *ret_n = 0;
+    if (scenario->threads > 0 && scenario->threads < run->n_workers) {
+        if (!can)
+            return lb_fail(err, LB_E_UNSUPPORTED,
+                           "threads: sessions with encryption need a thread each: 0, or %u",
+                           run->n_workers);
+        *ret_n = (uint32_t)scenario->threads;
+    } else if (can && scenario->threads == 0 && run->n_workers > FEW_WORKERS &&
+               scenario->fault == LB_FAULT_NONE) {
+        uint32_t most = n_cores() / 2, n = (run->n_workers + MANY_WORKERS - 1) / MANY_WORKERS;
+        *ret_n = most == 0 ? 1 : n < most ? n : most;
+    }
+    return 0;
+}
+
+int lb_carriers_start(struct lb_active_run *run, uint32_t n, struct lb_error *err)
+{
+    struct lb_crew *crew = run->crew;
+    uint32_t room = (run->n_workers + n - 1) / n;
+    int rc = 0;
+    crew->carriers = calloc(n, sizeof(struct lb_carrier *));
+    if (crew->carriers == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    for (; crew->n_carriers < n && rc == 0; crew->n_carriers += rc == 0)
+        rc = lb_carrier_new(room, &crew->carriers[crew->n_carriers], err);
+    for (uint32_t i = 0; i < run->n_workers && rc == 0; i++)
+        rc = lb_carrier_add(crew->carriers[i % n], lb_worker_live, &run->workers[i], err);
+    if (rc != 0)
+        return rc; /* none has begun */
+    uint32_t n_running = 0;
+    while (n_running < n && (rc = lb_carrier_start(crew->carriers[n_running], err)) == 0)
+        n_running++;
+    if (n_running == 0)
+        return rc;
+    run->n_started = run->n_workers;
+    for (uint32_t i = 0; i < run->n_workers; i++)
+        if (i % n >= n_running)
+            lb_worker_give_up(&run->workers[i]);
+    return rc;
+}
+
+void lb_carriers_end(struct lb_active_run *run)
+{
+    struct lb_crew *crew = run->crew;
+    for (uint32_t i = 0; i < crew->n_carriers; i++)
+        lb_carrier_join(crew->carriers[i]);
+}
+
+void lb_carriers_release(struct lb_active_run *run)
+{
+    struct lb_crew *crew = run->crew;
+    for (uint32_t i = 0; i < crew->n_carriers; i++)
+        lb_carrier_free(crew->carriers[i]);
+    free(crew->carriers);
+}
