@@ -60,6 +60,8 @@ static const struct flag flags[] = {
      "seed of all random choices"},
     {"repeat", 0, FLAG_TEXT, TO(repeat), LB_FLAGS_RUN | LB_FLAGS_PLAN, "N",
      "runs of each cell, interleaved in random order; medians are shown"},
+    {"resume", 0, FLAG_TEXT, TO(resume), LB_FLAGS_RUN, "DIR",
+     "goes on with a result that was interrupted: only the runs that it lacks are done"},
     {"keep", 0, FLAG_SWITCH, TO(keep), LB_FLAGS_RUN | LB_FLAGS_EXPLORE | LB_FLAGS_PLAN, NULL,
      "leaves the tables in the database"},
     {"costs", 0, FLAG_SWITCH, TO(costs), LB_FLAGS_COSTS, NULL,
@@ -367,7 +369,7 @@ static int parse_numbers(struct lb_args *args, struct lb_error *err)
                                  args->n_repeat < 1 || args->n_repeat > 10000))
         return lb_fail(err, LB_E_USAGE, "option --repeat: '%s' is not a number from 1 to 10000",
                        args->repeat);
-    if (args->keep_history && args->output == NULL)
+    if (args->keep_history && args->output == NULL && args->save == NULL && args->resume == NULL)
         return lb_fail(err, LB_E_USAGE,
                        "option --keep-history: needs -o DIR to keep the histories in");
     return 0;

@@ -8,6 +8,7 @@
 
 #include "clock.h"
 #include "gate.h"
+#include "keeper.h"
 #include "nearest.h"
 #include "progress.h"
 #include "signals.h"
@@ -21,8 +22,7 @@ struct lb_conductor {
     const struct lb_campaign *campaign;
     struct lb_selection selection;
     struct lb_report report;
-    struct lb_store store;
-    bool is_stored;
+    struct lb_keeper keeper;
     struct lb_baseline baseline;
     const struct lb_sink *sink;
     struct lb_sink_state output;
@@ -98,32 +98,8 @@ static void describe_command(struct lb_report *report, const struct lb_args *arg
     add_option(report, "--demand", args->plan.demand);
     add_option(report, "--at", args->plan.at);
     add_option(report, "--repeat", args->repeat);
-    snprintf(number, sizeof number, "%llu", (unsigned long long)args->seed_number);
+    snprintf(number, sizeof number, "%llu", (unsigned long long)report->seed);
     add_option(report, "--seed", number);
-}
-
-static int open_store(struct lb_conductor *state)
-{
-    const struct lb_args *args = state->campaign->args;
-    const struct lb_report *report = &state->report;
-    const char *directory = args->output != NULL ? args->output : LB_RESULTS;
-    char name[150];
-    if (args->output == NULL && args->save == NULL)
-        return 0;
-    if (args->save != NULL && (args->save[0] == '.' || args->save[0] == '\0' ||
-                               strchr(args->save, '/') != NULL || strlen(args->save) > 100))
-        return lb_fail(&state->err, LB_E_USAGE,
-                       "option --save: '%s' is not a name: no path, no dot at its start, at most "
-                       "100 characters",
-                       args->save);
-    snprintf(name, sizeof name, "%s", args->save != NULL ? args->save : report->command);
-    if (report->n_cells == 1 && args->save == NULL)
-        snprintf(name, sizeof name, "%s-%s-%s", report->cells[0].strategy->name,
-                 report->cells[0].engine, report->cells[0].scenario.name);
-    int rc = lb_store_open(&state->store, directory, name, args->save != NULL,
-                           report->start_unix_ms, &state->err);
-    state->is_stored = rc == 0;
-    return rc;
 }
 
 /* A baseline is told where there is a place for it. */
@@ -158,8 +134,12 @@ static int prepare(struct lb_conductor *state)
     report->n_repeat = args->n_repeat;
     report->costs = args->costs;
     report->keeps_histories = args->keep_history;
+    report->records = !args->no_record;
+    report->keeps_tables = args->keep;
     report->start_unix_ms = lb_unix_ms();
     lb_environment_read(&report->environment);
+    if (rc == 0)
+        rc = lb_keeper_prepare(&state->keeper, args, report, err);
     describe_command(report, args, &state->selection);
     if (rc == 0)
         rc = lb_select_cells(&state->selection, args, &state->campaign->defaults, report, err);
@@ -168,7 +148,9 @@ static int prepare(struct lb_conductor *state)
             rc = lb_fail(err, LB_E_UNSUPPORTED, "%s", report->cells[i].reason);
     if (rc == 0)
         rc = lb_baseline_check(&state->baseline, report, err);
-    return rc == 0 ? open_store(state) : rc;
+    return rc == 0
+               ? lb_keeper_open(&state->keeper, args, state->campaign->conduct == NULL, report, err)
+               : rc;
 }
 
 /* The target answers no more: its other cells are not tried. */
@@ -205,7 +187,7 @@ static int run_once(struct lb_conductor *state, struct lb_cell *cell, size_t rou
                                .record = !args->no_record,
                                .keep = args->keep};
     if (args->keep_history) {
-        lb_store_history_path(&state->store, &state->report, cell, round, path, sizeof path);
+        lb_store_history_path(&state->keeper.store, &state->report, cell, round, path, sizeof path);
         plan.history_path = path;
     }
     struct lb_outcome *outcome;
@@ -213,7 +195,12 @@ static int run_once(struct lb_conductor *state, struct lb_cell *cell, size_t rou
     state->view.cell = cell;
     int rc = lb_run(&plan, state->stop, lb_progress_show, &state->view, &outcome, &err);
     if (rc == 0) {
-        rc = lb_cell_add(cell, outcome, &state->err);
+        rc = lb_checkpoint_add(state->keeper.checkpoint, &state->report, cell, round, outcome,
+                               &state->err);
+        if (rc == 0)
+            rc = lb_cell_add(cell, outcome, &state->err);
+        else
+            lb_outcome_free(outcome);
         if (rc == 0 && outcome->state == LB_RUN_SERVER_GONE)
             give_up_target(state, cell->target, outcome->reason);
         return rc;
@@ -282,11 +269,13 @@ static int run_rounds(struct lb_conductor *state)
     struct lb_report *report = &state->report;
     size_t *order = calloc(report->n_cells, sizeof *order);
     int rc = order == NULL ? lb_fail(&state->err, LB_E_MEMORY, "out of memory") : 0;
+    tell(state, false); /* what was resumed may be over */
     for (size_t round = 0; round < report->n_repeat && rc == 0; round++) {
         order_round(state, order, round);
         for (size_t i = 0; i < report->n_cells && rc == 0 && !is_stopped(state); i++) {
             struct lb_cell *cell = &report->cells[order[i]];
-            if (cell->state != LB_CELL_PENDING && cell->state != LB_CELL_DONE)
+            if ((cell->state != LB_CELL_PENDING && cell->state != LB_CELL_DONE) ||
+                lb_checkpoint_has(state->keeper.checkpoint, report, cell, round))
                 continue;
             rc = run_once(state, cell, round);
             lb_progress_done(&state->view, cell);
@@ -384,12 +373,8 @@ static enum lb_exit finish(struct lb_conductor *state)
         written = lb_cli_complain(&state->err);
     else if (state->report.diff != NULL)
         written = lb_gate_status(state->report.diff);
-    if (state->is_stored) {
-        if (lb_store_close(&state->store, &state->report, &state->err) != 0)
-            written = lb_exit_worse(written, lb_cli_complain(&state->err));
-        else
-            state->report.directory = state->store.final;
-    }
+    if (lb_keeper_finish(&state->keeper, &state->report, &state->err) != 0)
+        written = lb_exit_worse(written, lb_cli_complain(&state->err));
     if (state->sink->end != NULL)
         state->sink->end(&state->output);
     if (state->output.rc != 0)
@@ -414,8 +399,10 @@ static enum lb_exit run_all(struct lb_conductor *state)
     const struct lb_args *args = state->campaign->args;
     size_t n_cells = 0;
     for (size_t i = 0; i < state->report.n_cells; i++)
-        n_cells += state->report.cells[i].state == LB_CELL_PENDING;
+        n_cells += state->report.cells[i].state == LB_CELL_PENDING ||
+                   state->report.cells[i].state == LB_CELL_DONE;
     lb_progress_init(&state->view, args->quiet, n_cells * args->n_repeat);
+    state->view.n_done = state->keeper.n_resumed;
     if (state->sink->begin != NULL)
         state->sink->begin(&state->output);
     fflush(stdout);
@@ -443,6 +430,7 @@ enum lb_exit lb_campaign_run(const struct lb_campaign *campaign)
     for (size_t i = 0; i < state.report.n_cells; i++)
         lb_cell_release(&state.report.cells[i]);
     free(state.report.cells);
+    lb_keeper_release(&state.keeper);
     lb_baseline_release(&state.baseline);
     lb_selection_release(&state.selection);
     return status;

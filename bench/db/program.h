@@ -158,6 +158,7 @@ int lb_file_read(const char *path, int shape_hint, struct lb_file **ret_file, st
 void lb_file_free(struct lb_file *file);
 
 /* The header of a user's file. */
+const char *lb_file_text(const struct lb_file *file); /* all of it, as it was read */
 const char *lb_file_strategy(const struct lb_file *file);
 const char *lb_file_summary(const struct lb_file *file); /* "" if it has none */
 const char *lb_file_origin(const struct lb_file *file);  /* "" if it has none */

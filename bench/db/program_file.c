@@ -5,6 +5,11 @@
 
 #include <string.h>
 
+const char *lb_file_text(const struct lb_file *file)
+{
+    return file->text;
+}
+
 const char *lb_file_strategy(const struct lb_file *file)
 {
     return file->strategy != NULL ? file->strategy : "";

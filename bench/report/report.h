@@ -52,7 +52,8 @@ struct lb_report {
     char invocation[1200]; /* the whole command, without passwords */
     uint64_t seed;
     uint64_t n_repeat;
-    bool costs; /* are shown */
+    bool costs;                 /* are shown */
+    bool records, keeps_tables; /* not --no-record; --keep */
     int64_t start_unix_ms;
     struct lb_environment environment;
     bool interrupted;
@@ -181,9 +182,14 @@ struct lb_store {
  * free; else the time goes before it. */
 int lb_store_open(struct lb_store *store, const char *dir, const char *name, bool is_named,
                   int64_t unix_ms, struct lb_error *err);
+/* Goes on in a directory that was left: by a kill under its temporary name, or after an
+ * interruption under its final one. */
+int lb_store_resume(struct lb_store *store, const char *directory, struct lb_error *err);
 /* Writes run.json and gives the directory its name (with a number if a name that was not chosen is
  * taken). When a file cannot be written nothing is left. */
 int lb_store_close(struct lb_store *store, const struct lb_report *report, struct lb_error *err);
+/* Half a result is none: removes the temporary directory. */
+void lb_store_discard(const struct lb_store *store);
 /* Path of a cell's kept history; run counts from 0. */
 void lb_store_history_path(const struct lb_store *store, const struct lb_report *report,
                            const struct lb_cell *cell, size_t run, char *buf, size_t size);

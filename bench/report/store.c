@@ -37,14 +37,36 @@ int lb_store_open(struct lb_store *store, const char *dir, const char *name, boo
     return 0;
 }
 
-/* One file of the result, written by write and brought to the disk. */
+/* "dir/.20260101T000000Z-compare.4711" -> "dir/20260101T000000Z-compare" */
+int lb_store_resume(struct lb_store *store, const char *directory, struct lb_error *err)
+{
+    size_t n = strlen(directory);
+    while (n > 1 && directory[n - 1] == '/')
+        n--;
+    if (n + 8 > sizeof store->final)
+        return lb_fail(err, LB_E_USAGE, "%s: the name is too long", directory);
+    snprintf(store->temporary, sizeof store->temporary, "%.*s", (int)n, directory);
+    snprintf(store->final, sizeof store->final, "%s", store->temporary);
+    char *slash = strrchr(store->final, '/');
+    char *name = slash != NULL ? slash + 1 : store->final;
+    char *dot = strrchr(name, '.');
+    if (name[0] == '.' && dot > name && dot[1] != '\0' &&
+        strspn(dot + 1, "0123456789") == strlen(dot + 1)) {
+        *dot = '\0';
+        memmove(name, name + 1, strlen(name));
+    }
+    return 0;
+}
+
+/* One file of the result, written by write and brought to the disk; an older one is replaced. */
 static int store_file(const struct lb_store *store, const char *name,
                       int (*write)(const struct lb_report *report, FILE *file,
                                    struct lb_error *err),
                       const struct lb_report *report, struct lb_error *err)
 {
-    char path[600];
-    snprintf(path, sizeof path, "%s/%s", store->temporary, name);
+    char path[600], final[600];
+    snprintf(final, sizeof final, "%s/%s", store->temporary, name);
+    snprintf(path, sizeof path, "%s/%s.new", store->temporary, name);
     FILE *file = fopen(path, "we");
     if (file == NULL)
         return lb_fail(err, LB_E_ENV, "%s: %s", path, strerror(errno));
@@ -55,11 +77,12 @@ static int store_file(const struct lb_store *store, const char *name,
         rc = lb_fail(err, LB_E_ENV, "%s: %s", path, strerror(errno));
     if (fclose(file) != 0 && rc == 0)
         rc = lb_fail(err, LB_E_ENV, "%s: %s", path, strerror(errno));
+    if (rc == 0 && rename(path, final) != 0)
+        rc = lb_fail(err, LB_E_ENV, "%s: %s", final, strerror(errno));
     return rc;
 }
 
-/* Half a result is none. */
-static void discard(const struct lb_store *store)
+void lb_store_discard(const struct lb_store *store)
 {
     DIR *dir = opendir(store->temporary);
     for (struct dirent *entry; dir != NULL && (entry = readdir(dir)) != NULL;)
@@ -76,10 +99,8 @@ int lb_store_close(struct lb_store *store, const struct lb_report *report, struc
         rc = store_file(store, "intervals.jsonl", lb_store_intervals, report, err);
     if (rc == 0)
         rc = store_file(store, "latency.hlog", lb_store_histograms, report, err);
-    if (rc != 0) {
-        discard(store);
+    if (rc != 0 || strcmp(store->temporary, store->final) == 0)
         return rc;
-    }
     /* rename() refuses a directory that is not empty: a result of the same second stays. */
     size_t length = strlen(store->final);
     for (int i = 2; rename(store->temporary, store->final) != 0; i++) {

@@ -9,6 +9,7 @@
 #include "strategy.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 
 /* Set by the signal handler, read by everyone. 1: finish and report; 2: stop now. */
 struct lb_stop {
@@ -164,6 +165,11 @@ typedef void lb_progress_fn(void *arg, const struct lb_progress *progress);
 int lb_run(const struct lb_run_plan *plan, const struct lb_stop *stop, lb_progress_fn *progress,
            void *arg, struct lb_outcome **ret_outcome, struct lb_error *err);
 void lb_outcome_free(struct lb_outcome *outcome);
+/* All of an outcome as bytes that this build of the program can read back; lb_outcome_read returns
+ * LB_E_FILE for bytes that are cut. */
+int lb_outcome_write(const struct lb_outcome *outcome, FILE *out, struct lb_error *err);
+int lb_outcome_read(const unsigned char *bytes, size_t n, struct lb_outcome **ret,
+                    struct lb_error *err);
 
 /* Can this strategy run on this engine, and be asked what the scenario asks? 0, or LB_E_UNSUPPORTED
  * with the reason, which is what a SKIP prints. caps: what the server can do (0: unknown, only the

@@ -1,0 +1,110 @@
+/* Keeping results: see keeper.h. */
+#include "keeper.h"
+
+#include "gate.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int check_name(const char *name, struct lb_error *err)
+{
+    bool ok = name[0] != '\0' && name[0] != '.' && strchr(name, '/') == NULL && strlen(name) <= 100;
+    return ok ? 0
+              : lb_fail(err, LB_E_USAGE,
+                        "option --save: '%s' is not a name: no path, no dot at its start, at most "
+                        "100 characters",
+                        name);
+}
+
+/* The directory to go on in decides where the result is kept. */
+static int check_resume(const struct lb_args *args, struct lb_error *err)
+{
+    const char *flag = args->output != NULL ? "-o" : args->save != NULL ? "--save" : NULL;
+    return flag == NULL ? 0
+                        : lb_fail(err, LB_E_USAGE, "option --resume: goes on in %s: leave out %s",
+                                  args->resume, flag);
+}
+
+int lb_keeper_prepare(struct lb_keeper *keeper, const struct lb_args *args,
+                      struct lb_report *report, struct lb_error *err)
+{
+    if (args->resume == NULL)
+        return args->save != NULL ? check_name(args->save, err) : 0;
+    int rc = check_resume(args, err);
+    return rc == 0 ? lb_checkpoint_open(args->resume, args->seed != NULL, report,
+                                        &keeper->checkpoint, err)
+                   : rc;
+}
+
+static int open_new(struct lb_keeper *keeper, const struct lb_args *args, bool is_planned,
+                    const struct lb_report *report, struct lb_error *err)
+{
+    const char *directory = args->output != NULL ? args->output : LB_RESULTS;
+    char name[150];
+    snprintf(name, sizeof name, "%s", args->save != NULL ? args->save : report->command);
+    if (report->n_cells == 1 && args->save == NULL)
+        snprintf(name, sizeof name, "%s-%s-%s", report->cells[0].strategy->name,
+                 report->cells[0].engine, report->cells[0].scenario.name);
+    int rc = lb_store_open(&keeper->store, directory, name, args->save != NULL,
+                           report->start_unix_ms, err);
+    keeper->is_stored = rc == 0;
+    if (rc != 0 || !is_planned || report->n_cells * report->n_repeat < 2)
+        return rc;
+    rc = lb_checkpoint_begin(keeper->store.temporary, report, &keeper->checkpoint, err);
+    if (rc != 0)
+        lb_store_discard(&keeper->store);
+    return rc;
+}
+
+int lb_keeper_open(struct lb_keeper *keeper, const struct lb_args *args, bool is_planned,
+                   struct lb_report *report, struct lb_error *err)
+{
+    if (args->resume == NULL)
+        return args->output != NULL || args->save != NULL
+                   ? open_new(keeper, args, is_planned, report, err)
+                   : 0;
+    int rc = lb_checkpoint_load(keeper->checkpoint, report, err);
+    if (rc == 0)
+        rc = lb_store_resume(&keeper->store, args->resume, err);
+    keeper->is_stored = rc == 0;
+    keeper->n_resumed = lb_checkpoint_runs(keeper->checkpoint);
+    return rc;
+}
+
+/* Runs that there should be. Cells that cannot run need none. */
+static size_t n_wanted(const struct lb_report *report)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < report->n_cells; i++)
+        if (report->cells[i].state != LB_CELL_SKIPPED)
+            n += (size_t)report->n_repeat;
+    return n;
+}
+
+int lb_keeper_finish(struct lb_keeper *keeper, struct lb_report *report, struct lb_error *err)
+{
+    if (!keeper->is_stored)
+        return 0;
+    int rc = lb_store_close(&keeper->store, report, err);
+    size_t n = lb_checkpoint_runs(keeper->checkpoint), wanted = n_wanted(report);
+    const char *directory = rc == 0 ? keeper->store.final : keeper->store.temporary;
+    if (rc == 0)
+        report->directory = directory;
+    if (rc != 0 && keeper->checkpoint == NULL)
+        lb_store_discard(&keeper->store);
+    else if (keeper->checkpoint != NULL && (rc != 0 || n < wanted))
+        fprintf(stderr,
+                "lockbench: %zu of %zu runs are done; to go on, the same command with --resume %s "
+                "for -o or --save\n",
+                n, wanted, directory);
+    else
+        lb_checkpoint_remove(keeper->checkpoint, directory);
+    return rc;
+}
+
+void lb_keeper_release(struct lb_keeper *keeper)
+{
+    lb_checkpoint_close(keeper->checkpoint);
+    keeper->checkpoint = NULL;
+}

@@ -1,0 +1,28 @@
+/* Where the results of a campaign are kept, and how one that was interrupted goes on: -o, --save,
+ * --resume. */
+#ifndef LB_KEEPER_H
+#define LB_KEEPER_H
+
+#include "args.h"
+#include "checkpoint.h"
+
+struct lb_keeper {
+    struct lb_store store;
+    bool is_stored;
+    struct lb_checkpoint *checkpoint; /* NULL: there is nothing to resume */
+    size_t n_resumed;                 /* runs that were there already */
+};
+
+/* Before the cells are made: with --resume the report gets its seed and its start. */
+int lb_keeper_prepare(struct lb_keeper *keeper, const struct lb_args *args,
+                      struct lb_report *report, struct lb_error *err);
+/* With the report's cells: makes the result's directory, or takes the finished runs from it.
+ * is_planned: all that is to be run is known, so that it can be resumed. */
+int lb_keeper_open(struct lb_keeper *keeper, const struct lb_args *args, bool is_planned,
+                   struct lb_report *report, struct lb_error *err);
+/* Writes the result, and sets report->directory. Of what cannot be written, or is not whole, the
+ * finished runs are kept if it can be resumed, and it is told how; else nothing is. */
+int lb_keeper_finish(struct lb_keeper *keeper, struct lb_report *report, struct lb_error *err);
+void lb_keeper_release(struct lb_keeper *keeper);
+
+#endif

@@ -1,0 +1,160 @@
+#!/usr/bin/env perl
+# An interrupted campaign goes on where it was: every run exactly once, in the planned order, from the
+# planned seed. The moment of the interruption is a line of the progress, not a time.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use JSON::PP;
+use Lockbench;
+use POSIX ();
+use Test::More;
+
+my $lock = good_lock();
+my $dir = scratch() . '/results';
+my @command = ('compare', '-s', $lock, '--workers', '1,2,3', '--hold', '0,1ms', '--duration', '20ms', '--warmup', '0');
+my @plan = (@command, '--repeat', '2', '--seed', '77');
+
+# Runs it with its progress in a pipe, and calls act with its process when the n-th run is done (it may
+# be a little further by then). Returns its status, its lines of progress and what it wrote.
+sub run_until
+{
+    my ($n, $act, @args) = @_;
+    pipe(my $read, my $write) or die;
+    my $out = scratch() . '/resume.out';
+    my $pid = fork() // die;
+    if ($pid == 0) {
+        open STDIN, '<', '/dev/null';
+        open STDOUT, '>', $out or POSIX::_exit(99);
+        open STDERR, '>&', $write or POSIX::_exit(99);
+        exec $ENV{LOCKBENCH}, @args or POSIX::_exit(99);
+    }
+    close $write;
+    my @lines;
+    while (my $line = <$read>) {
+        push @lines, $line;
+        $act->($pid) if defined $n && $line =~ m{^\[$n/};
+    }
+    waitpid $pid, 0;
+    my $status = $? & 127 ? 128 + ($? & 127) : $? >> 8;
+    return ($status, \@lines, slurp($out));
+}
+
+sub signal_it
+{
+    my ($name) = @_;
+    return sub { kill $name => $_[0] };
+}
+
+# "good-lock sqlite mutex-hot[...]" of each run.
+sub runs { return map { m{^\[(\d+)/12\] (.*?): } ? "$1 $2" : () } @{$_[0]} }
+
+sub check_whole
+{
+    my ($name, $result) = @_;
+    my $json = decode_json(slurp("$result/run.json"));
+    is(scalar @{$json->{cells}}, 6, "$name: all cells");
+    is_deeply([map { [map { "$_->{state} $_->{seed}" } @{$_->{runs}}] } @{$json->{cells}}],
+        [(['complete 77', 'complete 78']) x 6], "$name: each run once, from its seed");
+    ok(!$json->{interrupted}, "$name: is not called interrupted");
+    ok(!-e "$result/checkpoint", "$name: the checkpoint is gone");
+    my %starts = map { $_->{start_unix_ms} => 1 } map { @{$_->{runs}} } @{$json->{cells}};
+    is(scalar(grep { -s "$result/$_" } 'intervals.jsonl', 'latency.hlog'), 2, "$name: the other files");
+    my @hlog = grep { /^Tag=/ } split /\n/, slurp("$result/latency.hlog");
+    my %tags = map { /^Tag=([^,]+)/ ? ($1 => 1) : () } @hlog;
+    is(scalar(grep { m{/acquire$} } keys %tags), 12, "$name: a histogram of every run");
+    return $json;
+}
+
+my ($status, $lines) = run_until(undef, undef, @plan, '-o', "$dir-whole");
+is($status, 0, 'the whole plan');
+my @planned = runs($lines);
+is(scalar @planned, 12, '... has twelve runs');
+check_whole('uninterrupted', glob "$dir-whole/*");
+
+# --- SIGKILL
+($status, my $first) = run_until(5, signal_it('KILL'), @plan, '-o', $dir);
+is($status, 137, 'killed');
+my ($left) = glob "$dir/.*-compare.*";
+ok(defined $left && -s "$left/checkpoint", 'a checkpoint is left') or BAIL_OUT('no checkpoint');
+is(scalar(() = glob "$dir/*"), 0, '... and no result');
+my $checkpoint = slurp("$left/checkpoint");
+
+my @refusals = (
+    [[@command, '--repeat', '2', '--seed', '77', '--think', '1ms'], qr/begun with good-lock on sqlite, mutex-hot\[workers=1 hold=0\]: think "500us", and now it is "1ms"/],
+    [[@command, '--repeat', '2', '--seed', '78'], qr/begun with seed 77, and now it is 78/],
+    [[@command, '--repeat', '3'], qr/begun with repeat 2, and now it is 3/],
+    [[@plan, '--no-record'], qr/begun with no-record false, and now it is true/],
+    [[@plan, '--workers', '1,2'], qr/begun with 6 cells, and now there are 4|mutex-hot\[workers=\d hold=\S+\]: scenario/],
+    [[@plan, '--opt', 'form=fancy'], qr/: form not set, and now it is "fancy"/],
+    [['run', '-s', $lock], qr/begun with command "compare", and now it is "run"/],
+    [[@plan, '-o', $dir], qr/--resume: goes on in .*: leave out -o/],
+    [[@plan, '--save', 'x'], qr/leave out --save/],
+);
+for my $wrong (@refusals) {
+    ($status, undef, my $err) = lockbench(@{$wrong->[0]}, '-q', '--resume', $left);
+    is($status, 2, 'refused');
+    like($err, $wrong->[1], '... by name');
+}
+my $sql = slurp($lock);
+spew('good-lock.sql', "$sql\n-- changed\n");
+($status, undef, my $err) = lockbench(@plan, '-q', '--resume', $left);
+is($status, 2, 'other statements are refused');
+like($err, qr/begun with other statements of good-lock on sqlite/, '... by name');
+spew('good-lock.sql', $sql);
+is(slurp("$left/checkpoint"), $checkpoint, 'a refusal changes nothing');
+
+($status, my $rest, my $out) = run_until(undef, undef, @command, '--repeat', '2', '--resume', $left, '--format', 'json');
+is($status, 0, 'resumed') or diag join '', @$rest;
+my $n_kept = 12 - runs($rest);
+cmp_ok($n_kept, '>=', 5, 'what was told to be done is kept');
+is_deeply([runs($rest)], [@planned[$n_kept .. 11]], 'the rest of the plan, in its order');
+my ($result) = glob "$dir/*";
+is($result, $left =~ s{/\.}{/}r =~ s{\.\d+$}{}r, 'the result has its name');
+my $json = check_whole('resumed', $result);
+is(scalar(() = glob "$dir/.*-compare.*"), 0, '... and nothing else is left');
+is($json->{seed}, 77, '... the seed is that of the plan');
+is($json->{cells}[0]{summary}{successes_per_s}, decode_json($out)->{cells}[0]{summary}{successes_per_s},
+    '... and is what was told');
+($status, undef, $err) = lockbench(@plan, '-q', '--resume', $result);
+is($status, 2, 'a whole result cannot be resumed');
+like($err, qr/No such file or directory: a result that is whole has none/, '... and why');
+
+# --- a record that was cut off, and bytes that are none
+for my $damage (['cut', substr($checkpoint, 0, -9), $n_kept - 1], ['followed by rubbish', $checkpoint . 'x' x 100, $n_kept],
+    ['changed in its last record', substr($checkpoint, 0, -9) . 'y' . substr($checkpoint, -8), $n_kept - 1]) {
+    my ($what, $bytes, $whole) = @$damage;
+    my $copy = "$dir/.20260101T000000Z-copy.1";
+    mkdir $copy or die;
+    open my $file, '>', "$copy/checkpoint" or die;
+    print $file $bytes;
+    close $file or die;
+    ($status, $rest) = run_until(undef, undef, @plan, '--resume', $copy);
+    is_deeply([(@planned)[0 .. $whole - 1], runs($rest)], \@planned, "$what: what is whole is taken");
+    system 'rm', '-rf', "$dir/20260101T000000Z-copy";
+}
+
+# --- SIGINT, twice, and somebody else meanwhile
+($status, $first) = run_until(3, signal_it('INT'), @plan, '-o', $dir . '-int');
+is($status, 130, 'interrupted');
+($result) = glob "$dir-int/*";
+ok(decode_json(slurp("$result/run.json"))->{interrupted}, '... the result says so');
+my ($n, $where) = join('', @$first) =~ m{^lockbench: (\d+) of 12 runs are done; .* --resume (\S+) }m;
+is($where, $result, '... and how to go on');
+($status, $rest) = run_until($n + 1, signal_it('INT'), @plan, '--resume', $result);
+is($status, 130, 'interrupted again');
+is((runs($rest))[0], $planned[$n], '... after it went on where it was');
+my @second;
+my $meanwhile = sub {
+    my ($pid) = @_;
+    kill STOP => $pid;
+    @second = lockbench(@plan, '-q', '--resume', $result);
+    kill CONT => $pid;
+};
+($n) = join('', @$rest) =~ m{^lockbench: (\d+) of 12 runs are done}m;
+($status, $rest) = run_until($n + 1, $meanwhile, @plan, '--resume', $result);
+is($status, 0, 'resumed to the end') or diag join '', @$rest;
+is($second[0], 2, 'two at once are refused');
+like($second[2], qr/another lockbench is at it/, '... with the reason');
+check_whole('twice interrupted', $result);
+done_testing();
