@@ -131,7 +131,9 @@ static int prepare(struct lb_conductor *state)
         rc = lb_select_connect(&state->selection, err);
     snprintf(report->command, sizeof report->command, "%s", args->command->name);
     report->seed = args->seed_number;
-    report->n_repeat = args->n_repeat;
+    report->n_repeat = args->repeat == NULL && state->campaign->n_repeat > 0
+                           ? state->campaign->n_repeat
+                           : args->n_repeat;
     report->costs = args->costs;
     report->keeps_histories = args->keep_history;
     report->records = !args->no_record;
@@ -394,6 +396,34 @@ static void init_output(struct lb_conductor *state)
                                .err = &state->err};
 }
 
+/* At least so long will it take: the measured parts and the warm-ups. What ends by itself is not
+ * counted. */
+static uint64_t least_ns(const struct lb_report *report)
+{
+    uint64_t sum_ns = 0;
+    for (size_t i = 0; i < report->n_cells; i++) {
+        const struct lb_cell *cell = &report->cells[i];
+        if (cell->state == LB_CELL_SKIPPED)
+            continue;
+        sum_ns += cell->scenario.warmup_ns;
+        if (!cell->scenario.drain && cell->scenario.count == 0)
+            sum_ns += cell->scenario.duration_ns;
+    }
+    return sum_ns * report->n_repeat;
+}
+
+static void announce(const struct lb_conductor *state)
+{
+    enum { LONG_S = 60 };
+    const struct lb_report *report = &state->report;
+    uint64_t seconds = least_ns(report) / 1000000000u;
+    if (state->campaign->args->quiet || seconds <= LONG_S || state->campaign->conduct != NULL)
+        return;
+    fprintf(stderr, "lockbench: %llu runs of each of %zu cells take more than %llu min%s\n",
+            (unsigned long long)report->n_repeat, report->n_cells, (unsigned long long)seconds / 60,
+            report->n_repeat > 1 ? "; --repeat 1 is a first look" : "");
+}
+
 static enum lb_exit run_all(struct lb_conductor *state)
 {
     const struct lb_args *args = state->campaign->args;
@@ -401,8 +431,9 @@ static enum lb_exit run_all(struct lb_conductor *state)
     for (size_t i = 0; i < state->report.n_cells; i++)
         n_cells += state->report.cells[i].state == LB_CELL_PENDING ||
                    state->report.cells[i].state == LB_CELL_DONE;
-    lb_progress_init(&state->view, args->quiet, n_cells * args->n_repeat);
+    lb_progress_init(&state->view, args->quiet, n_cells * state->report.n_repeat);
     state->view.n_done = state->keeper.n_resumed;
+    announce(state);
     if (state->sink->begin != NULL)
         state->sink->begin(&state->output);
     fflush(stdout);

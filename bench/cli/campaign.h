@@ -14,6 +14,7 @@ struct lb_campaign {
     const struct lb_sink *const *sinks; /* that --format may name; NULL: lb_sinks */
     const struct lb_sink *sink;         /* without --format */
     bool judge_expectations;            /* exit by what was expected: a caught control is well */
+    uint64_t n_repeat;                  /* runs of each cell without --repeat; 0: 1 */
     bool refuse_skips;                  /* a cell that cannot run is an error */
     bool sample_waits;                  /* what sessions wait for, --costs or not */
     /* Decides by itself what is run, instead of each cell --repeat times. May replace the report's

@@ -1,6 +1,11 @@
 /* Results as comma-separated values: one row per run, a header first (RFC 4180). A cell that did
- * not run has one row, with its reason. */
+ * not run has one row, with its reason. The comparison with the reference is the cell's, and stands
+ * in each of its rows; it needs all cells, so nothing is written before the end. */
+#include "ranking.h"
 #include "report.h"
+#include "steady.h"
+
+#include <math.h>
 
 #include <string.h>
 
@@ -45,9 +50,11 @@ static const char *const numbers[] = {"run",
                                       "cpu_us_per_success",
                                       "jain"};
 
-static void csv_begin(struct lb_sink_state *state)
+static const char *const comparisons[] = {"steady_state", "reference",  "ratio",     "ratio_low",
+                                          "ratio_high",   "p_adjusted", "comparison"};
+
+static void header(FILE *out)
 {
-    FILE *out = state->out;
     char name[64];
     static const char *const texts[] = {"strategy", "engine",   "target", "scenario", "options",
                                         "verdict",  "violated", "reason", "proof",    "proven"};
@@ -60,13 +67,46 @@ static void csv_begin(struct lb_sink_state *state)
         field(out, name, false);
     }
     field(out, "max_ns", false);
+    for (size_t i = 0; i < sizeof comparisons / sizeof comparisons[0]; i++)
+        field(out, comparisons[i], false);
     for (const struct lb_key *key = lb_scenario_keys; key->name != NULL; key++)
         field(out, key->name, false);
     fputs("\r\n", out);
 }
 
+static void ratio(FILE *out, double value)
+{
+    if (isfinite(value))
+        real(out, value);
+    else
+        field(out, "inf", false);
+}
+
+/* The cell against the reference of its table; empty fields where there were too few runs. */
+static void comparison(FILE *out, const struct lb_ranking *ranking, const struct lb_cell *cell)
+{
+    const struct lb_ranking_row *row = NULL;
+    bool is_reference = false;
+    for (size_t i = 0; i < ranking->n_rows && row == NULL; i++) {
+        is_reference |= ranking->rows[i].reference == cell;
+        if (ranking->rows[i].cell == cell)
+            row = &ranking->rows[i];
+    }
+    field(out, row != NULL ? row->reference->name : is_reference ? cell->name : "", false);
+    if (row == NULL) {
+        fputs(is_reference ? ",1,1,1," : ",,,,", out);
+        field(out, is_reference ? "reference" : "", false);
+        return;
+    }
+    ratio(out, row->comparison.ratio.value);
+    ratio(out, row->comparison.ratio.interval.low);
+    ratio(out, row->comparison.ratio.interval.high);
+    real(out, row->comparison.p_adjusted);
+    field(out, lb_stats_verdict_name(row->comparison.verdict), false);
+}
+
 /* One run on its own: a cell with that run only, so that verdict and numbers are the run's. */
-static void row(FILE *out, const struct lb_cell *cell, size_t run)
+static void row(FILE *out, const struct lb_ranking *ranking, const struct lb_cell *cell, size_t run)
 {
     struct lb_cell one = *cell;
     struct lb_summary summary;
@@ -96,9 +136,13 @@ static void row(FILE *out, const struct lb_cell *cell, size_t run)
     field(out, has_proof ? one.runs[0]->proof.name : "", false);
     field(out, has_proof ? lb_verdict_name(one.runs[0]->proof.verdict) : "", false);
     if (one.n_runs == 0) {
-        for (size_t i = 0; i < sizeof numbers / sizeof numbers[0] + LB_QUANTILES + 1; i++)
+        for (size_t i = 0; i < sizeof numbers / sizeof numbers[0] + LB_QUANTILES + 1 +
+                                   sizeof comparisons / sizeof comparisons[0];
+             i++)
             fputc(',', out);
     } else {
+        struct lb_steadiness steady;
+        lb_run_steadiness(one.runs[0], &steady);
         lb_cell_summarise(&one, &summary);
         number(out, run + 1);
         number(out, one.runs[0]->seed);
@@ -111,6 +155,8 @@ static void row(FILE *out, const struct lb_cell *cell, size_t run)
         for (size_t q = 0; q < LB_QUANTILES; q++)
             number(out, summary.quantile_ns[q]);
         number(out, summary.has_latency ? summary.max_ns : UINT64_MAX);
+        field(out, lb_steadiness_name(steady.verdict), false);
+        comparison(out, ranking, cell);
     }
     for (const struct lb_key *key = lb_scenario_keys; key->name != NULL; key++) {
         lb_scenario_get(&cell->scenario, key, text, sizeof text);
@@ -119,11 +165,19 @@ static void row(FILE *out, const struct lb_cell *cell, size_t run)
     fputs("\r\n", out);
 }
 
-static void csv_cell(struct lb_sink_state *state, const struct lb_cell *cell)
+static void csv_end(struct lb_sink_state *state)
 {
-    for (size_t run = 0; run == 0 || run < cell->n_runs; run++)
-        row(state->out, cell, run);
-    fflush(state->out);
+    struct lb_ranking ranking;
+    state->rc = lb_ranking_make(state->report, &ranking, state->err);
+    if (state->rc != 0)
+        return;
+    header(state->out);
+    for (size_t i = 0; i < state->report->n_cells; i++) {
+        const struct lb_cell *cell = &state->report->cells[i];
+        for (size_t run = 0; run == 0 || run < cell->n_runs; run++)
+            row(state->out, &ranking, cell, run);
+    }
+    lb_ranking_release(&ranking);
 }
 
-const struct lb_sink lb_sink_csv = {.name = "csv", .begin = csv_begin, .cell = csv_cell};
+const struct lb_sink lb_sink_csv = {.name = "csv", .end = csv_end};

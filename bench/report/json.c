@@ -9,6 +9,7 @@
 #include "json_plan.h"
 #include "ranking.h"
 #include "report.h"
+#include "steady.h"
 
 #include <errno.h>
 #include <string.h>
@@ -201,6 +202,34 @@ static json_t *waits_json(const struct lb_outcome *run)
     return object_end(&object);
 }
 
+/* A ratio to a rate of 0 is infinite: null, as JSON has no such number. */
+static json_t *real_or_null(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *estimate_json(const struct lb_estimate *estimate)
+{
+    struct object object = object_new();
+    put(&object, "value", real_or_null(estimate->value));
+    put(&object, "low", real_or_null(estimate->interval.low));
+    put(&object, "high", real_or_null(estimate->interval.high));
+    put(&object, "coverage", json_real(estimate->interval.coverage));
+    return object_end(&object);
+}
+
+static json_t *steady_json(const struct lb_outcome *run)
+{
+    struct object object = object_new();
+    struct lb_steadiness steady;
+    lb_run_steadiness(run, &steady);
+    put_text(&object, "verdict", lb_steadiness_name(steady.verdict));
+    put(&object, "reason", steady.reason[0] != '\0' ? json_string(steady.reason) : json_null());
+    put(&object, "change",
+        steady.verdict == LB_RUN_NOT_JUDGED ? json_null() : estimate_json(&steady.change));
+    return object_end(&object);
+}
+
 static json_t *run_json(const struct lb_outcome *run, const char *history)
 {
     struct object object = object_new();
@@ -210,6 +239,7 @@ static json_t *run_json(const struct lb_outcome *run, const char *history)
     put(&object, "reason", run->reason[0] != '\0' ? json_string(run->reason) : json_null());
     put(&object, "start_unix_ms", json_integer(run->start_unix_ms));
     put_count(&object, "elapsed_ns", run->elapsed_ns);
+    put(&object, "steady_state", steady_json(run));
     put_text(&object, "options", run->options);
     put(&object, "successes_per_s", json_real(run->successes_per_s));
     put(&object, "attempts_per_success", json_real(run->attempts_per_success));

@@ -3,6 +3,7 @@
 #include "diff.h"
 #include "ranking.h"
 #include "report.h"
+#include "steady.h"
 #include "table.h"
 #include "units.h"
 
@@ -105,6 +106,8 @@ static int print_ranking(const struct lb_sink_state *state)
                 "\nMedians and ratios with %.0f %% intervals; p: exact Mann-Whitney, corrected "
                 "(Holm) for %zu comparisons.\n",
                 100 * lb_ranking_options.level, ranking.n_family);
+    if (lb_ranking_lacks_runs(state->report))
+        fputs("\n" LB_ONE_RUN "\n", out);
     lb_ranking_release(&ranking);
     return 0;
 }
@@ -118,6 +121,19 @@ static void print_notes(FILE *out, const struct lb_cell *cell)
     const char *why = cell->state == LB_CELL_FAILED ? cell->error.message : cell->reason;
     for (size_t i = 0; i < cell->n_runs && why[0] == '\0'; i++)
         why = cell->runs[i]->reason;
+    size_t n_drifted = 0;
+    for (size_t i = 0; i < cell->n_runs; i++) {
+        struct lb_steadiness steady;
+        lb_run_steadiness(cell->runs[i], &steady);
+        n_drifted += steady.verdict == LB_RUN_DRIFTING;
+    }
+    if (n_drifted > 0) {
+        snprintf(text, sizeof text, "%s on %s, %s: %zu of %zu runs had not reached a steady state",
+                 cell->name, cell->engine, cell->scenario.name, n_drifted, cell->n_runs);
+        fputs("\n- ", out);
+        lb_markdown_text(out, text);
+        fputc('\n', out);
+    }
     for (int g = 0; g < LB_GUARANTEES; g++) {
         const struct lb_finding *f = lb_cell_finding(cell, (enum lb_guarantee)g, &run);
         if (f == NULL || f->verdict != LB_V_VIOLATED)

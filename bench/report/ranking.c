@@ -160,6 +160,16 @@ int lb_ranking_make(const struct lb_report *report, struct lb_ranking *ret, stru
     return rc;
 }
 
+bool lb_ranking_lacks_runs(const struct lb_report *report)
+{
+    for (size_t i = 0; i < report->n_cells && report->n_repeat == 1; i++)
+        for (size_t j = 0; j < i; j++)
+            if (report->cells[i].n_runs > 0 && report->cells[j].n_runs > 0 &&
+                same_table(&report->cells[j], &report->cells[i]))
+                return true;
+    return false;
+}
+
 void lb_ranking_release(struct lb_ranking *ranking)
 {
     free(ranking->rows);

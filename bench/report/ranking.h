@@ -26,6 +26,13 @@ extern const struct lb_compare_options lb_ranking_options;
 int lb_ranking_make(const struct lb_report *report, struct lb_ranking *ret, struct lb_error *err);
 void lb_ranking_release(struct lb_ranking *ranking);
 
+/* Are there two cells that could be compared, had they been run more than once? */
+bool lb_ranking_lacks_runs(const struct lb_report *report);
+/* What to say then. */
+#define LB_ONE_RUN                                                                                 \
+    "One run per cell: it shows what was violated and the size of the numbers. It cannot tell a "  \
+    "difference between strategies from noise; --repeat 5, the default of compare, or more can."
+
 /* Median successes/s over the complete runs of a cell, with its interval. False with fewer than two
  * of them, or when memory ran out. */
 bool lb_cell_rate(const struct lb_cell *cell, struct lb_estimate *ret);

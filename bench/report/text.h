@@ -19,6 +19,9 @@ int lb_text_recovery(const struct lb_report *report, FILE *out);
 /* The table of costs, if it is wanted. 0, or -1 when memory ran out. */
 int lb_text_costs(const struct lb_sink_state *state);
 
+/* Whether the runs had reached a steady state. */
+void lb_text_steady(const struct lb_sink_state *state);
+
 /* The table of differences to the fastest strategy, if there is anything to compare. 0, or -1 when
  * memory ran out. */
 int lb_text_ranking(const struct lb_sink_state *state);

@@ -96,6 +96,10 @@ int lb_text_ranking(const struct lb_sink_state *state)
     if (lb_ranking_make(state->report, &ranking, &err) != 0)
         return -1;
     int rc = ranking.n_rows > 0 ? print(state, &ranking) : 0;
+    if (lb_ranking_lacks_runs(state->report)) {
+        fputc('\n', state->out);
+        lb_print_wrapped(state->out, LB_ONE_RUN, 0, state->width);
+    }
     lb_ranking_release(&ranking);
     return rc;
 }

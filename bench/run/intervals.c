@@ -41,3 +41,27 @@ const struct lb_interval *lb_run_interval(struct lb_active_run *run, bool force)
     run->interval_ns = now_ns;
     return interval;
 }
+
+/* Memory stays as it is however long the run: when there is no room, every second sample goes, and
+ * the next are twice as far apart. */
+void lb_run_sample(struct lb_active_run *run)
+{
+    enum { FIRST_SPACING_NS = 100000000 };
+    struct lb_outcome *outcome = run->outcome;
+    struct lb_sample *samples = outcome->samples;
+    uint64_t now_ns = lb_now_ns() - run->measure_ns, successes = 0;
+    if (run->sample_spacing_ns == 0)
+        run->sample_spacing_ns = FIRST_SPACING_NS;
+    size_t n = outcome->n_samples;
+    if (n > 0 && now_ns < samples[n - 1].at_ns + run->sample_spacing_ns)
+        return;
+    for (uint32_t i = 0; i < run->n_started; i++)
+        successes += atomic_load_explicit(&run->workers[i].progress, memory_order_relaxed);
+    if (n == LB_SAMPLES) {
+        for (n = 0; n < LB_SAMPLES / 2; n++)
+            samples[n] = samples[2 * n];
+        run->sample_spacing_ns *= 2;
+    }
+    samples[n++] = (struct lb_sample){now_ns, successes};
+    outcome->n_samples = n;
+}

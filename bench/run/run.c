@@ -41,8 +41,10 @@ void lb_run_report(struct lb_active_run *run, const char *phase, double fraction
         .n_successes = sum,
         .successes_per_s = seconds > 0 ? (double)(sum - run->last_progress) / seconds : 0,
         .n_overlaps = run->live != NULL ? lb_live_overlaps(run->live) : 0};
-    if (run->crew != NULL && lb_crew_phase(run->crew) == LB_PHASE_MEASURE)
+    if (run->crew != NULL && lb_crew_phase(run->crew) == LB_PHASE_MEASURE) {
         progress.interval = lb_run_interval(run, false);
+        lb_run_sample(run);
+    }
     run->last_tick_ns = now;
     run->last_progress = sum;
     if (run->progress != NULL)
@@ -146,6 +148,7 @@ static void execute(struct lb_active_run *run)
     run->outcome->start_unix_ms = lb_unix_ms();
     atomic_store(&crew->measure_ns, run->measure_ns);
     run->interval_successes = progress_sum(run);
+    lb_run_sample(run);
     for (uint32_t i = 0; i < run->n_started; i++)
         run->interval_refusals +=
             atomic_load_explicit(&run->workers[i].refusals, memory_order_relaxed);
@@ -157,6 +160,7 @@ static void execute(struct lb_active_run *run)
     run->stop_ns = lb_now_ns();
     atomic_store(&crew->stop_ns, run->stop_ns);
     lb_run_interval(run, true);
+    lb_run_sample(run);
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
     struct lb_outcome *outcome = run->outcome;

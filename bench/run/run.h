@@ -65,6 +65,13 @@ struct lb_interval {
     uint64_t n_overlaps;     /* seen by the live witness, so far */
 };
 
+/* How far the measured part had come: the test for a steady state looks at the rates between. */
+struct lb_sample {
+    uint64_t at_ns; /* after the measured part's start */
+    uint64_t n_successes;
+};
+enum { LB_SAMPLES = 128 };
+
 /* Witnesses that need no log. */
 struct lb_live_witness {
     uint64_t n_overlaps;     /* owner word: somebody else was inside (or too many were) */
@@ -119,6 +126,9 @@ struct lb_outcome {
     struct lb_histogram *pacing;   /* open loop: how late free workers woke; NULL in closed loop */
     struct lb_interval *intervals; /* one per second of the measured part */
     size_t n_intervals;
+    struct lb_sample
+        samples[LB_SAMPLES]; /* evenly, from the start to the end; at least 100 ms apart */
+    size_t n_samples;
     double in_flight_edge; /* share of it in cycles that the window cut off */
     double in_flight;      /* mean number of operations under way: measured */
     uint32_t n_workers;

@@ -49,7 +49,8 @@ struct lb_active_run {
     struct lb_fact *counters_before;
     size_t n_counters_before;
     uint64_t first_ns, measure_ns, stop_ns;
-    uint64_t interval_ns; /* start of the present interval */
+    uint64_t sample_spacing_ns; /* between two of the outcome's samples */
+    uint64_t interval_ns;       /* start of the present interval */
     uint64_t interval_sums[LB_COARSE_BUCKETS], interval_successes, interval_refusals;
     struct rusage usage_before;
     uint64_t next_sample_ns; /* of waits */
@@ -118,6 +119,9 @@ void lb_waits_sample(struct lb_active_run *run);
 
 /* intervals.c: closes the present interval if its second is over, or with force; NULL: not yet. */
 const struct lb_interval *lb_run_interval(struct lb_active_run *run, bool force);
+
+/* Notes how far the measured part has come, if it is time. */
+void lb_run_sample(struct lb_active_run *run);
 
 /* run.c: 0, 1 (finish and report) or 2 (stop now). */
 int lb_run_interrupted(const struct lb_active_run *run);

@@ -37,11 +37,11 @@ $cell = cell('-s', $lock, '--workers', '8', '--resources', '8', '--hold', '0', '
 cmp_ok($cell->{costs_per_success}{lock_retries}, '>', 0, '... in processes of their own too');
 is($cell->{costs_per_success}{client_cpu_ns}, undef, 'CPU of processes is not known');
 
-my ($status, $out) = lockbench('compare', '-s', "$lock,pthread-mutex", '--workers', '2', @quick, '--costs');
+my ($status, $out) = lockbench('compare', '--repeat', '1', '-s', "$lock,pthread-mutex", '--workers', '2', @quick, '--costs');
 like($out, qr/^costs per success\nstrategy +engine +scenario +success\/s +statements +growth +lock retries +cpu here +switches/m,
     'text: the table, with columns for what is known');
 like($out, qr/^pthread-mutex +memory +mutex-hot +\S+ +n\/a +n\/a /m, 'text: a lock without a database has no such costs');
-($status, $out) = lockbench('compare', '-s', $lock, '--workers', '2', @quick);
+($status, $out) = lockbench('compare', '--repeat', '1', '-s', $lock, '--workers', '2', @quick);
 unlike($out, qr/costs per success/, 'text: not without --costs');
 ($status, $out, my $err) = lockbench('verify', '-s', $lock, '--costs');
 is($status, 2, 'verify does not take --costs');

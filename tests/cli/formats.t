@@ -15,7 +15,7 @@ my @drain = ('-s', $queue, '--backlog', '60', '--quiet');
 my $scratch = scratch();
 
 # --- text
-my ($status, $out, $err) = lockbench('compare', @locks);
+my ($status, $out, $err) = lockbench('compare', '--repeat', '1', @locks);
 is($status, 1, 'text: a violation is exit status 1') or diag $err;
 is($err, '', 'text: --quiet is quiet');
 like($out, qr/^lockbench \S+: seed 42, 1 run per cell, \d+ cores/, 'text: seed and machine');
@@ -72,7 +72,7 @@ cmp_ok(scalar @{$witness->{operations}}, '>=', 2, 'json: a witness has its opera
 like($witness->{text}, qr/worker \d+/, 'json: and its sentence');
 
 # --- jsonl
-($status, $out) = lockbench('compare', @locks, '--format', 'jsonl');
+($status, $out) = lockbench('compare', '--repeat', '1', @locks, '--format', 'jsonl');
 my @lines = map { decode_json($_) } split /\n/, $out;
 is(scalar @lines, 3, 'jsonl: a header and a line per cell');
 is($lines[0]{schema}, 'lockbench-result', 'jsonl: the header');

@@ -64,7 +64,7 @@ sub check
 
 my @quick = ('--duration', '100ms', '--warmup', '0');
 my $json = check('two strategies', 'compare', '-s', 'pthread-mutex,none', @quick, '--repeat', '2', '--costs');
-check('sqlite', 'compare', '-s', good_lock() . ',' . open_door(), @quick, '--workers', '1,2');
+check('sqlite', 'compare', '--repeat', '1', '-s', good_lock() . ',' . open_door(), @quick, '--workers', '1,2');
 check('a queue', 'run', '-s', good_queue(), '--backlog', '50');
 check('a proof', 'run', '-s', 'skip-locked', '-S', 'chunked-update', '--rows', '1k', '--backlog', '10');
 check('an open loop', 'run', '-s', good_lock(), @quick, '--rate', '200/s');
@@ -78,7 +78,7 @@ check('no record', 'run', '-s', 'pthread-mutex', @quick, '--no-record');
 my ($uri) = grep { /^postgres/ } split /\n/, $ENV{LB_TEST_URIS} // '';
 SKIP: {
     skip 'LB_TEST_URIS names no PostgreSQL', 2 if !defined $uri;
-    check('postgres', 'compare', '-s', 'row-lock', '-d', $uri, @quick, '--costs');
+    check('postgres', 'compare', '--repeat', '1', '-s', 'row-lock', '-d', $uri, @quick, '--costs');
 }
 
 # The validator sees what is wrong.

@@ -11,7 +11,7 @@ use Test::More;
 my @quick = ('--duration', '30ms', '--warmup', '0', '--quiet');
 my @mutex = ('-s', 'pthread-mutex', @quick);
 
-my ($status, $out, $err) = lockbench('compare', @mutex, '--workers', '2,1', '--hold', '0,1ms,300us', '--format', 'json');
+my ($status, $out, $err) = lockbench('compare', '--repeat', '1', @mutex, '--workers', '2,1', '--hold', '0,1ms,300us', '--format', 'json');
 is($status, 0, 'exit status') or diag $err;
 my $json = decode_json($out);
 is_deeply([map { $_->{scenario} } @{$json->{cells}}],
@@ -27,13 +27,13 @@ unlike($json->{cells}[2]{reproduce}, qr/\[/, '... names no sweep');
 
 # Random order: the start of each run tells it. 24 points in order by chance: 1 in 24!.
 my @points = map { $_ * 10 } 1 .. 24;
-($status, $out) = lockbench('compare', @mutex, '--workers', '1', '--think', join(',', map { "${_}us" } @points),
+($status, $out) = lockbench('compare', '--repeat', '1', @mutex, '--workers', '1', '--think', join(',', map { "${_}us" } @points),
     '--count', '2', '--format', 'json', '--seed', '7');
 my @starts = map { $_->{runs}[0]{start_unix_ms} } @{decode_json($out)->{cells}};
 is(scalar @starts, 24, 'a long list');
 isnt("@starts", join(' ', sort { $a <=> $b } @starts), 'one round of a sweep is in random order');
 
-($status, $out) = lockbench('compare', '-s', 'pthread-mutex,none', @quick, '--workers', '1', '--hold', '0,1ms');
+($status, $out) = lockbench('compare', '--repeat', '1', '-s', 'pthread-mutex,none', @quick, '--workers', '1', '--hold', '0,1ms');
 like($out, qr/^strategy +engine +hold +verdict /m, 'text: a column for what varies');
 like($out, qr/^none +memory +1ms +held /m, 'text: a row');
 my @tables = $out =~ /^(mutex-hot: what .*)$/mg;
@@ -41,7 +41,7 @@ is(scalar @tables, 1, 'text: one table for the question');
 unlike($out, qr/[ ,]hold 0/, 'text: what varies is not told as if it were one value');
 like($out, qr/(^(?:none|pthread-mutex) +memory +0 .*\n){2}(^(?:none|pthread-mutex) +memory +1ms .*\n){2}/m,
     'text: point by point');
-($status, $out) = lockbench('compare', @mutex, '--workers', '1');
+($status, $out) = lockbench('compare', '--repeat', '1', @mutex, '--workers', '1');
 like($out, qr/^strategy +engine +verdict /m, 'text: no such column without a list');
 
 ($status, $out) = lockbench('verify', @mutex, '--workers', '1,2');
@@ -50,7 +50,7 @@ my @names = $out =~ /^ok \d+ - (.*)$/mg;
 my %names = map { $_ => 1 } @names;
 is(scalar keys %names, scalar @names, 'tap: names are different');
 
-($status, $out) = lockbench('compare', @mutex, '--workers', '1,2', '--workers', '3', '--format', 'json');
+($status, $out) = lockbench('compare', '--repeat', '1', @mutex, '--workers', '1,2', '--workers', '3', '--format', 'json');
 is_deeply([map { "$_->{scenario} $_->{config}{workers}" } @{decode_json($out)->{cells}}], ['mutex-hot 3'],
     'the last of two flags counts');
 
@@ -62,7 +62,7 @@ for my $wrong (
     [['--backlog', '1,2'], qr/option --backlog: has a meaning for queues only/],
     [['--workers', join(',', 1 .. 50), '--poll', join(',', map { "${_}us" } 1 .. 50)], qr/option --poll: more than 2000 combinations/],
 ) {
-    ($status, $out, $err) = lockbench('compare', @mutex, @{$wrong->[0]});
+    ($status, $out, $err) = lockbench('compare', '--repeat', '1', @mutex, @{$wrong->[0]});
     is($status, 2, substr("@{$wrong->[0]}", 0, 40) . ': usage');
     like($err, $wrong->[1], '... and why');
 }

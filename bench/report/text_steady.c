@@ -1,0 +1,64 @@
+/* What the runs' steadiness comes to, in words: one line for all, and one for each that drifted. */
+#include "steady.h"
+#include "table.h"
+#include "text.h"
+
+#include <math.h>
+#include <string.h>
+
+static void print_drift(const struct lb_sink_state *state, const struct lb_cell *cell, size_t run,
+                        const struct lb_steadiness *steady)
+{
+    char text[500], of[40] = "";
+    const struct lb_confidence *interval = &steady->change.interval;
+    bool fell = steady->change.value < 0;
+    double low = 100 * fmin(fabs(interval->low), fabs(interval->high));
+    double high = 100 * fmax(fabs(interval->low), fabs(interval->high));
+    if (cell->n_runs > 1)
+        snprintf(of, sizeof of, ", run %zu of %zu", run + 1, cell->n_runs);
+    snprintf(text, sizeof text,
+             "not steady: %s on %s, %s%s: the rate %s by %.0f %% [%.0f, %.0f] over the measured "
+             "part. Its mean is of no one state: use a longer --warmup or --duration.",
+             cell->name, cell->engine, cell->scenario.name, of, fell ? "fell" : "rose",
+             100 * fabs(steady->change.value), low, high);
+    lb_print_wrapped(state->out, text, 0, state->width);
+}
+
+void lb_text_steady(const struct lb_sink_state *state)
+{
+    const struct lb_report *report = state->report;
+    size_t counts[LB_RUN_NOT_JUDGED + 1] = {0}, n = 0;
+    const char *reason = "";
+    struct lb_steadiness steady;
+    for (size_t i = 0; i < report->n_cells; i++)
+        for (size_t r = 0; r < report->cells[i].n_runs; r++, n++) {
+            lb_run_steadiness(report->cells[i].runs[r], &steady);
+            counts[steady.verdict]++;
+            if (steady.reason[0] != '\0')
+                reason = counts[LB_RUN_NOT_JUDGED] == 1 || strcmp(reason, steady.reason) == 0
+                             ? steady.reason
+                             : "see the JSON for each reason";
+        }
+    if (n == 0)
+        return;
+    char text[500];
+    size_t used = (size_t)snprintf(text, sizeof text, "steady state: %zu of %zu run%s",
+                                   counts[LB_RUN_STEADY], n, n == 1 ? "" : "s");
+    if (counts[LB_RUN_DRIFTING] > 0)
+        used += (size_t)snprintf(text + used, sizeof text - used, ", %zu drifted",
+                                 counts[LB_RUN_DRIFTING]);
+    if (counts[LB_RUN_UNCLEAR] > 0)
+        used += (size_t)snprintf(text + used, sizeof text - used, ", %zu too noisy to say",
+                                 counts[LB_RUN_UNCLEAR]);
+    if (counts[LB_RUN_NOT_JUDGED] > 0)
+        snprintf(text + used, sizeof text - used, ", %zu not judged (%s)",
+                 counts[LB_RUN_NOT_JUDGED], reason);
+    fputc('\n', state->out);
+    lb_print_wrapped(state->out, text, 0, state->width);
+    for (size_t i = 0; i < report->n_cells; i++)
+        for (size_t r = 0; r < report->cells[i].n_runs; r++) {
+            lb_run_steadiness(report->cells[i].runs[r], &steady);
+            if (steady.verdict == LB_RUN_DRIFTING)
+                print_drift(state, &report->cells[i], r, &steady);
+        }
+}
