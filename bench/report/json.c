@@ -202,22 +202,6 @@ static json_t *waits_json(const struct lb_outcome *run)
     return object_end(&object);
 }
 
-/* A ratio to a rate of 0 is infinite: null, as JSON has no such number. */
-static json_t *real_or_null(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
-static json_t *estimate_json(const struct lb_estimate *estimate)
-{
-    struct object object = object_new();
-    put(&object, "value", real_or_null(estimate->value));
-    put(&object, "low", real_or_null(estimate->interval.low));
-    put(&object, "high", real_or_null(estimate->interval.high));
-    put(&object, "coverage", json_real(estimate->interval.coverage));
-    return object_end(&object);
-}
-
 static json_t *steady_json(const struct lb_outcome *run)
 {
     struct object object = object_new();

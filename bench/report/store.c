@@ -69,14 +69,14 @@ static int store_file(const struct lb_store *store, const char *name,
     snprintf(path, sizeof path, "%s/%s.new", store->temporary, name);
     FILE *file = fopen(path, "we");
     if (file == NULL)
-        return lb_fail(err, LB_E_ENV, "%s: %s", path, strerror(errno));
+        return lb_fail(err, LB_E_ENV, "%s: %s", final, strerror(errno));
     int rc = write(report, file, err);
     if (rc == LB_E_ENV)
-        lb_fail_prefix(err, "%s", path);
+        lb_fail_prefix(err, "%s", final);
     if (rc == 0 && (fflush(file) != 0 || fsync(fileno(file)) != 0))
-        rc = lb_fail(err, LB_E_ENV, "%s: %s", path, strerror(errno));
+        rc = lb_fail(err, LB_E_ENV, "%s: %s", final, strerror(errno));
     if (fclose(file) != 0 && rc == 0)
-        rc = lb_fail(err, LB_E_ENV, "%s: %s", path, strerror(errno));
+        rc = lb_fail(err, LB_E_ENV, "%s: %s", final, strerror(errno));
     if (rc == 0 && rename(path, final) != 0)
         rc = lb_fail(err, LB_E_ENV, "%s: %s", final, strerror(errno));
     return rc;
