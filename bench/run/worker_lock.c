@@ -53,21 +53,49 @@ static int wait_for_grant(struct lb_worker *worker, const struct lb_request *req
     return LB_OK;
 }
 
-/* Waits out the hold, renewing the lease on the way where the scenario says so. Whoever is told
- * that the lease is no longer its own stops renewing; what it believes is the history's matter. */
-static void keep(struct lb_worker *worker, const struct lb_request *request, struct lb_grant *grant,
-                 uint64_t until_ns)
+/* What the live witnesses see of a hold. They must never see more of it than the history has, which
+ * ends a hold where an operation is asked for that tells its holder that it is over, or that loses
+ * the connection: the worker is not inside while it asks. */
+struct mark {
+    uint64_t seen, since_ns;
+};
+
+static void enter(struct lb_worker *worker, const struct lb_request *request, struct mark *mark)
+{
+    mark->since_ns = lb_now_ns();
+    mark->seen =
+        lb_live_enter(worker->crew->live, request->resource, request->shared, worker->number);
+}
+
+static void leave(struct lb_worker *worker, const struct lb_request *request,
+                  const struct mark *mark)
+{
+    lb_live_leave(worker->crew->live, request->resource, request->shared, worker->number,
+                  mark->seen, lb_now_ns() - mark->since_ns);
+}
+
+/* Waits out the hold, renewing the lease on the way where the scenario says so. false: it was told
+ * that the lease is no longer its own, or the connection is gone; it lets go, and has left. */
+static bool keep(struct lb_worker *worker, const struct lb_request *request, struct lb_grant *grant,
+                 struct mark *mark, uint64_t until_ns)
 {
     struct lb_crew *crew = worker->crew;
     uint64_t renew_ns = crew->scenario->renew_ns;
     uint64_t next_ns = lb_now_ns() + renew_ns;
-    while (renew_ns > 0 && next_ns < until_ns && lb_strategy_has(crew->plan, LB_S_RENEW)) {
-        if (!lb_crew_wait(crew, next_ns, LB_PHASE_ABORT) ||
-            lb_operate_renew(&worker->op, request, grant, &worker->err) != LB_OK)
-            break;
+    bool renews = renew_ns > 0 && lb_strategy_has(crew->plan, LB_S_RENEW);
+    while (renews && next_ns < until_ns && lb_crew_wait(crew, next_ns, LB_PHASE_ABORT)) {
+        leave(worker, request, mark);
+        int answer = lb_operate_renew(&worker->op, request, grant, &worker->err);
+        if (answer == LB_REFUSED || answer == LB_LOST)
+            return false;
+        enter(worker, request, mark);
+        if (answer < 0)
+            lb_crew_fail(crew, &worker->err);
+        renews = answer == LB_OK;
         next_ns += renew_ns;
     }
     lb_crew_wait(crew, until_ns, LB_PHASE_ABORT);
+    return true;
 }
 
 /* The time inside: marks for the witnesses, the guarded row, the wait. Returns when the hold
@@ -78,25 +106,24 @@ static uint64_t hold(struct lb_worker *worker, const struct lb_request *request,
     struct lb_crew *crew = worker->crew;
     struct lb_error *err = &worker->err;
     uint64_t granted_ns = worker->op.end_ns;
-    uint64_t seen = lb_live_enter(crew->live, request->resource, request->shared, worker->number);
+    struct mark mark;
+    enter(worker, request, &mark);
     bool guarded = worker->guard != NULL && !request->shared && request->capacity == 1;
     int answer = guarded ? lb_guard_read(worker, request->resource, grant, err) : LB_OK;
     uint64_t hold_ns = choose_hold_ns(worker);
     lb_worker_obey(worker, request, NULL, 0);
-    if (hold_ns > 0)
-        keep(worker, request, grant, granted_ns + hold_ns);
-    if (guarded && answer == LB_OK)
+    bool kept = hold_ns == 0 || keep(worker, request, grant, &mark, granted_ns + hold_ns);
+    if (kept)
+        leave(worker, request, &mark);
+    if (kept && guarded && answer == LB_OK)
         answer = lb_guard_write(worker, request->resource, grant, err);
     if (answer < 0)
         lb_crew_fail(crew, err);
     lb_zombie_call(worker, request->resource);
-    uint64_t end_ns = lb_now_ns();
-    lb_live_leave(crew->live, request->resource, request->shared, worker->number, seen,
-                  end_ns - granted_ns);
     /* A statement that failed inside the strategy's transaction has spoilt it. */
     if (answer > LB_OK && answer != LB_REFUSED && worker->session.in_tx)
         lb_session_rollback(&worker->session, err);
-    return end_ns;
+    return lb_now_ns();
 }
 
 /* Gives the lock back; asks again while contention refuses the statement itself. */

@@ -102,7 +102,9 @@ for my $engine (sort keys %engine) {
         $runs{pause} = begin('pause', $engine, @lease, @pause);
         $runs{harm} = begin('pause, as published', $engine, @article, @pause);
         $runs{version} = begin('pause, no clock', $engine, '-s', 'lease-version', @lease[2 .. $#lease], @pause);
-        my @queue = ('-S', 'steady', '--put-interval', '20ms', @pause[0 .. $#pause - 1]);
+        # Of different items: these pauses need not end before the next begins.
+        my @queue = ('-S', 'steady', '--put-interval', '20ms', @pause[0 .. $#pause - 1], '--fault-length', '450ms',
+            '--ttl', '400ms');
         $runs{queue} = begin('pause, queue', $engine, '-s', 'lease-queue', @queue);
         $runs{by_id} = begin('pause, by id', $engine, '-s', 'complete-by-id', @queue);
         $runs{kill} = begin('kill, lease', $engine, @lease, '--fault', 'kill', '--fault-interval', '150ms',
@@ -210,7 +212,7 @@ for my $engine (sort keys %engine) {
         cmp_ok($run->{measures}{holds}, '<', $plain->{measures}{holds} / 2, "$engine: slow: it is");
         is(verdict($guarantees, 'exclusive'), 'held', "$engine: slow: exclusive");
 
-        my @skew = ('--skew', '200ms', '--workers', '2', '--duration', '1500ms', '--hold', '80ms', '--think', '160ms');
+        my @skew = ('--ttl', '500ms', '--skew', '1s', '--workers', '2', '--duration', '1500ms', '--hold', '80ms', '--think', '160ms');
         ($guarantees) = end(begin('skew, clock of the client', $engine, @article, @skew), 1);
         is(verdict($guarantees, 'exclusive'), 'violated', "$engine: skew of two leases: the client's clock gives two holders");
         ($guarantees, $run) = end(begin('skew, clock of the server', $engine, @lease, @skew), 0);

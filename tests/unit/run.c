@@ -128,6 +128,27 @@ static int mutex_release(struct lb_actor *actor, const struct lb_request *reques
     return LB_OK;
 }
 
+/* A lock that takes itself back at the first renewal. */
+static int lent_renew(struct lb_actor *actor, const struct lb_request *request,
+                      struct lb_grant *grant, struct lb_error *err)
+{
+    (void)request;
+    (void)grant;
+    (void)err;
+    actor->state = actor; /* told */
+    pthread_mutex_unlock(actor->plan->shared);
+    return LB_REFUSED;
+}
+
+static int lent_release(struct lb_actor *actor, const struct lb_request *request,
+                        struct lb_grant *grant, struct lb_error *err)
+{
+    if (actor->state == NULL)
+        return mutex_release(actor, request, grant, err);
+    actor->state = NULL;
+    return LB_REFUSED;
+}
+
 static int broken_acquire(struct lb_actor *actor, const struct lb_request *request,
                           struct lb_grant *grant, struct lb_error *err)
 {
@@ -162,8 +183,15 @@ static const struct lb_flow flows[] = {
      .release = fake_release,
      .close = fake_close,
      .teardown = fake_teardown},
+    {.setup = fake_setup,
+     .open = fake_open,
+     .acquire = mutex_acquire,
+     .renew = lent_renew,
+     .release = lent_release,
+     .close = fake_close,
+     .teardown = fake_teardown},
 };
-enum which { STALL, OPEN_DOOR, MUTEX, BROKEN };
+enum which { STALL, OPEN_DOOR, MUTEX, BROKEN, LENT };
 
 /* Runs a fake under "key value" pairs; NULL ends them. */
 static int run_fake(enum which which, const char *const *pairs, struct lb_outcome **ret_outcome,
@@ -318,6 +346,18 @@ static void a_mutex_holds(void **state)
     lb_outcome_free(outcome);
 }
 
+static void who_is_told_that_the_lock_is_gone_lets_go(void **state)
+{
+    (void)state;
+    struct lb_outcome *outcome =
+        must_run(LENT, (const char *[]){"workers", "2", "hold", "20ms", "renew", "2ms", "duration",
+                                        "300ms", "warmup", "0", NULL});
+    assert_int_equal(outcome->judgement.findings[LB_G_EXCLUSIVE].verdict, LB_V_HELD);
+    assert_int_equal(outcome->live.n_overlaps, 0);
+    assert_true(outcome->witnesses_agree);
+    lb_outcome_free(outcome);
+}
+
 static void a_killed_holder_is_buried_and_replaced(void **state)
 {
     (void)state;
@@ -414,6 +454,7 @@ int main(void)
         cmocka_unit_test(what_cannot_wait_is_skipped_and_counted),
         cmocka_unit_test(an_open_door_is_seen_by_all_witnesses),
         cmocka_unit_test(a_mutex_holds),
+        cmocka_unit_test(who_is_told_that_the_lock_is_gone_lets_go),
         cmocka_unit_test(a_killed_holder_is_buried_and_replaced),
         cmocka_unit_test(a_rejected_statement_ends_the_run_with_its_reason),
         cmocka_unit_test(witnesses_do_not_invent),
