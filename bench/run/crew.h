@@ -40,8 +40,9 @@ struct lb_crew {
 
     atomic_int phase; /* enum lb_phase */
     atomic_bool server_gone;
-    _Atomic uint64_t n_faults; /* that were carried out */
-    atomic_bool disk_full;     /* fault full: now */
+    _Atomic uint64_t n_faults;      /* that were carried out */
+    _Atomic uint64_t n_faults_over; /* with what the victim did afterwards */
+    atomic_bool disk_full;          /* fault full: now */
 
     struct lb_carrier **carriers; /* threads that run workers as fibers; none: each has a thread */
     uint32_t n_carriers;
@@ -102,6 +103,7 @@ struct lb_worker {
     atomic_bool dying;          /* it is about to kill its process */
     _Atomic uint64_t resume_ns; /* stopped: when to continue it; 0: not stopped */
     uint64_t slow_until_ns;     /* its statements are delayed until then */
+    bool in_fault;              /* it carried out an order in the hold that it is in */
     bool is_full;               /* its connection has been told that the disk is full */
     atomic_int zombie;          /* zombie.c: it slept past its lease, and is not through */
     int64_t slept_on;           /* the lock, or the item, that it slept with */
@@ -172,6 +174,8 @@ bool lb_worker_refused(struct lb_worker *worker, int answer, unsigned n_refusals
  * is held: a lock (request), or n items. */
 void lb_worker_obey(struct lb_worker *worker, const struct lb_request *request,
                     const struct lb_item *items, uint32_t n);
+/* The hold has ended, and with it what was carried out in it. */
+void lb_worker_obeyed(struct lb_worker *worker);
 /* Into the history; log NULL: none is written. */
 void lb_fault_note(struct lb_log *log, uint32_t process, enum lb_op op, uint64_t value,
                    uint32_t target, uint32_t phase);

@@ -96,6 +96,7 @@ static _Noreturn void die(struct lb_worker *worker, const struct lb_request *req
         atomic_store(&crew->item_death_ns, lb_now_ns());
     lb_fault_note(worker->op.log, worker->op.process, LB_OP_DEATH, 0, worker->number, 0);
     lb_fault_note(worker->op.log, worker->op.process, LB_OP_SESSION_END, 0, worker->number, 0);
+    atomic_fetch_add(&crew->n_faults_over, 1);
     atomic_store(&worker->dying, true);
     lb_event_signal(&crew->change);
     kill(getpid(), SIGKILL);
@@ -116,6 +117,7 @@ void lb_worker_obey(struct lb_worker *worker, const struct lb_request *request,
     uint64_t length_ns = crew->scenario->fault_length_ns;
     lb_fault_note(worker->op.log, worker->op.process, LB_OP_FAULT, fault, worker->number, 0);
     atomic_fetch_add(&crew->n_faults, 1);
+    worker->in_fault = true;
     switch (fault) {
     case LB_FAULT_KILL:
         die(worker, request, items, n);
@@ -152,6 +154,14 @@ void lb_worker_obey(struct lb_worker *worker, const struct lb_request *request,
         break;
     }
     lb_fault_note(worker->op.log, worker->op.process, LB_OP_FAULT, fault, worker->number, 1);
+}
+
+void lb_worker_obeyed(struct lb_worker *worker)
+{
+    lb_zombie_gone(worker);
+    if (worker->in_fault)
+        atomic_fetch_add(&worker->crew->n_faults_over, 1);
+    worker->in_fault = false;
 }
 
 static int before(void *arg, const struct lb_step *step, struct lb_error *err)
@@ -206,6 +216,7 @@ static void block(struct lb_active_run *run, struct lb_session *session, struct 
         atomic_fetch_add(&crew->n_faults, 1);
         lb_crew_wait(crew, lb_now_ns() + scenario->fault_length_ns, LB_PHASE_DRAIN);
         lb_session_rollback(session, &err);
+        atomic_fetch_add(&crew->n_faults_over, 1);
         lb_fault_note(log, run->n_slots + 1, LB_OP_FAULT, scenario->fault, UINT32_MAX, 1);
     }
 }
@@ -223,6 +234,7 @@ static void fill(struct lb_active_run *run, struct lb_log *log)
         atomic_store(&crew->disk_full, true);
         lb_crew_wait(crew, lb_now_ns() + scenario->fault_length_ns, LB_PHASE_DRAIN);
         atomic_store(&crew->disk_full, false);
+        atomic_fetch_add(&crew->n_faults_over, 1);
         lb_fault_note(log, run->n_slots + 1, LB_OP_FAULT, LB_FAULT_FULL, UINT32_MAX, 1);
     }
 }
@@ -294,12 +306,36 @@ static bool gives_orders(const struct lb_active_run *run)
            (scenario->fault_count == 0 || run->n_orders < scenario->fault_count);
 }
 
+/* Somebody has to take over from those who sleep: half of the workers stay awake. */
+static bool too_many_sleep(const struct lb_active_run *run)
+{
+    const struct lb_scenario *scenario = run->request->scenario;
+    uint64_t half = scenario->workers > 1 ? scenario->workers / 2 : 1;
+    return scenario->fault == LB_FAULT_PAUSE &&
+           run->n_orders - atomic_load(&run->crew->n_faults_over) >= half;
+}
+
+bool lb_faults_done(struct lb_active_run *run)
+{
+    const struct lb_scenario *scenario = run->request->scenario;
+    if (scenario->duration_ns > 0 || scenario->fault_count == 0 ||
+        scenario->fault == LB_FAULT_NONE ||
+        atomic_load(&run->crew->n_faults_over) < scenario->fault_count)
+        return false;
+    if (run->faults_over_ns == 0)
+        run->faults_over_ns = lb_now_ns();
+    return lb_now_ns() >= run->faults_over_ns + scenario->fault_interval_ns;
+}
+
 void lb_faults_watch(struct lb_active_run *run)
 {
     const struct lb_scenario *scenario = run->request->scenario;
-    if (!gives_orders(run) || lb_now_ns() < run->next_fault_ns)
+    uint64_t now_ns = lb_now_ns();
+    if (!gives_orders(run) || now_ns < run->next_fault_ns || too_many_sleep(run))
         return;
     run->next_fault_ns += scenario->fault_interval_ns;
+    if (run->next_fault_ns < now_ns) /* what was missed is not made up for */
+        run->next_fault_ns = now_ns;
     /* Any worker that lives, holds locks or claims items, and has no order yet. */
     for (int tries = 0; tries < 64; tries++) {
         struct lb_worker *worker =

@@ -106,6 +106,7 @@ static int restart(struct lb_active_run *run, struct lb_session *session, struct
                      run->request->restart_command);
     if (rc == 0)
         rc = come_back(session, crew, err);
+    atomic_fetch_add(&crew->n_faults_over, 1);
     lb_fault_note(log, run->n_slots + 1, LB_OP_FAULT, LB_FAULT_RESTART, UINT32_MAX, 1);
     return rc;
 }

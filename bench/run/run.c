@@ -86,7 +86,8 @@ static void stay(struct lb_active_run *run, const char *name, uint64_t until_ns,
     struct lb_crew *crew = run->crew;
     enum lb_phase phase = lb_crew_phase(crew);
     while (lb_now_ns() < until_ns && lb_crew_phase(crew) == phase && !lb_run_interrupted(run)) {
-        if (until_drained && atomic_load(&crew->drained))
+        if ((until_drained && atomic_load(&crew->drained)) ||
+            (phase == LB_PHASE_MEASURE && lb_faults_done(run)))
             break;
         if (tick(run, &crew->n_ended, run->n_started, until_ns))
             break;
@@ -154,8 +155,9 @@ static void execute(struct lb_active_run *run)
             atomic_load_explicit(&run->workers[i].refusals, memory_order_relaxed);
     lb_crew_raise(crew, LB_PHASE_MEASURE);
     uint64_t until_ns = scenario->duration_ns > 0 ? run->measure_ns + scenario->duration_ns
-                        : scenario->drain         ? run->measure_ns + DRAIN_RUN_NS
-                                                  : UINT64_MAX;
+                        : scenario->drain || scenario->fault_count > 0
+                            ? run->measure_ns + DRAIN_RUN_NS
+                            : UINT64_MAX;
     stay(run, "running", until_ns, run->measure_ns, scenario->drain);
     run->stop_ns = lb_now_ns();
     atomic_store(&crew->stop_ns, run->stop_ns);

@@ -39,7 +39,7 @@ struct lb_active_run {
     uint32_t n_slots;   /* lives: n_workers, and room for those who replace the killed */
     uint32_t n_started; /* lives so far */
     uint64_t n_orders;  /* faults that workers were told to carry out */
-    uint64_t next_fault_ns;
+    uint64_t next_fault_ns, faults_over_ns;
     struct lb_random fault_random;
     pthread_t world; /* the thread of a blocker or snapshot */
     bool has_world;
@@ -90,6 +90,8 @@ int lb_run_count_due(struct lb_active_run *run, struct lb_error *err);
 int lb_faults_start(struct lb_active_run *run, struct lb_error *err);
 void lb_faults_watch(struct lb_active_run *run);
 void lb_faults_end(struct lb_active_run *run);
+/* Of a run that lasts as long as its faults do: are they over? */
+bool lb_faults_done(struct lb_active_run *run);
 
 /* restart.c. check: is the command given? private: has nobody else a session on the server? Either
  * is LB_E_UNSUPPORTED otherwise. world: restarts it over and over, until the run stops. */

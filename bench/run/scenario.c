@@ -443,8 +443,10 @@ int lb_scenario_validate(const struct lb_scenario *scenario, struct lb_error *er
                        "threads: a fault stops its victim's thread, so each worker needs its own");
     if (s->resources == 0 || s->resources > 1000000)
         return lb_fail(err, LB_E_USAGE, "resources: from 1 to 1000000");
-    if (s->duration_ns == 0 && s->count == 0 && !s->drain)
-        return lb_fail(err, LB_E_USAGE, "duration: 0 needs count or drain: nothing else ends it");
+    if (s->duration_ns == 0 && s->count == 0 && !s->drain &&
+        (s->fault == LB_FAULT_NONE || s->fault_count == 0))
+        return lb_fail(err, LB_E_USAGE,
+                       "duration: 0 needs count, drain or fault-count: nothing else ends it");
     if (s->drain && s->producers > 0)
         return lb_fail(err, LB_E_USAGE, "drain: with producers the queue may never be empty");
     if (s->drain && s->warmup_ns > 0)

@@ -206,6 +206,8 @@ static int put_backlog(struct lb_active_run *run, struct lb_error *err)
 static uint64_t n_deaths(const struct lb_scenario *scenario)
 {
     uint64_t n = scenario->duration_ns / scenario->fault_interval_ns + 1;
+    if (scenario->duration_ns == 0 && scenario->fault_count > 0)
+        return scenario->fault_count;
     return scenario->fault_count > 0 && scenario->fault_count < n ? scenario->fault_count : n;
 }
 

@@ -180,7 +180,7 @@ static void cycle(struct lb_worker *worker, struct lb_request *request, struct l
     lb_worker_begin(worker, LB_M_RELEASE);
     bool released = release(worker, request, grant);
     lb_guard_released(worker, released);
-    lb_zombie_gone(worker);
+    lb_worker_obeyed(worker);
     uint64_t end_ns = worker->op.end_ns;
     lb_worker_end(worker, LB_M_RELEASE, held_ns, end_ns, released);
     bool counted = lb_worker_end(worker, LB_M_CYCLE, start_ns, end_ns, true);

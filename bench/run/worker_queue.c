@@ -187,7 +187,7 @@ static void process(struct lb_worker *worker, struct lb_item *items, uint32_t n,
         worker->op.end_ns = end_ns != 0 ? end_ns : lb_now_ns();
         lb_operator_continue(&worker->op);
         end_item(worker, &items[i], which);
-        lb_zombie_gone(worker);
+        lb_worker_obeyed(worker);
     }
     bool counted = lb_worker_end(worker, LB_M_CYCLE, start_ns, worker->op.end_ns, true);
     lb_worker_was_busy(worker, start_ns, worker->op.end_ns, counted);

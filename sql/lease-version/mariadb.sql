@@ -11,13 +11,14 @@ CREATE TABLE resource_lock (
 -- name: resource
 INSERT INTO resource_lock (name) VALUES (:resource);
 
--- What the waiter saw, and when by its own clock, stays with it between the polls.
+-- What the waiter saw stays with it between the polls; since when, it says at the next poll: a clock
+-- that is read before the answer may be older than the version that the answer shows.
 -- name: enqueue
-SELECT version AS seen, :now AS seen_at FROM resource_lock WHERE name = :resource;
+SELECT version AS seen, NULL AS seen_at FROM resource_lock WHERE name = :resource;
 
 -- name: acquire
 -- require: row
-SELECT version AS seen, CASE WHEN version = :seen THEN :seen_at ELSE :now END AS seen_at
+SELECT version AS seen, CASE WHEN version = :seen THEN coalesce(:seen_at, :now) END AS seen_at
 FROM resource_lock
 WHERE name = :resource;
 -- require: row
