@@ -76,6 +76,8 @@ static const struct flag flags[] = {
      "stores the result in DIR/<time>-<name>/"},
     {"output", 'o', FLAG_TEXT, TO(output), LB_FLAGS_REPORT, "FILE",
      "where the page goes, - for standard output; without it report.html in DIR"},
+    {"charts", 0, FLAG_SWITCH, TO(charts), LB_FLAGS_OUTPUT, NULL,
+     "draws charts in the text also where the output is no terminal"},
     {"quiet", 'q', FLAG_SWITCH, TO(quiet), LB_FLAGS_OUTPUT, NULL, "no progress on stderr"},
     {"save", 0, FLAG_TEXT, TO(save), LB_FLAGS_BASELINE, "NAME",
      "stores the result as results/NAME (with -o DIR: DIR/NAME), for --baseline and diff"},

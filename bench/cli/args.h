@@ -60,7 +60,7 @@ struct lb_args {
     struct lb_words strategies, targets, scenarios, options, metrics, allowed, positional;
     char *sql_dir, *check_file, *format, *output, *seed, *repeat, *threshold, *faults, *save,
         *baseline, *restart, *resume;
-    bool keep, keep_history, no_record, quiet, no_color, names, help, costs, matrix;
+    bool keep, keep_history, no_record, quiet, no_color, names, help, costs, matrix, charts;
     struct lb_explore_args explore; /* from here on, args.c frees what flags have set */
     struct lb_check_args check;
     struct lb_plan_args plan;

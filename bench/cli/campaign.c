@@ -391,7 +391,8 @@ static void init_output(struct lb_conductor *state)
         (struct lb_sink_state){.out = stdout,
                                .report = &state->report,
                                .color = !args->no_color && lb_terminal_color(STDOUT_FILENO),
-                               .bars = lb_terminal_is(STDOUT_FILENO),
+                               .charts = args->charts || lb_terminal_is(STDOUT_FILENO),
+                               .utf8 = lb_terminal_utf8(),
                                .width = lb_terminal_width(STDOUT_FILENO),
                                .err = &state->err};
 }

@@ -137,7 +137,8 @@ struct lb_sink_state {
     FILE *out;
     const struct lb_report *report;
     bool color;     /* escape sequences are welcome */
-    bool bars;      /* small bars are welcome: a terminal */
+    bool charts;    /* small charts are welcome: a terminal, or asked for */
+    bool utf8;      /* charts may be drawn with more than ASCII */
     unsigned width; /* columns */
     size_t n_lines, n_not_ok;
     bool is_done; /* tap: no more lines, after Bail out! or 1..0 */

@@ -4,6 +4,7 @@
  * Nothing is printed before the end: the order of the rows depends on the results.
  */
 #include "text.h"
+#include "chart.h"
 #include "diff.h"
 #include "report.h"
 #include "table.h"
@@ -193,13 +194,10 @@ static void add_latency(struct lb_table *table, uint64_t ns)
     lb_table_add(table, text, LB_INK_PLAIN);
 }
 
-static void add_bar(struct lb_table *table, double share)
+static void add_bar(struct lb_table *table, const struct lb_sink_state *state, double share)
 {
-    enum { BAR = 12 };
-    char text[BAR + 1];
-    size_t n = share > 0 ? (size_t)(share * BAR + .5) : 0;
-    memset(text, '#', n > BAR ? BAR : n);
-    text[n > BAR ? BAR : n] = '\0';
+    char text[128];
+    lb_chart_bar(share, lb_chart_bar_columns(state->width), state->utf8, text, sizeof text);
     lb_table_add(table, text, LB_INK_DIM);
 }
 
@@ -222,7 +220,7 @@ static enum lb_ink verdict_ink(const struct lb_cell *cell)
 }
 
 static void add_row(struct lb_table *table, const struct layout *layout, const struct row *row,
-                    double best, bool bars)
+                    double best, const struct lb_sink_state *state)
 {
     const struct lb_summary *s = &row->summary;
     char text[300];
@@ -252,8 +250,8 @@ static void add_row(struct lb_table *table, const struct layout *layout, const s
     else
         snprintf(text, sizeof text, "n/a");
     lb_table_add(table, text, LB_INK_PLAIN);
-    if (bars && best > 0)
-        add_bar(table, s->successes_per_s / best);
+    if (state->charts && best > 0)
+        add_bar(table, state, s->successes_per_s / best);
     else
         lb_table_add(table, "", LB_INK_PLAIN);
 }
@@ -310,7 +308,7 @@ static void print_scenario(struct lb_sink_state *state, const struct lb_cell *fi
     lb_print_wrapped(state->out, title, 0, state->width);
     print_keys(state, &first->scenario, first);
     for (size_t i = 0; i < n; i++)
-        add_row(table, &layout, &rows[i], best, state->bars);
+        add_row(table, &layout, &rows[i], best, state);
     if (lb_table_print(table, state->out, state->color) != 0)
         state->rc = lb_fail(state->err, LB_E_MEMORY, "out of memory");
 out:
@@ -437,11 +435,24 @@ static void print_skips(const struct lb_sink_state *state)
     }
 }
 
+/* Of a plan, a strategy's violation is told once, not for each number of workers. */
+static bool is_told(const struct lb_report *report, size_t cell)
+{
+    const struct lb_cell *new = &report->cells[cell];
+    for (size_t i = 0; i < cell && report->n_plans > 0; i++)
+        if (strcmp(report->cells[i].name, new->name) == 0 &&
+            strcmp(report->cells[i].engine, new->engine) == 0 &&
+            lb_cell_standing(&report->cells[i]) == LB_STANDS_VIOLATED)
+            return true;
+    return false;
+}
+
 void lb_text_details(const struct lb_sink_state *state)
 {
     const struct lb_report *report = state->report;
     for (size_t i = 0; i < report->n_cells; i++)
-        print_violations(state, &report->cells[i]);
+        if (!is_told(report, i))
+            print_violations(state, &report->cells[i]);
     for (size_t i = 0; i < report->n_cells; i++)
         print_notes(state, &report->cells[i]);
     print_skips(state);
