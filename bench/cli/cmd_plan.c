@@ -229,6 +229,22 @@ static void rest(void *arg)
 
 /* --- the plans --- */
 
+/* The sweep's cells, in the order of the numbers of workers; they are run in another one. */
+static int make_cells(struct planner *planner, struct lb_error *err)
+{
+    int rc = 0;
+    for (size_t p = 0; p < planner->n_plans; p++)
+        for (size_t l = 0; l < planner->question.n_levels && rc == 0; l++) {
+            const struct lb_plan *plan = &planner->plans[p];
+            struct lb_scenario scenario;
+            struct lb_cell *cell;
+            lb_plan_point_scenario(plan, planner->question.levels[l], &scenario);
+            rc = find_cell(planner, &planner->templates[planner->template_of[p]], &scenario, &cell,
+                           err);
+        }
+    return rc;
+}
+
 /* Takes the selected cells out of the report, which gets one for each thing that is run. */
 static int make_plans(struct planner *planner, struct lb_error *err)
 {
@@ -257,7 +273,23 @@ static int make_plans(struct planner *planner, struct lb_error *err)
             return rc;
         planner->n_plans++;
     }
-    return 0;
+    return make_cells(planner, err);
+}
+
+/* What was to be run and was not, for another reason than the user's stop, says why. */
+static void explain_pending(struct planner *planner)
+{
+    struct lb_report *report = lb_conductor_report(planner->conductor);
+    for (size_t i = 0; i < report->n_cells; i++) {
+        struct lb_cell *cell = &report->cells[i];
+        if (cell->state != LB_CELL_PENDING || lb_conductor_stopped(planner->conductor))
+            continue;
+        cell->state = LB_CELL_NOT_RUN;
+        for (size_t p = 0; p < planner->n_plans; p++)
+            if (strcmp(planner->plans[p].strategy, cell->name) == 0 &&
+                strcmp(planner->plans[p].engine, cell->engine) == 0)
+                snprintf(cell->reason, sizeof cell->reason, "%s", planner->plans[p].refusal);
+    }
 }
 
 static enum lb_exit status_of(const struct planner *planner)
@@ -293,6 +325,7 @@ static enum lb_exit conduct(struct lb_conductor *conductor, void *arg)
         rc = lb_plan_search(&planner->plans[i], &lab, &err);
     for (size_t i = 0; i < planner->n_plans; i++)
         lb_plan_answer(&planner->plans[i]);
+    explain_pending(planner);
     return rc != 0 && rc != LB_E_INTERRUPTED ? lb_cli_complain(&err) : status_of(planner);
 }
 

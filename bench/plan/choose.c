@@ -8,7 +8,7 @@
 #include <math.h>
 
 #define STEP 1.01
-#define TIE  1.25 /* a quarter more workers is no reason to change */
+#define TIE  1.25 /* a quarter more workers and one is no reason to change */
 
 /* Workers that the plan needs for rate; INFINITY: it cannot, or cannot say. */
 static double needs(const struct lb_plan *plan, double rate)
@@ -27,7 +27,8 @@ static double capacity_of(const struct lb_plan *plan)
     return lb_plan_capacity(plan, &capacity) ? capacity.value : 0;
 }
 
-/* Fewest workers for rate; of several with as few, the one that carries most. NULL: none can. */
+/* Fewest workers for rate; of several with as few, the one that carries most with them. NULL: none
+ * can. */
 static const struct lb_plan *best_for(const struct lb_plan *plans, const bool *usable, size_t n,
                                       double rate, double *ret_fewest)
 {
@@ -38,7 +39,8 @@ static const struct lb_plan *best_for(const struct lb_plan *plans, const bool *u
         if (!isfinite(workers))
             continue;
         if (best == NULL || workers < fewest ||
-            (workers <= fewest && capacity_of(&plans[i]) > capacity_of(best))) {
+            (workers <= fewest &&
+             lb_usl_at(&plans[i].fit.best, workers) > lb_usl_at(&best->fit.best, workers))) {
             best = &plans[i];
             fewest = workers;
         }
@@ -79,7 +81,7 @@ size_t lb_plan_choose(const struct lb_plan *plans, const bool *usable, size_t n,
         const struct lb_plan *best = best_for(plans, usable, n, asked, &fewest);
         if (best == NULL)
             break;
-        if (taken == NULL || needs(taken, asked) > TIE * fewest) {
+        if (taken == NULL || needs(taken, asked) > TIE * fewest + 1) {
             if (n_rows == room)
                 break;
             taken = best;

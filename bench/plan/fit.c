@@ -8,6 +8,8 @@
 
 /* A deviation of a level's mean from the law above which predictions are doubtful. */
 #define MOST_RESIDUAL 0.2
+/* Of steady runs, 1 % are taken for drifting. */
+#define MOST_DRIFTING 0.1
 
 static void add_doubt(struct lb_plan *plan, const char *text)
 {
@@ -60,7 +62,7 @@ static void find_doubts(struct lb_plan *plan)
                  plan->fit.worst_residual * 100);
         add_doubt(plan, text);
     }
-    if (n_drifting > 0) {
+    if ((double)n_drifting > MOST_DRIFTING * (double)plan->n_points) {
         snprintf(text, sizeof text, "throughput drifted by more than 10 %% in %zu of %zu runs",
                  n_drifting, plan->n_points);
         add_doubt(plan, text);

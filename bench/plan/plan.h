@@ -141,6 +141,9 @@ struct lb_lab {
     void (*rest)(void *arg);
 };
 
+/* The scenario of a point of the sweep. */
+void lb_plan_point_scenario(const struct lb_plan *plan, uint64_t workers, struct lb_scenario *ret);
+
 /* The scenario is copied. Release with lb_plan_release. 0 or LB_E_MEMORY. */
 int lb_plan_init(struct lb_plan *plan, const struct lb_plan_question *question,
                  const char *strategy, const char *engine, const struct lb_scenario *scenario,
@@ -178,7 +181,8 @@ struct lb_plan_choice {
     bool clear;     /* of the last row: no other one carries as much, even by its interval */
 };
 /* Rows in ascending order of demand, of the plans usable[i]; returns how many. At each demand the
- * one that needs the fewest workers; one is kept as long as no other needs a quarter less. */
+ * one that needs the fewest workers; one is kept while it needs no more than a quarter and one
+ * more. */
 size_t lb_plan_choose(const struct lb_plan *plans, const bool *usable, size_t n,
                       struct lb_plan_choice *ret, size_t room);
 

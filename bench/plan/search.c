@@ -14,7 +14,7 @@
 #define FACTOR      1.5
 #define RESOLUTION  1.03
 #define FIRST_SHARE 0.6 /* of the throughput in the closed loop */
-#define LEAST_SHARE 0.005
+#define LEAST_SHARE 0.05
 /* A trial is at least so long that the percentile has five times the samples that it needs at all,
  * or this long. */
 #define SAMPLES    5
@@ -25,6 +25,8 @@ const char *lb_slo_state_name(enum lb_slo_state state)
     static const char *const names[] = {"not asked", "found", "at least", "never met", "unknown"};
     return names[state];
 }
+
+enum { ATTEMPTS = 3 };
 
 struct search {
     struct lb_plan *plan;
@@ -65,13 +67,13 @@ static void make_scenario(const struct lb_plan *plan, double rate, bool longer,
     ret->duration_ns = (uint64_t)(longer ? 2 * length_ns : length_ns);
 }
 
-/* One trial; a run that was not valid is repeated once. */
+/* One trial; a run that was not valid is repeated, for others may have used the machine. */
 static int try_rate(struct search *search, enum lb_trial_phase phase, double rate,
                     const struct lb_trial **ret_trial)
 {
     struct lb_plan *plan = search->plan;
     struct lb_trial *trial = NULL;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < ATTEMPTS; i++) {
         struct lb_scenario scenario;
         struct lb_error why;
         const struct lb_outcome *run = NULL;
@@ -101,7 +103,7 @@ static int try_rate(struct search *search, enum lb_trial_phase phase, double rat
     return 0;
 }
 
-/* A trial that was invalid twice: the search ends, with what is sure. */
+/* A trial that was never valid: the search ends, with what is sure. */
 static void give_up(struct search *search, const struct lb_trial *trial)
 {
     char text[300];
@@ -204,6 +206,14 @@ static int confirm_what_passed(struct search *search)
     return rc;
 }
 
+/* Rates below are not tried: they say nothing of the strategy, or have too few samples in the
+ * longest trial. */
+static double least_rate(const struct lb_plan *plan, double known)
+{
+    double measurable = 12 / (1 - plan->question->slo.quantile) / ((double)LONGEST_NS / 1e9);
+    return fmin(fmax(known * LEAST_SHARE, measurable), known * FIRST_SHARE);
+}
+
 static double throughput_at(const struct lb_plan *plan)
 {
     double sum = 0, n = 0, most = 0;
@@ -226,7 +236,7 @@ int lb_plan_search(struct lb_plan *plan, const struct lb_lab *lab, struct lb_err
         return 0;
     double known = plan->at > 0 ? throughput_at(plan) : 0;
     struct search search = {
-        .plan = plan, .lab = lab, .least = known * LEAST_SHARE, .high = INFINITY, .err = err};
+        .plan = plan, .lab = lab, .least = least_rate(plan, known), .high = INFINITY, .err = err};
     plan->slo_state = LB_SLO_UNKNOWN;
     if (known <= 0) {
         end(&search, LB_SLO_UNKNOWN, "no throughput is known to begin with");

@@ -66,7 +66,7 @@ static bool drifts(const struct lb_outcome *run)
         y[n++] = (double)interval->n_successes * 1e9 / (double)interval->length_ns;
     }
     struct lb_trend trend;
-    return lb_stats_trend(x, y, n, 0.95, &trend) == 0 &&
+    return lb_stats_trend(x, y, n, 0.99, &trend) == 0 &&
            lb_stats_steady(&trend, 0.1) == LB_DRIFTING;
 }
 
@@ -81,17 +81,23 @@ static void add_point(struct lb_plan *plan, uint64_t workers, const struct lb_ou
         snprintf(point->reason, sizeof point->reason, "nobody succeeded");
 }
 
+void lb_plan_point_scenario(const struct lb_plan *plan, uint64_t workers, struct lb_scenario *ret)
+{
+    *ret = plan->scenario;
+    ret->workers = workers;
+    ret->rate[0] = '\0';
+    snprintf(ret->name, sizeof ret->name, "%.150s[workers=%llu]", plan->scenario.name,
+             (unsigned long long)workers);
+}
+
 /* One point of the sweep. An error of this plan ends its sweep, and is kept. */
 static int measure_point(struct lb_plan *plan, uint64_t workers, const struct lb_lab *lab,
                          struct lb_error *err)
 {
-    struct lb_scenario scenario = plan->scenario;
+    struct lb_scenario scenario;
     const struct lb_outcome *run = NULL;
     struct lb_error why;
-    scenario.workers = workers;
-    scenario.rate[0] = '\0';
-    snprintf(scenario.name, sizeof scenario.name, "%s[workers=%llu]", plan->scenario.name,
-             (unsigned long long)workers);
+    lb_plan_point_scenario(plan, workers, &scenario);
     int rc = lab->measure(lab->arg, plan, &scenario, &run, &why);
     if (rc == LB_E_INTERRUPTED || rc == LB_E_MEMORY) {
         *err = why;

@@ -1,0 +1,163 @@
+#!/usr/bin/env perl
+# lockbench plan: answers, refusals with their exit statuses, formats, charts, an interrupt. What it
+# decides is tested over a simulated engine in tests/unit/plan.c.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use JSON::PP;
+use Lockbench;
+use Test::More;
+
+my @six = ('--workers', '1,2,3,4,5,6');
+my @quick = (@six, '--duration', '60ms', '--warmup', '0', '--repeat', '1', '--quiet');
+my @mutex = ('-s', 'pthread-mutex', @quick);
+my @lock = ('-s', good_lock(), @quick, '--hold', '0', '--think', '2ms');
+
+# What is refused beforehand: nothing is measured, nothing is printed.
+for my $wrong (
+    [['--workers', '1,2,4,8,16'], 5, qr/a plan needs at least 6 different numbers of workers, not 5: give more to --workers$/],
+    [['--at', '13'], 5, qr/13 workers are beyond twice the 6 that are to be measured: measure more/],
+    [['--at', '0'], 2, qr/option --at: '0' is not a number above 0/],
+    [['--workers', '0,1,2,3,4,5'], 2, qr/option --workers: '0' is not a number above 0/],
+    [['--workers', '1,2,x'], 2, qr/option --workers: 'x' is not a count/],
+    [['--slo', 'fast'], 2, qr/option --slo: 'fast' is not a percentile and a time, such as p99<50ms/],
+    [['--demand', 'poisson:5/s'], 2, qr{option --demand: 'poisson:5/s' is not a rate such as 800/s}],
+    [['--demand', '5'], 2, qr{option --demand: '5' is not a rate}],
+    [['--rate', '5/s'], 2, qr/option --rate: plan finds the rates itself: see --slo and --demand/],
+    [['--slo', 'p50<1s', '--arrivals', 'bursts'], 2, qr/option --arrivals: 'bursts' is neither poisson nor even/],
+    [['--arrivals', 'even'], 2, qr/option --arrivals: has a meaning with --slo only/],
+    [['--format', 'tap'], 2, qr/unknown format 'tap'.*\(text, json, jsonl, csv\)/],
+    [['--costs'], 2, qr/unknown option --costs for plan/],
+) {
+    my ($status, $out, $err) = lockbench('plan', @mutex, @{$wrong->[0]});
+    is($status, $wrong->[1], "@{$wrong->[0]}: exit status");
+    like($err, $wrong->[2], '... and why');
+    is($out, '', '... and no result');
+}
+my ($status, $out, $err) = lockbench('plan');
+is($status, 2, 'no strategy: usage');
+like($err, qr/plan needs -s STRATEGY/, '... and why');
+
+# Answers. Where others use the machine the search may end as not valid, and says so.
+my $dir = scratch() . '/stored';
+my $valid = 0;
+for (my $i = 1; $i <= 3 && !$valid; $i++) {
+    ($status, $out, $err) = lockbench('plan', @lock, '--slo', 'p50<10s', '--demand', '1/s', '--at', '3', '-o', "$dir.$i");
+    $valid = $out !~ /the run was not valid: the generator fell behind/;
+    $dir = "$dir.$i" if $valid || $i == 3;
+}
+is($status, $valid ? 0 : 5, 'exit status') or diag $out, $err;
+like($out, qr/^good-lock on sqlite, mutex-hot: /m, 'what was planned');
+like($out, qr/^workers +runs +success\/s/m, 'the points');
+like($out, qr/^ +6 +1 +\d/m, 'the last of them');
+like($out, qr{^  3 workers carry [\d.]+k?/s \(95 %: }m, 'what the workers carry');
+like($out, qr{^  1/s need 1 worker \(95 %: }m, 'how many the demand needs');
+SKIP: {
+    skip 'the machine is too busy for an open loop', 4 if !$valid;
+    like($out, qr{^  Headroom: 1/s leave \d+ %}m, 'what is left');
+    like($out, qr{^  p50<10s holds up to .* with 3 workers: confirmed}m, 'the SLO');
+    like($out, qr/^bracket .*held/m, 'its search');
+    is((() = $out =~ /^confirm .*held/mg), 3, 'confirmed three times');
+}
+unlike($out, qr/\033/, 'no escape sequences in a file');
+unlike($out, qr/[^\x00-\x7f]|^ +\/s \|/m, 'no chart in a file');
+my ($stored) = glob "$dir/*/run.json";
+my $json = decode_json(slurp($stored));
+is($json->{command}, 'plan', 'stored');
+my $plan = $json->{plans}[0];
+is(scalar @{$plan->{points}}, 6, 'stored: points');
+is_deeply([sort { $a <=> $b } map { $json->{cells}[$_->{cell}]{config}{workers} } @{$plan->{points}}], [1 .. 6],
+    'stored: each names its run');
+is_deeply([map { $json->{cells}[$_->{cell}]{runs}[$_->{run}]{successes_per_s} } @{$plan->{points}}],
+    [map { $_->{successes_per_s} } @{$plan->{points}}], '... which has its throughput');
+like($json->{cells}[$plan->{slo}{trace}[0]{cell}]{config}{rate}, qr{^poisson:[\d.]+/s$}, 'stored: trials name their runs');
+is($json->{cells}[$plan->{slo}{trace}[0]{cell}]{config}{workers}, 3, '... with the workers asked for');
+
+# What is missed: 4. Nothing is done within a nanosecond on SQLite.
+for (1 .. 3) {
+    ($status, $out, $err) = lockbench('plan', @lock, '--think', '0', '--slo', 'p50<1ns');
+    last if $out !~ /the run was not valid: the generator fell behind/;
+}
+SKIP: {
+    skip 'the machine is too busy for an open loop', 2 if $out =~ /the run was not valid: the generator fell behind/;
+    is($status, 4, 'an SLO that is never met: exit status') or diag $out, $err;
+    like($out, qr/^slo\n  p50<1ns was never met with \d workers?: not even at /m, '... and why');
+}
+($status, $out) = lockbench('plan', @mutex, '--demand', '100k/s', '--hold', '1ms');
+is($status, 4, 'a demand that is too much: exit status');
+like($out, qr{^  No headroom: 100k/s are \d+ % more than the }m, '... and why');
+
+# What cannot be said: 5. Nobody succeeds while they think.
+($status, $out) = lockbench('plan', @mutex, '--duration', '1ms', '--think', '5s', '--seed', '1');
+is($status, 5, 'nothing measured: exit status');
+like($out, qr/^  No curve: \d of 6 numbers of workers were measured, a fit needs 6/m, '... and why');
+like($out, qr/nobody succeeded/, '... and what was wrong with the runs');
+
+# Formats.
+($status, $out) = lockbench('plan', @mutex, '--format', 'jsonl');
+my @lines = map { decode_json($_) } split /\n/, $out;
+is($lines[0]{command}, 'plan', 'jsonl: the head');
+is(scalar(grep { exists $_->{runs} } @lines), 6, 'jsonl: a line per cell');
+is(scalar @{$lines[-1]{plans}}, 1, 'jsonl: the plan comes last');
+($status, $out) = lockbench('plan', @mutex, '--format', 'csv');
+is(scalar(split /\r\n/, $out), 7, 'csv: a row per run');
+
+# Several: which to take.
+($status, $out, $err) = lockbench('plan', '-s', 'pthread-mutex,' . good_lock(), @quick, '--hold', '1ms');
+like($out, qr/^which to take\n  Up to [\d.]+k?\/s: (?:good-lock on sqlite|pthread-mutex on memory), with up to \d+ workers?/m, 'which to take') or diag $out, $err;
+like($out, qr/^  Beyond: none of these\.$/m, '... and up to where');
+($status, $out) = lockbench('plan', @mutex);
+unlike($out, qr/which to take/, 'one alone is no choice');
+
+# A broken lock is told, once, and not chosen.
+($status, $out) = lockbench('plan', '-s', open_door() . ',pthread-mutex', @quick, '--hold', '2ms');
+is($status, 1, 'a broken lock: exit status');
+is((() = $out =~ /^VIOLATED open-door/mg), 1, 'told once');
+unlike($out, qr/Up to .* open-door/, 'not chosen');
+
+# Charts, where they are asked for.
+for my $locale (['C.UTF-8', qr/●/, qr/│/], ['C', qr/o/, qr/\|/]) {
+    local $ENV{LC_ALL} = $locale->[0];
+    ($status, $out) = lockbench('plan', @mutex, '--charts');
+    my ($chart) = $out =~ m{^( +/s .*?workers 9\n)}ms;
+    ok(defined $chart, "$locale->[0]: a chart") or diag $out;
+    like($chart, $locale->[1], '... with points') ;
+    like($chart, $locale->[2], '... and an axis');
+    unlike($chart, qr/[^\x00-\x7f]/, '... in ASCII') if $locale->[0] eq 'C';
+    ok(!(grep { length > 100 } split /\n/, $chart), '... of 100 columns') if $locale->[0] eq 'C';
+    ($status, $out) = lockbench('compare', '-s', 'none,pthread-mutex', '--duration', '20ms', '--warmup', '0', '--quiet', '--charts');
+    like($out, $locale->[0] eq 'C' ? qr/^none .* ############$/m : qr/^none .* ████████████$/m, "$locale->[0]: bars of compare");
+}
+SKIP: {
+    skip 'no script to make a terminal', 4 if system('script -qec true /dev/null >/dev/null 2>&1') != 0;
+    local $ENV{LC_ALL} = 'C.UTF-8';
+    local $ENV{TERM} = 'xterm';
+    my @words = ($ENV{LOCKBENCH}, 'plan', grep { $_ ne '--quiet' } @mutex);
+    my $command = "stty cols 60; " . join ' ', map { "'$_'" } @words;
+    my $shown = `script -qec "$command" /dev/null </dev/null`;
+    utf8::decode($shown);
+    like($shown, qr/\x{25cf}/, 'a terminal: the chart');
+    like($shown, qr/\033\[32m/, 'a terminal: colour');
+    like($shown, qr/\r\033\[K\[\d\/6\] pthread-mutex memory mutex-hot\[workers=\d\]: /, 'a terminal: progress');
+    my ($chart) = $shown =~ m{^( +/s .*?workers 9\r?$)}ms;
+    $chart //= 'x' x 100;
+    $chart =~ s/\033\[[\d;]*m|\r//g;
+    ok(!(grep { length > 60 } split /\n/, $chart), 'a terminal: no wider than it is');
+}
+
+# Ctrl-C: what was measured is told, and what is missing.
+my $run = start('plan', '-s', 'pthread-mutex', '--workers', '1,2,3,4,5,6', '--duration', '300ms', '--warmup', '0',
+    '--repeat', '1', '-o', "$dir.2");
+for (1 .. 600) { # the second run has ended: 4 are to come
+    last if slurp($run->{err}) =~ /^\[2\/6\]/m;
+    select undef, undef, undef, 0.02;
+}
+kill 'INT', $run->{pid};
+($status, $out, $err) = finish($run);
+is($status, 130, 'interrupted: exit status');
+like($out, qr/^  No curve: interrupted: [2-5] of 6 numbers of workers were measured, a fit needs 6/m, 'interrupted: what is missing') or diag $out, $err;
+$json = decode_json(slurp((glob "$dir.2/*/run.json")[0]));
+ok($json->{plans}[0]{interrupted}, 'interrupted: stored as such');
+
+done_testing();

@@ -1,0 +1,578 @@
+/* Plans over a simulated engine, in virtual time: one lock, Poisson arrivals, service times of
+ * known mean, which grows with the number of workers. Everything but lb_run is the real thing. */
+#include "plan.h"
+#include "schedule.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "property.h"
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+/* --- the simulated engine --- */
+
+enum { MOST_RUNS = 400 };
+#define CLOSED_NS UINT64_C(10000000000)
+
+struct engine {
+    struct lb_random random;
+    double service_s, contention, think_s; /* the service takes service (1 + contention (N-1)) */
+    struct lb_outcome *runs[MOST_RUNS];
+    size_t n_runs;
+    size_t interrupt_after;   /* so many runs; 0: never */
+    size_t invalid_open;      /* so many open-loop runs are invalid */
+    double invalid_above;     /* and those above this rate; 0: none */
+    double fails_at;          /* number of workers with which a run fails; 0: none */
+    uint64_t served_share_of; /* of 100 arrivals: so many are served; 0: all */
+};
+
+static double mean_service(const struct engine *engine, double workers)
+{
+    return engine->service_s * (1 + engine->contention * (workers - 1));
+}
+
+static double exponential(struct engine *engine, double mean)
+{
+    return -log(1 - lb_random_unit(&engine->random)) * mean;
+}
+
+static struct lb_outcome *new_run(const struct lb_scenario *scenario)
+{
+    struct lb_outcome *run = calloc(1, sizeof *run);
+    assert_non_null(run);
+    run->config = *scenario;
+    run->elapsed_ns = scenario->duration_ns;
+    run->n_intervals = (size_t)(scenario->duration_ns / 1000000000u);
+    run->intervals = calloc(run->n_intervals + 1, sizeof *run->intervals);
+    assert_non_null(run->intervals);
+    for (size_t i = 0; i < run->n_intervals; i++) {
+        run->intervals[i].start_ns = i * UINT64_C(1000000000);
+        run->intervals[i].length_ns = UINT64_C(1000000000);
+    }
+    return run;
+}
+
+static void count(struct lb_outcome *run, double at_s, bool due)
+{
+    size_t i = at_s < 0 ? SIZE_MAX : (size_t)at_s;
+    if (i >= run->n_intervals)
+        return;
+    if (due)
+        run->intervals[i].n_due++;
+    else
+        run->intervals[i].n_successes++;
+}
+
+/* Closed loop: thinkers come with rate 1/think each, the lock serves one at a time. */
+static void run_closed(struct engine *engine, struct lb_outcome *run)
+{
+    double workers = (double)run->config.workers, inside = 0, done = 0;
+    double service = mean_service(engine, workers);
+    double warmup = (double)run->config.warmup_ns / 1e9, end = (double)run->elapsed_ns / 1e9;
+    for (double now = -warmup; now < end;) {
+        double come = (workers - inside) / engine->think_s, serve = inside > 0 ? 1 / service : 0;
+        now += exponential(engine, 1 / (come + serve));
+        if (lb_random_unit(&engine->random) * (come + serve) < come) {
+            inside++;
+            continue;
+        }
+        inside--;
+        count(run, now, false);
+        done += now >= 0 && now < end;
+    }
+    run->successes_per_s = done / end;
+}
+
+/* Open loop, first come first served: Lindley's recursion over the arrivals of the real schedule.
+ */
+static void run_open(struct engine *engine, struct lb_outcome *run)
+{
+    struct lb_schedule schedule;
+    struct lb_error err;
+    struct lb_counts *counts = &run->counts[LB_M_ACQUIRE];
+    double service = mean_service(engine, (double)run->config.workers);
+    double warmup = (double)run->config.warmup_ns / 1e9, end = (double)run->elapsed_ns / 1e9;
+    double free_s = -warmup;
+    assert_int_equal(
+        lb_schedule_init(&schedule, run->config.rate, lb_random_next(&engine->random), &err), 0);
+    run->response[LB_M_ACQUIRE] = lb_histogram_new();
+    assert_non_null(run->response[LB_M_ACQUIRE]);
+    for (;;) {
+        double due_s = (double)lb_schedule_next(&schedule) / 1e9 - warmup;
+        if (due_s >= end)
+            break;
+        count(run, due_s, true);
+        run->n_due += due_s >= 0;
+        if (engine->served_share_of > 0 &&
+            lb_random_below(&engine->random, 100) >= engine->served_share_of)
+            continue;
+        double granted_s = fmax(due_s, free_s);
+        free_s = granted_s + exponential(engine, service);
+        count(run, granted_s, false);
+        if (due_s < 0 || granted_s >= end)
+            continue;
+        counts->finished++;
+        counts->succeeded++;
+        lb_histogram_record(run->response[LB_M_ACQUIRE], (uint64_t)((granted_s - due_s) * 1e9));
+    }
+    run->successes_per_s = (double)counts->succeeded / end;
+}
+
+static int measure(void *arg, const struct lb_plan *plan, const struct lb_scenario *scenario,
+                   const struct lb_outcome **ret_run, struct lb_error *err)
+{
+    struct engine *engine = arg;
+    (void)plan;
+    if (engine->interrupt_after > 0 && engine->n_runs >= engine->interrupt_after)
+        return lb_fail(err, LB_E_INTERRUPTED, "interrupted");
+    if (engine->fails_at > 0 && (double)scenario->workers == engine->fails_at)
+        return lb_fail(err, LB_E_ENV, "too many connections");
+    assert_true(engine->n_runs < MOST_RUNS);
+    bool open = scenario->rate[0] != '\0';
+    struct lb_scenario shorter = *scenario;
+    if (!open && shorter.duration_ns > CLOSED_NS) /* enough for half a percent */
+        shorter.duration_ns = CLOSED_NS;
+    struct lb_outcome *run = engine->runs[engine->n_runs++] = new_run(&shorter);
+    if (!open) {
+        run_closed(engine, run);
+    } else {
+        double rate = strtod(strchr(scenario->rate, ':') + 1, NULL);
+        run_open(engine, run);
+        if (engine->invalid_open > 0 ||
+            (engine->invalid_above > 0 && rate > engine->invalid_above)) {
+            engine->invalid_open -= engine->invalid_open > 0;
+            run->state = LB_RUN_INVALID;
+            snprintf(run->reason, sizeof run->reason, "the generator fell behind");
+        }
+    }
+    *ret_run = run;
+    return 0;
+}
+
+static void release_engine(struct engine *engine)
+{
+    for (size_t i = 0; i < engine->n_runs; i++)
+        lb_outcome_free(engine->runs[i]);
+    engine->n_runs = 0;
+}
+
+/* --- what is true of it --- */
+
+/* Exact throughput in the closed loop: the machine repairman's (M/M/1//N). */
+static double true_throughput(const struct engine *engine, double workers)
+{
+    double service = mean_service(engine, workers), weight = 1, sum = 1;
+    for (double n = 1; n <= workers; n++) {
+        weight *= (workers - n + 1) * service / engine->think_s;
+        sum += weight;
+    }
+    return (1 - 1 / sum) / service;
+}
+
+static double true_peak(const struct engine *engine)
+{
+    double most = 0;
+    for (double n = 1; n < 200; n++)
+        most = fmax(most, true_throughput(engine, n));
+    return most;
+}
+
+/* The rate at which the q-quantile of the wait is bound: P(W > t) = rho exp(-(mu - lambda) t). */
+static double true_slo_rate(const struct engine *engine, double workers, const struct lb_slo *slo)
+{
+    double mu = 1 / mean_service(engine, workers), low = 0, high = mu;
+    for (int i = 0; i < 60; i++) {
+        double rate = (low + high) / 2;
+        double beyond = rate / mu * exp(-(mu - rate) * (double)slo->bound_ns / 1e9);
+        *(beyond < 1 - slo->quantile ? &low : &high) = rate;
+    }
+    return low;
+}
+
+/* --- plans --- */
+
+static struct lb_plan_question question_of(const char *slo, uint64_t seed)
+{
+    struct lb_plan_question question = {
+        .levels = {1, 2, 4, 6, 8, 12, 16, 24}, .n_levels = 8, .n_repeat = 3, .seed = seed};
+    struct lb_error err;
+    if (slo != NULL) {
+        assert_int_equal(lb_slo_parse(slo, &question.slo, &err), 0);
+        question.has_slo = true;
+    }
+    return question;
+}
+
+static struct engine new_engine(uint64_t seed)
+{
+    struct engine engine = {.service_s = 1e-3, .contention = 0.02, .think_s = 5e-3};
+    lb_random_init(&engine.random, seed, 7);
+    return engine;
+}
+
+static void run_plan(struct engine *engine, const struct lb_plan_question *question,
+                     double duration_s, struct lb_plan *plan, int wanted)
+{
+    const struct lb_lab lab = {engine, measure, NULL};
+    struct lb_scenario scenario;
+    struct lb_error err;
+    lb_scenario_init(&scenario);
+    snprintf(scenario.name, sizeof scenario.name, "simulated");
+    scenario.duration_ns = (uint64_t)(duration_s * 1e9);
+    scenario.warmup_ns = 1000000000;
+    assert_int_equal(lb_plan_init(plan, question, "sim", "memory", &scenario, &err), 0);
+    int rc = lb_plan_sweep(plan, 1, &lab, &err);
+    lb_plan_fit(plan);
+    if (rc == 0)
+        rc = lb_plan_search(plan, &lab, &err);
+    lb_plan_answer(plan);
+    assert_int_equal(rc, wanted);
+}
+
+static const struct lb_plan_answer *answer_to(const struct lb_plan *plan, const char *question)
+{
+    for (size_t i = 0; i < plan->n_answers; i++)
+        if (strcmp(plan->answers[i].question, question) == 0)
+            return &plan->answers[i];
+    return NULL;
+}
+
+/* Peak and SLO rate of a plan against the truth. Over 80 plans the rate found was 1.6 % too low on
+ * average (the bracket is 3 % wide and its lower end is told), with a standard deviation of 0.8 %:
+ * one of 20 misses by more than 5 % with a probability below 1e-3, three of them below 1e-6. */
+static void plans_find_the_truth(void **state)
+{
+    (void)state;
+    enum { PLANS = 20 };
+    uint64_t seed = lb_test_seed();
+    int peaks = 0, places = 0, rates = 0;
+    double worst_peak = 0, worst_rate = 0;
+    for (uint64_t i = 0; i < PLANS; i++) {
+        struct engine engine = new_engine(seed + i);
+        struct lb_plan_question question = question_of("p99<400ms", seed + i);
+        struct lb_plan plan;
+        run_plan(&engine, &question, 100, &plan, 0);
+        double peak = true_peak(&engine);
+        double rate = true_slo_rate(&engine, (double)plan.at, &question.slo);
+        assert_true(plan.has_peak);
+        assert_int_equal(plan.slo_state, LB_SLO_FOUND);
+        double off_peak = plan.peak_x.value / peak - 1, off_rate = plan.slo_rate.value / rate - 1;
+        peaks += fabs(off_peak) <= 0.05;
+        places += true_throughput(&engine, round(plan.peak_n.value)) >= 0.95 * peak;
+        rates += fabs(off_rate) <= 0.05;
+        worst_peak = fmax(worst_peak, fabs(off_peak));
+        worst_rate = fmax(worst_rate, fabs(off_rate));
+        if (getenv("LB_TEST_VERBOSE") != NULL)
+            printf("# peak %+.3f at %.1f, slo %+.4f of %.1f at %d, %zu trials\n", off_peak,
+                   plan.peak_n.value, off_rate, rate, (int)plan.at, plan.n_trials);
+        lb_plan_release(&plan);
+        release_engine(&engine);
+    }
+    printf("# of %d plans within 5 %%: peak %d (worst %.1f %%), place of the peak %d, SLO rate %d "
+           "(worst %.1f %%)\n",
+           PLANS, peaks, worst_peak * 100, places, rates, worst_rate * 100);
+    assert_true(peaks >= 18 && places >= 18 && rates >= 18);
+}
+
+static void expect_answer(const struct lb_plan *plan, const char *question,
+                          enum lb_plan_verdict verdict, const char *part)
+{
+    const struct lb_plan_answer *answer = answer_to(plan, question);
+    assert_non_null(answer);
+    if (answer->verdict != verdict || strstr(answer->text, part) == NULL)
+        print_error("%s: %s\n", question, answer->text);
+    assert_int_equal(answer->verdict, verdict);
+    assert_non_null(strstr(answer->text, part));
+}
+
+static void slos_are_parsed(void **state)
+{
+    (void)state;
+    struct lb_slo slo;
+    struct lb_error err;
+    static const struct {
+        const char *text;
+        double quantile;
+        uint64_t ns;
+    } good[] = {{"p99<50ms", 0.99, 50000000},
+                {"p99.9<1s", 0.999, 1000000000},
+                {"p999<=1s", 0.999, 1000000000},
+                {"p50< 200us", 0.5, 200000}};
+    static const char *const bad[] = {"",          "p99",     "99<50ms", "p99<50", "p99<0ms",
+                                      "p0<5ms",    "p100<1s", "p99>5ms", "p99<ms", "pp<1s",
+                                      "p9.9.9<1s", "p99 <1s", "p99<1s x"};
+    for (size_t i = 0; i < COUNT(good); i++) {
+        assert_int_equal(lb_slo_parse(good[i].text, &slo, &err), 0);
+        assert_near(slo.quantile, good[i].quantile, 1e-12);
+        assert_int_equal(slo.bound_ns, good[i].ns);
+        assert_string_equal(slo.text, good[i].text);
+    }
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        if (lb_slo_parse(bad[i], &slo, &err) == 0)
+            print_error("'%s' is taken\n", bad[i]);
+        assert_int_equal(lb_slo_parse(bad[i], &slo, &err), LB_E_USAGE);
+        assert_non_null(strstr(err.message, "such as p99<50ms"));
+    }
+}
+
+static void too_little_is_refused_beforehand(void **state)
+{
+    (void)state;
+    struct lb_error err;
+    struct lb_plan_question question = question_of(NULL, 1);
+    assert_int_equal(lb_plan_check(&question, &err), 0);
+    question.at = 48;
+    assert_int_equal(lb_plan_check(&question, &err), 0);
+    question.at = 49;
+    assert_int_equal(lb_plan_check(&question, &err), LB_E_USAGE);
+    assert_non_null(strstr(err.message, "beyond twice the 24"));
+    question.at = 0;
+    question.n_levels = 5;
+    assert_int_equal(lb_plan_check(&question, &err), LB_E_USAGE);
+    assert_non_null(strstr(err.message, "at least 6 different numbers of workers, not 5"));
+}
+
+/* Each of what a trial must keep is seen to fail it. */
+static void trials_are_judged(void **state)
+{
+    (void)state;
+    struct lb_slo slo;
+    struct lb_error err;
+    assert_int_equal(lb_slo_parse("p99<50ms", &slo, &err), 0);
+    struct engine engine = new_engine(lb_test_seed());
+    engine.contention = 0; /* serves 1000/s */
+    static const struct {
+        double rate;
+        uint64_t served;
+        double failed;
+        bool ok;
+        const char *reason;
+    } cases[] = {{500, 0, 0, true, ""},
+                 {1010, 0, 0, false, ""},       /* p99, or the backlog, whichever is first */
+                 {1500, 0, 0, false, "served"}, /* a third is left over */
+                 {300, 97, 0, false, "served"}, /* nobody comes for 3 % */
+                 {300, 0, 0.02, false, "failed"}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct lb_scenario scenario;
+        lb_scenario_init(&scenario);
+        scenario.duration_ns = UINT64_C(20000000000);
+        scenario.warmup_ns = 1000000000;
+        snprintf(scenario.rate, sizeof scenario.rate, "poisson:%g/s", cases[i].rate);
+        engine.served_share_of = cases[i].served;
+        struct lb_outcome *run = new_run(&scenario);
+        run_open(&engine, run);
+        struct lb_counts *counts = &run->counts[LB_M_ACQUIRE];
+        counts->given_up = (uint64_t)((double)counts->finished * cases[i].failed);
+        counts->finished += counts->given_up;
+        struct lb_trial trial = {.rate_per_s = cases[i].rate, .run = run};
+        lb_trial_judge(&trial, &slo);
+        if (trial.ok != cases[i].ok || strstr(trial.reason, cases[i].reason) == NULL)
+            print_error("%g/s: %d %s\n", cases[i].rate, trial.ok, trial.reason);
+        assert_true(trial.valid);
+        assert_int_equal(trial.ok, cases[i].ok);
+        assert_non_null(strstr(trial.reason, cases[i].reason));
+        lb_outcome_free(run);
+    }
+}
+
+/* A server that is 1.5 % too slow for 60 s has a wait of at most 0.9 s: below a bound of 5 s, and
+ * almost all are served, but the backlog grows from second to second. */
+static void a_growing_backlog_fails_a_trial(void **state)
+{
+    (void)state;
+    struct lb_slo slo;
+    struct lb_error err;
+    struct lb_scenario scenario;
+    lb_scenario_init(&scenario);
+    scenario.duration_ns = UINT64_C(60000000000);
+    struct lb_outcome *run = new_run(&scenario);
+    run->response[LB_M_ACQUIRE] = lb_histogram_new();
+    assert_non_null(run->response[LB_M_ACQUIRE]);
+    for (size_t i = 0; i < run->n_intervals; i++) {
+        run->intervals[i].n_due = 1000;
+        run->intervals[i].n_successes = 985;
+        for (size_t k = 0; k < 985; k++)
+            lb_histogram_record(run->response[LB_M_ACQUIRE], 15000000 * (i + 1));
+    }
+    run->n_due = 60000;
+    run->counts[LB_M_ACQUIRE].succeeded = run->counts[LB_M_ACQUIRE].finished = 59100;
+    struct lb_trial trial = {.rate_per_s = 1000, .run = run};
+    assert_int_equal(lb_slo_parse("p99<5s", &slo, &err), 0);
+    lb_trial_judge(&trial, &slo);
+    assert_true(trial.valid && !trial.ok);
+    assert_string_equal(trial.reason, "the backlog grew by 1.5 % of the rate");
+    for (size_t i = 0; i < run->n_intervals; i++) /* the same, but it does not grow */
+        run->intervals[i].n_due = 985 + (i % 2);
+    lb_trial_judge(&trial, &slo);
+    assert_true(trial.valid && trial.ok);
+    lb_outcome_free(run);
+}
+
+static void demand_and_headroom_are_told(void **state)
+{
+    (void)state;
+    struct engine engine = new_engine(lb_test_seed());
+    struct lb_plan_question question = question_of("p99<30ms", 3);
+    struct lb_plan plan;
+    question.demand_per_s = 300;
+    run_plan(&engine, &question, 10, &plan, 0);
+    expect_answer(&plan, "workers", LB_PLAN_ANSWERED, "300/s need ");
+    expect_answer(&plan, "headroom", LB_PLAN_ANSWERED, "that the SLO allows");
+    expect_answer(&plan, "slo", LB_PLAN_ANSWERED, "confirmed in 3 of 3 runs");
+    assert_int_equal(lb_plan_verdict(&plan), LB_PLAN_ANSWERED);
+    question.demand_per_s = 5000;
+    lb_plan_answer(&plan);
+    expect_answer(&plan, "workers", LB_PLAN_MISSED, "cannot be reached: the peak is ");
+    expect_answer(&plan, "headroom", LB_PLAN_MISSED, "more than ");
+    assert_int_equal(lb_plan_verdict(&plan), LB_PLAN_MISSED);
+    lb_plan_release(&plan);
+    release_engine(&engine);
+}
+
+/* With half of the arrivals finding the lock taken at the lowest rate that is tried, and a bound
+ * that nobody who waits meets. */
+static void an_slo_that_is_never_met_is_told(void **state)
+{
+    (void)state;
+    struct engine engine = new_engine(lb_test_seed());
+    struct lb_plan_question question = question_of("p99<1us", 3);
+    struct lb_plan plan;
+    run_plan(&engine, &question, 10, &plan, 0);
+    assert_int_equal(plan.slo_state, LB_SLO_NEVER_MET);
+    expect_answer(&plan, "slo", LB_PLAN_MISSED, "was never met with ");
+    assert_int_equal(lb_plan_verdict(&plan), LB_PLAN_MISSED);
+    lb_plan_release(&plan);
+    release_engine(&engine);
+}
+
+static void invalid_trials_end_the_search(void **state)
+{
+    (void)state;
+    struct engine engine = new_engine(lb_test_seed());
+    struct lb_plan_question question = question_of("p99<30ms", 3);
+    struct lb_plan plan;
+    engine.invalid_open = 2; /* are repeated */
+    run_plan(&engine, &question, 10, &plan, 0);
+    assert_int_equal(plan.slo_state, LB_SLO_FOUND);
+    assert_false(plan.trials[0].valid);
+    assert_false(plan.trials[1].valid);
+    assert_true(plan.trials[2].valid);
+    lb_plan_release(&plan);
+
+    engine.invalid_open = 3; /* is not believed */
+    run_plan(&engine, &question, 10, &plan, 0);
+    assert_int_equal(plan.slo_state, LB_SLO_UNKNOWN);
+    expect_answer(&plan, "slo", LB_PLAN_REFUSED,
+                  "the run was not valid: the generator fell behind");
+    assert_int_equal(lb_plan_verdict(&plan), LB_PLAN_REFUSED);
+    lb_plan_release(&plan);
+
+    engine.invalid_above = 500; /* what passed below is still worth something */
+    run_plan(&engine, &question, 10, &plan, 0);
+    assert_int_equal(plan.slo_state, LB_SLO_AT_LEAST);
+    assert_true(plan.slo_rate.value <= 500 && isinf(plan.slo_rate.interval.high));
+    expect_answer(&plan, "slo", LB_PLAN_REFUSED, "and perhaps at more: at ");
+    lb_plan_release(&plan);
+    release_engine(&engine);
+}
+
+static void an_interrupt_keeps_what_was_measured(void **state)
+{
+    (void)state;
+    struct lb_plan plan;
+    struct lb_plan_question question = question_of("p99<30ms", 3);
+    static const struct {
+        size_t after;
+        bool has_fit;
+        const char *carry;
+    } cases[] = {{4, false, "interrupted: 4 of 8 numbers of workers were measured, a fit needs 6"},
+                 {10, true, " carr"},
+                 {27, true, " carr"}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct engine engine = new_engine(lb_test_seed());
+        engine.interrupt_after = cases[i].after;
+        run_plan(&engine, &question, 5, &plan, LB_E_INTERRUPTED);
+        assert_true(plan.interrupted);
+        assert_int_equal(plan.has_fit, cases[i].has_fit);
+        expect_answer(&plan, "carry", cases[i].has_fit ? LB_PLAN_ANSWERED : LB_PLAN_REFUSED,
+                      cases[i].carry);
+        assert_int_equal(answer_to(&plan, "carry")->doubtful, cases[i].after == 10);
+        expect_answer(&plan, "slo", LB_PLAN_REFUSED, "is not known: ");
+        lb_plan_release(&plan);
+        release_engine(&engine);
+    }
+}
+
+static void a_failure_is_the_reason(void **state)
+{
+    (void)state;
+    struct engine engine = new_engine(lb_test_seed());
+    struct lb_plan_question question = question_of(NULL, 3);
+    struct lb_plan plan;
+    engine.fails_at = 24;
+    run_plan(&engine, &question, 5, &plan, 0);
+    if (!plan.has_fit)
+        expect_answer(&plan, "carry", LB_PLAN_REFUSED, "with 24 workers: too many connections");
+    assert_non_null(strstr(plan.refusal, "with 24 workers: too many connections"));
+    lb_plan_release(&plan);
+    release_engine(&engine);
+}
+
+/* Two engines: one that is quick alone and gets slower, one that scales. */
+static void the_choice_follows_the_demand(void **state)
+{
+    (void)state;
+    struct engine quick = new_engine(lb_test_seed()), scales = quick;
+    struct lb_plan_question question = question_of(NULL, 3);
+    struct lb_plan plans[2];
+    struct lb_plan_choice rows[4];
+    quick.think_s = 1e-3;
+    quick.contention = 0.1;
+    scales.think_s = 20e-3;
+    scales.contention = 0.001;
+    run_plan(&quick, &question, 10, &plans[0], 0);
+    run_plan(&scales, &question, 10, &plans[1], 0);
+    const bool both[] = {true, true}, second[] = {false, true}, none[] = {false, false};
+    assert_int_equal(lb_plan_choose(plans, both, 2, rows, 4), 2);
+    assert_ptr_equal(rows[0].plan, &plans[0]);
+    assert_ptr_equal(rows[1].plan, &plans[1]);
+    struct lb_estimate capacity;
+    assert_true(lb_plan_capacity(&plans[0], &capacity));
+    assert_true(rows[0].up_to_per_s <= capacity.value &&
+                rows[0].up_to_per_s > 0.9 * capacity.value);
+    assert_true(lb_plan_capacity(&plans[1], &capacity));
+    assert_near(rows[1].up_to_per_s, capacity.value, 1e-6);
+    assert_int_equal(lb_plan_choose(plans, second, 2, rows, 4), 1);
+    assert_ptr_equal(rows[0].plan, &plans[1]);
+    assert_int_equal(lb_plan_choose(plans, none, 2, rows, 4), 0);
+    lb_plan_release(&plans[0]);
+    lb_plan_release(&plans[1]);
+    release_engine(&quick);
+    release_engine(&scales);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(slos_are_parsed),
+        cmocka_unit_test(too_little_is_refused_beforehand),
+        cmocka_unit_test(trials_are_judged),
+        cmocka_unit_test(a_growing_backlog_fails_a_trial),
+        cmocka_unit_test(demand_and_headroom_are_told),
+        cmocka_unit_test(an_slo_that_is_never_met_is_told),
+        cmocka_unit_test(invalid_trials_end_the_search),
+        cmocka_unit_test(an_interrupt_keeps_what_was_measured),
+        cmocka_unit_test(a_failure_is_the_reason),
+        cmocka_unit_test(the_choice_follows_the_demand),
+        cmocka_unit_test(plans_find_the_truth),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
