@@ -14,7 +14,7 @@ struct listing {
     bool (*row)(size_t n, char cells[][400]);
 };
 
-enum { CELL = 400, MOST_COLUMNS = 6 };
+enum { CELL = 400, MOST_COLUMNS = 7 };
 
 static void add_word(char *buf, const char *word)
 {
@@ -22,9 +22,9 @@ static void add_word(char *buf, const char *word)
     snprintf(buf + used, CELL - used, "%s%s", used > 0 ? "," : "", word);
 }
 
-static const struct lb_column strategy_columns[] = {{"strategy", false}, {"shape", false},
-                                                    {"kind", false},     {"engines", false},
-                                                    {"claims", false},   {"summary", false}};
+static const struct lb_column strategy_columns[] = {
+    {"strategy", false}, {"shape", false}, {"kind", false},   {"engines", false},
+    {"claims", false},   {"twin", false},  {"summary", false}};
 
 static bool strategy_row(size_t n, char cells[][CELL])
 {
@@ -42,7 +42,8 @@ static bool strategy_row(size_t n, char cells[][CELL])
     for (int g = 0; g < LB_GUARANTEES; g++)
         if (strategy->claims & LB_G_BIT(g))
             add_word(cells[4], lb_guarantee_name((enum lb_guarantee)g));
-    snprintf(cells[5], CELL, "%s", strategy->summary);
+    snprintf(cells[5], CELL, "%s", strategy->twin != NULL ? strategy->twin : "");
+    snprintf(cells[6], CELL, "%s", strategy->summary);
     return true;
 }
 
@@ -88,7 +89,7 @@ static bool guarantee_row(size_t n, char cells[][CELL])
 }
 
 static const struct listing listings[] = {
-    {"strategies", strategy_columns, 6, strategy_row},
+    {"strategies", strategy_columns, 7, strategy_row},
     {"scenarios", scenario_columns, 3, scenario_row},
     {"engines", engine_columns, 3, engine_row},
     {"guarantees", guarantee_columns, 2, guarantee_row},
