@@ -48,6 +48,8 @@ static const struct flag flags[] = {
     {"matrix", 0, FLAG_SWITCH, TO(matrix), LB_FLAGS_MATRIX, NULL,
      "runs each strategy at each isolation level of each target, and prints one table; --format "
      "markdown or json"},
+    {"no-explore", 0, FLAG_SWITCH, TO(no_explore), LB_FLAGS_EXPLORED, NULL,
+     "does not explore; without it, and where no scenario is described, each strategy is"},
     {"slo", 0, FLAG_TEXT, TO(plan.slo), LB_FLAGS_PLAN, "PXX<TIME",
      "also finds the highest rate of arrivals at which this percentile of the wait stays below"},
     {"demand", 0, FLAG_TEXT, TO(plan.demand), LB_FLAGS_PLAN, "RATE",
@@ -164,6 +166,7 @@ static const struct {
     {LB_FLAGS_SELECT, "What to run:"},
     {LB_FLAGS_CHECK_FILE, "Instead of a run:"},
     {LB_FLAGS_MATRIX, "Instead of TAP:"},
+    {LB_FLAGS_EXPLORED, "Beside the scenarios:"},
     {LB_FLAGS_FAULTS, "What goes wrong:"},
     {LB_FLAGS_PLAN, "What to plan:"},
     {LB_FLAGS_RUN, "How to run it:"},

@@ -24,6 +24,7 @@ enum lb_flag_group {
     LB_FLAGS_REPORT = 1 << 9,      /* -o of report */
     LB_FLAGS_CHECK = 1 << 12,      /* what check takes */
     LB_FLAGS_MATRIX = 1 << 13,     /* --matrix */
+    LB_FLAGS_EXPLORED = 1 << 17,   /* --no-explore */
     LB_FLAGS_BASELINE = 1 << 14,   /* --save --baseline, and how to compare */
     LB_FLAGS_PLAN = 1 << 16        /* what plan takes beside the selection */
 };
@@ -60,7 +61,8 @@ struct lb_args {
     struct lb_words strategies, targets, scenarios, options, metrics, allowed, positional;
     char *sql_dir, *check_file, *format, *output, *seed, *repeat, *threshold, *faults, *save,
         *baseline, *restart, *resume;
-    bool keep, keep_history, no_record, quiet, no_color, names, help, costs, matrix, charts;
+    bool keep, keep_history, no_record, quiet, no_color, names, help, costs, matrix, charts,
+        no_explore;
     struct lb_explore_args explore; /* from here on, args.c frees what flags have set */
     struct lb_check_args check;
     struct lb_plan_args plan;

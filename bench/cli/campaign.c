@@ -7,6 +7,7 @@
 #include "campaign.h"
 
 #include "clock.h"
+#include "explored.h"
 #include "gate.h"
 #include "keeper.h"
 #include "nearest.h"
@@ -145,6 +146,8 @@ static int prepare(struct lb_conductor *state)
     describe_command(report, args, &state->selection);
     if (rc == 0)
         rc = lb_select_cells(&state->selection, args, &state->campaign->defaults, report, err);
+    if (rc == 0 && state->campaign->explores)
+        rc = lb_explored_add(report, err);
     for (size_t i = 0; i < report->n_cells && rc == 0 && state->campaign->refuse_skips; i++)
         if (report->cells[i].state == LB_CELL_SKIPPED)
             rc = lb_fail(err, LB_E_UNSUPPORTED, "%s", report->cells[i].reason);
@@ -195,7 +198,9 @@ static int run_once(struct lb_conductor *state, struct lb_cell *cell, size_t rou
     struct lb_outcome *outcome;
     struct lb_error err = {0};
     state->view.cell = cell;
-    int rc = lb_run(&plan, state->stop, lb_progress_show, &state->view, &outcome, &err);
+    int rc = cell->is_explored
+                 ? lb_explored_run(cell, args, plan.seed, state->stop, &outcome, &err)
+                 : lb_run(&plan, state->stop, lb_progress_show, &state->view, &outcome, &err);
     if (rc == 0) {
         rc = lb_checkpoint_add(state->keeper.checkpoint, &state->report, cell, round, outcome,
                                &state->err);

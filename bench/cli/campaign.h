@@ -17,6 +17,7 @@ struct lb_campaign {
     uint64_t n_repeat;                  /* runs of each cell without --repeat; 0: 1 */
     bool refuse_skips;                  /* a cell that cannot run is an error */
     bool sample_waits;                  /* what sessions wait for, --costs or not */
+    bool explores;                      /* each strategy as well, in cells of their own */
     /* Decides by itself what is run, instead of each cell --repeat times. May replace the report's
      * cells. Returns a status; that of the cells is added. NULL: the usual rounds. */
     enum lb_exit (*conduct)(struct lb_conductor *conductor, void *arg);

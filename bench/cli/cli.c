@@ -19,7 +19,7 @@ const struct lb_command lb_commands[] = {
      MEASURES | LB_FLAGS_COSTS | LB_FLAGS_BASELINE, 0, lb_command_compare},
     {"verify", "[-s A,B|all] [-d URI]... [-S SCENARIO,...] [--faults NAME,...] [OPTION...]",
      "Checks every guarantee and prints TAP: one line per strategy, engine, scenario, guarantee.",
-     MEASURES | LB_FLAGS_FAULTS | LB_FLAGS_MATRIX, 0, lb_command_verify},
+     MEASURES | LB_FLAGS_FAULTS | LB_FLAGS_MATRIX | LB_FLAGS_EXPLORED, 0, lb_command_verify},
     {"plan", "-s A,B [-d URI] [--slo 'p99<50ms'] [--demand 800/s] [OPTION...]",
      "Finds how much so many workers carry, how many a demand needs, and how much is left.",
      LB_FLAGS_SELECT | LB_FLAGS_PLAN | LB_FLAGS_OUTPUT | LB_FLAGS_SCENARIO | LB_FLAGS_GENERAL, 0,

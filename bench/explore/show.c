@@ -202,13 +202,19 @@ void lb_show_words(struct lb_explored *explored)
     char *words = explored->words;
     words[0] = '\0';
     for (int g = 0; g < LB_GUARANTEES; g++) {
-        const struct lb_finding *finding = &explored->findings[g];
+        struct lb_finding *finding = &explored->findings[g];
+        char text[sizeof finding->witness[0].text];
         size_t n = strlen(words);
         if ((explored->violated >> g & 1) == 0 || n + 100 > sizeof explored->words)
             continue;
         snprintf(words + n, sizeof explored->words - n, "%s%s is violated: ", n > 0 ? ". " : "",
                  lb_guarantee_name((enum lb_guarantee)g));
-        if (finding->n_witnesses > 0)
-            add_sentence(words, sizeof explored->words, finding->witness[0].text);
+        if (finding->n_witnesses == 0)
+            continue;
+        memcpy(text, finding->witness[0].text, sizeof text);
+        finding->witness[0].text[0] = '\0';
+        add_sentence(finding->witness[0].text, sizeof text, text);
+        n = strlen(words);
+        snprintf(words + n, sizeof explored->words - n, "%s", finding->witness[0].text);
     }
 }

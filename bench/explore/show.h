@@ -7,7 +7,7 @@
 /* The acts of the schedule that was played last, with details, as rows of a table. */
 int lb_show_table(const struct lb_stage *stage, struct lb_explored *explored, struct lb_error *err);
 
-/* What is violated, in one sentence each: times become numbers of steps. */
+/* What is violated, in one sentence each: times become numbers of steps, in the findings too. */
 void lb_show_words(struct lb_explored *explored);
 
 /* The statement with its placeholders replaced by the literals of params, one per line; caller

@@ -304,7 +304,7 @@ const char *lb_cell_why_broken(const struct lb_cell *cell, enum lb_guarantee gua
  */
 static bool is_shown_by(const struct lb_break *known, const struct lb_cell *cell)
 {
-    if (known->options == NULL && cell->n_settings > 0)
+    if (cell->is_explored || (known->options == NULL && cell->n_settings > 0))
         return false;
     /* Another level may mend it. */
     const struct lb_db *db = cell->target != NULL ? cell->target->db : NULL;

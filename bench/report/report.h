@@ -31,6 +31,7 @@ struct lb_cell {
     struct lb_scenario scenario;        /* as run: file, then flags */
     struct lb_setting *settings;        /* owned array of borrowed texts */
     size_t n_settings;
+    bool is_explored; /* not stressed: the scenario is but a name */
     enum lb_cell_state state;
     char reason[300];
     struct lb_error error;

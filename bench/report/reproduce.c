@@ -57,6 +57,10 @@ char *lb_reproduce(const struct lb_cell *cell, const struct lb_outcome *run, cha
 {
     char number[32];
     buf[0] = '\0';
+    if (run->again[0] != '\0') {
+        append(buf, size, run->again);
+        return buf;
+    }
     lb_command_add(buf, size, "lockbench");
     lb_command_add(buf, size, "run");
     lb_command_add(buf, size, "-s");

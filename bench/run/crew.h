@@ -125,8 +125,6 @@ static inline enum lb_phase lb_crew_phase(const struct lb_crew *crew)
     return (enum lb_phase)atomic_load_explicit(&crew->phase, memory_order_relaxed);
 }
 
-int lb_outcome_new(const struct lb_run_plan *plan, struct lb_outcome **ret_outcome,
-                   struct lb_error *err);
 void lb_facts_free(struct lb_fact *facts, size_t n);
 
 /* Raises the phase, never lowers it, and wakes all who wait. */

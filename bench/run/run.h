@@ -142,6 +142,8 @@ struct lb_outcome {
     struct lb_proof proof;
     bool witnesses_agree;
     uint64_t n_events; /* in the history */
+    char covered[400]; /* explored: what of, in words; "": stressed */
+    char again[1400];  /* explored: the command that shows it again */
 
     uint64_t n_faults;
     uint64_t n_guard_lost; /* accepted writes of the guarded row that another overwrote: harm */
@@ -174,6 +176,9 @@ typedef void lb_progress_fn(void *arg, const struct lb_progress *progress);
  * strategy and engine do not fit: LB_E_UNSUPPORTED). */
 int lb_run(const struct lb_run_plan *plan, const struct lb_stop *stop, lb_progress_fn *progress,
            void *arg, struct lb_outcome **ret_outcome, struct lb_error *err);
+/* An outcome without any measurement yet. 0 or LB_E_MEMORY. */
+int lb_outcome_new(const struct lb_run_plan *plan, struct lb_outcome **ret_outcome,
+                   struct lb_error *err);
 void lb_outcome_free(struct lb_outcome *outcome);
 /* All of an outcome as bytes that this build of the program can read back; lb_outcome_read returns
  * LB_E_FILE for bytes that are cut. */

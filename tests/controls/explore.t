@@ -107,4 +107,18 @@ for my $strategy (qw(fifo-poll read-then-write naive-claim complete-by-id lease-
     cmp_ok $plain->{schedules}, '>=', $reduced->{schedules}, "$strategy: $plain->{schedules} schedules become $reduced->{schedules}";
 }
 
+# verify explores as well as it stresses, and each line says which of the two it speaks of.
+my ($status, $out) = lockbench('verify', '-s', 'read-then-write,' . good_lock(), '-d', 'sqlite:', '--quiet');
+is $status, 0, 'verify: all as expected' or diag $out;
+like $out, qr/^ok \d+ - read-then-write sqlite explore exclusive\n  ---\n  meaning: "known to be broken, and caught"\n  message: ".* at step \d/m,
+    'verify: exploring caught it';
+like $out, qr/^  explored: "2 workers x 1 round: complete, /m, 'verify: what was covered';
+like $out, qr/^ok \d+ - good-lock sqlite mutex-hot exclusive$/m, 'verify: stressed';
+like $out, qr/^ok \d+ - good-lock sqlite explore exclusive$/m, 'verify: explored';
+my ($again) = $out =~ /^  reproduce: "lockbench (explore .*--replay .*)"$/m;
+is((lockbench(split ' ', $again))[0], 1, 'verify: what it says shows it again');
+unlike +(lockbench('verify', '-s', good_lock(), '-d', 'sqlite:', '--quiet', $_, $_ eq '-S' ? 'mutex-pair' : ()))[1],
+    qr/ explore /, "verify $_: not explored"
+    for '--no-explore', '-S';
+
 done_testing;

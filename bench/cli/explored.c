@@ -1,0 +1,162 @@
+/* Explored cells: see explored.h. Small bounds: every interleaving of two workers with one round
+ * each, or what can be run of it in the time. */
+#include "explored.h"
+
+#include "clock.h"
+#include "explore.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORKERS = 2, ROUNDS = 1, POLLS = 5, TTL_MS = 600000 };
+#define TIME_NS UINT64_C(3000000000)
+
+static bool is_wanted(const struct lb_report *report, size_t n, const struct lb_cell *cell)
+{
+    if (cell->target == NULL || cell->file == NULL || cell->state != LB_CELL_PENDING)
+        return false;
+    for (size_t i = n; i < report->n_cells; i++)
+        if (strcmp(report->cells[i].name, cell->name) == 0 &&
+            strcmp(report->cells[i].engine, cell->engine) == 0)
+            return false;
+    return true;
+}
+
+static int copy(const struct lb_cell *from, struct lb_cell *ret, struct lb_error *err)
+{
+    *ret = *from;
+    ret->settings = NULL;
+    ret->is_explored = true;
+    ret->scenario_path = "explore";
+    lb_scenario_init(&ret->scenario);
+    snprintf(ret->scenario.name, sizeof ret->scenario.name, "explore");
+    ret->scenario.shape = from->strategy->shape;
+    ret->scenario.workers = WORKERS;
+    if (from->n_settings == 0)
+        return 0;
+    ret->settings = calloc(from->n_settings, sizeof *ret->settings);
+    if (ret->settings == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    memcpy(ret->settings, from->settings, from->n_settings * sizeof *ret->settings);
+    return 0;
+}
+
+int lb_explored_add(struct lb_report *report, struct lb_error *err)
+{
+    size_t n = report->n_cells;
+    struct lb_cell *cells = reallocarray(report->cells, 2 * n + 1, sizeof *cells);
+    if (cells == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    report->cells = cells;
+    for (size_t i = 0; i < n; i++) {
+        if (!is_wanted(report, n, &cells[i]))
+            continue;
+        if (copy(&cells[i], &cells[report->n_cells], err) != 0)
+            return err->code;
+        report->n_cells++;
+    }
+    return 0;
+}
+
+static void describe_again(const struct lb_cell *cell, const struct lb_explored *explored,
+                           char *buf, size_t size)
+{
+    char schedule[LB_MAX_LENGTH * 2 + 1], setting[300];
+    lb_command_add(buf, size, "lockbench");
+    lb_command_add(buf, size, "explore");
+    lb_command_add(buf, size, "-s");
+    lb_command_add(buf, size, cell->strategy_path);
+    lb_command_add(buf, size, "-d");
+    lb_command_add(buf, size, cell->target->label);
+    for (size_t i = 0; i < cell->n_settings; i++) {
+        snprintf(setting, sizeof setting, "%s=%s", cell->settings[i].name, cell->settings[i].value);
+        lb_command_add(buf, size, "--opt");
+        lb_command_add(buf, size, setting);
+    }
+    if (!explored->has_witness)
+        return;
+    lb_schedule_print(&explored->schedule, schedule, sizeof schedule);
+    lb_command_add(buf, size, "--replay");
+    lb_command_add(buf, size, schedule);
+}
+
+/* What is known to be broken and was not found is out of reach for so few workers: no "held". */
+static void take_findings(const struct lb_cell *cell, const struct lb_explored *explored,
+                          struct lb_outcome *outcome)
+{
+    for (int g = 0; g < LB_GUARANTEES; g++) {
+        struct lb_finding *finding = &outcome->judgement.findings[g];
+        *finding = explored->findings[g];
+        bool is_sure = finding->verdict != LB_V_VIOLATED || explored->confirmed;
+        bool is_out_of_reach = finding->verdict == LB_V_HELD &&
+                               lb_cell_why_broken(cell, (enum lb_guarantee)g)[0] != '\0';
+        if (is_sure && !is_out_of_reach && !explored->search.differs)
+            continue;
+        if (finding->verdict == LB_V_NOT_CLAIMED)
+            continue;
+        finding->verdict = LB_V_NOT_TESTED;
+        snprintf(finding->reason, sizeof finding->reason, "%s",
+                 is_out_of_reach ? "known to be broken, but not by the order of statements of two "
+                                   "workers with one round each"
+                                 : "the engine answered differently when a schedule was replayed");
+    }
+}
+
+static void take_coverage(const struct lb_explored *explored, struct lb_outcome *outcome)
+{
+    const struct lb_search_result *search = &explored->search;
+    snprintf(outcome->covered, sizeof outcome->covered,
+             "%u workers x %u round: %s%s%s, %llu schedules run, %llu pruned, %llu steps",
+             explored->workers, explored->rounds, explored->complete ? "complete" : "bounded",
+             explored->bounds[0] != '\0' ? ": " : "", explored->bounds,
+             (unsigned long long)search->n_schedules,
+             (unsigned long long)(search->n_asleep + search->n_void),
+             (unsigned long long)search->n_moves);
+}
+
+int lb_explored_run(const struct lb_cell *cell, const struct lb_args *args, uint64_t seed,
+                    const struct lb_stop *stop, struct lb_outcome **ret_outcome,
+                    struct lb_error *err)
+{
+    const struct lb_explore_plan plan = {
+        .strategy = cell->strategy,
+        .file = cell->file,
+        .target = cell->target,
+        .settings = cell->settings,
+        .n_settings = cell->n_settings,
+        .workers = WORKERS,
+        .rounds = ROUNDS,
+        .capacity = 1,
+        .batch = 1,
+        .polls = POLLS,
+        .ttl_ms = TTL_MS,
+        .keep = args->keep,
+        .time_ns = TIME_NS,
+        .search = {.preemptions = -1, .seed = seed, .all = true, .interrupt = &stop->requested}};
+    const struct lb_run_plan run = {.strategy = cell->strategy,
+                                    .file = cell->file,
+                                    .target = cell->target,
+                                    .scenario = &cell->scenario,
+                                    .settings = cell->settings,
+                                    .n_settings = cell->n_settings,
+                                    .seed = seed};
+    struct lb_explored *explored;
+    struct lb_outcome *outcome;
+    int r = lb_explore(&plan, &explored, err);
+    if (r != 0)
+        return r;
+    r = lb_outcome_new(&run, &outcome, err);
+    if (r == 0) {
+        outcome->start_unix_ms = lb_unix_ms() - (int64_t)(explored->elapsed_ns / 1000000);
+        outcome->elapsed_ns = explored->elapsed_ns;
+        outcome->n_statements = explored->n_statements;
+        outcome->witnesses_agree = true;
+        outcome->state = explored->search.interrupted ? LB_RUN_INTERRUPTED : LB_RUN_COMPLETE;
+        take_findings(cell, explored, outcome);
+        take_coverage(explored, outcome);
+        describe_again(cell, explored, outcome->again, sizeof outcome->again);
+        *ret_outcome = outcome;
+    }
+    lb_explored_free(explored);
+    return r;
+}

@@ -1,0 +1,20 @@
+/* Explored cells: verify explores each strategy as well as it stresses it.
+ *
+ * Such a cell stands in the report under the scenario "explore"; its one run has what exploring
+ * found as its findings, what was covered, and the command that plays the witness again.
+ */
+#ifndef LB_EXPLORED_H
+#define LB_EXPLORED_H
+
+#include "args.h"
+#include "run.h"
+
+/* Adds a cell for each strategy, target and settings among the report's cells that has statements.
+ * 0 or LB_E_MEMORY. */
+int lb_explored_add(struct lb_report *report, struct lb_error *err);
+/* As lb_run: 0 with *ret_outcome, or an error. */
+int lb_explored_run(const struct lb_cell *cell, const struct lb_args *args, uint64_t seed,
+                    const struct lb_stop *stop, struct lb_outcome **ret_outcome,
+                    struct lb_error *err);
+
+#endif
