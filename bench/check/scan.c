@@ -274,6 +274,7 @@ static int scan_log(struct lb_scan *scan)
         int rc = scan_span(scan, &scan->view->spans[s]);
         if (rc != 0)
             return rc;
+        lb_history_forget(c->history, &scan->view->spans[s]);
     }
     facts->last_ns = scan->last_ns;
     if (c->end_ns < scan->last_ns)

@@ -172,6 +172,7 @@ struct lb_history_view {
     const char *meta;       /* "key=value" lines, NUL-terminated */
     bool truncated;         /* a chunk is missing, from the file or since the disk was full: read
                                up to the last whole event before it */
+    bool is_large;          /* a file that should not stay in memory as it is read */
     void *memory;           /* private */
 };
 
@@ -182,6 +183,8 @@ int lb_history_view(struct lb_history *history, struct lb_history_view *ret_view
  * and event, not the grammar of operations (lb_check does that). */
 int lb_history_open(const char *path, struct lb_history_view *ret_view, struct lb_error *err);
 void lb_history_release(struct lb_history_view *view);
+/* Says that a span was read: of a large file its pages are let go of, until they are read again. */
+void lb_history_forget(const struct lb_history_view *view, const struct lb_span *span);
 
 const char *lb_op_name(int op);           /* "acquire", ...; NULL: no such operation */
 int lb_op_parse(const char *name);        /* -1: unknown */

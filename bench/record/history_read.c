@@ -120,6 +120,21 @@ static int compare_chunks(const void *a, const void *b)
     return x->is_tail - y->is_tail;
 }
 
+/* Files above this are not kept in memory: their pages would count as ours. */
+static const size_t large_bytes = (size_t)1 << 30;
+
+static void forget_chunk(const struct lb_event *events)
+{
+    uintptr_t chunk = (uintptr_t)events - LB_CHUNK_HEADER_BYTES;
+    (void)madvise((void *)chunk, LB_CHUNK_BYTES, MADV_DONTNEED); /* advice; the file has it still */
+}
+
+void lb_history_forget(const struct lb_history_view *view, const struct lb_span *span)
+{
+    if (view->is_large)
+        forget_chunk(span->events);
+}
+
 /* An event's last four bytes against what exists. Bit i of operations: operation i exists. */
 static bool event_is_valid(const struct lb_event *event, uint64_t operations)
 {
@@ -139,6 +154,8 @@ static int count_events(struct reader *reader, const struct chunk *chunk, uint64
                            (size_t)((const char *)&chunk->events[n] - reader->base));
         n++;
     }
+    if (reader->size > large_bytes)
+        forget_chunk(chunk->events);
     *ret_n = n;
     return 0;
 }
@@ -216,6 +233,7 @@ static int build_view(struct reader *reader, const struct lb_file_header *header
     view->start_unix_ns = header->start_unix_ns;
     view->meta = header->meta;
     view->truncated = reader->truncated;
+    view->is_large = reader->size > large_bytes;
     return 0;
 }
 

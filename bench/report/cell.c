@@ -207,6 +207,10 @@ char *lb_cell_verdict(const struct lb_cell *cell, char *buf, size_t size)
 }
 
 /* A strategy that is known to break something does the work more than once, or never. */
+const char lb_disagreement[] =
+    "The history and the witnesses that need no log disagree: this is a bug of lockbench. Please "
+    "report it with the seed.";
+
 enum lb_expectation lb_cell_proof(const struct lb_cell *cell, const struct lb_outcome **ret_run)
 {
     static const int weight[] = {

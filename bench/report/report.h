@@ -132,6 +132,9 @@ void lb_command_add(char *buf, size_t size, const char *word);
 char *lb_reproduce(const struct lb_cell *cell, const struct lb_outcome *run, char *buf,
                    size_t size);
 
+/* What a disagreement of history and witnesses is called, wherever it is told. */
+extern const char lb_disagreement[];
+
 /* --- sinks --- */
 
 struct lb_sink_state {

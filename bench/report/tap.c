@@ -116,6 +116,19 @@ static void proof_line(struct lb_sink_state *state, const struct lb_cell *cell)
     fputs("  ...\n", state->out);
 }
 
+/* lockbench is wrong itself: no verdict of the run is to be believed. */
+static void disagreement_line(struct lb_sink_state *state, const struct lb_cell *cell,
+                              const struct lb_outcome *run)
+{
+    char text[1200];
+    line(state, cell, "internal error", false);
+    fputs("\n  ---\n", state->out);
+    print_yaml_text(state->out, "message", lb_disagreement);
+    fprintf(state->out, "  seed: %llu\n", (unsigned long long)run->seed);
+    print_yaml_text(state->out, "reproduce", lb_reproduce(cell, run, text, sizeof text));
+    fputs("  ...\n", state->out);
+}
+
 /* When it is known before the start that nothing can run, that is the whole plan. */
 static void tap_begin(struct lb_sink_state *state)
 {
@@ -161,6 +174,9 @@ static void tap_cell(struct lb_sink_state *state, const struct lb_cell *cell)
         for (int g = 0; g < LB_GUARANTEES; g++)
             guarantee_line(state, cell, (enum lb_guarantee)g);
         proof_line(state, cell);
+        for (size_t i = 0; i < cell->n_runs; i++)
+            if (!cell->runs[i]->witnesses_agree)
+                disagreement_line(state, cell, cell->runs[i]);
         for (size_t i = 0; i < cell->n_runs && !state->is_done; i++)
             if (cell->runs[i]->state == LB_RUN_SERVER_GONE)
                 bail_out(state, cell, cell->runs[i]->reason);

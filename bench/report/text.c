@@ -404,10 +404,7 @@ static void print_notes(const struct lb_sink_state *state, const struct lb_cell 
         }
         if (!run->witnesses_agree) {
             print_label(state, cell, "internal error", LB_INK_BAD);
-            lb_print_wrapped(state->out,
-                             "The history and the witnesses that need no log disagree: this is a "
-                             "bug of lockbench. Please report it with the seed.",
-                             2, state->width);
+            lb_print_wrapped(state->out, lb_disagreement, 2, state->width);
         }
     }
 }

@@ -71,6 +71,17 @@ int lb_run_begin_meta(struct lb_active_run *run, struct lb_error *err)
     return write_meta(run, &model, err);
 }
 
+bool lb_witnesses_agree(const struct lb_judgement *judgement, const struct lb_live_witness *live,
+                        bool is_queue, bool is_lease)
+{
+    const struct lb_finding *exclusion =
+        &judgement->findings[is_queue ? LB_G_NO_DUPLICATE : LB_G_EXCLUSIVE];
+    bool seen = live->n_overlaps > 0 || live->n_lost_updates > 0 || live->hold_sum_exceeds;
+    bool in_history = exclusion->n_violations > 0 || judgement->measures.n_uncut_violations > 0 ||
+                      (is_lease && is_queue);
+    return !seen || in_history;
+}
+
 int lb_run_judge(struct lb_active_run *run, struct lb_error *err)
 {
     struct lb_outcome *outcome = run->outcome;
@@ -109,16 +120,8 @@ int lb_run_judge(struct lb_active_run *run, struct lb_error *err)
     lb_history_release(&view);
     if (rc != 0)
         return rc;
-    /* What the workers saw of each other must be in the history. The witnesses know nothing of
-     * leases: they are compared with what holders believed. */
-    const struct lb_finding *exclusion =
-        &outcome->judgement.findings[model.queue ? LB_G_NO_DUPLICATE : LB_G_EXCLUSIVE];
-    bool seen = outcome->live.n_overlaps > 0 || outcome->live.n_lost_updates > 0 ||
-                outcome->live.hold_sum_exceeds;
-    bool in_history = exclusion->n_violations > 0 ||
-                      outcome->judgement.measures.n_uncut_violations > 0 ||
-                      (strategy->is_lease && model.queue);
-    outcome->witnesses_agree = !seen || in_history;
+    outcome->witnesses_agree =
+        lb_witnesses_agree(&outcome->judgement, &outcome->live, model.queue, strategy->is_lease);
     return 0;
 }
 

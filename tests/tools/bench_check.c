@@ -1,6 +1,6 @@
 /* Measures the judge: writes a history of a lock or queue that works, reads it back and judges it.
  *
- *   bench_check write FILE mutex|poll|queue EVENTS WORKERS RESOURCES
+ *   bench_check write FILE mutex|poll|queue|skip EVENTS WORKERS RESOURCES
  *   bench_check judge FILE      one line: events, seconds, memory, verdict
  *   bench_check read FILE       a text format: bytes, seconds, and seconds of read(2) alone
  *   bench_check memory          the machine's memory bandwidth
@@ -89,24 +89,30 @@ static uint64_t write_lock(struct writer *w, uint64_t n_events, bool poll)
     return written;
 }
 
-/* Put, claim, complete: 7 events an item. */
-static uint64_t write_queue(struct writer *w, uint64_t n_events)
+/* An operation of a worker that takes effect no earlier than the clock says; returns when. */
+static uint64_t effect(struct writer *w, uint32_t log, uint64_t clock)
 {
-    uint64_t written = 0;
+    uint64_t at = w->now[log] + 30 + lb_random_below(&w->random, 30);
+    return at > clock ? at : clock;
+}
+
+/* Put, claim, complete: 7 events an item. Items are put and claimed in one order, unless skip: then
+ * each worker claims as it gets to it, as with SKIP LOCKED. */
+static uint64_t write_queue(struct writer *w, uint64_t n_events, bool skip)
+{
+    uint64_t written = 0, put = 0, claimed = 0;
     for (uint64_t id = 1; written < n_events; id++, written += 7) {
         uint32_t producer = (uint32_t)lb_random_below(&w->random, w->workers);
         uint32_t consumer = (uint32_t)lb_random_below(&w->random, w->workers);
-        uint64_t *p = &w->now[producer], *c = &w->now[consumer];
-        pair(w, producer, LB_OP_PUT, *p + 10, *p + 60 + lb_random_below(&w->random, 50), 0, id, 1);
-        *p += 120;
-        if (*c < *p)
-            *c = *p;
-        append(w, consumer, LB_OP_CLAIM, LB_EV_INVOKE, *c, 0, 0, 1, 0);
-        *c += 60 + lb_random_below(&w->random, 50);
-        append(w, consumer, LB_OP_ITEM, LB_EV_NOTE, *c, 0, id, 0, 0);
-        append(w, consumer, LB_OP_CLAIM, LB_EV_OK, *c, 0, 1, 1, 0);
-        pair(w, consumer, LB_OP_COMPLETE, *c + 10, *c + 70, 0, id, 0);
-        *c += 80;
+        put = effect(w, producer, put + 5);
+        pair(w, producer, LB_OP_PUT, put - 30, put + 30, 0, id, 1);
+        w->now[producer] = put + 40;
+        claimed = effect(w, consumer, skip || claimed < put ? put + 5 : claimed + 5);
+        append(w, consumer, LB_OP_CLAIM, LB_EV_INVOKE, claimed - 30, 0, 0, 1, 0);
+        append(w, consumer, LB_OP_ITEM, LB_EV_NOTE, claimed + 30, 0, id, 0, 0);
+        append(w, consumer, LB_OP_CLAIM, LB_EV_OK, claimed + 30, 0, 1, 1, 0);
+        pair(w, consumer, LB_OP_COMPLETE, claimed + 40, claimed + 100, 0, id, 0);
+        w->now[consumer] = claimed + 110;
     }
     return written;
 }
@@ -130,9 +136,9 @@ static int write_history(const char *path, const char *kind, uint64_t n_events, 
         lb_log_init(&w.logs[i], history, i);
         w.now[i] = start;
     }
-    bool queue = strcmp(kind, "queue") == 0;
+    bool skip = strcmp(kind, "skip") == 0, queue = skip || strcmp(kind, "queue") == 0;
     if (queue)
-        write_queue(&w, n_events);
+        write_queue(&w, n_events, skip);
     else
         write_lock(&w, n_events, strcmp(kind, "poll") == 0);
     struct lb_model model = {.queue = queue,
@@ -182,10 +188,13 @@ static int judge(const char *path)
     uint64_t end = lb_now_ns();
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
-    printf("%llu events in %.3f s (open %.3f, judge %.3f), peak memory %.0f MB, of it mapped file "
+    double cpu = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+                 (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+    printf("%llu events in %.3f s (open %.3f, judge %.3f, CPU %.3f), peak memory %.0f MB, of it "
+           "mapped file "
            "%.0f MB; %s %s\n",
            (unsigned long long)view.n_events, (double)(end - begin) / 1e9,
-           (double)(opened - begin) / 1e9, (double)(end - opened) / 1e9,
+           (double)(opened - begin) / 1e9, (double)(end - opened) / 1e9, cpu,
            (double)usage.ru_maxrss / 1024, (double)status_kb("RssFile:") / 1024,
            model.queue ? "no-duplicate" : "exclusive",
            lb_verdict_name(
@@ -266,7 +275,7 @@ int main(int argc, char **argv)
         lb_parse_count(argv[5], &workers) == 0 && lb_parse_count(argv[6], &resources) == 0 &&
         workers > 0 && resources > 0)
         return write_history(argv[2], argv[3], events, (uint32_t)workers, (uint32_t)resources);
-    fprintf(stderr, "usage: bench_check write FILE mutex|poll|queue EVENTS WORKERS RESOURCES\n"
+    fprintf(stderr, "usage: bench_check write FILE mutex|poll|queue|skip EVENTS WORKERS RESOURCES\n"
                     "       bench_check judge FILE\n       bench_check read FILE\n"
                     "       bench_check memory\n");
     return 2;

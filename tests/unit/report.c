@@ -193,6 +193,34 @@ static void the_command_repeats_what_differs(void **state)
     lb_cell_release(&cell);
 }
 
+/* Where a person or a script looks. */
+static void a_disagreement_is_an_internal_error_by_name(void **state)
+{
+    (void)state;
+    const struct lb_sink *const sinks[] = {&lb_sink_tap, &lb_sink_text};
+    struct lb_cell cell = make_cell("sqlite", "mutex-hot", 1);
+    cell.state = LB_CELL_DONE;
+    for (int agree = 0; agree < 2; agree++)
+        for (size_t i = 0; i < sizeof sinks / sizeof sinks[0]; i++) {
+            char *text = NULL;
+            size_t size = 0;
+            struct lb_report report = {.cells = &cell, .n_cells = 1};
+            struct lb_sink_state sink = {
+                .report = &report, .out = open_memstream(&text, &size), .width = 80};
+            cell.runs[0]->witnesses_agree = agree;
+            if (sinks[i]->begin != NULL)
+                sinks[i]->begin(&sink);
+            if (sinks[i]->cell != NULL)
+                sinks[i]->cell(&sink, &cell);
+            sinks[i]->end(&sink);
+            fclose(sink.out);
+            assert_int_equal(strstr(text, "internal error") == NULL, agree);
+            assert_int_equal(strstr(text, "not ok") != NULL, !agree && sinks[i] == &lb_sink_tap);
+            free(text);
+        }
+    lb_cell_release(&cell);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -201,6 +229,7 @@ int main(void)
         cmocka_unit_test(one_violation_in_several_runs_is_one),
         cmocka_unit_test(a_cell_without_verdicts_is_not_held),
         cmocka_unit_test(numbers_are_medians),
+        cmocka_unit_test(a_disagreement_is_an_internal_error_by_name),
         cmocka_unit_test(the_command_repeats_what_differs),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -447,6 +447,32 @@ static void witnesses_see_each_kind_of_overlap(void **state)
     lb_live_free(live);
 }
 
+/* Every run is held against this: if the recorder or the judge lost something that the workers saw,
+ * the run says so. */
+static void a_disagreement_of_witnesses_and_history_is_noticed(void **state)
+{
+    (void)state;
+    struct lb_judgement *judgement = calloc(1, sizeof *judgement);
+    assert_non_null(judgement);
+    const struct lb_live_witness none = {0}, overlap = {.n_overlaps = 1},
+                                 update = {.n_lost_updates = 1}, sum = {.hold_sum_exceeds = true};
+    const struct lb_live_witness *const seen[] = {&overlap, &update, &sum};
+    assert_true(lb_witnesses_agree(judgement, &none, false, false));
+    for (size_t i = 0; i < sizeof seen / sizeof seen[0]; i++) {
+        assert_false(lb_witnesses_agree(judgement, seen[i], false, false));
+        assert_false(lb_witnesses_agree(judgement, seen[i], false, true));
+        assert_false(lb_witnesses_agree(judgement, seen[i], true, false));
+    }
+    judgement->findings[LB_G_EXCLUSIVE].n_violations = 1;
+    assert_true(lb_witnesses_agree(judgement, &overlap, false, false));
+    assert_true(lb_witnesses_agree(judgement, &none, false, false)); /* they may miss it */
+    assert_false(lb_witnesses_agree(judgement, &overlap, true, false));
+    judgement->findings[LB_G_EXCLUSIVE].n_violations = 0;
+    judgement->measures.n_uncut_violations = 1; /* a lease: both believed */
+    assert_true(lb_witnesses_agree(judgement, &overlap, false, true));
+    free(judgement);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -457,6 +483,7 @@ int main(void)
         cmocka_unit_test(who_is_told_that_the_lock_is_gone_lets_go),
         cmocka_unit_test(a_killed_holder_is_buried_and_replaced),
         cmocka_unit_test(a_rejected_statement_ends_the_run_with_its_reason),
+        cmocka_unit_test(a_disagreement_of_witnesses_and_history_is_noticed),
         cmocka_unit_test(witnesses_do_not_invent),
         cmocka_unit_test(witnesses_see_each_kind_of_overlap),
     };
