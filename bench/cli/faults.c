@@ -45,7 +45,7 @@ static const struct preset lock_presets[] = {
 };
 
 static const struct preset queue_presets[] = {
-    {"kill", {"fault", "kill", "fault-interval", "150ms", "fault-count", "20", "duration", "4s"}},
+    {"kill", {"fault", "kill", "fault-interval", "60ms", "fault-count", "20", "duration", "3s"}},
     /* Nobody frees what a live consumer has: that would be the operator's mistake. */
     {"pause",
      {"fault", "pause", "fault-interval", "700ms", "fault-length", "900ms", "recover", "0"}},

@@ -234,6 +234,11 @@ for my $engine (sort keys %engine) {
         is(verdict($guarantees, 'exclusive'), 'violated', "$engine: blocker: a lease computed before the wait is over when granted");
         ($guarantees, $run) = end(begin('blocker', $engine, @lease, @blocker), 0);
         cmp_ok($run->{faults}, '>=', 3, "$engine: blocker: there were faults");
+        my @wait = ('-S', 'blocker', '--ttl', '200ms', '--fault-length', '500ms', '--fault-count', '2', '--duration', '0');
+        (undef, my $now) = end(begin('blocker, now()', $engine, '-s', 'lease-now', @wait), 0);
+        cmp_ok($now->{measures}{lease_overlaps_uncut}, '>', 0, "$engine: blocker: granted when it was over, two believe");
+        (undef, my $safe) = end(begin('blocker, clock after it', $engine, '-s', 'lease-update-safe', @wait), 0);
+        is($safe->{measures}{lease_overlaps_uncut}, 0, "$engine: blocker: the repaired twin's lease is worth its length");
         is(verdict($guarantees, 'exclusive'), 'held', "$engine: blocker: the repaired twin reads the clock after it");
     }
     SKIP: {
