@@ -268,6 +268,15 @@ like($verify, qr/^ok \d+ - lease-update-safe sqlite mutex-hot\+disconnect all # 
     'verify --faults: what an engine cannot do');
 like($verify, qr/lease-update\[first_run=now\] sqlite mutex-hot\+skew exclusive\n[^\n]*\n  meaning: "known to be broken, and caught"/,
     'verify --faults: the clock of the client is caught');
+like($verify, qr/^# strategy +engine +scenario +deaths +recovered +median +p95 +longest +leases +lost +stuck +doubled +by hand$/m,
+    'verify --faults: what deaths cost, below the plan');
+like($verify, qr/^# lease-update-safe +sqlite +mutex-hot\+kill +([1-9]\d*) .* nothing$/m, 'verify --faults: of the lease');
+my $matrix;
+($status, $matrix, $err) = lockbench('verify', '--matrix', '-s', 'lease-update-safe', '-d', 'sqlite:', '--faults',
+    'skew,disconnect', '--duration', '500ms', '--quiet');
+is($status, 0, 'verify --matrix --faults: all as claimed') or diag $matrix, $err;
+like($matrix, qr/^\| strategy \|[^\n]*, disconnect \|[^\n]*, skew \|\n[^\n]*\n\| `lease-update-safe` \| SKIP \[1\] \| held \|$/m,
+    'verify --matrix --faults: a column for each');
 ($status, undef, $err) = lockbench('verify', '--faults', 'kil');
 is($status, 2, 'verify --faults: an unknown fault');
 like($err, qr/unknown fault 'kil'.*did you mean.*kill/, 'verify --faults: what was meant') or diag $err;
