@@ -200,9 +200,14 @@ struct lb_db {
     bool in_process;
     /* Faults. cut: the next statement, or commit, of conn is sent and the connection is cut before
      * its answer is read: it answers LB_LOST, its outcome is unknown. Optional. lock_rows: inside
-     * an open transaction, locks all rows of the space's tables without changing them. Optional. */
+     * an open transaction, locks all rows of the space's tables that have at least so many, without
+     * changing them. Optional. */
     void (*cut)(struct lb_conn *conn);
-    int (*lock_rows)(struct lb_conn *conn, struct lb_error *err);
+    int (*lock_rows)(struct lb_conn *conn, uint64_t least, struct lb_error *err);
+    /* Inside an open transaction: what it sees is fixed from here on. Required. */
+    int (*take_snapshot)(struct lb_conn *conn, struct lb_error *err);
+    /* Rows that were changed stay, dead, until no snapshot may need them. */
+    bool purges_later;
     /* How many sessions on the whole server are not this run's own? 0, or an error. Optional. */
     int (*strangers)(struct lb_conn *conn, uint64_t *ret_n, struct lb_error *err);
     /* From now on what conn does may not make the database larger, as if the disk were full:

@@ -492,7 +492,7 @@ static void maria_cut(struct lb_conn *conn)
     conn->cut = true;
 }
 
-static int maria_lock_rows(struct lb_conn *conn, struct lb_error *err)
+static int maria_lock_rows(struct lb_conn *conn, uint64_t least, struct lb_error *err)
 {
     MYSQL_RES *tables = NULL;
     int r = LB_OK;
@@ -502,12 +502,20 @@ static int maria_lock_rows(struct lb_conn *conn, struct lb_error *err)
                        &tables) != 0)
         return outcome_my(conn, false, err);
     for (MYSQL_ROW row; r == LB_OK && (row = mysql_fetch_row(tables)) != NULL;) {
-        char sql[200];
-        snprintf(sql, sizeof sql, "SELECT 1 FROM `%s` FOR UPDATE", row[0]);
+        char sql[400];
+        snprintf(sql, sizeof sql,
+                 "SELECT 1 FROM `%s` WHERE (SELECT COUNT(*) FROM `%s`) >= %llu FOR UPDATE", row[0],
+                 row[0], (unsigned long long)least);
         r = maria_run(conn, sql, err);
     }
     mysql_free_result(tables);
     return r;
+}
+
+/* A read view begins with the first read of a table, or when it is asked for. */
+static int maria_take_snapshot(struct lb_conn *conn, struct lb_error *err)
+{
+    return maria_run(conn, "START TRANSACTION WITH CONSISTENT SNAPSHOT", err);
 }
 
 static int maria_placeholder(size_t n, char *buf, size_t size)
@@ -711,6 +719,8 @@ const struct lb_db lb_db_mariadb = {
     .is_blocked = maria_is_blocked,
     .cut = maria_cut,
     .lock_rows = maria_lock_rows,
+    .take_snapshot = maria_take_snapshot,
+    .purges_later = true,
     .terminate = maria_terminate,
     .strangers = maria_strangers,
     .facts = maria_facts,

@@ -507,14 +507,24 @@ static int pg_wait_notified(struct lb_conn *conn, uint32_t timeout_ms, struct lb
     }
 }
 
-static int pg_lock_rows(struct lb_conn *conn, struct lb_error *err)
+static int pg_lock_rows(struct lb_conn *conn, uint64_t least, struct lb_error *err)
 {
-    return pg_run(conn,
-                  "DO $$ DECLARE t record; BEGIN"
-                  " FOR t IN SELECT tablename FROM pg_tables WHERE schemaname = current_schema()"
-                  " LOOP EXECUTE format('SELECT 1 FROM %I FOR UPDATE', t.tablename); END LOOP;"
-                  " END $$",
-                  err);
+    char sql[500];
+    snprintf(
+        sql, sizeof sql,
+        "DO $$ DECLARE t record; n bigint; BEGIN"
+        " FOR t IN SELECT tablename FROM pg_tables WHERE schemaname = current_schema() LOOP"
+        " EXECUTE format('SELECT count(*) FROM %%I', t.tablename) INTO n;"
+        " IF n >= %llu THEN EXECUTE format('SELECT 1 FROM %%I FOR UPDATE', t.tablename); END IF;"
+        " END LOOP; END $$",
+        (unsigned long long)least);
+    return pg_run(conn, sql, err);
+}
+
+/* At repeatable read the first statement takes it. */
+static int pg_take_snapshot(struct lb_conn *conn, struct lb_error *err)
+{
+    return pg_run(conn, "SELECT 1", err);
 }
 
 static int pg_placeholder(size_t n, char *buf, size_t size)
@@ -713,6 +723,8 @@ const struct lb_db lb_db_postgres = {
     .is_blocked = pg_is_blocked,
     .cut = pg_cut,
     .lock_rows = pg_lock_rows,
+    .take_snapshot = pg_take_snapshot,
+    .purges_later = true,
     .wait_notified = pg_wait_notified,
     .is_carried = pg_is_carried,
     .terminate = pg_terminate,

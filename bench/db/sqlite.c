@@ -646,6 +646,12 @@ static int run_control(struct lb_conn *conn, enum control which, struct lb_error
 
 /* Default is IMMEDIATE: a deferred transaction that reads and then writes is refused as soon as
  * somebody else has written in between, however long it would have waited. */
+/* A read of any table does. */
+static int sqlite_take_snapshot(struct lb_conn *conn, struct lb_error *err)
+{
+    return sqlite_run(conn, "SELECT count(*) FROM sqlite_schema", err);
+}
+
 static int sqlite_begin(struct lb_conn *conn, enum lb_begin mode, struct lb_error *err)
 {
     enum control which = mode == LB_BEGIN_DEFERRED    ? C_DEFERRED
@@ -766,6 +772,7 @@ const struct lb_db lb_db_sqlite = {
     .column = sqlite_column,
     .value = sqlite_value,
     .begin = sqlite_begin,
+    .take_snapshot = sqlite_take_snapshot,
     .commit = sqlite_commit,
     .rollback = sqlite_rollback,
     .placeholder = sqlite_placeholder,

@@ -54,6 +54,7 @@ static json_t *config_json(const struct lb_scenario *scenario)
             put_count(&object, name, count);
             break;
         case LB_KEY_SHARE:
+        case LB_KEY_EXPONENT:
             memcpy(&share, field, sizeof share);
             put(&object, name, json_real(share));
             break;

@@ -36,7 +36,8 @@ struct lb_crew {
     struct lb_space *space;
     struct lb_history *history; /* NULL: not recorded */
     struct lb_live *live;
-    bool guard; /* the guarded row is used */
+    bool guard;           /* the guarded row is used */
+    const double *choice; /* of resources, by Zipf's law; NULL: all alike */
 
     atomic_int phase; /* enum lb_phase */
     atomic_bool server_gone;
@@ -70,6 +71,8 @@ struct lb_crew {
     _Atomic uint64_t item_death_ns;  /* when a consumer last died with items */
     _Atomic uint64_t n_errored;      /* chunked update: items in error since the last restart */
     _Atomic uint64_t n_restarts;     /* how often errors were cleared */
+    atomic_bool ahead_is_locked;     /* the first items are locked by a session of ours */
+    atomic_bool only_ahead;          /* and nothing else is left to claim */
     atomic_bool drained;             /* all consumers were told "empty" within one epoch */
 };
 

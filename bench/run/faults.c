@@ -207,8 +207,8 @@ static void block(struct lb_active_run *run, struct lb_session *session, struct 
         int answer = lb_session_begin(session, LB_BEGIN_DEFERRED, &err);
         lb_fault_note(log, run->n_slots + 1, LB_OP_FAULT, scenario->fault, UINT32_MAX, 0);
         if (answer == LB_OK)
-            answer = scenario->fault == LB_FAULT_BLOCKER ? db->lock_rows(session->conn, &err)
-                                                         : db->run(session->conn, "SELECT 1", &err);
+            answer = scenario->fault == LB_FAULT_BLOCKER ? db->lock_rows(session->conn, 0, &err)
+                                                         : db->take_snapshot(session->conn, &err);
         if (answer < 0) {
             lb_crew_fail(crew, &err);
             break;

@@ -86,7 +86,7 @@ static void stay(struct lb_active_run *run, const char *name, uint64_t until_ns,
     struct lb_crew *crew = run->crew;
     enum lb_phase phase = lb_crew_phase(crew);
     while (lb_now_ns() < until_ns && lb_crew_phase(crew) == phase && !lb_run_interrupted(run)) {
-        if ((until_drained && atomic_load(&crew->drained)) ||
+        if ((until_drained && (atomic_load(&crew->drained) || atomic_load(&crew->only_ahead))) ||
             (phase == LB_PHASE_MEASURE && lb_faults_done(run)))
             break;
         if (tick(run, &crew->n_ended, run->n_started, until_ns))
@@ -112,6 +112,7 @@ static void stop_workers(struct lb_active_run *run)
     struct lb_crew *crew = run->crew;
     const struct lb_scenario *scenario = run->request->scenario;
     lb_crew_raise(crew, LB_PHASE_STOP);
+    lb_backlog_free(run);
     uint64_t grace_ns = lb_now_ns() + GRACE_NS + 2 * scenario->hold_ns +
                         (scenario->overrun > 0 ? 2 * scenario->ttl_ns : 0);
     while (!tick(run, &crew->n_ended, run->n_started, UINT64_MAX)) {
@@ -165,6 +166,8 @@ static void execute(struct lb_active_run *run)
     lb_run_sample(run);
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
+    lb_backlog_free(run);
+    atomic_store(&crew->only_ahead, false);
     struct lb_outcome *outcome = run->outcome;
     struct timeval user, system;
     timersub(&usage.ru_utime, &run->usage_before.ru_utime, &user);

@@ -26,6 +26,9 @@ struct lb_active_run {
     bool has_control;
     struct lb_program *program;
     uint32_t *capacity;
+    double *choice;                   /* the crew's */
+    struct lb_session locker, keeper; /* of locked rows, and of an old snapshot */
+    bool has_locker, has_keeper;
     struct lb_strategy_plan plan;
     bool is_set_up;
     struct lb_shared_run *shared;
@@ -63,6 +66,13 @@ int lb_run_set_up(struct lb_active_run *run, struct lb_error *err);
 int lb_run_start_workers(struct lb_active_run *run, struct lb_error *err);
 int lb_run_clean_up(struct lb_active_run *run, struct lb_error *err);
 void lb_run_release(struct lb_active_run *run);
+
+/* backlog.c: the items at the start. free ends the sessions that lock rows or keep a snapshot; more
+ * than once does no harm. */
+int lb_backlog_check(const struct lb_scenario *scenario, const struct lb_db *db,
+                     struct lb_error *err);
+int lb_backlog_put(struct lb_active_run *run, struct lb_error *err);
+void lb_backlog_free(struct lb_active_run *run);
 
 /* result.c: the server's counters, before and after; the outcome; the verdict. */
 void lb_run_take_counters(struct lb_active_run *run, struct lb_fact **ret, size_t *ret_n);

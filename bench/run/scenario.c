@@ -38,6 +38,8 @@ const struct lb_key lb_scenario_keys[] = {
         "threads that carry the workers' sessions; 0: as many as is good"),
     KEY("producers", LB_KEY_COUNT, producers, LB_KEY_QUEUE, "N", "workers that put items"),
     KEY("resources", LB_KEY_COUNT, resources, LB_KEY_LOCK, "N", "number of named resources"),
+    KEY("zipf", LB_KEY_EXPONENT, zipf, LB_KEY_LOCK, "S",
+        "choose the k-th resource in proportion to 1/k^S; 0: all alike"),
     KEY("capacity", LB_KEY_TEXT, capacity, LB_KEY_LOCK, "K[,K...]",
         "holders that a resource admits; one number for all, or one per resource"),
     KEY("rate", LB_KEY_RATE, rate, LB_KEY_BOTH, "RATE",
@@ -65,6 +67,10 @@ const struct lb_key lb_scenario_keys[] = {
     KEY("tx-pause", LB_KEY_TIME, tx_pause_ns, LB_KEY_BOTH, "TIME",
         "mean pause between the last statement and COMMIT of enqueue and claim"),
     KEY("backlog", LB_KEY_COUNT, backlog, LB_KEY_QUEUE, "N", "items put before the start"),
+    KEY("locked-ahead", LB_KEY_COUNT, locked_ahead, LB_KEY_QUEUE, "N",
+        "of the backlog the first N are locked by another session"),
+    KEY("dead-rows", LB_KEY_COUNT, dead_rows, LB_KEY_QUEUE, "N",
+        "N rows are dead, and an old snapshot keeps them from being removed"),
     KEY("rows", LB_KEY_COUNT, rows, LB_KEY_QUEUE, "N",
         "each item updates its range of a table of N rows; 0: none"),
     KEY("batch", LB_KEY_COUNT, batch, LB_KEY_QUEUE, "N", "items per claim"),
@@ -227,6 +233,11 @@ static const char *store(struct lb_scenario *scenario, const struct lb_key *key,
             return "a share from 0 to 1";
         *(double *)(void *)field = share;
         return NULL;
+    case LB_KEY_EXPONENT:
+        if (lb_parse_double(value, &share) != 0 || share < 0 || share > 10)
+            return "an exponent from 0 to 10";
+        *(double *)(void *)field = share;
+        return NULL;
     case LB_KEY_TEXT: /* the only text is the capacity */
         if (value[0] == '\0' || strlen(value) >= sizeof scenario->capacity ||
             strspn(value, "0123456789, ") != strlen(value))
@@ -318,6 +329,7 @@ void lb_scenario_get(const struct lb_scenario *scenario, const struct lb_key *ke
         format_time(number, buf, size);
         return;
     case LB_KEY_SHARE:
+    case LB_KEY_EXPONENT:
         memcpy(&share, field, sizeof share);
         snprintf(buf, size, "%.15g", share);
         return;
@@ -465,6 +477,15 @@ int lb_scenario_validate(const struct lb_scenario *scenario, struct lb_error *er
         return lb_fail(err, LB_E_USAGE,
                        "rows: with a fault, an update may be done whose item is not: it is not "
                        "judged");
+    if (s->locked_ahead > 0 && (s->locked_ahead < 20 || s->locked_ahead > s->backlog))
+        return lb_fail(err, LB_E_USAGE, "locked-ahead: from 20 to the backlog");
+    if ((s->locked_ahead > 0 || s->dead_rows > 0) && s->period_ns > 0)
+        return lb_fail(err, LB_E_USAGE, "locked-ahead and dead-rows: not with a period");
+    if ((s->locked_ahead > 0 || s->dead_rows > 0) &&
+        (s->processes > 0 || s->fault == LB_FAULT_KILL))
+        return lb_fail(err, LB_E_USAGE, "locked-ahead and dead-rows: not with processes");
+    if ((s->locked_ahead > 0 || s->dead_rows > 0) && s->rows > 0)
+        return lb_fail(err, LB_E_USAGE, "locked-ahead and dead-rows: not with rows");
     if (s->batch == 0 || s->batch > 256)
         return lb_fail(err, LB_E_USAGE, "batch: from 1 to 256");
     if (s->payload_bytes > 1 << 20)

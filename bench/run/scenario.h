@@ -40,6 +40,7 @@ struct lb_scenario {
     uint64_t processes;      /* workers run in so many forked processes; 0: threads of this one */
     uint64_t threads;        /* that carry the workers; 0: as many as is good */
     uint64_t resources;      /* lock */
+    double zipf;             /* lock: exponent by which the resources are chosen; 0: all alike */
     char capacity[256];      /* lock: "1", "3" or one per resource "1,2,4" */
     char rate[256];          /* open loop: see schedule.h; empty: closed loop */
     uint64_t max_pending;    /* open loop: arrivals that may wait; more are skipped */
@@ -56,6 +57,8 @@ struct lb_scenario {
     double overrun;              /* share of holds that overrun the lease: hold = 1.5 x ttl */
     uint64_t tx_pause_ns;        /* wait between the last statement and COMMIT of enqueue/claim */
     uint64_t backlog;            /* queue: items put before the start */
+    uint64_t locked_ahead;       /* queue: of the backlog, so many are locked by another session */
+    uint64_t dead_rows;          /* queue: rows that a snapshot keeps from being removed */
     uint64_t rows;               /* queue: of a table whose ranges are the items; 0: none */
     uint64_t batch;              /* queue: items per claim */
     uint64_t put_interval_ns;    /* queue: between two puts of one producer; 0: as fast as it can */
@@ -87,6 +90,7 @@ enum lb_key_type {
     LB_KEY_COUNT,
     LB_KEY_TIME,
     LB_KEY_SHARE,
+    LB_KEY_EXPONENT,
     LB_KEY_TEXT,
     LB_KEY_FLAG,
     LB_KEY_SHAPE,

@@ -1,6 +1,7 @@
 /* Building a run up, and taking it down: space, statements, backlog, workers. */
 #include "run_state.h"
 #include "shared.h"
+#include "zipf.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -160,48 +161,6 @@ static int open_database(struct lb_active_run *run, struct lb_error *err)
     return 0;
 }
 
-/* Items that wait before the first worker starts: put by the control session, in the history too.
- */
-static int put_backlog(struct lb_active_run *run, struct lb_error *err)
-{
-    const struct lb_scenario *scenario = run->request->scenario;
-    enum { PUTS = 1000 };
-    if (scenario->shape != LB_QUEUE || scenario->backlog == 0)
-        return 0;
-    char *payload = malloc(scenario->payload_bytes + 1);
-    if (payload == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory for a payload");
-    memset(payload, 'x', scenario->payload_bytes);
-    payload[scenario->payload_bytes] = '\0';
-    struct lb_counts counts[LB_MEASURES] = {0};
-    struct lb_actor actor = {.plan = &run->plan,
-                             .session = run->has_control ? &run->control : NULL,
-                             .name = "setup",
-                             .number = run->n_slots};
-    struct lb_operator op = {.actor = &actor,
-                             .log = run->history != NULL ? &run->control_log : NULL,
-                             .process = run->n_slots,
-                             .n_processes = run->n_slots + 2,
-                             .counts = counts};
-    const struct lb_flow *flow = run->request->strategy->flow;
-    int rc = flow->open(&actor, err);
-    for (uint64_t done = 0; rc == LB_OK && done < scenario->backlog;) {
-        uint64_t left = scenario->backlog - done;
-        uint32_t n = left < PUTS ? (uint32_t)left : PUTS;
-        rc = lb_operate_put(&op, (int64_t)done + 1, n, payload, err);
-        done += n;
-        if (lb_run_interrupted(run))
-            rc = lb_fail(err, LB_E_INTERRUPTED, "interrupted during set-up");
-    }
-    flow->close(&actor);
-    free(payload);
-    if (rc > LB_OK)
-        return lb_fail(err, LB_E_ENV, "the backlog could not be put: %s %s", lb_answer_name(rc),
-                       run->control.message);
-    atomic_store(&run->crew->next_id, (int64_t)scenario->backlog + 1);
-    return rc;
-}
-
 /* How many workers can be killed at most: so many may have to be replaced. */
 static uint64_t n_deaths(const struct lb_scenario *scenario)
 {
@@ -225,6 +184,9 @@ int lb_run_set_up(struct lb_active_run *run, struct lb_error *err)
         lb_fault_check(scenario, request->strategy->no_database ? NULL : request->target->db, err);
     if (fault_rc == 0)
         fault_rc = lb_restart_check(request, err);
+    if (fault_rc == 0)
+        fault_rc = lb_backlog_check(
+            scenario, request->strategy->no_database ? NULL : request->target->db, err);
     if (fault_rc != 0)
         return fault_rc;
     run->shared = lb_shared_new(shared_size(run->n_slots));
@@ -303,7 +265,13 @@ int lb_run_set_up(struct lb_active_run *run, struct lb_error *err)
         if (run->crew->due_ns == NULL)
             return lb_fail(err, LB_E_MEMORY, "out of memory for the items' times");
     }
-    return put_backlog(run, err);
+    if (scenario->shape == LB_LOCK && scenario->zipf > 0) {
+        run->choice = lb_zipf_new(run->plan.n_resources, scenario->zipf);
+        run->crew->choice = run->choice;
+        if (run->choice == NULL)
+            return lb_fail(err, LB_E_MEMORY, "out of memory for the choice of resources");
+    }
+    return lb_backlog_put(run, err);
 }
 
 static void init_worker(struct lb_active_run *run, uint32_t number)
@@ -362,6 +330,7 @@ int lb_run_clean_up(struct lb_active_run *run, struct lb_error *err)
 {
     const struct lb_run_plan *request = run->request;
     int rc = 0;
+    lb_backlog_free(run);
     bool reachable = !run->has_control || !lb_conn_head(run->control.conn)->lost;
     if (run->is_set_up && !request->keep && reachable &&
         run->outcome->state != LB_RUN_SERVER_GONE) {
@@ -395,6 +364,7 @@ void lb_run_release(struct lb_active_run *run)
     lb_live_free(run->live);
     lb_program_free(run->program);
     free(run->capacity);
+    free(run->choice);
     lb_facts_free(run->counters_before, run->n_counters_before);
     free(run->processes);
 }

@@ -1,12 +1,16 @@
 /* A participant of a lock: think, ask until granted, hold, release. */
 #include "crew.h"
+#include "zipf.h"
 
 static void choose(struct lb_worker *worker, struct lb_request *ret_request)
 {
     const struct lb_scenario *scenario = worker->crew->scenario;
     const struct lb_strategy_plan *plan = worker->crew->plan;
+    const double *choice = worker->crew->choice;
     ret_request->resource =
-        plan->n_resources > 1 ? (uint32_t)lb_random_below(&worker->random, plan->n_resources) : 0;
+        plan->n_resources < 2 ? 0
+        : choice != NULL ? lb_zipf_rank(choice, plan->n_resources, lb_random_unit(&worker->random))
+                         : (uint32_t)lb_random_below(&worker->random, plan->n_resources);
     ret_request->shared =
         scenario->shared > 0 && lb_random_unit(&worker->random) < scenario->shared;
     ret_request->capacity = plan->capacity[ret_request->resource];

@@ -91,6 +91,12 @@ static void note_empty(struct lb_worker *worker, struct lb_worker *first_consume
     for (uint32_t i = 0; i < crew->n_consumers; i++)
         if (atomic_load(&first_consumer[i].empty_epoch) != epoch + 1)
             return;
+    /* All but what is locked: that is set free once the measured part is over. */
+    if (atomic_load(&crew->ahead_is_locked)) {
+        atomic_store(&crew->only_ahead, true);
+        lb_event_signal(&crew->change);
+        return;
+    }
     /* The epoch comes last: whoever takes the errors away makes a new one first. */
     if (atomic_load(&crew->n_putting) == 0 && !awaits_recovery(crew) && !restart(worker, epoch) &&
         atomic_load(&crew->epoch) == epoch) {

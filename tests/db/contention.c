@@ -322,7 +322,7 @@ static void all_rows_can_be_locked(void **state)
     must(f, f->a, "CREATE TABLE second (id integer PRIMARY KEY)");
     must(f, f->a, "INSERT INTO second VALUES (1)");
     begin(f, f->a);
-    assert_int_equal(f->db->lock_rows(f->a, &f->err), LB_OK);
+    assert_int_equal(f->db->lock_rows(f->a, 0, &f->err), LB_OK);
     static const char *const sql[] = {"SELECT * FROM t WHERE id = 2 FOR UPDATE NOWAIT",
                                       "SELECT * FROM second WHERE id = 1 FOR UPDATE NOWAIT"};
     for (int i = 0; i < 2; i++) {

@@ -1,0 +1,148 @@
+/* Items that are there before the first worker starts, put by the control session and in the
+ * history too; and what makes a table of items slow:
+ *
+ *   dead rows    that many items are put, claimed and completed first, while another session keeps
+ * a snapshot from before: the server cannot remove what they leave behind locked rows  the first
+ * items of the backlog are locked by another session, which changes nothing: every claim has to
+ * step over them, or waits
+ *
+ * Both sessions stand until the measured part is over; then the locked items are there for all.
+ */
+#include "run_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PUTS = 1000, CLAIMS = 256 };
+
+int lb_backlog_check(const struct lb_scenario *scenario, const struct lb_db *db,
+                     struct lb_error *err)
+{
+    const char *key = scenario->locked_ahead > 0 ? "locked-ahead" : "dead-rows";
+    bool locked = scenario->locked_ahead > 0, dead = scenario->dead_rows > 0;
+    const char *product = db != NULL ? db->product : "a strategy without a database";
+    if ((locked && (db == NULL || db->lock_rows == NULL)) ||
+        (dead && (db == NULL || !db->purges_later)))
+        return lb_fail(err, LB_E_UNSUPPORTED, "%s has no meaning on %s", key, product);
+    return 0;
+}
+
+static int stand(struct lb_active_run *run, struct lb_session *session, bool *has,
+                 enum lb_isolation isolation, const char *role, struct lb_error *err)
+{
+    struct lb_conn_options options = {.role = role, .isolation = isolation};
+    int rc = lb_session_open(session, run->crew->db, run->space, &options, err);
+    *has = rc == 0;
+    return rc == 0 ? lb_session_begin(session, LB_BEGIN_DEFERRED, err) : rc;
+}
+
+void lb_backlog_free(struct lb_active_run *run)
+{
+    struct lb_error ignored;
+    bool *has[] = {&run->has_locker, &run->has_keeper};
+    struct lb_session *sessions[] = {&run->locker, &run->keeper};
+    for (size_t i = 0; i < sizeof has / sizeof has[0]; i++) {
+        if (!*has[i])
+            continue;
+        lb_session_rollback(sessions[i], &ignored);
+        lb_session_close(sessions[i]);
+        *has[i] = false;
+        atomic_fetch_add(&run->crew->epoch, 1); /* what was locked can be claimed */
+    }
+    if (run->crew != NULL)
+        atomic_store(&run->crew->ahead_is_locked, false);
+}
+
+/* Items first .. first + n - 1. An answer or an error. */
+static int put(struct lb_active_run *run, struct lb_operator *op, int64_t first, uint64_t n,
+               const char *payload, struct lb_error *err)
+{
+    int rc = LB_OK;
+    for (uint64_t done = 0; rc == LB_OK && done < n;) {
+        uint32_t some = n - done < PUTS ? (uint32_t)(n - done) : PUTS;
+        rc = lb_operate_put(op, first + (int64_t)done, some, payload, err);
+        done += some;
+        if (lb_run_interrupted(run))
+            rc = lb_fail(err, LB_E_INTERRUPTED, "interrupted during set-up");
+    }
+    return rc;
+}
+
+/* Claims and completes all that is there. */
+static int use_up(struct lb_active_run *run, struct lb_operator *op, struct lb_error *err)
+{
+    struct lb_item *items = calloc(CLAIMS, sizeof *items);
+    int rc = items == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory") : LB_OK;
+    while (rc == LB_OK) {
+        uint32_t n = 0;
+        rc = lb_operate_claim(op, CLAIMS, items, CLAIMS, &n, err);
+        for (uint32_t i = 0; i < n && rc == LB_OK; i++)
+            rc = lb_operate_item(op, LB_OP_COMPLETE, &items[i], err);
+        if (lb_run_interrupted(run))
+            rc = lb_fail(err, LB_E_INTERRUPTED, "interrupted during set-up");
+        if (rc == LB_OK && n == 0)
+            break;
+    }
+    free(items);
+    return rc == LB_EMPTY || rc == LB_BUSY ? LB_OK : rc;
+}
+
+/* Three parts of the ids: dead, locked, and the others. */
+static int fill(struct lb_active_run *run, struct lb_operator *op, const char *payload,
+                struct lb_error *err)
+{
+    const struct lb_scenario *scenario = run->request->scenario;
+    uint64_t dead = scenario->dead_rows, locked = scenario->locked_ahead;
+    int rc = put(run, op, 1, dead, payload, err);
+    if (rc == LB_OK && dead > 0)
+        rc =
+            stand(run, &run->keeper, &run->has_keeper, LB_ISO_REPEATABLE_READ, "old snapshot", err);
+    if (rc == LB_OK && dead > 0)
+        rc = run->crew->db->take_snapshot(run->keeper.conn, err);
+    if (rc == LB_OK && dead > 0)
+        rc = use_up(run, op, err);
+    if (rc == LB_OK)
+        rc = put(run, op, (int64_t)dead + 1, locked, payload, err);
+    if (rc == LB_OK &&
+        locked > 0) /* read committed: without locks of gaps, into which others put */
+        rc = stand(run, &run->locker, &run->has_locker, LB_ISO_READ_COMMITTED, "locked rows", err);
+    if (rc == LB_OK && locked > 0)
+        rc = run->crew->db->lock_rows(run->locker.conn, locked, err);
+    atomic_store(&run->crew->ahead_is_locked, rc == LB_OK && locked > 0);
+    if (rc == LB_OK)
+        rc = put(run, op, (int64_t)(dead + locked) + 1, scenario->backlog - locked, payload, err);
+    return rc;
+}
+
+int lb_backlog_put(struct lb_active_run *run, struct lb_error *err)
+{
+    const struct lb_scenario *scenario = run->request->scenario;
+    if (scenario->shape != LB_QUEUE || (scenario->backlog == 0 && scenario->dead_rows == 0))
+        return 0;
+    char *payload = malloc(scenario->payload_bytes + 1);
+    if (payload == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory for a payload");
+    memset(payload, 'x', scenario->payload_bytes);
+    payload[scenario->payload_bytes] = '\0';
+    struct lb_counts counts[LB_MEASURES] = {0};
+    struct lb_actor actor = {.plan = &run->plan,
+                             .session = run->has_control ? &run->control : NULL,
+                             .name = "setup",
+                             .number = run->n_slots};
+    struct lb_operator op = {.actor = &actor,
+                             .log = run->history != NULL ? &run->control_log : NULL,
+                             .process = run->n_slots,
+                             .n_processes = run->n_slots + 2,
+                             .counts = counts};
+    const struct lb_flow *flow = run->request->strategy->flow;
+    int rc = flow->open(&actor, err);
+    if (rc == LB_OK)
+        rc = fill(run, &op, payload, err);
+    flow->close(&actor);
+    free(payload);
+    if (rc > LB_OK)
+        return lb_fail(err, LB_E_ENV, "the backlog could not be put: %s %s", lb_answer_name(rc),
+                       run->control.message);
+    atomic_store(&run->crew->next_id, (int64_t)(scenario->dead_rows + scenario->backlog) + 1);
+    return rc;
+}

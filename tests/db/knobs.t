@@ -1,0 +1,103 @@
+#!/usr/bin/env perl
+# Keys that make a load harder do what they say: rows are really locked, dead rows really stay (the
+# server's own VACUUM says so), resources are really chosen unevenly.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use JSON::PP;
+use Lockbench;
+use Test::More;
+
+my @uris = split /\n/, $ENV{LB_TEST_URIS} // '';
+my ($postgres) = grep { /^postgres/ } @uris;
+my ($mariadb) = grep { /^mariadb/ } @uris;
+
+# --- zipf: the resources that were granted, by a chi-square test against the law. Any number of workers
+# may want the same one: each draw leads to one grant but for those under way at the end.
+my $seed = 1 + int rand 1e9;
+my ($status, $out, $err) = lockbench('run', '-s', 'pthread-mutex', '--workers', '4', '--resources', '10', '--zipf', '1',
+    '--count', '5000', '--duration', '20s', '--hold', '0', '--think', '0', '--warmup', '0', '--quiet', '--keep-history', '-o',
+    scratch() . '/zipf', '--seed', $seed);
+is($status, 0, 'zipf: a run') or diag $err;
+my ($history) = glob scratch() . '/zipf/*/*.lbh';
+my (@count, $n);
+open my $pipe, '-|', $ENV{LOCKBENCH}, 'check', $history, '--export', 'jsonl' or die;
+while (my $line = <$pipe>) {
+    my $event = decode_json($line);
+    next if ($event->{f} // '') ne 'acquire' || $event->{type} ne 'ok';
+    $count[$event->{object} // 0]++;
+    $n++;
+}
+close $pipe;
+my ($sum, $chi) = (0, 0);
+$sum += 1 / $_ for 1 .. 10;
+for my $k (1 .. 10) {
+    my $expected = $n / $k / $sum;
+    $chi += (($count[$k - 1] // 0) - $expected)**2 / $expected;
+}
+# 9 degrees of freedom: above 45 once in a million.
+cmp_ok($n, '>=', 19_990, 'zipf: every operation was granted');
+cmp_ok($chi, '<', 45, "zipf: as the law says (seed $seed: @count)");
+my $flat = 0;
+$flat += ($_ - $n / 10)**2 / ($n / 10) for @count;
+cmp_ok($flat, '>', 1000, 'zipf: and the test sees what is even');
+
+# --- SQLite has neither.
+for my $key ('locked-ahead', 'dead-rows') {
+    ($status, undef, $err) = lockbench('run', '-s', 'skip-locked', "--$key", '50', '--backlog', '100', '--quiet');
+    is($status, 2, "$key on SQLite");
+    like($err, qr/$key has no meaning on SQLite/, '... and why');
+}
+for my $wrong (['--locked-ahead', '200'], ['--locked-ahead', '10'], ['--dead-rows', '10', '--processes', '2']) {
+    ($status, undef, $err) = lockbench('run', '-s', 'skip-locked', '--backlog', '100', @$wrong, '--quiet');
+    is($status, 2, "@$wrong: usage");
+    like($err, qr/locked-ahead: from 20 to the backlog|not with processes/, '... and why');
+}
+
+# --- locked rows: SKIP LOCKED claims what is not locked, and the rest once it is free: nothing is lost.
+my @drain = ('-S', 'drain', '--workers', '2', '--backlog', '150', '--quiet', '--format', 'json');
+for my $uri (grep { defined } $postgres, $mariadb) {
+    my ($engine) = $uri =~ /^(\w+)/;
+    my %items;
+    for my $locked (0, 60) {
+        ($status, $out, $err) = lockbench('run', '-s', 'skip-locked', '-d', $uri, @drain, '--locked-ahead', $locked);
+        is($status, 0, "$engine, $locked locked: held") or diag $err;
+        my $cell = eval { decode_json($out)->{cells}[0] } // {};
+        $items{$locked} = $cell->{runs}[0]{items};
+        is($cell->{guarantees}{'no-loss'}{verdict}, 'held', "$engine, $locked locked: nothing is lost");
+    }
+    is("$items{0} $items{60}", '150 90', "$engine: those that were locked could not be claimed");
+    # Who waits for rows gets none of them while they are locked.
+    ($status, $out, $err) = lockbench('run', '-s', 'for-update', '-d', $uri, '-S', 'drain', '--workers', '2', '--backlog', '150',
+        '--locked-ahead', '60', '--no-drain', '--duration', '500ms', '--quiet', '--format', 'json');
+    my $run = eval { decode_json($out)->{cells}[0]{runs}[0] } // {};
+    is($run->{items}, 0, "$engine: FOR UPDATE waits for them") or diag $err;
+}
+
+# --- dead rows: VACUUM finds them while the run lasts, and cannot remove them.
+SKIP: {
+    skip 'LB_TEST_URIS names no PostgreSQL', 4 if !defined $postgres;
+    my $psql = sub { return scalar `psql -XAtq -c "$_[0]" '$postgres' 2>&1` };
+    my $run = start('run', '-s', 'skip-locked', '-d', $postgres, '-S', 'steady', '--backlog', '10', '--dead-rows', '700',
+        '--duration', '60s', '--quiet');
+    my $table = '';
+    for (1 .. 300) {
+        $table = $psql->("SELECT format('%I.%I', n.nspname, c.relname) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
+            . " JOIN pg_stat_user_tables s ON s.relid = c.oid WHERE s.n_tup_upd + s.n_tup_del >= 700 AND EXISTS (SELECT 1 FROM"
+            . " pg_stat_activity WHERE application_name LIKE '%worker 0%') ORDER BY n_tup_ins DESC LIMIT 1");
+        chomp $table;
+        last if $table =~ /\S\.\S/;
+        select undef, undef, undef, 0.1;
+    }
+    like($table, qr/^\S+\.\S+$/, 'dead rows: the table is there');
+    my $said = $psql->("VACUUM (VERBOSE) $table");
+    my ($dead) = $said =~ /(\d+) (?:are )?dead (?:but not yet removable|row versions cannot be removed yet)/;
+    cmp_ok($dead // 0, '>=', 700, 'dead rows: VACUUM cannot remove them') or diag $said;
+    kill INT => $run->{pid};
+    ($status, undef, $err) = finish($run);
+    is($status, 130, 'dead rows: the run ends') or diag $err;
+    is($psql->("SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE '%snapshot%'"), "0\n",
+        'dead rows: and its sessions');
+}
+done_testing();
