@@ -201,6 +201,12 @@ static void *carrier_main(void *arg)
 
 /* --- life ----------------------------------------------------------------------------------- */
 
+bool lb_carrier_is_possible(void)
+{
+    struct epoll_event event;
+    return epoll_pwait2(-1, &event, 1, NULL, NULL) == 0 || errno == EBADF;
+}
+
 int lb_carrier_new(uint32_t room, struct lb_carrier **ret_carrier, struct lb_error *err)
 {
     struct lb_carrier *carrier = calloc(1, sizeof *carrier);

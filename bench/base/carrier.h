@@ -17,6 +17,8 @@
 
 struct lb_carrier;
 
+/* Has the system what carriers need (epoll_pwait2: Linux 5.11)? */
+bool lb_carrier_is_possible(void);
 /* Room for so many fibers. LB_E_MEMORY, LB_E_ENV. Free with lb_carrier_free. */
 int lb_carrier_new(uint32_t room, struct lb_carrier **ret_carrier, struct lb_error *err);
 /* Before the start. */

@@ -25,13 +25,15 @@ static uint32_t n_cores(void)
 int lb_carriers_wanted(const struct lb_active_run *run, uint32_t *ret_n, struct lb_error *err)
 {
     const struct lb_scenario *scenario = run->request->scenario;
-    bool can = run->has_control && run->control.db->is_carried != NULL &&
+    bool can_here = lb_carrier_is_possible();
+    bool can = can_here && run->has_control && run->control.db->is_carried != NULL &&
                run->control.db->is_carried(run->control.conn);
     *ret_n = 0;
     if (scenario->threads > 0 && scenario->threads < run->n_workers) {
         if (!can)
-            return lb_fail(err, LB_E_UNSUPPORTED,
-                           "threads: sessions with encryption need a thread each: 0, or %u",
+            return lb_fail(err, LB_E_UNSUPPORTED, "threads: %s: 0, or %u",
+                           can_here ? "sessions with encryption need a thread each"
+                                    : "this system has no epoll_pwait2 (Linux 5.11)",
                            run->n_workers);
         *ret_n = (uint32_t)scenario->threads;
     } else if (can && scenario->threads == 0 && run->n_workers > FEW_WORKERS &&
