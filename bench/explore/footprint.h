@@ -18,6 +18,7 @@ struct lb_footprint {
 };
 
 #define LB_TOUCHES_ALL UINT32_MAX
+#define LB_ALL_TABLES  ((1u << LB_FOOTPRINT_TABLES) - 1)
 
 static inline void lb_footprint_add(struct lb_footprint *into, const struct lb_footprint *other)
 {

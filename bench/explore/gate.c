@@ -87,6 +87,8 @@ static void count_execute(struct lb_player *player, const struct lb_step *step, 
     struct lb_stage *stage = player->stage;
     struct lb_footprint touched;
     bool is_write = kind_of(stage, step->sql, &touched) == LB_WRITE;
+    if (player->tx_keeps_snapshot) /* which may be taken here, for whatever is read later */
+        touched.reads |= LB_ALL_TABLES;
     if (answer == LB_OK && is_write && rows != NULL && rows->n_changed == 0 && rows->n_rows == 0 &&
         leaves_nothing(player, &touched, step->sql))
         touched.writes = 0;
@@ -122,6 +124,9 @@ static void count_begin(struct lb_player *player, int answer)
     struct lb_footprint touched = {0};
     if (answer != LB_OK)
         player->may_go = false; /* that was the move */
+    player->tx_keeps_snapshot =
+        answer == LB_OK && player->stage->keeps_snapshots && !player->tx_is_split;
+    player->tx_is_split = false;
     if (player->stage->tables.one_writer) {
         if (answer == LB_OK) {
             player->tx_writes = touched.writes = LB_BIT_WRITER;
@@ -360,10 +365,11 @@ static void after(void *arg, const struct lb_step *step, int answer, const struc
  * come between their execution and their end. */
 static bool splits(void *arg, const struct lb_step *step)
 {
-    const struct lb_player *player = arg;
+    struct lb_player *player = arg;
     struct lb_footprint ignored;
-    return player->in_script && player->stage->is_open &&
-           kind_of(player->stage, step->sql, &ignored) == LB_WRITE;
+    player->tx_is_split = player->in_script && player->stage->is_open &&
+                          kind_of(player->stage, step->sql, &ignored) == LB_WRITE;
+    return player->tx_is_split;
 }
 
 void lb_gate_of_stage(struct lb_gate *gate)

@@ -165,7 +165,7 @@ static void reset_player(struct lb_player *player)
     player->finished = player->may_go = player->gave_up = false;
     atomic_store(&player->give_up, false);
     player->tx_writes = 0;
-    player->tx_changed = false;
+    player->tx_changed = player->tx_is_split = player->tx_keeps_snapshot = false;
     player->try_moves = player->n_refusals = 0;
     player->last_refusal = LB_OK;
     player->op.process = player->number;

@@ -76,10 +76,12 @@ struct lb_player {
 
     /* The transaction and the try under way. */
     uint32_t tx_writes;
-    bool tx_changed;     /* rows were changed in it */
-    unsigned try_moves;  /* moves that the present try has taken */
-    size_t try_first;    /* number of the first of them */
-    enum lb_trace trace; /* what it has left behind so far */
+    bool tx_is_split;       /* one statement that commits by itself */
+    bool tx_keeps_snapshot; /* of several statements, which read by one snapshot */
+    bool tx_changed;        /* rows were changed in it */
+    unsigned try_moves;     /* moves that the present try has taken */
+    size_t try_first;       /* number of the first of them */
+    enum lb_trace trace;    /* what it has left behind so far */
     struct lb_footprint try_touched;
     struct lb_refused refused; /* in this move */
     unsigned n_refusals;       /* of the present operation, that count */
@@ -127,6 +129,7 @@ struct lb_stage {
     bool skips_locks; /* some statement does not wait for locks, but is refused, or skips rows */
     bool details;     /* acts with parameters and rows */
     bool is_open;     /* gates stop */
+    bool keeps_snapshots; /* a transaction reads by one snapshot: REPEATABLE READ and above */
     enum lb_isolation isolation;
     uint64_t start_ns;
     bool counts_steps; /* times in the history are numbers of steps, LB_STEP_NS each */

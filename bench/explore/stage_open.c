@@ -159,6 +159,9 @@ static int set_up(struct lb_stage *stage, struct lb_error *err)
     if (r != 0)
         return r;
     stage->isolation = isolation_of(stage);
+    enum lb_isolation level =
+        stage->isolation != LB_ISO_DEFAULT ? stage->isolation : stage->db->default_isolation;
+    stage->keeps_snapshots = level >= LB_ISO_REPEATABLE_READ;
     stage->tables.reads_lock = stage->isolation == LB_ISO_SERIALIZABLE && !stage->tables.one_writer;
     size_t n = stage->program->n_statements;
     stage->footprints = calloc(n + 1, sizeof *stage->footprints);

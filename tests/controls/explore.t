@@ -34,6 +34,44 @@ sub essence
         map { join ' ', @$_{qw(step worker statement answer rows changed late result)} } @{ $witness->{steps} };
 }
 
+# PostgreSQL's own tool for interleavings comes with its client package.
+my ($isolationtester) = sort { $b cmp $a } glob '/usr/lib/postgresql/*/lib/pgxs/src/test/isolation/isolationtester';
+
+# The answers of each worker, in order: rows, refusals, and where it had to wait.
+sub answers_of_witness
+{
+    my ($witness) = @_;
+    my %answers;
+    for my $step (@{ $witness->{steps} }) {
+        my $list = $answers{ $step->{worker} } //= [];
+        push @$list, $step->{answer} eq 'blocked' ? 'waits' : 'ERROR' if $step->{answer} ne 'ok';
+        push @$list, s/'//gr for split /; /, $step->{result};
+    }
+    return \%answers;
+}
+
+sub answers_of_isolationtester
+{
+    my ($spec, $uri) = @_;
+    my (%answers, $list, @columns);
+    my $out = scratch() . '/isolationtester';
+    system("$isolationtester '$uri' <$spec >$out 2>&1") == 0 or diag slurp($out);
+    for (split /\n/, slurp($out)) {
+        $list = $answers{$1} //= [] if /^step w(\d+)_\d+:/;
+        push @$list, 'waits' if /<waiting \.\.\.>$/;
+        push @$list, 'ERROR' if /^ERROR:/;
+        if (/^-[-+]*$/)             { @columns = split /\|/, $answers{before} }
+        elsif (/^\(\d+ rows?\)$/) { @columns = () }
+        elsif (@columns) {
+            my @values = map { s/^ +| +$//gr } split /\|/, $_, -1;
+            push @$list, join ' ', map { "$columns[$_]=$values[$_]" } 0 .. $#columns;
+        }
+        $answers{before} = s/ +//gr;
+    }
+    delete $answers{before};
+    return \%answers;
+}
+
 # Broken controls that need no planner's help: where, what they break, in how many statements a
 # textbook would show it, and what else it takes.
 my @broken = (
@@ -57,7 +95,9 @@ for my $case (@broken) {
     SKIP: {
         skip "no $engine server", 1 unless defined $engine{$engine};
         subtest "$strategy on $engine: $guarantee" => sub {
-            my ($status, $found) = explore($engine, $strategy, @args);
+            my $spec = scratch() . '/witness.spec';
+            my ($status, $found) =
+                explore($engine, $strategy, @args, $engine eq 'postgres' ? ('--spec', $spec) : ());
             my $witness = $found->{witness} // {};
             is $status, 1, 'exit status';
             is $found->{verdicts}{$guarantee}, 'violated', 'found';
@@ -67,6 +107,13 @@ for my $case (@broken) {
                 explore($engine, $strategy, @args, '--replay', $witness->{schedule} // '0');
             is $again, 1, 'replayed: exit status';
             is essence($replayed->{witness}), essence($witness), 'replayed: the same';
+            return if $engine ne 'postgres';
+            SKIP: {
+                skip 'no isolationtester (postgresql-client-15)', 1 unless defined $isolationtester;
+                is_deeply answers_of_isolationtester($spec, $engine{postgres}), answers_of_witness($witness),
+                    'isolationtester gets the same answers'
+                    or diag slurp(scratch() . '/isolationtester');
+            }
         };
     }
 }
