@@ -250,7 +250,11 @@ static const struct lb_plan_answer *answer_to(const struct lb_plan *plan, const 
 static void plans_find_the_truth(void **state)
 {
     (void)state;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    enum { PLANS = 4 }; /* many times slower there */
+#else
     enum { PLANS = 20 };
+#endif
     uint64_t seed = lb_test_seed();
     int peaks = 0, places = 0, rates = 0;
     double worst_peak = 0, worst_rate = 0;
@@ -278,7 +282,8 @@ static void plans_find_the_truth(void **state)
     printf("# of %d plans within 5 %%: peak %d (worst %.1f %%), place of the peak %d, SLO rate %d "
            "(worst %.1f %%)\n",
            PLANS, peaks, worst_peak * 100, places, rates, worst_rate * 100);
-    assert_true(peaks >= 18 && places >= 18 && rates >= 18);
+    const int wanted = PLANS * 9 / 10;
+    assert_true(peaks >= wanted && places >= wanted && rates >= wanted);
 }
 
 static void expect_answer(const struct lb_plan *plan, const char *question,
