@@ -58,7 +58,7 @@ SKIP: {
     like($out, qr{^  Headroom: 1/s leave \d+ %}m, 'what is left');
     like($out, qr{^  p50<10s holds up to .* with 3 workers: confirmed}m, 'the SLO');
     like($out, qr/^bracket .*held/m, 'its search');
-    is((() = $out =~ /^confirm .*held/mg), 3, 'confirmed three times');
+    cmp_ok((() = $out =~ /^confirm .*held/mg), '>=', 3, 'confirmed three times');
 }
 unlike($out, qr/\033/, 'no escape sequences in a file');
 unlike($out, qr/[^\x00-\x7f]|^ +\/s \|/m, 'no chart in a file');
