@@ -3,8 +3,12 @@
  * now() is the transaction's start, and even clock_timestamp() in the same UPDATE is read before
  * the statement waits: PostgreSQL computes the new row, finds the old one locked, waits, and, if
  * whoever held it changed nothing, writes what it had computed. The lease is granted with its time
- * partly, or wholly, over. It takes a session that only locks the row for a good part of the lease;
- * without one it holds, which is why no break is listed for it.
+ * partly, or wholly, over, and the next one is let in beside its holder. It takes a session that
+ * only locks the row for a good part of the lease, as in the scenario blocker; without one it
+ * holds.
+ *
+ * Seen from outside, the lease may as well have been granted, and have run, before the wait. So the
+ * statement says how much of it is left, by a clock that it reads after the wait (PostgreSQL).
  */
 #include "strategy.h"
 
@@ -17,6 +21,15 @@ const struct lb_strategy lb_strategy_lease_now = {
     .is_lease = true,
     .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_FENCED) |
               LB_G_BIT(LB_G_PROGRESS) | LB_G_BIT(LB_G_RECOVERY),
+    .breaks =
+        (const struct lb_break[]){
+            {.guarantee = LB_G_EXCLUSIVE,
+             .engines = "postgres",
+             .scenario = "blocker",
+             .faults = "blocker",
+             .why = "the end of the lease is computed before the wait for the row"},
+            {0},
+        },
     .twin = "lease-update-safe",
     .flow = &lb_ordinary_flow,
 };

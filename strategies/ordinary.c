@@ -203,6 +203,7 @@ int lb_ordinary_acquire(struct lb_actor *actor, const struct lb_request *request
     if (r == LB_OK) {
         grant->has_token = lb_value_int(&grant->bag.value[LB_SLOT_TOKEN], &grant->token);
         grant->has_ticket = lb_value_int(&grant->bag.value[LB_SLOT_TICKET], &grant->ticket);
+        grant->is_over = result.is_over;
     }
     return r;
 }

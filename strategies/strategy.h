@@ -32,6 +32,7 @@ struct lb_grant {
     int64_t ticket; /* place in line from enqueue; 0 if none */
     bool has_token, has_ticket;
     bool effective; /* release: did it change anything? */
+    bool is_over;   /* acquire: the database itself says that the lease is over already */
     struct lb_bag bag;
 };
 

@@ -189,6 +189,8 @@ struct lb_case {
     struct lb_array unknown;        /* struct lb_unknown_claim */
     struct lb_array pending;        /* struct lb_pending_wait */
     struct lb_array unknown_grants; /* struct lb_unknown_grant */
+    uint64_t n_over;     /* grants by a lease that was over already, as the database said */
+    uint32_t first_over; /* the hold of the first of them */
     bool has_shared, has_weights;
     struct lb_array open;      /* uint32_t: holds that were still open when their log ended */
     struct lb_array infos;     /* struct lb_info: unknown outcomes, by log and event */

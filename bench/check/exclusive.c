@@ -366,6 +366,25 @@ static bool same(const struct overlap *a, const struct overlap *b)
     return a->is_set && b->is_set && a->holds[0] == b->holds[0];
 }
 
+/* A lease that was over when it was granted excludes nobody. That it was is the database's own
+ * word, given by the statement that granted it: no order of the operations says otherwise. */
+static void describe_over(struct lb_case *c)
+{
+    struct lb_witness *witness =
+        c->n_over > 0 ? lb_witness_new(lb_finding_of(c, LB_G_EXCLUSIVE)) : NULL;
+    char at[LB_AT];
+    if (witness == NULL)
+        return;
+    const struct lb_hold *hold = &lb_holds(c)[c->first_over];
+    lb_witness_add_hold(c, witness, hold);
+    witness->at_ns = hold->start;
+    lb_witness_text(witness,
+                    "worker %u was granted resource %u at %s by a lease that was already over by "
+                    "the database's clock",
+                    c->history->logs[hold->log].number, hold->resource,
+                    lb_at(c, hold->start, at, sizeof at));
+}
+
 int lb_judge_exclusive(struct lb_case *c)
 {
     struct lb_measures *measures = &c->out->measures;
@@ -382,13 +401,14 @@ int lb_judge_exclusive(struct lb_case *c)
         rc = sweep_all(&uncut);
     if (rc != 0)
         return rc;
-    finding->n_violations = cut.n_violations;
+    finding->n_violations = cut.n_violations + c->n_over;
     for (size_t i = 0; i < c->history->n_logs; i++)
         measures->n_holds += c->logs[i].n_holds - c->logs[i].n_pieces;
     finding->n_tested = measures->n_holds;
     measures->n_cut_violations = cut.n_violations;
     measures->n_uncut_violations = c->has_cuts ? uncut.n_violations : cut.n_violations;
     measures->max_depth = c->has_cuts ? uncut.max_depth : cut.max_depth;
+    describe_over(c);
     describe(&cut, &cut.first);
     if (!same(&cut.shortest, &cut.first))
         describe(&cut, &cut.shortest);

@@ -203,6 +203,8 @@ static int acquired(struct lb_scan *scan, const struct lb_event *ok)
     int rc = push_hold(scan, ok, &grant);
     if (rc != 0)
         return rc;
+    if ((ok->flags & LB_EVF_OVER) != 0 && c->model->lease && c->n_over++ == 0)
+        c->first_over = grant.hold;
     struct lb_open *slot = lb_array_push(&scan->grants, sizeof *slot);
     if (slot == NULL)
         return lb_out_of_memory(c);

@@ -225,6 +225,7 @@ struct lb_section_result {
     bool by_engine;    /* the answer is a code of the engine's, not an absent row */
     bool contended;    /* an absent row means that others were in the way: `granted` was false, or
                           a candidate item had been seen by an earlier statement */
+    bool is_over;      /* a column left_ms: no time is left of the lease */
     unsigned n_retries;
 };
 

@@ -19,6 +19,7 @@ struct lb_runner_statement {
     struct lb_prepared prepared;
     size_t n_columns; /* of the result that the map was made for; 0: not made yet */
     int granted;      /* the column of that name; -1: none */
+    int left;         /* left_ms */
     bool has_id;
     size_t n_mapped;
     struct {
@@ -127,13 +128,15 @@ static void map_columns(const struct lb_runner *runner, struct lb_runner_stateme
     const uint32_t always = 1u << LB_SLOT_ID | 1u << LB_SLOT_TOKEN | 1u << LB_SLOT_TICKET;
     state->n_columns = n_columns;
     state->n_mapped = 0;
-    state->granted = -1;
+    state->granted = state->left = -1;
     state->has_id = false;
     for (size_t i = 0; i < n_columns && i < UINT16_MAX; i++) {
         const char *name = session->db->column(session->conn, i);
         int slot = lb_program_slot(program, name);
         if (strcasecmp(name, "granted") == 0)
             state->granted = (int)i;
+        if (strcasecmp(name, "left_ms") == 0)
+            state->left = (int)i;
         state->has_id = state->has_id || slot == LB_SLOT_ID;
         if (slot < 0 || ((program->carries | always) & UINT32_C(1) << slot) == 0)
             continue;
@@ -218,6 +221,11 @@ static int take_rows(struct lb_runner *runner, struct lb_runner_statement *state
         struct lb_value value = session->db->value(session->conn, 0, (size_t)state->granted);
         progress->found = is_granted(&value);
         result->contended = !progress->found;
+    }
+    if (state->left >= 0) {
+        struct lb_value value = session->db->value(session->conn, 0, (size_t)state->left);
+        int64_t left_ms;
+        result->is_over = lb_value_int(&value, &left_ms) && left_ms <= 0;
     }
     progress->seen_id = progress->seen_id || state->has_id;
     size_t used = progress->bag->used;

@@ -66,7 +66,8 @@ enum lb_op {
 enum lb_event_flag {
     LB_EVF_SHARED = 1,    /* acquire: shared mode */
     LB_EVF_EFFECTIVE = 2, /* release, complete, ...: changed something */
-    LB_EVF_TOKEN = 4      /* value is a token (0 is a token too) */
+    LB_EVF_TOKEN = 4,     /* value is a token (0 is a token too) */
+    LB_EVF_OVER = 8       /* acquire: by a lease that was over, as the database said */
 };
 
 struct lb_event {

@@ -140,7 +140,7 @@ static bool event_is_valid(const struct lb_event *event, uint64_t operations)
 {
     return event->type <= LB_EV_NOTE && event->op < 64 && (operations >> event->op & 1) != 0 &&
            event->answer < LB_ANSWERS &&
-           event->flags <= (LB_EVF_SHARED | LB_EVF_EFFECTIVE | LB_EVF_TOKEN);
+           event->flags <= (LB_EVF_SHARED | LB_EVF_EFFECTIVE | LB_EVF_TOKEN | LB_EVF_OVER);
 }
 
 /* The number of events in a chunk: up to the first that is not written. */

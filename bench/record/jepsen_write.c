@@ -207,6 +207,8 @@ static void write_full(struct writer *writer, uint32_t log, const struct lb_even
         put_flag(writer, "shared", true);
     if (lb_usually_effective(event) != ((event->flags & LB_EVF_EFFECTIVE) != 0))
         put_flag(writer, "effective", (event->flags & LB_EVF_EFFECTIVE) != 0);
+    if (event->flags & LB_EVF_OVER)
+        put_flag(writer, "over", true);
     put_unsigned(writer, "log", log);
     if (note)
         put_unsigned(writer, "by", event->process);

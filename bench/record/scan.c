@@ -124,6 +124,7 @@ static const char *const key_names[LB_RAW_KEYS] = {
     [LB_KEY_ERROR] = "error", [LB_KEY_TOKEN] = "token",   [LB_KEY_OBJECT] = "object",
     [LB_KEY_ARG] = "arg",     [LB_KEY_SHARED] = "shared", [LB_KEY_EFFECTIVE] = "effective",
     [LB_KEY_LOG] = "log",     [LB_KEY_BY] = "by",         [LB_KEY_UNIX] = "unix",
+    [LB_KEY_OVER] = "over",
 };
 
 enum lb_raw_key lb_raw_key_find(const char *text, size_t length)
@@ -150,7 +151,7 @@ enum lb_raw_key lb_raw_key_find(const char *text, size_t length)
         key = length == 5 ? LB_KEY_ERROR : LB_KEY_EFFECTIVE;
         break;
     case 'o':
-        key = LB_KEY_OBJECT;
+        key = length == 4 ? LB_KEY_OVER : LB_KEY_OBJECT;
         break;
     case 'a':
         key = LB_KEY_ARG;

@@ -70,6 +70,7 @@ enum lb_raw_key {
     LB_KEY_ARG,
     LB_KEY_SHARED,
     LB_KEY_EFFECTIVE,
+    LB_KEY_OVER,
     LB_KEY_LOG,
     LB_KEY_BY,
     LB_KEY_UNIX,

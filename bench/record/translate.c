@@ -305,7 +305,7 @@ uint32_t lb_usual_arg(const struct lb_event *event)
 static int read_own_keys(struct lb_translator *tr, const struct lb_raw_op *raw,
                          struct lb_event *event)
 {
-    bool shared = false, effective = false;
+    bool shared = false, effective = false, over = false;
     uint32_t object = UINT32_MAX;
     int code = read_count(tr, raw, LB_KEY_ARG, "arg", UINT32_MAX, lb_usual_arg(event), &event->arg);
     if (code == 0)
@@ -314,6 +314,8 @@ static int read_own_keys(struct lb_translator *tr, const struct lb_raw_op *raw,
         code = read_flag(tr, raw, LB_KEY_EFFECTIVE, "effective", lb_usually_effective(event),
                          &effective);
     if (code == 0)
+        code = read_flag(tr, raw, LB_KEY_OVER, "over", false, &over);
+    if (code == 0)
         code = read_count(tr, raw, LB_KEY_OBJECT, "object", LB_LARGEST_OBJECT, UINT32_MAX, &object);
     if (code != 0)
         return code;
@@ -321,6 +323,8 @@ static int read_own_keys(struct lb_translator *tr, const struct lb_raw_op *raw,
         event->flags |= LB_EVF_SHARED;
     if (effective)
         event->flags |= LB_EVF_EFFECTIVE;
+    if (over)
+        event->flags |= LB_EVF_OVER;
     if (object == UINT32_MAX)
         return 0;
     if (tr->has_tuples)

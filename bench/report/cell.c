@@ -315,8 +315,9 @@ static bool is_shown_by(const struct lb_break *known, const struct lb_cell *cell
     if (cell->scenario.isolation != LB_ISO_DEFAULT && db != NULL &&
         cell->scenario.isolation != db->default_isolation)
         return false;
-    /* A fault is another question. */
-    if (cell->scenario.fault != LB_FAULT_NONE || cell->scenario.skew_ns > 0)
+    /* A fault is another question, unless it is the scenario's own. */
+    bool is_own = known->scenario != NULL && known->faults != NULL;
+    if ((cell->scenario.fault != LB_FAULT_NONE || cell->scenario.skew_ns > 0) && !is_own)
         return false;
     size_t n = lb_scenario_base(cell->scenario.name);
     return known->scenario == NULL ||

@@ -84,7 +84,7 @@ int lb_operate_acquire(struct lb_operator *op, const struct lb_request *request,
                        struct lb_grant *grant, struct lb_error *err)
 {
     assert(!op->holds);
-    grant->has_token = false;
+    grant->has_token = grant->is_over = false;
     invoke(op, LB_OP_ACQUIRE, request->resource, 0, 1, mode_flag(request));
     int answer = op->actor->plan->strategy->flow->acquire(op->actor, request, grant, err);
     op->end_ns = lb_now_ns();
@@ -93,7 +93,8 @@ int lb_operate_acquire(struct lb_operator *op, const struct lb_request *request,
                              .object = request->resource,
                              .value = (uint64_t)(grant->has_token ? grant->token : 0),
                              .arg = op->lease_ms,
-                             .flags = (uint8_t)(mode_flag(request) | token_flag(grant))};
+                             .flags = (uint8_t)(mode_flag(request) | token_flag(grant) |
+                                                (grant->is_over ? LB_EVF_OVER : 0))};
     return finish(op, LB_M_ACQUIRE, &event, answer);
 }
 

@@ -16,7 +16,8 @@ INSERT INTO resource_lock (name) VALUES (:resource);
 UPDATE resource_lock
 SET owner = :worker, expires = now() + :ttl_ms * interval '1 millisecond', fence = fence + 1
 WHERE name = :resource AND (owner IS NULL OR expires <= now())
-RETURNING fence AS token;
+RETURNING fence AS token,
+          extract(epoch FROM expires - clock_timestamp())::float8 * 1000 AS left_ms;
 
 -- name: release
 UPDATE resource_lock SET owner = NULL

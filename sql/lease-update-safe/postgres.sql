@@ -26,7 +26,8 @@ SET running_at = :worker,
 WHERE job_id = :resource
   AND ((running_at IS NULL AND coalesce(next_run, '-infinity') <= clock_timestamp())
        OR (running_at IS NOT NULL AND expires <= clock_timestamp()))
-RETURNING fence AS token;
+RETURNING fence AS token,
+          extract(epoch FROM expires - clock_timestamp())::float8 * 1000 AS left_ms;
 
 -- name: renew tx=one
 -- require: row

@@ -36,6 +36,7 @@ my @cases = (
     ['lease-update', \@every, ['verify', '-S', 'mutex-hot', '--duration', '400ms', '--warmup', '0', '--progress-bound', '300ms'],
         [], ['progress'], undef],
     ['release-unowned', \@every, \@late, [], ['owner-release', 'exclusive'], 'lease-upsert'],
+    ['lease-now', ['postgres'], ['verify', '-S', 'blocker', '--duration', '1500ms'], [], ['exclusive'], 'lease-update-safe'],
     ['naive-claim', ['postgres'], \@explore, [], ['no-duplicate'], 'skip-locked'],
     ['autocommit-skip', ['sqlite', 'postgres'], \@explore, [], ['no-duplicate'], undef],
     ['autocommit-skip', ['mariadb'], \@drain, [], ['no-duplicate'], 'skip-locked'],
