@@ -21,6 +21,7 @@ const struct lb_strategy lb_strategy_count_gate = {
              .why = "write skew: each counts without the other, and adds itself"},
             {0},
         },
+    .by_hand = "delete the dead one's row",
     .twin = "slots",
     .flow = &lb_ordinary_flow,
 };

@@ -18,6 +18,7 @@ const struct lb_strategy lb_strategy_read_then_write = {
              .why = "two workers read \"free\" before either has written"},
             {0},
         },
+    .by_hand = "clear the dead owner's mark",
     .twin = "lease-upsert",
     .flow = &lb_ordinary_flow,
 };

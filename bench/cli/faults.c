@@ -29,7 +29,9 @@ static const char *const for_queues[] = {
     "warmup", "0",     "recovery-bound", "3s",    "progress-bound", "10s", NULL};
 
 static const struct preset lock_presets[] = {
-    {"kill", {"fault", "kill", "fault-interval", "250ms", "fault-count", "20", "duration", "7s"}},
+    {"kill",
+     {"fault", "kill", "fault-interval", "250ms", "fault-count", "20", "duration", "7s", "stale",
+      "300ms"}},
     {"pause",
      {"fault", "pause", "fault-interval", "450ms", "fault-length", "400ms", "guard", "yes"}},
     {"disconnect", {"fault", "disconnect", "fault-interval", "200ms"}},
