@@ -42,7 +42,7 @@ static const struct preset lock_presets[] = {
     {"restart",
      {"fault", "restart", "fault-interval", "800ms", "fault-count", "2", "duration", "5s"}},
     {"full", {"fault", "full", "fault-interval", "200ms", "fault-length", "200ms"}},
-    {"skew", {"skew", "400ms", "workers", "2", "hold", "160ms", "think", "320ms"}},
+    {"skew", {"skew", "400ms", "workers", "2", "hold", "160ms", "think", "1ms"}},
     {0},
 };
 

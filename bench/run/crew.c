@@ -28,20 +28,26 @@ const struct lb_error *lb_crew_error(const struct lb_crew *crew)
     return atomic_load(&crew->error_state) == 2 ? &crew->error : NULL;
 }
 
+/* Acquire: whom a phase lets go sees what was written before it was raised. */
+static bool has_come(const struct lb_crew *crew, enum lb_phase phase)
+{
+    return atomic_load_explicit(&crew->phase, memory_order_acquire) >= (int)phase;
+}
+
 bool lb_crew_wait(struct lb_crew *crew, uint64_t deadline_ns, enum lb_phase limit)
 {
     /* Short waits are slept through: a phase wakes all waiters, and they would all wait for the
      * same word. Longer ones end at once when the phase changes. */
     enum { SHORT_NS = 20000000 };
     uint64_t now = lb_now_ns();
-    if (lb_crew_phase(crew) >= limit)
+    if (has_come(crew, limit))
         return false;
     if (now >= deadline_ns)
         return true;
     if (lb_carrier_is_here()) {
         do {
             lb_carrier_wait_signal(deadline_ns);
-            if (lb_crew_phase(crew) >= limit)
+            if (has_come(crew, limit))
                 return false;
         } while (lb_now_ns() < deadline_ns);
         return true;
@@ -52,7 +58,7 @@ bool lb_crew_wait(struct lb_crew *crew, uint64_t deadline_ns, enum lb_phase limi
     }
     for (;;) {
         uint32_t seen = lb_event_seen(&crew->change);
-        if (lb_crew_phase(crew) >= limit)
+        if (has_come(crew, limit))
             return false;
         if (!lb_event_wait(&crew->change, seen, deadline_ns))
             return true;

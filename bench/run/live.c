@@ -116,6 +116,12 @@ void lb_live_leave(struct lb_live *live, uint32_t number, bool shared, uint32_t 
         overlap(live, number, mark == 0 ? UNKNOWN : mark - 1, worker);
 }
 
+bool lb_live_is_held(const struct lb_live *live, uint32_t number)
+{
+    /* Relaxed: to know when to ask, not what will be answered. */
+    return atomic_load_explicit(&live->resources[number].writer, memory_order_relaxed) != 0;
+}
+
 void lb_live_item(struct lb_live *live, int64_t id, uint32_t worker)
 {
     if (id < 1 || (uint64_t)id > live->n_items)

@@ -22,6 +22,9 @@ uint64_t lb_live_enter(struct lb_live *live, uint32_t resource, bool shared, uin
 void lb_live_leave(struct lb_live *live, uint32_t resource, bool shared, uint32_t worker,
                    uint64_t seen, uint64_t hold_ns);
 
+/* Is a writer inside of a resource of capacity 1 now? */
+bool lb_live_is_held(const struct lb_live *live, uint32_t resource);
+
 /* Queues: an item was claimed; it may be claimed again after lb_live_item_back. Items beyond
  * n_items are not watched. */
 void lb_live_item(struct lb_live *live, int64_t id, uint32_t worker);

@@ -149,9 +149,25 @@ static bool release(struct lb_worker *worker, const struct lb_request *request,
     }
 }
 
+/* What a clock that is ahead does is seen when its worker asks while another holds. Some protocols
+ * let nobody else in for as long as it is ahead, so that this would be left to how the run begins:
+ * the worker waits for that moment, for a time. */
+static void place_skewed(struct lb_worker *worker, const struct lb_request *request)
+{
+    struct lb_crew *crew = worker->crew;
+    const struct lb_scenario *scenario = crew->scenario;
+    if (worker->actor.clock_skew_ms == 0 || crew->open_loop || request->capacity > 1)
+        return;
+    uint64_t give_up_ns = lb_now_ns() + scenario->skew_ns + 10 * scenario->hold_ns;
+    while (!lb_live_is_held(crew->live, request->resource) && lb_now_ns() < give_up_ns &&
+           lb_crew_wait(crew, lb_now_ns() + 1000000, LB_PHASE_STOP))
+        worker->op.continued = false;
+}
+
 static void cycle(struct lb_worker *worker, struct lb_request *request, struct lb_grant *grant)
 {
     choose(worker, request);
+    place_skewed(worker, request);
     if (!worker->crew->open_loop)
         worker->op.measured = lb_crew_phase(worker->crew) == LB_PHASE_MEASURE;
     uint64_t start_ns = worker->op.continued ? worker->op.end_ns : lb_now_ns();

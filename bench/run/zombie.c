@@ -23,6 +23,13 @@ static struct lb_worker *first_of(struct lb_worker *worker)
     return worker - worker->number;
 }
 
+/* Zombies and hosts look at each other's words, every millisecond: workers may be in processes of
+ * their own, or share a thread. false: the phase has come. */
+static bool nap(struct lb_crew *crew, enum lb_phase limit)
+{
+    return lb_crew_wait(crew, lb_now_ns() + 1000000, limit);
+}
+
 /* Is there anybody left who could call? */
 static bool others_work(struct lb_worker *worker)
 {
@@ -64,13 +71,9 @@ void lb_zombie_wait(struct lb_worker *worker, int64_t thing)
     uint64_t give_up_ns = lb_now_ns() + PATIENCE * crew->scenario->fault_length_ns;
     worker->slept_on = thing; /* published by the store that follows */
     atomic_store(&worker->zombie, WAITS);
-    lb_event_signal(&crew->change); /* who has the item may be there already */
-    for (;;) {
-        uint32_t seen = lb_event_seen(&crew->change);
-        if (atomic_load(&worker->zombie) == CALLED || lb_crew_phase(crew) >= LB_PHASE_STOP ||
-            !others_work(worker) || !lb_event_wait(&crew->change, seen, give_up_ns))
-            break;
-    }
+    while (atomic_load(&worker->zombie) != CALLED && others_work(worker) &&
+           lb_now_ns() < give_up_ns && nap(crew, LB_PHASE_STOP))
+        ;
     atomic_store(&worker->zombie, CALLED);
 }
 
@@ -79,21 +82,20 @@ void lb_zombie_gone(struct lb_worker *worker)
     if (atomic_load_explicit(&worker->zombie, memory_order_relaxed) == AWAKE) /* its own word */
         return;
     atomic_store(&worker->zombie, AWAKE);
-    lb_event_signal(&worker->crew->change);
 }
 
-/* Calls, or counts those that were called and are not gone yet. */
-static uint32_t call(struct lb_worker *worker, int64_t thing, bool *ret_called)
+/* Calls who waits; counts those who are not gone yet. */
+static uint32_t call(struct lb_worker *worker, int64_t thing)
 {
     struct lb_worker *workers = first_of(worker);
     uint32_t n = 0;
     for (uint32_t i = 0; i < worker->crew->n_workers; i++) {
         struct lb_worker *other = &workers[i];
-        int state = atomic_load(&other->zombie);
-        if (other == worker || state == AWAKE || other->slept_on != thing)
+        int state;
+        if (other == worker || atomic_load(&other->zombie) == AWAKE || other->slept_on != thing)
             continue;
-        *ret_called |=
-            state == WAITS && atomic_compare_exchange_strong(&other->zombie, &state, CALLED);
+        state = WAITS;
+        atomic_compare_exchange_strong(&other->zombie, &state, CALLED);
         n++;
     }
     return n;
@@ -106,14 +108,6 @@ void lb_zombie_call(struct lb_worker *worker, int64_t thing)
     if (crew->scenario->fault != LB_FAULT_PAUSE || atomic_load(&worker->zombie) != AWAKE)
         return;
     uint64_t give_up_ns = lb_now_ns() + PATIENCE * crew->scenario->fault_length_ns;
-    for (;;) {
-        uint32_t seen = lb_event_seen(&crew->change);
-        bool called = false;
-        if (call(worker, thing, &called) == 0 || lb_crew_phase(crew) >= LB_PHASE_ABORT)
-            return;
-        if (called)
-            lb_event_signal(&crew->change);
-        else if (!lb_event_wait(&crew->change, seen, give_up_ns))
-            return;
-    }
+    while (call(worker, thing) > 0 && lb_now_ns() < give_up_ns && nap(crew, LB_PHASE_ABORT))
+        ;
 }

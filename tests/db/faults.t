@@ -214,7 +214,7 @@ for my $engine (sort keys %engine) {
         cmp_ok($run->{measures}{holds}, '<', $plain->{measures}{holds} / 2, "$engine: slow: it is");
         is(verdict($guarantees, 'exclusive'), 'held', "$engine: slow: exclusive");
 
-        my @skew = ('--ttl', '500ms', '--skew', '1s', '--workers', '2', '--duration', '1500ms', '--hold', '80ms', '--think', '160ms');
+        my @skew = ('--ttl', '500ms', '--skew', '1s', '--workers', '2', '--duration', '1500ms', '--hold', '80ms', '--think', '1ms');
         ($guarantees) = end(begin('skew, clock of the client', $engine, @article, @skew), 1);
         is(verdict($guarantees, 'exclusive'), 'violated', "$engine: skew of two leases: the client's clock gives two holders");
         ($guarantees, $run) = end(begin('skew, clock of the server', $engine, @lease, @skew), 0);
