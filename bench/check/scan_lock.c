@@ -301,6 +301,17 @@ static int push_late(struct lb_scan *scan, const struct lb_open *grant, const st
     return 0;
 }
 
+/* Does the release speak of this grant, as far as it says? */
+static bool speaks_of(const struct lb_scan *scan, const struct lb_open *grant)
+{
+    const struct lb_event *invoke = scan->invoke;
+    const struct lb_hold *hold = &lb_holds(scan->c)[grant->hold];
+    if ((invoke->flags & LB_EVF_TOKEN) != 0 && hold->has_token)
+        return token_of(scan->c, grant->hold) == invoke->value;
+    uint32_t permits = invoke->arg == 0 ? 1 : invoke->arg;
+    return hold->permits == permits && hold->is_shared == ((invoke->flags & LB_EVF_SHARED) != 0);
+}
+
 static int released(struct lb_scan *scan, const struct lb_event *end, uint32_t number)
 {
     struct lb_open *grant = grant_at(scan, number);
@@ -310,13 +321,14 @@ static int released(struct lb_scan *scan, const struct lb_event *end, uint32_t n
         grant->depth--;
         return 0;
     }
-    if (grant->is_lapsed && effective) {
+    bool went_on = grant->is_lapsed && effective && speaks_of(scan, grant);
+    if (went_on) {
         struct lb_hold *piece = &lb_holds(scan->c)[grant->piece];
         piece->cut = grant->lapsed_cut;
         if (piece->is_piece)
             piece->end = piece->cut;
     }
-    if (!grant->is_fixed || (grant->is_lapsed && effective))
+    if (!grant->is_fixed || went_on)
         end_hold(scan, grant, low);
     if (effective) {
         scan->c->n_releases++;

@@ -138,6 +138,14 @@ static void put_signed(struct writer *writer, const char *key, uint64_t value)
     fprintf(writer->out, "%" PRId64, (int64_t)value);
 }
 
+/* As Jepsen's fenced locks answer. */
+static void put_fence(struct writer *writer, uint64_t token)
+{
+    put_key(writer, "value");
+    fprintf(writer->out, writer->edn ? "{:fence %" PRId64 "}" : "{\"fence\": %" PRId64 "}",
+            (int64_t)token);
+}
+
 static void put_flag(struct writer *writer, const char *key, bool value)
 {
     put_key(writer, key);
@@ -223,7 +231,9 @@ static void write_plain(struct writer *writer, const struct lb_event *event, uin
     struct lb_event shown = *event;
     shown.process = process;
     put_head(writer, &shown, lb_event_type_name(event->type), f);
-    if (has_value) {
+    if (has_value && (event->flags & LB_EVF_TOKEN) != 0) {
+        put_fence(writer, value);
+    } else if (has_value) {
         put_signed(writer, "value", value);
     } else {
         put_key(writer, "value");

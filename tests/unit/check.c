@@ -426,6 +426,31 @@ static void tickets_are_kept(void **state)
     expect(LB_G_FIFO, LB_V_VIOLATED);
 }
 
+static void what_is_judged_in_part_is_not_held(void **state)
+{
+    (void)state;
+    history_init(&history, false); /* places for two, and a reader who passes a reader */
+    history.capacity[0] = 2;
+    enqueue(0, 1, 2, 1, LB_EVF_SHARED);
+    enqueue(1, 1, 3, 2, LB_EVF_SHARED);
+    add_op(&history, 0, LB_OP_ACQUIRE, 4, 5, LB_EV_OK, 0, 0, 0, LB_EVF_SHARED);
+    add_op(&history, 1, LB_OP_ACQUIRE, 6, 7, LB_EV_OK, 0, 0, 0, LB_EVF_SHARED);
+    expect(LB_G_FIFO, LB_V_HELD); /* in order: nothing to doubt */
+    history.events[0][2].time_ns = 8;
+    history.events[0][3].time_ns = 9;
+    expect(LB_G_FIFO, LB_V_NOT_TESTED);
+    history.capacity[0] = 1;
+    expect(LB_G_FIFO, LB_V_HELD);
+    history_init(&history, true); /* three cycles of an item in one tick, and one reset */
+    put(&history, 0, 1, 1, 1, 1);
+    for (uint32_t log = 1; log < 4; log++) {
+        claim(&history, log, 1, 3, 3, 0);
+        add_op(&history, log, LB_OP_COMPLETE, 3, 3, LB_EV_OK, 0, 1, 0, LB_EVF_EFFECTIVE);
+    }
+    add_op(&history, 0, LB_OP_RESET_ALL, 3, 3, LB_EV_OK, 0, 0, 0, 0);
+    expect(LB_G_NO_DUPLICATE, LB_V_NOT_TESTED);
+}
+
 static void waits_have_a_bound(void **state)
 {
     (void)state;
@@ -808,6 +833,7 @@ int main(void)
         cmocka_unit_test(tokens_grow),
         cmocka_unit_test(stale_writes_are_harm),
         cmocka_unit_test(tickets_are_kept),
+        cmocka_unit_test(what_is_judged_in_part_is_not_held),
         cmocka_unit_test(waits_have_a_bound),
         cmocka_unit_test(the_dead_are_replaced),
         cmocka_unit_test(items_of_the_dead_are_recovered_or_stuck),

@@ -173,18 +173,84 @@ static inline void print_history(const struct test_history *h)
         }
 }
 
+/* What was judged and what was searched, for a person who looks into a disagreement. */
+static inline void print_disagreement(const struct test_history *h, const struct brute *brute)
+{
+    print_history(h);
+    for (uint32_t i = 0; i < brute->n; i++)
+        printf("# op %d of %u: %llu..%llu%s a=%llu\n", brute->ops[i].kind, brute->ops[i].who,
+               (unsigned long long)brute->ops[i].low, (unsigned long long)brute->ops[i].high,
+               brute->ops[i].optional ? " (optional)" : "", (unsigned long long)brute->ops[i].a);
+}
+
 /* --- mutations --- */
 
-/* Changes a history in one place: shifts a time, swaps two events' times, drops an operation, or
- * duplicates one at another worker. The result may break the grammar; the caller repairs times. */
-static inline void mutate(struct test_history *h, struct lb_random *random, uint32_t span)
+/* Is the operation at this place an invoke and its certain end, with nothing between? */
+static inline bool is_plain_pair(const struct test_history *h, uint32_t log, size_t at)
+{
+    const struct lb_event *e = &h->events[log][at];
+    return at + 1 < h->n[log] && e->type == LB_EV_INVOKE &&
+           (e[1].type == LB_EV_OK || e[1].type == LB_EV_FAIL);
+}
+
+/* Swaps what two operations of a worker did, but not their times. A release that speaks of other
+ * permits than any grant is for the judge to make the best of; the search does not know it. */
+static inline void swap_operations(struct test_history *h, uint32_t log, size_t at)
+{
+    struct lb_event *e = &h->events[log][at];
+    if (!is_plain_pair(h, log, at) || !is_plain_pair(h, log, at + 2) ||
+        e[0].process != e[2].process)
+        return;
+    if (e->op <= LB_OP_WRITE &&
+        (e[0].arg != e[2].arg || ((e[0].flags ^ e[2].flags) & LB_EVF_SHARED) != 0))
+        return;
+    for (size_t i = 0; i < 2; i++) {
+        struct lb_event swap = e[i];
+        uint64_t time = e[i + 2].time_ns;
+        e[i] = e[i + 2];
+        e[i].time_ns = swap.time_ns;
+        e[i + 2] = swap;
+        e[i + 2].time_ns = time;
+    }
+}
+
+/* Another worker does the same as its last deed. What names itself (a ticket, the ids of a put) is
+ * not done twice, nor is a release. */
+static inline void duplicate_operation(struct test_history *h, uint32_t log, size_t at,
+                                       uint32_t other)
+{
+    static const uint64_t can_be = 1u << LB_OP_ACQUIRE | 1u << LB_OP_CLAIM | 1u << LB_OP_COMPLETE |
+                                   1u << LB_OP_FREE | 1u << LB_OP_ERROR;
+    const struct lb_event *e = &h->events[log][at];
+    size_t n = 1;
+    if (e->type != LB_EV_INVOKE || (can_be >> e->op & 1) == 0 || h->n[other] < 2)
+        return;
+    struct lb_event last = *last_event(h, other);
+    while (at + n < h->n[log] && e[n].type == LB_EV_NOTE)
+        n++;
+    if (at + n == h->n[log] || e[n].type != LB_EV_OK || last.type < LB_EV_OK ||
+        last.type > LB_EV_FAIL)
+        return;
+    for (size_t i = 0; i <= n; i++) {
+        struct lb_event copy = e[i];
+        copy.process = last.process;
+        if (copy.time_ns < last.time_ns)
+            copy.time_ns = last.time_ns;
+        add_event(h, other, copy);
+    }
+}
+
+/* Changes a history in one place: shifts times, drops a tail, swaps two operations, or gives one to
+ * another worker as well. */
+static inline void mutate(struct test_history *h, struct lb_random *random, uint32_t span,
+                          bool keep_deeds)
 {
     uint32_t log = below(random, 4);
     if (h->n[log] < 2)
         return;
     size_t at = below(random, (uint32_t)h->n[log]);
     struct lb_event *e = h->events[log];
-    switch (below(random, 4)) {
+    switch (below(random, keep_deeds ? 4 : 6)) {
     case 0: /* shift everything from here on */
         for (uint64_t by = 1 + below(random, span); at < h->n[log]; at++)
             e[at].time_ns += by;
@@ -196,6 +262,12 @@ static inline void mutate(struct test_history *h, struct lb_random *random, uint
         break;
     case 2: /* drop the tail */
         h->n[log] = at;
+        break;
+    case 4:
+        swap_operations(h, log, at);
+        break;
+    case 5:
+        duplicate_operation(h, log, at, (log + 1 + below(random, 3)) % 4);
         break;
     default: /* earlier: everything up to here */
         for (size_t i = 0; i <= at; i++)
@@ -222,6 +294,46 @@ static inline bool tally_is_fair(const struct tally *tally)
            (unsigned long long)tally->n_flipped);
     return tally->n_legal * 50 > tally->n && (tally->n - tally->n_legal) * 100 > tally->n &&
            tally->n_flipped * 2000 > tally->n;
+}
+
+struct shape; /* of histories: each test's own */
+
+/* A model: how histories of it are made, and judged both ways. */
+struct comparison {
+    const char *name;
+    const struct shape *shape;
+    struct test_history *history;
+    uint64_t seed, tick;
+    bool keep_deeds; /* mutations change when things are done, but not what */
+    void (*generate)(const struct shape *shape, struct lb_random *random);
+    bool (*is_asked)(void); /* is the history one that the model speaks of? NULL: all are */
+    bool (*compare)(const struct shape *shape); /* fails, or says whether it is legal */
+};
+
+/* Random histories, and mutations of the legal ones. */
+static inline struct tally compare_histories(const struct comparison *c)
+{
+    struct tally tally = {.name = c->name};
+    struct lb_random random;
+    lb_random_init(&random, c->seed, (uint64_t)(c->name[0] * 256 + c->name[1]));
+    for (uint64_t n = test_histories(100000); tally.n < n;) {
+        c->generate(c->shape, &random);
+        if (c->is_asked != NULL && !c->is_asked())
+            continue;
+        bool legal = c->compare(c->shape);
+        tally.n++;
+        tally.n_legal += legal;
+        for (int i = 0; i < 2 && legal && tally.n < n; i++) {
+            mutate(c->history, &random, (uint32_t)(6 * c->tick), c->keep_deeds);
+            if (c->is_asked != NULL && !c->is_asked())
+                break;
+            legal = c->compare(c->shape);
+            tally.n++;
+            tally.n_legal += legal;
+            tally.n_flipped += !legal;
+        }
+    }
+    return tally;
 }
 
 #endif
