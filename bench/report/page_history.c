@@ -42,6 +42,7 @@ struct drawing {
     size_t n_strips;
     uint32_t *capacity; /* of the resources; NULL: 1 each */
     uint32_t n_capacities;
+    bool is_lease;
 };
 
 static json_t *integer(uint64_t value)
@@ -422,6 +423,7 @@ static int draw(struct drawing *d, json_t *cell, json_t *into)
     return json_object_set_new(into, "events", integer(d->view->n_events)) |
            json_object_set_new(into, "cut_off", json_boolean(d->view->truncated)) |
            json_object_set_new(into, "is_queue", json_boolean(digest->is_queue)) |
+           json_object_set_new(into, "is_lease", json_boolean(d->is_lease)) |
            json_object_set_new(into, "length_ns", integer(d->length_ns)) |
            json_object_set_new(into, "warm_ns", integer(warm_ns)) |
            json_object_set_new(into, "bin_ns", json_real(d->bin_ns)) | put_answers(d, into) |
@@ -445,6 +447,7 @@ int lb_page_history(const char *path, json_t *cell, json_t **ret, struct lb_erro
         rc = lb_page_digest_make(&view, &digest, err);
     if (rc == 0) {
         d.n_capacities = model.n_resources;
+        d.is_lease = model.lease;
         d.length_ns = digest.end_ns > digest.start_ns ? digest.end_ns - digest.start_ns : 1;
         d.bin_ns = (double)d.length_ns / BINS;
         into = json_object();

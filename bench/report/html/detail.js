@@ -274,7 +274,7 @@ LB.strips = function (body, cell) {
     title: h.is_queue ? "Items in hand over time, run " + h.run : "Holds over time, run " + h.run,
     note: "Every one of " + LB.whole(d3.sum(h.strips, function (s) { return s.holds; })) + " holds is in the picture, in slices of " + LB.ns(h.bin_ns) + ", as the holders believed."
       + (h.n_strips > h.strips.length ? " Shown are " + h.strips.length + " of " + h.n_strips + ": those with most overlaps, then the busiest." : ""),
-    key: [["area", h.is_queue ? "items in hand, on average" : "share of the time held, or holders"]].concat(over ? [["cross", h.is_queue ? "an item was handed out twice at once" : "more holders than there may be"]] : []),
+    key: [["area", h.is_queue ? "items in hand, on average" : "share of the time held, or holders"]].concat(over ? [h.is_lease ? ["hollow", "more believe to hold it than may: with leases no violation by itself"] : ["cross", h.is_queue ? "an item was handed out twice at once" : "more holders than there may be"]] : []),
     draw: function (svg, width) {
       var f = LB.frame(svg, width, h.strips.length * 46, [24, 14, 38, 84]), x = d3.scale.linear().domain([0, h.length_ns]).range([0, f.width]);
       LB.shadeFaults(f, x, h);
@@ -285,8 +285,9 @@ LB.strips = function (body, cell) {
         f.g.append("path").attr({ "class": "area", style: "opacity:.45", d: d3.svg.area().interpolate("step-after").x(function (v, k) { return x(k * h.bin_ns); }).y0(top + 34).y1(function (v) { return y(v / 1000); })(s.held_permille.concat(s.held_permille.slice(-1))) });
         f.g.append("path").attr({ "class": "guide", d: "M0," + (top + 34) + "H" + f.width });
         for (var k = 0; k < s.over_bins.length; k += 2) {
-          var mark = LB.cross(f.g, x((s.over_bins[k] + 0.5) * h.bin_ns), top + 4);
-          LB.title(mark, LB.plural(s.over_bins[k + 1], "grant") + " too many");
+          var at = x((s.over_bins[k] + 0.5) * h.bin_ns);
+          var mark = h.is_lease ? f.g.append("circle").attr({ "class": "hollow", cx: at, cy: top + 4, r: 3 }) : LB.cross(f.g, at, top + 4);
+          LB.title(mark, LB.plural(s.over_bins[k + 1], "grant") + " while others believed to hold it");
         }
       });
       LB.timeAxis(f, x, 90, "since the run began", true);
