@@ -98,6 +98,7 @@ static void describe_command(struct lb_report *report, const struct lb_args *arg
     add_option(report, "--arrivals", args->plan.arrivals);
     add_option(report, "--demand", args->plan.demand);
     add_option(report, "--at", args->plan.at);
+    add_option(report, "--after-setup", args->after_setup);
     add_option(report, "--repeat", args->repeat);
     snprintf(number, sizeof number, "%llu", (unsigned long long)report->seed);
     add_option(report, "--seed", number);
@@ -188,6 +189,7 @@ static int run_once(struct lb_conductor *state, struct lb_cell *cell, size_t rou
                                .n_settings = cell->n_settings,
                                .seed = state->report.seed + round,
                                .restart_command = args->restart,
+                               .after_setup = cell->after_setup,
                                .sample_waits = args->costs || state->campaign->sample_waits,
                                .record = !args->no_record,
                                .keep = args->keep};
@@ -398,6 +400,7 @@ static void init_output(struct lb_conductor *state)
                                .color = !args->no_color && lb_terminal_color(STDOUT_FILENO),
                                .charts = args->charts || lb_terminal_is(STDOUT_FILENO),
                                .utf8 = lb_terminal_utf8(),
+                               .terminal = lb_terminal_is(STDOUT_FILENO),
                                .width = lb_terminal_width(STDOUT_FILENO),
                                .err = &state->err};
 }

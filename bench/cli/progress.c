@@ -15,10 +15,53 @@ void lb_progress_init(struct lb_progress_view *view, bool quiet, size_t n_total)
                                       .width = lb_terminal_width(STDERR_FILENO)};
 }
 
+/* What is measured, short: it is what the line is for. Violations first. */
+static void figures(const struct lb_progress_view *view, const struct lb_progress *progress,
+                    char *buf, size_t size)
+{
+    char rate[32], p50[32], p99[32];
+    bool runs = strcmp(progress->phase, "running") == 0;
+    size_t used = 0;
+    if (runs && progress->fraction >= 0)
+        used = (size_t)snprintf(buf, size, "%.0f %%",
+                                (progress->fraction > 1 ? 1 : progress->fraction) * 100);
+    else
+        used = (size_t)snprintf(buf, size, "%s", progress->phase);
+    if (progress->n_overlaps > 0 && used < size)
+        used += (size_t)snprintf(buf + used, size - used, " %llu OVERLAPS",
+                                 (unsigned long long)progress->n_overlaps);
+    if ((runs || strcmp(progress->phase, "warm-up") == 0) && used < size)
+        used += (size_t)snprintf(buf + used, size - used, " %s/s",
+                                 lb_format_count(progress->successes_per_s, rate, sizeof rate));
+    if (view->p99_ns > 0 && used < size)
+        snprintf(buf + used, size - used, " p50 %s p99 %s busy %.0f %%",
+                 lb_format_ns(view->p50_ns, p50, sizeof p50),
+                 lb_format_ns(view->p99_ns, p99, sizeof p99), view->busy_share * 100);
+}
+
+char *lb_progress_line(const struct lb_progress_view *view, const struct lb_progress *progress,
+                       char *buf, size_t size)
+{
+    char names[400], text[200];
+    /* One column less than there are: some terminals wrap when the last one is written. */
+    int room = (int)view->width - 1;
+    figures(view, progress, text, sizeof text);
+    int n = snprintf(names, sizeof names, "[%zu/%zu] %s %s %s", view->n_done + 1, view->n_total,
+                     view->cell->name, view->cell->engine, view->cell->scenario.name);
+    int left = room - (int)strlen(text) - 2; /* ": " */
+    if (n <= left)
+        snprintf(buf, size, "%s: %s", names, text);
+    else if (left > 2)
+        snprintf(buf, size, "%.*s..: %s", left - 2, names, text);
+    else
+        snprintf(buf, size, "%.*s", room, text);
+    return buf;
+}
+
 void lb_progress_show(void *arg, const struct lb_progress *progress)
 {
     struct lb_progress_view *view = arg;
-    char line[512], rate[32];
+    char line[700];
     if (view->quiet || !view->terminal)
         return;
     const struct lb_interval *interval = progress->interval;
@@ -28,28 +71,7 @@ void lb_progress_show(void *arg, const struct lb_progress *progress)
         view->p99_ns = interval->p99_ns;
         view->busy_share = attempts > 0 ? (double)interval->n_refusals / (double)attempts : 0;
     }
-    int n =
-        snprintf(line, sizeof line, "[%zu/%zu] %s %s %s: %s", view->n_done + 1, view->n_total,
-                 view->cell->name, view->cell->engine, view->cell->scenario.name, progress->phase);
-    size_t used = n < 0 ? 0 : (size_t)n;
-    if (progress->fraction >= 0 && used < sizeof line)
-        used += (size_t)snprintf(line + used, sizeof line - used, " %.0f %%",
-                                 (progress->fraction > 1 ? 1 : progress->fraction) * 100);
-    if (progress->n_successes > 0 && used < sizeof line)
-        used += (size_t)snprintf(line + used, sizeof line - used, ", %s/s",
-                                 lb_format_count(progress->successes_per_s, rate, sizeof rate));
-    if (view->p99_ns > 0 && used < sizeof line) {
-        char p50[32], p99[32];
-        used +=
-            (size_t)snprintf(line + used, sizeof line - used, ", p50 %s, p99 %s, %.0f %% busy",
-                             lb_format_ns(view->p50_ns, p50, sizeof p50),
-                             lb_format_ns(view->p99_ns, p99, sizeof p99), view->busy_share * 100);
-    }
-    if (progress->n_overlaps > 0 && used < sizeof line)
-        snprintf(line + used, sizeof line - used, ", %llu overlaps",
-                 (unsigned long long)progress->n_overlaps);
-    /* One column less than there are: some terminals wrap when the last one is written. */
-    fprintf(stderr, "\r\033[K%.*s", (int)view->width - 1, line);
+    fprintf(stderr, "\r\033[K%s", lb_progress_line(view, progress, line, sizeof line));
     fflush(stderr);
 }
 

@@ -16,6 +16,10 @@ struct lb_progress_view {
 void lb_progress_init(struct lb_progress_view *view, bool quiet, size_t n_total);
 /* For lb_run: arg is the view. */
 void lb_progress_show(void *arg, const struct lb_progress *progress);
+/* The line that it draws, less than view->width columns: the figures whole, the names as far as
+ * there is room. Returns buf. */
+char *lb_progress_line(const struct lb_progress_view *view, const struct lb_progress *progress,
+                       char *buf, size_t size);
 /* A run has ended: the line is removed (terminal), or what it came to is printed. */
 void lb_progress_done(struct lb_progress_view *view, const struct lb_cell *cell);
 void lb_progress_clear(const struct lb_progress_view *view);

@@ -8,6 +8,7 @@
 #include "nearest.h"
 #include "sweep.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -388,6 +389,31 @@ static int select_settings(struct lb_selection *selection, const struct lb_args 
     return 0;
 }
 
+static int read_after_setup(struct lb_selection *selection, const char *path, struct lb_error *err)
+{
+    enum { LARGEST = 1 << 16 };
+    char *text = malloc(LARGEST);
+    FILE *file = fopen(path, "re");
+    int rc = text == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory")
+             : file == NULL
+                 ? lb_fail(err, LB_E_FILE, "option --after-setup: %s: %s", path, strerror(errno))
+                 : 0;
+    size_t n = rc == 0 ? fread(text, 1, LARGEST, file) : 0;
+    if (rc == 0 && (ferror(file) || n == LARGEST || memchr(text, '\0', n) != NULL))
+        rc = lb_fail(err, LB_E_FILE, "option --after-setup: %s: not a file of SQL below 64 KiB",
+                     path);
+    if (rc == 0)
+        rc = lb_words_add(&selection->texts, text, n, err);
+    if (rc == 0) {
+        selection->after_setup = selection->texts.words[selection->texts.n - 1];
+        selection->after_setup_path = path; /* of args, which outlive the selection */
+    }
+    if (file != NULL)
+        fclose(file);
+    free(text);
+    return rc;
+}
+
 int lb_select(struct lb_selection *selection, const struct lb_args *args,
               const struct lb_select_defaults *defaults, struct lb_error *err)
 {
@@ -401,6 +427,8 @@ int lb_select(struct lb_selection *selection, const struct lb_args *args,
         rc = select_scenarios(selection, args, defaults, err);
     if (rc == 0)
         rc = select_settings(selection, args, err);
+    if (rc == 0 && args->after_setup != NULL)
+        rc = read_after_setup(selection, args->after_setup, err);
     return rc;
 }
 
@@ -488,6 +516,8 @@ static int add_cell(struct lb_selection *selection, const struct lb_protocol *pr
     cell->strategy_path = protocol->path;
     cell->scenario = question->scenario;
     cell->scenario_path = question->path;
+    cell->after_setup = strategy->no_database ? NULL : selection->after_setup;
+    cell->after_setup_path = selection->after_setup_path;
     cell->target = strategy->no_database ? NULL : &place->target;
     cell->file = strategy->no_database ? NULL : file_for(protocol, place->target.db);
     snprintf(cell->engine, sizeof cell->engine, "%s",

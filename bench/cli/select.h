@@ -36,7 +36,8 @@ struct lb_selection {
     size_t n_questions;
     struct lb_setting *settings; /* --opt */
     size_t n_settings;
-    struct lb_words texts; /* what the others borrow */
+    const char *after_setup, *after_setup_path; /* text of --after-setup; NULL: none */
+    struct lb_words texts;                      /* what the others borrow */
 };
 
 /* What a command selects where the user does not say. */

@@ -69,10 +69,11 @@ static json_t *cell_plan(const struct lb_cell *cell)
     for (size_t i = 0; i < cell->n_settings; i++)
         json_object_set_new(options, cell->settings[i].name, json_string(cell->settings[i].value));
     const char *sql = cell->file != NULL ? lb_file_text(cell->file) : "";
-    return json_pack("{s:s, s:s, s:s, s:s, s:I, s:o, s:o}", "strategy", cell->name, "engine",
-                     cell->engine, "target", cell->target != NULL ? cell->target->label : "",
-                     "scenario", cell->scenario.name, "statements",
-                     (json_int_t)crc_of(sql, strlen(sql)), "options", options, "config", config);
+    return json_pack(
+        "{s:s, s:s, s:s, s:s, s:I, s:s, s:o, s:o}", "strategy", cell->name, "engine", cell->engine,
+        "target", cell->target != NULL ? cell->target->label : "", "scenario", cell->scenario.name,
+        "statements", (json_int_t)crc_of(sql, strlen(sql)), "after-setup",
+        cell->after_setup != NULL ? cell->after_setup : "", "options", options, "config", config);
 }
 
 static json_t *make_plan(const struct lb_report *report)

@@ -396,6 +396,8 @@ static json_t *cell_json(const struct lb_report *report, const struct lb_cell *c
         put_text(&options, cell->settings[i].name, cell->settings[i].value);
     put(&object, "options", object_end(&options));
     put(&object, "config", config_json(&cell->scenario));
+    put(&object, "after_setup",
+        cell->after_setup != NULL ? json_string(cell->after_setup) : json_null());
     put_text(&object, "verdict", lb_standing_name(lb_cell_standing(cell)));
     const char *reason = cell->state == LB_CELL_FAILED ? cell->error.message : cell->reason;
     put(&object, "reason", reason[0] != '\0' ? json_string(reason) : json_null());

@@ -27,9 +27,11 @@ struct lb_cell {
     char name[96];                      /* the strategy's, "[options]" if they are part of it */
     const char *strategy_path;          /* as -s takes it: name or file. Borrowed */
     const char *scenario_path;          /* as -S takes it. Borrowed */
-    char engine[32];                    /* "postgres"; "postgres:2" for a second target of it */
-    struct lb_scenario scenario;        /* as run: file, then flags */
-    struct lb_setting *settings;        /* owned array of borrowed texts */
+    const char *after_setup;            /* text of --after-setup; NULL: none. Borrowed */
+    const char *after_setup_path;
+    char engine[32];             /* "postgres"; "postgres:2" for a second target of it */
+    struct lb_scenario scenario; /* as run: file, then flags */
+    struct lb_setting *settings; /* owned array of borrowed texts */
     size_t n_settings;
     bool is_explored; /* not stressed: the scenario is but a name */
     enum lb_cell_state state;
@@ -143,6 +145,7 @@ struct lb_sink_state {
     bool color;     /* escape sequences are welcome */
     bool charts;    /* small charts are welcome: a terminal, or asked for */
     bool utf8;      /* charts may be drawn with more than ASCII */
+    bool terminal;  /* tables are to fit its width */
     unsigned width; /* columns */
     size_t n_lines, n_not_ok;
     bool is_done; /* tap: no more lines, after Bail out! or 1..0 */

@@ -78,6 +78,10 @@ char *lb_reproduce(const struct lb_cell *cell, const struct lb_outcome *run, cha
         lb_command_add(buf, size, "--opt");
         lb_command_add(buf, size, setting);
     }
+    if (cell->after_setup != NULL) {
+        lb_command_add(buf, size, "--after-setup");
+        lb_command_add(buf, size, cell->after_setup_path);
+    }
     snprintf(number, sizeof number, "%llu", (unsigned long long)run->seed);
     lb_command_add(buf, size, "--seed");
     lb_command_add(buf, size, number);

@@ -286,6 +286,10 @@ size_t lb_stored_differences(const struct lb_stored *base_result, const struct l
                     json_object_get(new->json, "config"));
     collect_objects(&c, "opt", json_object_get(base->json, "options"),
                     json_object_get(new->json, "options"));
+    const json_t *before = json_object_get(base->json, "after_setup");
+    const json_t *now = json_object_get(new->json, "after_setup");
+    collect(&c, "", "after-setup", json_is_null(before) ? NULL : before,
+            json_is_null(now) ? NULL : now);
     if (base->n_runs > 0 && new->n_runs > 0) /* only a run knows them */
         collect_objects(&c, "setting", json_object_get(first_run(base), "server_settings"),
                         json_object_get(first_run(new), "server_settings"));

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_COLUMNS = 24 };
+
 struct lb_table {
     const struct lb_column *columns;
     size_t n_columns, n_cells, room;
@@ -14,6 +16,7 @@ struct lb_table {
         enum lb_ink ink;
     } * cells;
     bool out_of_memory;
+    bool hidden[MOST_COLUMNS];
 };
 
 struct lb_table *lb_table_new(const struct lb_column *columns, size_t n_columns)
@@ -89,12 +92,9 @@ static void print_field(FILE *out, const char *text, enum lb_ink ink, size_t wid
         fprintf(out, "%*s", padding, "");
 }
 
-int lb_table_print(const struct lb_table *table, FILE *out, bool color)
+static void measure(const struct lb_table *table, size_t *width)
 {
-    enum { MOST = 24 };
-    size_t width[MOST], n = table->n_columns;
-    if (table->out_of_memory || n == 0 || n > MOST)
-        return -1;
+    size_t n = table->n_columns;
     for (size_t c = 0; c < n; c++)
         width[c] = width_of(table->columns[c].title);
     for (size_t i = 0; i < table->n_cells; i++) {
@@ -102,10 +102,44 @@ int lb_table_print(const struct lb_table *table, FILE *out, bool color)
         if (own > width[i % n])
             width[i % n] = own;
     }
+}
+
+char *lb_table_fit(struct lb_table *table, unsigned columns, const char *const *order, char *buf,
+                   size_t size)
+{
+    size_t width[MOST_COLUMNS], total = 0, used = 0;
+    buf[0] = '\0';
+    if (table->n_columns > MOST_COLUMNS)
+        return buf;
+    measure(table, width);
+    for (size_t c = 0; c < table->n_columns; c++)
+        total += width[c] + (c > 0 && width[c] > 0 ? 2 : 0);
+    for (; *order != NULL && total > columns; order++)
+        for (size_t c = 1; c < table->n_columns; c++) {
+            if (table->hidden[c] || width[c] == 0 || strcmp(table->columns[c].title, *order) != 0)
+                continue;
+            table->hidden[c] = true;
+            total -= width[c] + 2;
+            if ((*order)[0] != '\0' && used < size)
+                used +=
+                    (size_t)snprintf(buf + used, size - used, "%s%s", used > 0 ? ", " : "", *order);
+        }
+    return buf;
+}
+
+int lb_table_print(const struct lb_table *table, FILE *out, bool color)
+{
+    size_t width[MOST_COLUMNS], n = table->n_columns;
+    if (table->out_of_memory || n == 0 || n > MOST_COLUMNS)
+        return -1;
+    measure(table, width);
     size_t n_titled = n;
-    while (n_titled > 1 && table->columns[n_titled - 1].title[0] == '\0')
+    while (n_titled > 1 &&
+           (table->columns[n_titled - 1].title[0] == '\0' || table->hidden[n_titled - 1]))
         n_titled--;
     for (size_t c = 0; c < n_titled; c++) {
+        if (table->hidden[c])
+            continue;
         fputs(c > 0 ? "  " : "", out);
         print_field(out, table->columns[c].title, LB_INK_DIM, width[c], table->columns[c].right,
                     c + 1 == n_titled, color);
@@ -114,9 +148,11 @@ int lb_table_print(const struct lb_table *table, FILE *out, bool color)
     for (size_t first = 0; first + n <= table->n_cells; first += n) {
         const struct entry *row = table->cells + first;
         size_t used = n;
-        while (used > 1 && row[used - 1].text[0] == '\0') /* no blanks at the end of a line */
-            used--;
+        while (used > 1 && (row[used - 1].text[0] == '\0' || table->hidden[used - 1]))
+            used--; /* no blanks at the end of a line */
         for (size_t c = 0; c < used; c++) {
+            if (table->hidden[c])
+                continue;
             fputs(c > 0 ? "  " : "", out);
             print_field(out, row[c].text, row[c].ink, width[c], table->columns[c].right,
                         c + 1 == used, color);
@@ -171,4 +207,12 @@ void lb_markdown_cell(FILE *out, const char *text)
     fputs("| ", out);
     lb_markdown_text(out, text);
     fputc(' ', out);
+}
+
+void lb_print_hidden(FILE *out, const char *titles, unsigned width)
+{
+    char text[300];
+    snprintf(text, sizeof text, "(no room for %s: use a wider terminal, or --format json)", titles);
+    if (titles[0] != '\0')
+        lb_print_wrapped(out, text, 0, width);
 }

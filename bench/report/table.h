@@ -21,8 +21,15 @@ void lb_table_free(struct lb_table *table);
 /* Adds the next cell, row by row; text is copied. Out of memory is remembered: see lb_table_print.
  */
 void lb_table_add(struct lb_table *table, const char *text, enum lb_ink ink);
+/* Hides columns, by their titles in this order, until the table is at most so wide; never the
+ * first. Returns buf with the titles of what was hidden, "" if all fits. */
+char *lb_table_fit(struct lb_table *table, unsigned columns, const char *const *order, char *buf,
+                   size_t size);
 /* Writes it, two blanks between the columns, no trailing blanks; -1 if memory ran out. */
 int lb_table_print(const struct lb_table *table, FILE *out, bool color);
+
+/* Under a table: what lb_table_fit hid, unless that is nothing. */
+void lb_print_hidden(FILE *out, const char *titles, unsigned width);
 
 /* text in ink, or plain if not color. */
 void lb_print_ink(FILE *out, const char *text, enum lb_ink ink, bool color);

@@ -309,8 +309,14 @@ static void print_scenario(struct lb_sink_state *state, const struct lb_cell *fi
     print_keys(state, &first->scenario, first);
     for (size_t i = 0; i < n; i++)
         add_row(table, &layout, &rows[i], best, state);
+    /* Files and pipes get all of it; on a terminal lines that wrap are no table. */
+    static const char *const least[] = {"", "fair", "cpu", "p95", "max", "tries", "engine", NULL};
+    char hidden[100] = "";
+    if (state->terminal)
+        lb_table_fit(table, state->width, least, hidden, sizeof hidden);
     if (lb_table_print(table, state->out, state->color) != 0)
         state->rc = lb_fail(state->err, LB_E_MEMORY, "out of memory");
+    lb_print_hidden(state->out, hidden, state->width);
 out:
     lb_table_free(table);
     free(rows);

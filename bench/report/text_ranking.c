@@ -76,8 +76,13 @@ static int print(const struct lb_sink_state *state, const struct lb_ranking *ran
     }
     char text[300];
     fputs("\nIs the order more than noise?\n", state->out);
+    static const char *const least[] = {"of", "p", "engine", "success/s", NULL};
+    char hidden[100] = "";
+    if (state->terminal)
+        lb_table_fit(table, state->width, least, hidden, sizeof hidden);
     int rc = lb_table_print(table, state->out, state->color);
     lb_table_free(table);
+    lb_print_hidden(state->out, hidden, state->width);
     snprintf(text, sizeof text,
              "Medians of the runs and ratios to the reference, the fastest that held, with %.0f %% "
              "intervals; p: exact Mann-Whitney, corrected (Holm) for %zu comparison%s; equivalent: "

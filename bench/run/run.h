@@ -25,6 +25,7 @@ struct lb_run_plan {
     const struct lb_setting *settings; /* --opt */
     size_t n_settings;
     uint64_t seed;
+    const char *after_setup;     /* SQL that is run once the tables are there; NULL: none */
     const char *restart_command; /* fault restart: stops and starts the server; NULL: not given */
     const char *history_path;    /* keep the history there; NULL: a temporary file */
     bool sample_waits;           /* what sessions wait for, where the engine tells */

@@ -231,6 +231,14 @@ int lb_run_set_up(struct lb_active_run *run, struct lb_error *err)
     if (rc < 0)
         return rc;
     run->is_set_up = true;
+    if (request->after_setup != NULL && run->has_control) {
+        rc = request->target->db->run(run->control.conn, request->after_setup, err);
+        if (rc < 0)
+            return lb_fail_prefix(err, "--after-setup");
+        if (rc > LB_OK)
+            return lb_fail(err, LB_E_ENV, "--after-setup was refused: %s %s", lb_answer_name(rc),
+                           lb_conn_head(run->control.conn)->message);
+    }
     bool guard = scenario->guard && scenario->shape == LB_LOCK && run->has_control;
     if (guard && (rc = lb_guard_setup(&run->control, run->plan.n_resources, err)) != 0)
         return rc;

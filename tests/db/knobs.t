@@ -55,6 +55,39 @@ for my $wrong (['--locked-ahead', '200'], ['--locked-ahead', '10'], ['--dead-row
     like($err, qr/locked-ahead: from 20 to the backlog|not with processes/, '... and why');
 }
 
+# --- durability is the target's, and the server says so.
+for my $case (['sqlite:?synchronous=off', 'synchronous', 'off'], ['sqlite:?synchronous=full', 'synchronous', 'full'],
+    ['sqlite:?journal=delete', 'journal_mode', 'delete'],
+    defined $postgres ? ["$postgres&options=-c%20synchronous_commit%3Doff", 'synchronous_commit', 'off'] : ()) {
+    my ($uri, $fact, $value) = @$case;
+    ($status, $out, $err) = lockbench('run', '-s', 'lock-row', '-d', $uri, '--duration', '50ms', '--warmup', '0', '--quiet',
+        '--format', 'json');
+    is(eval { decode_json($out)->{cells}[0]{runs}[0]{server_settings}{$fact} }, $value, "durability: $fact=$value") or diag $err;
+}
+
+# --- statements after the set-up: the server has what they made, and the result tells them.
+my @setup = ('run', '-s', 'lock-row', '--duration', '50ms', '--warmup', '0', '--quiet', '--format', 'json', '--after-setup');
+($status, undef, $err) = lockbench(@setup, spew('wrong.sql', "CREATE INDEX extra ON no_such_table (owner);\n"));
+is($status, 3, 'after-setup: a mistake');
+like($err, qr/--after-setup: .*no_such_table/, '... and the engine\'s reason');
+($status, undef, $err) = lockbench(@setup, scratch() . '/none.sql');
+is($status, 2, 'after-setup: no such file');
+like($err, qr/option --after-setup: \S+none\.sql: No such file/, '... and which');
+SKIP: {
+    skip 'LB_TEST_URIS names no PostgreSQL', 4 if !defined $postgres;
+    my $psql = sub { return scalar `psql -XAtq -c "$_[0]" '$postgres' 2>&1` };
+    my $tune = spew('tune.sql', "ALTER TABLE TABLE_NAME SET (fillfactor = 37); CREATE INDEX knob_extra ON TABLE_NAME (name);\n");
+    my ($table) = slurp("$ENV{LB_SOURCE}/sql/lock-row/postgres.sql") =~ /CREATE TABLE (\w+)/;
+    $tune = spew('tune.sql', slurp($tune) =~ s/TABLE_NAME/$table/gr);
+    ($status, $out, $err) = lockbench(@setup, $tune, '-d', $postgres, '--keep');
+    is($status, 0, 'after-setup: PostgreSQL') or diag $err;
+    my $json = eval { decode_json($out)->{cells}[0] } // {};
+    is($json->{after_setup}, slurp($tune), '... and the result has the text');
+    like($json->{reproduce}, qr/ --after-setup \S+tune\.sql /, '... and the command the file');
+    is($psql->("SELECT array_to_string(reloptions, ',') FROM pg_class WHERE relname = '$table' AND reloptions IS NOT NULL LIMIT 1"),
+        "fillfactor=37\n", '... and the server the fillfactor');
+}
+
 # --- locked rows: SKIP LOCKED claims what is not locked, and the rest once it is free: nothing is lost.
 my @drain = ('-S', 'drain', '--workers', '2', '--backlog', '150', '--quiet', '--format', 'json');
 for my $uri (grep { defined } $postgres, $mariadb) {
