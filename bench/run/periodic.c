@@ -4,7 +4,8 @@
  * Judged from the history alone, so that neither a slow machine nor anybody's clock makes a
  * violation. A grant took effect at some time between its invoke and its ok:
  *   twice   two grants whose times are certainly less than a period apart, and the first one's node
- *           did not die in its run (a dead node's run is to be picked up)
+ *           neither died in its run nor outlived its lease (both are to be picked up: nobody can
+ *           tell a dead node from a slow one)
  *   missed  somebody asked, a whole period after the job was due at the latest, and was refused;
  *           nobody else had been granted it in between. Due is a period after the grant before, not
  *           before its release, and a lease after it where its node died or is not known to have
@@ -35,7 +36,7 @@ struct tries {
 };
 
 struct tally {
-    uint64_t n_runs, n_twice, n_missed, n_dead, n_picked_up, max_pick_up_ns;
+    uint64_t n_runs, n_twice, n_missed, n_dead, n_outlived, n_picked_up, max_pick_up_ns;
     struct attempt first, second; /* of the first two runs in one period */
     uint64_t missed_at_ns;        /* the first refusal that told of a miss */
 };
@@ -133,14 +134,25 @@ static uint64_t due_after(const struct attempt *grant, const struct lb_scenario 
     return due + CLOCKS_NS;
 }
 
-static void judge_pair(const struct attempt *a, const struct attempt *b, uint64_t period_ns,
-                       struct tally *tally)
+/* May the lease of a have been over, unreleased, when b was granted? */
+static bool may_be_pick_up(const struct attempt *a, const struct attempt *b, uint64_t ttl_ns)
+{
+    uint64_t over = a->low + ttl_ns;
+    return a->end_ns > over && b->high + CLOCKS_NS > over;
+}
+
+static void judge_pair(const struct attempt *a, const struct attempt *b,
+                       const struct lb_scenario *scenario, struct tally *tally)
 {
     uint64_t apart = b->high - a->low;
     if (a->high - b->low > apart && a->high > b->low)
         apart = a->high - b->low;
-    if (a->is_dead || a->is_unknown || b->is_unknown || apart + CLOCKS_NS >= period_ns)
+    if (a->is_dead || a->is_unknown || b->is_unknown || apart + CLOCKS_NS >= scenario->period_ns)
         return;
+    if (may_be_pick_up(a, b, scenario->ttl_ns)) {
+        tally->n_outlived++;
+        return;
+    }
     if (tally->n_twice++ == 0) {
         tally->first = *a;
         tally->second = *b;
@@ -164,7 +176,7 @@ static void judge_resource(const struct attempt *tries, size_t n, uint64_t start
         const struct attempt *t = &tries[i];
         if (t->is_grant) {
             if (last != NULL)
-                judge_pair(last, t, period_ns, tally);
+                judge_pair(last, t, scenario, tally);
             if (last != NULL && last->is_dead) {
                 tally->n_picked_up++;
                 uint64_t took = t->high - last->high;
@@ -191,7 +203,7 @@ static void judge_resource(const struct attempt *tries, size_t n, uint64_t start
 static void tell(const struct tally *tally, const struct lb_scenario *scenario, uint64_t start_ns,
                  struct lb_proof *proof)
 {
-    char period[32], example[160] = "", dead[120] = "", a[32], b[32];
+    char period[32], example[160] = "", dead[120] = "", slow[80] = "", a[32], b[32];
     bool broken = tally->n_twice > 0 || tally->n_missed > 0;
     proof->verdict = broken ? LB_V_VIOLATED : tally->n_runs < 2 ? LB_V_NOT_TESTED : LB_V_HELD;
     const char *head = broken                        ? "not one run in each period"
@@ -209,13 +221,16 @@ static void tell(const struct tally *tally, const struct lb_scenario *scenario, 
                  "; %llu nodes died in their run, %llu of these runs were picked up, within %s",
                  (unsigned long long)tally->n_dead, (unsigned long long)tally->n_picked_up,
                  lb_format_ns(tally->max_pick_up_ns, a, sizeof a));
+    if (tally->n_outlived > 0)
+        snprintf(slow, sizeof slow, "; %llu nodes outlived their lease and were succeeded",
+                 (unsigned long long)tally->n_outlived);
     snprintf(proof->text, sizeof proof->text,
              "%s: %llu runs of a job with a period of %s; %llu times twice in one period, %llu "
-             "periods missed%s%s",
+             "periods missed%s%s%s",
              head, (unsigned long long)tally->n_runs,
              lb_format_ns(scenario->period_ns, period, sizeof period),
-             (unsigned long long)tally->n_twice, (unsigned long long)tally->n_missed, example,
-             dead);
+             (unsigned long long)tally->n_twice, (unsigned long long)tally->n_missed, example, dead,
+             slow);
 }
 
 int lb_periodic_prove(const struct lb_history_view *view, uint64_t start_ns,
