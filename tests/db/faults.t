@@ -101,6 +101,10 @@ for my $engine (sort keys %engine) {
             '--ttl', '150ms', '--duration', '0', '--progress-bound', '0', '--guard');
         $runs{pause} = begin('pause', $engine, @lease, @pause);
         $runs{harm} = begin('pause, as published', $engine, @article, @pause);
+        # Whose lock a release ended is certain only up to the first double hold, so one zombie has to
+        # do. Its successor waits for it, and must not outlive its own lease: that one is long.
+        $runs{unowned} = begin('one zombie, as published', $engine, @article, '--ttl', '1s', '--fault', 'pause',
+            '--fault-length', '1100ms', '--fault-count', 1, '--duration', '8s', '--guard');
         $runs{version} = begin('pause, no clock', $engine, '-s', 'lease-version', @lease[2 .. $#lease], @pause);
         # Of different items: these pauses need not end before the next begins.
         my @queue = ('-S', 'steady', '--put-interval', '100ms', @pause[0 .. $#pause - 1], '--workers', '8',
@@ -164,7 +168,8 @@ for my $engine (sort keys %engine) {
         ($guarantees, $run) = end($runs{harm}, 1);
         is($run->{faults}, $zombie, "$engine: pause, as published: all were placed");
         cmp_ok($run->{guard_lost_updates}, '>=', $zombie, "$engine: pause, as published: each lost somebody's write");
-        is(verdict($guarantees, 'owner-release'), 'violated', "$engine: pause, as published: owner-release");
+        ($guarantees) = end($runs{unowned}, 1);
+        is(verdict($guarantees, 'owner-release'), 'violated', "$engine: one zombie, as published: owner-release");
     }
 
     # --- queues ---
@@ -235,7 +240,7 @@ for my $engine (sort keys %engine) {
         ($guarantees, $run) = end(begin('blocker', $engine, @lease, @blocker), 0);
         cmp_ok($run->{faults}, '>=', 3, "$engine: blocker: there were faults");
         my @wait = ('-S', 'blocker', '--ttl', '200ms', '--fault-length', '500ms', '--fault-count', '2', '--duration', '0');
-        (undef, my $now) = end(begin('blocker, now()', $engine, '-s', 'lease-now', @wait), 0);
+        (undef, my $now) = end(begin('blocker, now()', $engine, '-s', 'lease-now', @wait), 1);
         cmp_ok($now->{measures}{lease_overlaps_uncut}, '>', 0, "$engine: blocker: granted when it was over, two believe");
         (undef, my $safe) = end(begin('blocker, clock after it', $engine, '-s', 'lease-update-safe', @wait), 0);
         is($safe->{measures}{lease_overlaps_uncut}, 0, "$engine: blocker: the repaired twin's lease is worth its length");
