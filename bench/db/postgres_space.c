@@ -94,8 +94,9 @@ static void ignore_notice(void *arg, const char *message)
 /* libpq's reason without the password, whatever it quotes. */
 static int fail_connect(PGconn *pg, const char *password, struct lb_error *err)
 {
+    const char *reason = pg != NULL ? PQerrorMessage(pg) : "out of memory";
     lb_fail(err, LB_E_ENV, "cannot connect to PostgreSQL: %s",
-            pg != NULL ? PQerrorMessage(pg) : "out of memory");
+            reason[0] != '\0' ? reason : "no answer within connect_timeout");
     bool is_secret = password != NULL && strlen(password) > 2; /* shorter ones are in any text */
     for (char *at = err->message; is_secret && (at = strstr(at, password)) != NULL;)
         for (size_t i = 0; password[i] != '\0'; i++)

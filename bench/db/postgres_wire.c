@@ -14,7 +14,8 @@ PGconn *lb_pg_wire_connect(const char *const *keys, const char *const *values, u
         return PQconnectdbParams(keys, values, 0);
     PGconn *pg = PQconnectStartParams(keys, values, 0);
     PostgresPollingStatusType state = PGRES_POLLING_WRITING;
-    uint64_t deadline_ns = lb_now_ns() + timeout_s * UINT64_C(1000000000);
+    uint64_t deadline_ns =
+        timeout_s > 0 ? lb_now_ns() + timeout_s * UINT64_C(1000000000) : UINT64_MAX;
     while (pg != NULL && PQstatus(pg) != CONNECTION_BAD && state != PGRES_POLLING_OK &&
            state != PGRES_POLLING_FAILED) {
         if (!lb_carrier_wait_once(PQsocket(pg), state == PGRES_POLLING_WRITING, deadline_ns))

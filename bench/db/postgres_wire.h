@@ -11,7 +11,7 @@
 
 #include <libpq-fe.h>
 
-/* As PQconnectdbParams. timeout_s: in a fiber, where libpq keeps no time. */
+/* As PQconnectdbParams. timeout_s: in a fiber, where libpq keeps no time; 0: none. */
 PGconn *lb_pg_wire_connect(const char *const *keys, const char *const *values, unsigned timeout_s);
 
 /* As PQgetResult. watch: of the connection's socket; NULL: it is rarely waited for. */
