@@ -63,20 +63,35 @@ static const char *plural(double n)
     return n > 0.5 && n < 1.5 ? "" : "s";
 }
 
-/* What N workers carry. The curve's value; the points measured at N are beside it in the table. */
+/* Mean throughput of the valid runs with n workers; 0: none. */
+static double measured_at(const struct lb_plan *plan, uint64_t n)
+{
+    double sum = 0, count = 0;
+    for (size_t i = 0; i < plan->n_points; i++)
+        if (plan->points[i].valid && plan->points[i].workers == n) {
+            sum += plan->points[i].run->successes_per_s;
+            count++;
+        }
+    return count > 0 ? sum / count : 0;
+}
+
+/* What N workers carry: the curve's value, and beside it what was measured there. */
 static void answer_carry(struct lb_plan *plan)
 {
     struct lb_estimate rate;
     struct lb_error err;
-    char text[32], range[80];
-    double n = (double)plan->at;
+    char text[32], range[80], measured[64] = "";
+    double n = (double)plan->at, mean = measured_at(plan, plan->at);
     if (lb_usl_predict(&plan->fit, n, &rate, &err) != 0) {
-        add(plan, "carry", LB_PLAN_REFUSED, "%s", err.message);
+        add(plan, "carry", LB_PLAN_REFUSED, "%s.", err.message);
         return;
     }
-    give(add(plan, "carry", LB_PLAN_ANSWERED, "%.0f worker%s carr%s %s/s (95 %%: %s).", n,
+    if (mean > 0)
+        snprintf(measured, sizeof measured, "; measured there: %s/s",
+                 lb_format_count(mean, text, sizeof text));
+    give(add(plan, "carry", LB_PLAN_ANSWERED, "%.0f worker%s carr%s %s/s (95 %%: %s)%s.", n,
              plural(n), n > 1 ? "y" : "ies", lb_format_count(rate.value, text, sizeof text),
-             rates(&rate, range, sizeof range)),
+             rates(&rate, range, sizeof range), measured),
          &rate);
 }
 
