@@ -273,10 +273,15 @@ int lb_ordinary_put(struct lb_actor *actor, int64_t first, uint32_t n, const cha
     struct lb_section_result result;
     struct lb_bag bag;
     fill_class(&bag, actor);
-    bag.value[LB_SLOT_ID] = lb_int(first);
-    bag.value[LB_SLOT_N] = lb_int(n);
     set_text(&bag, LB_SLOT_PAYLOAD, payload);
-    return lb_runner_section(&actor->runner, LB_S_PUT, &bag, false, NULL, NULL, &result, err);
+    uint32_t each = actor->plan->program->puts_one ? 1 : n;
+    int r = LB_OK;
+    for (uint32_t done = 0; done < n && r == LB_OK; done += each) {
+        bag.value[LB_SLOT_ID] = lb_int(first + done);
+        bag.value[LB_SLOT_N] = lb_int(each);
+        r = lb_runner_section(&actor->runner, LB_S_PUT, &bag, false, NULL, NULL, &result, err);
+    }
+    return r;
 }
 
 /* Where a claim's rows go. */

@@ -606,6 +606,25 @@ static int build_sections(struct building *b)
     return 0;
 }
 
+/* What is put must be what is claimed: an item's number comes from :id. Without :n the section puts
+ * one item, and is run once for each. */
+static int check_put(struct building *b)
+{
+    struct lb_program *program = b->program;
+    const struct lb_section *put = &program->sections[LB_S_PUT];
+    bool has_id = false, has_n = false;
+    for (size_t k = 0; k < put->n_statements; k++)
+        for (size_t i = 0; i < put->statements[k].n_params; i++) {
+            has_id |= put->statements[k].param_slot[i] == LB_SLOT_ID;
+            has_n |= put->statements[k].param_slot[i] == LB_SLOT_N;
+        }
+    program->puts_one = !has_n;
+    if (!put->present || has_id)
+        return 0;
+    return lb_file_fail(b->file, put->line, b->err,
+                        "section put does not use :id, the number of the item that it puts");
+}
+
 static int keep_statements(struct building *b)
 {
     struct lb_program *program = b->program;
@@ -619,7 +638,7 @@ static int keep_statements(struct building *b)
         program->sections[i].statements = kept;
         kept += program->sections[i].n_statements;
     }
-    return 0;
+    return check_put(b);
 }
 
 static int build(struct building *b, const struct lb_option *options,

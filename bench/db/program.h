@@ -139,6 +139,7 @@ struct lb_program {
     const char *origin; /* the file, for messages */
     uint32_t carries;   /* bit per slot: a column of that name is wanted by a later statement */
     uint32_t uses;      /* bit per fixed slot: some statement has it as parameter */
+    bool puts_one;      /* put has no :n: it is run for each item */
     uint64_t needs;     /* enum lb_cap bits of the file and of the chosen sections */
     const struct lb_setting *settings; /* the options as resolved, in declared order */
     size_t n_settings;

@@ -57,6 +57,18 @@ my $setup = spew('setup.sql', "-- strategy: bad\n-- shape: lock\n-- name: setup\
 is($status, 2, 'a setup that is rejected: exit status');
 like($err, qr/\Q$setup\E:4: /, 'with its line');
 
+# --- a put of one item at a time, and one of items of its own ---
+my $one = spew('one-by-one.sql', slurp(good_queue()) =~ s/good-queue/one-by-one/r
+    =~ s/(-- name: put\n).*?(?=-- name: claim)/$1INSERT INTO good_queue (id, payload) VALUES (:id, :payload);\n/sr);
+($status, $out, $err) = lockbench('verify', '-s', $one, '--backlog', '300', '--quiet');
+is($status, 0, 'a put without :n is run for each item') or diag $out, $err;
+like($out, qr/^ok \d+ - one-by-one sqlite drain no-loss\n(?:  .*\n)*?  tested: 300\n/m, 'and none is lost');
+my $own = spew('own-ids.sql', slurp($one) =~ s/one-by-one/own-ids/r
+    =~ s/\(id, payload\) VALUES \(:id, :payload\)/(payload) VALUES (:payload)/r);
+($status, $out, $err) = lockbench('verify', '-s', $own);
+is($status, 2, 'a put without :id is refused');
+like($err, qr/\Q$own\E:7: section put does not use :id/, 'with its line and the reason');
+
 # --- examples ---
 my %scenario = ('semaphore' => 'limited', 'readers-writer' => 'readers-writers');
 my @examples = glob "$source/examples/*.sql";

@@ -334,6 +334,30 @@ static void all_rows_can_be_locked(void **state)
     must(f, f->b, sql[0]);
 }
 
+/* The function is called for every row that is scanned, and a sort comes before the LIMIT. */
+static void a_lock_in_where_locks_every_row_scanned(void **state)
+{
+    struct fixture *f = *state;
+    must(f, f->a,
+         "CREATE TABLE job AS SELECT i AS id, -i AS rank FROM generate_series(1, 1000) AS i");
+    assert_int_equal(query_int(f, f->a,
+                               "SELECT count(*) FROM (SELECT id FROM job WHERE "
+                               "pg_try_advisory_lock(4711, id) ORDER BY rank LIMIT 1) AS one"),
+                     1);
+    static const char count[] = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND "
+                                "classid = 4711 AND pid = pg_backend_pid()";
+    assert_int_equal(query_int(f, f->a, count), 1000);
+    /* In an index's order it is called for one row after the other, until one is enough. */
+    must(f, f->a, "CREATE INDEX job_rank ON job (rank)");
+    must(f, f->a, "ANALYZE job");
+    must(f, f->a, "SET enable_seqscan = off");
+    assert_int_equal(query_int(f, f->b,
+                               "SELECT count(*) FROM (SELECT id FROM job WHERE rank < 0 AND "
+                               "pg_try_advisory_lock(4712, id) ORDER BY rank LIMIT 1) AS one"),
+                     1);
+    must(f, f->a, "SELECT pg_advisory_unlock_all()");
+}
+
 static void advisory_locks_block_and_are_seen(void **state)
 {
     struct fixture *f = *state;
@@ -366,6 +390,7 @@ int main(void)
         each(cancelling_an_idle_session_does_no_harm, NULL),
         each(a_deadlock_has_one_victim, "postgres mariadb"),
         each(a_stale_snapshot_is_a_conflict, "postgres"),
+        each(a_lock_in_where_locks_every_row_scanned, "postgres"),
         each(serializable_refuses_write_skew_in_some_way, "postgres"),
         each(the_commit_of_a_failed_transaction_is_not_ok, "postgres"),
         each(an_ended_session_is_lost, "postgres mariadb"),
