@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DURATION_NS UINT64_C(4000000000) /* four full seconds: less cannot tell a drift */
+#define DURATION_NS UINT64_C(4000000000)
 #define WARMUP_NS   UINT64_C(500000000)
 enum { REPEAT = 3, BACKLOG = 4000, REST_MS = 500 };
 static const char default_workers[] = "1,2,4,8,16,32";

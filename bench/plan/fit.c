@@ -8,7 +8,7 @@
 
 /* A deviation of a level's mean from the law above which predictions are doubtful. */
 #define MOST_RESIDUAL 0.2
-/* Of steady runs, 1 % are taken for drifting. */
+/* Of steady runs, up to one in 20 is taken for drifting. */
 #define MOST_DRIFTING 0.1
 
 static void add_doubt(struct lb_plan *plan, const char *text)

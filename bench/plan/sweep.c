@@ -1,6 +1,8 @@
 /* The closed-loop sweep: see plan.h. */
 #include "plan.h"
 
+#include "steady.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,23 +53,12 @@ void lb_plan_release(struct lb_plan *plan)
     plan->has_fit = false;
 }
 
-/* Does throughput rise or fall by more than a tenth while it is measured? Said only when that is
- * significant: a run of less than four full seconds cannot tell. */
+/* Did throughput rise or fall by more than a tenth while it was measured? */
 static bool drifts(const struct lb_outcome *run)
 {
-    enum { MOST = 600 };
-    double x[MOST], y[MOST];
-    size_t n = 0;
-    for (size_t i = 0; i < run->n_intervals && n < MOST; i++) {
-        const struct lb_interval *interval = &run->intervals[i];
-        if (interval->length_ns < UINT64_C(500000000)) /* the rest of the last second */
-            continue;
-        x[n] = (double)interval->start_ns / 1e9;
-        y[n++] = (double)interval->n_successes * 1e9 / (double)interval->length_ns;
-    }
-    struct lb_trend trend;
-    return lb_stats_trend(x, y, n, 0.99, &trend) == 0 &&
-           lb_stats_steady(&trend, 0.1) == LB_DRIFTING;
+    struct lb_steadiness steadiness;
+    lb_run_steadiness(run, &steadiness);
+    return steadiness.verdict == LB_RUN_DRIFTING;
 }
 
 static void add_point(struct lb_plan *plan, uint64_t workers, const struct lb_outcome *run)

@@ -2,7 +2,7 @@
 #ifndef LB_STEADY_H
 #define LB_STEADY_H
 
-#include "report.h"
+#include "run.h"
 #include "stats.h"
 
 enum lb_steadiness_verdict {
