@@ -54,11 +54,24 @@ static bool has_zoom(const json_t *history)
     return json_array_size(json_object_get(history, "zooms")) > 0;
 }
 
+static bool has_witness(json_t *cell)
+{
+    const char *name;
+    json_t *guarantee;
+    json_object_foreach(json_object_get(cell, "guarantees"), name, guarantee)
+    {
+        if (json_array_size(json_object_get(guarantee, "witnesses")) > 0)
+            return true;
+    }
+    return false;
+}
+
 /* The history of one run of the cell: of the one whose violation run.json shows, else of the first
  * that was kept. */
 static int add_history(const char *directory, json_t *cell, struct lb_error *err)
 {
     json_t *run, *chosen = NULL, *digest;
+    bool looks_on = has_witness(cell);
     size_t i;
     int rc = 0;
     json_array_foreach(json_object_get(cell, "runs"), i, run)
@@ -66,7 +79,7 @@ static int add_history(const char *directory, json_t *cell, struct lb_error *err
         const char *name = json_string_value(json_object_get(run, "history"));
         char path[1200];
         struct stat st;
-        if (name == NULL || has_zoom(chosen))
+        if (name == NULL || has_zoom(chosen) || (chosen != NULL && !looks_on))
             continue;
         snprintf(path, sizeof path, "%s/%s", directory, name);
         if (strchr(name, '/') != NULL) {

@@ -152,6 +152,16 @@ my ($result, $run) = result_of('open', 'compare', '-s', "$open_door," . good_loc
     like(decoded($dom), qr/Scaling with workers.*serialised/s, 'several: the law is fitted');
 }
 
+# --- a result that says as little as one can ---
+{
+    mkdir scratch() . '/least';
+    my %cell = (strategy => 'x', engine => 'y', scenario => 'z');
+    my %least = (schema => 'lockbench-result', schema_version => 1, cells => [ { %cell, runs => [] }, { %cell, runs => [ {} ] } ]);
+    spew('least/run.json', encode_json(\%least));
+    my $path = page_of('least', scratch() . '/least');
+    looks_right('least', $path, dumped($path));
+}
+
 # --- a plan ---
 {
     my ($plan, $planned) = result_of('plan', 'plan', '-s', good_lock(), '--workers', '1,2,3,4,5,6', '--duration', '60ms', '--warmup', '0ms',

@@ -21,6 +21,9 @@ LB.add = function (node, child) {
 
 /* --- numbers --- */
 
+/* What an older or a newer lockbench may not have stored. */
+LB.told = function (v) { return v === undefined || v === null ? "(not told)" : String(v); };
+
 LB.isNumber = function (v) { return typeof v === "number" && isFinite(v); };
 
 /* Three significant digits, without an exponent. */
@@ -70,7 +73,7 @@ LB.whole = function (v) {
   return LB.isNumber(v) ? String(v).replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f") : "n/a";
 };
 
-LB.plural = function (n, one, many) { return n + " " + (n === 1 ? one : many || one + "s"); };
+LB.plural = function (n, one, many) { return n + " " + (String(n) === "1" ? one : many || one + "s"); };
 
 LB.median = function (values) {
   var v = values.filter(LB.isNumber).sort(function (a, b) { return a - b; });
@@ -138,7 +141,7 @@ LB.table = function (spec) {
 LB.pairs = function (object, format) {
   var dl = LB.el("dl");
   Object.keys(object || {}).forEach(function (name) {
-    LB.add(dl, [LB.el("dt", {}, name), LB.el("dd", {}, format ? format(name, object[name]) : object[name])]);
+    LB.add(dl, [LB.el("dt", {}, name), LB.el("dd", {}, format ? format(name, object[name]) : LB.told(object[name]))]);
   });
   return dl;
 };
@@ -148,7 +151,7 @@ LB.setting = function (name, value) {
   if (/_ns$/.test(name) && LB.isNumber(value)) return LB.ns(value);
   if (value === true) return "yes";
   if (value === false) return "no";
-  return value === "" ? "(none)" : String(value);
+  return value === "" ? "(none)" : LB.told(value);
 };
 
 LB.section = function (id, title, note) {

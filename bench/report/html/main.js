@@ -13,6 +13,9 @@ LB.collect = function () {
     var byScenario = {}, names = [];
     result.run.cells.forEach(function (cell) {
       cell.id = String(LB.cells.length);
+      cell.runs = cell.runs.filter(function (run) { return run && typeof run === "object"; });
+      cell.config = cell.config || {}; /* another version may have stored less */
+      cell.options = cell.options || {};
       cell.result = result;
       LB.cells.push(cell);
       Object.keys(cell.guarantees || {}).forEach(function (g) { if (LB.guarantees.indexOf(g) < 0) LB.guarantees.push(g); });
@@ -30,7 +33,8 @@ LB.header = function () {
   var page = document.getElementById("page"), header = LB.el("header", {}, LB.el("h1", {}, LB.results.length === 1 ? LB.results[0].name : "lockbench report"));
   LB.results.forEach(function (r) {
     var e = r.run.environment || {};
-    header.appendChild(LB.el("p", { "class": "soft" }, (LB.results.length > 1 ? r.name + ": " : "") + "lockbench " + r.run.lockbench + " " + r.run.command + ", " + r.run.started.replace("T", " ").replace("Z", " UTC") + ", on " + e.machine + ", " + LB.plural(e.cores, "core") + ", " + e.system + "; seed " + r.run.seed + ", " + LB.plural(r.run.repeat, "run") + " per case."));
+    header.appendChild(LB.el("p", { "class": "soft" }, (LB.results.length > 1 ? r.name + ": " : "") + ["lockbench " + LB.told(r.run.lockbench) + " " + LB.told(r.run.command),
+      LB.told(r.run.started).replace("T", " ").replace("Z", " UTC"), "on " + LB.told(e.machine), LB.plural(LB.told(e.cores), "core"), LB.told(e.system)].join(", ") + "; seed " + LB.told(r.run.seed) + ", " + LB.plural(LB.told(r.run.repeat), "run") + " per case."));
     if (r.run.interrupted) header.appendChild(LB.el("p", { "class": "alarm" }, "This run was interrupted: what is here was measured until then."));
   });
   header.appendChild(LB.el("p", { "class": "lead" }, LB.summarise()));
@@ -89,4 +93,9 @@ LB.main = function () {
   document.documentElement.setAttribute("data-drawn", "yes");
   document.documentElement.setAttribute("data-ms", Math.round(performance.now()));
 };
-LB.main();
+try {
+  LB.main();
+} catch (error) {
+  document.getElementById("page").appendChild(LB.el("p", { "class": "alarm" }, "The rest of this page cannot be drawn: " + error.message));
+  throw error;
+}
