@@ -75,9 +75,8 @@ size_t lb_plan_choose(const struct lb_plan *plans, const bool *usable, size_t n,
         most = fmax(most, capacity);
     }
     const struct lb_plan *taken = NULL;
-    for (double rate = least; isfinite(least); rate *= STEP) {
-        double fewest;
-        double asked = fmin(rate, most);
+    for (int step = 0; isfinite(least); step++) {
+        double fewest, rate = least * pow(STEP, step), asked = fmin(rate, most);
         const struct lb_plan *best = best_for(plans, usable, n, asked, &fewest);
         if (best == NULL)
             break;

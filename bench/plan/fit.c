@@ -75,7 +75,7 @@ static void find_doubts(struct lb_plan *plan)
     if (plan->interrupted) {
         snprintf(text, sizeof text, "interrupted after %zu of %llu runs of the sweep",
                  plan->n_points,
-                 (unsigned long long)(plan->question->n_levels * plan->question->n_repeat));
+                 (unsigned long long)plan->question->n_levels * plan->question->n_repeat);
         add_doubt(plan, text);
     }
 }
@@ -86,9 +86,9 @@ static void draw_band(struct lb_plan *plan)
 {
     double last = plan->fit.largest_n * 1.5, step = fmax(1, (last - 1) / (LB_PLAN_BAND - 1));
     struct lb_error err;
-    for (double n = 1; n <= last + 0.5 && plan->n_band < LB_PLAN_BAND; n += step) {
+    for (size_t i = 0; i < LB_PLAN_BAND && 1 + step * (double)i <= last + 0.5; i++) {
         struct lb_estimate rate;
-        double whole = round(n);
+        double whole = round(1 + step * (double)i);
         if (lb_usl_predict(&plan->fit, whole, &rate, &err) != 0)
             break;
         plan->band[plan->n_band].workers = whole;

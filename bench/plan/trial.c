@@ -48,8 +48,8 @@ int lb_slo_parse(const char *text, struct lb_slo *ret, struct lb_error *err)
 /* Of what the operations came to: locks that were asked for, or items that were put. */
 static double share_of_errors(const struct lb_outcome *run)
 {
-    enum lb_measure measure = run->config.shape == LB_QUEUE ? LB_M_PUT : LB_M_ACQUIRE;
-    const struct lb_counts *counts = &run->counts[measure];
+    const struct lb_counts *counts =
+        &run->counts[run->config.shape == LB_QUEUE ? LB_M_PUT : LB_M_ACQUIRE];
     return counts->finished > 0 ? (double)counts->given_up / (double)counts->finished : 0;
 }
 
