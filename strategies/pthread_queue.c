@@ -5,6 +5,7 @@
  * item reaches cost nothing. The mutex is robust: a state is one store, and the links that a killed
  * worker left half done are made anew from the states.
  */
+#include "clock.h"
 #include "shared.h"
 #include "strategy.h"
 
@@ -17,8 +18,9 @@ enum { MAX_ITEMS = 1 << 25 };
 enum state { ABSENT, READY, ACTIVE, DONE, FAILED };
 
 struct entry {
-    uint32_t owner; /* the actor's number, while ACTIVE */
-    uint32_t next;  /* the next READY item; 0: the last */
+    uint64_t claimed_ns; /* when it became ACTIVE */
+    uint32_t owner;      /* the actor's number, while ACTIVE */
+    uint32_t next;       /* the next READY item; 0: the last */
     uint8_t state;
 };
 
@@ -135,6 +137,7 @@ static int claim(struct lb_actor *actor, uint32_t n, struct lb_item *items, uint
         items[got].id = queue->first;
         items[got].has_token = false;
         entry->owner = actor->number;
+        entry->claimed_ns = lb_now_ns();
         entry->state = ACTIVE;
         queue->first = entry->next;
     }
@@ -189,14 +192,17 @@ static int clear_error(struct lb_actor *actor, struct lb_item *item, struct lb_e
     return move(actor, item, FAILED, READY, err);
 }
 
+/* Of active items, only those that were claimed a ttl ago. */
 static int move_all(struct lb_actor *actor, enum state from, struct lb_error *err)
 {
+    uint64_t ttl_ns = actor->plan->ttl_ms * UINT64_C(1000000), now_ns = lb_now_ns();
     struct queue *queue = actor->state;
     int r = lock(queue, err);
     if (r != 0)
         return r;
     for (uint32_t id = 1; id < queue->end; id++)
-        if (queue->entries[id].state == from)
+        if (queue->entries[id].state == from &&
+            (from != ACTIVE || now_ns - queue->entries[id].claimed_ns >= ttl_ns))
             make_ready(queue, id);
     unlock(queue);
     return LB_OK;
@@ -212,8 +218,7 @@ static int reset_all(struct lb_actor *actor, struct lb_error *err)
     return move_all(actor, DONE, err);
 }
 
-/* Nothing tells a dead owner's items from a living one's: all active items are given back, which
- * is what an operator does when all workers are gone. */
+/* Nothing tells a dead owner's items from a living one's but how long it has had them. */
 static int recover(struct lb_actor *actor, struct lb_error *err)
 {
     return move_all(actor, ACTIVE, err);
