@@ -109,7 +109,7 @@ struct lb_worker {
     bool in_fault;              /* it carried out an order in the hold that it is in */
     bool is_full;               /* its connection has been told that the disk is full */
     atomic_int zombie;          /* zombie.c: it slept past its lease, and is not through */
-    int64_t slept_on;           /* the lock, or the item, that it slept with */
+    _Atomic int64_t slept_on;   /* the lock, or the item, that it slept with */
     struct lb_error err; /* of its last call: not cleared for each, which costs more than a lock */
     bool died;           /* its process was killed */
     char *payload;

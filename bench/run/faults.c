@@ -112,7 +112,9 @@ void lb_worker_obey(struct lb_worker *worker, const struct lb_request *request,
     /* A host does not go to sleep: the order waits for its next hold. */
     if (fault == LB_FAULT_NONE || (fault == LB_FAULT_PAUSE && lb_zombie_awaits(worker, thing)))
         return;
-    atomic_store(&worker->order, LB_FAULT_NONE);
+    /* Who is about to die is given no other order, which nobody would carry out. */
+    if (fault != LB_FAULT_KILL)
+        atomic_store(&worker->order, LB_FAULT_NONE);
     struct lb_crew *crew = worker->crew;
     uint64_t length_ns = crew->scenario->fault_length_ns;
     lb_fault_note(worker->op.log, worker->op.process, LB_OP_FAULT, fault, worker->number, 0);

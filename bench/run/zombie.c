@@ -51,14 +51,14 @@ bool lb_zombie_awaits(struct lb_worker *worker, int64_t thing)
     struct lb_worker *workers = first_of(worker);
     for (uint32_t i = 0; i < worker->crew->n_workers; i++)
         if (&workers[i] != worker && atomic_load(&workers[i].zombie) != AWAKE &&
-            workers[i].slept_on == thing)
+            atomic_load(&workers[i].slept_on) == thing)
             return true;
     return false;
 }
 
 void lb_zombie_sleep(struct lb_worker *worker, int64_t item)
 {
-    worker->slept_on = item; /* published by the store that follows */
+    atomic_store(&worker->slept_on, item); /* before the state that speaks of it */
     if (is_taken_over(worker->crew))
         atomic_store(&worker->zombie, ASLEEP);
 }
@@ -69,7 +69,7 @@ void lb_zombie_wait(struct lb_worker *worker, int64_t thing)
     if (!is_taken_over(crew))
         return;
     uint64_t give_up_ns = lb_now_ns() + PATIENCE * crew->scenario->fault_length_ns;
-    worker->slept_on = thing; /* published by the store that follows */
+    atomic_store(&worker->slept_on, thing); /* before the state that speaks of it */
     atomic_store(&worker->zombie, WAITS);
     while (atomic_load(&worker->zombie) != CALLED && others_work(worker) &&
            lb_now_ns() < give_up_ns && nap(crew, LB_PHASE_STOP))
@@ -92,7 +92,8 @@ static uint32_t call(struct lb_worker *worker, int64_t thing)
     for (uint32_t i = 0; i < worker->crew->n_workers; i++) {
         struct lb_worker *other = &workers[i];
         int state;
-        if (other == worker || atomic_load(&other->zombie) == AWAKE || other->slept_on != thing)
+        if (other == worker || atomic_load(&other->zombie) == AWAKE ||
+            atomic_load(&other->slept_on) != thing)
             continue;
         state = WAITS;
         atomic_compare_exchange_strong(&other->zombie, &state, CALLED);
