@@ -2,8 +2,10 @@
  *
  * Bracket by a factor of 1.5, upwards from a rate that should be easy (or downwards when it is
  * not), then bisect until the bracket is 3 % wide, then confirm the lower end by three runs of
- * twice the length. A rate that is not confirmed gives way to one 3 % lower. What failed stays
- * failed: the interval reaches from the confirmed rate to the lowest one that failed.
+ * twice the length. A rate that is not confirmed gives way to one 3 % lower, twice, and then to
+ * ones that are further and further down, so that a noisy machine costs a wide interval and not an
+ * hour. What failed stays failed: the interval reaches from the confirmed rate to the lowest one
+ * that failed.
  */
 #include "plan.h"
 
@@ -158,7 +160,8 @@ static int bisect(struct search *search)
 static int confirm(struct search *search)
 {
     struct lb_plan *plan = search->plan;
-    double rate = search->low;
+    double rate = search->low, step = RESOLUTION;
+    unsigned refused = 0;
     int rc = 0;
     while (rc == 0 && rate >= search->least) {
         unsigned passed = 0;
@@ -180,7 +183,9 @@ static int confirm(struct search *search)
             return 0;
         }
         search->high = rate;
-        rate /= RESOLUTION;
+        rate /= step;
+        if (++refused >= 2)
+            step *= step;
     }
     if (rc == 0)
         end(search, LB_SLO_NEVER_MET, "no rate was confirmed");
