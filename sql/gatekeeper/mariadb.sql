@@ -19,13 +19,30 @@ CREATE SEQUENCE claim_number;
 INSERT INTO item (id, class, payload)
 SELECT :id + seq, :class, :payload FROM seq_0_to_99999 WHERE seq < :n;
 
--- name: claim
+-- name: claim when recurring=no
 -- require: row
 SELECT GET_LOCK(CONCAT('lockbench.', :space_no), 10) AS granted;
 UPDATE item
 JOIN (SELECT id
       FROM item
       WHERE class = :class AND status = 0
+      ORDER BY modified, id
+      LIMIT :n) AS next USING (id)
+JOIN (SELECT LAST_INSERT_ID(NEXTVAL(claim_number)) AS number) AS this
+SET status = 1, modified = SYSDATE(6), owner = :worker, token = this.number;
+-- answer: row
+SELECT id, payload, token FROM item WHERE token = LAST_INSERT_ID();
+SELECT RELEASE_LOCK(CONCAT('lockbench.', :space_no));
+
+-- Complete items are due again when a period has passed since.
+-- name: claim when recurring=yes
+-- require: row
+SELECT GET_LOCK(CONCAT('lockbench.', :space_no), 10) AS granted;
+UPDATE item
+JOIN (SELECT id
+      FROM item
+      WHERE class = :class
+        AND (status = 0 OR (status = 2 AND modified <= SYSDATE(6) - INTERVAL :period_ms * 1000 MICROSECOND))
       ORDER BY modified, id
       LIMIT :n) AS next USING (id)
 JOIN (SELECT LAST_INSERT_ID(NEXTVAL(claim_number)) AS number) AS this

@@ -1,7 +1,7 @@
 -- A claim inside of an advisory lock. See strategies/gatekeeper.c.
 -- Status: 0 pending, 1 in process, 2 complete, 3 error.
 
--- name: setup
+-- name: setup when recurring=no
 CREATE TABLE item (
     id bigint PRIMARY KEY,
     class text NOT NULL,
@@ -13,18 +13,44 @@ CREATE TABLE item (
 );
 CREATE INDEX item_pending ON item (class, modified, id) WHERE status = 0;
 
+-- name: setup when recurring=yes
+CREATE TABLE item (
+    id bigint PRIMARY KEY,
+    class text NOT NULL,
+    payload text NOT NULL,
+    status smallint NOT NULL DEFAULT 0,
+    modified timestamptz NOT NULL DEFAULT clock_timestamp(),
+    owner text,
+    token bigint NOT NULL DEFAULT 0
+);
+CREATE INDEX item_pending ON item (class, modified, id) WHERE status = 0;
+CREATE INDEX item_due ON item (class, modified, id) WHERE status IN (0, 2);
+
 -- name: put
 INSERT INTO item (id, class, payload)
 SELECT i, :class, :payload FROM generate_series(:id::bigint, :id + :n - 1) AS i;
 
 -- The lock ends with the COMMIT, when what it guarded is visible to the next one.
--- name: claim tx=one
+-- name: claim when recurring=no tx=one
 SELECT pg_advisory_xact_lock(:space_no::int, 0);
 UPDATE item
 SET status = 1, modified = clock_timestamp(), owner = :worker, token = token + 1
 WHERE id IN (SELECT id
              FROM item
              WHERE class = :class AND status = 0
+             ORDER BY modified, id
+             LIMIT :n)
+RETURNING id, payload, token;
+
+-- Complete items are due again when a period has passed since.
+-- name: claim when recurring=yes tx=one
+SELECT pg_advisory_xact_lock(:space_no::int, 0);
+UPDATE item
+SET status = 1, modified = clock_timestamp(), owner = :worker, token = token + 1
+WHERE id IN (SELECT id
+             FROM item
+             WHERE class = :class
+             AND (status = 0 OR (status = 2 AND modified <= clock_timestamp() - :period_ms * interval '1 millisecond'))
              ORDER BY modified, id
              LIMIT :n)
 RETURNING id, payload, token;

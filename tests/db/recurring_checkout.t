@@ -60,13 +60,18 @@ DROP TABLE record;
 SQL
 }
 
-my %run = map { $_ => begin($_, 'skip-locked') } sort keys %engine;
+# Both check-outs that claim records: by skipping locked rows, and behind a gate. (On MariaDB the gate's
+# plain UPDATE waits for the rows that others complete, and gets through a tenth of it.)
+my %run;
 for my $engine (sort keys %engine) {
-    my ($status, $run, $finding) = outcome($run{$engine});
-    is($status, 0, "$engine succeeds");
-    is($finding->{verdict}, 'held', "$engine: by one at a time, and only when due");
-    cmp_ok($run->{items} // 0, '>', 200, "$engine: again and again");
-    cmp_ok($run->{items} // 0, '<=', 200 * 5, "$engine: but not more often than due");
+    $run{"$engine $_"} = begin($engine, $_) for 'skip-locked', $engine eq 'postgres' ? 'gatekeeper' : ();
+}
+for my $one (sort keys %run) {
+    my ($status, $run, $finding) = outcome($run{$one});
+    is($status, 0, "$one succeeds");
+    is($finding->{verdict}, 'held', "$one: by one at a time, and only when due");
+    cmp_ok($run->{items} // 0, '>', 200, "$one: again and again");
+    cmp_ok($run->{items} // 0, '<=', 200 * 5, "$one: but not more often than due");
 }
 
 my %own = (right => begin('sqlite', recurring('right', ':period_ms', '0')),
