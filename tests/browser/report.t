@@ -126,6 +126,13 @@ my ($result, $run) = result_of('open', 'compare', '-s', "$open_door," . good_loc
     my $witness = $run->{cells}[0]{guarantees}{exclusive}{witnesses}[0];
     like(decoded($dom), qr/\Q$witness->{text}\E/, 'open: the witness');
     like($dom, qr/Holds around the violation of exclusive/, 'open: its holds');
+    my $clicks = q{<script>document.querySelector("#verdicts button[aria-expanded]").click();}
+        . q{document.querySelectorAll("#numbers thead button")[3].click();document.querySelector("figure details").open = true;</script></body>};
+    my $clicked = dumped(spew('clicked.html', slurp($path) =~ s{</body>}{$clicks}r));
+    looks_right('clicked', scratch() . '/clicked.html', $clicked);
+    like($clicked, qr{aria-expanded="true".*?<tr class="witness">.*?<svg}s, 'clicked: the witness below its row');
+    like(decoded($clicked), qr/\QAgain: $run->{cells}[0]{reproduce}\E/, 'clicked: and the command that repeats it');
+    like($clicked, qr/aria-sort="ascending"/, 'clicked: a table is sorted');
     my ($data) = slurp($path) =~ m{<script type="application/json" id="data">(.*?)</script>}s;
     my $cell = decode_json($data)->{results}[0]{run}{cells}[0];
     my $zoom = $cell->{history}{zooms}[0];
