@@ -36,6 +36,9 @@ _lockbench() {
                 sed -n 's/^  \(-[a-zA-Z],\|   \) \(--[a-z-]*\).*/\2/p')
         elif [[ $command == list ]]; then
             words='strategies scenarios engines guarantees'
+        elif [[ $command == report || $command == diff ]]; then
+            mapfile -t COMPREPLY < <(compgen -d -- "$current")
+            return
         elif [[ $command == help ]]; then
             words=$("$program" --help 2>/dev/null |
                 sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p')

@@ -30,6 +30,7 @@ is(offered('run', '-S', 'mutex-'), 'mutex-hot mutex-pair mutex-spread', 'scenari
 is(offered('compare', '-S', 'drain,mutex-h'), 'drain,mutex-hot', 'the last of a list');
 is(offered('run', '--backoff', '=', 'f'), 'fixed', 'a value after =');
 is(offered('list', 's'), 'scenarios strategies', 'what can be listed');
+is(offered('report', "$ENV{LB_SOURCE}/tests/u"), "$ENV{LB_SOURCE}/tests/unit", 'results are directories');
 my $options = offered('run', '--');
 my ($status, $help) = lockbench('run', '--help');
 is($options, join(' ', sort $help =~ /^  (?:-\w,|   ) (--[a-z-]+)/mg), 'every option of --help, and no other');

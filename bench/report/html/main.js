@@ -91,6 +91,7 @@ LB.main = function () {
   LB.navigation();
   LB.footer();
   document.documentElement.setAttribute("data-drawn", "yes");
+  document.documentElement.setAttribute("data-height", document.body.offsetHeight); /* lays it out */
   document.documentElement.setAttribute("data-ms", Math.round(performance.now()));
 };
 try {
