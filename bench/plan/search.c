@@ -21,6 +21,7 @@
  * or this long. */
 #define SAMPLES    5
 #define LONGEST_NS UINT64_C(60000000000)
+#define WARMUP_NS  UINT64_C(500000000)
 
 const char *lb_slo_state_name(enum lb_slo_state state)
 {
@@ -61,6 +62,8 @@ static void make_scenario(const struct lb_plan *plan, double rate, bool longer,
         ret->producers = ret->producers < 4 ? 4 : ret->producers;
         ret->backlog = 0;
         ret->drain = false;
+        if (ret->warmup_ns == 0) /* a drain has none */
+            ret->warmup_ns = WARMUP_NS;
     }
     ret->count = 0;
     double least_ns = 1e9 * 10 / (1 - slo->quantile) / rate;

@@ -92,7 +92,8 @@ static void measure(struct lb_trial *trial, const struct lb_slo *slo)
     trial->backlog_growth = growth(run, trial->rate_per_s);
     if (response != NULL && response->count > 0) {
         double rate = due / fmax(seconds_of(run), 1e-9);
-        served += rate * lb_histogram_mean(response) / 1e9;
+        double in_flight = rate * lb_histogram_mean(response) / 1e9;
+        served += in_flight + 2 * sqrt(in_flight); /* at one moment there may be more */
         if (lb_histogram_enough(response, slo->quantile))
             trial->latency_ns = lb_histogram_quantile(response, slo->quantile);
     }

@@ -394,7 +394,10 @@ static void print_notes(const struct lb_sink_state *state, const struct lb_cell 
     }
     for (size_t i = 0; i < cell->n_runs; i++) {
         const struct lb_outcome *run = cell->runs[i];
-        if (run->state != LB_RUN_COMPLETE) {
+        /* The trials of a plan's search have a table of their own. */
+        bool is_told = state->report->n_plans > 0 && cell->scenario.rate[0] != '\0' &&
+                       run->state == LB_RUN_INVALID;
+        if (run->state != LB_RUN_COMPLETE && !is_told) {
             print_label(state, cell, "inconclusive", LB_INK_WARN);
             lb_print_wrapped(state->out, run->reason, 2, state->width);
         }
@@ -439,7 +442,7 @@ static void print_skips(const struct lb_sink_state *state)
 }
 
 /* Of a plan, a strategy's violation is told once, not for each number of workers. */
-static bool is_told(const struct lb_report *report, size_t cell)
+static bool has_been_told(const struct lb_report *report, size_t cell)
 {
     const struct lb_cell *new = &report->cells[cell];
     for (size_t i = 0; i < cell && report->n_plans > 0; i++)
@@ -454,7 +457,7 @@ void lb_text_details(const struct lb_sink_state *state)
 {
     const struct lb_report *report = state->report;
     for (size_t i = 0; i < report->n_cells; i++)
-        if (!is_told(report, i))
+        if (!has_been_told(report, i))
             print_violations(state, &report->cells[i]);
     for (size_t i = 0; i < report->n_cells; i++)
         print_notes(state, &report->cells[i]);
