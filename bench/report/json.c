@@ -10,6 +10,7 @@
 #include "ranking.h"
 #include "report.h"
 #include "steady.h"
+#include "text.h"
 
 #include <errno.h>
 #include <string.h>
@@ -215,6 +216,25 @@ static json_t *steady_json(const struct lb_outcome *run)
     return object_end(&object);
 }
 
+/* Of the arrivals: what was planned, and how late the generator itself was. */
+static json_t *open_loop_json(const struct lb_outcome *run)
+{
+    if (run->pacing == NULL)
+        return json_null();
+    struct object object = object_new();
+    const struct lb_counts *counts = &run->counts[lb_open_measure(run)];
+    double seconds = run->elapsed_ns > 0 ? (double)run->elapsed_ns / 1e9 : 1;
+    put_count(&object, "planned", counts->planned);
+    put_count(&object, "skipped", counts->skipped);
+    put_count(&object, "censored", counts->censored);
+    put_count(&object, "due", run->n_due);
+    put(&object, "due_per_s", json_real((double)run->n_due / seconds));
+    put(&object, "planned_per_s", json_real((double)counts->planned / seconds));
+    put(&object, "achieved_per_s", json_real((double)counts->succeeded / seconds));
+    put(&object, "wake_late", histogram_json(run->pacing));
+    return object_end(&object);
+}
+
 static json_t *run_json(const struct lb_outcome *run, const char *history)
 {
     struct object object = object_new();
@@ -225,6 +245,7 @@ static json_t *run_json(const struct lb_outcome *run, const char *history)
     put(&object, "start_unix_ms", json_integer(run->start_unix_ms));
     put_count(&object, "elapsed_ns", run->elapsed_ns);
     put(&object, "steady_state", steady_json(run));
+    put(&object, "open_loop", open_loop_json(run));
     put_text(&object, "options", run->options);
     put(&object, "successes_per_s", json_real(run->successes_per_s));
     put(&object, "attempts_per_success", json_real(run->attempts_per_success));

@@ -19,6 +19,11 @@ int lb_text_recovery(const struct lb_report *report, FILE *out);
 /* The table of costs, if it is wanted. 0, or -1 when memory ran out. */
 int lb_text_costs(const struct lb_sink_state *state);
 
+/* What an open loop planned and did. */
+void lb_text_open(const struct lb_sink_state *state);
+/* The operation whose arrivals an open loop plans. */
+enum lb_measure lb_open_measure(const struct lb_outcome *run);
+
 /* Whether the runs had reached a steady state. */
 void lb_text_steady(const struct lb_sink_state *state);
 

@@ -150,7 +150,8 @@ my ($result, $run) = result_of('open', 'compare', '-s', "$open_door," . good_loc
 {
     my ($fault, undef) = result_of('fault', 'run', '-s', good_lock(), '--duration', '400ms', '--warmup', '0ms', '--fault', 'pause',
         '--fault-interval', '100ms', '--fault-length', '50ms', '--keep-history');
-    my ($sweep, $swept) = result_of('sweep', 'compare', '-s', good_lock(), '--workers', '1,2,3,4,5,6', '--duration', '100ms', '--warmup', '0ms', '--no-record');
+    my ($sweep, $swept) = result_of('sweep', 'compare', '-s', good_lock(), '--workers', '1,2,3,4,5,6', '--duration', '100ms', '--warmup', '0ms', '--no-record',
+        '--repeat', '1');
     my $path = page_of('several', $fault, $sweep);
     my $dom = dumped($path);
     looks_right('several', $path, $dom);
@@ -185,7 +186,7 @@ my ($result, $run) = result_of('open', 'compare', '-s', "$open_door," . good_loc
 {
     my $names = 'fifo-poll,fifo-poll-safe,lease-update-safe,lease-upsert,lease-version,lock-row,table-lock,slots,counter,unique-mutex,none,'
         . 'read-then-write,count-gate,release-unowned,pthread-mutex,row-lock,row-lock-nowait,advisory-session,advisory-xact,lease-now';
-    my ($many, $twenty) = result_of('twenty', 'compare', '-s', $names, '--duration', '60ms', '--warmup', '0ms');
+    my ($many, $twenty) = result_of('twenty', 'compare', '-s', $names, '--duration', '60ms', '--warmup', '0ms', '--repeat', '1');
     my $path = page_of('twenty', $many);
     my $dom = dumped($path);
     my %strategies = map { $_->{strategy} => 1 } @{ $twenty->{cells} };

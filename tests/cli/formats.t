@@ -71,6 +71,21 @@ my $witness = $bad->{guarantees}{exclusive}{witnesses}[0];
 cmp_ok(scalar @{$witness->{operations}}, '>=', 2, 'json: a witness has its operations');
 like($witness->{text}, qr/worker \d+/, 'json: and its sentence');
 
+# --- an open loop tells its plan, and how late it was itself
+my @open_loop = ('run', '-s', $lock, '--duration', '400ms', '--warmup', '0', '--rate', '200/s', '--quiet');
+($status, $out) = lockbench(@open_loop, '--format', 'json');
+my $run = decode_json($out)->{cells}[0]{runs}[0];
+my ($loop, $acquire) = ($run->{open_loop}, $run->{operations}{acquire});
+is("$loop->{planned} $loop->{skipped}", "$acquire->{planned} $acquire->{skipped}", 'open loop: planned and skipped');
+cmp_ok(abs($loop->{due} - 200 * $run->{elapsed_ns} / 1e9), '<=', 1, 'open loop: what the schedule had, to the arrival');
+cmp_ok(abs($loop->{planned_per_s} - $loop->{planned} * 1e9 / $run->{elapsed_ns}), '<', 1e-3, 'open loop: what of it was taken up');
+cmp_ok(abs($loop->{achieved_per_s} - $acquire->{succeeded} * 1e9 / $run->{elapsed_ns}), '<', 1e-3, 'open loop: the achieved rate');
+cmp_ok($loop->{wake_late}{count}, '>', 0, 'open loop: the error of the pacing');
+is($good->{runs}[0]{open_loop}, undef, 'open loop: of a closed one there is none');
+($status, $out) = lockbench(@open_loop);
+like($out, qr/^open loop: good-lock on sqlite, mutex-hot: \S+\s+arrivals\/s\s+were\s+scheduled,\s+\S+\/s\s+taken\s+up/m, 'open loop: in words');
+like($out, qr/Free\s+workers\s+woke\s+\S+\s+\S+\s+late\s+\(p50;/, 'open loop: the pacing in words');
+
 # --- jsonl
 ($status, $out) = lockbench('compare', '--repeat', '1', @locks, '--format', 'jsonl');
 my @lines = map { decode_json($_) } split /\n/, $out;
