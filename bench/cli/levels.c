@@ -15,18 +15,29 @@ static bool is_given(const struct lb_args *args, const char *key)
     return false;
 }
 
-/* What is known to break in a scenario of its own takes the time that it takes there, and a bound
- * on waiting needs more time than itself. */
+static bool is_known_to_stall(const struct lb_strategy *strategy)
+{
+    for (const struct lb_break *b = strategy->breaks; b != NULL && b->why != NULL; b++)
+        if (b->guarantee == LB_G_PROGRESS)
+            return true;
+    return false;
+}
+
+/* What is known to break in a scenario of its own takes the time that it takes there. How long
+ * somebody waits depends on the machine and not on the level: a bound on it is kept only where it
+ * is known to show something, and needs more time than itself. */
 static void shorten(struct lb_scenario *scenario, const struct lb_strategy *strategy,
                     const struct lb_args *args)
 {
-    bool judges_waits =
-        scenario->progress_bound_ns > 0 && (strategy->claims & LB_G_BIT(LB_G_PROGRESS)) != 0;
     bool is_usual =
         strcmp(scenario->name, "mutex-hot") == 0 || strcmp(scenario->name, "drain") == 0;
     if (!is_given(args, "warmup"))
         scenario->warmup_ns = 0;
-    if (is_usual && !scenario->drain && !judges_waits && !is_given(args, "duration"))
+    if (is_known_to_stall(strategy))
+        return;
+    if (!is_given(args, "progress-bound"))
+        scenario->progress_bound_ns = 0;
+    if (is_usual && !scenario->drain && !is_given(args, "duration"))
         scenario->duration_ns = CELL_MS * UINT64_C(1000000);
 }
 

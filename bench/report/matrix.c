@@ -14,7 +14,8 @@ static void describe_column(const struct lb_cell *cell, struct lb_matrix_column 
         column->db = cell->target->db;
     else
         column->level = LB_ISO_DEFAULT;
-    if (scenario->fault != LB_FAULT_NONE || scenario->skew_ns > 0)
+    /* A fault that was asked for, and not the scenario's own: "mutex-hot+kill". */
+    if (memchr(scenario->name, '+', lb_scenario_base(scenario->name)) != NULL)
         snprintf(column->fault, sizeof column->fault, "%s",
                  scenario->fault != LB_FAULT_NONE ? lb_fault_name(scenario->fault) : "skew");
 }
