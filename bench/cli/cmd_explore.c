@@ -248,8 +248,10 @@ static enum lb_exit explore_one(const struct lb_args *args, const struct lb_sele
         lb_explored_print(stdout, explored, command, lb_terminal_width(STDOUT_FILENO));
     fflush(stdout);
     enum lb_exit status = status_of(explored);
-    if (args->explore.spec != NULL && write_spec(args->explore.spec, explored, err) != 0)
+    if (args->explore.spec != NULL && write_spec(args->explore.spec, explored, err) != 0) {
         status = lb_cli_complain(err);
+        err->code = 0;
+    }
     lb_explored_free(explored);
     return status;
 }

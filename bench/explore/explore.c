@@ -29,7 +29,7 @@ static void set_finding(const struct lb_stage *stage, struct lb_explored *explor
 {
     struct lb_finding *finding = &explored->findings[g];
     *finding = stage->judgement.findings[g];
-    if (g != LB_G_PROGRESS)
+    if (finding->verdict == LB_V_VIOLATED)
         return;
     finding->verdict = LB_V_VIOLATED;
     finding->n_witnesses = 1;
@@ -83,6 +83,13 @@ static int shrink(struct lb_stage *stage, struct lb_explored *explored, struct l
 
 /* --- the result --- */
 
+/* Dead holders, and whether those who wait for them go on: a lease needs its time for that. */
+static bool shows_recovery(const struct lb_stage *stage)
+{
+    return stage->plan.deaths > 0 && stage->plan.strategy->shape == LB_LOCK &&
+           (!stage->plan.strategy->is_lease || stage->plan.ticks > 0);
+}
+
 static void set_verdicts(const struct lb_stage *stage, struct lb_explored *explored)
 {
     const struct lb_strategy *strategy = stage->plan.strategy;
@@ -92,7 +99,8 @@ static void set_verdicts(const struct lb_stage *stage, struct lb_explored *explo
         *finding = (struct lb_finding){.verdict = claimed ? LB_V_HELD : LB_V_NOT_CLAIMED,
                                        .n_tested = explored->search.n_schedules};
         const struct lb_finding *last = &stage->judgement.findings[g];
-        bool not_tested = last->verdict == LB_V_NOT_TESTED && g != LB_G_PROGRESS;
+        bool not_tested = last->verdict == LB_V_NOT_TESTED && g != LB_G_PROGRESS &&
+                          !(g == LB_G_RECOVERY && shows_recovery(stage));
         if ((explored->search.violated >> g & 1) != 0)
             finding->verdict = LB_V_VIOLATED;
         else if (claimed && not_tested) {

@@ -134,6 +134,10 @@ static void count_begin(struct lb_player *player, int answer)
         }
         touched.reads = LB_BIT_WRITER;
     }
+    struct lb_stage *stage = player->stage;
+    if (answer == LB_OK && stage->clock != NULL)
+        lb_stage_run_clock(stage, &player->session, stage->clock->begin, stage->clock_ms,
+                           &player->error);
     touch(player, &touched);
 }
 

@@ -117,7 +117,9 @@ static void describe(struct lb_stage *stage, uint32_t waiting, char *text, size_
     }
 }
 
-bool lb_stage_stuck(struct lb_stage *stage, uint32_t waiting)
+/* An engine ends deadlocks. Where somebody has died, those who are left may wait for what it held:
+ * in vain only if neither the end of the session nor, for a lease, time gives it back. */
+unsigned lb_stage_stuck(struct lb_stage *stage, uint32_t waiting)
 {
     unsigned n_blocked = 0, n_empty = 0, n_waiting = 0;
     for (uint32_t i = 0; i < stage->n_players; i++) {
@@ -128,12 +130,16 @@ bool lb_stage_stuck(struct lb_stage *stage, uint32_t waiting)
     }
     /* A queue that has nothing left is no finding. */
     if (n_blocked == 0 && n_empty == n_waiting)
-        return false;
+        return 0;
     bool is_deadlock = n_blocked >= 2 && n_waiting == 0;
     char *text = is_deadlock ? stage->deadlock : stage->stuck;
     uint64_t *count = is_deadlock ? &stage->n_deadlocks : &stage->n_stuck;
     if ((*count)++ == 0)
         describe(stage, waiting, text, sizeof stage->stuck);
-    return !is_deadlock &&
-           stage->n_deaths == 0; /* an engine ends deadlocks; a death may stop all */
+    const struct lb_strategy *strategy = stage->plan.strategy;
+    if (is_deadlock)
+        return 0;
+    if (stage->n_deaths == 0)
+        return strategy->claims & LB_G_BIT(LB_G_PROGRESS);
+    return !strategy->is_lease || stage->outlived ? strategy->claims & LB_G_BIT(LB_G_RECOVERY) : 0;
 }

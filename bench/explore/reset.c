@@ -57,13 +57,13 @@ static const struct lb_dialect dialects[] = {
                  "count(*) FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid WHERE "
                  "c.relnamespace = current_schema()::regnamespace AND NOT t.tgisinternal) + "
                  "(SELECT count(*) FROM pg_proc WHERE pronamespace = "
-                 "current_schema()::regnamespace)",
+                 "current_schema()::regnamespace AND proname NOT IN ('clock_timestamp', 'now'))",
      .copy = "CREATE TEMP TABLE \"lb_copy_%s\" AS TABLE \"%s\"",
      .empty = "DELETE FROM \"%s\"",
      .fill = "INSERT INTO \"%s\" (%s) OVERRIDING SYSTEM VALUE SELECT %s FROM \"lb_copy_%s\"",
      .sequences = "SELECT format('SELECT setval(%L, %s, %L)', quote_ident(sequencename), "
                   "coalesce(last_value, start_value), last_value IS NOT NULL) FROM pg_sequences "
-                  "WHERE schemaname = current_schema()",
+                  "WHERE schemaname = current_schema() AND sequencename <> 'lb_clock'",
      .vacuum = "VACUUM \"%s\"",
      .session = "SELECT pg_advisory_unlock_all()",
      .one_batch = true,
@@ -94,6 +94,26 @@ static const struct lb_dialect dialects[] = {
 };
 
 enum { VACUUM_EVERY = 20 };
+
+/* PostgreSQL finds functions of the space before its own. A sequence tells how far the clock is
+ * ahead: what it says is in no transaction, and statements that are blocked see it too. */
+static const struct lb_server_clock postgres_clock = {
+    .create =
+        "CREATE SEQUENCE lb_clock MINVALUE 0 START 0; "
+        "CREATE FUNCTION clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE AS "
+        "'SELECT pg_catalog.clock_timestamp() + (SELECT last_value FROM lb_clock) * interval ''1 "
+        "ms'''; "
+        "CREATE FUNCTION now() RETURNS timestamptz LANGUAGE sql STABLE AS "
+        "'SELECT pg_catalog.now() + coalesce(nullif(current_setting(''lockbench.clock'', true), "
+        "''''), (SELECT last_value::text FROM lb_clock))::bigint * interval ''1 ms'''",
+    .session = "SET search_path = \"%s\", pg_catalog",
+    .set = "SELECT setval('lb_clock', %lld)",
+    .begin = "SET LOCAL lockbench.clock = %lld"};
+
+const struct lb_server_clock *lb_reset_clock(const struct lb_db *db)
+{
+    return strcmp(db->name, "postgres") == 0 ? &postgres_clock : NULL;
+}
 
 static const struct lb_dialect *dialect_of(const struct lb_db *db)
 {

@@ -114,6 +114,8 @@ struct lb_stage {
     struct lb_gate setup_gate; /* of the control session during set-up */
     char *setup_sql;           /* what it executed with parameters, filled in; one per line */
     struct lb_reset reset;
+    const struct lb_server_clock *clock; /* moves with the clock steps; NULL: stays */
+    bool clock_is_ahead;
     struct lb_tables tables;
     struct lb_actor control_actor; /* puts the backlog; drains */
     struct lb_operator control_op;
@@ -144,6 +146,7 @@ struct lb_stage {
     struct lb_act acts[LB_MAX_ACTS];
     size_t n_acts;
     unsigned n_deaths, n_ticks;
+    bool outlived;                  /* a lease has passed since the last death */
     int64_t clock_ms;               /* what the clock steps add up to */
     struct lb_judgement judgement;  /* of the last schedule that was judged */
     char deadlock[600], stuck[600]; /* the first, in words */
@@ -156,10 +159,16 @@ struct lb_stage {
  * failure. */
 int lb_stage_open(struct lb_stage *stage, const struct lb_explore_plan *plan, struct lb_error *err);
 int lb_stage_close(struct lb_stage *stage, struct lb_error *err);
+/* What is run once on a player's new connection. */
+int lb_stage_begin_session(struct lb_stage *stage, struct lb_player *player, struct lb_error *err);
 /* stage.c: ends every player's script where it is: after a failure, before the stage is closed. */
 void lb_stage_dismiss_all(struct lb_stage *stage);
 /* The stage as a system to be searched. arg is the stage. */
 extern const struct lb_system lb_stage_system;
+
+/* Runs a statement of the stage's clock over this session; n: ms, where it has a place. */
+int lb_stage_run_clock(struct lb_stage *stage, struct lb_session *session, const char *format,
+                       int64_t n, struct lb_error *err);
 
 /* gate.c */
 void lb_gate_of_stage(struct lb_gate *gate);
@@ -184,7 +193,8 @@ int lb_player_script(struct lb_player *player, struct lb_error *err);
 
 /* judge.c: the verdict on the schedule under way: bits of enum lb_guarantee. */
 int lb_stage_judge(struct lb_stage *stage, bool complete, struct lb_error *err);
-/* Nobody can go on: is that a finding? Counts it and says why. waiting: bits of the refused. */
-bool lb_stage_stuck(struct lb_stage *stage, uint32_t waiting);
+/* Nobody can go on: what claimed guarantee does that break? LB_G_BIT()s. Counts it and says why.
+ * waiting: bits of the refused. */
+unsigned lb_stage_stuck(struct lb_stage *stage, uint32_t waiting);
 
 #endif

@@ -51,6 +51,27 @@ static enum lb_isolation isolation_of(const struct lb_stage *stage)
     return stage->program->isolation;
 }
 
+static int use_clock(struct lb_stage *stage, struct lb_session *session, struct lb_error *err)
+{
+    char sql[200];
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    snprintf(sql, sizeof sql, stage->clock->session, stage->db->space_name(stage->space));
+#pragma GCC diagnostic pop
+    int r = stage->db->run(session->conn, sql, err);
+    return r > LB_OK ? lb_fail(err, LB_E_ENV, "%s", lb_conn_head(session->conn)->message) : r;
+}
+
+int lb_stage_begin_session(struct lb_stage *stage, struct lb_player *player, struct lb_error *err)
+{
+    const char *opening = lb_reset_opening_sql(stage->db);
+    int r = opening != NULL ? stage->db->run(player->session.conn, opening, err) : 0;
+    if (r >= 0 && stage->clock != NULL)
+        r = use_clock(stage, &player->session, err);
+    player->session_id = stage->db->session_id(player->session.conn);
+    return r < 0 ? r : 0;
+}
+
 static int open_space(struct lb_stage *stage, struct lb_error *err)
 {
     const struct lb_explore_plan *plan = &stage->plan;
@@ -63,6 +84,12 @@ static int open_space(struct lb_stage *stage, struct lb_error *err)
         return r;
     stage->has_control = true;
     r = check_plan(stage, err);
+    if (r == 0 && plan->ticks > 0 && lb_reset_clock(stage->db) != NULL) {
+        stage->clock = lb_reset_clock(stage->db);
+        r = lb_stage_run_clock(stage, &stage->control, stage->clock->create, 0, err);
+        if (r == 0)
+            r = use_clock(stage, &stage->control, err);
+    }
     if (r != 0)
         return r;
     if (stage->db->is_blocked != NULL && stage->db->session_id(stage->control.conn) == 0)
@@ -198,11 +225,9 @@ static int open_player(struct lb_stage *stage, uint32_t number, struct lb_error 
     if (r != 0)
         return r;
     player->has_session = true;
-    const char *opening = lb_reset_opening_sql(stage->db);
-    r = opening != NULL ? stage->db->run(player->session.conn, opening, err) : 0;
-    if (r < 0)
+    r = lb_stage_begin_session(stage, player, err);
+    if (r != 0)
         return r;
-    player->session_id = stage->db->session_id(player->session.conn);
     player->session.gate = &stage->gate;
     player->session.gate_arg = player;
     player->actor.plan = &stage->strategy_plan;

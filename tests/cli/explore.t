@@ -1,0 +1,105 @@
+#!/usr/bin/env perl
+# lockbench explore at the command line: users' files, steps of the clock and deaths, bounds, mistakes,
+# and Ctrl-C. SQLite only.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use JSON::PP;
+use Lockbench;
+use Test::More;
+use Time::HiRes 'sleep';
+
+sub explore { return lockbench('explore', '-d', 'sqlite:', @_) }
+
+# Users' files.
+my ($status, $out, $err) = explore('-s', good_lock());
+is($status, 0, 'a good lock: exit status') or diag $err;
+like($out, qr/^  complete: \d+ schedules run, \d+ pruned/m, 'a good lock: everything was covered');
+like($out, qr/^  exclusive +held$/m, 'a good lock: held');
+($status, $out) = explore('-s', open_door());
+is($status, 1, 'an open door: exit status');
+like($out, qr/^  exclusive is violated: worker \d was granted resource 0 at step 2 while worker \d held it from step 1 on/m,
+    'an open door: in words');
+like($out, qr/^  2 statements in 2 steps, replayed twice with the same answers$/m, 'an open door: as short as it gets');
+my ($again) = $out =~ /^  again: lockbench (explore .*)$/m;
+is((lockbench(split ' ', $again))[0], 1, 'an open door: the command shows it again');
+($status, $out) = explore('-s', good_queue(), '--items', '1', '--producers', '1');
+is($status, 0, 'a good queue: exit status');
+like($out, qr/^  no-duplicate +held$/m, 'a good queue: held');
+
+# A worker dies between two statements: what it held must come back, if that is claimed.
+my $claims = slurp(good_lock()) =~ s/strategy: good-lock/strategy: hopeful-lock/r =~ s/owner-release$/recovery/mr =~ s/good_lock/hopeful_lock/gr;
+my $hopeful = spew('hopeful-lock.sql', $claims);
+($status, $out) = explore('-s', $hopeful);
+is($status, 0, 'without a death: nothing is violated') or diag $out;
+like($out, qr/^  recovery +not tested/m, 'without a death: recovery is not tested');
+($status, $out) = explore('-s', $hopeful, '--steps', 'crash');
+is($status, 1, 'a death in the hold: exit status');
+like($out, qr/^  recovery is violated: nobody can go on/m, 'a death in the hold: what it breaks');
+like($out, qr/\bdies\b/, 'a death in the hold: is a step of the table') or diag $out;
+like($out, qr/--steps crash --replay \d+x\d\d?$/m, 'a death in the hold: and of the schedule');
+($status, $out) = explore('-s', 'table-lock', '--steps', 'crash');
+is($status, 0, 'a lock of the transaction dies with it: exit status');
+like($out, qr/^  recovery +held$/m, 'a lock of the transaction: recovery is held');
+
+# The clock steps over a lease: the release that does not ask whose run it ends.
+($status, $out) = explore('-s', 'lease-update', '--opt', 'first_run=now', '--steps', 'clock');
+is($status, 1, 'a lease runs out: exit status');
+like($out, qr/^  owner-release is violated/m, 'a lease runs out: the release of another');
+like($out, qr/\btime passes\b/, 'a lease runs out: is a step');
+is((explore('-s', 'lease-update-safe', '--steps', 'clock'))[0], 0, 'the repaired twin');
+
+# Bounds say so.
+for (['--max-schedules', '2', 'at most 2 schedules'], ['--preemptions', '0', 'at most 0 preemptions'],
+    ['--random', '5', 'random schedules'], ['--time', '1ms', 'ended after 0.001 s'])
+{
+    my ($option, $value, $words) = @$_;
+    ($status, $out) = explore('-s', 'cas', '--workers', '3', $option, $value);
+    is($status, 0, "$option: exit status");
+    like($out, qr/^  bounded: \Q$words\E: \d+ schedules run/m, "$option: bounded");
+    like($out, qr/^  no-duplicate +no violation found$/m, "$option: not held");
+}
+my @random = map { (explore('-s', 'cas', '--random', '20', '--seed', $_, '--format', 'json'))[1] =~ s/"elapsed_ns".*//r } 3, 3;
+is($random[0], $random[1], 'random schedules: the same seed, the same schedules');
+
+# Mistakes: one line, exit status 2.
+for (
+    [qr/needs -s STRATEGY/,                              ],
+    [qr/--workers: '0' is not a number from 1/,  '-s', 'cas', '--workers', '0'],
+    [qr/--rounds: 'x' is not a number/,          '-s', 'cas', '--rounds', 'x'],
+    [qr/--steps: 'noon' is neither clock nor crash/, '-s', 'cas', '--steps', 'clock,noon'],
+    [qr/--readers: has no meaning for cas, a queue/, '-s', 'cas', '--readers', '1'],
+    [qr/--readers: there are only 2 workers/,    '-s', 'lock-row', '--readers', '3'],
+    [qr/--items: has no meaning for lock-row/,   '-s', 'lock-row', '--items', '3'],
+    [qr/--producers: at most 8 workers/,         '-s', 'cas', '--workers', '8', '--producers', '1'],
+    [qr/--depth: is for --random/,               '-s', 'cas', '--depth', '2'],
+    [qr/--time: 'soon' is not a time/,           '-s', 'cas', '--time', 'soon'],
+    [qr/--isolation: unknown level 'high'/,      '-s', 'cas', '--isolation', 'high'],
+    [qr/--format: unknown format 'tap'/,         '-s', 'cas', '--format', 'tap'],
+    [qr/"01y" is not a schedule/,                '-s', 'cas', '--replay', '01y'],
+    [qr/move 1 of the schedule cannot be made/,  '-s', 'cas', '--replay', '7'],
+    [qr/--replay and --spec take one strategy/,  '-s', 'cas,nowait', '--replay', '0'],
+    [qr/--spec: there is no violation on PostgreSQL/, '-s', 'cas', '--spec', scratch() . '/none.spec'],
+    [qr/has no statements for SQLite/,           '-s', 'row-lock'],
+    [qr/no statements to step through/,          '-s', 'pthread-mutex'],
+    )
+{
+    my ($message, @args) = @$_;
+    ($status, undef, $err) = explore(@args);
+    is($status, 2, "@args: exit status");
+    like($err, $message, "@args: what is wrong");
+    is(($err =~ tr/\n//), 1, "@args: in one line") or diag $err;
+}
+
+# Ctrl-C: what was covered is told.
+my $run = start('explore', '-d', 'sqlite:', '-s', 'cas', '--workers', '5', '--rounds', '3');
+sleep 0.05 until () = glob(scratch() . '/lockbench-sqlite-*');
+sleep 0.3;
+kill 'INT', $run->{pid};
+($status, $out) = finish($run);
+is($status, 130, 'Ctrl-C: exit status');
+like($out, qr/^  bounded: interrupted: \d+ schedules run/m, 'Ctrl-C: what was covered') or diag $out;
+is_deeply([grep { !/(?:out|err)\.\d+$|\.(?:sql|spec)$/ } glob(scratch() . '/*')], [], 'nothing is left behind');
+
+done_testing;
