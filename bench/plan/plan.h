@@ -141,6 +141,9 @@ struct lb_lab {
     void (*rest)(void *arg);
 };
 
+/* A thread for each session, unless the scenario says how many: the points of one curve must not
+ * differ in how they are carried, as they would if that were chosen for each. */
+void lb_plan_give_threads(struct lb_scenario *scenario);
 /* The scenario of a point of the sweep. */
 void lb_plan_point_scenario(const struct lb_plan *plan, uint64_t workers, struct lb_scenario *ret);
 

@@ -65,6 +65,7 @@ static void make_scenario(const struct lb_plan *plan, double rate, bool longer,
         if (ret->warmup_ns == 0) /* a drain has none */
             ret->warmup_ns = WARMUP_NS;
     }
+    lb_plan_give_threads(ret);
     ret->count = 0;
     double least_ns = 1e9 * 10 / (1 - slo->quantile) / rate;
     double wanted_ns = fmax(fmin(SAMPLES * least_ns, 2e10), 1.2 * least_ns);

@@ -72,11 +72,19 @@ static void add_point(struct lb_plan *plan, uint64_t workers, const struct lb_ou
         snprintf(point->reason, sizeof point->reason, "nobody succeeded");
 }
 
+void lb_plan_give_threads(struct lb_scenario *scenario)
+{
+    uint64_t sessions = scenario->workers + scenario->producers;
+    if (scenario->processes == 0 && (scenario->threads == 0 || scenario->threads > sessions))
+        scenario->threads = sessions;
+}
+
 void lb_plan_point_scenario(const struct lb_plan *plan, uint64_t workers, struct lb_scenario *ret)
 {
     *ret = plan->scenario;
     ret->workers = workers;
     ret->rate[0] = '\0';
+    lb_plan_give_threads(ret);
     snprintf(ret->name, sizeof ret->name, "%.150s[workers=%llu]", plan->scenario.name,
              (unsigned long long)workers);
 }

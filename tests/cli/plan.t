@@ -69,6 +69,7 @@ my $plan = $json->{plans}[0];
 is(scalar @{$plan->{points}}, 6, 'stored: points');
 is_deeply([sort { $a <=> $b } map { $json->{cells}[$_->{cell}]{config}{workers} } @{$plan->{points}}], [1 .. 6],
     'stored: each names its run');
+is((grep { $_->{config}{threads} != $_->{config}{workers} } @{$json->{cells}}), 0, 'stored: all alike with a thread per worker');
 is_deeply([map { $json->{cells}[$_->{cell}]{runs}[$_->{run}]{successes_per_s} } @{$plan->{points}}],
     [map { $_->{successes_per_s} } @{$plan->{points}}], '... which has its throughput');
 like($json->{cells}[$plan->{slo}{trace}[0]{cell}]{config}{rate}, qr{^poisson:[\d.]+/s$}, 'stored: trials name their runs');
