@@ -93,8 +93,11 @@ static json_t *sweep_json(json_t *cells, size_t first, bool *taken, struct lb_us
         json_array_foreach(json_object_get(cell, "runs"), r, run)
         {
             double rate = json_number_value(json_object_get(run, "successes_per_s"));
-            if (strcmp(text_of(run, "state"), "complete") == 0 && rate > 0 && workers >= 1)
-                points[n++] = (struct lb_usl_point){.n = workers, .x = rate};
+            if (strcmp(text_of(run, "state"), "complete") != 0 || !(rate > 0) || workers < 1)
+                continue;
+            points[n].n = workers;
+            points[n].x = rate;
+            n++;
         }
     }
     if (json_array_size(members) < 2) {
@@ -116,7 +119,10 @@ int lb_page_fits(json_t *run, struct lb_error *err)
 {
     json_t *cells = json_object_get(run, "cells"), *cell;
     size_t n_runs = 0, i;
-    json_array_foreach(cells, i, cell) n_runs += json_array_size(json_object_get(cell, "runs"));
+    json_array_foreach(cells, i, cell)
+    {
+        n_runs += json_array_size(json_object_get(cell, "runs"));
+    }
     bool *taken = calloc(json_array_size(cells) + 1, sizeof *taken);
     struct lb_usl_point *points = calloc(n_runs + 1, sizeof *points);
     json_t *sweeps = json_array();

@@ -391,6 +391,17 @@ static json_t *zoom_holds(const struct drawing *d, const struct window *window, 
     return array;
 }
 
+static json_t *zoom_json(const struct drawing *d, const char *guarantee, size_t number,
+                         const json_t *operations)
+{
+    struct window window = window_of(d, operations);
+    size_t omitted;
+    json_t *holds = zoom_holds(d, &window, &omitted);
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "guarantee", guarantee, "witness",
+                     integer(number), "from_ns", integer(window.from_ns), "to_ns",
+                     integer(window.to_ns), "holds", holds, "omitted", integer(omitted));
+}
+
 /* Those of the cell's witnesses that are of this run. */
 static int put_zooms(const struct drawing *d, json_t *guarantees, json_t *into)
 {
@@ -398,18 +409,13 @@ static int put_zooms(const struct drawing *d, json_t *guarantees, json_t *into)
     const char *name;
     size_t number;
     json_object_foreach(guarantees, name, guarantee)
-        json_array_foreach(json_object_get(guarantee, "witnesses"), number, witness)
     {
-        const json_t *operations = json_object_get(witness, "operations");
-        if (!is_recorded(d, json_array_get(operations, 0)))
-            continue;
-        struct window window = window_of(d, operations);
-        size_t omitted;
-        json_t *holds = zoom_holds(d, &window, &omitted);
-        json_array_append_new(
-            array, json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "guarantee", name, "witness",
-                             integer(number), "from_ns", integer(window.from_ns), "to_ns",
-                             integer(window.to_ns), "holds", holds, "omitted", integer(omitted)));
+        json_array_foreach(json_object_get(guarantee, "witnesses"), number, witness)
+        {
+            const json_t *operations = json_object_get(witness, "operations");
+            if (is_recorded(d, json_array_get(operations, 0)))
+                json_array_append_new(array, zoom_json(d, name, number, operations));
+        }
     }
     return json_object_set_new(into, "zooms", array);
 }

@@ -83,11 +83,14 @@ static json_int_t shortest_interval(const json_t *cells)
     size_t n_runs = 0, i, r;
     json_int_t longest_ns = 0;
     json_t *cell, *run;
-    json_array_foreach(cells, i, cell) json_array_foreach(json_object_get(cell, "runs"), r, run)
+    json_array_foreach(cells, i, cell)
     {
-        json_int_t elapsed_ns = number_of(run, "elapsed_ns");
-        longest_ns = elapsed_ns > longest_ns ? elapsed_ns : longest_ns;
-        n_runs++;
+        json_array_foreach(json_object_get(cell, "runs"), r, run)
+        {
+            json_int_t elapsed_ns = number_of(run, "elapsed_ns");
+            longest_ns = elapsed_ns > longest_ns ? elapsed_ns : longest_ns;
+            n_runs++;
+        }
     }
     json_int_t points = MOST_POINTS / (json_int_t)(n_runs > 0 ? n_runs : 1);
     return longest_ns / (points > FEWEST_POINTS ? points : FEWEST_POINTS);
