@@ -3,15 +3,19 @@
  * An item that was handed out is taken until it is given back, so its claims are holds of a lock of
  * capacity 1: the core of a claim is the open interval from its ok to the earliest time at which
  * the item can have become claimable again, and two cores that meet are a duplicate in every order
- * of the operations (the proof is that of exclusive.c). The item can be claimable again from free
- * its invoke error, then clear             the later of both invokes, for any clear of the item or
- * of all that can have come after the error complete, then reset          the same its lease its
- * earliest end, unless the item was certainly finished before its claimer's death           when
- * somebody recovers, or the server ended the session its claimer's unknown outcome the invoke of
- * that operation: the connection is gone, and with it what a transaction held Operations that
- * failed did not happen; those of unknown outcome may have.
+ * of the operations (the proof is that of exclusive.c). The item can be claimable again from
+ *   - a free: its invoke,
+ *   - an error and a clear: the later of both invokes, for any clear of the item, or of all, that
+ *     can have come after the error,
+ *   - a complete and a reset: the same,
+ *   - its lease: the earliest end, unless the item was certainly finished before,
+ *   - its claimer's death: when somebody recovers, or the server ended the session,
+ *   - its claimer's unknown outcome: the invoke of that operation, since the connection is gone and
+ *     with it what a transaction held.
+ * Operations that failed did not happen; those of unknown outcome may have.
  *
- * Events of items are sorted by id; nearly all ids have one claim, which needs no look.
+ * Only the events of odd ids are here (see ids.c), sorted by id; nearly all ids have one claim and
+ * one end, and need no look.
  */
 #include "check_internal.h"
 

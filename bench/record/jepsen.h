@@ -12,12 +12,13 @@
  * arg, shared, effective, log, by. Other keys are skipped.
  *
  * Operations that Jepsen's own tests of locks and queues use:
- *   acquire, release      mutex, semaphore, fenced lock. value: none, or {:fence N} (0: no fence),
- * or a tuple [resource value] of jepsen.independent enqueue v             put of item v (any value;
- * it is compared as text if it is no integer) dequeue               claim of one item; ok has it as
- * value; fail: there was none drain                 claim of all items; ok has them as a vector and
- * lockbench's own, by the names of lb_op_name ("enqueue" is a ticket when the history is one of a
- * lock). Other operations are refused, all their names in one message, unless told to be ignored.
+ *   - acquire, release: mutex, semaphore, fenced lock. value: none, or {:fence N} (0: no fence), or
+ *     a tuple [resource value] of jepsen.independent
+ *   - enqueue v: put of item v (any value; it is compared as text if it is no integer)
+ *   - dequeue: claim of one item; ok has it as value; fail: there was none
+ *   - drain: claim of all items; ok has them as a vector
+ * and lockbench's own, by the names of lb_op_name ("enqueue" is a ticket when the history is one of
+ * a lock). Other operations are refused, all their names in one message, unless told to be ignored.
  *
  * Every process is one log (or "log" says so). Within a log: invoke, then one end of the same
  * operation, times that do not go back, and no further operation after an info.
@@ -65,8 +66,9 @@ int lb_history_parse(const char *bytes, size_t size, const char *name,
 enum lb_write_dialect {
     LB_WRITE_FULL, /* everything; reading it gives the same events */
     LB_WRITE_PLAIN /* what Knossos' and Jepsen's models know: acquire, release, enqueue, dequeue.
-                      Items of one put or claim become operations of their own, concurrent under
-                      process numbers of their own; everything else is left out */
+                      A token is {:fence N}. Items of one put or claim become operations of their
+                      own, concurrent under process numbers of their own; everything else is left
+                      out */
 };
 
 /* Writes a view as EDN or JSON Lines, in the order of time; times are relative to start_ns. Returns

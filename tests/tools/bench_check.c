@@ -170,6 +170,15 @@ static uint64_t status_kb(const char *field)
     return value;
 }
 
+/* Seconds of CPU of this process so far. */
+static double cpu_s(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+}
+
 static int judge(const char *path)
 {
     struct lb_error err = {0};
@@ -188,13 +197,11 @@ static int judge(const char *path)
     uint64_t end = lb_now_ns();
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
-    double cpu = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-                 (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
     printf("%llu events in %.3f s (open %.3f, judge %.3f, CPU %.3f), peak memory %.0f MB, of it "
            "mapped file "
            "%.0f MB; %s %s\n",
            (unsigned long long)view.n_events, (double)(end - begin) / 1e9,
-           (double)(opened - begin) / 1e9, (double)(end - opened) / 1e9, cpu,
+           (double)(opened - begin) / 1e9, (double)(end - opened) / 1e9, cpu_s(),
            (double)usage.ru_maxrss / 1024, (double)status_kb("RssFile:") / 1024,
            model.queue ? "no-duplicate" : "exclusive",
            lb_verdict_name(
@@ -230,12 +237,14 @@ static int read_text(const char *path)
     struct lb_read_facts facts;
     uint64_t bytes;
     double alone = read_alone(path, &bytes);
+    double cpu = cpu_s();
     uint64_t begin = lb_now_ns();
     if (lb_history_read(path, NULL, &view, &facts, &err) != 0)
         return fail(&err);
     double took = (double)(lb_now_ns() - begin) / 1e9;
-    printf("%llu events, %llu bytes in %.3f s; read(2) alone %.3f s\n",
-           (unsigned long long)view.n_events, (unsigned long long)bytes, took, alone);
+    printf("%llu events, %llu bytes in %.3f s, CPU %.3f; read(2) alone %.3f s\n",
+           (unsigned long long)view.n_events, (unsigned long long)bytes, took, cpu_s() - cpu,
+           alone);
     lb_history_release(&view);
     return 0;
 }
