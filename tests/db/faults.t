@@ -226,7 +226,8 @@ for my $engine (sort keys %engine) {
         is(verdict($guarantees, 'exclusive'), 'held', "$engine: skew of two leases: the server's clock does not");
         is($run->{measures}{lease_overlaps_uncut}, 0, "$engine: skew of two leases: nor in anybody's belief");
 
-        my @long = (@lease, '--ttl', '300ms', '--workers', '2', '--duration', '2s', '--hold', '700ms');
+        my @long = (@lease, '--ttl', '300ms', '--workers', '2', '--duration', '2s', '--hold', '700ms',
+            '--progress-bound', '0');
         (undef, $run) = end(begin('no renewal', $engine, @long), 0);
         cmp_ok($run->{measures}{lease_overlaps_uncut}, '>', 0, "$engine: a hold beyond its lease: two believe");
         ($guarantees, $run) = end(begin('renewal', $engine, @long, '--renew', '25ms'), 0);
