@@ -398,7 +398,7 @@ static int read_after_setup(struct lb_selection *selection, const char *path, st
              : file == NULL
                  ? lb_fail(err, LB_E_FILE, "option --after-setup: %s: %s", path, strerror(errno))
                  : 0;
-    size_t n = rc == 0 ? fread(text, 1, LARGEST, file) : 0;
+    size_t n = text != NULL && file != NULL ? fread(text, 1, LARGEST, file) : 0;
     if (rc == 0 && (ferror(file) || n == LARGEST || memchr(text, '\0', n) != NULL))
         rc = lb_fail(err, LB_E_FILE, "option --after-setup: %s: not a file of SQL below 64 KiB",
                      path);

@@ -95,8 +95,8 @@ static void what_ends_a_hold_without_a_release(void **state)
     (void)state;
     struct story story;
     begin(&story, "shape=lock\n");
-    say(&story, 0, 1, EV(ACQUIRE, INVOKE)); /* dies */
-    say(&story, 0, 2, EV(ACQUIRE, OK));
+    say(&story, 0, 1, EV(ACQUIRE, INVOKE, .object = 0)); /* dies */
+    say(&story, 0, 2, EV(ACQUIRE, OK, .object = 0));
     say(&story, 1, 3, EV(ACQUIRE, INVOKE, .object = 1)); /* its renewal has no known outcome */
     say(&story, 1, 4, EV(ACQUIRE, OK, .object = 1));
     say(&story, 1, 7, EV(RENEW, INVOKE, .object = 1));
@@ -104,7 +104,7 @@ static void what_ends_a_hold_without_a_release(void **state)
     say(&story, 2, 5, EV(ACQUIRE, INVOKE, .object = 2)); /* holds to the end */
     say(&story, 2, 6, EV(ACQUIRE, OK, .object = 2));
     say(&story, 3, 8, EV(DEATH, NOTE, .arg = 0));
-    say(&story, 3, 20, EV(WARM, NOTE));
+    say(&story, 3, 20, EV(WARM, NOTE, .object = 0));
     digest(&story);
     is_hold(&story, 0, 0, 0, 2, 8, true);
     is_hold(&story, 1, 1, 1, 4, 7, false);
@@ -146,12 +146,12 @@ static void nested_grants_are_one_hold_if_they_may_nest(void **state)
         struct story story;
         begin(&story, reentrant ? "shape=lock\nreentrant=1\n" : "shape=lock\n");
         for (uint64_t at = 0; at < 4; at += 2) {
-            say(&story, 0, at, EV(ACQUIRE, INVOKE));
-            say(&story, 0, at + 1, EV(ACQUIRE, OK));
+            say(&story, 0, at, EV(ACQUIRE, INVOKE, .object = 0));
+            say(&story, 0, at + 1, EV(ACQUIRE, OK, .object = 0));
         }
         for (uint64_t at = 10; at < 14; at += 2) {
-            say(&story, 0, at, EV(RELEASE, INVOKE));
-            say(&story, 0, at + 1, EV(RELEASE, OK));
+            say(&story, 0, at, EV(RELEASE, INVOKE, .object = 0));
+            say(&story, 0, at + 1, EV(RELEASE, OK, .object = 0));
         }
         digest(&story);
         assert_int_equal(story.digest.n_holds, reentrant ? 1 : 2);
