@@ -100,7 +100,9 @@ for my $uri (grep { defined } $postgres, $mariadb) {
         $items{$locked} = $cell->{runs}[0]{items};
         is($cell->{guarantees}{'no-loss'}{verdict}, 'held', "$engine, $locked locked: nothing is lost");
     }
-    is("$items{0} $items{60}", '150 90', "$engine: those that were locked could not be claimed");
+    # The locks go when the run ends; a claim of each worker may still be under way then.
+    is($items{0}, 150, "$engine: none locked: all were claimed");
+    ok($items{60} >= 90 && $items{60} <= 92, "$engine: those that were locked could not be claimed") or diag $items{60};
     # Who waits for rows gets none of them while they are locked.
     ($status, $out, $err) = lockbench('run', '-s', 'for-update', '-d', $uri, '-S', 'drain', '--workers', '2', '--backlog', '150',
         '--locked-ahead', '60', '--no-drain', '--duration', '500ms', '--quiet', '--format', 'json');
