@@ -70,7 +70,7 @@ struct lb_put {
 /* An operation on a whole class, and notes about a log. */
 struct lb_world_event {
     uint64_t low, high;
-    uint64_t value;
+    uint64_t alive; /* a session's end: when it was certainly there still; 0: not known */
     uint32_t log, event;
     uint32_t target; /* log, for notes; class, for operations */
     uint32_t phase;
@@ -281,8 +281,9 @@ struct lb_scan {
     const struct lb_log_view *view;
     uint32_t log;
     uint64_t slack, last_ns;
-    uint32_t index;   /* of the event being read */
-    uint32_t retired; /* process that must not come back */
+    uint64_t answered_low; /* when the operation was asked for that was last answered ok or fail */
+    uint32_t index;        /* of the event being read */
+    uint32_t retired;      /* process that must not come back */
     bool has_retired;
     const struct lb_event *invoke; /* of the operation under way; NULL */
     uint32_t invoke_index;

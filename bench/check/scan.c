@@ -164,9 +164,10 @@ static int scan_note(struct lb_scan *scan, const struct lb_event *e)
     struct lb_world_event *world = lb_array_push(&c->world, sizeof *world);
     if (world == NULL)
         return lb_out_of_memory(c);
+    bool own_end = e->op == LB_OP_SESSION_END && e->arg == scan->log;
     *world = (struct lb_world_event){.low = lb_low(e->time_ns, scan->slack),
                                      .high = lb_high(e->time_ns, scan->slack),
-                                     .value = e->value,
+                                     .alive = own_end ? scan->answered_low : 0,
                                      .log = scan->log,
                                      .event = scan->index,
                                      .target = e->arg,
@@ -193,6 +194,8 @@ static int scan_end(struct lb_scan *scan, const struct lb_event *e)
         scan->has_retired = true;
         if (rc == 0)
             rc = lb_scan_retire(scan, lb_low(invoke->time_ns, scan->slack));
+    } else {
+        scan->answered_low = lb_low(invoke->time_ns, scan->slack);
     }
     scan->invoke = NULL;
     return rc;

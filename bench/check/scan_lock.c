@@ -525,6 +525,8 @@ size_t lb_scan_cycles(struct lb_scan *scan, const struct lb_event *events, size_
     }
     measures->longest_wait_ns = longest;
     scan->last_ns = last_ns;
+    if (i > 0)
+        scan->answered_low = events[i - 2].time_ns; /* the last release */
     progress->n_tested += i / 4;
     c->logs[scan->log].n_attempts += i / 4;
     return i;

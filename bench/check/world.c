@@ -5,8 +5,9 @@
  * still, as far as the history can tell, unless
  *   - its lease ends it: that is its cut, from scan_lock.c,
  *   - the server said that its session ended: it may have been at any time since the fault that
- *     ended it, or since the death; a session's end without a cause in the history may have been
- *     at any time, so nothing of the hold is certain,
+ *     ended it, or since the death. Without a cause in the history, of which a worker says that it
+ *     lost its session, it was there when it last answered; of which another says so, it may have
+ *     ended at any time, so nothing of the hold is certain,
  *   - somebody recovered what the dead held: no earlier than that was asked for.
  * Of a history that was cut off, a log is believed as far as it goes.
  */
@@ -53,7 +54,9 @@ uint64_t lb_world_session_end(const struct lb_case *c, const struct lb_world_eve
         if (may_end_session(&world[i], note->target) && world[i].low >= previous &&
             world[i].low <= note->high && world[i].low < cause)
             cause = world[i].op == LB_OP_DEATH ? c->logs[note->target].gone_ns : world[i].low;
-    return cause == LB_NEVER ? previous : cause;
+    if (cause != LB_NEVER)
+        return cause;
+    return note->alive > previous ? note->alive : previous;
 }
 
 static void end_sessions(struct lb_case *c)

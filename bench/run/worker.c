@@ -113,8 +113,7 @@ static bool reconnect(struct lb_worker *worker)
     struct lb_error err = {0};
     worker->n_lost++;
     name_actor(worker);
-    if (restarts) /* at any time since the server was stopped */
-        lb_fault_note(worker->op.log, worker->op.process, LB_OP_SESSION_END, 0, worker->number, 0);
+    lb_fault_note(worker->op.log, worker->op.process, LB_OP_SESSION_END, 0, worker->number, 0);
     while (open_session(worker, &err) != 0) {
         if (lb_now_ns() >= give_up_ns) {
             atomic_store(&worker->crew->server_gone, true);

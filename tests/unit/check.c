@@ -179,6 +179,30 @@ static void the_dead_hold_until_something_ends_it(void **state)
     expect(LB_G_EXCLUSIVE, LB_V_VIOLATED);
 }
 
+/* The server ends two sessions, one of them just after it granted that one what the other had. */
+static void a_lost_session_holds_as_long_as_it_answered(void **state)
+{
+    (void)state;
+    history_init(&history, false);
+    acquire(&history, 0, 0, 1, 2);
+    add_op(&history, 0, LB_OP_RELEASE, 9, 10, LB_EV_INFO, 0, 0, 0, 0);
+    acquire(&history, 1, 0, 3, 5);
+    add_op(&history, 1, LB_OP_RELEASE, 6, 7, LB_EV_INFO, 0, 0, 0, 0);
+    expect(LB_G_EXCLUSIVE, LB_V_VIOLATED);
+    note(&history, 0, LB_OP_SESSION_END, 10, 0, 0);
+    expect(LB_G_EXCLUSIVE, LB_V_HELD);
+    assert_int_equal(judgement.measures.n_uncut_violations, 1); /* it believed in it */
+    history_init(&history, false);
+    acquire(&history, 0, 0, 1, 2);
+    acquire(&history, 0, 1, 7, 8); /* it still answers */
+    add_op(&history, 0, LB_OP_RELEASE, 9, 10, LB_EV_INFO, 0, 0, 0, 0);
+    note(&history, 0, LB_OP_SESSION_END, 10, 0, 0);
+    acquire(&history, 1, 0, 3, 5);
+    expect(LB_G_EXCLUSIVE, LB_V_VIOLATED);
+    history.events[1][1].time_ns = 8;
+    expect(LB_G_EXCLUSIVE, LB_V_HELD);
+}
+
 static void an_open_hold_lasts_to_the_end(void **state)
 {
     (void)state;
@@ -821,6 +845,7 @@ int main(void)
         cmocka_unit_test(readers_share),
         cmocka_unit_test(unknown_acquires_force_nothing),
         cmocka_unit_test(the_dead_hold_until_something_ends_it),
+        cmocka_unit_test(a_lost_session_holds_as_long_as_it_answered),
         cmocka_unit_test(an_open_hold_lasts_to_the_end),
         cmocka_unit_test(failed_releases_have_two_semantics),
         cmocka_unit_test(a_lost_connection_ends_the_belief),
