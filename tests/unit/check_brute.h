@@ -125,7 +125,6 @@ static inline void brute_cut(struct brute *brute, uint64_t time)
         if (op.high >= time) {
             op.optional = true;
             op.high = UINT64_MAX;
-            op.log = 0;
         }
         brute->ops[kept++] = op;
     }

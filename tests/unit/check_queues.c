@@ -214,6 +214,8 @@ static void generate(const struct shape *shape, struct lb_random *random)
 
 /* --- one item: from the history to operations --- */
 
+/* In place of a log: done by the database, at any time from the given one on. */
+enum { DATABASE = LOGS };
 enum kind { CLAIM, RENEW, CLOSE, EXPIRE, GONE, CLEAR, RESET, LEAVE, PUT, TAKE };
 
 struct claim_info {
@@ -226,6 +228,8 @@ struct claim_info {
 static struct claim_info claims[BRUTE_OPS];
 static uint32_t n_claims;
 
+/* What a worker asked for comes after what it had asked for before, even if it is not known whether
+ * it happened. */
 static void add_brute(int kind, uint32_t who, uint64_t low, uint64_t high, bool optional,
                       uint64_t a, uint32_t log)
 {
@@ -235,7 +239,7 @@ static void add_brute(int kind, uint32_t who, uint64_t low, uint64_t high, bool 
                                         .kind = kind,
                                         .who = who,
                                         .a = a,
-                                        .log = optional ? 0 : log + 1});
+                                        .log = log == DATABASE ? 0 : log + 1});
 }
 
 static uint64_t lease_low(uint64_t low)
@@ -269,7 +273,7 @@ static void translate_claim(uint32_t log, const struct lb_event *invoke, const s
         add_brute(CLAIM, n_claims, invoke->time_ns, end->time_ns, false, 0, log);
         if (note->arg > 0) {
             c->expiry_high = lease_high(end->time_ns);
-            add_brute(EXPIRE, n_claims, lease_low(invoke->time_ns), UINT64_MAX, true, 0, log);
+            add_brute(EXPIRE, n_claims, lease_low(invoke->time_ns), UINT64_MAX, true, 0, DATABASE);
         }
     }
 }
@@ -300,7 +304,7 @@ static void translate_op(uint32_t log, const struct lb_event *invoke, const stru
         uint32_t number = ++claims[who - 1].n_renewals;
         claims[who - 1].expiry_high = lease_high(end->time_ns);
         add_brute(RENEW, who, invoke->time_ns, high, false, number, log);
-        add_brute(EXPIRE, who, lease_low(invoke->time_ns), UINT64_MAX, true, number, log);
+        add_brute(EXPIRE, who, lease_low(invoke->time_ns), UINT64_MAX, true, number, DATABASE);
     } else if (op == LB_OP_RENEW_ITEM && mine && who > 0) {
         claims[who - 1].expiry_high = UINT64_MAX;
     }
@@ -328,7 +332,7 @@ static void translate_item(uint64_t id)
             /* The connection is gone, and with it what this worker held. */
             for (; end != NULL && end->type == LB_EV_INFO && who > 0; who--)
                 if (claims[who - 1].log == log)
-                    add_brute(GONE, who, invoke->time_ns, UINT64_MAX, true, 0, log);
+                    add_brute(GONE, who, invoke->time_ns, UINT64_MAX, true, 0, DATABASE);
         }
 }
 
