@@ -149,14 +149,16 @@ static void wake_timed_out(struct lb_carrier *carrier)
     }
 }
 
-/* Sleeps until a socket is ready, a signal comes or the first deadline passes. */
-static void wait_for_all(struct lb_carrier *carrier)
+/* Sleeps until a socket is ready, a signal comes, the first deadline passes or this one does. */
+static void wait_for_all(struct lb_carrier *carrier, uint64_t until_ns)
 {
     enum { BATCH = 128 };
     struct epoll_event events[BATCH];
     struct timespec left = {0}, *timeout = NULL;
-    if (carrier->n_heap > 0) {
-        uint64_t now_ns = lb_now_ns(), until_ns = carrier->heap[0]->deadline_ns;
+    if (carrier->n_heap > 0 && carrier->heap[0]->deadline_ns < until_ns)
+        until_ns = carrier->heap[0]->deadline_ns;
+    if (until_ns != UINT64_MAX) {
+        uint64_t now_ns = lb_now_ns();
         uint64_t ns = until_ns > now_ns ? until_ns - now_ns : 0;
         left.tv_sec = (time_t)(ns / 1000000000u);
         left.tv_nsec = (long)(ns % 1000000000u);
@@ -177,17 +179,12 @@ static void wait_for_all(struct lb_carrier *carrier)
     wake_timed_out(carrier);
 }
 
-static void *carrier_main(void *arg)
+bool lb_carrier_turn(struct lb_carrier *carrier, uint64_t deadline_ns)
 {
-    struct lb_carrier *carrier = arg;
-    /* Sleeps end when asked, not 50 us later. */
-    prctl(PR_SET_TIMERSLACK, 1);
-    while (carrier->n_left > 0) {
-        struct lb_task *task = carrier->first_ready;
-        if (task == NULL) {
-            wait_for_all(carrier);
-            continue;
-        }
+    bool any = false;
+    if (carrier->first_ready == NULL)
+        wait_for_all(carrier, deadline_ns);
+    for (struct lb_task *task; (task = carrier->first_ready) != NULL; any = true) {
         carrier->first_ready = task->next;
         if (task->next == NULL)
             carrier->last_ready = NULL;
@@ -196,6 +193,16 @@ static void *carrier_main(void *arg)
         running = NULL;
         carrier->n_left -= lb_fiber_has_ended(task->fiber);
     }
+    return any;
+}
+
+static void *carrier_main(void *arg)
+{
+    struct lb_carrier *carrier = arg;
+    /* Sleeps end when asked, not 50 us later. */
+    prctl(PR_SET_TIMERSLACK, 1);
+    while (carrier->n_left > 0)
+        lb_carrier_turn(carrier, UINT64_MAX);
     return NULL;
 }
 
@@ -278,6 +285,11 @@ void lb_carrier_free(struct lb_carrier *carrier)
     free(carrier);
 }
 
+void lb_carrier_let_go(struct lb_carrier *carrier, uint32_t n)
+{
+    make_ready(&carrier->tasks[n]);
+}
+
 void lb_carrier_signal(struct lb_carrier *carrier)
 {
     const uint64_t one = 1;
@@ -303,6 +315,11 @@ void lb_carrier_sleep(uint64_t deadline_ns)
                                 .tv_nsec = (long)(deadline_ns % 1000000000u)};
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &deadline, NULL) == EINTR)
         ;
+}
+
+void lb_carrier_stand(void)
+{
+    wait_here(UINT64_MAX);
 }
 
 void lb_carrier_wait_signal(uint64_t deadline_ns)

@@ -39,7 +39,19 @@ void lb_carrier_sleep(uint64_t deadline_ns);
 /* Does a fiber of a carrier run here? */
 bool lb_carrier_is_here(void);
 
+/* --- driven by hand: instead of start and join, all in the thread that calls --- */
+
+/* Lets the fibers that are ready run until each of them waits or has ended; when none is, sleeps
+ * until one is, or until deadline_ns. Has any run? */
+bool lb_carrier_turn(struct lb_carrier *carrier, uint64_t deadline_ns);
+/* The fiber that was added as number n (from 0) stands in lb_carrier_stand: in the next turn it
+ * goes on. */
+void lb_carrier_let_go(struct lb_carrier *carrier, uint32_t n);
+
 /* --- in a fiber --- */
+
+/* Stands still until it is let go. */
+void lb_carrier_stand(void);
 
 /* A socket that is read by one fiber. Zero-initialised when the socket is opened; lives until it is
  * closed. What has come is reported once: whoever waits again must have read all of it. The end of

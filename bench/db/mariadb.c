@@ -14,6 +14,7 @@
  * /kb/en/information-schema-innodb_trx-table/.
  */
 #include "mariadb_space.h"
+#include "mariadb_wire.h"
 #include "result.h"
 
 #include <errmsg.h>
@@ -245,7 +246,7 @@ static int maria_prepare(struct lb_conn *conn, const char *sql, size_t n_params,
     stmt->n_params = n_params;
     stmt->is_nowait = says_nowait(sql);
     stmt->is_write = is_write(sql);
-    if (mysql_stmt_prepare(stmt->handle, sql, strlen(sql)) != 0) {
+    if (lb_maria_wire_stmt_prepare(stmt->handle, sql, strlen(sql)) != 0) {
         r = outcome_stmt(conn, stmt, err);
     } else if (n_params > MAX_PARAMS || mysql_stmt_param_count(stmt->handle) != n_params) {
         r = lb_fail(err, LB_E_SQL,
@@ -299,7 +300,7 @@ static int send_params(struct lb_stmt *stmt, const struct lb_value *params)
     }
     if (stmt->n_params > 0 && mysql_stmt_bind_param(stmt->handle, binds) != 0)
         return 1;
-    return mysql_stmt_execute(stmt->handle);
+    return lb_maria_wire_stmt_execute(stmt->handle);
 }
 
 /* The type under which a column is fetched; what is neither an integer nor a float is text. The
@@ -397,7 +398,8 @@ static int read_rows(struct lb_conn *conn, struct lb_stmt *stmt, struct lb_rows 
     lb_result_begin(&conn->result, n);
     if (bind_columns(stmt, n) != 0)
         return outcome_stmt(conn, stmt, err);
-    while ((status = mysql_stmt_fetch(stmt->handle)) == 0 || status == MYSQL_DATA_TRUNCATED) {
+    while ((status = lb_maria_wire_stmt_fetch(stmt->handle)) == 0 ||
+           status == MYSQL_DATA_TRUNCATED) {
         for (unsigned i = 0; r == LB_OK && i < n; i++)
             if (!copy_column(&conn->result, stmt, i))
                 r = lb_fail(err, LB_E_MEMORY, "out of memory for a result of %zu rows",
@@ -446,9 +448,10 @@ static int maria_execute(struct lb_conn *conn, struct lb_stmt *stmt, const struc
         r = read_rows(conn, stmt, &rows, err);
         rows.n_changed = stmt->is_write ? (int64_t)rows.n_rows : 0;
     }
-    while (mysql_stmt_more_results(stmt->handle) && mysql_stmt_next_result(stmt->handle) == 0)
-        mysql_stmt_free_result(stmt->handle); /* CALL: a status follows the rows */
-    mysql_stmt_free_result(stmt->handle);
+    while (mysql_stmt_more_results(stmt->handle) &&
+           lb_maria_wire_stmt_next_result(stmt->handle) == 0)
+        lb_maria_wire_stmt_free_result(stmt->handle); /* CALL: a status follows the rows */
+    lb_maria_wire_stmt_free_result(stmt->handle);
     if (r == LB_OK)
         *ret_rows = rows;
     return r;

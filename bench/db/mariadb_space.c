@@ -6,6 +6,7 @@
  */
 #include "mariadb_space.h"
 
+#include "mariadb_wire.h"
 #include "random.h"
 
 #include <ctype.h>
@@ -68,9 +69,9 @@ int lb_maria_query(MYSQL *my, const char *sql, MYSQL_RES **ret_result)
 {
     MYSQL_RES *last = NULL;
     int next = 0; /* mysql_next_result: 0 there is one, -1 there is none, else it failed */
-    bool failed = mysql_real_query(my, sql, strlen(sql)) != 0;
+    bool failed = lb_maria_wire_real_query(my, sql, strlen(sql)) != 0;
     while (!failed && next == 0) {
-        MYSQL_RES *result = mysql_store_result(my);
+        MYSQL_RES *result = lb_maria_wire_store_result(my);
         if (result != NULL) {
             mysql_free_result(last);
             last = result;
@@ -78,7 +79,7 @@ int lb_maria_query(MYSQL *my, const char *sql, MYSQL_RES **ret_result)
             failed = true;
             break;
         }
-        next = mysql_next_result(my);
+        next = lb_maria_wire_next_result(my);
         failed = next > 0;
     }
     if (!failed && ret_result != NULL)

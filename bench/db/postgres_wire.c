@@ -8,6 +8,10 @@
 #include <poll.h>
 #include <sys/ioctl.h>
 
+/* Under TLS or GSSAPI libpq may hold back bytes of which the socket tells nothing: it is asked for
+ * them every now and then. */
+#define LOOK_NS UINT64_C(1000000)
+
 PGconn *lb_pg_wire_connect(const char *const *keys, const char *const *values, unsigned timeout_s)
 {
     if (!lb_carrier_is_here())
@@ -46,12 +50,14 @@ PGresult *lb_pg_wire_next(PGconn *pg, struct lb_watch *watch)
 {
     if (!lb_carrier_is_here())
         return PQgetResult(pg);
+    bool hides = PQsslInUse(pg) != 0 || PQgssEncInUse(pg) != 0;
     for (bool again = false; PQisBusy(pg); again = true) {
+        uint64_t deadline_ns = hides ? lb_now_ns() + LOOK_NS : UINT64_MAX;
         /* Mostly the first wait brings the whole answer: no look at what is unread before it. */
         bool waited = again || watch == NULL
-                          ? lb_pg_wire_wait(pg, watch, UINT64_MAX)
-                          : lb_carrier_wait_readable(watch, PQsocket(pg), UINT64_MAX);
-        if (!waited || PQconsumeInput(pg) == 0)
+                          ? lb_pg_wire_wait(pg, watch, deadline_ns)
+                          : lb_carrier_wait_readable(watch, PQsocket(pg), deadline_ns);
+        if ((!waited && !hides) || PQconsumeInput(pg) == 0)
             break; /* PQgetResult says what is wrong */
     }
     return PQgetResult(pg);

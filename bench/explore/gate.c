@@ -38,9 +38,8 @@ static bool leaves_nothing(const struct lb_player *player, const struct lb_footp
                            const char *sql)
 {
     const struct lb_stage *stage = player->stage;
-    return !atomic_load(&player->has_waited) && !stage->tables.scans_lock &&
-           touched->commits == 0 && (touched->writes & LB_BIT_ADVISORY) == 0 &&
-           touched->writes != LB_TOUCHES_ALL &&
+    return !player->has_waited && !stage->tables.scans_lock && touched->commits == 0 &&
+           (touched->writes & LB_BIT_ADVISORY) == 0 && touched->writes != LB_TOUCHES_ALL &&
            (begins_with(sql, "update") || begins_with(sql, "delete") || begins_with(sql, "select"));
 }
 
@@ -205,30 +204,26 @@ static uint64_t mix(uint64_t digest, uint64_t value)
     return (digest ^ value) * UINT64_C(0x100000001b3);
 }
 
-/* The step under way: read by the control thread when the player is blocked in it. */
+/* The step under way: looked at when the player is blocked in it. */
 static void set_pending(struct lb_player *player, const struct lb_step *step)
 {
     char *params = player->stage->details && step->kind == LB_STEP_EXECUTE
                        ? lb_gate_describe_params(step)
                        : NULL;
-    pthread_mutex_lock(&player->lock);
     free(player->pending.params);
     player->pending = (struct lb_act){.player = (uint8_t)player->number,
                                       .kind = (uint8_t)step->kind,
                                       .sql = step->sql,
                                       .section = step->section,
                                       .params = params};
-    pthread_mutex_unlock(&player->lock);
 }
 
 void lb_player_pending(struct lb_player *player, struct lb_footprint *ret_touches,
                        struct lb_act *ret_act)
 {
-    pthread_mutex_lock(&player->lock);
     *ret_act = player->pending;
     if (ret_act->params != NULL)
         ret_act->params = strdup(ret_act->params);
-    pthread_mutex_unlock(&player->lock);
     *ret_touches = (struct lb_footprint){0};
     if (ret_act->kind == LB_STEP_EXECUTE)
         kind_of(player->stage, ret_act->sql, ret_touches);
@@ -246,10 +241,8 @@ static void add_act(struct lb_player *player, const struct lb_step *step, int an
     if (!player->stage->details || player->n_acts == LB_ACTS_OF_MOVE)
         return;
     struct lb_act *act = &player->acts[player->n_acts++];
-    pthread_mutex_lock(&player->lock);
     *act = player->pending;
     player->pending.params = NULL;
-    pthread_mutex_unlock(&player->lock);
     act->answer = (int8_t)answer;
     if (rows != NULL && step->kind == LB_STEP_EXECUTE) {
         act->n_rows = rows->n_rows;
@@ -301,11 +294,16 @@ void lb_stage_forget_acts(struct lb_stage *stage)
 
 /* --- stopping --- */
 
+void lb_player_stand(struct lb_player *player)
+{
+    player->stands = true;
+    lb_carrier_stand();
+}
+
 static int stop(struct lb_player *player, struct lb_error *err)
 {
-    lb_handover_stop(&player->handover);
-    return atomic_load(&player->give_up) ? lb_fail(err, LB_E_INTERRUPTED, "the schedule ends here")
-                                         : 0;
+    lb_player_stand(player);
+    return player->give_up ? lb_fail(err, LB_E_INTERRUPTED, "the schedule ends here") : 0;
 }
 
 /* The end of a transaction that others cannot tell from its last statement. */
@@ -325,7 +323,7 @@ static int before(void *arg, const struct lb_step *step, struct lb_error *err)
                     step->kind == LB_STEP_ROLLBACK;
     if (!player->stage->is_open || !player->in_script)
         return 0;
-    if (atomic_load(&player->give_up))
+    if (player->give_up)
         return lb_fail(err, LB_E_INTERRUPTED, "the schedule ends here");
     if (!player->may_go) {
         bool passes = (step->kind == LB_STEP_ENTER && !player->stage->unreduced) ||

@@ -30,7 +30,7 @@ static void see_arrivals(struct lb_stage *stage)
     for (uint32_t i = 0; i < stage->n_players; i++) {
         struct lb_player *player = &stage->players[i];
         bool acts = player->state == LB_PLAYER_ACTS || player->state == LB_PLAYER_BLOCKED;
-        if (acts && lb_handover_has_stopped(&player->handover))
+        if (acts && player->stands)
             player->state = player->finished ? LB_PLAYER_FINISHED : LB_PLAYER_STANDS;
     }
 }
@@ -44,7 +44,7 @@ static bool anyone(const struct lb_stage *stage, enum lb_player_state state)
 }
 
 /* Are all that act waiting for locks? 1, 0, or an error. Players that act at the same time may set
- * each other free while the engine is being asked: only answers with nobody stopping in between
+ * each other free while the engine is being asked: only answers with nobody going on in between
  * count. */
 static int all_blocked(struct lb_stage *stage, struct lb_error *err)
 {
@@ -56,11 +56,16 @@ static int all_blocked(struct lb_stage *stage, struct lb_error *err)
         if (r <= 0)
             return r;
     }
-    for (uint32_t i = 0; i < stage->n_players; i++)
-        if (stage->players[i].state == LB_PLAYER_ACTS &&
-            lb_handover_has_stopped(&stage->players[i].handover))
-            return 0;
-    return 1;
+    return lb_carrier_turn(stage->carrier, 0) ? 0 : 1;
+}
+
+/* Until every player that acts has stopped, or the time has come. */
+static void carry(struct lb_stage *stage, uint64_t until_ns)
+{
+    do {
+        lb_carrier_turn(stage->carrier, until_ns);
+        see_arrivals(stage);
+    } while (anyone(stage, LB_PLAYER_ACTS) && lb_now_ns() < until_ns);
 }
 
 /* Until every player that acts has stopped, or is blocked. */
@@ -68,16 +73,7 @@ static int settle(struct lb_stage *stage, uint64_t first_look_ns, struct lb_erro
 {
     uint64_t look_ns = first_look_ns;
     for (;; look_ns = NEXT_LOOK_NS) {
-        see_arrivals(stage);
-        if (!anyone(stage, LB_PLAYER_ACTS))
-            return 0;
-        if (!can_block(stage)) {
-            lb_control_wait(&stage->handovers, 0);
-            continue;
-        }
-        if (look_ns > 0)
-            lb_control_wait(&stage->handovers, look_ns);
-        see_arrivals(stage);
+        carry(stage, can_block(stage) ? lb_now_ns() + look_ns : UINT64_MAX);
         if (!anyone(stage, LB_PLAYER_ACTS))
             return 0;
         int r = all_blocked(stage, err);
@@ -86,7 +82,7 @@ static int settle(struct lb_stage *stage, uint64_t first_look_ns, struct lb_erro
         for (uint32_t i = 0; r > 0 && i < stage->n_players; i++)
             if (stage->players[i].state == LB_PLAYER_ACTS) {
                 stage->players[i].state = LB_PLAYER_BLOCKED;
-                atomic_store(&stage->players[i].has_waited, true);
+                stage->players[i].has_waited = true;
             }
     }
 }
@@ -117,15 +113,15 @@ static int settle_blocked(struct lb_stage *stage, struct lb_error *err)
 static void let_go(struct lb_player *player)
 {
     player->state = LB_PLAYER_ACTS;
-    atomic_store(&player->has_waited, false);
-    lb_handover_go(&player->handover);
+    player->stands = player->has_waited = false;
+    lb_carrier_let_go(player->stage->carrier, player->number);
 }
 
 /* Ends the player's script where it is; its transaction is rolled back. */
 static int dismiss(struct lb_stage *stage, struct lb_player *player, struct lb_error *err)
 {
     int r = 0;
-    atomic_store(&player->give_up, true);
+    player->give_up = true;
     see_arrivals(stage);
     if (player->state == LB_PLAYER_ACTS || player->state == LB_PLAYER_BLOCKED) {
         /* Only what waits is cancelled: the end of another may have set it free, and then the
@@ -140,8 +136,7 @@ static int dismiss(struct lb_stage *stage, struct lb_player *player, struct lb_e
     while (player->state != LB_PLAYER_FINISHED) {
         if (player->state == LB_PLAYER_STANDS)
             let_go(player);
-        if (!player->handover.is_context)
-            lb_control_wait(&stage->handovers, 0);
+        lb_carrier_turn(stage->carrier, UINT64_MAX);
         see_arrivals(stage);
     }
     const char *sql = lb_reset_session_sql(stage->db);
@@ -154,7 +149,7 @@ void lb_stage_dismiss_all(struct lb_stage *stage)
 {
     struct lb_error ignored;
     for (uint32_t i = 0; i < stage->n_players; i++)
-        if (stage->players[i].handover.is_open && stage->players[i].state != LB_PLAYER_FINISHED)
+        if (stage->players[i].is_open && stage->players[i].state != LB_PLAYER_FINISHED)
             dismiss(stage, &stage->players[i], &ignored);
 }
 
@@ -163,8 +158,7 @@ void lb_stage_dismiss_all(struct lb_stage *stage)
 static void reset_player(struct lb_player *player)
 {
     player->state = LB_PLAYER_STANDS;
-    player->finished = player->may_go = player->gave_up = false;
-    atomic_store(&player->give_up, false);
+    player->finished = player->may_go = player->gave_up = player->give_up = false;
     player->tx_writes = 0;
     player->tx_changed = player->tx_is_split = player->tx_keeps_snapshot = false;
     player->try_moves = player->n_refusals = 0;
@@ -230,7 +224,7 @@ static uint32_t stage_enabled(void *arg)
         struct lb_error ignored;
         for (int i = 0; i < patience(stage) && !anyone(stage, LB_PLAYER_STANDS); i++) {
             if (i > 0)
-                lb_control_wait(&stage->handovers, AGAIN_NS);
+                lb_carrier_turn(stage->carrier, lb_now_ns() + AGAIN_NS);
             settle_blocked(stage, &ignored);
         }
     }

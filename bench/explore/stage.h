@@ -1,21 +1,20 @@
 /* The stage: a strategy's workers as players who act one at a time. Private to bench/explore.
  *
- * Each player has a session and a stack of its own (see handover.h). Its gate stops it before each
- * step; the control thread, which is the one that searches, lets one go and waits until everyone is
- * quiet again: at a gate, finished, or blocked in the engine. Blocked is what the engine says when
- * asked over the control session; no time limit decides it.
+ * Each player is a fiber with a session of its own; all are carried by the thread that searches
+ * (see carrier.h), so that a step costs a switch of stacks and what the database takes, and nothing
+ * is shared between threads. A player's gate stops it before each step; the searcher lets one go
+ * and waits until everyone is quiet again: at a gate, finished, or blocked in the engine. Blocked
+ * is what the engine says when asked over the control session; no time limit decides it.
  *
  * One move of a player is one statement, commit or rollback, with what comes before it and after it
  * that nobody else can tell apart from it: begin, the harness's own steps, the commit of a
  * transaction that changed nothing. docs/design/explore.md says why.
- *
- * Whatever a player owns is the control thread's while the player stands.
  */
 #ifndef LB_STAGE_H
 #define LB_STAGE_H
 
+#include "carrier.h"
 #include "explore.h"
-#include "handover.h"
 #include "operation.h"
 #include "reset.h"
 #include "search.h"
@@ -51,9 +50,10 @@ struct lb_stage;
 struct lb_player {
     struct lb_stage *stage;
     uint32_t number;
-    struct lb_handover handover;
-    enum lb_player_state state; /* the control thread's */
-    bool finished;              /* has come to the end of its script */
+    bool is_open; /* its fiber is there: number `number` of the carrier */
+    enum lb_player_state state;
+    bool stands;   /* has stopped since it was last let go */
+    bool finished; /* has come to the end of its script */
 
     struct lb_session session;
     bool has_session;
@@ -65,11 +65,10 @@ struct lb_player {
     struct lb_item *items;
     bool is_producer;
 
-    bool may_go;         /* let go, and has not used it yet */
-    bool in_script;      /* has begun, and not finished */
-    atomic_bool give_up; /* set by the control thread: ends its script at the next gate */
+    bool may_go;    /* let go, and has not used it yet */
+    bool in_script; /* has begun, and not finished */
+    bool give_up;   /* ends its script at the next gate */
     struct lb_error error;
-    pthread_mutex_t lock;  /* protects pending */
     struct lb_act pending; /* the step under way */
     int64_t session_id;
     bool was_blocked; /* before this move */
@@ -90,8 +89,8 @@ struct lb_player {
 
     /* This move's. */
     struct lb_footprint touched;
-    bool may_free;          /* it has done something that may set others free */
-    atomic_bool has_waited; /* set by the control thread: the statement under way was blocked */
+    bool may_free;   /* it has done something that may set others free */
+    bool has_waited; /* the statement under way was blocked */
     uint64_t digest;
     size_t n_events_before;
     uint64_t n_executed;
@@ -126,7 +125,7 @@ struct lb_stage {
 
     struct lb_player players[LB_MAX_WORKERS];
     uint32_t n_players;
-    struct lb_control handovers;
+    struct lb_carrier *carrier;
     bool unreduced;   /* every step is a move */
     bool skips_locks; /* some statement does not wait for locks, but is refused, or skips rows */
     bool details;     /* acts with parameters and rows */
@@ -183,10 +182,13 @@ int lb_player_begin_try(struct lb_player *player, enum lb_step_kind kind, struct
 bool lb_player_retries(struct lb_player *player, int answer);
 void lb_player_note(struct lb_player *player, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* The control thread takes over what the player did in this move. */
+/* Takes over what the player did in this move. */
 void lb_stage_take_acts(struct lb_stage *stage, struct lb_player *player, bool is_late);
 /* Frees what the acts own. */
 void lb_stage_forget_acts(struct lb_stage *stage);
+
+/* Within the player's fiber: it stands until it is let go. */
+void lb_player_stand(struct lb_player *player);
 
 /* script.c: what a player does from its first step to its last. */
 int lb_player_script(struct lb_player *player, struct lb_error *err);

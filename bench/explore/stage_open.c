@@ -8,18 +8,27 @@
 #include <string.h>
 
 /* One schedule of one player. */
-static void play(void *arg)
+static void play(struct lb_player *player)
 {
-    struct lb_player *player = arg;
     struct lb_error err = {0};
     player->in_script = true;
     int r = lb_player_script(player, &err);
     player->in_script = false;
-    if (r < 0 && !(r == LB_E_INTERRUPTED && atomic_load(&player->give_up)))
+    if (r < 0 && !(r == LB_E_INTERRUPTED && player->give_up))
         player->error = err;
     if (lb_session_rollback(&player->session, &err) < 0 && player->error.code == 0)
         player->error = err;
     player->finished = true;
+}
+
+/* The player's fiber: one schedule after the other. */
+static void play_all(void *arg)
+{
+    struct lb_player *player = arg;
+    for (;;) {
+        lb_player_stand(player);
+        play(player);
+    }
 }
 
 /* --- opening --- */
@@ -213,7 +222,6 @@ static int open_player(struct lb_stage *stage, uint32_t number, struct lb_error 
     player->stage = stage;
     player->number = number;
     player->is_producer = number >= stage->plan.workers;
-    pthread_mutex_init(&player->lock, NULL);
     player->events = calloc(LB_PLAYER_EVENTS, sizeof *player->events);
     player->items = calloc(LB_CLAIM_MAX, sizeof *player->items);
     stage->n_players = number + 1;
@@ -240,40 +248,49 @@ static int open_player(struct lb_stage *stage, uint32_t number, struct lb_error 
                                       .n_processes = stage->plan.workers + stage->plan.putters + 1,
                                       .lease_ms = strategy->is_lease ? stage->plan.ttl_ms : 0,
                                       .counts = player->counts};
-    bool can_block = !stage->tables.one_writer && stage->db->is_blocked != NULL;
-    return lb_handover_open(&player->handover, &stage->handovers, can_block, play, player, err);
+    r = lb_carrier_add(stage->carrier, play_all, player, err);
+    player->is_open = r == 0;
+    return r;
+}
+
+static int open_carrier(struct lb_stage *stage, uint32_t n_players, struct lb_error *err)
+{
+    if (!lb_carrier_is_possible())
+        return lb_fail(err, LB_E_ENV, "explore needs epoll_pwait2 (Linux 5.11)");
+    return lb_carrier_new(n_players, &stage->carrier, err);
 }
 
 int lb_stage_open(struct lb_stage *stage, const struct lb_explore_plan *plan, struct lb_error *err)
 {
     *stage = (struct lb_stage){.plan = *plan, .db = plan->target->db};
-    lb_control_init(&stage->handovers);
     lb_gate_of_stage(&stage->gate);
     if (stage->plan.strategy->shape == LB_QUEUE && stage->plan.items == 0)
         stage->plan.items = plan->workers * plan->rounds * plan->batch;
     uint32_t n_players = plan->workers + plan->putters;
     stage->n_players = n_players; /* the control operator's number comes after the players' */
-    int r = open_space(stage, err);
+    int r = open_carrier(stage, n_players, err);
+    if (r == 0)
+        r = open_space(stage, err);
     if (r == 0)
         r = set_up(stage, err);
     stage->n_players = 0;
     for (uint32_t i = 0; i < n_players && r == 0; i++)
         r = open_player(stage, i, err);
     stage->is_open = r == 0;
+    if (r == 0)
+        lb_carrier_turn(stage->carrier, UINT64_MAX); /* each takes its stand */
     return r;
 }
 
 static void close_player(struct lb_player *player)
 {
-    if (player->handover.is_open)
+    if (player->is_open)
         player->stage->plan.strategy->flow->close(&player->actor);
-    lb_handover_close(&player->handover);
     if (player->has_session)
         lb_session_close(&player->session);
     free(player->pending.params);
     free(player->events);
     free(player->items);
-    pthread_mutex_destroy(&player->lock);
 }
 
 int lb_stage_close(struct lb_stage *stage, struct lb_error *err)
@@ -294,6 +311,6 @@ int lb_stage_close(struct lb_stage *stage, struct lb_error *err)
     free(stage->kinds);
     free(stage->control_events);
     free(stage->setup_sql);
-    lb_control_release(&stage->handovers);
+    lb_carrier_free(stage->carrier);
     return r;
 }

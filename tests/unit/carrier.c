@@ -366,6 +366,58 @@ static void a_carrier_need_not_start(void **state)
     assert_int_equal(atomic_load(&news.n_waiting), 0);
 }
 
+/* --- driven by hand --- */
+
+struct dancer {
+    struct end *end;
+    unsigned n_steps, n_bytes;
+};
+
+/* A step each time it is let go; in the second it waits for a byte. */
+static void dance(void *arg)
+{
+    struct dancer *dancer = arg;
+    char byte;
+    for (;;) {
+        lb_carrier_stand();
+        if (++dancer->n_steps == 2) {
+            lb_carrier_wait_readable(&dancer->end->watch, dancer->end->fd, UINT64_MAX);
+            dancer->n_bytes += read(dancer->end->fd, &byte, 1) == 1;
+        }
+    }
+}
+
+static void fibers_go_on_when_let_go(void **state)
+{
+    (void)state;
+    struct end near, far;
+    open_pair(&near, &far);
+    struct dancer dancers[2] = {{.end = &near}, {.end = &near}};
+    struct lb_carrier *carrier = make(2);
+    add(carrier, dance, &dancers[0]);
+    add(carrier, dance, &dancers[1]);
+    assert_true(lb_carrier_turn(carrier, UINT64_MAX)); /* both take their stand */
+    assert_int_equal(dancers[0].n_steps + dancers[1].n_steps, 0);
+    assert_false(lb_carrier_turn(carrier, 0)); /* nobody is let go */
+    lb_carrier_let_go(carrier, 1);
+    assert_true(lb_carrier_turn(carrier, UINT64_MAX));
+    assert_int_equal(dancers[0].n_steps, 0);
+    assert_int_equal(dancers[1].n_steps, 1);
+    lb_carrier_let_go(carrier, 1);
+    assert_true(lb_carrier_turn(carrier, UINT64_MAX)); /* it waits for its byte */
+    assert_false(lb_carrier_turn(carrier, lb_now_ns() + MS));
+    assert_int_equal(dancers[1].n_steps, 2);
+    lb_carrier_let_go(carrier, 0); /* while the other waits */
+    assert_true(lb_carrier_turn(carrier, UINT64_MAX));
+    assert_int_equal(dancers[0].n_steps, 1);
+    assert_int_equal(write(far.fd, "x", 1), 1);
+    assert_true(lb_carrier_turn(carrier, UINT64_MAX));
+    assert_int_equal(dancers[1].n_bytes, 1);
+    assert_false(lb_carrier_is_here());
+    lb_carrier_free(carrier); /* they stand for ever */
+    close_pair(&near, &far);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -379,6 +431,7 @@ int main(void)
         cmocka_unit_test(a_signal_wakes_all_who_wait_for_it),
         cmocka_unit_test(a_wait_for_a_signal_can_end_without),
         cmocka_unit_test(a_carrier_need_not_start),
+        cmocka_unit_test(fibers_go_on_when_let_go),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
