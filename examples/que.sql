@@ -27,7 +27,7 @@ INSERT INTO que_jobs (id, queue, args)
 SELECT i, :class, :payload FROM generate_series(:id::bigint, :id + :n - 1) AS i;
 
 -- A session may lock twice what it has already, hence one job at a time.
--- name: claim [postgres]
+-- name: claim [postgres] session=keep
 -- require: row
 WITH RECURSIVE walk AS (
     SELECT (j).id, (j).run_at, pg_try_advisory_lock(:space_no::int, (j).id::int) AS locked

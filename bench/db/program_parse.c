@@ -106,6 +106,19 @@ static int read_tx(const struct lb_file *file, struct lb_raw_section *section, c
     return 0;
 }
 
+static int read_session(const struct lb_file *file, struct lb_raw_section *section,
+                        const char *value, size_t length, struct lb_error *err)
+{
+    if (!lb_slice_is(value, length, "keep"))
+        return lb_file_fail(file, section->line, err, "session=%.*s: keep is meant", (int)length,
+                            value);
+    if (section->name != LB_S_ACQUIRE && section->name != LB_S_CLAIM)
+        return lb_file_fail(file, section->line, err,
+                            "session=keep: only acquire and claim begin a hold");
+    section->keeps_session = true;
+    return 0;
+}
+
 static int read_begin(const struct lb_file *file, struct lb_raw_section *section, const char *value,
                       size_t length, struct lb_error *err)
 {
@@ -122,15 +135,15 @@ static int read_begin(const struct lb_file *file, struct lb_raw_section *section
     return 0;
 }
 
-/* One word of the line: tx=.., begin=.., or behind `when` a condition. */
+/* One word of the line: tx=.., begin=.., session=keep, or behind `when` a condition. */
 static int section_word(const struct lb_file *file, struct lb_raw_section *section,
                         const char *word, size_t length, bool in_when, struct lb_error *err)
 {
     const char *equals = memchr(word, '=', length);
     if (equals == NULL)
         return lb_file_fail(file, section->line, err,
-                            "section %s: \"%.*s\" is not understood; tx=.., begin=.., [engine] or "
-                            "when option=value may follow the name",
+                            "section %s: \"%.*s\" is not understood; tx=.., begin=.., session=.., "
+                            "[engine] or when option=value may follow the name",
                             lb_section_text(section->name), (int)length, word);
     size_t key = (size_t)(equals - word);
     const char *value = equals + 1;
@@ -139,6 +152,8 @@ static int section_word(const struct lb_file *file, struct lb_raw_section *secti
         return read_tx(file, section, value, value_length, err);
     if (lb_slice_is(word, key, "begin"))
         return read_begin(file, section, value, value_length, err);
+    if (lb_slice_is(word, key, "session"))
+        return read_session(file, section, value, value_length, err);
     if (!in_when)
         return lb_file_fail(file, section->line, err,
                             "section %s: \"%.*s\": conditions follow the word when",

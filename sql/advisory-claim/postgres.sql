@@ -19,7 +19,7 @@ SELECT i, :class, :payload FROM generate_series(:id::bigint, :id + :n - 1) AS i;
 
 -- The walk reads one snapshot, and a lock that it gets may have been given up, with the item done,
 -- since: the item is looked at again with the lock held. If it is gone the lock goes as well.
--- name: claim
+-- name: claim session=keep
 -- require: row
 WITH RECURSIVE walk AS (
     SELECT (first).id, pg_try_advisory_lock(:space_no::int, (first).id::int) AS locked

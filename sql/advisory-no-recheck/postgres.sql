@@ -18,7 +18,7 @@ INSERT INTO item (id, class, payload)
 SELECT i, :class, :payload FROM generate_series(:id::bigint, :id + :n - 1) AS i;
 
 -- What the walk read is believed: an item that was completed, and unlocked, since is run again.
--- name: claim
+-- name: claim session=keep
 -- require: row
 WITH RECURSIVE walk AS (
     SELECT (first).id, pg_try_advisory_lock(:space_no::int, (first).id::int) AS locked

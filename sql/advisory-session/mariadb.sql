@@ -2,10 +2,10 @@
 
 -- name: setup
 
--- name: acquire when wait=block
+-- name: acquire when wait=block session=keep
 SELECT GET_LOCK(CONCAT('lockbench.', :space_no, '.', :resource), 10) AS granted;
 
--- name: acquire when wait=try
+-- name: acquire when wait=try session=keep
 SELECT GET_LOCK(CONCAT('lockbench.', :space_no, '.', :resource), 0) AS granted;
 
 -- name: release

@@ -2,12 +2,12 @@
 
 -- name: setup
 
--- name: acquire when wait=block
+-- name: acquire when wait=block session=keep
 SELECT CASE WHEN :mode = 'shared'
             THEN pg_advisory_lock_shared(:space_no::int, :resource_no::int)
             ELSE pg_advisory_lock(:space_no::int, :resource_no::int) END AS locked;
 
--- name: acquire when wait=try
+-- name: acquire when wait=try session=keep
 SELECT CASE WHEN :mode = 'shared'
             THEN pg_try_advisory_lock_shared(:space_no::int, :resource_no::int)
             ELSE pg_try_advisory_lock(:space_no::int, :resource_no::int) END AS granted;
