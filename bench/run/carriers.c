@@ -37,7 +37,7 @@ int lb_carriers_wanted(const struct lb_active_run *run, uint32_t *ret_n, struct 
                            run->n_workers);
         *ret_n = (uint32_t)scenario->threads;
     } else if (can && scenario->threads == 0 && run->n_workers > FEW_WORKERS &&
-               scenario->fault == LB_FAULT_NONE) {
+               scenario->pool == 0 && scenario->fault == LB_FAULT_NONE) {
         uint32_t most = n_cores() / 2, n = (run->n_workers + MANY_WORKERS - 1) / MANY_WORKERS;
         *ret_n = most == 0 ? 1 : n < most ? n : most;
     }

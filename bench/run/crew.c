@@ -2,6 +2,7 @@
 #include "crew.h"
 
 #include "carrier.h"
+#include "pool.h"
 
 void lb_crew_raise(struct lb_crew *crew, enum lb_phase phase)
 {
@@ -11,6 +12,19 @@ void lb_crew_raise(struct lb_crew *crew, enum lb_phase phase)
     lb_event_signal(&crew->change);
     for (uint32_t i = 0; i < crew->n_carriers; i++)
         lb_carrier_signal(crew->carriers[i]);
+    if (crew->pool != NULL)
+        lb_pool_wake(crew->pool);
+}
+
+void lb_crew_conn_options(const struct lb_crew *crew, struct lb_conn_options *ret_options)
+{
+    *ret_options = (struct lb_conn_options){
+        .isolation = crew->scenario->isolation,
+        .lock_timeout_ms = (uint32_t)(crew->scenario->lock_timeout_ns / 1000000)};
+    if (ret_options->isolation == LB_ISO_DEFAULT)
+        ret_options->isolation = crew->plan->strategy->isolation;
+    if (ret_options->isolation == LB_ISO_DEFAULT && crew->plan->program != NULL)
+        ret_options->isolation = crew->plan->program->isolation;
 }
 
 void lb_crew_fail(struct lb_crew *crew, const struct lb_error *error)

@@ -28,6 +28,9 @@ enum lb_phase {
 
 enum lb_role { LB_ROLE_LOCKER, LB_ROLE_CONSUMER, LB_ROLE_PRODUCER };
 
+struct lb_pool;
+struct lb_pooled;
+
 struct lb_crew {
     const struct lb_run_plan *run;
     const struct lb_scenario *scenario;
@@ -45,6 +48,7 @@ struct lb_crew {
     _Atomic uint64_t n_faults_over; /* with what the victim did afterwards */
     atomic_bool disk_full;          /* fault full: now */
 
+    struct lb_pool *pool;         /* sessions that the workers share; NULL: each has its own */
     struct lb_carrier **carriers; /* threads that run workers as fibers; none: each has a thread */
     uint32_t n_carriers;
     struct lb_waitable change; /* a phase, n_ready, n_ended or drained changed */
@@ -87,6 +91,8 @@ struct lb_worker {
     struct lb_session session;
     pthread_mutex_t session_lock; /* session.conn may be replaced or cancelled: one at a time */
     bool has_session;
+    struct lb_pooled *pooled; /* the shared session that it has now; NULL: none */
+    bool keeps_pooled;        /* until the hold ends */
     struct lb_log log;
     struct lb_random random;
     struct lb_counts counts[LB_MEASURES];
@@ -136,6 +142,8 @@ void lb_crew_raise(struct lb_crew *crew, enum lb_phase phase);
 void lb_crew_fail(struct lb_crew *crew, const struct lb_error *error);
 /* The first error, or NULL. */
 const struct lb_error *lb_crew_error(const struct lb_crew *crew);
+/* How a session of the workers' is opened, but for its role. */
+void lb_crew_conn_options(const struct lb_crew *crew, struct lb_conn_options *ret_options);
 /* Waits until deadline_ns, or until the phase has reached limit. true: the deadline passed. */
 bool lb_crew_wait(struct lb_crew *crew, uint64_t deadline_ns, enum lb_phase limit);
 
@@ -155,6 +163,10 @@ void lb_worker_produce_loop(struct lb_worker *worker);
 
 /* Waits for the next arrival; false: there is none any more. Sets intended_ns and op.measured. */
 bool lb_worker_arrival(struct lb_worker *worker);
+
+/* Connects again what was lost, the worker's own session or the shared one that it has, with
+ * growing pauses. false: the run is over, or the server gone. */
+bool lb_worker_connect(struct lb_worker *worker);
 
 /* Counting: begin and end of one measured operation. */
 /* A whole cycle, from the first try to the end of the release, for Little's law. */

@@ -26,6 +26,11 @@ static inline void invoke(struct lb_operator *op, enum lb_op which, uint32_t obj
                                   .type = LB_EV_INVOKE});
 }
 
+static inline bool take(struct lb_operator *op, enum lb_op which)
+{
+    return op->lender == NULL || op->lender->take(op->lender_arg, which);
+}
+
 /* Counts the attempt, records its end, and retires the process when the outcome is unknown. A
  * negative answer is an error: the statement was rejected, so the operation did not happen. */
 static inline int finish_as(struct lb_operator *op, enum lb_measure measure, struct lb_event *event,
@@ -42,6 +47,8 @@ static inline int finish_as(struct lb_operator *op, enum lb_measure measure, str
     }
     if (type == LB_EV_INFO)
         op->process += op->n_processes;
+    if (op->lender != NULL)
+        op->lender->give(op->lender_arg, (enum lb_op)event->op, answer);
     return answer;
 }
 
@@ -70,7 +77,9 @@ int lb_operate_enqueue(struct lb_operator *op, const struct lb_request *request,
     assert(!op->holds);
     grant->has_ticket = false;
     invoke(op, LB_OP_ENQUEUE, request->resource, 0, 0, mode_flag(request));
-    int answer = op->actor->plan->strategy->flow->enqueue(op->actor, request, grant, err);
+    const struct lb_flow *flow = op->actor->plan->strategy->flow;
+    int answer =
+        take(op, LB_OP_ENQUEUE) ? flow->enqueue(op->actor, request, grant, err) : LB_TIMEOUT;
     op->end_ns = lb_now_ns();
     struct lb_event event = {
         .op = LB_OP_ENQUEUE,
@@ -86,7 +95,9 @@ int lb_operate_acquire(struct lb_operator *op, const struct lb_request *request,
     assert(!op->holds);
     grant->has_token = grant->is_over = false;
     invoke(op, LB_OP_ACQUIRE, request->resource, 0, 1, mode_flag(request));
-    int answer = op->actor->plan->strategy->flow->acquire(op->actor, request, grant, err);
+    const struct lb_flow *flow = op->actor->plan->strategy->flow;
+    int answer =
+        take(op, LB_OP_ACQUIRE) ? flow->acquire(op->actor, request, grant, err) : LB_TIMEOUT;
     op->end_ns = lb_now_ns();
     op->holds = answer == LB_OK;
     struct lb_event event = {.op = LB_OP_ACQUIRE,
@@ -108,7 +119,7 @@ int lb_operate_renew(struct lb_operator *op, const struct lb_request *request,
                        op->actor->plan->strategy->name);
     uint64_t token = (uint64_t)(grant->has_token ? grant->token : 0);
     invoke(op, LB_OP_RENEW, request->resource, token, 0, mode_flag(request));
-    int answer = flow->renew(op->actor, request, grant, err);
+    int answer = take(op, LB_OP_RENEW) ? flow->renew(op->actor, request, grant, err) : LB_TIMEOUT;
     op->end_ns = lb_now_ns();
     struct lb_event event = {.op = LB_OP_RENEW,
                              .object = request->resource,
@@ -127,7 +138,9 @@ int lb_operate_release(struct lb_operator *op, const struct lb_request *request,
     uint64_t token = (uint64_t)(grant->has_token ? grant->token : 0);
     uint8_t flags = (uint8_t)(mode_flag(request) | token_flag(grant));
     invoke(op, LB_OP_RELEASE, request->resource, token, 1, flags);
-    int answer = op->actor->plan->strategy->flow->release(op->actor, request, grant, err);
+    const struct lb_flow *flow = op->actor->plan->strategy->flow;
+    int answer =
+        take(op, LB_OP_RELEASE) ? flow->release(op->actor, request, grant, err) : LB_TIMEOUT;
     op->end_ns = lb_now_ns();
     struct lb_event event = {.op = LB_OP_RELEASE,
                              .object = request->resource,
@@ -145,7 +158,7 @@ int lb_operate_cancel(struct lb_operator *op, const struct lb_request *request,
     if (!lb_strategy_has(op->actor->plan, LB_S_CANCEL))
         return LB_OK;
     invoke(op, LB_OP_CANCEL, request->resource, 0, 0, mode_flag(request));
-    int answer = flow->cancel(op->actor, request, grant, err);
+    int answer = take(op, LB_OP_CANCEL) ? flow->cancel(op->actor, request, grant, err) : LB_TIMEOUT;
     op->end_ns = lb_now_ns();
     struct lb_event event = {
         .op = LB_OP_CANCEL, .object = request->resource, .flags = mode_flag(request)};
@@ -156,7 +169,8 @@ int lb_operate_put(struct lb_operator *op, int64_t first, uint32_t n, const char
                    struct lb_error *err)
 {
     invoke(op, LB_OP_PUT, 0, (uint64_t)first, n, 0);
-    int answer = op->actor->plan->strategy->flow->put(op->actor, first, n, payload, err);
+    const struct lb_flow *flow = op->actor->plan->strategy->flow;
+    int answer = take(op, LB_OP_PUT) ? flow->put(op->actor, first, n, payload, err) : LB_TIMEOUT;
     op->end_ns = lb_now_ns();
     struct lb_event event = {.op = LB_OP_PUT, .value = (uint64_t)first, .arg = n};
     return finish(op, LB_M_PUT, &event, answer);
@@ -168,8 +182,9 @@ int lb_operate_claim(struct lb_operator *op, uint32_t n, struct lb_item *items, 
     uint32_t got = 0;
     int64_t marked = 0;
     invoke(op, LB_OP_CLAIM, 0, 0, n, 0);
-    int answer =
-        op->actor->plan->strategy->flow->claim(op->actor, n, items, max, &got, &marked, err);
+    const struct lb_flow *flow = op->actor->plan->strategy->flow;
+    int answer = take(op, LB_OP_CLAIM) ? flow->claim(op->actor, n, items, max, &got, &marked, err)
+                                       : LB_TIMEOUT;
     op->end_ns = lb_now_ns();
     if (answer == LB_OK) {
         uint32_t stored = got < max ? got : max;
@@ -202,7 +217,7 @@ int lb_operate_item(struct lb_operator *op, enum lb_op which, struct lb_item *it
         return lb_fail(err, LB_E_UNSUPPORTED, "strategy %s has no %s",
                        op->actor->plan->strategy->name, lb_op_name((int)which));
     invoke(op, which, 0, (uint64_t)item->id, 0, 0);
-    int answer = call(op->actor, item, err);
+    int answer = take(op, which) ? call(op->actor, item, err) : LB_TIMEOUT;
     op->end_ns = lb_now_ns();
     struct lb_event event = {.op = (uint8_t)which,
                              .value = (uint64_t)item->id,
@@ -212,7 +227,8 @@ int lb_operate_item(struct lb_operator *op, enum lb_op which, struct lb_item *it
         return finish(op, LB_M_RELEASE, &event, answer);
     /* Contention ends the claim of all its items: they are given back, and what was done to them is
      * undone. In the history that is what a lost connection does to them. */
-    if (op->actor->session->in_tx) /* not done before the claim's last item commits it */
+    const struct lb_session *session = op->actor->session; /* NULL: none was lent */
+    if (session != NULL && session->in_tx) /* not done before the claim's last item commits it */
         event.flags = 0;
     else if (answer > LB_OK)
         return finish_as(op, LB_M_RELEASE, &event, answer, LB_EV_INFO);
@@ -230,7 +246,7 @@ int lb_operate_class(struct lb_operator *op, enum lb_op which, struct lb_error *
         return lb_fail(err, LB_E_UNSUPPORTED, "strategy %s has no %s",
                        op->actor->plan->strategy->name, lb_op_name((int)which));
     invoke(op, which, 0, 0, 0, 0);
-    int answer = call(op->actor, err);
+    int answer = take(op, which) ? call(op->actor, err) : LB_TIMEOUT;
     op->end_ns = lb_now_ns();
     struct lb_event event = {.op = (uint8_t)which};
     return finish(op, LB_M_RELEASE, &event, answer);

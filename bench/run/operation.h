@@ -15,18 +15,28 @@
 #include "clock.h"
 #include "run.h"
 
+/* Lends the actor a session for each operation, where workers share fewer than they are. take:
+ * before the operation; may wait. false: the run ends first, and the operation answers LB_TIMEOUT
+ * without having asked the database. give: after it; a session that a hold lives in is kept. */
+struct lb_lender {
+    bool (*take)(void *arg, enum lb_op which);
+    void (*give)(void *arg, enum lb_op which, int answer);
+};
+
 struct lb_operator {
     struct lb_actor *actor;
-    struct lb_log *log;        /* NULL: not recorded */
-    uint32_t process;          /* its present process number */
-    uint32_t n_processes;      /* how many logs there are: the step between process numbers */
-    uint32_t lease_ms;         /* length of a lease; 0 if the strategy has none */
-    bool measured;             /* counts only what happens in the measured part */
-    bool continued;            /* end_ns is still now */
-    uint64_t start_ns, end_ns; /* of the last operation */
-    struct lb_counts *counts;  /* LB_MEASURES of them */
-    bool holds;                /* between a grant and its release */
-    int log_error;             /* the history could not be written: an enum lb_errcode */
+    struct lb_log *log;             /* NULL: not recorded */
+    uint32_t process;               /* its present process number */
+    uint32_t n_processes;           /* how many logs there are: the step between process numbers */
+    uint32_t lease_ms;              /* length of a lease; 0 if the strategy has none */
+    bool measured;                  /* counts only what happens in the measured part */
+    bool continued;                 /* end_ns is still now */
+    uint64_t start_ns, end_ns;      /* of the last operation */
+    struct lb_counts *counts;       /* LB_MEASURES of them */
+    bool holds;                     /* between a grant and its release */
+    const struct lb_lender *lender; /* NULL: the actor's session is its own */
+    void *lender_arg;
+    int log_error; /* the history could not be written: an enum lb_errcode */
 };
 
 /* The next operation begins when the last one ended. */

@@ -7,8 +7,8 @@
 
 const char *lb_measure_name(enum lb_measure measure)
 {
-    static const char *const names[LB_MEASURES] = {"enqueue", "acquire", "hold",
-                                                   "release", "put",     "cycle"};
+    static const char *const names[LB_MEASURES] = {"enqueue", "acquire", "hold", "release",
+                                                   "put",     "cycle",   "pool"};
     return names[measure];
 }
 

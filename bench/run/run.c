@@ -6,6 +6,7 @@
  * Every step after the space was made ends in the same clean-up, so that nothing is left in the
  * user's database whatever happens.
  */
+#include "pool.h"
 #include "run_state.h"
 
 #include <sys/time.h>
@@ -104,6 +105,8 @@ static void cancel_all(struct lb_active_run *run)
 {
     for (uint32_t i = 0; i < run->n_started && run->processes == NULL; i++)
         lb_worker_cancel(&run->workers[i]);
+    if (run->crew->pool != NULL)
+        lb_pool_cancel(run->crew->pool);
 }
 
 /* Lets the workers finish; then, one after the other less patient, cancels what still waits. */
@@ -132,6 +135,8 @@ static void stop_workers(struct lb_active_run *run)
     else
         for (uint32_t i = 0; i < run->n_started; i++)
             pthread_join(run->workers[i].thread, NULL);
+    if (run->crew->pool != NULL)
+        lb_pool_close(run->crew->pool, &run->outcome->n_statements, &run->outcome->n_connects);
     lb_faults_end(run);
 }
 

@@ -36,6 +36,8 @@ const struct lb_key lb_scenario_keys[] = {
         "fork so many processes for the workers; 0: threads"),
     KEY("threads", LB_KEY_COUNT, threads, LB_KEY_BOTH, "N",
         "threads that carry the workers' sessions; 0: as many as is good"),
+    KEY("pool", LB_KEY_COUNT, pool, LB_KEY_BOTH, "N",
+        "sessions that the workers share; 0: each has its own"),
     KEY("producers", LB_KEY_COUNT, producers, LB_KEY_QUEUE, "N", "workers that put items"),
     KEY("resources", LB_KEY_COUNT, resources, LB_KEY_LOCK, "N", "number of named resources"),
     KEY("zipf", LB_KEY_EXPONENT, zipf, LB_KEY_LOCK, "S",
@@ -419,6 +421,30 @@ static int validate_shape(const struct lb_scenario *scenario, struct lb_error *e
     return 0;
 }
 
+/* Sessions go from worker to worker: nothing may need one of a certain worker. */
+static int validate_pool(const struct lb_scenario *s, struct lb_error *err)
+{
+    bool is_of_world = s->fault == LB_FAULT_NONE || s->fault == LB_FAULT_BLOCKER ||
+                       s->fault == LB_FAULT_SNAPSHOT || s->fault == LB_FAULT_RESTART;
+    if (s->pool == 0)
+        return 0;
+    if (s->pool > s->workers + s->producers)
+        return lb_fail(err, LB_E_USAGE, "pool: at most one session per worker");
+    if (s->processes > 0)
+        return lb_fail(err, LB_E_USAGE, "pool: processes cannot share connections");
+    if (s->threads > 0 && s->threads < s->workers + s->producers)
+        return lb_fail(err, LB_E_USAGE, "pool: each worker needs a thread to wait in: threads 0");
+    if (!is_of_world)
+        return lb_fail(err, LB_E_USAGE,
+                       "pool: fault %s befalls a worker with a session of its own; blocker, "
+                       "snapshot or restart",
+                       lb_fault_name(s->fault));
+    if (s->guard || s->rows > 0)
+        return lb_fail(err, LB_E_USAGE, "pool: %s needs a session per worker",
+                       s->guard ? "guard" : "rows");
+    return 0;
+}
+
 int lb_scenario_validate(const struct lb_scenario *scenario, struct lb_error *err)
 {
     const struct lb_scenario *s = scenario;
@@ -441,6 +467,9 @@ int lb_scenario_validate(const struct lb_scenario *scenario, struct lb_error *er
     if (s->fault == LB_FAULT_KILL && s->processes > 0 && s->processes != s->workers + s->producers)
         return lb_fail(err, LB_E_USAGE, "processes: fault kill wants one for each worker: %llu",
                        (unsigned long long)(s->workers + s->producers));
+    rc = validate_pool(s, err);
+    if (rc != 0)
+        return rc;
     if (s->renew_ns > 0 && s->ttl_ns == 0)
         return lb_fail(err, LB_E_USAGE, "renew: needs a ttl");
     if (s->processes > s->workers + s->producers)

@@ -39,6 +39,7 @@ struct lb_scenario {
     uint64_t producers;      /* queue */
     uint64_t processes;      /* workers run in so many forked processes; 0: threads of this one */
     uint64_t threads;        /* that carry the workers; 0: as many as is good */
+    uint64_t pool;           /* sessions that the workers share; 0: each has its own */
     uint64_t resources;      /* lock */
     double zipf;             /* lock: exponent by which the resources are chosen; 0: all alike */
     char capacity[256];      /* lock: "1", "3" or one per resource "1,2,4" */

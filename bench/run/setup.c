@@ -1,4 +1,5 @@
 /* Building a run up, and taking it down: space, statements, backlog, workers. */
+#include "pool.h"
 #include "run_state.h"
 #include "shared.h"
 #include "zipf.h"
@@ -55,6 +56,9 @@ int lb_run_supported(const struct lb_strategy *strategy, const struct lb_file *f
         return lb_fail(err, LB_E_UNSUPPORTED,
                        "threads: a call to %s blocks its thread: 0, or one for each worker",
                        strategy->no_database ? strategy->name : db->product);
+    if (scenario->pool > 0 && strategy->flow != &lb_ordinary_flow)
+        return lb_fail(err, LB_E_UNSUPPORTED, "pool: %s %s", strategy->name,
+                       strategy->no_database ? "has no sessions" : "needs one session per worker");
     if (strategy->no_database)
         return 0;
     if (file == NULL)
@@ -144,11 +148,13 @@ static int open_database(struct lb_active_run *run, struct lb_error *err)
         return rc;
     size_t limit = 0;
     size_t room = db->space_room != NULL ? db->space_room(run->space, &limit) : SIZE_MAX;
-    if (room < run->n_workers)
+    uint64_t n_sessions = request->scenario->pool > 0 ? request->scenario->pool : run->n_workers;
+    if (room < n_sessions)
         return lb_fail(err, LB_E_ENV,
-                       "%u workers want %u connections, %s has room for %zu more (limit %zu): "
-                       "use fewer --workers, or raise the limit",
-                       run->n_workers, run->n_workers, request->target->label, room, limit);
+                       "%u workers want %llu connections, %s has room for %zu more (limit %zu): "
+                       "use fewer --workers, a --pool, or raise the limit",
+                       run->n_workers, (unsigned long long)n_sessions, request->target->label, room,
+                       limit);
     rc = new_program(run, db, err);
     if (rc != 0)
         return rc;
@@ -305,7 +311,9 @@ static void init_worker(struct lb_active_run *run, uint32_t number)
                              .process = number,
                              .n_processes = run->n_slots + 2,
                              .lease_ms = run->request->strategy->is_lease ? run->plan.ttl_ms : 0,
-                             .counts = worker->counts};
+                             .counts = worker->counts,
+                             .lender = run->crew->pool != NULL ? &lb_pool_lender : NULL,
+                             .lender_arg = worker};
     struct lb_histogram *histograms = &run->histograms[(size_t)number * HISTOGRAMS];
     static const enum lb_measure responses[] = {LB_M_ACQUIRE, LB_M_PUT, LB_M_CYCLE};
     for (uint32_t m = 0; m < LB_MEASURES; m++)
@@ -318,12 +326,18 @@ static void init_worker(struct lb_active_run *run, uint32_t number)
 
 int lb_run_start_workers(struct lb_active_run *run, struct lb_error *err)
 {
+    const struct lb_scenario *scenario = run->request->scenario;
+    int rc = scenario->pool > 0
+                 ? lb_pool_new(run->crew, (uint32_t)scenario->pool, &run->crew->pool, err)
+                 : 0;
+    if (rc != 0)
+        return rc;
     for (uint32_t i = 0; i < run->n_slots; i++)
         init_worker(run, i);
-    if (run->request->scenario->processes > 0)
+    if (scenario->processes > 0)
         return lb_processes_start(run, err);
     uint32_t n_carriers = 0;
-    int rc = lb_carriers_wanted(run, &n_carriers, err);
+    rc = lb_carriers_wanted(run, &n_carriers, err);
     if (rc == 0 && n_carriers > 0)
         rc = lb_carriers_start(run, n_carriers, err);
     run->outcome->n_threads = n_carriers > 0 ? n_carriers : run->n_workers;
@@ -362,8 +376,10 @@ int lb_run_clean_up(struct lb_active_run *run, struct lb_error *err)
 
 void lb_run_release(struct lb_active_run *run)
 {
-    if (run->crew != NULL)
+    if (run->crew != NULL) {
         lb_carriers_release(run);
+        lb_pool_free(run->crew->pool);
+    }
     if (run->crew != NULL && run->crew->due_ns != NULL)
         lb_shared_free(run->crew->due_ns, run->crew->n_due * sizeof *run->crew->due_ns);
     lb_shared_free(run->shared, shared_size(run->n_slots));

@@ -1,7 +1,7 @@
 /* One worker: its session, its life from ready to ended, and what to do after a refusal. The work
  * itself is in worker_lock.c and worker_queue.c.
  */
-#include "crew.h"
+#include "pool.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,14 +73,9 @@ static int open_session(struct lb_worker *worker, struct lb_error *err)
         return 0;
     char role[32];
     snprintf(role, sizeof role, "worker %u", worker->number);
-    struct lb_conn_options options = {.isolation = crew->scenario->isolation,
-                                      .role = role,
-                                      .lock_timeout_ms =
-                                          (uint32_t)(crew->scenario->lock_timeout_ns / 1000000)};
-    if (options.isolation == LB_ISO_DEFAULT)
-        options.isolation = crew->plan->strategy->isolation;
-    if (options.isolation == LB_ISO_DEFAULT && crew->plan->program != NULL)
-        options.isolation = crew->plan->program->isolation;
+    struct lb_conn_options options;
+    lb_crew_conn_options(crew, &options);
+    options.role = role;
     int rc;
     pthread_mutex_lock(&worker->session_lock);
     rc = worker->has_session
@@ -103,18 +98,15 @@ static void set_pause(struct lb_worker *worker)
     lb_random_init(&worker->actor.runner.random, lb_random_next(&worker->random), 0);
 }
 
-/* Connects again, with growing pauses, until it works or the run is over. */
-static bool reconnect(struct lb_worker *worker)
+bool lb_worker_connect(struct lb_worker *worker)
 {
     enum { FIRST_PAUSE_NS = 20000000, LONGEST_PAUSE_NS = 500000000 };
     bool restarts = worker->crew->scenario->fault == LB_FAULT_RESTART;
     const uint64_t give_up_ns = lb_now_ns() + UINT64_C(1000000000) * (restarts ? 60 : 5);
     uint64_t pause_ns = FIRST_PAUSE_NS;
     struct lb_error err = {0};
-    worker->n_lost++;
-    name_actor(worker);
-    lb_fault_note(worker->op.log, worker->op.process, LB_OP_SESSION_END, 0, worker->number, 0);
-    while (open_session(worker, &err) != 0) {
+    while ((worker->pooled != NULL ? lb_session_reconnect(&worker->pooled->session, &err)
+                                   : open_session(worker, &err)) != 0) {
         if (lb_now_ns() >= give_up_ns) {
             atomic_store(&worker->crew->server_gone, true);
             lb_crew_fail(worker->crew, &err);
@@ -124,14 +116,29 @@ static bool reconnect(struct lb_worker *worker)
             return false;
         pause_ns = pause_ns * 2 < LONGEST_PAUSE_NS ? pause_ns * 2 : LONGEST_PAUSE_NS;
     }
+    return true;
+}
+
+/* A new name, and a new session; a shared one is connected by whoever takes its place. */
+static void reconnect(struct lb_worker *worker)
+{
+    struct lb_error err = {0};
+    worker->n_lost++;
+    name_actor(worker);
+    lb_fault_note(worker->op.log, worker->op.process, LB_OP_SESSION_END, 0, worker->number, 0);
+    if (worker->crew->pool != NULL) {
+        lb_worker_let_go(worker);
+        return;
+    }
+    if (!lb_worker_connect(worker))
+        return;
     int rc = worker->crew->plan->strategy->flow->open(&worker->actor, &err);
     if (rc < 0) {
         lb_crew_fail(worker->crew, &err);
-        return false;
+        return;
     }
     /* A connection that is lost again at once is noticed by the next operation. */
     set_pause(worker);
-    return true;
 }
 
 static uint64_t backoff_ns(struct lb_worker *worker, unsigned n_refusals)
@@ -221,6 +228,9 @@ static int prepare(struct lb_worker *worker, struct lb_error *err)
         worker->payload[scenario->payload_bytes] = '\0';
     }
     name_actor(worker);
+    set_pause(worker);
+    if (crew->pool != NULL)
+        return 0; /* a session comes with each operation */
     int rc = open_session(worker, err);
     if (rc != 0)
         return rc;
@@ -231,7 +241,6 @@ static int prepare(struct lb_worker *worker, struct lb_error *err)
     if (rc != LB_OK)
         return lb_fail(err, LB_E_ENV, "worker %u could not open its session: %s", worker->number,
                        lb_answer_name(rc));
-    set_pause(worker);
     if (scenario->rows > 0 && worker->role == LB_ROLE_CONSUMER)
         return lb_chunks_open(worker, &worker->chunks, err);
     return crew->guard ? lb_guard_open(worker, &worker->guard, err) : 0;
@@ -257,7 +266,8 @@ void lb_worker_live(void *argument)
         else
             lb_worker_produce_loop(worker);
     }
-    if (rc == 0)
+    lb_worker_let_go(worker);
+    if (rc == 0 && crew->pool == NULL)
         crew->plan->strategy->flow->close(&worker->actor);
     pthread_mutex_lock(&worker->session_lock);
     if (worker->has_session)

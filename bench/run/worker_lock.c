@@ -1,5 +1,5 @@
 /* A participant of a lock: think, ask until granted, hold, release. */
-#include "crew.h"
+#include "pool.h"
 #include "zipf.h"
 
 static void choose(struct lb_worker *worker, struct lb_request *ret_request)
@@ -176,6 +176,7 @@ static void cycle(struct lb_worker *worker, struct lb_request *request, struct l
     lb_worker_begin(worker, LB_M_ACQUIRE);
     lb_worker_begin(worker, LB_M_CYCLE);
     if (wait_for_grant(worker, request, grant) != LB_OK) {
+        lb_worker_let_go(worker);
         worker->op.continued = false;
         uint64_t now_ns = lb_now_ns();
         lb_worker_end(worker, LB_M_ACQUIRE, start_ns, now_ns, false);
@@ -199,6 +200,7 @@ static void cycle(struct lb_worker *worker, struct lb_request *request, struct l
     lb_operator_continue(&worker->op);
     lb_worker_begin(worker, LB_M_RELEASE);
     bool released = release(worker, request, grant);
+    lb_worker_let_go(worker);
     lb_guard_released(worker, released);
     lb_worker_obeyed(worker);
     uint64_t end_ns = worker->op.end_ns;

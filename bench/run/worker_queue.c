@@ -5,7 +5,7 @@
  * up; the queue is drained when every consumer has been answered "empty" to a claim that it
  * began in the present epoch, after the last put.
  */
-#include "crew.h"
+#include "pool.h"
 
 #include <stdlib.h>
 
@@ -195,6 +195,7 @@ static void process(struct lb_worker *worker, struct lb_item *items, uint32_t n,
         end_item(worker, &items[i], which);
         lb_worker_obeyed(worker);
     }
+    lb_worker_let_go(worker);
     bool counted = lb_worker_end(worker, LB_M_CYCLE, start_ns, worker->op.end_ns, true);
     lb_worker_was_busy(worker, start_ns, worker->op.end_ns, counted);
 }

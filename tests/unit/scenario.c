@@ -123,6 +123,31 @@ static void mistakes_are_told_with_their_line(void **state)
     assert_int_equal(lb_scenario_load("./no-such.ini", &s, &err), LB_E_FILE);
 }
 
+static void a_pool_goes_with_what_needs_no_session_of_its_own(void **state)
+{
+    static const struct {
+        const char *key, *value, *message;
+    } cases[] = {{"pool", "9", "pool: at most one session per worker"},
+                 {"processes", "2", "pool: processes cannot share connections"},
+                 {"threads", "1", "pool: each worker needs a thread"},
+                 {"fault", "disconnect", "pool: fault disconnect befalls"},
+                 {"guard", "yes", "pool: guard needs a session per worker"},
+                 {"fault", "restart", NULL},
+                 {"pool", "8", NULL}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct lb_scenario scenario;
+        struct lb_error err = {0};
+        lb_scenario_init(&scenario);
+        assert_int_equal(lb_scenario_set(&scenario, "pool", "2", &err), 0);
+        assert_int_equal(lb_scenario_set(&scenario, cases[i].key, cases[i].value, &err), 0);
+        int rc = lb_scenario_validate(&scenario, &err);
+        assert_int_equal(rc, cases[i].message != NULL ? LB_E_USAGE : 0);
+        if (cases[i].message != NULL)
+            assert_non_null(strstr(err.message, cases[i].message));
+    }
+}
+
 static void capacities_are_one_for_all_or_one_each(void **state)
 {
     (void)state;
@@ -186,6 +211,7 @@ int main(void)
         cmocka_unit_test(values_go_both_ways),
         cmocka_unit_test(a_file_sets_keys),
         cmocka_unit_test(mistakes_are_told_with_their_line),
+        cmocka_unit_test(a_pool_goes_with_what_needs_no_session_of_its_own),
         cmocka_unit_test(capacities_are_one_for_all_or_one_each),
         cmocka_unit_test(known_breaks_name_scenarios_that_exist),
         cmocka_unit_test(near_names_are_offered_nearest_first),

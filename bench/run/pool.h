@@ -1,0 +1,52 @@
+/* A pool: workers share fewer sessions than they are.
+ *
+ * A worker takes a session for one operation and gives it back when that is answered. A session
+ * that a hold lives in stays with its worker until the hold ends: while a transaction of the
+ * claim's or the acquire's is open, and where the protocol says `session=keep` (an advisory lock).
+ * So a holder never waits for a session to let go with, however many wait for one to ask with.
+ *
+ * Who comes first is served first: a session that is given back goes to whoever has waited the
+ * longest. It goes as it is, but for an open transaction, which is rolled back: what else a
+ * protocol has left in it (an advisory lock) is the next one's. A session whose connection was lost
+ * is thrown away: its place stays, and whoever takes that place next connects.
+ *
+ * Threads of one process only: connections do not survive a fork.
+ */
+#ifndef LB_POOL_H
+#define LB_POOL_H
+
+#include "crew.h"
+
+struct lb_pool;
+
+/* A place in the pool. Prepared statements belong to its session. */
+struct lb_pooled {
+    struct lb_session session; /* conn NULL: lost, to be connected by who takes it */
+    struct lb_runner runner;
+    struct lb_pooled *next; /* of those that are free */
+};
+
+/* Opens n sessions, each prepared to run the crew's program. Free with lb_pool_free. */
+int lb_pool_new(struct lb_crew *crew, uint32_t n, struct lb_pool **ret_pool, struct lb_error *err);
+/* Ends the sessions, once no worker has one; adds what they did to the counters. */
+void lb_pool_close(struct lb_pool *pool, uint64_t *n_statements, uint64_t *n_connects);
+/* What is still open ends too. NULL does no harm. */
+void lb_pool_free(struct lb_pool *pool);
+
+/* Waits for a session; NULL: the phase has reached limit. */
+struct lb_pooled *lb_pool_take(struct lb_pool *pool, const struct lb_crew *crew,
+                               enum lb_phase limit);
+void lb_pool_give(struct lb_pool *pool, struct lb_pooled *pooled);
+
+/* The phase has changed: all who wait look at it. */
+void lb_pool_wake(struct lb_pool *pool);
+/* Interrupts whatever the sessions are executing. */
+void lb_pool_cancel(struct lb_pool *pool);
+
+/* A worker's side of it: what its operator asks; arg is the worker. */
+extern const struct lb_lender lb_pool_lender;
+/* The hold is over, or its session was lost: gives back what was kept for it. Does nothing without
+ * one. */
+void lb_worker_let_go(struct lb_worker *worker);
+
+#endif
