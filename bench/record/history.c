@@ -6,14 +6,16 @@
  *
  * A log's first chunk is its tail: allocated on disk (a full disk is an errno here, where a hole
  * would be a SIGBUS in the middle of an append), mapped, and kept for the log's whole life. When it
- * is full, its events are copied to a chunk of their own with pwrite and the tail starts again.
+ * is full, its events are copied to a chunk of their own with pwritev and the tail starts again.
  * Mapping every chunk in turn would need no copy, but costs 64 page faults, each with a journal
- * entry of the file system: 230 ns per acquire+release (ext4, one virtual core), against 35 ns for
- * the copy, from and to memory that is in the cache.
+ * entry of the file system: 230 ns per acquire+release (ext4, one virtual core), against 20 ns for
+ * the copy, from memory that is in the cache. That takes whole chunks, written in one go from their
+ * first byte, into space that is set aside for many of them at a time: written from an offset
+ * within a page, or allocated bit by bit, it is up to 200 ns.
  *
- * Killed at any point, no event is lost or doubled: the copy's header is written after its events,
- * so a chunk without header is not read; a tail with the same sequence number as a chunk is not
- * read; and the tail gets its next number after its events were cleared.
+ * Killed at any point, no event is lost or doubled: the copy is made without its header, which is
+ * written afterwards, and a chunk without header is not read; a tail with the same sequence number
+ * as a chunk is not read; and the tail gets its next number after its events were cleared.
  *
  * Limits: RLIMIT_FSIZE raises SIGXFSZ unless the program ignores it; another process that truncates
  * the file while it is mapped raises SIGBUS.
@@ -31,6 +33,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 /* One log's mapped tail. Nodes are pushed once per log and never taken out before the free, so a
@@ -173,6 +176,15 @@ int lb_history_failure(const struct lb_history *history, struct lb_error *err)
                    history->name, strerror(failure));
 }
 
+/* What was set aside behind the end and not used. If it stays, as after a kill, it takes space and
+ * does no other harm. */
+static void give_back_rest(int fd)
+{
+    struct stat st;
+    if (fstat(fd, &st) == 0 && ftruncate(fd, st.st_size) != 0)
+        return;
+}
+
 void lb_history_free(struct lb_history *history)
 {
     if (history == NULL)
@@ -186,6 +198,7 @@ void lb_history_free(struct lb_history *history)
     }
     if (history->header != NULL)
         munmap(history->header, LB_HISTORY_HEADER_BYTES);
+    give_back_rest(history->fd);
     close(history->fd);
     free(history->name);
     free(history);
@@ -264,19 +277,36 @@ static int make_tail(struct lb_log *log)
     return 0;
 }
 
-/* All of it, or an errno. */
-static int write_at(int fd, const void *bytes, size_t n, off_t offset)
+/* Every AHEAD chunks, sets space aside for as many. The file does not grow by it, and without it,
+ * as on a disk that is nearly full, the writing finds out whether there is space. */
+static void set_aside(int fd, off_t offset)
 {
-    const char *next = bytes;
-    while (n > 0) {
-        ssize_t written = pwrite(fd, next, n, offset);
+    enum { AHEAD = 32 };
+    if ((offset - LB_HISTORY_HEADER_BYTES) / LB_CHUNK_BYTES % AHEAD == 0 &&
+        fallocate(fd, FALLOC_FL_KEEP_SIZE, offset, (off_t)AHEAD * LB_CHUNK_BYTES) != 0)
+        return;
+}
+
+/* All of it, or an errno. */
+static int write_at(int fd, struct iovec *parts, int n_parts, off_t offset)
+{
+    while (n_parts > 0) {
+        ssize_t written = pwritev(fd, parts, n_parts, offset);
         if (written < 0 && errno == EINTR)
             continue;
         if (written <= 0)
             return written < 0 ? errno : ENOSPC;
-        next += written;
-        n -= (size_t)written;
         offset += written;
+        for (size_t left = (size_t)written; left > 0;) {
+            size_t n = left < parts->iov_len ? left : parts->iov_len;
+            parts->iov_base = (char *)parts->iov_base + n;
+            parts->iov_len -= n;
+            left -= n;
+            if (parts->iov_len == 0) {
+                parts++;
+                n_parts--;
+            }
+        }
     }
     return 0;
 }
@@ -286,13 +316,16 @@ static int put_tail_away(struct lb_log *log)
 {
     int fd = log->history->fd;
     struct lb_chunk_header *tail = log->mapping->tail;
-    struct lb_chunk_header header = *tail;
+    struct lb_chunk_header header = *tail, none = {0};
     header.is_tail = 0;
+    struct iovec whole[] = {{.iov_base = &none, .iov_len = sizeof none},
+                            {.iov_base = tail + 1, .iov_len = LB_CHUNK_BYTES - sizeof none}};
+    struct iovec head = {.iov_base = &header, .iov_len = sizeof header};
     off_t offset = hand_out_chunk(log->history);
-    int error =
-        write_at(fd, tail + 1, LB_CHUNK_BYTES - sizeof header, offset + (off_t)sizeof header);
+    set_aside(fd, offset);
+    int error = write_at(fd, whole, 2, offset);
     if (error == 0)
-        error = write_at(fd, &header, sizeof header, offset);
+        error = write_at(fd, &head, 1, offset);
     if (error != 0)
         return log_fail(log, LB_E_ENV, error);
     memset(tail + 1, 0, LB_CHUNK_BYTES - sizeof header);

@@ -97,7 +97,7 @@ uint64_t lb_live_enter(struct lb_live *live, uint32_t number, bool shared, uint3
 }
 
 void lb_live_leave(struct lb_live *live, uint32_t number, bool shared, uint32_t worker,
-                   uint64_t seen, uint64_t hold_ns)
+                   uint64_t seen)
 {
     struct resource *resource = &live->resources[number];
     if (resource->capacity > 1) {
@@ -110,10 +110,21 @@ void lb_live_leave(struct lb_live *live, uint32_t number, bool shared, uint32_t 
     }
     atomic_store_explicit(&resource->counter, seen + 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&resource->updates, 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&resource->hold_ns, hold_ns, memory_order_relaxed);
     uint32_t mark = atomic_exchange(&resource->writer, 0);
     if (mark != worker + 1)
         overlap(live, number, mark == 0 ? UNKNOWN : mark - 1, worker);
+}
+
+void lb_live_held(struct lb_live *live, uint32_t number, bool shared, uint64_t hold_ns)
+{
+    struct resource *resource = &live->resources[number];
+    if (shared || resource->capacity > 1)
+        return;
+    /* Not an atomic addition, which would cost as much as the lock of a control. Of two who add at
+     * the same time one may be lost: these two held at the same time, and the sum is too small. */
+    atomic_store_explicit(&resource->hold_ns,
+                          atomic_load_explicit(&resource->hold_ns, memory_order_relaxed) + hold_ns,
+                          memory_order_relaxed);
 }
 
 bool lb_live_is_held(const struct lb_live *live, uint32_t number)

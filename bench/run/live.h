@@ -20,7 +20,9 @@ void lb_live_free(struct lb_live *live);
 /* Locks. Returns the guarded counter's value to hand back to leave. worker from 0. */
 uint64_t lb_live_enter(struct lb_live *live, uint32_t resource, bool shared, uint32_t worker);
 void lb_live_leave(struct lb_live *live, uint32_t resource, bool shared, uint32_t worker,
-                   uint64_t seen, uint64_t hold_ns);
+                   uint64_t seen);
+/* After leave and before the release: how long it held, as the history will have it. */
+void lb_live_held(struct lb_live *live, uint32_t resource, bool shared, uint64_t hold_ns);
 
 /* Is a writer inside of a resource of capacity 1 now? */
 bool lb_live_is_held(const struct lb_live *live, uint32_t resource);

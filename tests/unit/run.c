@@ -394,16 +394,20 @@ static void witnesses_do_not_invent(void **state)
     struct lb_live *live = lb_live_new(2, capacity, 4);
     struct lb_live_witness result;
     /* One after the other, readers together, two in a room for two, an item given back. */
-    for (uint32_t worker = 0; worker < 3; worker++)
-        lb_live_leave(live, 0, false, worker, lb_live_enter(live, 0, false, worker), 10);
+    for (uint32_t worker = 0; worker < 3; worker++) {
+        lb_live_leave(live, 0, false, worker, lb_live_enter(live, 0, false, worker));
+        lb_live_held(live, 0, false, 10);
+    }
     lb_live_enter(live, 0, true, 0);
     lb_live_enter(live, 0, true, 1);
-    lb_live_leave(live, 0, true, 0, 0, 10);
-    lb_live_leave(live, 0, true, 1, 0, 10);
+    lb_live_leave(live, 0, true, 0, 0);
+    lb_live_leave(live, 0, true, 1, 0);
+    lb_live_held(live, 0, true, 10);
     lb_live_enter(live, 1, false, 0);
     lb_live_enter(live, 1, false, 1);
-    lb_live_leave(live, 1, false, 0, 0, 10);
-    lb_live_leave(live, 1, false, 1, 0, 10);
+    lb_live_leave(live, 1, false, 0, 0);
+    lb_live_leave(live, 1, false, 1, 0);
+    lb_live_held(live, 1, false, 40);
     lb_live_item(live, 1, 0);
     lb_live_item_back(live, 1);
     lb_live_item(live, 1, 1);
@@ -423,8 +427,10 @@ static void witnesses_see_each_kind_of_overlap(void **state)
     struct lb_live *live = lb_live_new(2, capacity, 4);
     uint64_t a = lb_live_enter(live, 0, false, 0);
     uint64_t b = lb_live_enter(live, 0, false, 1);
-    lb_live_leave(live, 0, false, 0, a, 10);
-    lb_live_leave(live, 0, false, 1, b, 10);
+    lb_live_leave(live, 0, false, 0, a);
+    lb_live_leave(live, 0, false, 1, b);
+    lb_live_held(live, 0, false, 10);
+    lb_live_held(live, 0, false, 10);
     lb_live_result(live, 15, &result);
     assert_true(result.n_overlaps >= 1);
     assert_int_equal(result.first, 0);
