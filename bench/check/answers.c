@@ -80,28 +80,36 @@ static int groups_init(struct groups *groups, const struct lb_case *c)
     return 0;
 }
 
-/* When the release that ended the hold was answered ok; LB_NEVER: it was not. Of several that were
- * asked for in that tick any may have been the last. */
+static int by_hold(const void *a, const void *b)
+{
+    const struct lb_crowded_end *x = a, *y = b;
+    return x->hold < y->hold ? -1 : x->hold > y->hold;
+}
+
+/* When the release that ended the hold was answered ok; LB_NEVER: it was not. */
 static uint64_t released(const struct lb_case *c, const struct lb_hold *hold)
 {
-    uint64_t slack = lb_slack(c, hold->log), latest = 0;
-    bool under_way = false, answered = false; /* of a release asked for when the hold ended */
+    const struct lb_crowded_end key = {.hold = (uint32_t)(hold - lb_holds(c))};
+    const struct lb_crowded_end *crowded =
+        c->crowded_ends.n == 0
+            ? NULL
+            : bsearch(&key, c->crowded_ends.items, c->crowded_ends.n, sizeof key, by_hold);
+    if (crowded != NULL)
+        return crowded->answered;
+    uint64_t slack = lb_slack(c, hold->log);
+    bool ends = false; /* the release under way is the one */
     for (uint32_t i = hold->event + 1; i < c->history->logs[hold->log].n_events; i++) {
         const struct lb_event *e = lb_case_event(c, hold->log, i);
-        if (lb_low(e->time_ns, slack) > hold->end && !under_way)
+        if (lb_low(e->time_ns, slack) > hold->end && !ends)
             break;
         if (e->op != LB_OP_RELEASE || e->object != hold->resource)
             continue;
-        if (e->type == LB_EV_INVOKE) {
-            under_way = lb_low(e->time_ns, slack) == hold->end;
-        } else if (under_way) {
-            uint64_t one = e->type == LB_EV_OK ? lb_high(e->time_ns, slack) : LB_NEVER;
-            latest = one > latest ? one : latest;
-            answered = true;
-            under_way = false;
-        }
+        if (e->type == LB_EV_INVOKE)
+            ends = lb_low(e->time_ns, slack) == hold->end;
+        else if (ends)
+            return e->type == LB_EV_OK ? lb_high(e->time_ns, slack) : LB_NEVER;
     }
-    return answered && !under_way ? latest : LB_NEVER;
+    return LB_NEVER;
 }
 
 /* The latest time by which the hold before place at was released: of empty cores of one tick, any
@@ -169,6 +177,8 @@ static int judge_busy(struct lb_case *c)
     struct groups groups;
     if (c->waiters.n > 0 || c->has_shared)
         return 0;
+    if (c->crowded_ends.n > 0)
+        qsort(c->crowded_ends.items, c->crowded_ends.n, sizeof(struct lb_crowded_end), by_hold);
     if (groups_init(&groups, c) != 0) {
         groups_release(&groups);
         return lb_out_of_memory(c);

@@ -110,6 +110,12 @@ struct lb_unknown_claim {
     uint32_t class_no;
 };
 
+/* The release that ended a hold whose worker had several of the resource at once. */
+struct lb_crowded_end {
+    uint32_t hold;
+    uint64_t answered; /* high of its ok; LB_NEVER: it was not answered ok */
+};
+
 /* An acquire whose outcome is unknown. */
 struct lb_unknown_grant {
     uint64_t low;
@@ -189,6 +195,7 @@ struct lb_case {
     struct lb_array unknown;        /* struct lb_unknown_claim */
     struct lb_array pending;        /* struct lb_pending_wait */
     struct lb_array unknown_grants; /* struct lb_unknown_grant */
+    struct lb_array crowded_ends;   /* struct lb_crowded_end; sorted by hold when all is read */
     uint64_t n_over;     /* grants by a lease that was over already, as the database said */
     uint32_t first_over; /* the hold of the first of them */
     bool has_shared, has_weights;
@@ -272,8 +279,9 @@ struct lb_open {
     uint64_t expiry_low, expiry_high;
     uint64_t lapsed_cut; /* the piece's cut, before it lapsed */
     bool is_closed;
-    bool is_fixed;  /* the core's end is known, though no release took effect yet */
-    bool is_lapsed; /* ... because its process was retired: it may yet prove that it went on */
+    bool is_crowded; /* its log had another grant of the resource beside it */
+    bool is_fixed;   /* the core's end is known, though no release took effect yet */
+    bool is_lapsed;  /* ... because its process was retired: it may yet prove that it went on */
 };
 
 struct lb_scan {

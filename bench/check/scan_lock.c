@@ -210,8 +210,10 @@ static int acquired(struct lb_scan *scan, const struct lb_event *ok)
         return lb_out_of_memory(c);
     *slot = grant;
     uint32_t number = (uint32_t)scan->grants.n - 1;
-    if (older != LB_NONE)
+    if (older != LB_NONE) {
         grant_at(scan, older)->newer = number;
+        grant_at(scan, older)->is_crowded = slot->is_crowded = true;
+    }
     scan->newest[ok->object] = number;
     return 0;
 }
@@ -342,11 +344,23 @@ static int released(struct lb_scan *scan, const struct lb_event *end, uint32_t n
     return 0;
 }
 
-static int end_release(struct lb_scan *scan, const struct lb_event *end, int type)
+/* Which of the releases ended this hold is plain where the next one did. */
+static int push_crowded_end(struct lb_scan *scan, uint32_t hold, const struct lb_event *end,
+                            int type)
 {
-    uint32_t number = find_grant(scan, scan->invoke);
-    if (number == LB_NONE)
-        return type == LB_EV_OK ? released_nothing(scan, end) : 0;
+    if (lb_holds(scan->c)[hold].end != lb_low(scan->invoke->time_ns, scan->slack))
+        return 0;
+    struct lb_crowded_end *crowded = lb_array_push(&scan->c->crowded_ends, sizeof *crowded);
+    if (crowded == NULL)
+        return lb_out_of_memory(scan->c);
+    *crowded = (struct lb_crowded_end){
+        .hold = hold, .answered = type == LB_EV_OK ? lb_high(end->time_ns, scan->slack) : LB_NEVER};
+    return 0;
+}
+
+static int end_release_of(struct lb_scan *scan, const struct lb_event *end, int type,
+                          uint32_t number)
+{
     struct lb_open *grant = grant_at(scan, number);
     if (type == LB_EV_OK)
         return released(scan, end, number);
@@ -358,6 +372,17 @@ static int end_release(struct lb_scan *scan, const struct lb_event *end, int typ
     else if (ends && !grant->is_fixed)
         end_hold(scan, grant, lb_low(scan->invoke->time_ns, scan->slack));
     return 0;
+}
+
+static int end_release(struct lb_scan *scan, const struct lb_event *end, int type)
+{
+    uint32_t number = find_grant(scan, scan->invoke);
+    if (number == LB_NONE)
+        return type == LB_EV_OK ? released_nothing(scan, end) : 0;
+    uint32_t hold = grant_at(scan, number)->hold;
+    bool was_open = !grant_at(scan, number)->is_fixed, crowded = grant_at(scan, number)->is_crowded;
+    int rc = end_release_of(scan, end, type, number);
+    return rc == 0 && was_open && crowded ? push_crowded_end(scan, hold, end, type) : rc;
 }
 
 /* --- leases --- */
