@@ -172,9 +172,11 @@ static void give_up_target(struct lb_conductor *state, const struct lb_target *t
     }
 }
 
+/* By the user; or nobody reads, and nothing is kept. */
 static bool is_stopped(const struct lb_conductor *state)
 {
-    return atomic_load(&state->stop->requested) > 0;
+    return atomic_load(&state->stop->requested) > 0 ||
+           (!state->keeper.is_stored && lb_reader_is_gone());
 }
 
 static int run_once(struct lb_conductor *state, struct lb_cell *cell, size_t round)
@@ -386,7 +388,7 @@ static enum lb_exit finish(struct lb_conductor *state)
         written = lb_exit_worse(written, lb_cli_complain(&state->err));
     if (state->sink->end != NULL)
         state->sink->end(&state->output);
-    if (state->output.rc != 0)
+    if (state->output.rc != 0 && !lb_reader_is_gone())
         written = lb_exit_worse(written, lb_cli_complain(&state->err));
     return lb_exit_worse(status_of(state), written);
 }

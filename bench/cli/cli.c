@@ -1,6 +1,7 @@
 /* The program: the table of commands, their choice, and the help. */
 #include "cli.h"
 #include "nearest.h"
+#include "signals.h"
 
 #include <errno.h>
 #include <string.h>
@@ -144,6 +145,8 @@ enum lb_exit lb_cli_main(int argc, char **argv)
     }
     /* A full disk behind a redirection shows up here at the latest. */
     if (fflush(stdout) != 0 || ferror(stdout)) {
+        if (lb_reader_is_gone())
+            lb_end_by_sigpipe();
         fprintf(stderr, "lockbench: standard output: %s\n", strerror(errno));
         if (status == LB_EXIT_OK)
             status = LB_EXIT_ENVIRONMENT;

@@ -1,8 +1,11 @@
 /* Signals: see signals.h. The one variable that is global, because a handler has no arguments. */
 #include "signals.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <unistd.h>
 
 static struct lb_stop stop;
 
@@ -19,7 +22,22 @@ const struct lb_stop *lb_signals_install(void)
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    /* A reader that goes away (`lockbench ... | head`) and a server that closes its socket are seen
+     * as errors of the write: the tables are to be dropped first. */
+    signal(SIGPIPE, SIG_IGN);
     /* A file size limit is a full disk: an error of write(), not the end of the process. */
     signal(SIGXFSZ, SIG_IGN);
     return &stop;
+}
+
+bool lb_reader_is_gone(void)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO};
+    return ferror(stdout) && poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;
+}
+
+void lb_end_by_sigpipe(void)
+{
+    signal(SIGPIPE, SIG_DFL);
+    raise(SIGPIPE);
 }

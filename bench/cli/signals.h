@@ -4,7 +4,13 @@
 
 #include "run.h"
 
-/* Installs handlers for SIGINT and SIGTERM. The flag lives as long as the program. */
+/* For what opens databases: installs handlers for SIGINT and SIGTERM, and takes a closed pipe as an
+ * error of the write. The flag lives as long as the program. */
 const struct lb_stop *lb_signals_install(void);
+
+/* Did a write to standard output fail because nobody reads it any more? */
+bool lb_reader_is_gone(void);
+/* Ends the process as a closed pipe ends other programs: quietly, by the signal. */
+void lb_end_by_sigpipe(void);
 
 #endif

@@ -92,4 +92,23 @@ kill 'INT', $run->{pid};
 is((finish($run))[0], 130, 'two on one file: the first is not disturbed');
 is_deeply([left_over()], [], 'two on one file: nothing is left behind');
 
+# A reader that has had enough: the pipe ends lockbench as it ends other programs, without a word; what
+# runs drops its tables before. The reader is gone before anything is written.
+for my $command (['list'], ['--help'], ['run', '-s', $lock, '-d', $target, '--duration', '100ms', '--quiet'],
+    ['compare', '-s', "$lock,pthread-mutex", '-d', $target, '--duration', '100ms', '--quiet', '--repeat', '1000', '--format', 'jsonl']) {
+    pipe my $reader, my $writer or die;
+    my $pid = fork;
+    if ($pid == 0) {
+        close $reader;
+        open STDOUT, '>&', $writer or die;
+        open STDERR, '>', scratch() . '/closed-pipe.err' or die;
+        exec $ENV{LOCKBENCH}, @$command or exit 99;
+    }
+    close $_ for $reader, $writer;
+    waitpid $pid, 0;
+    is($? & 127, 13, "@$command[0 .. 0], a closed pipe: ended by SIGPIPE");
+    is(slurp(scratch() . '/closed-pipe.err'), '', '... without a word');
+    is_deeply([left_over()], [], '... and nothing is left behind');
+}
+
 done_testing();
