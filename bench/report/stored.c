@@ -9,6 +9,7 @@
 
 #include "units.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -170,20 +171,27 @@ static void locate(const char *path, char *buf, size_t size)
         snprintf(buf, size, "%s", path);
 }
 
+static int read_json(struct lb_stored *result, struct lb_error *err)
+{
+    json_error_t why;
+    FILE *file = fopen(result->path, "re");
+    if (file == NULL)
+        return lb_fail(err, LB_E_FILE, "%s: %s", result->path, strerror(errno));
+    result->json = json_loadf(file, JSON_REJECT_DUPLICATES, &why);
+    fclose(file);
+    return result->json != NULL ? 0
+                                : lb_fail(err, LB_E_FILE, "%s:%d: %s", result->path,
+                                          why.line > 0 ? why.line : 1, why.text);
+}
+
 int lb_stored_load(const char *path, struct lb_stored *ret, struct lb_error *err)
 {
     struct lb_stored result = {0};
-    json_error_t why;
     if (strlen(path) + 32 > sizeof result.path)
         return lb_fail(err, LB_E_FILE, "%s: the name is too long", path);
     locate(path, result.path, sizeof result.path);
-    result.json = json_load_file(result.path, JSON_REJECT_DUPLICATES, &why);
-    int rc = 0;
-    if (result.json == NULL && why.line < 0)
-        rc = lb_fail(err, LB_E_FILE, "%s: %s", result.path, why.text);
-    else if (result.json == NULL)
-        rc = lb_fail(err, LB_E_FILE, "%s:%d: %s", result.path, why.line, why.text);
-    else
+    int rc = read_json(&result, err);
+    if (rc == 0)
         rc = take_cells(&result, err);
     if (rc != 0) {
         lb_stored_release(&result);
