@@ -54,6 +54,15 @@ static int judge(struct lb_case *c)
     return rc;
 }
 
+static const char *untested_recovery(const struct lb_case *c)
+{
+    if (c->out->measures.n_deaths == 0)
+        return "nobody died holding it";
+    return c->model->capacity != NULL
+               ? "others go on beside the dead: the next grant says nothing of what they held"
+               : "the run ended before the next grant, and before the bound was over";
+}
+
 /* Why the history cannot tell whether a guarantee held; NULL: it can. */
 static const char *untested(const struct lb_case *c, int guarantee)
 {
@@ -90,7 +99,7 @@ static const char *untested(const struct lb_case *c, int guarantee)
     case LB_G_PROGRESS:
         return "nobody asked for anything";
     case LB_G_RECOVERY:
-        return "nobody died holding it";
+        return untested_recovery(c);
     default:
         return "nothing was claimed";
     }

@@ -21,6 +21,7 @@ enum { COLUMNS = sizeof columns / sizeof columns[0] };
 struct sums {
     uint64_t deaths, recovered, stuck, lost, doubled;
     uint64_t p50_ns, p95_ns, max_ns; /* of several runs the worst */
+    const char *none;                /* what is said of times where nothing recovered */
 };
 
 static uint64_t worse(uint64_t a, uint64_t b)
@@ -30,13 +31,15 @@ static uint64_t worse(uint64_t a, uint64_t b)
 
 static struct sums sums_of(const struct lb_cell *cell)
 {
-    struct sums sums = {0};
+    struct sums sums = {.none = "n/a"}; /* the run ended too early to say */
     for (size_t i = 0; i < cell->n_runs; i++) {
         const struct lb_judgement *judgement = &cell->runs[i]->judgement;
         const struct lb_measures *m = &judgement->measures;
         sums.deaths += m->n_deaths;
         sums.recovered += m->n_recovered;
         sums.stuck += m->n_stuck;
+        if (m->n_stuck > 0 || judgement->findings[LB_G_RECOVERY].n_violations > 0)
+            sums.none = "never";
         sums.lost += judgement->findings[LB_G_NO_LOSS].n_violations;
         sums.doubled += judgement->findings[LB_G_NO_DUPLICATE].n_violations;
         sums.p50_ns = worse(sums.p50_ns, m->p50_recovery_ns);
@@ -49,7 +52,7 @@ static struct sums sums_of(const struct lb_cell *cell)
 static void add_time(struct lb_table *table, const struct sums *sums, uint64_t ns)
 {
     char text[32];
-    lb_table_add(table, sums->recovered > 0 ? lb_format_ns(ns, text, sizeof text) : "never",
+    lb_table_add(table, sums->recovered > 0 ? lb_format_ns(ns, text, sizeof text) : sums->none,
                  LB_INK_PLAIN);
 }
 
