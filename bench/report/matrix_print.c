@@ -11,14 +11,14 @@
 #include <string.h>
 #include <time.h>
 
-/* "PostgreSQL 15.18" */
+/* "PostgreSQL 15.18"; where no run told the version, "PostgreSQL" */
 static char *engine_title(const struct lb_matrix_column *column, char *buf, size_t size)
 {
     if (column->db == NULL)
         snprintf(buf, size, "no database");
     else
-        snprintf(buf, size, "%s %s", column->db->product,
-                 column->version[0] != '\0' ? column->version : column->engine);
+        snprintf(buf, size, "%s%s%s", column->db->product, column->version[0] != '\0' ? " " : "",
+                 column->version);
     return buf;
 }
 
