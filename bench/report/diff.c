@@ -134,9 +134,10 @@ static int compare_row(struct lb_diff_row *row, struct lb_error *err)
                base->values[row->metric] == NULL ? "base" : "new result");
         return 0;
     }
+    const struct lb_runs a = {base->values[row->metric], base->start_ms, base->n_runs};
+    const struct lb_runs b = {new->values[row->metric], new->start_ms, new->n_runs};
     row->is_compared = true;
-    return lb_stats_compare(base->values[row->metric], base->n_runs, new->values[row->metric],
-                            new->n_runs, &options, &row->comparison, err);
+    return lb_stats_compare(&a, &b, &options, &row->comparison, err);
 }
 
 /* Is a slowdown of twice the threshold outside of the ratio's interval? */

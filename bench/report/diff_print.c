@@ -40,7 +40,7 @@ static const char *verdict_text(const struct lb_diff_row *row)
 }
 
 struct texts {
-    char base[80], new[80], ratio[60], p[16];
+    char base[80], new[80], ratio[60], p[24];
 };
 
 static void row_texts(const struct lb_diff_row *row, struct texts *t)
@@ -51,7 +51,8 @@ static void row_texts(const struct lb_diff_row *row, struct texts *t)
     median_text(row->metric, &row->comparison.base, t->base, sizeof t->base);
     median_text(row->metric, &row->comparison.new, t->new, sizeof t->new);
     ratio_text(&row->comparison.ratio, t->ratio, sizeof t->ratio);
-    snprintf(t->p, sizeof t->p, "%.3f", row->comparison.p_adjusted);
+    snprintf(t->p, sizeof t->p, "%.3f%s", row->comparison.p_adjusted,
+             row->comparison.is_paired ? " paired" : "");
 }
 
 /* ---- text ---- */
@@ -164,9 +165,9 @@ static json_t *row_json(const struct lb_diff_row *row)
         json_object_set_new(json, "reason", json_string(row->reason));
     if (json == NULL || !row->is_compared)
         return json;
-    json_t *more = json_pack("{s:o, s:o, s:o, s:o, s:o}", "base", estimate_json(&c->base), "new",
-                             estimate_json(&c->new), "ratio", estimate_json(&c->ratio), "p",
-                             real(c->p), "p_adjusted", real(c->p_adjusted));
+    json_t *more = json_pack("{s:o, s:o, s:o, s:o, s:o, s:b}", "base", estimate_json(&c->base),
+                             "new", estimate_json(&c->new), "ratio", estimate_json(&c->ratio), "p",
+                             real(c->p), "p_adjusted", real(c->p_adjusted), "paired", c->is_paired);
     if (more == NULL || json_object_update(json, more) != 0) {
         json_decref(json);
         json = NULL;

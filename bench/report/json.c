@@ -345,6 +345,7 @@ static json_t *comparison_json(const struct lb_ranking_row *row)
     put(&object, "ratio", estimate_json(&c->ratio));
     put(&object, "p", json_real(c->p));
     put(&object, "p_adjusted", json_real(c->p_adjusted));
+    put(&object, "paired", json_boolean(c->is_paired));
     put_text(&object, "verdict", lb_stats_verdict_name(c->verdict));
     put(&object, "reason", c->reason[0] != '\0' ? json_string(c->reason) : json_null());
     return object_end(&object);

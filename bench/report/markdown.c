@@ -103,9 +103,9 @@ static int print_ranking(const struct lb_sink_state *state)
     }
     if (ranking.n_rows > 0)
         fprintf(out,
-                "\nMedians and ratios with %.0f %% intervals; p: exact Mann-Whitney, corrected "
-                "(Holm) for %zu comparisons.\n",
-                100 * lb_ranking_options.level, ranking.n_family);
+                "\nMedians and ratios with %.0f %% intervals; p: %s, corrected (Holm) for %zu "
+                "comparisons.\n",
+                100 * lb_ranking_options.level, lb_ranking_test(&ranking), ranking.n_family);
     if (lb_ranking_lacks_runs(state->report))
         fputs("\n" LB_ONE_RUN "\n", out);
     lb_ranking_release(&ranking);

@@ -15,28 +15,42 @@ const struct lb_compare_options lb_ranking_options = {
 
 struct rates {
     double *values;
+    int64_t *start_ms;
     size_t n;
 };
 
-/* Of the complete runs; values is NULL when memory ran out. */
-static struct rates rates_of(const struct lb_cell *cell)
+static void release_rates(struct rates *rates)
 {
-    struct rates rates = {.values = malloc((cell->n_runs + 1) * sizeof *rates.values)};
-    for (size_t i = 0; i < cell->n_runs && rates.values != NULL; i++)
-        if (cell->runs[i]->state == LB_RUN_COMPLETE)
-            rates.values[rates.n++] = cell->runs[i]->successes_per_s;
-    return rates;
+    free(rates->values);
+    free(rates->start_ms);
+}
+
+/* Of the complete runs. Release in any case. */
+static int take_rates(const struct lb_cell *cell, struct rates *ret, struct lb_error *err)
+{
+    *ret = (struct rates){.values = malloc((cell->n_runs + 1) * sizeof *ret->values),
+                          .start_ms = malloc((cell->n_runs + 1) * sizeof *ret->start_ms)};
+    if (ret->values == NULL || ret->start_ms == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    for (size_t i = 0; i < cell->n_runs; i++) {
+        if (cell->runs[i]->state != LB_RUN_COMPLETE)
+            continue;
+        ret->start_ms[ret->n] = cell->runs[i]->start_unix_ms;
+        ret->values[ret->n++] = cell->runs[i]->successes_per_s;
+    }
+    return 0;
 }
 
 bool lb_cell_rate(const struct lb_cell *cell, struct lb_estimate *ret)
 {
-    struct rates rates = rates_of(cell);
-    bool enough = rates.n >= 2;
+    struct rates rates;
+    struct lb_error err;
+    bool enough = take_rates(cell, &rates, &err) == 0 && rates.n >= 2;
     if (enough) {
         lb_stats_sort(rates.values, rates.n);
         *ret = lb_stats_median(rates.values, rates.n, lb_ranking_options.level);
     }
-    free(rates.values);
+    release_rates(&rates);
     return enough;
 }
 
@@ -88,13 +102,17 @@ static int add_row(struct lb_ranking *ranking, const struct lb_cell *reference,
                    const struct lb_cell *cell, struct lb_error *err)
 {
     struct lb_ranking_row *row = &ranking->rows[ranking->n_rows];
-    struct rates base = rates_of(reference), new = rates_of(cell);
-    int rc = base.values == NULL || new.values == NULL
-                 ? lb_fail(err, LB_E_MEMORY, "out of memory")
-                 : lb_stats_compare(base.values, base.n, new.values, new.n, &lb_ranking_options,
-                                    &row->comparison, err);
-    free(base.values);
-    free(new.values);
+    struct rates base = {0}, new = {0};
+    int rc = take_rates(reference, &base, err);
+    if (rc == 0)
+        rc = take_rates(cell, &new, err);
+    if (rc == 0) {
+        const struct lb_runs a = {base.values, base.start_ms, base.n};
+        const struct lb_runs b = {new.values, new.start_ms, new.n};
+        rc = lb_stats_compare(&a, &b, &lb_ranking_options, &row->comparison, err);
+    }
+    release_rates(&base);
+    release_rates(&new);
     if (rc != 0)
         return rc;
     row->cell = cell;
@@ -168,6 +186,16 @@ bool lb_ranking_lacks_runs(const struct lb_report *report)
                 same_table(&report->cells[j], &report->cells[i]))
                 return true;
     return false;
+}
+
+const char *lb_ranking_test(const struct lb_ranking *ranking)
+{
+    size_t n_paired = 0;
+    for (size_t i = 0; i < ranking->n_rows; i++)
+        n_paired += ranking->rows[i].comparison.is_paired;
+    return n_paired == 0                 ? "exact Mann-Whitney"
+           : n_paired == ranking->n_rows ? "exact Wilcoxon over pairs of runs"
+                                         : "exact Wilcoxon over pairs of runs, or Mann-Whitney";
 }
 
 void lb_ranking_release(struct lb_ranking *ranking)

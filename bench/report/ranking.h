@@ -24,6 +24,8 @@ extern const struct lb_compare_options lb_ranking_options;
 /* Compares all cells with at least two complete runs; no rows if there are no two of them to
  * compare. 0 or LB_E_MEMORY. Release with lb_ranking_release. */
 int lb_ranking_make(const struct lb_report *report, struct lb_ranking *ret, struct lb_error *err);
+/* By which test its p-values were found: a few words. */
+const char *lb_ranking_test(const struct lb_ranking *ranking);
 void lb_ranking_release(struct lb_ranking *ranking);
 
 /* Are there two cells that could be compared, had they been run more than once? */

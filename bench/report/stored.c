@@ -106,6 +106,19 @@ static int take_metric(struct lb_stored_cell *cell, const json_t *runs, enum lb_
     return 0;
 }
 
+/* When each complete run began. */
+static int take_starts(struct lb_stored_cell *cell, const json_t *runs, struct lb_error *err)
+{
+    cell->start_ms = malloc((cell->n_runs + 1) * sizeof *cell->start_ms);
+    if (cell->start_ms == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    size_t n = 0, index;
+    json_t *run;
+    json_array_foreach(runs, index, run) if (strcmp(text_of(run, "state"), "complete") == 0)
+        cell->start_ms[n++] = json_integer_value(json_object_get(run, "start_unix_ms"));
+    return 0;
+}
+
 static int take_cell(const char *path, size_t index, const json_t *json,
                      struct lb_stored_cell *cell, struct lb_error *err)
 {
@@ -130,7 +143,7 @@ static int take_cell(const char *path, size_t index, const json_t *json,
             return lb_fail(err, LB_E_FILE, "%s: run %zu of cell %zu has no successes_per_s", path,
                            i, index);
     }
-    int rc = 0;
+    int rc = take_starts(cell, runs, err);
     for (int m = 0; m < LB_METRICS && rc == 0; m++)
         rc = take_metric(cell, runs, (enum lb_metric)m, err);
     return rc;
@@ -215,9 +228,11 @@ int lb_stored_of_report(const struct lb_report *report, struct lb_stored *ret, s
 
 void lb_stored_release(struct lb_stored *result)
 {
-    for (size_t i = 0; i < result->n_cells; i++)
+    for (size_t i = 0; i < result->n_cells; i++) {
+        free(result->cells[i].start_ms);
         for (int m = 0; m < LB_METRICS; m++)
             free(result->cells[i].values[m]);
+    }
     free(result->cells);
     json_decref(result->json);
     *result = (struct lb_stored){0};

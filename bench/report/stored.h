@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* One number of a run that can be compared. */
 enum lb_metric {
@@ -32,6 +33,7 @@ struct lb_stored_cell {
     size_t n_runs;                /* that came to their end */
     size_t n_other;               /* interrupted, invalid, server gone */
     double *values[LB_METRICS];   /* n_runs each; NULL if a run has too few samples for it */
+    int64_t *start_ms;            /* n_runs */
     const struct json_t *json;
 };
 

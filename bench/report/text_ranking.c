@@ -74,7 +74,7 @@ static int print(const struct lb_sink_state *state, const struct lb_ranking *ran
             add_row(table, row->reference, &row->comparison.base, NULL);
         add_row(table, row->cell, &row->comparison.new, row);
     }
-    char text[300];
+    char text[400];
     fputs("\nIs the order more than noise?\n", state->out);
     static const char *const least[] = {"of", "p", "engine", "success/s", NULL};
     char hidden[100] = "";
@@ -85,10 +85,9 @@ static int print(const struct lb_sink_state *state, const struct lb_ranking *ran
     lb_print_hidden(state->out, hidden, state->width);
     snprintf(text, sizeof text,
              "Medians of the runs and ratios to the reference, the fastest that held, with %.0f %% "
-             "intervals; p: exact Mann-Whitney, corrected (Holm) for %zu comparison%s; equivalent: "
-             "within %.0f %%.",
-             100 * lb_ranking_options.level, ranking->n_family, ranking->n_family == 1 ? "" : "s",
-             100 * lb_ranking_options.band);
+             "intervals; p: %s, corrected (Holm) for %zu comparison%s; equivalent: within %.0f %%.",
+             100 * lb_ranking_options.level, lb_ranking_test(ranking), ranking->n_family,
+             ranking->n_family == 1 ? "" : "s", 100 * lb_ranking_options.band);
     lb_print_wrapped(state->out, text, 0, state->width);
     print_reasons(state, ranking);
     return rc;

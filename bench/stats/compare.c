@@ -1,6 +1,6 @@
 /* Verdicts over a family of comparisons: see stats.h.
  *
- * Two questions are kept apart. Is there a difference? The rank test, corrected by Holm over all
+ * Two questions are kept apart. Is there a difference? A rank test, corrected by Holm over all
  * comparisons of the run, so that a large matrix does not cry wolf. Is it large enough to matter?
  * The ratio against the noise band. Faster and slower need both; equivalent needs the whole
  * interval inside of the band, which few or noisy runs cannot give: absence of evidence is
@@ -64,39 +64,69 @@ static bool all_valid(const double *values, size_t n)
     return true;
 }
 
-int lb_stats_compare(const double *base, size_t n_base, const double *new, size_t n_new,
+/* a and b: room for the values of either, which stay sorted. */
+static int compare_heaps(const struct lb_runs *base, const struct lb_runs *new, double *a,
+                         double *b, double level, struct lb_comparison *c, struct lb_error *err)
+{
+    struct lb_mann_whitney test;
+    memcpy(a, base->values, base->n * sizeof *a);
+    memcpy(b, new->values, new->n * sizeof *b);
+    lb_stats_sort(a, base->n);
+    lb_stats_sort(b, new->n);
+    c->base = lb_stats_median(a, base->n, level);
+    c->new = lb_stats_median(b, new->n, level);
+    int rc = lb_stats_ratio(a, base->n, b, new->n, level, &c->ratio, err);
+    if (rc == 0)
+        rc = lb_stats_mann_whitney(a, base->n, b, new->n, &test, err);
+    if (rc != 0)
+        return rc;
+    c->u = test.u;
+    c->p = c->p_adjusted = test.p;
+    return 0;
+}
+
+static int compare_pairs(const struct lb_runs *base, const struct lb_runs *new, double *a,
+                         double *b, double level, struct lb_comparison *c, struct lb_error *err)
+{
+    bool alternate = false;
+    int rc = lb_stats_pair(base, new, a, b, &alternate, err);
+    return rc == 0 && alternate ? lb_stats_signed_rank(a, b, base->n, level, &c->pairs, err) : rc;
+}
+
+int lb_stats_compare(const struct lb_runs *base, const struct lb_runs *new,
                      const struct lb_compare_options *options, struct lb_comparison *ret,
                      struct lb_error *err)
 {
-    if (n_base == 0 || n_new == 0)
+    if (base->n == 0 || new->n == 0)
         return lb_fail(err, LB_E_USAGE, "nothing to compare: %s has no runs",
-                       n_base == 0 ? "the baseline" : "the new result");
-    if (!all_valid(base, n_base) || !all_valid(new, n_new))
+                       base->n == 0 ? "the baseline" : "the new result");
+    if (!all_valid(base->values, base->n) || !all_valid(new->values, new->n))
         return lb_fail(err, LB_E_USAGE, "cannot compare values that are negative or not finite");
-    double *a = malloc((n_base + n_new) * sizeof *a);
+    double *a = malloc((base->n + new->n) * sizeof *a);
     if (a == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory for %zu values", n_base + n_new);
-    double *b = a + n_base;
-    memcpy(a, base, n_base * sizeof *a);
-    memcpy(b, new, n_new * sizeof *b);
-    lb_stats_sort(a, n_base);
-    lb_stats_sort(b, n_new);
-
+        return lb_fail(err, LB_E_MEMORY, "out of memory for %zu values", base->n + new->n);
     struct lb_comparison result = {
-        .n_base = n_base, .n_new = n_new, .verdict = LB_STATS_INCONCLUSIVE};
-    struct lb_mann_whitney test;
-    result.base = lb_stats_median(a, n_base, options->level);
-    result.new = lb_stats_median(b, n_new, options->level);
-    int rc = lb_stats_ratio(a, n_base, b, n_new, options->level, &result.ratio, err);
+        .n_base = base->n, .n_new = new->n, .verdict = LB_STATS_INCONCLUSIVE};
+    int rc = compare_heaps(base, new, a, a + base->n, options->level, &result, err);
     if (rc == 0)
-        rc = lb_stats_mann_whitney(a, n_base, b, n_new, &test, err);
+        rc = compare_pairs(base, new, a, a + base->n, options->level, &result, err);
     free(a);
-    if (rc != 0)
-        return rc;
-    result.u = test.u;
-    result.p = result.p_adjusted = test.p;
-    *ret = result;
-    return 0;
+    if (rc == 0)
+        *ret = result;
+    return rc;
+}
+
+/* n pairs have 2^n signs, far fewer than there are ways to part 2n runs in two: with few pairs, or
+ * many comparisons, they can show nothing, where two heaps still can. */
+static void choose_test(struct lb_comparison *c, size_t n_family, double level)
+{
+    enum { ROOM = 4 }; /* some signs may be the other way, and it shows all the same */
+    double least_p = exp2(1 - (double)c->pairs.n) * (double)n_family;
+    c->is_paired = c->pairs.n > 0 && least_p * ROOM <= 1 - level;
+    if (c->is_paired) {
+        c->p = c->pairs.p;
+        c->ratio = c->pairs.ratio;
+    }
 }
 
 /* Why no difference and no equivalence could be shown. */
@@ -143,9 +173,11 @@ int lb_stats_decide(struct lb_comparison *comparisons, size_t n,
     double *p = malloc(n * sizeof *p);
     if (p == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory for %zu comparisons", n);
-    for (size_t i = 0; i < n; i++)
-        p[i] = comparisons[i].p;
     size_t n_family = n + options->n_implied;
+    for (size_t i = 0; i < n; i++) {
+        choose_test(&comparisons[i], n_family, options->level);
+        p[i] = comparisons[i].p;
+    }
     int rc = lb_stats_holm(p, n, n_family, err);
     for (size_t i = 0; rc == 0 && i < n; i++) {
         comparisons[i].p_adjusted = p[i];

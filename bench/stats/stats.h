@@ -75,6 +75,31 @@ size_t lb_stats_runs_needed(size_t n_comparisons, double level);
 int lb_stats_ratio(const double *sorted_a, size_t na, const double *sorted_b, size_t nb,
                    double level, struct lb_estimate *ret, struct lb_error *err);
 
+/* ---- paired.c: runs that alternate ---- */
+
+/* Runs of one cell. */
+struct lb_runs {
+    const double *values;
+    const int64_t *start_ms; /* when each began; NULL: not known */
+    size_t n;
+};
+
+/* Do the runs alternate, so that in order of time each two are one of either? Then ret_base[i] and
+ * ret_new[i] (room for base->n) are those of pair i. Returns 0 or LB_E_MEMORY. */
+int lb_stats_pair(const struct lb_runs *base, const struct lb_runs *new, double *ret_base,
+                  double *ret_new, bool *ret_alternate, struct lb_error *err);
+
+struct lb_paired {
+    size_t n;
+    double p;                 /* two-sided */
+    struct lb_estimate ratio; /* b/a */
+};
+/* Wilcoxon's signed rank test of n > 0 pairs on the logarithms of b/a, exact to LB_STATS_EXACT_MAX
+ * pairs, and the ratio by Hodges and Lehmann with the interval that agrees with it. What slows both
+ * of a pair down cancels. Values >= 0; 0/0 counts as 1, x/0 as infinite. */
+int lb_stats_signed_rank(const double *a, const double *b, size_t n, double level,
+                         struct lb_paired *ret, struct lb_error *err);
+
 /* ---- bootstrap.c ---- */
 
 /* median(b)/median(a) with the percentile bootstrap interval of n_resamples (e.g. 2000). Too narrow
@@ -109,20 +134,24 @@ struct lb_compare_options {
                        * all pairs: (k-1)(k-2)/2 more than the k-1 that are listed */
 };
 
-/* Two cells: base (a) and new (b). */
+/* Two cells: base (a) and new (b). Where their runs alternate, and there are enough of them to show
+ * something in the family, they are compared pair by pair, else as two heaps. Which it is depends
+ * on the numbers of runs and comparisons alone, never on what was measured. */
 struct lb_comparison {
     struct lb_estimate base, new; /* medians */
-    struct lb_estimate ratio;     /* new/base, lb_stats_ratio */
+    struct lb_estimate ratio;     /* new/base: lb_stats_ratio, or that of the pairs */
     size_t n_base, n_new;
-    double u, p;
-    double p_adjusted; /* Holm over the family; p before lb_stats_decide */
+    double u, p;            /* p of the test that decides: of Mann and Whitney, or of the pairs */
+    struct lb_paired pairs; /* n is 0 where the runs do not alternate */
+    bool is_paired;         /* lb_stats_decide: the pairs decide */
+    double p_adjusted;      /* Holm over the family; p before lb_stats_decide */
     enum lb_stats_verdict verdict;
     char reason[160]; /* of an inconclusive verdict; else "" */
 };
 
 /* Fills one comparison (values unsorted, >= 0, at least one each); the verdict stays inconclusive
  * until lb_stats_decide. Returns 0, LB_E_MEMORY or LB_E_USAGE. */
-int lb_stats_compare(const double *base, size_t n_base, const double *new, size_t n_new,
+int lb_stats_compare(const struct lb_runs *base, const struct lb_runs *new,
                      const struct lb_compare_options *options, struct lb_comparison *ret,
                      struct lb_error *err);
 /* Corrects the p-values over the family and gives each its verdict. With p adjusted, the chance

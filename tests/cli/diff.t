@@ -22,6 +22,9 @@ sub cell
             operations => { acquire => { response => undef, service =>
                     { p50_ns => 1e9 / $_, p95_ns => 2e9 / $_, p99_ns => undef } } } }
     } @$rates;
+    if (my $starts = delete $change{starts}) {
+        $runs[$_]{start_unix_ms} = $starts->[$_] for 0 .. $#runs;
+    }
     return { strategy => $strategy, engine => 'postgres', scenario => 'mutex-hot',
         verdict => 'held', reason => undef, options => { ttl_ms => '1000' },
         config => { workers => 8, hold_ns => 500_000 }, runs => \@runs, %change };
@@ -195,5 +198,27 @@ my $alarms = $count{1}{4} // 0;
 my $found  = $count{0.9}{4} // 0;
 cmp_ok($alarms, '<=', 10, "A/A: $alarms of 200 pairs raise an alarm");
 cmp_ok($found, '>=', 180, "10 % slower: found in $found of 200 pairs");
+
+# --- runs in turn: what slows both of a pair down cancels
+my @minutes = (1, 0.6, 0.9, 0.5, 0.8, 1.1, 0.7, 0.65);
+my @then = map { 1000 * $_ } @minutes;
+my @now = map { (879 + 2 * $_) * $minutes[$_] } 0 .. $#minutes;
+my @even = map { 2000 * $_ } 0 .. $#minutes;
+my @odd = map { $_ + 1000 } @even;
+my @later = map { $_ + 100_000 } @even;
+($status, $out) = lockbench('diff', result([cell('a', \@then, starts => \@even)]), result([cell('a', \@now, starts => \@odd)]));
+is($status, 4, 'in turn: slower');
+like($out, qr/^a .* 0\.88\d \[0\.88\d, 0\.\d+\] +0\.008 paired +slower$/m, 'in turn: by the pairs') or diag $out;
+($status, $out) = lockbench('diff', result([cell('a', \@then, starts => \@even)]), result([cell('a', \@now, starts => \@later)]));
+is($status, 5, 'one after the other: inconclusive');
+unlike($out, qr/paired/, 'one after the other: no pairs');
+
+# --- a result that is not there: its name once
+($status, $out, $err) = lockbench('diff', "$scratch/nowhere", $base);
+is($status, 2, 'no such result: exit status');
+is($err, "lockbench: $scratch/nowhere: No such file or directory\n", 'no such result: said once');
+mkdir "$scratch/empty" or die;
+(undef, undef, $err) = lockbench('diff', "$scratch/empty", $base);
+is($err, "lockbench: $scratch/empty/run.json: No such file or directory\n", 'no run.json: said once');
 
 done_testing();

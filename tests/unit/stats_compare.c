@@ -1,4 +1,4 @@
-/* Verdicts: Holm, A/A and a real slowdown by simulation; the bootstrap.
+/* Verdicts: Holm, A/A and a real slowdown by simulation; runs in pairs; the bootstrap.
  *
  * The model of a run's throughput in these simulations, per pair of base and new:
  *   - 1000/s times a run's own noise: log-normal, 3 % (what repeated runs on one quiet machine
@@ -46,7 +46,8 @@ static struct lb_comparison compare_one(const double *base, const double *new, s
 {
     struct lb_comparison c;
     struct lb_error err;
-    assert_int_equal(lb_stats_compare(base, n, new, n, &throughput, &c, &err), 0);
+    const struct lb_runs a = {base, NULL, n}, b = {new, NULL, n};
+    assert_int_equal(lb_stats_compare(&a, &b, &throughput, &c, &err), 0);
     return c;
 }
 
@@ -113,9 +114,11 @@ static void bad_values_are_refused(void **state)
     static const double good[] = {1, 2}, negative[] = {1, -2}, infinite[] = {1, INFINITY};
     struct lb_comparison c;
     struct lb_error err;
-    assert_int_equal(lb_stats_compare(good, 2, negative, 2, &throughput, &c, &err), LB_E_USAGE);
-    assert_int_equal(lb_stats_compare(infinite, 2, good, 2, &throughput, &c, &err), LB_E_USAGE);
-    assert_int_equal(lb_stats_compare(good, 0, good, 2, &throughput, &c, &err), LB_E_USAGE);
+    const struct lb_runs fine = {good, NULL, 2}, below = {negative, NULL, 2},
+                         beyond = {infinite, NULL, 2}, none = {good, NULL, 0};
+    assert_int_equal(lb_stats_compare(&fine, &below, &throughput, &c, &err), LB_E_USAGE);
+    assert_int_equal(lb_stats_compare(&beyond, &fine, &throughput, &c, &err), LB_E_USAGE);
+    assert_int_equal(lb_stats_compare(&none, &fine, &throughput, &c, &err), LB_E_USAGE);
     assert_non_null(strstr(err.message, "the baseline has no runs"));
 }
 
@@ -261,6 +264,191 @@ static void picking_the_fastest_raises_no_alarm(void **state)
     assert_true((double)alarmed / TABLES <= 0.05);
 }
 
+/* ---- pairs ---- */
+
+/* Both sides of one comparison, and when their runs began. */
+struct session {
+    size_t n;
+    double base[32], new[32];
+    int64_t base_ms[32], new_ms[32];
+};
+
+/* A machine that others use: runs by the model above, and every few seconds the machine is up to
+ * 40 % slower or not for whoever runs just then. One of either side by turns, in random order. */
+static void simulate_turns(struct lb_random *random, size_t n, double factor, struct session *ret)
+{
+    double busy = 0;
+    ret->n = n;
+    for (size_t i = 0; i < n; i++) {
+        size_t first = lb_random_below(random, 2);
+        for (size_t k = 0; k < 2; k++) {
+            bool is_new = (first + k) % 2 == 1;
+            if (lb_random_below(random, 6) == 0)
+                busy = 0.4 * lb_random_unit(random);
+            double x = 1000 * exp(0.03 * lb_test_normal(random)) * (1 - busy);
+            *(is_new ? &ret->new[i] : &ret->base[i]) = is_new ? x * factor : x;
+            *(is_new ? &ret->new_ms[i] : &ret->base_ms[i]) = (int64_t)(2 * i + k);
+        }
+    }
+}
+
+static struct lb_comparison decide_one(const struct session *s, bool with_times,
+                                       const struct lb_compare_options *options)
+{
+    const struct lb_runs a = {s->base, with_times ? s->base_ms : NULL, s->n};
+    const struct lb_runs b = {s->new, with_times ? s->new_ms : NULL, s->n};
+    struct lb_comparison c;
+    struct lb_error err;
+    assert_int_equal(lb_stats_compare(&a, &b, options, &c, &err), 0);
+    assert_int_equal(lb_stats_decide(&c, 1, options, &err), 0);
+    return c;
+}
+
+/* 1000 pairs each of A/A and of 10 % less, on a machine that others use: at most 5 % false alarms,
+ * and 15 runs a side find it in at least 90 %. As two heaps the same runs find far less. */
+static void pairs_find_what_heaps_do_not(void **state)
+{
+    (void)state;
+    struct lb_random random;
+    lb_random_init(&random, lb_test_seed(), 0);
+    enum { TIMES = 1000 };
+    static const size_t runs[] = {7, 10, 15, 20};
+    for (size_t k = 0; k < sizeof runs / sizeof runs[0]; k++) {
+        int alarms = 0, found = 0, heaps = 0, covered = 0;
+        for (int i = 0; i < TIMES; i++) {
+            struct session s;
+            simulate_turns(&random, runs[k], 1, &s);
+            alarms += decide_one(&s, true, &gate).verdict == LB_STATS_SLOWER;
+            simulate_turns(&random, runs[k], 0.9, &s);
+            struct lb_comparison c = decide_one(&s, true, &gate);
+            assert_true(c.is_paired);
+            found += c.verdict == LB_STATS_SLOWER;
+            covered += c.ratio.interval.low <= 0.9 && 0.9 <= c.ratio.interval.high;
+            heaps += decide_one(&s, false, &gate).verdict == LB_STATS_SLOWER;
+        }
+        printf("# %zu runs in turn: false alarms %.1f %%, 10 %% slower found in %.1f %% (as heaps "
+               "%.1f %%), interval covers %.1f %%\n",
+               runs[k], 100.0 * alarms / TIMES, 100.0 * found / TIMES, 100.0 * heaps / TIMES,
+               100.0 * covered / TIMES);
+        /* By construction at most 5 % and at least 90 %; by chance 4 standard errors off. */
+        assert_true(alarms <= TIMES * (0.05 + 4 * sqrt(0.05 * 0.95 / TIMES)));
+        assert_true(covered >= TIMES * (0.9 - 4 * sqrt(0.1 * 0.9 / TIMES)));
+        assert_true(runs[k] < 15 || found >= 0.9 * TIMES);
+        assert_true(found >= heaps);
+    }
+}
+
+static void the_number_of_runs_decides_whether_pairs_count(void **state)
+{
+    (void)state;
+    struct lb_random random;
+    lb_random_init(&random, lb_test_seed(), 0);
+    struct session s;
+    simulate_turns(&random, 6, 1, &s);
+    assert_false(decide_one(&s, true, &gate).is_paired); /* 6 pairs have 64 signs */
+    simulate_turns(&random, 7, 1, &s);
+    assert_true(decide_one(&s, true, &gate).is_paired);
+    assert_false(decide_one(&s, true, &throughput).is_paired);
+    assert_false(decide_one(&s, false, &gate).is_paired);
+    struct lb_compare_options many = gate;
+    many.n_implied = 1;
+    assert_false(decide_one(&s, true, &many).is_paired);
+}
+
+/* What does not alternate is not paired: one side after the other, two that began together, a run
+ * that is missing. */
+static void only_runs_in_turn_are_pairs(void **state)
+{
+    (void)state;
+    enum { N = 3 };
+    static const double base[N] = {1, 2, 3}, new[N] = {10, 20, 30};
+    static const struct {
+        int64_t base_ms[N], new_ms[N];
+        size_t n_new;
+        bool alternate;
+        double first_new; /* that belongs to the base's first */
+    } cases[] = {
+        {{10, 30, 50}, {20, 40, 60}, N, true, 10},
+        {{10, 40, 50}, {20, 30, 60}, N, true, 10}, /* ABBAAB */
+        {{50, 10, 30}, {20, 40, 60}, N, true, 10}, /* in any order of the list */
+        {{10, 20, 30}, {40, 50, 60}, N, false, 0},
+        {{10, 30, 40}, {20, 50, 60}, N, false, 0},
+        {{10, 30, 50}, {10, 40, 60}, N, false, 0},
+        {{10, 30, 50}, {20, 40, 60}, N - 1, false, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct lb_runs a = {base, cases[i].base_ms, N};
+        const struct lb_runs b = {new, cases[i].new_ms, cases[i].n_new};
+        double x[N], y[N];
+        bool alternate;
+        struct lb_error err;
+        assert_int_equal(lb_stats_pair(&a, &b, x, y, &alternate, &err), 0);
+        assert_int_equal(alternate, cases[i].alternate);
+        if (alternate)
+            assert_near(y[0], cases[i].first_new, 0);
+    }
+    const struct lb_runs unknown = {base, NULL, N};
+    double x[N], y[N];
+    bool alternate;
+    struct lb_error err;
+    assert_int_equal(lb_stats_pair(&unknown, &unknown, x, y, &alternate, &err), 0);
+    assert_false(alternate);
+}
+
+/* Hollander and Wolfe's table: P(T >= 44) is 0.0527 and P(T >= 45) 0.0420 for n = 10. */
+static void signed_ranks_have_known_values(void **state)
+{
+    (void)state;
+    struct lb_paired r;
+    struct lb_error err;
+    double a[70], b[70];
+    for (int i = 0; i < 70; i++) {
+        a[i] = 1;
+        b[i] = exp(0.01 * (i + 1));
+    }
+    assert_int_equal(lb_stats_signed_rank(a, b, 5, 0.9, &r, &err), 0);
+    assert_near(r.p, 2.0 / 32, 1e-12);
+    assert_near(r.ratio.value, exp(0.03), 1e-12);
+    assert_near(r.ratio.interval.low, exp(0.01), 1e-12);
+    assert_near(r.ratio.interval.high, exp(0.05), 1e-12);
+    assert_near(r.ratio.interval.coverage, 1 - 2.0 / 32, 1e-12);
+    double signs[10];
+    for (int i = 0; i < 10; i++)
+        signs[i] = i == 0 || i == 1 || i == 6 ? 1 / b[i] : b[i]; /* 55 - (1 + 2 + 7) = 45 */
+    assert_int_equal(lb_stats_signed_rank(a, signs, 10, 0.9, &r, &err), 0);
+    assert_near(r.p, 2 * 0.0420, 1e-4);
+    assert_int_equal(lb_stats_signed_rank(a, b, 70, 0.9, &r, &err), 0); /* normal */
+    assert_true(r.p < 1e-12 && r.ratio.interval.coverage > 0.89);
+    assert_int_equal(lb_stats_signed_rank(a, a, 70, 0.9, &r, &err), 0);
+    assert_near(r.p, 1, 0);
+    assert_near(r.ratio.value, 1, 0);
+    /* Nothing against something, both ways, and nothing against nothing. */
+    static const double some[] = {0, 1, 0, 5}, none[] = {1, 0, 0, 5};
+    assert_int_equal(lb_stats_signed_rank(some, none, 4, 0.9, &r, &err), 0);
+    assert_near(r.p, 1, 0);
+    assert_near(r.ratio.value, 1, 0);
+    assert_true(r.ratio.interval.low <= 0 && isinf(r.ratio.interval.high));
+}
+
+/* Turned around, the ratio is its inverse. */
+static void a_ratio_of_pairs_can_be_turned_around(void **state)
+{
+    (void)state;
+    struct lb_random random;
+    lb_random_init(&random, lb_test_seed(), 0);
+    for (int i = 0; i < 100; i++) {
+        struct session s;
+        struct lb_paired there, back;
+        struct lb_error err;
+        simulate_turns(&random, 2 + lb_random_below(&random, 20), 0.8, &s);
+        assert_int_equal(lb_stats_signed_rank(s.base, s.new, s.n, 0.9, &there, &err), 0);
+        assert_int_equal(lb_stats_signed_rank(s.new, s.base, s.n, 0.9, &back, &err), 0);
+        assert_near(there.p, back.p, 1e-9);
+        assert_near(there.ratio.value * back.ratio.value, 1, 1e-9);
+        assert_near(there.ratio.interval.low * back.ratio.interval.high, 1, 1e-9);
+    }
+}
+
 static void bootstrap_covers(void **state)
 {
     (void)state;
@@ -319,6 +507,11 @@ int main(void)
         cmocka_unit_test(a_real_slowdown_is_found),
         cmocka_unit_test(a_matrix_raises_no_alarm),
         cmocka_unit_test(picking_the_fastest_raises_no_alarm),
+        cmocka_unit_test(pairs_find_what_heaps_do_not),
+        cmocka_unit_test(the_number_of_runs_decides_whether_pairs_count),
+        cmocka_unit_test(only_runs_in_turn_are_pairs),
+        cmocka_unit_test(signed_ranks_have_known_values),
+        cmocka_unit_test(a_ratio_of_pairs_can_be_turned_around),
         cmocka_unit_test(bootstrap_covers),
         cmocka_unit_test(bootstrap_repeats_with_its_seed),
     };
