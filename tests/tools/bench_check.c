@@ -1,6 +1,6 @@
 /* Measures the judge: writes a history of a lock or queue that works, reads it back and judges it.
  *
- *   bench_check write FILE mutex|poll|queue|skip EVENTS WORKERS RESOURCES
+ *   bench_check write FILE mutex|poll|queue|skip|again EVENTS WORKERS RESOURCES
  *   bench_check judge FILE      one line: events, seconds, memory, verdict
  *   bench_check read FILE       a text format: bytes, seconds, and seconds of read(2) alone
  *   bench_check memory          the machine's memory bandwidth
@@ -59,7 +59,7 @@ static void pair(struct writer *w, uint32_t log, int op, uint64_t from, uint64_t
 {
     append(w, log, op, LB_EV_INVOKE, from, object, value, arg, 0);
     append(w, log, op, LB_EV_OK, to, object, value, op == LB_OP_ACQUIRE ? 0 : arg,
-           op == LB_OP_RELEASE || op == LB_OP_COMPLETE ? LB_EVF_EFFECTIVE : 0);
+           op == LB_OP_RELEASE || op == LB_OP_COMPLETE || op == LB_OP_FREE ? LB_EVF_EFFECTIVE : 0);
 }
 
 /* Acquire and release: 4 events, and with polls two refusals before each grant. */
@@ -117,6 +117,32 @@ static uint64_t write_queue(struct writer *w, uint64_t n_events, bool skip)
     return written;
 }
 
+/* A few items, as many as resources, again and again: claimed and freed, or claimed, completed and
+ * reset by whoever completed it. */
+static uint64_t write_again(struct writer *w, uint64_t n_events)
+{
+    uint64_t written = 2, clock = w->now[0] + 100;
+    pair(w, 0, LB_OP_PUT, w->now[0], clock, 0, 1, w->resources);
+    for (uint32_t i = 0; i < w->workers; i++)
+        w->now[i] = clock;
+    while (written < n_events) {
+        uint32_t log = (uint32_t)lb_random_below(&w->random, w->workers);
+        uint64_t item = lb_random_below(&w->random, w->resources), id = item + 1;
+        bool is_freed = lb_random_below(&w->random, 2) == 0;
+        uint64_t at = effect(w, log, w->free_ns[item]);
+        append(w, log, LB_OP_CLAIM, LB_EV_INVOKE, at - 30, 0, 0, 1, 0);
+        append(w, log, LB_OP_ITEM, LB_EV_NOTE, at + 30, 0, id, 0, 0);
+        append(w, log, LB_OP_CLAIM, LB_EV_OK, at + 30, 0, 1, 1, 0);
+        pair(w, log, is_freed ? LB_OP_FREE : LB_OP_COMPLETE, at + 40, at + 100, 0, id, 0);
+        if (!is_freed)
+            pair(w, log, LB_OP_RESET_ALL, at + 110, at + 150, 0, 0, 0);
+        w->free_ns[item] = at + (is_freed ? 70 : 130);
+        w->now[log] = at + 160;
+        written += is_freed ? 5 : 7;
+    }
+    return written;
+}
+
 static int write_history(const char *path, const char *kind, uint64_t n_events, uint32_t workers,
                          uint32_t resources)
 {
@@ -136,8 +162,11 @@ static int write_history(const char *path, const char *kind, uint64_t n_events, 
         lb_log_init(&w.logs[i], history, i);
         w.now[i] = start;
     }
-    bool skip = strcmp(kind, "skip") == 0, queue = skip || strcmp(kind, "queue") == 0;
-    if (queue)
+    bool skip = strcmp(kind, "skip") == 0, again = strcmp(kind, "again") == 0;
+    bool queue = skip || again || strcmp(kind, "queue") == 0;
+    if (again)
+        write_again(&w, n_events);
+    else if (queue)
         write_queue(&w, n_events, skip);
     else
         write_lock(&w, n_events, strcmp(kind, "poll") == 0);
@@ -284,8 +313,9 @@ int main(int argc, char **argv)
         lb_parse_count(argv[5], &workers) == 0 && lb_parse_count(argv[6], &resources) == 0 &&
         workers > 0 && resources > 0)
         return write_history(argv[2], argv[3], events, (uint32_t)workers, (uint32_t)resources);
-    fprintf(stderr, "usage: bench_check write FILE mutex|poll|queue|skip EVENTS WORKERS RESOURCES\n"
-                    "       bench_check judge FILE\n       bench_check read FILE\n"
-                    "       bench_check memory\n");
+    fprintf(stderr,
+            "usage: bench_check write FILE mutex|poll|queue|skip|again EVENTS WORKERS RESOURCES\n"
+            "       bench_check judge FILE\n       bench_check read FILE\n"
+            "       bench_check memory\n");
     return 2;
 }
