@@ -472,6 +472,11 @@ static void what_is_judged_in_part_is_not_held(void **state)
         add_op(&history, log, LB_OP_COMPLETE, 3, 3, LB_EV_OK, 0, 1, 0, LB_EVF_EFFECTIVE);
     }
     add_op(&history, 0, LB_OP_RESET_ALL, 3, 3, LB_EV_OK, 0, 0, 0, 0);
+    expect(LB_G_NO_DUPLICATE, LB_V_VIOLATED);
+    for (uint32_t i = 0; i < 64; i++) { /* any of them may have opened it: too many to try */
+        add_op(&history, 4, LB_OP_RESET_ALL, 2, 2, LB_EV_INFO, 0, 0, 0, 0);
+        last_event(&history, 4)[-1].process = last_event(&history, 4)->process = 100 + i;
+    }
     expect(LB_G_NO_DUPLICATE, LB_V_NOT_TESTED);
 }
 
@@ -627,6 +632,55 @@ static void a_reset_opens_an_item_once(void **state)
     expect(LB_G_NO_DUPLICATE, LB_V_HELD);
     history.events[2][1].time_ns = 9; /* both can open it only for the second claim */
     history.events[3][1].time_ns = 12;
+    expect(LB_G_NO_DUPLICATE, LB_V_VIOLATED);
+}
+
+/* Which of two claims came first is not known; each was completed, and there was one reset. */
+static void a_reset_opens_an_item_once_in_any_order(void **state)
+{
+    (void)state;
+    history_init(&history, true);
+    put(&history, 0, 1, 1, 1, 2);
+    for (uint32_t log = 1; log < 4; log++) {
+        claim(&history, log, 1, 3, 7, 0);
+        add_op(&history, log, LB_OP_COMPLETE, 7, 9, LB_EV_OK, 0, 1, 0, LB_EVF_EFFECTIVE);
+    }
+    add_op(&history, 4, LB_OP_RESET_ALL, 7, 8, LB_EV_OK, 0, 0, 0, 0);
+    expect(LB_G_NO_DUPLICATE, LB_V_VIOLATED);
+    add_op(&history, 5, LB_OP_RESET_ALL, 5, 9, LB_EV_INFO, 0, 0, 0, 0);
+    expect(LB_G_NO_DUPLICATE, LB_V_HELD);
+    history.n[5] = 0; /* the same tick: the reset came before the clear of its own worker, */
+    add_op(&history, 4, LB_OP_CLEAR_ALL, 8, 8, LB_EV_OK, 0, 0, 0, 0);
+    add_op(&history, 4, LB_OP_RESET_ALL, 8, 8, LB_EV_OK, 0, 0, 0, 0);
+    expect(LB_G_NO_DUPLICATE, LB_V_VIOLATED); /* ... and the claims are over by then */
+    for (uint32_t log = 1; log < 4; log++)
+        history.events[log][2].time_ns = history.events[log][3].time_ns = 8;
+    for (uint32_t log = 1; log < 4; log++)
+        history.events[log][1].time_ns = 8;
+    expect(LB_G_NO_DUPLICATE, LB_V_HELD);
+}
+
+/* A worker that never had the item ends one claim, not two. */
+static void a_stranger_ends_one_claim(void **state)
+{
+    (void)state;
+    history_init(&history, true);
+    put(&history, 0, 1, 1, 1, 2);
+    claim(&history, 1, 1, 3, 4, 0);
+    claim(&history, 2, 1, 7, 8, 0);
+    expect(LB_G_NO_DUPLICATE, LB_V_VIOLATED);
+    add_op(&history, 4, LB_OP_FREE, 5, 13, LB_EV_OK, 0, 1, 0, LB_EVF_EFFECTIVE);
+    expect(LB_G_NO_DUPLICATE, LB_V_HELD);
+    expect(LB_G_OWNER_RELEASE, LB_V_VIOLATED);
+    claim(&history, 3, 1, 11, 12, 0);
+    expect(LB_G_NO_DUPLICATE, LB_V_VIOLATED);
+    add_op(&history, 2, LB_OP_FREE, 9, 10, LB_EV_OK, 0, 1, 0, LB_EVF_EFFECTIVE);
+    expect(LB_G_NO_DUPLICATE, LB_V_HELD);
+    history.n[4] = 0; /* what it completed, the claimer cannot free */
+    add_op(&history, 4, LB_OP_COMPLETE, 5, 6, LB_EV_OK, 0, 1, 0, LB_EVF_EFFECTIVE);
+    add_op(&history, 1, LB_OP_FREE, 6, 7, LB_EV_OK, 0, 1, 0, LB_EVF_EFFECTIVE);
+    expect(LB_G_NO_DUPLICATE, LB_V_HELD); /* both in tick 6 */
+    history.events[1][3].time_ns = 7;
     expect(LB_G_NO_DUPLICATE, LB_V_VIOLATED);
 }
 
@@ -866,6 +920,8 @@ int main(void)
         cmocka_unit_test(items_are_claimed_once),
         cmocka_unit_test(errors_and_resets_reopen),
         cmocka_unit_test(a_reset_opens_an_item_once),
+        cmocka_unit_test(a_reset_opens_an_item_once_in_any_order),
+        cmocka_unit_test(a_stranger_ends_one_claim),
         cmocka_unit_test(claims_expire),
         cmocka_unit_test(nothing_is_lost),
         cmocka_unit_test(phantoms_are_seen),

@@ -21,8 +21,7 @@ struct brute_op {
     int kind;
     uint32_t who;
     uint64_t a, b;
-    bool reusable; /* may take effect any number of times, also none */
-    uint32_t log;  /* operations of one log keep their order, even within a tick; 0: none */
+    uint32_t log; /* operations of one log keep their order, even within a tick; 0: none */
 };
 
 struct brute {
@@ -68,7 +67,7 @@ static inline bool brute_blocked(const struct brute *brute, uint64_t mask, uint3
 {
     for (uint32_t i = 0; i < op && brute->ops[op].log != 0; i++)
         if ((mask >> i & 1) == 0 && brute->ops[i].log == brute->ops[op].log &&
-            !brute->ops[i].optional && !brute->ops[i].reusable)
+            !brute->ops[i].optional)
             return true;
     return false;
 }
@@ -78,14 +77,13 @@ static inline bool brute_visit(struct brute *brute, uint64_t mask, uint64_t stat
     uint64_t earliest_end = UINT64_MAX;
     brute->n_visits++;
     for (uint32_t i = 0; i < brute->n; i++)
-        if ((mask >> i & 1) == 0 && !brute->ops[i].optional && !brute->ops[i].reusable &&
-            brute->ops[i].high < earliest_end)
+        if ((mask >> i & 1) == 0 && !brute->ops[i].optional && brute->ops[i].high < earliest_end)
             earliest_end = brute->ops[i].high;
     bool done = true;
     uint64_t latest = 0; /* beginning of what has taken effect */
     for (uint32_t i = 0; i < brute->n; i++) {
         bool gone = (mask >> i & 1) != 0;
-        done = done && (gone || brute->ops[i].optional || brute->ops[i].reusable);
+        done = done && (gone || brute->ops[i].optional);
         latest = gone && brute->ops[i].low > latest ? brute->ops[i].low : latest;
     }
     if (done)
@@ -98,10 +96,9 @@ static inline bool brute_visit(struct brute *brute, uint64_t mask, uint64_t stat
         if ((mask >> i & 1) != 0 || op->low > earliest_end || brute_blocked(brute, mask, i) ||
             !brute->step(brute, op, &next))
             continue;
-        if (op->reusable && (next == state || op->high < latest))
+        if (op->optional && op->high < latest)
             continue;
-        uint64_t bit = op->reusable ? 0 : UINT64_C(1) << i;
-        if (brute_visit(brute, mask | bit, next))
+        if (brute_visit(brute, mask | UINT64_C(1) << i, next))
             return true;
     }
     return false;

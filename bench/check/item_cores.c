@@ -1,0 +1,306 @@
+/* The core of a claim: the open interval from its ok to the earliest time at which the item can
+ * have become claimable again. That is from
+ *   - a free: its invoke,
+ *   - an error and a clear: the later of both invokes, for any clear of the item, or of all, that
+ *     can have come after the error,
+ *   - a complete and a reset: the same,
+ *   - its lease: the earliest end, unless the item was certainly finished before,
+ *   - its claimer's death: when somebody recovers, or the server ended the session,
+ *   - its claimer's unknown outcome: the invoke of that operation, since the connection is gone and
+ *     with it what a transaction held.
+ * Ends belong to the newest claim of their log; one of a log that had not claimed the item may end
+ * anybody's claim that it can have come after, unless that was certainly finished before.
+ * Operations that failed did not happen; those of unknown outcome may have.
+ *
+ * Each claim looks at what its own worker did next, and looks the rest up: an item that is claimed
+ * a million times takes no longer than a million items.
+ */
+#include "items.h"
+
+#include <stdlib.h>
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* --- moments --- */
+
+int lb_moments_add(struct lb_moments *moments, const struct lb_moment *moment)
+{
+    struct lb_moment *slot = lb_array_push(&moments->array, sizeof *slot);
+    if (slot == NULL)
+        return LB_E_MEMORY;
+    *slot = *moment;
+    return 0;
+}
+
+static int by_kind(const struct lb_moment *a, int op, uint32_t class_no)
+{
+    if (a->op != op)
+        return a->op < op ? -1 : 1;
+    return (a->class_no > class_no) - (a->class_no < class_no);
+}
+
+static int by_kind_and_high(const void *a, const void *b)
+{
+    const struct lb_moment *x = a, *y = b;
+    int kind = by_kind(x, y->op, y->class_no);
+    return kind != 0 ? kind : (x->high > y->high) - (x->high < y->high);
+}
+
+void lb_moments_sort(struct lb_moments *moments)
+{
+    struct lb_moment *all = moments->array.items;
+    size_t n = moments->array.n;
+    if (n == 0)
+        return;
+    qsort(all, n, sizeof *all, by_kind_and_high);
+    for (size_t i = n; i-- > 0;) {
+        all[i].least = all[i].low;
+        if (i + 1 < n && by_kind(&all[i], all[i + 1].op, all[i + 1].class_no) == 0)
+            all[i].least = earlier(all[i].low, all[i + 1].least);
+    }
+}
+
+const struct lb_moment *lb_moments_from(const struct lb_moments *moments, int op, uint32_t class_no,
+                                        uint64_t from, const struct lb_moment **ret_end)
+{
+    const struct lb_moment *all = moments->array.items;
+    size_t low = 0, high = moments->array.n;
+    *ret_end = all + high;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int kind = by_kind(&all[middle], op, class_no);
+        if (kind < 0 || (kind == 0 && all[middle].high < from))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < moments->array.n && by_kind(&all[low], op, class_no) == 0 ? &all[low] : NULL;
+}
+
+uint64_t lb_moments_earliest(const struct lb_moments *moments, int op, uint32_t class_no,
+                             uint64_t from)
+{
+    const struct lb_moment *end, *first = lb_moments_from(moments, op, class_no, from, &end);
+    return first != NULL ? later(from, first->least) : LB_NEVER;
+}
+
+/* --- what concerns all items --- */
+
+static int by_log(const void *a, const void *b)
+{
+    const struct lb_session_end *x = a, *y = b;
+    if (x->log != y->log)
+        return x->log < y->log ? -1 : 1;
+    return (x->high > y->high) - (x->high < y->high);
+}
+
+static int add_world(struct lb_item_world *world, const struct lb_case *c,
+                     const struct lb_world_event *e)
+{
+    if (e->op == LB_OP_RESET_ALL || e->op == LB_OP_CLEAR_ALL)
+        return lb_moments_add(&world->openers,
+                              &(struct lb_moment){.low = e->low,
+                                                  .high = e->high,
+                                                  .class_no = e->target,
+                                                  .log = e->log,
+                                                  .position = e->event,
+                                                  .op = e->op,
+                                                  .is_certain = e->type == LB_EV_OK});
+    if (e->op != LB_OP_SESSION_END || e->target >= c->history->n_logs)
+        return 0;
+    struct lb_session_end *slot = lb_array_push(&world->session_ends, sizeof *slot);
+    if (slot == NULL)
+        return LB_E_MEMORY;
+    *slot = (struct lb_session_end){
+        .log = e->target, .low = lb_world_session_end(c, e), .high = e->high};
+    return 0;
+}
+
+int lb_item_world_init(struct lb_item_world *world, struct lb_case *c)
+{
+    const struct lb_world_event *events = c->world.items;
+    size_t n_logs = c->history->n_logs;
+    *world = (struct lb_item_world){.recovered = malloc((n_logs + 1) * sizeof(uint64_t)),
+                                    .deeds_left = (1 << 20) + 4 * c->history->n_events};
+    int rc = world->recovered == NULL ? LB_E_MEMORY : 0;
+    for (size_t i = 0; i < c->world.n && rc == 0; i++)
+        rc = add_world(world, c, &events[i]);
+    if (rc != 0)
+        return lb_out_of_memory(c);
+    lb_moments_sort(&world->openers);
+    if (world->session_ends.n > 0)
+        qsort(world->session_ends.items, world->session_ends.n, sizeof(struct lb_session_end),
+              by_log);
+    for (size_t i = 0; i < n_logs; i++)
+        world->recovered[i] =
+            c->logs[i].gone_ns == LB_NEVER ? LB_NEVER : lb_world_recovered(c, c->logs[i].gone_ns);
+    return 0;
+}
+
+void lb_item_world_release(struct lb_item_world *world)
+{
+    free(world->openers.array.items);
+    free(world->session_ends.items);
+    free(world->recovered);
+}
+
+int lb_item_others(struct lb_item_group *group)
+{
+    const struct lb_item_event *claim = NULL; /* the newest of the log */
+    group->others.array.n = group->n_strangers = 0;
+    for (size_t i = 0; i < group->n; i++) {
+        const struct lb_item_event *e = group->events[i];
+        if (claim != NULL && claim->log != e->log)
+            claim = NULL;
+        claim = e->op == LB_OP_ITEM ? e : claim;
+        bool stranger = lb_item_closes(e->op) && claim == NULL;
+        if (!stranger && e->op != LB_OP_CLEAR_ERROR)
+            continue;
+        group->n_strangers += stranger;
+        struct lb_moment one = {.low = e->low,
+                                .high = e->high,
+                                .event = e,
+                                .log = e->log,
+                                .position = e->event,
+                                .op = e->op,
+                                .is_certain = stranger ? lb_item_certain(e) : e->type == LB_EV_OK};
+        if (lb_moments_add(&group->others, &one) != 0)
+            return lb_out_of_memory(group->c);
+    }
+    lb_moments_sort(&group->others);
+    return 0;
+}
+
+/* --- the core --- */
+
+/* The earliest time at which an item, closed from low on by op, can be open again. */
+static uint64_t reopened(const struct lb_item_group *group, int op, uint32_t class_no, uint64_t low)
+{
+    if (op == LB_OP_FREE)
+        return low;
+    int all = op == LB_OP_ERROR ? LB_OP_CLEAR_ALL : LB_OP_RESET_ALL;
+    uint64_t best = lb_moments_earliest(&group->world->openers, all, class_no, low);
+    if (op == LB_OP_ERROR)
+        best = earlier(best, lb_moments_earliest(&group->others, LB_OP_CLEAR_ERROR, 0, low));
+    if (op == LB_OP_COMPLETE && group->c->model->period_ns > 0)
+        best = earlier(best, low + group->c->model->period_ns); /* due again by itself */
+    return best;
+}
+
+void lb_item_lease(const struct lb_item_group *group, size_t place, uint64_t *ret_low,
+                   uint64_t *ret_high)
+{
+    const struct lb_item_event *claim = group->events[place];
+    *ret_low = lb_lease_low(claim->low, claim->lease_ms);
+    *ret_high = lb_lease_high(claim->high, claim->lease_ms);
+    for (size_t i = place + 1; lb_item_own(group, place, i); i++) {
+        const struct lb_item_event *e = group->events[i];
+        if (e->op != LB_OP_RENEW_ITEM)
+            continue;
+        if (e->type != LB_EV_OK) {
+            *ret_high = LB_NEVER;
+            continue;
+        }
+        *ret_high = later(*ret_high, lb_lease_high(e->high, e->lease_ms));
+        /* Renewed too late, it was claimable in between: the first gap ends the core. */
+        if (e->high < *ret_low)
+            *ret_low = lb_lease_low(e->low, e->lease_ms);
+    }
+}
+
+/* The latest time by which the claimer certainly finished the item; LB_NEVER. */
+static uint64_t finished(const struct lb_item_group *group, size_t place)
+{
+    for (size_t i = place + 1; lb_item_own(group, place, i); i++)
+        if (lb_item_certain(group->events[i]) && group->events[i]->op != LB_OP_FREE &&
+            lb_item_closes(group->events[i]->op))
+            return group->events[i]->high;
+    return LB_NEVER;
+}
+
+uint64_t lb_item_gone(const struct lb_item_group *group, const struct lb_item_event *claim)
+{
+    const struct lb_case *c = group->c;
+    const struct lb_info *infos = c->infos.items;
+    const struct lb_session_end *ends = group->world->session_ends.items;
+    uint64_t best = group->world->recovered[claim->log];
+    size_t low = 0, high = c->infos.n;
+    while (low < high) { /* the first unknown outcome of the log after the claim */
+        size_t middle = low + (high - low) / 2;
+        if (infos[middle].log < claim->log ||
+            (infos[middle].log == claim->log && infos[middle].event < claim->event))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < c->infos.n && infos[low].log == claim->log)
+        best = earlier(best, infos[low].low);
+    low = 0;
+    high = group->world->session_ends.n;
+    while (low < high) { /* the first end of the session since the claim was answered */
+        size_t middle = low + (high - low) / 2;
+        if (ends[middle].log < claim->log ||
+            (ends[middle].log == claim->log && ends[middle].high < claim->high))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < group->world->session_ends.n && ends[low].log == claim->log; low++)
+        best = earlier(best, ends[low].low);
+    return best;
+}
+
+/* The earliest time at which the item was open again because a worker that had not claimed it ended
+ * the claim; it cannot have done so after the claimer finished the item. */
+static uint64_t ended_by_others(const struct lb_item_group *group,
+                                const struct lb_item_event *claim, uint64_t done)
+{
+    static const int ops[] = {LB_OP_COMPLETE, LB_OP_ERROR, LB_OP_FREE};
+    uint64_t best = LB_NEVER;
+    for (size_t i = 0; i < sizeof ops / sizeof ops[0] && group->n_strangers > 0; i++) {
+        uint64_t at = lb_moments_earliest(&group->others, ops[i], 0, claim->low);
+        if (at != LB_NEVER && at <= done)
+            best = earlier(best, reopened(group, ops[i], claim->class_no, at));
+    }
+    return best;
+}
+
+struct lb_item_core lb_item_core_of(const struct lb_item_group *group, size_t place)
+{
+    const struct lb_item_event *claim = group->events[place];
+    struct lb_item_core core = {
+        .start = claim->high, .end = LB_NEVER, .alone = LB_NEVER, .place = place, .claim = claim};
+    for (size_t i = place + 1; lb_item_own(group, place, i); i++) {
+        const struct lb_item_event *e = group->events[i];
+        if (!lb_item_closes(e->op))
+            continue;
+        uint64_t low = later(e->low, claim->low);
+        core.end = earlier(core.end, reopened(group, e->op, e->class_no, low));
+        if (e->op == LB_OP_FREE)
+            core.alone = earlier(core.alone, low);
+        if (e->op == LB_OP_COMPLETE && group->c->model->period_ns > 0)
+            core.alone = earlier(core.alone, low + group->c->model->period_ns);
+        if (lb_item_certain(e)) /* its worker has no more to say about it */
+            break;
+    }
+    uint64_t done = finished(group, place), lease_low, lease_high;
+    if (claim->lease_ms > 0) {
+        lb_item_lease(group, place, &lease_low, &lease_high);
+        if (lease_low <= done)
+            core.alone = earlier(core.alone, lease_low);
+    }
+    uint64_t lost = lb_item_gone(group, claim);
+    if (lost <= done)
+        core.alone = earlier(core.alone, lost);
+    core.end = earlier(core.end, core.alone);
+    core.end = earlier(core.end, ended_by_others(group, claim, done));
+    return core;
+}

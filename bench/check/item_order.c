@@ -1,0 +1,494 @@
+/* Is there an order of what happened to one item in which everything took effect once?
+ *
+ * The cores of item_cores.c leave out that one reset opens an item only once, and that one end by a
+ * worker that never had the item ends one claim only. Where two claims may have needed the same
+ * one, the orders are searched: exact, and in linear time where few operations overlap.
+ *
+ * The search goes along the times (Lowe, "Testing for linearizability", 2017: just-in-time
+ * linearization). What was asked for and not answered yet is pending. When an operation is
+ * answered, it must have taken effect: each way in which things may stand is continued in all
+ * orders of pending operations that end with this one, and the others are dropped. If none is left
+ * there is no order. Only claims can fail to have a place, since everything else may find nothing
+ * to do.
+ *
+ * What is not tried, because it cannot help:
+ *   - a reset or clear that finds nothing to open, before it must, or before something of its own
+ *     worker that waits for it: it can do the same later;
+ *   - of several resets, one that can be used later than another: the other may be used now, and
+ *     this one in its place (not where both are answered in one tick, or the clock is uncertain:
+ *     then something else of its own worker may have to come between);
+ *   - likewise an end by the claimer when the claim is over already.
+ * What a claim leaves pending for ever (its lease may end it) is forgotten when it is over.
+ *
+ * Bounded: more than 64 pending operations, 256 ways or many steps, and the search gives up.
+ * Where the order of the claims is plain, item_gaps.c mostly shows without a search that there is
+ * one.
+ */
+#include "items.h"
+
+#include <stdlib.h>
+
+enum deed_kind {
+    CLAIM,
+    CLOSE,  /* complete, error or free, by the claimer or a stranger */
+    OPEN,   /* reset or clear */
+    LET_GO, /* lease, or the claimer's death */
+    DUE     /* so long after a complete */
+};
+
+enum state { FREE, TAKEN, DONE, FAILED, STATE_BITS = 2, STATE_MASK = 3 };
+
+struct deed {
+    uint64_t low, high;
+    enum deed_kind kind;
+    enum state to;   /* CLOSE: the state after; OPEN: the one that it opens */
+    bool is_certain; /* it took effect by high; otherwise it may have, at any time */
+    bool is_bound;   /* it speaks of the claim, or complete, that is number owner */
+    uint32_t owner;
+    uint32_t log, position; /* log: LB_NONE, the database did it */
+    const struct lb_item_core *core;
+};
+
+enum { SLOTS = 64, WAYS = 256 };
+
+/* How things may stand: state, and in it the number of the deed that made it; and which of the
+ * pending deeds have taken effect. */
+struct way {
+    uint64_t state, done;
+};
+
+struct ways {
+    struct way all[WAYS];
+    uint32_t n;
+};
+
+struct search {
+    const struct lb_item_group *group;
+    struct lb_array deeds; /* struct deed, by low */
+    uint32_t *returns;     /* those that were answered, by high and then in their log's order */
+    size_t n_returns;
+    uint32_t slots[SLOTS];        /* pending: numbers of deeds */
+    uint64_t first[SLOTS];        /* what of its own log must have taken effect before */
+    uint64_t used;                /* slots */
+    struct ways now, after, seen; /* after: of the deed that was answered; seen: on the way there */
+    uint64_t steps, most_steps;
+    bool gave_up;
+};
+
+static struct deed *deeds_of(const struct search *s)
+{
+    return s->deeds.items;
+}
+
+/* --- what happened --- */
+
+static int add(struct search *s, const struct deed *deed)
+{
+    if (s->group->world->deeds_left == 0)
+        s->gave_up = true;
+    if (s->gave_up)
+        return 0;
+    s->group->world->deeds_left--;
+    struct deed *slot = lb_array_push(&s->deeds, sizeof *slot);
+    if (slot == NULL)
+        return lb_out_of_memory(s->group->c);
+    *slot = *deed;
+    return 0;
+}
+
+static enum state state_after(int op)
+{
+    return op == LB_OP_FREE ? FREE : op == LB_OP_ERROR ? FAILED : DONE;
+}
+
+/* A complete, error or free. bound: the claim's number. */
+static int add_close(struct search *s, const struct lb_item_event *e, bool is_bound, uint32_t owner)
+{
+    const struct lb_item_group *group = s->group;
+    uint32_t number = (uint32_t)s->deeds.n;
+    int rc = add(s, &(struct deed){.low = e->low,
+                                   .high = e->high,
+                                   .kind = CLOSE,
+                                   .to = state_after(e->op),
+                                   .is_certain = lb_item_certain(e),
+                                   .is_bound = is_bound,
+                                   .owner = owner,
+                                   .log = e->log,
+                                   .position = e->event});
+    if (rc != 0 || e->op != LB_OP_COMPLETE || group->c->model->period_ns == 0)
+        return rc;
+    return add(s, &(struct deed){.low = e->low + group->c->model->period_ns,
+                                 .high = LB_NEVER,
+                                 .kind = DUE,
+                                 .is_bound = true,
+                                 .owner = number,
+                                 .log = LB_NONE});
+}
+
+static int add_claim(struct search *s, const struct lb_item_core *core)
+{
+    const struct lb_item_group *group = s->group;
+    const struct lb_item_event *claim = core->claim;
+    uint32_t number = (uint32_t)s->deeds.n;
+    int rc = add(s, &(struct deed){.low = claim->low,
+                                   .high = claim->high,
+                                   .kind = CLAIM,
+                                   .is_certain = true,
+                                   .log = claim->log,
+                                   .position = claim->event,
+                                   .core = core});
+    for (size_t i = core->place + 1; lb_item_own(group, core->place, i) && rc == 0; i++) {
+        if (!lb_item_closes(group->events[i]->op))
+            continue;
+        rc = add_close(s, group->events[i], true, number);
+        if (lb_item_certain(group->events[i]))
+            break;
+    }
+    uint64_t let_go = lb_item_gone(group, claim), lease_low = LB_NEVER, lease_high;
+    if (claim->lease_ms > 0)
+        lb_item_lease(group, core->place, &lease_low, &lease_high);
+    let_go = lease_low < let_go ? lease_low : let_go;
+    if (let_go != LB_NEVER && rc == 0)
+        rc = add(s, &(struct deed){.low = let_go > claim->low ? let_go : claim->low,
+                                   .high = LB_NEVER,
+                                   .kind = LET_GO,
+                                   .is_bound = true,
+                                   .owner = number,
+                                   .log = LB_NONE});
+    return rc;
+}
+
+static int add_opener(struct search *s, const struct lb_moment *moment)
+{
+    return add(s, &(struct deed){.low = moment->low,
+                                 .high = moment->high,
+                                 .kind = OPEN,
+                                 .to = moment->op == LB_OP_RESET_ALL ? DONE : FAILED,
+                                 .is_certain = moment->is_certain,
+                                 .log = moment->log,
+                                 .position = moment->position});
+}
+
+static int add_all(struct search *s)
+{
+    static const int ops[] = {LB_OP_RESET_ALL, LB_OP_CLEAR_ALL};
+    const struct lb_item_group *group = s->group;
+    const struct lb_moment *others = group->others.array.items, *end;
+    uint64_t first = LB_NEVER, last = 0;
+    int rc = 0;
+    for (size_t i = 0; i < group->n_cores && rc == 0; i++) {
+        const struct lb_item_event *claim = group->cores[i].claim;
+        first = claim->low < first ? claim->low : first;
+        last = claim->high > last ? claim->high : last;
+        rc = add_claim(s, &group->cores[i]);
+    }
+    for (size_t i = 0; i < group->others.array.n && rc == 0; i++)
+        rc = others[i].event->op == LB_OP_CLEAR_ERROR
+                 ? add_opener(s, &others[i])
+                 : add_close(s, others[i].event, false, LB_NONE);
+    for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++) {
+        const struct lb_moments *openers = &group->world->openers;
+        uint32_t class_no = group->cores[0].claim->class_no;
+        const struct lb_moment *m = lb_moments_from(openers, ops[i], class_no, first, &end);
+        for (; m != NULL && m < end && m->op == ops[i] && m->class_no == class_no && rc == 0; m++) {
+            if (m->least > last)
+                break;
+            if (m->low <= last)
+                rc = add_opener(s, m);
+        }
+    }
+    return rc;
+}
+
+/* --- in order of time --- */
+
+struct order_key {
+    uint64_t time;
+    uint32_t log, position, number;
+};
+
+static int by_time(const void *a, const void *b)
+{
+    const struct order_key *x = a, *y = b;
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    if (x->log != y->log)
+        return x->log < y->log ? -1 : 1;
+    if (x->position != y->position)
+        return x->position < y->position ? -1 : 1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+/* Numbers of deeds by low, or of those that were answered by high. */
+static uint32_t *sort_deeds(const struct search *s, bool by_high, size_t *ret_n)
+{
+    const struct deed *deeds = deeds_of(s);
+    struct order_key *keys = malloc((s->deeds.n + 1) * sizeof *keys);
+    uint32_t *numbers = malloc((s->deeds.n + 1) * sizeof *numbers);
+    size_t n = 0;
+    for (uint32_t i = 0; keys != NULL && i < s->deeds.n; i++)
+        if (!by_high || deeds[i].high != LB_NEVER)
+            keys[n++] = (struct order_key){.time = by_high ? deeds[i].high : deeds[i].low,
+                                           .log = deeds[i].log,
+                                           .position = deeds[i].position,
+                                           .number = i};
+    if (keys != NULL && numbers != NULL) {
+        qsort(keys, n, sizeof *keys, by_time);
+        for (size_t i = 0; i < n; i++)
+            numbers[i] = keys[i].number;
+    } else {
+        free(numbers);
+        numbers = NULL;
+    }
+    free(keys);
+    *ret_n = n;
+    return numbers;
+}
+
+/* --- the ways in which things may stand --- */
+
+/* false: it is there already, or there is no room for it (then the search is given up). */
+static bool ways_add(struct search *s, struct ways *ways, struct way way)
+{
+    for (uint32_t i = 0; i < ways->n; i++)
+        if (ways->all[i].state == way.state && ways->all[i].done == way.done)
+            return false;
+    s->steps += ways->n;
+    if (ways->n == WAYS) {
+        s->gave_up = true;
+        return false;
+    }
+    ways->all[ways->n++] = way;
+    return true;
+}
+
+/* What comes after is how things stand now. */
+static void go_on(struct search *s)
+{
+    s->now.n = s->after.n;
+    memcpy(s->now.all, s->after.all, s->after.n * sizeof s->after.all[0]);
+    s->after.n = 0;
+}
+
+static bool is_done(const struct way *way, unsigned slot)
+{
+    return (way->done >> slot & 1) != 0;
+}
+
+static uint64_t made_by(enum state state, uint32_t deed)
+{
+    return (uint64_t)state | (uint64_t)deed << STATE_BITS;
+}
+
+/* Is there another pending opener of the same that may as well be used now, and this one in its
+ * place? Not if this one must come before others of its log that may overlap it. */
+static bool is_later_opener(const struct search *s, const struct way *way, unsigned slot)
+{
+    const struct deed *deeds = deeds_of(s), *mine = &deeds[s->slots[slot]];
+    if (mine->is_certain && lb_slack(s->group->c, mine->log) > 0)
+        return false;
+    for (uint64_t left = s->used & ~way->done; left != 0; left &= left - 1) {
+        unsigned i = (unsigned)__builtin_ctzll(left);
+        const struct deed *other = &deeds[s->slots[i]];
+        if (i == slot || other->kind != OPEN || other->to != mine->to ||
+            (s->first[i] & ~way->done) != 0)
+            continue;
+        if (other->high < mine->high ||
+            (mine->high == LB_NEVER && other->high == LB_NEVER && i < slot))
+            return true;
+    }
+    return false;
+}
+
+/* Does something else of its own log have to wait for the slot's deed? */
+static bool is_waited_for(const struct search *s, const struct way *way, unsigned slot)
+{
+    for (uint64_t left = s->used & ~way->done; left != 0; left &= left - 1)
+        if ((s->first[__builtin_ctzll(left)] >> slot & 1) != 0)
+            return true;
+    return false;
+}
+
+/* What comes of the slot's deed; false: it cannot take effect, or need not be tried. must: it is
+ * the one that was answered. */
+static bool apply(const struct search *s, const struct way *way, unsigned slot, bool must,
+                  struct way *ret_way)
+{
+    uint32_t number = s->slots[slot];
+    const struct deed *deed = &deeds_of(s)[number];
+    enum state state = (enum state)(way->state & STATE_MASK);
+    bool counts_time = s->group->c->model->period_ns > 0 && deed->to == DONE;
+    *ret_way = (struct way){way->state, way->done | UINT64_C(1) << slot};
+    switch (deed->kind) {
+    case CLAIM:
+        ret_way->state = made_by(TAKEN, number);
+        return state == FREE;
+    case CLOSE:
+        if (state == TAKEN && (!deed->is_bound || way->state == made_by(TAKEN, deed->owner))) {
+            ret_way->state = made_by(deed->to, counts_time ? number : 0);
+            return true;
+        }
+        return must || (deed->is_certain && (!deed->is_bound || is_waited_for(s, way, slot)));
+    case OPEN:
+        if (state != deed->to)
+            return must || is_waited_for(s, way, slot);
+        ret_way->state = FREE;
+        return must || !is_later_opener(s, way, slot);
+    case LET_GO:
+        ret_way->state = FREE;
+        return way->state == made_by(TAKEN, deed->owner);
+    default:
+        ret_way->state = FREE;
+        return way->state == made_by(DONE, deed->owner);
+    }
+}
+
+/* All ways from this one in which the target's deed is the last that took effect. */
+static void continue_way(struct search *s, struct way way, unsigned target)
+{
+    if (++s->steps > s->most_steps)
+        s->gave_up = true;
+    for (uint64_t left = s->used & ~way.done; left != 0 && !s->gave_up; left &= left - 1) {
+        unsigned slot = (unsigned)__builtin_ctzll(left);
+        struct way next;
+        if ((s->first[slot] & ~way.done) != 0 ||
+            !apply(s, &way, slot, slot == target && deeds_of(s)[s->slots[slot]].is_certain, &next))
+            continue;
+        if (slot == target)
+            ways_add(s, &s->after, next);
+        else if (ways_add(s, &s->seen, next))
+            continue_way(s, next, target);
+    }
+}
+
+/* --- along the times --- */
+
+static bool begin(struct search *s, uint32_t number)
+{
+    const struct deed *deeds = deeds_of(s), *deed = &deeds[number];
+    if (s->used == UINT64_MAX)
+        return false;
+    unsigned slot = (unsigned)__builtin_ctzll(~s->used);
+    s->slots[slot] = number;
+    s->first[slot] = 0;
+    for (uint64_t left = s->used; left != 0 && deed->log != LB_NONE; left &= left - 1) {
+        unsigned i = (unsigned)__builtin_ctzll(left);
+        const struct deed *other = &deeds[s->slots[i]];
+        if (other->log != deed->log)
+            continue;
+        if (other->is_certain && other->position < deed->position)
+            s->first[slot] |= UINT64_C(1) << i;
+        if (deed->is_certain && deed->position < other->position)
+            s->first[i] |= UINT64_C(1) << slot;
+    }
+    s->used |= UINT64_C(1) << slot;
+    return true;
+}
+
+/* The slots hold nothing any more; ways that differed in them only become one. */
+static void forget(struct search *s, uint64_t slots)
+{
+    if (slots == 0)
+        return;
+    s->used &= ~slots;
+    for (unsigned i = 0; i < SLOTS; i++)
+        s->first[i] &= ~slots;
+    for (uint32_t i = 0; i < s->now.n; i++)
+        ways_add(s, &s->after, (struct way){s->now.all[i].state, s->now.all[i].done & ~slots});
+    go_on(s);
+}
+
+static unsigned slot_of(const struct search *s, uint32_t number)
+{
+    for (uint64_t left = s->used; left != 0; left &= left - 1)
+        if (s->slots[__builtin_ctzll(left)] == number)
+            return (unsigned)__builtin_ctzll(left);
+    return SLOTS;
+}
+
+/* Deeds that speak of a claim, or complete, which is over in every way. */
+static uint64_t outlived(const struct search *s)
+{
+    uint64_t slots = 0;
+    for (uint64_t left = s->used; left != 0; left &= left - 1) {
+        unsigned slot = (unsigned)__builtin_ctzll(left);
+        const struct deed *deed = &deeds_of(s)[s->slots[slot]];
+        bool is_over = deed->is_bound && slot_of(s, deed->owner) == SLOTS;
+        for (uint32_t i = 0; i < s->now.n && is_over; i++) {
+            uint64_t state = s->now.all[i].state;
+            is_over = state != made_by(TAKEN, deed->owner) && state != made_by(DONE, deed->owner);
+        }
+        /* One that is certain has its answer to come; its slot goes then. */
+        if (is_over && deed->high == LB_NEVER)
+            slots |= UINT64_C(1) << slot;
+    }
+    return slots;
+}
+
+/* The deed was answered: it took effect, or will not any more. false: there is no order. */
+static bool finish(struct search *s, uint32_t number)
+{
+    unsigned slot = slot_of(s, number);
+    bool is_certain = deeds_of(s)[number].is_certain;
+    for (uint32_t i = 0; i < s->now.n && !s->gave_up; i++) {
+        bool done = is_done(&s->now.all[i], slot);
+        if (done || !is_certain)
+            ways_add(s, &s->after, s->now.all[i]);
+        s->seen.n = 0;
+        if (!done)
+            continue_way(s, s->now.all[i], slot);
+    }
+    if (s->after.n == 0)
+        return false;
+    go_on(s);
+    forget(s, UINT64_C(1) << slot);
+    forget(s, outlived(s));
+    return true;
+}
+
+static const struct lb_item_core *run(struct search *s, const uint32_t *calls)
+{
+    const struct deed *deeds = deeds_of(s);
+    size_t next = 0;
+    ways_add(s, &s->now, (struct way){FREE, 0});
+    for (size_t i = 0; i < s->n_returns; i++) {
+        for (; next < s->deeds.n && deeds[calls[next]].low <= deeds[s->returns[i]].high; next++)
+            s->gave_up = s->gave_up || !begin(s, calls[next]);
+        if (s->gave_up)
+            return NULL;
+        bool found = finish(s, s->returns[i]);
+        if (s->gave_up)
+            return NULL;
+        if (!found)
+            return deeds[s->returns[i]].core;
+    }
+    return NULL;
+}
+
+int lb_item_order(const struct lb_item_group *group, const struct lb_item_core **ret_core,
+                  bool *ret_gave_up)
+{
+    struct search *s = calloc(1, sizeof *s);
+    uint32_t *calls = NULL;
+    size_t n_calls;
+    if (s == NULL)
+        return lb_out_of_memory(group->c);
+    s->group = group;
+    s->gave_up = !lb_item_one_class(group);
+    int rc = add_all(s);
+    if (rc == 0 && !s->gave_up) {
+        calls = sort_deeds(s, false, &n_calls);
+        s->returns = sort_deeds(s, true, &s->n_returns);
+        rc = calls == NULL || s->returns == NULL ? lb_out_of_memory(group->c) : 0;
+    }
+    if (rc == 0 && !s->gave_up) {
+        s->most_steps = (1 << 20) + 256 * (uint64_t)s->deeds.n;
+        *ret_core = run(s, calls);
+    }
+    *ret_gave_up = s->gave_up;
+    free(calls);
+    free(s->returns);
+    free(s->deeds.items);
+    free(s);
+    return rc;
+}

@@ -1,0 +1,116 @@
+/* Private to the queue's part of bench/check: one item, and what happened to it. */
+#ifndef LB_CHECK_ITEMS_H
+#define LB_CHECK_ITEMS_H
+
+#include "check_internal.h"
+
+/* Something that can take effect between low and high. */
+struct lb_moment {
+    uint64_t low, high;
+    uint64_t least;                    /* the smallest low from here to the end of its kind */
+    const struct lb_item_event *event; /* of an item; NULL: of everybody's */
+    uint32_t class_no;
+    uint32_t log, position;
+    uint8_t op;
+    bool is_certain; /* it took effect */
+};
+
+/* Moments by op and class, and by high within them. */
+struct lb_moments {
+    struct lb_array array; /* struct lb_moment */
+};
+
+/* Adds one; lb_moments_sort must follow before they are asked. 0 or LB_E_MEMORY. */
+int lb_moments_add(struct lb_moments *moments, const struct lb_moment *moment);
+void lb_moments_sort(struct lb_moments *moments);
+/* The first of an operation that can take effect at a time or later; NULL. More follow up to the
+ * end, which is stored. */
+const struct lb_moment *lb_moments_from(const struct lb_moments *moments, int op, uint32_t class_no,
+                                        uint64_t from, const struct lb_moment **ret_end);
+/* The earliest time, not before from, at which one of an operation can take effect; LB_NEVER. */
+uint64_t lb_moments_earliest(const struct lb_moments *moments, int op, uint32_t class_no,
+                             uint64_t from);
+
+/* When a session ended, at the earliest and latest, by log and then in order. */
+struct lb_session_end {
+    uint32_t log;
+    uint64_t low, high;
+};
+
+/* What concerns all items, looked up once. */
+struct lb_item_world {
+    struct lb_moments openers;    /* reset-all and clear-all */
+    struct lb_array session_ends; /* struct lb_session_end */
+    uint64_t *recovered;          /* per log: from when on others may have what it held */
+    uint64_t deeds_left;          /* that item_order.c may still look at, over all items */
+};
+
+struct lb_item_core;
+
+struct lb_item_group {
+    struct lb_case *c;
+    struct lb_item_world *world;
+    const struct lb_item_event **events; /* of one id, by log and then in order */
+    size_t n;
+    /* Ends by workers that had not claimed the item, which may end anybody's claim, and clears of
+     * this item. */
+    struct lb_moments others;
+    size_t n_strangers;
+    struct lb_item_core *cores; /* one a claim, by start */
+    size_t n_cores;
+    uint64_t first_duplicate; /* when it was first claimed twice; LB_NEVER */
+};
+
+struct lb_item_core {
+    uint64_t start, end;
+    uint64_t alone;  /* the end, if nothing but its own deeds, lease or death ended it */
+    uint64_t before; /* the latest end of what its log had claimed before */
+    size_t place;    /* of its claim among the events */
+    const struct lb_item_event *claim;
+};
+
+static inline bool lb_item_closes(int op)
+{
+    return op == LB_OP_COMPLETE || op == LB_OP_ERROR || op == LB_OP_FREE;
+}
+
+/* Did the end certainly take effect? Without the flag, an answer ok may mean that nothing changed.
+ */
+static inline bool lb_item_certain(const struct lb_item_event *e)
+{
+    return e->type == LB_EV_OK && (e->flags & LB_EVF_EFFECTIVE) != 0;
+}
+
+/* Is place i that of something which the worker of the claim at place did while it was its newest?
+ */
+static inline bool lb_item_own(const struct lb_item_group *group, size_t place, size_t i)
+{
+    return i < group->n && group->events[i]->log == group->events[place]->log &&
+           group->events[i]->op != LB_OP_ITEM;
+}
+
+int lb_item_world_init(struct lb_item_world *world, struct lb_case *c);
+void lb_item_world_release(struct lb_item_world *world);
+/* Fills the group's others. */
+int lb_item_others(struct lb_item_group *group);
+/* The core of the claim at a place. */
+struct lb_item_core lb_item_core_of(const struct lb_item_group *group, size_t place);
+/* When the lease of the claim at a place ended, as far as its own worker prolonged it. */
+void lb_item_lease(const struct lb_item_group *group, size_t place, uint64_t *ret_low,
+                   uint64_t *ret_high);
+/* The earliest time at which a claimer was gone with what it held; LB_NEVER. */
+uint64_t lb_item_gone(const struct lb_item_group *group, const struct lb_item_event *claim);
+
+/* Did all of it happen in one class? An item that changes its class is not followed. */
+bool lb_item_one_class(const struct lb_item_group *group);
+/* Is it plain that there is an order of what happened to the item in which each reset took effect
+ * once? No core meets another. */
+bool lb_item_plain(const struct lb_item_group *group);
+/* Is there an order of what happened to the item in which each took effect once? Stores the core of
+ * the claim that has no place in it, or NULL, and whether the search was given up. */
+int lb_item_order(const struct lb_item_group *group, const struct lb_item_core **ret_core,
+                  bool *ret_gave_up);
+
+void lb_judge_item_owner(const struct lb_item_group *group);
+
+#endif
