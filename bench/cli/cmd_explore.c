@@ -166,19 +166,37 @@ static void add_word(char *text, size_t size, const char *option, const char *wo
         snprintf(text + n, size - n, plain ? " %s %s" : " %s '%s'", option, word);
 }
 
-/* The command that plays the witness again, without the schedule. */
+static const char *number(uint32_t value, char buf[16])
+{
+    snprintf(buf, 16, "%u", value);
+    return buf;
+}
+
+/* The command that plays the witness again, without the schedule. The witness may be of a smaller
+ * case than what was explored, with as many items. */
 static void make_command(const struct lb_args *args, const struct lb_protocol *protocol,
-                         const struct lb_target *target, char *text, size_t size)
+                         const struct lb_target *target, const struct lb_explored *explored,
+                         char *text, size_t size)
 {
     const struct lb_explore_args *own = &args->explore;
+    bool is_smaller = explored->has_witness && (explored->witness_workers != explored->workers ||
+                                                explored->witness_rounds != explored->rounds);
+    bool has_items = is_smaller && protocol->strategy->shape == LB_QUEUE;
+    char workers[16], rounds[16], items[16];
     const struct {
         const char *option, *text;
-    } words[] = {{"--workers", own->workers},     {"--rounds", own->rounds},
-                 {"--readers", own->readers},     {"--capacity", own->capacity},
-                 {"--items", own->items},         {"--batch", own->batch},
-                 {"--producers", own->producers}, {"--isolation", own->isolation},
-                 {"--steps", own->steps},         {"--ttl", own->ttl},
-                 {"--polls", own->polls}};
+    } words[] = {
+        {"--workers", is_smaller ? number(explored->witness_workers, workers) : own->workers},
+        {"--rounds", is_smaller ? number(explored->witness_rounds, rounds) : own->rounds},
+        {"--readers", own->readers},
+        {"--capacity", own->capacity},
+        {"--items", has_items ? number(explored->witness_items, items) : own->items},
+        {"--batch", own->batch},
+        {"--producers", own->producers},
+        {"--isolation", own->isolation},
+        {"--steps", own->steps},
+        {"--ttl", own->ttl},
+        {"--polls", own->polls}};
     snprintf(text, size, "lockbench explore");
     add_word(text, size, "-s", protocol->path);
     add_word(text, size, "-d", target->label);
@@ -241,7 +259,7 @@ static enum lb_exit explore_one(const struct lb_args *args, const struct lb_sele
     if (rc != 0)
         return lb_exit_of(rc);
     err->code = 0; /* what was refused while shrinking */
-    make_command(args, protocol, &place->target, command, sizeof command);
+    make_command(args, protocol, &place->target, explored, command, sizeof command);
     if (args->format != NULL && strcmp(args->format, "json") == 0)
         rc = lb_explored_json(stdout, explored, command);
     else

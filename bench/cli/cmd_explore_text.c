@@ -2,7 +2,10 @@
  * worker and one row per step. */
 #include "cmd_explore_text.h"
 
+#include "table.h"
+
 #include <ctype.h>
+#include <stdarg.h>
 #include <string.h>
 
 /* --- the table --- */
@@ -85,7 +88,7 @@ static void print_lines(FILE *out, const char *number, uint32_t column, size_t w
 
 static void print_table(FILE *out, const struct lb_explored *explored, unsigned screen)
 {
-    uint32_t n_columns = explored->workers;
+    uint32_t n_columns = explored->witness_workers;
     for (size_t i = 0; i < explored->table.n_steps; i++)
         if (explored->table.steps[i].worker >= (int)n_columns)
             n_columns = (uint32_t)explored->table.steps[i].worker + 1;
@@ -115,25 +118,37 @@ static void print_table(FILE *out, const struct lb_explored *explored, unsigned 
 
 /* --- the rest --- */
 
-static void print_coverage(FILE *out, const struct lb_explored *explored)
+/* A paragraph of the result, indented by two. */
+__attribute__((format(printf, 3, 4))) static void say(FILE *out, unsigned width, const char *format,
+                                                      ...)
+{
+    char text[2400];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    lb_print_wrapped(out, text, 2, width);
+}
+
+static void print_coverage(FILE *out, const struct lb_explored *explored, unsigned width)
 {
     const struct lb_search_result *search = &explored->search;
     if (explored->search.n_moves == 0)
         return;
-    fprintf(out,
-            "  %s%s%s: %llu schedules run, %llu pruned, %llu steps (longest schedule %zu), "
-            "%llu statements, %.2f s\n",
-            explored->complete      ? "complete"
-            : search->violated != 0 ? "ended at the first violation"
-                                    : "bounded",
-            explored->bounds[0] != '\0' ? ": " : "", explored->bounds,
-            (unsigned long long)search->n_schedules,
-            (unsigned long long)search->n_asleep + search->n_void,
-            (unsigned long long)search->n_moves, search->longest,
-            (unsigned long long)explored->n_statements, (double)explored->elapsed_ns / 1e9);
+    say(out, width,
+        "%s%s%s: %llu schedules run, %llu pruned, %llu steps (longest schedule %zu), "
+        "%llu statements, %.2f s",
+        explored->complete      ? "complete"
+        : search->violated != 0 ? "ended at the first violation"
+                                : "bounded",
+        explored->bounds[0] != '\0' ? ": " : "", explored->bounds,
+        (unsigned long long)search->n_schedules,
+        (unsigned long long)search->n_asleep + search->n_void, (unsigned long long)search->n_moves,
+        search->longest, (unsigned long long)explored->n_statements,
+        (double)explored->elapsed_ns / 1e9);
 }
 
-static void print_verdicts(FILE *out, const struct lb_explored *explored)
+static void print_verdicts(FILE *out, const struct lb_explored *explored, unsigned width)
 {
     for (int g = 0; g < LB_GUARANTEES; g++) {
         const struct lb_finding *finding = &explored->findings[g];
@@ -147,11 +162,11 @@ static void print_verdicts(FILE *out, const struct lb_explored *explored)
                 finding->verdict == LB_V_NOT_TESTED ? finding->reason : "");
     }
     if (explored->n_deadlocks > 0)
-        fprintf(out, "  deadlock in %llu schedules: %s\n",
-                (unsigned long long)explored->n_deadlocks, explored->deadlock);
+        say(out, width, "deadlock in %llu schedules: %s", (unsigned long long)explored->n_deadlocks,
+            explored->deadlock);
     if (explored->n_stuck > 0)
-        fprintf(out, "  nobody could go on in %llu schedules: %s\n",
-                (unsigned long long)explored->n_stuck, explored->stuck);
+        say(out, width, "nobody could go on in %llu schedules: %s",
+            (unsigned long long)explored->n_stuck, explored->stuck);
 }
 
 static void print_witness(FILE *out, const struct lb_explored *explored, const char *command,
@@ -159,17 +174,22 @@ static void print_witness(FILE *out, const struct lb_explored *explored, const c
 {
     char schedule[LB_MAX_LENGTH * 2 + 1];
     lb_schedule_print(&explored->schedule, schedule, sizeof schedule);
-    if (explored->words[0] != '\0')
-        fprintf(out, "\n  %s\n", explored->words);
     fputc('\n', out);
+    if (explored->words[0] != '\0') {
+        say(out, width, "%s", explored->words);
+        fputc('\n', out);
+    }
     print_table(out, explored, width);
-    fprintf(out, "\n  %zu statements in %zu steps%s\n", explored->table.n_statements,
-            explored->schedule.n,
-            explored->violated == 0 ? ""
-            : explored->is_nondeterministic
-                ? ". NOT CONFIRMED: a second replay answered differently; the engine is not "
-                  "deterministic here"
-                : ", replayed twice with the same answers");
+    fputc('\n', out);
+    say(out, width, "%zu statements of %u worker%s x %u round%s in %zu steps%s",
+        explored->table.n_statements, explored->witness_workers,
+        explored->witness_workers == 1 ? "" : "s", explored->witness_rounds,
+        explored->witness_rounds == 1 ? "" : "s", explored->schedule.n,
+        explored->violated == 0 ? ""
+        : explored->is_nondeterministic
+            ? ". NOT CONFIRMED: a second replay answered differently; the engine is not "
+              "deterministic here"
+            : ", replayed twice with the same answers");
     fprintf(out, "  again: %s --replay %s\n", command, schedule);
 }
 
@@ -179,16 +199,16 @@ void lb_explored_print(FILE *out, const struct lb_explored *explored, const char
     fprintf(out, "%s on %s: %u worker%s x %u round%s\n", explored->strategy, explored->target,
             explored->workers, explored->workers == 1 ? "" : "s", explored->rounds,
             explored->rounds == 1 ? "" : "s");
-    print_coverage(out, explored);
+    print_coverage(out, explored, width);
     if (explored->search.n_moves > 0)
-        print_verdicts(out, explored);
+        print_verdicts(out, explored, width);
     if (explored->search.differs) {
         char schedule[LB_MAX_LENGTH * 2 + 1];
         lb_schedule_print(&explored->search.differing, schedule, sizeof schedule);
-        fprintf(out,
-                "  not deterministic: the last step of %s answered differently when it was "
-                "replayed; nothing can be concluded\n",
-                schedule);
+        say(out, width,
+            "not deterministic: the last step of %s answered differently when it was replayed; "
+            "nothing can be concluded",
+            schedule);
     }
     if (explored->has_witness)
         print_witness(out, explored, command, width);

@@ -61,7 +61,7 @@ int lb_explored_add(struct lb_report *report, struct lb_error *err)
 static void describe_again(const struct lb_cell *cell, const struct lb_explored *explored,
                            char *buf, size_t size)
 {
-    char schedule[LB_MAX_LENGTH * 2 + 1], setting[300];
+    char setting[300];
     lb_command_add(buf, size, "lockbench");
     lb_command_add(buf, size, "explore");
     lb_command_add(buf, size, "-s");
@@ -73,11 +73,14 @@ static void describe_again(const struct lb_cell *cell, const struct lb_explored 
         lb_command_add(buf, size, "--opt");
         lb_command_add(buf, size, setting);
     }
-    if (!explored->has_witness)
+    if (!explored->has_witness || explored->witness_workers == WORKERS)
         return;
-    lb_schedule_print(&explored->schedule, schedule, sizeof schedule);
-    lb_command_add(buf, size, "--replay");
-    lb_command_add(buf, size, schedule);
+    snprintf(setting, sizeof setting, "--workers=%u", explored->witness_workers);
+    lb_command_add(buf, size, setting);
+    if (cell->strategy->shape != LB_QUEUE)
+        return;
+    snprintf(setting, sizeof setting, "--items=%u", explored->witness_items);
+    lb_command_add(buf, size, setting);
 }
 
 /* What is known to be broken and was not found is out of reach for so few workers: no "held". */
@@ -155,6 +158,8 @@ int lb_explored_run(const struct lb_cell *cell, const struct lb_args *args, uint
         take_findings(cell, explored, outcome);
         take_coverage(explored, outcome);
         describe_again(cell, explored, outcome->again, sizeof outcome->again);
+        if (explored->has_witness)
+            lb_schedule_print(&explored->schedule, outcome->replay, sizeof outcome->replay);
         *ret_outcome = outcome;
     }
     lb_explored_free(explored);

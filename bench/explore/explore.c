@@ -9,10 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- smaller cases first --- */
-
-/* Explores with fewer workers, then fewer rounds, if that shows the same. The stage is then that
- * smaller one. */
 static int run_search(struct lb_stage *stage, const struct lb_explore_plan *plan,
                       struct lb_search_result *ret, struct lb_error *err)
 {
@@ -56,6 +52,9 @@ static int make_witness(struct lb_stage *stage, struct lb_explored *explored, st
         memcmp(answers[0], answers[1], explored->schedule.n * sizeof answers[0][0]) == 0;
     explored->is_nondeterministic = !explored->confirmed;
     explored->has_witness = true;
+    explored->witness_workers = stage->n_acting;
+    explored->witness_rounds = stage->rounds;
+    explored->witness_items = stage->plan.items;
     explored->violated = second;
     for (int g = 0; g < LB_GUARANTEES; g++)
         if ((second >> g & 1) != 0)
@@ -69,6 +68,46 @@ static int make_witness(struct lb_stage *stage, struct lb_explored *explored, st
     return r;
 }
 
+/* Searches with so many workers and rounds, no longer than the search that found the violation
+ * took. Takes the first schedule that violates the same. */
+static int search_smaller(struct lb_stage *stage, struct lb_explored *explored, unsigned bit,
+                          uint64_t budget_ns, struct lb_error *err)
+{
+    struct lb_search_result found;
+    struct lb_search_options options = {.unreduced = stage->plan.search.unreduced,
+                                        .preemptions = stage->plan.search.preemptions,
+                                        .interrupt = stage->plan.search.interrupt};
+    stage->start_ns = lb_now_ns();
+    options.deadline_ns = stage->start_ns + budget_ns;
+    int r = lb_search(&lb_stage_system, stage, &options, &found, err);
+    if (r != 0)
+        return r;
+    explored->n_replays += found.n_schedules;
+    if ((found.violated >> bit & 1) == 0)
+        return 0;
+    explored->schedule = found.first[bit];
+    return 1;
+}
+
+/* The smallest case that shows the violation: fewest workers, then fewest rounds. Who reads or puts
+ * is told by the number of the worker: then all workers stay. */
+static int find_smallest(struct lb_stage *stage, struct lb_explored *explored, unsigned bit,
+                         uint64_t budget_ns, struct lb_error *err)
+{
+    const struct lb_explore_plan *plan = &stage->plan;
+    uint32_t fewest = plan->readers > 0 || plan->putters > 0 ? plan->workers : 1;
+    int r = 0;
+    for (uint32_t workers = fewest; workers <= plan->workers && r == 0; workers++)
+        for (uint32_t rounds = 1; rounds <= plan->rounds && r == 0; rounds++) {
+            stage->n_acting = workers;
+            stage->rounds = rounds;
+            if (workers == plan->workers && rounds == plan->rounds)
+                return 0;
+            r = search_smaller(stage, explored, bit, budget_ns, err);
+        }
+    return r < 0 ? r : 0;
+}
+
 static int shrink(struct lb_stage *stage, struct lb_explored *explored, struct lb_error *err)
 {
     int violated = explored->search.violated;
@@ -76,9 +115,12 @@ static int shrink(struct lb_stage *stage, struct lb_explored *explored, struct l
     while ((violated >> bit & 1) == 0)
         bit++;
     explored->schedule = explored->search.first[bit];
+    int r = find_smallest(stage, explored, bit, lb_now_ns() - stage->start_ns, err);
     stage->start_ns = lb_now_ns();
-    return lb_search_shrink(&lb_stage_system, stage, 1 << bit, &explored->schedule,
-                            &explored->n_replays, err);
+    if (r == 0)
+        r = lb_search_shrink(&lb_stage_system, stage, 1 << bit, &explored->schedule,
+                             &explored->n_replays, err);
+    return r;
 }
 
 /* --- the result --- */

@@ -76,8 +76,10 @@ struct lb_explored {
     char stuck[600];
 
     bool has_witness;
-    int violated;                /* bits of the witness: enum lb_guarantee */
-    struct lb_schedule schedule; /* the shortest that violates */
+    uint32_t witness_workers, witness_rounds; /* what it takes: the smallest case that shows it */
+    uint32_t witness_items;                   /* queue: that were put before its start */
+    int violated;                             /* bits of the witness: enum lb_guarantee */
+    struct lb_schedule schedule;              /* the shortest that violates */
     struct lb_explored_table table;
     bool confirmed;           /* a second replay gave the same answers and the same verdict */
     bool is_nondeterministic; /* ... or it did not */

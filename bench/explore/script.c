@@ -134,7 +134,7 @@ int lb_player_script(struct lb_player *player, struct lb_error *err)
     script.request.shared = player->number >= plan->workers - plan->readers;
     script.request.capacity = plan->capacity;
     int r = strategy_plan->strategy->flow->open(&player->actor, err);
-    for (uint32_t round = 0; round < plan->rounds && r >= 0 && r != LB_LOST; round++)
+    for (uint32_t round = 0; round < player->stage->rounds && r >= 0 && r != LB_LOST; round++)
         r = player->is_producer                         ? put_round(player, round, err)
             : strategy_plan->strategy->shape == LB_LOCK ? lock_round(&script, err)
                                                         : queue_round(player, err);

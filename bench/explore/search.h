@@ -142,7 +142,7 @@ int lb_search_replay(const struct lb_system *system, void *arg, const struct lb_
                      uint64_t *answers, struct lb_error *err);
 
 /* Makes a violating schedule as short as it gets, then as little switching as it gets, by replaying
- * variants of it that still violate `violated`. *n_replays counts them. */
+ * variants of it that still violate `violated`. *n_replays grows by their number. */
 int lb_search_shrink(const struct lb_system *system, void *arg, int violated,
                      struct lb_schedule *schedule, uint64_t *n_replays, struct lb_error *err);
 

@@ -172,6 +172,6 @@ int lb_search_shrink(const struct lb_system *system, void *arg, int violated,
         if (r >= 0 && (r = join_moves(&shrinker, err)) > 0)
             any = true;
     }
-    *n_replays = shrinker.n_replays;
+    *n_replays += shrinker.n_replays;
     return r < 0 ? r : 0;
 }

@@ -152,7 +152,7 @@ char *lb_show_spec(const struct lb_stage *stage, const struct lb_explored *explo
         lb_schedule_print(&explored->schedule, schedule, sizeof schedule);
         add_acts(spec, &explored->table);
         fprintf(out, "# %s, %u workers x %u rounds, schedule %s\n# %s\n\n", explored->strategy,
-                explored->workers, explored->rounds, schedule, explored->words);
+                explored->witness_workers, explored->witness_rounds, schedule, explored->words);
         print_setup(out, stage);
         print_sessions(out, spec, stage->isolation);
     }

@@ -125,6 +125,8 @@ struct lb_stage {
 
     struct lb_player players[LB_MAX_WORKERS];
     uint32_t n_players;
+    uint32_t n_acting; /* of the plan's workers: those behind have finished from the start */
+    uint32_t rounds;   /* of each */
     struct lb_carrier *carrier;
     bool unreduced;   /* every step is a move */
     bool skips_locks; /* some statement does not wait for locks, but is refused, or skips rows */

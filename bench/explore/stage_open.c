@@ -262,7 +262,8 @@ static int open_carrier(struct lb_stage *stage, uint32_t n_players, struct lb_er
 
 int lb_stage_open(struct lb_stage *stage, const struct lb_explore_plan *plan, struct lb_error *err)
 {
-    *stage = (struct lb_stage){.plan = *plan, .db = plan->target->db};
+    *stage = (struct lb_stage){
+        .plan = *plan, .db = plan->target->db, .n_acting = plan->workers, .rounds = plan->rounds};
     lb_gate_of_stage(&stage->gate);
     if (stage->plan.strategy->shape == LB_QUEUE && stage->plan.items == 0)
         stage->plan.items = plan->workers * plan->rounds * plan->batch;

@@ -427,7 +427,7 @@ static json_t *cell_json(const struct lb_report *report, const struct lb_cell *c
         put(&object, "summary", summary_json(cell));
         put(&object, "costs_per_success", costs_json(cell));
         put(&object, "guarantees", guarantees_json(cell));
-        put_text(&object, "reproduce", lb_reproduce(cell, cell->runs[0], text, sizeof text));
+        put_text(&object, "reproduce", lb_reproduce(cell, cell->runs[0], NULL, text, sizeof text));
     }
     json_t *runs = json_array();
     for (size_t i = 0; runs != NULL && i < cell->n_runs; i++) {

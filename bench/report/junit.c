@@ -85,7 +85,7 @@ static void failure(struct writer *writer, const char *name, enum lb_expectation
 {
     char again[1200], more[2600];
     snprintf(more, sizeof more, "%s%s%s. Again: %s", witness, why[0] != '\0' ? ". Known: " : "",
-             why, lb_reproduce(writer->cell, run, again, sizeof again));
+             why, lb_reproduce(writer->cell, run, NULL, again, sizeof again));
     test_case(writer, name, FAILURE, lb_expectation_meaning(expectation), more);
 }
 

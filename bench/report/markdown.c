@@ -143,7 +143,7 @@ static void print_notes(FILE *out, const struct lb_cell *cell)
                  f->n_witnesses > 0 ? f->witness[0].text : "");
         fputs("\n- **VIOLATED** ", out);
         lb_markdown_text(out, text);
-        fprintf(out, " Again: `%s`\n", lb_reproduce(cell, run, text, sizeof text));
+        fprintf(out, " Again: `%s`\n", lb_reproduce(cell, run, NULL, text, sizeof text));
     }
     if (why[0] == '\0')
         return;

@@ -130,9 +130,10 @@ const char *lb_cell_why_broken(const struct lb_cell *cell, enum lb_guarantee gua
 
 /* Appends a word to a command, quoted for a POSIX shell if it must be. */
 void lb_command_add(char *buf, size_t size, const char *word);
-/* The command that repeats this run, with the password left out. Returns buf. */
-char *lb_reproduce(const struct lb_cell *cell, const struct lb_outcome *run, char *buf,
-                   size_t size);
+/* The command that repeats this run, with the password left out. finding: one of the run's; an
+ * explored violation is then played alone; NULL: whatever was violated. Returns buf. */
+char *lb_reproduce(const struct lb_cell *cell, const struct lb_outcome *run,
+                   const struct lb_finding *finding, char *buf, size_t size);
 
 /* What a disagreement of history and witnesses is called, wherever it is told. */
 extern const char lb_disagreement[];

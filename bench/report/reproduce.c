@@ -53,12 +53,17 @@ static void append_keys(char *buf, size_t size, const struct lb_cell *cell)
     }
 }
 
-char *lb_reproduce(const struct lb_cell *cell, const struct lb_outcome *run, char *buf, size_t size)
+char *lb_reproduce(const struct lb_cell *cell, const struct lb_outcome *run,
+                   const struct lb_finding *finding, char *buf, size_t size)
 {
     char number[32];
     buf[0] = '\0';
     if (run->again[0] != '\0') {
         append(buf, size, run->again);
+        if (run->replay[0] != '\0' && (finding == NULL || finding->verdict == LB_V_VIOLATED)) {
+            lb_command_add(buf, size, "--replay");
+            lb_command_add(buf, size, run->replay);
+        }
         return buf;
     }
     lb_command_add(buf, size, "lockbench");

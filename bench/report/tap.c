@@ -66,7 +66,7 @@ static void details(struct lb_sink_state *state, const struct lb_cell *cell,
     else
         fprintf(out, "  runs: %zu\n  successes_per_s: %.6g\n  seed: %llu\n", cell->n_runs,
                 run->successes_per_s, (unsigned long long)run->seed);
-    print_yaml_text(out, "reproduce", lb_reproduce(cell, run, text, sizeof text));
+    print_yaml_text(out, "reproduce", lb_reproduce(cell, run, finding, text, sizeof text));
     fputs("  ...\n", out);
 }
 
@@ -112,7 +112,7 @@ static void proof_line(struct lb_sink_state *state, const struct lb_cell *cell)
     print_yaml_text(state->out, "meaning", lb_expectation_meaning(expectation));
     print_yaml_text(state->out, "message", run->proof.text);
     fprintf(state->out, "  runs: %zu\n  seed: %llu\n", cell->n_runs, (unsigned long long)run->seed);
-    print_yaml_text(state->out, "reproduce", lb_reproduce(cell, run, text, sizeof text));
+    print_yaml_text(state->out, "reproduce", lb_reproduce(cell, run, NULL, text, sizeof text));
     fputs("  ...\n", state->out);
 }
 
@@ -125,7 +125,7 @@ static void disagreement_line(struct lb_sink_state *state, const struct lb_cell 
     fputs("\n  ---\n", state->out);
     print_yaml_text(state->out, "message", lb_disagreement);
     fprintf(state->out, "  seed: %llu\n", (unsigned long long)run->seed);
-    print_yaml_text(state->out, "reproduce", lb_reproduce(cell, run, text, sizeof text));
+    print_yaml_text(state->out, "reproduce", lb_reproduce(cell, run, NULL, text, sizeof text));
     fputs("  ...\n", state->out);
 }
 

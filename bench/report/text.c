@@ -372,7 +372,7 @@ static void print_violations(const struct lb_sink_state *state, const struct lb_
         lb_print_wrapped(state->out, text, 2, state->width);
     }
     if (repeat != NULL)
-        fprintf(state->out, "  again: %s\n", lb_reproduce(cell, repeat, text, sizeof text));
+        fprintf(state->out, "  again: %s\n", lb_reproduce(cell, repeat, NULL, text, sizeof text));
 }
 
 static void print_notes(const struct lb_sink_state *state, const struct lb_cell *cell)

@@ -145,7 +145,8 @@ struct lb_outcome {
     bool witnesses_agree;
     uint64_t n_events; /* in the history */
     char covered[400]; /* explored: what of, in words; "": stressed */
-    char again[1400];  /* explored: the command that shows it again */
+    char again[1400];  /* explored: the command that does so again */
+    char replay[810];  /* explored: the schedule that shows what is violated; "" */
 
     uint64_t n_faults;
     uint64_t n_guard_lost; /* accepted writes of the guarded row that another overwrote: harm */

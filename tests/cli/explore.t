@@ -19,11 +19,24 @@ like($out, qr/^  complete: \d+ schedules run, \d+ pruned/m, 'a good lock: everyt
 like($out, qr/^  exclusive +held$/m, 'a good lock: held');
 ($status, $out) = explore('-s', open_door());
 is($status, 1, 'an open door: exit status');
-like($out, qr/^  exclusive is violated: worker \d was granted resource 0 at step 2 while worker \d held it from step 1 on/m,
+like($out, qr/^  exclusive is violated: worker \d was granted resource 0 at step 2 while worker \d held it from step\s+1 on/m,
     'an open door: in words');
-like($out, qr/^  2 statements in 2 steps, replayed twice with the same answers$/m, 'an open door: as short as it gets');
+like($out, qr/^  2 statements of 2 workers x 1 round in 2 steps, replayed twice with the same answers$/m, 'an open door: as short as it gets');
 my ($again) = $out =~ /^  again: lockbench (explore .*)$/m;
 is((lockbench(split ' ', $again))[0], 1, 'an open door: the command shows it again');
+is_deeply([grep { length > 100 } split /\n/, $out =~ s/^  again: .*//mr], [], 'an open door: no line is longer than the screen');
+
+# A violation is shown by the smallest case that has it, whatever was explored.
+($status, $out) = explore('-s', open_door(), '--workers', '3', '--rounds', '2', '--first');
+is($status, 1, 'a smaller case: exit status');
+like($out, qr/^  2 statements of 2 workers x 1 round in 2 steps/m, 'a smaller case: two workers, one round') or diag $out;
+unlike($out, qr/worker 2/, 'a smaller case: the third has nothing to do with it');
+($again) = $out =~ /^  again: lockbench (explore .* --workers 2 --rounds 1 --replay .*)$/m;
+is((lockbench(split ' ', $again))[0], 1, 'a smaller case: the command shows it again');
+my $queue = decode_json((explore('-s', 'autocommit-skip', '--workers', '3', '--format', 'json'))[1])->{witness};
+is("$queue->{workers} x $queue->{rounds}", '2 x 1', 'a smaller case of a queue');
+like($queue->{replay}, qr/ --workers 2 --rounds 1 --items 3 --replay /, 'a smaller case of a queue: with as many items');
+is((lockbench(split ' ', $queue->{replay} =~ s/^lockbench //r))[0], 1, 'a smaller case of a queue: the command shows it again');
 ($status, $out) = explore('-s', good_queue(), '--items', '1', '--producers', '1');
 is($status, 0, 'a good queue: exit status');
 like($out, qr/^  no-duplicate +held$/m, 'a good queue: held');

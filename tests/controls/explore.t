@@ -106,8 +106,8 @@ for my $case (@broken) {
             is $found->{verdicts}{$guarantee}, 'violated', 'found';
             ok $witness->{confirmed}, 'confirmed by a replay';
             cmp_ok $witness->{statements} // 999, '<=', $most, "in at most $most statements";
-            my ($again, $replayed) =
-                explore($engine, $strategy, @args, '--replay', $witness->{schedule} // '0');
+            my @again = split ' ', $witness->{replay} =~ s/^lockbench explore -s \S+ -d \S+ //r;
+            my ($again, $replayed) = explore($engine, $strategy, @again);
             is $again, 1, 'replayed: exit status';
             is essence($replayed->{witness}), essence($witness), 'replayed: the same';
             return if $engine ne 'postgres' || grep { $_ eq 'clock' } @args;
@@ -166,6 +166,10 @@ like $out, qr/^ok \d+ - read-then-write sqlite explore exclusive\n  ---\n  meani
 like $out, qr/^  explored: "2 workers x 1 round: complete, /m, 'verify: what was covered';
 like $out, qr/^ok \d+ - good-lock sqlite mutex-hot exclusive$/m, 'verify: stressed';
 like $out, qr/^ok \d+ - good-lock sqlite explore exclusive$/m, 'verify: explored';
+unlike $out, qr/^ok \d+ - read-then-write sqlite explore owner-release\n  ---\n(?:  .*\n)*?  reproduce: .* --replay/m,
+    'verify: what was held has no schedule that shows it';
+like $out, qr/^ok \d+ - read-then-write sqlite explore owner-release\n  ---\n(?:  .*\n)*?  reproduce: "lockbench explore -s read-then-write/m,
+    'verify: ... but the command';
 my ($again) = $out =~ /^  reproduce: "lockbench (explore .*--replay .*)"$/m;
 is((lockbench(split ' ', $again))[0], 1, 'verify: what it says shows it again');
 unlike +(lockbench('verify', '-s', good_lock(), '-d', 'sqlite:', '--quiet', $_, $_ eq '-S' ? 'mutex-pair' : ()))[1],

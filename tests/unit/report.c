@@ -183,11 +183,11 @@ static void the_command_repeats_what_differs(void **state)
     cell.settings = &option;
     cell.n_settings = 1;
     cell.runs[0]->seed = 7;
-    assert_string_equal(lb_reproduce(&cell, cell.runs[0], text, sizeof text),
+    assert_string_equal(lb_reproduce(&cell, cell.runs[0], NULL, text, sizeof text),
                         "lockbench run -s './my lock.sql' -d 'postgresql://u@h/x?a=1&b=it'\\''s' "
                         "-S mutex-hot --workers 3 --guard --opt 'form=a b' --seed 7");
     char small[20];
-    lb_reproduce(&cell, cell.runs[0], small, sizeof small);
+    lb_reproduce(&cell, cell.runs[0], NULL, small, sizeof small);
     assert_int_equal(strlen(small), sizeof small - 1);
     cell.settings = NULL;
     lb_cell_release(&cell);
