@@ -10,7 +10,8 @@
  *   renew refused                  the renew's invoke: the holder was told
  *   info of any other operation    that operation's invoke: the connection is gone, and the worker
  *                                  lets go; unless a later release of this hold by the same log had
- *                                  an effect, which shows that it went on
+ *                                  an effect, which shows that it went on (of this hold: it names
+ *                                  its token, or the log cannot have been granted anything else)
  *   nothing                        the end of the run; for the dead see world.c
  *
  * The cut of a hold is the earliest time at which the database may have ended it by itself: the
@@ -303,12 +304,17 @@ static int push_late(struct lb_scan *scan, const struct lb_open *grant, const st
     return 0;
 }
 
+static bool names_token(const struct lb_scan *scan, const struct lb_open *grant)
+{
+    return (scan->invoke->flags & LB_EVF_TOKEN) != 0 && lb_holds(scan->c)[grant->hold].has_token;
+}
+
 /* Does the release speak of this grant, as far as it says? */
 static bool speaks_of(const struct lb_scan *scan, const struct lb_open *grant)
 {
     const struct lb_event *invoke = scan->invoke;
     const struct lb_hold *hold = &lb_holds(scan->c)[grant->hold];
-    if ((invoke->flags & LB_EVF_TOKEN) != 0 && hold->has_token)
+    if (names_token(scan, grant))
         return token_of(scan->c, grant->hold) == invoke->value;
     uint32_t permits = invoke->arg == 0 ? 1 : invoke->arg;
     return hold->permits == permits && hold->is_shared == ((invoke->flags & LB_EVF_SHARED) != 0);
@@ -323,7 +329,8 @@ static int released(struct lb_scan *scan, const struct lb_event *end, uint32_t n
         grant->depth--;
         return 0;
     }
-    bool went_on = grant->is_lapsed && effective && speaks_of(scan, grant);
+    bool went_on = grant->is_lapsed && effective && speaks_of(scan, grant) &&
+                   (names_token(scan, grant) || !scan->has_unknown_grant);
     if (went_on) {
         struct lb_hold *piece = &lb_holds(scan->c)[grant->piece];
         piece->cut = grant->lapsed_cut;

@@ -195,6 +195,7 @@ struct grant {
     uint32_t log, resource, permits, token;
     bool shared, open;  /* open: it can be released still */
     bool believed;      /* the core has not ended */
+    uint32_t lapsed;    /* its end when the connection was lost: place in brute.ops + 1; 0: none */
     uint64_t low, high; /* of its acquire */
     uint64_t expiry_high;
     const struct lb_event *acquired;
@@ -206,6 +207,9 @@ struct translation {
 };
 
 static struct translation translation;
+
+/* A worker may hold something that it was not told of. */
+static bool has_unknown_grant[MAX_LOGS];
 
 static bool is_end(const struct lb_event *e)
 {
@@ -242,6 +246,15 @@ static void end_belief(struct grant *grant, uint64_t low)
     grant->believed = false;
 }
 
+/* The worker lost its connection, and with it all that it held. */
+static void lapse(struct grant *grant, uint32_t log, uint64_t low)
+{
+    if (grant->log != log || !grant->open || !grant->believed)
+        return;
+    end_belief(grant, low);
+    grant->lapsed = brute.n;
+}
+
 static struct grant *newest_grant(uint32_t log, const struct lb_event *invoke, bool by_token)
 {
     for (int round = 0; round < 2; round++) /* those that were not given up first */
@@ -264,6 +277,7 @@ static struct grant *newest_grant(uint32_t log, const struct lb_event *invoke, b
 static void translate_acquire(const struct shape *shape, uint32_t log,
                               const struct lb_event *invoke, const struct lb_event *end)
 {
+    has_unknown_grant[log] = has_unknown_grant[log] || end == NULL || end->type == LB_EV_INFO;
     if (end == NULL || end->type != LB_EV_OK)
         return; /* an unknown grant forces nothing */
     struct grant *g = &translation.grants[translation.n++];
@@ -293,7 +307,12 @@ static void translate_release(const struct shape *shape, struct grant *g,
         return;
     uint32_t who = (uint32_t)(g - translation.grants);
     if (end != NULL && end->type == LB_EV_OK) {
-        if (g->believed)
+        /* It had lost its connection, and yet has something to give back: it went on. */
+        bool went_on = g->lapsed != 0 && (end->flags & LB_EVF_EFFECTIVE) != 0 &&
+                       ((invoke->flags & LB_EVF_TOKEN) != 0 || !has_unknown_grant[g->log]);
+        if (went_on)
+            brute.ops[g->lapsed - 1].low = UINT64_MAX;
+        if (g->believed || went_on)
             add_brute(RELEASE, who, invoke->time_ns, end->time_ns, shape->lease, 0, 0);
         g->open = g->believed = false;
         return;
@@ -326,6 +345,7 @@ static void translate_holds(const struct shape *shape)
 {
     brute.n = 0;
     translation.n = 0;
+    memset(has_unknown_grant, 0, sizeof has_unknown_grant);
     uint32_t n_renewals = 0;
     for (uint32_t log = 0; log < MAX_LOGS; log++)
         for (size_t i = 0; i < history.n[log]; i++) {
@@ -344,8 +364,7 @@ static void translate_holds(const struct shape *shape)
                 translate_renew(g, invoke, end, ++n_renewals);
             if (end != NULL && end->type == LB_EV_INFO)
                 for (uint32_t k = 0; k < translation.n; k++)
-                    if (translation.grants[k].log == log && translation.grants[k].open)
-                        end_belief(&translation.grants[k], invoke->time_ns);
+                    lapse(&translation.grants[k], log, invoke->time_ns);
         }
 }
 
