@@ -193,9 +193,10 @@ const char *lb_ranking_test(const struct lb_ranking *ranking)
     size_t n_paired = 0;
     for (size_t i = 0; i < ranking->n_rows; i++)
         n_paired += ranking->rows[i].comparison.is_paired;
-    return n_paired == 0                 ? "exact Mann-Whitney"
-           : n_paired == ranking->n_rows ? "exact Wilcoxon over pairs of runs"
-                                         : "exact Wilcoxon over pairs of runs, or Mann-Whitney";
+    return n_paired == 0 ? "exact Mann-Whitney"
+           : n_paired == ranking->n_rows
+               ? "exact rank sums of pairs of runs"
+               : "exact rank sums, of pairs of runs where they are paired";
 }
 
 void lb_ranking_release(struct lb_ranking *ranking)

@@ -90,7 +90,9 @@ static int compare_pairs(const struct lb_runs *base, const struct lb_runs *new, 
 {
     bool alternate = false;
     int rc = lb_stats_pair(base, new, a, b, &alternate, err);
-    return rc == 0 && alternate ? lb_stats_signed_rank(a, b, base->n, level, &c->pairs, err) : rc;
+    return rc == 0 && alternate
+               ? lb_stats_pairs(a, b, base->n, c->ratio.value, level, &c->pairs, err)
+               : rc;
 }
 
 int lb_stats_compare(const struct lb_runs *base, const struct lb_runs *new,
@@ -116,16 +118,16 @@ int lb_stats_compare(const struct lb_runs *base, const struct lb_runs *new,
     return rc;
 }
 
-/* n pairs have 2^n signs, far fewer than there are ways to part 2n runs in two: with few pairs, or
- * many comparisons, they can show nothing, where two heaps still can. */
+/* n pairs can be swapped in 2^n ways, far fewer than there are ways to part 2n runs in two: with
+ * few pairs, or many comparisons, they can show nothing, where two heaps still can. */
 static void choose_test(struct lb_comparison *c, size_t n_family, double level)
 {
-    enum { ROOM = 4 }; /* some signs may be the other way, and it shows all the same */
+    enum { ROOM = 4 }; /* a pair or two may be the other way, and it shows all the same */
     double least_p = exp2(1 - (double)c->pairs.n) * (double)n_family;
     c->is_paired = c->pairs.n > 0 && least_p * ROOM <= 1 - level;
     if (c->is_paired) {
         c->p = c->pairs.p;
-        c->ratio = c->pairs.ratio;
+        c->ratio.interval = c->pairs.interval;
     }
 }
 

@@ -91,14 +91,15 @@ int lb_stats_pair(const struct lb_runs *base, const struct lb_runs *new, double 
 
 struct lb_paired {
     size_t n;
-    double p;                 /* two-sided */
-    struct lb_estimate ratio; /* b/a */
+    double p; /* two-sided */
+    struct lb_confidence interval;
 };
-/* Wilcoxon's signed rank test of n > 0 pairs on the logarithms of b/a, exact to LB_STATS_EXACT_MAX
- * pairs, and the ratio by Hodges and Lehmann with the interval that agrees with it. What slows both
- * of a pair down cancels. Values >= 0; 0/0 counts as 1, x/0 as infinite. */
-int lb_stats_signed_rank(const double *a, const double *b, size_t n, double level,
-                         struct lb_paired *ret, struct lb_error *err);
+/* n > 0 pairs by the rank sum, against its distribution when each pair may be swapped: exact to
+ * LB_STATS_EXACT_MAX pairs. What slows both of a pair down cancels. ratio is that of
+ * lb_stats_ratio, b/a; interval: the factors by which a may be multiplied without the test refusing
+ * it, nothing to infinity where too few pairs refuse none. Values >= 0. */
+int lb_stats_pairs(const double *a, const double *b, size_t n, double ratio, double level,
+                   struct lb_paired *ret, struct lb_error *err);
 
 /* ---- bootstrap.c ---- */
 
@@ -139,7 +140,7 @@ struct lb_compare_options {
  * on the numbers of runs and comparisons alone, never on what was measured. */
 struct lb_comparison {
     struct lb_estimate base, new; /* medians */
-    struct lb_estimate ratio;     /* new/base: lb_stats_ratio, or that of the pairs */
+    struct lb_estimate ratio;     /* new/base: lb_stats_ratio; the interval may be of the pairs */
     size_t n_base, n_new;
     double u, p;            /* p of the test that decides: of Mann and Whitney, or of the pairs */
     struct lb_paired pairs; /* n is 0 where the runs do not alternate */
