@@ -64,7 +64,7 @@ static const struct flag flags[] = {
      "runs of each cell, interleaved in random order; medians are shown"},
     {"after-setup", 0, FLAG_TEXT, TO(after_setup), LB_FLAGS_RUN | LB_FLAGS_PLAN, "FILE.sql",
      "runs these statements once the tables are made: indexes, fillfactor, ..."},
-    {"resume", 0, FLAG_TEXT, TO(resume), LB_FLAGS_RUN, "DIR",
+    {"resume", 0, FLAG_TEXT, TO(resume), LB_FLAGS_RUN | LB_FLAGS_PLAN, "DIR",
      "goes on with a result that was interrupted: only the runs that it lacks are done"},
     {"keep", 0, FLAG_SWITCH, TO(keep), LB_FLAGS_RUN | LB_FLAGS_EXPLORE | LB_FLAGS_PLAN, NULL,
      "leaves the tables in the database"},

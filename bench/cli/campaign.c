@@ -104,6 +104,22 @@ static void describe_command(struct lb_report *report, const struct lb_args *arg
     add_option(report, "--seed", number);
 }
 
+/* The numbers of workers, and whatever else a plan is told, but for the demand: it costs no run. */
+static void describe_question(struct lb_report *report, const struct lb_args *args)
+{
+    const struct lb_plan_args *plan = &args->plan;
+    const char *const parts[][2] = {{"--workers", plan->workers},
+                                    {"--slo", plan->slo},
+                                    {"--arrivals", plan->arrivals},
+                                    {"--at", plan->at}};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        if (parts[i][1] == NULL)
+            continue;
+        lb_command_add(report->question, sizeof report->question, parts[i][0]);
+        lb_command_add(report->question, sizeof report->question, parts[i][1]);
+    }
+}
+
 /* A baseline is told where there is a place for it. */
 static int load_baseline(struct lb_conductor *state)
 {
@@ -145,6 +161,7 @@ static int prepare(struct lb_conductor *state)
     if (rc == 0)
         rc = lb_keeper_prepare(&state->keeper, args, report, err);
     describe_command(report, args, &state->selection);
+    describe_question(report, args);
     if (rc == 0)
         rc = lb_select_cells(&state->selection, args, &state->campaign->defaults, report, err);
     if (rc == 0 && state->campaign->explores)
@@ -155,7 +172,7 @@ static int prepare(struct lb_conductor *state)
     if (rc == 0)
         rc = lb_baseline_check(&state->baseline, report, err);
     return rc == 0
-               ? lb_keeper_open(&state->keeper, args, state->campaign->conduct == NULL, report, err)
+               ? lb_keeper_open(&state->keeper, args, state->campaign->conduct != NULL, report, err)
                : rc;
 }
 
@@ -319,8 +336,13 @@ void lb_conductor_expect(struct lb_conductor *conductor, size_t n_runs)
 }
 
 int lb_conductor_run(struct lb_conductor *conductor, struct lb_cell *cell, size_t round,
-                     struct lb_error *err)
+                     bool *ret_resumed, struct lb_error *err)
 {
+    struct lb_outcome *kept =
+        lb_checkpoint_take(conductor->keeper.checkpoint, &conductor->report, cell, round);
+    *ret_resumed = kept != NULL;
+    if (kept != NULL)
+        return lb_cell_add(cell, kept, err);
     int rc = run_once(conductor, cell, round);
     if (rc != 0)
         *err = conductor->err;

@@ -29,9 +29,10 @@ struct lb_report *lb_conductor_report(struct lb_conductor *conductor);
 /* how many runs there will be, for the progress line; */
 void lb_conductor_expect(struct lb_conductor *conductor, size_t n_runs);
 /* one run of a cell, with the seed of that round. What it came to is in the cell: a run more, or
- * its state. Only 0 or LB_E_MEMORY. */
+ * its state. *ret_resumed: it was there from before an interruption, if conduct asks for the same
+ * cells in the same order then. An error is one of memory or of the checkpoint. */
 int lb_conductor_run(struct lb_conductor *conductor, struct lb_cell *cell, size_t round,
-                     struct lb_error *err);
+                     bool *ret_resumed, struct lb_error *err);
 /* Did the user ask to stop? */
 bool lb_conductor_stopped(const struct lb_conductor *conductor);
 

@@ -28,6 +28,7 @@ struct planner {
     size_t n_plans;
     struct lb_conductor *conductor;
     size_t n_done, n_expected; /* runs */
+    bool resumed;              /* the last one was there from before an interruption */
 };
 
 /* --- the question --- */
@@ -201,7 +202,7 @@ static int measure(void *arg, const struct lb_plan *plan, const struct lb_scenar
     if (planner->n_expected < planner->n_done) /* trials: as many as it takes */
         planner->n_expected = planner->n_done;
     lb_conductor_expect(planner->conductor, planner->n_expected);
-    rc = lb_conductor_run(planner->conductor, cell, n_runs, err);
+    rc = lb_conductor_run(planner->conductor, cell, n_runs, &planner->resumed, err);
     if (rc != 0)
         return rc;
     if (cell->n_runs > n_runs && cell->runs[n_runs]->state != LB_RUN_INTERRUPTED) {
@@ -223,8 +224,8 @@ static int measure(void *arg, const struct lb_plan *plan, const struct lb_scenar
 /* What an overload leaves behind is written and vacuumed away meanwhile; a signal ends the wait. */
 static void rest(void *arg)
 {
-    (void)arg;
-    poll(NULL, 0, REST_MS);
+    const struct planner *planner = arg;
+    poll(NULL, 0, planner->resumed ? 0 : REST_MS);
 }
 
 /* --- the plans --- */
@@ -309,6 +310,7 @@ static enum lb_exit conduct(struct lb_conductor *conductor, void *arg)
     struct lb_error err;
     const struct lb_lab lab = {planner, measure, rest};
     planner->conductor = conductor;
+    planner->question.seed = lb_conductor_report(conductor)->seed; /* resumed: the one from then */
     int rc = make_plans(planner, &err);
     struct lb_report *report = lb_conductor_report(conductor);
     report->plans = planner->plans;
@@ -323,6 +325,8 @@ static enum lb_exit conduct(struct lb_conductor *conductor, void *arg)
         lb_plan_fit(&planner->plans[i]);
     for (size_t i = 0; i < planner->n_plans && rc == 0; i++)
         rc = lb_plan_search(&planner->plans[i], &lab, &err);
+    for (size_t i = 0; i < planner->n_plans; i++)
+        planner->plans[i].interrupted |= rc == LB_E_INTERRUPTED;
     for (size_t i = 0; i < planner->n_plans; i++)
         lb_plan_answer(&planner->plans[i]);
     explain_pending(planner);

@@ -37,7 +37,7 @@ int lb_keeper_prepare(struct lb_keeper *keeper, const struct lb_args *args,
                    : rc;
 }
 
-static int open_new(struct lb_keeper *keeper, const struct lb_args *args, bool is_planned,
+static int open_new(struct lb_keeper *keeper, const struct lb_args *args,
                     const struct lb_report *report, struct lb_error *err)
 {
     const char *directory = args->output != NULL ? args->output : LB_RESULTS;
@@ -49,22 +49,22 @@ static int open_new(struct lb_keeper *keeper, const struct lb_args *args, bool i
     int rc = lb_store_open(&keeper->store, directory, name, args->save != NULL,
                            report->start_unix_ms, err);
     keeper->is_stored = rc == 0;
-    if (rc != 0 || !is_planned || report->n_cells * report->n_repeat < 2)
+    if (rc != 0 || (!keeper->grows && report->n_cells * report->n_repeat < 2))
         return rc;
-    rc = lb_checkpoint_begin(keeper->store.temporary, report, &keeper->checkpoint, err);
+    rc = lb_checkpoint_begin(keeper->store.temporary, report, keeper->grows, &keeper->checkpoint,
+                             err);
     if (rc != 0)
         lb_store_discard(&keeper->store);
     return rc;
 }
 
-int lb_keeper_open(struct lb_keeper *keeper, const struct lb_args *args, bool is_planned,
+int lb_keeper_open(struct lb_keeper *keeper, const struct lb_args *args, bool grows,
                    struct lb_report *report, struct lb_error *err)
 {
+    keeper->grows = grows;
     if (args->resume == NULL)
-        return args->output != NULL || args->save != NULL
-                   ? open_new(keeper, args, is_planned, report, err)
-                   : 0;
-    int rc = lb_checkpoint_load(keeper->checkpoint, report, err);
+        return args->output != NULL || args->save != NULL ? open_new(keeper, args, report, err) : 0;
+    int rc = lb_checkpoint_load(keeper->checkpoint, report, grows, err);
     if (rc == 0)
         rc = lb_store_resume(&keeper->store, args->resume, err);
     keeper->is_stored = rc == 0;
@@ -82,22 +82,46 @@ static size_t n_wanted(const struct lb_report *report)
     return n;
 }
 
+/* Where nobody knows how many there should be: was one cut short, or could not be begun? */
+static bool was_cut_short(const struct lb_report *report)
+{
+    bool cut = report->interrupted;
+    for (size_t i = 0; i < report->n_cells; i++) {
+        const struct lb_cell *cell = &report->cells[i];
+        cut |= cell->state == LB_CELL_FAILED && cell->error.code == LB_E_ENV;
+        for (size_t r = 0; r < cell->n_runs; r++)
+            cut |= cell->runs[r]->state == LB_RUN_SERVER_GONE;
+    }
+    return cut;
+}
+
+/* After a result that can be resumed, and is not whole. */
+static void tell_how_to_go_on(const struct lb_keeper *keeper, const struct lb_report *report,
+                              const char *directory)
+{
+    char of[32] = "";
+    if (!keeper->grows)
+        snprintf(of, sizeof of, " of %zu", n_wanted(report));
+    fprintf(stderr,
+            "lockbench: %zu%s runs are done; to go on, the same command with --resume %s for -o or "
+            "--save\n",
+            lb_checkpoint_runs(keeper->checkpoint), of, directory);
+}
+
 int lb_keeper_finish(struct lb_keeper *keeper, struct lb_report *report, struct lb_error *err)
 {
     if (!keeper->is_stored)
         return 0;
     int rc = lb_store_close(&keeper->store, report, err);
-    size_t n = lb_checkpoint_runs(keeper->checkpoint), wanted = n_wanted(report);
+    bool is_whole = keeper->grows ? !was_cut_short(report)
+                                  : lb_checkpoint_runs(keeper->checkpoint) >= n_wanted(report);
     const char *directory = rc == 0 ? keeper->store.final : keeper->store.temporary;
     if (rc == 0)
         report->directory = directory;
     if (rc != 0 && keeper->checkpoint == NULL)
         lb_store_discard(&keeper->store);
-    else if (keeper->checkpoint != NULL && (rc != 0 || n < wanted))
-        fprintf(stderr,
-                "lockbench: %zu of %zu runs are done; to go on, the same command with --resume %s "
-                "for -o or --save\n",
-                n, wanted, directory);
+    else if (keeper->checkpoint != NULL && (rc != 0 || !is_whole))
+        tell_how_to_go_on(keeper, report, directory);
     else
         lb_checkpoint_remove(keeper->checkpoint, directory);
     return rc;

@@ -8,7 +8,7 @@
 
 struct lb_keeper {
     struct lb_store store;
-    bool is_stored;
+    bool is_stored, grows;
     struct lb_checkpoint *checkpoint; /* NULL: there is nothing to resume */
     size_t n_resumed;                 /* runs that were there already */
 };
@@ -16,9 +16,9 @@ struct lb_keeper {
 /* Before the cells are made: with --resume the report gets its seed and its start. */
 int lb_keeper_prepare(struct lb_keeper *keeper, const struct lb_args *args,
                       struct lb_report *report, struct lb_error *err);
-/* With the report's cells: makes the result's directory, or takes the finished runs from it.
- * is_planned: all that is to be run is known, so that it can be resumed. */
-int lb_keeper_open(struct lb_keeper *keeper, const struct lb_args *args, bool is_planned,
+/* With the report's cells: makes the result's directory, or takes the finished runs from it. grows:
+ * what is to be run besides is found out on the way. */
+int lb_keeper_open(struct lb_keeper *keeper, const struct lb_args *args, bool grows,
                    struct lb_report *report, struct lb_error *err);
 /* Writes the result, and sets report->directory. Of what cannot be written, or is not whole, the
  * finished runs are kept if it can be resumed, and it is told how; else nothing is. */

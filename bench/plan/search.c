@@ -247,6 +247,7 @@ int lb_plan_search(struct lb_plan *plan, const struct lb_lab *lab, struct lb_err
     struct search search = {
         .plan = plan, .lab = lab, .least = least_rate(plan, known), .high = INFINITY, .err = err};
     plan->slo_state = LB_SLO_UNKNOWN;
+    plan->slo_reason[0] = '\0';
     if (known <= 0) {
         end(&search, LB_SLO_UNKNOWN, "no throughput is known to begin with");
         return 0;

@@ -33,6 +33,8 @@ int lb_plan_init(struct lb_plan *plan, const struct lb_plan_question *question,
                              .slo_state = question->has_slo ? LB_SLO_UNKNOWN : LB_SLO_NOT_ASKED};
     snprintf(plan->strategy, sizeof plan->strategy, "%s", strategy);
     snprintf(plan->engine, sizeof plan->engine, "%s", engine);
+    if (question->has_slo)
+        snprintf(plan->slo_reason, sizeof plan->slo_reason, "interrupted before the search began");
     plan->points = calloc(question->n_levels * question->n_repeat + 1, sizeof *plan->points);
     plan->trials = calloc(LB_PLAN_TRIALS, sizeof *plan->trials);
     if (plan->points == NULL || plan->trials == NULL) {

@@ -28,11 +28,20 @@ struct record {
 
 enum { LARGEST = 1 << 28 };
 
+/* A run that was loaded for lb_checkpoint_take. */
+struct kept {
+    uint32_t cell, round;
+    struct lb_outcome *outcome; /* NULL: taken */
+};
+
 struct lb_checkpoint {
     char path[700];
     int fd;
     json_t *plan;
-    bool *has; /* cell * n_repeat + round */
+    bool grows; /* the report's cells are not all known before the first run */
+    bool *has;  /* cell * n_repeat + round; NULL if it grows */
+    struct kept *kept;
+    size_t n_kept;
     size_t n_runs, n_repeat;
     bool is_resumed;
 };
@@ -84,13 +93,13 @@ static json_t *make_plan(const struct lb_report *report)
             json_decref(cells);
             cells = NULL;
         }
-    return json_pack("{s:s, s:I, s:I, s:I, s:b, s:b, s:b, s:b, s:s, s:i, s:o}", "command",
-                     report->command, "start_unix_ms", (json_int_t)report->start_unix_ms, "seed",
-                     (json_int_t)report->seed, "repeat", (json_int_t)report->n_repeat, "costs",
-                     report->costs, "keep-history", report->keeps_histories, "no-record",
-                     !report->records, "keep", report->keeps_tables, "machine",
-                     report->environment.machine, "cores", (int)report->environment.n_cores,
-                     "cells", cells);
+    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:b, s:b, s:b, s:b, s:s, s:i, s:o}", "command",
+                     report->command, "question", report->question, "start_unix_ms",
+                     (json_int_t)report->start_unix_ms, "seed", (json_int_t)report->seed, "repeat",
+                     (json_int_t)report->n_repeat, "costs", report->costs, "keep-history",
+                     report->keeps_histories, "no-record", !report->records, "keep",
+                     report->keeps_tables, "machine", report->environment.machine, "cores",
+                     (int)report->environment.n_cores, "cells", cells);
 }
 
 static void value_text(const json_t *value, char *buf, size_t size)
@@ -226,16 +235,19 @@ static int make_table(struct lb_checkpoint *checkpoint, const struct lb_report *
                       struct lb_error *err)
 {
     checkpoint->n_repeat = (size_t)report->n_repeat;
+    if (checkpoint->grows)
+        return 0;
     checkpoint->has = calloc(report->n_cells * checkpoint->n_repeat + 1, sizeof *checkpoint->has);
     return checkpoint->has != NULL ? 0 : lb_fail(err, LB_E_MEMORY, "out of memory");
 }
 
-int lb_checkpoint_begin(const char *directory, const struct lb_report *report,
+int lb_checkpoint_begin(const char *directory, const struct lb_report *report, bool grows,
                         struct lb_checkpoint **ret, struct lb_error *err)
 {
     struct lb_checkpoint *checkpoint = checkpoint_new(directory, err);
     if (checkpoint == NULL)
         return err->code;
+    checkpoint->grows = grows;
     checkpoint->plan = make_plan(report);
     char *text = checkpoint->plan != NULL ? json_dumps(checkpoint->plan, JSON_COMPACT) : NULL;
     int rc = text == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory") : 0;
@@ -316,28 +328,62 @@ int lb_checkpoint_open(const char *directory, bool is_seed_given, struct lb_repo
     return 0;
 }
 
-static int take_run(struct lb_checkpoint *checkpoint, struct lb_report *report,
-                    const struct record *record, const unsigned char *packed, struct lb_error *err)
+static int unpack(const struct lb_checkpoint *checkpoint, const struct record *record,
+                  const unsigned char *packed, struct lb_outcome **ret, struct lb_error *err)
 {
-    size_t at = record->cell * checkpoint->n_repeat + record->round;
     uLongf n = record->bytes;
     unsigned char *bytes = malloc((size_t)n + 1);
-    struct lb_outcome *outcome = NULL;
     if (bytes == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     int rc = uncompress(bytes, &n, packed, record->packed_bytes) != Z_OK || n != record->bytes
                  ? lb_fail(err, LB_E_FILE, "%s: a run is damaged", checkpoint->path)
-                 : lb_outcome_read(bytes, n, &outcome, err);
+                 : lb_outcome_read(bytes, n, ret, err);
     free(bytes);
-    if (rc == 0 && checkpoint->has[at]) {
+    return rc;
+}
+
+static struct kept *find_kept(const struct lb_checkpoint *checkpoint, size_t cell, size_t round)
+{
+    for (size_t i = 0; i < checkpoint->n_kept; i++)
+        if (checkpoint->kept[i].cell == cell && checkpoint->kept[i].round == round)
+            return &checkpoint->kept[i];
+    return NULL;
+}
+
+/* For lb_checkpoint_take. Takes the outcome over, also when it fails. */
+static int keep_run(struct lb_checkpoint *checkpoint, const struct record *record,
+                    struct lb_outcome *outcome, struct lb_error *err)
+{
+    struct kept *grown =
+        realloc(checkpoint->kept, (checkpoint->n_kept + 1) * sizeof *checkpoint->kept);
+    if (grown == NULL) {
         lb_outcome_free(outcome);
-        rc = lb_fail(err, LB_E_FILE, "%s: a run is in it twice", checkpoint->path);
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
     }
-    if (rc == 0)
-        rc = lb_cell_add(&report->cells[record->cell], outcome, err);
+    checkpoint->kept = grown;
+    grown[checkpoint->n_kept++] = (struct kept){record->cell, record->round, outcome};
+    return 0;
+}
+
+static int take_run(struct lb_checkpoint *checkpoint, struct lb_report *report,
+                    const struct record *record, const unsigned char *packed, struct lb_error *err)
+{
+    size_t at = record->cell * checkpoint->n_repeat + record->round;
+    struct lb_outcome *outcome = NULL;
+    int rc = unpack(checkpoint, record, packed, &outcome, err);
     if (rc != 0)
         return rc;
-    checkpoint->has[at] = true;
+    if (checkpoint->grows ? find_kept(checkpoint, record->cell, record->round) != NULL
+                          : checkpoint->has[at]) {
+        lb_outcome_free(outcome);
+        return lb_fail(err, LB_E_FILE, "%s: a run is in it twice", checkpoint->path);
+    }
+    rc = checkpoint->grows ? keep_run(checkpoint, record, outcome, err)
+                           : lb_cell_add(&report->cells[record->cell], outcome, err);
+    if (rc != 0)
+        return rc;
+    if (!checkpoint->grows)
+        checkpoint->has[at] = true;
     checkpoint->n_runs++;
     return 0;
 }
@@ -351,9 +397,9 @@ static int read_runs(struct lb_checkpoint *checkpoint, struct lb_report *report,
         off_t start = lseek(checkpoint->fd, 0, SEEK_CUR);
         struct record r;
         unsigned char *packed = NULL;
-        bool whole = read_all(checkpoint, &r, sizeof r) && r.packed_bytes < LARGEST &&
-                     r.bytes < LARGEST && r.cell < report->n_cells &&
-                     r.round < checkpoint->n_repeat;
+        bool whole =
+            read_all(checkpoint, &r, sizeof r) && r.packed_bytes < LARGEST && r.bytes < LARGEST &&
+            (checkpoint->grows || (r.cell < report->n_cells && r.round < checkpoint->n_repeat));
         if (whole && (packed = malloc(r.packed_bytes + 1)) == NULL)
             return lb_fail(err, LB_E_MEMORY, "out of memory");
         whole = whole && read_all(checkpoint, packed, r.packed_bytes) &&
@@ -368,9 +414,10 @@ static int read_runs(struct lb_checkpoint *checkpoint, struct lb_report *report,
     }
 }
 
-int lb_checkpoint_load(struct lb_checkpoint *checkpoint, struct lb_report *report,
+int lb_checkpoint_load(struct lb_checkpoint *checkpoint, struct lb_report *report, bool grows,
                        struct lb_error *err)
 {
+    checkpoint->grows = grows;
     json_t *now = make_plan(report);
     int rc = now == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory")
                          : compare_plans(checkpoint, now, err);
@@ -433,7 +480,8 @@ int lb_checkpoint_add(struct lb_checkpoint *checkpoint, const struct lb_report *
         rc = write_all(checkpoint, packed, sizeof record + packed_n, err);
         if (rc == 0 && fdatasync(checkpoint->fd) != 0)
             rc = cannot(checkpoint, err);
-        checkpoint->has[record.cell * checkpoint->n_repeat + round] = rc == 0;
+        if (!checkpoint->grows)
+            checkpoint->has[record.cell * checkpoint->n_repeat + round] = rc == 0;
         checkpoint->n_runs += rc == 0;
     }
     free(packed);
@@ -446,6 +494,18 @@ bool lb_checkpoint_has(const struct lb_checkpoint *checkpoint, const struct lb_r
 {
     return checkpoint != NULL &&
            checkpoint->has[(size_t)(cell - report->cells) * checkpoint->n_repeat + round];
+}
+
+struct lb_outcome *lb_checkpoint_take(struct lb_checkpoint *checkpoint,
+                                      const struct lb_report *report, const struct lb_cell *cell,
+                                      size_t round)
+{
+    struct kept *kept =
+        checkpoint != NULL ? find_kept(checkpoint, (size_t)(cell - report->cells), round) : NULL;
+    struct lb_outcome *outcome = kept != NULL ? kept->outcome : NULL;
+    if (kept != NULL)
+        kept->outcome = NULL;
+    return outcome;
 }
 
 size_t lb_checkpoint_runs(const struct lb_checkpoint *checkpoint)
@@ -468,6 +528,9 @@ void lb_checkpoint_close(struct lb_checkpoint *checkpoint)
     if (checkpoint->fd >= 0)
         close(checkpoint->fd);
     json_decref(checkpoint->plan);
+    for (size_t i = 0; i < checkpoint->n_kept; i++)
+        lb_outcome_free(checkpoint->kept[i].outcome);
+    free(checkpoint->kept);
     free(checkpoint->has);
     free(checkpoint);
 }

@@ -15,8 +15,10 @@
 
 struct lb_checkpoint;
 
-/* Begins one in a directory, which must have none. Close with lb_checkpoint_close. */
-int lb_checkpoint_begin(const char *directory, const struct lb_report *report,
+/* Begins one in a directory, which must have none. grows: which cells there are besides the
+ * report's is found out on the way, each from the runs before it. Close with lb_checkpoint_close.
+ */
+int lb_checkpoint_begin(const char *directory, const struct lb_report *report, bool grows,
                         struct lb_checkpoint **ret, struct lb_error *err);
 
 /* Opens the one of a directory; nobody else may have it open. The report's seed (unless
@@ -24,8 +26,8 @@ int lb_checkpoint_begin(const char *directory, const struct lb_report *report,
 int lb_checkpoint_open(const char *directory, bool is_seed_given, struct lb_report *report,
                        struct lb_checkpoint **ret, struct lb_error *err);
 /* Compares the report's plan with the checkpoint's: LB_E_USAGE names the first difference. Then
- * adds the finished runs to the report's cells. */
-int lb_checkpoint_load(struct lb_checkpoint *checkpoint, struct lb_report *report,
+ * adds the finished runs to the report's cells; if it grows, they are there to be taken. */
+int lb_checkpoint_load(struct lb_checkpoint *checkpoint, struct lb_report *report, bool grows,
                        struct lb_error *err);
 
 /* A run has ended: keeps it, if it was not cut short. LB_E_USAGE if the server is not set as it was
@@ -36,6 +38,12 @@ int lb_checkpoint_add(struct lb_checkpoint *checkpoint, const struct lb_report *
 /* Is it in the file? false for NULL. */
 bool lb_checkpoint_has(const struct lb_checkpoint *checkpoint, const struct lb_report *report,
                        const struct lb_cell *cell, size_t round);
+/* If it grows: the run that this cell had in that round, once; the caller frees it. NULL: it had
+ * none, or checkpoint is NULL. Cells are told apart by their place in the report, so they must come
+ * up in the same order again. */
+struct lb_outcome *lb_checkpoint_take(struct lb_checkpoint *checkpoint,
+                                      const struct lb_report *report, const struct lb_cell *cell,
+                                      size_t round);
 /* How many runs the file has; 0 for NULL. */
 size_t lb_checkpoint_runs(const struct lb_checkpoint *checkpoint);
 

@@ -53,6 +53,7 @@ struct lb_diff;
 struct lb_report {
     char command[16];      /* "compare" */
     char invocation[1200]; /* the whole command, without passwords */
+    char question[400];    /* of a plan: what decides on its runs besides the cells; "": no plan */
     uint64_t seed;
     uint64_t n_repeat;
     bool costs;                 /* are shown */

@@ -157,4 +157,44 @@ is($status, 0, 'resumed to the end') or diag join '', @$rest;
 is($second[0], 2, 'two at once are refused');
 like($second[2], qr/another lockbench is at it/, '... with the reason');
 check_whole('twice interrupted', $result);
+# --- a plan: what comes next hangs on the runs before, which are there again
+my @search = ('plan', '-s', 'pthread-mutex', '--workers', '1,2,3,4,5,6', '--hold', '1ms', '--duration', '40ms', '--warmup', '0',
+    '--repeat', '2', '--slo', 'p50<1s');
+
+# The runs of a plan in the order in which they were made, and where the search went.
+sub trace
+{
+    my ($json) = @_;
+    my $plan = $json->{plans}[0];
+    my $key = sub { my ($at) = @_; my $run = $json->{cells}[$at->{cell}]{runs}[$at->{run}]; "$at->{cell} $run->{seed} $run->{start_unix_ms}" };
+    return ([map { $key->($_) } @{$plan->{points}}], [map { $key->($_) } @{$plan->{slo}{trace}}]);
+}
+
+($status, $first, $out) = run_until(7, signal_it('INT'), @search, '--seed', '5', '-o', "$dir-plan");
+is($status, 130, 'a plan: interrupted in its sweep');
+like($out, qr/^  How much p50<1s allows is not known: interrupted before the search began\.$/m, '... says why there is no rate')
+    or diag $out;
+($result) = glob "$dir-plan/*";
+like(join('', @$first), qr{^lockbench: \d+ runs are done; .* --resume \Q$result\E }m, '... and how to go on');
+my ($points) = trace(decode_json(slurp("$result/run.json")));
+for my $wrong ([[@search, '--at', '2'], qr/begun with question ".*--slo 'p50<1s'", and now it is ".*--at 2"/],
+    [[@search, '--repeat', '3'], qr/begun with repeat 2, and now it is 3/], [[@search, '--duration', '50ms'], qr/: duration "40ms", and now it is "50ms"/]) {
+    ($status, undef, $err) = lockbench(@{$wrong->[0]}, '-q', '--resume', $result);
+    is($status, 2, '... another plan is refused');
+    like($err, $wrong->[1], '... by name');
+}
+($status, $rest, $out) = run_until(13, signal_it('KILL'), @search, '--resume', $result);
+is($status, 137, '... and killed in its search');
+unlike(join('', @$rest), qr/^\[1\/|^\[7\//m, '... having run nothing twice');
+($status, $rest) = run_until(undef, undef, @search, '--resume', $result);
+$json = decode_json(slurp("$result/run.json"));
+ok(!$json->{plans}[0]{interrupted} && !-e "$result/checkpoint", '... is whole when resumed again') or diag join '', @$rest;
+my ($all, $trace) = trace($json);
+is_deeply([@$all[0 .. $#$points]], $points, '... with the runs from before');
+is(scalar @$all, 12, '... all of the sweep');
+is_deeply([map { (split ' ')[1] } @$all], [(5) x 6, (6) x 6], '... from the planned seeds');
+cmp_ok(scalar @$trace, '>=', 3, '... and the search');
+my %seen;
+is((grep { $seen{$_}++ } @$all, @$trace), 0, '... each run once');
+
 done_testing();
