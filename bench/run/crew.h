@@ -57,6 +57,8 @@ struct lb_crew {
     atomic_int error_state; /* 0: none; 1: being written; 2: error can be read */
     struct lb_error error;  /* the first error of a worker */
 
+    _Atomic uint32_t n_asking, n_late; /* overruns: acquires, and late releases, under way */
+
     /* Queues. */
     _Atomic int64_t next_id;     /* the next item's id */
     struct lb_schedule schedule; /* open loop */
@@ -107,6 +109,8 @@ struct lb_worker {
     uint64_t n_statements, n_connects; /* of its session, once it has ended */
     uint64_t n_guarded;                /* accepted writes of the guarded row */
     atomic_bool ready, ended;
+    bool is_late;               /* its hold has outlasted its lease */
+    double overruns;            /* of its holds that are due: it overruns when there is one */
     uint32_t seat;              /* consumer: whose place it took; its own number at the start */
     atomic_int order;           /* enum lb_fault: what it must do to itself at its next hold */
     atomic_bool dying;          /* it is about to kill its process */

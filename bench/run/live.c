@@ -133,6 +133,13 @@ bool lb_live_is_held(const struct lb_live *live, uint32_t number)
     return atomic_load_explicit(&live->resources[number].writer, memory_order_relaxed) != 0;
 }
 
+bool lb_live_is_taken_over(const struct lb_live *live, uint32_t number, uint32_t worker)
+{
+    /* Relaxed: likewise. */
+    uint32_t writer = atomic_load_explicit(&live->resources[number].writer, memory_order_relaxed);
+    return writer != 0 && writer != worker + 1;
+}
+
 void lb_live_item(struct lb_live *live, int64_t id, uint32_t worker)
 {
     if (id < 1 || (uint64_t)id > live->n_items)

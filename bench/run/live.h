@@ -26,6 +26,8 @@ void lb_live_held(struct lb_live *live, uint32_t resource, bool shared, uint64_t
 
 /* Is a writer inside of a resource of capacity 1 now? */
 bool lb_live_is_held(const struct lb_live *live, uint32_t resource);
+/* Is one inside who is not this worker? */
+bool lb_live_is_taken_over(const struct lb_live *live, uint32_t resource, uint32_t worker);
 
 /* Queues: an item was claimed; it may be claimed again after lb_live_item_back. Items beyond
  * n_items are not watched. */

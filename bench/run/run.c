@@ -117,7 +117,7 @@ static void stop_workers(struct lb_active_run *run)
     lb_crew_raise(crew, LB_PHASE_STOP);
     lb_backlog_free(run);
     uint64_t grace_ns = lb_now_ns() + GRACE_NS + 2 * scenario->hold_ns +
-                        (scenario->overrun > 0 ? 2 * scenario->ttl_ns : 0);
+                        (scenario->overrun > 0 ? 4 * scenario->ttl_ns : 0);
     while (!tick(run, &crew->n_ended, run->n_started, UINT64_MAX)) {
         lb_run_report(run, "stopping", -1);
         if (lb_now_ns() < grace_ns && lb_run_interrupted(run) < 2 &&

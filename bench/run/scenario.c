@@ -65,7 +65,7 @@ const struct lb_key lb_scenario_keys[] = {
     KEY("stale", LB_KEY_TIME, stale_ns, LB_KEY_LOCK, "TIME",
         "age at which waiting requests are deleted by the polls; 0: never"),
     KEY("overrun", LB_KEY_SHARE, overrun, LB_KEY_LOCK, "SHARE",
-        "share of holds that last 1.5 times the lease"),
+        "share of holds that outlast their lease"),
     KEY("tx-pause", LB_KEY_TIME, tx_pause_ns, LB_KEY_BOTH, "TIME",
         "mean pause between the last statement and COMMIT of enqueue and claim"),
     KEY("backlog", LB_KEY_COUNT, backlog, LB_KEY_QUEUE, "N", "items put before the start"),

@@ -55,7 +55,7 @@ struct lb_scenario {
     uint64_t acquire_timeout_ns; /* give up after so long */
     uint64_t ttl_ns;             /* lease length */
     uint64_t stale_ns;           /* fifo-poll: age at which a request is deleted by the polls */
-    double overrun;              /* share of holds that overrun the lease: hold = 1.5 x ttl */
+    double overrun;              /* share of holds that outlast their lease */
     uint64_t tx_pause_ns;        /* wait between the last statement and COMMIT of enqueue/claim */
     uint64_t backlog;            /* queue: items put before the start */
     uint64_t locked_ahead;       /* queue: of the backlog, so many are locked by another session */

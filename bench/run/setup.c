@@ -295,6 +295,7 @@ static void init_worker(struct lb_active_run *run, uint32_t number)
     worker->crew = run->crew;
     worker->number = number;
     worker->seat = number;
+    worker->overruns = (double)number / run->n_slots; /* not all in the same hold */
     if (scenario->skew_ns > 0 && number % 2 == 1)
         worker->actor.clock_skew_ms = (int64_t)(scenario->skew_ns / 1000000);
     worker->role = scenario->shape == LB_LOCK   ? LB_ROLE_LOCKER

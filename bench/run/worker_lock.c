@@ -16,12 +16,60 @@ static void choose(struct lb_worker *worker, struct lb_request *ret_request)
     ret_request->capacity = plan->capacity[ret_request->resource];
 }
 
-static uint64_t choose_hold_ns(struct lb_worker *worker)
+/* Is it time for a hold that overruns its lease? Evenly, not by chance: a short run has its share
+ * as well. */
+static bool is_overrun_due(struct lb_worker *worker)
 {
-    const struct lb_scenario *scenario = worker->crew->scenario;
-    if (scenario->overrun > 0 && lb_random_unit(&worker->random) < scenario->overrun)
-        return scenario->ttl_ns + scenario->ttl_ns / 2;
-    return scenario->hold_ns;
+    worker->overruns += worker->crew->scenario->overrun;
+    if (worker->overruns < 1)
+        return false;
+    worker->overruns -= 1;
+    return true;
+}
+
+/* Waits until the count is 0, for as long as a lease at most. */
+static void await_none(struct lb_worker *worker, const _Atomic uint32_t *count)
+{
+    struct lb_crew *crew = worker->crew;
+    uint64_t give_up_ns = lb_now_ns() + crew->scenario->ttl_ns;
+    while (atomic_load(count) > 0 && lb_now_ns() < give_up_ns &&
+           lb_crew_wait(crew, lb_now_ns() + 1000000, LB_PHASE_STOP))
+        ;
+}
+
+/* Stays past the end of the lease until a successor is inside, for two more leases at most. Then
+ * comes the late release, with most of the successor's hold before it, and while nobody asks: who
+ * is let in by it is seen to have asked later. */
+static void overrun(struct lb_worker *worker, const struct lb_request *request, uint64_t granted_ns)
+{
+    enum { LOOK_NS = 1000000 };
+    struct lb_crew *crew = worker->crew;
+    uint64_t ttl_ns = crew->scenario->ttl_ns, until_ns = granted_ns + 3 * ttl_ns;
+    bool goes_on = lb_crew_wait(crew, granted_ns + ttl_ns + ttl_ns / 20, LB_PHASE_ABORT);
+    while (goes_on && lb_now_ns() < until_ns &&
+           !lb_live_is_taken_over(crew->live, request->resource, worker->number))
+        goes_on = lb_crew_wait(crew, lb_now_ns() + LOOK_NS, LB_PHASE_STOP);
+    atomic_fetch_add(&crew->n_late, 1);
+    await_none(worker, &crew->n_asking);
+}
+
+/* One attempt; in a scenario with overruns not while a late release is under way. Sequentially
+ * consistent, as is overrun: of the one who asks and the one who lets go, one sees the other. */
+static int ask(struct lb_worker *worker, const struct lb_request *request, struct lb_grant *grant)
+{
+    struct lb_crew *crew = worker->crew;
+    if (crew->scenario->overrun <= 0)
+        return lb_operate_acquire(&worker->op, request, grant, &worker->err);
+    atomic_fetch_add(&crew->n_asking, 1);
+    if (atomic_load(&crew->n_late) > 0) {
+        atomic_fetch_sub(&crew->n_asking, 1);
+        await_none(worker, &crew->n_late);
+        worker->op.continued = false;
+        atomic_fetch_add(&crew->n_asking, 1);
+    }
+    int answer = lb_operate_acquire(&worker->op, request, grant, &worker->err);
+    atomic_fetch_sub(&crew->n_asking, 1);
+    return answer;
 }
 
 /* Asks until granted. Returns LB_OK, or LB_TIMEOUT when the worker gave up. */
@@ -42,7 +90,7 @@ static int wait_for_grant(struct lb_worker *worker, const struct lb_request *req
                                ? worker->op.end_ns + scenario->acquire_timeout_ns
                                : UINT64_MAX;
     unsigned n_refusals = 0;
-    while ((answer = lb_operate_acquire(&worker->op, request, grant, err)) != LB_OK) {
+    while ((answer = ask(worker, request, grant)) != LB_OK) {
         bool go_on = lb_worker_refused(worker, answer, ++n_refusals, err);
         if (answer < 0 || answer == LB_LOST)
             return LB_TIMEOUT; /* what was asked for is gone with the session */
@@ -119,9 +167,15 @@ static uint64_t hold(struct lb_worker *worker, const struct lb_request *request,
     enter(worker, request, &mark);
     bool guarded = worker->guard != NULL && !request->shared && request->capacity == 1;
     int answer = guarded ? lb_guard_read(worker, request->resource, grant, err) : LB_OK;
-    uint64_t hold_ns = choose_hold_ns(worker);
+    bool overruns = is_overrun_due(worker), kept = true;
+    uint64_t ttl_ns = crew->scenario->ttl_ns;
+    uint64_t hold_ns = overruns ? ttl_ns + ttl_ns / 2 : crew->scenario->hold_ns;
     lb_worker_obey(worker, request, NULL, 0);
-    bool kept = hold_ns == 0 || keep(worker, request, grant, &mark, granted_ns + hold_ns);
+    worker->is_late = overruns && crew->scenario->renew_ns == 0;
+    if (worker->is_late)
+        overrun(worker, request, granted_ns);
+    else if (hold_ns > 0)
+        kept = keep(worker, request, grant, &mark, granted_ns + hold_ns);
     uint64_t left_ns = kept ? leave(worker, request, &mark) : 0;
     /* Nothing else to do: a reading of the clock is a sixth of what a control's cycle takes. */
     if (kept && !guarded && crew->scenario->fault != LB_FAULT_PAUSE)
@@ -208,6 +262,9 @@ static void cycle(struct lb_worker *worker, struct lb_request *request, struct l
     lb_worker_begin(worker, LB_M_RELEASE);
     bool released = release(worker, request, grant);
     lb_worker_let_go(worker);
+    if (worker->is_late)
+        atomic_fetch_sub(&worker->crew->n_late, 1);
+    worker->is_late = false;
     lb_guard_released(worker, released);
     lb_worker_obeyed(worker);
     uint64_t end_ns = worker->op.end_ns;
