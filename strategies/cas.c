@@ -4,9 +4,14 @@
  * level, through every pooler. All read the same oldest item, one wins it, and the others are told
  * "busy" and read again: attempts per success grow with the number of claimers.
  *
+ * With recurring=yes a complete item is due again after the scenario's period, as db-scheduler's
+ * recurring tasks are.
+ *
  * Used by db-scheduler, Camunda, django-q2.
  */
 #include "strategy.h"
+
+static const char *const recurring_choices[] = {"no", "yes", NULL};
 
 const struct lb_strategy lb_strategy_cas = {
     .name = "cas",
@@ -16,5 +21,13 @@ const struct lb_strategy lb_strategy_cas = {
     .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM) |
               LB_G_BIT(LB_G_OWNER_RELEASE),
     .twin = "naive-claim",
+    .options =
+        (const struct lb_option[]){
+            {.name = "recurring",
+             .default_value = "no",
+             .choices = recurring_choices,
+             .help = "complete items are due again after the scenario's period"},
+            {0},
+        },
     .flow = &lb_ordinary_flow,
 };

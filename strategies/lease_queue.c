@@ -5,9 +5,14 @@
  * completing, failing and freeing ask for it, so that a claimer that comes late does no harm in the
  * queue. What it did elsewhere, only a fence there could have refused.
  *
+ * With recurring=yes completion makes an item invisible for the scenario's period, and then it is
+ * claimed again.
+ *
  * Used by pgmq (which completes by the item's number alone: complete-by-id), and SQS made it known.
  */
 #include "strategy.h"
+
+static const char *const recurring_choices[] = {"no", "yes", NULL};
 
 const struct lb_strategy lb_strategy_lease_queue = {
     .name = "lease-queue",
@@ -18,5 +23,13 @@ const struct lb_strategy lb_strategy_lease_queue = {
     .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM) |
               LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_RECOVERY),
     .twin = "complete-by-id",
+    .options =
+        (const struct lb_option[]){
+            {.name = "recurring",
+             .default_value = "no",
+             .choices = recurring_choices,
+             .help = "complete items are due again after the scenario's period"},
+            {0},
+        },
     .flow = &lb_ordinary_flow,
 };

@@ -8,6 +8,9 @@
  * consumer at a time, in order: a claim first takes the group's row, which its last completion
  * gives back. That is what Service Broker's conversation groups do.
  *
+ * With recurring=yes a complete item is due again after the scenario's period. Nothing rings for
+ * it: a consumer finds it when it looks the next time.
+ *
  * Limits: PostgreSQL serialises the commits of transactions that notify, which shows in put; and
  * LISTEN needs a session of its own, not one of a transaction pooler's.
  *
@@ -18,6 +21,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static const char *const recurring_choices[] = {"no", "yes", NULL};
 
 /* The channel is per run: names of channels are shared by the whole database. */
 static int open_actor(struct lb_actor *actor, struct lb_error *err)
@@ -95,6 +100,10 @@ const struct lb_strategy lb_strategy_listen_notify = {
             {.name = "wait_ms",
              .default_value = "100",
              .help = "how long a consumer that found nothing waits for the bell"},
+            {.name = "recurring",
+             .default_value = "no",
+             .choices = recurring_choices,
+             .help = "complete items are due again after the scenario's period"},
             {0},
         },
     .flow = &flow,

@@ -13,6 +13,9 @@
  *
  * offset=random tries one of the first rows instead of the very first: fewer collisions, no order.
  *
+ * recurring=yes (with offset=first): a Complete row is due again after the scenario's period, which
+ * is what the article's weekly tasks had reset_all_targets for.
+ *
  * Limit: everybody wants the same first row, so that most tries are refused under load. SQLite has
  * no row locks: BEGIN IMMEDIATE is refused or granted there.
  *
@@ -21,6 +24,7 @@
 #include "strategy.h"
 
 static const char *const offset_choices[] = {"first", "random", NULL};
+static const char *const recurring_choices[] = {"no", "yes", NULL};
 
 const struct lb_strategy lb_strategy_nowait = {
     .name = "nowait",
@@ -38,6 +42,10 @@ const struct lb_strategy lb_strategy_nowait = {
             {.name = "spread",
              .default_value = "20",
              .help = "how many rows offset=random chooses from"},
+            {.name = "recurring",
+             .default_value = "no",
+             .choices = recurring_choices,
+             .help = "complete items are due again after the scenario's period"},
             {0},
         },
     .flow = &lb_ordinary_flow,

@@ -98,6 +98,16 @@ static bool knows(const struct lb_run_plan *request, const char *option, const c
            has_option(lb_file_options(request->file), option, value);
 }
 
+/* As the program has resolved them. */
+static void note_options(struct lb_outcome *outcome, const struct lb_program *program)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < program->n_settings && used < sizeof outcome->options; i++)
+        used += (size_t)snprintf(outcome->options + used, sizeof outcome->options - used, "%s%s=%s",
+                                 i > 0 ? " " : "", program->settings[i].name,
+                                 program->settings[i].value);
+}
+
 /* Some keys of a scenario are options of the strategies that know them; what was given by --opt
  * comes last and wins. */
 static int new_program(struct lb_active_run *run, const struct lb_db *db, struct lb_error *err)
@@ -124,6 +134,8 @@ static int new_program(struct lb_active_run *run, const struct lb_db *db, struct
     int rc = lb_program_new(request->file, db, request->strategy->options, settings, n,
                             &run->program, err);
     free(settings);
+    if (rc == 0)
+        note_options(run->outcome, run->program);
     /* A lease length among the strategy's options goes before the scenario's. */
     if (rc == 0 && run->program->defaults[LB_SLOT_TTL_MS].type == LB_INT)
         run->plan.ttl_ms = (uint32_t)run->program->defaults[LB_SLOT_TTL_MS].integer;

@@ -1,7 +1,7 @@
 -- Read, then a conditional UPDATE by version. See strategies/cas.c.
 -- Status: 0 pending, 1 in process, 2 complete, 3 error.
 
--- name: setup
+-- name: setup when recurring=no
 CREATE TABLE item (
     id bigint PRIMARY KEY,
     class varchar(64) NOT NULL,
@@ -15,12 +15,27 @@ CREATE INDEX item_pending ON item (class, status, modified, id);
 CREATE INDEX item_token ON item (token);
 CREATE SEQUENCE claim_number;
 
+-- name: setup when recurring=yes
+CREATE TABLE item (
+    id bigint PRIMARY KEY,
+    class varchar(64) NOT NULL,
+    payload text NOT NULL,
+    status smallint NOT NULL DEFAULT 0,
+    modified datetime(6) NOT NULL DEFAULT SYSDATE(6),
+    owner varchar(64),
+    token bigint NOT NULL DEFAULT 0
+);
+CREATE INDEX item_pending ON item (class, status, modified, id);
+CREATE INDEX item_token ON item (token);
+CREATE SEQUENCE claim_number;
+CREATE INDEX item_due ON item (class, modified, id);
+
 -- name: put
 INSERT INTO item (id, class, payload)
 SELECT :id + seq, :class, :payload FROM seq_0_to_99999 WHERE seq < :n;
 
 -- No transaction around the two: what was read may be gone, and then the UPDATE finds nothing.
--- name: claim
+-- name: claim when recurring=no
 -- require: row
 SELECT id, token
 FROM item
@@ -30,6 +45,19 @@ LIMIT 1;
 -- require: row
 UPDATE item SET status = 1, modified = SYSDATE(6), owner = :worker, token = token + 1
 WHERE id = :id AND status = 0 AND token = :token;
+SELECT id, payload, token FROM item WHERE id = :id;
+
+-- Complete items are due again when a period has passed since. A version is claimed once.
+-- name: claim when recurring=yes
+-- require: row
+SELECT id, token
+FROM item
+WHERE class = :class AND (status = 0 OR (status = 2 AND modified <= SYSDATE(6) - INTERVAL :period_ms * 1000 MICROSECOND))
+ORDER BY modified, id
+LIMIT 1;
+-- require: row
+UPDATE item SET status = 1, modified = SYSDATE(6), owner = :worker, token = token + 1
+WHERE id = :id AND status IN (0, 2) AND token = :token;
 SELECT id, payload, token FROM item WHERE id = :id;
 
 -- name: complete

@@ -1,7 +1,7 @@
 -- Read, then a conditional UPDATE by version. See strategies/cas.c.
 -- Status: 0 pending, 1 in process, 2 complete, 3 error.
 
--- name: setup
+-- name: setup when recurring=no
 CREATE TABLE item (
     id bigint PRIMARY KEY,
     class text NOT NULL,
@@ -13,12 +13,25 @@ CREATE TABLE item (
 );
 CREATE INDEX item_pending ON item (class, modified, id) WHERE status = 0;
 
+-- name: setup when recurring=yes
+CREATE TABLE item (
+    id bigint PRIMARY KEY,
+    class text NOT NULL,
+    payload text NOT NULL,
+    status smallint NOT NULL DEFAULT 0,
+    modified timestamptz NOT NULL DEFAULT clock_timestamp(),
+    owner text,
+    token bigint NOT NULL DEFAULT 0
+);
+CREATE INDEX item_pending ON item (class, modified, id) WHERE status = 0;
+CREATE INDEX item_due ON item (class, modified, id) WHERE status IN (0, 2);
+
 -- name: put
 INSERT INTO item (id, class, payload)
 SELECT i, :class, :payload FROM generate_series(:id::bigint, :id + :n - 1) AS i;
 
 -- No transaction around the two: what was read may be gone, and then the UPDATE finds nothing.
--- name: claim
+-- name: claim when recurring=no
 -- require: row
 SELECT id, token
 FROM item
@@ -27,6 +40,18 @@ ORDER BY modified, id
 LIMIT 1;
 UPDATE item SET status = 1, modified = clock_timestamp(), owner = :worker, token = token + 1
 WHERE id = :id AND status = 0 AND token = :token
+RETURNING id, payload, token;
+
+-- Complete items are due again when a period has passed since. A version is claimed once.
+-- name: claim when recurring=yes
+-- require: row
+SELECT id, token
+FROM item
+WHERE class = :class AND (status = 0 OR (status = 2 AND modified <= clock_timestamp() - :period_ms * interval '1 millisecond'))
+ORDER BY modified, id
+LIMIT 1;
+UPDATE item SET status = 1, modified = clock_timestamp(), owner = :worker, token = token + 1
+WHERE id = :id AND status IN (0, 2) AND token = :token
 RETURNING id, payload, token;
 
 -- name: complete

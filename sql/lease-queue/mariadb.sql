@@ -1,7 +1,7 @@
 -- Claims that end by themselves: a visibility timeout. See strategies/lease_queue.c.
 -- Status: 0 pending, or in process until visible_at; 2 complete, 3 error.
 
--- name: setup
+-- name: setup when recurring=no
 CREATE TABLE item (
     id bigint PRIMARY KEY,
     class varchar(64) NOT NULL,
@@ -15,11 +15,26 @@ CREATE INDEX item_pending ON item (class, status, visible_at, id);
 CREATE INDEX item_token ON item (token);
 CREATE SEQUENCE claim_number;
 
+-- name: setup when recurring=yes
+CREATE TABLE item (
+    id bigint PRIMARY KEY,
+    class varchar(64) NOT NULL,
+    payload text NOT NULL,
+    status smallint NOT NULL DEFAULT 0,
+    visible_at datetime(6) NOT NULL DEFAULT SYSDATE(6),
+    owner varchar(64),
+    token bigint NOT NULL DEFAULT 0
+);
+CREATE INDEX item_pending ON item (class, status, visible_at, id);
+CREATE INDEX item_token ON item (token);
+CREATE SEQUENCE claim_number;
+CREATE INDEX item_due ON item (class, visible_at, id);
+
 -- name: put
 INSERT INTO item (id, class, payload)
 SELECT :id + seq, :class, :payload FROM seq_0_to_99999 WHERE seq < :n;
 
--- name: claim tx=one
+-- name: claim when recurring=no tx=one
 -- require: row
 UPDATE item
 JOIN (SELECT id
@@ -32,12 +47,30 @@ JOIN (SELECT LAST_INSERT_ID(NEXTVAL(claim_number)) AS number) AS this
 SET owner = :worker, visible_at = SYSDATE(6) + INTERVAL :ttl_ms * 1000 MICROSECOND, token = this.number;
 SELECT id, payload, token FROM item WHERE token = LAST_INSERT_ID();
 
+-- Complete items are visible again when their period is over.
+-- name: claim when recurring=yes tx=one
+-- require: row
+UPDATE item
+JOIN (SELECT id
+      FROM item
+      WHERE class = :class AND status IN (0, 2) AND visible_at <= SYSDATE(6)
+      ORDER BY visible_at, id
+      LIMIT :n
+      FOR UPDATE SKIP LOCKED) AS next USING (id)
+JOIN (SELECT LAST_INSERT_ID(NEXTVAL(claim_number)) AS number) AS this
+SET status = 0, owner = :worker, visible_at = SYSDATE(6) + INTERVAL :ttl_ms * 1000 MICROSECOND, token = this.number;
+SELECT id, payload, token FROM item WHERE token = LAST_INSERT_ID();
+
 -- name: renew
 UPDATE item SET visible_at = SYSDATE(6) + INTERVAL :ttl_ms * 1000 MICROSECOND
 WHERE id = :id AND status = 0 AND owner = :worker AND token = :token AND visible_at > SYSDATE(6);
 
--- name: complete
+-- name: complete when recurring=no
 UPDATE item SET status = 2
+WHERE id = :id AND status = 0 AND owner = :worker AND token = :token;
+
+-- name: complete when recurring=yes
+UPDATE item SET status = 2, visible_at = SYSDATE(6) + INTERVAL :period_ms * 1000 MICROSECOND
 WHERE id = :id AND status = 0 AND owner = :worker AND token = :token;
 
 -- name: error

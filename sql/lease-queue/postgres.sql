@@ -1,7 +1,7 @@
 -- Claims that end by themselves: a visibility timeout. See strategies/lease_queue.c.
 -- Status: 0 pending, or in process until visible_at; 2 complete, 3 error.
 
--- name: setup
+-- name: setup when recurring=no
 CREATE TABLE item (
     id bigint PRIMARY KEY,
     class text NOT NULL,
@@ -13,11 +13,24 @@ CREATE TABLE item (
 );
 CREATE INDEX item_pending ON item (class, visible_at, id) WHERE status = 0;
 
+-- name: setup when recurring=yes
+CREATE TABLE item (
+    id bigint PRIMARY KEY,
+    class text NOT NULL,
+    payload text NOT NULL,
+    status smallint NOT NULL DEFAULT 0,
+    visible_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    owner text,
+    token bigint NOT NULL DEFAULT 0
+);
+CREATE INDEX item_pending ON item (class, visible_at, id) WHERE status = 0;
+CREATE INDEX item_due ON item (class, visible_at, id) WHERE status IN (0, 2);
+
 -- name: put
 INSERT INTO item (id, class, payload)
 SELECT i, :class, :payload FROM generate_series(:id::bigint, :id + :n - 1) AS i;
 
--- name: claim
+-- name: claim when recurring=no
 WITH next AS (
     SELECT id
     FROM item
@@ -32,12 +45,32 @@ FROM next
 WHERE item.id = next.id
 RETURNING item.id, item.payload, item.token;
 
+-- Complete items are visible again when their period is over.
+-- name: claim when recurring=yes
+WITH next AS (
+    SELECT id
+    FROM item
+    WHERE class = :class AND status IN (0, 2) AND visible_at <= clock_timestamp()
+    ORDER BY visible_at, id
+    LIMIT :n
+    FOR UPDATE SKIP LOCKED
+)
+UPDATE item
+SET status = 0, owner = :worker, visible_at = clock_timestamp() + :ttl_ms * interval '1 millisecond', token = token + 1
+FROM next
+WHERE item.id = next.id
+RETURNING item.id, item.payload, item.token;
+
 -- name: renew
 UPDATE item SET visible_at = clock_timestamp() + :ttl_ms * interval '1 millisecond'
 WHERE id = :id AND status = 0 AND owner = :worker AND token = :token AND visible_at > clock_timestamp();
 
--- name: complete
+-- name: complete when recurring=no
 UPDATE item SET status = 2
+WHERE id = :id AND status = 0 AND owner = :worker AND token = :token;
+
+-- name: complete when recurring=yes
+UPDATE item SET status = 2, visible_at = clock_timestamp() + :period_ms * interval '1 millisecond'
 WHERE id = :id AND status = 0 AND owner = :worker AND token = :token;
 
 -- name: error

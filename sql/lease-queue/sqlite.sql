@@ -1,7 +1,7 @@
 -- Claims that end by themselves: a visibility timeout. See strategies/lease_queue.c.
 -- Status: 0 pending, or in process until visible_at; 2 complete, 3 error.
 
--- name: setup
+-- name: setup when recurring=no
 CREATE TABLE item (
     id INTEGER PRIMARY KEY,
     class TEXT NOT NULL,
@@ -13,13 +13,26 @@ CREATE TABLE item (
 );
 CREATE INDEX item_pending ON item (class, visible_at, id) WHERE status = 0;
 
+-- name: setup when recurring=yes
+CREATE TABLE item (
+    id INTEGER PRIMARY KEY,
+    class TEXT NOT NULL,
+    payload TEXT NOT NULL,
+    status INTEGER NOT NULL DEFAULT 0,
+    visible_at REAL NOT NULL DEFAULT (julianday('now')),
+    owner TEXT,
+    token INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX item_pending ON item (class, visible_at, id) WHERE status = 0;
+CREATE INDEX item_due ON item (class, visible_at, id) WHERE status IN (0, 2);
+
 -- name: put
 WITH RECURSIVE items (i) AS (
     SELECT :id UNION ALL SELECT i + 1 FROM items WHERE i < :id + :n - 1
 )
 INSERT INTO item (id, class, payload) SELECT i, :class, :payload FROM items;
 
--- name: claim
+-- name: claim when recurring=no
 UPDATE item
 SET owner = :worker, visible_at = julianday('now') + :ttl_ms / 86400000.0, token = token + 1
 WHERE id IN (SELECT id
@@ -29,12 +42,27 @@ WHERE id IN (SELECT id
              LIMIT :n)
 RETURNING id, payload, token;
 
+-- Complete items are visible again when their period is over.
+-- name: claim when recurring=yes
+UPDATE item
+SET status = 0, owner = :worker, visible_at = julianday('now') + :ttl_ms / 86400000.0, token = token + 1
+WHERE id IN (SELECT id
+             FROM item
+             WHERE class = :class AND status IN (0, 2) AND visible_at <= julianday('now')
+             ORDER BY visible_at, id
+             LIMIT :n)
+RETURNING id, payload, token;
+
 -- name: renew
 UPDATE item SET visible_at = julianday('now') + :ttl_ms / 86400000.0
 WHERE id = :id AND status = 0 AND owner = :worker AND token = :token AND visible_at > julianday('now');
 
--- name: complete
+-- name: complete when recurring=no
 UPDATE item SET status = 2
+WHERE id = :id AND status = 0 AND owner = :worker AND token = :token;
+
+-- name: complete when recurring=yes
+UPDATE item SET status = 2, visible_at = julianday('now') + :period_ms / 86400000.0
 WHERE id = :id AND status = 0 AND owner = :worker AND token = :token;
 
 -- name: error

@@ -1,6 +1,6 @@
 -- A task list claimed with FOR UPDATE NOWAIT, as published. See strategies/nowait.c.
 
--- name: setup
+-- name: setup when recurring=no
 CREATE TABLE parallel_allocation_list (
     id bigint PRIMARY KEY,
     driving_task varchar(64) NOT NULL,
@@ -14,11 +14,27 @@ CREATE TABLE parallel_allocation_list (
 CREATE INDEX parallel_allocation_list_new
     ON parallel_allocation_list (driving_task, status, id);
 
+-- name: setup when recurring=yes
+CREATE TABLE parallel_allocation_list (
+    id bigint PRIMARY KEY,
+    driving_task varchar(64) NOT NULL,
+    payload text NOT NULL,
+    status varchar(8) NOT NULL DEFAULT 'New'
+        CHECK (status IN ('New', 'Active', 'Complete', 'Errored')),
+    owner varchar(64),
+    token bigint NOT NULL DEFAULT 0,
+    since datetime(6) NOT NULL DEFAULT SYSDATE(6)
+);
+CREATE INDEX parallel_allocation_list_new
+    ON parallel_allocation_list (driving_task, status, id);
+CREATE INDEX parallel_allocation_list_due
+    ON parallel_allocation_list (driving_task, since, id);
+
 -- name: put
 INSERT INTO parallel_allocation_list (id, driving_task, payload)
 SELECT :id + seq, :class, :payload FROM seq_0_to_99999 WHERE seq < :n;
 
--- name: claim when offset=first tx=one
+-- name: claim when offset=first recurring=no tx=one
 -- require: row
 SELECT id
 FROM parallel_allocation_list
@@ -32,8 +48,24 @@ SET status = 'Active', owner = :worker, token = token + 1, since = SYSDATE(6)
 WHERE id = :id AND status = 'New';
 SELECT id, payload, token FROM parallel_allocation_list WHERE id = :id;
 
+-- Complete rows are due again when a period has passed since; the one that waits the longest first.
+-- name: claim when offset=first recurring=yes tx=one
+-- require: row
+SELECT id
+FROM parallel_allocation_list
+WHERE driving_task = :class
+  AND (status = 'New' OR (status = 'Complete' AND since <= SYSDATE(6) - INTERVAL :period_ms * 1000 MICROSECOND))
+ORDER BY since, id
+LIMIT 1
+FOR UPDATE NOWAIT;
+-- require: row
+UPDATE parallel_allocation_list
+SET status = 'Active', owner = :worker, token = token + 1, since = SYSDATE(6)
+WHERE id = :id AND status IN ('New', 'Complete');
+SELECT id, payload, token FROM parallel_allocation_list WHERE id = :id;
+
 -- One of the first :spread rows, whichever: tries collide less, and order is lost.
--- name: claim when offset=random tx=one
+-- name: claim when offset=random recurring=no tx=one
 -- require: row
 SELECT id
 FROM (SELECT id
@@ -53,7 +85,7 @@ WHERE id = :id AND status = 'New';
 SELECT id, payload, token FROM parallel_allocation_list WHERE id = :id;
 
 -- name: complete
-UPDATE parallel_allocation_list SET status = 'Complete'
+UPDATE parallel_allocation_list SET status = 'Complete', since = SYSDATE(6)
 WHERE id = :id AND status = 'Active' AND owner = :worker AND token = :token;
 
 -- name: error

@@ -1,6 +1,6 @@
 -- A task list claimed with FOR UPDATE NOWAIT, as published. See strategies/nowait.c.
 
--- name: setup
+-- name: setup when recurring=no
 CREATE TABLE parallel_allocation_list (
     id bigint PRIMARY KEY,
     driving_task text NOT NULL,
@@ -14,11 +14,27 @@ CREATE TABLE parallel_allocation_list (
 CREATE INDEX parallel_allocation_list_new
     ON parallel_allocation_list (driving_task, id) WHERE status = 'New';
 
+-- name: setup when recurring=yes
+CREATE TABLE parallel_allocation_list (
+    id bigint PRIMARY KEY,
+    driving_task text NOT NULL,
+    payload text NOT NULL,
+    status text NOT NULL DEFAULT 'New'
+        CHECK (status IN ('New', 'Active', 'Complete', 'Errored')),
+    owner text,
+    token bigint NOT NULL DEFAULT 0,
+    since timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+CREATE INDEX parallel_allocation_list_new
+    ON parallel_allocation_list (driving_task, id) WHERE status = 'New';
+CREATE INDEX parallel_allocation_list_due
+    ON parallel_allocation_list (driving_task, since, id) WHERE status IN ('New', 'Complete');
+
 -- name: put
 INSERT INTO parallel_allocation_list (id, driving_task, payload)
 SELECT i, :class, :payload FROM generate_series(:id::bigint, :id + :n - 1) AS i;
 
--- name: claim when offset=first tx=one
+-- name: claim when offset=first recurring=no tx=one
 -- require: row
 SELECT id
 FROM parallel_allocation_list
@@ -31,8 +47,23 @@ SET status = 'Active', owner = :worker, token = token + 1, since = clock_timesta
 WHERE id = :id AND status = 'New'
 RETURNING id, payload, token;
 
+-- Complete rows are due again when a period has passed since; the one that waits the longest first.
+-- name: claim when offset=first recurring=yes tx=one
+-- require: row
+SELECT id
+FROM parallel_allocation_list
+WHERE driving_task = :class
+  AND (status = 'New' OR (status = 'Complete' AND since <= clock_timestamp() - :period_ms * interval '1 millisecond'))
+ORDER BY since, id
+LIMIT 1
+FOR UPDATE NOWAIT;
+UPDATE parallel_allocation_list
+SET status = 'Active', owner = :worker, token = token + 1, since = clock_timestamp()
+WHERE id = :id AND status IN ('New', 'Complete')
+RETURNING id, payload, token;
+
 -- One of the first :spread rows, whichever: tries collide less, and order is lost.
--- name: claim when offset=random tx=one
+-- name: claim when offset=random recurring=no tx=one
 -- require: row
 SELECT id
 FROM parallel_allocation_list
@@ -52,7 +83,7 @@ WHERE id = :id AND status = 'New'
 RETURNING id, payload, token;
 
 -- name: complete
-UPDATE parallel_allocation_list SET status = 'Complete'
+UPDATE parallel_allocation_list SET status = 'Complete', since = clock_timestamp()
 WHERE id = :id AND status = 'Active' AND owner = :worker AND token = :token;
 
 -- name: error

@@ -1,7 +1,7 @@
 -- A task list, as published, on an engine without row locks. See strategies/nowait.c.
 -- What is refused at once is the transaction (BEGIN IMMEDIATE), not the row.
 
--- name: setup
+-- name: setup when recurring=no
 CREATE TABLE parallel_allocation_list (
     id INTEGER PRIMARY KEY,
     driving_task TEXT NOT NULL,
@@ -15,13 +15,29 @@ CREATE TABLE parallel_allocation_list (
 CREATE INDEX parallel_allocation_list_new
     ON parallel_allocation_list (driving_task, id) WHERE status = 'New';
 
+-- name: setup when recurring=yes
+CREATE TABLE parallel_allocation_list (
+    id INTEGER PRIMARY KEY,
+    driving_task TEXT NOT NULL,
+    payload TEXT NOT NULL,
+    status TEXT NOT NULL DEFAULT 'New'
+        CHECK (status IN ('New', 'Active', 'Complete', 'Errored')),
+    owner TEXT,
+    token INTEGER NOT NULL DEFAULT 0,
+    since REAL NOT NULL DEFAULT (julianday('now'))
+);
+CREATE INDEX parallel_allocation_list_new
+    ON parallel_allocation_list (driving_task, id) WHERE status = 'New';
+CREATE INDEX parallel_allocation_list_due
+    ON parallel_allocation_list (driving_task, since, id) WHERE status IN ('New', 'Complete');
+
 -- name: put
 WITH RECURSIVE items (i) AS (
     SELECT :id UNION ALL SELECT i + 1 FROM items WHERE i < :id + :n - 1
 )
 INSERT INTO parallel_allocation_list (id, driving_task, payload) SELECT i, :class, :payload FROM items;
 
--- name: claim when offset=first tx=one begin=immediate
+-- name: claim when offset=first recurring=no tx=one begin=immediate
 -- require: row
 SELECT id
 FROM parallel_allocation_list
@@ -33,8 +49,22 @@ SET status = 'Active', owner = :worker, token = token + 1, since = julianday('no
 WHERE id = :id AND status = 'New'
 RETURNING id, payload, token;
 
+-- Complete rows are due again when a period has passed since; the one that waits the longest first.
+-- name: claim when offset=first recurring=yes tx=one begin=immediate
+-- require: row
+SELECT id
+FROM parallel_allocation_list
+WHERE driving_task = :class
+  AND (status = 'New' OR (status = 'Complete' AND since <= julianday('now') - :period_ms / 86400000.0))
+ORDER BY since, id
+LIMIT 1;
+UPDATE parallel_allocation_list
+SET status = 'Active', owner = :worker, token = token + 1, since = julianday('now')
+WHERE id = :id AND status IN ('New', 'Complete')
+RETURNING id, payload, token;
+
 -- One of the first :spread rows, whichever: tries collide less, and order is lost.
--- name: claim when offset=random tx=one begin=immediate
+-- name: claim when offset=random recurring=no tx=one begin=immediate
 -- require: row
 SELECT id
 FROM parallel_allocation_list
@@ -53,7 +83,7 @@ WHERE id = :id AND status = 'New'
 RETURNING id, payload, token;
 
 -- name: complete
-UPDATE parallel_allocation_list SET status = 'Complete'
+UPDATE parallel_allocation_list SET status = 'Complete', since = julianday('now')
 WHERE id = :id AND status = 'Active' AND owner = :worker AND token = :token;
 
 -- name: error
