@@ -167,13 +167,19 @@ static void give_up(struct bench *b, int who)
     CHECK(b, r == LB_OK || r == LB_REFUSED);
 }
 
-/* The steps that a published form is known to get wrong even when nobody is in a hurry. */
-static bool checks_owner(const struct bench *b)
+/* Does it promise what a published form may be known to get wrong even when nobody is in a hurry?
+ */
+static bool promises(const struct bench *b, enum lb_guarantee guarantee)
 {
     for (const struct lb_break *k = b->strategy->breaks; k != NULL && k->why != NULL; k++)
-        if (k->guarantee == LB_G_OWNER_RELEASE)
+        if (k->guarantee == (unsigned)guarantee)
             return false;
-    return (b->strategy->claims & LB_G_BIT(LB_G_OWNER_RELEASE)) != 0;
+    return (b->strategy->claims & LB_G_BIT(guarantee)) != 0;
+}
+
+static bool checks_owner(const struct bench *b)
+{
+    return promises(b, LB_G_OWNER_RELEASE);
 }
 
 static void check_exclusion(struct bench *b)
@@ -198,7 +204,7 @@ static void check_exclusion(struct bench *b)
     }
     CHECK(b, give_back(b, 0) == LB_OK);
     CHECK(b, ask_again(b, 1, 0, false) == LB_OK);
-    if ((b->strategy->claims & LB_G_BIT(LB_G_FENCED)) != 0) {
+    if (promises(b, LB_G_FENCED)) {
         CHECK(b, b->grants[1].has_token);
         CHECK(b, b->grants[1].token > token);
     }

@@ -1,0 +1,27 @@
+/* A control that must be caught: a lease whose fence belongs to the row, not to the grant.
+ *
+ * The fence is given when the row is made, and the upsert that takes an old row over leaves it as
+ * it is: every holder has the same one. The guarded data cannot tell a late write from its
+ * successor's.
+ */
+#include "strategy.h"
+
+const struct lb_strategy lb_strategy_lease_same_fence = {
+    .name = "lease-same-fence",
+    .summary = "control: who takes a lease over has the fence of the one before",
+    .origin = "versions that only some of the writers raise",
+    .shape = LB_LOCK,
+    .is_control = true,
+    .is_lease = true,
+    .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_FENCED) |
+              LB_G_BIT(LB_G_PROGRESS) | LB_G_BIT(LB_G_RECOVERY),
+    .breaks =
+        (const struct lb_break[]){
+            {.guarantee = LB_G_FENCED,
+             .scenario = "mutex-hot",
+             .why = "the fence does not grow with the grants"},
+            {0},
+        },
+    .twin = "lease-upsert",
+    .flow = &lb_ordinary_flow,
+};

@@ -1,0 +1,27 @@
+/* A control that must be caught: consumers of a queue share one position and go on from there.
+ *
+ * A claim takes the next items after the position, and moves it. That is cheap, and right for a log
+ * that nobody gives anything back to. What is given back lies behind the position as soon as
+ * somebody else has gone on, and is never looked at again; so does what becomes visible later than
+ * an item with a larger number.
+ */
+#include "strategy.h"
+
+const struct lb_strategy lb_strategy_offset_claim = {
+    .name = "offset-claim",
+    .summary = "control: a shared position instead of a look at each item's status",
+    .origin = "outbox tables that are polled by WHERE id > the last one",
+    .shape = LB_QUEUE,
+    .is_control = true,
+    .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM) |
+              LB_G_BIT(LB_G_OWNER_RELEASE),
+    .breaks =
+        (const struct lb_break[]){
+            {.guarantee = LB_G_NO_LOSS,
+             .scenario = "give-back",
+             .why = "what is given back lies behind the position, where nobody looks again"},
+            {0},
+        },
+    .twin = "skip-locked",
+    .flow = &lb_ordinary_flow,
+};
