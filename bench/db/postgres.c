@@ -564,8 +564,11 @@ static PGresult *ask(struct lb_conn *conn, const char *name, const char *sql, in
 
 static int pg_is_blocked(struct lb_conn *control, int64_t session_id, struct lb_error *err)
 {
+    /* An autovacuum gives way to whoever waits for it. */
     static const char name[] = "lb_is_blocked",
-                      sql[] = "SELECT cardinality(pg_blocking_pids($1::int)) > 0";
+                      sql[] = "SELECT EXISTS (SELECT FROM unnest(pg_blocking_pids($1::int)) AS b "
+                              "WHERE b NOT IN (SELECT pid FROM pg_stat_activity WHERE "
+                              "backend_type = 'autovacuum worker'))";
     if (!control->can_ask_blocked && !control->pooled) {
         PGresult *result = PQprepare(control->pg, name, sql, 1, NULL);
         control->can_ask_blocked = lb_pg_succeeded(result);

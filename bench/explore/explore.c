@@ -173,12 +173,17 @@ static void set_coverage(const struct lb_stage *stage, struct lb_explored *explo
         n += (size_t)snprintf(text + n, size - n,
                               "in %llu schedules an operation was given up after %u refusals; ",
                               (unsigned long long)stage->n_given_up, stage->plan.polls);
+    if (search->n_repeated > 0)
+        n += (size_t)snprintf(text + n, size - n,
+                              "%llu replays repeated, as the engine answered differently; ",
+                              (unsigned long long)search->n_repeated);
     if (search->interrupted)
         n += (size_t)snprintf(text + n, size - n, "interrupted; ");
     else if (search->timed_out)
         n += (size_t)snprintf(text + n, size - n, "ended after %.3g s; ",
                               (double)stage->plan.time_ns / 1e9);
-    else if (!search->complete && !search->differs && search->violated == 0 && options->random == 0)
+    else if (!search->complete && options->max_schedules > 0 &&
+             search->n_schedules >= options->max_schedules)
         n += (size_t)snprintf(text + n, size - n, "at most %llu schedules; ",
                               (unsigned long long)options->max_schedules);
     if (n >= 2 && n < size)

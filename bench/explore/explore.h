@@ -67,7 +67,7 @@ struct lb_explored {
     struct lb_search_result search;
     uint64_t n_statements; /* executed, of all schedules */
     bool complete;         /* every schedule that matters, and no bound cut any */
-    char bounds[200];      /* what was cut, in words; "" */
+    char bounds[400];      /* what was cut, in words; "" */
     uint64_t n_replays;    /* while shrinking */
 
     struct lb_finding findings[LB_GUARANTEES];

@@ -209,9 +209,8 @@ static int make_move(struct search *search, size_t at, struct lb_moved *ret, str
 }
 
 /* Makes the moves of the path again. Returns 1 if an answer differs. */
-static int run_path(struct search *search, struct lb_error *err)
+static int run_path_once(struct search *search, struct lb_error *err)
 {
-    struct lb_search_result *result = search->result;
     struct lb_moved moved;
     int r = search->system->reset(search->arg, err);
     for (size_t i = 0; r == 0 && i < search->n; i++) {
@@ -219,11 +218,26 @@ static int run_path(struct search *search, struct lb_error *err)
         if (possible && (r = make_move(search, i, &moved, err)) < 0)
             return r;
         if (!possible || moved.answer != search->nodes[i].answer) {
-            result->differs = true;
-            copy_path(search, i + 1, &result->differing);
+            copy_path(search, i + 1, &search->result->differing);
             return 1;
         }
     }
+    return r;
+}
+
+/* The same, until it answers as before. Returns 1 if it does not. */
+static int run_path(struct search *search, struct lb_error *err)
+{
+    enum { REPLAYS = 20 };
+    struct lb_search_result *result = search->result;
+    int r = run_path_once(search, err);
+    for (unsigned i = 0; r > 0 && i < REPLAYS; i++) {
+        result->n_repeated++;
+        r = search->system->end(search->arg, LB_END_PRUNED, 0, err);
+        if (r == 0)
+            r = run_path_once(search, err);
+    }
+    result->differs = r > 0;
     return r;
 }
 
@@ -303,7 +317,7 @@ static int search_all(struct search *search, struct lb_error *err)
         if (has_to_stop(search))
             return 0;
         if (!backtrack(search, &move)) {
-            search->result->complete = !search->result->too_long;
+            search->result->complete = !search->result->too_long && search->result->n_repeated == 0;
             return 0;
         }
         r = run_path(search, err);

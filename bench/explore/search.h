@@ -10,6 +10,10 @@
  * is known from having made it at that very state, so the relation may use what it did and not only
  * what it could do.
  *
+ * An engine may answer a replay differently: which of two waiting sessions is woken first is its
+ * own choice. The replay is then repeated until it answers as before; what the other answer would
+ * have led to is not explored, and the result is not called complete.
+ *
  * A refused try that changed nothing (a poll) leaves the state as it was. The worker then waits
  * until a move is made that could change the answer, which makes busy loops finite; and what was
  * left to explore before the try is explored behind it instead.
@@ -121,13 +125,14 @@ struct lb_search_result {
     uint64_t n_void;              /* given up: another one with a futile try more */
     uint64_t n_moves;             /* made, re-execution included */
     uint64_t n_stuck;             /* schedules in which nobody could go on */
+    uint64_t n_repeated;          /* replays that answered differently, and the same again later */
     size_t longest;               /* moves */
-    bool complete;                /* everything was explored */
+    bool complete;                /* everything was explored, and no replay was repeated */
     bool too_long;                /* some schedule was cut at the longest length */
     bool interrupted;             /* by the user */
     bool timed_out;               /* ended at the deadline */
     int violated;                 /* bits, of the first violating schedule, or of all */
-    bool differs;                 /* a replay answered differently */
+    bool differs;                 /* replays answered differently again and again */
     struct lb_schedule differing; /* up to the move that did */
     struct lb_schedule first[LB_VIOLATIONS]; /* per bit: the first schedule that violates it */
 };

@@ -147,6 +147,25 @@ for my $engine (sort keys %clean) {
     }
 }
 
+# The examples for users, wherever they have statements.
+for my $file (glob "$FindBin::Bin/../../examples/*.sql") {
+    my ($name) = $file =~ m{([^/]+)\.sql$};
+    my $ran = 0;
+    for my $engine (sort keys %engine) {
+        my ($status, $out, $err) = lockbench('explore', '-s', $file, '-d', $engine{$engine}, '--format', 'json');
+        next if $status == 2 && $err =~ /has no section setup for/;
+        my $found = eval { decode_json($out) } // {};
+        $ran++;
+        ok $status == 0 && $found->{complete} && !grep({ $_ eq 'violated' } values %{ $found->{verdicts} }),
+            "examples/$name.sql on $engine is complete and clean"
+            or diag $out, $err;
+    }
+    SKIP: {
+        skip "examples/$name.sql needs a server that LB_TEST_URIS does not name", 1 if $ran == 0;
+        pass "examples/$name.sql: explored on $ran engines";
+    }
+}
+
 # Sleep sets leave out nothing: without them the verdicts are the same. Every order of every step is
 # run only where that ends in seconds.
 for my $strategy (qw(fifo-poll read-then-write naive-claim complete-by-id lease-update table-lock)) {

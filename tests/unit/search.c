@@ -25,7 +25,8 @@ enum kind {
     AWAIT,  /* refused until the variable is at least 1; then as READ */
     LOCK,   /* blocked while another has it */
     UNLOCK, /* and those blocked go on */
-    RACE    /* not deterministic: answers differently each time */
+    RACE,   /* not deterministic: answers differently each time */
+    HICCUP  /* answers differently in its first replay only */
 };
 
 struct step {
@@ -157,6 +158,9 @@ static int fake_move(void *arg, unsigned move, struct lb_moved *ret, struct lb_e
         break;
     case RACE:
         ret->answer = fake->n_races++;
+        break;
+    case HICCUP:
+        ret->answer = fake->n_races++ == 1;
         break;
     }
     if (advance)
@@ -409,6 +413,20 @@ static void an_engine_that_answers_differently_is_noticed(void **state)
     assert_int_equal(result.differing.moves[result.differing.n - 1], 0);
 }
 
+static void a_rare_answer_is_repeated(void **state)
+{
+    (void)state;
+    struct program program = {
+        .n_workers = 2, .n_steps = 2, .steps = {{{HICCUP, 0}, {ADD, 0}}, {{ADD, 0}, {ADD, 0}}}};
+    program.violation_at = -1;
+    struct lb_search_result result;
+    free(run(&program, &(struct lb_search_options){.preemptions = -1, .unreduced = true}, &result));
+    assert_int_equal(result.n_repeated, 1);
+    assert_int_equal(result.n_schedules, 6); /* all of them */
+    assert_false(result.differs);
+    assert_false(result.complete);
+}
+
 static void schedules_are_written_and_read(void **state)
 {
     (void)state;
@@ -518,6 +536,7 @@ int main(void)
         cmocka_unit_test(a_violation_is_found_and_shrunk),
         cmocka_unit_test(random_schedules_depend_on_the_seed_only),
         cmocka_unit_test(an_engine_that_answers_differently_is_noticed),
+        cmocka_unit_test(a_rare_answer_is_repeated),
         cmocka_unit_test(schedules_are_written_and_read),
         cmocka_unit_test(a_move_that_cannot_be_made_is_refused),
         cmocka_unit_test(statements_touch_the_tables_they_name),
