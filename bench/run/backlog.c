@@ -6,7 +6,8 @@
  * items of the backlog are locked by another session, which changes nothing: every claim has to
  * step over them, or waits
  *
- * Both sessions stand until the measured part is over; then the locked items are there for all.
+ * Both sessions stand until the measured part is over and nothing is counted any more; then the
+ * locked items are there for all.
  */
 #include "run_state.h"
 
@@ -18,12 +19,21 @@ enum { PUTS = 1000, CLAIMS = 256 };
 int lb_backlog_check(const struct lb_scenario *scenario, const struct lb_db *db,
                      struct lb_error *err)
 {
-    const char *key = scenario->locked_ahead > 0 ? "locked-ahead" : "dead-rows";
     bool locked = scenario->locked_ahead > 0, dead = scenario->dead_rows > 0;
-    const char *product = db != NULL ? db->product : "a strategy without a database";
-    if ((locked && (db == NULL || db->lock_rows == NULL)) ||
-        (dead && (db == NULL || !db->purges_later)))
-        return lb_fail(err, LB_E_UNSUPPORTED, "%s has no meaning on %s", key, product);
+    if ((locked || dead) && db == NULL)
+        return lb_fail(err, LB_E_UNSUPPORTED,
+                       "%s has no meaning for a strategy without a database: it has no rows",
+                       locked ? "locked-ahead" : "dead-rows");
+    if (locked && db->lock_rows == NULL)
+        return lb_fail(err, LB_E_UNSUPPORTED,
+                       "locked-ahead has no meaning on %s: who writes locks the whole database, "
+                       "never some rows of it",
+                       db->product);
+    if (dead && !db->purges_later)
+        return lb_fail(err, LB_E_UNSUPPORTED,
+                       "dead-rows has no meaning on %s: what an old snapshot sees is kept apart "
+                       "from the table, where no claim meets it",
+                       db->product);
     return 0;
 }
 

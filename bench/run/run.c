@@ -87,7 +87,8 @@ static void stay(struct lb_active_run *run, const char *name, uint64_t until_ns,
     struct lb_crew *crew = run->crew;
     enum lb_phase phase = lb_crew_phase(crew);
     while (lb_now_ns() < until_ns && lb_crew_phase(crew) == phase && !lb_run_interrupted(run)) {
-        if ((until_drained && (atomic_load(&crew->drained) || atomic_load(&crew->only_ahead))) ||
+        bool only_ahead = atomic_load(&crew->only_ahead) && atomic_load(&crew->ahead_is_locked);
+        if ((until_drained && (atomic_load(&crew->drained) || only_ahead)) ||
             (phase == LB_PHASE_MEASURE && lb_faults_done(run)))
             break;
         if (tick(run, &crew->n_ended, run->n_started, until_ns))
@@ -171,8 +172,6 @@ static void execute(struct lb_active_run *run)
     lb_run_sample(run);
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
-    lb_backlog_free(run);
-    atomic_store(&crew->only_ahead, false);
     struct lb_outcome *outcome = run->outcome;
     struct timeval user, system;
     timersub(&usage.ru_utime, &run->usage_before.ru_utime, &user);
@@ -185,7 +184,10 @@ static void execute(struct lb_active_run *run)
     outcome->n_switches_involuntary = (uint64_t)(usage.ru_nivcsw - run->usage_before.ru_nivcsw);
     if (scenario->shape == LB_QUEUE && !atomic_load(&crew->drained) && !lb_run_interrupted(run) &&
         lb_crew_phase(crew) == LB_PHASE_MEASURE) {
+        /* A claim that is under way may be granted what was locked: it must see the phase by then.
+         */
         lb_crew_raise(crew, LB_PHASE_DRAIN);
+        lb_backlog_free(run);
         stay(run, "draining", lb_now_ns() + DRAIN_NS, lb_now_ns(), true);
     }
     stop_workers(run);
