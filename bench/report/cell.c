@@ -162,6 +162,9 @@ enum lb_standing lb_cell_standing(const struct lb_cell *cell)
         if (cell->runs[i]->state != LB_RUN_COMPLETE)
             standing = LB_STANDS_INCONCLUSIVE;
     }
+    char missed[2];
+    if (standing == LB_STANDS_HELD && lb_cell_missed(cell, missed, sizeof missed)[0] != '\0')
+        return LB_STANDS_MISSED;
     return standing == LB_STANDS_HELD && !is_tested ? LB_STANDS_UNTESTED : standing;
 }
 
@@ -171,7 +174,7 @@ const char *lb_standing_name(enum lb_standing standing)
         [LB_STANDS_HELD] = "held",           [LB_STANDS_VIOLATED] = "violated",
         [LB_STANDS_SKIPPED] = "skipped",     [LB_STANDS_INCONCLUSIVE] = "inconclusive",
         [LB_STANDS_FAILED] = "error",        [LB_STANDS_NOT_RUN] = "not run",
-        [LB_STANDS_UNTESTED] = "not tested",
+        [LB_STANDS_UNTESTED] = "not tested", [LB_STANDS_MISSED] = "not caught",
     };
     return names[standing];
 }
@@ -182,7 +185,7 @@ char *lb_cell_verdict(const struct lb_cell *cell, char *buf, size_t size)
         [LB_STANDS_HELD] = "held",           [LB_STANDS_VIOLATED] = "VIOLATED",
         [LB_STANDS_SKIPPED] = "SKIP",        [LB_STANDS_INCONCLUSIVE] = "inconclusive",
         [LB_STANDS_FAILED] = "error",        [LB_STANDS_NOT_RUN] = "not run",
-        [LB_STANDS_UNTESTED] = "not tested",
+        [LB_STANDS_UNTESTED] = "not tested", [LB_STANDS_MISSED] = "not caught",
     };
     enum lb_standing standing = lb_cell_standing(cell);
     size_t used = (size_t)snprintf(buf, size, "%s", words[standing]);
@@ -368,4 +371,24 @@ enum lb_expectation lb_cell_expectation(const struct lb_cell *cell, enum lb_guar
     default:
         return LB_EXPECT_NOTHING;
     }
+}
+
+char *lb_cell_missed(const struct lb_cell *cell, char *buf, size_t size)
+{
+    size_t used = 0;
+    buf[0] = '\0';
+    for (int g = 0; g < LB_GUARANTEES && used < size; g++) {
+        const struct lb_outcome *run;
+        enum lb_guarantee guarantee = (enum lb_guarantee)g;
+        if (lb_cell_expectation(cell, guarantee) != LB_EXPECT_MISSED)
+            continue;
+        const struct lb_finding *finding = lb_cell_finding(cell, guarantee, &run);
+        used += (size_t)snprintf(
+            buf + used, size - used,
+            "%s%s is known to be broken, but was not caught in %llu tested in %.*s: %s",
+            used > 0 ? "; " : "", lb_guarantee_name(guarantee),
+            (unsigned long long)finding->n_tested, (int)lb_scenario_base(cell->scenario.name),
+            cell->scenario.name, lb_cell_why_broken(cell, guarantee));
+    }
+    return buf;
 }

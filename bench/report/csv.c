@@ -110,7 +110,7 @@ static void row(FILE *out, const struct lb_ranking *ranking, const struct lb_cel
 {
     struct lb_cell one = *cell;
     struct lb_summary summary;
-    char text[300], *violated;
+    char text[300], missed[1000], *violated;
     if (cell->n_runs > 0) {
         one.runs = cell->runs + run;
         one.n_runs = 1;
@@ -128,9 +128,10 @@ static void row(FILE *out, const struct lb_ranking *ranking, const struct lb_cel
     field(out, is_violated ? "violated" : text, false);
     field(out, is_violated ? violated : "", false);
     field(out,
-          cell->state == LB_CELL_FAILED ? cell->error.message
-          : one.n_runs > 0              ? one.runs[0]->reason
-                                        : cell->reason,
+          cell->state == LB_CELL_FAILED    ? cell->error.message
+          : one.n_runs == 0                ? cell->reason
+          : one.runs[0]->reason[0] != '\0' ? one.runs[0]->reason
+                                           : lb_cell_missed(&one, missed, sizeof missed),
           false);
     bool has_proof = one.n_runs > 0 && one.runs[0]->proof.name[0] != '\0';
     field(out, has_proof ? one.runs[0]->proof.name : "", false);

@@ -421,7 +421,10 @@ static json_t *cell_json(const struct lb_report *report, const struct lb_cell *c
     put(&object, "after_setup",
         cell->after_setup != NULL ? json_string(cell->after_setup) : json_null());
     put_text(&object, "verdict", lb_standing_name(lb_cell_standing(cell)));
-    const char *reason = cell->state == LB_CELL_FAILED ? cell->error.message : cell->reason;
+    char missed[1000];
+    const char *reason = cell->state == LB_CELL_FAILED ? cell->error.message
+                         : cell->reason[0] != '\0'     ? cell->reason
+                                                   : lb_cell_missed(cell, missed, sizeof missed);
     put(&object, "reason", reason[0] != '\0' ? json_string(reason) : json_null());
     if (cell->n_runs > 0) {
         put(&object, "summary", summary_json(cell));

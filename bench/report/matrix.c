@@ -106,9 +106,9 @@ const struct lb_cell *lb_matrix_next(const struct lb_matrix *matrix, size_t row,
 enum lb_standing lb_matrix_standing(const struct lb_matrix *matrix, size_t row, size_t column)
 {
     static const int weight[] = {
-        [LB_STANDS_VIOLATED] = 0, [LB_STANDS_FAILED] = 1, [LB_STANDS_INCONCLUSIVE] = 2,
-        [LB_STANDS_NOT_RUN] = 3,  [LB_STANDS_HELD] = 4,   [LB_STANDS_UNTESTED] = 5,
-        [LB_STANDS_SKIPPED] = 6,
+        [LB_STANDS_VIOLATED] = 0, [LB_STANDS_FAILED] = 1,  [LB_STANDS_INCONCLUSIVE] = 2,
+        [LB_STANDS_NOT_RUN] = 3,  [LB_STANDS_MISSED] = 4,  [LB_STANDS_HELD] = 5,
+        [LB_STANDS_UNTESTED] = 6, [LB_STANDS_SKIPPED] = 7,
     };
     const struct lb_cell *cell = lb_matrix_next(matrix, row, column, NULL);
     enum lb_standing worst = LB_STANDS_SKIPPED;
@@ -130,13 +130,17 @@ const struct lb_finding *lb_matrix_finding(const struct lb_matrix *matrix, size_
         [LB_V_VIOLATED] = 0, [LB_V_HELD] = 1, [LB_V_NOT_TESTED] = 2, [LB_V_NOT_CLAIMED] = 3};
     const struct lb_finding *worst = NULL;
     const struct lb_cell *cell = NULL;
+    bool is_missed = false; /* of what held, where a break should have shown comes first */
     while ((cell = lb_matrix_next(matrix, row, column, cell)) != NULL) {
         const struct lb_outcome *run;
         const struct lb_finding *finding = lb_cell_finding(cell, guarantee, &run);
+        bool misses = lb_cell_expectation(cell, guarantee) == LB_EXPECT_MISSED;
         if (finding == NULL ||
-            (worst != NULL && weight[finding->verdict] >= weight[worst->verdict]))
+            (worst != NULL && weight[finding->verdict] >= weight[worst->verdict] &&
+             !(misses && !is_missed && worst->verdict == LB_V_HELD)))
             continue;
         worst = finding;
+        is_missed = misses;
         *ret_cell = cell;
     }
     return worst;

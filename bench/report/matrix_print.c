@@ -72,7 +72,7 @@ static void release_notes(struct notes *notes)
 }
 
 /* What is to be said of a guarantee in this entry, "" if nothing: a witness, or that a known break
- * did not show. */
+ * did not show, where it must or where another level may have mended it. */
 static void describe(const struct lb_finding *finding, const struct lb_cell *cell,
                      enum lb_guarantee guarantee, char *buf, size_t size)
 {
@@ -81,8 +81,11 @@ static void describe(const struct lb_finding *finding, const struct lb_cell *cel
     int base = (int)lb_scenario_base(cell->scenario.name);
     buf[0] = '\0';
     if (expectation == LB_EXPECT_MISSED)
-        snprintf(buf, size, "%s: **known to be broken, but not caught** in %.*s: %s.", name, base,
-                 cell->scenario.name, why);
+        snprintf(buf, size,
+                 "%s: **known to be broken, but not caught** in %llu tested in %.*s: %s.", name,
+                 (unsigned long long)finding->n_tested, base, cell->scenario.name, why);
+    else if (expectation == LB_EXPECT_KEPT && why[0] != '\0')
+        snprintf(buf, size, "%s: known to be broken elsewhere (%s), and not seen here.", name, why);
     if (finding->verdict != LB_V_VIOLATED)
         return;
     snprintf(buf, size, "%s violated %llu times in %llu, in %.*s: %s%s%s%s", name,
@@ -102,7 +105,7 @@ static void print_entry(FILE *out, const struct lb_matrix *matrix, size_t row, s
     const struct lb_cell *cell;
     char text[1600], what[1300], engine[120], level[80];
     bool is_known = true;
-    size_t numbers[LB_GUARANTEES + 1], n = 0;
+    size_t numbers[LB_GUARANTEES + 2], n = 0, missed[LB_GUARANTEES], n_missed = 0;
     engine_title(at, engine, sizeof engine);
     level_title(at, level, sizeof level);
     for (int g = 0; g < LB_GUARANTEES; g++) {
@@ -116,20 +119,26 @@ static void print_entry(FILE *out, const struct lb_matrix *matrix, size_t row, s
             continue;
         snprintf(text, sizeof text, "`%s`, %s%s%s: %s", matrix->rows[row]->name, engine,
                  level[0] != '\0' ? ", " : "", level, what);
-        numbers[n++] = note(notes, text);
+        if (lb_cell_expectation(cell, (enum lb_guarantee)g) == LB_EXPECT_MISSED)
+            missed[n_missed++] = note(notes, text);
+        else
+            numbers[n++] = note(notes, text);
     }
+    bool is_proof_told = false;
     for (cell = NULL; (cell = lb_matrix_next(matrix, row, column, cell)) != NULL;) {
         const struct lb_outcome *run;
         enum lb_expectation expectation = lb_cell_proof(cell, &run);
-        if (expectation != LB_EXPECT_CAUGHT && expectation != LB_EXPECT_BROKEN)
+        if (is_proof_told || (expectation != LB_EXPECT_CAUGHT && expectation != LB_EXPECT_BROKEN))
             continue;
+        is_proof_told = true;
         is_known &= expectation == LB_EXPECT_CAUGHT;
         snprintf(text, sizeof text, "`%s`, %s%s%s, %.*s: %s: %s", matrix->rows[row]->name, engine,
                  level[0] != '\0' ? ", " : "", level, (int)lb_scenario_base(cell->scenario.name),
                  cell->scenario.name, run->proof.name, run->proof.text);
-        numbers[LB_GUARANTEES] = note(notes, text);
+        numbers[n++] = note(notes, text);
     }
-    if (standing != LB_STANDS_HELD && standing != LB_STANDS_VIOLATED) {
+    if (standing != LB_STANDS_HELD && standing != LB_STANDS_VIOLATED &&
+        standing != LB_STANDS_MISSED) {
         cell = lb_matrix_next(matrix, row, column, NULL);
         snprintf(text, sizeof text, "%s: %s.", lb_standing_name(standing),
                  cell != NULL ? lb_cell_reason(cell) : "not asked");
@@ -141,6 +150,10 @@ static void print_entry(FILE *out, const struct lb_matrix *matrix, size_t row, s
           out);
     for (size_t i = 0; i < n; i++)
         fprintf(out, " [%zu]", numbers[i]);
+    if (n_missed > 0 && standing != LB_STANDS_MISSED)
+        fputs(", not caught", out);
+    for (size_t i = 0; i < n_missed; i++)
+        fprintf(out, " [%zu]", missed[i]);
 }
 
 /* One table: the rows of a shape that have, or need not have, a database. */
@@ -231,14 +244,15 @@ static void markdown_end(struct lb_sink_state *state)
     state->rc = lb_matrix_make(report, &matrix, state->err);
     bool complete = state->rc == 0;
     if (complete)
-        fprintf(state->out,
-                "# Verdicts by strategy, engine and isolation level\n\n"
-                "    %s\n\nlockbench %s, seed %llu, %s%s. **held**: every guarantee that was "
-                "tested; **violated**: a break that is\nknown, with its witness below the table; "
-                "**VIOLATED**: one that is not known.\n",
-                report->invocation, LB_VERSION, (unsigned long long)report->seed,
-                utc(report, time_text, sizeof time_text),
-                report->interrupted ? ", interrupted" : "");
+        fprintf(
+            state->out,
+            "# Verdicts by strategy, engine and isolation level\n\n"
+            "    %s\n\nlockbench %s, seed %llu, %s%s. **held**: every guarantee that was "
+            "tested; **violated**: a break that is\nknown, with its witness below the table; "
+            "**VIOLATED**: one that is not known; **not caught**: a break that is known,\nand must "
+            "show here, did not.\n",
+            report->invocation, LB_VERSION, (unsigned long long)report->seed,
+            utc(report, time_text, sizeof time_text), report->interrupted ? ", interrupted" : "");
     for (size_t i = 0; i < sizeof groups / sizeof groups[0] && complete; i++)
         complete = print_group(state->out, &matrix, &groups[i]);
     lb_matrix_release(&matrix);
@@ -283,10 +297,22 @@ static json_t *finding_json(const struct lb_finding *finding, const struct lb_ce
         finding->verdict == LB_V_NOT_TESTED ? text_json(finding->reason) : json_null());
 }
 
+/* What the first cell of an entry says that did not catch a known break; text has LB_MISSED. */
+enum { LB_MISSED = 1000 };
+static const char *missed_in(const struct lb_matrix *matrix, size_t row, size_t column, char *text)
+{
+    const struct lb_cell *cell = NULL;
+    text[0] = '\0';
+    while (text[0] == '\0' && (cell = lb_matrix_next(matrix, row, column, cell)) != NULL)
+        lb_cell_missed(cell, text, LB_MISSED);
+    return text;
+}
+
 static json_t *entry_json(const struct lb_matrix *matrix, size_t row, size_t column)
 {
     const struct lb_cell *cell = NULL;
     json_t *guarantees = json_object(), *scenarios = json_array(), *reason = json_null();
+    char text[LB_MISSED];
     enum lb_standing standing = lb_matrix_standing(matrix, row, column);
     for (int g = 0; g < LB_GUARANTEES; g++) {
         const struct lb_finding *finding =
@@ -300,7 +326,9 @@ static json_t *entry_json(const struct lb_matrix *matrix, size_t row, size_t col
         json_array_append_new(scenarios, json_string(cell->scenario.name));
     if (standing != LB_STANDS_HELD && standing != LB_STANDS_VIOLATED) {
         cell = lb_matrix_next(matrix, row, column, NULL);
-        reason = text_json(cell != NULL ? lb_cell_reason(cell) : "not asked");
+        reason = text_json(standing == LB_STANDS_MISSED ? missed_in(matrix, row, column, text)
+                           : cell != NULL               ? lb_cell_reason(cell)
+                                                        : "not asked");
     }
     return json_pack("{s:I, s:s, s:o, s:o, s:o}", "column", (json_int_t)column, "verdict",
                      lb_standing_name(standing), "reason", reason, "scenarios", scenarios,

@@ -93,6 +93,7 @@ void lb_cell_summarise(const struct lb_cell *cell, struct lb_summary *ret_summar
 enum lb_standing {
     LB_STANDS_HELD,
     LB_STANDS_VIOLATED,
+    LB_STANDS_MISSED,       /* a break that is known to show here did not; nothing else either */
     LB_STANDS_UNTESTED,     /* nothing that is claimed was judged: no history, for one */
     LB_STANDS_INCONCLUSIVE, /* the history ends early, or the measurement does not hold */
     LB_STANDS_SKIPPED,
@@ -101,8 +102,8 @@ enum lb_standing {
 };
 enum lb_standing lb_cell_standing(const struct lb_cell *cell);
 const char *lb_standing_name(enum lb_standing standing); /* "held", "violated", "not tested" */
-/* "held", "VIOLATED exclusive fifo", "not tested", "inconclusive", "SKIP", "error", "not run", and
- * in how many of several runs. Returns buf. */
+/* "held", "VIOLATED exclusive fifo", "not caught", "not tested", "inconclusive", "SKIP", "error",
+ * "not run", and in how many of several runs. Returns buf. */
 char *lb_cell_verdict(const struct lb_cell *cell, char *buf, size_t size);
 
 /* The finding that stands for all runs of the cell: violated before held before not tested. NULL
@@ -126,6 +127,9 @@ const char *lb_expectation_meaning(enum lb_expectation expectation);
 /* The same of what the scenario proves itself (see struct lb_proof); *ret_run is the run that it
  * comes from, NULL if there is nothing to prove. */
 enum lb_expectation lb_cell_proof(const struct lb_cell *cell, const struct lb_outcome **ret_run);
+/* Of the guarantees whose known break was not caught in this cell: which, why it is broken, and how
+ * often it was tested. Returns buf; "" if there is none. */
+char *lb_cell_missed(const struct lb_cell *cell, char *buf, size_t size);
 /* Why it is known to be broken, as the strategy says; "" if it is not known to be. */
 const char *lb_cell_why_broken(const struct lb_cell *cell, enum lb_guarantee guarantee);
 

@@ -209,6 +209,7 @@ static enum lb_ink verdict_ink(const struct lb_cell *cell)
     case LB_STANDS_VIOLATED:
     case LB_STANDS_FAILED:
         return LB_INK_BAD;
+    case LB_STANDS_MISSED:
     case LB_STANDS_UNTESTED:
     case LB_STANDS_INCONCLUSIVE:
         return LB_INK_WARN;
@@ -391,6 +392,11 @@ static void print_notes(const struct lb_sink_state *state, const struct lb_cell 
     if (what != NULL) {
         print_label(state, cell, what, ink);
         lb_print_wrapped(state->out, why[0] != '\0' ? why : "interrupted", 2, state->width);
+    }
+    char missed[1000];
+    if (cell->n_runs > 0 && lb_cell_missed(cell, missed, sizeof missed)[0] != '\0') {
+        print_label(state, cell, "not caught", LB_INK_WARN);
+        lb_print_wrapped(state->out, missed, 2, state->width);
     }
     for (size_t i = 0; i < cell->n_runs; i++) {
         const struct lb_outcome *run = cell->runs[i];

@@ -20,8 +20,10 @@ struct fixture {
 
 static struct lb_cell *add_cell(struct fixture *f, const char *name, const char *engine)
 {
+    static const struct lb_strategy strategy = {.name = "s", .shape = LB_LOCK};
     struct lb_cell *cell = &f->cells[f->report.n_cells++];
     f->report.cells = f->cells;
+    cell->strategy = &strategy;
     snprintf(cell->name, sizeof cell->name, "%s", name);
     snprintf(cell->engine, sizeof cell->engine, "%s", engine);
     lb_scenario_init(&cell->scenario);
@@ -149,7 +151,6 @@ static void a_reference_of_nothing_is_json(void **state)
     (void)state;
     struct fixture f = {0};
     struct lb_cell *still = add_cell(&f, "still", "sqlite"), *bad = add_cell(&f, "bad", "sqlite");
-    static const struct lb_strategy strategy = {.name = "s", .shape = LB_LOCK};
     for (int i = 0; i < RUNS; i++) {
         add_run(still, 0);
         add_run(bad, 100)->judgement.findings[LB_G_EXCLUSIVE].verdict = LB_V_VIOLATED;
@@ -157,7 +158,6 @@ static void a_reference_of_nothing_is_json(void **state)
     struct lb_ranking r = ranking_of(&f);
     assert_ptr_equal(r.rows[0].reference, still);
     assert_true(r.rows[0].comparison.ratio.interval.low > 1e300);
-    still->strategy = bad->strategy = &strategy;
     still->strategy_path = bad->strategy_path = "s";
     still->scenario_path = bad->scenario_path = "mutex-hot";
     char *text = NULL;
