@@ -6,8 +6,8 @@
  * an hour: 2^42 ns); larger values are counted as overflow, and in count, sum, and max, which are
  * exact.
  *
- * One per worker and operation: recording takes no lock. Merged by adding buckets; percentiles are
- * never averaged.
+ * One per operation and worker, or thread of workers: recording takes no lock. Merged by adding
+ * buckets; percentiles are never averaged.
  */
 #ifndef LB_HISTOGRAM_H
 #define LB_HISTOGRAM_H

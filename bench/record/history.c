@@ -334,6 +334,13 @@ static int put_tail_away(struct lb_log *log)
     return 0;
 }
 
+void lb_log_start(struct lb_log *log)
+{
+    enum { SOON_BYTES = 1 << 16 }; /* what follows is touched when it is needed */
+    if (log->mapping == NULL && lb_log_grow(log) == 0)
+        madvise(log->mapping->tail, SOON_BYTES, MADV_POPULATE_WRITE);
+}
+
 int lb_log_grow(struct lb_log *log)
 {
     int code = log->mapping == NULL ? make_tail(log) : put_tail_away(log);

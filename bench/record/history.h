@@ -121,6 +121,9 @@ struct lb_log {
 };
 
 void lb_log_init(struct lb_log *log, struct lb_history *history, uint32_t number);
+/* Makes room for the first events; else the first append does, in whose time it falls. Failures are
+ * those of the next append. */
+void lb_log_start(struct lb_log *log);
 /* Private to lb_log_append: room for more. 0 or an error, which is log->failed and, with its
  * message, lb_history_failure. */
 int lb_log_grow(struct lb_log *log);

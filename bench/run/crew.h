@@ -98,6 +98,7 @@ struct lb_worker {
     struct lb_log log;
     struct lb_random random;
     struct lb_counts counts[LB_MEASURES];
+    bool owns_histograms; /* or another worker of its thread does */
     struct lb_histogram *service[LB_MEASURES];
     struct lb_histogram *response[LB_MEASURES]; /* open loop */
     struct lb_histogram *pacing;                /* open loop: how late it woke */

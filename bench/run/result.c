@@ -170,7 +170,10 @@ static void merge(struct lb_active_run *run)
             sum->attempts += one->attempts;
             for (int a = 0; a < LB_ANSWERS; a++)
                 sum->answers[a] += one->answers[a];
-            if (one->succeeded > 0) /* do not touch pages that nobody wrote */
+            if (!worker->owns_histograms)
+                continue;
+            /* Do not touch pages that nobody wrote. */
+            if (one->succeeded > 0 || run->crew->n_carriers > 0)
                 lb_histogram_add(outcome->service[m], worker->service[m]);
             if (outcome->response[m] != NULL && worker->response[m] != NULL)
                 lb_histogram_add(outcome->response[m], worker->response[m]);
@@ -179,7 +182,7 @@ static void merge(struct lb_active_run *run)
         outcome->n_items += worker->n_items;
         busy_ns += (double)worker->busy_ns;
         edge_ns += (double)worker->edge_ns;
-        if (outcome->pacing != NULL)
+        if (outcome->pacing != NULL && worker->owns_histograms)
             lb_histogram_add(outcome->pacing, worker->pacing);
         outcome->n_lost += worker->n_lost;
         outcome->n_statements += worker->n_statements;

@@ -32,7 +32,7 @@ struct lb_active_run {
     struct lb_strategy_plan plan;
     bool is_set_up;
     struct lb_shared_run *shared;
-    struct lb_histogram *histograms; /* shared: LB_MEASURES per worker */
+    struct lb_histogram *histograms; /* shared: some per worker or thread */
     struct lb_process *processes;    /* forked ones; NULL: threads of this process */
     uint32_t n_processes;            /* entries of processes, the dead included */
     bool control_closed;

@@ -300,7 +300,9 @@ int lb_run_set_up(struct lb_active_run *run, struct lb_error *err)
     return lb_backlog_put(run, err);
 }
 
-static void init_worker(struct lb_active_run *run, uint32_t number)
+/* Workers that share a thread share its histograms: one thread writes them, and 128 workers of
+ * their own would not stay in its cache. */
+static void init_worker(struct lb_active_run *run, uint32_t number, uint32_t n_carriers)
 {
     struct lb_worker *worker = &run->workers[number];
     const struct lb_scenario *scenario = run->request->scenario;
@@ -327,7 +329,9 @@ static void init_worker(struct lb_active_run *run, uint32_t number)
                              .counts = worker->counts,
                              .lender = run->crew->pool != NULL ? &lb_pool_lender : NULL,
                              .lender_arg = worker};
-    struct lb_histogram *histograms = &run->histograms[(size_t)number * HISTOGRAMS];
+    uint32_t owner = n_carriers > 0 ? number % n_carriers : number;
+    worker->owns_histograms = owner == number;
+    struct lb_histogram *histograms = &run->histograms[(size_t)owner * HISTOGRAMS];
     static const enum lb_measure responses[] = {LB_M_ACQUIRE, LB_M_PUT, LB_M_CYCLE};
     for (uint32_t m = 0; m < LB_MEASURES; m++)
         worker->service[m] = &histograms[m];
@@ -345,12 +349,13 @@ int lb_run_start_workers(struct lb_active_run *run, struct lb_error *err)
                  : 0;
     if (rc != 0)
         return rc;
+    uint32_t n_carriers = 0;
+    if (scenario->processes == 0)
+        rc = lb_carriers_wanted(run, &n_carriers, err);
     for (uint32_t i = 0; i < run->n_slots; i++)
-        init_worker(run, i);
+        init_worker(run, i, n_carriers);
     if (scenario->processes > 0)
         return lb_processes_start(run, err);
-    uint32_t n_carriers = 0;
-    rc = lb_carriers_wanted(run, &n_carriers, err);
     if (rc == 0 && n_carriers > 0)
         rc = lb_carriers_start(run, n_carriers, err);
     run->outcome->n_threads = n_carriers > 0 ? n_carriers : run->n_workers;

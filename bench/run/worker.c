@@ -227,6 +227,8 @@ static int prepare(struct lb_worker *worker, struct lb_error *err)
         memset(worker->payload, 'x', scenario->payload_bytes);
         worker->payload[scenario->payload_bytes] = '\0';
     }
+    if (worker->op.log != NULL)
+        lb_log_start(worker->op.log);
     name_actor(worker);
     set_pause(worker);
     if (crew->pool != NULL)
