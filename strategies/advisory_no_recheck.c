@@ -5,6 +5,8 @@
  */
 #include "strategy.h"
 
+static const char *const walk_choices[] = {"statement", "cursor", NULL};
+
 const struct lb_strategy lb_strategy_advisory_no_recheck = {
     .name = "advisory-no-recheck",
     .summary = "control: an advisory walk that believes its snapshot",
@@ -22,5 +24,14 @@ const struct lb_strategy lb_strategy_advisory_no_recheck = {
             {0},
         },
     .twin = "advisory-claim",
+    .options =
+        (const struct lb_option[]){
+            {.name = "walk",
+             .default_value = "statement",
+             .choices = walk_choices,
+             .help = "the walk as one statement, or as a cursor: snapshot and locks are then steps "
+                     "of their own, which explore can part"},
+            {0},
+        },
     .flow = &lb_ordinary_flow,
 };

@@ -192,6 +192,10 @@ static const char *const harmless[] = {"and",
 static const char *const strong[] = {"lock",   "truncate", "alter",   "create", "drop",
                                      "vacuum", "cluster",  "reindex", NULL};
 
+/* What other statements begin with does not say what they touch: EXECUTE, FETCH, CALL, DO. */
+static const char *const known[] = {"select", "with",  "values",  "insert",  "update",
+                                    "delete", "merge", "replace", "declare", NULL};
+
 static const char *const writing[] = {"insert",  "update", "delete", "merge",
                                       "replace", "share",  NULL};
 
@@ -214,7 +218,7 @@ enum lb_statement_kind lb_footprint_of_sql(const struct lb_tables *tables, const
         if (first && !is(&word, "select") && !is(&word, "with") && !is(&word, "values"))
             writes = true;
         writes = writes || is_one_of(&word, writing);
-        unknown = unknown || (first && is(&word, "unlock"));
+        unknown = unknown || (first && !is_one_of(&word, known) && !is_one_of(&word, strong));
         /* LOCK IN SHARE MODE is taken for LOCK TABLE: one more thing that does not commute. */
         is_strong = is_strong || (is_one_of(&word, strong) && (first || is(&word, "lock")));
         if (!word.is_call || is_table || isdigit((unsigned char)word.text[0]))

@@ -18,7 +18,7 @@ INSERT INTO item (id, class, payload)
 SELECT i, :class, :payload FROM generate_series(:id::bigint, :id + :n - 1) AS i;
 
 -- What the walk read is believed: an item that was completed, and unlocked, since is run again.
--- name: claim session=keep
+-- name: claim when walk=statement session=keep
 -- require: row
 WITH RECURSIVE walk AS (
     SELECT (first).id, pg_try_advisory_lock(:space_no::int, (first).id::int) AS locked
@@ -47,6 +47,20 @@ WHERE walk.locked
 LIMIT 1;
 UPDATE item SET owner = :worker, token = token + 1
 WHERE id = :id
+RETURNING id, payload, token;
+
+-- The same walk a step at a time: its snapshot is the cursor's, and each row is locked when it is
+-- fetched. What stands between the two in time can stand between them in one statement, too.
+-- name: claim when walk=cursor tx=one session=keep
+DECLARE walk NO SCROLL CURSOR FOR
+SELECT id
+FROM item
+WHERE class = :class AND status = 0 AND owner IS DISTINCT FROM :worker
+  AND pg_try_advisory_lock(:space_no::int, id::int);
+-- require: row
+FETCH walk;
+UPDATE item SET owner = :worker, token = token + 1
+WHERE CURRENT OF walk
 RETURNING id, payload, token;
 
 -- name: complete

@@ -499,8 +499,12 @@ static void statements_touch_the_tables_they_name(void **state)
     assert_int_equal(lb_footprint_of_sql(&tables, "SELECT nextval('s')", &touched), LB_WRITE);
     assert_int_equal(touched.writes, LB_BIT_SEQUENCES);
     assert_int_equal(touched.commits, LB_BIT_SEQUENCES);
-    static const char *const unclear[] = {"SELECT setval('s', 1)", "SELECT last_value FROM s",
+    static const char *const unclear[] = {"SELECT setval('s', 1)",
+                                          "SELECT last_value FROM s",
                                           "SELECT count(*) FROM pg_locks",
+                                          "FETCH walk",
+                                          "EXECUTE something",
+                                          "UNLOCK TABLES",
                                           "SELECT mine(id) FROM job"};
     for (size_t i = 0; i < sizeof unclear / sizeof unclear[0]; i++) {
         assert_int_equal(lb_footprint_of_sql(&tables, unclear[i], &touched), LB_WRITE);
