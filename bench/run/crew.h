@@ -57,6 +57,7 @@ struct lb_crew {
     atomic_int error_state; /* 0: none; 1: being written; 2: error can be read */
     struct lb_error error;  /* the first error of a worker */
 
+    _Atomic uint32_t n_arrived;        /* by two: who is about to take a number */
     _Atomic uint32_t n_asking, n_late; /* overruns: acquires, and late releases, under way */
 
     /* Queues. */

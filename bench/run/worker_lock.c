@@ -225,10 +225,30 @@ static void place_skewed(struct lb_worker *worker, const struct lb_request *requ
         worker->op.continued = false;
 }
 
+/* Numbers that commit in another order than they were drawn are seen when two are drawn at once,
+ * which a pause before the COMMIT is there for: two workers set out together, or one goes alone
+ * after a time.
+ */
+static void place_pair(struct lb_worker *worker)
+{
+    enum { LOOK_NS = 200000, PATIENCE = 10 };
+    struct lb_crew *crew = worker->crew;
+    const struct lb_scenario *scenario = crew->scenario;
+    if (scenario->tx_pause_ns == 0 || crew->open_loop || !lb_strategy_has(crew->plan, LB_S_ENQUEUE))
+        return;
+    uint32_t place = atomic_fetch_add(&crew->n_arrived, 1);
+    uint64_t give_up_ns = lb_now_ns() + PATIENCE * scenario->tx_pause_ns;
+    while (place % 2 == 0 && atomic_load(&crew->n_arrived) == place + 1 &&
+           lb_now_ns() < give_up_ns && lb_crew_wait(crew, lb_now_ns() + LOOK_NS, LB_PHASE_STOP))
+        ;
+    worker->op.continued = false;
+}
+
 static void cycle(struct lb_worker *worker, struct lb_request *request, struct lb_grant *grant)
 {
     choose(worker, request);
     place_skewed(worker, request);
+    place_pair(worker);
     if (!worker->crew->open_loop)
         worker->op.measured = lb_crew_phase(worker->crew) == LB_PHASE_MEASURE;
     uint64_t start_ns = worker->op.continued ? worker->op.end_ns : lb_now_ns();
