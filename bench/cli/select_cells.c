@@ -1,0 +1,208 @@
+/* The cells that strategies, targets and scenarios make: see select.h. A cell that cannot run is
+ * there too, SKIPPED with its reason. */
+#include "select.h"
+#include "select_private.h"
+
+#include "levels.h"
+#include "nearest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct lb_file *file_for(const struct lb_protocol *protocol, const struct lb_db *db)
+{
+    if (protocol->user_file != NULL)
+        return protocol->user_file;
+    for (size_t e = 0; e < LB_MOST_ENGINES && lb_engines[e] != NULL; e++)
+        if (lb_engines[e] == db)
+            return protocol->files[e];
+    return NULL;
+}
+
+/* The user's settings that this strategy has, or those of a known break ("form=in"). */
+static int add_settings(struct lb_selection *selection, const struct lb_protocol *protocol,
+                        const char *of_break, struct lb_cell *cell, struct lb_error *err)
+{
+    size_t first = selection->n_settings, n_given = selection->n_settings;
+    int rc = 0;
+    for (const char *at = of_break; at != NULL && *at != '\0' && rc == 0;) {
+        size_t n = strcspn(at, " ");
+        rc = lb_select_setting(selection, at, n, err);
+        at += n + strspn(at + n, " ");
+    }
+    if (rc != 0)
+        return rc;
+    if (of_break == NULL)
+        first = 0;
+    cell->settings = calloc(selection->n_settings - first + 1, sizeof *cell->settings);
+    if (cell->settings == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    for (size_t i = first; i < selection->n_settings; i++) {
+        struct lb_nearest unused;
+        lb_nearest_init(&unused, "");
+        if (lb_select_has_option(protocol, selection->settings[i].name, &unused))
+            cell->settings[cell->n_settings++] = selection->settings[i];
+    }
+    selection->n_settings = n_given; /* the texts stay */
+    return 0;
+}
+
+/* Files and option values are checked now, and not after an hour of other cells. */
+static int check_program(const struct lb_cell *cell, struct lb_error *err)
+{
+    struct lb_program *program;
+    if (cell->file == NULL || cell->target == NULL)
+        return 0;
+    int rc = lb_program_new(cell->file, cell->target->db, cell->strategy->options, cell->settings,
+                            cell->n_settings, &program, err);
+    if (rc == 0)
+        lb_program_free(program);
+    return rc;
+}
+
+static int add_cell(struct lb_selection *selection, const struct lb_protocol *protocol,
+                    const struct lb_question *question, const struct lb_place *place,
+                    const char *of_break, struct lb_report *report, struct lb_error *err)
+{
+    const struct lb_strategy *strategy = protocol->strategy;
+    struct lb_cell *grown = lb_select_grow(report->cells, report->n_cells, sizeof *grown, err);
+    if (grown == NULL)
+        return err->code;
+    report->cells = grown;
+    struct lb_cell *cell = &grown[report->n_cells++];
+    cell->strategy = strategy;
+    cell->strategy_path = protocol->path;
+    cell->scenario = question->scenario;
+    cell->scenario_path = question->path;
+    cell->after_setup = strategy->no_database ? NULL : selection->after_setup;
+    cell->after_setup_path = selection->after_setup_path;
+    cell->target = strategy->no_database ? NULL : &place->target;
+    cell->file = strategy->no_database ? NULL : file_for(protocol, place->target.db);
+    snprintf(cell->engine, sizeof cell->engine, "%s",
+             strategy->no_database ? "memory" : place->engine);
+    snprintf(cell->name, sizeof cell->name, of_break != NULL ? "%s[%s]" : "%s", strategy->name,
+             of_break);
+    int rc = add_settings(selection, protocol, of_break, cell, err);
+    if (rc != 0)
+        return rc;
+    rc =
+        lb_run_supported(strategy, cell->file, place->target.db, place->caps, &cell->scenario, err);
+    if (rc == LB_E_UNSUPPORTED) {
+        cell->state = LB_CELL_SKIPPED;
+        snprintf(cell->reason, sizeof cell->reason, "%s", err->message);
+        return 0;
+    }
+    return rc != 0 ? rc : check_program(cell, err);
+}
+
+/* Is this question asked of this strategy, with the options that the user gave? */
+static bool is_asked(const struct lb_question *question, const struct lb_strategy *strategy,
+                     const struct lb_args *args, const struct lb_select_defaults *defaults)
+{
+    if (args->scenarios.n > 0 || strcmp(question->path, lb_select_default(strategy->shape)) == 0)
+        return true;
+    for (const struct lb_break *b = strategy->breaks;
+         defaults->breaks && b != NULL && b->why != NULL; b++)
+        if (b->scenario != NULL && b->options == NULL && strcmp(b->scenario, question->path) == 0)
+            return true;
+    return false;
+}
+
+/* Is the break one that options show, in this scenario? One that names no scenario is shown by the
+ * default one. scenario NULL: in any. */
+static bool shows_with_options(const struct lb_break *known, const struct lb_strategy *strategy,
+                               const char *scenario)
+{
+    const char *shown_by =
+        known->scenario != NULL ? known->scenario : lb_select_default(strategy->shape);
+    return known->options != NULL && (scenario == NULL || strcmp(shown_by, scenario) == 0);
+}
+
+/* The n-th different set of options by which a strategy is known to break in this scenario; NULL:
+ * no more. */
+static const char *break_options(const struct lb_strategy *strategy, const char *scenario, size_t n)
+{
+    const struct lb_break *first = strategy->breaks;
+    for (const struct lb_break *b = first; b != NULL && b->why != NULL; b++) {
+        bool is_new = shows_with_options(b, strategy, scenario);
+        for (const struct lb_break *c = first; c != b && is_new; c++)
+            is_new =
+                !shows_with_options(c, strategy, scenario) || strcmp(c->options, b->options) != 0;
+        if (is_new && n-- == 0)
+            return b->options;
+    }
+    return NULL;
+}
+
+/* One cell, or with --matrix one for each isolation level. */
+static int add_levels(struct lb_selection *selection, const struct lb_args *args,
+                      const struct lb_protocol *protocol, const struct lb_question *question,
+                      const struct lb_place *place, const char *of_break, struct lb_report *report,
+                      struct lb_error *err)
+{
+    const struct lb_strategy *strategy = protocol->strategy;
+    const struct lb_db *db = strategy->no_database ? NULL : place->target.db;
+    int rc = 0;
+    if (!args->matrix)
+        return add_cell(selection, protocol, question, place, of_break, report, err);
+    for (int i = LB_ISO_DEFAULT; i < LB_ISOLATIONS && rc == 0; i++) {
+        enum lb_isolation level = (enum lb_isolation)i;
+        struct lb_question asked;
+        if (!lb_levels_include(db, &question->scenario, level))
+            continue;
+        rc = lb_levels_ask(question, strategy, level, args, &asked, err);
+        if (rc == 0)
+            rc = add_cell(selection, protocol, &asked, place, of_break, report, err);
+        if (rc == 0)
+            lb_levels_fit(db, level, &report->cells[report->n_cells - 1]);
+    }
+    return rc;
+}
+
+/* The cells of one strategy, target and question. */
+static int add_cells(struct lb_selection *selection, const struct lb_args *args,
+                     const struct lb_select_defaults *defaults, const struct lb_protocol *protocol,
+                     const struct lb_question *question, const struct lb_place *place,
+                     struct lb_report *report, struct lb_error *err)
+{
+    const struct lb_strategy *strategy = protocol->strategy;
+    int rc = 0;
+    if (is_asked(question, strategy, args, defaults))
+        rc = add_levels(selection, args, protocol, question, place, NULL, report, err);
+    /* Under faults the options by which a lock breaks are asked too, as lease-update runs at all
+     * with one only. A queue that claims too much has enough to answer for without them. */
+    bool with_options = args->faults == NULL || strategy->shape == LB_LOCK;
+    for (size_t n = 0; defaults->breaks && with_options && args->options.n == 0 && rc == 0; n++) {
+        const char *options =
+            break_options(strategy, args->faults != NULL ? NULL : question->path, n);
+        if (options == NULL)
+            break;
+        rc = add_levels(selection, args, protocol, question, place, options, report, err);
+    }
+    return rc;
+}
+
+int lb_select_cells(struct lb_selection *selection, const struct lb_args *args,
+                    const struct lb_select_defaults *defaults, struct lb_report *report,
+                    struct lb_error *err)
+{
+    int rc = 0;
+    for (size_t q = 0; q < selection->n_questions; q++) {
+        const struct lb_question *question = &selection->questions[q];
+        for (size_t p = 0; p < selection->n_protocols; p++) {
+            const struct lb_protocol *protocol = &selection->protocols[p];
+            const struct lb_strategy *strategy = protocol->strategy;
+            if (question->scenario.shape != strategy->shape)
+                continue;
+            size_t n_places = strategy->no_database ? 1 : selection->n_places;
+            for (size_t i = 0; i < n_places && rc == 0; i++)
+                rc = add_cells(selection, args, defaults, protocol, question, &selection->places[i],
+                               report, err);
+            if (rc != 0)
+                return rc;
+        }
+    }
+    if (report->n_cells == 0)
+        return lb_fail(err, LB_E_USAGE, "nothing to run: no strategy fits the scenarios given");
+    return 0;
+}

@@ -1,0 +1,21 @@
+/* What select.c and select_cells.c have in common. */
+#ifndef LB_SELECT_PRIVATE_H
+#define LB_SELECT_PRIVATE_H
+
+#include "select.h"
+
+#include "nearest.h"
+
+/* Room for one more, zeroed; arrays here are short and grow one by one. NULL: out of memory, array
+ * stays as it is. */
+void *lb_select_grow(void *array, size_t n, size_t size, struct lb_error *err);
+/* Adds "name=value", the first length bytes of text. 0, LB_E_USAGE or LB_E_MEMORY. */
+int lb_select_setting(struct lb_selection *selection, const char *text, size_t length,
+                      struct lb_error *err);
+/* Does the strategy, or one of its files, have this option? Offers nearest those that it has. */
+bool lb_select_has_option(const struct lb_protocol *protocol, const char *name,
+                          struct lb_nearest *nearest);
+/* The scenario that a shape meets where none is named. */
+const char *lb_select_default(enum lb_shape shape);
+
+#endif

@@ -1,0 +1,176 @@
+/* Which scenarios can be run: see scenario.h. Each key by itself was checked when it was set; this
+ * is what they say together. A key that has no meaning for the scenario's shape must keep its
+ * default.
+ */
+#include "scenario.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int lb_scenario_capacities(const struct lb_scenario *scenario, uint32_t **ret_capacity,
+                           struct lb_error *err)
+{
+    size_t n = (size_t)scenario->resources, n_given = 0;
+    uint32_t given[LB_MAX_CAPACITIES];
+    const char *at = scenario->capacity;
+    for (;;) {
+        char *end;
+        while (*at == ' ')
+            at++;
+        errno = 0;
+        unsigned long value = strtoul(at, &end, 10);
+        if (!isdigit((unsigned char)*at) || errno != 0 || value < 1 || value > 1000000)
+            return lb_fail(err, LB_E_USAGE,
+                           "capacity: '%s' is not a number from 1, or one per resource",
+                           scenario->capacity);
+        if (n_given == LB_MAX_CAPACITIES)
+            return lb_fail(err, LB_E_USAGE, "capacity: more than %d numbers", LB_MAX_CAPACITIES);
+        given[n_given++] = (uint32_t)value;
+        at = end + strspn(end, " ");
+        if (*at == '\0')
+            break;
+        if (*at++ != ',')
+            return lb_fail(err, LB_E_USAGE, "capacity: '%s' needs commas between its numbers",
+                           scenario->capacity);
+    }
+    if (n_given != 1 && n_given != n)
+        return lb_fail(err, LB_E_USAGE,
+                       "capacity: %zu numbers for %zu resources; give one number, or one for each",
+                       n_given, n);
+    uint32_t *capacity = malloc((n == 0 ? 1 : n) * sizeof *capacity);
+    if (capacity == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    for (size_t i = 0; i < n; i++)
+        capacity[i] = given[n_given == 1 ? 0 : i];
+    *ret_capacity = capacity;
+    return 0;
+}
+
+/* Keys of the other shape keep their defaults. */
+static int validate_shape(const struct lb_scenario *scenario, struct lb_error *err)
+{
+    struct lb_scenario defaults;
+    lb_scenario_init(&defaults);
+    for (const struct lb_key *key = lb_scenario_keys; key->name != NULL; key++) {
+        char value[300], default_value[300];
+        if (lb_key_applies(key, scenario->shape))
+            continue;
+        lb_scenario_get(scenario, key, value, sizeof value);
+        lb_scenario_get(&defaults, key, default_value, sizeof default_value);
+        if (strcmp(value, default_value) != 0)
+            return lb_fail(err, LB_E_USAGE, "%s has no meaning for a %s scenario", key->name,
+                           lb_shape_name(scenario->shape));
+    }
+    return 0;
+}
+
+/* Sessions go from worker to worker: nothing may need one of a certain worker. */
+static int validate_pool(const struct lb_scenario *s, struct lb_error *err)
+{
+    bool is_of_world = s->fault == LB_FAULT_NONE || s->fault == LB_FAULT_BLOCKER ||
+                       s->fault == LB_FAULT_SNAPSHOT || s->fault == LB_FAULT_RESTART;
+    if (s->pool == 0)
+        return 0;
+    if (s->pool > s->workers + s->producers)
+        return lb_fail(err, LB_E_USAGE, "pool: at most one session per worker");
+    if (s->processes > 0)
+        return lb_fail(err, LB_E_USAGE, "pool: processes cannot share connections");
+    if (s->threads > 0 && s->threads < s->workers + s->producers)
+        return lb_fail(err, LB_E_USAGE, "pool: each worker needs a thread to wait in: threads 0");
+    if (!is_of_world)
+        return lb_fail(err, LB_E_USAGE,
+                       "pool: fault %s befalls a worker with a session of its own; blocker, "
+                       "snapshot or restart",
+                       lb_fault_name(s->fault));
+    if (s->guard || s->rows > 0)
+        return lb_fail(err, LB_E_USAGE, "pool: %s needs a session per worker",
+                       s->guard ? "guard" : "rows");
+    return 0;
+}
+
+int lb_scenario_validate(const struct lb_scenario *scenario, struct lb_error *err)
+{
+    const struct lb_scenario *s = scenario;
+    uint32_t *capacity;
+    int rc = validate_shape(s, err);
+    if (rc != 0)
+        return rc;
+    rc = lb_scenario_capacities(s, &capacity, err);
+    if (rc != 0)
+        return rc;
+    free(capacity);
+    if (s->workers == 0 && s->producers == 0)
+        return lb_fail(err, LB_E_USAGE, "workers: at least 1 is needed");
+    if (s->workers + s->producers > 100000)
+        return lb_fail(err, LB_E_USAGE, "workers: at most 100000 with the producers");
+    if (s->rate[0] != '\0' && s->shape == LB_QUEUE && s->producers == 0)
+        return lb_fail(err, LB_E_USAGE, "rate: a queue needs producers, who put the arrivals");
+    if (s->fault != LB_FAULT_NONE && s->fault_interval_ns == 0)
+        return lb_fail(err, LB_E_USAGE, "fault-interval: 0 leaves no time for anything else");
+    if (s->fault == LB_FAULT_KILL && s->processes > 0 && s->processes != s->workers + s->producers)
+        return lb_fail(err, LB_E_USAGE, "processes: fault kill wants one for each worker: %llu",
+                       (unsigned long long)(s->workers + s->producers));
+    rc = validate_pool(s, err);
+    if (rc != 0)
+        return rc;
+    if (s->renew_ns > 0 && s->ttl_ns == 0)
+        return lb_fail(err, LB_E_USAGE, "renew: needs a ttl");
+    if (s->processes > s->workers + s->producers)
+        return lb_fail(err, LB_E_USAGE, "processes: at most one per worker");
+    if (s->threads > s->workers + s->producers)
+        return lb_fail(err, LB_E_USAGE, "threads: at most one per worker");
+    bool shares_threads = s->threads > 0 && s->threads < s->workers + s->producers;
+    if (shares_threads && s->processes > 0)
+        return lb_fail(err, LB_E_USAGE, "threads: in processes each worker has its own");
+    if (shares_threads && s->fault != LB_FAULT_NONE)
+        return lb_fail(err, LB_E_USAGE,
+                       "threads: a fault stops its victim's thread, so each worker needs its own");
+    if (s->resources == 0 || s->resources > 1000000)
+        return lb_fail(err, LB_E_USAGE, "resources: from 1 to 1000000");
+    if (s->duration_ns == 0 && s->count == 0 && !s->drain &&
+        (s->fault == LB_FAULT_NONE || s->fault_count == 0))
+        return lb_fail(err, LB_E_USAGE,
+                       "duration: 0 needs count, drain or fault-count: nothing else ends it");
+    if (s->drain && s->producers > 0)
+        return lb_fail(err, LB_E_USAGE, "drain: with producers the queue may never be empty");
+    if (s->drain && s->warmup_ns > 0)
+        return lb_fail(err, LB_E_USAGE, "warmup: a drain is measured from its first claim; set 0");
+    if (s->shape == LB_QUEUE && s->backlog == 0 && s->producers == 0)
+        return lb_fail(err, LB_E_USAGE, "backlog: 0 without producers: there is nothing to claim");
+    if (s->rows > 0 && (s->rows < s->backlog || s->rows > 1000000000 || s->producers > 0 ||
+                        !s->drain || s->error >= 1))
+        return lb_fail(err, LB_E_USAGE,
+                       "rows: needs drain, no producers, error below 1, and from one row per item "
+                       "of the backlog to 1G");
+    if (s->period_ns > 0 && s->shape == LB_QUEUE && (s->drain || s->period_ns < 10000000))
+        return lb_fail(err, LB_E_USAGE,
+                       "period: of a queue, from 10ms, and without drain: it is never empty");
+    if (s->rows > 0 && s->fault != LB_FAULT_NONE)
+        return lb_fail(err, LB_E_USAGE,
+                       "rows: with a fault, an update may be done whose item is not: it is not "
+                       "judged");
+    if (s->locked_ahead > 0 && (s->locked_ahead < 20 || s->locked_ahead > s->backlog))
+        return lb_fail(err, LB_E_USAGE, "locked-ahead: from 20 to the backlog");
+    if ((s->locked_ahead > 0 || s->dead_rows > 0) && s->period_ns > 0)
+        return lb_fail(err, LB_E_USAGE, "locked-ahead and dead-rows: not with a period");
+    if ((s->locked_ahead > 0 || s->dead_rows > 0) &&
+        (s->processes > 0 || s->fault == LB_FAULT_KILL))
+        return lb_fail(err, LB_E_USAGE, "locked-ahead and dead-rows: not with processes");
+    if ((s->locked_ahead > 0 || s->dead_rows > 0) && s->rows > 0)
+        return lb_fail(err, LB_E_USAGE, "locked-ahead and dead-rows: not with rows");
+    if (s->batch == 0 || s->batch > 256)
+        return lb_fail(err, LB_E_USAGE, "batch: from 1 to 256");
+    if (s->payload_bytes > 1 << 20)
+        return lb_fail(err, LB_E_USAGE, "payload: at most 1 MiB (1Mi)");
+    if (s->error + s->free_share > 1)
+        return lb_fail(err, LB_E_USAGE, "error and free: together at most 1");
+    if (s->poll_max_ns < s->poll_ns)
+        return lb_fail(err, LB_E_USAGE, "poll-max: below poll");
+    if (s->overrun > 0 && s->ttl_ns == 0)
+        return lb_fail(err, LB_E_USAGE, "overrun: needs a ttl");
+    if (s->ttl_ns > UINT64_C(86400000000000))
+        return lb_fail(err, LB_E_USAGE, "ttl: at most 24h");
+    return 0;
+}
