@@ -20,8 +20,8 @@ static void choose(struct lb_worker *worker, struct lb_request *ret_request)
  * as well. */
 static bool is_overrun_due(struct lb_worker *worker)
 {
-    worker->overruns += worker->crew->scenario->overrun;
-    if (worker->overruns < 1)
+    double share = worker->crew->scenario->overrun;
+    if (share <= 0 || (worker->overruns += share) < 1)
         return false;
     worker->overruns -= 1;
     return true;

@@ -309,6 +309,21 @@ static void what_cannot_wait_is_skipped_and_counted(void **state)
     lb_outcome_free(outcome);
 }
 
+/* One in four, not by chance; alone, each waits for a successor until two more leases are over. */
+static void overruns_come_evenly(void **state)
+{
+    (void)state;
+    enum { TTL_MS = 100 };
+    struct lb_outcome *outcome = must_run(
+        OPEN_DOOR, (const char *[]){"workers", "1", "hold", "0", "ttl", "100ms", "overrun", "0.25",
+                                    "count", "8", "duration", "0", "warmup", "0", NULL});
+    const struct lb_histogram *holds = outcome->service[LB_M_HOLD];
+    assert_int_equal(holds->count, 8);
+    assert_true(lb_histogram_quantile(holds, 6.0 / 8) < TTL_MS * UINT64_C(1000000));
+    assert_true(lb_histogram_quantile(holds, 7.0 / 8) >= 2 * TTL_MS * UINT64_C(1000000));
+    lb_outcome_free(outcome);
+}
+
 static void an_open_door_is_seen_by_all_witnesses(void **state)
 {
     (void)state;
@@ -484,6 +499,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_stall_is_in_the_response_not_in_the_service),
         cmocka_unit_test(what_cannot_wait_is_skipped_and_counted),
+        cmocka_unit_test(overruns_come_evenly),
         cmocka_unit_test(an_open_door_is_seen_by_all_witnesses),
         cmocka_unit_test(a_mutex_holds),
         cmocka_unit_test(who_is_told_that_the_lock_is_gone_lets_go),
