@@ -129,7 +129,8 @@ int lb_item_world_init(struct lb_item_world *world, struct lb_case *c)
     const struct lb_world_event *events = c->world.items;
     size_t n_logs = c->history->n_logs;
     *world = (struct lb_item_world){.recovered = malloc((n_logs + 1) * sizeof(uint64_t)),
-                                    .deeds_left = (1 << 20) + 4 * c->history->n_events};
+                                    .deeds_left = (1 << 20) + 4 * c->history->n_events,
+                                    .steps_left = (1 << 22) + 16 * c->history->n_events};
     int rc = world->recovered == NULL ? LB_E_MEMORY : 0;
     for (size_t i = 0; i < c->world.n && rc == 0; i++)
         rc = add_world(world, c, &events[i]);

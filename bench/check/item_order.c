@@ -20,9 +20,9 @@
  *   - likewise an end by the claimer when the claim is over already.
  * What a claim leaves pending for ever (its lease may end it) is forgotten when it is over.
  *
- * Bounded: more than 64 pending operations, 256 ways or many steps, and the search gives up.
- * Where the order of the claims is plain, item_gaps.c mostly shows without a search that there is
- * one.
+ * Bounded: more than 64 pending operations, 256 ways or many steps, over all items, and the search
+ * gives up. Where the order of the claims is plain, item_gaps.c mostly shows without a search that
+ * there is one.
  */
 #include "items.h"
 
@@ -71,7 +71,6 @@ struct search {
     uint64_t first[SLOTS];        /* what of its own log must have taken effect before */
     uint64_t used;                /* slots */
     struct ways now, after, seen; /* after: of the deed that was answered; seen: on the way there */
-    uint64_t steps, most_steps;
     bool gave_up;
 };
 
@@ -247,13 +246,21 @@ static uint32_t *sort_deeds(const struct search *s, bool by_high, size_t *ret_n)
 
 /* --- the ways in which things may stand --- */
 
+/* The steps of all searches together are limited, so that they are linear in the history. */
+static void take_steps(struct search *s, uint64_t n)
+{
+    uint64_t *left = &s->group->world->steps_left;
+    *left -= n < *left ? n : *left;
+    s->gave_up = s->gave_up || *left == 0;
+}
+
 /* false: it is there already, or there is no room for it (then the search is given up). */
 static bool ways_add(struct search *s, struct ways *ways, struct way way)
 {
     for (uint32_t i = 0; i < ways->n; i++)
         if (ways->all[i].state == way.state && ways->all[i].done == way.done)
             return false;
-    s->steps += ways->n;
+    take_steps(s, ways->n);
     if (ways->n == WAYS) {
         s->gave_up = true;
         return false;
@@ -346,8 +353,7 @@ static bool apply(const struct search *s, const struct way *way, unsigned slot, 
 /* All ways from this one in which the target's deed is the last that took effect. */
 static void continue_way(struct search *s, struct way way, unsigned target)
 {
-    if (++s->steps > s->most_steps)
-        s->gave_up = true;
+    take_steps(s, 1);
     for (uint64_t left = s->used & ~way.done; left != 0 && !s->gave_up; left &= left - 1) {
         unsigned slot = (unsigned)__builtin_ctzll(left);
         struct way next;
@@ -482,7 +488,6 @@ int lb_item_order(const struct lb_item_group *group, const struct lb_item_core *
         rc = calls == NULL || s->returns == NULL ? lb_out_of_memory(group->c) : 0;
     }
     if (rc == 0 && !s->gave_up) {
-        s->most_steps = (1 << 20) + 256 * (uint64_t)s->deeds.n;
         *ret_core = run(s, calls);
     }
     *ret_gave_up = s->gave_up;

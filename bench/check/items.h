@@ -42,7 +42,8 @@ struct lb_item_world {
     struct lb_moments openers;    /* reset-all and clear-all */
     struct lb_array session_ends; /* struct lb_session_end */
     uint64_t *recovered;          /* per log: from when on others may have what it held */
-    uint64_t deeds_left;          /* that item_order.c may still look at, over all items */
+    uint64_t deeds_left;          /* that item_order.c may still look at, over all items; */
+    uint64_t steps_left;          /* ... and steps that it may take */
 };
 
 struct lb_item_core;
