@@ -26,6 +26,15 @@ static bool is_same_column(const struct lb_matrix_column *a, const struct lb_mat
            strcmp(a->fault, b->fault) == 0;
 }
 
+static void take_fact(struct lb_matrix_column *column, const struct lb_fact *fact)
+{
+    if (strcmp(fact->name, "version") == 0)
+        snprintf(column->version, sizeof column->version, "%.*s", (int)strcspn(fact->value, " -"),
+                 fact->value);
+    else if (strcmp(fact->name, "pooled") == 0)
+        column->is_pooled = strcmp(fact->value, "yes") == 0;
+}
+
 static size_t column_of(struct lb_matrix *matrix, const struct lb_cell *cell)
 {
     struct lb_matrix_column column;
@@ -37,10 +46,7 @@ static size_t column_of(struct lb_matrix *matrix, const struct lb_cell *cell)
         matrix->columns[matrix->n_columns++] = column;
     for (size_t run = 0; run < cell->n_runs; run++)
         for (size_t f = 0; f < cell->runs[run]->n_facts; f++)
-            if (strcmp(cell->runs[run]->facts[f].name, "version") == 0)
-                snprintf(matrix->columns[i].version, sizeof matrix->columns[i].version, "%.*s",
-                         (int)strcspn(cell->runs[run]->facts[f].value, " -"),
-                         cell->runs[run]->facts[f].value);
+            take_fact(&matrix->columns[i], &cell->runs[run]->facts[f]);
     return i;
 }
 

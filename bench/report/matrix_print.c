@@ -11,14 +11,14 @@
 #include <string.h>
 #include <time.h>
 
-/* "PostgreSQL 15.18"; where no run told the version, "PostgreSQL" */
+/* "PostgreSQL 15.18 through a pooler"; where no run told the version, "PostgreSQL" */
 static char *engine_title(const struct lb_matrix_column *column, char *buf, size_t size)
 {
     if (column->db == NULL)
         snprintf(buf, size, "no database");
     else
-        snprintf(buf, size, "%s%s%s", column->db->product, column->version[0] != '\0' ? " " : "",
-                 column->version);
+        snprintf(buf, size, "%s%s%s%s", column->db->product, column->version[0] != '\0' ? " " : "",
+                 column->version, column->is_pooled ? " through a pooler" : "");
     return buf;
 }
 
@@ -276,10 +276,11 @@ static json_t *column_json(const struct lb_matrix_column *column)
                          "version", "isolation", "default", 0, "fault",
                          column->fault[0] != '\0' ? column->fault : NULL);
     return json_pack(
-        "{s:s, s:s, s:s?, s:s?, s:b, s:s*}", "engine", column->engine, "product",
+        "{s:s, s:s, s:s?, s:b, s:s?, s:b, s:s*}", "engine", column->engine, "product",
         column->db->product, "version", column->version[0] != '\0' ? column->version : NULL,
-        "isolation", column->level != LB_ISO_DEFAULT ? lb_isolation_name(column->level) : NULL,
-        "default", is_default(column), "fault", column->fault[0] != '\0' ? column->fault : NULL);
+        "pooled", column->is_pooled, "isolation",
+        column->level != LB_ISO_DEFAULT ? lb_isolation_name(column->level) : NULL, "default",
+        is_default(column), "fault", column->fault[0] != '\0' ? column->fault : NULL);
 }
 
 static json_t *finding_json(const struct lb_finding *finding, const struct lb_cell *cell,

@@ -32,6 +32,13 @@ ok((grep { $guarantees->{$_}{verdict} eq 'violated' } qw(exclusive progress)) > 
     'through the pooler: two hold it, or nobody gets it any more');
 cmp_ok(orphans(), '>', 0, 'through the pooler: locks that no session of lockbench holds');
 
+# The matrix has a column for either way to the server.
+($status, $out, $err) = lockbench('verify', '--matrix', '-s', 'advisory-xact', '-d', $direct, '-d', $pooled, '--isolation',
+    'read-committed', '--duration', '100ms', '--hold', '1ms', '--quiet', '--no-explore');
+is($status, 0, 'the matrix: held both ways') or diag $out, $err;
+like($out, qr/^\| strategy \| PostgreSQL [\d.]+<br>[^|]*\| PostgreSQL [\d.]+ through a pooler<br>[^|]*\|$/m, 'the matrix: a column for each')
+    or diag $out;
+
 # What lasts no longer than a transaction passes the pooler, also when connections are cut.
 for my $case (['advisory-xact', 'exclusive', '--workers', '4', '--hold', '5ms'], ['skip-locked', 'no-loss', '-S', 'steady']) {
     my ($strategy, $guarantee, @args) = @$case;
