@@ -16,12 +16,13 @@ static void print_cell(const struct lb_sink_state *state, const struct lb_cell *
     for (size_t i = 0; i < cell->n_runs; i++)
         lb_histogram_add(waits, cell->runs[i]->service[LB_M_POOL]);
     const struct lb_scenario *scenario = &cell->scenario;
+    unsigned long long workers = scenario->workers;
+    workers += scenario->producers;
     snprintf(text, sizeof text,
              "pool: %s on %s, %s: %llu session%s for %llu workers; waited for one: p50 %s, p99 %s, "
              "at most %s (%llu times taken).",
              cell->name, cell->engine, scenario->name, (unsigned long long)scenario->pool,
-             scenario->pool == 1 ? "" : "s",
-             (unsigned long long)(scenario->workers + scenario->producers),
+             scenario->pool == 1 ? "" : "s", workers,
              lb_format_ns(lb_histogram_quantile(waits, 0.5), p50, sizeof p50),
              lb_format_ns(lb_histogram_quantile(waits, 0.99), p99, sizeof p99),
              lb_format_ns(waits->max, worst, sizeof worst), (unsigned long long)waits->count);
