@@ -166,12 +166,14 @@ static void execute(struct lb_active_run *run)
                             ? run->measure_ns + DRAIN_RUN_NS
                             : UINT64_MAX;
     stay(run, "running", until_ns, run->measure_ns, scenario->drain);
-    run->stop_ns = lb_now_ns();
-    atomic_store(&crew->stop_ns, run->stop_ns);
     lb_run_interval(run, true);
     lb_run_sample(run);
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
+    /* Last: workers count until the phase is raised, and what they count is divided by this time.
+     */
+    run->stop_ns = lb_now_ns();
+    atomic_store(&crew->stop_ns, run->stop_ns);
     struct lb_outcome *outcome = run->outcome;
     struct timeval user, system;
     timersub(&usage.ru_utime, &run->usage_before.ru_utime, &user);
