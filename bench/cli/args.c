@@ -130,6 +130,9 @@ static const struct flag flags[] = {
      "explores every order of every step, equivalent ones too"},
     {"max-schedules", 0, FLAG_TEXT, TO(explore.max_schedules), LB_FLAGS_EXPLORE, "N",
      "ends after so many schedules"},
+    {"choices", 0, FLAG_TEXT, TO(explore.choices), LB_FLAGS_EXPLORE, "N",
+     "replays a move after which the engine chose who goes on so many times, for other answers "
+     "(10)"},
     {"time", 0, FLAG_TEXT, TO(explore.time), LB_FLAGS_EXPLORE, "TIME", "ends after so long"},
     {"replay", 0, FLAG_TEXT, TO(explore.replay), LB_FLAGS_EXPLORE, "SCHEDULE",
      "plays one schedule, as printed with a violation, and judges it"},

@@ -60,7 +60,7 @@ static int make_counts(const struct lb_explore_args *args, struct lb_explore_pla
                   readers = {0, 0, LB_MAX_WORKERS}, capacity = {1, 1, 1000}, items = {0, 1, 200},
                   producers = {0, 0, LB_MAX_WORKERS - 1}, batch = {1, 1, LB_CLAIM_MAX},
                   preemptions = {0, 0, 1000}, random = {0, 1, UINT64_MAX / 2}, depth = {3, 1, 16},
-                  most = {0, 1, UINT64_MAX / 2};
+                  most = {0, 1, UINT64_MAX / 2}, choices = {LB_CHOICE_REPLAYS, 0, 1000000};
     const struct {
         const char *option, *text;
         struct bounds *number;
@@ -77,6 +77,7 @@ static int make_counts(const struct lb_explore_args *args, struct lb_explore_pla
         {"random", args->random, &random},
         {"depth", args->depth, &depth},
         {"max-schedules", args->max_schedules, &most},
+        {"choices", args->choices, &choices},
     };
     int rc = 0;
     for (size_t i = 0; i < sizeof counts / sizeof counts[0] && rc == 0; i++)
@@ -93,6 +94,7 @@ static int make_counts(const struct lb_explore_args *args, struct lb_explore_pla
     plan->search.random = random.value;
     plan->search.depth = (unsigned)depth.value;
     plan->search.max_schedules = most.value;
+    plan->search.choice_replays = (unsigned)choices.value;
     if (rc == 0 && plan->readers > plan->workers)
         rc = lb_fail(err, LB_E_USAGE, "option --readers: there are only %u workers", plan->workers);
     if (rc == 0 && plan->workers + plan->putters > LB_MAX_WORKERS)
@@ -227,8 +229,7 @@ static enum lb_exit status_of(const struct lb_explored *explored)
     if (explored->violated != 0 && explored->confirmed)
         return LB_EXIT_VIOLATED;
     if (explored->search.differs || explored->is_nondeterministic)
-        return explored->violated != 0 || explored->search.differs ? LB_EXIT_INCONCLUSIVE
-                                                                   : LB_EXIT_OK;
+        return LB_EXIT_INCONCLUSIVE;
     return explored->search.interrupted ? LB_EXIT_INTERRUPTED : LB_EXIT_OK;
 }
 

@@ -146,6 +146,13 @@ static void print_coverage(FILE *out, const struct lb_explored *explored, unsign
         (unsigned long long)search->n_asleep + search->n_void, (unsigned long long)search->n_moves,
         search->longest, (unsigned long long)explored->n_statements,
         (double)explored->elapsed_ns / 1e9);
+    if (search->n_choices > 0)
+        say(out, width,
+            "%llu times the engine chose which of several waiting sessions went on; %llu other "
+            "answers "
+            "came, and were followed, too (%llu replays)",
+            (unsigned long long)search->n_choices, (unsigned long long)search->n_others,
+            (unsigned long long)search->n_repeated);
 }
 
 static void print_verdicts(FILE *out, const struct lb_explored *explored, unsigned width)
@@ -181,15 +188,20 @@ static void print_witness(FILE *out, const struct lb_explored *explored, const c
     }
     print_table(out, explored, width);
     fputc('\n', out);
-    say(out, width, "%zu statements of %u worker%s x %u round%s in %zu steps%s",
+    char chosen[100] = "";
+    if (explored->confirmed && explored->n_confirming > 2)
+        snprintf(chosen, sizeof chosen, " (in %u replays: the engine chooses who goes on)",
+                 explored->n_confirming);
+    say(out, width, "%zu statements of %u worker%s x %u round%s in %zu steps%s%s",
         explored->table.n_statements, explored->witness_workers,
         explored->witness_workers == 1 ? "" : "s", explored->witness_rounds,
         explored->witness_rounds == 1 ? "" : "s", explored->schedule.n,
         explored->violated == 0 ? ""
         : explored->is_nondeterministic
-            ? ". NOT CONFIRMED: a second replay answered differently; the engine is not "
+            ? ". NOT CONFIRMED: no second replay answered so; the engine is not "
               "deterministic here"
-            : ", replayed twice with the same answers");
+            : ", replayed twice with the same answers",
+        chosen);
     fprintf(out, "  again: %s --replay %s\n", command, schedule);
 }
 
@@ -206,9 +218,9 @@ void lb_explored_print(FILE *out, const struct lb_explored *explored, const char
         char schedule[LB_MAX_LENGTH * 2 + 1];
         lb_schedule_print(&explored->search.differing, schedule, sizeof schedule);
         say(out, width,
-            "not deterministic: the last step of %s answered differently when it was replayed; "
-            "nothing can be concluded",
-            schedule);
+            "not deterministic: the last step of %s had more than %d different answers when it was "
+            "replayed; nothing can be concluded",
+            schedule, LB_MAX_ANSWERS);
     }
     if (explored->has_witness)
         print_witness(out, explored, command, width);

@@ -33,31 +33,50 @@ static void set_finding(const struct lb_stage *stage, struct lb_explored *explor
              stage->stuck);
 }
 
-static int make_witness(struct lb_stage *stage, struct lb_explored *explored, struct lb_error *err)
+/* Replays the schedule until two replays in which it violated gave the same answers: which of the
+ * waiting sessions goes on is the engine's choice, and the violation may need one of them. A
+ * schedule that violates nothing is believed at once. Returns what the last replay violated. */
+static int confirm(struct lb_stage *stage, struct lb_explored *explored, bool is_violation,
+                   struct lb_error *err)
 {
-    uint64_t answers[2][LB_MAX_LENGTH];
-    stage->start_ns = lb_now_ns();
-    int first = lb_search_replay(&lb_stage_system, stage, &explored->schedule, answers[0], err);
-    if (first < 0)
-        return first;
+    enum { REPLAYS = 200 };
+    uint64_t answers[LB_MAX_LENGTH], before[LB_MAX_LENGTH];
+    int r = 0, violated = 0;
+    explored->confirmed = false;
     stage->details = true;
     stage->counts_steps = stage->plan.ticks == 0;
-    stage->start_ns = lb_now_ns();
-    int second = lb_search_replay(&lb_stage_system, stage, &explored->schedule, answers[1], err);
+    for (unsigned i = 0; i < REPLAYS && !explored->confirmed; i++) {
+        stage->start_ns = lb_now_ns();
+        r = lb_search_replay(&lb_stage_system, stage, &explored->schedule, answers, err);
+        explored->n_confirming++;
+        if (r < 0 || (r == 0 && !is_violation))
+            break;
+        explored->confirmed =
+            r != 0 && r == violated &&
+            memcmp(answers, before, explored->schedule.n * sizeof answers[0]) == 0;
+        if (r != 0) {
+            violated = r;
+            memcpy(before, answers, sizeof before);
+        }
+    }
     stage->details = stage->counts_steps = false;
-    if (second < 0)
-        return second;
-    explored->confirmed =
-        first == second && second != 0 &&
-        memcmp(answers[0], answers[1], explored->schedule.n * sizeof answers[0][0]) == 0;
-    explored->is_nondeterministic = !explored->confirmed;
+    return r;
+}
+
+static int make_witness(struct lb_stage *stage, struct lb_explored *explored, bool is_violation,
+                        struct lb_error *err)
+{
+    int violated = confirm(stage, explored, is_violation, err);
+    if (violated < 0)
+        return violated;
+    explored->is_nondeterministic = (is_violation || violated != 0) && !explored->confirmed;
     explored->has_witness = true;
     explored->witness_workers = stage->n_acting;
     explored->witness_rounds = stage->rounds;
     explored->witness_items = stage->plan.items;
-    explored->violated = second;
+    explored->violated = violated;
     for (int g = 0; g < LB_GUARANTEES; g++)
-        if ((second >> g & 1) != 0)
+        if ((violated >> g & 1) != 0)
             set_finding(stage, explored, g);
     lb_show_words(explored);
     int r = lb_show_table(stage, explored, err);
@@ -76,6 +95,7 @@ static int search_smaller(struct lb_stage *stage, struct lb_explored *explored, 
     struct lb_search_result found;
     struct lb_search_options options = {.unreduced = stage->plan.search.unreduced,
                                         .preemptions = stage->plan.search.preemptions,
+                                        .choice_replays = stage->plan.search.choice_replays,
                                         .interrupt = stage->plan.search.interrupt};
     stage->start_ns = lb_now_ns();
     options.deadline_ns = stage->start_ns + budget_ns;
@@ -173,10 +193,10 @@ static void set_coverage(const struct lb_stage *stage, struct lb_explored *explo
         n += (size_t)snprintf(text + n, size - n,
                               "in %llu schedules an operation was given up after %u refusals; ",
                               (unsigned long long)stage->n_given_up, stage->plan.polls);
-    if (search->n_repeated > 0)
+    if (search->n_unreached > 0)
         n += (size_t)snprintf(text + n, size - n,
-                              "%llu replays repeated, as the engine answered differently; ",
-                              (unsigned long long)search->n_repeated);
+                              "%llu answers of the engine did not come again in %d replays; ",
+                              (unsigned long long)search->n_unreached, LB_MAX_REPLAYS);
     if (search->interrupted)
         n += (size_t)snprintf(text + n, size - n, "interrupted; ");
     else if (search->timed_out)
@@ -213,7 +233,7 @@ static int explore(struct lb_stage *stage, const struct lb_explore_plan *plan,
     if (plan->replay != NULL) {
         explored->schedule = *plan->replay;
         stage->unreduced = plan->search.unreduced;
-        return make_witness(stage, explored, err);
+        return make_witness(stage, explored, false, err);
     }
     r = run_search(stage, plan, &explored->search, err);
     if (r != 0)
@@ -228,7 +248,7 @@ static int explore(struct lb_stage *stage, const struct lb_explore_plan *plan,
     if (explored->search.violated != 0 && !explored->search.differs) {
         r = shrink(stage, explored, err);
         if (r == 0)
-            r = make_witness(stage, explored, err);
+            r = make_witness(stage, explored, true, err);
     }
     return r;
 }

@@ -59,6 +59,8 @@ struct lb_explored_table {
     size_t n_statements; /* executed by the workers: statements, commits and rollbacks */
 };
 
+enum { LB_CHOICE_REPLAYS = 10 }; /* unless said otherwise */
+
 /* What it came to. Free with lb_explored_free. */
 struct lb_explored {
     char strategy[64], engine[64], target[256], options[512], isolation[32];
@@ -82,7 +84,8 @@ struct lb_explored {
     struct lb_schedule schedule;              /* the shortest that violates */
     struct lb_explored_table table;
     bool confirmed;           /* a second replay gave the same answers and the same verdict */
-    bool is_nondeterministic; /* ... or it did not */
+    bool is_nondeterministic; /* ... or none did */
+    unsigned n_confirming;    /* replays that it took: two, but where the engine had a choice */
     char words[1500];         /* the violation in plain words */
     char *spec;               /* PostgreSQL's isolationtester: the schedule; NULL: another engine */
 };

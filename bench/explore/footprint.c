@@ -199,6 +199,30 @@ static const char *const known[] = {"select", "with",  "values",  "insert",  "up
 static const char *const writing[] = {"insert",  "update", "delete", "merge",
                                       "replace", "share",  NULL};
 
+/* LOCK TABLE of one table, in a mode that conflicts with itself: they all conflict with each other.
+ * PostgreSQL 15, 13.3.1, table 13.2. */
+static bool is_lock_of_one_table(const struct lb_tables *tables, const char *sql)
+{
+    struct word word, before = {"", 0, false};
+    size_t n_words = 0, n_tables = 0;
+    bool is_alone = true, is_shared = true, has_mode = false;
+    for (const char *at = sql; next_word(&at, &word); before = word) {
+        for (size_t i = 0; i < tables->n; i++)
+            n_tables += is(&word, tables->name[i]);
+        if (n_words++ == 0 && !is(&word, "lock"))
+            return false;
+        is_alone = is_alone && !is(&word, "nowait");
+        has_mode = has_mode || is(&word, "in");
+        if (is(&word, "exclusive"))
+            is_shared = false;
+        /* ROW EXCLUSIVE, and not SHARE ROW EXCLUSIVE */
+        if (is(&word, "row") && !is(&before, "share"))
+            is_alone = false;
+    }
+    return n_tables == 1 && is_alone && !(has_mode && is_shared) && !tables->scans_lock &&
+           strchr(sql, ',') == NULL && strchr(sql, ';') == NULL;
+}
+
 enum lb_statement_kind lb_footprint_of_sql(const struct lb_tables *tables, const char *sql,
                                            struct lb_footprint *ret)
 {
@@ -239,7 +263,8 @@ enum lb_statement_kind lb_footprint_of_sql(const struct lb_tables *tables, const
         }
     }
     if (unknown) {
-        *ret = (struct lb_footprint){LB_TOUCHES_ALL, LB_TOUCHES_ALL, LB_TOUCHES_ALL, false, false};
+        *ret = (struct lb_footprint){
+            .reads = LB_TOUCHES_ALL, .writes = LB_TOUCHES_ALL, .commits = LB_TOUCHES_ALL};
         return LB_WRITE;
     }
     bool is_plain = !writes && touched.writes == 0;
@@ -251,6 +276,7 @@ enum lb_statement_kind lb_footprint_of_sql(const struct lb_tables *tables, const
         touched.reads |= LB_BIT_ADVISORY; /* LOCK TABLES is the session's: no transaction ends it */
     if (!is_plain && tables->one_writer)
         touched.writes |= LB_BIT_WRITER;
+    touched.queues = is_lock_of_one_table(tables, sql);
     *ret = touched;
     return is_plain ? LB_PLAIN_READ : LB_WRITE;
 }

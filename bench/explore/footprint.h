@@ -15,6 +15,8 @@
 struct lb_footprint {
     uint32_t reads, writes, commits;
     bool begins, ends; /* the history sees the beginning, or the end, of an operation here */
+    uint32_t holds;    /* tables that the mover had locked as a whole before, and still has */
+    bool queues;       /* all that it did was to queue up for the lock of the table it writes */
 };
 
 #define LB_TOUCHES_ALL UINT32_MAX
@@ -27,6 +29,16 @@ static inline void lb_footprint_add(struct lb_footprint *into, const struct lb_f
     into->commits |= other->commits;
     into->begins |= other->begins;
     into->ends |= other->ends;
+    into->holds &= other->holds;
+    into->queues = into->queues && other->queues;
+}
+
+/* What the one who has a table's lock does with it, another's place in the queue for that lock does
+ * not change, until it is given back. */
+static inline uint32_t lb_footprint_undisturbed(const struct lb_footprint *holder,
+                                                const struct lb_footprint *queued)
+{
+    return queued->queues ? holder->holds & ~holder->commits : 0;
 }
 
 /* Can one change what the other does? Two commits alone cannot: what can be seen after both is the
@@ -34,8 +46,9 @@ static inline void lb_footprint_add(struct lb_footprint *into, const struct lb_f
 static inline bool lb_footprint_conflicts(const struct lb_footprint *a,
                                           const struct lb_footprint *b)
 {
-    return (a->writes & b->writes) != 0 || (a->commits & (b->reads | b->writes)) != 0 ||
-           (b->commits & (a->reads | a->writes)) != 0;
+    uint32_t common = (a->writes & b->writes) | (a->commits & (b->reads | b->writes)) |
+                      (b->commits & (a->reads | a->writes));
+    return (common & ~lb_footprint_undisturbed(a, b) & ~lb_footprint_undisturbed(b, a)) != 0;
 }
 
 /* ... or does the history tell their order? */
@@ -71,7 +84,8 @@ enum lb_statement_kind {
 };
 
 /* What the statement's text says that it may touch. commits is what does not wait for the end of
- * the transaction: locks of a session, whole tables. */
+ * the transaction: locks of a session, whole tables. queues: it does nothing but wait for the lock
+ * of one whole table, in a mode that only one transaction can have. */
 enum lb_statement_kind lb_footprint_of_sql(const struct lb_tables *tables, const char *sql,
                                            struct lb_footprint *ret);
 /* Is it refused, or does it pass over rows, where others would wait for a lock? */

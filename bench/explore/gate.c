@@ -73,7 +73,7 @@ static void refused_statement(struct lb_player *player, const struct lb_step *st
     } else if (!tables->scans_lock || answer == LB_DEADLOCK) {
         /* The transaction is rolled back: what it had locked is free. */
         touched->commits |= player->tx_writes;
-        player->tx_writes = 0;
+        player->tx_writes = player->tx_locks = 0;
         player->tx_changed = false;
         if (!begins_with(step->sql, "insert"))
             touched->writes = 0;
@@ -102,6 +102,8 @@ static void count_execute(struct lb_player *player, const struct lb_step *step, 
         player->tx_writes |= touched.writes & ~(touched.commits & LB_BIT_ADVISORY);
     else
         touched.commits |= touched.writes;
+    if (player->session.in_tx && answer == LB_OK && touched.queues)
+        player->tx_locks |= touched.writes;
     touch(player, &touched);
 }
 
@@ -113,7 +115,7 @@ static void count_end_of_tx(struct lb_player *player, enum lb_step_kind kind, in
     if (kind == LB_STEP_COMMIT && answer == LB_OK && player->tx_changed)
         leave_trace(player, LB_TRACE_CHANGES);
     if (answer == LB_OK || answer == LB_LOST) {
-        player->tx_writes = 0;
+        player->tx_writes = player->tx_locks = 0;
         player->tx_changed = false;
     }
 }
@@ -218,7 +220,7 @@ static void set_pending(struct lb_player *player, const struct lb_step *step)
                                       .params = params};
 }
 
-void lb_player_pending(struct lb_player *player, struct lb_footprint *ret_touches,
+void lb_player_pending(const struct lb_player *player, struct lb_footprint *ret_touches,
                        struct lb_act *ret_act)
 {
     *ret_act = player->pending;

@@ -11,14 +11,18 @@
 
 /* A state on the present path. What was made before it is not stored: it is made again. */
 struct node {
-    uint32_t enabled; /* moves that can be made, waiting workers' left out */
-    uint32_t waiting; /* workers that were refused and wait */
-    uint32_t asleep;  /* moves that need not be made here: explored elsewhere */
-    uint32_t done;    /* moves explored from here */
-    bool covered;     /* what is left to explore is explored below */
-    int preemptions;  /* on the path to here */
-    uint8_t move;     /* the one being explored */
-    uint64_t answer;
+    uint32_t enabled;   /* moves that can be made, waiting workers' left out */
+    uint32_t waiting;   /* workers that were refused and wait */
+    uint32_t asleep;    /* moves that need not be made here: explored elsewhere */
+    uint32_t done;      /* moves explored from here */
+    bool covered;       /* what is left to explore is explored below */
+    int preemptions;    /* on the path to here */
+    uint8_t move;       /* the one being explored */
+    uint8_t n_answers;  /* that it has had here */
+    uint8_t n_explored; /* of them: what they lead to was explored */
+    bool is_choice;     /* of the engine: see lb_moved */
+    unsigned n_made;    /* how often the move was made here */
+    uint64_t answers[LB_MAX_ANSWERS];
     struct lb_footprint touched[LB_MOVES];         /* by the moves done or asleep */
     struct lb_footprint waits_for[LB_MAX_WORKERS]; /* what the waiting were refused over */
 };
@@ -93,8 +97,10 @@ static bool make_child(struct search *search, size_t last, const struct lb_moved
     struct node *node = &search->nodes[last], *child = &search->nodes[last + 1];
     unsigned move = node->move;
     int worker = lb_move_worker(move);
-    node->touched[move] = moved->touched;
-    node->answer = moved->answer;
+    if (node->n_explored == 0)
+        node->touched[move] = moved->touched;
+    else /* whatever it answers */
+        lb_footprint_add(&node->touched[move], &moved->touched);
     child->waiting = node->waiting;
     child->asleep = child->done = 0;
     child->covered = false;
@@ -107,7 +113,7 @@ static bool make_child(struct search *search, size_t last, const struct lb_moved
         uint32_t candidates = node->asleep | node->done;
         for (unsigned m = 0; m < LB_MOVES; m++)
             if (has(candidates, m) && m != move && lb_move_worker(m) != worker &&
-                !lb_footprint_dependent(&node->touched[m], &moved->touched)) {
+                !lb_footprint_dependent(&node->touched[m], &node->touched[move])) {
                 child->asleep |= 1u << m;
                 child->touched[m] = node->touched[m];
             }
@@ -203,94 +209,81 @@ static bool look_around(struct search *search, enum lb_ending *ret_end)
 
 static int make_move(struct search *search, size_t at, struct lb_moved *ret, struct lb_error *err)
 {
+    struct node *node = &search->nodes[at];
     search->result->n_moves++;
     *ret = (struct lb_moved){0};
-    return search->system->move(search->arg, search->nodes[at].move, ret, err);
+    int r = search->system->move(search->arg, node->move, ret, err);
+    node->n_made++;
+    if (ret->is_choice && !node->is_choice)
+        search->result->n_choices++;
+    node->is_choice = node->is_choice || ret->is_choice;
+    return r;
 }
 
-/* Makes the moves of the path again. Returns 1 if an answer differs. */
-static int run_path_once(struct search *search, struct lb_error *err)
+/* The answer that leads to where the path goes on. */
+static uint64_t wanted_answer(const struct node *node)
+{
+    return node->answers[node->n_explored];
+}
+
+/* The move at `at` had this answer: a branch of its own, if it is a new one. */
+static void note_answer(struct search *search, size_t at, uint64_t answer)
+{
+    struct node *node = &search->nodes[at];
+    for (unsigned i = 0; i < node->n_answers; i++)
+        if (node->answers[i] == answer)
+            return;
+    if (node->n_answers == LB_MAX_ANSWERS) {
+        search->result->differs = true;
+        copy_path(search, at + 1, &search->result->differing);
+        return;
+    }
+    node->answers[node->n_answers++] = answer;
+}
+
+/* The path, and one move more. Returns 0; 1 if a move did not answer as wanted, *ret_at says which;
+ * or an error. */
+static int run_path_once(struct search *search, size_t *ret_at, struct lb_error *err)
 {
     struct lb_moved moved;
     int r = search->system->reset(search->arg, err);
     for (size_t i = 0; r == 0 && i < search->n; i++) {
-        bool possible = has(search->system->enabled(search->arg), search->nodes[i].move);
-        if (possible && (r = make_move(search, i, &moved, err)) < 0)
-            return r;
-        if (!possible || moved.answer != search->nodes[i].answer) {
-            copy_path(search, i + 1, &search->result->differing);
+        *ret_at = i;
+        if (!has(search->system->enabled(search->arg), search->nodes[i].move))
+            return 1;
+        r = make_move(search, i, &moved, err);
+        if (r == 0 && moved.answer != wanted_answer(&search->nodes[i])) {
+            note_answer(search, i, moved.answer);
             return 1;
         }
     }
     return r;
 }
 
-/* The same, until it answers as before. Returns 1 if it does not. */
-static int run_path(struct search *search, struct lb_error *err)
-{
-    enum { REPLAYS = 20 };
-    struct lb_search_result *result = search->result;
-    int r = run_path_once(search, err);
-    for (unsigned i = 0; r > 0 && i < REPLAYS; i++) {
-        result->n_repeated++;
-        r = search->system->end(search->arg, LB_END_PRUNED, 0, err);
-        if (r == 0)
-            r = run_path_once(search, err);
-    }
-    result->differs = r > 0;
-    return r;
-}
-
-/* One more move from the node at the end of the path. Returns 0 and the new node, 1 when the branch
- * is to be given up. */
-static int extend(struct search *search, unsigned move, struct lb_error *err)
+/* Makes the move of the node at the end of the path, and the node behind it. Returns 0, 1 when the
+ * branch is to be given up, 2 when the move did not answer as wanted. */
+static int extend(struct search *search, struct lb_error *err)
 {
     struct node *node = &search->nodes[search->n];
     struct lb_moved moved;
-    node->move = (uint8_t)move;
     int r = make_move(search, search->n, &moved, err);
     if (r < 0)
         return r;
+    note_answer(search, search->n, moved.answer);
+    if (moved.answer != wanted_answer(node))
+        return 2;
     bool go_on = make_child(search, search->n, &moved);
     search->n++;
     return go_on ? 0 : 1;
 }
 
-/* --- depth first --- */
-
-/* Goes back to the deepest node with something left to explore. false: there is none. */
-static bool backtrack(struct search *search, unsigned *ret_move)
+static void set_move(struct search *search, unsigned move)
 {
-    while (search->n > 0) {
-        struct node *node = &search->nodes[--search->n];
-        node->done |= 1u << node->move;
-        unsigned move = choose(search, search->n);
-        if (move < LB_MOVES) {
-            *ret_move = move;
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Runs on from the end of the path, always with the first choice, until the schedule ends. */
-static int run_on(struct search *search, struct lb_error *err)
-{
-    for (;;) {
-        enum lb_ending ending;
-        if (!look_around(search, &ending))
-            return end_schedule(search, ending, err);
-        unsigned move = choose(search, search->n);
-        if (move == LB_MOVES) {
-            search->result->n_asleep++;
-            return end_schedule(search, LB_END_PRUNED, err);
-        }
-        int r = extend(search, move, err);
-        if (r < 0)
-            return r;
-        if (r > 0)
-            return end_schedule(search, LB_END_PRUNED, err);
-    }
+    struct node *node = &search->nodes[search->n];
+    node->move = (uint8_t)move;
+    node->n_answers = node->n_explored = 0;
+    node->is_choice = false;
+    node->n_made = 0;
 }
 
 static bool has_to_stop(struct search *search)
@@ -306,6 +299,101 @@ static bool has_to_stop(struct search *search)
            (options->max_schedules > 0 && result->n_schedules >= options->max_schedules);
 }
 
+/* Makes the moves of the path again and then the one of the node at its end, until they answer as
+ * wanted. Returns as extend() does; 2: has to stop, or given up, and the path ends behind the move
+ * that did not answer so. */
+static int go_back(struct search *search, struct lb_error *err)
+{
+    struct lb_search_result *result = search->result;
+    size_t at = 0;
+    for (unsigned i = 0; i < LB_MAX_REPLAYS; i++) {
+        int r = run_path_once(search, &at, err);
+        if (r == 0) {
+            at = search->n;
+            r = extend(search, err);
+            if (r < 2)
+                return r;
+        }
+        result->n_repeated++;
+        r = r < 0 ? r : search->system->end(search->arg, LB_END_PRUNED, 0, err);
+        if (r < 0)
+            return r;
+        if (has_to_stop(search))
+            return 2;
+    }
+    search->n = at + 1;
+    copy_path(search, search->n, &result->differing);
+    result->n_unreached++;
+    return 2;
+}
+
+/* --- depth first --- */
+
+/* Makes the move of the node at the end of the path some times more, if the engine had a choice. */
+static int look_for_answers(struct search *search, struct lb_error *err)
+{
+    struct node *node = &search->nodes[search->n];
+    unsigned most = search->options->choice_replays;
+    for (unsigned i = 0; node->is_choice && node->n_made < most && i < most; i++) {
+        size_t at;
+        struct lb_moved moved;
+        int r = run_path_once(search, &at, err);
+        if (r == 0 && (r = make_move(search, search->n, &moved, err)) == 0)
+            note_answer(search, search->n, moved.answer);
+        search->result->n_repeated++;
+        r = r < 0 ? r : search->system->end(search->arg, LB_END_PRUNED, 0, err);
+        if (r < 0)
+            return r;
+        if (has_to_stop(search))
+            return 0;
+    }
+    return 0;
+}
+
+/* Goes back to the deepest node with something left to explore: another answer, another move.
+ * Returns 1, 0 if there is none, or an error. */
+static int backtrack(struct search *search, struct lb_error *err)
+{
+    while (search->n > 0) {
+        struct node *node = &search->nodes[--search->n];
+        int r = look_for_answers(search, err);
+        if (r < 0)
+            return r;
+        if (++node->n_explored < node->n_answers) {
+            search->result->n_others++;
+            return 1;
+        }
+        node->done |= 1u << node->move;
+        unsigned move = choose(search, search->n);
+        if (move < LB_MOVES) {
+            set_move(search, move);
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Runs on from the end of the path, always with the first choice, until the schedule ends. */
+static int run_on(struct search *search, struct lb_error *err)
+{
+    for (;;) {
+        enum lb_ending ending;
+        if (!look_around(search, &ending))
+            return end_schedule(search, ending, err);
+        unsigned move = choose(search, search->n);
+        if (move == LB_MOVES) {
+            search->result->n_asleep++;
+            return end_schedule(search, LB_END_PRUNED, err);
+        }
+        set_move(search, move);
+        int r = extend(search, err);
+        if (r < 0)
+            return r;
+        if (r > 0)
+            return end_schedule(search, LB_END_PRUNED, err);
+    }
+}
+
 static int search_all(struct search *search, struct lb_error *err)
 {
     search->nodes[0] = (struct node){0};
@@ -313,24 +401,20 @@ static int search_all(struct search *search, struct lb_error *err)
     if (r == 0)
         r = run_on(search, err);
     while (r >= 0) {
-        unsigned move;
+        struct lb_search_result *result = search->result;
         if (has_to_stop(search))
             return 0;
-        if (!backtrack(search, &move)) {
-            search->result->complete = !search->result->too_long && search->result->n_repeated == 0;
+        r = backtrack(search, err);
+        if (r < 0 || has_to_stop(search))
+            return r < 0 ? r : 0;
+        if (r == 0) {
+            result->complete = !result->too_long && result->n_unreached == 0;
             return 0;
         }
-        r = run_path(search, err);
-        if (r < 0)
-            return r;
-        if (r > 0) {
-            r = search->system->end(search->arg, LB_END_PRUNED, 0, err);
-            continue; /* has_to_stop: the engine is not deterministic */
-        }
-        r = extend(search, move, err);
+        r = go_back(search, err);
         if (r == 0)
             r = run_on(search, err);
-        else if (r > 0)
+        else if (r == 1)
             r = end_schedule(search, LB_END_PRUNED, err);
     }
     return r;
@@ -370,7 +454,8 @@ static int search_one_random(struct search *search, size_t guess, struct lb_erro
         for (unsigned i = 1; i < depth; i++)
             if (change[i] == search->n)
                 priority[move] = depth - i;
-        r = extend(search, highest(enabled, priority), err);
+        set_move(search, highest(enabled, priority));
+        r = extend(search, err);
     }
     return r;
 }
@@ -422,9 +507,10 @@ static int replay(struct search *search, const struct lb_schedule *schedule, uin
                                ? "the clock is not stepped"
                                : "the worker is blocked, or has finished");
         }
-        r = extend(search, schedule->moves[i], err);
+        set_move(search, schedule->moves[i]);
+        r = extend(search, err);
         if (r >= 0 && answers != NULL)
-            answers[i] = search->nodes[i].answer;
+            answers[i] = search->nodes[i].answers[0];
     }
     enum lb_ending ending = LB_END_CUT;
     if (r == 0)

@@ -10,9 +10,11 @@
  * is known from having made it at that very state, so the relation may use what it did and not only
  * what it could do.
  *
- * An engine may answer a replay differently: which of two waiting sessions is woken first is its
- * own choice. The replay is then repeated until it answers as before; what the other answer would
- * have led to is not explored, and the result is not called complete.
+ * A move may have several answers: which of two waiting sessions gets what they wait for is the
+ * engine's own choice. Each answer that was seen is a branch of its own, and a state in which the
+ * engine chose is replayed some times to see more of them. To go on in a branch the path to it is
+ * replayed until all its moves have answered so; one whose answer does not come again is given up,
+ * and the result is not called complete.
  *
  * A refused try that changed nothing (a poll) leaves the state as it was. The worker then waits
  * until a move is made that could change the answer, which makes busy loops finite; and what was
@@ -36,8 +38,10 @@ enum {
     LB_MOVE_DEATH = LB_MAX_WORKERS,
     LB_MOVE_CLOCK = 2 * LB_MAX_WORKERS,
     LB_MOVES = LB_MOVE_CLOCK + 1,
-    LB_MAX_LENGTH = 400, /* moves of one schedule */
-    LB_VIOLATIONS = 16   /* bits that tell violations apart */
+    LB_MAX_LENGTH = 400,  /* moves of one schedule */
+    LB_MAX_ANSWERS = 8,   /* that one move at one state may have */
+    LB_MAX_REPLAYS = 500, /* of a path, until its moves answer as wanted */
+    LB_VIOLATIONS = 16    /* bits that tell violations apart */
 };
 
 /* A schedule: the moves, in order. */
@@ -77,8 +81,8 @@ static inline bool lb_refused_is_void(const struct lb_refused *refused)
 /* What a move did. */
 struct lb_moved {
     struct lb_footprint touched; /* by the mover, and by those that it set free */
-    uint64_t answer;             /* digest of all answers: equal in every replay, or the engine is
-                                    not deterministic */
+    uint64_t answer;             /* digest of all answers */
+    bool is_choice;              /* several waited, and one of them went on */
     struct lb_refused refused[LB_MAX_WORKERS];
 };
 
@@ -113,7 +117,8 @@ struct lb_search_options {
     uint64_t random;        /* so many random schedules instead of all */
     unsigned depth;         /* PCT's d */
     uint64_t seed;
-    bool all;                    /* do not stop at the first violation */
+    unsigned choice_replays; /* of each move with a choice, at least, to see what else it answers */
+    bool all;                /* do not stop at the first violation */
     const atomic_int *interrupt; /* stop when not 0; may be NULL */
     void (*progress)(void *arg, uint64_t n_schedules, uint64_t n_moves); /* may be NULL */
     void *progress_arg;
@@ -125,15 +130,18 @@ struct lb_search_result {
     uint64_t n_void;              /* given up: another one with a futile try more */
     uint64_t n_moves;             /* made, re-execution included */
     uint64_t n_stuck;             /* schedules in which nobody could go on */
-    uint64_t n_repeated;          /* replays that answered differently, and the same again later */
+    uint64_t n_choices;           /* moves at states where the engine had a choice */
+    uint64_t n_others;            /* answers that moves had beside their first one: explored, too */
+    uint64_t n_repeated;          /* replays that did not answer as wanted */
+    uint64_t n_unreached;         /* answers that did not come again: not explored to their end */
     size_t longest;               /* moves */
-    bool complete;                /* everything was explored, and no replay was repeated */
+    bool complete;                /* everything was explored, behind every answer that was seen */
     bool too_long;                /* some schedule was cut at the longest length */
     bool interrupted;             /* by the user */
     bool timed_out;               /* ended at the deadline */
     int violated;                 /* bits, of the first violating schedule, or of all */
-    bool differs;                 /* replays answered differently again and again */
-    struct lb_schedule differing; /* up to the move that did */
+    bool differs;                 /* a move had more answers than can be told apart */
+    struct lb_schedule differing; /* up to that move, or to one whose answer did not come again */
     struct lb_schedule first[LB_VIOLATIONS]; /* per bit: the first schedule that violates it */
 };
 

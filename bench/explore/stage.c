@@ -161,7 +161,7 @@ static void reset_player(struct lb_player *player)
     bool is_absent = !player->is_producer && player->number >= stage->n_acting;
     player->state = is_absent ? LB_PLAYER_FINISHED : LB_PLAYER_STANDS;
     player->finished = player->may_go = player->gave_up = player->give_up = false;
-    player->tx_writes = 0;
+    player->tx_writes = player->tx_locks = 0;
     player->tx_changed = player->tx_is_split = player->tx_keeps_snapshot = false;
     player->try_moves = player->n_refusals = 0;
     player->last_refusal = LB_OK;
@@ -308,6 +308,20 @@ static void collect(struct lb_stage *stage, struct lb_player *player, bool is_mo
     lb_stage_take_acts(stage, player, !is_mover);
 }
 
+/* Is the one thing that happened in the move that its mover queued up for a table's lock? */
+static bool only_queues(const struct lb_stage *stage, const struct lb_player *mover)
+{
+    struct lb_footprint touches;
+    struct lb_act pending;
+    uint32_t touched = mover->touched.reads | mover->touched.writes | mover->touched.commits;
+    if (stage->unreduced || mover->state != LB_PLAYER_BLOCKED || touched != 0 ||
+        mover->tx_keeps_snapshot)
+        return false;
+    lb_player_pending(mover, &touches, &pending);
+    free(pending.params);
+    return touches.queues;
+}
+
 /* A statement that is blocked has no answer yet: what it may touch stands for what it touches. */
 static void note_blocked(struct lb_stage *stage, struct lb_player *player, struct lb_moved *ret)
 {
@@ -316,6 +330,8 @@ static void note_blocked(struct lb_stage *stage, struct lb_player *player, struc
     struct lb_footprint touches;
     struct lb_act pending;
     lb_player_pending(player, &touches, &pending);
+    if (player->tx_keeps_snapshot) /* which has been taken */
+        touches.reads |= LB_ALL_TABLES;
     lb_footprint_add(&ret->touched, &touches);
     stage->written |= touches.writes;
     pending.move = (uint16_t)stage->n_moves;
@@ -389,6 +405,20 @@ static int act(struct lb_stage *stage, unsigned move, struct lb_error *err)
     return settle(stage, FIRST_LOOK_NS, err);
 }
 
+/* Did several wait at the same time, and one of them go on? */
+static bool had_choice(const struct lb_stage *stage, const struct lb_player *mover)
+{
+    unsigned n_waited = 0, n_went_on = 0;
+    for (uint32_t i = 0; i < stage->n_players; i++) {
+        const struct lb_player *player = &stage->players[i];
+        if (!player->was_blocked && !(player == mover && player->has_waited))
+            continue;
+        n_waited++;
+        n_went_on += player->state != LB_PLAYER_BLOCKED;
+    }
+    return n_waited >= 2 && n_went_on > 0;
+}
+
 static int stage_move(void *arg, unsigned move, struct lb_moved *ret, struct lb_error *err)
 {
     struct lb_stage *stage = arg;
@@ -401,6 +431,7 @@ static int stage_move(void *arg, unsigned move, struct lb_moved *ret, struct lb_
         player->n_events_before = player->log.n_events;
         player->n_executed = 0;
         player->was_blocked = player->state == LB_PLAYER_BLOCKED;
+        player->held = player->tx_locks;
     }
     bool had_blocked = anyone(stage, LB_PLAYER_BLOCKED);
     stage->moves[stage->n_moves] = (uint8_t)move;
@@ -421,20 +452,30 @@ static int stage_move(void *arg, unsigned move, struct lb_moved *ret, struct lb_
         collect(stage, mover, true, ret);
     if (had_blocked) /* in which order locks are given back decides who gets them first */
         ret->touched.reads |= ret->touched.commits;
+    bool is_alone = mover != NULL && move < LB_MOVE_DEATH;
     for (uint32_t i = 0; i < stage->n_players; i++) {
         struct lb_player *player = &stage->players[i];
-        if (player != mover && player->was_blocked && player->state != LB_PLAYER_BLOCKED)
+        if (player != mover && player->was_blocked && player->state != LB_PLAYER_BLOCKED) {
             collect(stage, player, false, ret);
+            is_alone = false;
+        }
     }
     for (uint32_t i = 0; i < stage->n_players; i++) {
         struct lb_player *player = &stage->players[i];
         note_blocked(stage, player, ret);
+        is_alone = is_alone &&
+                   (player == mover || player->was_blocked == (player->state == LB_PLAYER_BLOCKED));
         if (player->error.code != 0) {
             *err = player->error;
             player->error.code = 0;
             return err->code;
         }
     }
+    if (is_alone && ret->touched.writes != LB_TOUCHES_ALL) {
+        ret->touched.holds = mover->held & mover->tx_locks;
+        ret->touched.queues = only_queues(stage, mover);
+    }
+    ret->is_choice = had_choice(stage, mover);
     stage->n_moves++;
     return 0;
 }

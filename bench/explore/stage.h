@@ -75,6 +75,8 @@ struct lb_player {
 
     /* The transaction and the try under way. */
     uint32_t tx_writes;
+    uint32_t tx_locks;      /* tables that it has locked as a whole */
+    uint32_t held;          /* ... before this move */
     bool tx_is_split;       /* one statement that commits by itself */
     bool tx_keeps_snapshot; /* of several statements, which read by one snapshot */
     bool tx_changed;        /* rows were changed in it */
@@ -176,7 +178,7 @@ void lb_gate_of_stage(struct lb_gate *gate);
 /* The parameters as SQL literals, one per line. */
 char *lb_gate_describe_params(const struct lb_step *step);
 /* The step under way of a player that is blocked; the caller frees params. */
-void lb_player_pending(struct lb_player *player, struct lb_footprint *ret_touches,
+void lb_player_pending(const struct lb_player *player, struct lb_footprint *ret_touches,
                        struct lb_act *ret_act);
 /* An operation is about to be tried: the gate before it, and its accounts. */
 int lb_player_begin_try(struct lb_player *player, enum lb_step_kind kind, struct lb_error *err);
