@@ -87,6 +87,7 @@ for (
     [qr/--items: has no meaning for lock-row/,   '-s', 'lock-row', '--items', '3'],
     [qr/--producers: at most 8 workers/,         '-s', 'cas', '--workers', '8', '--producers', '1'],
     [qr/--depth: is for --random/,               '-s', 'cas', '--depth', '2'],
+    [qr/--choices: 'few' is not a number/,       '-s', 'cas', '--choices', 'few'],
     [qr/--time: 'soon' is not a time/,           '-s', 'cas', '--time', 'soon'],
     [qr/--isolation: unknown level 'high'/,      '-s', 'cas', '--isolation', 'high'],
     [qr/--format: unknown format 'tap'/,         '-s', 'cas', '--format', 'tap'],
