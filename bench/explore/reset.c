@@ -14,10 +14,12 @@ struct lb_dialect {
     const char *links;               /* rows (child, parent) */
     const char *n_opaque;            /* views, triggers, functions */
     const char *copy, *empty, *fill; /* %s: name, columns where there are two */
+    const char *freeze;              /* %s: name; its statistics stay as they are; NULL: they do */
     const char *has_sequences;       /* NULL: the next can be asked in any case */
     const char *sequences;           /* rows (statement): each puts one sequence back */
     const char *vacuum;              /* NULL: not needed */
     const char *session;             /* see lb_reset_session_sql */
+    const char *keep;                /* see lb_reset_keep_sql */
     const char *counters;            /* rows (table, statement); NULL: none */
     bool one_batch;                  /* one message is cheaper than prepared statements */
     bool one_writer, scans_lock;
@@ -85,7 +87,9 @@ static const struct lb_dialect dialects[] = {
      .copy = "CREATE TEMPORARY TABLE `lb_copy_%s` AS SELECT * FROM `%s`",
      .empty = "TRUNCATE TABLE `%s`", /* deleted rows would keep their locks until a purge */
      .fill = "INSERT INTO `%s` (%s) SELECT %s FROM `lb_copy_%s`",
+     .freeze = "ALTER TABLE `%s` STATS_AUTO_RECALC = 0", /* in the background, at any time */
      .session = "UNLOCK TABLES; DO release_all_locks()",
+     .keep = "START TRANSACTION WITH CONSISTENT SNAPSHOT", /* ends the one before */
      .counters = "SELECT table_name, concat('ALTER TABLE `', table_name, '` AUTO_INCREMENT = ', "
                  "auto_increment) FROM information_schema.tables WHERE table_schema = database() "
                  "AND auto_increment IS NOT NULL",
@@ -133,6 +137,12 @@ const char *lb_reset_session_sql(const struct lb_db *db)
 {
     const struct lb_dialect *dialect = dialect_of(db);
     return dialect != NULL ? dialect->session : NULL;
+}
+
+const char *lb_reset_keep_sql(const struct lb_db *db)
+{
+    const struct lb_dialect *dialect = dialect_of(db);
+    return dialect != NULL ? dialect->keep : NULL;
 }
 
 static int must_be_ok(const struct lb_reset *reset, int answer, struct lb_error *err)
@@ -313,6 +323,14 @@ static int copy_tables(struct lb_reset *reset, const struct lb_tables *tables, s
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
         char *sql = text(reset->dialect->copy, tables->name[i], tables->name[i]);
+#pragma GCC diagnostic pop
+        r = sql == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory") : run(reset, sql, err);
+        free(sql);
+        if (r != 0 || reset->dialect->freeze == NULL)
+            continue;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+        sql = text(reset->dialect->freeze, tables->name[i]);
 #pragma GCC diagnostic pop
         r = sql == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory") : run(reset, sql, err);
         free(sql);

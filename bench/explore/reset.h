@@ -53,6 +53,11 @@ struct lb_server_clock {
 /* NULL: it cannot be moved. */
 const struct lb_server_clock *lb_reset_clock(const struct lb_db *db);
 
+/* Run on a session of its own before each schedule: until it is run again nothing is purged. What
+ * was deleted in the schedule goes on taking locks, and not until a purge that nobody can wait for.
+ * NULL: there is no such thing. */
+const char *lb_reset_keep_sql(const struct lb_db *db);
+
 /* Gives back what a session holds beyond its transaction (advisory locks); NULL: there is no such
  * thing. */
 const char *lb_reset_session_sql(const struct lb_db *db);

@@ -179,6 +179,8 @@ static int stage_reset(void *arg, struct lb_error *err)
 {
     struct lb_stage *stage = arg;
     int r = lb_reset_run(&stage->reset, stage->written, err);
+    if (r == 0 && stage->has_keeper)
+        r = stage->db->run(stage->keeper.conn, lb_reset_keep_sql(stage->db), err);
     if (r == 0 && stage->clock_is_ahead)
         r = lb_stage_run_clock(stage, &stage->control, stage->clock->set, 0, err);
     stage->clock_is_ahead = stage->outlived = false;

@@ -106,6 +106,8 @@ struct lb_stage {
     struct lb_space *space;
     struct lb_session control;
     bool has_control;
+    struct lb_session keeper; /* MariaDB: keeps what is deleted, see lb_reset_keep_sql */
+    bool has_keeper;
     struct lb_program *program;
     struct lb_footprint *footprints; /* one per statement of the program */
     enum lb_statement_kind *kinds;

@@ -161,6 +161,16 @@ static int put_items(struct lb_stage *stage, struct lb_error *err)
     return r;
 }
 
+static int open_keeper(struct lb_stage *stage, struct lb_error *err)
+{
+    struct lb_conn_options options = {.isolation = LB_ISO_REPEATABLE_READ, .role = "keeper"};
+    if (lb_reset_keep_sql(stage->db) == NULL)
+        return 0;
+    int r = lb_session_open(&stage->keeper, stage->db, stage->space, &options, err);
+    stage->has_keeper = r == 0;
+    return r;
+}
+
 static int set_up(struct lb_stage *stage, struct lb_error *err)
 {
     const struct lb_explore_plan *plan = &stage->plan;
@@ -192,6 +202,8 @@ static int set_up(struct lb_stage *stage, struct lb_error *err)
     stage->control.gate = NULL;
     if (r == 0)
         r = lb_reset_open(&stage->reset, &stage->control, &stage->tables, err);
+    if (r == 0)
+        r = open_keeper(stage, err);
     if (r != 0)
         return r;
     stage->isolation = isolation_of(stage);
@@ -304,6 +316,8 @@ int lb_stage_close(struct lb_stage *stage, struct lb_error *err)
     if (stage->control_actor.plan != NULL)
         stage->plan.strategy->flow->close(&stage->control_actor);
     lb_reset_close(&stage->reset);
+    if (stage->has_keeper)
+        lb_session_close(&stage->keeper);
     if (stage->has_control)
         lb_session_close(&stage->control);
     int r = stage->space != NULL ? stage->db->space_close(stage->space, stage->plan.keep, err) : 0;
