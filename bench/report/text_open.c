@@ -42,7 +42,7 @@ static void print_cell(const struct lb_sink_state *state, const struct lb_cell *
         (unsigned long long)planned, (unsigned long long)skipped, (unsigned long long)censored);
     if (pacing != NULL && pacing->count > 0 && used < sizeof text)
         snprintf(text + used, sizeof text - used,
-                 " Free workers woke %s late (p50; p99 %s, at most %s).",
+                 " Free workers began %s late (p50; p99 %s, at most %s).",
                  lb_format_ns(lb_histogram_quantile(pacing, 0.5), p50, sizeof p50),
                  lb_format_ns(lb_histogram_quantile(pacing, 0.99), p99, sizeof p99),
                  lb_format_ns(pacing->max, worst, sizeof worst));

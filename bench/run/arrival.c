@@ -2,25 +2,37 @@
  *
  * A worker that comes late starts at once, and its latency counts from the intended time. Arrivals
  * that have waited behind more than max-pending others are skipped and counted: a generator that
- * keeps everything would measure its own queue. How late a worker woke that was there in time is
- * the generator's own error: it makes a run invalid when it is large.
+ * keeps everything would measure its own queue. How late a worker began that was free in time is
+ * the generator's own error, and so is the time that a free worker spends on skipping: it makes a
+ * run invalid when it is large. (At a rate at which arrivals come faster than they can be skipped
+ * a worker never gets to one that it may begin.)
  */
 #include "run_state.h"
 
-static bool is_hopeless(const struct lb_crew *crew, uint64_t at_ns, uint64_t now_ns)
+/* place: of the arrival in the schedule. */
+static bool is_hopeless(const struct lb_crew *crew, double place, uint64_t now_ns)
 {
-    const struct lb_schedule *schedule = &crew->schedule;
-    double waiting = lb_schedule_expected(schedule, now_ns - crew->schedule_start_ns) -
-                     lb_schedule_expected(schedule, at_ns);
-    return waiting > (double)crew->scenario->max_pending;
+    double due = lb_schedule_expected(&crew->schedule, now_ns - crew->schedule_start_ns);
+    return due - place > (double)crew->scenario->max_pending;
+}
+
+/* A free worker has skipped since then; 0: it has not. Sets it to 0. */
+static void note_skipping(struct lb_worker *worker, uint64_t *since_ns)
+{
+    if (*since_ns != 0)
+        lb_histogram_record(worker->pacing, lb_now_ns() - *since_ns);
+    *since_ns = 0;
 }
 
 bool lb_worker_arrival(struct lb_worker *worker)
 {
     struct lb_crew *crew = worker->crew;
+    uint64_t skipping_ns = 0;
     for (;;) {
-        uint64_t at_ns = lb_schedule_next(&crew->schedule);
+        double place;
+        uint64_t at_ns = lb_schedule_next(&crew->schedule, &place);
         if (at_ns == LB_SCHEDULE_END) {
+            note_skipping(worker, &skipping_ns);
             lb_crew_wait(crew, UINT64_MAX, LB_PHASE_DRAIN);
             return false;
         }
@@ -28,22 +40,28 @@ bool lb_worker_arrival(struct lb_worker *worker)
         uint64_t now_ns = lb_now_ns();
         bool in_time = now_ns < intended_ns;
         if (in_time) {
+            note_skipping(worker, &skipping_ns);
             if (!lb_crew_wait(crew, intended_ns, LB_PHASE_DRAIN))
                 return false;
             now_ns = lb_now_ns();
         }
-        if (lb_crew_phase(crew) >= LB_PHASE_DRAIN)
+        if (lb_crew_phase(crew) >= LB_PHASE_DRAIN) {
+            note_skipping(worker, &skipping_ns);
             return false;
+        }
         worker->op.measured = lb_crew_phase(crew) == LB_PHASE_MEASURE;
         struct lb_counts *counts =
             &worker->counts[worker->role == LB_ROLE_PRODUCER ? LB_M_PUT : LB_M_ACQUIRE];
         counts->planned += worker->op.measured;
         if (in_time && worker->op.measured)
             lb_histogram_record(worker->pacing, now_ns - intended_ns);
-        if (!in_time && is_hopeless(crew, at_ns, now_ns)) {
+        if (!in_time && is_hopeless(crew, place, now_ns)) {
             counts->skipped += worker->op.measured;
+            if (skipping_ns == 0 && worker->op.measured)
+                skipping_ns = now_ns;
             continue;
         }
+        note_skipping(worker, &skipping_ns);
         worker->intended_ns = intended_ns;
         return true;
     }
@@ -63,7 +81,7 @@ int lb_run_count_due(struct lb_active_run *run, struct lb_error *err)
     uint64_t from_ns = run->measure_ns - run->crew->schedule_start_ns;
     uint64_t until_ns = run->stop_ns - run->crew->schedule_start_ns, at_ns;
     size_t i = 0;
-    while ((at_ns = lb_schedule_next(&schedule)) < until_ns) {
+    while ((at_ns = lb_schedule_next(&schedule, NULL)) < until_ns) {
         if (at_ns < from_ns)
             continue;
         outcome->n_due++;

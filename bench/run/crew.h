@@ -102,7 +102,7 @@ struct lb_worker {
     bool owns_histograms; /* or another worker of its thread does */
     struct lb_histogram *service[LB_MEASURES];
     struct lb_histogram *response[LB_MEASURES]; /* open loop */
-    struct lb_histogram *pacing;                /* open loop: how late it woke */
+    struct lb_histogram *pacing;                /* open loop: how late it began, when free */
     struct lb_coarse coarse;                    /* acquires and claims, for live figures */
     _Atomic uint64_t refusals;                  /* likewise */
     uint64_t intended_ns;                       /* of the present arrival */

@@ -125,7 +125,7 @@ struct lb_outcome {
     struct lb_histogram *service[LB_MEASURES];  /* from the actual start; NULL if unused */
     struct lb_histogram *response[LB_MEASURES]; /* from the intended start; NULL in closed loop */
     uint64_t n_due;                /* open loop: arrivals meant to come in the measured part */
-    struct lb_histogram *pacing;   /* open loop: how late free workers woke; NULL in closed loop */
+    struct lb_histogram *pacing;   /* open loop: how late free workers began; NULL in closed loop */
     struct lb_interval *intervals; /* one per second of the measured part */
     size_t n_intervals;
     struct lb_sample

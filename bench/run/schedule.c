@@ -104,12 +104,21 @@ static uint64_t gap_after(uint64_t seed, uint64_t position)
     return gap > 0 ? gap : 1;
 }
 
-uint64_t lb_schedule_next(struct lb_schedule *schedule)
+static uint64_t time_and_place(const struct lb_schedule *schedule, uint64_t position,
+                               double *ret_place)
+{
+    if (ret_place != NULL)
+        *ret_place = (double)position / (double)ONE;
+    return time_of(schedule, position);
+}
+
+uint64_t lb_schedule_next(struct lb_schedule *schedule, double *ret_place)
 {
     /* Relaxed throughout: the position guards nothing but itself. */
     if (!schedule->poisson)
-        return time_of(schedule,
-                       atomic_fetch_add_explicit(&schedule->position, ONE, memory_order_relaxed));
+        return time_and_place(
+            schedule, atomic_fetch_add_explicit(&schedule->position, ONE, memory_order_relaxed),
+            ret_place);
     uint64_t position = atomic_load_explicit(&schedule->position, memory_order_relaxed);
     uint64_t arrival, next;
     do {
@@ -125,7 +134,7 @@ uint64_t lb_schedule_next(struct lb_schedule *schedule)
             return LB_SCHEDULE_END;
     } while (!atomic_compare_exchange_weak_explicit(&schedule->position, &position, next,
                                                     memory_order_relaxed, memory_order_relaxed));
-    return time_of(schedule, arrival);
+    return time_and_place(schedule, arrival, ret_place);
 }
 
 double lb_schedule_expected(const struct lb_schedule *schedule, uint64_t at_ns)

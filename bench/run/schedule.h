@@ -59,11 +59,13 @@ int lb_schedule_init(struct lb_schedule *schedule, const char *text, uint64_t se
                      struct lb_error *err);
 
 /* Claims the next arrival: its intended time in ns after the schedule's start, never before that of
- * an earlier claim; LB_SCHEDULE_END when there are no more. Any thread or process, at any time. */
-uint64_t lb_schedule_next(struct lb_schedule *schedule);
+ * an earlier claim; LB_SCHEDULE_END when there are no more. Any thread or process, at any time.
+ * *ret_place, unless NULL: how many are planned (for Poisson: expected) before it, those of the
+ * same instant (a burst) included. */
+uint64_t lb_schedule_next(struct lb_schedule *schedule, double *ret_place);
 
-/* How many arrivals are planned (for Poisson: expected) before at_ns. With the number of claims it
- * says how far behind the workers are. */
+/* How many arrivals are planned (for Poisson: expected) before at_ns. Less the place of an arrival
+ * it says how many are due since. */
 double lb_schedule_expected(const struct lb_schedule *schedule, uint64_t at_ns);
 
 #endif

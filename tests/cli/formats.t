@@ -84,7 +84,7 @@ cmp_ok($loop->{wake_late}{count}, '>', 0, 'open loop: the error of the pacing');
 is($good->{runs}[0]{open_loop}, undef, 'open loop: of a closed one there is none');
 ($status, $out) = lockbench(@open_loop);
 like($out, qr/^open loop: good-lock on sqlite, mutex-hot: \S+\s+arrivals\/s\s+were\s+scheduled,\s+\S+\/s\s+taken\s+up/m, 'open loop: in words');
-like($out, qr/Free\s+workers\s+woke\s+\S+\s+\S+\s+late\s+\(p50;/, 'open loop: the pacing in words');
+like($out, qr/Free\s+workers\s+began\s+\S+\s+\S+\s+late\s+\(p50;/, 'open loop: the pacing in words');
 
 # --- jsonl
 ($status, $out) = lockbench('compare', '--repeat', '1', @locks, '--format', 'jsonl');

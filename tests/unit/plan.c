@@ -105,7 +105,7 @@ static void run_open(struct engine *engine, struct lb_outcome *run)
     run->response[LB_M_ACQUIRE] = lb_histogram_new();
     assert_non_null(run->response[LB_M_ACQUIRE]);
     for (;;) {
-        double due_s = (double)lb_schedule_next(&schedule) / 1e9 - warmup;
+        double due_s = (double)lb_schedule_next(&schedule, NULL) / 1e9 - warmup;
         if (due_s >= end)
             break;
         count(run, due_s, true);

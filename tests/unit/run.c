@@ -309,6 +309,32 @@ static void what_cannot_wait_is_skipped_and_counted(void **state)
     lb_outcome_free(outcome);
 }
 
+/* Of a burst all are due at one instant: as many as may wait are served, not none. */
+static void a_burst_waits_as_far_as_it_may(void **state)
+{
+    (void)state;
+    struct lb_outcome *outcome = must_run(
+        MUTEX, (const char *[]){"workers", "1", "hold", "0", "rate", "phases:burst:150,1/s@100s",
+                                "max-pending", "100", "duration", "500ms", "warmup", "0", NULL});
+    const struct lb_counts *counts = &outcome->counts[LB_M_ACQUIRE];
+    assert_in_range(counts->planned, 150, 151);
+    assert_in_range(counts->started, 100, 102);
+    lb_outcome_free(outcome);
+}
+
+/* Arrivals that come faster than they can be skipped: nothing is begun, and that is no measurement.
+ */
+static void a_generator_that_only_skips_is_invalid(void **state)
+{
+    (void)state;
+    struct lb_outcome *outcome =
+        must_run(MUTEX, (const char *[]){"workers", "1", "hold", "0", "rate", "50M/s", "duration",
+                                         "200ms", "warmup", "0", NULL});
+    assert_int_equal(outcome->state, LB_RUN_INVALID);
+    assert_non_null(strstr(outcome->reason, "the generator fell behind"));
+    lb_outcome_free(outcome);
+}
+
 /* One in four, not by chance; alone, each waits for a successor until two more leases are over. */
 static void overruns_come_evenly(void **state)
 {
@@ -499,6 +525,8 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_stall_is_in_the_response_not_in_the_service),
         cmocka_unit_test(what_cannot_wait_is_skipped_and_counted),
+        cmocka_unit_test(a_burst_waits_as_far_as_it_may),
+        cmocka_unit_test(a_generator_that_only_skips_is_invalid),
         cmocka_unit_test(overruns_come_evenly),
         cmocka_unit_test(an_open_door_is_seen_by_all_witnesses),
         cmocka_unit_test(a_mutex_holds),

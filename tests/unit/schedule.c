@@ -32,7 +32,7 @@ static uint64_t count_between(const struct lb_schedule *schedule, double from, d
     struct lb_schedule copy;
     memcpy(&copy, schedule, sizeof copy);
     uint64_t count = 0, at, last = 0;
-    while ((at = lb_schedule_next(&copy)) != LB_SCHEDULE_END && (double)at < to * 1e9) {
+    while ((at = lb_schedule_next(&copy, NULL)) != LB_SCHEDULE_END && (double)at < to * 1e9) {
         assert_true(at >= last);
         last = at;
         count += (double)at >= from * 1e9;
@@ -45,7 +45,7 @@ static void constant_rate_does_not_drift(void **state)
     (void)state;
     struct lb_schedule s = of("3/s", 1);
     for (uint64_t i = 0; i < 100000; i++)
-        assert_int_equal(lb_schedule_next(&s), (i * SECOND * 2 + 3) / 6);
+        assert_int_equal(lb_schedule_next(&s, NULL), (i * SECOND * 2 + 3) / 6);
     s = of("1.5k/s", 1);
     assert_int_equal(count_between(&s, 0, 10), 15000);
     s = of("120/min", 1);
@@ -110,7 +110,7 @@ static double *gaps_of(struct lb_schedule *s, size_t n, double *ret_lag)
     double *gaps = calloc(n, sizeof *gaps);
     uint64_t last = 0;
     for (size_t i = 0; i < n; i++) {
-        uint64_t at = lb_schedule_next(s);
+        uint64_t at = lb_schedule_next(s, NULL);
         assert_true(at != LB_SCHEDULE_END && at >= last);
         gaps[i] = (double)(at - last) / 1e9;
         last = at;
@@ -197,7 +197,7 @@ static void assert_bursts(const char *text, uint64_t offset_s, uint64_t size)
 {
     struct lb_schedule s = of(text, 9);
     uint64_t at, bursts[50] = {0};
-    while ((at = lb_schedule_next(&s)) < 150 * SECOND)
+    while ((at = lb_schedule_next(&s, NULL)) < 150 * SECOND)
         if (at % (3 * SECOND) == offset_s * SECOND)
             bursts[at / (3 * SECOND)]++;
     for (int cycle = 0; cycle < 50; cycle++)
@@ -220,9 +220,9 @@ static void seeds_decide(void **state)
     struct lb_schedule c = of("poisson:100/s", 2);
     int equal = 0;
     for (int i = 0; i < 1000; i++) {
-        uint64_t at = lb_schedule_next(&a);
-        assert_int_equal(at, lb_schedule_next(&b));
-        equal += at == lb_schedule_next(&c);
+        uint64_t at = lb_schedule_next(&a, NULL);
+        assert_int_equal(at, lb_schedule_next(&b, NULL));
+        equal += at == lb_schedule_next(&c, NULL);
     }
     assert_true(equal < 5);
 }
@@ -238,7 +238,7 @@ static void *claim(void *arg)
 {
     struct claimer *claimer = arg;
     for (size_t i = 0; i < CLAIMS; i++)
-        claimer->times[i] = lb_schedule_next(claimer->schedule);
+        claimer->times[i] = lb_schedule_next(claimer->schedule, NULL);
     return NULL;
 }
 
@@ -271,7 +271,7 @@ static void many_threads_share_one_schedule(void **state)
                 assert_true(claimers[i].times[j] >= claimers[i].times[j - 1]);
         qsort(times, (size_t)THREADS * CLAIMS, sizeof *times, by_time);
         for (size_t i = 0; i < (size_t)THREADS * CLAIMS; i++)
-            assert_int_equal(times[i], lb_schedule_next(&alone));
+            assert_int_equal(times[i], lb_schedule_next(&alone, NULL));
         free(times);
     }
 }
