@@ -69,8 +69,8 @@ struct lb_crew {
     uint64_t n_due;
     _Atomic uint64_t measure_ns; /* when the measured part began; 0 before */
     _Atomic uint64_t stop_ns;    /* and ended; 0: not yet */
-    _Atomic uint32_t
-        n_putting;          /* producers between their look at the phase and their item's epoch */
+    /* Producers between their look at the phase and their item's epoch, and recoveries. */
+    _Atomic uint32_t n_adding;
     _Atomic uint64_t epoch; /* grows whenever an item may have become claimable, or stopped being */
     uint32_t n_consumers;
     _Atomic uint64_t recover_due_ns; /* the next run of the strategy's recovery */
@@ -130,8 +130,10 @@ struct lb_worker {
     uint64_t n_items;     /* measured */
     struct lb_guard *guard;
     struct lb_chunks *chunks;
-    _Atomic uint64_t progress;    /* successes so far, for the progress line */
-    _Atomic uint64_t empty_epoch; /* consumer: the last epoch that was answered with "empty" */
+    _Atomic uint64_t progress; /* successes so far, for the progress line */
+    /* Of the consumer in this seat: */
+    _Atomic uint64_t empty_epoch; /* the last epoch that was answered with "empty" */
+    atomic_bool seat_has_items;   /* it has claimed some */
 };
 
 static inline enum lb_phase lb_crew_phase(const struct lb_crew *crew)

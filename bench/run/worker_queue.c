@@ -36,8 +36,20 @@ static bool awaits_recovery(struct lb_crew *crew)
            atomic_load(&crew->recovered_ns) < death_ns + crew->scenario->ttl_ns + CLOCKS_NS;
 }
 
+/* Can a recovery have brought something back? Only what somebody has, or the dead had. */
+static bool may_have_recovered(struct lb_worker *worker)
+{
+    struct lb_crew *crew = worker->crew;
+    struct lb_worker *first_consumer = worker - worker->number;
+    bool has_items = false;
+    for (uint32_t i = 0; i < crew->n_consumers && !has_items; i++)
+        has_items = atomic_load(&first_consumer[i].seat_has_items);
+    return has_items || awaits_recovery(crew);
+}
+
 /* What an operator's job, or another consumer, does for the dead: one of the consumers does it when
- * it is due. */
+ * it is due. An epoch for nothing would be one too many: consumers that are slower than the
+ * interval would never all hear "empty" within one. */
 static void recover(struct lb_worker *worker)
 {
     struct lb_crew *crew = worker->crew;
@@ -47,11 +59,14 @@ static void recover(struct lb_worker *worker)
                                         now_ns + crew->scenario->recover_ns))
         return;
     worker->op.continued = false;
+    atomic_fetch_add(&crew->n_adding, 1);
     int answer = lb_operate_class(&worker->op, LB_OP_RECOVER, &worker->err);
-    new_epoch(crew);
+    if (may_have_recovered(worker)) /* before it is noted: what it freed is awaited no more */
+        new_epoch(crew);
     if (answer == LB_OK)
         atomic_store(&crew->recovered_ns, now_ns);
-    else
+    atomic_fetch_sub(&crew->n_adding, 1);
+    if (answer != LB_OK)
         lb_worker_refused(worker, answer, 1, &worker->err);
 }
 
@@ -98,7 +113,7 @@ static void note_empty(struct lb_worker *worker, struct lb_worker *first_consume
         return;
     }
     /* The epoch comes last: whoever takes the errors away makes a new one first. */
-    if (atomic_load(&crew->n_putting) == 0 && !awaits_recovery(crew) && !restart(worker, epoch) &&
+    if (atomic_load(&crew->n_adding) == 0 && !awaits_recovery(crew) && !restart(worker, epoch) &&
         atomic_load(&crew->epoch) == epoch) {
         atomic_store(&crew->drained, true);
         lb_event_signal(&crew->change);
@@ -219,6 +234,7 @@ static void claim_once(struct lb_worker *worker, struct lb_worker *first_consume
         int answer =
             lb_operate_claim(&worker->op, (uint32_t)scenario->batch, items, LB_CLAIM_MAX, &n, err);
         if (answer == LB_OK) {
+            atomic_store(&first_consumer[worker->seat].seat_has_items, true);
             new_epoch(crew);
             lb_worker_end(worker, LB_M_ACQUIRE, start_ns, worker->op.end_ns, true);
             lb_worker_begin(worker, LB_M_CYCLE);
@@ -228,6 +244,7 @@ static void claim_once(struct lb_worker *worker, struct lb_worker *first_consume
             }
             atomic_fetch_add_explicit(&worker->progress, n, memory_order_relaxed);
             process(worker, items, n, start_ns);
+            atomic_store(&first_consumer[worker->seat].seat_has_items, false);
             return;
         }
         if (answer == LB_EMPTY)
@@ -252,6 +269,8 @@ void lb_worker_consume_loop(struct lb_worker *worker)
         lb_crew_fail(crew, &worker->err);
         return;
     }
+    /* What the dead had in this seat is awaited by their death. */
+    atomic_store(&first_consumer[worker->seat].seat_has_items, false);
     uint64_t next_ns = lb_now_ns();
     for (uint64_t done = 0; scenario->count == 0 || done < scenario->count; done++) {
         if (scenario->claim_interval_ns > 0 && lb_crew_phase(crew) < LB_PHASE_DRAIN)
@@ -302,13 +321,13 @@ void lb_worker_produce_loop(struct lb_worker *worker)
         }
         /* Whoever finds the queue drained has seen no producer here; whoever comes after sees the
          * phase. */
-        atomic_fetch_add(&crew->n_putting, 1);
+        atomic_fetch_add(&crew->n_adding, 1);
         bool go_on = atomic_load(&crew->phase) < LB_PHASE_DRAIN && lb_worker_records(worker);
         if (go_on)
             put_one(worker);
         else if (crew->open_loop) /* neither planned nor begun */
             worker->counts[LB_M_PUT].planned -= worker->op.measured;
-        atomic_fetch_sub(&crew->n_putting, 1);
+        atomic_fetch_sub(&crew->n_adding, 1);
         if (!go_on)
             break;
     }

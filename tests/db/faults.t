@@ -186,6 +186,10 @@ for my $engine (sort keys %engine) {
         is($run->{measures}{recovered}, $run->{measures}{deaths}, "$engine: kill, recovered queue: all are");
         is($run->{measures}{stuck}, 0, "$engine: kill, recovered queue: none is stuck");
         cmp_ok($run->{measures}{recovery_p50_ns}, '>=', 350e6, "$engine: kill, recovered queue: not before the timeout");
+        # Consumers slower than the interval of the recoveries, as on a machine that has no time for them.
+        ($guarantees) = end(begin('recovered all the time', $engine, '-s', 'skip-locked', '-S', 'steady',
+            '--duration', '200ms', '--recover', '1us', '--ttl', '1m'), 0);
+        is(verdict($guarantees, 'no-loss'), 'held', "$engine: recovered all the time: the queue is drained all the same");
     }
 
     # --- connections ---
