@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "5%" or "0.05". */
+/* "5%" or "0.05". A bare 5 may be meant as either, and as 500 % nothing would be slower. */
 static int parse_threshold(const char *text, double *ret, struct lb_error *err)
 {
     char number[32];
@@ -20,9 +20,12 @@ static int parse_threshold(const char *text, double *ret, struct lb_error *err)
         if (lb_parse_double(number, &value) == 0 && percent)
             value /= 100;
     }
-    if (!(value >= 0 && value < 10))
-        return lb_fail(err, LB_E_USAGE, "option --threshold: '%s' is not a share such as 5%%",
-                       text);
+    if (!(value >= 0 && value < (percent ? 10 : 1)))
+        return lb_fail(
+            err, LB_E_USAGE,
+            "option --threshold: '%s' is not a share such as 5%% or 0.05 (below 1, or below "
+            "1000%%)",
+            text);
     *ret = value;
     return 0;
 }

@@ -52,7 +52,7 @@ like($out, qr/^Against the baseline\nbase: \Q$dir\E\/slow\/run\.json/m, '... as 
 like($out, qr/^good-lock +sqlite +mutex-hot +rate .* faster$/m, '... a row');
 ($status, $out) = lockbench(@compare, '--repeat', '1', '--baseline', 'main');
 is($status, 5, 'too few runs: exit status 5');
-($status, $out) = lockbench(@again, '--baseline', 'fast', '--threshold', '9.9', '--format', 'markdown');
+($status, $out) = lockbench(@again, '--baseline', 'fast', '--threshold', '990%', '--format', 'markdown');
 is($status, 4, '--threshold is taken, and 1000 times is beyond any');
 like($out, qr/^\*\*lockbench: 1 slower\*\* \(threshold 990 %\)$/m, 'Markdown: the sum');
 like($out, qr/^\| good-lock \| sqlite \| mutex-hot \| rate \| .* \| slower \|$/m, 'Markdown: the row of the baseline');

@@ -160,6 +160,7 @@ like($out, qr/^\| b \| postgres \| mutex-hot \| rate \| .* \| slower \|$/m, 'mar
 # --- mistakes
 for my $bad ([[$base], qr/diff takes two results/], [[$base, "$scratch/none"], qr/none: /],
     [[$base, $base, '--threshold', 'much'], qr/--threshold: 'much'/],
+    [[$base, $base, '--threshold', '5'], qr/--threshold: '5' is not a share such as 5% or 0\.05/],
     [[$base, $base, '--metric', 'speed'], qr/unknown metric 'speed' \(rate, p50/],
     [[$base, $base, '--format', 'tap'], qr/unknown format 'tap'/],
     [[$base, spew('x.json', '{"cells": [')], qr/x\.json:1: /],
