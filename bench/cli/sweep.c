@@ -10,6 +10,14 @@
 
 enum { MOST_QUESTIONS = 2000 };
 
+/* Phases have commas of their own: "phases:", "repeat:", and both after "poisson:". */
+static bool has_phases(const char *rate)
+{
+    if (strncmp(rate, "poisson:", 8) == 0)
+        rate += 8;
+    return strncmp(rate, "phases:", 7) == 0 || strncmp(rate, "repeat:", 7) == 0;
+}
+
 static bool may_be_list(const struct lb_key *key, const char *text)
 {
     switch (key->type) {
@@ -22,7 +30,7 @@ static bool may_be_list(const struct lb_key *key, const char *text)
     case LB_KEY_FAULT:
         return true;
     case LB_KEY_RATE:
-        return strncmp(text, "phases:", 7) != 0;
+        return !has_phases(text);
     case LB_KEY_TEXT:
     case LB_KEY_FLAG:
     case LB_KEY_SHAPE:

@@ -195,16 +195,17 @@ static int parse_flag(const char *text)
     return i < 0 ? -1 : i % 2;
 }
 
-static const char *store_rate(struct lb_scenario *scenario, const char *value)
+static int set_rate(struct lb_scenario *scenario, const char *value, struct lb_error *err)
 {
     struct lb_schedule schedule;
-    struct lb_error err;
     bool closed = strcmp(value, "none") == 0 || value[0] == '\0';
-    if (!closed && (strlen(value) >= sizeof scenario->rate ||
-                    lb_schedule_init(&schedule, value, 0, &err) != 0))
-        return "a rate such as 800/s, poisson:800/s or phases:100/s@2s,ramp:100-1000/s@5s";
-    snprintf(scenario->rate, sizeof scenario->rate, "%s", closed ? "" : value);
-    return NULL;
+    if (strlen(value) >= sizeof scenario->rate)
+        return lb_fail(err, LB_E_USAGE, "rate: longer than %zu characters",
+                       sizeof scenario->rate - 1);
+    int rc = closed ? 0 : lb_schedule_init(&schedule, value, 0, err);
+    if (rc == 0)
+        snprintf(scenario->rate, sizeof scenario->rate, "%s", closed ? "" : value);
+    return rc;
 }
 
 /* Stores value in key's field. Returns NULL, or what would have been accepted. */
@@ -256,11 +257,9 @@ static const char *store(struct lb_scenario *scenario, const struct lb_key *key,
             return "fixed, exponential or jitter";
         scenario->backoff = (enum lb_backoff)choice;
         return NULL;
-    case LB_KEY_RATE:
-        return store_rate(scenario, value);
     case LB_KEY_FAULT:
         if ((choice = find_name(value, fault_names, LB_FAULTS)) < 0)
-            return "none, kill, pause, disconnect, cut, slow, blocker or snapshot";
+            return "none, kill, pause, disconnect, cut, slow, blocker, snapshot, restart or full";
         scenario->fault = (enum lb_fault)choice;
         return NULL;
     case LB_KEY_ISOLATION:
@@ -285,6 +284,8 @@ int lb_scenario_set(struct lb_scenario *scenario, const char *key_name, const ch
         return lb_fail(err, LB_E_USAGE, "unknown key '%s'%s", key_name,
                        lb_nearest_text(&nearest, text, sizeof text));
     }
+    if (key->type == LB_KEY_RATE)
+        return set_rate(scenario, value, err);
     const char *accepted = store(scenario, key, value);
     if (accepted != NULL)
         return lb_fail(err, LB_E_USAGE, "%s: '%s' is not %s", key->name, value, accepted);

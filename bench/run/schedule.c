@@ -331,6 +331,6 @@ int lb_schedule_init(struct lb_schedule *schedule, const char *text, uint64_t se
         wrong = parse(schedule, copy);
     }
     if (wrong != NULL)
-        return lb_fail(err, LB_E_USAGE, "rate '%s': %s; %s", text, wrong, accepted);
+        return lb_fail(err, LB_E_USAGE, "rate: '%s': %s; %s", text, wrong, accepted);
     return 0;
 }

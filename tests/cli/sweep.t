@@ -54,8 +54,19 @@ is(scalar keys %names, scalar @names, 'tap: names are different');
 is_deeply([map { "$_->{scenario} $_->{config}{workers}" } @{decode_json($out)->{cells}}], ['mutex-hot 3'],
     'the last of two flags counts');
 
+# Phases have commas of their own, and are one value.
+for my $rate ('phases:100/s@1s,burst:5', 'repeat:100/s@50ms,pause@50ms', 'poisson:phases:100/s@1s,200/s',
+    'poisson:repeat:burst:5,100/s@50ms') {
+    ($status, $out, $err) = lockbench('compare', '-s', 'pthread-mutex', '--workers', '1', '--hold', '0', '--duration',
+        '20ms', '--warmup', '0', '--repeat', '1', '--rate', $rate, '--format', 'json');
+    is($status, 0, "$rate is one rate") or diag $err;
+    is($status == 0 ? decode_json($out)->{cells}[0]{config}{rate} : '', $rate, '... as given');
+}
+
 for my $wrong (
     [['--workers', '1,x'], qr/option --workers: 'x' is not a count/],
+    [['--rate', 'phases:ramp:1-2/s'], qr/option --rate: 'phases:ramp:1-2\/s': a ramp needs a time: /],
+    [['--rate', 'phases:100/s@1s' . ',pause@1s' x 40], qr/option --rate: longer than 255 characters/],
     [['--workers', '1,'], qr/option --workers: '' is not a count/],
     [['--workers', '1k,1000'], qr/option --workers: '1k,1000' has 1000 twice/],
     [['--workers', '2,0'], qr/scenario mutex-hot\[workers=0\]: workers: at least 1/],
