@@ -1,6 +1,7 @@
 /* Results on disk: DIR/<UTC time>-<name>/, written under a temporary name and renamed once all of
  * it is there, so that whoever finds a directory without the leading dot finds a whole result.
  */
+#include "hdr.h"
 #include "report.h"
 #include "store_series.h"
 
@@ -58,27 +59,90 @@ int lb_store_resume(struct lb_store *store, const char *directory, struct lb_err
     return 0;
 }
 
-/* One file of the result, written by write and brought to the disk; an older one is replaced. */
+/* One file of the result while it is written; an older one is replaced. */
+struct lb_stored_file {
+    FILE *file;
+    char path[800], final[800];
+};
+
+static int begin_file(const struct lb_store *store, const char *name, struct lb_stored_file *ret,
+                      struct lb_error *err)
+{
+    snprintf(ret->final, sizeof ret->final, "%s/%s", store->temporary, name);
+    snprintf(ret->path, sizeof ret->path, "%s/%s.new", store->temporary, name);
+    ret->file = fopen(ret->path, "we");
+    return ret->file != NULL ? 0 : lb_fail(err, LB_E_ENV, "%s: %s", ret->final, strerror(errno));
+}
+
+/* Brings it to the disk. rc: what writing it came to. */
+static int end_file(struct lb_stored_file *file, int rc, struct lb_error *err)
+{
+    if (rc == LB_E_ENV)
+        lb_fail_prefix(err, "%s", file->final);
+    if (rc == 0 && (fflush(file->file) != 0 || fsync(fileno(file->file)) != 0))
+        rc = lb_fail(err, LB_E_ENV, "%s: %s", file->final, strerror(errno));
+    if (fclose(file->file) != 0 && rc == 0)
+        rc = lb_fail(err, LB_E_ENV, "%s: %s", file->final, strerror(errno));
+    if (rc == 0 && rename(file->path, file->final) != 0)
+        rc = lb_fail(err, LB_E_ENV, "%s: %s", file->final, strerror(errno));
+    return rc;
+}
+
 static int store_file(const struct lb_store *store, const char *name,
                       int (*write)(const struct lb_report *report, FILE *file,
                                    struct lb_error *err),
                       const struct lb_report *report, struct lb_error *err)
 {
-    char path[600], final[600];
-    snprintf(final, sizeof final, "%s/%s", store->temporary, name);
-    snprintf(path, sizeof path, "%s/%s.new", store->temporary, name);
-    FILE *file = fopen(path, "we");
-    if (file == NULL)
-        return lb_fail(err, LB_E_ENV, "%s: %s", final, strerror(errno));
-    int rc = write(report, file, err);
-    if (rc == LB_E_ENV)
-        lb_fail_prefix(err, "%s", final);
-    if (rc == 0 && (fflush(file) != 0 || fsync(fileno(file)) != 0))
-        rc = lb_fail(err, LB_E_ENV, "%s: %s", final, strerror(errno));
-    if (fclose(file) != 0 && rc == 0)
-        rc = lb_fail(err, LB_E_ENV, "%s: %s", final, strerror(errno));
-    if (rc == 0 && rename(path, final) != 0)
-        rc = lb_fail(err, LB_E_ENV, "%s: %s", final, strerror(errno));
+    struct lb_stored_file file;
+    int rc = begin_file(store, name, &file, err);
+    return rc == 0 ? end_file(&file, write(report, file.file, err), err) : rc;
+}
+
+/* "acquire.hgrm", of several cells "acquire-2-row-lock-postgres-mutex-hot.hgrm": the number tells
+ * apart what has the same names, such as two servers, or names that are too long for a file. */
+static void distribution_name(const struct lb_report *report, size_t i, const char *operation,
+                              char *buf, size_t size)
+{
+    const struct lb_cell *cell = &report->cells[i];
+    char text[200] = "";
+    if (report->n_cells > 1)
+        snprintf(text, sizeof text, "-%zu-%s-%s-%s", i + 1, cell->name, cell->engine,
+                 cell->scenario.name);
+    for (char *c = text; *c != '\0'; c++)
+        if (strchr("/:[]= ", *c) != NULL)
+            *c = '_';
+    snprintf(buf, size, "%s%s.hgrm", operation, text);
+}
+
+/* What all runs of a cell waited for the lock, or an item: from the actual start, and in an open
+ * loop from the intended one. */
+static int store_distributions(const struct lb_store *store, const struct lb_report *report,
+                               struct lb_error *err)
+{
+    static const char *const names[] = {"acquire", "acquire-response"};
+    struct lb_histogram *sum = lb_histogram_new();
+    int rc = sum != NULL ? 0 : lb_fail(err, LB_E_MEMORY, "out of memory");
+    for (size_t i = 0; i < 2 * report->n_cells && rc == 0; i++) {
+        const struct lb_cell *cell = &report->cells[i / 2];
+        bool from_intended = i % 2 != 0;
+        lb_histogram_reset(sum);
+        for (size_t r = 0; r < cell->n_runs; r++) {
+            const struct lb_outcome *run = cell->runs[r];
+            const struct lb_histogram *one =
+                from_intended ? run->response[LB_M_ACQUIRE] : run->service[LB_M_ACQUIRE];
+            if (one != NULL)
+                lb_histogram_add(sum, one);
+        }
+        if (sum->count == 0)
+            continue;
+        char name[300];
+        struct lb_stored_file file;
+        distribution_name(report, i / 2, names[from_intended], name, sizeof name);
+        rc = begin_file(store, name, &file, err);
+        if (rc == 0)
+            rc = end_file(&file, lb_hgrm_write(file.file, sum, err), err);
+    }
+    lb_histogram_free(sum);
     return rc;
 }
 
@@ -99,6 +163,8 @@ int lb_store_close(struct lb_store *store, const struct lb_report *report, struc
         rc = store_file(store, "intervals.jsonl", lb_store_intervals, report, err);
     if (rc == 0)
         rc = store_file(store, "latency.hlog", lb_store_histograms, report, err);
+    if (rc == 0)
+        rc = store_distributions(store, report, err);
     if (rc != 0 || strcmp(store->temporary, store->final) == 0)
         return rc;
     /* rename() refuses a directory that is not empty: a result of the same second stays. */

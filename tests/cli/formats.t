@@ -179,10 +179,19 @@ is($status, 0, 'stored: exit status');
 my ($directory) = $out =~ /^stored in (\S+)$/m;
 like($directory, qr{/results/\d{8}T\d{6}Z-good-lock-sqlite-mutex-hot$}, 'stored: the name');
 is_deeply([sort map { s{.*/}{}r } glob "$directory/*"],
-    ['history.lbh', 'intervals.jsonl', 'latency.hlog', 'run.json'], 'stored: the files');
+    ['acquire.hgrm', 'history.lbh', 'intervals.jsonl', 'latency.hlog', 'run.json'], 'stored: the files');
 my $stored = decode_json(slurp("$directory/run.json"))->{cells}[0];
 is($stored->{strategy}, 'good-lock', 'stored: run.json');
 is($stored->{runs}[0]{history}, 'history.lbh', 'stored: it names the history');
+my $waits = $stored->{runs}[0]{operations}{acquire}{service};
+like(slurp("$directory/acquire.hgrm"), qr/ 1\.0{12} +$waits->{count}\n.*^#\[Max .* Total count += +$waits->{count}\]$/ms,
+    'stored: the percentiles of all waits');
+($status, $out) = lockbench('compare', '-s', $lock, '--hold', '0,1ms', '--rate', '100/s', '--duration', '50ms', '--warmup',
+    '0', '--repeat', '2', '-o', "$scratch/cells");
+is(join(' ', sort map { s{.*/}{}r } glob "$scratch/cells/*/*.hgrm"), join(' ',
+        map { "acquire$_.hgrm" } '-1-good-lock-sqlite-mutex-hot_hold_0_', '-2-good-lock-sqlite-mutex-hot_hold_1ms_',
+        '-response-1-good-lock-sqlite-mutex-hot_hold_0_', '-response-2-good-lock-sqlite-mutex-hot_hold_1ms_'),
+    'stored: of each cell, from both starts');
 cmp_ok(-s "$directory/history.lbh", '>', 65536, 'stored: the history');
 is_deeply([grep { m{/\.[^.]} } glob "$scratch/results/.* $scratch/results/*"], [], 'stored: nothing temporary');
 ($status, $out) = lockbench('run', '-s', $lock, @short, '-o', "$scratch/results") for 1, 2;
