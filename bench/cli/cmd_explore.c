@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "clock.h"
 #include "cmd_explore_text.h"
+#include "progress.h"
 #include "select.h"
 #include "signals.h"
 #include "terminal.h"
@@ -254,9 +255,17 @@ static enum lb_exit explore_one(const struct lb_args *args, const struct lb_sele
     plan->file = file_for(protocol, place->target.db);
     plan->settings = selection->settings;
     plan->n_settings = selection->n_settings;
+    struct lb_explore_view view = {.shown = !args->quiet && lb_terminal_is(STDERR_FILENO),
+                                   .strategy = protocol->strategy->name,
+                                   .engine = place->target.db->name,
+                                   .start_ns = lb_now_ns(),
+                                   .width = lb_terminal_width(STDERR_FILENO)};
+    plan->search.progress = lb_explore_progress;
+    plan->search.progress_arg = &view;
     int rc = check_shape(args, protocol->strategy, err);
     if (rc == 0)
         rc = lb_explore(plan, &explored, err);
+    lb_explore_progress_clear(&view);
     if (rc != 0)
         return lb_exit_of(rc);
     err->code = 0; /* what was refused while shrinking */

@@ -1,6 +1,7 @@
 /* Progress on stderr: see progress.h. */
 #include "progress.h"
 
+#include "clock.h"
 #include "terminal.h"
 #include "units.h"
 
@@ -98,4 +99,29 @@ void lb_progress_done(struct lb_progress_view *view, const struct lb_cell *cell)
         fprintf(stderr, ", %s/s",
                 lb_format_count(cell->runs[cell->n_runs - 1]->successes_per_s, rate, sizeof rate));
     fputc('\n', stderr);
+}
+
+void lb_explore_progress(void *arg, const struct lb_search_result *so_far)
+{
+    enum { EVERY_NS = 200000000 };
+    struct lb_explore_view *view = arg;
+    uint64_t now_ns = lb_now_ns();
+    if (!view->shown || now_ns - view->last_ns < EVERY_NS)
+        return;
+    view->last_ns = now_ns;
+    char schedules[32], took[32], line[300];
+    snprintf(line, sizeof line, "%s %s: %s schedules, roughly %.*f %%, %s%s", view->strategy,
+             view->engine,
+             lb_format_count((double)so_far->n_schedules, schedules, sizeof schedules),
+             so_far->share < 0.1, so_far->share * 100,
+             lb_format_ns(now_ns - view->start_ns, took, sizeof took),
+             so_far->violated != 0 ? ", VIOLATED" : "");
+    fprintf(stderr, "\r\033[K%.*s", (int)view->width - 1, line);
+    fflush(stderr);
+}
+
+void lb_explore_progress_clear(const struct lb_explore_view *view)
+{
+    if (view->shown)
+        fputs("\r\033[K", stderr);
 }

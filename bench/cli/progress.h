@@ -3,6 +3,7 @@
 #define LB_PROGRESS_VIEW_H
 
 #include "report.h"
+#include "search.h"
 
 struct lb_progress_view {
     uint64_t p50_ns, p99_ns; /* of the last full second; 0: none yet */
@@ -22,6 +23,17 @@ char *lb_progress_line(const struct lb_progress_view *view, const struct lb_prog
                        char *buf, size_t size);
 /* A run has ended: the line is removed (terminal), or what it came to is printed. */
 void lb_progress_done(struct lb_progress_view *view, const struct lb_cell *cell);
+/* For lb_explore: arg is a struct lb_explore_view. On a terminal only, at most five times a second.
+ */
+struct lb_explore_view {
+    bool shown; /* stderr is a terminal, and wanted */
+    const char *strategy, *engine;
+    uint64_t start_ns, last_ns;
+    unsigned width;
+};
+void lb_explore_progress(void *arg, const struct lb_search_result *so_far);
+void lb_explore_progress_clear(const struct lb_explore_view *view);
+
 void lb_progress_clear(const struct lb_progress_view *view);
 
 #endif

@@ -200,8 +200,9 @@ static void set_coverage(const struct lb_stage *stage, struct lb_explored *explo
     if (search->interrupted)
         n += (size_t)snprintf(text + n, size - n, "interrupted; ");
     else if (search->timed_out)
-        n += (size_t)snprintf(text + n, size - n, "ended after %.3g s; ",
-                              (double)stage->plan.time_ns / 1e9);
+        n += (size_t)snprintf(text + n, size - n,
+                              "ended after %.5g s, roughly %.2g %% of the search; ",
+                              (double)stage->plan.time_ns / 1e9, search->share * 100);
     else if (!search->complete && options->max_schedules > 0 &&
              search->n_schedules >= options->max_schedules)
         n += (size_t)snprintf(text + n, size - n, "at most %llu schedules; ",

@@ -286,12 +286,27 @@ static void set_move(struct search *search, unsigned move)
     node->n_made = 0;
 }
 
+/* At the end of a schedule. Knuth 1975, "Estimating the efficiency of backtrack programs": the part
+ * of the tree that is left of the path, and the path's own leaf. */
+static double share_done(const struct search *search)
+{
+    double share = 0, branch = 1;
+    for (size_t i = 0; i < search->n; i++) {
+        const struct node *node = &search->nodes[i];
+        uint32_t here = 1u << node->move;
+        uint32_t all = node->covered ? node->done | here : (node->enabled & ~node->asleep) | here;
+        branch /= __builtin_popcount(all);
+        share += branch * __builtin_popcount(node->done & ~here);
+    }
+    return share + branch;
+}
+
 static bool has_to_stop(struct search *search)
 {
     const struct lb_search_options *options = search->options;
     struct lb_search_result *result = search->result;
     if (options->progress != NULL)
-        options->progress(options->progress_arg, result->n_schedules, result->n_moves);
+        options->progress(options->progress_arg, result);
     result->interrupted = options->interrupt != NULL && atomic_load(options->interrupt) != 0;
     result->timed_out = options->deadline_ns != 0 && lb_now_ns() >= options->deadline_ns;
     return result->interrupted || result->timed_out || result->differs ||
@@ -402,6 +417,7 @@ static int search_all(struct search *search, struct lb_error *err)
         r = run_on(search, err);
     while (r >= 0) {
         struct lb_search_result *result = search->result;
+        result->share = share_done(search);
         if (has_to_stop(search))
             return 0;
         r = backtrack(search, err);
@@ -409,6 +425,7 @@ static int search_all(struct search *search, struct lb_error *err)
             return r < 0 ? r : 0;
         if (r == 0) {
             result->complete = !result->too_long && result->n_unreached == 0;
+            result->share = 1;
             return 0;
         }
         r = go_back(search, err);
@@ -465,6 +482,7 @@ static int search_random(struct search *search, struct lb_error *err)
     int r = 0;
     for (uint64_t i = 0; i < search->options->random && r >= 0; i++) {
         r = search_one_random(search, search->result->longest, err);
+        search->result->share = (double)(i + 1) / (double)search->options->random;
         if (r >= 0 && has_to_stop(search))
             return 0;
     }

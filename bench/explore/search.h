@@ -106,6 +106,8 @@ struct lb_system {
     int (*end)(void *arg, enum lb_ending ending, uint32_t waiting, struct lb_error *err);
 };
 
+struct lb_search_result;
+
 struct lb_search_options {
     bool unreduced;  /* no sleep sets: every order of the moves */
     int preemptions; /* at most so many switches away from a worker that could go on; -1: any.
@@ -120,7 +122,8 @@ struct lb_search_options {
     unsigned choice_replays; /* of each move with a choice, at least, to see what else it answers */
     bool all;                /* do not stop at the first violation */
     const atomic_int *interrupt; /* stop when not 0; may be NULL */
-    void (*progress)(void *arg, uint64_t n_schedules, uint64_t n_moves); /* may be NULL */
+    /* After each schedule, with what there is so far; may be NULL. */
+    void (*progress)(void *arg, const struct lb_search_result *so_far);
     void *progress_arg;
 };
 
@@ -135,6 +138,8 @@ struct lb_search_result {
     uint64_t n_repeated;          /* replays that did not answer as wanted */
     uint64_t n_unreached;         /* answers that did not come again: not explored to their end */
     size_t longest;               /* moves */
+    double share;                 /* of the search that is done, roughly: each branch of a state is
+                                     taken to be as large as its neighbours; random: of their number */
     bool complete;                /* everything was explored, behind every answer that was seen */
     bool too_long;                /* some schedule was cut at the longest length */
     bool interrupted;             /* by the user */

@@ -563,6 +563,34 @@ static void an_answer_that_does_not_come_again_is_given_up(void **state)
     assert_false(result.complete);
 }
 
+static void watch_share(void *arg, const struct lb_search_result *so_far)
+{
+    double *last = arg;
+    assert_true(so_far->share >= *last && so_far->share <= 1 + 1e-9);
+    *last = so_far->share;
+}
+
+static void the_share_that_is_done_grows_to_all(void **state)
+{
+    (void)state;
+    double share = 0;
+    struct lb_search_options options = {.preemptions = -1,
+                                        .all = true,
+                                        .unreduced = true,
+                                        .max_schedules = 17325,
+                                        .progress = watch_share,
+                                        .progress_arg = &share};
+    struct program program = {.n_workers = 3, .n_steps = 4, .violation_at = -1};
+    struct lb_search_result result;
+    free(run(&program, &options, &result)); /* half of 34,650 orders */
+    assert_true(result.share > 0.3 && result.share < 0.7);
+    options.max_schedules = 0;
+    share = 0;
+    free(run(&program, &options, &result));
+    assert_true(result.complete);
+    assert_true(result.share == 1);
+}
+
 static void schedules_are_written_and_read(void **state)
 {
     (void)state;
@@ -678,6 +706,7 @@ int main(void)
         cmocka_unit_test(an_engine_that_answers_differently_is_noticed),
         cmocka_unit_test(an_answer_that_does_not_come_again_is_given_up),
         cmocka_unit_test(every_choice_of_the_engine_is_followed),
+        cmocka_unit_test(the_share_that_is_done_grows_to_all),
         cmocka_unit_test(schedules_are_written_and_read),
         cmocka_unit_test(a_move_that_cannot_be_made_is_refused),
         cmocka_unit_test(statements_touch_the_tables_they_name),
