@@ -106,6 +106,17 @@ for (
     is(($err =~ tr/\n//), 1, "@args: in one line") or diag $err;
 }
 
+# How far it is, on a terminal and nowhere else: the first schedule is told at once.
+SKIP: {
+    skip 'no script to make a terminal', 3 if system('script -qec true /dev/null >/dev/null 2>&1') != 0;
+    local $ENV{TERM} = 'xterm';
+    my $command = "'$ENV{LOCKBENCH}' explore -d sqlite: -s cas";
+    my ($shown, $quiet) = map { scalar `script -qec "$command $_" /dev/null </dev/null` } '', '--quiet';
+    like($shown, qr/\r\033\[Kcas sqlite: \d+ schedules, roughly [\d.]+ %, /, 'a terminal: progress');
+    unlike($quiet, qr/roughly/, '--quiet: none');
+    is((explore('-s', 'cas'))[2], '', 'no terminal: none');
+}
+
 # Ctrl-C: what was covered is told.
 my $run = start('explore', '-d', 'sqlite:', '-s', 'cas', '--workers', '5', '--rounds', '3');
 sleep 0.05 until () = glob(scratch() . '/lockbench-sqlite-*');
