@@ -67,12 +67,14 @@ static int print_table(const struct lb_sink_state *state, const struct line *lin
     return rc;
 }
 
-/* The fastest of the same engine and scenario. */
+/* The fastest of the same engine and scenario that held: what a broken one does not do costs
+ * nothing. */
 static const struct line *fastest(const struct line *lines, size_t n, const struct line *line)
 {
     const struct line *best = line;
     for (size_t i = 0; i < n; i++)
-        if (strcmp(lines[i].cell->engine, line->cell->engine) == 0 &&
+        if (lb_cell_standing(lines[i].cell) == LB_STANDS_HELD &&
+            strcmp(lines[i].cell->engine, line->cell->engine) == 0 &&
             strcmp(lines[i].cell->scenario.name, line->cell->scenario.name) == 0 &&
             lines[i].rate > best->rate)
             best = &lines[i];
@@ -101,9 +103,12 @@ static void explain(const struct lb_sink_state *state, const struct line *line,
         if (most < 0)
             break;
         told[most] = true;
-        used +=
-            (size_t)snprintf(text + used, sizeof text - used, "%s%.3g times the %s",
-                             used > 0 ? ", " : "", most_ratio, lb_cost_name((enum lb_cost)most));
+        /* Of next to nothing the ratio is chance. */
+        char times[32] = "over 1000";
+        if (most_ratio < 1000)
+            snprintf(times, sizeof times, "%.3g", most_ratio);
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s times the %s",
+                                 used > 0 ? ", " : "", times, lb_cost_name((enum lb_cost)most));
     }
     char all[700];
     snprintf(all, sizeof all, "%s on %s, %s has %.2f of the rate of %s, and per success %s.",

@@ -43,6 +43,10 @@ like($out, qr/^costs per success\nstrategy +engine +scenario +success\/s +statem
 like($out, qr/^pthread-mutex +memory +mutex-hot +\S+ +n\/a +n\/a /m, 'text: a lock without a database has no such costs');
 ($status, $out) = lockbench('compare', '--repeat', '1', '-s', $lock, '--workers', '2', @quick);
 unlike($out, qr/costs per success/, 'text: not without --costs');
+($status, $out) = lockbench('compare', '--repeat', '1', '-s', join(',', $lock, open_door()), '--workers', '2', '--hold', '2ms',
+    @quick, '--costs');
+like($out, qr/^open-door +sqlite +VIOLATED +/m, 'a lock that is fast because it is broken');
+unlike($out, qr/of\s+the\s+rate\s+of\s+open-door/, '... is nothing to compare costs with');
 ($status, $out, my $err) = lockbench('verify', '-s', $lock, '--costs');
 is($status, 2, 'verify does not take --costs');
 
