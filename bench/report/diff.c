@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GATE_LEVEL 0.90
-
 const char *lb_diff_outcome_name(enum lb_diff_outcome outcome)
 {
     static const char *const names[LB_DIFF_OUTCOMES] = {[LB_DIFF_SLOWER] = "slower",
@@ -117,7 +115,7 @@ static void cannot(struct lb_diff_row *row, const char *format, const char *deta
 
 static int compare_row(struct lb_diff_row *row, struct lb_error *err)
 {
-    const struct lb_compare_options options = {.level = GATE_LEVEL,
+    const struct lb_compare_options options = {.level = LB_DIFF_LEVEL,
                                                .higher_is_better = row->metric == LB_METRIC_RATE};
     const struct lb_stored_cell *base = row->base, *new = row->new;
     if (new == NULL) {
@@ -145,7 +143,7 @@ static bool excludes_slowdown(const struct lb_diff_row *row, double threshold)
 {
     const struct lb_confidence *interval = &row->comparison.ratio.interval;
     double most = 1 + 2 * threshold;
-    if (interval->coverage < GATE_LEVEL)
+    if (interval->coverage < LB_DIFF_LEVEL)
         return false;
     return row->metric == LB_METRIC_RATE ? interval->low >= 1 / most : interval->high <= most;
 }
@@ -173,7 +171,7 @@ static void settle_row(struct lb_diff_row *row, size_t n_family, double threshol
         return;
     }
     row->outcome = LB_DIFF_INCONCLUSIVE;
-    bool few = lb_stats_least_p(c->n_base, c->n_new) * (double)n_family > 1 - GATE_LEVEL;
+    bool few = lb_stats_least_p(c->n_base, c->n_new) * (double)n_family > 1 - LB_DIFF_LEVEL;
     if (few)
         snprintf(row->reason, sizeof row->reason, "%s", c->reason);
     else
@@ -192,7 +190,7 @@ static int decide(struct lb_diff *diff, struct lb_error *err)
         if (diff->rows[i].is_compared)
             family[n++] = diff->rows[i].comparison;
     struct lb_compare_options options = {
-        .level = GATE_LEVEL, .band = diff->options.threshold, .higher_is_better = true};
+        .level = LB_DIFF_LEVEL, .band = diff->options.threshold, .higher_is_better = true};
     int rc = lb_stats_decide(family, n, &options, err);
     size_t n_family = n;
     n = 0;

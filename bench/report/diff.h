@@ -19,6 +19,8 @@
 
 #include <stdio.h>
 
+#define LB_DIFF_LEVEL 0.90
+
 enum lb_diff_outcome {
     LB_DIFF_SLOWER,
     LB_DIFF_INCONCLUSIVE,

@@ -1,5 +1,6 @@
 /* A comparison of two results, written: text, JSON, Markdown. See diff.h. */
 #include "diff.h"
+#include "ranking.h"
 #include "table.h"
 
 #include <jansson.h>
@@ -95,6 +96,16 @@ static void print_reasons(const struct lb_diff *diff, FILE *out, unsigned width)
     }
 }
 
+/* The gate's level, and what so few runs cover. */
+static char *intervals_text(const struct lb_diff *diff, char *buf, size_t size)
+{
+    struct lb_coverage coverage = {1};
+    for (size_t i = 0; i < diff->n_rows; i++)
+        if (diff->rows[i].is_compared)
+            lb_coverage_take(&coverage, &diff->rows[i].comparison);
+    return lb_coverage_text(&coverage, LB_DIFF_LEVEL, buf, size);
+}
+
 int lb_diff_text(const struct lb_diff *diff, FILE *out, bool color, unsigned width,
                  struct lb_error *err)
 {
@@ -122,7 +133,7 @@ int lb_diff_text(const struct lb_diff *diff, FILE *out, bool color, unsigned wid
         for (int c = 0; c < COLUMNS; c++)
             lb_table_add(table, cells[c], c == COLUMNS - 1 ? ink_of(row) : LB_INK_PLAIN);
     }
-    char text[300];
+    char text[300], intervals[100];
     print_head(diff, out, width);
     fputc('\n', out);
     int rc = lb_table_print(table, out, color);
@@ -132,8 +143,8 @@ int lb_diff_text(const struct lb_diff *diff, FILE *out, bool color, unsigned wid
     fputc('\n', out);
     print_reasons(diff, out, width);
     summary(diff, text, sizeof text);
-    fprintf(out, "%s (threshold %.3g %%; medians and ratios with 90 %% intervals; p after Holm)\n",
-            text, 100 * diff->options.threshold);
+    fprintf(out, "%s (threshold %.3g %%; medians and ratios with %s; p after Holm)\n", text,
+            100 * diff->options.threshold, intervals_text(diff, intervals, sizeof intervals));
     return 0;
 }
 
@@ -240,8 +251,9 @@ int lb_diff_markdown(const struct lb_diff *diff, FILE *out, struct lb_error *err
             lb_markdown_cell(out, cells[c]);
         fputs("|\n", out);
     }
-    fprintf(out, "\nMedians and ratios (new/base) with 90 %% intervals; p after Holm over the "
-                 "table.\n");
+    char intervals[100];
+    fprintf(out, "\nMedians and ratios (new/base) with %s; p after Holm over the table.\n",
+            intervals_text(diff, intervals, sizeof intervals));
     for (size_t i = 0; i < diff->n_notes; i++)
         fprintf(out, "\nNot alike, as allowed: `%s` is `%s` in the base, `%s` in the new result.\n",
                 diff->notes[i].key, diff->notes[i].base, diff->notes[i].new);

@@ -101,11 +101,16 @@ static int print_ranking(const struct lb_sink_state *state)
             lb_markdown_cell(out, cells[k]);
         fputs("|\n", out);
     }
+    struct lb_coverage coverage = {1};
+    char intervals[100];
+    for (size_t i = 0; i < ranking.n_rows; i++)
+        lb_coverage_take(&coverage, &ranking.rows[i].comparison);
     if (ranking.n_rows > 0)
         fprintf(out,
-                "\nMedians and ratios with %.0f %% intervals; p: %s, corrected (Holm) for %zu "
+                "\nMedians and ratios with %s; p: %s, corrected (Holm) for %zu "
                 "comparisons.\n",
-                100 * lb_ranking_options.level, lb_ranking_test(&ranking), ranking.n_family);
+                lb_coverage_text(&coverage, lb_ranking_options.level, intervals, sizeof intervals),
+                lb_ranking_test(&ranking), ranking.n_family);
     if (lb_ranking_lacks_runs(state->report))
         fputs("\n" LB_ONE_RUN "\n", out);
     lb_ranking_release(&ranking);

@@ -7,6 +7,8 @@
  */
 #include "ranking.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -197,6 +199,22 @@ const char *lb_ranking_test(const struct lb_ranking *ranking)
            : n_paired == ranking->n_rows
                ? "exact rank sums of pairs of runs"
                : "exact rank sums, of pairs of runs where they are paired";
+}
+
+void lb_coverage_take(struct lb_coverage *coverage, const struct lb_comparison *comparison)
+{
+    coverage->least = fmin(coverage->least, comparison->base.interval.coverage);
+    coverage->least = fmin(coverage->least, comparison->new.interval.coverage);
+    coverage->least = fmin(coverage->least, comparison->ratio.interval.coverage);
+}
+
+char *lb_coverage_text(const struct lb_coverage *coverage, double level, char *buf, size_t size)
+{
+    int n = snprintf(buf, size, "%.0f %% intervals", 100 * level);
+    if (coverage->least < level && n > 0 && (size_t)n < size)
+        snprintf(buf + n, size - (size_t)n, " (from so few runs the least cover %.3g %%)",
+                 100 * coverage->least);
+    return buf;
 }
 
 void lb_ranking_release(struct lb_ranking *ranking)

@@ -26,6 +26,13 @@ extern const struct lb_compare_options lb_ranking_options;
 int lb_ranking_make(const struct lb_report *report, struct lb_ranking *ret, struct lb_error *err);
 /* By which test its p-values were found: a few words. */
 const char *lb_ranking_test(const struct lb_ranking *ranking);
+/* "95 % intervals", and how much the least of them cover where the runs are too few for that: take
+ * goes over all comparisons. */
+struct lb_coverage {
+    double least; /* begin with 1 */
+};
+void lb_coverage_take(struct lb_coverage *coverage, const struct lb_comparison *comparison);
+char *lb_coverage_text(const struct lb_coverage *coverage, double level, char *buf, size_t size);
 void lb_ranking_release(struct lb_ranking *ranking);
 
 /* Are there two cells that could be compared, had they been run more than once? */

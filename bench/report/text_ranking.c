@@ -74,7 +74,10 @@ static int print(const struct lb_sink_state *state, const struct lb_ranking *ran
             add_row(table, row->reference, &row->comparison.base, NULL);
         add_row(table, row->cell, &row->comparison.new, row);
     }
-    char text[400];
+    char text[400], intervals[100];
+    struct lb_coverage coverage = {1};
+    for (size_t i = 0; i < ranking->n_rows; i++)
+        lb_coverage_take(&coverage, &ranking->rows[i].comparison);
     fputs("\nIs the order more than noise?\n", state->out);
     static const char *const least[] = {"of", "p", "engine", "success/s", NULL};
     char hidden[100] = "";
@@ -84,10 +87,11 @@ static int print(const struct lb_sink_state *state, const struct lb_ranking *ran
     lb_table_free(table);
     lb_print_hidden(state->out, hidden, state->width);
     snprintf(text, sizeof text,
-             "Medians of the runs and ratios to the reference, the fastest that held, with %.0f %% "
-             "intervals; p: %s, corrected (Holm) for %zu comparison%s; equivalent: within %.0f %%.",
-             100 * lb_ranking_options.level, lb_ranking_test(ranking), ranking->n_family,
-             ranking->n_family == 1 ? "" : "s", 100 * lb_ranking_options.band);
+             "Medians of the runs and ratios to the reference, the fastest that held, with %s; p: "
+             "%s, corrected (Holm) for %zu comparison%s; equivalent: within %.0f %%.",
+             lb_coverage_text(&coverage, lb_ranking_options.level, intervals, sizeof intervals),
+             lb_ranking_test(ranking), ranking->n_family, ranking->n_family == 1 ? "" : "s",
+             100 * lb_ranking_options.band);
     lb_print_wrapped(state->out, text, 0, state->width);
     print_reasons(state, ranking);
     return rc;

@@ -43,6 +43,7 @@ like($out, qr/^Is the order more than noise\?\nstrategy +engine +scenario +succe
 like($out, qr/^(good|slow)-lock .* the reference$/m, 'text: the reference');
 like($out, qr/^inconclusive: 2 and 2 runs cannot show a difference among 1 comparison: at least 4 runs/m,
     'text: two runs are too few, and it says so');
+like($out, qr/with 95 % intervals\s+\(from\s+so\s+few\s+runs\s+the\s+least\s+cover\s+50\s+%\)/, 'text: and what its intervals cover');
 unlike($out, qr/[ \t]$/m, 'text: no blanks at the ends of lines');
 
 ($status, $out) = lockbench('compare', '--repeat', '1', '-s', "$fast,$slow", @short);
