@@ -74,6 +74,7 @@ struct lb_world_event {
     uint32_t log, event;
     uint32_t target; /* log, for notes; class, for operations */
     uint32_t phase;
+    uint32_t age_ms; /* recovery: claims of the living that are older are freed too; 0: none */
     uint8_t op, type;
 };
 

@@ -6,6 +6,8 @@
  *   - a complete and a reset: the same,
  *   - its lease: the earliest end, unless the item was certainly finished before,
  *   - its claimer's death: when somebody recovers, or the server ended the session,
+ *   - a recovery of what was claimed long ago, of the dead or the slow: its invoke, or when the
+ *     claim was old enough, whichever is later,
  *   - its claimer's unknown outcome: the invoke of that operation, since the connection is gone and
  *     with it what a transaction held.
  * Ends belong to the newest claim of their log; one of a log that had not claimed the item may end
@@ -105,7 +107,10 @@ static int by_log(const void *a, const void *b)
 static int add_world(struct lb_item_world *world, const struct lb_case *c,
                      const struct lb_world_event *e)
 {
-    if (e->op == LB_OP_RESET_ALL || e->op == LB_OP_CLEAR_ALL)
+    bool recovers_old = e->op == LB_OP_RECOVER && e->age_ms > 0;
+    if (recovers_old && (world->old_ms == 0 || e->age_ms < world->old_ms))
+        world->old_ms = e->age_ms;
+    if (e->op == LB_OP_RESET_ALL || e->op == LB_OP_CLEAR_ALL || recovers_old)
         return lb_moments_add(&world->openers,
                               &(struct lb_moment){.low = e->low,
                                                   .high = e->high,
@@ -233,6 +238,11 @@ uint64_t lb_item_gone(const struct lb_item_group *group, const struct lb_item_ev
     const struct lb_info *infos = c->infos.items;
     const struct lb_session_end *ends = group->world->session_ends.items;
     uint64_t best = group->world->recovered[claim->log];
+    uint32_t old_ms = group->world->old_ms;
+    if (old_ms > 0)
+        best =
+            earlier(best, lb_moments_earliest(&group->world->openers, LB_OP_RECOVER,
+                                              claim->class_no, lb_lease_low(claim->low, old_ms)));
     size_t low = 0, high = c->infos.n;
     while (low < high) { /* the first unknown outcome of the log after the claim */
         size_t middle = low + (high - low) / 2;

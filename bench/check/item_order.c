@@ -32,7 +32,7 @@ enum deed_kind {
     CLAIM,
     CLOSE,  /* complete, error or free, by the claimer or a stranger */
     OPEN,   /* reset or clear */
-    LET_GO, /* lease, or the claimer's death */
+    LET_GO, /* lease, or the claimer's death or recovery */
     DUE     /* so long after a complete */
 };
 

@@ -39,7 +39,8 @@ struct lb_session_end {
 
 /* What concerns all items, looked up once. */
 struct lb_item_world {
-    struct lb_moments openers;    /* reset-all and clear-all */
+    struct lb_moments openers;    /* reset-all, clear-all, and recoveries of what is old */
+    uint32_t old_ms;              /* the smallest age of which one is; 0: none is */
     struct lb_array session_ends; /* struct lb_session_end */
     uint64_t *recovered;          /* per log: from when on others may have what it held */
     uint64_t deeds_left;          /* that item_order.c may still look at, over all items; */
@@ -64,7 +65,7 @@ struct lb_item_group {
 
 struct lb_item_core {
     uint64_t start, end;
-    uint64_t alone;  /* the end, if nothing but its own deeds, lease or death ended it */
+    uint64_t alone;  /* the end, if nothing but its own deeds, lease, death or age ended it */
     uint64_t before; /* the latest end of what its log had claimed before */
     size_t place;    /* of its claim among the events */
     const struct lb_item_event *claim;
@@ -99,7 +100,7 @@ struct lb_item_core lb_item_core_of(const struct lb_item_group *group, size_t pl
 /* When the lease of the claim at a place ended, as far as its own worker prolonged it. */
 void lb_item_lease(const struct lb_item_group *group, size_t place, uint64_t *ret_low,
                    uint64_t *ret_high);
-/* The earliest time at which a claimer was gone with what it held; LB_NEVER. */
+/* The earliest time at which a claimer was gone with what it held, or taken to be; LB_NEVER. */
 uint64_t lb_item_gone(const struct lb_item_group *group, const struct lb_item_event *claim);
 
 /* Did all of it happen in one class? An item that changes its class is not followed. */

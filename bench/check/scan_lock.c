@@ -474,6 +474,7 @@ int lb_scan_world(struct lb_scan *scan, const struct lb_event *end, int type)
                                      .log = scan->log,
                                      .event = scan->index,
                                      .target = scan->invoke->object,
+                                     .age_ms = scan->invoke->arg,
                                      .op = scan->invoke->op,
                                      .type = (uint8_t)type};
     return 0;

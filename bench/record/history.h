@@ -54,7 +54,8 @@ enum lb_op {
     LB_OP_CLEAR_ERROR = 22, /* value = id */
     LB_OP_CLEAR_ALL = 23,
     LB_OP_RESET_ALL = 24,
-    LB_OP_RECOVER = 25,    /* frees what dead claimers held */
+    LB_OP_RECOVER = 25,    /* frees what dead claimers held; arg = age in ms: and what was claimed
+                              longer ago, by whomever (0: not that) / - */
     LB_OP_RENEW_ITEM = 26, /* value = id */
     /* notes about the world */
     LB_OP_FAULT = 40,       /* value = kind, arg = target's log; object = phase 0 begin, 1 end */

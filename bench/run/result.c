@@ -72,13 +72,13 @@ int lb_run_begin_meta(struct lb_active_run *run, struct lb_error *err)
 }
 
 bool lb_witnesses_agree(const struct lb_judgement *judgement, const struct lb_live_witness *live,
-                        bool is_queue, bool is_lease)
+                        bool is_queue, bool is_timed)
 {
     const struct lb_finding *exclusion =
         &judgement->findings[is_queue ? LB_G_NO_DUPLICATE : LB_G_EXCLUSIVE];
     bool seen = live->n_overlaps > 0 || live->n_lost_updates > 0 || live->hold_sum_exceeds;
     bool in_history = exclusion->n_violations > 0 || judgement->measures.n_uncut_violations > 0 ||
-                      (is_lease && is_queue);
+                      (is_timed && is_queue);
     return !seen || in_history;
 }
 
@@ -120,8 +120,8 @@ int lb_run_judge(struct lb_active_run *run, struct lb_error *err)
     lb_history_release(&view);
     if (rc != 0)
         return rc;
-    outcome->witnesses_agree =
-        lb_witnesses_agree(&outcome->judgement, &outcome->live, model.queue, strategy->is_lease);
+    outcome->witnesses_agree = lb_witnesses_agree(&outcome->judgement, &outcome->live, model.queue,
+                                                  strategy->is_lease || scenario->recover_ns > 0);
     return 0;
 }
 

@@ -190,9 +190,10 @@ int lb_outcome_read(const unsigned char *bytes, size_t n, struct lb_outcome **re
                     struct lb_error *err);
 
 /* Is what the workers saw of each other in the history as well? If not, lockbench is wrong itself.
- * The witnesses know nothing of leases: they are compared with what holders believed. */
+ * The witnesses know nothing of leases: they are compared with what holders believed. is_timed:
+ * claims end by themselves, or are recovered from the slow. */
 bool lb_witnesses_agree(const struct lb_judgement *judgement, const struct lb_live_witness *live,
-                        bool is_queue, bool is_lease);
+                        bool is_queue, bool is_timed);
 
 /* Can this strategy run on this engine, and be asked what the scenario asks? 0, or LB_E_UNSUPPORTED
  * with the reason, which is what a SKIP prints. caps: what the server can do (0: unknown, only the

@@ -181,14 +181,22 @@ for my $engine (sort keys %engine) {
         is($run->{measures}{deaths}, $run->{faults}, "$engine: kill, queue: each died with an item");
         is($run->{measures}{stuck}, $run->{measures}{deaths}, "$engine: kill, queue: whom nobody recovers is stuck");
         ($guarantees, $run) = end(begin('kill, recovered queue', $engine, '-s', 'skip-locked', '-S', 'steady',
-            '--fault', 'kill', '--fault-interval', '150ms', '--duration', '1200ms', '--recover', '100ms', '--ttl', '400ms'), 0);
+            '--put-interval', '20ms', '--fault', 'kill', '--fault-interval', '150ms', '--duration', '1200ms',
+            '--recover', '100ms', '--ttl', '400ms'), 0);
         is(verdict($guarantees, $_), 'held', "$engine: kill, recovered queue: $_") for qw(no-duplicate no-loss);
         is($run->{measures}{recovered}, $run->{measures}{deaths}, "$engine: kill, recovered queue: all are");
         is($run->{measures}{stuck}, 0, "$engine: kill, recovered queue: none is stuck");
         cmp_ok($run->{measures}{recovery_p50_ns}, '>=', 350e6, "$engine: kill, recovered queue: not before the timeout");
+        # Nobody can tell the slow from the dead: the item of who sleeps longer than that is another's.
+        ($guarantees, $run) = end(begin('pause, recovered queue', $engine, '-s', 'skip-locked', '-S', 'steady',
+            '--put-interval', '20ms', '--fault', 'pause', '--fault-interval', '100ms', '--fault-length', '300ms',
+            '--fault-count', 2, '--duration', '0', '--recover', '20ms', '--ttl', '200ms'), 0);
+        is($run->{faults}, 2, "$engine: pause, recovered queue: all were placed");
+        cmp_ok($run->{live_witness}{overlaps}, '>=', 2, "$engine: pause, recovered queue: two had each item");
+        is(verdict($guarantees, $_), 'held', "$engine: pause, recovered queue: $_") for qw(no-duplicate no-loss);
         # Consumers slower than the interval of the recoveries, as on a machine that has no time for them.
         ($guarantees) = end(begin('recovered all the time', $engine, '-s', 'skip-locked', '-S', 'steady',
-            '--duration', '200ms', '--recover', '1us', '--ttl', '1m'), 0);
+            '--put-interval', '20ms', '--duration', '200ms', '--recover', '1us', '--ttl', '1m'), 0);
         is(verdict($guarantees, 'no-loss'), 'held', "$engine: recovered all the time: the queue is drained all the same");
     }
 

@@ -555,6 +555,32 @@ static void items_of_the_dead_are_recovered_or_stuck(void **state)
     expect(LB_G_NO_DUPLICATE, LB_V_HELD);
 }
 
+/* Nobody can tell the slow from the dead. */
+static void a_claim_is_recovered_when_it_is_old(void **state)
+{
+    (void)state;
+    enum { AGE_MS = 1000 };
+    history_init(&history, true);
+    put(&history, 0, 1, 1, 1, 2);
+    claim(&history, 1, 1, 3, 4, 0);
+    add_op(&history, 7, LB_OP_RECOVER, 500 * MS, 501 * MS, LB_EV_OK, 0, 0, AGE_MS, 0);
+    claim(&history, 2, 1, 1100 * MS, 1101 * MS, 0);
+    expect(LB_G_NO_DUPLICATE, LB_V_VIOLATED); /* it was too young then */
+    add_op(&history, 7, LB_OP_RECOVER, 1001 * MS, 1002 * MS, LB_EV_OK, 0, 0, AGE_MS, 0);
+    expect(LB_G_NO_DUPLICATE, LB_V_HELD);
+    last_event(&history, 7)[-1].arg = 0; /* only what the dead had */
+    last_event(&history, 7)->arg = 0;
+    expect(LB_G_NO_DUPLICATE, LB_V_VIOLATED);
+    last_event(&history, 7)[-1].arg = AGE_MS;
+    last_event(&history, 7)->arg = AGE_MS;
+    expect(LB_G_NO_DUPLICATE, LB_V_HELD);
+    claim(&history, 3, 1, 1102 * MS, 1103 * MS, 0);
+    expect(LB_G_NO_DUPLICATE, LB_V_VIOLATED); /* and only once */
+    history.n[3] = 0;
+    add_op(&history, 1, LB_OP_COMPLETE, 5, 6, LB_EV_OK, 0, 1, 0, LB_EVF_EFFECTIVE);
+    expect(LB_G_NO_DUPLICATE, LB_V_VIOLATED); /* what is finished is not recovered */
+}
+
 static void shares_are_measured(void **state)
 {
     (void)state;
@@ -916,6 +942,7 @@ int main(void)
         cmocka_unit_test(waits_have_a_bound),
         cmocka_unit_test(the_dead_are_replaced),
         cmocka_unit_test(items_of_the_dead_are_recovered_or_stuck),
+        cmocka_unit_test(a_claim_is_recovered_when_it_is_old),
         cmocka_unit_test(shares_are_measured),
         cmocka_unit_test(items_are_claimed_once),
         cmocka_unit_test(errors_and_resets_reopen),
