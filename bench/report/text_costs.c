@@ -15,7 +15,7 @@ struct line {
 
 enum { MOST_WAITS = 3, MOST_REASONS = 3 };
 
-static void waits_text(const struct lb_cell *cell, char *buf, size_t size)
+static char *waits_text(const struct lb_cell *cell, char *buf, size_t size)
 {
     struct lb_wait_share waits[MOST_WAITS];
     size_t n = lb_cell_waits(cell, waits, MOST_WAITS), used = 0;
@@ -24,6 +24,7 @@ static void waits_text(const struct lb_cell *cell, char *buf, size_t size)
         if (waits[i].sessions >= 0.005)
             used += (size_t)snprintf(buf + used, size - used, "%s%s %.2f", used > 0 ? ", " : "",
                                      waits[i].name, waits[i].sessions);
+    return buf;
 }
 
 /* Costs that are known of no cell have no column. */
@@ -35,6 +36,14 @@ static bool is_known(const struct line *lines, size_t n, int cost)
     return false;
 }
 
+static bool any_waits(const struct line *lines, size_t n)
+{
+    char text[300] = "";
+    for (size_t i = 0; i < n && text[0] == '\0'; i++)
+        waits_text(lines[i].cell, text, sizeof text);
+    return text[0] != '\0';
+}
+
 static int print_table(const struct lb_sink_state *state, const struct line *lines, size_t n)
 {
     struct lb_column columns[LB_COSTS + 5] = {
@@ -43,7 +52,9 @@ static int print_table(const struct lb_sink_state *state, const struct line *lin
     for (int c = 0; c < LB_COSTS; c++)
         if (is_known(lines, n, c))
             columns[n_columns++] = (struct lb_column){lb_cost_name((enum lb_cost)c), true};
-    columns[n_columns++] = (struct lb_column){"sessions seen", false};
+    bool has_waits = any_waits(lines, n);
+    if (has_waits)
+        columns[n_columns++] = (struct lb_column){"sessions seen", false};
     struct lb_table *table = lb_table_new(columns, n_columns);
     if (table == NULL)
         return -1;
@@ -59,11 +70,19 @@ static int print_table(const struct lb_sink_state *state, const struct line *lin
                     table,
                     lb_cost_format((enum lb_cost)c, lines[i].costs.values[c], text, sizeof text),
                     LB_INK_PLAIN);
-        waits_text(lines[i].cell, text, sizeof text);
-        lb_table_add(table, text, LB_INK_PLAIN);
+        if (has_waits)
+            lb_table_add(table, waits_text(lines[i].cell, text, sizeof text), LB_INK_PLAIN);
     }
+    static const char *const least[] = {
+        "switches",     "growth",     "cpu here",      "dead rows", "rows read",
+        "lock retries", "scenario",   "sessions seen", "engine",    "success/s",
+        "WAL",          "lock waits", "statements",    NULL};
+    char hidden[200] = "";
+    if (state->terminal)
+        lb_table_fit(table, state->width, least, hidden, sizeof hidden);
     int rc = lb_table_print(table, state->out, state->color);
     lb_table_free(table);
+    lb_print_hidden(state->out, hidden, state->width);
     return rc;
 }
 

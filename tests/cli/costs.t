@@ -47,6 +47,13 @@ unlike($out, qr/costs per success/, 'text: not without --costs');
     @quick, '--costs');
 like($out, qr/^open-door +sqlite +VIOLATED +/m, 'a lock that is fast because it is broken');
 unlike($out, qr/of\s+the\s+rate\s+of\s+open-door/, '... is nothing to compare costs with');
+SKIP: {
+    skip 'no script to make a terminal', 2 if system('script -qec true /dev/null >/dev/null 2>&1') != 0;
+    my $command = "stty cols 60; $ENV{LOCKBENCH} run -s '$lock' --workers 2 --warmup 0 --duration 50ms --costs --no-color";
+    my ($table) = `script -qec "$command" /dev/null </dev/null` =~ /^costs per success\r\n(.*?\n)WAL and/ms;
+    like($table, qr/^strategy .*\bstatements\b.*^\(no room for /ms, 'a terminal: the table leaves columns out');
+    ok(!(grep { length(s/\r//r) > 60 } split /\n/, $table), '... and fits') or diag $table;
+}
 ($status, $out, my $err) = lockbench('verify', '-s', $lock, '--costs');
 is($status, 2, 'verify does not take --costs');
 
