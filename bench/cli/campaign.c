@@ -143,10 +143,6 @@ static int prepare(struct lb_conductor *state)
     int rc = choose_sink(state, err);
     if (rc == 0)
         rc = load_baseline(state);
-    if (rc == 0)
-        rc = lb_select(&state->selection, args, &state->campaign->defaults, err);
-    if (rc == 0)
-        rc = lb_select_connect(&state->selection, err);
     snprintf(report->command, sizeof report->command, "%s", args->command->name);
     report->seed = args->seed_number;
     report->n_repeat = args->repeat == NULL && state->campaign->n_repeat > 0
@@ -160,6 +156,10 @@ static int prepare(struct lb_conductor *state)
     lb_environment_read(&report->environment);
     if (rc == 0)
         rc = lb_keeper_prepare(&state->keeper, args, report, err);
+    if (rc == 0)
+        rc = lb_select(&state->selection, args, &state->campaign->defaults, err);
+    if (rc == 0)
+        rc = lb_select_connect(&state->selection, err);
     describe_command(report, args, &state->selection);
     describe_question(report, args);
     if (rc == 0)

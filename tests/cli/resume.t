@@ -96,6 +96,9 @@ for my $wrong (@refusals) {
     is($status, 2, 'refused');
     like($err, $wrong->[1], '... by name');
 }
+($status, undef, my $nowhere) = lockbench('plan', '--resume', "$dir/nowhere");
+is($status, 2, 'nothing there to resume');
+like($nowhere, qr{^lockbench: option --resume: \S*/nowhere/checkpoint: No such file}, '... is told before what else is missing');
 my $sql = slurp($lock);
 spew('good-lock.sql', "$sql\n-- changed\n");
 ($status, undef, my $err) = lockbench(@plan, '-q', '--resume', $left);
