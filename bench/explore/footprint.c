@@ -186,7 +186,6 @@ static const char *const harmless[] = {"and",
                                        "default",
                                        "check",
                                        "merge_action",
-                                       "pg_current_xact_id",
                                        NULL};
 
 static const char *const strong[] = {"lock",   "truncate", "alter",   "create", "drop",
@@ -196,8 +195,53 @@ static const char *const strong[] = {"lock",   "truncate", "alter",   "create", 
 static const char *const known[] = {"select", "with",  "values",  "insert",  "update",
                                     "delete", "merge", "replace", "declare", NULL};
 
+/* Two that store the time tell by it which of them came first, wherever they store it. */
+static const char *const clocks[] = {"now",
+                                     "clock_timestamp",
+                                     "statement_timestamp",
+                                     "transaction_timestamp",
+                                     "current_timestamp",
+                                     "localtimestamp",
+                                     "current_time",
+                                     "localtime",
+                                     "sysdate",
+                                     "unix_timestamp",
+                                     "utc_timestamp",
+                                     "julianday",
+                                     "unixepoch",
+                                     "strftime",
+                                     "datetime",
+                                     NULL};
+
+/* ... or draw a number or the time by a default of a column. */
+static const char *const inserting[] = {"insert", "merge", "replace", NULL};
+
 static const char *const writing[] = {"insert",  "update", "delete", "merge",
                                       "replace", "share",  NULL};
+
+/* Can its words be told from its texts? Not where a quote may stand for itself: behind a backslash,
+ * in a quoted name, between dollars. */
+static bool is_readable(const char *sql)
+{
+    for (const char *p = sql; *p != '\0'; p++) {
+        if (*p == '$' && !isdigit((unsigned char)p[1]))
+            return false;
+        if (p[0] == '-' && p[1] == '-') {
+            p += strcspn(p, "\n") - 1;
+        } else if (p[0] == '/' && p[1] == '*') {
+            const char *end = strstr(p, "*/");
+            p = end != NULL ? end + 1 : p + strlen(p) - 1;
+        } else if (*p == '\'' || *p == '"' || *p == '`') {
+            char quote = *p++;
+            for (; *p != '\0' && *p != quote; p++)
+                if (*p == '\\' || *p == '\'')
+                    return false;
+            if (*p == '\0')
+                return false;
+        }
+    }
+    return true;
+}
 
 /* LOCK TABLE of one table, in a mode that conflicts with itself: they all conflict with each other.
  * PostgreSQL 15, 13.3.1, table 13.2. */
@@ -208,7 +252,8 @@ static bool is_lock_of_one_table(const struct lb_tables *tables, const char *sql
     bool is_alone = true, is_shared = true, has_mode = false;
     for (const char *at = sql; next_word(&at, &word); before = word) {
         for (size_t i = 0; i < tables->n; i++)
-            n_tables += is(&word, tables->name[i]);
+            if (is(&word, tables->name[i])) /* what is tied to it is not locked with it */
+                n_tables += (tables->group[i] & (tables->group[i] - 1)) == 0 ? 1 : 2;
         if (n_words++ == 0 && !is(&word, "lock"))
             return false;
         is_alone = is_alone && !is(&word, "nowait");
@@ -228,7 +273,8 @@ enum lb_statement_kind lb_footprint_of_sql(const struct lb_tables *tables, const
 {
     struct word word, before = {"", 0, false};
     struct lb_footprint touched = {0};
-    bool writes = false, is_strong = false, unknown = tables->opaque, first = true;
+    bool writes = false, draws = false, is_strong = false, first = true;
+    bool unknown = tables->opaque || !is_readable(sql);
     for (const char *at = sql; next_word(&at, &word); before = word, first = false) {
         bool is_table = false;
         for (size_t i = 0; i < tables->n; i++)
@@ -242,6 +288,7 @@ enum lb_statement_kind lb_footprint_of_sql(const struct lb_tables *tables, const
         if (first && !is(&word, "select") && !is(&word, "with") && !is(&word, "values"))
             writes = true;
         writes = writes || is_one_of(&word, writing);
+        draws = draws || is_one_of(&word, clocks) || is_one_of(&word, inserting);
         unknown = unknown || (first && !is_one_of(&word, known) && !is_one_of(&word, strong));
         /* LOCK IN SHARE MODE is taken for LOCK TABLE: one more thing that does not commute. */
         is_strong = is_strong || (is_one_of(&word, strong) && (first || is(&word, "lock")));
@@ -255,7 +302,7 @@ enum lb_statement_kind lb_footprint_of_sql(const struct lb_tables *tables, const
         } else if (is(&word, "nextval")) {
             touched.writes |= LB_BIT_SEQUENCES; /* no transaction keeps it, or takes it back */
             touched.commits |= LB_BIT_SEQUENCES;
-        } else if (is(&word, "pg_notify")) {
+        } else if (is(&word, "pg_notify") || is(&word, "pg_current_xact_id")) {
             touched.writes |= LB_BIT_SEQUENCES; /* sent with the commit, in its order */
         } else if (!is_one_of(&word, harmless) && !is(&before, "into") && !is(&before, "as") &&
                    !is(&before, "with") && !is(&before, "recursive")) {
@@ -268,8 +315,12 @@ enum lb_statement_kind lb_footprint_of_sql(const struct lb_tables *tables, const
         return LB_WRITE;
     }
     bool is_plain = !writes && touched.writes == 0;
+    if (tables->reads_lock) /* and who has to give way is told by all that was read */
+        touched.reads |= LB_ALL_TABLES;
     if (writes || tables->reads_lock)
         touched.writes |= touched.reads;
+    if (writes && draws)
+        touched.writes |= LB_BIT_SEQUENCES;
     if (is_strong)
         touched.commits |= touched.reads;
     if (is_strong && tables->scans_lock)
@@ -279,6 +330,26 @@ enum lb_statement_kind lb_footprint_of_sql(const struct lb_tables *tables, const
     touched.queues = is_lock_of_one_table(tables, sql);
     *ret = touched;
     return is_plain ? LB_PLAIN_READ : LB_WRITE;
+}
+
+bool lb_footprint_is_word(const char *name)
+{
+    while (is_word_char(*name))
+        name++;
+    return *name == '\0';
+}
+
+bool lb_footprint_locks_aside(const char *sql)
+{
+    struct word word;
+    size_t n_selects = 0, n_locking = 0;
+    bool is_select = false, first = true;
+    for (const char *at = sql; next_word(&at, &word); first = false) {
+        is_select = is_select || (first && is(&word, "select"));
+        n_selects += is(&word, "select") || is(&word, "offset");
+        n_locking += is(&word, "for");
+    }
+    return n_locking > 0 && (!is_select || n_selects > 1);
 }
 
 bool lb_footprint_skips_locks(const char *sql)

@@ -17,6 +17,7 @@ struct lb_footprint {
     bool begins, ends; /* the history sees the beginning, or the end, of an operation here */
     uint32_t holds;    /* tables that the mover had locked as a whole before, and still has */
     bool queues;       /* all that it did was to queue up for the lock of the table it writes */
+    bool blocks;       /* somebody began to wait in it */
 };
 
 #define LB_TOUCHES_ALL UINT32_MAX
@@ -31,6 +32,7 @@ static inline void lb_footprint_add(struct lb_footprint *into, const struct lb_f
     into->ends |= other->ends;
     into->holds &= other->holds;
     into->queues = into->queues && other->queues;
+    into->blocks = into->blocks || other->blocks;
 }
 
 /* What the one who has a table's lock does with it, another's place in the queue for that lock does
@@ -51,11 +53,13 @@ static inline bool lb_footprint_conflicts(const struct lb_footprint *a,
     return (common & ~lb_footprint_undisturbed(a, b) & ~lb_footprint_undisturbed(b, a)) != 0;
 }
 
-/* ... or does the history tell their order? */
+/* ... or does the history tell their order, or a deadlock: who began to wait first is looked at
+ * first, and ended. */
 static inline bool lb_footprint_dependent(const struct lb_footprint *a,
                                           const struct lb_footprint *b)
 {
-    return lb_footprint_conflicts(a, b) || (a->begins && b->ends) || (a->ends && b->begins);
+    return lb_footprint_conflicts(a, b) || (a->begins && b->ends) || (a->ends && b->begins) ||
+           (a->blocks && b->blocks);
 }
 
 /* --- statements --- */
@@ -68,7 +72,8 @@ struct lb_tables {
     char name[LB_FOOTPRINT_TABLES][64];
     uint32_t group[LB_FOOTPRINT_TABLES]; /* bits of what moves with the table: itself, and what is
                                             tied to it by foreign keys */
-    bool opaque; /* views, triggers, functions: a statement's text does not say what it touches */
+    bool opaque; /* views, triggers, functions, names that are no words: a statement's text does not
+                    say what it touches */
     bool one_writer; /* one write lock for the whole database (SQLite) */
     bool reads_lock; /* plain reads take locks, or are watched (SERIALIZABLE) */
     bool scans_lock; /* a write that finds no row may leave locks behind (InnoDB) */
@@ -88,6 +93,11 @@ enum lb_statement_kind {
  * of one whole table, in a mode that only one transaction can have. */
 enum lb_statement_kind lb_footprint_of_sql(const struct lb_tables *tables, const char *sql,
                                            struct lb_footprint *ret);
+/* Can a table of this name be found among a statement's words? */
+bool lb_footprint_is_word(const char *name);
+/* May it lock rows that it does not return or change: those of a sub-select, or before an OFFSET?
+ */
+bool lb_footprint_locks_aside(const char *sql);
 /* Is it refused, or does it pass over rows, where others would wait for a lock? */
 bool lb_footprint_skips_locks(const char *sql);
 

@@ -33,12 +33,14 @@ static bool begins_with(const char *sql, const char *word)
 
 /* Can a statement that returned and changed nothing be taken for a read? Not an insert: it may have
  * drawn a number, and it looks at keys that are not committed yet. Not one that had to wait: it has
- * locked the row that it waited for before it found that it does not match any more. */
+ * locked the row that it waited for before it found that it does not match any more. At
+ * SERIALIZABLE what was looked for in vain is watched, too. */
 static bool leaves_nothing(const struct lb_player *player, const struct lb_footprint *touched,
                            const char *sql)
 {
     const struct lb_stage *stage = player->stage;
-    return !player->has_waited && !stage->tables.scans_lock && touched->commits == 0 &&
+    return !player->has_waited && !stage->tables.scans_lock && !stage->tables.reads_lock &&
+           touched->commits == 0 && !lb_footprint_locks_aside(sql) &&
            (touched->writes & LB_BIT_ADVISORY) == 0 && touched->writes != LB_TOUCHES_ALL &&
            (begins_with(sql, "update") || begins_with(sql, "delete") || begins_with(sql, "select"));
 }
@@ -53,6 +55,11 @@ static void leave_trace(struct lb_player *player, enum lb_trace trace)
 {
     if (player->trace < trace)
         player->trace = trace;
+}
+
+static bool found_something(const struct lb_rows *rows)
+{
+    return rows != NULL && (rows->n_rows > 0 || rows->n_changed > 0);
 }
 
 /* Rows were changed; within a transaction, so far only for itself. */
@@ -88,7 +95,7 @@ static void count_execute(struct lb_player *player, const struct lb_step *step, 
     bool is_write = kind_of(stage, step->sql, &touched) == LB_WRITE;
     if (player->tx_keeps_snapshot) /* which may be taken here, for whatever is read later */
         touched.reads |= LB_ALL_TABLES;
-    if (answer == LB_OK && is_write && rows != NULL && rows->n_changed == 0 && rows->n_rows == 0 &&
+    if (answer == LB_OK && is_write && !found_something(rows) &&
         leaves_nothing(player, &touched, step->sql))
         touched.writes = 0;
     player->may_free = player->may_free || answer != LB_OK || touched.commits != 0;
@@ -98,6 +105,8 @@ static void count_execute(struct lb_player *player, const struct lb_step *step, 
         count_change(player);
     else if (touched.writes != 0)
         leave_trace(player, LB_TRACE_LOCKS);
+    if (answer == LB_OK && (touched.commits & LB_BIT_SEQUENCES) != 0 && found_something(rows))
+        leave_trace(player, LB_TRACE_CHANGES); /* no rollback takes a number back */
     if (player->session.in_tx)
         player->tx_writes |= touched.writes & ~(touched.commits & LB_BIT_ADVISORY);
     else
@@ -110,6 +119,8 @@ static void count_execute(struct lb_player *player, const struct lb_step *step, 
 static void count_end_of_tx(struct lb_player *player, enum lb_step_kind kind, int answer)
 {
     struct lb_footprint touched = {.commits = player->tx_writes};
+    if (player->stage->tables.reads_lock) /* of two that cannot both commit, the first one does */
+        touched.reads = player->tx_writes;
     player->may_free = true;
     touch(player, &touched);
     if (kind == LB_STEP_COMMIT && answer == LB_OK && player->tx_changed)
@@ -392,12 +403,30 @@ int lb_player_begin_try(struct lb_player *player, enum lb_step_kind kind, struct
     return lb_session_pass(&player->session, kind, err);
 }
 
-bool lb_player_retries(struct lb_player *player, int answer)
+/* Has the refused try left a lock with the session? What no engine can be asked is taken for left
+ * if it was not the try's only statement. */
+static bool keeps_session_locks(struct lb_player *player)
+{
+    struct lb_session *session = &player->session;
+    const char *sql = lb_reset_has_locks_sql(session->db);
+    if ((player->try_touched.commits & LB_BIT_ADVISORY) == 0 || session->conn == NULL)
+        return false;
+    if (sql == NULL)
+        return player->try_moves > 1;
+    struct lb_step step = {.kind = LB_STEP_EXECUTE, .sql = sql};
+    struct lb_rows rows = {0};
+    session->gate = NULL;
+    int r = lb_session_execute(session, &player->has_locks, &step, sql, &rows, &player->error);
+    session->gate = &player->stage->gate;
+    return r != LB_OK || rows.n_rows > 0;
+}
+
+bool lb_player_retries(struct lb_player *player, int answer, bool learned)
 {
     if (answer <= LB_OK || answer == LB_LOST)
         return false;
     player->last_refusal = answer;
-    if (player->session.in_tx)
+    if (player->session.in_tx || learned || keeps_session_locks(player))
         leave_trace(player, LB_TRACE_CHANGES);
     player->refused = (struct lb_refused){.is_refused = true,
                                           .is_own = true,

@@ -19,6 +19,7 @@ struct lb_dialect {
     const char *sequences;           /* rows (statement): each puts one sequence back */
     const char *vacuum;              /* NULL: not needed */
     const char *session;             /* see lb_reset_session_sql */
+    const char *has_locks;           /* see lb_reset_has_locks_sql */
     const char *keep;                /* see lb_reset_keep_sql */
     const char *counters;            /* rows (table, statement); NULL: none */
     bool one_batch;                  /* one message is cheaper than prepared statements */
@@ -33,8 +34,9 @@ static const struct lb_dialect dialects[] = {
      .tables = "SELECT m.name, (SELECT group_concat('\"' || name || '\"') FROM "
                "pragma_table_info(m.name)) FROM sqlite_schema m WHERE m.type = 'table' "
                "AND m.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY m.name",
-     .links = "SELECT m.name, f.\"table\" FROM sqlite_schema m, "
-              "pragma_foreign_key_list(m.name) f WHERE m.type = 'table'",
+     .links = "SELECT m.name, p.name FROM sqlite_schema m, pragma_foreign_key_list(m.name) f "
+              "JOIN sqlite_schema p ON p.type = 'table' AND lower(p.name) = lower(f.\"table\") "
+              "WHERE m.type = 'table'",
      .n_opaque = "SELECT count(*) FROM sqlite_schema WHERE type IN ('view', 'trigger')",
      .copy = "CREATE TEMP TABLE \"lb_copy_%s\" AS SELECT * FROM main.\"%s\"",
      .empty = "DELETE FROM main.\"%s\"",
@@ -52,12 +54,17 @@ static const struct lb_dialect dialects[] = {
                "a.attisdropped AND a.attgenerated = '') FROM pg_class c WHERE c.relnamespace = "
                "current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND NOT "
                "c.relispartition ORDER BY c.relname",
-     .links = "SELECT conrelid::regclass::text, confrelid::regclass::text FROM pg_constraint "
-              "WHERE contype = 'f' AND connamespace = current_schema()::regnamespace",
+     .links = "SELECT c.relname::text, p.relname::text FROM pg_constraint JOIN pg_class c ON c.oid "
+              "= conrelid JOIN pg_class p ON p.oid = confrelid WHERE contype = 'f' AND "
+              "connamespace = current_schema()::regnamespace",
      .n_opaque = "SELECT (SELECT count(*) FROM pg_class WHERE relnamespace = "
                  "current_schema()::regnamespace AND relkind IN ('v', 'm', 'f')) + (SELECT "
                  "count(*) FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid WHERE "
                  "c.relnamespace = current_schema()::regnamespace AND NOT t.tgisinternal) + "
+                 "(SELECT count(*) FROM pg_rewrite r JOIN pg_class c ON c.oid = r.ev_class WHERE "
+                 "c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')) + "
+                 "(SELECT count(*) FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE "
+                 "c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')) + "
                  "(SELECT count(*) FROM pg_proc WHERE pronamespace = "
                  "current_schema()::regnamespace AND proname NOT IN ('clock_timestamp', 'now'))",
      .copy = "CREATE TEMP TABLE \"lb_copy_%s\" AS TABLE \"%s\"",
@@ -68,6 +75,8 @@ static const struct lb_dialect dialects[] = {
                   "WHERE schemaname = current_schema() AND sequencename <> 'lb_clock'",
      .vacuum = "VACUUM \"%s\"",
      .session = "SELECT pg_advisory_unlock_all()",
+     .has_locks = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid() "
+                  "LIMIT 1",
      .one_batch = true,
      .quote = '"'},
     {.engine = "mariadb",
@@ -137,6 +146,12 @@ const char *lb_reset_session_sql(const struct lb_db *db)
 {
     const struct lb_dialect *dialect = dialect_of(db);
     return dialect != NULL ? dialect->session : NULL;
+}
+
+const char *lb_reset_has_locks_sql(const struct lb_db *db)
+{
+    const struct lb_dialect *dialect = dialect_of(db);
+    return dialect != NULL ? dialect->has_locks : NULL;
 }
 
 const char *lb_reset_keep_sql(const struct lb_db *db)
@@ -215,6 +230,7 @@ static int take_table(void *arg, const char *name, const char *columns, struct l
     struct lb_reset_table *table = &opening->reset->tables[tables->n];
     snprintf(tables->name[tables->n], sizeof tables->name[0], "%s", name);
     tables->group[tables->n] = 1u << tables->n;
+    tables->opaque = tables->opaque || !lb_footprint_is_word(name);
     tables->n++;
     opening->reset->n_tables = tables->n;
 #pragma GCC diagnostic push
@@ -255,7 +271,7 @@ static int take_opaque(void *arg, const char *n, const char *unused, struct lb_e
     struct opening *opening = arg;
     (void)unused;
     (void)err;
-    opening->tables->opaque = strcmp(n, "0") != 0;
+    opening->tables->opaque = opening->tables->opaque || strcmp(n, "0") != 0;
     return 0;
 }
 
@@ -444,10 +460,8 @@ static int run_batch(struct lb_reset *reset, uint32_t written, bool vacuum, stru
     for (size_t n = 0; n < reset->n_tables; n++)
         if (is_written(reset, reset->order[n], written))
             add(&batch, reset->tables[reset->order[n]].empty);
-    if (batch.n == 0)
-        return 0;
     if (vacuum) {
-        r = run(reset, batch.sql, err);
+        r = batch.n > 0 ? run(reset, batch.sql, err) : 0;
         for (size_t n = 0; n < reset->n_tables && r == 0; n++) {
             char sql[200];
             const char *name = reset->tables[reset->order[n]].empty + strlen("DELETE FROM ");

@@ -58,6 +58,9 @@ const struct lb_server_clock *lb_reset_clock(const struct lb_db *db);
  * NULL: there is no such thing. */
 const char *lb_reset_keep_sql(const struct lb_db *db);
 
+/* A row: the session holds advisory locks beyond its transaction; NULL: it cannot be asked. */
+const char *lb_reset_has_locks_sql(const struct lb_db *db);
+
 /* Gives back what a session holds beyond its transaction (advisory locks); NULL: there is no such
  * thing. */
 const char *lb_reset_session_sql(const struct lb_db *db);

@@ -25,6 +25,25 @@ static int begin_try(struct lb_player *player, enum lb_step_kind kind, struct lb
     return LB_TIMEOUT;
 }
 
+/* What a waiter keeps from one try to the next: what the columns of enqueue and of the polls before
+ * said. Its clock is asked anew each time. */
+static uint64_t digest_of_memory(const struct lb_bag *bag)
+{
+    uint64_t digest = 0;
+    for (size_t i = 0; i < LB_SLOTS; i++) {
+        const struct lb_value *value = &bag->value[i];
+        uint64_t of_value = (uint64_t)value->type + 1;
+        if (i == LB_SLOT_NOW)
+            continue;
+        if (value->type == LB_INT)
+            of_value += (uint64_t)value->integer;
+        for (uint32_t k = 0; value->type == LB_TEXT && k < value->length; k++)
+            of_value = of_value * 31 + (unsigned char)value->text[k];
+        digest = (digest ^ of_value) * UINT64_C(0x100000001b3);
+    }
+    return digest;
+}
+
 typedef int lb_lock_operation(struct lb_operator *op, const struct lb_request *request,
                               struct lb_grant *grant, struct lb_error *err);
 
@@ -34,13 +53,19 @@ static int insist(struct script *script, lb_lock_operation *operate, enum lb_ste
 {
     struct lb_player *player = script->player;
     bool is_release = kind == LB_STEP_LEAVE;
+    const struct lb_strategy_plan *plan = player->actor.plan;
+    bool remembers = operate == lb_operate_acquire && lb_strategy_has(plan, LB_S_ENQUEUE);
     player->n_refusals = 0;
     for (;;) {
         int r = begin_try(player, kind, err);
         if (r != 0)
             return r;
+        uint64_t memory = remembers ? digest_of_memory(&script->grant.bag) : 0;
         r = operate(&player->op, &script->request, &script->grant, err);
-        if ((is_release && r == LB_REFUSED) || !lb_player_retries(player, r))
+        if (is_release && r == LB_REFUSED)
+            return r;
+        bool learned = remembers && digest_of_memory(&script->grant.bag) != memory;
+        if (!lb_player_retries(player, r, learned))
             return r;
         player->op.holds = is_release;
     }
@@ -83,7 +108,7 @@ static int end_item(struct lb_player *player, struct lb_item *item, struct lb_er
         if (r != 0)
             return r;
         r = lb_operate_item(&player->op, LB_OP_COMPLETE, item, err);
-    } while (r != LB_REFUSED && lb_player_retries(player, r));
+    } while (r != LB_REFUSED && lb_player_retries(player, r, false));
     if (r == LB_OK)
         lb_player_note(player, "completed %lld", (long long)item->id);
     return r;
@@ -100,7 +125,7 @@ static int queue_round(struct lb_player *player, struct lb_error *err)
             return r;
         r = lb_operate_claim(&player->op, player->stage->plan.batch, player->items, LB_CLAIM_MAX,
                              &n, err);
-    } while (lb_player_retries(player, r));
+    } while (lb_player_retries(player, r, false));
     if (r != LB_OK)
         return r;
     lb_player_note(player, n == 1 ? "claimed %lld" : "claimed %lld and others",
@@ -122,7 +147,7 @@ static int put_round(struct lb_player *player, uint32_t round, struct lb_error *
         if (r != 0)
             return r;
         r = lb_operate_put(&player->op, id, 1, "x", err);
-    } while (lb_player_retries(player, r));
+    } while (lb_player_retries(player, r, false));
     return r;
 }
 

@@ -73,6 +73,8 @@ static bool take_refusal(struct search *search, size_t last, unsigned worker,
         search->result->n_void++; /* as without it */
         return false;
     }
+    if (refused->trace == LB_TRACE_CHANGES) /* its own change may be what the next try needs */
+        return true;
     if (!refused->is_own && is_outdated(search, refused->first, last, worker, &refused->touched))
         return true;
     if (is_void && refused->is_own) {

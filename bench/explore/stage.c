@@ -335,6 +335,7 @@ static void note_blocked(struct lb_stage *stage, struct lb_player *player, struc
     if (player->tx_keeps_snapshot) /* which has been taken */
         touches.reads |= LB_ALL_TABLES;
     lb_footprint_add(&ret->touched, &touches);
+    ret->touched.blocks = true;
     stage->written |= touches.writes;
     pending.move = (uint16_t)stage->n_moves;
     if (stage->details && stage->n_acts < LB_MAX_ACTS)

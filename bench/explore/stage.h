@@ -69,7 +69,8 @@ struct lb_player {
     bool in_script; /* has begun, and not finished */
     bool give_up;   /* ends its script at the next gate */
     struct lb_error error;
-    struct lb_act pending; /* the step under way */
+    struct lb_act pending;        /* the step under way */
+    struct lb_prepared has_locks; /* see lb_reset_has_locks_sql */
     int64_t session_id;
     bool was_blocked; /* before this move */
 
@@ -184,8 +185,9 @@ void lb_player_pending(const struct lb_player *player, struct lb_footprint *ret_
                        struct lb_act *ret_act);
 /* An operation is about to be tried: the gate before it, and its accounts. */
 int lb_player_begin_try(struct lb_player *player, enum lb_step_kind kind, struct lb_error *err);
-/* Was it refused, and is it to be tried again? */
-bool lb_player_retries(struct lb_player *player, int answer);
+/* Was it refused, and is it to be tried again? learned: the next try starts with what this one was
+ * told. */
+bool lb_player_retries(struct lb_player *player, int answer, bool learned);
 void lb_player_note(struct lb_player *player, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Takes over what the player did in this move. */

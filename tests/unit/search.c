@@ -669,11 +669,50 @@ static void statements_touch_the_tables_they_name(void **state)
                                           "FETCH walk",
                                           "EXECUTE something",
                                           "UNLOCK TABLES",
-                                          "SELECT mine(id) FROM job"};
+                                          "SELECT mine(id) FROM job",
+                                          "SELECT E'\\'' FROM job",
+                                          "SELECT $a$'$a$ FROM job",
+                                          "SELECT 1 AS \"it's\" FROM job"};
     for (size_t i = 0; i < sizeof unclear / sizeof unclear[0]; i++) {
         assert_int_equal(lb_footprint_of_sql(&tables, unclear[i], &touched), LB_WRITE);
         assert_int_equal(touched.writes, LB_TOUCHES_ALL);
     }
+    /* Who stores the time, or a number that a column draws, tells when it was. */
+    lb_footprint_of_sql(&tables, "UPDATE job SET modified = now()", &touched);
+    assert_int_equal(touched.writes, 1 | LB_BIT_SEQUENCES);
+    lb_footprint_of_sql(&tables, "INSERT INTO job VALUES (1)", &touched);
+    assert_int_equal(touched.writes, 1 | LB_BIT_SEQUENCES);
+    lb_footprint_of_sql(&tables, "SELECT id FROM job WHERE until < now()", &touched);
+    assert_int_equal(touched.writes, 0);
+    /* What a serializable transaction reads is watched. */
+    struct lb_tables watched = tables;
+    watched.reads_lock = true;
+    lb_footprint_of_sql(&watched, "SELECT id FROM job", &touched);
+    assert_int_equal(touched.writes, LB_ALL_TABLES);
+}
+
+static void locks_beside_the_result_are_seen(void **state)
+{
+    (void)state;
+    assert_false(lb_footprint_locks_aside("SELECT id FROM job WHERE id = 1 FOR UPDATE"));
+    assert_false(lb_footprint_locks_aside("UPDATE job SET owner = 'for' WHERE id = 1"));
+    assert_false(lb_footprint_locks_aside("SELECT (SELECT count(*) FROM job) FROM lock_row"));
+    assert_true(lb_footprint_locks_aside("SELECT id FROM job OFFSET 1 FOR UPDATE"));
+    assert_true(lb_footprint_locks_aside("SELECT 1 FROM (SELECT id FROM job FOR UPDATE) AS j"));
+    assert_true(lb_footprint_locks_aside(
+        "UPDATE lock_row SET owner = 1 WHERE id = (SELECT id FROM job FOR NO KEY UPDATE)"));
+}
+
+static void a_table_that_others_are_tied_to_is_not_queued_for(void **state)
+{
+    (void)state;
+    struct lb_footprint touched;
+    struct lb_tables tied = tables;
+    lb_footprint_of_sql(&tied, "LOCK TABLE job", &touched);
+    assert_true(touched.queues);
+    tied.group[0] = tied.group[1] = 3; /* a foreign key: LOCK TABLE locks one of the two */
+    lb_footprint_of_sql(&tied, "LOCK TABLE job", &touched);
+    assert_false(touched.queues);
 }
 
 static void what_commutes_is_independent(void **state)
@@ -692,6 +731,11 @@ static void what_commutes_is_independent(void **state)
     assert_true(lb_footprint_dependent(&begins, &ends));
     assert_false(lb_footprint_dependent(&ends, &ends));
     assert_false(lb_footprint_dependent(&begins, &begins));
+    /* Of two that wait for each other, the engine ends one by who came first. */
+    struct lb_footprint waits = {.writes = 1, .blocks = true},
+                        waits_too = {.writes = 2, .blocks = true};
+    assert_true(lb_footprint_dependent(&waits, &waits_too));
+    assert_false(lb_footprint_dependent(&waits, &other));
 }
 
 int main(void)
@@ -710,6 +754,8 @@ int main(void)
         cmocka_unit_test(schedules_are_written_and_read),
         cmocka_unit_test(a_move_that_cannot_be_made_is_refused),
         cmocka_unit_test(statements_touch_the_tables_they_name),
+        cmocka_unit_test(locks_beside_the_result_are_seen),
+        cmocka_unit_test(a_table_that_others_are_tied_to_is_not_queued_for),
         cmocka_unit_test(what_commutes_is_independent),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
