@@ -34,10 +34,11 @@ static void figures(const struct lb_progress_view *view, const struct lb_progres
     if ((runs || strcmp(progress->phase, "warm-up") == 0) && used < size)
         used += (size_t)snprintf(buf + used, size - used, " %s/s",
                                  lb_format_count(progress->successes_per_s, rate, sizeof rate));
-    if (view->p99_ns > 0 && used < size)
+    if (view->p50_ns > 0 && used < size)
         snprintf(buf + used, size - used, " p50 %s p99 %s busy %.0f %%",
                  lb_format_ns(view->p50_ns, p50, sizeof p50),
-                 lb_format_ns(view->p99_ns, p99, sizeof p99), view->busy_share * 100);
+                 view->p99_ns > 0 ? lb_format_ns(view->p99_ns, p99, sizeof p99) : "n/a",
+                 view->busy_share * 100);
 }
 
 char *lb_progress_line(const struct lb_progress_view *view, const struct lb_progress *progress,
@@ -85,7 +86,7 @@ void lb_progress_clear(const struct lb_progress_view *view)
 void lb_progress_done(struct lb_progress_view *view, const struct lb_cell *cell)
 {
     view->n_done++;
-    view->p99_ns = 0;
+    view->p50_ns = view->p99_ns = 0;
     if (view->quiet)
         return;
     if (view->terminal) {

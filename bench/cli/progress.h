@@ -6,7 +6,7 @@
 #include "search.h"
 
 struct lb_progress_view {
-    uint64_t p50_ns, p99_ns; /* of the last full second; 0: none yet */
+    uint64_t p50_ns, p99_ns; /* of the last full second; 0: none yet, or too few */
     double busy_share;
     bool quiet, terminal;
     size_t n_done, n_total;     /* runs */

@@ -27,7 +27,7 @@ uint64_t lb_coarse_quantile(const uint64_t later[LB_COARSE_BUCKETS],
     uint64_t total = 0;
     for (size_t i = 0; i < LB_COARSE_BUCKETS; i++)
         total += later[i] - (earlier != NULL ? earlier[i] : 0);
-    if (total == 0)
+    if ((double)total * (1 - q) < 10 * (1 - 1e-9))
         return 0;
     uint64_t rank = (uint64_t)ceil(q * (double)total);
     uint64_t seen = 0;

@@ -13,7 +13,7 @@
 enum { LB_COARSE_BITS = 3, LB_COARSE_BUCKETS = (44 - LB_COARSE_BITS) << LB_COARSE_BITS };
 
 struct lb_coarse {
-    _Atomic uint32_t buckets[LB_COARSE_BUCKETS];
+    _Atomic uint64_t buckets[LB_COARSE_BUCKETS];
 };
 
 static inline void lb_coarse_record(struct lb_coarse *coarse, uint64_t ns)
@@ -26,14 +26,15 @@ static inline void lb_coarse_record(struct lb_coarse *coarse, uint64_t ns)
     if (index >= LB_COARSE_BUCKETS)
         index = LB_COARSE_BUCKETS - 1;
     /* Not an atomic addition: there is one writer. Relaxed: a reader may be late by some. */
-    _Atomic uint32_t *bucket = &coarse->buckets[index];
+    _Atomic uint64_t *bucket = &coarse->buckets[index];
     atomic_store_explicit(bucket, atomic_load_explicit(bucket, memory_order_relaxed) + 1,
                           memory_order_relaxed);
 }
 
 /* Adds coarse to the sums. */
 void lb_coarse_add(const struct lb_coarse *coarse, uint64_t sums[LB_COARSE_BUCKETS]);
-/* The value at quantile q of later minus earlier sums (earlier may be NULL); 0 if there is none. */
+/* The value at quantile q of later minus earlier sums (earlier may be NULL); 0 if there are fewer
+ * than 10/(1-q) values, as in histogram.h. */
 uint64_t lb_coarse_quantile(const uint64_t later[LB_COARSE_BUCKETS],
                             const uint64_t earlier[LB_COARSE_BUCKETS], double q);
 

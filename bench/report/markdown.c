@@ -108,9 +108,9 @@ static int print_ranking(const struct lb_sink_state *state)
     if (ranking.n_rows > 0)
         fprintf(out,
                 "\nMedians and ratios with %s; p: %s, corrected (Holm) for %zu "
-                "comparisons.\n",
+                "comparison%s.\n",
                 lb_coverage_text(&coverage, lb_ranking_options.level, intervals, sizeof intervals),
-                lb_ranking_test(&ranking), ranking.n_family);
+                lb_ranking_test(&ranking), ranking.n_family, ranking.n_family == 1 ? "" : "s");
     if (lb_ranking_lacks_runs(state->report))
         fputs("\n" LB_ONE_RUN "\n", out);
     lb_ranking_release(&ranking);

@@ -62,6 +62,12 @@ int lb_store_histograms(const struct lb_report *report, FILE *file, struct lb_er
     return rc;
 }
 
+/* null: too few samples. */
+static json_t *known_ns(uint64_t ns)
+{
+    return ns > 0 ? json_integer((json_int_t)ns) : json_null();
+}
+
 int lb_store_intervals(const struct lb_report *report, FILE *file, struct lb_error *err)
 {
     for (size_t i = 0; i < report->n_cells; i++) {
@@ -71,13 +77,13 @@ int lb_store_intervals(const struct lb_report *report, FILE *file, struct lb_err
             for (size_t k = 0; k < run->n_intervals; k++) {
                 const struct lb_interval *interval = &run->intervals[k];
                 json_t *line = json_pack(
-                    "{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "strategy",
+                    "{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I}", "strategy",
                     cell->name, "engine", cell->engine, "scenario", cell->scenario.name, "run",
                     (json_int_t)r + 1, "start_ns", (json_int_t)interval->start_ns, "length_ns",
                     (json_int_t)interval->length_ns, "successes", (json_int_t)interval->n_successes,
                     "refusals", (json_int_t)interval->n_refusals, "p50_ns",
-                    (json_int_t)interval->p50_ns, "p99_ns", (json_int_t)interval->p99_ns,
-                    "overlaps", (json_int_t)interval->n_overlaps);
+                    known_ns(interval->p50_ns), "p99_ns", known_ns(interval->p99_ns), "overlaps",
+                    (json_int_t)interval->n_overlaps);
                 bool written = line != NULL && json_dumpf(line, file, JSON_COMPACT) == 0 &&
                                fputc('\n', file) != EOF;
                 json_decref(line);

@@ -63,7 +63,7 @@ struct lb_interval {
     uint64_t start_ns, length_ns; /* start: after the measured part's start */
     uint64_t n_successes, n_refusals;
     uint64_t n_due;          /* open loop: arrivals that were meant to come in it */
-    uint64_t p50_ns, p99_ns; /* of acquires or claims */
+    uint64_t p50_ns, p99_ns; /* of acquires or claims, open loop: responses; 0: too few */
     uint64_t n_overlaps;     /* seen by the live witness, so far */
 };
 

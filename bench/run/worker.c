@@ -32,9 +32,13 @@ bool lb_worker_end(struct lb_worker *worker, enum lb_measure measure, uint64_t s
     counts->succeeded++;
     lb_histogram_record(worker->service[measure], end_ns - start_ns);
     /* A consumer's response is its items': see note_arrival. */
-    if (worker->response[measure] != NULL && worker->role != LB_ROLE_CONSUMER)
+    if (worker->response[measure] != NULL && worker->role != LB_ROLE_CONSUMER) {
         lb_histogram_record(worker->response[measure], end_ns - worker->intended_ns);
-    if (measure == LB_M_ACQUIRE)
+        start_ns = worker->intended_ns;
+    }
+    /* Live figures are responses too, where there are any. */
+    if (measure == LB_M_ACQUIRE &&
+        (worker->response[measure] == NULL || worker->role != LB_ROLE_CONSUMER))
         lb_coarse_record(&worker->coarse, end_ns - start_ns);
     return true;
 }

@@ -173,8 +173,10 @@ static void note_arrival(struct lb_worker *worker, int64_t id, uint64_t claimed_
     if (!crew->open_loop || id < 1 || (uint64_t)id > crew->n_due || !worker->op.measured)
         return;
     uint64_t due_ns = atomic_load_explicit(&crew->due_ns[id - 1], memory_order_relaxed);
-    if (due_ns != 0)
-        lb_histogram_record(worker->response[LB_M_ACQUIRE], claimed_ns - due_ns);
+    if (due_ns == 0)
+        return;
+    lb_histogram_record(worker->response[LB_M_ACQUIRE], claimed_ns - due_ns);
+    lb_coarse_record(&worker->coarse, claimed_ns - due_ns);
 }
 
 static void process(struct lb_worker *worker, struct lb_item *items, uint32_t n, uint64_t start_ns)

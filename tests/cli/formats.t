@@ -186,8 +186,8 @@ is($stored->{runs}[0]{history}, 'history.lbh', 'stored: it names the history');
 my $waits = $stored->{runs}[0]{operations}{acquire}{service};
 like(slurp("$directory/acquire.hgrm"), qr/ 1\.0{12} +$waits->{count}\n.*^#\[Max .* Total count += +$waits->{count}\]$/ms,
     'stored: the percentiles of all waits');
-($status, $out) = lockbench('compare', '-s', $lock, '--hold', '0,1ms', '--rate', '100/s', '--duration', '50ms', '--warmup',
-    '0', '--repeat', '2', '-o', "$scratch/cells");
+($status, $out) = lockbench('compare', '-s', $lock, '--hold', '0,1ms', '--rate', '100/s', '--count', '5', '--duration',
+    '20s', '--warmup', '0', '--repeat', '2', '-o', "$scratch/cells");
 is(join(' ', sort map { s{.*/}{}r } glob "$scratch/cells/*/*.hgrm"), join(' ',
         map { "acquire$_.hgrm" } '-1-good-lock-sqlite-mutex-hot_hold_0_', '-2-good-lock-sqlite-mutex-hot_hold_1ms_',
         '-response-1-good-lock-sqlite-mutex-hot_hold_0_', '-response-2-good-lock-sqlite-mutex-hot_hold_1ms_'),

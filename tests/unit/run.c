@@ -289,6 +289,15 @@ static void a_stall_is_in_the_response_not_in_the_service(void **state)
     }
     assert_true(within(service, 0.95) < within(response, 0.95) / 2);
     assert_true(service->max >= STALL_MS * UINT64_C(1000000));
+    /* The seconds tell responses too: of that of the stall more than half waited. A p99 of 200
+     * values is none. */
+    uint64_t highest_ns = 0;
+    for (size_t i = 0; i < outcome->n_intervals; i++) {
+        const struct lb_interval *interval = &outcome->intervals[i];
+        highest_ns = interval->p50_ns > highest_ns ? interval->p50_ns : highest_ns;
+        assert_int_equal(interval->p99_ns, 0);
+    }
+    assert_true(highest_ns > 20000000);
     const struct lb_counts *counts = &outcome->counts[LB_M_ACQUIRE];
     assert_int_equal(counts->planned, counts->started + counts->skipped);
     assert_int_equal(counts->skipped, 0);

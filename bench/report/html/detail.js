@@ -152,7 +152,7 @@ LB.overTime = function (body, cell) {
   } else if ((cell.intervals || []).some(function (r) { return r.length; })) {
     LB.intervalChart(body, cell, "Throughput over time", "successes per second", function (i) { return i[1] > 0 ? i[2] * 1e9 / i[1] : 0; }, LB.count,
       cell.runs.some(function (r) { return r.faults > 0; }) ? "There were faults; only a kept history (--keep-history) says when." : "One line for each run.");
-    LB.intervalChart(body, cell, "99th percentile over time", "p99", function (i) { return i[5]; }, LB.ns, "Of an acquire or claim, second by second, within 7 %. A latency heat map needs the history (--keep-history).");
+    LB.intervalChart(body, cell, "99th percentile over time", "p99", function (i) { return i[5] > 0 ? i[5] : null; }, LB.ns, "Of an acquire or claim, second by second, within 7 %; in an open loop from the intended start. Where a second has fewer than 1000 samples nothing is drawn. A latency heat map needs the history (--keep-history).");
   }
 };
 
@@ -168,7 +168,9 @@ LB.binTable = function (h, rate) {
 };
 
 LB.intervalChart = function (body, cell, title, label, value, format, note) {
-  var runs = cell.intervals.filter(function (r) { return r.length; });
+  var known = function (p) { return value(p) !== null; };
+  var runs = cell.intervals.filter(function (r) { return r.some(known); });
+  if (!runs.length) return;
   LB.figure(body, {
     title: title, note: note,
     draw: function (svg, width) {
@@ -178,9 +180,9 @@ LB.intervalChart = function (body, cell, title, label, value, format, note) {
       LB.axis(f, y, "left", { ticks: 4, grid: true, format: format });
       LB.timeAxis(f, x, 90, "of the measured part", true);
       runs.forEach(function (r, i) {
-        var last = r[r.length - 1], line = d3.svg.line().x(function (p) { return x(p[0] + p[1] / 2); }).y(function (p) { return y(value(p)); });
+        var last = r.filter(known).pop(), line = d3.svg.line().defined(known).x(function (p) { return x(p[0] + p[1] / 2); }).y(function (p) { return y(value(p)); });
         f.g.append("path").attr({ "class": "line", opacity: 1 - 0.6 * i / Math.max(1, runs.length), "stroke-dasharray": i % 4 ? 2 + 2 * (i % 4) + " 2" : null, d: line(r) });
-        if (r.length === 1) f.g.append("circle").attr({ "class": "dot", cx: x(last[0] + last[1] / 2), cy: y(value(last)), r: 3 });
+        if (r.filter(known).length === 1) f.g.append("circle").attr({ "class": "dot", cx: x(last[0] + last[1] / 2), cy: y(value(last)), r: 3 });
         if (runs.length <= 6) f.g.append("text").attr({ "class": "soft", x: x(last[0] + last[1] / 2) + 5, y: y(value(last)), dy: ".35em" }).text("run " + (i + 1));
       });
     },
