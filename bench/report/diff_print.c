@@ -52,7 +52,8 @@ static void row_texts(const struct lb_diff_row *row, struct texts *t)
     median_text(row->metric, &row->comparison.base, t->base, sizeof t->base);
     median_text(row->metric, &row->comparison.new, t->new, sizeof t->new);
     ratio_text(&row->comparison.ratio, t->ratio, sizeof t->ratio);
-    snprintf(t->p, sizeof t->p, "%.3f%s", row->comparison.p_adjusted,
+    char p[16];
+    snprintf(t->p, sizeof t->p, "%s%s", lb_p_text(row->comparison.p_adjusted, p, sizeof p),
              row->comparison.is_paired ? " paired" : "");
 }
 

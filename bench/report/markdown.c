@@ -89,7 +89,7 @@ static int print_ranking(const struct lb_sink_state *state)
         char ratio[80], p[16];
         snprintf(ratio, sizeof ratio, "%.3g [%.3g, %.3g]", c->ratio.value, c->ratio.interval.low,
                  c->ratio.interval.high);
-        snprintf(p, sizeof p, "%.3f", c->p_adjusted);
+        lb_p_text(c->p_adjusted, p, sizeof p);
         const char *const cells[] = {row->cell->name,
                                      row->cell->engine,
                                      row->cell->scenario.name,

@@ -201,6 +201,15 @@ const char *lb_ranking_test(const struct lb_ranking *ranking)
                : "exact rank sums, of pairs of runs where they are paired";
 }
 
+char *lb_p_text(double p, char *buf, size_t size)
+{
+    if (p < 0.001)
+        snprintf(buf, size, "<0.001");
+    else
+        snprintf(buf, size, "%.3f", p);
+    return buf;
+}
+
 void lb_coverage_take(struct lb_coverage *coverage, const struct lb_comparison *comparison)
 {
     coverage->least = fmin(coverage->least, comparison->base.interval.coverage);

@@ -33,6 +33,8 @@ struct lb_coverage {
 };
 void lb_coverage_take(struct lb_coverage *coverage, const struct lb_comparison *comparison);
 char *lb_coverage_text(const struct lb_coverage *coverage, double level, char *buf, size_t size);
+/* "0.048", "<0.001". */
+char *lb_p_text(double p, char *buf, size_t size);
 void lb_ranking_release(struct lb_ranking *ranking);
 
 /* Are there two cells that could be compared, had they been run more than once? */

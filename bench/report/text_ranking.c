@@ -42,8 +42,7 @@ static void add_row(struct lb_table *table, const struct lb_cell *cell,
     snprintf(text, sizeof text, "%.3g [%.3g, %.3g]", c->ratio.value, c->ratio.interval.low,
              c->ratio.interval.high);
     lb_table_add(table, text, LB_INK_PLAIN);
-    snprintf(text, sizeof text, "%.3f", c->p_adjusted);
-    lb_table_add(table, text, LB_INK_PLAIN);
+    lb_table_add(table, lb_p_text(c->p_adjusted, text, sizeof text), LB_INK_PLAIN);
     lb_table_add(table, lb_stats_verdict_name(c->verdict), sure ? LB_INK_PLAIN : LB_INK_DIM);
 }
 

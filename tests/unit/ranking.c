@@ -52,6 +52,15 @@ static struct lb_cell *add_rates(struct fixture *f, const char *name, const char
     return cell;
 }
 
+static void a_p_value_is_never_zero(void **state)
+{
+    (void)state;
+    char text[16];
+    assert_string_equal(lb_p_text(1e-11, text, sizeof text), "<0.001");
+    assert_string_equal(lb_p_text(0.0476, text, sizeof text), "0.048");
+    assert_string_equal(lb_p_text(1, text, sizeof text), "1.000");
+}
+
 static struct lb_ranking ranking_of(const struct fixture *f)
 {
     struct lb_ranking ranking;
@@ -180,6 +189,7 @@ int main(void)
         cmocka_unit_test(the_reference_held),
         cmocka_unit_test(only_complete_runs_count),
         cmocka_unit_test(nothing_to_compare_is_no_rows),
+        cmocka_unit_test(a_p_value_is_never_zero),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
