@@ -31,9 +31,8 @@ my $now = ['--opt', 'first_run=now'];
 # control, engines, how it is asked, its options, the guarantees that it must be seen to break, twin
 my @cases = (
     ['none', ['memory'], \@hot, [], ['exclusive'], 'pthread-mutex'],
-    ['read-then-write', ['sqlite', 'postgres'], \@explore, [], ['exclusive'], 'lease-upsert'],
-    ['count-gate', ['postgres'], \@explore, [], ['exclusive'], 'slots'],
-    (map { [$_, ['mariadb'], \@hot, [], ['exclusive'], undef] } qw(read-then-write count-gate)),
+    ['read-then-write', \@every, \@explore, [], ['exclusive'], 'lease-upsert'],
+    ['count-gate', ['postgres', 'mariadb'], \@explore, [], ['exclusive'], 'slots'],
     ['fifo-poll', ['postgres'], ['explore'], [], ['exclusive', 'fifo'], 'fifo-poll-safe'],
     ['lease-update', \@every, \@late, $now, ['owner-release', 'exclusive'], 'lease-update-safe'],
     ['lease-update', \@every, ['verify', '-S', 'mutex-hot', '--duration', '400ms', '--warmup', '0', '--progress-bound', '300ms'],
@@ -42,7 +41,7 @@ my @cases = (
     ['lease-now', ['postgres'], ['verify', '-S', 'blocker', '--duration', '1500ms'], [], ['exclusive'], 'lease-update-safe'],
     ['naive-claim', ['postgres'], \@explore, [], ['no-duplicate'], 'skip-locked'],
     ['autocommit-skip', ['sqlite', 'postgres'], \@explore, [], ['no-duplicate'], undef],
-    ['autocommit-skip', ['mariadb'], \@drain, [], ['no-duplicate'], 'skip-locked'],
+    ['autocommit-skip', ['mariadb'], \@explore, [], ['no-duplicate'], 'skip-locked'],
     ['merge-unlocked', ['postgres'], \@explore, [], ['no-duplicate'], 'merge-table-lock'],
     ['advisory-no-recheck', ['postgres'], \@drain, [], ['no-duplicate'], 'advisory-claim'],
     ['complete-by-id', \@every, \@late_queue, [], ['owner-release'], 'lease-queue'],
