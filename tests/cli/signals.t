@@ -10,16 +10,36 @@ use POSIX ':sys_wait_h';
 use Test::More;
 use Time::HiRes 'sleep';
 
-my $lock = good_lock();
+# A lock of a megabyte: the size of the files tells how often it was taken.
+my $lock = spew('good-lock.sql', <<'SQL');
+-- strategy: good-lock
+-- shape: lock
+-- claims: exclusive, owner-release
+
+-- name: setup
+CREATE TABLE good_lock (name text PRIMARY KEY, owner text, weight blob);
+-- name: resource
+INSERT INTO good_lock (name) VALUES (:resource);
+-- name: acquire
+UPDATE good_lock SET owner = :worker, weight = zeroblob(1000000) WHERE name = :resource AND owner IS NULL;
+-- name: release
+UPDATE good_lock SET owner = NULL, weight = NULL WHERE name = :resource AND owner = :worker;
+-- name: teardown
+DROP TABLE good_lock;
+SQL
 my $scratch = scratch();
 mkdir "$scratch/db" or die;
 my $target = "sqlite:$scratch/db/x.db";
 
-# Waits until the run says that it is under way: its tables are there.
-sub until_running
+# Waits until the lock was taken so often. The write-ahead log has each megabyte until it is copied back, at
+# four.
+sub until_taken
 {
-    for (1 .. 200) {
-        return 1 if grep { -s } glob "$scratch/db/*";
+    my ($times) = @_;
+    for (1 .. 1200) {
+        my $bytes = 0;
+        $bytes += -s $_ // 0 for glob "$scratch/db/*-wal";
+        return 1 if $bytes > $times * 1e6;
         sleep 0.05;
     }
     return 0;
@@ -27,13 +47,12 @@ sub until_running
 sub left_over { return grep { !/x\.db$/ } glob "$scratch/db/*" }
 
 for my $signal ('INT', 'TERM') {
-    my $run = start('run', '-s', $lock, '-d', $target, '--duration', '10m', '-o', "$scratch/results-$signal");
-    ok(until_running(), "$signal: it runs");
-    sleep 1;
+    my $run = start('run', '-s', $lock, '-d', $target, '--duration', '10m', '--warmup', '0', '-o', "$scratch/results-$signal");
+    ok(until_taken(3), "$signal: it runs");
     kill $signal, $run->{pid};
     my ($status, $out, $err) = finish($run);
     is($status, 130, "$signal once: exit status");
-    like($out, qr/^good-lock +sqlite +inconclusive +[1-9]/m, "$signal once: the numbers so far");
+    like($out, qr/^good-lock +sqlite +inconclusive +[\d.]*[1-9]/m, "$signal once: the numbers so far");
     like($out, qr/^stored in /m, "$signal once: it is stored");
     is(scalar(@{[glob "$scratch/results-$signal/*/run.json"]}), 1, "$signal once: run.json");
     is_deeply([left_over()], [], "$signal once: nothing is left behind");
@@ -41,8 +60,7 @@ for my $signal ('INT', 'TERM') {
 
 # A hold of a minute: the first signal lets it end, the second does not.
 my $run = start('run', '-s', $lock, '-d', $target, '--duration', '10m', '--hold', '1m', '--warmup', '0');
-ok(until_running(), 'twice: it runs');
-sleep 1;
+ok(until_taken(1), 'twice: the lock is held');
 kill 'INT', $run->{pid};
 sleep 1;
 is(waitpid($run->{pid}, WNOHANG), 0, 'twice: after the first it still waits for the hold to end');
@@ -56,8 +74,7 @@ is_deeply([left_over()], [], 'twice: nothing is left behind');
 
 # In the middle of several cells: those that did not run say so.
 $run = start('verify', '-s', $lock, '-d', $target, '-S', 'mutex-hot,mutex-spread', '--duration', '10m');
-ok(until_running(), 'several: it runs');
-sleep 0.5;
+ok(until_taken(1), 'several: it runs');
 kill 'INT', $run->{pid};
 ($status, $out, $err) = finish($run);
 is($status, 130, 'several: exit status');
@@ -66,8 +83,7 @@ like($out, qr/^Bail out! interrupted$/m, 'several: no plan');
 
 # kill -9
 $run = start('run', '-s', $lock, '-d', $target, '--duration', '10m');
-ok(until_running(), 'killed: it runs');
-sleep 0.5;
+ok(until_taken(1), 'killed: it runs');
 kill 'KILL', $run->{pid};
 ($status) = finish($run);
 is($status, 128 + 9, 'killed');
@@ -84,7 +100,7 @@ for my $one (@two) {
     like($out, qr/^good-lock +sqlite +held/m, 'two at once: held');
 }
 $run = start('run', '-s', $lock, '-d', $target, '--duration', '10m');
-ok(until_running(), 'two on one file: the first runs');
+ok(until_taken(1), 'two on one file: the first runs');
 ($status, $out, $err) = lockbench('run', '-s', $lock, '-d', $target, '--duration', '200ms');
 is($status, 3, 'two on one file: exit status of the second');
 like($err, qr/^lockbench: .*x\.db is in use by another lockbench$/m, 'two on one file: it is told');
