@@ -105,7 +105,7 @@ static void count_execute(struct lb_player *player, const struct lb_step *step, 
         count_change(player);
     else if (touched.writes != 0)
         leave_trace(player, LB_TRACE_LOCKS);
-    if (answer == LB_OK && (touched.commits & LB_BIT_SEQUENCES) != 0 && found_something(rows))
+    if ((touched.commits & LB_BIT_SEQUENCES) != 0 && (answer != LB_OK || found_something(rows)))
         leave_trace(player, LB_TRACE_CHANGES); /* no rollback takes a number back */
     if (player->session.in_tx)
         player->tx_writes |= touched.writes & ~(touched.commits & LB_BIT_ADVISORY);

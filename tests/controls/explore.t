@@ -205,6 +205,19 @@ SELECT 1 AS entered WHERE :n::bigint < 3;
 -- name: release
 SELECT 1;
 SQL
+    # A statement that waits, and fails, has drawn its number all the same.
+    ['draws-in-vain', 'postgres', 'fenced', [], <<'SQL'],
+-- isolation: repeatable read
+-- name: setup
+CREATE SEQUENCE numbers;
+CREATE TABLE gate (owner text, n bigint);
+INSERT INTO gate VALUES (NULL, 0);
+-- name: acquire
+UPDATE gate SET owner = :worker, n = nextval('numbers') WHERE owner IS NULL
+RETURNING CASE WHEN n = 3 THEN 0 ELSE n END AS token;
+-- name: release
+UPDATE gate SET owner = NULL WHERE owner = :worker;
+SQL
     # A refused try that leaves its lock with the session.
     ['leaks', 'postgres', 'progress', ['--first', '--rounds', 2], <<'SQL'],
 -- name: setup
