@@ -422,6 +422,13 @@ static bool had_choice(const struct lb_stage *stage, const struct lb_player *mov
     return n_waited >= 2 && n_went_on > 0;
 }
 
+/* Somebody else has ended it: with what it held gone, no verdict could be believed. */
+static bool has_lost_session(const struct lb_player *player, bool has_moved)
+{
+    has_moved = has_moved || (player->was_blocked && player->state != LB_PLAYER_BLOCKED);
+    return has_moved && player->session.conn == NULL && !player->give_up;
+}
+
 static int stage_move(void *arg, unsigned move, struct lb_moved *ret, struct lb_error *err)
 {
     struct lb_stage *stage = arg;
@@ -473,6 +480,9 @@ static int stage_move(void *arg, unsigned move, struct lb_moved *ret, struct lb_
             player->error.code = 0;
             return err->code;
         }
+        if (has_lost_session(player, player == mover && move < LB_MOVE_DEATH))
+            return lb_fail(err, LB_E_ENV, "worker %u has lost its connection: %s", i,
+                           player->session.message);
     }
     if (is_alone && ret->touched.writes != LB_TOUCHES_ALL) {
         ret->touched.holds = mover->held & mover->tx_locks;

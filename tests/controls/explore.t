@@ -264,6 +264,25 @@ for my $case (@hidden) {
     }
 }
 
+# A session that somebody ends in the middle takes what it held with it: there is no verdict.
+SKIP: {
+    skip 'no postgres server', 2 unless defined $engine{postgres};
+    my $file = spew('suicide.sql', <<'SQL');
+-- strategy: suicide
+-- shape: lock
+-- claims: exclusive
+-- name: setup
+CREATE TABLE gate (owner text);
+-- name: acquire
+SELECT pg_terminate_backend(pg_backend_pid());
+-- name: release
+UPDATE gate SET owner = NULL;
+SQL
+    my ($status, undef, $err) = lockbench('explore', '-s', $file, '-d', $engine{postgres});
+    is $status, 3, 'a session that is ended: exit status';
+    like $err, qr/^lockbench: worker 0 has lost its connection: .*\n\z/, 'a session that is ended: which one';
+}
+
 # The examples for users, wherever they have statements.
 for my $file (glob "$FindBin::Bin/../../examples/*.sql") {
     my ($name) = $file =~ m{([^/]+)\.sql$};
