@@ -26,7 +26,7 @@ static int print(const struct lb_args *args, const struct lb_diff *diff, struct 
     if (strcmp(format, "markdown") == 0)
         return lb_diff_markdown(diff, stdout, err);
     return lb_diff_text(diff, stdout, !args->no_color && lb_terminal_color(STDOUT_FILENO),
-                        lb_terminal_width(STDOUT_FILENO), err);
+                        lb_terminal_is(STDOUT_FILENO), lb_terminal_width(STDOUT_FILENO), err);
 }
 
 enum lb_exit lb_command_diff(const struct lb_args *args)

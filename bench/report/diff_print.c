@@ -107,7 +107,7 @@ static char *intervals_text(const struct lb_diff *diff, char *buf, size_t size)
     return lb_coverage_text(&coverage, LB_DIFF_LEVEL, buf, size);
 }
 
-int lb_diff_text(const struct lb_diff *diff, FILE *out, bool color, unsigned width,
+int lb_diff_text(const struct lb_diff *diff, FILE *out, bool color, bool terminal, unsigned width,
                  struct lb_error *err)
 {
     static const struct lb_column columns[] = {
@@ -134,18 +134,26 @@ int lb_diff_text(const struct lb_diff *diff, FILE *out, bool color, unsigned wid
         for (int c = 0; c < COLUMNS; c++)
             lb_table_add(table, cells[c], c == COLUMNS - 1 ? ink_of(row) : LB_INK_PLAIN);
     }
-    char text[300], intervals[100];
+    char text[500], intervals[100];
     print_head(diff, out, width);
     fputc('\n', out);
+    static const char *const least[] = {"p", "engine", "metric", "scenario", "base", "new", NULL};
+    char hidden[100] = "";
+    if (terminal)
+        lb_table_fit(table, width, least, hidden, sizeof hidden);
     int rc = lb_table_print(table, out, color);
     lb_table_free(table);
     if (rc != 0)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
+    lb_print_hidden(out, hidden, width);
     fputc('\n', out);
     print_reasons(diff, out, width);
     summary(diff, text, sizeof text);
-    fprintf(out, "%s (threshold %.3g %%; medians and ratios with %s; p after Holm)\n", text,
-            100 * diff->options.threshold, intervals_text(diff, intervals, sizeof intervals));
+    size_t used = strlen(text);
+    snprintf(text + used, sizeof text - used,
+             " (threshold %.3g %%; medians and ratios with %s; p after Holm)",
+             100 * diff->options.threshold, intervals_text(diff, intervals, sizeof intervals));
+    lb_print_wrapped(out, text, 0, width);
     return 0;
 }
 

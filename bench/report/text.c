@@ -491,7 +491,8 @@ static void text_end(struct lb_sink_state *state)
         state->rc = lb_fail(state->err, LB_E_MEMORY, "out of memory");
     if (report->diff != NULL && state->rc == 0) {
         fputs("\nAgainst the baseline\n", state->out);
-        state->rc = lb_diff_text(report->diff, state->out, state->color, state->width, state->err);
+        state->rc = lb_diff_text(report->diff, state->out, state->color, state->terminal,
+                                 state->width, state->err);
     }
     lb_text_details(state);
 }

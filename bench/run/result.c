@@ -199,7 +199,6 @@ static void merge(struct lb_active_run *run)
         claims->succeeded > 0 ? (double)claims->attempts / (double)claims->succeeded : 0;
 }
 
-/* The counters are an algebra: a breach is a bug of ours and is named. */
 /* Little's law: operations under way = rate x mean time. Said only where the window's edges cannot
  * matter: where next to all of the time went into cycles that began and ended inside of it. */
 static int assert_little(const struct lb_outcome *outcome, struct lb_error *err)
@@ -218,6 +217,7 @@ static int assert_little(const struct lb_outcome *outcome, struct lb_error *err)
     return 0;
 }
 
+/* The counters are an algebra: a breach is a bug of ours and is named. */
 static int assert_algebra(const struct lb_outcome *outcome, struct lb_error *err)
 {
     for (int m = 0; m < LB_MEASURES; m++) {

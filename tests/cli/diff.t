@@ -214,6 +214,15 @@ like($out, qr/^a .* 0\.88\d \[0\.88\d, 0\.\d+\] +0\.008 paired +slower$/m, 'in t
 is($status, 5, 'one after the other: inconclusive');
 unlike($out, qr/paired/, 'one after the other: no pairs');
 
+# --- on a terminal
+SKIP: {
+    skip 'no script to make a terminal', 2 if system('script -qec true /dev/null >/dev/null 2>&1') != 0;
+    my $shown = `script -qec "stty cols 60; $ENV{LOCKBENCH} diff '$base' '$base' --no-color" /dev/null </dev/null` =~ s/\r//gr;
+    my ($table) = $shown =~ /^(strategy .*)/ms;
+    like($table, qr/ verdict\na .* equivalent\n.*^\(no room for /ms, 'a terminal: the table leaves columns out');
+    ok(!(grep { length > 60 } split /\n/, $table), '... and fits') or diag $table;
+}
+
 # --- a result that is not there: its name once
 ($status, $out, $err) = lockbench('diff', "$scratch/nowhere", $base);
 is($status, 2, 'no such result: exit status');

@@ -295,7 +295,8 @@ static void a_stall_is_in_the_response_not_in_the_service(void **state)
     for (size_t i = 0; i < outcome->n_intervals; i++) {
         const struct lb_interval *interval = &outcome->intervals[i];
         highest_ns = interval->p50_ns > highest_ns ? interval->p50_ns : highest_ns;
-        assert_int_equal(interval->p99_ns, 0);
+        if (interval->n_successes < 900)
+            assert_int_equal(interval->p99_ns, 0);
     }
     assert_true(highest_ns > 20000000);
     const struct lb_counts *counts = &outcome->counts[LB_M_ACQUIRE];
@@ -322,12 +323,14 @@ static void what_cannot_wait_is_skipped_and_counted(void **state)
 static void a_burst_waits_as_far_as_it_may(void **state)
 {
     (void)state;
-    struct lb_outcome *outcome = must_run(
-        MUTEX, (const char *[]){"workers", "1", "hold", "0", "rate", "phases:burst:150,1/s@100s",
-                                "max-pending", "100", "duration", "500ms", "warmup", "0", NULL});
+    /* The worker ends after 100; were fewer let wait, it would wait for the seconds' arrivals. */
+    struct lb_outcome *outcome =
+        must_run(MUTEX, (const char *[]){"workers", "1", "hold", "0", "rate",
+                                         "phases:burst:150,1/s@100s", "max-pending", "100", "count",
+                                         "100", "duration", "20s", "warmup", "0", NULL});
     const struct lb_counts *counts = &outcome->counts[LB_M_ACQUIRE];
-    assert_in_range(counts->planned, 150, 151);
-    assert_in_range(counts->started, 100, 102);
+    assert_int_equal(counts->started, 100);
+    assert_in_range(counts->skipped, 40, 60);
     lb_outcome_free(outcome);
 }
 
@@ -337,8 +340,8 @@ static void a_generator_that_only_skips_is_invalid(void **state)
 {
     (void)state;
     struct lb_outcome *outcome =
-        must_run(MUTEX, (const char *[]){"workers", "1", "hold", "0", "rate", "50M/s", "duration",
-                                         "200ms", "warmup", "0", NULL});
+        must_run(MUTEX, (const char *[]){"workers", "1", "hold", "0", "rate", "30M/s", "duration",
+                                         "1s", "warmup", "0", NULL});
     assert_int_equal(outcome->state, LB_RUN_INVALID);
     assert_non_null(strstr(outcome->reason, "the generator fell behind"));
     lb_outcome_free(outcome);
