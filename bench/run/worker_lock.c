@@ -311,8 +311,11 @@ void lb_worker_lock_loop(struct lb_worker *worker)
             worker->op.continued = false;
             lb_crew_wait(worker->crew, lb_now_ns() + think_ns, LB_PHASE_STOP);
         }
-        if (lb_crew_phase(worker->crew) >= LB_PHASE_DRAIN || !lb_worker_records(worker))
+        if (lb_crew_phase(worker->crew) >= LB_PHASE_DRAIN || !lb_worker_records(worker)) {
+            if (worker->crew->open_loop) /* neither planned nor begun */
+                worker->counts[LB_M_ACQUIRE].planned -= worker->op.measured;
             break;
+        }
         cycle(worker, &request, &grant);
         think_ns = scenario->think_ns;
     }
