@@ -8,11 +8,12 @@
 
 struct lb_dialect {
     const char *engine;
-    const char *prepare_session;     /* of the control session; NULL: nothing */
-    const char *opening;             /* see lb_reset_opening_sql */
-    const char *tables;              /* rows (name, columns that can be inserted) */
-    const char *links;               /* rows (child, parent) */
-    const char *n_opaque;            /* views, triggers, functions */
+    const char *prepare_session; /* of the control session; NULL: nothing */
+    const char *opening;         /* see lb_reset_opening_sql */
+    const char *tables;          /* rows (name, columns that can be inserted) */
+    const char *links;           /* rows (child, parent) */
+    const char *n_opaque;        /* views, triggers, functions */
+    const char *heirs;           /* rows (table that cannot be put back); NULL: there are none */
     const char *copy, *empty, *fill; /* %s: name, columns where there are two */
     const char *freeze;              /* %s: name; its statistics stay as they are; NULL: they do */
     const char *has_sequences;       /* NULL: the next can be asked in any case */
@@ -67,6 +68,9 @@ static const struct lb_dialect dialects[] = {
                  "c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')) + "
                  "(SELECT count(*) FROM pg_proc WHERE pronamespace = "
                  "current_schema()::regnamespace AND proname NOT IN ('clock_timestamp', 'now'))",
+     .heirs = "SELECT relname::text FROM pg_class WHERE relnamespace = "
+              "current_schema()::regnamespace AND relkind = 'r' AND NOT relispartition AND oid IN "
+              "(SELECT inhrelid FROM pg_inherits)",
      .copy = "CREATE TEMP TABLE \"lb_copy_%s\" AS TABLE \"%s\"",
      .empty = "DELETE FROM \"%s\"",
      .fill = "INSERT INTO \"%s\" (%s) OVERRIDING SYSTEM VALUE SELECT %s FROM \"lb_copy_%s\"",
@@ -275,6 +279,14 @@ static int take_opaque(void *arg, const char *n, const char *unused, struct lb_e
     return 0;
 }
 
+static int take_heir(void *arg, const char *name, const char *unused, struct lb_error *err)
+{
+    (void)arg;
+    (void)unused;
+    return lb_fail(err, LB_E_UNSUPPORTED, "explore cannot put back %s: it inherits from a table",
+                   name);
+}
+
 static int take_has_sequences(void *arg, const char *n, const char *unused, struct lb_error *err)
 {
     (void)unused;
@@ -370,6 +382,8 @@ int lb_reset_open(struct lb_reset *reset, struct lb_session *session, struct lb_
         r = query(reset, dialect->links, take_link, &opening, err);
     if (r == 0)
         r = query(reset, dialect->n_opaque, take_opaque, &opening, err);
+    if (r == 0 && dialect->heirs != NULL)
+        r = query(reset, dialect->heirs, take_heir, &opening, err);
     opening.has_sequences = true;
     if (r == 0 && dialect->has_sequences != NULL)
         r = query(reset, dialect->has_sequences, take_has_sequences, &opening, err);

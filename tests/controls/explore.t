@@ -264,6 +264,15 @@ for my $case (@hidden) {
     }
 }
 
+# A parent's rows are its heirs', too.
+SKIP: {
+    skip 'no postgres server', 2 unless defined $engine{postgres};
+    my $file = spew('heirs.sql', slurp(good_lock()) =~ s/(-- name: resource)/CREATE TABLE heir (age int) INHERITS (good_lock);\n$1/r);
+    my ($status, undef, $err) = lockbench('explore', '-s', $file, '-d', $engine{postgres});
+    is $status, 2, 'a table that inherits: exit status';
+    like $err, qr/^lockbench: .*explore cannot put back heir: it inherits from a table\n\z/, 'a table that inherits: which one';
+}
+
 # A session that somebody ends in the middle takes what it held with it: there is no verdict.
 SKIP: {
     skip 'no postgres server', 2 unless defined $engine{postgres};
