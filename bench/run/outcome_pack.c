@@ -14,7 +14,8 @@
 
 static void put(FILE *out, const void *bytes, size_t n)
 {
-    fwrite(bytes, 1, n, out);
+    if (n > 0) /* of an empty list bytes is NULL */
+        fwrite(bytes, 1, n, out);
 }
 
 static void put_u64(FILE *out, uint64_t value)

@@ -126,7 +126,8 @@ int lb_run_judge(struct lb_active_run *run, struct lb_error *err)
 }
 
 /* A worker that was killed has left its counters as they were at some instruction: what it had
- * under way is censored, and the attempt that it was counting is counted. */
+ * under way is censored, and the attempt that it was counting is counted. An arrival that it had
+ * taken up and not begun was not taken up. */
 static void settle_dead(struct lb_worker *worker)
 {
     for (int m = 0; m < LB_MEASURES; m++) {
@@ -143,6 +144,8 @@ static void settle_dead(struct lb_worker *worker)
         counts->censored =
             counts->started > counts->finished ? counts->started - counts->finished : 0;
         counts->started = counts->finished + counts->censored;
+        if (counts->planned > 0)
+            counts->planned = counts->started + counts->skipped;
     }
 }
 

@@ -105,11 +105,29 @@ static void no_cut_is_a_whole(void **state)
     free(bytes);
 }
 
+/* A run of less than a second, or one that nothing was measured in. */
+static void what_is_empty_comes_back_empty(void **state)
+{
+    (void)state;
+    struct lb_outcome *outcome = calloc(1, sizeof *outcome), *back = NULL;
+    struct lb_error err = {0};
+    size_t n;
+    assert_non_null(outcome);
+    char *bytes = pack(outcome, &n);
+    assert_int_equal(lb_outcome_read((unsigned char *)bytes, n, &back, &err), 0);
+    assert_int_equal(back->n_intervals, 0);
+    assert_null(back->service[0]);
+    lb_outcome_free(back);
+    lb_outcome_free(outcome);
+    free(bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_lost),
         cmocka_unit_test(no_cut_is_a_whole),
+        cmocka_unit_test(what_is_empty_comes_back_empty),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
