@@ -327,7 +327,8 @@ enum lb_statement_kind lb_footprint_of_sql(const struct lb_tables *tables, const
         touched.reads |= LB_BIT_ADVISORY; /* LOCK TABLES is the session's: no transaction ends it */
     if (!is_plain && tables->one_writer)
         touched.writes |= LB_BIT_WRITER;
-    touched.queues = is_lock_of_one_table(tables, sql);
+    /* Where reads are watched every statement counts as touching every table: no telling which. */
+    touched.queues = !tables->reads_lock && is_lock_of_one_table(tables, sql);
     *ret = touched;
     return is_plain ? LB_PLAIN_READ : LB_WRITE;
 }

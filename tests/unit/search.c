@@ -689,6 +689,11 @@ static void statements_touch_the_tables_they_name(void **state)
     watched.reads_lock = true;
     lb_footprint_of_sql(&watched, "SELECT id FROM job", &touched);
     assert_int_equal(touched.writes, LB_ALL_TABLES);
+    /* Its LOCK TABLE counts as touching every table: which one it waits for is not told. */
+    lb_footprint_of_sql(&tables, "LOCK TABLE job IN EXCLUSIVE MODE", &touched);
+    assert_true(touched.queues);
+    lb_footprint_of_sql(&watched, "LOCK TABLE job IN EXCLUSIVE MODE", &touched);
+    assert_false(touched.queues);
 }
 
 static void locks_beside_the_result_are_seen(void **state)
