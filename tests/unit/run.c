@@ -353,8 +353,8 @@ static void a_generator_that_only_skips_is_invalid(void **state)
 {
     (void)state;
     struct lb_outcome *outcome =
-        must_run(MUTEX, (const char *[]){"workers", "1", "hold", "0", "rate", "30M/s", "duration",
-                                         "1s", "warmup", "0", NULL});
+        must_run(MUTEX, (const char *[]){"workers", "1", "hold", "0", "rate", "100M/s", "duration",
+                                         "300ms", "warmup", "0", NULL});
     assert_int_equal(outcome->state, LB_RUN_INVALID);
     assert_non_null(strstr(outcome->reason, "the generator fell behind"));
     lb_outcome_free(outcome);
