@@ -148,9 +148,8 @@ static void print_coverage(FILE *out, const struct lb_explored *explored, unsign
         (double)explored->elapsed_ns / 1e9);
     if (search->n_choices > 0)
         say(out, width,
-            "%llu times the engine chose which of several waiting sessions went on; %llu other "
-            "answers "
-            "came, and were followed, too (%llu replays)",
+            "choices of the engine among waiting sessions: %llu; other answers that were seen, and "
+            "followed too: %llu (replays for them: %llu)",
             (unsigned long long)search->n_choices, (unsigned long long)search->n_others,
             (unsigned long long)search->n_repeated);
 }

@@ -132,36 +132,34 @@ const struct lb_server_clock *lb_reset_clock(const struct lb_db *db)
     return strcmp(db->name, "postgres") == 0 ? &postgres_clock : NULL;
 }
 
+/* engine is NULL: cannot be explored. */
 static const struct lb_dialect *dialect_of(const struct lb_db *db)
 {
+    static const struct lb_dialect none = {.engine = NULL};
     for (size_t i = 0; i < sizeof dialects / sizeof dialects[0]; i++)
         if (strcmp(dialects[i].engine, db->name) == 0)
             return &dialects[i];
-    return NULL;
+    return &none;
 }
 
 const char *lb_reset_opening_sql(const struct lb_db *db)
 {
-    const struct lb_dialect *dialect = dialect_of(db);
-    return dialect != NULL ? dialect->opening : NULL;
+    return dialect_of(db)->opening;
 }
 
 const char *lb_reset_session_sql(const struct lb_db *db)
 {
-    const struct lb_dialect *dialect = dialect_of(db);
-    return dialect != NULL ? dialect->session : NULL;
+    return dialect_of(db)->session;
 }
 
 const char *lb_reset_has_locks_sql(const struct lb_db *db)
 {
-    const struct lb_dialect *dialect = dialect_of(db);
-    return dialect != NULL ? dialect->has_locks : NULL;
+    return dialect_of(db)->has_locks;
 }
 
 const char *lb_reset_keep_sql(const struct lb_db *db)
 {
-    const struct lb_dialect *dialect = dialect_of(db);
-    return dialect != NULL ? dialect->keep : NULL;
+    return dialect_of(db)->keep;
 }
 
 static int must_be_ok(const struct lb_reset *reset, int answer, struct lb_error *err)
@@ -373,7 +371,7 @@ int lb_reset_open(struct lb_reset *reset, struct lb_session *session, struct lb_
     *reset = (struct lb_reset){.session = session, .dialect = dialect_of(session->db)};
     *ret_tables = (struct lb_tables){0};
     const struct lb_dialect *dialect = reset->dialect;
-    if (dialect == NULL)
+    if (dialect->engine == NULL)
         return lb_fail(err, LB_E_UNSUPPORTED, "%s cannot be explored", session->db->product);
     int r = dialect->prepare_session != NULL ? run(reset, dialect->prepare_session, err) : 0;
     if (r == 0)
