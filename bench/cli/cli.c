@@ -13,29 +13,29 @@ const struct lb_command lb_commands[] = {
     {"list", "[strategies|scenarios|engines|guarantees]", "Lists what is built in.",
      LB_FLAGS_LIST | LB_FLAGS_GENERAL, 1, lb_command_list},
     {"run", "-s STRATEGY [-d URI] [-S SCENARIO] [OPTION...]",
-     "Runs one strategy under one scenario, and judges it.",
+     "Runs one strategy under one scenario and judges it.",
      MEASURES | LB_FLAGS_CHECK_FILE | LB_FLAGS_COSTS, 0, lb_command_run},
     {"compare", "[-s A,B|all] [-d URI]... [-S SCENARIO,...] [OPTION...]",
-     "Runs strategies side by side, and judges them. Without -d: on embedded SQLite.",
+     "Runs strategies side by side and judges them. Without -d: on embedded SQLite.",
      MEASURES | LB_FLAGS_COSTS | LB_FLAGS_BASELINE, 0, lb_command_compare},
     {"verify", "[-s A,B|all] [-d URI]... [-S SCENARIO,...] [--faults NAME,...] [OPTION...]",
      "Checks every guarantee and prints TAP: one line per strategy, engine, scenario, guarantee.",
      MEASURES | LB_FLAGS_FAULTS | LB_FLAGS_MATRIX | LB_FLAGS_EXPLORED, 0, lb_command_verify},
     {"plan", "-s A,B [-d URI] [--slo 'p99<50ms'] [--demand 800/s] [OPTION...]",
-     "Finds how much so many workers carry, how many a demand needs, and how much is left.",
+     "Sizes a system: what N workers carry, how many a demand needs, how much is left.",
      LB_FLAGS_SELECT | LB_FLAGS_PLAN | LB_FLAGS_OUTPUT | LB_FLAGS_SCENARIO | LB_FLAGS_GENERAL, 0,
      lb_command_plan},
     {"diff", "BASE NEW [OPTION...]",
-     "Compares two stored results; 4 if the new one is slower, 5 if that cannot be said.",
+     "Compares two stored results. Exits with 4 if the new one is slower, 5 if undecided.",
      LB_FLAGS_DIFF | LB_FLAGS_GENERAL, 2, lb_command_diff},
     {"report", "DIR... [-o FILE.html]",
      "Shows stored results as one HTML page: verdicts, charts, violations, configuration.",
      LB_FLAGS_REPORT | LB_FLAGS_GENERAL, 1000, lb_command_report},
     {"explore", "-s STRATEGY [-d URI] [OPTION...]",
-     "Tries every interleaving of a few workers' statements, and shows the shortest that fails.",
+     "Tries every interleaving of a few workers' statements; shows the shortest that fails.",
      LB_FLAGS_SELECT | LB_FLAGS_EXPLORE | LB_FLAGS_GENERAL, 0, lb_command_explore},
     {"check", "FILE... [OPTION...]",
-     "Judges a recorded history, ours or another tool's; several files are one history.",
+     "Judges a recorded history, from lockbench or another tool. Several files are one history.",
      LB_FLAGS_CHECK | LB_FLAGS_GENERAL, 1000, lb_command_check},
     {.name = NULL},
 };
@@ -69,7 +69,7 @@ enum lb_exit lb_cli_complain(const struct lb_error *err)
 static void print_help(FILE *out)
 {
     fputs("Usage: lockbench COMMAND [OPTION...]\n\n"
-          "Proves and prices a lock that lives in a SQL table.\n\nCommands:\n",
+          "Tests and benchmarks locks and job queues that live in SQL tables.\n\nCommands:\n",
           out);
     for (const struct lb_command *command = lb_commands; command->name != NULL; command++)
         fprintf(out, "  %-10s %s\n", command->name, command->summary);
