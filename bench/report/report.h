@@ -177,6 +177,7 @@ extern const struct lb_sink *const lb_sinks[];
 /* Those of a plan: text of its own, json, jsonl, csv. */
 extern const struct lb_sink *const lb_plan_sinks[];
 /* Those of a matrix (see matrix.h): markdown, json. */
+extern const struct lb_sink lb_matrix_markdown, lb_matrix_json;
 extern const struct lb_sink *const lb_matrix_sinks[];
 
 struct json_t;

@@ -36,13 +36,16 @@ my @notes = grep { /\*\*VIOLATED\*\* \[\d+\]$/ } @{$row{'`open-door`'}};
 is(scalar @notes, $n_columns, 'violated at every level');
 for my $cell (@notes) {
     my ($n) = $cell =~ /\[(\d+)\]/;
-    like($locks, qr/^$n\. `open-door`, [A-Z]\S+ \d\S*.*: exclusive violated \d+ times .*, in mutex-hot: .*worker \d+.*Not known/m,
-        "note $n has the witness");
+    like($locks, qr/^$n\. `open-door`, exclusive: \*\*not known to be broken\*\*\.$/m, "note $n says which hazard");
 }
+my ($folded) = $locks =~ m{^<details><summary>Witnesses</summary>\n\n(.*)^</details>$}ms;
+my @witnesses = $folded =~ /^   - ([A-Z]\S+ \d.*: violated \d+ times in \d+, in mutex-hot: .*worker \d+.*)$/mg;
+is(scalar @witnesses, $n_columns, 'a witness of each, folded away');
+is(scalar(grep { /^\d+\. `open-door`/ } split /\n/, $locks =~ s/<details>.*//sr), 1, 'one hazard is one line');
 my @skips = grep { /^SKIP \[\d+\]$/ } @{$row{'`picky`'}};
 is(scalar @skips, $n_columns - grep({ !/^sqlite/ } @targets), 'a level that the strategy does not ask for is a SKIP');
 is((rows($memory))[2][1], 'violated [1]', 'a control is a known break');
-like($memory, qr/^1\. `none`, no database: exclusive violated .* Known: there is no lock\.$/m, 'and its note says why');
+like($memory, qr/^1\. `none`, exclusive: there is no lock\.$/m, 'and its note says why');
 
 ($status, $out) = lockbench('verify', '-s', "$queue,none", @short, '--backlog', '40', '--format', 'json');
 is($status, 0, 'as expected') or diag $out;
@@ -61,7 +64,7 @@ my @hasty = ('-s', 'release-unowned', '-d', 'sqlite:', '-S', 'overrun', '--durat
 ($status, $out) = lockbench('verify', '--matrix', @hasty);
 is($status, 1, 'a known break that did not show');
 like($out, qr/^\| `release-unowned` \(control\) \| not caught \[1\] \[2\] \|$/m, 'is not caught, and not held');
-like($out, qr/^1\. .*: exclusive: \*\*known to be broken, but not caught\*\* in \d+ tested in overrun: a late release/m, 'and why');
+like($out, qr/^1\. .*, exclusive: \*\*known to be broken, but not caught\*\* in \d+ tested in overrun: a late release/m, 'and why');
 ($status, $out) = lockbench('verify', '--matrix', @hasty, '--format', 'json');
 my $entry = decode_json($out)->{rows}[0]{entries}[0];
 is($entry->{verdict}, 'not caught', 'json: the same');
