@@ -17,6 +17,10 @@ const struct lb_strategy lb_strategy_advisory_claim = {
     .name = "advisory-claim",
     .summary = "walk the index with pg_try_advisory_lock, then look again",
     .origin = "que, good_job",
+    .changed =
+        (const char *const[]){"only the shape is theirs, a walk along the index with a second "
+                              "look: the table, and the fence in completions, are lockbench's",
+                              NULL},
     .shape = LB_QUEUE,
     .needs = LB_CAP_ADVISORY,
     .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM) |

@@ -11,6 +11,7 @@ const struct lb_strategy lb_strategy_advisory_no_recheck = {
     .name = "advisory-no-recheck",
     .summary = "control: an advisory walk that believes its snapshot",
     .origin = "advisory-claim without its re-check",
+    .changed = lb_no_changes,
     .shape = LB_QUEUE,
     .is_control = true,
     .needs = LB_CAP_ADVISORY,

@@ -13,6 +13,9 @@ const struct lb_strategy lb_strategy_advisory_session = {
     .name = "advisory-session",
     .summary = "advisory lock held by the session",
     .origin = "PostgreSQL manual, 13.3.5 Advisory Locks; MariaDB GET_LOCK",
+    .changed = (const char *const[]){"the manual describes functions, not a protocol: one key for "
+                                     "each resource is lockbench's choice",
+                                     NULL},
     .shape = LB_LOCK,
     .is_shared_capable = true,
     .needs = LB_CAP_ADVISORY,

@@ -12,6 +12,9 @@ const struct lb_strategy lb_strategy_advisory_xact = {
     .name = "advisory-xact",
     .summary = "advisory lock held by a transaction",
     .origin = "PostgreSQL manual, 13.3.5 Advisory Locks",
+    .changed = (const char *const[]){"the manual describes functions, not a protocol: one key for "
+                                     "each resource is lockbench's choice",
+                                     NULL},
     .shape = LB_LOCK,
     .is_shared_capable = true,
     .needs = LB_CAP_ADVISORY_XACT,

@@ -9,6 +9,7 @@ const struct lb_strategy lb_strategy_autocommit_skip = {
     .name = "autocommit-skip",
     .summary = "control: the lock is gone before the UPDATE",
     .origin = "widespread: FOR UPDATE with autocommit on",
+    .changed = lb_no_changes,
     .shape = LB_QUEUE,
     .is_control = true,
     .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM),

@@ -17,6 +17,9 @@ const struct lb_strategy lb_strategy_cas = {
     .name = "cas",
     .summary = "read, then conditional UPDATE by version",
     .origin = "db-scheduler, Camunda, django-q2",
+    .changed = (const char *const[]){"only the form that these libraries share: read, then UPDATE "
+                                     "with the version in its condition; the table is lockbench's",
+                                     NULL},
     .shape = LB_QUEUE,
     .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM) |
               LB_G_BIT(LB_G_OWNER_RELEASE),

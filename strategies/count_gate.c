@@ -10,6 +10,7 @@ const struct lb_strategy lb_strategy_count_gate = {
     .name = "count-gate",
     .summary = "control: count the holders, then insert",
     .origin = "widespread: limits checked by a count",
+    .changed = lb_no_changes,
     .shape = LB_LOCK,
     .is_control = true,
     .is_capacity_capable = true,

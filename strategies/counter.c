@@ -10,6 +10,7 @@ const struct lb_strategy lb_strategy_counter = {
     .name = "counter",
     .summary = "UPDATE ... SET value = value - 1 WHERE value > 0",
     .origin = "textbooks",
+    .changed = lb_no_changes,
     .shape = LB_LOCK,
     .is_capacity_capable = true,
     .claims = LB_G_BIT(LB_G_EXCLUSIVE),

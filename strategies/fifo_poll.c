@@ -23,6 +23,7 @@ const struct lb_strategy lb_strategy_fifo_poll = {
     .name = "fifo-poll",
     .summary = "control table polled in identity order: insert, wait to be first, delete",
     .origin = "\"process control table\" article, SQL Server, 2009",
+    .changed = lb_no_changes,
     .shape = LB_LOCK,
     .is_shared_capable = true,
     .is_capacity_capable = true,

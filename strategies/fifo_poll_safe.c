@@ -17,6 +17,7 @@ const struct lb_strategy lb_strategy_fifo_poll_safe = {
     .name = "fifo-poll-safe",
     .summary = "control table in ticket order; tickets drawn under a lock, heartbeat, fence",
     .origin = "repaired twin of fifo-poll",
+    .changed = lb_no_changes,
     .shape = LB_LOCK,
     .is_shared_capable = true,
     .is_capacity_capable = true,

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+const char *const lb_no_changes[] = {NULL};
+
 const struct lb_strategy *lb_strategy_find(const char *name)
 {
     for (size_t i = 0; lb_strategies[i] != NULL; i++)
@@ -29,6 +31,7 @@ void lb_strategy_of_file(const struct lb_file *file, struct lb_strategy *ret_str
         .name = lb_file_strategy(file),
         .summary = lb_file_summary(file),
         .origin = lb_file_origin(file),
+        .changed = lb_no_changes,
         .shape = lb_file_shape(file),
         .is_shared_capable = lb_file_uses(file, LB_SLOT_MODE),
         .is_capacity_capable = lb_file_uses(file, LB_SLOT_CAPACITY),

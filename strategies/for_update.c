@@ -13,6 +13,7 @@ const struct lb_strategy lb_strategy_for_update = {
     .name = "for-update",
     .summary = "FOR UPDATE without SKIP LOCKED: right, slow, and empty without reason",
     .origin = "folklore; the first repair of a naive claim",
+    .changed = lb_no_changes,
     .shape = LB_QUEUE,
     .needs = LB_CAP_ROW_LOCK,
     .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM) |

@@ -1,7 +1,14 @@
 /* A plain claim inside of an advisory lock: one claimer at a time passes the gate.
  *
  * The sub-select needs no lock of its own, as nobody else claims meanwhile. The lock is held for
- * the claim only, until the COMMIT, so that the next one through the gate sees what was taken.
+ * the claim only, until the COMMIT, so that the next one through the gate sees what was taken, and
+ * waits where the oldest row is locked by others.
+ *
+ * form=published releases the lock before the COMMIT, as the answer has it, and so the next one
+ * through the gate does not see what was taken: it is the hints inside (READPAST, ROWLOCK, UPDLOCK:
+ * SKIP LOCKED) that keep the two apart, and the gate does nothing. Without them (gatekeeper-early)
+ * items are claimed twice. With them it steps over rows that others have locked.
+ *
  * Completion does not pass it. MariaDB: GET_LOCK, and the lock is given up after the claim. With
  * recurring=yes a complete item is due again after the scenario's period.
  *
@@ -9,19 +16,35 @@
  */
 #include "strategy.h"
 
+static const char *const form_choices[] = {"commit", "published", NULL};
 static const char *const recurring_choices[] = {"no", "yes", NULL};
 
 const struct lb_strategy lb_strategy_gatekeeper = {
     .name = "gatekeeper",
     .summary = "a claim inside of an advisory lock",
     .origin = "\"checking out\" records, SQL Server: sp_getapplock",
+    .changed =
+        (const char *const[]){
+            "form=published: a session's advisory lock, or GET_LOCK, stands for sp_getapplock, and "
+            "SKIP LOCKED for READPAST, ROWLOCK and UPDLOCK; MariaDB numbers the claim and reads it "
+            "back",
+            "form=commit: the lock is released by the COMMIT (MariaDB: after the claim, whose "
+            "statements commit by themselves), and there are no hints inside",
+            "a column class; owner and token, which completions ask for: the answer completes by "
+            "the record's number alone",
+            NULL},
     .shape = LB_QUEUE,
     .needs = LB_CAP_ADVISORY,
     .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM) |
               LB_G_BIT(LB_G_OWNER_RELEASE),
-    .twin = "naive-claim",
+    .twin = "gatekeeper-early",
     .options =
         (const struct lb_option[]){
+            {.name = "form",
+             .default_value = "commit",
+             .choices = form_choices,
+             .help = "the lock is released by the COMMIT, or, as published, before it with hints "
+                     "inside"},
             {.name = "recurring",
              .default_value = "no",
              .choices = recurring_choices,

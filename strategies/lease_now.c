@@ -16,6 +16,7 @@ const struct lb_strategy lb_strategy_lease_now = {
     .name = "lease-now",
     .summary = "control: lease from now(), read before the wait",
     .origin = "widespread",
+    .changed = lb_no_changes,
     .shape = LB_LOCK,
     .is_control = true,
     .is_lease = true,

@@ -18,6 +18,10 @@ const struct lb_strategy lb_strategy_lease_queue = {
     .name = "lease-queue",
     .summary = "SKIP LOCKED with a visibility timeout, fenced completion",
     .origin = "pgmq; Amazon SQS",
+    .changed =
+        (const char *const[]){"a number that grows with each claim is the fence that completions "
+                              "ask for; pgmq completes by the item's number alone (complete-by-id)",
+                              NULL},
     .shape = LB_QUEUE,
     .is_lease = true,
     .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM) |

@@ -10,6 +10,7 @@ const struct lb_strategy lb_strategy_lease_same_fence = {
     .name = "lease-same-fence",
     .summary = "control: who takes a lease over has the fence of the one before",
     .origin = "versions that only some of the writers raise",
+    .changed = lb_no_changes,
     .shape = LB_LOCK,
     .is_control = true,
     .is_lease = true,

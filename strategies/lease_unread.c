@@ -9,6 +9,7 @@ const struct lb_strategy lb_strategy_lease_unread = {
     .name = "lease-unread",
     .summary = "control: the lease's end is written, and nobody looks at it",
     .origin = "running_at flags with a time beside them",
+    .changed = lb_no_changes,
     .shape = LB_LOCK,
     .is_control = true,
     .is_lease = true,

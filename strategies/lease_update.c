@@ -24,6 +24,7 @@ const struct lb_strategy lb_strategy_lease_update = {
     .name = "lease-update",
     .summary = "conditional UPDATE of a job_status row, with the nodes' clocks and a timeout",
     .origin = "\"job_status\" article on scheduled jobs in a cluster, 2012",
+    .changed = lb_no_changes,
     .shape = LB_LOCK,
     .is_lease = true,
     .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_PROGRESS) |

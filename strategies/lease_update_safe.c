@@ -15,6 +15,7 @@ const struct lb_strategy lb_strategy_lease_update_safe = {
     .name = "lease-update-safe",
     .summary = "lease by UPDATE: server's clock read after the wait, owner and fence checked",
     .origin = "repaired twin of lease-update",
+    .changed = lb_no_changes,
     .shape = LB_LOCK,
     .is_lease = true,
     .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_FENCED) |

@@ -12,6 +12,11 @@ const struct lb_strategy lb_strategy_lease_upsert = {
     .name = "lease-upsert",
     .summary = "lease by upsert with the server's clock, fenced",
     .origin = "ShedLock",
+    .changed =
+        (const char *const[]){
+            "times come from the server's clock, read after any wait, and each grant has a fence "
+            "number; ShedLock's are its clients' unless it is told otherwise, and it has no fence",
+            NULL},
     .shape = LB_LOCK,
     .is_lease = true,
     .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_FENCED) |

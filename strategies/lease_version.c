@@ -15,6 +15,9 @@ const struct lb_strategy lb_strategy_lease_version = {
     .name = "lease-version",
     .summary = "steal when the version stood still for one lease period",
     .origin = "pglock; DynamoDB lock client",
+    .changed = (const char *const[]){"the version is read and compared on the server, in one "
+                                     "UPDATE; the table is lockbench's",
+                                     NULL},
     .shape = LB_LOCK,
     .is_lease = true,
     .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_FENCED) |

@@ -87,6 +87,12 @@ const struct lb_strategy lb_strategy_listen_notify = {
     .name = "listen-notify",
     .summary = "SKIP LOCKED by group, consumers woken by NOTIFY",
     .origin = "\"checking out\" records, SQL Server: Service Broker; PostgreSQL NOTIFY",
+    .changed =
+        (const char *const[]){"Service Broker's queue is a table here, its conversation "
+                              "groups are rows that a claim takes first, and its wake-up is NOTIFY",
+                              "messages of one group are ordered by the group's lock alone; "
+                              "there are no dialogs, and no messages that end them",
+                              NULL},
     .shape = LB_QUEUE,
     .needs = LB_CAP_LISTEN_NOTIFY | LB_CAP_SKIP_LOCKED,
     .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM) |

@@ -15,6 +15,11 @@ const struct lb_strategy lb_strategy_lock_row = {
     .name = "lock-row",
     .summary = "insert a row to lock, delete it to release",
     .origin = "\"checking out\" records, SQL Server: a lock table",
+    .changed =
+        (const char *const[]){
+            "a column says who has the row, and the release asks for it: the answer deletes by the "
+            "resource alone",
+            "insert_form=ignore is an addition for engines that can insert without an error", NULL},
     .shape = LB_LOCK,
     .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE),
     .by_hand = "delete the dead owner's row",

@@ -1,16 +1,20 @@
-/* A queue worked with MERGE under a table lock, as published.
+/* A queue worked with MERGE under a table lock, as published and repaired.
  *
  * One statement serves claim and finish: of the row that it is joined to, if AgentId is set the row
  * was processed and is deleted, else AgentId is set. It runs under a lock on the table, whose mode
  * is an option, because the author found the weaker hint "less predictable". The modes:
+ *   share                 TABLOCK: two may have it, and each then waits for the other's with its
+ *                         MERGE: a deadlock, again and again
  *   share row exclusive   keeps out other MERGEs and all writers; readers go on (the least that is
  *                         right)
  *   exclusive             the same, and SELECT ... FOR UPDATE waits too
  *   access exclusive      readers wait as well (TABLOCKX)
- * form=read tells what was taken by reading back the rows that the transaction wrote;
- * form=returning uses MERGE ... RETURNING merge_action(), from PostgreSQL 17. With done=keep a
- * completed item goes to a second table, so that reset-all can bring it back; as published it is
- * deleted.
+ * form=published is the article's statement: it takes any row, also one that is in another agent's
+ * hands, which it deletes. Who polls next ends the work of who is slow, or of who fails after it:
+ * at most once. The other forms take free rows only, and delete by owner and token. form=read tells
+ * what was taken by reading back the rows that the transaction wrote; form=returning uses MERGE ...
+ * RETURNING merge_action(), from PostgreSQL 17. With done=keep a completed item goes to a second
+ * table, so that reset-all can bring it back; as published it is deleted.
  *
  * SQLite: no MERGE; BEGIN IMMEDIATE (or EXCLUSIVE for the strongest mode) around UPDATE and DELETE
  * ... RETURNING. MariaDB: no MERGE; LOCK TABLES ... WRITE, which commits what was open before and
@@ -21,14 +25,26 @@
 #include "strategy.h"
 
 static const char *const mode_choices[] = {"share row exclusive", "exclusive", "access exclusive",
-                                           NULL};
-static const char *const form_choices[] = {"read", "returning", NULL};
+                                           "share", NULL};
+static const char *const form_choices[] = {"read", "returning", "published", NULL};
 static const char *const done_choices[] = {"delete", "keep", NULL};
 
 const struct lb_strategy lb_strategy_merge_table_lock = {
     .name = "merge-table-lock",
     .summary = "MERGE under a table lock: one statement claims and finishes",
     .origin = "article on a queue table with MERGE and TABLOCKX, SQL Server, 2014",
+    .changed =
+        (const char *const[]){
+            "form=published: LOCK TABLE stands for WITH (TABLOCKX) and (TABLOCK), and a read in "
+            "the "
+            "same transaction for OUTPUT; MariaDB and SQLite, which have no MERGE, read one row "
+            "and delete or take it, under the lock",
+            "form=published: a column class; taken_on and token, which no published condition asks "
+            "for; completing reads whether the row is still there, and writes nothing",
+            "other forms: a claim takes free rows only, oldest first, and up to n; completing "
+            "deletes by owner and token; error, free, clear-error, clear-all-errors, reset-all and "
+            "recover are additions",
+            NULL},
     .shape = LB_QUEUE,
     .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM) |
               LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_FIFO),
@@ -42,7 +58,7 @@ const struct lb_strategy lb_strategy_merge_table_lock = {
             {.name = "form",
              .default_value = "read",
              .choices = form_choices,
-             .help = "how a claim learns what it took"},
+             .help = "how a claim learns what it took; published: the article's statement"},
             {.name = "done",
              .default_value = "delete",
              .choices = done_choices,

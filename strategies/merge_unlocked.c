@@ -10,6 +10,7 @@ const struct lb_strategy lb_strategy_merge_unlocked = {
     .name = "merge-unlocked",
     .summary = "control: MERGE without the table lock claims items twice",
     .origin = "merge-table-lock without its lock",
+    .changed = lb_no_changes,
     .shape = LB_QUEUE,
     .is_control = true,
     .needs = LB_CAP_MERGE,

@@ -11,6 +11,9 @@ const struct lb_strategy lb_strategy_move_table = {
     .name = "move-table",
     .summary = "ready rows move to a claimed table",
     .origin = "solid_queue",
+    .changed = (const char *const[]){"two tables and one move; solid_queue's semaphores, "
+                                     "priorities and recurring tasks are left out",
+                                     NULL},
     .shape = LB_QUEUE,
     .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM) |
               LB_G_BIT(LB_G_OWNER_RELEASE),

@@ -13,6 +13,7 @@ const struct lb_strategy lb_strategy_naive_claim = {
     .name = "naive-claim",
     .summary = "control: UPDATE by a sub-select without any lock claims items twice",
     .origin = "widespread; the first draft of most job queues",
+    .changed = lb_no_changes,
     .shape = LB_QUEUE,
     .is_control = true,
     .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM),

@@ -58,6 +58,7 @@ const struct lb_strategy lb_strategy_none = {
     .name = "none",
     .summary = "control: no lock at all, every acquire is granted",
     .origin = "lockbench",
+    .changed = lb_no_changes,
     .shape = LB_LOCK,
     .is_control = true,
     .is_shared_capable = true,

@@ -30,6 +30,7 @@ const struct lb_strategy lb_strategy_nowait = {
     .name = "nowait",
     .summary = "task list: FOR UPDATE NOWAIT on the first new row, back off when refused",
     .origin = "article on a parallel allocation list, Oracle, 1999",
+    .changed = lb_no_changes,
     .shape = LB_QUEUE,
     .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM) |
               LB_G_BIT(LB_G_OWNER_RELEASE),

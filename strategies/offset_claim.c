@@ -11,6 +11,7 @@ const struct lb_strategy lb_strategy_offset_claim = {
     .name = "offset-claim",
     .summary = "control: a shared position instead of a look at each item's status",
     .origin = "outbox tables that are polled by WHERE id > the last one",
+    .changed = lb_no_changes,
     .shape = LB_QUEUE,
     .is_control = true,
     .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM) |

@@ -93,6 +93,7 @@ const struct lb_strategy lb_strategy_pthread_mutex = {
     .name = "pthread-mutex",
     .summary = "control: a pthread mutex, right and without a database",
     .origin = "POSIX",
+    .changed = lb_no_changes,
     .shape = LB_LOCK,
     .is_control = true,
     .no_database = true,

@@ -244,6 +244,7 @@ const struct lb_strategy lb_strategy_pthread_queue = {
     .name = "pthread-queue",
     .summary = "control: a queue behind a pthread mutex, right and without a database",
     .origin = "POSIX",
+    .changed = lb_no_changes,
     .shape = LB_QUEUE,
     .is_control = true,
     .no_database = true,

@@ -9,6 +9,7 @@ const struct lb_strategy lb_strategy_read_then_write = {
     .name = "read-then-write",
     .summary = "control: look, then write",
     .origin = "the first draft of every lock",
+    .changed = lb_no_changes,
     .shape = LB_LOCK,
     .is_control = true,
     .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE),

@@ -8,6 +8,7 @@ const struct lb_strategy lb_strategy_release_unowned = {
     .name = "release-unowned",
     .summary = "control: release by the resource's name alone",
     .origin = "job_status and many others",
+    .changed = lb_no_changes,
     .shape = LB_LOCK,
     .is_control = true,
     .is_lease = true,

@@ -11,6 +11,10 @@ const struct lb_strategy lb_strategy_row_lock = {
     .name = "row-lock",
     .summary = "FOR UPDATE on the resource's row, held in a transaction",
     .origin = "Quartz, Temporal",
+    .changed =
+        (const char *const[]){"only the form that they share: SELECT ... FOR UPDATE of the lock's "
+                              "row, held; Temporal's check of its range in each write is not in it",
+                              NULL},
     .shape = LB_LOCK,
     .needs = LB_CAP_ROW_LOCK,
     .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_PROGRESS) |

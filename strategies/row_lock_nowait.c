@@ -9,6 +9,9 @@ const struct lb_strategy lb_strategy_row_lock_nowait = {
     .name = "row-lock-nowait",
     .summary = "FOR UPDATE NOWAIT with back-off, held in a transaction",
     .origin = "Oracle manuals; widespread",
+    .changed =
+        (const char *const[]){"the back-off is the harness's (--backoff), not the statement's",
+                              NULL},
     .shape = LB_LOCK,
     .needs = LB_CAP_NOWAIT,
     .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_RECOVERY),

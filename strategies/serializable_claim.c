@@ -9,6 +9,9 @@ const struct lb_strategy lb_strategy_serializable_claim = {
     .name = "serializable-claim",
     .summary = "a plain claim at SERIALIZABLE, retried",
     .origin = "PostgreSQL manual, 13.2.3",
+    .changed = (const char *const[]){"the manual says to repeat a transaction that failed with "
+                                     "40001; the claim is lockbench's",
+                                     NULL},
     .shape = LB_QUEUE,
     .needs = LB_CAP_SERIALIZABLE_RETRY,
     .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM),

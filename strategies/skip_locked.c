@@ -30,6 +30,14 @@ const struct lb_strategy lb_strategy_skip_locked = {
     .name = "skip-locked",
     .summary = "SKIP LOCKED, status column with lookup table, oldest first",
     .origin = "\"checking out\" records, SQL Server; pgmq, River, graphile-worker, Oban, pg-boss",
+    .changed =
+        (const char *const[]){
+            "WITH (READPAST, ROWLOCK, UPDLOCK) is FOR UPDATE SKIP LOCKED, TOP 1 is LIMIT, OUTPUT "
+            "is RETURNING; MariaDB numbers the claim and reads it back",
+            "a column class, so that several kinds of items share the table; owner and token, "
+            "which completions ask for: the answer completes by the record's number alone "
+            "(form=top1 does)",
+            "form=eq, any and in are others' ways to say the same", NULL},
     .shape = LB_QUEUE,
     .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM) |
               LB_G_BIT(LB_G_OWNER_RELEASE),

@@ -15,6 +15,9 @@ const struct lb_strategy lb_strategy_skip_locked_hold = {
     .name = "skip-locked-hold",
     .summary = "SKIP LOCKED, held in the transaction until the item is done",
     .origin = "gue, neoq",
+    .changed = (const char *const[]){"only the form that they share: the claim's transaction stays "
+                                     "open until the item is done; the table is lockbench's",
+                                     NULL},
     .shape = LB_QUEUE,
     .needs = LB_CAP_SKIP_LOCKED,
     .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM) |

@@ -10,6 +10,7 @@ const struct lb_strategy lb_strategy_slots = {
     .name = "slots",
     .summary = "K slot rows, FOR UPDATE SKIP LOCKED",
     .origin = "widespread",
+    .changed = lb_no_changes,
     .shape = LB_LOCK,
     .is_capacity_capable = true,
     .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE),

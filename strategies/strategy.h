@@ -121,9 +121,11 @@ struct lb_break {
 };
 
 struct lb_strategy {
-    const char *name;    /* [a-z0-9-]+, the file's and the folder's name */
-    const char *summary; /* one line */
-    const char *origin;  /* where the protocol was published; who uses it */
+    const char *name;           /* [a-z0-9-]+, the file's and the folder's name */
+    const char *summary;        /* one line */
+    const char *origin;         /* where the protocol was published; who uses it */
+    const char *const *changed; /* what is not as the source has it, one line each; NULL ends.
+                                   lb_no_changes: nothing, or there is no text to differ from */
     enum lb_shape shape;
     bool is_control;                 /* known to be broken, or trivially right */
     bool is_shared_capable;          /* lock: has a shared mode */
@@ -140,6 +142,8 @@ struct lb_strategy {
     enum lb_isolation isolation;     /* what the protocol asks for; LB_ISO_DEFAULT: the run's */
     const struct lb_flow *flow;
 };
+
+extern const char *const lb_no_changes[];
 
 /* All built-in strategies in the order of strategies/CMakeLists.txt; NULL-terminated. Generated. */
 extern const struct lb_strategy *const lb_strategies[];

@@ -14,6 +14,9 @@ const struct lb_strategy lb_strategy_table_lock = {
     .name = "table-lock",
     .summary = "LOCK TABLE held in a transaction",
     .origin = "\"checking out\" records, SQL Server: TABLOCKX",
+    .changed = (const char *const[]){"an empty table is locked beside the records; the answer puts "
+                                     "TABLOCKX on their own table",
+                                     NULL},
     .shape = LB_LOCK,
     .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_PROGRESS) |
               LB_G_BIT(LB_G_RECOVERY),

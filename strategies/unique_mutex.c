@@ -11,6 +11,9 @@ const struct lb_strategy lb_strategy_unique_mutex = {
     .name = "unique-mutex",
     .summary = "partial unique index over running rows",
     .origin = "procrastinate, kine",
+    .changed = (const char *const[]){"only the form that they share: a unique index over the rows "
+                                     "in hand; the table is lockbench's",
+                                     NULL},
     .shape = LB_LOCK,
     .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE),
     .by_hand = "end the dead owner's row",

@@ -159,6 +159,9 @@ static const struct flag flags[] = {
     {"plain", 0, FLAG_SWITCH, TO(check.plain), LB_FLAGS_CHECK, NULL,
      "with --export: writes only what Knossos' and Jepsen's models know"},
     {"format", 0, FLAG_TEXT, TO(format), LB_FLAGS_CHECK, "FORMAT", "text, json or tap"},
+    {"strategy", 's', FLAG_WORDS, TO(strategies), LB_FLAGS_LIST, "NAME[,NAME...]",
+     "prints all about these strategies: source, options, known breaks, and what was changed from "
+     "the source"},
     {"names", 0, FLAG_SWITCH, TO(names), LB_FLAGS_LIST, NULL,
      "prints names only, one on each line"},
     {"format", 0, FLAG_TEXT, TO(format), LB_FLAGS_LIST, "FORMAT", "text or json"},

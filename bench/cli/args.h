@@ -14,7 +14,7 @@ enum lb_flag_group {
     LB_FLAGS_RUN = 1 << 1,         /* --seed --repeat --keep --keep-history */
     LB_FLAGS_OUTPUT = 1 << 2,      /* --format -o --quiet --no-color */
     LB_FLAGS_SCENARIO = 1 << 3,    /* -S, and one per scenario key */
-    LB_FLAGS_LIST = 1 << 4,        /* --names, --format */
+    LB_FLAGS_LIST = 1 << 4,        /* -s --names --format */
     LB_FLAGS_GENERAL = 1 << 5,     /* --help; every command takes it */
     LB_FLAGS_DIFF = 1 << 6,        /* --threshold --metric --allow --format --no-color */
     LB_FLAGS_EXPLORE = 1 << 7,     /* what explore takes beside the selection */

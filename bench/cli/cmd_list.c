@@ -1,5 +1,6 @@
 /* lockbench list: what is built in. */
 #include "cli.h"
+#include "list_strategy.h"
 #include "nearest.h"
 #include "table.h"
 
@@ -169,8 +170,14 @@ enum lb_exit lb_command_list(const struct lb_args *args)
     const struct listing *only;
     struct lb_error err;
     int rc = find_listing(args, &only, &err);
+    if (rc == 0 && args->strategies.n > 0 && (only != NULL || args->names))
+        rc = lb_fail(&err, LB_E_USAGE, "option -s: tells all about a strategy: leave out %s",
+                     only != NULL ? only->name : "--names");
     if (rc != 0)
         return lb_cli_complain(&err);
+    if (args->strategies.n > 0)
+        return lb_list_strategies(&args->strategies,
+                                  args->format != NULL && strcmp(args->format, "json") == 0);
     if (args->format != NULL && strcmp(args->format, "json") == 0)
         rc = print_json(only);
     for (size_t i = 0; i < LISTINGS && rc == 0; i++) {

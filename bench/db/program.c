@@ -591,6 +591,7 @@ static int build_sections(struct building *b)
         program->sections[i] = (struct lb_section){.present = true,
                                                    .tx = raw->tx,
                                                    .keeps_session = raw->keeps_session,
+                                                   .commits_always = raw->commits_always,
                                                    .begin = raw->begin,
                                                    .on_error = raw->on_error,
                                                    .n_statements = raw->n_statements,

@@ -96,7 +96,8 @@ struct lb_statement {
 struct lb_section {
     bool present;
     enum lb_tx tx;
-    bool keeps_session; /* session=keep: part of the hold is the session's, until the hold ends */
+    bool keeps_session;  /* session=keep: part of the hold is the session's, until the hold ends */
+    bool commits_always; /* commit=always: tx=one is committed also if no row answers */
     enum lb_begin begin;
     enum lb_on_error on_error;
     size_t n_statements;

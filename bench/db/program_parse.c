@@ -119,6 +119,16 @@ static int read_session(const struct lb_file *file, struct lb_raw_section *secti
     return 0;
 }
 
+static int read_commit(const struct lb_file *file, struct lb_raw_section *section,
+                       const char *value, size_t length, struct lb_error *err)
+{
+    if (!lb_slice_is(value, length, "always"))
+        return lb_file_fail(file, section->line, err, "commit=%.*s: always is meant", (int)length,
+                            value);
+    section->commits_always = true;
+    return 0;
+}
+
 static int read_begin(const struct lb_file *file, struct lb_raw_section *section, const char *value,
                       size_t length, struct lb_error *err)
 {
@@ -135,15 +145,16 @@ static int read_begin(const struct lb_file *file, struct lb_raw_section *section
     return 0;
 }
 
-/* One word of the line: tx=.., begin=.., session=keep, or behind `when` a condition. */
+/* One word of the line: tx=.., begin=.., commit=always, session=keep, or behind `when` a condition.
+ */
 static int section_word(const struct lb_file *file, struct lb_raw_section *section,
                         const char *word, size_t length, bool in_when, struct lb_error *err)
 {
     const char *equals = memchr(word, '=', length);
     if (equals == NULL)
         return lb_file_fail(file, section->line, err,
-                            "section %s: \"%.*s\" is not understood; tx=.., begin=.., session=.., "
-                            "[engine] or when option=value may follow the name",
+                            "section %s: \"%.*s\" is not understood; tx=.., begin=.., commit=.., "
+                            "session=.., [engine] or when option=value may follow the name",
                             lb_section_text(section->name), (int)length, word);
     size_t key = (size_t)(equals - word);
     const char *value = equals + 1;
@@ -152,6 +163,8 @@ static int section_word(const struct lb_file *file, struct lb_raw_section *secti
         return read_tx(file, section, value, value_length, err);
     if (lb_slice_is(word, key, "begin"))
         return read_begin(file, section, value, value_length, err);
+    if (lb_slice_is(word, key, "commit"))
+        return read_commit(file, section, value, value_length, err);
     if (lb_slice_is(word, key, "session"))
         return read_session(file, section, value, value_length, err);
     if (!in_when)
@@ -244,6 +257,9 @@ int lb_section_line(struct lb_file *file, const struct lb_directive *directive,
     }
     if (section.begin != LB_BEGIN_DEFAULT && section.tx == LB_TX_EACH)
         return lb_file_fail(file, section.line, err, "section %s: begin= needs tx=one or tx=hold",
+                            lb_section_text(section.name));
+    if (section.commits_always && section.tx != LB_TX_ONE)
+        return lb_file_fail(file, section.line, err, "section %s: commit=always needs tx=one",
                             lb_section_text(section.name));
     *ret_section = section;
     return 0;

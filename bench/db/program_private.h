@@ -78,7 +78,7 @@ struct lb_raw_section {
     size_t n_conditions;
     struct lb_condition conditions[LB_FILE_CONDITIONS];
     enum lb_tx tx;
-    bool keeps_session;
+    bool keeps_session, commits_always;
     enum lb_begin begin;
     enum lb_on_error on_error;
     uint64_t needs;

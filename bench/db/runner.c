@@ -353,7 +353,8 @@ static int settle(struct lb_runner *runner, enum lb_section_name name, bool had_
     if (!session->in_tx)
         return r;
     /* An absent row says nothing against what the hold has done so far: it is committed. */
-    bool keep = had_tx ? r == LB_OK || (r == LB_BUSY && !result->by_engine) : r == LB_OK;
+    bool absent = r == LB_BUSY && !result->by_engine;
+    bool keep = r == LB_OK || (absent && (had_tx || section->commits_always));
     if (!keep) {
         lb_session_rollback(session, &ignored);
         return r;

@@ -31,7 +31,7 @@ INSERT INTO item (id, class, payload)
 SELECT i, :class, :payload FROM generate_series(:id::bigint, :id + :n - 1) AS i;
 
 -- The lock ends with the COMMIT, when what it guarded is visible to the next one.
--- name: claim when recurring=no tx=one
+-- name: claim when form=commit recurring=no tx=one
 SELECT pg_advisory_xact_lock(:space_no::int, 0);
 UPDATE item
 SET status = 1, modified = clock_timestamp(), owner = :worker, token = token + 1
@@ -43,7 +43,7 @@ WHERE id IN (SELECT id
 RETURNING id, payload, token;
 
 -- Complete items are due again when a period has passed since.
--- name: claim when recurring=yes tx=one
+-- name: claim when form=commit recurring=yes tx=one
 SELECT pg_advisory_xact_lock(:space_no::int, 0);
 UPDATE item
 SET status = 1, modified = clock_timestamp(), owner = :worker, token = token + 1
@@ -54,6 +54,44 @@ WHERE id IN (SELECT id
              ORDER BY modified, id
              LIMIT :n)
 RETURNING id, payload, token;
+
+-- As published: sp_releaseapplock stands before the COMMIT. Who passes the gate next does not see yet what
+-- was taken; the hints, READPAST, ROWLOCK and UPDLOCK, are what keeps it from the same row.
+-- name: claim when form=published recurring=no tx=one
+SELECT pg_advisory_lock(:space_no::int, 0);
+-- answer: row
+WITH next AS (
+    SELECT id
+    FROM item
+    WHERE class = :class AND status = 0
+    ORDER BY modified, id
+    LIMIT :n
+    FOR UPDATE SKIP LOCKED
+)
+UPDATE item
+SET status = 1, modified = clock_timestamp(), owner = :worker, token = token + 1
+FROM next
+WHERE item.id = next.id
+RETURNING item.id, item.payload, item.token;
+SELECT pg_advisory_unlock_all();
+
+-- name: claim when form=published recurring=yes tx=one
+SELECT pg_advisory_lock(:space_no::int, 0);
+-- answer: row
+WITH next AS (
+    SELECT id
+    FROM item
+    WHERE class = :class AND (status = 0 OR (status = 2 AND modified <= clock_timestamp() - :period_ms * interval '1 millisecond'))
+    ORDER BY modified, id
+    LIMIT :n
+    FOR UPDATE SKIP LOCKED
+)
+UPDATE item
+SET status = 1, modified = clock_timestamp(), owner = :worker, token = token + 1
+FROM next
+WHERE item.id = next.id
+RETURNING item.id, item.payload, item.token;
+SELECT pg_advisory_unlock_all();
 
 -- name: complete
 UPDATE item SET status = 2, modified = clock_timestamp()

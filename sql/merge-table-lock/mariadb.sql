@@ -25,7 +25,7 @@ INSERT INTO claim_number VALUES (0);
 INSERT INTO queue (id, class, payload)
 SELECT :id + seq, :class, :payload FROM seq_0_to_99999 WHERE seq < :n;
 
--- name: claim
+-- name: claim when form!=published
 LOCK TABLES queue WRITE, claim_number WRITE;
 UPDATE claim_number SET value = LAST_INSERT_ID(value + 1);
 UPDATE queue
@@ -38,13 +38,29 @@ SELECT 'UPDATE' AS action, id, payload, token FROM queue WHERE token = LAST_INSE
 ORDER BY created_on, id;
 UNLOCK TABLES;
 
--- name: complete when done=delete
+-- As published: any one row, in whoever's hands. One that is taken is deleted, else it is taken.
+-- name: claim when form=published
+LOCK TABLES queue WRITE;
+-- require: row
+SELECT id FROM queue WHERE class = :class LIMIT 1;
+DELETE FROM queue WHERE id = :id AND agent_id IS NOT NULL;
+UPDATE queue SET agent_id = :worker, taken_on = SYSDATE(6), token = token + 1 WHERE id = :id;
+-- answer: row
+SELECT 'UPDATE' AS action, id, payload, token FROM queue WHERE id = :id;
+UNLOCK TABLES;
+
+-- As published an agent that is done writes nothing: some later poll deletes the row. This only looks
+-- whether the row is still there.
+-- name: complete when form=published
+SELECT id FROM queue WHERE id = :id AND agent_id = :worker AND token = :token;
+
+-- name: complete when done=delete form!=published
 LOCK TABLES queue WRITE;
 -- answer: row
 DELETE FROM queue WHERE id = :id AND agent_id = :worker AND token = :token AND NOT failed;
 UNLOCK TABLES;
 
--- name: complete when done=keep
+-- name: complete when done=keep form!=published
 LOCK TABLES queue WRITE, done WRITE;
 -- require: row
 INSERT INTO done
@@ -73,7 +89,8 @@ INSERT INTO queue (id, class, payload, token)
 SELECT id, class, payload, token FROM done WHERE class = :class;
 DELETE FROM done WHERE class = :class;
 
--- name: recover
+-- Not of the published form: a row whose agent is done looks like one whose agent died.
+-- name: recover when form!=published
 UPDATE queue SET agent_id = NULL
 WHERE class = :class AND agent_id IS NOT NULL AND NOT failed
   AND taken_on < SYSDATE(6) - INTERVAL :ttl_ms * 1000 MICROSECOND;

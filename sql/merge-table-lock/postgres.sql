@@ -48,7 +48,27 @@ WHEN MATCHED THEN
     UPDATE SET agent_id = :worker, taken_on = clock_timestamp(), token = queue.token + 1
 RETURNING merge_action() AS action, queue.id, queue.payload, queue.token;
 
--- name: complete when done=delete tx=one
+-- As published: any one row, in whoever's hands. One that is taken was processed, it is assumed, and is
+-- deleted; such a poll brings nothing, and must be committed all the same.
+-- name: claim when form=published tx=one commit=always
+LOCK TABLE queue IN {lock_mode} MODE;
+-- require: row
+MERGE INTO queue
+USING (SELECT id FROM queue WHERE class = :class LIMIT 1) AS one
+ON queue.id = one.id
+WHEN MATCHED AND queue.agent_id IS NOT NULL THEN DELETE
+WHEN MATCHED THEN
+    UPDATE SET agent_id = :worker, taken_on = clock_timestamp(), token = queue.token + 1;
+SELECT queue.id IS NOT NULL AS granted, queue.id, queue.payload, queue.token
+FROM (SELECT 1) AS merged
+LEFT JOIN queue ON queue.agent_id = :worker AND queue.xmin = pg_current_xact_id()::xid;
+
+-- As published an agent that is done writes nothing: some later poll deletes the row. This only looks
+-- whether the row is still there.
+-- name: complete when form=published
+SELECT id FROM queue WHERE id = :id AND agent_id = :worker AND token = :token;
+
+-- name: complete when done=delete form!=published tx=one
 LOCK TABLE queue IN {lock_mode} MODE;
 MERGE INTO queue
 USING (SELECT id FROM queue
@@ -57,7 +77,7 @@ ON queue.id = one.id
 WHEN MATCHED AND queue.agent_id IS NOT NULL THEN DELETE
 WHEN MATCHED THEN UPDATE SET agent_id = :worker;
 
--- name: complete when done=keep tx=one
+-- name: complete when done=keep form!=published tx=one
 LOCK TABLE queue IN {lock_mode} MODE;
 -- require: row
 INSERT INTO done
@@ -88,7 +108,8 @@ UPDATE queue SET agent_id = NULL, failed = false WHERE class = :class AND failed
 WITH back AS (DELETE FROM done WHERE class = :class RETURNING id, class, payload, token)
 INSERT INTO queue (id, class, payload, token) SELECT id, class, payload, token FROM back;
 
--- name: recover
+-- Not of the published form: a row whose agent is done looks like one whose agent died.
+-- name: recover when form!=published
 UPDATE queue SET agent_id = NULL
 WHERE class = :class AND agent_id IS NOT NULL AND NOT failed
   AND taken_on < clock_timestamp() - :ttl_ms * interval '1 millisecond';

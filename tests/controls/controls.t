@@ -40,6 +40,7 @@ my @cases = (
     ['release-unowned', \@every, \@late, [], ['owner-release', 'exclusive'], 'lease-upsert'],
     ['lease-now', ['postgres'], ['verify', '-S', 'blocker', '--duration', '1500ms'], [], ['exclusive'], 'lease-update-safe'],
     ['naive-claim', ['postgres'], \@explore, [], ['no-duplicate'], 'skip-locked'],
+    ['gatekeeper-early', ['postgres', 'mariadb'], \@explore, [], ['no-duplicate'], 'gatekeeper'],
     ['autocommit-skip', ['sqlite', 'postgres'], \@explore, [], ['no-duplicate'], undef],
     ['autocommit-skip', ['mariadb'], \@explore, [], ['no-duplicate'], 'skip-locked'],
     ['merge-unlocked', ['postgres'], \@explore, [], ['no-duplicate'], 'merge-table-lock'],

@@ -17,6 +17,7 @@ static void names_are_unique_and_found(void **state)
         assert_ptr_equal(lb_strategy_find(s->name), s);
         assert_string_not_equal(s->summary, "");
         assert_string_not_equal(s->origin, "");
+        assert_non_null(s->changed); /* may be empty; whether it is there, tests/meta/ asks */
         assert_int_equal(strspn(s->name, "abcdefghijklmnopqrstuvwxyz0123456789-"), strlen(s->name));
         assert_true(s->claims != 0);
     }

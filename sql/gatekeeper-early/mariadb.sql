@@ -1,0 +1,72 @@
+-- Control: the gate's lock is released before the COMMIT. See strategies/gatekeeper_early.c.
+-- Status: 0 pending, 1 in process, 2 complete, 3 error.
+
+-- name: setup
+CREATE TABLE item (
+    id bigint PRIMARY KEY,
+    class varchar(64) NOT NULL,
+    payload text NOT NULL,
+    status smallint NOT NULL DEFAULT 0,
+    modified datetime(6) NOT NULL DEFAULT SYSDATE(6),
+    owner varchar(64),
+    token bigint NOT NULL DEFAULT 0
+);
+CREATE INDEX item_pending ON item (class, status, modified, id);
+
+-- name: put
+INSERT INTO item (id, class, payload)
+SELECT :id + seq, :class, :payload FROM seq_0_to_99999 WHERE seq < :n;
+
+-- Who passes the gate before this COMMIT reads the same row, waits for it, and then takes it as well. The
+-- row is read by a statement of its own: the sub-select of an UPDATE would lock what it reads.
+-- name: claim tx=one
+-- require: row
+SELECT GET_LOCK(CONCAT('lockbench.', :space_no), 10) AS granted;
+-- require: row
+SELECT id FROM item WHERE class = :class AND status = 0 ORDER BY modified, id LIMIT 1;
+-- require: row
+UPDATE item SET status = 1, modified = SYSDATE(6), owner = :worker, token = token + 1
+WHERE id = :id;
+-- answer: row
+SELECT id, payload, token FROM item WHERE id = :id;
+SELECT RELEASE_ALL_LOCKS();
+
+-- name: complete
+UPDATE item SET status = 2, modified = SYSDATE(6)
+WHERE id = :id AND status = 1 AND owner = :worker AND token = :token;
+
+-- name: error
+UPDATE item SET status = 3, modified = SYSDATE(6)
+WHERE id = :id AND status = 1 AND owner = :worker AND token = :token;
+
+-- name: free
+UPDATE item SET status = 0, modified = SYSDATE(6), owner = NULL
+WHERE id = :id AND status = 1 AND owner = :worker AND token = :token;
+
+-- name: clear-error
+UPDATE item SET status = 0, modified = SYSDATE(6), owner = NULL
+WHERE id = :id AND status = 3;
+
+-- name: clear-all-errors
+UPDATE item SET status = 0, modified = SYSDATE(6), owner = NULL
+WHERE class = :class AND status = 3;
+
+-- name: reset-all
+UPDATE item SET status = 0, modified = SYSDATE(6), owner = NULL
+WHERE class = :class AND status = 2;
+
+-- name: recover
+UPDATE item SET status = 0, modified = SYSDATE(6), owner = NULL
+WHERE class = :class AND status = 1
+  AND modified < SYSDATE(6) - INTERVAL :ttl_ms * 1000 MICROSECOND;
+
+-- name: count
+SELECT coalesce(sum(status = 0), 0) AS pending,
+       coalesce(sum(status = 1), 0) AS active,
+       coalesce(sum(status = 2), 0) AS done,
+       coalesce(sum(status = 3), 0) AS failed
+FROM item
+WHERE class = :class;
+
+-- name: teardown
+DROP TABLE item;

@@ -1,0 +1,76 @@
+-- Control: the gate's lock is released before the COMMIT. See strategies/gatekeeper_early.c.
+-- Status: 0 pending, 1 in process, 2 complete, 3 error.
+
+-- name: setup
+CREATE TABLE item (
+    id bigint PRIMARY KEY,
+    class text NOT NULL,
+    payload text NOT NULL,
+    status smallint NOT NULL DEFAULT 0,
+    modified timestamptz NOT NULL DEFAULT clock_timestamp(),
+    owner text,
+    token bigint NOT NULL DEFAULT 0
+);
+CREATE INDEX item_pending ON item (class, modified, id) WHERE status = 0;
+
+-- name: put
+INSERT INTO item (id, class, payload)
+SELECT i, :class, :payload FROM generate_series(:id::bigint, :id + :n - 1) AS i;
+
+-- Who passes the gate before this COMMIT reads the same row, waits for it, and then takes it as well.
+-- name: claim tx=one
+SELECT pg_advisory_lock(:space_no::int, 0);
+-- answer: row
+WITH next AS (
+    SELECT id
+    FROM item
+    WHERE class = :class AND status = 0
+    ORDER BY modified, id
+    LIMIT :n
+)
+UPDATE item
+SET status = 1, modified = clock_timestamp(), owner = :worker, token = token + 1
+FROM next
+WHERE item.id = next.id
+RETURNING item.id, item.payload, item.token;
+SELECT pg_advisory_unlock_all();
+
+-- name: complete
+UPDATE item SET status = 2, modified = clock_timestamp()
+WHERE id = :id AND status = 1 AND owner = :worker AND token = :token;
+
+-- name: error
+UPDATE item SET status = 3, modified = clock_timestamp()
+WHERE id = :id AND status = 1 AND owner = :worker AND token = :token;
+
+-- name: free
+UPDATE item SET status = 0, modified = clock_timestamp(), owner = NULL
+WHERE id = :id AND status = 1 AND owner = :worker AND token = :token;
+
+-- name: clear-error
+UPDATE item SET status = 0, modified = clock_timestamp(), owner = NULL
+WHERE id = :id AND status = 3;
+
+-- name: clear-all-errors
+UPDATE item SET status = 0, modified = clock_timestamp(), owner = NULL
+WHERE class = :class AND status = 3;
+
+-- name: reset-all
+UPDATE item SET status = 0, modified = clock_timestamp(), owner = NULL
+WHERE class = :class AND status = 2;
+
+-- name: recover
+UPDATE item SET status = 0, modified = clock_timestamp(), owner = NULL
+WHERE class = :class AND status = 1
+  AND modified < clock_timestamp() - :ttl_ms * interval '1 millisecond';
+
+-- name: count
+SELECT count(*) FILTER (WHERE status = 0) AS pending,
+       count(*) FILTER (WHERE status = 1) AS active,
+       count(*) FILTER (WHERE status = 2) AS done,
+       count(*) FILTER (WHERE status = 3) AS failed
+FROM item
+WHERE class = :class;
+
+-- name: teardown
+DROP TABLE item;
