@@ -109,6 +109,8 @@ static const struct flag flags[] = {
      "queues: number of items at the start (one per claim)"},
     {"producers", 0, FLAG_TEXT, TO(explore.producers), LB_FLAGS_EXPLORE, "N",
      "queues: number of workers that put one item in each round (0)"},
+    {"rescuers", 0, FLAG_TEXT, TO(explore.rescuers), LB_FLAGS_EXPLORE, "N",
+     "number of rescuers: each runs recover once per round, at any time (0)"},
     {"batch", 0, FLAG_TEXT, TO(explore.batch), LB_FLAGS_EXPLORE, "N",
      "queues: items per claim (1)"},
     {"isolation", 0, FLAG_TEXT, TO(explore.isolation), LB_FLAGS_EXPLORE, "LEVEL",

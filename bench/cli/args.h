@@ -41,9 +41,9 @@ struct lb_override {
 
 /* As given; NULL: not. */
 struct lb_explore_args {
-    char *workers, *rounds, *polls, *readers, *capacity, *items, *producers, *batch, *isolation,
-        *ttl, *steps, *preemptions, *random, *depth, *max_schedules, *choices, *time, *replay,
-        *spec;
+    char *workers, *rounds, *polls, *readers, *capacity, *items, *producers, *batch, *rescuers,
+        *isolation, *ttl, *steps, *preemptions, *random, *depth, *max_schedules, *choices, *time,
+        *replay, *spec;
     bool first, no_reduction;
 };
 

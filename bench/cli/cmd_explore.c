@@ -59,8 +59,9 @@ static int make_counts(const struct lb_explore_args *args, struct lb_explore_pla
 {
     struct bounds workers = {2, 1, LB_MAX_WORKERS}, rounds = {1, 1, 20}, polls = {5, 1, 1000},
                   readers = {0, 0, LB_MAX_WORKERS}, capacity = {1, 1, 1000}, items = {0, 1, 200},
-                  producers = {0, 0, LB_MAX_WORKERS - 1}, batch = {1, 1, LB_CLAIM_MAX},
-                  preemptions = {0, 0, 1000}, random = {0, 1, UINT64_MAX / 2}, depth = {3, 1, 16},
+                  producers = {0, 0, LB_MAX_WORKERS - 1}, rescuers = {0, 0, LB_MAX_WORKERS - 1},
+                  batch = {1, 1, LB_CLAIM_MAX}, preemptions = {0, 0, 1000},
+                  random = {0, 1, UINT64_MAX / 2}, depth = {3, 1, 16},
                   most = {0, 1, UINT64_MAX / 2}, choices = {LB_CHOICE_REPLAYS, 0, 1000000};
     const struct {
         const char *option, *text;
@@ -73,6 +74,7 @@ static int make_counts(const struct lb_explore_args *args, struct lb_explore_pla
         {"capacity", args->capacity, &capacity},
         {"items", args->items, &items},
         {"producers", args->producers, &producers},
+        {"rescuers", args->rescuers, &rescuers},
         {"batch", args->batch, &batch},
         {"preemptions", args->preemptions, &preemptions},
         {"random", args->random, &random},
@@ -90,6 +92,7 @@ static int make_counts(const struct lb_explore_args *args, struct lb_explore_pla
     plan->capacity = (uint32_t)capacity.value;
     plan->items = (uint32_t)items.value;
     plan->putters = (uint32_t)producers.value;
+    plan->rescuers = (uint32_t)rescuers.value;
     plan->batch = (uint32_t)batch.value;
     plan->search.preemptions = args->preemptions != NULL ? (int)preemptions.value : -1;
     plan->search.random = random.value;
@@ -98,9 +101,9 @@ static int make_counts(const struct lb_explore_args *args, struct lb_explore_pla
     plan->search.choice_replays = (unsigned)choices.value;
     if (rc == 0 && plan->readers > plan->workers)
         rc = lb_fail(err, LB_E_USAGE, "option --readers: there are only %u workers", plan->workers);
-    if (rc == 0 && plan->workers + plan->putters > LB_MAX_WORKERS)
-        rc = lb_fail(err, LB_E_USAGE, "option --producers: at most %d workers together",
-                     LB_MAX_WORKERS);
+    if (rc == 0 && plan->workers + plan->putters + plan->rescuers > LB_MAX_WORKERS)
+        rc = lb_fail(err, LB_E_USAGE, "option --%s: at most %d workers together",
+                     plan->rescuers > 0 ? "rescuers" : "producers", LB_MAX_WORKERS);
     if (rc == 0 && args->depth != NULL && args->random == NULL)
         rc = lb_fail(err, LB_E_USAGE, "option --depth: is for --random schedules");
     return rc;
@@ -196,6 +199,7 @@ static void make_command(const struct lb_args *args, const struct lb_protocol *p
         {"--items", has_items ? number(explored->witness_items, items) : own->items},
         {"--batch", own->batch},
         {"--producers", own->producers},
+        {"--rescuers", own->rescuers},
         {"--isolation", own->isolation},
         {"--steps", own->steps},
         {"--ttl", own->ttl},

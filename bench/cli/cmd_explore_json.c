@@ -41,7 +41,7 @@ static json_t *verdicts_of(const struct lb_explored *explored)
     json_t *verdicts = json_object();
     for (int g = 0; g < LB_GUARANTEES; g++)
         json_object_set_new(verdicts, lb_guarantee_name((enum lb_guarantee)g),
-                            json_string(lb_verdict_name(explored->findings[g].verdict)));
+                            json_string(lb_explored_verdict(explored, (enum lb_guarantee)g)));
     return verdicts;
 }
 

@@ -138,9 +138,9 @@ static void print_coverage(FILE *out, const struct lb_explored *explored, unsign
     say(out, width,
         "%s%s%s: %llu schedules run, %llu pruned, %llu steps (longest schedule %zu), "
         "%llu statements, %.2f s",
-        explored->complete      ? "complete"
-        : search->violated != 0 ? "ended at the first violation"
-                                : "bounded",
+        explored->complete           ? "complete"
+        : explored->stopped_at_first ? "ended at the first violation"
+                                     : "bounded",
         explored->bounds[0] != '\0' ? ": " : "", explored->bounds,
         (unsigned long long)search->n_schedules,
         (unsigned long long)search->n_asleep + search->n_void, (unsigned long long)search->n_moves,
@@ -154,6 +154,13 @@ static void print_coverage(FILE *out, const struct lb_explored *explored, unsign
             (unsigned long long)search->n_repeated);
 }
 
+const char *lb_explored_verdict(const struct lb_explored *explored, enum lb_guarantee guarantee)
+{
+    enum lb_verdict verdict = explored->findings[guarantee].verdict;
+    bool is_bounded = verdict == LB_V_HELD && !explored->complete;
+    return is_bounded ? "no violation found" : lb_verdict_name(verdict);
+}
+
 static void print_verdicts(FILE *out, const struct lb_explored *explored, unsigned width)
 {
     for (int g = 0; g < LB_GUARANTEES; g++) {
@@ -161,9 +168,7 @@ static void print_verdicts(FILE *out, const struct lb_explored *explored, unsign
         if (finding->verdict == LB_V_NOT_CLAIMED)
             continue;
         fprintf(out, "  %-14s %s%s%s\n", lb_guarantee_name((enum lb_guarantee)g),
-                finding->verdict == LB_V_HELD && !explored->complete
-                    ? "no violation found"
-                    : lb_verdict_name(finding->verdict),
+                lb_explored_verdict(explored, (enum lb_guarantee)g),
                 finding->verdict == LB_V_NOT_TESTED ? ": " : "",
                 finding->verdict == LB_V_NOT_TESTED ? finding->reason : "");
     }

@@ -83,7 +83,8 @@ static void describe_again(const struct lb_cell *cell, const struct lb_explored 
     lb_command_add(buf, size, setting);
 }
 
-/* What is known to be broken and was not found is out of reach for so few workers: no "held". */
+/* What is known to be broken and was not found is out of reach for so few workers: no "held". Nor
+ * is there one when the search did not come to its end. */
 static void take_findings(const struct lb_cell *cell, const struct lb_explored *explored,
                           struct lb_outcome *outcome)
 {
@@ -93,15 +94,19 @@ static void take_findings(const struct lb_cell *cell, const struct lb_explored *
         bool is_sure = finding->verdict != LB_V_VIOLATED || explored->confirmed;
         bool is_out_of_reach = finding->verdict == LB_V_HELD &&
                                lb_cell_why_broken(cell, (enum lb_guarantee)g)[0] != '\0';
-        if (is_sure && !is_out_of_reach && !explored->search.differs)
+        bool is_bounded = finding->verdict == LB_V_HELD && !explored->complete;
+        if (is_sure && !is_out_of_reach && !is_bounded && !explored->search.differs)
             continue;
         if (finding->verdict == LB_V_NOT_CLAIMED)
             continue;
         finding->verdict = LB_V_NOT_TESTED;
         snprintf(finding->reason, sizeof finding->reason, "%s",
-                 is_out_of_reach ? "known to be broken, but not by the order of statements of two "
-                                   "workers with one round each"
-                                 : "the engine answered differently when a schedule was replayed");
+                 is_bounded && !is_out_of_reach
+                     ? "no violation found, but not every schedule was run in the time"
+                 : is_out_of_reach
+                     ? "known to be broken, but not by the order of statements of two "
+                       "workers with one round each"
+                     : "the engine answered differently when a schedule was replayed");
     }
 }
 

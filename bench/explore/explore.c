@@ -109,13 +109,13 @@ static int search_smaller(struct lb_stage *stage, struct lb_explored *explored, 
     return 1;
 }
 
-/* The smallest case that shows the violation: fewest workers, then fewest rounds. Who reads or puts
- * is told by the number of the worker: then all workers stay. */
+/* The smallest case that shows the violation: fewest workers, then fewest rounds. Who reads, puts
+ * or rescues is told by the number of the worker: then all workers stay. */
 static int find_smallest(struct lb_stage *stage, struct lb_explored *explored, unsigned bit,
                          uint64_t budget_ns, struct lb_error *err)
 {
     const struct lb_explore_plan *plan = &stage->plan;
-    uint32_t fewest = plan->readers > 0 || plan->putters > 0 ? plan->workers : 1;
+    uint32_t fewest = plan->readers + plan->putters + plan->rescuers > 0 ? plan->workers : 1;
     int r = 0;
     for (uint32_t workers = fewest; workers <= plan->workers && r == 0; workers++)
         for (uint32_t rounds = 1; rounds <= plan->rounds && r == 0; rounds++) {
@@ -165,13 +165,19 @@ static void set_verdicts(const struct lb_stage *stage, struct lb_explored *explo
                           !(g == LB_G_RECOVERY && shows_recovery(stage));
         if ((explored->search.violated >> g & 1) != 0)
             finding->verdict = LB_V_VIOLATED;
-        else if (claimed && not_tested) {
+        else if (claimed && stage->unmoved[0] != '\0') {
+            finding->verdict = LB_V_NOT_TESTED;
+            snprintf(finding->reason, sizeof finding->reason,
+                     "the clock could not be moved: a statement asks for %s", stage->unmoved);
+        } else if (claimed && not_tested) {
             finding->verdict = LB_V_NOT_TESTED;
             memcpy(finding->reason, last->reason, sizeof finding->reason);
         } else if (claimed && explored->search.violated != 0 && !explored->complete) {
             finding->verdict = LB_V_NOT_TESTED;
-            snprintf(finding->reason, sizeof finding->reason,
-                     "the search ended at the first violation");
+            snprintf(finding->reason, sizeof finding->reason, "%s",
+                     explored->stopped_at_first ? "the search ended at the first violation"
+                                                : "the search is bounded, and found a violation "
+                                                  "of something else");
         }
     }
 }
@@ -183,6 +189,8 @@ static void set_coverage(const struct lb_stage *stage, struct lb_explored *explo
     char *text = explored->bounds;
     size_t size = sizeof explored->bounds, n = 0;
     explored->complete = search->complete && stage->n_given_up == 0;
+    explored->stopped_at_first =
+        search->violated != 0 && !options->all && !search->interrupted && !search->timed_out;
     if (options->random > 0)
         n += (size_t)snprintf(text + n, size - n, "random schedules; ");
     if (options->preemptions >= 0)

@@ -25,6 +25,7 @@ struct lb_explore_plan {
     uint32_t capacity; /* lock: how many may hold it */
     uint32_t items;    /* queue: put before the start; 0: as many as there are claims */
     uint32_t putters;  /* queue: workers that put, `rounds` items each, beside the consumers */
+    uint32_t rescuers; /* that run `recover`, `rounds` times each, at any time */
     uint32_t batch;    /* queue: items per claim */
     uint32_t polls;    /* tries of one operation that change something and are refused */
     uint32_t ttl_ms, period_ms;
@@ -69,6 +70,7 @@ struct lb_explored {
     struct lb_search_result search;
     uint64_t n_statements; /* executed, of all schedules */
     bool complete;         /* every schedule that matters, and no bound cut any */
+    bool stopped_at_first; /* at the first violation, as was asked for */
     char bounds[400];      /* what was cut, in words; "" */
     uint64_t n_replays;    /* while shrinking */
 

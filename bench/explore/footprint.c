@@ -7,6 +7,7 @@
 #include "footprint.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -203,6 +204,7 @@ static const char *const clocks[] = {"now",
                                      "current_timestamp",
                                      "localtimestamp",
                                      "current_time",
+                                     "current_date",
                                      "localtime",
                                      "sysdate",
                                      "unix_timestamp",
@@ -331,6 +333,17 @@ enum lb_statement_kind lb_footprint_of_sql(const struct lb_tables *tables, const
     touched.queues = !tables->reads_lock && is_lock_of_one_table(tables, sql);
     *ret = touched;
     return is_plain ? LB_PLAIN_READ : LB_WRITE;
+}
+
+bool lb_footprint_reads_clock(const char *sql, const char *const *moved, char *buf, size_t size)
+{
+    struct word word;
+    while (next_word(&sql, &word))
+        if (is_one_of(&word, clocks) && !is_one_of(&word, moved)) {
+            snprintf(buf, size, "%.*s", (int)word.length, word.text);
+            return true;
+        }
+    return false;
 }
 
 bool lb_footprint_is_word(const char *name)

@@ -93,6 +93,9 @@ enum lb_statement_kind {
  * of one whole table, in a mode that only one transaction can have. */
 enum lb_statement_kind lb_footprint_of_sql(const struct lb_tables *tables, const char *sql,
                                            struct lb_footprint *ret);
+/* The first word of the statement that asks for the time and is not in `moved` (NULL ends it): a
+ * copy in buf; false: there is none. */
+bool lb_footprint_reads_clock(const char *sql, const char *const *moved, char *buf, size_t size);
 /* Can a table of this name be found among a statement's words? */
 bool lb_footprint_is_word(const char *name);
 /* May it lock rows that it does not return or change: those of a sub-select, or before an OFFSET?

@@ -112,6 +112,8 @@ static const struct lb_dialect dialects[] = {
 
 enum { VACUUM_EVERY = 20 };
 
+static const char *const moved_in_postgres[] = {"now", "clock_timestamp", NULL};
+
 /* PostgreSQL finds functions of the space before its own. A sequence tells how far the clock is
  * ahead: what it says is in no transaction, and statements that are blocked see it too. */
 static const struct lb_server_clock postgres_clock = {
@@ -125,7 +127,8 @@ static const struct lb_server_clock postgres_clock = {
         "''''), (SELECT last_value::text FROM lb_clock))::bigint * interval ''1 ms'''",
     .session = "SET search_path = \"%s\", pg_catalog",
     .set = "SELECT setval('lb_clock', %lld)",
-    .begin = "SET LOCAL lockbench.clock = %lld"};
+    .begin = "SET LOCAL lockbench.clock = %lld",
+    .moved = moved_in_postgres};
 
 const struct lb_server_clock *lb_reset_clock(const struct lb_db *db)
 {

@@ -45,10 +45,11 @@ void lb_reset_close(struct lb_reset *reset);
 const char *lb_reset_opening_sql(const struct lb_db *db);
 /* The server's clock, if explore can move it. */
 struct lb_server_clock {
-    const char *create;  /* once, in the space, before set-up */
-    const char *session; /* on each session of the space; %s: the space's name */
-    const char *set;     /* over any session: the clock is so many ms ahead; %lld */
-    const char *begin;   /* in each transaction, behind its begin: the same; %lld */
+    const char *create;       /* once, in the space, before set-up */
+    const char *session;      /* on each session of the space; %s: the space's name */
+    const char *set;          /* over any session: the clock is so many ms ahead; %lld */
+    const char *begin;        /* in each transaction, behind its begin: the same; %lld */
+    const char *const *moved; /* words that ask for it, and are answered so */
 };
 /* NULL: it cannot be moved. */
 const struct lb_server_clock *lb_reset_clock(const struct lb_db *db);

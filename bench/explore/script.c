@@ -151,6 +151,37 @@ static int put_round(struct lb_player *player, uint32_t round, struct lb_error *
     return r;
 }
 
+/* Whoever finds nothing to recover has done its round. */
+static int rescue_round(struct lb_player *player, struct lb_error *err)
+{
+    int r;
+    player->n_refusals = 0;
+    do {
+        r = begin_try(player, LB_STEP_POLL, err);
+        if (r != 0)
+            return r;
+        r = lb_operate_class(&player->op, LB_OP_RECOVER, err);
+    } while (r != LB_EMPTY && r != LB_REFUSED && lb_player_retries(player, r, false));
+    if (r == LB_OK)
+        lb_player_note(player, "has recovered");
+    return r;
+}
+
+static int play_round(struct script *script, uint32_t round, struct lb_error *err)
+{
+    struct lb_player *player = script->player;
+    switch (player->role) {
+    case LB_ROLE_PUTTER:
+        return put_round(player, round, err);
+    case LB_ROLE_RESCUER:
+        return rescue_round(player, err);
+    case LB_ROLE_WORKER:
+    default:
+        return player->actor.plan->strategy->shape == LB_LOCK ? lock_round(script, err)
+                                                              : queue_round(player, err);
+    }
+}
+
 int lb_player_script(struct lb_player *player, struct lb_error *err)
 {
     const struct lb_explore_plan *plan = &player->stage->plan;
@@ -160,8 +191,6 @@ int lb_player_script(struct lb_player *player, struct lb_error *err)
     script.request.capacity = plan->capacity;
     int r = strategy_plan->strategy->flow->open(&player->actor, err);
     for (uint32_t round = 0; round < player->stage->rounds && r >= 0 && r != LB_LOST; round++)
-        r = player->is_producer                         ? put_round(player, round, err)
-            : strategy_plan->strategy->shape == LB_LOCK ? lock_round(&script, err)
-                                                        : queue_round(player, err);
+        r = play_round(&script, round, err);
     return r < 0 ? r : 0;
 }

@@ -309,10 +309,11 @@ static bool has_to_stop(struct search *search)
     struct lb_search_result *result = search->result;
     if (options->progress != NULL)
         options->progress(options->progress_arg, result);
+    if (result->violated != 0 && !options->all) /* whatever else would have ended it now */
+        return true;
     result->interrupted = options->interrupt != NULL && atomic_load(options->interrupt) != 0;
     result->timed_out = options->deadline_ns != 0 && lb_now_ns() >= options->deadline_ns;
     return result->interrupted || result->timed_out || result->differs ||
-           (result->violated != 0 && !options->all) ||
            (options->max_schedules > 0 && result->n_schedules >= options->max_schedules);
 }
 

@@ -158,7 +158,7 @@ void lb_stage_dismiss_all(struct lb_stage *stage)
 static void reset_player(struct lb_player *player)
 {
     const struct lb_stage *stage = player->stage;
-    bool is_absent = !player->is_producer && player->number >= stage->n_acting;
+    bool is_absent = player->role == LB_ROLE_WORKER && player->number >= stage->n_acting;
     player->state = is_absent ? LB_PLAYER_FINISHED : LB_PLAYER_STANDS;
     player->finished = player->may_go = player->gave_up = player->give_up = false;
     player->tx_writes = player->tx_locks = 0;

@@ -41,6 +41,13 @@ struct lb_act {
     char note[48];       /* "holds r0 from here" */
 };
 
+/* What a player does in its rounds. */
+enum lb_role {
+    LB_ROLE_WORKER,  /* acquires and releases, or claims and completes */
+    LB_ROLE_PUTTER,  /* puts an item */
+    LB_ROLE_RESCUER, /* runs `recover` */
+};
+
 enum { LB_MAX_ACTS = 1000, LB_ACTS_OF_MOVE = 16, LB_PLAYER_EVENTS = 2000 };
 
 #define LB_STEP_NS UINT64_C(1000000)
@@ -63,7 +70,7 @@ struct lb_player {
     struct lb_event *events;
     struct lb_counts counts[LB_MEASURES];
     struct lb_item *items;
-    bool is_producer;
+    enum lb_role role;
 
     bool may_go;    /* let go, and has not used it yet */
     bool in_script; /* has begun, and not finished */
@@ -120,6 +127,7 @@ struct lb_stage {
     struct lb_reset reset;
     const struct lb_server_clock *clock; /* moves with the clock steps; NULL: stays */
     bool clock_is_ahead;
+    char unmoved[32]; /* a word by which some statement asks for a clock that stays; "" */
     struct lb_tables tables;
     struct lb_actor control_actor; /* puts the backlog; drains */
     struct lb_operator control_op;

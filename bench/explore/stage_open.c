@@ -33,6 +33,19 @@ static void play_all(void *arg)
 
 /* --- opening --- */
 
+static uint32_t players_of(const struct lb_explore_plan *plan)
+{
+    return plan->workers + plan->putters + plan->rescuers;
+}
+
+/* Workers come first, then those who put, then those who rescue. */
+static enum lb_role role_of(const struct lb_explore_plan *plan, uint32_t number)
+{
+    return number < plan->workers                   ? LB_ROLE_WORKER
+           : number < plan->workers + plan->putters ? LB_ROLE_PUTTER
+                                                    : LB_ROLE_RESCUER;
+}
+
 static int check_plan(struct lb_stage *stage, struct lb_error *err)
 {
     const struct lb_explore_plan *plan = &stage->plan;
@@ -171,10 +184,27 @@ static int open_keeper(struct lb_stage *stage, struct lb_error *err)
     return r;
 }
 
+/* Steps of the clock show nothing to a statement that asks for another one. */
+static void find_unmoved_clock(struct lb_stage *stage)
+{
+    static const char *const none[] = {NULL};
+    const char *const *moved = stage->clock != NULL ? stage->clock->moved : none;
+    const struct lb_program *program = stage->program;
+    for (int s = 0; s < LB_SECTIONS && stage->plan.ticks > 0; s++)
+        for (size_t i = 0; i < program->sections[s].n_statements; i++)
+            if (s != LB_S_TEARDOWN && s != LB_S_COUNT &&
+                lb_footprint_reads_clock(program->sections[s].statements[i].sql, moved,
+                                         stage->unmoved, sizeof stage->unmoved))
+                return;
+}
+
 static int set_up(struct lb_stage *stage, struct lb_error *err)
 {
     const struct lb_explore_plan *plan = &stage->plan;
     stage->capacity[0] = plan->capacity;
+    if (plan->rescuers > 0 && !stage->program->sections[LB_S_RECOVER].present)
+        return lb_fail(err, LB_E_UNSUPPORTED, "%s has no section recover, which a rescuer runs",
+                       plan->strategy->name);
     stage->strategy_plan =
         (struct lb_strategy_plan){.strategy = plan->strategy,
                                   .program = stage->program,
@@ -216,6 +246,7 @@ static int set_up(struct lb_stage *stage, struct lb_error *err)
     stage->kinds = calloc(n + 1, sizeof *stage->kinds);
     if (stage->footprints == NULL || stage->kinds == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
+    find_unmoved_clock(stage);
     stage->skips_locks = stage->tables.one_writer;
     for (size_t i = 0; i < n; i++) {
         const char *sql = stage->program->statements[i].sql;
@@ -233,7 +264,7 @@ static int open_player(struct lb_stage *stage, uint32_t number, struct lb_error 
                                         "worker 4", "worker 5", "worker 6", "worker 7"};
     player->stage = stage;
     player->number = number;
-    player->is_producer = number >= stage->plan.workers;
+    player->role = role_of(&stage->plan, number);
     player->events = calloc(LB_PLAYER_EVENTS, sizeof *player->events);
     player->items = calloc(LB_CLAIM_MAX, sizeof *player->items);
     stage->n_players = number + 1;
@@ -257,7 +288,7 @@ static int open_player(struct lb_stage *stage, uint32_t number, struct lb_error 
     player->op = (struct lb_operator){.actor = &player->actor,
                                       .log = &player->log,
                                       .process = number,
-                                      .n_processes = stage->plan.workers + stage->plan.putters + 1,
+                                      .n_processes = players_of(&stage->plan) + 1,
                                       .lease_ms = strategy->is_lease ? stage->plan.ttl_ms : 0,
                                       .counts = player->counts};
     r = lb_carrier_add(stage->carrier, play_all, player, err);
@@ -279,7 +310,7 @@ int lb_stage_open(struct lb_stage *stage, const struct lb_explore_plan *plan, st
     lb_gate_of_stage(&stage->gate);
     if (stage->plan.strategy->shape == LB_QUEUE && stage->plan.items == 0)
         stage->plan.items = plan->workers * plan->rounds * plan->batch;
-    uint32_t n_players = plan->workers + plan->putters;
+    uint32_t n_players = players_of(plan);
     stage->n_players = n_players; /* the control operator's number comes after the players' */
     int r = open_carrier(stage, n_players, err);
     if (r == 0)

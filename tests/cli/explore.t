@@ -63,6 +63,40 @@ like($out, qr/^  owner-release is violated/m, 'a lease runs out: the release of 
 like($out, qr/\btime passes\b/, 'a lease runs out: is a step');
 is((explore('-s', 'lease-update-safe', '--steps', 'clock'))[0], 0, 'the repaired twin');
 
+# Whoever runs recover is one more player: what it frees while its owner lives, and completes by id
+# only, is ended by a stranger.
+my $unsafe = spew('unsafe-queue.sql', <<'SQL');
+-- strategy: unsafe-queue
+-- shape: queue
+-- claims: owner-release
+-- name: setup
+CREATE TABLE item (id int PRIMARY KEY, claimed_ms bigint);
+-- name: put
+INSERT INTO item (id) VALUES (:id);
+-- name: claim
+UPDATE item SET claimed_ms = :now WHERE id = (SELECT min(id) FROM item WHERE claimed_ms IS NULL)
+RETURNING id;
+-- name: complete
+DELETE FROM item WHERE id = :id;
+-- name: recover tx=one
+UPDATE item SET claimed_ms = NULL WHERE claimed_ms < :now - :ttl_ms;
+SELECT count(*) FROM item;
+-- name: teardown
+DROP TABLE item;
+SQL
+is((explore('-s', $unsafe, '--items', '1', '--steps', 'clock'))[0], 0, 'without a rescuer: nothing is violated');
+($status, $out) = explore('-s', $unsafe, '--items', '1', '--steps', 'clock', '--rescuers', '1');
+is($status, 1, 'with a rescuer: exit status');
+like($out, qr/^  owner-release is violated/m, 'with a rescuer: the completion of what another owns') or diag $out;
+like($out, qr/--rescuers 1 .*--replay \d*t\d*$/m, 'with a rescuer: the command has it');
+is((lockbench(split ' ', $out =~ /again: lockbench (.*)/ ? $1 : ''))[0], 1, 'with a rescuer: the command shows it again');
+
+# What ends a search is one thing: its time here, and not the first violation, which nobody asked for.
+($status, $out) = explore('-s', 'read-then-write', '--workers', '4', '--rounds', '3', '--time', '300ms');
+like($out, qr/^  bounded: ended after 0.3 s, roughly/m, 'a violation and a time: the time ended it') or diag $out;
+($status, $out) = explore('-s', 'read-then-write', '--workers', '4', '--rounds', '3', '--time', '300ms', '--first');
+like($out, qr/^  ended at the first violation: \d+ schedules run/m, 'the first violation ends it') or diag $out;
+
 # Bounds say so.
 for (['--max-schedules', '2', 'at most 2 schedules'], ['--preemptions', '0', 'at most 0 preemptions'],
     ['--random', '5', 'random schedules'], ['--time', '1ms', 'ended after 0.001 s, roughly \d[\d.e-]* % of the search'])
@@ -86,6 +120,8 @@ for (
     [qr/--readers: there are only 2 workers/,    '-s', 'lock-row', '--readers', '3'],
     [qr/--items: has no meaning for lock-row/,   '-s', 'lock-row', '--items', '3'],
     [qr/--producers: at most 8 workers/,         '-s', 'cas', '--workers', '8', '--producers', '1'],
+    [qr/--rescuers: at most 8 workers/,          '-s', 'cas', '--workers', '8', '--rescuers', '1'],
+    [qr/lease-update has no section recover, which a rescuer runs/, '-s', 'lease-update', '--rescuers', '1'],
     [qr/--depth: is for --random/,               '-s', 'cas', '--depth', '2'],
     [qr/--choices: 'few' is not a number/,       '-s', 'cas', '--choices', 'few'],
     [qr/--time: 'soon' is not a time/,           '-s', 'cas', '--time', 'soon'],
