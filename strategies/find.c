@@ -23,10 +23,6 @@ const struct lb_embedded *lb_embedded_find(const char *strategy, const char *eng
 
 void lb_strategy_of_file(const struct lb_file *file, struct lb_strategy *ret_strategy)
 {
-    bool is_lease = lb_file_uses(file, LB_SLOT_TTL_MS);
-    const struct lb_option *option = lb_file_options(file);
-    for (; option != NULL && option->name != NULL; option++)
-        is_lease = is_lease || strcmp(option->name, "ttl_ms") == 0;
     *ret_strategy = (struct lb_strategy){
         .name = lb_file_strategy(file),
         .summary = lb_file_summary(file),
@@ -35,7 +31,7 @@ void lb_strategy_of_file(const struct lb_file *file, struct lb_strategy *ret_str
         .shape = lb_file_shape(file),
         .is_shared_capable = lb_file_uses(file, LB_SLOT_MODE),
         .is_capacity_capable = lb_file_uses(file, LB_SLOT_CAPACITY),
-        .is_lease = is_lease,
+        .is_lease = lb_file_lease(file) != NULL,
         .needs = lb_file_needs(file),
         .claims = lb_file_claims(file),
         .isolation = lb_file_isolation(file),

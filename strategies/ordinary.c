@@ -36,13 +36,15 @@ static void set_resource(struct lb_bag *bag, uint32_t resource)
     bag->value[LB_SLOT_RESOURCE_NO] = lb_int(resource);
 }
 
-/* What is the same for all sections. An option of the file's (ttl_ms, period_ms) goes first. */
+/* What is the same for all sections. An option of the file's (ttl_ms, period_ms) goes first. Where
+ * :ttl_ms is what recover goes by, and no lease, it is that limit. */
 static void fill_plan(struct lb_bag *bag, const struct lb_strategy_plan *plan)
 {
     lb_bag_init(bag, plan->program);
     bag->value[LB_SLOT_SPACE_NO] = lb_int(plan->space_no);
     if (bag->value[LB_SLOT_TTL_MS].type == LB_NULL)
-        bag->value[LB_SLOT_TTL_MS] = lb_int(plan->ttl_ms);
+        bag->value[LB_SLOT_TTL_MS] =
+            lb_int(plan->strategy->is_lease ? plan->ttl_ms : plan->limit_ms);
     if (bag->value[LB_SLOT_PERIOD_MS].type == LB_NULL)
         bag->value[LB_SLOT_PERIOD_MS] = lb_int(plan->period_ms);
 }

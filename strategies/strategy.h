@@ -50,9 +50,10 @@ struct lb_strategy_plan {
     const struct lb_program *program; /* NULL for strategies without statements */
     int32_t space_no;
     uint32_t n_resources;
-    const uint32_t *capacity; /* one per resource */
-    uint32_t ttl_ms, period_ms;
-    void *shared; /* a strategy's own, made by setup (pthread controls) */
+    const uint32_t *capacity;   /* one per resource */
+    uint32_t ttl_ms, period_ms; /* length of a lease; of a period */
+    uint32_t limit_ms;          /* recover takes claims that are older */
+    void *shared;               /* a strategy's own, made by setup (pthread controls) */
 };
 
 /* One participant: a worker's side of the strategy. */

@@ -60,6 +60,23 @@ static int check_program(const struct lb_cell *cell, struct lb_error *err)
     return rc;
 }
 
+/* The lease that a file's statements will get: what --opt says, then --ttl and the scenario, then
+ * the file's default. The scenario goes by it, and says so. */
+static void fit_lease(struct lb_cell *cell)
+{
+    struct lb_scaled scaled;
+    struct lb_scenario *scenario = &cell->scenario;
+    if (cell->file == NULL)
+        return;
+    lb_file_scale(cell->file, scenario->ttl_ns / 1000000, scenario->ttl_is_said, cell->settings,
+                  cell->n_settings, &scaled);
+    if (scaled.n_settings == 0)
+        return;
+    bool is_lease = lb_file_lease(cell->file) != NULL;
+    scenario->ttl_ns = (is_lease ? scaled.lease_ms : scaled.limit_ms) * UINT64_C(1000000);
+    scenario->ttl_is_said = true;
+}
+
 static int add_cell(struct lb_selection *selection, const struct lb_protocol *protocol,
                     const struct lb_question *question, const struct lb_place *place,
                     const char *of_break, struct lb_report *report, struct lb_error *err)
@@ -85,6 +102,7 @@ static int add_cell(struct lb_selection *selection, const struct lb_protocol *pr
     int rc = add_settings(selection, protocol, of_break, cell, err);
     if (rc != 0)
         return rc;
+    fit_lease(cell);
     rc =
         lb_run_supported(strategy, cell->file, place->target.db, place->caps, &cell->scenario, err);
     if (rc == LB_E_UNSUPPORTED) {

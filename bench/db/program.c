@@ -627,6 +627,46 @@ static int check_put(struct building *b)
                         "section put does not use :id, the number of the item that it puts");
 }
 
+/* Statements that can be asked for their columns: CALL and the like cannot. */
+static bool has_known_columns(const struct lb_raw_statement *statement)
+{
+    static const char *const words[] = {"select", "with",   "values",  "update",
+                                        "insert", "delete", "replace", "merge"};
+    struct lb_lexer lexer;
+    lb_lexer_init(&lexer, statement->text, statement->length, statement->line);
+    struct lb_token first = lb_lexer_next(&lexer);
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (lb_token_is(&first, words[i]))
+            return true;
+    return false;
+}
+
+/* Nobody knows what was claimed unless the statement that answers says it. */
+static int check_claim(struct building *b)
+{
+    const struct lb_raw_section *claim = b->chosen[LB_S_CLAIM];
+    if (claim == NULL || claim->n_statements == 0)
+        return 0;
+    const struct lb_raw_statement *answer =
+        &b->file->statements[claim->first + b->program->sections[LB_S_CLAIM].answer];
+    if (!has_known_columns(answer) || has_column(answer, "id", 2))
+        return 0;
+    return lb_file_fail(b->file, answer->line, b->err,
+                        "section claim: the statement that answers returns no column id: add "
+                        "RETURNING id, or put \"-- answer: row\" above the statement that "
+                        "returns it");
+}
+
+/* Does recover ask for the time? Whoever does not takes what the living have as well. */
+static bool recovers_by_time(const struct lb_program *program)
+{
+    const struct lb_section *recover = &program->sections[LB_S_RECOVER];
+    for (size_t k = 0; k < recover->n_statements; k++)
+        if (lb_sql_reads_time(recover->statements[k].sql, strlen(recover->statements[k].sql)))
+            return true;
+    return false;
+}
+
 static int keep_statements(struct building *b)
 {
     struct lb_program *program = b->program;
@@ -640,7 +680,9 @@ static int keep_statements(struct building *b)
         program->sections[i].statements = kept;
         kept += program->sections[i].n_statements;
     }
-    return check_put(b);
+    program->recovers_by_time = recovers_by_time(program);
+    int r = check_put(b);
+    return r == 0 ? check_claim(b) : r;
 }
 
 static int build(struct building *b, const struct lb_option *options,

@@ -138,11 +138,12 @@ struct lb_program {
     enum lb_isolation isolation;        /* what the file asks for; LB_ISO_DEFAULT if nothing */
     size_t n_statements;                /* all sections together; statement k has the index k */
     const struct lb_statement *statements;
-    const char *origin; /* the file, for messages */
-    uint32_t carries;   /* bit per slot: a column of that name is wanted by a later statement */
-    uint32_t uses;      /* bit per fixed slot: some statement has it as parameter */
-    bool puts_one;      /* put has no :n: it is run for each item */
-    uint64_t needs;     /* enum lb_cap bits of the file and of the chosen sections */
+    const char *origin;    /* the file, for messages */
+    uint32_t carries;      /* bit per slot: a column of that name is wanted by a later statement */
+    uint32_t uses;         /* bit per fixed slot: some statement has it as parameter */
+    bool puts_one;         /* put has no :n: it is run for each item */
+    bool recovers_by_time; /* recover asks for the time: it need not take everything */
+    uint64_t needs;        /* enum lb_cap bits of the file and of the chosen sections */
     const struct lb_setting *settings; /* the options as resolved, in declared order */
     size_t n_settings;
     void *memory;
@@ -150,6 +151,23 @@ struct lb_program {
 
 /* A parsed file, before an engine is chosen. */
 struct lb_file;
+
+/* A length of time that the protocol goes by: `-- lease:`, `-- limit:`, or inferred. */
+struct lb_timing {
+    const char *name;   /* an option of the file's, or "ttl_ms" */
+    uint32_t unit_ms;   /* what it counts: 1, 1000 for seconds, ... */
+    int64_t default_ms; /* 0: it has none */
+    bool is_said;       /* by a directive; false: inferred */
+    int line;           /* of the directive, or of the statement that it is inferred from */
+};
+
+/* The lengths of time that are used, and the options by which they reach the statements. */
+struct lb_scaled {
+    uint32_t lease_ms, limit_ms;
+    struct lb_setting settings[2];
+    size_t n_settings;
+    char text[2][24];
+};
 
 /* origin is what error messages call the file. shape_hint: the shape of a built-in strategy's file,
  * which has no header; -1 for a user's file, whose header must say it.
@@ -170,6 +188,17 @@ enum lb_isolation lb_file_isolation(const struct lb_file *file);
 bool lb_file_uses(const struct lb_file *file, enum lb_slot slot);
 bool lb_file_has(const struct lb_file *file, enum lb_section_name name);
 enum lb_shape lb_file_shape(const struct lb_file *file);
+/* How long a hold lasts unless it is ended before; after how long `recover` takes a claim away.
+ * NULL: the protocol has none. */
+const struct lb_timing *lb_file_lease(const struct lb_file *file);
+const struct lb_timing *lb_file_limit(const struct lb_file *file);
+/* Which lengths are used where a scenario's is ttl_ms. What settings say goes first; then ttl_ms,
+ * if the user or the scenario has said it (is_said); then the file's default; then ttl_ms. The
+ * limit keeps its proportion to the lease. ret->settings borrow from ret: it is not copied. */
+void lb_file_scale(const struct lb_file *file, uint64_t ttl_ms, bool is_said,
+                   const struct lb_setting *settings, size_t n_settings, struct lb_scaled *ret);
+/* Does the text of a statement ask for the time, the server's or the worker's? */
+bool lb_sql_reads_time(const char *text, size_t length);
 unsigned lb_file_claims(const struct lb_file *file); /* LB_G_BIT()s */
 uint64_t lb_file_needs(const struct lb_file *file);  /* enum lb_cap bits, from `-- needs:` */
 const struct lb_option *lb_file_options(const struct lb_file *file); /* ends with name NULL */

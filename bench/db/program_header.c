@@ -16,8 +16,8 @@
 #include <strings.h>
 
 static const char *const keys[] = {
-    "strategy", "shape",   "claims", "isolation", "option", "needs",
-    "origin",   "summary", "name",   "require",   "answer", "on-error",
+    "strategy", "shape", "claims",  "isolation", "option",   "needs", "origin",
+    "summary",  "name",  "require", "answer",    "on-error", "lease", "limit",
 };
 
 int lb_file_fail(const struct lb_file *file, int line, struct lb_error *err, const char *format,
@@ -329,6 +329,8 @@ int lb_header_line(struct lb_file *file, const struct lb_directive *directive, s
         return read_option(file, directive, err);
     if (lb_directive_is(directive, "needs"))
         return lb_needs_read(file, directive, &file->needs, err);
+    if (lb_directive_is(directive, "lease") || lb_directive_is(directive, "limit"))
+        return lb_timing_line(file, directive, err);
     const char *text = lb_file_string(file, directive->value, directive->value_length);
     if (lb_directive_is(directive, "summary"))
         file->summary = text;

@@ -559,7 +559,8 @@ static int read_all(struct lb_file *file, size_t length, struct lb_error *err)
         return LB_E_FILE;
     if (end_section(&r) != 0)
         return LB_E_FILE;
-    return require_sections(file, err);
+    int rc = require_sections(file, err);
+    return rc != 0 || file->is_built_in ? rc : lb_timing_settle(file, err);
 }
 
 int lb_file_parse(const char *origin, const char *text, size_t length, int shape_hint,

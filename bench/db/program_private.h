@@ -98,6 +98,7 @@ struct lb_file {
     unsigned claims;
     uint64_t needs;
     enum lb_isolation isolation;
+    struct lb_timing lease, limit; /* name NULL: none */
     size_t n_options;
     struct lb_option options[LB_FILE_OPTIONS + 1];
     int option_line[LB_FILE_OPTIONS];
@@ -124,6 +125,11 @@ bool lb_directive_is(const struct lb_directive *directive, const char *key);
 /* `-- strategy:`, `-- claims:`, ...: before the first section. 0 or LB_E_FILE. */
 int lb_header_line(struct lb_file *file, const struct lb_directive *directive,
                    struct lb_error *err);
+/* `-- lease:` and `-- limit:`. 0 or LB_E_FILE. */
+int lb_timing_line(struct lb_file *file, const struct lb_directive *directive,
+                   struct lb_error *err);
+/* Looks up what they name, and infers what they do not say. With all sections read. */
+int lb_timing_settle(struct lb_file *file, struct lb_error *err);
 /* What the header as a whole lacks. */
 int lb_header_finish(struct lb_file *file, struct lb_error *err);
 /* Names of capabilities, separated by commas. */

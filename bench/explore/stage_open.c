@@ -94,6 +94,26 @@ int lb_stage_begin_session(struct lb_stage *stage, struct lb_player *player, str
     return r < 0 ? r : 0;
 }
 
+/* The lease that is explored goes before the file's default, and --opt before both. */
+static int new_program(struct lb_stage *stage, struct lb_error *err)
+{
+    struct lb_explore_plan *plan = &stage->plan;
+    struct lb_scaled scaled;
+    struct lb_setting *settings = calloc(plan->n_settings + 2, sizeof *settings);
+    if (settings == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    lb_file_scale(plan->file, plan->ttl_ms, true, plan->settings, plan->n_settings, &scaled);
+    memcpy(settings, scaled.settings, scaled.n_settings * sizeof *settings);
+    for (size_t i = 0; i < plan->n_settings; i++)
+        settings[scaled.n_settings + i] = plan->settings[i];
+    int r = lb_program_new(plan->file, stage->db, plan->strategy->options, settings,
+                           scaled.n_settings + plan->n_settings, &stage->program, err);
+    free(settings);
+    plan->ttl_ms = scaled.lease_ms;
+    stage->strategy_plan.limit_ms = scaled.limit_ms;
+    return r;
+}
+
 static int open_space(struct lb_stage *stage, struct lb_error *err)
 {
     const struct lb_explore_plan *plan = &stage->plan;
@@ -118,8 +138,7 @@ static int open_space(struct lb_stage *stage, struct lb_error *err)
         return lb_fail(err, LB_E_UNSUPPORTED,
                        "%s is behind a pooler: its sessions cannot be told apart",
                        plan->target->label);
-    return lb_program_new(plan->file, stage->db, plan->strategy->options, plan->settings,
-                          plan->n_settings, &stage->program, err);
+    return new_program(stage, err);
 }
 
 /* Remembers what the control session executes with parameters: a spec needs it. */
@@ -202,6 +221,7 @@ static int set_up(struct lb_stage *stage, struct lb_error *err)
 {
     const struct lb_explore_plan *plan = &stage->plan;
     stage->capacity[0] = plan->capacity;
+    uint32_t limit_ms = stage->strategy_plan.limit_ms;
     if (plan->rescuers > 0 && !stage->program->sections[LB_S_RECOVER].present)
         return lb_fail(err, LB_E_UNSUPPORTED, "%s has no section recover, which a rescuer runs",
                        plan->strategy->name);
@@ -212,6 +232,7 @@ static int set_up(struct lb_stage *stage, struct lb_error *err)
                                   .n_resources = 1,
                                   .capacity = stage->capacity,
                                   .ttl_ms = plan->ttl_ms,
+                                  .limit_ms = limit_ms,
                                   .period_ms = plan->period_ms};
     stage->control_events = calloc(LB_PLAYER_EVENTS, sizeof *stage->control_events);
     if (stage->control_events == NULL)

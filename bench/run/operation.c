@@ -246,7 +246,7 @@ int lb_operate_class(struct lb_operator *op, enum lb_op which, struct lb_error *
         return lb_fail(err, LB_E_UNSUPPORTED, "strategy %s has no %s",
                        op->actor->plan->strategy->name, lb_op_name((int)which));
     /* Nobody can tell the slow from the dead: what is older than ttl is freed. */
-    invoke(op, which, 0, 0, which == LB_OP_RECOVER ? op->actor->plan->ttl_ms : 0, 0);
+    invoke(op, which, 0, 0, which == LB_OP_RECOVER ? op->actor->plan->limit_ms : 0, 0);
     int answer = take(op, which) ? call(op->actor, err) : LB_TIMEOUT;
     op->end_ns = lb_now_ns();
     struct lb_event event = {.op = (uint8_t)which};

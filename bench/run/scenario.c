@@ -292,6 +292,7 @@ int lb_scenario_set(struct lb_scenario *scenario, const char *key_name, const ch
     const char *accepted = store(scenario, key, value);
     if (accepted != NULL)
         return lb_fail(err, LB_E_USAGE, "%s: '%s' is not %s", key->name, value, accepted);
+    scenario->ttl_is_said |= key->offset == offsetof(struct lb_scenario, ttl_ns);
     return 0;
 }
 

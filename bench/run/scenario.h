@@ -54,6 +54,7 @@ struct lb_scenario {
     uint64_t tries;          /* give up after so many refusals; 0: never */
     uint64_t acquire_timeout_ns; /* give up after so long */
     uint64_t ttl_ns;             /* lease length */
+    bool ttl_is_said;            /* by the user or the scenario: it goes before a file's default */
     uint64_t stale_ns;           /* fifo-poll: age at which a request is deleted by the polls */
     double overrun;              /* share of holds that outlast their lease */
     uint64_t tx_pause_ns;        /* wait between the last statement and COMMIT of enqueue/claim */

@@ -113,8 +113,9 @@ static void note_options(struct lb_outcome *outcome, const struct lb_program *pr
 static int new_program(struct lb_active_run *run, const struct lb_db *db, struct lb_error *err)
 {
     const struct lb_run_plan *request = run->request;
-    enum { FROM_SCENARIO = 3 };
+    enum { FROM_SCENARIO = 5 };
     char stale[24];
+    struct lb_scaled scaled;
     size_t n = 0;
     struct lb_setting *settings = calloc(request->n_settings + FROM_SCENARIO, sizeof *settings);
     if (settings == NULL)
@@ -129,6 +130,10 @@ static int new_program(struct lb_active_run *run, const struct lb_db *db, struct
         settings[n++] = (struct lb_setting){"insert", "transaction"};
     if (request->scenario->period_ns > 0 && knows(request, "recurring", "yes"))
         settings[n++] = (struct lb_setting){"recurring", "yes"};
+    lb_file_scale(request->file, request->scenario->ttl_ns / 1000000,
+                  request->scenario->ttl_is_said, request->settings, request->n_settings, &scaled);
+    for (size_t i = 0; i < scaled.n_settings; i++)
+        settings[n++] = scaled.settings[i];
     for (size_t i = 0; i < request->n_settings; i++)
         settings[n++] = request->settings[i];
     int rc = lb_program_new(request->file, db, request->strategy->options, settings, n,
@@ -136,9 +141,8 @@ static int new_program(struct lb_active_run *run, const struct lb_db *db, struct
     free(settings);
     if (rc == 0)
         note_options(run->outcome, run->program);
-    /* A lease length among the strategy's options goes before the scenario's. */
-    if (rc == 0 && run->program->defaults[LB_SLOT_TTL_MS].type == LB_INT)
-        run->plan.ttl_ms = (uint32_t)run->program->defaults[LB_SLOT_TTL_MS].integer;
+    run->plan.ttl_ms = scaled.lease_ms;
+    run->plan.limit_ms = scaled.limit_ms;
     return rc;
 }
 
@@ -221,6 +225,7 @@ int lb_run_set_up(struct lb_active_run *run, struct lb_error *err)
         .n_resources = (uint32_t)(scenario->shape == LB_LOCK ? scenario->resources : 1),
         .capacity = run->capacity,
         .ttl_ms = (uint32_t)(scenario->ttl_ns / 1000000),
+        .limit_ms = (uint32_t)(scenario->ttl_ns / 1000000),
         .period_ms = (uint32_t)(scenario->period_ns / 1000000)};
     if (request->strategy->no_database)
         rc = lb_run_supported(request->strategy, NULL, NULL, 0, scenario, err);

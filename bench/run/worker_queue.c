@@ -16,11 +16,14 @@ static void new_epoch(struct lb_crew *crew)
     atomic_fetch_add(&crew->epoch, 1);
 }
 
-/* Claims that end by themselves need nobody: what such a strategy has for an operator frees all. */
+/* Claims that end by themselves need nobody: what such a strategy has for an operator frees all,
+ * unless it asks for the time. */
 static bool recovers(const struct lb_crew *crew)
 {
-    return crew->scenario->recover_ns > 0 && !crew->plan->strategy->is_lease &&
-           lb_strategy_has(crew->plan, LB_S_RECOVER);
+    const struct lb_strategy_plan *plan = crew->plan;
+    return crew->scenario->recover_ns > 0 && lb_strategy_has(plan, LB_S_RECOVER) &&
+           (!plan->strategy->is_lease ||
+            (plan->program != NULL && plan->program->recovers_by_time));
 }
 
 /* Are there items of the dead that a recovery will bring back? */
@@ -30,10 +33,11 @@ static bool awaits_recovery(struct lb_crew *crew)
     uint64_t death_ns = atomic_load(&crew->item_death_ns);
     if (death_ns == 0)
         return false;
-    if (crew->plan->strategy->is_lease)
-        return lb_now_ns() < death_ns + crew->plan->ttl_ms * UINT64_C(1000000) + CLOCKS_NS;
-    return recovers(crew) &&
-           atomic_load(&crew->recovered_ns) < death_ns + crew->scenario->ttl_ns + CLOCKS_NS;
+    if (crew->plan->strategy->is_lease &&
+        lb_now_ns() < death_ns + crew->plan->ttl_ms * UINT64_C(1000000) + CLOCKS_NS)
+        return true;
+    return recovers(crew) && atomic_load(&crew->recovered_ns) <
+                                 death_ns + crew->plan->limit_ms * UINT64_C(1000000) + CLOCKS_NS;
 }
 
 /* Can a recovery have brought something back? Only what somebody has, or the dead had. */

@@ -487,9 +487,53 @@ static void bags_keep_their_texts(void **state)
     lb_program_free(program);
 }
 
+/* What a length of time is for, by where it stands. */
+static void test_timing(void **state)
+{
+    static const struct {
+        const char *options, *claim, *recover; /* text behind WHERE or SET */
+        const char *lease, *limit;
+    } cases[] = {
+        {"", "a = now() + :ttl_ms", "b < now()", "ttl_ms", NULL},
+        {"", "a = 1", "b < :now - :ttl_ms", NULL, "ttl_ms"},
+        {"-- option: old_ms = 9\n", "a = now()", "b + :old_ms < now()", NULL, "old_ms"},
+        {"-- option: age = 9\n", "a = 1", "b < now() - :age * interval '1 second'", NULL, "age"},
+        {"-- option: max_run = 9\n", "b < :now - :max_run", "b = 1", "max_run", NULL},
+        {"-- option: attempts = 9\n", "b = now() AND n < :attempts", "n >= 1", NULL, NULL},
+        {"-- option: attempts = 9\n", "b = 1", "n < 2 AND m = :attempts", NULL, NULL},
+        {"-- option: retry_ms = 9\n", "a = now() + :retry_ms", "b = 1", NULL, NULL},
+        {"-- option: t_ms = 9\n-- option: u_ms = 99\n", "a = now() + :t_ms", "b < now() - :u_ms",
+         "t_ms", "u_ms"},
+        {"-- lease: none\n", "a = now() + :ttl_ms", "b < now()", NULL, NULL},
+        {"-- option: form = a | b\n", "b = now() + :form", "b = 1", NULL, NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[800];
+        struct lb_file *file;
+        struct lb_error err;
+        snprintf(text, sizeof text,
+                 QUEUE_HEADER "%s" QUEUE_REST
+                              "-- name: claim\nUPDATE q SET %s RETURNING id;\n-- name: recover\n"
+                              "UPDATE q SET c = 0 WHERE %s;\n",
+                 cases[i].options, cases[i].claim, cases[i].recover);
+        assert_int_equal(lb_file_parse("x.sql", text, strlen(text), -1, &file, &err), 0);
+        const struct lb_timing *lease = lb_file_lease(file), *limit = lb_file_limit(file);
+        print_message("%s / %s\n", cases[i].claim, cases[i].recover);
+        assert_int_equal(lease != NULL, cases[i].lease != NULL);
+        assert_int_equal(limit != NULL, cases[i].limit != NULL);
+        if (lease != NULL)
+            assert_string_equal(lease->name, cases[i].lease);
+        if (limit != NULL)
+            assert_string_equal(limit->name, cases[i].limit);
+        lb_file_free(file);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_timing),
         cmocka_unit_test(a_header_is_read),
         cmocka_unit_test(a_program_has_placeholders_and_slots),
         cmocka_unit_test(the_lexer_leaves_quoted_text_alone),

@@ -1,0 +1,108 @@
+#!/usr/bin/env perl
+# Which length of a lease, and which limit of a recovery, a user's file is run with: --opt goes first, then --ttl and
+# the scenario, then the file's default. What is used is told. A claim that does not say what it took is refused.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use JSON::PP;
+use Lockbench;
+use Test::More;
+
+my $strangers = "$ENV{LB_SOURCE}/tests/strangers";
+
+# The options that the first run of a command was made with, and its answer about them.
+sub used
+{
+    my (@args) = @_;
+    my ($status, $out, $err) = lockbench('run', @args, '-d', 'sqlite:', '--format', 'json', '-q');
+    my $result = eval { decode_json($out) } or diag "@args: $status $err";
+    my $cell = $result->{cells}[0];
+    return ($cell->{runs}[0]{options}, $cell->{config}{ttl_ns} / 1e6, $status);
+}
+
+my @short = ('--duration', '300ms', '--warmup', '0');
+my $lease = "$strangers/ex-shedlock-noowner.sql";
+my ($options, $ttl_ms) = used('-s', $lease, @short);
+is("$options $ttl_ms", 'ttl_ms=30000 30000', 'nobody says anything: the default of the file');
+($options, $ttl_ms) = used('-s', $lease, @short, '--ttl', '150ms');
+is("$options $ttl_ms", 'ttl_ms=150 150', '--ttl goes before the default of the file');
+($options, $ttl_ms) = used('-s', $lease, @short, '-S', 'overrun');
+is("$options $ttl_ms", 'ttl_ms=300 300', 'so does the scenario');
+($options, $ttl_ms) = used('-s', $lease, @short, '-S', 'overrun', '--ttl', '1s', '--opt', 'ttl_ms=777');
+is("$options $ttl_ms", 'ttl_ms=777 777', '--opt goes before both, and the scenario goes by it');
+
+my ($status, $out) = lockbench('verify', '-s', $lease, '-d', 'sqlite:', '-S', 'overrun', '-q');
+is($status, 1, 'a release without an owner is seen, although the file has a lease of 30 s');
+like($out, qr/^not ok \d+ - shedlock sqlite overrun owner-release$/m, 'by name');
+
+# What only recover goes by is no lease.
+my $rescue = "$strangers/plainjob.sql";
+($options) = used('-s', $rescue, @short, '-S', 'queue-overrun', '--recover', '20ms');
+is($options, 'timeout_ms=200', 'an option that only recover has is its limit');
+($options) = used('-s', $rescue, @short, '-S', 'queue-overrun', '--recover', '20ms', '--opt', 'timeout_ms=5000');
+is($options, 'timeout_ms=5000', '... and --opt goes before the scenario');
+
+my $queue = <<'END';
+-- strategy: phased
+-- shape: queue
+-- claims: no-duplicate, no-loss, owner-release, recovery
+-- HEADER
+-- name: setup
+CREATE TABLE work (id INTEGER PRIMARY KEY, phase TEXT NOT NULL DEFAULT 'new', holder TEXT, taken_at INTEGER,
+    attempt INTEGER NOT NULL DEFAULT 0);
+-- name: put
+INSERT INTO work (id) VALUES (:id);
+-- name: claim tx=one begin=immediate
+-- require: row
+SELECT id FROM work WHERE phase = 'new' ORDER BY id LIMIT 1;
+UPDATE work SET phase = 'taken', holder = :worker, taken_at = :now, attempt = attempt + 1 WHERE id = :id
+RETURNING id, attempt AS token;
+-- name: complete
+UPDATE work SET phase = 'done' WHERE id = :id AND phase = 'taken' AND attempt = :token;
+-- name: recover
+UPDATE work SET phase = 'new' WHERE phase = 'taken' AND taken_at < :now - LIMIT;
+-- name: teardown
+DROP TABLE work;
+END
+
+sub queue
+{
+    my ($name, $header, $limit) = @_;
+    my $text = $queue;
+    $text =~ s/-- HEADER/$header/;
+    $text =~ s/LIMIT;/$limit;/;
+    return spew("$name.sql", $text);
+}
+
+my @kills = ('-S', 'steady', '--faults', 'kill', '-q');
+($status, $out) = lockbench('verify', '-s', queue('ttl', '--', ':ttl_ms'), '-d', 'sqlite:', @kills);
+is($status, 0, ':ttl_ms in recover alone makes no lease of a queue: nothing is stuck') or diag $out;
+like($out, qr/^ok \d+ - phased sqlite steady\+kill recovery$/m, 'and its recovery is run');
+
+my $seconds = queue('seconds', "-- option: rescue_s = 3600\n-- limit: rescue_s", ':rescue_s * 1000');
+($options) = used('-s', $seconds, @short, '-S', 'queue-overrun', '--ttl', '1500ms');
+is($options, 'rescue_s=2', 'a limit in seconds is rounded up to whole ones');
+my $minutes = queue('minutes', "-- option: age = 60\n-- limit: age in min", ':age * 60000');
+($options) = used('-s', $minutes, @short, '-S', 'queue-overrun');
+is($options, 'age=1', 'a unit that the name does not have is told');
+
+# --- mistakes ---
+my @bad = (
+    ['-- limit: nothing',                       qr/:4: limit: "nothing" is neither an option of this file nor ttl_ms/],
+    ["-- option: form = a | b\n-- lease: form", qr/:5: lease: option form is no length of time: its default is "a"/],
+    ['-- lease: ttl_ms in fortnights',          qr/:4: lease: write "NAME", "NAME in ms" \(or s, min\), or "none"/],
+    ["-- lease: ttl_ms\n-- lease: ttl_ms",      qr/:5: lease: given twice \(line 4\)/],
+    ['-- leese: ttl_ms',                        qr/:4: unknown directive "leese:"; did you mean "lease:"\?/],
+);
+for my $case (@bad) {
+    my ($header, $message) = @$case;
+    my ($status, undef, $err) = lockbench('run', '-s', queue('bad', $header, ':ttl_ms'), @short);
+    is($status, 2, "refused: $header");
+    like($err, $message, '... with file and line');
+}
+($status, undef, my $err) = lockbench('run', '--check-file', "$strangers/django-noid.sql");
+is($status, 2, 'a claim whose answer has no id is refused');
+like($err, qr/django-noid\.sql:32: section claim: the statement that answers returns no column id/, '... by file and line');
+
+done_testing();
