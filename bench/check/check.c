@@ -12,10 +12,10 @@
 
 static void case_release(struct lb_case *c)
 {
-    struct lb_array *arrays[] = {&c->holds,    &c->tokens,         &c->late,        &c->items,
-                                 &c->puts,     &c->world,          &c->waiters,     &c->writes,
-                                 &c->refusals, &c->unknown,        &c->pending,     &c->open,
-                                 &c->infos,    &c->unknown_grants, &c->crowded_ends};
+    struct lb_array *arrays[] = {
+        &c->holds,   &c->tokens,         &c->late,         &c->items,   &c->puts,      &c->world,
+        &c->waiters, &c->writes,         &c->refusals,     &c->unknown, &c->pending,   &c->open,
+        &c->infos,   &c->unknown_grants, &c->crowded_ends, &c->stalls,  &c->late_waits};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         free(arrays[i]->items);
     for (size_t i = 0; i < c->history->n_logs && c->logs != NULL; i++)
@@ -110,6 +110,11 @@ static void give_verdicts(struct lb_case *c)
     for (int i = 0; i < LB_GUARANTEES; i++) {
         struct lb_finding *finding = &c->out->findings[i];
         const char *reason = untested(c, i);
+        if ((i == LB_G_PROGRESS || i == LB_G_RECOVERY) && c->stalled[0] != '\0') {
+            finding->n_violations = 0; /* by a clock that says nothing */
+            finding->n_witnesses = 0;
+            reason = c->stalled;
+        }
         if ((c->model->claims & LB_G_BIT(i)) == 0) {
             finding->verdict = LB_V_NOT_CLAIMED;
         } else if (finding->n_violations > 0) {

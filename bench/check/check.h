@@ -80,6 +80,8 @@ struct lb_measures {
      * items that nobody had again when the queue was drained. */
     uint64_t n_deaths, n_recovered, n_stuck;
     uint64_t p50_recovery_ns, p95_recovery_ns, max_recovery_ns;
+    /* Everybody stood still, through no fault of the protocol: not part of recoveries. */
+    uint64_t n_stalls, stalled_ns;
 };
 
 struct lb_judgement {

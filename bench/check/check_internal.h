@@ -98,6 +98,12 @@ struct lb_pending_wait {
     uint32_t object, log, event;
 };
 
+/* A wait beyond the bound, by the clock. */
+struct lb_late_wait {
+    struct lb_pending_wait wait;
+    uint32_t end; /* as in lb_witness_wait */
+};
+
 /* An answer "empty" or "busy". */
 struct lb_refusal {
     uint64_t low, high;
@@ -183,6 +189,8 @@ struct lb_case {
     uint32_t n_resources;
     uint64_t end_ns; /* for what never ended */
     uint64_t warm_ns;
+    int failed;        /* memory ran out where nothing can be returned */
+    char stalled[160]; /* why times cannot be judged; "": they can */
 
     struct lb_array holds;  /* struct lb_hold, grouped by log */
     struct lb_array tokens; /* uint64_t, parallel to holds, if any grant had one */
@@ -192,6 +200,8 @@ struct lb_case {
     struct lb_array world;
     struct lb_array waiters;
     struct lb_array writes;
+    struct lb_array stalls; /* apart, in order, once all logs were read */
+    struct lb_array late_waits;
     struct lb_array refusals;
     struct lb_array unknown;        /* struct lb_unknown_claim */
     struct lb_array pending;        /* struct lb_pending_wait */
@@ -373,6 +383,16 @@ int lb_merge_holds(struct lb_case *c);
 
 /* Sorts by key, stable. 0 or LB_E_MEMORY. */
 int lb_sort(struct lb_key *keys, size_t n);
+
+/* --- standing still: stalls.c --- */
+
+int lb_scan_stall(struct lb_case *c, const struct lb_event *e);
+/* Once all logs were read. */
+void lb_judge_stalls(struct lb_case *c);
+/* For how long everybody stood still between these times. */
+uint64_t lb_stalled_within(const struct lb_case *c, uint64_t from, uint64_t until);
+int lb_keep_late_wait(struct lb_case *c, const struct lb_pending_wait *wait, uint32_t end);
+void lb_judge_late_waits(struct lb_case *c);
 
 /* --- judging --- */
 

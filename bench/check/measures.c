@@ -163,6 +163,7 @@ int lb_judge_recovery(struct lb_case *c)
             deaths[i].next == LB_NONE ? NULL : &lb_holds(c)[deaths[i].next];
         uint64_t until = next != NULL ? next->start : c->end_ns;
         uint64_t took = until > deaths[i].at ? until - deaths[i].at : 0;
+        took -= lb_stalled_within(c, deaths[i].at, until);
         uint64_t *slot = next != NULL ? lb_array_push(&lengths, sizeof *slot) : NULL;
         if (slot != NULL)
             *slot = took;

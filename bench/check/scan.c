@@ -89,14 +89,15 @@ void lb_scan_wait_begin(struct lb_scan *scan)
     scan->wait_ns = scan->invoke->time_ns;
 }
 
-static void count_wait(struct lb_case *c, const struct lb_pending_wait *wait, uint32_t end)
+static int count_wait(struct lb_case *c, const struct lb_pending_wait *wait, uint32_t end)
 {
     uint64_t wait_ns = wait->until_ns > wait->since_ns ? wait->until_ns - wait->since_ns : 0;
     if (wait_ns > c->out->measures.longest_wait_ns)
         c->out->measures.longest_wait_ns = wait_ns;
     lb_finding_of(c, LB_G_PROGRESS)->n_tested++;
     if (c->model->progress_bound_ns > 0 && wait_ns > c->model->progress_bound_ns)
-        lb_witness_wait(c, wait, end);
+        return lb_keep_late_wait(c, wait, end);
+    return 0;
 }
 
 static struct lb_pending_wait wait_until(const struct lb_scan *scan, uint64_t until_ns)
@@ -114,7 +115,8 @@ void lb_scan_wait_end(struct lb_scan *scan, uint64_t time_ns, bool granted)
         return;
     scan->is_waiting = false;
     struct lb_pending_wait wait = wait_until(scan, time_ns);
-    count_wait(scan->c, &wait, granted ? scan->index : LB_NONE);
+    int rc = count_wait(scan->c, &wait, granted ? scan->index : LB_NONE);
+    scan->c->failed = scan->c->failed != 0 ? scan->c->failed : rc;
 }
 
 /* The log ends while its worker waits: how long is known when all deaths are. */
@@ -131,15 +133,17 @@ static int keep_wait(struct lb_scan *scan)
     return 0;
 }
 
-static void count_pending(struct lb_case *c)
+static int count_pending(struct lb_case *c)
 {
     struct lb_pending_wait *waits = c->pending.items;
-    for (size_t i = 0; i < c->pending.n; i++) {
+    int rc = c->failed;
+    for (size_t i = 0; i < c->pending.n && rc == 0; i++) {
         uint64_t death = c->logs[waits[i].log].gone_ns;
         if (waits[i].until_ns > death)
             waits[i].until_ns = death;
-        count_wait(c, &waits[i], LB_NONE);
+        rc = count_wait(c, &waits[i], LB_NONE);
     }
+    return rc;
 }
 
 /* --- notes about the world --- */
@@ -159,6 +163,8 @@ static int scan_note(struct lb_scan *scan, const struct lb_event *e)
             c->warm_ns = e->time_ns;
         return 0;
     }
+    if (e->op == LB_OP_STALL)
+        return lb_scan_stall(c, e);
     if (!is_world_note(e->op))
         return lb_scan_bad(scan, "a note of an unknown kind");
     struct lb_world_event *world = lb_array_push(&c->world, sizeof *world);
@@ -229,7 +235,7 @@ static int scan_event(struct lb_scan *scan, const struct lb_event *e)
     if (e->time_ns < scan->last_ns || e->time_ns > LB_TIME_MAX) {
         if (e->time_ns > LB_TIME_MAX)
             return lb_scan_bad(scan, "a time beyond any clock's");
-        if (e->type != LB_EV_NOTE || !is_world_note(e->op))
+        if (e->type != LB_EV_NOTE || (!is_world_note(e->op) && e->op != LB_OP_STALL))
             return lb_scan_bad(scan, "time goes backwards");
     } else {
         scan->last_ns = e->time_ns;
@@ -339,6 +345,9 @@ int lb_scan_history(struct lb_case *c)
     if (rc != 0)
         return rc;
     lb_world_deaths(c);
-    count_pending(c);
-    return 0;
+    rc = count_pending(c);
+    lb_judge_stalls(c);
+    if (rc == 0)
+        lb_judge_late_waits(c);
+    return rc;
 }

@@ -90,13 +90,17 @@ void lb_witness_wait(struct lb_case *c, const struct lb_pending_wait *wait, uint
     if (end != LB_NONE && lb_case_invoke(c, wait->log, end) != wait->event)
         lb_witness_add(c, witness, wait->log, end);
     witness->at_ns = wait->since_ns + c->model->progress_bound_ns;
-    char at[LB_AT], length[LB_AT], bound[LB_AT];
-    lb_witness_text(witness, "worker %u asked for %s %u at %s and %s %s later; the bound is %s",
+    char at[LB_AT], length[LB_AT], bound[LB_AT], stalled[32], lost[80] = "";
+    uint64_t lost_ns = lb_stalled_within(c, wait->since_ns, wait->until_ns);
+    if (lost_ns > 0)
+        snprintf(lost, sizeof lost, ", of which everybody stood still for %s",
+                 lb_format_ns(lost_ns, stalled, sizeof stalled));
+    lb_witness_text(witness, "worker %u asked for %s %u at %s and %s %s later%s; the bound is %s",
                     c->history->logs[wait->log].number,
                     c->model->queue ? "an item of class" : "resource", wait->object,
                     lb_at(c, wait->since_ns, at, sizeof at),
                     end == LB_NONE ? "still had nothing" : "was granted it only",
-                    lb_format_ns(wait->until_ns - wait->since_ns, length, sizeof length),
+                    lb_format_ns(wait->until_ns - wait->since_ns, length, sizeof length), lost,
                     lb_format_ns(c->model->progress_bound_ns, bound, sizeof bound));
 }
 

@@ -91,6 +91,7 @@ struct lb_rows {
 struct lb_conn; /* defined by each engine; the first member is struct lb_conn_head */
 struct lb_stmt; /* a prepared statement, owned by its conn */
 struct lb_space;
+struct lb_probe;
 
 /* The part of a conn that every engine keeps up to date. */
 struct lb_conn_head {
@@ -210,6 +211,13 @@ struct lb_db {
     bool purges_later;
     /* How many sessions on the whole server are not this run's own? 0, or an error. Optional. */
     int (*strangers)(struct lb_conn *conn, uint64_t *ret_n, struct lb_error *err);
+    /* Does the whole database stand still, whoever asks? For an engine inside this process, which
+     * cannot be asked over a connection of its own. open: NULL, it cannot be told. probe: may take
+     * as long as the disk does; true: a process that is none of ours keeps all from writing. close:
+     * when this process has no connection any more. All or none are set. Optional. */
+    struct lb_probe *(*probe_open)(struct lb_space *space);
+    bool (*probe)(struct lb_probe *probe);
+    void (*probe_close)(struct lb_probe *probe);
     /* From now on what conn does may not make the database larger, as if the disk were full:
      * LB_OTHER is answered instead; full false: it may again. An answer or an error. Optional. */
     int (*fill)(struct lb_conn *conn, bool full, struct lb_error *err);

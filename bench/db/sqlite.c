@@ -19,6 +19,7 @@
 #include "db.h"
 #include "result.h"
 #include "sqlite_file.h"
+#include "sqlite_probe.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -380,6 +381,11 @@ static int sqlite_space_close(struct lb_space *space, bool keep, struct lb_error
     munmap(space->n_refused, sizeof *space->n_refused);
     free(space);
     return r;
+}
+
+static struct lb_probe *sqlite_probe_open(struct lb_space *space)
+{
+    return lb_sqlite_probe_open(space->file.path);
 }
 
 static const char *sqlite_space_name(const struct lb_space *space)
@@ -780,6 +786,9 @@ const struct lb_db lb_db_sqlite = {
     .session_id = sqlite_session_id,
     .is_blocked = sqlite_is_blocked,
     .fill = sqlite_fill,
+    .probe_open = sqlite_probe_open,
+    .probe = lb_sqlite_probe,
+    .probe_close = lb_sqlite_probe_close,
     .facts = sqlite_facts,
     .counters = sqlite_counters,
 };

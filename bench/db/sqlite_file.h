@@ -7,7 +7,8 @@
  * removed. A kept file says so in its header (bytes 60..63, PRAGMA user_version).
  *
  * The database itself is never opened but by SQLite while a run uses it: closing any descriptor of
- * it would drop the process's POSIX locks on it.
+ * it would drop the process's POSIX locks on it. (The probe opens it too, see sqlite_probe.h, and
+ * closes it when there is no connection any more.)
  */
 #ifndef LB_SQLITE_FILE_H
 #define LB_SQLITE_FILE_H

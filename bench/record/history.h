@@ -61,7 +61,17 @@ enum lb_op {
     LB_OP_FAULT = 40,       /* value = kind, arg = target's log; object = phase 0 begin, 1 end */
     LB_OP_DEATH = 41,       /* the writer of log arg died at time_ns */
     LB_OP_SESSION_END = 42, /* the server confirmed the end of the session of log arg */
-    LB_OP_WARM = 43         /* note: the warm-up ends: from here on operations count */
+    LB_OP_WARM = 43,        /* note: the warm-up ends: from here on operations count */
+    LB_OP_STALL = 44        /* note: until then everybody had stood still for value ns, through no
+                               fault of the protocol; arg = enum lb_stall */
+};
+
+/* What stood still. */
+enum lb_stall {
+    LB_STALL_TICK,   /* the recorder: stopped, or not run by its machine */
+    LB_STALL_ENGINE, /* the database answered nothing, to nobody */
+    LB_STALL_HELD,   /* a process that took no part had the database's lock */
+    LB_STALLS
 };
 
 enum lb_event_flag {

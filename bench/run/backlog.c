@@ -142,7 +142,7 @@ int lb_backlog_put(struct lb_active_run *run, struct lb_error *err)
     struct lb_operator op = {.actor = &actor,
                              .log = run->history != NULL ? &run->control_log : NULL,
                              .process = run->n_slots,
-                             .n_processes = run->n_slots + 2,
+                             .n_processes = run->n_slots + LB_EXTRA_LOGS,
                              .counts = counts};
     const struct lb_flow *flow = run->request->strategy->flow;
     int rc = flow->open(&actor, err);

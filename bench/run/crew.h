@@ -130,7 +130,8 @@ struct lb_worker {
     uint64_t n_items;     /* measured */
     struct lb_guard *guard;
     struct lb_chunks *chunks;
-    _Atomic uint64_t progress; /* successes so far, for the progress line */
+    _Atomic uint64_t progress;       /* successes so far, for the progress line */
+    _Atomic uint64_t waits_since_ns; /* it has asked for a lock or an item since then; 0: no */
     /* Of the consumer in this seat: */
     _Atomic uint64_t empty_epoch; /* the last epoch that was answered with "empty" */
     atomic_bool seat_has_items;   /* it has claimed some */
@@ -159,6 +160,12 @@ bool lb_crew_wait(struct lb_crew *crew, uint64_t deadline_ns, enum lb_phase limi
 void lb_worker_live(void *worker);
 /* Starts the thread of one worker. */
 int lb_worker_start(struct lb_worker *worker, struct lb_error *err);
+/* For the watchdog: since when it waits for a lock or an item; 0: it does not. */
+static inline void lb_worker_waits(struct lb_worker *worker, uint64_t since_ns)
+{
+    atomic_store_explicit(&worker->waits_since_ns, since_ns, memory_order_relaxed);
+}
+
 /* Of a worker that could not be started. */
 void lb_worker_give_up(struct lb_worker *worker);
 /* Interrupts whatever the worker's session is executing. Same process only. */

@@ -128,6 +128,7 @@ int lb_processes_reopen(struct lb_active_run *run, struct lb_error *err)
 static void bury_worker(struct lb_active_run *run, struct lb_worker *worker)
 {
     worker->died = true;
+    lb_worker_waits(worker, 0);
     if (run->history != NULL && !atomic_load(&worker->dying)) {
         /* Not by its own hand: the note of its death is ours. */
         static const uint8_t ops[] = {LB_OP_DEATH, LB_OP_SESSION_END};

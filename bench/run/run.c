@@ -139,6 +139,7 @@ static void stop_workers(struct lb_active_run *run)
     if (run->crew->pool != NULL)
         lb_pool_close(run->crew->pool, &run->outcome->n_statements, &run->outcome->n_connects);
     lb_faults_end(run);
+    lb_watchdog_end(&run->watchdog);
 }
 
 static void execute(struct lb_active_run *run)
@@ -221,6 +222,8 @@ int lb_run(const struct lb_run_plan *plan, const struct lb_stop *stop, lb_progre
         wait_ready(&run);
         bool opened = rc == 0 && lb_crew_error(run.crew) == NULL;
         if (opened)
+            rc = lb_watchdog_start(&run.watchdog, run.workers, run.n_slots, run.n_slots + 2, err);
+        if (opened && rc == 0)
             rc = lb_faults_start(&run, err);
         if (opened && rc == 0) {
             execute(&run);

@@ -5,8 +5,12 @@
 #define LB_RUN_STATE_H
 
 #include "crew.h"
+#include "watchdog.h"
 
 #include <sys/resource.h>
+
+/* Logs beside the workers': the controlling thread's, the faults', the watchdog's. */
+enum { LB_EXTRA_LOGS = 3 };
 
 /* Crew and workers, in memory that forked processes share. */
 struct lb_shared_run {
@@ -46,6 +50,7 @@ struct lb_active_run {
     struct lb_random fault_random;
     pthread_t world; /* the thread of a blocker or snapshot */
     bool has_world;
+    struct lb_watchdog watchdog;
     struct lb_history *history;
     struct lb_live *live;
     struct lb_log control_log;

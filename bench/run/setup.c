@@ -302,7 +302,8 @@ int lb_run_set_up(struct lb_active_run *run, struct lb_error *err)
         if (run->choice == NULL)
             return lb_fail(err, LB_E_MEMORY, "out of memory for the choice of resources");
     }
-    return lb_backlog_put(run, err);
+    rc = lb_watchdog_setup(&run->watchdog, run->crew, run->has_control ? &run->control : NULL, err);
+    return rc != 0 ? rc : lb_backlog_put(run, err);
 }
 
 /* Workers that share a thread share its histograms: one thread writes them, and 128 workers of
@@ -329,7 +330,7 @@ static void init_worker(struct lb_active_run *run, uint32_t number, uint32_t n_c
         (struct lb_operator){.actor = &worker->actor,
                              .log = run->history != NULL ? &worker->log : NULL,
                              .process = number,
-                             .n_processes = run->n_slots + 2,
+                             .n_processes = run->n_slots + LB_EXTRA_LOGS,
                              .lease_ms = run->request->strategy->is_lease ? run->plan.ttl_ms : 0,
                              .counts = worker->counts,
                              .lender = run->crew->pool != NULL ? &lb_pool_lender : NULL,
@@ -386,6 +387,7 @@ int lb_run_clean_up(struct lb_active_run *run, struct lb_error *err)
     }
     if (run->has_control)
         lb_session_close(&run->control);
+    lb_watchdog_release(&run->watchdog);
     if (run->space != NULL) {
         struct lb_error close_error;
         int close_rc = request->target->db->space_close(run->space, request->keep, &close_error);

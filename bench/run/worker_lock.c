@@ -256,7 +256,10 @@ static void cycle(struct lb_worker *worker, struct lb_request *request, struct l
     lb_operator_continue(&worker->op);
     lb_worker_begin(worker, LB_M_ACQUIRE);
     lb_worker_begin(worker, LB_M_CYCLE);
-    if (wait_for_grant(worker, request, grant) != LB_OK) {
+    lb_worker_waits(worker, start_ns);
+    int answer = wait_for_grant(worker, request, grant);
+    lb_worker_waits(worker, 0);
+    if (answer != LB_OK) {
         lb_worker_let_go(worker);
         worker->op.continued = false;
         uint64_t now_ns = lb_now_ns();

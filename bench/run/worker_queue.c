@@ -234,11 +234,14 @@ static void claim_once(struct lb_worker *worker, struct lb_worker *first_consume
     worker->op.end_ns = start_ns;
     lb_operator_continue(&worker->op);
     unsigned n_refusals = 0;
+    lb_worker_waits(worker, start_ns);
     for (;;) {
         uint32_t n = 0;
         uint64_t epoch = atomic_load(&crew->epoch);
         int answer =
             lb_operate_claim(&worker->op, (uint32_t)scenario->batch, items, LB_CLAIM_MAX, &n, err);
+        if (answer == LB_OK || answer == LB_EMPTY)
+            lb_worker_waits(worker, 0);
         if (answer == LB_OK) {
             atomic_store(&first_consumer[worker->seat].seat_has_items, true);
             new_epoch(crew);
@@ -259,6 +262,7 @@ static void claim_once(struct lb_worker *worker, struct lb_worker *first_consume
         bool tries_left = scenario->tries == 0 || n_refusals < scenario->tries;
         if (answer != LB_EMPTY && answer >= 0 && answer != LB_LOST && go_on && tries_left)
             continue;
+        lb_worker_waits(worker, 0);
         lb_worker_end(worker, LB_M_ACQUIRE, start_ns, worker->op.end_ns, false);
         return;
     }

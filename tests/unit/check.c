@@ -555,6 +555,71 @@ static void items_of_the_dead_are_recovered_or_stuck(void **state)
     expect(LB_G_NO_DUPLICATE, LB_V_HELD);
 }
 
+/* What stood before the dead's item was worked off first, and took its time. */
+static void recovery_counts_from_the_work_before(void **state)
+{
+    (void)state;
+    history_init(&history, true);
+    history.model.drained = true;
+    history.model.recovery_bound_ns = 25;
+    history.model.claims |= LB_G_BIT(LB_G_RECOVERY);
+    put(&history, 0, 1, 4, 1, 2);
+    claim(&history, 1, 1, 3, 4, 0);
+    note(&history, 7, LB_OP_DEATH, 5, 0, 1);
+    add_op(&history, 7, LB_OP_RECOVER, 6, 7, LB_EV_OK, 0, 0, 0, 0);
+    claim(&history, 2, 2, 8, 20, 0);
+    claim(&history, 3, 3, 21, 40, 0);
+    claim(&history, 4, 1, 41, 65, 0); /* 60 after the death, 25 after the last item before it */
+    claim(&history, 5, 4, 66, 70, 0); /* this one was passed by */
+    expect(LB_G_RECOVERY, LB_V_HELD);
+    assert_int_equal(judgement.measures.max_recovery_ns, 60);
+    history.model.recovery_bound_ns = 24;
+    expect(LB_G_RECOVERY, LB_V_VIOLATED);
+}
+
+/* --- everybody stands still --- */
+
+static void nobody_waits_while_everybody_stands_still(void **state)
+{
+    (void)state;
+    history_init(&history, false);
+    history.model.progress_bound_ns = 25;
+    history.model.end_ns = 1000;
+    acquire(&history, 0, 0, 10, 110);
+    release(&history, 0, 0, 111, 112);
+    expect(LB_G_PROGRESS, LB_V_VIOLATED);
+    note(&history, 7, LB_OP_STALL, 50, 50, LB_STALL_TICK);   /* 0 to 50 */
+    note(&history, 7, LB_OP_STALL, 90, 50, LB_STALL_ENGINE); /* 40 to 90: 10 of it again */
+    expect(LB_G_PROGRESS, LB_V_HELD);                        /* 100 - 80 */
+    assert_int_equal(judgement.measures.n_stalls, 1);
+    assert_int_equal(judgement.measures.stalled_ns, 90);
+    history.model.progress_bound_ns = 20;
+    expect(LB_G_PROGRESS, LB_V_HELD);
+    history.model.progress_bound_ns = 19;
+    expect(LB_G_PROGRESS, LB_V_VIOLATED);
+    history.model.end_ns = 400; /* more than a fifth of the run */
+    expect(LB_G_PROGRESS, LB_V_NOT_TESTED);
+    expect(LB_G_EXCLUSIVE, LB_V_HELD);
+}
+
+static void nobody_recovers_while_everybody_stands_still(void **state)
+{
+    (void)state;
+    history_init(&history, false);
+    history.model.end_ns = 1000;
+    acquire(&history, 0, 0, 1, 2);
+    note(&history, 7, LB_OP_DEATH, 5, 0, 0);
+    note(&history, 7, LB_OP_SESSION_END, 6, 0, 0);
+    note(&history, 7, LB_OP_STALL, 85, 75, LB_STALL_TICK);
+    acquire(&history, 1, 0, 3, 100);
+    release(&history, 1, 0, 101, 102);
+    history.model.recovery_bound_ns = 20;
+    expect(LB_G_RECOVERY, LB_V_HELD);
+    assert_int_equal(judgement.measures.max_recovery_ns, 20);
+    history.model.recovery_bound_ns = 19;
+    expect(LB_G_RECOVERY, LB_V_VIOLATED);
+}
+
 /* Nobody can tell the slow from the dead. */
 static void a_claim_is_recovered_when_it_is_old(void **state)
 {
@@ -942,6 +1007,9 @@ int main(void)
         cmocka_unit_test(waits_have_a_bound),
         cmocka_unit_test(the_dead_are_replaced),
         cmocka_unit_test(items_of_the_dead_are_recovered_or_stuck),
+        cmocka_unit_test(recovery_counts_from_the_work_before),
+        cmocka_unit_test(nobody_waits_while_everybody_stands_still),
+        cmocka_unit_test(nobody_recovers_while_everybody_stands_still),
         cmocka_unit_test(a_claim_is_recovered_when_it_is_old),
         cmocka_unit_test(shares_are_measured),
         cmocka_unit_test(items_are_claimed_once),
