@@ -8,7 +8,7 @@
 const struct lb_strategy lb_strategy_complete_by_id = {
     .name = "complete-by-id",
     .summary = "control: completion does not ask whose claim it is",
-    .origin = "pgmq delete and archive by msg_id",
+    .origin = "\"checking out\" records, SQL Server; pgmq delete and archive by msg_id",
     .changed =
         (const char *const[]){
             "only the missing condition is pgmq's, which documents that it is the caller's to set "

@@ -5,6 +5,14 @@
  * first X in the queue; each resource has a limit of its own. A reader counts only the writers
  * ahead of it. With stale_ms, each poll also deletes requests older than that, holders' included.
  *
+ * form=published is the table of two columns that the article starts from, without key or index:
+ * one line, exclusive. The other columns are its extensions.
+ *
+ * read=locking (MariaDB: LOCK IN SHARE MODE) polls with a locking read, as SQL Server's default
+ * isolation does without being asked: it waits for a number that is drawn and not committed yet,
+ * and the protocol holds. What fails below is the protocol on reads from a snapshot. PostgreSQL has
+ * no such read: FOR SHARE locks the rows that it sees.
+ *
  * Known to fail where two transactions can write at once (PostgreSQL, MariaDB): numbers are drawn
  * in one order and committed in another. Session A draws 5, B draws 6 and commits and sees nobody
  * ahead, A commits and sees nobody ahead. A bare INSERT leaves a window of microseconds (about one
@@ -17,13 +25,24 @@
  */
 #include "strategy.h"
 
+static const char *const form_choices[] = {"extended", "published", NULL};
+static const char *const read_choices[] = {"snapshot", "locking", NULL};
 static const char *const insert_choices[] = {"autocommit", "transaction", NULL};
 
 const struct lb_strategy lb_strategy_fifo_poll = {
     .name = "fifo-poll",
     .summary = "control table polled in identity order: insert, wait to be first, delete",
     .origin = "\"process control table\" article, SQL Server, 2009",
-    .changed = lb_no_changes,
+    .changed =
+        (const char *const[]){
+            "reads are from a snapshot, as these engines' defaults are; SQL Server's default waits "
+            "for uncommitted rows, which read=locking does on MariaDB",
+            "one's own place is the smallest number under one's id: the published sub-select is an "
+            "error if two participants have one id",
+            "form=published: MariaDB and SQLite number an indexed column only; IDENTITY is theirs",
+            "form=extended: an index on the resource, and all of the article's extensions in one "
+            "table: first X, resource, access type, stale requests",
+            "the poll of 1 s is the scenario's (--poll)", NULL},
     .shape = LB_LOCK,
     .is_shared_capable = true,
     .is_capacity_capable = true,
@@ -50,6 +69,15 @@ const struct lb_strategy lb_strategy_fifo_poll = {
     .twin = "fifo-poll-safe",
     .options =
         (const struct lb_option[]){
+            {.name = "form",
+             .default_value = "extended",
+             .choices = form_choices,
+             .help = "with the article's extensions, or the table of two columns"},
+            {.name = "read",
+             .default_value = "snapshot",
+             .choices = read_choices,
+             .help = "what a poll reads: a snapshot, or, waiting for it, what is not committed yet "
+                     "(not on PostgreSQL)"},
             {.name = "insert",
              .default_value = "autocommit",
              .choices = insert_choices,

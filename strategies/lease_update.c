@@ -12,19 +12,30 @@
  *   owner-release  the release does not ask who runs the job: a node that overran the timeout ends
  *                  its successor's run and lets a third one in
  *   exclusive      by the above, and because all times are the nodes' own clocks
- * The article calls one column last_run here and last_run_started there; it is the latter.
+ * The article calls one column last_run here and last_run_started there. It means the latter;
+ * slip=yes takes it at its word, with a column for each: nobody takes over what a dead node ran.
+ * times=second has datetimes of whole seconds, as DATETIME is by default on several servers: the
+ * start of a lease is rounded (PostgreSQL) or cut (MariaDB, SQLite), and the lease is up to a
+ * second shorter, or half a second longer, than the timeout says.
  *
  * Source: article of 2012 on scheduled jobs in a cluster.
  */
 #include "strategy.h"
 
+static const char *const slip_choices[] = {"no", "yes", NULL};
+static const char *const times_choices[] = {"ms", "second", NULL};
 static const char *const first_run_choices[] = {"null", "now", NULL};
 
 const struct lb_strategy lb_strategy_lease_update = {
     .name = "lease-update",
     .summary = "conditional UPDATE of a job_status row, with the nodes' clocks and a timeout",
     .origin = "\"job_status\" article on scheduled jobs in a cluster, 2012",
-    .changed = lb_no_changes,
+    .changed =
+        (const char *const[]){
+            "times are integers, milliseconds by the node's clock; times=second has the datetimes",
+            "last_run and last_run_started are one column; slip=yes has both",
+            "first_run=now sets the due time that the published INSERT leaves NULL",
+            "the node's sleep between two rounds is the scenario's (--poll)", NULL},
     .shape = LB_LOCK,
     .is_lease = true,
     .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_PROGRESS) |
@@ -50,6 +61,14 @@ const struct lb_strategy lb_strategy_lease_update = {
              .default_value = "null",
              .choices = first_run_choices,
              .help = "next_run of a new job: null as published, or now"},
+            {.name = "times",
+             .default_value = "ms",
+             .choices = times_choices,
+             .help = "milliseconds, or datetimes of whole seconds"},
+            {.name = "slip",
+             .default_value = "no",
+             .choices = slip_choices,
+             .help = "yes: last_run is written and last_run_started is asked, as in the text"},
             {0},
         },
     .flow = &lb_ordinary_flow,

@@ -1,4 +1,4 @@
-/* A task list claimed with SELECT ... FOR UPDATE NOWAIT, as published.
+/* A task list claimed with SELECT ... FOR UPDATE NOWAIT, as published and repaired.
  *
  * Allocate: lock the first New row of the task class without waiting; if another session has it,
  * the statement is refused at once and the caller backs off and tries again (five tries, 1 s apart
@@ -10,6 +10,11 @@
  * populate_driver put, allocate_target_item claim, complete, error, free, reset_all_targets
  * reset-all, clear_error clear-error and clear_all_errors clear-all-errors. An operation on an item
  * in the wrong state, or of another owner, changes nothing and is refused.
+ *
+ * form=published is the article's: no ORDER BY, no second look at the row before the UPDATE, five
+ * SELECTs for each claim (the loop of tries has no EXIT), and completing, failing and freeing do
+ * not ask whose item it is. An item that an operator took from a slow worker (recover) is so
+ * completed under the hands of the next one.
  *
  * offset=random tries one of the first rows instead of the very first: fewer collisions, no order.
  *
@@ -23,6 +28,7 @@
  */
 #include "strategy.h"
 
+static const char *const form_choices[] = {"safe", "published", NULL};
 static const char *const offset_choices[] = {"first", "random", NULL};
 static const char *const recurring_choices[] = {"no", "yes", NULL};
 
@@ -30,12 +36,27 @@ const struct lb_strategy lb_strategy_nowait = {
     .name = "nowait",
     .summary = "task list: FOR UPDATE NOWAIT on the first new row, back off when refused",
     .origin = "article on a parallel allocation list, Oracle, 1999",
-    .changed = lb_no_changes,
+    .changed =
+        (const char *const[]){
+            "each try is a transaction of its own; the article's COMMIT at the entry of the "
+            "procedure, which ends whatever its caller had open, is that transaction's start",
+            "the five tries, 1 s apart, after a refusal are the harness's: --tries 5 --poll 1s "
+            "--backoff fixed; who is refused that often gave up, as c_row_locked says",
+            "form=published: rowid is the number of the row; owner, token and since are written, "
+            "and no condition asks for owner and token",
+            "SQLite has no row locks: BEGIN IMMEDIATE is refused instead of the row",
+            "form=safe: oldest first, a second look in the UPDATE, owner and token in completions; "
+            "recover, offset and recurring are additions",
+            NULL},
     .shape = LB_QUEUE,
     .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM) |
               LB_G_BIT(LB_G_OWNER_RELEASE),
     .options =
         (const struct lb_option[]){
+            {.name = "form",
+             .default_value = "safe",
+             .choices = form_choices,
+             .help = "ordered, and completed by owner and token; or the article's statements"},
             {.name = "offset",
              .default_value = "first",
              .choices = offset_choices,

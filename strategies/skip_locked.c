@@ -12,6 +12,8 @@
  *   in    id IN (SELECT ...): wrong. The planner may run the sub-select again for each row of the
  *         outer table, and each run locks, and returns, the next n. It takes a plan that a table
  *         without a primary key gets from statistics of when it was empty; then LIMIT 1 marks all.
+ *   update  UPDATE TOP (1), the question's first statement: no order, no hint (MariaDB: UPDATE ...
+ *         LIMIT 1; the others have no such statement)
  *
  * SKIP LOCKED is no queue discipline: an item whose claimer rolls back, or is being changed at that
  * moment, is passed over and taken later. Skipping costs time linear in the locked items ahead.
@@ -23,7 +25,7 @@
  */
 #include "strategy.h"
 
-static const char *const form_choices[] = {"cte", "eq", "any", "in", NULL};
+static const char *const form_choices[] = {"cte", "eq", "any", "in", "update", NULL};
 static const char *const recurring_choices[] = {"no", "yes", NULL};
 
 const struct lb_strategy lb_strategy_skip_locked = {
@@ -36,7 +38,7 @@ const struct lb_strategy lb_strategy_skip_locked = {
             "is RETURNING; MariaDB numbers the claim and reads it back",
             "a column class, so that several kinds of items share the table; owner and token, "
             "which completions ask for: the answer completes by the record's number alone "
-            "(form=top1 does)",
+            "(complete-by-id)",
             "form=eq, any and in are others' ways to say the same", NULL},
     .shape = LB_QUEUE,
     .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM) |

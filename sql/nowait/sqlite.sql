@@ -37,7 +37,7 @@ WITH RECURSIVE items (i) AS (
 )
 INSERT INTO parallel_allocation_list (id, driving_task, payload) SELECT i, :class, :payload FROM items;
 
--- name: claim when offset=first recurring=no tx=one begin=immediate
+-- name: claim when form=safe offset=first recurring=no tx=one begin=immediate
 -- require: row
 SELECT id
 FROM parallel_allocation_list
@@ -50,7 +50,7 @@ WHERE id = :id AND status = 'New'
 RETURNING id, payload, token;
 
 -- Complete rows are due again when a period has passed since; the one that waits the longest first.
--- name: claim when offset=first recurring=yes tx=one begin=immediate
+-- name: claim when form=safe offset=first recurring=yes tx=one begin=immediate
 -- require: row
 SELECT id
 FROM parallel_allocation_list
@@ -64,7 +64,7 @@ WHERE id = :id AND status IN ('New', 'Complete')
 RETURNING id, payload, token;
 
 -- One of the first :spread rows, whichever: tries collide less, and order is lost.
--- name: claim when offset=random recurring=no tx=one begin=immediate
+-- name: claim when form=safe offset=random recurring=no tx=one begin=immediate
 -- require: row
 SELECT id
 FROM parallel_allocation_list
@@ -82,15 +82,61 @@ SET status = 'Active', owner = :worker, token = token + 1, since = julianday('no
 WHERE id = :id AND status = 'New'
 RETURNING id, payload, token;
 
--- name: complete
+-- As published: any New row, no second look at it before the UPDATE, and a loop of five tries that has no
+-- EXIT: a try that is not refused is made five times. (On a refusal the harness tries again: --tries 5.)
+-- name: claim when form=published offset=first recurring=no tx=one begin=immediate
+-- require: row
+SELECT id
+FROM parallel_allocation_list
+WHERE driving_task = :class AND status = 'New'
+LIMIT 1;
+-- require: row
+SELECT id
+FROM parallel_allocation_list
+WHERE driving_task = :class AND status = 'New'
+LIMIT 1;
+-- require: row
+SELECT id
+FROM parallel_allocation_list
+WHERE driving_task = :class AND status = 'New'
+LIMIT 1;
+-- require: row
+SELECT id
+FROM parallel_allocation_list
+WHERE driving_task = :class AND status = 'New'
+LIMIT 1;
+-- require: row
+SELECT id
+FROM parallel_allocation_list
+WHERE driving_task = :class AND status = 'New'
+LIMIT 1;
+UPDATE parallel_allocation_list
+SET status = 'Active', owner = :worker, token = token + 1, since = julianday('now')
+WHERE id = :id
+RETURNING id, payload, token;
+
+-- As published, nobody asks whose item it is.
+-- name: complete when form=published
+UPDATE parallel_allocation_list SET status = 'Complete', since = julianday('now')
+WHERE id = :id AND status = 'Active';
+
+-- name: error when form=published
+UPDATE parallel_allocation_list SET status = 'Errored'
+WHERE id = :id AND status = 'Active';
+
+-- name: free when form=published
+UPDATE parallel_allocation_list SET status = 'New', owner = NULL
+WHERE id = :id AND status = 'Active';
+
+-- name: complete when form=safe
 UPDATE parallel_allocation_list SET status = 'Complete', since = julianday('now')
 WHERE id = :id AND status = 'Active' AND owner = :worker AND token = :token;
 
--- name: error
+-- name: error when form=safe
 UPDATE parallel_allocation_list SET status = 'Errored'
 WHERE id = :id AND status = 'Active' AND owner = :worker AND token = :token;
 
--- name: free
+-- name: free when form=safe
 UPDATE parallel_allocation_list SET status = 'New', owner = NULL
 WHERE id = :id AND status = 'Active' AND owner = :worker AND token = :token;
 

@@ -39,7 +39,7 @@ CREATE INDEX item_due ON item (class, status_modified, id);
 INSERT INTO item (id, class, payload)
 SELECT :id + seq, :class, :payload FROM seq_0_to_99999 WHERE seq < :n;
 
--- name: claim when recurring=no tx=one
+-- name: claim when form!=update recurring=no tx=one
 -- require: row
 UPDATE item
 JOIN (SELECT id
@@ -53,7 +53,7 @@ SET status = 1, status_modified = SYSDATE(6), owner = :worker, token = this.numb
 SELECT id, payload, token FROM item WHERE token = LAST_INSERT_ID();
 
 -- Complete items are due again when a period has passed since.
--- name: claim when recurring=yes tx=one
+-- name: claim when form!=update recurring=yes tx=one
 -- require: row
 UPDATE item
 JOIN (SELECT id
@@ -65,6 +65,16 @@ JOIN (SELECT id
       FOR UPDATE SKIP LOCKED) AS next USING (id)
 JOIN (SELECT LAST_INSERT_ID(NEXTVAL(claim_number)) AS number) AS this
 SET status = 1, status_modified = SYSDATE(6), owner = :worker, token = this.number;
+SELECT id, payload, token FROM item WHERE token = LAST_INSERT_ID();
+
+-- UPDATE TOP (1) by itself, without an order: one statement that locks what it changes, and waits for it.
+-- name: claim when form=update recurring=no tx=one
+-- require: row
+UPDATE item
+SET status = 1, status_modified = SYSDATE(6), owner = :worker,
+    token = LAST_INSERT_ID(NEXTVAL(claim_number))
+WHERE class = :class AND status = 0
+LIMIT 1;
 SELECT id, payload, token FROM item WHERE token = LAST_INSERT_ID();
 
 -- name: complete

@@ -36,7 +36,7 @@ WITH RECURSIVE items (i) AS (
 )
 INSERT INTO item (id, class, payload) SELECT i, :class, :payload FROM items;
 
--- name: claim when recurring=no
+-- name: claim when form!=update recurring=no
 UPDATE item
 SET status = 1, status_modified = julianday('now'), owner = :worker, token = token + 1
 WHERE id IN (SELECT id
@@ -47,7 +47,7 @@ WHERE id IN (SELECT id
 RETURNING id, payload, token;
 
 -- Complete items are due again when a period has passed since.
--- name: claim when recurring=yes
+-- name: claim when form!=update recurring=yes
 UPDATE item
 SET status = 1, status_modified = julianday('now'), owner = :worker, token = token + 1
 WHERE id IN (SELECT id

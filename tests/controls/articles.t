@@ -74,4 +74,70 @@ for my $engine (grep { $_ ne 'sqlite' } @every) {
     ($json) = ask('run', 'gatekeeper', $engine, @ahead);
     is(first_run($json)->{operations}{acquire}{succeeded}, 0, "gatekeeper, form=commit, $engine: waits at the first of them");
 }
+
+# 1999, the task list.
+for my $engine (@every) {
+    my ($json) = ask('explore', 'nowait', $engine, '--opt', 'form=published');
+    is(explored($json, 'no-duplicate'), 'held', "task list, published, $engine: explored, claims once");
+    for my $form ('published', 'safe') {
+        ($json) = ask('run', 'nowait', $engine, '-S', 'task-list', '--opt', "form=$form");
+        is(first_run($json)->{operations}{acquire}{succeeded}, 104, "task list, $form, $engine: every task is done");
+        is(verdict($json, $_), 'held', "task list, $form, $engine: $_") for 'no-duplicate', 'no-loss', 'bounded-claim';
+    }
+}
+
+# 2009, the control table. What a poll reads decides: a snapshot lets two in, a locking read, and one writer, do not.
+for my $engine (@every) {
+    my @options = ('--opt', 'form=published');
+    my $violated = $engine eq 'sqlite' ? 'held' : 'violated';
+    my ($json) = ask('explore', 'fifo-poll', $engine, @options);
+    is(explored($json, 'exclusive'), $violated, "control table, published, $engine: explored, exclusive is $violated");
+    is(explored($json, 'fifo'), $violated, "control table, published, $engine: explored, fifo is $violated");
+    next if $engine ne 'mariadb';
+    for my $form ('published', 'extended') {
+        ($json) = ask('explore', 'fifo-poll', $engine, '--opt', "form=$form", '--opt', 'read=locking');
+        is(explored($json, $_), 'held', "control table, $form, $engine: with locking reads $_ holds") for 'exclusive', 'fifo';
+        ($json) = ask('run', 'fifo-poll', $engine, '-S', 'mutex-pair', '--duration', '2s', '--opt', "form=$form", '--opt', 'read=locking');
+        is(verdict($json, $_), 'held', "control table, $form, $engine: and under stress: $_") for 'exclusive', 'fifo';
+    }
+}
+{
+    my ($json) = ask('run', 'fifo-poll', 'sqlite', '-S', 'control-table', '--hold', '50ms', '--poll', '10ms', '--poll-max', '10ms',
+        '--think', '10ms', '--duration', '1s');
+    is(verdict($json, 'exclusive'), 'held', 'control table at its own pace, a hundred times faster: held');
+}
+
+# 2012, job_status.
+for my $engine (@every) {
+    my @now = ('--opt', 'first_run=now');
+    my ($json) = ask('run', 'lease-update', $engine, '-S', 'mutex-hot', '--duration', '400ms', '--warmup', '0', '--progress-bound', '300ms');
+    is(verdict($json, 'progress'), 'violated', "job_status, published, $engine: a due time of NULL is never due");
+    my @hold = ('-S', 'mutex-hot', '--workers', '3', '--hold', '700ms', '--ttl', '1s', '--poll', '20ms', '--progress-bound', '0',
+        '--duration', '2500ms', '--warmup', '0');
+    ($json) = ask('run', 'lease-update', $engine, @hold, @now, '--opt', 'times=second');
+    is(verdict($json, 'exclusive'), 'violated', "job_status, whole seconds, $engine: a lease of 1 s ends before 700 ms are over");
+    ($json) = ask('run', 'lease-update', $engine, @hold, @now);
+    is(verdict($json, 'exclusive'), 'held', "job_status, milliseconds, $engine: and does not");
+    ($json) = ask('run', 'lease-update', $engine, '-S', 'dead-holder', @now, '--opt', 'slip=yes');
+    is(verdict($json, 'recovery'), 'violated', "job_status, two columns for one, $engine: nobody takes over from the dead");
+    ($json) = ask('run', 'lease-update', $engine, '-S', 'dead-holder', @now);
+    is(verdict($json, 'recovery'), 'held', "job_status, one column, $engine: somebody does");
+    for my $name ('lease-update', 'lease-update-safe') {
+        ($json) = ask('run', $name, $engine, '-S', 'several-jobs', '--duration', '2s', $name eq 'lease-update' ? @now : ());
+        is(proof($json, 'schedule'), 'held', "job_status, $name, $engine: several jobs, one run of each in each period");
+    }
+}
+
+# The question on checking out records: UPDATE TOP (1) without an order, where there is such a statement.
+if (exists $uri{mariadb}) {
+    my ($json) = ask('explore', 'skip-locked', 'mariadb', '--opt', 'form=update');
+    is(explored($json, 'no-duplicate'), 'held', 'UPDATE TOP (1), mariadb: explored, claims once');
+    ($json) = ask('run', 'skip-locked', 'mariadb', '-S', 'drain', '--opt', 'form=update');
+    is(verdict($json, $_), 'held', "UPDATE TOP (1), mariadb: $_") for 'no-duplicate', 'no-loss', 'bounded-claim';
+}
+for my $engine (@every) {
+    my ($json) = ask('run', 'merge-table-lock', $engine, '-S', 'take-ten');
+    is(first_run($json)->{items}, 1000, "Take(10) until empty, $engine: every item");
+    is(verdict($json, $_), 'held', "Take(10) until empty, $engine: $_") for 'no-duplicate', 'no-loss', 'bounded-claim';
+}
 done_testing();
