@@ -154,6 +154,9 @@ struct lb_db {
     /* How many more connections the server will take, as far as it says; SIZE_MAX if it does not.
      * *ret_limit is the configured number to print. Optional. */
     size_t (*space_room)(struct lb_space *space, size_t *ret_limit);
+    /* LB_E_ENV once the space is lost while its run goes on; does not wait. Any thread. Optional.
+     */
+    int (*space_check)(struct lb_space *space, struct lb_error *err);
 
     /* A connection inside the space. Any thread. Required. */
     int (*open)(struct lb_space *space, const struct lb_conn_options *options,

@@ -192,7 +192,7 @@ static int maria_open(struct lb_space *space, const struct lb_conn_options *opti
              bound_s, bound_s, levels[options->isolation]);
     conn->head.db = &lb_db_mariadb;
     conn->space = space;
-    conn->my = lb_maria_connect(&space->uri, space->name, options->role, init, err);
+    conn->my = lb_maria_connect(&space->uri, space->name, options->role, init, 0, err);
     if (conn->my == NULL) {
         free(conn);
         return err->code;
@@ -501,7 +501,8 @@ static int maria_lock_rows(struct lb_conn *conn, uint64_t least, struct lb_error
     int r = LB_OK;
     if (lb_maria_query(conn->my,
                        "SELECT REPLACE(table_name, '`', '``') FROM information_schema.tables "
-                       "WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'",
+                       "WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE' "
+                       "AND table_name <> '" LB_LIFE_TABLE "'",
                        &tables) != 0)
         return outcome_my(conn, false, err);
     for (MYSQL_ROW row; r == LB_OK && (row = mysql_fetch_row(tables)) != NULL;) {
@@ -539,7 +540,7 @@ static void maria_cancel(struct lb_conn *conn)
 {
     struct lb_error ignored;
     char sql[40];
-    MYSQL *my = lb_maria_connect(&conn->space->uri, NULL, "cancel", NULL, &ignored);
+    MYSQL *my = lb_maria_connect(&conn->space->uri, NULL, "cancel", NULL, 0, &ignored);
     if (my == NULL)
         return;
     snprintf(sql, sizeof sql, "KILL QUERY %lu", conn->id);
@@ -677,8 +678,10 @@ static int maria_counters(struct lb_conn *conn, lb_fact_fn *fact, void *arg, str
         "'HANDLER_WRITE', 'HANDLER_DELETE') "
         "UNION ALL SELECT 'table_bytes', COALESCE(SUM(data_length), 0) FROM "
         "information_schema.tables WHERE table_schema = DATABASE() "
+        "AND table_name <> '" LB_LIFE_TABLE "' "
         "UNION ALL SELECT 'index_bytes', COALESCE(SUM(index_length), 0) FROM "
-        "information_schema.tables WHERE table_schema = DATABASE()",
+        "information_schema.tables WHERE table_schema = DATABASE() "
+        "AND table_name <> '" LB_LIFE_TABLE "'",
         fact, arg, err);
 }
 
@@ -705,6 +708,7 @@ const struct lb_db lb_db_mariadb = {
     .space_name = lb_maria_space_name,
     .space_number = lb_maria_space_number,
     .space_room = lb_maria_space_room,
+    .space_check = lb_maria_space_check,
     .open = maria_open,
     .close = maria_close,
     .caps = maria_caps,

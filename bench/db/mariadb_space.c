@@ -1,8 +1,10 @@
 /* MariaDB targets and spaces: see mariadb_space.h.
  *
- * A space is a database of its own, marked by its comment. The space's own session holds a user
- * lock (GET_LOCK) of the same name from before the database exists until after it is gone; a marked
- * database whose lock is free was left by a dead run.
+ * A space is a database of its own, marked by its comment, and registered with the same run id in a
+ * table inside of it (see life.h). The space's own session holds a user lock (GET_LOCK) of the same
+ * name from before the database exists until after it is gone. A database is swept only if its
+ * name, its comment and its entry agree, its lock is free, and its run is dead; one that has no
+ * table yet has nothing to lose.
  */
 #include "mariadb_space.h"
 
@@ -15,8 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MARK_LIVE "lockbench: database of one run, dropped at its end"
+#define MARK_LIVE "lockbench: database of one run, dropped at its end; run "
 #define MARK_KEPT "lockbench: database of one run, kept"
+
+enum { ANSWER_S = 60 }; /* a server that says nothing for so long went away */
 
 /* --- connecting ----------------------------------------------------------------------------- */
 
@@ -37,7 +41,7 @@ int lb_maria_describe(const char *text, char *label, size_t size, struct lb_erro
 }
 
 MYSQL *lb_maria_connect(const struct lb_mariadb_uri *uri, const char *database, const char *role,
-                        const char *init, struct lb_error *err)
+                        const char *init, unsigned answer_s, struct lb_error *err)
 {
     unsigned timeout_s = 10;
     char name[64];
@@ -48,6 +52,8 @@ MYSQL *lb_maria_connect(const struct lb_mariadb_uri *uri, const char *database, 
     }
     snprintf(name, sizeof name, "lockbench %s", role != NULL ? role : "");
     mysql_options(my, MYSQL_OPT_CONNECT_TIMEOUT, &timeout_s);
+    if (answer_s > 0)
+        mysql_options(my, MYSQL_OPT_READ_TIMEOUT, &answer_s);
     mysql_options(my, MYSQL_SET_CHARSET_NAME, "utf8mb4");
     mysql_options4(my, MYSQL_OPT_CONNECT_ATTR_ADD, "program_name", name);
     if (init != NULL)
@@ -146,6 +152,68 @@ static int drop_database(MYSQL *my, const char *name, struct lb_error *err)
     return r;
 }
 
+/* Does the entry of a database agree with its name and comment, and is its run dead? */
+static bool is_entry_of_dead(MYSQL *my, const char *name, const char *run)
+{
+    char sql[300];
+    MYSQL_RES *result = NULL;
+    struct lb_error ignored;
+    snprintf(sql, sizeof sql,
+             "SELECT run, space, machine, pid, start, TIMESTAMPDIFF(SECOND, seen, UTC_TIMESTAMP()) "
+             "FROM `%s`." LB_LIFE_TABLE,
+             name);
+    if (lb_maria_command(my, sql, &result, &ignored) < 0 || result == NULL)
+        return false;
+    bool is_dead = false;
+    MYSQL_ROW row = mysql_num_rows(result) == 1 ? mysql_fetch_row(result) : NULL;
+    bool is_whole = row != NULL;
+    for (int i = 0; i < 6 && is_whole; i++)
+        is_whole = row[i] != NULL;
+    if (is_whole && strcmp(row[0], run) == 0 && strcmp(row[1], name) == 0) {
+        struct lb_life_self process = {.pid = strtoll(row[3], NULL, 10),
+                                       .start = strtoll(row[4], NULL, 10)};
+        snprintf(process.machine, sizeof process.machine, "%s", row[2]);
+        is_dead = lb_life_is_over(&process, strtoll(row[5], NULL, 10));
+    }
+    mysql_free_result(result);
+    return is_dead;
+}
+
+/* Under its lock: is this database what a dead run left? A view in the place of the table would
+ * run somebody's code. */
+static bool is_left_over(MYSQL *my, const char *name)
+{
+    char sql[400], run[20] = "";
+    MYSQL_RES *result = NULL;
+    struct lb_error ignored;
+    snprintf(sql, sizeof sql,
+             "SELECT schema_comment FROM information_schema.schemata WHERE schema_name = '%s'",
+             name);
+    if (lb_maria_command(my, sql, &result, &ignored) < 0 || result == NULL)
+        return false;
+    MYSQL_ROW row = mysql_fetch_row(result);
+    bool is_marked =
+        row != NULL && row[0] != NULL && strncmp(row[0], MARK_LIVE, strlen(MARK_LIVE)) == 0;
+    if (is_marked)
+        snprintf(run, sizeof run, "%s", row[0] + strlen(MARK_LIVE));
+    mysql_free_result(result);
+    if (!is_marked)
+        return false;
+    snprintf(sql, sizeof sql,
+             "SELECT COALESCE(SUM(IF(table_name = '" LB_LIFE_TABLE
+             "' AND table_type = 'BASE TABLE', "
+             "1, 2)), 0) FROM information_schema.tables WHERE table_schema = '%s' "
+             "AND table_name = '" LB_LIFE_TABLE "'",
+             name);
+    if (command_int(my, sql) == 1)
+        return is_entry_of_dead(my, name, run);
+    snprintf(sql, sizeof sql,
+             "SELECT (SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = '%s') + "
+             "(SELECT COUNT(*) FROM information_schema.routines WHERE routine_schema = '%s')",
+             name, name);
+    return command_int(my, sql) == 0;
+}
+
 /* Drops what dead runs left. What cannot be dropped now is left for another time. */
 static int sweep(MYSQL *my, struct lb_error *err)
 {
@@ -153,7 +221,7 @@ static int sweep(MYSQL *my, struct lb_error *err)
     int r = lb_maria_command(
         my,
         "SELECT schema_name FROM information_schema.schemata WHERE schema_name LIKE "
-        "'lockbench\\_%' AND schema_comment = '" MARK_LIVE "'",
+        "'lockbench\\_%' AND schema_comment LIKE '" MARK_LIVE "%'",
         &list, err);
     if (r < 0)
         return r;
@@ -165,12 +233,7 @@ static int sweep(MYSQL *my, struct lb_error *err)
         snprintf(sql, sizeof sql, "SELECT GET_LOCK('%s', 0)", row[0]);
         if (command_int(my, sql) != 1)
             continue;
-        /* Under the lock, look again: its run may have kept it meanwhile. */
-        snprintf(sql, sizeof sql,
-                 "SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = '%s' "
-                 "AND schema_comment = '" MARK_LIVE "'",
-                 row[0]);
-        if (command_int(my, sql) == 1)
+        if (is_left_over(my, row[0]))
             drop_database(my, row[0], &ignored);
         snprintf(sql, sizeof sql, "SELECT RELEASE_LOCK('%s')", row[0]);
         command_int(my, sql);
@@ -204,6 +267,32 @@ static int fail_create(MYSQL *my, struct lb_error *err)
     return LB_E_ENV;
 }
 
+static int take_lock(struct lb_space *space, struct lb_error *err)
+{
+    char sql[200];
+    snprintf(sql, sizeof sql, "SELECT GET_LOCK('%s', 0)", space->name);
+    if (command_int(space->my, sql) == 1)
+        return 0;
+    return lb_fail(err, LB_E_ENV, "MariaDB: cannot take the lock %s: %s", space->name,
+                   mysql_errno(space->my) != 0 ? mysql_error(space->my) : "another session has it");
+}
+
+static int register_run(struct lb_space *space, struct lb_error *err)
+{
+    char sql[900];
+    struct lb_life_self self;
+    lb_life_self(&self);
+    snprintf(sql, sizeof sql,
+             "CREATE TABLE `%s`." LB_LIFE_TABLE " (run varchar(20), space varchar(64), "
+             "machine varchar(100), pid bigint, start bigint, seen datetime) ENGINE = InnoDB "
+             "COMMENT 'lockbench: whose run this database is'; "
+             "INSERT INTO `%s`." LB_LIFE_TABLE " VALUES ('%s', '%s', '%s', %lld, %lld, "
+             "UTC_TIMESTAMP())",
+             space->name, space->name, space->run, space->name, self.machine, (long long)self.pid,
+             (long long)self.start);
+    return lb_maria_command(space->my, sql, NULL, err);
+}
+
 /* The lock first, so that nobody ever sees the database without it. */
 static int create_database(struct lb_space *space, const char *hint, struct lb_error *err)
 {
@@ -213,17 +302,76 @@ static int create_database(struct lb_space *space, const char *hint, struct lb_e
         if (isalnum((unsigned char)*hint) || *hint == '_' || *hint == '-')
             name[n++] = *hint == '-' ? '_' : (char)tolower((unsigned char)*hint);
     name[n] = '\0';
-    snprintf(space->name, sizeof space->name, "lockbench_%s%s%08x", name, n > 0 ? "_" : "",
-             (unsigned)lb_random_seed());
-    snprintf(sql, sizeof sql, "SELECT GET_LOCK('%s', 0)", space->name);
-    if (command_int(space->my, sql) != 1)
-        return lb_fail(err, LB_E_ENV, "MariaDB: cannot take the lock %s: %s", space->name,
-                       mysql_error(space->my));
-    snprintf(sql, sizeof sql, "CREATE DATABASE `%s` CHARACTER SET utf8mb4 COMMENT '" MARK_LIVE "'",
-             space->name);
+    snprintf(space->run, sizeof space->run, "%012llx", (unsigned long long)lb_random_seed());
+    snprintf(space->name, sizeof space->name, "lockbench_%s%s%s", name, n > 0 ? "_" : "",
+             space->run);
+    int r = take_lock(space, err);
+    if (r < 0)
+        return r;
+    snprintf(sql, sizeof sql,
+             "CREATE DATABASE `%s` CHARACTER SET utf8mb4 COMMENT '" MARK_LIVE "%s'", space->name,
+             space->run);
     if (lb_maria_command(space->my, sql, NULL, err) < 0)
         return fail_create(space->my, err);
-    return 0;
+    r = register_run(space, err);
+    if (r < 0) {
+        struct lb_error ignored;
+        drop_database(space->my, space->name, &ignored);
+    }
+    return r;
+}
+
+/* The session must not be ended for being idle: its lock is the run's sign of life. */
+static int open_session(struct lb_space *space, const char *database, struct lb_error *err)
+{
+    space->my = lb_maria_connect(&space->uri, database, "space",
+                                 "SET SESSION wait_timeout = 31536000", ANSWER_S, err);
+    return space->my != NULL ? 0 : err->code;
+}
+
+/* Takes the lock again, with a new session. */
+static int take_again(struct lb_space *space, bool *ret_gone, struct lb_error *err)
+{
+    char sql[200];
+    if (space->my != NULL)
+        mysql_close(space->my);
+    int r = open_session(space, NULL, err);
+    if (r < 0)
+        return r;
+    snprintf(sql, sizeof sql,
+             "SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = '%s'",
+             space->name);
+    int64_t n = command_int(space->my, sql);
+    *ret_gone = n == 0;
+    if (n == 1)
+        r = take_lock(space, err);
+    else if (n == 0)
+        r = lb_fail(err, LB_E_ENV, "the database %s is gone: somebody else dropped it",
+                    space->name);
+    else
+        r = lb_fail(err, LB_E_ENV, "the server went away: %s", mysql_error(space->my));
+    if (r < 0) {
+        mysql_close(space->my); /* the next look begins anew */
+        space->my = NULL;
+    }
+    return r;
+}
+
+static int renew(void *arg, bool stamp, bool *ret_gone, struct lb_error *err)
+{
+    struct lb_space *space = arg;
+    char sql[200];
+    if (space->my == NULL || mysql_ping(space->my) != 0) {
+        int r = take_again(space, ret_gone, err);
+        if (r < 0)
+            return r;
+        stamp = true;
+    }
+    if (!stamp)
+        return 0;
+    snprintf(sql, sizeof sql, "UPDATE `%s`." LB_LIFE_TABLE " SET seen = UTC_TIMESTAMP()",
+             space->name);
+    return lb_maria_command(space->my, sql, NULL, err);
 }
 
 int lb_maria_space_open(const struct lb_target *target, const char *hint,
@@ -235,13 +383,8 @@ int lb_maria_space_open(const struct lb_target *target, const char *hint,
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     }
     int r = lb_mariadb_uri_parse(target->uri, &space->uri, err);
-    if (r == 0) {
-        const char *database = space->uri.database[0] != '\0' ? space->uri.database : NULL;
-        /* The session must not be ended for being idle: its lock is the run's life. */
-        space->my = lb_maria_connect(&space->uri, database, "space",
-                                     "SET SESSION wait_timeout = 31536000", err);
-        r = space->my != NULL ? 0 : err->code;
-    }
+    if (r == 0)
+        r = open_session(space, space->uri.database[0] != '\0' ? space->uri.database : NULL, err);
     if (r == 0 && mysql_get_server_version(space->my) < 100600)
         r = lb_fail(err, LB_E_ENV, "the server is %s; MariaDB 10.6 is the oldest that works",
                     mysql_get_server_info(space->my));
@@ -249,40 +392,52 @@ int lb_maria_space_open(const struct lb_target *target, const char *hint,
         r = sweep(space->my, err);
     if (r == 0)
         r = create_database(space, hint, err);
+    if (r == 0) {
+        space->number = (int32_t)mysql_thread_id(space->my);
+        r = lb_life_begin(&space->life, renew, space, err);
+    }
     if (r < 0) {
-        mysql_close(space->my);
+        if (space->my != NULL)
+            mysql_close(space->my);
         free(space);
         return r;
     }
-    space->number = (int32_t)mysql_thread_id(space->my);
     *ret_space = space;
     return 0;
 }
 
+static int keep_database(struct lb_space *space, struct lb_error *err)
+{
+    char sql[400];
+    snprintf(sql, sizeof sql,
+             "DROP TABLE IF EXISTS `%s`." LB_LIFE_TABLE "; ALTER DATABASE `%s` COMMENT '" MARK_KEPT
+             "'",
+             space->name, space->name);
+    int r = lb_maria_command(space->my, sql, NULL, err);
+    return r < 0 ? lb_fail_prefix(err, "cannot mark the database %s as kept", space->name) : r;
+}
+
 int lb_maria_space_close(struct lb_space *space, bool keep, struct lb_error *err)
 {
-    char sql[300];
-    int r = 0;
+    bool gone = false;
     if (space == NULL)
         return 0;
-    if (mysql_ping(space->my) != 0) {
-        MYSQL *again = lb_maria_connect(&space->uri, NULL, "space", NULL, err);
-        mysql_close(space->my);
-        space->my = again;
-        r = again != NULL ? 0 : err->code;
-    }
-    if (r == 0 && keep) {
-        snprintf(sql, sizeof sql, "ALTER DATABASE `%s` COMMENT '" MARK_KEPT "'", space->name);
-        r = lb_maria_command(space->my, sql, NULL, err);
-        if (r < 0)
-            lb_fail_prefix(err, "cannot mark the database %s as kept", space->name);
-    } else if (r == 0) {
-        r = drop_database(space->my, space->name, err);
-    }
+    lb_life_end(&space->life);
+    int r = renew(space, false, &gone, err);
+    if (r == 0)
+        r = keep ? keep_database(space, err) : drop_database(space->my, space->name, err);
+    else if (!gone)
+        lb_fail_prefix(err, "the database %s could not be dropped and is left for the next run",
+                       space->name);
     if (space->my != NULL)
         mysql_close(space->my);
     free(space);
     return r;
+}
+
+int lb_maria_space_check(struct lb_space *space, struct lb_error *err)
+{
+    return lb_life_check(&space->life, err);
 }
 
 const char *lb_maria_space_name(const struct lb_space *space)
@@ -297,10 +452,12 @@ int32_t lb_maria_space_number(const struct lb_space *space)
 
 size_t lb_maria_space_room(struct lb_space *space, size_t *ret_limit)
 {
+    lb_life_hold(&space->life);
     int64_t limit = command_int(space->my, "SELECT @@max_connections");
     int64_t used =
         command_int(space->my, "SELECT variable_value FROM information_schema."
                                "global_status WHERE variable_name = 'Threads_connected'");
+    lb_life_let(&space->life);
     if (limit < 0 || used < 0)
         return SIZE_MAX;
     *ret_limit = (size_t)limit;

@@ -5,6 +5,7 @@
 #define LB_MARIADB_SPACE_H
 
 #include "db.h"
+#include "life.h"
 #include "mariadb_uri.h"
 
 #include <mysql.h>
@@ -12,8 +13,10 @@
 struct lb_space {
     struct lb_mariadb_uri uri;
     MYSQL *my;
+    char run[20]; /* the run's id, in the database's comment and in its table */
     char name[64];
     int32_t number;
+    struct lb_life life; /* guards my while the run lives */
 };
 
 /* As the members of struct lb_db. */
@@ -21,13 +24,15 @@ int lb_maria_describe(const char *uri, char *label, size_t size, struct lb_error
 int lb_maria_space_open(const struct lb_target *target, const char *hint,
                         struct lb_space **ret_space, struct lb_error *err);
 int lb_maria_space_close(struct lb_space *space, bool keep, struct lb_error *err);
+int lb_maria_space_check(struct lb_space *space, struct lb_error *err);
 const char *lb_maria_space_name(const struct lb_space *space);
 int32_t lb_maria_space_number(const struct lb_space *space);
 size_t lb_maria_space_room(struct lb_space *space, size_t *ret_limit);
 
-/* A connection, or NULL with err. init: SQL that sets the session up; NULL: none. */
+/* A connection, or NULL with err. init: SQL that sets the session up; NULL: none. answer_s: a
+ * server that says nothing for so long loses the connection; 0: it has all the time. */
 MYSQL *lb_maria_connect(const struct lb_mariadb_uri *uri, const char *database, const char *role,
-                        const char *init, struct lb_error *err);
+                        const char *init, unsigned answer_s, struct lb_error *err);
 /* Runs SQL text and reads its results to the end; the last result set is returned through
  * ret_result, if wanted (NULL: there was none). 0, or 1 with mysql_errno() set. */
 int lb_maria_query(MYSQL *my, const char *sql, MYSQL_RES **ret_result);

@@ -513,7 +513,8 @@ static int pg_lock_rows(struct lb_conn *conn, uint64_t least, struct lb_error *e
     snprintf(
         sql, sizeof sql,
         "DO $$ DECLARE t record; n bigint; BEGIN"
-        " FOR t IN SELECT tablename FROM pg_tables WHERE schemaname = current_schema() LOOP"
+        " FOR t IN SELECT tablename FROM pg_tables WHERE schemaname = current_schema()"
+        " AND tablename <> '" LB_LIFE_TABLE "' LOOP"
         " EXECUTE format('SELECT count(*) FROM %%I', t.tablename) INTO n;"
         " IF n >= %llu THEN EXECUTE format('SELECT 1 FROM %%I FOR UPDATE', t.tablename); END IF;"
         " END LOOP; END $$",
@@ -666,7 +667,8 @@ static int pg_counters(struct lb_conn *conn, lb_fact_fn *fact, void *arg, struct
         "coalesce(sum(seq_tup_read + coalesce(idx_tup_fetch, 0)), 0) AS got, "
         "coalesce(sum(pg_table_size(relid)), 0) AS heap, "
         "coalesce(sum(pg_indexes_size(relid)), 0) AS idx "
-        "FROM pg_stat_user_tables WHERE schemaname = current_schema()) t, "
+        "FROM pg_stat_user_tables WHERE schemaname = current_schema() "
+        "AND relname <> '" LB_LIFE_TABLE "') t, "
         "LATERAL (VALUES ('rows_inserted', ins), ('rows_updated', upd), "
         "('rows_hot_updated', hot), ('rows_deleted', del), ('dead_rows', dead), ('rows_read', "
         "got), "
@@ -709,6 +711,7 @@ const struct lb_db lb_db_postgres = {
     .space_name = lb_pg_space_name,
     .space_number = lb_pg_space_number,
     .space_room = lb_pg_space_room,
+    .space_check = lb_pg_space_check,
     .open = pg_open,
     .close = pg_close,
     .caps = pg_caps,

@@ -1,9 +1,13 @@
 /* PostgreSQL targets and spaces: see postgres_space.h.
  *
- * A space is a schema of its own, marked by its comment. The space's own session holds an advisory
- * lock keyed by the schema's oid for as long as the run lives; it is taken in the transaction that
- * creates the schema, so nobody ever sees one of ours unlocked that is in use. A marked schema
- * whose lock is free was left by a dead run.
+ * A space is a schema of its own, marked by its comment, and registered with the same run id in a
+ * table inside of it (see life.h). The space's own session holds an advisory lock keyed by the
+ * schema's oid for as long as the run lives; all of it is made in one transaction, so nobody ever
+ * sees a part. A schema is swept only if its name, its comment and its entry agree, its owner is
+ * the user that sweeps, its lock is free, and its run is dead. A copy of a schema, as from a dump,
+ * has another oid than its entry says.
+ *
+ * Only the own user's schemas are read: a table of somebody else could be a view, which runs code.
  *
  * Behind a transaction pooler the space's session stays in a transaction, so that the pooler leaves
  * it the backend with the lock. Who comes through a pooler does not sweep: the backend that it is
@@ -11,6 +15,7 @@
  */
 #include "postgres_space.h"
 
+#include "clock.h"
 #include "postgres_wire.h"
 #include "random.h"
 
@@ -18,13 +23,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
-#define MARK_LIVE "lockbench: schema of one run, dropped at its end"
+#define MARK_LIVE "lockbench: schema of one run, dropped at its end; run "
 #define MARK_KEPT "lockbench: schema of one run, kept"
 
 enum {
     LOCK_CLASS = 0x4c42656e, /* first half of the spaces' advisory keys: "LBen" */
-    OLDEST_VERSION = 100000
+    OLDEST_VERSION = 100000,
+    ANSWER_S = 60, /* a server that says nothing for so long went away */
+    PING_S = 5
 };
 
 /* --- connecting ----------------------------------------------------------------------------- */
@@ -163,18 +171,60 @@ bool lb_pg_succeeded(const PGresult *result)
     return status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK;
 }
 
-/* Runs SQL text on a raw connection; an error of any kind is LB_E_ENV. */
-static int command(PGconn *pg, const char *sql, struct lb_error *err)
+/* As PQexec, but a server that does not answer within timeout_s loses the connection. */
+static PGresult *ask(PGconn *pg, const char *sql, unsigned timeout_s, bool *ret_silent)
 {
-    PGresult *result = PQexec(pg, sql);
+    uint64_t deadline_ns = lb_now_ns() + timeout_s * UINT64_C(1000000000);
+    PGresult *last = NULL, *next;
+    *ret_silent = false;
+    if (PQsendQuery(pg, sql) != 1)
+        return NULL;
+    for (;;) {
+        while (PQisBusy(pg)) {
+            if (!lb_pg_wire_wait(pg, NULL, deadline_ns) && PQsocket(pg) >= 0) {
+                *ret_silent = true;
+                shutdown(PQsocket(pg), SHUT_RDWR); /* libpq finds it lost */
+            }
+            if (PQconsumeInput(pg) == 0)
+                break;
+        }
+        next = PQgetResult(pg);
+        if (next == NULL)
+            return last;
+        PQclear(last);
+        last = next;
+    }
+}
+
+/* Is the message about the connection, and not the server's answer to a statement? */
+static int fail_gone(PGconn *pg, bool silent, unsigned timeout_s, struct lb_error *err)
+{
+    if (silent)
+        return lb_fail(err, LB_E_ENV, "the server went away: no answer within %u s", timeout_s);
+    return lb_fail(err, LB_E_ENV, "the server went away: %s", PQerrorMessage(pg));
+}
+
+/* Runs SQL text on a raw connection; an error of any kind is LB_E_ENV. */
+static int command_within(PGconn *pg, const char *sql, unsigned timeout_s, struct lb_error *err)
+{
+    bool silent = false;
+    PGresult *result = ask(pg, sql, timeout_s, &silent);
     int r = 0;
     if (!lb_pg_succeeded(result)) {
         const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-        r = lb_fail(err, LB_E_ENV, "PostgreSQL: %s", PQerrorMessage(pg));
+        if (PQstatus(pg) != CONNECTION_OK)
+            r = fail_gone(pg, silent, timeout_s, err);
+        else
+            r = lb_fail(err, LB_E_ENV, "PostgreSQL: %s", PQerrorMessage(pg));
         snprintf(err->native, sizeof err->native, "%s", state != NULL ? state : "");
     }
     PQclear(result);
     return r;
+}
+
+static int command(PGconn *pg, const char *sql, struct lb_error *err)
+{
+    return command_within(pg, sql, ANSWER_S, err);
 }
 
 /* Did the start-up options arrive? A pooler can be told to ignore them. */
@@ -235,37 +285,79 @@ static int drop_schema(PGconn *pg, const char *schema, Oid oid, struct lb_error 
     return r;
 }
 
+/* What the table of a schema says of its run; all of it as text, so that no operator and no cast of
+ * somebody else is used. false: there is no such entry. */
+static bool read_entry(PGconn *pg, const char *schema, struct lb_life_self *ret_process,
+                       char *ret_mark, size_t size, const char *oid, int64_t *ret_seen_s)
+{
+    char sql[400];
+    char *name = PQescapeIdentifier(pg, schema, strlen(schema));
+    snprintf(sql, sizeof sql,
+             "SELECT run, space, oid, machine, pid, start, "
+             "extract(epoch FROM clock_timestamp() - seen)::bigint FROM %s." LB_LIFE_TABLE,
+             name != NULL ? name : "");
+    PQfreemem(name);
+    PGresult *row = PQexec(pg, sql);
+    bool is_there = lb_pg_succeeded(row) && PQntuples(row) == 1 &&
+                    strcmp(PQgetvalue(row, 0, 1), schema) == 0 &&
+                    strcmp(PQgetvalue(row, 0, 2), oid) == 0;
+    if (is_there) {
+        snprintf(ret_mark, size, MARK_LIVE "%s", PQgetvalue(row, 0, 0));
+        *ret_process = (struct lb_life_self){.pid = strtoll(PQgetvalue(row, 0, 4), NULL, 10),
+                                             .start = strtoll(PQgetvalue(row, 0, 5), NULL, 10)};
+        snprintf(ret_process->machine, sizeof ret_process->machine, "%s", PQgetvalue(row, 0, 3));
+        *ret_seen_s = strtoll(PQgetvalue(row, 0, 6), NULL, 10);
+    }
+    PQclear(row);
+    return is_there;
+}
+
+/* Under its lock: is this schema what a dead run left? Its run may have kept it meanwhile. */
+static bool is_left_over(PGconn *pg, const char *schema, const char *oid)
+{
+    char sql[300], mark[200];
+    struct lb_life_self process;
+    int64_t seen_s = 0;
+    snprintf(sql, sizeof sql,
+             "SELECT obj_description(n.oid, 'pg_namespace') FROM pg_namespace n JOIN pg_class c ON "
+             "c.relnamespace = n.oid AND c.relname = '" LB_LIFE_TABLE "' AND c.relkind = 'r' AND "
+             "c.relowner = n.nspowner WHERE n.oid = %lu",
+             strtoul(oid, NULL, 10));
+    PGresult *row = PQexec(pg, sql);
+    bool is_ours = lb_pg_succeeded(row) && PQntuples(row) == 1 &&
+                   read_entry(pg, schema, &process, mark, sizeof mark, oid, &seen_s) &&
+                   strcmp(PQgetvalue(row, 0, 0), mark) == 0;
+    PQclear(row);
+    return is_ours && lb_life_is_over(&process, seen_s);
+}
+
 /* Drops what dead runs left. What cannot be dropped now (not ours to drop, in use by somebody who
  * looks at it) is left for another time: it hinders nobody. */
 static int sweep(PGconn *pg, struct lb_error *err)
 {
     PGresult *list =
         PQexec(pg, "SELECT oid, nspname FROM pg_namespace WHERE nspname LIKE 'lockbench\\_%' "
-                   "AND obj_description(oid, 'pg_namespace') = '" MARK_LIVE "' "
-                   "AND pg_has_role(nspowner, 'USAGE')");
+                   "AND obj_description(oid, 'pg_namespace') LIKE '" MARK_LIVE "%' "
+                   "AND nspowner = (SELECT oid FROM pg_roles WHERE rolname = current_user)");
     if (!lb_pg_succeeded(list)) {
         PQclear(list);
         return lb_fail(err, LB_E_ENV, "PostgreSQL: %s", PQerrorMessage(pg));
     }
     for (int i = 0; i < PQntuples(list); i++) {
-        Oid oid = (Oid)strtoul(PQgetvalue(list, i, 0), NULL, 10);
+        const char *oid = PQgetvalue(list, i, 0), *schema = PQgetvalue(list, i, 1);
+        int32_t key = (int32_t)strtoul(oid, NULL, 10);
         char sql[200];
         struct lb_error ignored;
-        /* Under the lock, look again: its run may have dropped it meanwhile, or kept it. */
-        snprintf(sql, sizeof sql,
-                 "SELECT pg_try_advisory_lock(%d, %d), "
-                 "(SELECT obj_description(oid, 'pg_namespace') = '" MARK_LIVE
-                 "' FROM pg_namespace WHERE oid = %u)",
-                 LOCK_CLASS, (int32_t)oid, oid);
+        snprintf(sql, sizeof sql, "SELECT pg_try_advisory_lock(%d, %d)", LOCK_CLASS, key);
         PGresult *locked = PQexec(pg, sql);
         bool is_locked = lb_pg_succeeded(locked) && PQgetvalue(locked, 0, 0)[0] == 't';
-        bool is_dead = is_locked && PQgetvalue(locked, 0, 1)[0] == 't';
         PQclear(locked);
-        if (is_dead)
-            drop_schema(pg, PQgetvalue(list, i, 1), oid, &ignored);
-        snprintf(sql, sizeof sql, "SELECT pg_advisory_unlock(%d, %d)", LOCK_CLASS, (int32_t)oid);
-        if (is_locked)
-            command(pg, sql, &ignored);
+        if (!is_locked)
+            continue;
+        if (is_left_over(pg, schema, oid))
+            drop_schema(pg, schema, (Oid)strtoul(oid, NULL, 10), &ignored);
+        snprintf(sql, sizeof sql, "SELECT pg_advisory_unlock(%d, %d)", LOCK_CLASS, key);
+        command(pg, sql, &ignored);
     }
     PQclear(list);
     return 0;
@@ -287,7 +379,26 @@ static int fail_create(PGconn *pg, struct lb_error *err)
     return LB_E_ENV;
 }
 
-/* Creates the schema, marks it and takes its lock, all before anybody can see it. */
+/* The table in the schema that was just made, in the same transaction. */
+static int register_run(struct lb_space *space, struct lb_error *err)
+{
+    char sql[900];
+    struct lb_life_self self;
+    lb_life_self(&self);
+    snprintf(sql, sizeof sql,
+             "CREATE TABLE \"%s\"." LB_LIFE_TABLE
+             " (run text, space text, oid bigint, machine text, "
+             "pid bigint, start bigint, seen timestamptz); "
+             "INSERT INTO \"%s\"." LB_LIFE_TABLE " SELECT '%s', nspname, oid, '%s', %lld, %lld, "
+             "clock_timestamp() FROM pg_namespace WHERE nspname = '%s'; "
+             "COMMENT ON TABLE \"%s\"." LB_LIFE_TABLE " IS 'lockbench: whose run this schema is'",
+             space->schema, space->schema, space->run, self.machine, (long long)self.pid,
+             (long long)self.start, space->schema, space->schema);
+    return command(space->pg, sql, err);
+}
+
+/* Creates the schema, marks it, registers the run and takes the lock, all before anybody can see
+ * it. */
 static int create_schema(struct lb_space *space, const char *hint, struct lb_error *err)
 {
     char sql[500], name[32];
@@ -296,15 +407,19 @@ static int create_schema(struct lb_space *space, const char *hint, struct lb_err
         if (isalnum((unsigned char)*hint) || *hint == '_' || *hint == '-')
             name[n++] = *hint == '-' ? '_' : (char)tolower((unsigned char)*hint);
     name[n] = '\0';
-    snprintf(space->schema, sizeof space->schema, "lockbench_%s%s%08x", name, n > 0 ? "_" : "",
-             (unsigned)lb_random_seed());
+    snprintf(space->run, sizeof space->run, "%012llx", (unsigned long long)lb_random_seed());
+    snprintf(space->schema, sizeof space->schema, "lockbench_%s%s%s", name, n > 0 ? "_" : "",
+             space->run);
     snprintf(sql, sizeof sql,
              "BEGIN; SET LOCAL client_min_messages = error; CREATE SCHEMA \"%s\"; "
-             "COMMENT ON SCHEMA \"%s\" IS '" MARK_LIVE "'",
-             space->schema, space->schema);
+             "COMMENT ON SCHEMA \"%s\" IS '" MARK_LIVE "%s'",
+             space->schema, space->schema, space->run);
     int r = command(space->pg, sql, err);
     if (r < 0)
         return fail_create(space->pg, err);
+    r = register_run(space, err);
+    if (r < 0)
+        return r;
     snprintf(sql, sizeof sql,
              "SELECT oid, pg_advisory_lock(%d, (CASE WHEN oid::bigint > 2147483647 "
              "THEN oid::bigint - 4294967296 ELSE oid::bigint END)::int) "
@@ -321,6 +436,70 @@ static int create_schema(struct lb_space *space, const char *hint, struct lb_err
     return command(space->pg, space->pooled ? "COMMIT AND CHAIN" : "COMMIT", err);
 }
 
+/* The marking session has nothing to do but to be there. */
+static int open_session(struct lb_space *space, struct lb_error *err)
+{
+    int r = lb_pg_connect(space->target.uri, "space", "-c search_path=pg_catalog", "pg_catalog",
+                          &space->pg, &space->pooled, err);
+    struct lb_error ignored;
+    if (r == 0 && !space->pooled && PQserverVersion(space->pg) >= 140000)
+        command(space->pg, "SET idle_session_timeout = 0", &ignored);
+    return r;
+}
+
+/* Takes the lock again, with a new session. */
+static int take_again(struct lb_space *space, bool *ret_gone, struct lb_error *err)
+{
+    char sql[400];
+    PQfinish(space->pg);
+    space->pg = NULL;
+    int r = open_session(space, err);
+    if (r < 0)
+        return r;
+    if (space->pooled)
+        r = command(space->pg, "BEGIN", err);
+    snprintf(
+        sql, sizeof sql,
+        "SELECT pg_try_advisory_lock(%d, %d) FROM pg_namespace WHERE oid = %u AND nspname = '%s'",
+        LOCK_CLASS, (int32_t)space->oid, space->oid, space->schema);
+    bool silent = false;
+    PGresult *result = r == 0 ? ask(space->pg, sql, PING_S, &silent) : NULL;
+    if (r == 0 && !lb_pg_succeeded(result)) {
+        r = fail_gone(space->pg, silent, PING_S, err);
+    } else if (r == 0 && PQntuples(result) == 0) {
+        *ret_gone = true;
+        r = lb_fail(err, LB_E_ENV, "the schema %s is gone: somebody else dropped it",
+                    space->schema);
+    } else if (r == 0 && PQgetvalue(result, 0, 0)[0] != 't') {
+        r = lb_fail(err, LB_E_ENV, "another session holds the mark of the schema %s",
+                    space->schema);
+    }
+    PQclear(result);
+    if (r < 0) {
+        PQfinish(space->pg); /* the next look begins anew */
+        space->pg = NULL;
+    }
+    return r;
+}
+
+static int renew(void *arg, bool stamp, bool *ret_gone, struct lb_error *err)
+{
+    struct lb_space *space = arg;
+    char sql[300];
+    int r = space->pg == NULL || PQstatus(space->pg) != CONNECTION_OK
+                ? -1
+                : command_within(space->pg, "SELECT 1", PING_S, err);
+    if (r < 0) {
+        r = take_again(space, ret_gone, err);
+        stamp = true;
+    }
+    if (r < 0 || !stamp)
+        return r;
+    snprintf(sql, sizeof sql, "UPDATE \"%s\"." LB_LIFE_TABLE " SET seen = clock_timestamp()%s",
+             space->schema, space->pooled ? "; COMMIT AND CHAIN" : "");
+    return command_within(space->pg, sql, PING_S, err);
+}
+
 int lb_pg_space_open(const struct lb_target *target, const char *hint, struct lb_space **ret_space,
                      struct lb_error *err)
 {
@@ -328,12 +507,13 @@ int lb_pg_space_open(const struct lb_target *target, const char *hint, struct lb
     if (space == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     space->target = *target;
-    int r = lb_pg_connect(target->uri, "space", "-c search_path=pg_catalog", "pg_catalog",
-                          &space->pg, &space->pooled, err);
+    int r = open_session(space, err);
     if (r == 0 && !space->pooled) /* through a pooler, no lock can be relied on for that */
         r = sweep(space->pg, err);
     if (r == 0)
         r = create_schema(space, hint, err);
+    if (r == 0)
+        r = lb_life_begin(&space->life, renew, space, err);
     if (r < 0) {
         PQfinish(space->pg);
         free(space);
@@ -343,29 +523,31 @@ int lb_pg_space_open(const struct lb_target *target, const char *hint, struct lb
     return 0;
 }
 
+/* The session's transaction behind a pooler ends with this. */
+static int keep_schema(struct lb_space *space, struct lb_error *err)
+{
+    char sql[200];
+    snprintf(sql, sizeof sql,
+             "DROP TABLE IF EXISTS \"%s\"." LB_LIFE_TABLE
+             "; COMMENT ON SCHEMA \"%s\" IS '" MARK_KEPT "'",
+             space->schema, space->schema);
+    int r = command(space->pg, sql, err);
+    return r < 0 ? lb_fail_prefix(err, "cannot mark the schema %s as kept", space->schema) : r;
+}
+
 int lb_pg_space_close(struct lb_space *space, bool keep, struct lb_error *err)
 {
     char sql[200];
-    int r;
+    bool gone = false;
     if (space == NULL)
         return 0;
-    if (PQstatus(space->pg) != CONNECTION_OK)
-        PQreset(space->pg);
-    if (keep) {
-        snprintf(sql, sizeof sql, "COMMENT ON SCHEMA \"%s\" IS '" MARK_KEPT "'", space->schema);
-        r = command(space->pg, sql, err);
-        if (r < 0)
-            lb_fail_prefix(err, "cannot mark the schema %s as kept", space->schema);
-    } else {
-        r = drop_schema(space->pg, space->schema, space->oid, err);
-        if (r < 0 && err->native[0] == '\0') {
-            /* Not the server's answer: the connection was lost unnoticed, with the lock; nobody
-             * drops what is dropped already. PQstatus may call it good for one command more. */
-            PQreset(space->pg);
-            if (PQstatus(space->pg) == CONNECTION_OK)
-                r = drop_schema(space->pg, space->schema, space->oid, err);
-        }
-    }
+    lb_life_end(&space->life);
+    int r = renew(space, false, &gone, err);
+    if (r == 0)
+        r = keep ? keep_schema(space, err) : drop_schema(space->pg, space->schema, space->oid, err);
+    else if (!gone)
+        lb_fail_prefix(err, "the schema %s could not be dropped and is left for the next run",
+                       space->schema);
     if (space->pooled && r == 0) {
         snprintf(sql, sizeof sql, "SELECT pg_advisory_unlock(%d, %d); COMMIT", LOCK_CLASS,
                  (int32_t)space->oid);
@@ -374,6 +556,11 @@ int lb_pg_space_close(struct lb_space *space, bool keep, struct lb_error *err)
     PQfinish(space->pg);
     free(space);
     return r;
+}
+
+int lb_pg_space_check(struct lb_space *space, struct lb_error *err)
+{
+    return lb_life_check(&space->life, err);
 }
 
 const char *lb_pg_space_name(const struct lb_space *space)
@@ -389,14 +576,18 @@ int32_t lb_pg_space_number(const struct lb_space *space)
 /* numbackends, because pg_stat_activity hides from ordinary users which sessions are clients. */
 size_t lb_pg_space_room(struct lb_space *space, size_t *ret_limit)
 {
+    bool silent = false;
+    lb_life_hold(&space->life);
     PGresult *result =
-        PQexec(space->pg,
-               "SELECT current_setting('max_connections')::int, "
-               "current_setting('max_connections')::int "
-               "- coalesce(current_setting('reserved_connections', true)::int, 0) "
-               "- CASE WHEN (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN 0 "
-               "ELSE current_setting('superuser_reserved_connections')::int END "
-               "- (SELECT sum(numbackends) FROM pg_stat_database)::int");
+        ask(space->pg,
+            "SELECT current_setting('max_connections')::int, "
+            "current_setting('max_connections')::int "
+            "- coalesce(current_setting('reserved_connections', true)::int, 0) "
+            "- CASE WHEN (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN 0 "
+            "ELSE current_setting('superuser_reserved_connections')::int END "
+            "- (SELECT sum(numbackends) FROM pg_stat_database)::int",
+            ANSWER_S, &silent);
+    lb_life_let(&space->life);
     size_t room = SIZE_MAX;
     if (lb_pg_succeeded(result)) {
         long n = strtol(PQgetvalue(result, 0, 1), NULL, 10);

@@ -5,15 +5,18 @@
 #define LB_POSTGRES_SPACE_H
 
 #include "db.h"
+#include "life.h"
 
 #include <libpq-fe.h>
 
 struct lb_space {
     struct lb_target target; /* borrowed */
     PGconn *pg;
-    bool pooled; /* its session stays in a transaction, so that the pooler leaves it its backend */
+    bool pooled;  /* its session stays in a transaction, so that the pooler leaves it its backend */
+    char run[20]; /* the run's id, in the schema's comment and in its table */
     char schema[64];
     Oid oid;
+    struct lb_life life; /* guards pg while the run lives */
 };
 
 /* As the members of struct lb_db. */
@@ -22,6 +25,7 @@ int lb_pg_describe(const char *uri, char *label, size_t size, struct lb_error *e
 int lb_pg_space_open(const struct lb_target *target, const char *hint, struct lb_space **ret_space,
                      struct lb_error *err);
 int lb_pg_space_close(struct lb_space *space, bool keep, struct lb_error *err);
+int lb_pg_space_check(struct lb_space *space, struct lb_error *err);
 const char *lb_pg_space_name(const struct lb_space *space);
 int32_t lb_pg_space_number(const struct lb_space *space);
 size_t lb_pg_space_room(struct lb_space *space, size_t *ret_limit);

@@ -1,5 +1,8 @@
 /* Files of SQLite spaces: see sqlite_file.h.
  *
+ * A lock file says in its text that it is one: it appears under its name with that text, or not at
+ * all, so a file of another content, an empty one too, is the user's.
+ *
  * Removing a lock file while others may be about to lock it is safe because whoever has locked one
  * checks that the name still leads to the file that it locked, and otherwise starts again.
  */
@@ -16,7 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PREFIX "lockbench-sqlite-"
+#define PREFIX    "lockbench-sqlite-"
+#define LOCK_TEXT "lockbench: lock of one run, removed at its end\n"
 
 static const char *const side_files[] = {"-wal", "-shm", "-journal"};
 
@@ -88,17 +92,63 @@ int lb_sqlite_place_parse(const char *uri, struct lb_sqlite_place *ret_place, st
 
 /* --- the lock file -------------------------------------------------------------------------- */
 
+static bool is_lock_file(int fd)
+{
+    char text[sizeof LOCK_TEXT];
+    struct stat st;
+    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+           pread(fd, text, sizeof text, 0) == (ssize_t)strlen(LOCK_TEXT) &&
+           memcmp(text, LOCK_TEXT, strlen(LOCK_TEXT)) == 0;
+}
+
+/* A lock file that nobody has seen yet, locked. Its text is written before it gets its name, where
+ * the file system has files without a name. Returns its descriptor; -1 with errno. */
+static int make_lock(const char *path)
+{
+    char folder[PATH_MAX + 16], self[40];
+    snprintf(folder, sizeof folder, "%s", path);
+    char *slash = strrchr(folder, '/');
+    if (slash != NULL)
+        slash[slash == folder ? 1 : 0] = '\0';
+    int fd = open(slash != NULL ? folder : ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    bool has_name = fd < 0;
+    if (has_name)
+        fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        return -1;
+    snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
+    bool ok = flock(fd, LOCK_EX | LOCK_NB) == 0 &&
+              write(fd, LOCK_TEXT, strlen(LOCK_TEXT)) == (ssize_t)strlen(LOCK_TEXT) &&
+              (has_name || linkat(AT_FDCWD, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0);
+    if (ok)
+        return fd;
+    int saved = errno;
+    if (has_name)
+        unlink(path);
+    close(fd);
+    errno = saved;
+    return -1;
+}
+
 /* Takes the lock without waiting. Returns its descriptor; -1 with errno EWOULDBLOCK while a live
- * run has it, or what open() said. */
-static int take_lock(const char *path, bool create)
+ * run has it, ENOTUNIQ where the name leads to a file that is no lock of ours, or what open() said.
+ * *ret_found: there was one already. */
+static int take_lock(const char *path, bool create, bool *ret_found)
 {
     for (;;) {
         struct stat held, named;
-        int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | (create ? O_CREAT : 0), 0600);
-        if (fd < 0)
+        int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+        *ret_found = fd >= 0;
+        if (fd < 0 && (errno != ENOENT || !create))
             return -1;
-        if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-            int saved = errno;
+        if (fd < 0) {
+            fd = make_lock(path);
+            if (fd >= 0 || errno != EEXIST)
+                return fd;
+            continue; /* somebody was faster */
+        }
+        if (!is_lock_file(fd) || flock(fd, LOCK_EX | LOCK_NB) != 0) {
+            int saved = is_lock_file(fd) ? errno : ENOTUNIQ;
             close(fd);
             errno = saved;
             return -1;
@@ -116,7 +166,7 @@ static void lock_path(const char *path, char *buf, size_t size)
 }
 
 /* What lies at path. */
-enum content { NOTHING, OURS, KEPT, FOREIGN };
+enum content { NOTHING, EMPTY, OURS, KEPT, FOREIGN };
 
 static uint32_t big_endian(const unsigned char *bytes)
 {
@@ -144,7 +194,7 @@ static int look(const char *path, enum content *ret_content, struct lb_error *er
     ssize_t n = read(fd, header, sizeof header);
     close(fd);
     if (n == 0)
-        *ret_content = NOTHING;
+        *ret_content = EMPTY;
     else if (n == (ssize_t)sizeof header && memcmp(header, "SQLite format 3", 16) == 0 &&
              big_endian(header + 68) == LB_SQLITE_APPLICATION_ID)
         *ret_content = big_endian(header + 60) == LB_SQLITE_KEPT ? KEPT : OURS;
@@ -167,8 +217,8 @@ static void remove_database(const char *path)
 
 /* --- a path that the user gave -------------------------------------------------------------- */
 
-/* had_lock: there was a lock file, so whatever lies beside a missing or empty database is what a
- * dead run of ours was about to write. */
+/* had_lock: there was a lock file, so what lies there is what a dead run of ours left; an empty
+ * database or none is what it was about to write. */
 static int clear_way(const char *path, bool had_lock, struct lb_error *err)
 {
     enum content content = FOREIGN;
@@ -176,23 +226,28 @@ static int clear_way(const char *path, bool had_lock, struct lb_error *err)
     if (r < 0)
         return r;
     char side[PATH_MAX + 16];
+    if (had_lock && content != KEPT && content != FOREIGN) {
+        remove_database(path);
+        return 0;
+    }
     switch (content) {
     case NOTHING:
         for (size_t i = 0; i < sizeof side_files / sizeof side_files[0]; i++) {
             snprintf(side, sizeof side, "%s%s", path, side_files[i]);
-            if (had_lock)
-                unlink(side);
-            else if (access(side, F_OK) == 0)
+            if (access(side, F_OK) == 0)
                 return lb_fail(err, LB_E_ENV, "%s is in the way: it belongs to no database of ours",
                                side);
         }
         return 0;
-    case OURS:
-        remove_database(path);
-        return 0;
     case KEPT:
         return lb_fail(err, LB_E_ENV,
                        "%s was kept by an earlier run: remove it or name another file", path);
+    case OURS:
+        return lb_fail(err, LB_E_ENV,
+                       "%s looks like the database of an earlier run, but its file %s-lockbench is "
+                       "missing: remove it or name another file",
+                       path, path);
+    case EMPTY:
     case FOREIGN:
     default:
         return lb_fail(err, LB_E_ENV,
@@ -205,6 +260,7 @@ static int open_given(struct lb_sqlite_file *file, struct lb_error *err)
 {
     char lock[PATH_MAX + 16];
     enum content content;
+    bool had_lock = false;
     snprintf(file->path, sizeof file->path, "%s", file->place.path);
     int r = look(file->path, &content, err); /* before a lock file is left beside a foreign file */
     if (r == 0 && (content == KEPT || content == FOREIGN))
@@ -212,16 +268,20 @@ static int open_given(struct lb_sqlite_file *file, struct lb_error *err)
     if (r < 0)
         return r;
     lock_path(file->path, lock, sizeof lock);
-    bool had_lock = access(lock, F_OK) == 0;
-    file->lock_fd = take_lock(lock, true);
+    file->lock_fd = take_lock(lock, true, &had_lock);
     if (file->lock_fd < 0) {
         if (errno == EWOULDBLOCK)
             return lb_fail(err, LB_E_ENV, "%s is in use by another lockbench", file->path);
+        if (errno == ENOTUNIQ || errno == ELOOP || errno == EISDIR || errno == ENXIO)
+            return lb_fail(err, LB_E_ENV,
+                           "%s exists and is no lock file of lockbench's: name another database",
+                           lock);
         return lb_fail(err, LB_E_ENV, "cannot create %s: %s", lock, strerror(errno));
     }
     r = clear_way(file->path, had_lock, err);
     if (r < 0) {
-        unlink(lock);
+        if (!had_lock)
+            unlink(lock);
         close(file->lock_fd);
     }
     return r;
@@ -247,12 +307,14 @@ static void remove_folder(const char *folder)
     rmdir(folder);
 }
 
-/* Has this directory been left by a dead run of this user? */
+/* Has this directory been left by a dead run of this user? Without a lock file of ours in it, only
+ * an empty one goes: its run died before it had one. */
 static void sweep_folder(const char *folder)
 {
     enum { GRACE_S = 60 }; /* between mkdtemp and the lock */
     struct stat st;
     char path[PATH_MAX + 16];
+    bool found;
     if (lstat(folder, &st) != 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid() ||
         (st.st_mode & 077) != 0)
         return;
@@ -260,12 +322,13 @@ static void sweep_folder(const char *folder)
     if (access(path, F_OK) == 0)
         return;
     snprintf(path, sizeof path, "%s/lock", folder);
-    int fd = take_lock(path, false);
-    if (fd < 0 && (errno != ENOENT || time(NULL) - st.st_mtime < GRACE_S))
-        return;
-    remove_folder(folder);
-    if (fd >= 0)
+    int fd = take_lock(path, false, &found);
+    if (fd >= 0) {
+        remove_folder(folder);
         close(fd);
+    } else if (errno == ENOENT && time(NULL) - st.st_mtime >= GRACE_S) {
+        rmdir(folder);
+    }
 }
 
 static void sweep_root(const char *root)
@@ -293,12 +356,13 @@ static int open_temporary(struct lb_sqlite_file *file, struct lb_error *err)
     sweep_root(root);
     for (;;) {
         char lock[PATH_MAX + 16];
+        bool found;
         snprintf(file->folder, sizeof file->folder, "%s/" PREFIX "XXXXXX", root);
         if (mkdtemp(file->folder) == NULL)
             return lb_fail(err, LB_E_ENV, "cannot create a directory in %s: %s", root,
                            strerror(errno));
         snprintf(lock, sizeof lock, "%s/lock", file->folder);
-        file->lock_fd = take_lock(lock, true);
+        file->lock_fd = take_lock(lock, true, &found);
         if (file->lock_fd >= 0)
             break;
         /* A sweeper has it, or has removed the directory, in the instant before it was locked. */

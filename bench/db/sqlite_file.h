@@ -1,10 +1,10 @@
 /* The file of a SQLite space: whose it is, who uses it, what is left of dead runs.
  *
- * A file is ours if its header carries our application id (bytes 68..71, PRAGMA application_id); a
- * file that is missing or empty may become ours; any other file is refused and never written to.
- * A run holds flock() on a lock file beside the database as long as it lives; the kernel drops it
- * with the process, so a file of ours whose lock is free is the leftover of a dead run and is
- * removed. A kept file says so in its header (bytes 60..63, PRAGMA user_version).
+ * A file is ours if its header carries our application id (bytes 68..71, PRAGMA application_id) and
+ * a lock file with our text lies beside it; any other file, an empty one too, is refused and never
+ * written to. A run holds flock() on the lock file as long as it lives; the kernel drops it with
+ * the process, so a file of ours whose lock is free is the leftover of a dead run and is removed.
+ * A kept file says so in its header (bytes 60..63, PRAGMA user_version).
  *
  * The database itself is never opened but by SQLite while a run uses it: closing any descriptor of
  * it would drop the process's POSIX locks on it. (The probe opens it too, see sqlite_probe.h, and

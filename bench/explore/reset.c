@@ -1,6 +1,8 @@
 /* Putting a space back: see reset.h. All SQL that differs between engines is in one table. */
 #include "reset.h"
 
+#include "life.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +56,7 @@ static const struct lb_dialect dialects[] = {
                "a.attnum) FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT "
                "a.attisdropped AND a.attgenerated = '') FROM pg_class c WHERE c.relnamespace = "
                "current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND NOT "
-               "c.relispartition ORDER BY c.relname",
+               "c.relispartition AND c.relname <> '" LB_LIFE_TABLE "' ORDER BY c.relname",
      .links = "SELECT c.relname::text, p.relname::text FROM pg_constraint JOIN pg_class c ON c.oid "
               "= conrelid JOIN pg_class p ON p.oid = confrelid WHERE contype = 'f' AND "
               "connamespace = current_schema()::regnamespace",
@@ -89,7 +91,8 @@ static const struct lb_dialect dialects[] = {
                "c.ordinal_position SEPARATOR ', ') FROM information_schema.columns c WHERE "
                "c.table_schema = t.table_schema AND c.table_name = t.table_name AND "
                "coalesce(c.generation_expression, '') = '') FROM information_schema.tables t "
-               "WHERE t.table_schema = database() AND t.table_type = 'BASE TABLE' "
+               "WHERE t.table_schema = database() AND t.table_type = 'BASE TABLE' AND "
+               "t.table_name <> '" LB_LIFE_TABLE "' "
                "ORDER BY t.table_name",
      .links = "SELECT table_name, referenced_table_name FROM "
               "information_schema.referential_constraints WHERE constraint_schema = database()",

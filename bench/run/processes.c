@@ -112,9 +112,8 @@ int lb_processes_start(struct lb_active_run *run, struct lb_error *err)
 
 int lb_processes_reopen(struct lb_active_run *run, struct lb_error *err)
 {
-    if (run->has_control && run->request->scenario->fault == LB_FAULT_RESTART &&
-        lb_crew_error(run->crew) == NULL)
-        return lb_session_reconnect(&run->control, err);
+    if (run->has_control && lb_crew_error(run->crew) == NULL)
+        return lb_run_mend_control(run, err);
     if (!run->control_closed)
         return 0;
     run->control_closed = false;

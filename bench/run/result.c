@@ -25,7 +25,7 @@ void lb_run_take_counters(struct lb_active_run *run, struct lb_fact **ret, size_
     const struct lb_db *db = run->crew->db;
     struct lb_error ignored;
     struct lb_fact_list list = {ret, ret_n};
-    if (db != NULL && db->counters != NULL && !lb_conn_head(run->control.conn)->lost)
+    if (db != NULL && db->counters != NULL && lb_run_has_connection(run))
         db->counters(run->control.conn, lb_run_add_fact, &list, &ignored);
 }
 

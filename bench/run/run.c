@@ -69,6 +69,10 @@ static bool tick(struct lb_active_run *run, const _Atomic uint32_t *counter, uin
     lb_processes_watch(run);
     lb_faults_watch(run);
     lb_waits_sample(run);
+    struct lb_error lost;
+    if (crew->db != NULL && crew->db->space_check != NULL &&
+        crew->db->space_check(run->space, &lost) < 0)
+        lb_crew_fail(crew, &lost);
     return atomic_load(counter) >= wanted;
 }
 
@@ -196,8 +200,10 @@ static void execute(struct lb_active_run *run)
     stop_workers(run);
 }
 
-int lb_run(const struct lb_run_plan *plan, const struct lb_stop *stop, lb_progress_fn *progress,
-           void *arg, struct lb_outcome **ret_outcome, struct lb_error *err)
+/* *ret_again: nothing has begun yet, and the connection was lost on the way there. */
+static int run_once(const struct lb_run_plan *plan, const struct lb_stop *stop,
+                    lb_progress_fn *progress, void *arg, bool *ret_again,
+                    struct lb_outcome **ret_outcome, struct lb_error *err)
 {
     /* Only a process can be killed: a run with deaths gives each worker one. */
     struct lb_scenario scenario = *plan->scenario;
@@ -253,6 +259,8 @@ int lb_run(const struct lb_run_plan *plan, const struct lb_stop *stop, lb_progre
             }
         }
     }
+    *ret_again = rc != 0 && run.n_started == 0 && run.has_control && !lb_run_interrupted(&run) &&
+                 !lb_run_has_connection(&run);
     lb_run_report(&run, "cleaning up", -1);
     struct lb_error clean_error;
     int clean_rc = lb_run_clean_up(&run, &clean_error);
@@ -267,4 +275,16 @@ int lb_run(const struct lb_run_plan *plan, const struct lb_stop *stop, lb_progre
     }
     *ret_outcome = run.outcome;
     return 0;
+}
+
+int lb_run(const struct lb_run_plan *plan, const struct lb_stop *stop, lb_progress_fn *progress,
+           void *arg, struct lb_outcome **ret_outcome, struct lb_error *err)
+{
+    const uint64_t give_up_ns = lb_now_ns() + LB_CONTROL_PATIENCE_S * UINT64_C(1000000000);
+    bool again = false;
+    int rc;
+    do
+        rc = run_once(plan, stop, progress, arg, &again, ret_outcome, err);
+    while (again && lb_now_ns() < give_up_ns);
+    return rc;
 }

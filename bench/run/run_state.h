@@ -67,6 +67,14 @@ struct lb_active_run {
 
 /* setup.c: everything up to the moment when all workers are started; what was made is undone by
  * lb_run_clean_up and lb_run_release, after a failure too. */
+/* A control session that was lost is opened again, or the set-up begun again, for so long. */
+enum { LB_CONTROL_PATIENCE_S = 30 };
+
+/* Of the control session, as far as is known. */
+bool lb_run_has_connection(const struct lb_active_run *run);
+/* The control session had nothing to do while the workers ran: if it was lost meanwhile, it is
+ * opened again, for LB_CONTROL_PATIENCE_S at most. */
+int lb_run_mend_control(struct lb_active_run *run, struct lb_error *err);
 int lb_run_set_up(struct lb_active_run *run, struct lb_error *err);
 int lb_run_start_workers(struct lb_active_run *run, struct lb_error *err);
 int lb_run_clean_up(struct lb_active_run *run, struct lb_error *err);

@@ -1,4 +1,6 @@
 /* Building a run up, and taking it down: space, statements, backlog, workers. */
+#include "carrier.h"
+#include "clock.h"
 #include "pool.h"
 #include "run_state.h"
 #include "shared.h"
@@ -144,6 +146,26 @@ static int new_program(struct lb_active_run *run, const struct lb_db *db, struct
     run->plan.ttl_ms = scaled.lease_ms;
     run->plan.limit_ms = scaled.limit_ms;
     return rc;
+}
+
+bool lb_run_has_connection(const struct lb_active_run *run)
+{
+    return run->control.conn != NULL && !lb_conn_head(run->control.conn)->lost;
+}
+
+int lb_run_mend_control(struct lb_active_run *run, struct lb_error *err)
+{
+    struct lb_session *control = &run->control;
+    const uint64_t give_up_ns = lb_now_ns() + LB_CONTROL_PATIENCE_S * UINT64_C(1000000000);
+    struct lb_error ignored;
+    if (lb_run_has_connection(run) &&
+        control->db->run(control->conn, "SELECT 1", &ignored) == LB_OK)
+        return 0;
+    int rc;
+    while ((rc = lb_session_reconnect(control, err)) != 0 && lb_now_ns() < give_up_ns &&
+           !lb_run_interrupted(run))
+        lb_carrier_sleep(lb_now_ns() + UINT64_C(200000000));
+    return rc == 0 ? 0 : lb_fail_prefix(err, "the server went away");
 }
 
 static int open_database(struct lb_active_run *run, struct lb_error *err)
@@ -377,7 +399,7 @@ int lb_run_clean_up(struct lb_active_run *run, struct lb_error *err)
     const struct lb_run_plan *request = run->request;
     int rc = 0;
     lb_backlog_free(run);
-    bool reachable = !run->has_control || !lb_conn_head(run->control.conn)->lost;
+    bool reachable = !run->has_control || lb_run_has_connection(run);
     if (run->is_set_up && !request->keep && reachable &&
         run->outcome->state != LB_RUN_SERVER_GONE) {
         rc = request->strategy->flow->teardown(&run->plan, run->has_control ? &run->control : NULL,

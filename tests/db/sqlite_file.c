@@ -2,6 +2,7 @@
 #include "fixture.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -127,6 +128,50 @@ static void a_foreign_file_is_refused_and_left_as_it_is(void **state)
     unlink(path);
 }
 
+/* What the user has beside the name that was given, however empty. */
+static void what_is_beside_it_stays(void **state)
+{
+    (void)state;
+    static const char *const cases[][3] = {
+        /* file that is there, its content, what is said */
+        {"n.db-lockbench", "my notes", "n.db-lockbench"},
+        {"n.db-lockbench", "", "n.db-lockbench"},
+        {"n.db", "", "exists and was not made by lockbench"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct lb_target target = {0};
+        struct lb_error err;
+        char path[300], theirs[300];
+        struct stat st;
+        path_in("n.db", path, sizeof path);
+        path_in(cases[i][0], theirs, sizeof theirs);
+        write_file(theirs, cases[i][1]);
+        struct lb_space *space = open_space(path, "", &target, &err);
+        if (space != NULL)
+            close_space(space, &target, false);
+        assert_int_equal(stat(theirs, &st), 0);
+        assert_int_equal(st.st_size, strlen(cases[i][1]));
+        assert_null(space);
+        assert_int_equal(err.code, LB_E_ENV);
+        assert_non_null(strstr(err.message, cases[i][2]));
+        assert_int_equal(n_entries(), 1);
+        unlink(theirs);
+    }
+    /* A symlink in the place of the lock file is not followed, nor removed. */
+    struct lb_target target = {0};
+    struct lb_error err;
+    char path[300], link[300], goal[300];
+    path_in("n.db", path, sizeof path);
+    path_in("n.db-lockbench", link, sizeof link);
+    path_in("goal", goal, sizeof goal);
+    write_file(goal, "precious");
+    assert_int_equal(symlink(goal, link), 0);
+    assert_null(open_space(path, "", &target, &err));
+    assert_int_equal(n_entries(), 2);
+    unlink(link);
+    unlink(goal);
+}
+
 static void a_kept_file_is_in_the_way(void **state)
 {
     (void)state;
@@ -155,15 +200,16 @@ static void leftovers_are_replaced(void **state)
     struct lb_conn *conn = NULL;
     struct lb_rows rows = {0};
     const struct lb_conn_options options = {.role = "test"};
-    char path[300], other[300], command[700];
+    char path[300], other[300], command[2000];
     path_in("dead.db", path, sizeof path);
     path_in("copy", other, sizeof other);
     struct lb_space *space = open_space(path, "", &target, &err);
     assert_non_null(space);
     assert_int_equal(target.db->open(space, &options, &conn, &err), 0);
     assert_int_equal(target.db->run(conn, "CREATE TABLE t (x)", &err), LB_OK);
-    snprintf(command, sizeof command, "cp %s %s && cp %s-wal %s-wal && touch %s-lockbench", path,
-             other, path, other, other);
+    snprintf(command, sizeof command,
+             "cp %s %s && cp %s-wal %s-wal && cp %s-lockbench %s-lockbench", path, other, path,
+             other, path, other);
     assert_int_equal(system(command), 0);
     target.db->close(conn);
     close_space(space, &target, false);
@@ -183,6 +229,36 @@ static void leftovers_are_replaced(void **state)
     assert_int_equal(n_entries(), 0);
 }
 
+static const char lock_text[] = "lockbench: lock of one run, removed at its end\n";
+
+/* A directory of the user's may have our name, and files of the names that we use. */
+static void a_directory_with_our_name_stays(void **state)
+{
+    (void)state;
+    struct lb_target target = {0};
+    struct lb_error err;
+    static const char *const left[] = {"db", "lock"};
+    const struct timespec long_ago[2] = {{.tv_sec = 1000000}, {.tv_sec = 1000000}};
+    for (size_t n = 1; n <= 2; n++) {
+        char theirs[300], file[400];
+        path_in("lockbench-sqlite-theirs", theirs, sizeof theirs);
+        assert_int_equal(mkdir(theirs, 0700), 0);
+        for (size_t i = 0; i < n; i++) {
+            snprintf(file, sizeof file, "%s/%s", theirs, left[i]);
+            write_file(file, "precious");
+        }
+        assert_int_equal(utimensat(AT_FDCWD, theirs, long_ago, 0), 0);
+        struct lb_space *space = open_space("", "", &target, &err);
+        assert_non_null(space);
+        close_space(space, &target, false);
+        for (size_t i = 0; i < n; i++) {
+            snprintf(file, sizeof file, "%s/%s", theirs, left[i]);
+            assert_int_equal(unlink(file), 0);
+        }
+        assert_int_equal(rmdir(theirs), 0);
+    }
+}
+
 static void only_dead_temporary_directories_of_ours_are_swept(void **state)
 {
     (void)state;
@@ -196,10 +272,10 @@ static void only_dead_temporary_directories_of_ours_are_swept(void **state)
     static const char *const left[] = {"db", "db-wal", "lock"};
     for (size_t i = 0; i < 3; i++) {
         snprintf(file, sizeof file, "%s/%s", dead, left[i]);
-        write_file(file, "x");
+        write_file(file, i == 2 ? lock_text : "x");
     }
     snprintf(file, sizeof file, "%s/lock", foreign);
-    write_file(file, "");
+    write_file(file, lock_text);
     snprintf(file, sizeof file, "%s/thesis.tex", foreign);
     write_file(file, "x");
     snprintf(file, sizeof file, "%s/kept", kept);
@@ -244,6 +320,8 @@ int main(void)
 #define each(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
         each(a_given_path_is_made_and_removed),
         each(a_foreign_file_is_refused_and_left_as_it_is),
+        each(what_is_beside_it_stays),
+        each(a_directory_with_our_name_stays),
         each(a_kept_file_is_in_the_way),
         each(leftovers_are_replaced),
         each(only_dead_temporary_directories_of_ours_are_swept),
