@@ -166,7 +166,8 @@ static int pg_open(struct lb_space *space, const struct lb_conn_options *options
         return r;
     }
     snprintf(conn->settings, sizeof conn->settings,
-             "%s%s%sSET LOCAL search_path = \"%s\"; SET LOCAL lock_timeout = %u",
+             "%s%s%sSELECT set_config('search_path', '%s', true), "
+             "set_config('lock_timeout', '%u', true)",
              has_level ? "SET TRANSACTION ISOLATION LEVEL " : "", has_level ? level : "",
              has_level ? "; " : "", space->schema, options->lock_timeout_ms);
     conn->cancel = PQgetCancel(conn->pg);
@@ -315,26 +316,31 @@ static bool bind_params(struct lb_conn *conn, const struct lb_stmt *stmt,
 }
 
 /* Behind a pooler: settings and statement as one pipeline, which is one transaction and one packet,
- * so that both reach the same backend. Returns the statement's result, or the first that failed. */
-static PGresult *execute_pooled(struct lb_conn *conn, const struct lb_stmt *stmt,
-                                const struct bound *bound)
+ * so that both reach the same backend. Inside of a transaction the settings are there already, and
+ * it is the statement alone. The settings are no SET LOCAL: the server would log a warning for
+ * each, as a pipeline is no transaction block. */
+static bool send_pooled(struct lb_conn *conn, const struct lb_stmt *stmt, const struct bound *bound)
 {
     PGconn *pg = conn->pg;
-    if (!is_idle(conn))
-        return lb_pg_wire_answer(pg, &conn->watch,
-                                 PQsendQueryParams(pg, stmt->sql, (int)stmt->n_params, stmt->types,
-                                                   bound->values, bound->lengths, bound->formats,
-                                                   0));
+    bool is_alone = !is_idle(conn), sent = is_alone || PQenterPipelineMode(pg) == 1;
     char settings[sizeof conn->settings], *rest = settings, *one;
     snprintf(settings, sizeof settings, "%s", conn->settings);
-    bool sent = PQenterPipelineMode(pg) == 1;
-    while (sent && (one = strsep(&rest, ";")) != NULL)
+    while (!is_alone && sent && (one = strsep(&rest, ";")) != NULL)
         sent = PQsendQueryParams(pg, one, 0, NULL, NULL, NULL, NULL, 0) == 1;
     if (sent)
         sent = PQsendQueryParams(pg, stmt->sql, (int)stmt->n_params, stmt->types, bound->values,
                                  bound->lengths, bound->formats, 0) == 1;
-    if (sent)
-        sent = PQpipelineSync(pg) == 1;
+    return sent && (is_alone || PQpipelineSync(pg) == 1);
+}
+
+/* Returns the statement's result, or the first that failed. */
+static PGresult *execute_pooled(struct lb_conn *conn, const struct lb_stmt *stmt,
+                                const struct bound *bound)
+{
+    PGconn *pg = conn->pg;
+    bool is_alone = !is_idle(conn), sent = send_pooled(conn, stmt, bound);
+    if (is_alone)
+        return lb_pg_wire_answer(pg, &conn->watch, sent);
     PGresult *last = NULL, *next;
     bool is_end = !sent;
     while (!is_end && PQstatus(pg) == CONNECTION_OK) {
@@ -385,7 +391,9 @@ static int pg_execute(struct lb_conn *conn, struct lb_stmt *stmt, const struct l
     if (!bind_params(conn, stmt, params, &bound))
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     PGresult *result;
-    if (conn->pooled && !conn->cut) {
+    if (conn->pooled && conn->cut) {
+        return cut_off(conn, send_pooled(conn, stmt, &bound));
+    } else if (conn->pooled) {
         result = execute_pooled(conn, stmt, &bound);
     } else {
         int sent = PQsendQueryPrepared(conn->pg, stmt->name, (int)stmt->n_params, bound.values,

@@ -267,9 +267,11 @@ void lb_run_subtract_counters(struct lb_active_run *run)
     if (run->request->scenario->fault == LB_FAULT_RESTART)
         return; /* a server that was stopped at once has forgotten them */
     lb_run_take_counters(run, &outcome->server, &outcome->n_server);
-    for (size_t i = 0; i < outcome->n_server && i < run->n_counters_before; i++) {
-        long long after = strtoll(outcome->server[i].value, NULL, 10);
-        long long before = strtoll(run->counters_before[i].value, NULL, 10);
+    for (size_t i = 0; i < outcome->n_server; i++) {
+        long long after = strtoll(outcome->server[i].value, NULL, 10), before = 0;
+        for (size_t k = 0; k < run->n_counters_before; k++)
+            if (strcmp(run->counters_before[k].name, outcome->server[i].name) == 0)
+                before = strtoll(run->counters_before[k].value, NULL, 10);
         char text[32];
         snprintf(text, sizeof text, "%lld", after - before);
         char *copy = strdup(text);

@@ -106,6 +106,21 @@ static void answers_are_the_same_as_without(void **state)
     f->db->close(brief);
 }
 
+/* What was sent on a connection that is cut is carried out: nothing of it may name a statement that
+ * the backend does not know. */
+static void what_was_cut_off_is_carried_out(void **state)
+{
+    struct fixture *f = *state;
+    struct lb_rows rows = {0};
+    struct lb_conn *victim = connect_with(f, 0, LB_ISO_DEFAULT);
+    f->db->cut(victim);
+    assert_int_equal(query(f, victim, "UPDATE t SET v = v + 7 WHERE id = 1", &rows), LB_LOST);
+    f->db->close(victim);
+    for (int i = 0; i < 500 && query_int(f, f->a, "SELECT v FROM t WHERE id = 1") == 10; i++)
+        must(f, f->a, "SELECT pg_sleep(0.01)");
+    assert_int_equal(query_int(f, f->a, "SELECT v FROM t WHERE id = 1"), 17);
+}
+
 int main(void)
 {
     static const struct engine_test tests[] = {
@@ -115,6 +130,7 @@ int main(void)
         each(names_lead_into_the_own_space, "postgres"),
         each(isolation_is_that_of_the_session, "postgres"),
         each(answers_are_the_same_as_without, "postgres"),
+        each(what_was_cut_off_is_carried_out, "postgres"),
         {NULL, NULL, NULL},
     };
     const char *uri = getenv("LB_TEST_PGBOUNCER_URI");
