@@ -13,9 +13,9 @@
 static void case_release(struct lb_case *c)
 {
     struct lb_array *arrays[] = {
-        &c->holds,   &c->tokens,         &c->late,         &c->items,   &c->puts,      &c->world,
-        &c->waiters, &c->writes,         &c->refusals,     &c->unknown, &c->pending,   &c->open,
-        &c->infos,   &c->unknown_grants, &c->crowded_ends, &c->stalls,  &c->late_waits};
+        &c->holds,   &c->tokens,         &c->late,         &c->items,   &c->puts,       &c->world,
+        &c->waiters, &c->writes,         &c->refusals,     &c->unknown, &c->pending,    &c->open,
+        &c->infos,   &c->unknown_grants, &c->crowded_ends, &c->stalls,  &c->late_waits, &c->ties};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         free(arrays[i]->items);
     for (size_t i = 0; i < c->history->n_logs && c->logs != NULL; i++)
@@ -155,6 +155,7 @@ int lb_check(const struct lb_history_view *history, const struct lb_model *model
     struct lb_judgement *out = calloc(1, sizeof *out);
     struct lb_case c = {.history = history, .model = model, .err = err, .out = out};
     c.end_ns = model->end_ns;
+    c.known_ns = history->truncated ? history->whole_ns : LB_NEVER;
     c.logs = calloc(history->n_logs + 1, sizeof *c.logs);
     int rc = out == NULL || c.logs == NULL ? lb_out_of_memory(&c) : count_resources(&c);
     if (rc == 0 && model->n_resources == 0 && model->capacity != NULL)

@@ -35,11 +35,12 @@ struct lb_hold {
     unsigned has_token : 1;
 };
 
-/* A release that changed something although its lease had certainly ended: see owner.c. */
+/* A release that changed something although its hold had ended before: see owner.c. */
 struct lb_late_release {
     uint64_t low, high; /* of the release */
     uint64_t id;        /* resource or item */
     uint32_t log, event, grant;
+    bool by_lease; /* its lease had ended; else an earlier release of the same hold */
 };
 
 /* An item handed out by a claim, or an operation on an item: judged together, sorted by id. */
@@ -123,6 +124,14 @@ struct lb_crowded_end {
     uint64_t answered; /* high of its ok; LB_NEVER: it was not answered ok */
 };
 
+/* A hold that ended in the tick in which its worker was granted another of the resource beside it.
+ */
+struct lb_tie {
+    uint64_t time;
+    uint32_t resource, hold;
+    uint32_t position; /* of what ended it, in its log */
+};
+
 /* An acquire whose outcome is unknown. */
 struct lb_unknown_grant {
     uint64_t low;
@@ -188,6 +197,8 @@ struct lb_case {
     struct lb_log_facts *logs;
     uint32_t n_resources;
     uint64_t end_ns; /* for what never ended */
+    uint64_t
+        known_ns; /* from here on something of the history may be missing; LB_NEVER: nothing is */
     uint64_t warm_ns;
     int failed;        /* memory ran out where nothing can be returned */
     char stalled[160]; /* why times cannot be judged; "": they can */
@@ -207,6 +218,8 @@ struct lb_case {
     struct lb_array pending;        /* struct lb_pending_wait */
     struct lb_array unknown_grants; /* struct lb_unknown_grant */
     struct lb_array crowded_ends;   /* struct lb_crowded_end; sorted by hold when all is read */
+    struct lb_array ties;           /* struct lb_tie */
+    bool lacks_memory;              /* for a tie */
     uint64_t n_over;     /* grants by a lease that was over already, as the database said */
     uint32_t first_over; /* the hold of the first of them */
     bool has_shared, has_weights;
@@ -289,6 +302,8 @@ struct lb_open {
     uint32_t depth;        /* re-entrant: acquires within the outermost */
     uint64_t expiry_low, expiry_high;
     uint64_t lapsed_cut; /* the piece's cut, before it lapsed */
+    uint64_t
+        newer_start; /* of the last grant of the resource that its log got beside it; LB_NEVER */
     bool is_closed;
     bool is_crowded; /* its log had another grant of the resource beside it */
     bool is_fixed;   /* the core's end is known, though no release took effect yet */
@@ -397,6 +412,8 @@ void lb_judge_late_waits(struct lb_case *c);
 /* --- judging --- */
 
 int lb_judge_exclusive(struct lb_case *c);
+/* What the order of each worker's own operations adds, within a tick: how many violations more. */
+int lb_judge_ties(struct lb_case *c, uint64_t *ret_n);
 int lb_judge_owner(struct lb_case *c);
 int lb_judge_fenced(struct lb_case *c);
 int lb_judge_lock_fifo(struct lb_case *c);
@@ -432,7 +449,9 @@ void lb_witness_wait(struct lb_case *c, const struct lb_pending_wait *wait, uint
 /* A point in time for people: "12.041 ms" after the history's start. */
 char *lb_at(const struct lb_case *c, uint64_t time_ns, char *buf, size_t size);
 
-enum { LB_AT = 40 };
+enum { LB_AT = 40, LB_WHO = 80 };
+/* Whose operation it is, for people: "worker 3". */
+const char *lb_who(const struct lb_case *c, uint32_t log, uint32_t event, char *buf, size_t size);
 
 int lb_out_of_memory(struct lb_case *c);
 

@@ -126,6 +126,9 @@ int lb_join(const struct lb_history_view *views, size_t n, const uint64_t *uncer
             view.n_events += (uint64_t)(end - next);
             next = end;
         }
+        uint64_t whole = views[i].whole_ns + shift_of(&views[0], &views[i]) + rise;
+        if (views[i].truncated && (!view.truncated || whole < view.whole_ns))
+            view.whole_ns = whole;
         view.truncated = view.truncated || views[i].truncated;
     }
     *ret_view = view;

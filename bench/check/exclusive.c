@@ -399,8 +399,13 @@ int lb_judge_exclusive(struct lb_case *c)
     int rc = sweep_all(&cut);
     if (rc == 0 && c->has_cuts)
         rc = sweep_all(&uncut);
+    uint64_t n_ties = 0;
+    if (rc == 0)
+        rc = lb_judge_ties(c, &n_ties);
     if (rc != 0)
         return rc;
+    cut.n_violations += n_ties;
+    uncut.n_violations += n_ties;
     finding->n_violations = cut.n_violations + c->n_over;
     for (size_t i = 0; i < c->history->n_logs; i++)
         measures->n_holds += c->logs[i].n_holds - c->logs[i].n_pieces;

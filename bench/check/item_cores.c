@@ -5,11 +5,11 @@
  *     can have come after the error,
  *   - a complete and a reset: the same,
  *   - its lease: the earliest end, unless the item was certainly finished before,
- *   - its claimer's death: when somebody recovers, or the server ended the session,
+ *   - the end of its claimer's session, or its unknown outcome: the invoke of that operation, since
+ *     the connection is gone and with it what a transaction held; unless it was taken out for good,
  *   - a recovery of what was claimed long ago, of the dead or the slow: its invoke, or when the
- *     claim was old enough, whichever is later,
- *   - its claimer's unknown outcome: the invoke of that operation, since the connection is gone and
- *     with it what a transaction held.
+ *     claim was old enough, whichever is later. It is one moment: it serves one claim of an item,
+ *     as a reset does (item_gaps.c, item_order.c).
  * Ends belong to the newest claim of their log; one of a log that had not claimed the item may end
  * anybody's claim that it can have come after, unless that was certainly finished before.
  * Operations that failed did not happen; those of unknown outcome may have.
@@ -110,15 +110,16 @@ static int add_world(struct lb_item_world *world, const struct lb_case *c,
     bool recovers_old = e->op == LB_OP_RECOVER && e->age_ms > 0;
     if (recovers_old && (world->old_ms == 0 || e->age_ms < world->old_ms))
         world->old_ms = e->age_ms;
-    if (e->op == LB_OP_RESET_ALL || e->op == LB_OP_CLEAR_ALL || recovers_old)
-        return lb_moments_add(&world->openers,
-                              &(struct lb_moment){.low = e->low,
-                                                  .high = e->high,
-                                                  .class_no = e->target,
-                                                  .log = e->log,
-                                                  .position = e->event,
-                                                  .op = e->op,
-                                                  .is_certain = e->type == LB_EV_OK});
+    if (e->op == LB_OP_RESET_ALL || e->op == LB_OP_CLEAR_ALL || e->op == LB_OP_RECOVER)
+        return lb_moments_add(
+            &world->openers, &(struct lb_moment){.low = e->low,
+                                                 .high = e->high,
+                                                 .class_no = e->op == LB_OP_RECOVER ? 0 : e->target,
+                                                 .log = e->log,
+                                                 .position = e->event,
+                                                 .age_ms = e->age_ms,
+                                                 .op = e->op,
+                                                 .is_certain = e->type == LB_EV_OK});
     if (e->op != LB_OP_SESSION_END || e->target >= c->history->n_logs)
         return 0;
     struct lb_session_end *slot = lb_array_push(&world->session_ends, sizeof *slot);
@@ -132,11 +133,9 @@ static int add_world(struct lb_item_world *world, const struct lb_case *c,
 int lb_item_world_init(struct lb_item_world *world, struct lb_case *c)
 {
     const struct lb_world_event *events = c->world.items;
-    size_t n_logs = c->history->n_logs;
-    *world = (struct lb_item_world){.recovered = malloc((n_logs + 1) * sizeof(uint64_t)),
-                                    .deeds_left = (1 << 20) + 4 * c->history->n_events,
+    *world = (struct lb_item_world){.deeds_left = (1 << 20) + 4 * c->history->n_events,
                                     .steps_left = (1 << 22) + 16 * c->history->n_events};
-    int rc = world->recovered == NULL ? LB_E_MEMORY : 0;
+    int rc = 0;
     for (size_t i = 0; i < c->world.n && rc == 0; i++)
         rc = add_world(world, c, &events[i]);
     if (rc != 0)
@@ -145,9 +144,6 @@ int lb_item_world_init(struct lb_item_world *world, struct lb_case *c)
     if (world->session_ends.n > 0)
         qsort(world->session_ends.items, world->session_ends.n, sizeof(struct lb_session_end),
               by_log);
-    for (size_t i = 0; i < n_logs; i++)
-        world->recovered[i] =
-            c->logs[i].gone_ns == LB_NEVER ? LB_NEVER : lb_world_recovered(c, c->logs[i].gone_ns);
     return 0;
 }
 
@@ -155,7 +151,6 @@ void lb_item_world_release(struct lb_item_world *world)
 {
     free(world->openers.array.items);
     free(world->session_ends.items);
-    free(world->recovered);
 }
 
 int lb_item_others(struct lb_item_group *group)
@@ -177,7 +172,7 @@ int lb_item_others(struct lb_item_group *group)
                                 .log = e->log,
                                 .position = e->event,
                                 .op = e->op,
-                                .is_certain = stranger ? lb_item_certain(e) : e->type == LB_EV_OK};
+                                .is_certain = !stranger && e->type == LB_EV_OK};
         if (lb_moments_add(&group->others, &one) != 0)
             return lb_out_of_memory(group->c);
     }
@@ -232,17 +227,45 @@ static uint64_t finished(const struct lb_item_group *group, size_t place)
     return LB_NEVER;
 }
 
-uint64_t lb_item_gone(const struct lb_item_group *group, const struct lb_item_event *claim)
+uint64_t lb_item_recovery(const struct lb_item_group *group, const struct lb_moment *recovery,
+                          const struct lb_item_event *claim)
+{
+    uint64_t from = group->c->logs[claim->log].gone_ns;
+    if (recovery->age_ms > 0)
+        from = earlier(from, lb_lease_low(claim->low, recovery->age_ms));
+    return recovery->high < from ? LB_NEVER : later(from, recovery->low);
+}
+
+const struct lb_moment *lb_item_recoveries(const struct lb_item_group *group,
+                                           const struct lb_item_event *claim,
+                                           const struct lb_moment **ret_end)
+{
+    uint64_t from = group->c->logs[claim->log].gone_ns;
+    if (group->world->old_ms > 0)
+        from = earlier(from, lb_lease_low(claim->low, group->world->old_ms));
+    *ret_end = NULL;
+    return from == LB_NEVER
+               ? NULL
+               : lb_moments_from(&group->world->openers, LB_OP_RECOVER, 0, from, ret_end);
+}
+
+uint64_t lb_item_recovered(const struct lb_item_group *group, const struct lb_item_event *claim)
+{
+    const struct lb_moment *end, *m = lb_item_recoveries(group, claim, &end);
+    uint64_t best = LB_NEVER;
+    for (; m != NULL && m < end && m->op == LB_OP_RECOVER && m->least < best; m++)
+        best = earlier(best, lb_item_recovery(group, m, claim));
+    return best;
+}
+
+uint64_t lb_item_lost(const struct lb_item_group *group, const struct lb_item_event *claim)
 {
     const struct lb_case *c = group->c;
     const struct lb_info *infos = c->infos.items;
     const struct lb_session_end *ends = group->world->session_ends.items;
-    uint64_t best = group->world->recovered[claim->log];
-    uint32_t old_ms = group->world->old_ms;
-    if (old_ms > 0)
-        best =
-            earlier(best, lb_moments_earliest(&group->world->openers, LB_OP_RECOVER,
-                                              claim->class_no, lb_lease_low(claim->low, old_ms)));
+    uint64_t best = LB_NEVER;
+    if ((claim->flags & LB_EVF_FINAL) != 0)
+        return LB_NEVER;
     size_t low = 0, high = c->infos.n;
     while (low < high) { /* the first unknown outcome of the log after the claim */
         size_t middle = low + (high - low) / 2;
@@ -308,10 +331,15 @@ struct lb_item_core lb_item_core_of(const struct lb_item_group *group, size_t pl
         if (lease_low <= done)
             core.alone = earlier(core.alone, lease_low);
     }
-    uint64_t lost = lb_item_gone(group, claim);
+    uint64_t lost = lb_item_lost(group, claim), recovered = lb_item_recovered(group, claim);
     if (lost <= done)
         core.alone = earlier(core.alone, lost);
     core.end = earlier(core.end, core.alone);
+    core.done = done;
+    if (recovered <= done)
+        core.end = earlier(core.end, recovered);
     core.end = earlier(core.end, ended_by_others(group, claim, done));
+    core.alone = earlier(core.alone, group->c->known_ns); /* what gave it back may be missing */
+    core.end = earlier(core.end, group->c->known_ns);
     return core;
 }

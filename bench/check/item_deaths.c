@@ -75,6 +75,7 @@ static int judge_death(struct lb_case *c, size_t first, size_t end, size_t i, st
         return 0;
     struct lb_measures *measures = &c->out->measures;
     uint64_t until = next != NULL ? next->high : c->end_ns;
+    until = until < c->known_ns ? until : c->known_ns;
     uint64_t length = until > death ? until - death : 0;
     length -= lb_stalled_within(c, death, until);
     measures->n_deaths++;

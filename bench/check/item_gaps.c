@@ -2,9 +2,10 @@
  *
  * Cores that are not empty and do not meet have one order, in which each claim takes effect when it
  * is answered. The gap between two of them, from the invoke of the first one's end to the answer of
- * the second, needs a reset (or clear) of its own, unless the first one's own free, lease or death
- * ended it. The gaps are disjoint and in order. If each, in order, finds one that was not given to
- * another, that is a legal order. If not, there may be one all the same: item_order.c looks for it.
+ * the second, needs a reset (or clear, or recovery) of its own, unless the first one's own free,
+ * lease or loss ended it. The gaps are disjoint and in order. If each, in order, finds one that was
+ * not given to another, that is a legal order. If not, there may be one all the same: item_order.c
+ * looks for it.
  */
 #include "items.h"
 
@@ -75,16 +76,39 @@ static bool give_opener(const struct lb_item_group *group, const struct lb_momen
     return false;
 }
 
+/* The same with a recovery of the first claim. */
+static bool give_recovery(const struct lb_item_group *group, const struct lb_item_core *core,
+                          struct used *used)
+{
+    const struct lb_item_event *next = core[1].claim;
+    const struct lb_moment *last, *m = lb_item_recoveries(group, core->claim, &last);
+    for (int i = 0; m != NULL && m < last && m->op == LB_OP_RECOVER && i < MOST_TRIED; i++, m++) {
+        if (m->least > next->high)
+            break;
+        uint64_t low = lb_item_recovery(group, m, core->claim);
+        if (m->high < core->start || low > next->high || low > core->done ||
+            !fits(group, m, core->claim, next) || is_used(used, m))
+            continue;
+        if (used->n == MOST_USED)
+            return false;
+        used->openers[used->n++] = m;
+        return true;
+    }
+    return false;
+}
+
 /* Does the gap after a core find an opener, or need none? */
 static bool bridge(const struct lb_item_group *group, const struct lb_item_core *core,
                    struct used *used)
 {
-    if (core->alone <= core[1].start)
+    if (core->alone <= core[1].start || give_recovery(group, core, used))
         return true;
     for (size_t i = core->place + 1; lb_item_own(group, core->place, i); i++) {
         const struct lb_item_event *end = group->events[i];
         if (!lb_item_closes(end->op))
             continue;
+        if (end->low > core[1].claim->high) /* it came after the gap */
+            break;
         int all = end->op == LB_OP_ERROR ? LB_OP_CLEAR_ALL : LB_OP_RESET_ALL;
         if (give_opener(group, &group->world->openers, all, end->class_no, core, end, used) ||
             (end->op == LB_OP_ERROR &&

@@ -32,8 +32,9 @@ enum deed_kind {
     CLAIM,
     CLOSE,  /* complete, error or free, by the claimer or a stranger */
     OPEN,   /* reset or clear */
-    LET_GO, /* lease, or the claimer's death or recovery */
-    DUE     /* so long after a complete */
+    LET_GO, /* lease, or the claimer's loss */
+    RECOVER,
+    DUE /* so long after a complete */
 };
 
 enum state { FREE, TAKEN, DONE, FAILED, STATE_BITS = 2, STATE_MASK = 3 };
@@ -47,6 +48,7 @@ struct deed {
     uint32_t owner;
     uint32_t log, position; /* log: LB_NONE, the database did it */
     const struct lb_item_core *core;
+    const struct lb_moment *recovery;
 };
 
 enum { SLOTS = 64, WAYS = 256 };
@@ -70,6 +72,7 @@ struct search {
     uint32_t slots[SLOTS];        /* pending: numbers of deeds */
     uint64_t first[SLOTS];        /* what of its own log must have taken effect before */
     uint64_t used;                /* slots */
+    uint64_t time;                /* of the answer that the search has come to */
     struct ways now, after, seen; /* after: of the deed that was answered; seen: on the way there */
     bool gave_up;
 };
@@ -109,7 +112,7 @@ static int add_close(struct search *s, const struct lb_item_event *e, bool is_bo
                                    .high = e->high,
                                    .kind = CLOSE,
                                    .to = state_after(e->op),
-                                   .is_certain = lb_item_certain(e),
+                                   .is_certain = is_bound && lb_item_certain(e),
                                    .is_bound = is_bound,
                                    .owner = owner,
                                    .log = e->log,
@@ -143,10 +146,11 @@ static int add_claim(struct search *s, const struct lb_item_core *core)
         if (lb_item_certain(group->events[i]))
             break;
     }
-    uint64_t let_go = lb_item_gone(group, claim), lease_low = LB_NEVER, lease_high;
+    uint64_t let_go = lb_item_lost(group, claim), lease_low = LB_NEVER, lease_high;
     if (claim->lease_ms > 0)
         lb_item_lease(group, core->place, &lease_low, &lease_high);
     let_go = lease_low < let_go ? lease_low : let_go;
+    let_go = group->c->known_ns < let_go ? group->c->known_ns : let_go;
     if (let_go != LB_NEVER && rc == 0)
         rc = add(s, &(struct deed){.low = let_go > claim->low ? let_go : claim->low,
                                    .high = LB_NEVER,
@@ -166,6 +170,38 @@ static int add_opener(struct search *s, const struct lb_moment *moment)
                                  .is_certain = moment->is_certain,
                                  .log = moment->log,
                                  .position = moment->position});
+}
+
+/* Recoveries that can take one of the claims, each once: it is one moment. */
+static int add_recoveries(struct search *s, uint64_t last)
+{
+    const struct lb_item_group *group = s->group;
+    const struct lb_item_core *cores = group->cores;
+    const struct lb_moment *end, *first = NULL;
+    int rc = 0;
+    for (size_t i = 0; i < group->n_cores; i++) {
+        const struct lb_moment *m = lb_item_recoveries(group, cores[i].claim, &end);
+        first = m != NULL && (first == NULL || m < first) ? m : first;
+    }
+    end =
+        (const struct lb_moment *)group->world->openers.array.items + group->world->openers.array.n;
+    for (; first != NULL && first < end && first->op == LB_OP_RECOVER && rc == 0; first++) {
+        uint64_t low = LB_NEVER;
+        if (first->least > last)
+            break;
+        for (size_t i = 0; i < group->n_cores; i++) {
+            uint64_t one = lb_item_recovery(group, first, cores[i].claim);
+            low = one < low ? one : low;
+        }
+        if (low <= last)
+            rc = add(s, &(struct deed){.low = low,
+                                       .high = first->high,
+                                       .kind = RECOVER,
+                                       .log = first->log,
+                                       .position = first->position,
+                                       .recovery = first});
+    }
+    return rc;
 }
 
 static int add_all(struct search *s)
@@ -196,7 +232,7 @@ static int add_all(struct search *s)
                 rc = add_opener(s, m);
         }
     }
-    return rc;
+    return rc == 0 ? add_recoveries(s, last) : rc;
 }
 
 /* --- in order of time --- */
@@ -316,6 +352,13 @@ static bool is_waited_for(const struct search *s, const struct way *way, unsigne
     return false;
 }
 
+/* Is the claim old enough for the recovery by now? */
+static bool takes(const struct search *s, const struct deed *deed, uint32_t claim)
+{
+    const struct lb_item_core *core = deeds_of(s)[claim].core;
+    return lb_item_recovery(s->group, deed->recovery, core->claim) <= s->time;
+}
+
 /* What comes of the slot's deed; false: it cannot take effect, or need not be tried. must: it is
  * the one that was answered. */
 static bool apply(const struct search *s, const struct way *way, unsigned slot, bool must,
@@ -344,6 +387,9 @@ static bool apply(const struct search *s, const struct way *way, unsigned slot, 
     case LET_GO:
         ret_way->state = FREE;
         return way->state == made_by(TAKEN, deed->owner);
+    case RECOVER:
+        ret_way->state = FREE;
+        return state == TAKEN && takes(s, deed, (uint32_t)(way->state >> STATE_BITS));
     default:
         ret_way->state = FREE;
         return way->state == made_by(DONE, deed->owner);
@@ -436,6 +482,7 @@ static bool finish(struct search *s, uint32_t number)
 {
     unsigned slot = slot_of(s, number);
     bool is_certain = deeds_of(s)[number].is_certain;
+    s->time = deeds_of(s)[number].high;
     for (uint32_t i = 0; i < s->now.n && !s->gave_up; i++) {
         bool done = is_done(&s->now.all[i], slot);
         if (done || !is_certain)

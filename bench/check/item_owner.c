@@ -35,7 +35,10 @@ static bool is_kept(const struct lb_item_group *group, const struct lb_item_core
     uint64_t low = LB_NEVER, high;
     if (core->claim->lease_ms > 0)
         lb_item_lease(group, core->place, &low, &high);
-    if (low <= op->high || lb_item_gone(group, core->claim) <= op->high)
+    if (op->high >= group->c->known_ns)
+        return false;
+    if (low <= op->high || lb_item_lost(group, core->claim) <= op->high ||
+        lb_item_recovered(group, core->claim) <= op->high)
         return false;
     for (size_t i = core->place + 1; lb_item_own(group, core->place, i); i++)
         if (lb_item_closes(group->events[i]->op) && group->events[i]->low <= op->high)

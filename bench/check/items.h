@@ -11,6 +11,8 @@ struct lb_moment {
     const struct lb_item_event *event; /* of an item; NULL: of everybody's */
     uint32_t class_no;
     uint32_t log, position;
+    uint32_t
+        age_ms; /* recovery: how old a claim of the living must be; 0: it takes none of theirs */
     uint8_t op;
     bool is_certain; /* it took effect */
 };
@@ -39,10 +41,9 @@ struct lb_session_end {
 
 /* What concerns all items, looked up once. */
 struct lb_item_world {
-    struct lb_moments openers;    /* reset-all, clear-all, and recoveries of what is old */
-    uint32_t old_ms;              /* the smallest age of which one is; 0: none is */
+    struct lb_moments openers;    /* reset-all, clear-all, and recoveries, of all classes as one */
+    uint32_t old_ms;              /* the smallest age that a recovery asks for; 0: none does */
     struct lb_array session_ends; /* struct lb_session_end */
-    uint64_t *recovered;          /* per log: from when on others may have what it held */
     uint64_t deeds_left;          /* that item_order.c may still look at, over all items; */
     uint64_t steps_left;          /* ... and steps that it may take */
 };
@@ -65,7 +66,8 @@ struct lb_item_group {
 
 struct lb_item_core {
     uint64_t start, end;
-    uint64_t alone;  /* the end, if nothing but its own deeds, lease, death or age ended it */
+    uint64_t alone;  /* the end, if nothing but its own deeds, its lease or its loss ended it */
+    uint64_t done;   /* by then its worker had certainly finished the item; LB_NEVER */
     uint64_t before; /* the latest end of what its log had claimed before */
     size_t place;    /* of its claim among the events */
     const struct lb_item_event *claim;
@@ -100,8 +102,17 @@ struct lb_item_core lb_item_core_of(const struct lb_item_group *group, size_t pl
 /* When the lease of the claim at a place ended, as far as its own worker prolonged it. */
 void lb_item_lease(const struct lb_item_group *group, size_t place, uint64_t *ret_low,
                    uint64_t *ret_high);
-/* The earliest time at which a claimer was gone with what it held, or taken to be; LB_NEVER. */
-uint64_t lb_item_gone(const struct lb_item_group *group, const struct lb_item_event *claim);
+/* The earliest time at which a claimer was lost with what it held, or taken to be; LB_NEVER. */
+uint64_t lb_item_lost(const struct lb_item_group *group, const struct lb_item_event *claim);
+/* The earliest time at which a recovery can have taken the claim; LB_NEVER. */
+uint64_t lb_item_recovery(const struct lb_item_group *group, const struct lb_moment *recovery,
+                          const struct lb_item_event *claim);
+/* The same for any recovery. */
+uint64_t lb_item_recovered(const struct lb_item_group *group, const struct lb_item_event *claim);
+/* The first recovery that can take the claim; as lb_moments_from. */
+const struct lb_moment *lb_item_recoveries(const struct lb_item_group *group,
+                                           const struct lb_item_event *claim,
+                                           const struct lb_moment **ret_end);
 
 /* Did all of it happen in one class? An item that changes its class is not followed. */
 bool lb_item_one_class(const struct lb_item_group *group);

@@ -277,6 +277,8 @@ static void settle_waiters(struct lb_case *c)
     bool whole = c->model->complete && !c->history->truncated;
     for (size_t i = 0; i < c->waiters.n; i++) {
         const struct lb_log_facts *facts = &c->logs[waiters[i].log];
+        if (waiters[i].low > c->known_ns)
+            waiters[i].low = c->known_ns;
         if (waiters[i].low != LB_NEVER)
             continue;
         if (facts->gone_ns != LB_NEVER)

@@ -57,7 +57,8 @@ int lb_judge_loss(struct lb_case *c)
     const struct lb_id *first = NULL;
     uint64_t n_missing = 0, n_excused = 0;
     for (const struct lb_id *id = c->ids; id < c->ids + c->n_ids; id++) {
-        if (id->is_claimed && (!id->is_put || id->claim_high < id->put_low))
+        bool is_unknown = !id->is_put && c->history->truncated; /* its put may be missing */
+        if (id->is_claimed && !is_unknown && (!id->is_put || id->claim_high < id->put_low))
             report_phantom(c, id);
         if (!lb_id_acknowledged(id) || (id->is_claimed && !id->is_given_back))
             continue;
@@ -66,7 +67,7 @@ int lb_judge_loss(struct lb_case *c)
     }
     for (size_t i = 0; i < c->unknown.n; i++)
         n_excused += unknown[i].n;
-    if (c->model->drained && n_missing > n_excused)
+    if (c->model->drained && !c->history->truncated && n_missing > n_excused)
         report_lost(c, first, n_missing - n_excused);
     return 0;
 }

@@ -162,6 +162,7 @@ int lb_judge_recovery(struct lb_case *c)
         const struct lb_hold *next =
             deaths[i].next == LB_NONE ? NULL : &lb_holds(c)[deaths[i].next];
         uint64_t until = next != NULL ? next->start : c->end_ns;
+        until = until < c->known_ns ? until : c->known_ns;
         uint64_t took = until > deaths[i].at ? until - deaths[i].at : 0;
         took -= lb_stalled_within(c, deaths[i].at, until);
         uint64_t *slot = next != NULL ? lb_array_push(&lengths, sizeof *slot) : NULL;

@@ -1,19 +1,21 @@
 /* owner-release: every release that had an effect was by the current owner.
  *
- * Releases of those who hold nothing are found while reading. Here: the holder whose lease ended
- * before. Worker A's release certainly ended another's ownership if
- *   1. A's lease was certainly over when the release was asked for (the latest time it can have
- *      ended is before that),
+ * Releases of those who hold nothing are found while reading: nothing was granted, it was given
+ * back, or a release of it was refused. Here: the holder whose hold ended before, because its lease
+ * did, or because it had let go of it (a release that failed, by belief). Worker A's release
+ * certainly ended another's ownership if
+ *   1. A's hold was over when the release was asked for; a lease: certainly, by the latest time it
+ *      can have ended,
  *   2. another worker, B, certainly owned the lock all the time that the release took: its core,
  * cut at its own lease, covers the release,
  *   3. the release had an effect,
  *   4. until then the lock excluded: no grant before the release's answer broke `exclusive`.
  * By 4 there is an order of what had happened by then in which the lock excludes, and in each of
- * them the owner at A's release is B: A's ownership was over by 1, and B's had not ended by 2.
- * Without 1 or 4, A and B may both own something of their own (two rows of a table that is polled
- * in order of numbers): both hold, which is for `exclusive` to say. For the same reason only
- * exclusive holds of resources of capacity 1 are judged: with more, B may own another slot than
- * A's.
+ * them the owner at A's release is B: A's ownership was over before B's grant, and B's had not
+ * ended by 2. Without 4, A and B may both own something of their own (two rows of a table that is
+ * polled in order of numbers): both hold, which is for `exclusive` to say. For the same reason
+ * only exclusive holds of resources of capacity 1 are judged: with more, B may own another slot
+ * than A's.
  *
  * The sweep visits late releases among the holds in order of time; a resource keeps its holds that
  * have not ended, which are few.
@@ -35,16 +37,18 @@ static void report(struct lb_case *c, const struct lb_late_release *late,
     struct lb_witness *witness = lb_witness_new(finding);
     if (witness == NULL)
         return;
-    char at[LB_AT], from[LB_AT];
+    char at[LB_AT], from[LB_AT], who[LB_WHO], other[LB_WHO];
     lb_witness_add(c, witness, late->log, late->grant);
     lb_witness_add(c, witness, late->log, late->event);
     lb_witness_add_hold(c, witness, owner);
     witness->at_ns = late->low;
     lb_witness_text(witness,
-                    "worker %u released resource %u at %s with effect, though its lease was over "
-                    "and worker %u had owned the lock since %s",
-                    c->history->logs[late->log].number, (unsigned)late->id,
-                    lb_at(c, late->low, at, sizeof at), c->history->logs[owner->log].number,
+                    "%s released resource %u at %s with effect, though %s and %s had owned the "
+                    "lock since %s",
+                    lb_who(c, late->log, late->event, who, sizeof who), (unsigned)late->id,
+                    lb_at(c, late->low, at, sizeof at),
+                    late->by_lease ? "its lease was over" : "it had let go of it before",
+                    lb_who(c, owner->log, owner->event, other, sizeof other),
                     lb_at(c, owner->start, from, sizeof from));
 }
 

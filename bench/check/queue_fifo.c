@@ -31,11 +31,12 @@ static uint64_t put_high(const struct lb_id *id)
 }
 
 /* The earliest time at which it can have been taken out; LB_NEVER. */
-static uint64_t claim_low(const struct lb_id *id)
+static uint64_t claim_low(const struct lb_case *c, const struct lb_id *id)
 {
     if (!id->is_claimed)
         return LB_NEVER;
-    return id->claim_low > id->put_low ? id->claim_low : id->put_low;
+    uint64_t low = id->claim_low > id->put_low ? id->claim_low : id->put_low;
+    return low < c->known_ns ? low : c->known_ns; /* it may not have been the first claim */
 }
 
 static bool counts(const struct lb_case *c, const struct lb_id *id)
@@ -69,7 +70,7 @@ static void report(struct lb_case *c, const struct lb_id *a, const struct lb_id 
                     lb_at(c, put_high(a), before, sizeof before),
                     c->history->logs[b->claim_log].number, lb_at(c, b->claim_high, at, sizeof at),
                     a->is_claimed ? "'s claim was asked for at " : ", which never was",
-                    a->is_claimed ? lb_at(c, claim_low(a), later, sizeof later) : "");
+                    a->is_claimed ? lb_at(c, claim_low(c, a), later, sizeof later) : "");
 }
 
 /* Items that are overtaken by one that was claimed by the time (key) of id extra. */
@@ -141,10 +142,10 @@ static int judge_class(struct lb_case *c, const struct lb_key *by_low, const str
         all_claimed = all_claimed && b->is_claimed;
         for (; next < n && put_high(&c->ids[by_high[next].index]) < b->put_low; next++) {
             const struct lb_id *a = &c->ids[by_high[next].index];
-            if (a->is_claimed && (latest == NULL || claim_low(a) > claim_low(latest)))
+            if (a->is_claimed && (latest == NULL || claim_low(c, a) > claim_low(c, latest)))
                 latest = a;
         }
-        if (latest != NULL && b->is_claimed && claim_low(latest) > b->claim_high)
+        if (latest != NULL && b->is_claimed && claim_low(c, latest) > b->claim_high)
             report(c, latest, b);
     }
     return all_claimed ? 0 : judge_unclaimed(c, by_low, by_high, n);
@@ -218,7 +219,7 @@ static bool is_suspect(const struct lb_case *c, struct slices *slices)
         if (!counts(c, id))
             continue;
         uint64_t *latest = &slices->latest[slice_of(slices, put_high(id))];
-        *latest = claim_low(id) > *latest ? claim_low(id) : *latest;
+        *latest = claim_low(c, id) > *latest ? claim_low(c, id) : *latest;
     }
     for (size_t i = 1; i < slices->n; i++)
         if (slices->latest[i] < slices->latest[i - 1])

@@ -42,6 +42,7 @@ static int push_claimed(struct item_scan *scan, const struct lb_event *note, uin
                                                 .lease_ms = c->model->lease ? note->arg : 0,
                                                 .class_no = scan->invoke->object,
                                                 .op = LB_OP_ITEM,
+                                                .flags = note->flags,
                                                 .type = LB_EV_OK});
 }
 

@@ -5,8 +5,10 @@
  * An acquire whose outcome is unknown never forces a hold. What ends a core:
  *
  *   release ok, info, unanswered   the release's invoke: it may have taken effect at once
- *   release refused (not ours)     the same: until then the holder believed in it
- *   release failed                 belief: the same; state: nothing, the lock is still held
+ *   release refused (not ours)     the same: until then the holder believed in it. The grant is
+ *                                  gone: a later release is not of this one
+ *   release failed                 belief: the same, but it may be tried again; state: nothing, the
+ *                                  lock is still held
  *   renew refused                  the renew's invoke: the holder was told
  *   info of any other operation    that operation's invoke: the connection is gone, and the worker
  *                                  lets go; unless a later release of this hold by the same log had
@@ -19,7 +21,9 @@
  * have been over leaves a gap, after which the hold goes on as a piece.
  *
  * A release is matched with the grant of its token, or else of its permits and mode, or else the
- * newest of its log: which of several equal grants ends is of no matter to how many are held.
+ * newest of its log that is believed in: which of several equal grants ends is of no matter to how
+ * many are held. A release that says neither token nor permits may be of any: if those of its log
+ * differ, the cores of all of them end with it, and what is not violated then is not tested.
  */
 #include "check_internal.h"
 
@@ -53,10 +57,25 @@ static void close_grant(struct lb_scan *scan, uint32_t i)
         scan->grants.n--;
 }
 
+/* Another grant of the same worker was answered in the tick in which this hold ends: see ties.c. */
+static void note_tie(struct lb_scan *scan, uint32_t hold, uint64_t time)
+{
+    struct lb_tie *tie = lb_array_push(&scan->c->ties, sizeof *tie);
+    scan->c->lacks_memory = scan->c->lacks_memory || tie == NULL;
+    if (tie != NULL)
+        *tie = (struct lb_tie){.time = time,
+                               .resource = lb_holds(scan->c)[hold].resource,
+                               .hold = hold,
+                               .position = scan->invoke_index};
+}
+
 static void end_hold(struct lb_scan *scan, struct lb_open *grant, uint64_t low)
 {
     struct lb_hold *hold = &lb_holds(scan->c)[grant->hold];
     struct lb_hold *piece = &lb_holds(scan->c)[grant->piece];
+    bool in_tick = grant->newer_start == low || (grant->is_crowded && hold->start == low);
+    if (in_tick && scan->slack == 0 && hold->cut >= low)
+        note_tie(scan, grant->hold, low);
     hold->end = low;
     if (hold->cut > low)
         hold->cut = low;
@@ -65,6 +84,12 @@ static void end_hold(struct lb_scan *scan, struct lb_open *grant, uint64_t low)
     if (piece != hold && piece->end > low)
         piece->end = low;
     grant->is_fixed = true;
+}
+
+static bool fits_words(const struct lb_hold *hold, const struct lb_event *invoke)
+{
+    return hold->permits == invoke->arg &&
+           hold->is_shared == ((invoke->flags & LB_EVF_SHARED) != 0);
 }
 
 /* The grant that a release or renewal of this resource speaks of; LB_NONE: there is none. */
@@ -78,18 +103,40 @@ static uint32_t find_grant(const struct lb_scan *scan, const struct lb_event *in
     unsigned best_score = 0; /* what tells more counts for more; the newest of equals */
     for (uint32_t i = newest; i != LB_NONE; i = grant_at(scan, i)->older) {
         const struct lb_open *grant = grant_at(scan, i);
-        const struct lb_hold *hold = &lb_holds(c)[grant->hold];
         bool token = (invoke->flags & LB_EVF_TOKEN) != 0 && c->has_tokens &&
                      token_of(c, grant->hold) == invoke->value;
-        unsigned score = (token ? 8u : 0) + (hold->permits == invoke->arg ? 4u : 0) +
-                         (hold->is_shared == ((invoke->flags & LB_EVF_SHARED) != 0) ? 2u : 0) +
-                         (grant->is_fixed ? 0 : 1u);
+        unsigned score =
+            (token ? 4u : 0) +
+            (invoke->arg > 0 && fits_words(&lb_holds(c)[grant->hold], invoke) ? 2u : 0) +
+            (grant->is_fixed ? 0 : 1u);
         if (score > best_score) {
             best_score = score;
             best = i;
         }
     }
     return best;
+}
+
+/* A release that does not say which of several grants it is of: it may have ended any. */
+static void end_any(struct lb_scan *scan, uint32_t number)
+{
+    const struct lb_event *invoke = scan->invoke;
+    struct lb_case *c = scan->c;
+    const struct lb_hold *hold = &lb_holds(c)[grant_at(scan, number)->hold];
+    bool differ = false;
+    if (invoke->arg > 0 || (invoke->flags & LB_EVF_TOKEN) != 0 || grant_at(scan, number)->is_fixed)
+        return;
+    for (uint32_t i = scan->newest[invoke->object]; i != LB_NONE; i = grant_at(scan, i)->older) {
+        const struct lb_hold *other = &lb_holds(c)[grant_at(scan, i)->hold];
+        differ = differ || (!grant_at(scan, i)->is_fixed && (other->permits != hold->permits ||
+                                                             other->is_shared != hold->is_shared));
+    }
+    if (!differ)
+        return;
+    for (uint32_t i = scan->newest[invoke->object]; i != LB_NONE; i = grant_at(scan, i)->older)
+        if (!grant_at(scan, i)->is_fixed && i != number)
+            end_hold(scan, grant_at(scan, i), lb_low(invoke->time_ns, scan->slack));
+    c->doubt[LB_G_EXCLUSIVE] = "a release did not say which of its worker's grants it was of";
 }
 
 /* --- grants --- */
@@ -199,7 +246,10 @@ static int acquired(struct lb_scan *scan, const struct lb_event *ok)
         drop_fixed(scan, ok->object);
         older = scan->newest[ok->object];
     }
-    struct lb_open grant = {.newer = LB_NONE, .older = older};
+    uint64_t start = lb_high(ok->time_ns, scan->slack);
+    for (uint32_t i = older; i != LB_NONE; i = grant_at(scan, i)->older)
+        grant_at(scan, i)->newer_start = start;
+    struct lb_open grant = {.newer = LB_NONE, .older = older, .newer_start = LB_NEVER};
     set_lease(scan, &grant, ok);
     int rc = push_hold(scan, ok, &grant);
     if (rc != 0)
@@ -300,7 +350,8 @@ static int push_late(struct lb_scan *scan, const struct lb_open *grant, const st
                                      .id = hold->resource,
                                      .log = scan->log,
                                      .event = scan->index,
-                                     .grant = hold->event};
+                                     .grant = hold->event,
+                                     .by_lease = grant->expiry_high < hold->end};
     return 0;
 }
 
@@ -309,15 +360,23 @@ static bool names_token(const struct lb_scan *scan, const struct lb_open *grant)
     return (scan->invoke->flags & LB_EVF_TOKEN) != 0 && lb_holds(scan->c)[grant->hold].has_token;
 }
 
-/* Does the release speak of this grant, as far as it says? */
+/* Is the release certainly of this grant, which had lapsed? It names it, or it can be of no other:
+ * all that its worker may have are of one kind, and lapsed together. */
 static bool speaks_of(const struct lb_scan *scan, const struct lb_open *grant)
 {
     const struct lb_event *invoke = scan->invoke;
     const struct lb_hold *hold = &lb_holds(scan->c)[grant->hold];
     if (names_token(scan, grant))
         return token_of(scan->c, grant->hold) == invoke->value;
-    uint32_t permits = invoke->arg == 0 ? 1 : invoke->arg;
-    return hold->permits == permits && hold->is_shared == ((invoke->flags & LB_EVF_SHARED) != 0);
+    if (scan->has_unknown_grant || (invoke->arg > 0 && !fits_words(hold, invoke)))
+        return false;
+    for (uint32_t i = scan->newest[hold->resource]; i != LB_NONE; i = grant_at(scan, i)->older) {
+        const struct lb_open *other = grant_at(scan, i);
+        const struct lb_hold *its = &lb_holds(scan->c)[other->hold];
+        if (!other->is_lapsed || its->permits != hold->permits || its->is_shared != hold->is_shared)
+            return false;
+    }
+    return true;
 }
 
 static int released(struct lb_scan *scan, const struct lb_event *end, uint32_t number)
@@ -329,8 +388,8 @@ static int released(struct lb_scan *scan, const struct lb_event *end, uint32_t n
         grant->depth--;
         return 0;
     }
-    bool went_on = grant->is_lapsed && effective && speaks_of(scan, grant) &&
-                   (names_token(scan, grant) || !scan->has_unknown_grant);
+    bool went_on = grant->is_lapsed && effective && speaks_of(scan, grant);
+    bool was_over = grant->is_fixed && !went_on;
     if (went_on) {
         struct lb_hold *piece = &lb_holds(scan->c)[grant->piece];
         piece->cut = grant->lapsed_cut;
@@ -341,7 +400,7 @@ static int released(struct lb_scan *scan, const struct lb_event *end, uint32_t n
         end_hold(scan, grant, low);
     if (effective) {
         scan->c->n_releases++;
-        if (grant->expiry_high < low) {
+        if (was_over || grant->expiry_high < low) {
             int rc = push_late(scan, grant, end);
             if (rc != 0)
                 return rc;
@@ -378,6 +437,8 @@ static int end_release_of(struct lb_scan *scan, const struct lb_event *end, int 
         grant->depth--; /* re-entrant: an inner release */
     else if (ends && !grant->is_fixed)
         end_hold(scan, grant, lb_low(scan->invoke->time_ns, scan->slack));
+    if (!unknown && end->answer == LB_REFUSED)
+        close_grant(scan, number); /* it was told that it has nothing */
     return 0;
 }
 
@@ -388,6 +449,9 @@ static int end_release(struct lb_scan *scan, const struct lb_event *end, int typ
         return type == LB_EV_OK ? released_nothing(scan, end) : 0;
     uint32_t hold = grant_at(scan, number)->hold;
     bool was_open = !grant_at(scan, number)->is_fixed, crowded = grant_at(scan, number)->is_crowded;
+    if (type != LB_EV_FAIL || end->answer == LB_REFUSED ||
+        scan->c->model->release == LB_RELEASE_BELIEF)
+        end_any(scan, number);
     int rc = end_release_of(scan, end, type, number);
     return rc == 0 && was_open && crowded ? push_crowded_end(scan, hold, end, type) : rc;
 }
@@ -585,6 +649,8 @@ int lb_scan_retire(struct lb_scan *scan, uint64_t low)
 int lb_scan_lock_finish(struct lb_scan *scan)
 {
     struct lb_case *c = scan->c;
+    if (c->lacks_memory)
+        return lb_out_of_memory(c);
     for (uint32_t i = 0; i < scan->grants.n; i++) {
         const struct lb_open *grant = grant_at(scan, i);
         if (grant->is_closed)

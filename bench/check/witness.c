@@ -16,6 +16,13 @@ char *lb_at(const struct lb_case *c, uint64_t time_ns, char *buf, size_t size)
     return buf;
 }
 
+const char *lb_who(const struct lb_case *c, uint32_t log, uint32_t event, char *buf, size_t size)
+{
+    (void)event;
+    snprintf(buf, size, "worker %u", c->history->logs[log].number);
+    return buf;
+}
+
 struct lb_witness *lb_witness_new(struct lb_finding *finding)
 {
     if (finding->n_witnesses == LB_WITNESSES)

@@ -104,7 +104,7 @@ int lb_world_apply(struct lb_case *c)
     for (size_t i = 0; i < c->open.n; i++) {
         struct lb_hold *hold = &lb_holds(c)[open[i]];
         const struct lb_log_facts *facts = &c->logs[hold->log];
-        hold->end = for_ever;
+        hold->end = for_ever < c->known_ns ? for_ever : c->known_ns;
         if (facts->death_ns != LB_NEVER) {
             hold->is_dead = 1;
             uint64_t recovered = lb_world_recovered(c, facts->gone_ns);

@@ -205,8 +205,9 @@ static int told_model(struct loaded *loaded, struct lb_error *err)
         loaded->model.complete = loaded->model.complete && one.complete;
         loaded->model.drained = loaded->model.drained && one.drained;
     }
-    if (loaded->view == &loaded->joined)
-        loaded->model.end_ns = 0; /* of one file's clock: the last event's time is as good */
+    /* Of one file's clock, or of what is missing: the last event's time is as good. */
+    if (loaded->view == &loaded->joined || loaded->view->truncated)
+        loaded->model.end_ns = 0;
     return rc;
 }
 

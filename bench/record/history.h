@@ -78,7 +78,9 @@ enum lb_event_flag {
     LB_EVF_SHARED = 1,    /* acquire: shared mode */
     LB_EVF_EFFECTIVE = 2, /* release, complete, ...: changed something */
     LB_EVF_TOKEN = 4,     /* value is a token (0 is a token too) */
-    LB_EVF_OVER = 8       /* acquire: by a lease that was over, as the database said */
+    LB_EVF_OVER = 8,      /* acquire: by a lease that was over, as the database said */
+    LB_EVF_FINAL = 16 /* item: taken out for good, as by Jepsen's dequeue: the loss of its worker
+                         does not bring it back */
 };
 
 struct lb_event {
@@ -103,6 +105,9 @@ enum {
     LB_META_BYTES = LB_HISTORY_HEADER_BYTES - 256,
     LB_MAX_LOGS = 1 << 20 /* numbers of logs are below this */
 };
+
+/* Processes with names are numbered from here; those with numbers are below. */
+#define LB_NAMED_PROCESS (UINT32_C(1) << 31)
 
 /* --- writing --- */
 
@@ -185,8 +190,9 @@ struct lb_history_view {
     uint64_t start_ns;      /* CLOCK_MONOTONIC at creation: time zero for people */
     uint64_t start_unix_ns; /* CLOCK_REALTIME then */
     const char *meta;       /* "key=value" lines, NUL-terminated */
-    bool truncated;         /* a chunk is missing, from the file or since the disk was full: read
+    bool truncated;         /* something is missing, from the file or since the disk was full: read
                                up to the last whole event before it */
+    uint64_t whole_ns;      /* truncated: before this time nothing is missing */
     bool is_large;          /* a file that should not stay in memory as it is read */
     void *memory;           /* private */
 };

@@ -42,6 +42,7 @@ struct reader {
     size_t size;
     struct chunk *chunks;
     size_t n_chunks;
+    uint64_t n_unread; /* chunks that were handed out and are not in the file */
     bool truncated;
     struct lb_error *err;
 };
@@ -81,6 +82,7 @@ static int read_chunks(struct reader *reader, const struct lb_file_header *heade
     if (in_file > handed_out)
         return lb_fail(reader->err, LB_E_FILE, "%s: %zu chunks, but the header says %llu",
                        reader->name, in_file, (unsigned long long)handed_out);
+    reader->n_unread = handed_out - in_file;
     reader->truncated = in_file < handed_out || rest % LB_CHUNK_BYTES != 0 ||
                         atomic_load_explicit(&header->failure, memory_order_relaxed) != 0;
     reader->chunks = calloc(in_file > 0 ? in_file : 1, sizeof *reader->chunks);
@@ -140,7 +142,8 @@ static bool event_is_valid(const struct lb_event *event, uint64_t operations)
 {
     return event->type <= LB_EV_NOTE && event->op < 64 && (operations >> event->op & 1) != 0 &&
            event->answer < LB_ANSWERS &&
-           event->flags <= (LB_EVF_SHARED | LB_EVF_EFFECTIVE | LB_EVF_TOKEN | LB_EVF_OVER);
+           event->flags <=
+               (LB_EVF_SHARED | LB_EVF_EFFECTIVE | LB_EVF_TOKEN | LB_EVF_OVER | LB_EVF_FINAL);
 }
 
 /* The number of events in a chunk: up to the first that is not written. */
@@ -200,6 +203,32 @@ static int read_log(struct reader *reader, size_t first, size_t last, uint64_t o
     return 0;
 }
 
+/* A log that is cut says nothing after its last event. Which logs are, need not be known, if only
+ * none is missing altogether. */
+static uint64_t whole_until(const struct reader *reader, const struct lb_history_view *view)
+{
+    uint64_t until = UINT64_MAX, n_missing = 0;
+    for (size_t i = 0; i < reader->n_chunks; i++) {
+        const struct chunk *chunk = &reader->chunks[i];
+        bool is_last = i + 1 == reader->n_chunks || chunk[1].log != chunk->log;
+        size_t n_spans = view->logs[chunk->log].n_spans;
+        n_missing += is_last && chunk->sequence >= n_spans ? chunk->sequence + 1 - n_spans : 0;
+    }
+    if (reader->n_unread > n_missing)
+        return 0;
+    for (size_t i = 0; i < view->n_logs; i++) {
+        const struct lb_log_view *log = &view->logs[i];
+        const struct lb_span *last = log->n_spans > 0 ? &log->spans[log->n_spans - 1] : NULL;
+        if (log->n_events == 0)
+            continue;
+        if (last->n == 0)
+            last--;
+        if (last->events[last->n - 1].time_ns < until)
+            until = last->events[last->n - 1].time_ns;
+    }
+    return until != UINT64_MAX ? until : 0;
+}
+
 static int build_view(struct reader *reader, const struct lb_file_header *header,
                       struct mapped_view *memory, struct lb_history_view *view)
 {
@@ -229,6 +258,8 @@ static int build_view(struct reader *reader, const struct lb_file_header *header
     }
     view->n_logs = n_logs;
     view->logs = memory->logs;
+    if (reader->truncated)
+        view->whole_ns = whole_until(reader, view);
     view->start_ns = header->start_ns;
     view->start_unix_ns = header->start_unix_ns;
     view->meta = header->meta;

@@ -38,6 +38,9 @@ struct reader {
     size_t tracks_size;
     char *meta;
     uint64_t start_unix_ns;
+    uint64_t n_wanted; /* events, as the meta text has it */
+    bool has_wanted;
+    uint64_t n_events, last_ns;
     bool has_put, has_drain;
     uint64_t last_put_ns, drain_ns; /* end of the last enqueue, invoke of the last good drain */
     struct lb_read_facts facts;
@@ -132,6 +135,7 @@ static int add_jepsen_claim(struct reader *reader, uint32_t log, const struct lb
         struct lb_event item = {.time_ns = event.time_ns,
                                 .process = event.process,
                                 .op = LB_OP_ITEM,
+                                .flags = LB_EVF_FINAL,
                                 .type = LB_EV_NOTE};
         int code = lb_translate_item(&reader->tr, &items[i], &item.value);
         if (code < 0)
@@ -183,6 +187,8 @@ static int add_operation(struct reader *reader, const struct lb_raw_op *raw,
     if (code != 0)
         return code;
     note_drain(reader, invoke_ns, translated);
+    if (event->time_ns > reader->last_ns)
+        reader->last_ns = event->time_ns;
     if (event->object >= reader->facts.n_objects && translated->kind == LB_TR_OPERATION)
         reader->facts.n_objects = event->object + 1;
     if (translated->is_dequeue || translated->is_drain)
@@ -204,6 +210,9 @@ static int read_meta(struct reader *reader, const struct lb_raw_op *raw)
     const struct lb_raw *unix_ns = &raw->keys[LB_KEY_UNIX];
     if (unix_ns->kind == LB_RAW_INTEGER && unix_ns->integer >= 0)
         reader->start_unix_ns = (uint64_t)unix_ns->integer;
+    const struct lb_raw *events = &raw->keys[LB_KEY_EVENTS];
+    reader->has_wanted = events->kind == LB_RAW_INTEGER && events->integer >= 0;
+    reader->n_wanted = (uint64_t)events->integer;
     if (value->kind != LB_RAW_STRING && value->kind != LB_RAW_NAME)
         return 0;
     if (reader->meta != NULL)
@@ -263,6 +272,12 @@ static int read_operations(struct reader *reader, struct lb_raw_op *raw)
         }
         if (code != 0)
             return code;
+        reader->n_events += translated.kind != LB_TR_META;
+        bool is_late = reader->n_events > reader->n_wanted;
+        if (reader->has_wanted && is_late)
+            return lb_scan_fail(reader->scan, raw->at,
+                                "one more than the %llu events that the meta record speaks of",
+                                (unsigned long long)reader->n_wanted);
     }
 }
 
@@ -308,6 +323,10 @@ static int finish(struct reader *reader, struct lb_history_view *ret_view,
     if (code != 0)
         return code;
     ret_view->start_unix_ns = reader->start_unix_ns;
+    /* Events are written in order of time: all is there up to the last. */
+    ret_view->truncated =
+        reader->meta != NULL && (!reader->has_wanted || reader->n_events < reader->n_wanted);
+    ret_view->whole_ns = ret_view->truncated ? reader->last_ns : 0;
     *ret_facts = *facts;
     return 0;
 }

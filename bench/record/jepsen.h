@@ -49,7 +49,7 @@ struct lb_read_facts {
     bool is_drained;        /* queue: a drain began after the last enqueue ended, and succeeded */
     uint32_t n_objects;     /* resources or classes: the largest number plus 1 */
     uint64_t n_ignored;     /* events skipped because they were to be ignored */
-    uint64_t n_nemesis;     /* events of processes that are no numbers */
+    uint64_t n_nemesis;     /* events of the nemesis */
     uint64_t n_open;        /* operations that never ended */
 };
 

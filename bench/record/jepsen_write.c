@@ -217,6 +217,8 @@ static void write_full(struct writer *writer, uint32_t log, const struct lb_even
         put_flag(writer, "effective", (event->flags & LB_EVF_EFFECTIVE) != 0);
     if (event->flags & LB_EVF_OVER)
         put_flag(writer, "over", true);
+    if (event->flags & LB_EVF_FINAL)
+        put_flag(writer, "final", true);
     put_unsigned(writer, "log", log);
     if (note)
         put_unsigned(writer, "by", event->process);
@@ -337,20 +339,45 @@ static void write_event(struct writer *writer, uint32_t log, const struct lb_eve
         write_claim(writer, log, event, &claims[log].items, &claims[log].n_items);
 }
 
-static void write_meta(struct writer *writer)
+/* The meta text, with the end of the run told as all other times are. */
+static char *meta_text(const struct writer *writer)
+{
+    static const char key[] = "end_ns=";
+    const char *meta = writer->view->meta, *line = meta;
+    while (line != NULL && strncmp(line, key, sizeof key - 1) != 0)
+        line = (line = strchr(line, '\n')) != NULL ? line + 1 : NULL;
+    char *text = NULL;
+    if (line == NULL)
+        return strdup(meta);
+    char *rest;
+    unsigned long long end = strtoull(line + sizeof key - 1, &rest, 10);
+    end -= end < writer->zero_ns ? end : writer->zero_ns;
+    return asprintf(&text, "%.*s%s%llu%s", (int)(line - meta), meta, key, end, rest) < 0 ? NULL
+                                                                                         : text;
+}
+
+/* It says how many events follow, so that one can see whether the end is missing. */
+static int write_meta(struct writer *writer, struct lb_error *err)
 {
     const struct lb_history_view *view = writer->view;
     if (writer->plain || (*view->meta == '\0' && view->start_unix_ns == 0))
-        return;
+        return 0;
+    char *text = meta_text(writer);
+    if (text == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
     put_name(writer, "type", "info");
     put_name(writer, "f", "meta");
     put_name(writer, "process", "nemesis");
     put_unsigned(writer, "time", 0);
     put_unsigned(writer, "index", writer->index);
-    put_text(writer, "value", view->meta);
+    put_text(writer, "value", text);
+    free(text);
+    if (!view->truncated)
+        put_unsigned(writer, "events", view->n_events);
     if (view->start_unix_ns <= INT64_MAX)
         put_unsigned(writer, "unix", view->start_unix_ns);
     end_operation(writer);
+    return 0;
 }
 
 int lb_history_write(const struct lb_history_view *view, enum lb_history_format format,
@@ -365,8 +392,8 @@ int lb_history_write(const struct lb_history_view *view, enum lb_history_format 
     int code =
         claims != NULL ? start_merge(&writer, err) : lb_fail(err, LB_E_MEMORY, "out of memory");
     if (code == 0) {
-        write_meta(&writer);
-        while (writer.n_heap > 0) {
+        code = write_meta(&writer, err);
+        while (writer.n_heap > 0 && code == 0) {
             uint32_t log = writer.heap[0];
             struct cursor *cursor = &writer.cursors[log];
             write_event(&writer, log, event_at(cursor), claims);
@@ -375,7 +402,7 @@ int lb_history_write(const struct lb_history_view *view, enum lb_history_format 
                 writer.heap[0] = writer.heap[--writer.n_heap];
             sift_down(&writer, 0);
         }
-        if (fflush(out) != 0 || ferror(out))
+        if (code == 0 && (fflush(out) != 0 || ferror(out)))
             code = lb_fail(err, LB_E_ENV, "cannot write the history: %s", strerror(errno));
     }
     free(claims);

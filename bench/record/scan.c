@@ -119,12 +119,12 @@ int lb_scan_fail(const struct lb_scan *scan, const char *at, const char *format,
 }
 
 static const char *const key_names[LB_RAW_KEYS] = {
-    [LB_KEY_TYPE] = "type",   [LB_KEY_F] = "f",           [LB_KEY_PROCESS] = "process",
-    [LB_KEY_TIME] = "time",   [LB_KEY_INDEX] = "index",   [LB_KEY_VALUE] = "value",
-    [LB_KEY_ERROR] = "error", [LB_KEY_TOKEN] = "token",   [LB_KEY_OBJECT] = "object",
-    [LB_KEY_ARG] = "arg",     [LB_KEY_SHARED] = "shared", [LB_KEY_EFFECTIVE] = "effective",
-    [LB_KEY_LOG] = "log",     [LB_KEY_BY] = "by",         [LB_KEY_UNIX] = "unix",
-    [LB_KEY_OVER] = "over",
+    [LB_KEY_TYPE] = "type",     [LB_KEY_F] = "f",           [LB_KEY_PROCESS] = "process",
+    [LB_KEY_TIME] = "time",     [LB_KEY_INDEX] = "index",   [LB_KEY_VALUE] = "value",
+    [LB_KEY_ERROR] = "error",   [LB_KEY_TOKEN] = "token",   [LB_KEY_OBJECT] = "object",
+    [LB_KEY_ARG] = "arg",       [LB_KEY_SHARED] = "shared", [LB_KEY_EFFECTIVE] = "effective",
+    [LB_KEY_LOG] = "log",       [LB_KEY_BY] = "by",         [LB_KEY_UNIX] = "unix",
+    [LB_KEY_EVENTS] = "events", [LB_KEY_OVER] = "over",     [LB_KEY_FINAL] = "final",
 };
 
 enum lb_raw_key lb_raw_key_find(const char *text, size_t length)
@@ -136,7 +136,7 @@ enum lb_raw_key lb_raw_key_find(const char *text, size_t length)
         key = length == 5 ? LB_KEY_TOKEN : text[1] == 'i' ? LB_KEY_TIME : LB_KEY_TYPE;
         break;
     case 'f':
-        key = LB_KEY_F;
+        key = length == 1 ? LB_KEY_F : LB_KEY_FINAL;
         break;
     case 'p':
         key = LB_KEY_PROCESS;
@@ -148,7 +148,7 @@ enum lb_raw_key lb_raw_key_find(const char *text, size_t length)
         key = LB_KEY_VALUE;
         break;
     case 'e':
-        key = length == 5 ? LB_KEY_ERROR : LB_KEY_EFFECTIVE;
+        key = length == 5 ? LB_KEY_ERROR : length == 6 ? LB_KEY_EVENTS : LB_KEY_EFFECTIVE;
         break;
     case 'o':
         key = length == 4 ? LB_KEY_OVER : LB_KEY_OBJECT;

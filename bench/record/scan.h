@@ -71,9 +71,11 @@ enum lb_raw_key {
     LB_KEY_SHARED,
     LB_KEY_EFFECTIVE,
     LB_KEY_OVER,
+    LB_KEY_FINAL,
     LB_KEY_LOG,
     LB_KEY_BY,
     LB_KEY_UNIX,
+    LB_KEY_EVENTS,
     LB_RAW_KEYS
 };
 

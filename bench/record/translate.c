@@ -161,6 +161,7 @@ void lb_translator_release(struct lb_translator *tr)
 {
     lb_intern_release(&tr->objects);
     lb_intern_release(&tr->items);
+    lb_intern_release(&tr->processes);
 }
 
 /* The meaning of a name, from the few that were met before. */
@@ -225,19 +226,44 @@ static int note_shape(struct lb_translator *tr, int op, const char *at)
 
 /* --- values --- */
 
+/* 1.0 may be 1, or not: as a name it is of no use. */
+static bool is_fraction(const struct lb_raw *value)
+{
+    return value->kind == LB_RAW_OTHER && value->length > 0 &&
+           strchr("+-.0123456789", value->text[0]) != NULL;
+}
+
+/* The number of a value in a table. What stands before a text, a quote or a colon, is a part of it:
+ * "1", :1 and 1 differ. */
+static int intern_value(const struct lb_translator *tr, struct lb_intern *table,
+                        const struct lb_raw *value, uint32_t *ret_number)
+{
+    bool is_text = value->kind == LB_RAW_NAME || value->kind == LB_RAW_STRING;
+    if (is_fraction(value))
+        return lb_scan_fail(tr->scan, value->text,
+                            "%.*s: a number that names something must be a whole one",
+                            value->length > 40 ? 40 : (int)value->length, value->text);
+    int code =
+        value->kind == LB_RAW_INTEGER
+            ? lb_intern_number(table, (uint64_t)value->integer, ret_number)
+            : lb_intern_text(table, value->text - is_text, value->length + is_text, ret_number);
+    return code == 0 ? 0 : no_memory(tr);
+}
+
 int lb_translate_item(struct lb_translator *tr, const struct lb_raw *value, uint64_t *ret_item)
 {
-    if (value->kind == LB_RAW_INTEGER) {
+    uint32_t number;
+    if (value->kind == LB_RAW_NIL || value->kind == LB_RAW_ABSENT)
+        return 1;
+    /* Our own export gives every id as it is. */
+    if (value->kind == LB_RAW_INTEGER && (value->integer >= -LB_TEXT_ITEMS || tr->has_logs)) {
         *ret_item = (uint64_t)value->integer;
         return 0;
     }
-    if (value->kind == LB_RAW_NIL || value->kind == LB_RAW_ABSENT)
-        return 1;
-    uint32_t number;
-    if (lb_intern_text(&tr->items, value->text, value->length, &number) != 0)
-        return no_memory(tr);
-    *ret_item = (UINT64_C(1) << 63) + number;
-    return 0;
+    int code = intern_value(tr, &tr->items, value, &number);
+    if (code == 0)
+        *ret_item = (UINT64_C(1) << 63) + number;
+    return code;
 }
 
 static bool is_lock_op(int op)
@@ -255,13 +281,16 @@ static int read_lock_value(struct lb_translator *tr, const struct lb_raw_op *raw
         const struct lb_raw *key = &raw->items[0];
         if (tr->has_objects)
             return lb_scan_fail(tr->scan, raw->at, "a tuple where others name their object");
-        if (lb_intern_text(&tr->objects, key->text, key->length, &event->object) != 0)
-            return no_memory(tr);
+        int code = intern_value(tr, &tr->objects, key, &event->object);
+        if (code != 0)
+            return code;
         tr->has_tuples = true;
         value = &raw->items[1];
     }
     if (value->kind == LB_RAW_INTEGER)
         event->value = (uint64_t)value->integer;
+    if (is_fraction(&raw->fence))
+        return lb_scan_fail(tr->scan, raw->at, "fence must be a whole number");
     /* A fenced lock answers 0 when it has no fence to give. */
     if (raw->fence.kind == LB_RAW_INTEGER && raw->fence.integer != 0) {
         event->value = (uint64_t)raw->fence.integer;
@@ -296,8 +325,7 @@ bool lb_usually_effective(const struct lb_event *event)
 
 uint32_t lb_usual_arg(const struct lb_event *event)
 {
-    return event->op == LB_OP_RELEASE || event->op == LB_OP_PUT ||
-           (event->op == LB_OP_ACQUIRE && event->type == LB_EV_INVOKE) ||
+    return event->op == LB_OP_PUT || (event->op == LB_OP_ACQUIRE && event->type == LB_EV_INVOKE) ||
            (event->op == LB_OP_CLAIM && event->type == LB_EV_INVOKE);
 }
 
@@ -305,7 +333,7 @@ uint32_t lb_usual_arg(const struct lb_event *event)
 static int read_own_keys(struct lb_translator *tr, const struct lb_raw_op *raw,
                          struct lb_event *event)
 {
-    bool shared = false, effective = false, over = false;
+    bool shared = false, effective = false, over = false, final = false;
     uint32_t object = UINT32_MAX;
     int code = read_count(tr, raw, LB_KEY_ARG, "arg", UINT32_MAX, lb_usual_arg(event), &event->arg);
     if (code == 0)
@@ -316,6 +344,8 @@ static int read_own_keys(struct lb_translator *tr, const struct lb_raw_op *raw,
     if (code == 0)
         code = read_flag(tr, raw, LB_KEY_OVER, "over", false, &over);
     if (code == 0)
+        code = read_flag(tr, raw, LB_KEY_FINAL, "final", false, &final);
+    if (code == 0)
         code = read_count(tr, raw, LB_KEY_OBJECT, "object", LB_LARGEST_OBJECT, UINT32_MAX, &object);
     if (code != 0)
         return code;
@@ -325,6 +355,8 @@ static int read_own_keys(struct lb_translator *tr, const struct lb_raw_op *raw,
         event->flags |= LB_EVF_EFFECTIVE;
     if (over)
         event->flags |= LB_EVF_OVER;
+    if (final)
+        event->flags |= LB_EVF_FINAL;
     if (object == UINT32_MAX)
         return 0;
     if (tr->has_tuples)
@@ -352,7 +384,26 @@ static int read_log(struct lb_translator *tr, const struct lb_raw_op *raw,
     return 0;
 }
 
-/* An operation of a process that is no number: a note of ours, or somebody else's nemesis. */
+/* A number, or a name: names are numbered behind all numbers. */
+static int read_process(struct lb_translator *tr, const struct lb_raw_op *raw,
+                        uint32_t *ret_process)
+{
+    const struct lb_raw *process = &raw->keys[LB_KEY_PROCESS];
+    bool is_name = process->kind == LB_RAW_NAME || process->kind == LB_RAW_STRING;
+    uint32_t number;
+    if (!is_name && process->kind != LB_RAW_INTEGER)
+        return lb_scan_fail(tr->scan, raw->at,
+                            process->kind == LB_RAW_ABSENT || process->kind == LB_RAW_NIL
+                                ? "an operation without a process"
+                                : "process must be a whole number or a name");
+    if (!is_name)
+        return read_count(tr, raw, LB_KEY_PROCESS, "process", LB_NAMED_PROCESS - 1, 0, ret_process);
+    int code = intern_value(tr, &tr->processes, process, &number);
+    *ret_process = LB_NAMED_PROCESS + number;
+    return code;
+}
+
+/* An operation of the nemesis: a note of ours, or what somebody else's did to the system. */
 static int translate_note(struct lb_translator *tr, const struct lb_raw_op *raw,
                           struct lb_translated *translated)
 {
@@ -400,14 +451,12 @@ int lb_translate(struct lb_translator *tr, const struct lb_raw_op *raw,
         code = read_time(tr, raw, &event->time_ns);
     if (code != 0)
         return code;
-    if (process->kind == LB_RAW_NAME) {
+    if (process->kind == LB_RAW_NAME && lb_raw_is(process, "nemesis")) {
         code = translate_note(tr, raw, &translated);
         *ret_translated = translated;
         return code;
     }
-    if (process->kind != LB_RAW_INTEGER)
-        return lb_scan_fail(tr->scan, raw->at, "an operation without a process");
-    code = read_count(tr, raw, LB_KEY_PROCESS, "process", UINT32_MAX, 0, &event->process);
+    code = read_process(tr, raw, &event->process);
     if (code != 0)
         return code;
     int op = find_op(tr, raw, &translated);

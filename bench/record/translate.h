@@ -8,6 +8,9 @@
 #include "intern.h"
 #include "scan.h"
 
+/* Items that are no integers, and integers below this, are numbered from the least integer on. */
+#define LB_TEXT_ITEMS (INT64_C(1) << 62)
+
 enum { LB_UNKNOWN_NAMES = 12, LB_MEANINGS = 16, LB_LARGEST_OBJECT = (1 << 24) - 1 };
 
 /* An operation that nobody knows, for the one message about all of them. */
@@ -29,9 +32,10 @@ struct lb_meaning {
 /* What is carried from one operation to the next. */
 struct lb_translator {
     const struct lb_scan *scan;
-    const char *ignore;       /* names; "*": all unknown */
-    struct lb_intern objects; /* keys of tuples */
-    struct lb_intern items;   /* values of items that are no integers */
+    const char *ignore;         /* names; "*": all unknown */
+    struct lb_intern objects;   /* keys of tuples */
+    struct lb_intern items;     /* values of items that are no integers */
+    struct lb_intern processes; /* names of processes */
     struct lb_meaning meanings[LB_MEANINGS];
     size_t n_meanings;
     struct lb_unknown unknown[LB_UNKNOWN_NAMES];
@@ -47,7 +51,7 @@ enum lb_translated_kind {
     LB_TR_OPERATION,
     LB_TR_NOTE,    /* event is complete: a note */
     LB_TR_META,    /* text about the whole history */
-    LB_TR_NEMESIS, /* of a process that is no number: nothing of the history */
+    LB_TR_NEMESIS, /* of the nemesis: nothing of the history */
     LB_TR_SKIPPED  /* unknown, or to be ignored */
 };
 

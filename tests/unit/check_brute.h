@@ -275,6 +275,21 @@ static inline void mutate(struct test_history *h, struct lb_random *random, uint
     }
 }
 
+/* Cuts every log somewhere, as a disk that was full does: up to the first of the new ends nothing
+ * is missing. A log of which nothing is left may have said anything at any time. */
+static inline void cut_tails(struct test_history *h, struct lb_random *random)
+{
+    h->view.truncated = true;
+    h->view.whole_ns = UINT64_MAX;
+    for (uint32_t log = 0; log < MAX_LOGS; log++) {
+        if (h->n[log] == 0)
+            continue;
+        h->n[log] -= below(random, 3) == 0 ? 0 : below(random, (uint32_t)h->n[log] + 1);
+        uint64_t last = h->n[log] > 0 ? last_event(h, log)->time_ns : 0;
+        h->view.whole_ns = last < h->view.whole_ns ? last : h->view.whole_ns;
+    }
+}
+
 /* --- the comparison --- */
 
 struct tally {
@@ -304,7 +319,19 @@ struct comparison {
     void (*generate)(const struct shape *shape, struct lb_random *random);
     bool (*is_asked)(void); /* is the history one that the model speaks of? NULL: all are */
     bool (*compare)(const struct shape *shape); /* fails, or says whether it is legal */
+    /* Fails if the judge finds a violation in a part of a legal history; NULL: not asked. */
+    void (*compare_cut)(const struct shape *shape);
 };
+
+/* Judges a part of the history, which is legal as a whole. */
+static inline void compare_part(const struct comparison *c, struct lb_random *random)
+{
+    static struct test_history whole;
+    whole = *c->history;
+    cut_tails(c->history, random);
+    c->compare_cut(c->shape);
+    *c->history = whole;
+}
 
 /* Random histories, and mutations of the legal ones. */
 static inline struct tally compare_histories(const struct comparison *c)
@@ -319,6 +346,8 @@ static inline struct tally compare_histories(const struct comparison *c)
         bool legal = c->compare(c->shape);
         tally.n++;
         tally.n_legal += legal;
+        if (legal && c->compare_cut != NULL && chance(&random, 20))
+            compare_part(c, &random);
         for (int i = 0; i < 2 && legal && tally.n < n; i++) {
             mutate(c->history, &random, (uint32_t)(6 * c->tick), c->keep_deeds);
             if (c->is_asked != NULL && !c->is_asked())

@@ -19,6 +19,8 @@ struct shape {
     const char *name;
     bool lease, odd_ends, once, resets, late, drained, batches;
     bool recurring;          /* one item, done again and again */
+    bool recovers;           /* what was claimed long ago is freed */
+    bool final;              /* items are taken out for good */
     uint64_t uncertainty_ns; /* of all clocks: the judge may let a violation pass */
     uint64_t tick;
     enum lb_guarantee guarantee;
@@ -29,7 +31,7 @@ struct shape {
 
 struct item {
     enum { ABSENT, NEW, ACTIVE, COMPLETE, ERROR } state;
-    uint64_t expires;
+    uint64_t claimed, expires;
 };
 
 struct simulation {
@@ -122,8 +124,10 @@ static void consume(struct simulation *s, uint32_t log)
     uint32_t got = 0;
     while (id != 0 && got < wanted) {
         note(&history, log, LB_OP_ITEM, ok.time_ns, id, s->shape->lease ? LEASE_MS : 0);
+        last_event(&history, log)->flags = s->shape->final ? LB_EVF_FINAL : 0;
         last_event(&history, log)->process = s->process[log];
         s->items[id].state = ACTIVE;
+        s->items[id].claimed = from;
         s->items[id].expires = from + LEASE_MS * MS;
         s->held[log][s->n_held[log]++] = id;
         got++;
@@ -161,6 +165,14 @@ static void administer(struct simulation *s)
 {
     static const int ops[] = {LB_OP_RESET_ALL, LB_OP_CLEAR_ALL, LB_OP_CLEAR_ERROR};
     int op = s->shape->recurring ? LB_OP_RESET_ALL : ops[below(s->random, 3)], type = random_end(s);
+    if (s->shape->recovers && chance(s->random, 70)) {
+        uint64_t age = 3 + below(s->random, 4), asked = s->now[OPERATOR];
+        operate(s, OPERATOR, LB_OP_RECOVER, type, 0, (uint32_t)age, 0, true);
+        for (uint32_t id = 1; id <= IDS && type == LB_EV_OK; id++)
+            if (s->items[id].state == ACTIVE && s->items[id].claimed + age * MS <= asked + 2 * MS)
+                s->items[id].state = NEW;
+        return;
+    }
     uint32_t one = 1 + below(s->random, IDS);
     operate(s, OPERATOR, op, type, op == LB_OP_CLEAR_ERROR ? one : 0, 0, 0, true);
     for (uint32_t id = 1; id <= IDS && type == LB_EV_OK; id++) {
@@ -220,12 +232,15 @@ static void generate(const struct shape *shape, struct lb_random *random)
 
 /* In place of a log: done by the database, at any time from the given one on. */
 enum { DATABASE = LOGS };
-enum kind { CLAIM, RENEW, CLOSE, EXPIRE, GONE, CLEAR, RESET, LEAVE, PUT, TAKE };
+enum kind { CLAIM, RENEW, CLOSE, EXPIRE, GONE, CLEAR, RESET, LEAVE, PUT, TAKE, RECOVER };
+
+/* The recoveries that took a claim of the item: each is one moment, and takes one. */
+enum { USED_SHIFT = 40 };
 
 struct claim_info {
     uint32_t log;
     const struct lb_event *note;
-    uint64_t high, expiry_low, expiry_high;
+    uint64_t low, high, expiry_low, expiry_high;
     uint32_t n_renewals;
 };
 
@@ -247,9 +262,15 @@ static void add_brute(int kind, uint32_t who, uint64_t low, uint64_t high, bool 
                                         .log = log == DATABASE ? 0 : log + 1});
 }
 
+static uint64_t after_ms(uint64_t low, uint64_t ms)
+{
+    uint64_t length = ms * UINT64_C(1000000), margin = 1000000 + ms * UINT64_C(1000);
+    return low + (length > margin ? length - margin : 0);
+}
+
 static uint64_t lease_low(uint64_t low)
 {
-    return low + LEASE_MS * UINT64_C(1000000) - (1000000 + LEASE_MS * UINT64_C(1000));
+    return after_ms(low, LEASE_MS);
 }
 
 static uint64_t lease_high(uint64_t high)
@@ -274,7 +295,8 @@ static void translate_claim(uint32_t log, const struct lb_event *invoke, const s
         if (note->value != id)
             continue;
         struct claim_info *c = &claims[n_claims++];
-        *c = (struct claim_info){.log = log, .note = note, .high = end->time_ns};
+        *c = (struct claim_info){
+            .log = log, .note = note, .low = invoke->time_ns, .high = end->time_ns};
         add_brute(CLAIM, n_claims, invoke->time_ns, end->time_ns, false, 0, log);
         if (note->arg > 0) {
             c->expiry_high = lease_high(end->time_ns);
@@ -315,8 +337,35 @@ static void translate_op(uint32_t log, const struct lb_event *invoke, const stru
     }
     if ((op == LB_OP_FREE || op == LB_OP_ERROR || op == LB_OP_COMPLETE) && mine) {
         bool certain = type == LB_EV_OK && (end->flags & LB_EVF_EFFECTIVE) != 0;
-        add_brute(CLOSE, who, invoke->time_ns, high, !certain, (uint64_t)op, log);
+        /* Who never claimed it may have ended anybody's claim, or nobody's. */
+        add_brute(CLOSE, who, invoke->time_ns, high, !certain || who == 0, (uint64_t)op, log);
     }
+}
+
+/* A recovery, for each claim that can have been old enough. */
+static void translate_recovery(const struct lb_event *invoke, const struct lb_event *end,
+                               uint32_t number)
+{
+    bool ok = end != NULL && end->type == LB_EV_OK;
+    if (end != NULL && end->type == LB_EV_FAIL)
+        return;
+    for (uint32_t i = 0; i < n_claims && invoke->arg > 0; i++) {
+        uint64_t old = after_ms(claims[i].low, invoke->arg);
+        uint64_t low = old > invoke->time_ns ? old : invoke->time_ns;
+        if (!ok || low <= end->time_ns)
+            add_brute(RECOVER, i + 1, low, ok ? end->time_ns : UINT64_MAX, true, number, DATABASE);
+    }
+}
+
+static void translate_recoveries(void)
+{
+    uint32_t number = 0;
+    for (uint32_t log = 0; log < LOGS; log++)
+        for (size_t i = 0; i < history.n[log]; i++) {
+            const struct lb_event *e = &history.events[log][i];
+            if (e->type == LB_EV_INVOKE && e->op == LB_OP_RECOVER)
+                translate_recovery(e, end_of(log, i), number++);
+        }
 }
 
 /* All that concerns item id. */
@@ -335,45 +384,45 @@ static void translate_item(uint64_t id)
             uint32_t who = claim_before(log, invoke);
             /* The connection is gone, and with it what this worker held. */
             for (; end != NULL && end->type == LB_EV_INFO && who > 0; who--)
-                if (claims[who - 1].log == log)
+                if (claims[who - 1].log == log && (claims[who - 1].note->flags & LB_EVF_FINAL) == 0)
                     add_brute(GONE, who, invoke->time_ns, UINT64_MAX, true, 0, DATABASE);
         }
+    translate_recoveries();
 }
 
-/* state: 0 new; else kind, claim << 4, renewals << 12 */
+/* state: 0 new; else kind, claim << 4, renewals << 12; above USED_SHIFT the recoveries */
 static bool step_item(const struct brute *b, const struct brute_op *op, uint64_t *state)
 {
     (void)b;
-    uint64_t kind = *state & 15, who = *state >> 4 & 255;
+    uint64_t used = *state >> USED_SHIFT << USED_SHIFT, now = *state ^ used;
+    uint64_t kind = now & 15, who = now >> 4 & 255;
+    uint64_t recovery = op->kind == RECOVER ? UINT64_C(1) << USED_SHIFT << op->a : 0;
     switch (op->kind) {
     case CLAIM:
-        if (*state != 0)
-            return false;
-        *state = ACTIVE | (uint64_t)op->who << 4;
-        return true;
+        *state = used | ACTIVE | (uint64_t)op->who << 4;
+        return now == 0;
     case RENEW:
         if (kind == ACTIVE && who == op->who)
-            *state = ACTIVE | (uint64_t)op->who << 4 | op->a << 12;
+            *state = used | ACTIVE | (uint64_t)op->who << 4 | op->a << 12;
         return true;
     case EXPIRE:
-        if (kind != ACTIVE || who != op->who || *state >> 12 != op->a)
-            return false;
-        *state = 0;
-        return true;
+        *state = used;
+        return kind == ACTIVE && who == op->who && now >> 12 == op->a;
     case GONE:
-        if (kind != ACTIVE || who != op->who)
-            return false;
-        *state = 0;
-        return true;
+        *state = used;
+        return kind == ACTIVE && who == op->who;
+    case RECOVER:
+        *state = used | recovery;
+        return kind == ACTIVE && who == op->who && (used & recovery) == 0;
     case CLOSE:
         if (kind == ACTIVE && (who == op->who || op->who == 0)) /* 0: a stranger's, anybody's */
-            *state = op->a == LB_OP_FREE ? 0 : op->a == LB_OP_ERROR ? ERROR : COMPLETE;
+            *state = used | (op->a == LB_OP_FREE ? 0 : op->a == LB_OP_ERROR ? ERROR : COMPLETE);
         return true;
     case CLEAR:
-        *state = kind == ERROR ? 0 : *state;
+        *state = kind == ERROR ? used : *state;
         return true;
     case RESET:
-        *state = kind == COMPLETE ? 0 : *state;
+        *state = kind == COMPLETE ? used : *state;
         return true;
     default: /* LEAVE: the late end in question */
         return kind != ACTIVE || who == op->who;
@@ -650,19 +699,32 @@ static bool compare(const struct shape *shape)
     return got;
 }
 
+/* What is missing excuses: nothing is violated in a part of what is legal. */
+static void compare_cut(const struct shape *shape)
+{
+    if (judge_legal(shape))
+        return;
+    print_history(&history);
+    fail_msg("%s: violated in a part of a legal history (%s), of which nothing is missing before "
+             "%llu; seed %llu",
+             shape->name, judgement.findings[shape->guarantee].witness[0].text,
+             (unsigned long long)history.view.whole_ns, (unsigned long long)seed);
+}
+
 static void agree(void **state)
 {
     const struct shape *shape = *state;
     n_untold = 0;
-    struct tally tally =
-        compare_histories(&(struct comparison){.name = shape->name,
-                                               .shape = shape,
-                                               .history = &history,
-                                               .seed = seed,
-                                               .tick = shape->tick,
-                                               .generate = generate,
-                                               .is_asked = shape->once ? is_ordered : NULL,
-                                               .compare = compare});
+    struct tally tally = compare_histories(
+        &(struct comparison){.name = shape->name,
+                             .shape = shape,
+                             .history = &history,
+                             .seed = seed,
+                             .tick = shape->tick,
+                             .generate = generate,
+                             .is_asked = shape->once ? is_ordered : NULL,
+                             .compare = compare,
+                             .compare_cut = shape->legal != legal_empty ? compare_cut : NULL});
     if (n_untold > 0)
         printf("# %s: of %llu illegal histories the judge could not tell\n", shape->name,
                (unsigned long long)n_untold);
@@ -704,6 +766,21 @@ static struct shape shapes[] = {
      .resets = true,
      .late = true,
      .tick = MS,
+     .guarantee = LB_G_NO_DUPLICATE,
+     .legal = legal_items},
+    {.name = "recovered items",
+     .odd_ends = true,
+     .resets = true,
+     .recovers = true,
+     .late = true,
+     .tick = MS,
+     .guarantee = LB_G_NO_DUPLICATE,
+     .legal = legal_items},
+    {.name = "dequeued items",
+     .odd_ends = true,
+     .resets = true,
+     .final = true,
+     .tick = 1,
      .guarantee = LB_G_NO_DUPLICATE,
      .legal = legal_items},
     {.name = "owners of items",
