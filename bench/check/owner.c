@@ -105,7 +105,10 @@ static int sweep(struct lb_case *c, struct recent *resources)
             continue;
         }
         bool alone = c->model->capacity == NULL || c->model->capacity[late[next].id] <= 1;
-        if (alone && c->first_violation[late[next].id] >= late[next].high)
+        /* Whether it excluded is not known where something is missing. */
+        bool excluded =
+            c->first_violation[late[next].id] >= late[next].high && late[next].high < c->known_ns;
+        if (alone && excluded)
             judge_release(c, &resources[late[next].id], &late[next]);
         next++;
     }

@@ -116,6 +116,12 @@ int lb_world_apply(struct lb_case *c)
         if (hold->cut > hold->end)
             hold->cut = hold->end;
     }
+    for (size_t i = 0; i < c->holds.n && !whole && c->has_cuts; i++) { /* renewed leases as well */
+        struct lb_hold *hold = &lb_holds(c)[i];
+        uint64_t last = lb_low(c->logs[hold->log].last_ns, lb_slack(c, hold->log));
+        if (hold->is_piece && hold->end > last)
+            hold->end = hold->cut = last;
+    }
     end_sessions(c);
     return 0;
 }
