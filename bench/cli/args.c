@@ -63,6 +63,8 @@ static const struct flag flags[] = {
      "seed of all random choices"},
     {"repeat", 0, FLAG_TEXT, TO(repeat), LB_FLAGS_RUN | LB_FLAGS_PLAN, "N",
      "number of runs of each cell, interleaved in random order; the table shows medians"},
+    {"reference", 0, FLAG_TEXT, TO(reference), LB_FLAGS_BASELINE, "NAME",
+     "the strategy that the others are compared with; the fastest that held if not given"},
     {"after-setup", 0, FLAG_TEXT, TO(after_setup), LB_FLAGS_RUN | LB_FLAGS_PLAN, "FILE.sql",
      "runs these statements after the tables are made: indexes, fillfactor, ..."},
     {"resume", 0, FLAG_TEXT, TO(resume), LB_FLAGS_RUN | LB_FLAGS_PLAN, "DIR",

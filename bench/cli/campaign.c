@@ -99,6 +99,7 @@ static void describe_command(struct lb_report *report, const struct lb_args *arg
     add_option(report, "--demand", args->plan.demand);
     add_option(report, "--at", args->plan.at);
     add_option(report, "--after-setup", args->after_setup);
+    add_option(report, "--reference", args->reference);
     add_option(report, "--repeat", args->repeat);
     snprintf(number, sizeof number, "%llu", (unsigned long long)report->seed);
     add_option(report, "--seed", number);
@@ -135,6 +136,23 @@ static int load_baseline(struct lb_conductor *state)
                          state->sink->name);
 }
 
+/* A reference must be one of what is compared. */
+static int check_reference(const struct lb_report *report, struct lb_error *err)
+{
+    struct lb_nearest nearest;
+    char text[128];
+    if (report->reference == NULL)
+        return 0;
+    lb_nearest_init(&nearest, report->reference);
+    for (size_t i = 0; i < report->n_cells; i++) {
+        if (strcmp(report->cells[i].name, report->reference) == 0)
+            return 0;
+        lb_nearest_offer(&nearest, report->cells[i].name);
+    }
+    return lb_fail(err, LB_E_USAGE, "option --reference: '%s' is none of the strategies%s",
+                   report->reference, lb_nearest_text(&nearest, text, sizeof text));
+}
+
 static int prepare(struct lb_conductor *state)
 {
     const struct lb_args *args = state->campaign->args;
@@ -148,6 +166,7 @@ static int prepare(struct lb_conductor *state)
     report->n_repeat = args->repeat == NULL && state->campaign->n_repeat > 0
                            ? state->campaign->n_repeat
                            : args->n_repeat;
+    report->reference = args->reference;
     report->costs = args->costs;
     report->keeps_histories = args->keep_history;
     report->records = !args->no_record;
@@ -169,6 +188,8 @@ static int prepare(struct lb_conductor *state)
     for (size_t i = 0; i < report->n_cells && rc == 0 && state->campaign->refuse_skips; i++)
         if (report->cells[i].state == LB_CELL_SKIPPED)
             rc = lb_fail(err, LB_E_UNSUPPORTED, "%s", report->cells[i].reason);
+    if (rc == 0)
+        rc = check_reference(report, err);
     if (rc == 0)
         rc = lb_baseline_check(&state->baseline, report, err);
     return rc == 0

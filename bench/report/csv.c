@@ -50,8 +50,8 @@ static const char *const numbers[] = {"run",
                                       "cpu_us_per_success",
                                       "jain"};
 
-static const char *const comparisons[] = {"steady_state", "reference",  "ratio",     "ratio_low",
-                                          "ratio_high",   "p_adjusted", "comparison"};
+static const char *const comparisons[] = {"steady_state", "reference", "ratio",     "ratio_low",
+                                          "ratio_high",   "letters",   "comparison"};
 
 static void header(FILE *out)
 {
@@ -79,30 +79,24 @@ static void ratio(FILE *out, double value)
     if (isfinite(value))
         real(out, value);
     else
-        field(out, "inf", false);
+        field(out, "", false);
 }
 
-/* The cell against the reference of its table; empty fields where there were too few runs. */
+/* The cell in its table; empty fields where there were too few runs. */
 static void comparison(FILE *out, const struct lb_ranking *ranking, const struct lb_cell *cell)
 {
-    const struct lb_ranking_row *row = NULL;
-    bool is_reference = false;
-    for (size_t i = 0; i < ranking->n_rows && row == NULL; i++) {
-        is_reference |= ranking->rows[i].reference == cell;
-        if (ranking->rows[i].cell == cell)
-            row = &ranking->rows[i];
-    }
-    field(out, row != NULL ? row->reference->name : is_reference ? cell->name : "", false);
-    if (row == NULL) {
-        fputs(is_reference ? ",1,1,1," : ",,,,", out);
-        field(out, is_reference ? "reference" : "", false);
+    const struct lb_rank_table *table;
+    const struct lb_rank *rank = lb_ranking_find(ranking, cell, &table);
+    if (rank == NULL) {
+        fputs(",,,,,,", out);
         return;
     }
-    ratio(out, row->comparison.ratio.value);
-    ratio(out, row->comparison.ratio.interval.low);
-    ratio(out, row->comparison.ratio.interval.high);
-    real(out, row->comparison.p_adjusted);
-    field(out, lb_stats_verdict_name(row->comparison.verdict), false);
+    field(out, table->ranks[table->reference].cell->name, false);
+    ratio(out, rank->ratio.value);
+    ratio(out, rank->ratio.interval.low);
+    ratio(out, rank->ratio.interval.high);
+    field(out, rank->letters, false);
+    field(out, lb_rank_is(table, rank, ranking->measured), false);
 }
 
 /* One run on its own: a cell with that run only, so that verdict and numbers are the run's. */
@@ -169,7 +163,7 @@ static void row(FILE *out, const struct lb_ranking *ranking, const struct lb_cel
 static void csv_end(struct lb_sink_state *state)
 {
     struct lb_ranking ranking;
-    state->rc = lb_ranking_make(state->report, &ranking, state->err);
+    state->rc = lb_ranking_make(state->report, LB_RANK_RATE, &ranking, state->err);
     if (state->rc != 0)
         return;
     header(state->out);

@@ -334,41 +334,100 @@ static json_t *guarantees_json(const struct lb_cell *cell)
     return object_end(&all);
 }
 
-static json_t *comparison_json(const struct lb_ranking_row *row)
+static json_t *comparison_json(const struct lb_rank_table *table, const struct lb_rank *rank,
+                               enum lb_measured measured)
 {
-    const struct lb_comparison *c = &row->comparison;
+    const struct lb_rank *reference = &table->ranks[table->reference];
     struct object object = object_new();
-    put_text(&object, "strategy", row->cell->name);
-    put_text(&object, "reference", row->reference->name);
-    put_text(&object, "engine", row->cell->engine);
-    put_text(&object, "scenario", row->cell->scenario.name);
-    put(&object, "successes_per_s", estimate_json(&c->new));
-    put(&object, "reference_successes_per_s", estimate_json(&c->base));
-    put(&object, "ratio", estimate_json(&c->ratio));
-    put(&object, "p", json_real(c->p));
-    put(&object, "p_adjusted", json_real(c->p_adjusted));
-    put(&object, "paired", json_boolean(c->is_paired));
-    put_text(&object, "verdict", lb_stats_verdict_name(c->verdict));
-    put(&object, "reason", c->reason[0] != '\0' ? json_string(c->reason) : json_null());
+    put_text(&object, "measured", lb_measured_name(measured));
+    put_text(&object, "strategy", rank->cell->name);
+    put_text(&object, "reference", reference->cell->name);
+    put_text(&object, "engine", rank->cell->engine);
+    put_text(&object, "scenario", rank->cell->scenario.name);
+    put(&object, "median", estimate_json(&rank->median));
+    put(&object, "reference_median", estimate_json(&reference->median));
+    put(&object, "ratio", estimate_json(&rank->ratio));
+    put_count(&object, "rounds", rank->n_rounds);
+    put_text(&object, "letters", rank->letters);
+    put_text(&object, "verdict", lb_stats_verdict_name(rank->verdict));
+    put_text(&object, "is", lb_rank_is(table, rank, measured));
     return object_end(&object);
 }
 
-/* Differences to the fastest strategy; an empty array when no two cells were run twice. */
-static json_t *comparisons_json(const struct lb_report *report)
+static json_t *looks_json(const struct lb_rank_table *table)
 {
-    struct lb_ranking ranking;
-    struct lb_error err;
-    if (lb_ranking_make(report, &ranking, &err) != 0)
-        return NULL;
-    json_t *rows = json_array();
-    for (size_t i = 0; rows != NULL && i < ranking.n_rows; i++) {
-        if (json_array_append_new(rows, comparison_json(&ranking.rows[i])) == 0)
-            continue;
-        json_decref(rows);
-        rows = NULL;
+    const struct lb_looks *looks = table->ranks[0].cell->looks;
+    json_t *all = json_array();
+    for (size_t i = 0; i < table->n_looks && all != NULL; i++) {
+        struct object object = object_new();
+        put_count(&object, "rounds", looks != NULL ? looks->at[i].n_rounds : table->n_rounds);
+        put(&object, "alpha", json_real(looks != NULL ? looks->at[i].alpha : table->alpha));
+        json_array_append_new(all, object_end(&object));
     }
-    lb_ranking_release(&ranking);
-    return rows;
+    return all;
+}
+
+static json_t *ranking_json(const struct lb_rank_table *table, enum lb_measured measured)
+{
+    const struct lb_rank *reference = &table->ranks[table->reference];
+    char text[3000];
+    struct object object = object_new();
+    put_text(&object, "measured", lb_measured_name(measured));
+    put_text(&object, "engine", reference->cell->engine);
+    put_text(&object, "scenario", reference->cell->scenario.name);
+    put_text(&object, "reference", reference->cell->name);
+    put(&object, "named", json_boolean(table->is_named));
+    put_text(&object, "answer", lb_rank_answer(table, measured, text, sizeof text));
+    put(&object, "choice",
+        measured == LB_RANK_RATE ? json_string(lb_rank_choice(table, text, sizeof text))
+                                 : json_null());
+    put_text(&object, "power", lb_rank_power(table, text, sizeof text));
+    put_count(&object, "rounds", table->n_rounds);
+    put(&object, "looks", looks_json(table));
+    put(&object, "noise", json_real(table->noise.sd));
+    put(&object, "round_noise", json_real(table->noise.round_sd));
+    put(&object, "shows", isfinite(table->shows) ? json_real(table->shows) : json_null());
+    put_count(&object, "pairs_open", table->n_open);
+    json_t *ranks = json_array(), *without = json_array();
+    for (size_t i = 0; i < table->n && ranks != NULL; i++)
+        json_array_append_new(ranks, json_pack("{s:s, s:s}", "strategy", table->ranks[i].cell->name,
+                                               "letters", table->ranks[i].letters));
+    for (size_t i = 0; i < table->n_without && without != NULL; i++)
+        json_array_append_new(without, json_string(table->without[i]->name));
+    put(&object, "ranks", ranks);
+    put(&object, "not_ranked", without);
+    return object_end(&object);
+}
+
+static int append(json_t *array, json_t *value)
+{
+    return array != NULL && json_array_append_new(array, value) == 0 ? 0 : -1;
+}
+
+/* Tables, and each of their strategies but the reference; empty where no two cells were run twice.
+ */
+static int put_rankings(struct object *object, const struct lb_report *report)
+{
+    json_t *tables = json_array(), *rows = json_array();
+    int rc = 0;
+    for (int m = 0; m < LB_RANK_MEASURES && rc == 0; m++) {
+        struct lb_ranking ranking;
+        struct lb_error err;
+        rc = lb_ranking_make(report, (enum lb_measured)m, &ranking, &err);
+        if (rc != 0)
+            break;
+        for (size_t t = 0; rc == 0 && t < ranking.n_tables; t++) {
+            const struct lb_rank_table *table = &ranking.tables[t];
+            rc = append(tables, ranking_json(table, ranking.measured));
+            for (size_t i = 0; i < table->n && rc == 0; i++)
+                if (i != table->reference)
+                    rc = append(rows, comparison_json(table, &table->ranks[i], ranking.measured));
+        }
+        lb_ranking_release(&ranking);
+    }
+    put(object, "rankings", tables);
+    put(object, "comparisons", rows);
+    return rc;
 }
 
 static json_t *summary_json(const struct lb_cell *cell)
@@ -500,7 +559,8 @@ json_t *lb_json_report(const struct lb_report *report)
         if (json_array_append_new(cells, cell_json(report, &report->cells[i])) != 0)
             object.failed = true;
     put(&object, "cells", cells);
-    put(&object, "comparisons", comparisons_json(report));
+    if (put_rankings(&object, report) != 0)
+        object.failed = true;
     put(&object, "baseline", report->diff != NULL ? lb_diff_object(report->diff) : json_null());
     if (report->n_plans > 0)
         put_plans(&object, report);

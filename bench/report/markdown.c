@@ -72,47 +72,47 @@ static void print_scenario(FILE *out, const struct lb_report *report, const stru
             print_row(out, &report->cells[i]);
 }
 
-static int print_ranking(const struct lb_sink_state *state)
+static void print_rank_table(FILE *out, const struct lb_rank_table *table)
 {
-    FILE *out = state->out;
-    struct lb_ranking ranking;
-    if (lb_ranking_make(state->report, &ranking, state->err) != 0)
-        return state->err->code;
-    if (ranking.n_rows > 0)
-        fputs("\n### Is the order more than noise?\n\n"
-              "| strategy | engine | scenario | of | ratio | p | is |\n"
-              "| --- | --- | --- | --- | ---: | ---: | --- |\n",
-              out);
-    for (size_t i = 0; i < ranking.n_rows; i++) {
-        const struct lb_ranking_row *row = &ranking.rows[i];
-        const struct lb_comparison *c = &row->comparison;
-        char ratio[80], p[16];
-        snprintf(ratio, sizeof ratio, "%.3g [%.3g, %.3g]", c->ratio.value, c->ratio.interval.low,
-                 c->ratio.interval.high);
-        lb_p_text(c->p_adjusted, p, sizeof p);
-        const char *const cells[] = {row->cell->name,
-                                     row->cell->engine,
-                                     row->cell->scenario.name,
-                                     row->reference->name,
-                                     ratio,
-                                     p,
-                                     lb_stats_verdict_name(c->verdict)};
+    char text[3000], rounds[32], ratio[80];
+    const struct lb_cell *first = table->ranks[0].cell;
+    fputs("\n### Which is the fastest? ", out);
+    snprintf(text, sizeof text, "%s on %s, %zu rounds", first->scenario.name, first->engine,
+             table->n_rounds);
+    lb_markdown_text(out, text);
+    fputs("\n\n", out);
+    lb_markdown_text(out, lb_rank_answer(table, LB_RANK_RATE, text, sizeof text));
+    fputs("\n\n", out);
+    lb_markdown_text(out, lb_rank_choice(table, text, sizeof text));
+    fputs("\n\n| strategy | ratio | rounds | group | is |\n| --- | ---: | ---: | --- | --- |\n",
+          out);
+    for (size_t i = 0; i < table->n; i++) {
+        const struct lb_rank *rank = &table->ranks[i];
+        snprintf(rounds, sizeof rounds, "%zu", rank->n_rounds);
+        const char *const cells[] = {
+            rank->cell->name,
+            i == table->reference ? "1" : lb_rank_ratio(rank, ratio, sizeof ratio), rounds,
+            rank->letters, lb_rank_is(table, rank, LB_RANK_RATE)};
         for (size_t k = 0; k < sizeof cells / sizeof cells[0]; k++)
             lb_markdown_cell(out, cells[k]);
         fputs("|\n", out);
     }
-    struct lb_coverage coverage = {1};
-    char intervals[100];
-    for (size_t i = 0; i < ranking.n_rows; i++)
-        lb_coverage_take(&coverage, &ranking.rows[i].comparison);
-    if (ranking.n_rows > 0)
-        fprintf(out,
-                "\nMedians and ratios with %s; p: %s, corrected (Holm) for %zu "
-                "comparison%s.\n",
-                lb_coverage_text(&coverage, lb_ranking_options.level, intervals, sizeof intervals),
-                lb_ranking_test(&ranking), ranking.n_family, ranking.n_family == 1 ? "" : "s");
+    fputc('\n', out);
+    lb_markdown_text(out, lb_rank_power(table, text, sizeof text));
+    fputc('\n', out);
+}
+
+static int print_ranking(const struct lb_sink_state *state)
+{
+    struct lb_ranking ranking;
+    if (lb_ranking_make(state->report, LB_RANK_RATE, &ranking, state->err) != 0)
+        return state->err->code;
+    for (size_t i = 0; i < ranking.n_tables; i++)
+        print_rank_table(state->out, &ranking.tables[i]);
+    if (ranking.n_tables > 0)
+        fputs("\n" LB_RANK_READING "\n", state->out);
     if (lb_ranking_lacks_runs(state->report))
-        fputs("\n" LB_ONE_RUN "\n", out);
+        fputs("\n" LB_ONE_RUN "\n", state->out);
     lb_ranking_release(&ranking);
     return 0;
 }

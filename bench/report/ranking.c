@@ -1,9 +1,12 @@
-/* How sure is the order of the table? See ranking.h.
+/* Which strategy is the fastest, and how sure is that? See ranking.h.
  *
- * The reference is picked by the same numbers that are then compared with it, so every pair has
- * been looked at: Holm's correction counts all pairs of each table, not only those that are shown.
  * Strategies of one engine under one scenario are compared, never across engines: that would
- * compare servers, and their settings.
+ * compare servers, and their settings. A table is one question, and one family of intervals. The
+ * reference is picked by the same numbers that are then compared with it, so all pairs of a table
+ * are in the family. (Hsu's comparisons with the best would do with shorter intervals, but call the
+ * worst of several that are alike "not better than the best": with eleven alike that is read as
+ * "slower" in three of ten tables.) A reference that was named beforehand is compared with each:
+ * Dunnett.
  */
 #include "ranking.h"
 
@@ -12,53 +15,86 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct lb_compare_options lb_ranking_options = {
-    .level = 0.95, .band = 0.05, .higher_is_better = true};
-
-struct rates {
-    double *values;
-    int64_t *start_ms;
-    size_t n;
-};
-
-static void release_rates(struct rates *rates)
+const char *lb_measured_name(enum lb_measured measured)
 {
-    free(rates->values);
-    free(rates->start_ms);
+    static const char *const names[] = {"rate", "p99", "cpu"};
+    return names[measured];
 }
 
-/* Of the complete runs. Release in any case. */
-static int take_rates(const struct lb_cell *cell, struct rates *ret, struct lb_error *err)
+/* --- values of runs --- */
+
+/* The rate of a run in which nothing succeeded is not known to be 0: half a success. */
+static double rate_of(const struct lb_outcome *run)
 {
-    *ret = (struct rates){.values = malloc((cell->n_runs + 1) * sizeof *ret->values),
-                          .start_ms = malloc((cell->n_runs + 1) * sizeof *ret->start_ms)};
-    if (ret->values == NULL || ret->start_ms == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    double half = run->elapsed_ns > 0 ? 0.5e9 / (double)run->elapsed_ns : 0.5;
+    return run->successes_per_s > 0 ? run->successes_per_s : half;
+}
+
+/* On the log scale, and so that more is better; NAN: the run has none. */
+static double value_of(const struct lb_cell *cell, size_t run, enum lb_measured measured)
+{
+    struct lb_cell one = *cell;
+    struct lb_summary summary;
+    if (run >= cell->n_runs || cell->runs[run]->state != LB_RUN_COMPLETE)
+        return NAN;
+    if (measured == LB_RANK_RATE)
+        return log(rate_of(cell->runs[run]));
+    one.runs = cell->runs + run;
+    one.n_runs = 1;
+    lb_cell_summarise(&one, &summary);
+    if (measured == LB_RANK_CPU)
+        return summary.cpu_us_per_success > 0 ? -log(summary.cpu_us_per_success) : NAN;
+    return summary.quantile_ns[3] != UINT64_MAX ? -log((double)summary.quantile_ns[3] + 1) : NAN;
+}
+
+/* In the unit of what is measured. */
+static double natural(double value, enum lb_measured measured)
+{
+    return measured == LB_RANK_RATE ? exp(value) : exp(-value);
+}
+
+static size_t values_of(const struct lb_cell *cell, enum lb_measured measured, double *values)
+{
+    size_t n = 0;
     for (size_t i = 0; i < cell->n_runs; i++) {
-        if (cell->runs[i]->state != LB_RUN_COMPLETE)
-            continue;
-        ret->start_ms[ret->n] = cell->runs[i]->start_unix_ms;
-        ret->values[ret->n++] = cell->runs[i]->successes_per_s;
+        double value = value_of(cell, i, measured);
+        if (!isnan(value))
+            values[n++] = natural(value, measured);
     }
-    return 0;
+    return n;
 }
 
 bool lb_cell_rate(const struct lb_cell *cell, struct lb_estimate *ret)
 {
-    struct rates rates;
-    struct lb_error err;
-    bool enough = take_rates(cell, &rates, &err) == 0 && rates.n >= 2;
-    if (enough) {
-        lb_stats_sort(rates.values, rates.n);
-        *ret = lb_stats_median(rates.values, rates.n, lb_ranking_options.level);
+    double *rates = malloc((cell->n_runs + 1) * sizeof *rates);
+    size_t n = 0;
+    for (size_t i = 0; i < cell->n_runs && rates != NULL; i++)
+        if (cell->runs[i]->state == LB_RUN_COMPLETE)
+            rates[n++] = cell->runs[i]->successes_per_s;
+    if (n >= 2) {
+        lb_stats_sort(rates, n);
+        *ret = lb_stats_median(rates, n, LB_RANKING_LEVEL);
     }
-    release_rates(&rates);
-    return enough;
+    free(rates);
+    return n >= 2;
 }
 
-static bool same_table(const struct lb_cell *a, const struct lb_cell *b)
+bool lb_ranking_is_without(const struct lb_cell *cell)
+{
+    size_t n_complete = 0;
+    for (size_t i = 0; i < cell->n_runs; i++) {
+        n_complete += cell->runs[i]->state == LB_RUN_COMPLETE;
+        if (cell->runs[i]->successes_per_s > 0)
+            return false;
+    }
+    return n_complete > 0;
+}
+
+bool lb_ranking_same_table(const struct lb_cell *a, const struct lb_cell *b)
 {
     char x[300], y[300];
+    if (a->is_explored || b->is_explored)
+        return false;
     if (strcmp(a->engine, b->engine) != 0 || strcmp(a->scenario.name, b->scenario.name) != 0)
         return false;
     for (const struct lb_key *key = lb_scenario_keys; key->name != NULL; key++) {
@@ -70,109 +106,273 @@ static bool same_table(const struct lb_cell *a, const struct lb_cell *b)
     return true;
 }
 
-struct entry {
-    const struct lb_cell *cell;
-    double median;
-    bool held;
-};
+/* --- a table --- */
 
-static int fastest_first(const void *a, const void *b)
+static bool may_be_ranked(const struct lb_cell *cell, enum lb_measured measured, double *room)
 {
-    const struct entry *x = a, *y = b;
-    if (x->median > y->median || x->median < y->median)
-        return x->median > y->median ? -1 : 1;
-    return x->cell < y->cell ? -1 : x->cell > y->cell;
+    return !lb_ranking_is_without(cell) && values_of(cell, measured, room) >= 2;
 }
 
-/* The cells of the table that first opens, fastest first. */
-static size_t collect(const struct lb_report *report, const struct lb_cell *first,
-                      struct entry *entries)
+/* The cells of the table that first opens. room: as many values as any cell has runs. */
+static void collect(const struct lb_report *report, const struct lb_cell *first,
+                    enum lb_measured measured, double *room, struct lb_rank_table *table)
 {
-    size_t n = 0;
     for (size_t i = 0; i < report->n_cells; i++) {
         const struct lb_cell *cell = &report->cells[i];
-        struct lb_estimate rate;
-        if (same_table(cell, first) && lb_cell_rate(cell, &rate))
-            entries[n++] =
-                (struct entry){cell, rate.value, lb_cell_standing(cell) == LB_STANDS_HELD};
+        if (!lb_ranking_same_table(cell, first))
+            continue;
+        if (lb_ranking_is_without(cell))
+            table->without[table->n_without++] = cell;
+        if (!may_be_ranked(cell, measured, room))
+            continue;
+        size_t n = values_of(cell, measured, room);
+        lb_stats_sort(room, n);
+        table->ranks[table->n++] =
+            (struct lb_rank){.cell = cell,
+                             .held = lb_cell_standing(cell) == LB_STANDS_HELD,
+                             .median = lb_stats_median(room, n, LB_RANKING_LEVEL)};
+        if (cell->n_runs > table->n_rounds)
+            table->n_rounds = cell->n_runs;
     }
-    qsort(entries, n, sizeof *entries, fastest_first);
+}
+
+/* Numbers of a table while it is being made. */
+struct making {
+    double *values; /* by rank and round */
+    double *level;  /* of each rank, free of what its rounds had in common */
+    struct lb_block_result *results;
+    bool *differ;
+    struct lb_rank *sorted;
+};
+
+static int begin(struct making *making, const struct lb_rank_table *table, struct lb_error *err)
+{
+    size_t n = table->n, r = table->n_rounds;
+    *making = (struct making){.values = malloc((n * r + 1) * sizeof *making->values),
+                              .level = calloc(n + 1, sizeof *making->level),
+                              .results = calloc(n * n + 1, sizeof *making->results),
+                              .differ = calloc(n * n + 1, sizeof *making->differ),
+                              .sorted = calloc(n + 1, sizeof *making->sorted)};
+    return making->values == NULL || making->level == NULL || making->results == NULL ||
+                   making->differ == NULL || making->sorted == NULL
+               ? lb_fail(err, LB_E_MEMORY, "out of memory")
+               : 0;
+}
+
+static void end(struct making *making)
+{
+    free(making->values);
+    free(making->level);
+    free(making->results);
+    free(making->differ);
+    free(making->sorted);
+}
+
+/* Where the ranks stand among each other: the mean of what each is above the others. */
+static void take_levels(const struct lb_rank_table *table, struct making *making)
+{
+    size_t n = table->n;
+    for (size_t i = 0; i < n; i++) {
+        double sum = 0, count = 0;
+        for (size_t j = 0; j < n; j++) {
+            double value = making->results[j * n + i].pair.value;
+            if (i != j && !isnan(value))
+                sum += value, count++;
+        }
+        making->level[i] = count > 0 ? sum / count : 0;
+    }
+}
+
+/* Sorts the ranks, the best first, and all that goes with them. */
+static void sort(struct lb_rank_table *table, enum lb_measured measured, struct making *making)
+{
+    size_t n = table->n;
+    for (size_t i = 0; i < n; i++) {
+        size_t place = 0;
+        for (size_t j = 0; j < n; j++)
+            place += making->level[j] > making->level[i] ||
+                     (making->level[j] >= making->level[i] && j < i);
+        making->sorted[place] = table->ranks[i];
+    }
+    memcpy(table->ranks, making->sorted, n * sizeof *table->ranks);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < table->n_rounds; j++)
+            making->values[i * table->n_rounds + j] = value_of(table->ranks[i].cell, j, measured);
+}
+
+static void pick_reference(const struct lb_report *report, struct lb_rank_table *table)
+{
+    for (size_t i = 0; i < table->n && report->reference != NULL; i++)
+        if (strcmp(table->ranks[i].cell->name, report->reference) == 0) {
+            table->reference = i;
+            table->is_named = true;
+            return;
+        }
+    while (table->reference < table->n && !table->ranks[table->reference].held)
+        table->reference++;
+    if (table->reference == table->n)
+        table->reference = 0;
+}
+
+/* The looks that were taken, or one at the end. */
+static size_t looks_of(const struct lb_rank_table *table, struct lb_look *looks)
+{
+    const struct lb_looks *taken = table->ranks[0].cell->looks;
+    size_t n = taken != NULL ? taken->n : 0;
+    for (size_t i = 0; i < n; i++)
+        looks[i] = (struct lb_look){.n_rounds = taken->at[i].n_rounds, .alpha = taken->at[i].alpha};
+    if (n == 0)
+        looks[n++] = (struct lb_look){.n_rounds = table->n_rounds, .alpha = 1 - LB_RANKING_LEVEL};
     return n;
 }
 
-static int add_row(struct lb_ranking *ranking, const struct lb_cell *reference,
-                   const struct lb_cell *cell, struct lb_error *err)
+static int replay(struct lb_rank_table *table, size_t reference, struct making *making,
+                  struct lb_error *err)
 {
-    struct lb_ranking_row *row = &ranking->rows[ranking->n_rows];
-    struct rates base = {0}, new = {0};
-    int rc = take_rates(reference, &base, err);
-    if (rc == 0)
-        rc = take_rates(cell, &new, err);
-    if (rc == 0) {
-        const struct lb_runs a = {base.values, base.start_ms, base.n};
-        const struct lb_runs b = {new.values, new.start_ms, new.n};
-        rc = lb_stats_compare(&a, &b, &lb_ranking_options, &row->comparison, err);
+    struct lb_look looks[LB_MOST_LOOKS];
+    struct lb_blocks blocks = {making->values, table->n, table->n_rounds};
+    table->n_looks = looks_of(table, looks);
+    table->alpha = looks[table->n_looks - 1].alpha;
+    return lb_blocks_replay(&blocks, looks, table->n_looks, reference, LB_RANKING_BAND,
+                            &table->noise, making->results, err);
+}
+
+/* A decision of an earlier look stays, so the best by all rounds may be one that was found slower
+ * than another: then that one is it. */
+static void heed_decisions(struct lb_rank_table *table, const struct making *making)
+{
+    for (size_t step = 0; step < table->n && !table->is_named; step++)
+        for (size_t i = 0; i < table->n; i++)
+            if (i != table->reference && table->ranks[i].held &&
+                making->results[table->reference * table->n + i].verdict == LB_STATS_FASTER) {
+                table->reference = i;
+                break;
+            }
+}
+
+static void take_results(struct lb_rank_table *table, enum lb_measured measured,
+                         const struct making *making)
+{
+    size_t n = table->n;
+    for (size_t i = 0; i < n; i++) {
+        struct lb_rank *rank = &table->ranks[i];
+        const struct lb_block_result *result = &making->results[table->reference * n + i];
+        if (i == table->reference) {
+            rank->ratio = (struct lb_estimate){1, {1, 1, LB_RANKING_LEVEL}};
+            rank->n_rounds = table->n_rounds;
+            rank->verdict = LB_STATS_EQUIVALENT;
+            continue;
+        }
+        double low = natural(result->pair.low, measured),
+               high = natural(result->pair.high, measured);
+        rank->ratio = (struct lb_estimate){natural(result->pair.value, measured),
+                                           {fmin(low, high), fmax(low, high), LB_RANKING_LEVEL}};
+        rank->n_rounds = result->pair.n;
+        rank->look = result->look;
+        rank->verdict = result->verdict;
     }
-    release_rates(&base);
-    release_rates(&new);
-    if (rc != 0)
-        return rc;
-    row->cell = cell;
-    row->reference = reference;
-    ranking->n_rows++;
+    for (size_t i = 0; i < n * n; i++) {
+        enum lb_stats_verdict verdict = making->results[i].verdict;
+        bool is_pair = i % n != i / n && !isnan(making->results[i].pair.low);
+        making->differ[i] = is_pair && (verdict == LB_STATS_FASTER || verdict == LB_STATS_SLOWER);
+        table->is_open[i] = is_pair && verdict == LB_STATS_INCONCLUSIVE;
+        table->n_open += table->is_open[i] && i % n < i / n;
+    }
+}
+
+static int give_letters(struct lb_rank_table *table, const struct making *making)
+{
+    char(*letters)[LB_LETTERS_TEXT] = calloc(table->n, sizeof *letters);
+    struct lb_error ignored;
+    if (letters == NULL)
+        return -1;
+    if (!table->is_named && lb_stats_letters(making->differ, table->n, letters, &ignored) == 0)
+        for (size_t i = 0; i < table->n; i++)
+            memcpy(table->ranks[i].letters, letters[i], LB_LETTERS_TEXT);
+    free(letters);
     return 0;
 }
 
-static int add_table(struct lb_ranking *ranking, const struct entry *entries, size_t n,
-                     struct lb_error *err)
+static int fill(const struct lb_report *report, struct lb_rank_table *table,
+                enum lb_measured measured, struct lb_error *err)
 {
-    size_t best = 0;
-    while (best < n && !entries[best].held)
-        best++;
-    if (n < 2)
-        return 0;
-    if (best == n)
-        best = 0;
-    ranking->n_family += n * (n - 1) / 2;
-    int rc = 0;
-    for (size_t i = 0; i < n && rc == 0; i++)
-        if (i != best)
-            rc = add_row(ranking, entries[best].cell, entries[i].cell, err);
+    struct making making;
+    int rc = begin(&making, table, err);
+    table->is_open = calloc(table->n * table->n + 1, sizeof *table->is_open);
+    if (rc == 0 && table->is_open == NULL)
+        rc = lb_fail(err, LB_E_MEMORY, "out of memory");
+    if (rc == 0) {
+        for (size_t i = 0; i < table->n; i++)
+            for (size_t j = 0; j < table->n_rounds; j++)
+                making.values[i * table->n_rounds + j] =
+                    value_of(table->ranks[i].cell, j, measured);
+        /* Once for the order, and again in it. */
+        rc = replay(table, SIZE_MAX, &making, err);
+    }
+    if (rc == 0) {
+        take_levels(table, &making);
+        sort(table, measured, &making);
+        pick_reference(report, table);
+        rc = replay(table, table->is_named ? table->reference : SIZE_MAX, &making, err);
+    }
+    if (rc == 0) {
+        heed_decisions(table, &making);
+        take_results(table, measured, &making);
+        table->shows =
+            lb_blocks_power(table->n, table->n_rounds, table->noise.sd, 1 - LB_RANKING_LEVEL);
+        table->band_rounds =
+            lb_blocks_rounds(table->n, LB_RANKING_BAND, table->noise.sd, 1 - LB_RANKING_LEVEL);
+        if (give_letters(table, &making) != 0)
+            rc = lb_fail(err, LB_E_MEMORY, "out of memory");
+    }
+    end(&making);
     return rc;
 }
 
-static int decide(struct lb_ranking *ranking, struct lb_error *err)
+static void release_table(struct lb_rank_table *table)
 {
-    struct lb_comparison *family = malloc((ranking->n_rows + 1) * sizeof *family);
-    if (family == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
-    for (size_t i = 0; i < ranking->n_rows; i++)
-        family[i] = ranking->rows[i].comparison;
-    struct lb_compare_options options = lb_ranking_options;
-    options.n_implied = ranking->n_family - ranking->n_rows;
-    int rc = lb_stats_decide(family, ranking->n_rows, &options, err);
-    for (size_t i = 0; i < ranking->n_rows && rc == 0; i++)
-        ranking->rows[i].comparison = family[i];
-    free(family);
-    return rc;
+    free(table->ranks);
+    free(table->without);
+    free(table->is_open);
 }
 
-int lb_ranking_make(const struct lb_report *report, struct lb_ranking *ret, struct lb_error *err)
+static int add_table(struct lb_ranking *ranking, const struct lb_report *report,
+                     const struct lb_cell *first, double *room, struct lb_error *err)
 {
-    struct lb_ranking ranking = {.rows = calloc(report->n_cells + 1, sizeof *ranking.rows)};
-    struct entry *entries = calloc(report->n_cells + 1, sizeof *entries);
+    struct lb_rank_table table = {.ranks = calloc(report->n_cells + 1, sizeof *table.ranks),
+                                  .without = calloc(report->n_cells + 1, sizeof *table.without)};
+    int rc = table.ranks == NULL || table.without == NULL
+                 ? lb_fail(err, LB_E_MEMORY, "out of memory")
+                 : 0;
+    if (rc == 0)
+        collect(report, first, ranking->measured, room, &table);
+    if (rc != 0 || table.n < 2) {
+        release_table(&table);
+        return rc;
+    }
+    ranking->tables[ranking->n_tables++] = table;
+    return fill(report, &ranking->tables[ranking->n_tables - 1], ranking->measured, err);
+}
+
+int lb_ranking_make(const struct lb_report *report, enum lb_measured measured,
+                    struct lb_ranking *ret, struct lb_error *err)
+{
+    struct lb_ranking ranking = {.measured = measured,
+                                 .tables = calloc(report->n_cells + 1, sizeof *ranking.tables)};
+    size_t most = 0;
+    for (size_t i = 0; i < report->n_cells; i++)
+        most = report->cells[i].n_runs > most ? report->cells[i].n_runs : most;
+    double *room = malloc((most + 1) * sizeof *room);
     int rc =
-        ranking.rows == NULL || entries == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory") : 0;
+        ranking.tables == NULL || room == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory") : 0;
     for (size_t i = 0; i < report->n_cells && rc == 0; i++) {
         bool is_first = true;
         for (size_t j = 0; j < i && is_first; j++)
-            is_first = !same_table(&report->cells[j], &report->cells[i]);
-        if (is_first)
-            rc = add_table(&ranking, entries, collect(report, &report->cells[i], entries), err);
+            is_first = !lb_ranking_same_table(&report->cells[j], &report->cells[i]);
+        if (is_first && most >= 2)
+            rc = add_table(&ranking, report, &report->cells[i], room, err);
     }
-    if (rc == 0)
-        rc = decide(&ranking, err);
-    free(entries);
+    free(room);
     if (rc != 0)
         lb_ranking_release(&ranking);
     else
@@ -180,25 +380,26 @@ int lb_ranking_make(const struct lb_report *report, struct lb_ranking *ret, stru
     return rc;
 }
 
+const struct lb_rank *lb_ranking_find(const struct lb_ranking *ranking, const struct lb_cell *cell,
+                                      const struct lb_rank_table **ret_table)
+{
+    for (size_t t = 0; t < ranking->n_tables; t++)
+        for (size_t i = 0; i < ranking->tables[t].n; i++)
+            if (ranking->tables[t].ranks[i].cell == cell) {
+                *ret_table = &ranking->tables[t];
+                return &ranking->tables[t].ranks[i];
+            }
+    return NULL;
+}
+
 bool lb_ranking_lacks_runs(const struct lb_report *report)
 {
     for (size_t i = 0; i < report->n_cells && report->n_repeat == 1; i++)
         for (size_t j = 0; j < i; j++)
             if (report->cells[i].n_runs > 0 && report->cells[j].n_runs > 0 &&
-                same_table(&report->cells[j], &report->cells[i]))
+                lb_ranking_same_table(&report->cells[j], &report->cells[i]))
                 return true;
     return false;
-}
-
-const char *lb_ranking_test(const struct lb_ranking *ranking)
-{
-    size_t n_paired = 0;
-    for (size_t i = 0; i < ranking->n_rows; i++)
-        n_paired += ranking->rows[i].comparison.is_paired;
-    return n_paired == 0 ? "exact Mann-Whitney"
-           : n_paired == ranking->n_rows
-               ? "exact rank sums of pairs of runs"
-               : "exact rank sums, of pairs of runs where they are paired";
 }
 
 char *lb_p_text(double p, char *buf, size_t size)
@@ -228,6 +429,8 @@ char *lb_coverage_text(const struct lb_coverage *coverage, double level, char *b
 
 void lb_ranking_release(struct lb_ranking *ranking)
 {
-    free(ranking->rows);
+    for (size_t i = 0; i < ranking->n_tables; i++)
+        release_table(&ranking->tables[i]);
+    free(ranking->tables);
     *ranking = (struct lb_ranking){0};
 }

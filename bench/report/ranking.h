@@ -1,31 +1,97 @@
-/* How sure is the order of the table? Rates of strategies against the fastest one, with intervals.
+/* Which strategy is the fastest, and how sure is that? Strategies of one engine under one scenario
+ * against each other, within the rounds in which they were run (see blocks.h).
  */
 #ifndef LB_RANKING_H
 #define LB_RANKING_H
 
+#include "blocks.h"
 #include "report.h"
-#include "stats.h"
 
-/* One cell against the reference: the fastest, of those that held if any did, among the cells with
- * its engine and its scenario. */
-struct lb_ranking_row {
-    const struct lb_cell *cell, *reference;
-    struct lb_comparison comparison; /* base: the reference; new: the cell */
+#define LB_RANKING_LEVEL 0.95
+#define LB_RANKING_BAND  0.05 /* within it two are equivalent */
+
+/* What is compared. Of latencies and costs less is better. */
+enum lb_measured { LB_RANK_RATE, LB_RANK_P99, LB_RANK_CPU, LB_RANK_MEASURES };
+const char *lb_measured_name(enum lb_measured measured); /* "rate", "p99", "cpu" */
+
+/* A cell in its table. */
+struct lb_rank {
+    const struct lb_cell *cell;
+    struct lb_estimate median; /* of its runs, each with the interval of its own */
+    bool held;
+    struct lb_estimate ratio; /* to the reference; the intervals of a table hold together */
+    size_t n_rounds;          /* that the ratio is of */
+    size_t look;              /* that it is told by, from 0 */
+    enum lb_stats_verdict verdict;
+    char letters[LB_LETTERS_TEXT]; /* who shares one is not told apart; "" with a named reference */
+};
+
+/* Ranks of one engine under one scenario: the best first. */
+struct lb_rank_table {
+    struct lb_rank *ranks;
+    size_t n;
+    size_t reference; /* the best of those that held, or the one that was named */
+    bool is_named;
+    size_t n_without; /* cells without a success */
+    const struct lb_cell **without;
+    size_t n_rounds, n_looks;
+    double alpha; /* of the last look */
+    struct lb_block_noise noise;
+    double shows;       /* difference that so many rounds show in 80 of 100 cases; INFINITY */
+    size_t band_rounds; /* rounds that would show LB_RANKING_BAND; 0: too many to say */
+    size_t n_open;      /* pairs that are not decided */
+    bool *is_open;      /* [i * n + j] */
 };
 
 struct lb_ranking {
-    struct lb_ranking_row *rows; /* tables in the order of the report, each fastest first */
-    size_t n_rows;
-    size_t n_family; /* comparisons that were corrected for */
+    enum lb_measured measured;
+    struct lb_rank_table *tables; /* in the order of the report */
+    size_t n_tables;
 };
 
-extern const struct lb_compare_options lb_ranking_options;
+/* Ranks all cells with at least two complete runs and a success; no table where there are no two of
+ * them, nor where the runs have too few samples for a percentile. 0 or LB_E_MEMORY. Release with
+ * lb_ranking_release. */
+int lb_ranking_make(const struct lb_report *report, enum lb_measured measured,
+                    struct lb_ranking *ret, struct lb_error *err);
+void lb_ranking_release(struct lb_ranking *ranking);
+/* The rank of a cell, and its table; NULL: it has none. */
+const struct lb_rank *lb_ranking_find(const struct lb_ranking *ranking, const struct lb_cell *cell,
+                                      const struct lb_rank_table **ret_table);
 
-/* Compares all cells with at least two complete runs; no rows if there are no two of them to
- * compare. 0 or LB_E_MEMORY. Release with lb_ranking_release. */
-int lb_ranking_make(const struct lb_report *report, struct lb_ranking *ret, struct lb_error *err);
-/* By which test its p-values were found: a few words. */
-const char *lb_ranking_test(const struct lb_ranking *ranking);
+/* Do two cells belong into one table? */
+bool lb_ranking_same_table(const struct lb_cell *a, const struct lb_cell *b);
+/* Has a cell had no success in any complete run? */
+bool lb_ranking_is_without(const struct lb_cell *cell);
+
+/* --- in words (ranking_words.c): the same in every sink --- */
+
+/* "0.770 [0.700, 0.850]". All return buf. */
+char *lb_rank_ratio(const struct lb_rank *rank, char *buf, size_t size);
+/* What it is against the reference: "slower", "equivalent", "not shown slower", "the fastest", ...
+ */
+const char *lb_rank_is(const struct lb_rank_table *table, const struct lb_rank *rank,
+                       enum lb_measured measured);
+/* "Fastest: table-lock. Not shown slower: none. ..." */
+char *lb_rank_answer(const struct lb_rank_table *table, enum lb_measured measured, char *buf,
+                     size_t size);
+/* One sentence for choosing, which weighs verdicts and recovery as well. */
+char *lb_rank_choice(const struct lb_rank_table *table, char *buf, size_t size);
+/* What so many rounds can show, and what more would need. */
+char *lb_rank_power(const struct lb_rank_table *table, char *buf, size_t size);
+/* How the intervals and letters are to be read; the same for all tables. */
+#define LB_RANK_READING                                                                            \
+    "Ratios are of rates in the same round, with intervals that hold together at 95 % for all "    \
+    "pairs of a table; who shares a letter is not told apart; equivalent: within 5 %."
+
+/* Are there two cells that could be compared, had they been run more than once? */
+bool lb_ranking_lacks_runs(const struct lb_report *report);
+/* What to say then. */
+#define LB_ONE_RUN                                                                                 \
+    "One run per cell: it shows what was violated and the size of the numbers. It cannot tell a "  \
+    "difference between strategies from noise; compare without --repeat runs as many rounds as "   \
+    "its budget has, and --repeat 5 as many as that."
+
 /* "95 % intervals", and how much the least of them cover where the runs are too few for that: take
  * goes over all comparisons. */
 struct lb_coverage {
@@ -35,14 +101,6 @@ void lb_coverage_take(struct lb_coverage *coverage, const struct lb_comparison *
 char *lb_coverage_text(const struct lb_coverage *coverage, double level, char *buf, size_t size);
 /* "0.048", "<0.001". */
 char *lb_p_text(double p, char *buf, size_t size);
-void lb_ranking_release(struct lb_ranking *ranking);
-
-/* Are there two cells that could be compared, had they been run more than once? */
-bool lb_ranking_lacks_runs(const struct lb_report *report);
-/* What to say then. */
-#define LB_ONE_RUN                                                                                 \
-    "One run per cell: it shows what was violated and the size of the numbers. It cannot tell a "  \
-    "difference between strategies from noise; --repeat 5, the default of compare, or more can."
 
 /* Median successes/s over the complete runs of a cell, with its interval. False with fewer than two
  * of them, or when memory ran out. */

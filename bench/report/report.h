@@ -20,6 +20,17 @@ enum lb_cell_state {
     LB_CELL_NOT_RUN  /* the target failed before its turn: reason */
 };
 
+/* The looks that were taken at the rounds of a table (see blocks.h), where rounds go on until they
+ * decide: in order, each with the share of the error that was spent on it. */
+enum { LB_MOST_LOOKS = 64 };
+struct lb_looks {
+    size_t n;
+    struct {
+        size_t n_rounds;
+        double alpha;
+    } at[LB_MOST_LOOKS];
+};
+
 struct lb_cell {
     const struct lb_strategy *strategy; /* borrowed */
     const struct lb_target *target;     /* NULL: no database. Borrowed */
@@ -33,7 +44,8 @@ struct lb_cell {
     struct lb_scenario scenario; /* as run: file, then flags */
     struct lb_setting *settings; /* owned array of borrowed texts */
     size_t n_settings;
-    bool is_explored; /* not stressed: the scenario is but a name */
+    bool is_explored;             /* not stressed: the scenario is but a name */
+    const struct lb_looks *looks; /* of its table; NULL: one, after all rounds. Borrowed */
     enum lb_cell_state state;
     char reason[300];
     struct lb_error error;
@@ -55,8 +67,10 @@ struct lb_report {
     char invocation[1200]; /* the whole command, without passwords */
     char question[400];    /* of a plan: what decides on its runs besides the cells; "": no plan */
     uint64_t seed;
-    uint64_t n_repeat;
-    bool costs;                 /* are shown */
+    uint64_t n_repeat;     /* with a budget: the most rounds of any cell */
+    uint64_t budget_ns;    /* 0: so many runs of each cell */
+    const char *reference; /* the strategy that the others are compared with; NULL: the fastest */
+    bool costs;            /* are shown */
     bool records, keeps_tables; /* not --no-record; --keep */
     int64_t start_unix_ms;
     struct lb_environment environment;

@@ -1,5 +1,5 @@
 #!/usr/bin/env perl
-# compare --repeat: medians with intervals, ratios to the fastest strategy, verdicts.
+# compare: ratios to the fastest strategy within rounds, with intervals, letters, an answer in words.
 use strict;
 use warnings;
 use FindBin;
@@ -17,47 +17,66 @@ my @short = ('--duration', '80ms', '--warmup', '0', '--quiet', '--workers', '2',
 my ($status, $out, $err) = lockbench('compare', '-s', "$fast,$slow", @short, '--repeat', '5', '--format', 'json');
 is($status, 0, 'exit status') or diag $err;
 my $json = decode_json($out);
-is(scalar @{$json->{comparisons}}, 1, 'two strategies are one comparison');
-my $c = $json->{comparisons}[0];
+my ($c, @more) = grep { $_->{measured} eq 'rate' } @{$json->{comparisons}};
+is(scalar @more, 0, 'two strategies are one comparison of rates');
 my %cell = map { $_->{strategy} => $_ } @{$json->{cells}};
-my %rates = map { my $s = $_; $s => [sort { $a <=> $b } map { $_->{successes_per_s} } @{$cell{$s}{runs}}] } keys %cell;
-cmp_ok($rates{$c->{reference}}[2], '>=', $rates{$c->{strategy}}[2], 'the reference is the faster one');
-for my $of (['successes_per_s', $c->{strategy}], ['reference_successes_per_s', $c->{reference}]) {
-    my ($estimate, $rates) = ($c->{$of->[0]}, $rates{$of->[1]});
-    cmp_ok(abs($estimate->{value} - $rates->[2]), '<', 1e-3, "$of->[0]: the median");
-    cmp_ok(abs($estimate->{low} - $rates->[0]), '<', 1e-3, "$of->[0]: five runs have min..max");
-    cmp_ok(abs($estimate->{high} - $rates->[4]), '<', 1e-3, "$of->[0]: its upper end");
+my %rates = map { my $s = $_; $s => [map { $_->{successes_per_s} } @{$cell{$s}{runs}}] } keys %cell;
+for my $of (['median', $c->{strategy}], ['reference_median', $c->{reference}]) {
+    my ($estimate, @sorted) = ($c->{$of->[0]}, sort { $a <=> $b } @{$rates{$of->[1]}});
+    cmp_ok(abs($estimate->{value} - $sorted[2]), '<', 1e-3, "$of->[0]: the median");
+    cmp_ok(abs($estimate->{low} - $sorted[0]), '<', 1e-3, "$of->[0]: five runs have min..max");
+    cmp_ok(abs($estimate->{high} - $sorted[4]), '<', 1e-3, "$of->[0]: its upper end");
     is($estimate->{coverage}, 0.9375, "$of->[0]: which covers 93.75 %");
     is_deeply($cell{$of->[1]}{summary}{successes_per_s_interval}, $estimate, "$of->[0]: the summary says the same");
 }
-# All ratios by hand: the median, and the third from either end (U <= 2 at five against five).
-my @ratios = sort { $a <=> $b } map { my $a = $_; map { $_ / $a } @{$rates{$c->{strategy}}} } @{$rates{$c->{reference}}};
-cmp_ok(abs($c->{ratio}{value} - $ratios[12]), '<', 1e-6, 'ratio: the median of all');
-cmp_ok(abs($c->{ratio}{low} - $ratios[2]), '<', 1e-6, 'ratio: low');
-cmp_ok(abs($c->{ratio}{high} - $ratios[22]), '<', 1e-6, 'ratio: high');
+# Of two strategies it is Student's t of the logarithms of the ratios within the rounds, by hand.
+my @logs = map { log($rates{$c->{strategy}}[$_] / $rates{$c->{reference}}[$_]) } 0 .. 4;
+my ($sum, $squares) = (0, 0);
+$sum += $_ / 5 for @logs;
+$squares += ($_ - $sum)**2 for @logs;
+my $reach = 2.776445 * sqrt($squares / 4 / 5);
+cmp_ok($sum, '<=', 0, 'the reference is the faster one');
+for my $of ([value => $sum], [low => $sum - $reach], [high => $sum + $reach]) {
+    cmp_ok(abs(log($c->{ratio}{$of->[0]}) - $of->[1]), '<', 1e-4 + 1e-4 * $reach, "ratio: $of->[0], by hand");
+}
 like($c->{verdict}, qr/^(slower|equivalent|inconclusive)$/, 'a verdict');
-is(defined $c->{reason} ? 1 : 0, $c->{verdict} eq 'inconclusive' ? 1 : 0, 'a reason if inconclusive');
+my ($table) = grep { $_->{measured} eq 'rate' } @{$json->{rankings}};
+like($table->{answer}, qr/^Fastest: \Q$c->{reference}\E\. /, 'json: the answer in words');
+is($table->{rounds}, 5, 'json: of five rounds');
+is_deeply($table->{looks}, [{rounds => 5, alpha => 0.05}], 'json: one look at them');
+my %letters = map { $_->{strategy} => $_->{letters} } @{$table->{ranks}};
+is($letters{$c->{reference}} eq $letters{$c->{strategy}} ? 1 : 0, $c->{verdict} eq 'slower' ? 0 : 1,
+    'who is not told apart shares a letter');
+is(scalar(grep { $_->{measured} eq 'cpu' } @{$json->{comparisons}}), 1, 'json: CPU per success is compared too');
 
 ($status, $out) = lockbench('compare', '-s', "$fast,$slow", @short, '--repeat', '2');
-like($out, qr/^Is the order more than noise\?\nstrategy +engine +scenario +success\/s +of +ratio +p +is$/m, 'text: the table');
-like($out, qr/^(good|slow)-lock .* the reference$/m, 'text: the reference');
-like($out, qr/^inconclusive: 2 and 2 runs cannot show a difference among 1 comparison: at least 4 runs/m,
-    'text: two runs are too few, and it says so');
-like($out, qr/with 95 % intervals\s+\(from\s+so\s+few\s+runs\s+the\s+least\s+cover\s+50\s+%\)/, 'text: and what its intervals cover');
+like($out, qr/^Which is the fastest\? mutex-hot on sqlite, 2 rounds$/m, 'text: the table');
+like($out, qr/^strategy +success\/s +ratio +rounds +group +is$/m, 'text: its columns');
+like($out, qr/^(good|slow)-lock .* the fastest$/m, 'text: the reference');
+like($out, qr/2 rounds show no difference, however large: at least 3 are needed/,
+    'text: two rounds are too few, and it says so');
 unlike($out, qr/[ \t]$/m, 'text: no blanks at the ends of lines');
 
+($status, $out) = lockbench('compare', '-s', "$fast,$slow", @short, '--repeat', '3', '--reference', 'slow-lock');
+like($out, qr/Against slow-lock, the reference: /, 'a reference can be named');
+like($out, qr/^slow-lock .* 1 +3 +the reference$/m, '... and is the one that the ratios are of');
+($status, $out, $err) = lockbench('compare', '-s', "$fast,$slow", @short, '--reference', 'slow-look');
+is($status, 2, 'a reference that is not compared is refused');
+like($err, qr/option --reference: 'slow-look' is none of the strategies; did you mean slow-lock\?/, '... and which was meant');
+
 ($status, $out) = lockbench('compare', '--repeat', '1', '-s', "$fast,$slow", @short);
-unlike($out, qr/Is the order/, 'text: one run has no ranking');
+unlike($out, qr/Which is the fastest/, 'text: one run has no ranking');
 like($out, qr/^One run per cell: it shows .* It cannot tell a\s+difference between strategies from noise/ms,
     'text: and it says what one run cannot tell');
 ($status, $out) = lockbench('compare', '--repeat', '1', '-s', "$fast,$slow", @short, '--format', 'json');
 $json = decode_json($out);
 is_deeply($json->{comparisons}, [], 'json: no comparisons of one run');
+is_deeply($json->{rankings}, [], 'json: nor a ranking');
 is($json->{cells}[0]{summary}{successes_per_s_interval}, undef, 'json: and no interval');
 
 # --- CSV: the same comparison, in every row of its cell.
 my $again = "$fast,$slow";
-my @csv = ('compare', '-s', $again, @short, '-o', scratch() . '/csv', '--seed', '3', '--format', 'csv');
+my @csv = ('compare', '-s', $again, @short, '-o', scratch() . '/csv', '--seed', '3', '--repeat', '5', '--format', 'csv');
 ($status, $out) = lockbench(@csv);
 my ($head, @rows) = map { [split /,/, s/\r//r, -1] } split /\n/, $out;
 my ($file) = glob scratch() . '/csv/*/run.json';
@@ -65,19 +84,21 @@ $json = decode_json(slurp($file));
 is($json->{repeat}, 5, 'compare makes five runs of each cell');
 is(scalar @rows, 10, 'csv: a row for each');
 is((grep { @$_ != @$head } @rows), 0, 'csv: all as long as the header');
-$c = $json->{comparisons}[0];
+($c) = grep { $_->{measured} eq 'rate' } @{$json->{comparisons}};
+($table) = grep { $_->{measured} eq 'rate' } @{$json->{rankings}};
+%letters = map { $_->{strategy} => $_->{letters} } @{$table->{ranks}};
 for my $row (@rows) {
     my %row;
     @row{@$head} = @$row;
     is($row{reference}, $c->{reference}, "csv: $row{strategy}: the reference");
+    is($row{letters}, $letters{$row{strategy}}, 'csv: its letters');
     if ($row{strategy} eq $c->{reference}) {
-        is("$row{ratio} $row{p_adjusted} $row{comparison}", '1  reference', 'csv: which is told as such');
+        is("$row{ratio} $row{comparison}", '1 the fastest', 'csv: which is told as such');
         next;
     }
-    is($row{comparison}, $c->{verdict}, 'csv: the verdict');
+    is($row{comparison}, $c->{is}, 'csv: the same word');
     my %of = (ratio => 'value', ratio_low => 'low', ratio_high => 'high');
     cmp_ok(abs($row{$_} - $c->{ratio}{$of{$_}}), '<=', 1e-5 * $row{$_}, "csv: $_") for sort keys %of;
-    cmp_ok(abs($row{p_adjusted} - $c->{p_adjusted}), '<', 1e-5, 'csv: p');
 }
 
 # --- A lock that becomes slow after 700 ms has no steady state, and that is told.

@@ -42,13 +42,15 @@ static struct lb_outcome *add_run(struct lb_cell *cell, double rate)
     return run;
 }
 
-/* RUNS runs around a rate, 1 % apart. */
+/* RUNS runs around a rate, which scatter by 1 % in an order of the cell's own. */
 static struct lb_cell *add_rates(struct fixture *f, const char *name, const char *engine,
                                  double rate)
 {
     struct lb_cell *cell = add_cell(f, name, engine);
-    for (int i = 0; i < RUNS; i++)
-        add_run(cell, rate * (1 + 0.01 * (i - RUNS / 2)));
+    size_t shift = f->report.n_cells;
+    for (size_t i = 0; i < RUNS; i++)
+        add_run(cell,
+                rate * (1 + 0.01 * ((double)((i * (1 + shift % 2 * 4) + shift) % RUNS) - 2.5)));
     return cell;
 }
 
@@ -65,7 +67,7 @@ static struct lb_ranking ranking_of(const struct fixture *f)
 {
     struct lb_ranking ranking;
     struct lb_error err;
-    assert_int_equal(lb_ranking_make(&f->report, &ranking, &err), 0);
+    assert_int_equal(lb_ranking_make(&f->report, LB_RANK_RATE, &ranking, &err), 0);
     return ranking;
 }
 
@@ -87,18 +89,24 @@ static void each_table_has_its_own_reference(void **state)
     struct lb_cell *other = add_rates(&f, "fast", "sqlite", 900);
     other->scenario.workers = 77; /* the same scenario, another number of workers: not comparable */
     struct lb_ranking r = ranking_of(&f);
-    assert_int_equal(r.n_rows, 2);
-    assert_int_equal(r.n_family, 2);
-    assert_ptr_equal(r.rows[0].cell, &f.cells[0]);
-    assert_ptr_equal(r.rows[0].reference, &f.cells[1]);
-    assert_ptr_equal(r.rows[1].reference, &f.cells[2]);
+    assert_int_equal(r.n_tables, 2);
     for (size_t i = 0; i < 2; i++) {
-        assert_near(r.rows[i].comparison.ratio.value, 0.5, 1e-9);
-        /* 6 against 6, none overlapping: 2 / C(12,6), twice by Holm for the smaller of two */
-        assert_near(r.rows[i].comparison.p, 2.0 / 924, 1e-12);
-        assert_near(r.rows[i].comparison.p_adjusted, 4.0 / 924, 1e-12);
-        assert_int_equal(r.rows[i].comparison.verdict, LB_STATS_SLOWER);
+        const struct lb_rank_table *table = &r.tables[i];
+        assert_int_equal(table->n, 2);
+        assert_ptr_equal(table->ranks[0].cell, &f.cells[1 + i]);
+        assert_int_equal(table->reference, 0);
+        assert_int_equal(table->n_rounds, RUNS);
+        assert_near(table->ranks[1].ratio.value, 0.5, 0.001);
+        assert_int_equal(table->ranks[1].verdict, LB_STATS_SLOWER);
+        assert_string_equal(table->ranks[0].letters, "a");
+        assert_string_equal(table->ranks[1].letters, "b");
+        assert_int_equal(table->n_open, 0);
+        assert_true(table->ranks[1].ratio.interval.low < 0.5 &&
+                    table->ranks[1].ratio.interval.high > 0.5);
     }
+    const struct lb_rank_table *table;
+    assert_ptr_equal(lb_ranking_find(&r, &f.cells[3], &table), &r.tables[1].ranks[1]);
+    assert_null(lb_ranking_find(&r, other, &table));
     end(&f, &r);
 }
 
@@ -106,19 +114,137 @@ static void the_reference_held(void **state)
 {
     (void)state;
     struct fixture f = {0};
+    char text[3000];
     struct lb_cell *broken = add_rates(&f, "broken", "sqlite", 900);
     broken->runs[2]->judgement.findings[LB_G_EXCLUSIVE].verdict = LB_V_VIOLATED;
     add_rates(&f, "good", "sqlite", 300);
-    add_rates(&f, "also", "sqlite", 301);
+    add_rates(&f, "also", "sqlite", 300.5);
     struct lb_ranking r = ranking_of(&f);
-    assert_int_equal(r.n_rows, 2);
-    assert_int_equal(r.n_family, 3); /* all pairs were looked at to pick the fastest */
-    assert_string_equal(r.rows[0].cell->name, "broken");
-    assert_string_equal(r.rows[0].reference->name, "also");
-    assert_int_equal(r.rows[0].comparison.verdict, LB_STATS_FASTER);
-    assert_near(r.rows[0].comparison.p_adjusted, 6.0 / 924, 1e-12);
-    assert_string_equal(r.rows[1].cell->name, "good");
-    assert_int_equal(r.rows[1].comparison.verdict, LB_STATS_EQUIVALENT);
+    assert_int_equal(r.n_tables, 1);
+    struct lb_rank_table *table = &r.tables[0];
+    assert_string_equal(table->ranks[0].cell->name, "broken");
+    assert_int_equal(table->ranks[0].verdict, LB_STATS_FASTER);
+    assert_int_equal(table->reference, 1);
+    assert_int_equal(table->ranks[2].verdict, LB_STATS_EQUIVALENT);
+    assert_string_equal(table->ranks[1].letters, table->ranks[2].letters);
+    assert_string_not_equal(table->ranks[0].letters, table->ranks[1].letters);
+    lb_rank_answer(table, LB_RANK_RATE, text, sizeof text);
+    assert_non_null(strstr(text, "Fastest: "));
+    assert_non_null(strstr(text, "Not to choose: broken (violated) 3.0"));
+    assert_null(strstr(text, "Fastest: broken"));
+    end(&f, &r);
+}
+
+/* One that was named is compared with all, whatever is the fastest; then there are no groups. */
+static void a_reference_can_be_named(void **state)
+{
+    (void)state;
+    struct fixture f = {0};
+    char text[3000];
+    add_rates(&f, "a", "sqlite", 100);
+    add_rates(&f, "b", "sqlite", 200);
+    add_rates(&f, "c", "sqlite", 50);
+    f.report.reference = "a";
+    struct lb_ranking r = ranking_of(&f);
+    const struct lb_rank_table *table = &r.tables[0];
+    assert_true(table->is_named);
+    assert_int_equal(table->reference, 1);
+    assert_int_equal(table->ranks[0].verdict, LB_STATS_FASTER);
+    assert_int_equal(table->ranks[2].verdict, LB_STATS_SLOWER);
+    assert_string_equal(table->ranks[0].letters, "");
+    lb_rank_answer(table, LB_RANK_RATE, text, sizeof text);
+    assert_non_null(strstr(text, "Against a, the reference: Faster: b 2.0"));
+    end(&f, &r);
+}
+
+/* What never succeeds has no rate to rank. */
+static void without_a_success_there_is_no_rank(void **state)
+{
+    (void)state;
+    struct fixture f = {0};
+    char text[3000];
+    struct lb_cell *never = add_cell(&f, "never", "sqlite");
+    for (int i = 0; i < RUNS; i++)
+        add_run(never, 0);
+    add_rates(&f, "a", "sqlite", 100);
+    add_rates(&f, "b", "sqlite", 200);
+    struct lb_ranking r = ranking_of(&f);
+    assert_int_equal(r.tables[0].n, 2);
+    assert_int_equal(r.tables[0].n_without, 1);
+    assert_non_null(strstr(lb_rank_answer(&r.tables[0], LB_RANK_RATE, text, sizeof text),
+                           "nothing succeeded: never."));
+    end(&f, &r);
+}
+
+/* Of those that hold, the fastest that recovers by itself; one that an operator must help is not.
+ */
+static void the_choice_weighs_recovery(void **state)
+{
+    (void)state;
+    static const struct lb_strategy helped = {.name = "h", .shape = LB_LOCK, .by_hand = "delete"};
+    static const struct lb_strategy recovers = {
+        .name = "r", .shape = LB_LOCK, .claims = LB_G_BIT(LB_G_RECOVERY)};
+    struct fixture f = {0};
+    char text[3000];
+    add_rates(&f, "fast", "sqlite", 200)->strategy = &helped;
+    add_rates(&f, "lease", "sqlite", 100)->strategy = &recovers;
+    struct lb_cell *slow = add_rates(&f, "slow", "sqlite", 50);
+    slow->strategy = &recovers;
+    struct lb_ranking r = ranking_of(&f);
+    lb_rank_choice(&r.tables[0], text, sizeof text);
+    assert_non_null(strstr(text, "dies: lease, 0.50 ["));
+    assert_non_null(strstr(text, "of the rate of fast."));
+    lb_ranking_release(&r);
+    f.cells[1].runs[0]->judgement.findings[LB_G_EXCLUSIVE].verdict = LB_V_VIOLATED;
+    r = ranking_of(&f);
+    assert_non_null(strstr(lb_rank_choice(&r.tables[0], text, sizeof text), "dies: slow, "));
+    lb_ranking_release(&r);
+    f.cells[1].strategy = slow->strategy = &helped;
+    r = ranking_of(&f);
+    assert_non_null(strstr(lb_rank_choice(&r.tables[0], text, sizeof text),
+                           "fast is the first of those that held, but none"));
+    assert_non_null(strstr(text, "then, delete."));
+    end(&f, &r);
+}
+
+/* Two rounds say nothing, and that is said. */
+static void two_rounds_decide_nothing(void **state)
+{
+    (void)state;
+    struct fixture f = {0};
+    char text[3000];
+    for (int c = 0; c < 2; c++) {
+        struct lb_cell *cell = add_cell(&f, c == 0 ? "a" : "b", "sqlite");
+        add_run(cell, 100 + 100 * c);
+        add_run(cell, 101 + 100 * c);
+    }
+    struct lb_ranking r = ranking_of(&f);
+    assert_int_equal(r.tables[0].ranks[1].verdict, LB_STATS_INCONCLUSIVE);
+    assert_non_null(strstr(lb_rank_power(&r.tables[0], text, sizeof text), "at least 3"));
+    assert_string_equal(lb_rank_ratio(&r.tables[0].ranks[1], text, sizeof text), "0.50");
+    end(&f, &r);
+}
+
+/* The looks of a table are replayed: what the first of them decided stays. */
+static void looks_are_replayed(void **state)
+{
+    (void)state;
+    static const struct lb_looks looks = {2, {{3, 0.02}, {6, 0.03}}};
+    struct fixture f = {0};
+    struct lb_cell *a = add_rates(&f, "a", "sqlite", 100), *b = add_rates(&f, "b", "sqlite", 200);
+    a->looks = b->looks = &looks;
+    a->runs[5]->successes_per_s = 20000; /* after the first look */
+    a->runs[4]->successes_per_s = 1;
+    struct lb_ranking r = ranking_of(&f);
+    const struct lb_rank_table *table;
+    const struct lb_rank *rank = lb_ranking_find(&r, a, &table);
+    assert_int_equal(table->n_looks, 2);
+    assert_near(table->alpha, 0.03, 1e-12);
+    const struct lb_rank *other = lb_ranking_find(&r, b, &table);
+    const struct lb_rank *loser = rank == &table->ranks[table->reference] ? other : rank;
+    assert_int_equal(loser->look, 0);
+    assert_int_equal(loser->n_rounds, 3);
+    assert_int_not_equal(loser->verdict, LB_STATS_INCONCLUSIVE);
     end(&f, &r);
 }
 
@@ -131,14 +257,14 @@ static void only_complete_runs_count(void **state)
     struct lb_estimate rate;
     add_run(a, 1e9)->state = LB_RUN_INTERRUPTED;
     assert_true(lb_cell_rate(a, &rate));
-    assert_near(rate.value, 99.5, 1e-9);
-    assert_near(rate.interval.low, 97, 1e-9);
-    assert_near(rate.interval.high, 102, 1e-9);
+    assert_near(rate.value, 100, 1e-9);
+    assert_near(rate.interval.low, 97.5, 1e-9);
+    assert_near(rate.interval.high, 102.5, 1e-9);
     for (int i = 1; i < RUNS; i++)
         b->runs[i]->state = LB_RUN_INVALID;
     assert_false(lb_cell_rate(b, &rate));
     struct lb_ranking r = ranking_of(&f);
-    assert_int_equal(r.n_rows, 0);
+    assert_int_equal(r.n_tables, 0);
     end(&f, &r);
 }
 
@@ -150,25 +276,23 @@ static void nothing_to_compare_is_no_rows(void **state)
     add_run(add_cell(&f, "b", "sqlite"), 50);
     add_cell(&f, "skipped", "sqlite")->state = LB_CELL_SKIPPED;
     struct lb_ranking r = ranking_of(&f);
-    assert_int_equal(r.n_rows, 0);
+    assert_int_equal(r.n_tables, 0);
     end(&f, &r);
 }
 
-/* All of a held cell's runs came to nothing, those of a violated one did not: infinite ratios. */
-static void a_reference_of_nothing_is_json(void **state)
+/* Few rounds have intervals without ends: JSON has no number for them. */
+static void no_interval_is_json(void **state)
 {
     (void)state;
     struct fixture f = {0};
-    struct lb_cell *still = add_cell(&f, "still", "sqlite"), *bad = add_cell(&f, "bad", "sqlite");
-    for (int i = 0; i < RUNS; i++) {
-        add_run(still, 0);
-        add_run(bad, 100)->judgement.findings[LB_G_EXCLUSIVE].verdict = LB_V_VIOLATED;
+    for (int c = 0; c < 2; c++) {
+        struct lb_cell *cell = add_cell(&f, c == 0 ? "a" : "b", "sqlite");
+        add_run(cell, 100 + 100 * c);
+        add_run(cell, 0); /* half a success */
+        cell->strategy_path = "s";
+        cell->scenario_path = "mutex-hot";
     }
     struct lb_ranking r = ranking_of(&f);
-    assert_ptr_equal(r.rows[0].reference, still);
-    assert_true(r.rows[0].comparison.ratio.interval.low > 1e300);
-    still->strategy_path = bad->strategy_path = "s";
-    still->scenario_path = bad->scenario_path = "mutex-hot";
     char *text = NULL;
     size_t size = 0;
     struct lb_error err = {0};
@@ -176,7 +300,8 @@ static void a_reference_of_nothing_is_json(void **state)
     assert_non_null(out);
     assert_int_equal(lb_json_write(&f.report, out, &err), 0);
     fclose(out);
-    assert_non_null(strstr(text, "\"low\": null"));
+    assert_non_null(strstr(text, "\"high\": null"));
+    assert_non_null(strstr(text, "\"answer\": \"Fastest: "));
     free(text);
     end(&f, &r);
 }
@@ -184,9 +309,14 @@ static void a_reference_of_nothing_is_json(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_reference_of_nothing_is_json),
+        cmocka_unit_test(no_interval_is_json),
         cmocka_unit_test(each_table_has_its_own_reference),
         cmocka_unit_test(the_reference_held),
+        cmocka_unit_test(a_reference_can_be_named),
+        cmocka_unit_test(without_a_success_there_is_no_rank),
+        cmocka_unit_test(the_choice_weighs_recovery),
+        cmocka_unit_test(two_rounds_decide_nothing),
+        cmocka_unit_test(looks_are_replayed),
         cmocka_unit_test(only_complete_runs_count),
         cmocka_unit_test(nothing_to_compare_is_no_rows),
         cmocka_unit_test(a_p_value_is_never_zero),

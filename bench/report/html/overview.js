@@ -272,33 +272,44 @@ LB.rateChart = function (section, group, cells) {
 
 LB.comparison = function () {
   var all = [];
-  LB.results.forEach(function (r) { (r.run.comparisons || []).forEach(function (c) { all.push({ result: r, c: c }); }); });
+  LB.results.forEach(function (r) {
+    (r.run.rankings || []).forEach(function (t) {
+      var rows = (r.run.comparisons || []).filter(function (c) { return c.measured === t.measured && c.engine === t.engine && c.scenario === t.scenario; });
+      all.push({ title: (LB.results.length > 1 ? r.name + ": " : "") + t.scenario + " on " + t.engine, t: t, rows: rows });
+    });
+  });
   if (all.length === 0) return;
-  var section = LB.section("comparison", "Comparison", "Each strategy\u2019s rate as a share of the fastest one\u2019s, with its interval (in full in the tables). A verdict needs enough runs: it is corrected for the number of comparisons (Holm).");
-  d3.nest().key(function (e) { return (LB.results.length > 1 ? e.result.name + ": " : "") + e.c.scenario + " on " + e.c.engine; }).entries(all).forEach(function (g) {
-    var rows = g.values.map(function (e) { return e.c; }).sort(function (a, b) { return (b.ratio.value || 0) - (a.ratio.value || 0); });
+  var section = LB.section("comparison", "Which is the fastest?", "Ratios are of runs in the same round, with intervals that hold together at 95 % for all pairs of a table; who shares a letter is not told apart; equivalent: within 5 %.");
+  all.forEach(function (g) {
+    var names = { rate: "rate", p99: "99th percentile", cpu: "lockbench\u2019s CPU per success" };
+    var rows = g.rows.slice().sort(function (a, b) { return (g.t.measured === "rate" ? 1 : -1) * ((b.ratio.value || 0) - (a.ratio.value || 0)); });
+    var letters = {};
+    g.t.ranks.forEach(function (r) { letters[r.strategy] = r.letters; });
+    [g.t.answer, g.t.choice, g.t.power].forEach(function (text, i) {
+      if (text) section.appendChild(LB.el("p", i === 0 ? {} : { "class": "note" }, (i === 0 ? g.title + ", " + names[g.t.measured] + ". " : "") + text));
+    });
     LB.figure(section, {
-      title: g.key + ", against " + rows[0].reference,
-      key: [["dot", "slower or faster"], ["hollow", "equivalent or inconclusive"]],
+      title: g.title + ": " + names[g.t.measured] + " against " + g.t.reference + (letters[g.t.reference] ? " (" + letters[g.t.reference] + ")" : ""),
+      key: [["dot", "decided"], ["hollow", "equivalent or not told apart"]],
       draw: function (svg, width) {
-        var left = Math.min(170, width * 0.32), f = LB.frame(svg, width, rows.length * 20, [4, width > 560 ? 150 : 12, 40, left]);
+        var left = Math.min(190, width * 0.36), f = LB.frame(svg, width, rows.length * 20, [4, width > 560 ? 150 : 12, 40, left]);
         var high = d3.max(rows, function (c) { return Math.max(1, c.ratio.high || 0, c.ratio.value || 0); });
         var x = d3.scale.linear().domain([0, Math.min(high, 20) * 1.03]).range([0, f.width]).clamp(true);
-        LB.axis(f, x, "bottom", { ticks: Math.max(3, Math.floor(f.width / 90)), grid: true, format: function (v) { return v.toFixed(1) + "\u00d7"; }, label: "of " + rows[0].reference });
+        LB.axis(f, x, "bottom", { ticks: Math.max(3, Math.floor(f.width / 90)), grid: true, format: function (v) { return v.toFixed(1) + "\u00d7"; }, label: "of " + g.t.reference });
         f.g.append("path").attr("class", "guide").attr("d", "M" + x(1) + ",0V" + f.height);
         rows.forEach(function (c, i) {
           var y = i * 20 + 10, clear = c.verdict === "slower" || c.verdict === "faster";
-          LB.label(f.g, c.strategy, -10, y, Math.floor(left / 7.2));
+          LB.label(f.g, c.strategy + (c.letters ? " (" + c.letters + ")" : ""), -10, y, Math.floor(left / 7.2));
           if (c.ratio.low !== null && c.ratio.high !== null) f.g.append("path").attr("class", "span").attr("d", "M" + x(c.ratio.low) + "," + y + "H" + x(c.ratio.high));
           if (c.ratio.value !== null) f.g.append("circle").attr({ "class": clear ? "dot" : "hollow", cx: x(c.ratio.value), cy: y, r: 4 });
-          if (width > 560) f.g.append("text").attr({ "class": "soft", x: f.width + 12, y: y, dy: ".35em" }).text((c.ratio.value === null ? "n/a" : LB.digits(c.ratio.value) + "\u00d7") + " " + c.verdict);
+          if (width > 560) f.g.append("text").attr({ "class": "soft", x: f.width + 12, y: y, dy: ".35em" }).text((c.ratio.value === null ? "n/a" : LB.digits(c.ratio.value) + "\u00d7") + " " + c.is);
         });
       },
       table: function () {
-        return LB.table({ label: "Comparison, " + g.key, columns: [{ label: "strategy" }, { label: "ratio", num: true }, { label: "from", num: true }, { label: "to", num: true }, { label: "covers", num: true }, { label: "p", num: true }, { label: "p, corrected", num: true }, { label: "verdict" }, { label: "reason" }],
+        return LB.table({ label: "Comparison, " + g.title, columns: [{ label: "strategy" }, { label: "ratio", num: true }, { label: "from", num: true }, { label: "to", num: true }, { label: "rounds", num: true }, { label: "group" }, { label: "is" }],
           rows: rows.map(function (c) {
             function r(v) { return LB.num(v, function (n) { return LB.isNumber(n) ? LB.digits(n) : "n/a"; }); }
-            return { cells: [c.strategy, r(c.ratio.value), r(c.ratio.low), r(c.ratio.high), LB.num(c.ratio.coverage, LB.share), r(c.p), r(c.p_adjusted), c.verdict, c.reason || ""] };
+            return { cells: [c.strategy, r(c.ratio.value), r(c.ratio.low), r(c.ratio.high), LB.num(c.rounds, String), c.letters, c.is] };
           }) });
       }
     });

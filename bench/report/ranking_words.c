@@ -1,0 +1,225 @@
+/* What a ranking comes to, in words that are the same in every sink: see ranking.h. */
+#include "ranking.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+struct words {
+    char *buf;
+    size_t size, used;
+};
+
+static void say(struct words *words, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void say(struct words *words, const char *format, ...)
+{
+    va_list args;
+    if (words->used >= words->size)
+        return;
+    va_start(args, format);
+    int n = vsnprintf(words->buf + words->used, words->size - words->used, format, args);
+    va_end(args);
+    words->used += n > 0 ? (size_t)n : 0;
+}
+
+/* Enough digits for the interval to have a width, and no more than three. */
+static int digits(double x)
+{
+    return x >= 99.95 ? 0 : x >= 9.995 ? 1 : x >= 0.0995 ? 2 : x >= 0.00995 ? 3 : 4;
+}
+
+char *lb_rank_ratio(const struct lb_rank *rank, char *buf, size_t size)
+{
+    const struct lb_estimate *r = &rank->ratio;
+    if (!isfinite(r->interval.high) || r->interval.low <= 0)
+        snprintf(buf, size, "%.*f", digits(r->value), r->value);
+    else
+        snprintf(buf, size, "%.*f [%.*f, %.*f]", digits(r->value), r->value,
+                 digits(r->interval.low), r->interval.low, digits(r->interval.high),
+                 r->interval.high);
+    return buf;
+}
+
+/* What a verdict is called: of rates, and of what is better when there is less of it. */
+static const char *worse(enum lb_measured measured)
+{
+    return measured == LB_RANK_RATE ? "slower" : "higher";
+}
+
+static const char *best(enum lb_measured measured)
+{
+    return measured == LB_RANK_RATE ? "fastest" : "lowest";
+}
+
+const char *lb_rank_is(const struct lb_rank_table *table, const struct lb_rank *rank,
+                       enum lb_measured measured)
+{
+    if (rank == &table->ranks[table->reference])
+        return table->is_named            ? "the reference"
+               : measured == LB_RANK_RATE ? "the fastest"
+                                          : "the lowest";
+    switch (rank->verdict) {
+    case LB_STATS_FASTER:
+        return measured == LB_RANK_RATE ? "faster" : "lower";
+    case LB_STATS_SLOWER:
+        return worse(measured);
+    case LB_STATS_EQUIVALENT:
+        return "equivalent";
+    case LB_STATS_INCONCLUSIVE:
+    default:
+        return "not told apart";
+    }
+}
+
+/* Those of one verdict, held or not, with their ratios. Returns how many. */
+static size_t list(struct words *words, const struct lb_rank_table *table, const char *title,
+                   enum lb_stats_verdict verdict, bool held, const char *none)
+{
+    size_t n = 0;
+    char ratio[80];
+    for (size_t i = 0; i < table->n; i++) {
+        const struct lb_rank *rank = &table->ranks[i];
+        if (i == table->reference || rank->verdict != verdict || rank->held != held)
+            continue;
+        say(words, "%s%s %s", n++ == 0 ? title : ", ", rank->cell->name,
+            lb_rank_ratio(rank, ratio, sizeof ratio));
+    }
+    if (n == 0)
+        say(words, "%s", none);
+    else
+        say(words, ".");
+    return n;
+}
+
+/* What did not hold is no choice, however fast; it is told apart, with the word for it. */
+static void list_others(struct words *words, const struct lb_rank_table *table)
+{
+    size_t n = 0;
+    char ratio[80];
+    for (size_t i = 0; i < table->n; i++) {
+        const struct lb_rank *rank = &table->ranks[i];
+        if (i == table->reference || rank->held)
+            continue;
+        say(words, "%s%s (%s) %s", n++ == 0 ? " Not to choose: " : ", ", rank->cell->name,
+            lb_standing_name(lb_cell_standing(rank->cell)),
+            lb_rank_ratio(rank, ratio, sizeof ratio));
+    }
+    if (n > 0)
+        say(words, ".");
+}
+
+char *lb_rank_answer(const struct lb_rank_table *table, enum lb_measured measured, char *buf,
+                     size_t size)
+{
+    struct words words = {buf, size, 0};
+    const struct lb_rank *reference = &table->ranks[table->reference];
+    char title[64], none[64];
+    buf[0] = '\0';
+    if (table->is_named) {
+        say(&words, "Against %s, the reference:", reference->cell->name);
+        snprintf(title, sizeof title, " %s: ", measured == LB_RANK_RATE ? "Faster" : "Lower");
+        snprintf(none, sizeof none, " none is shown %s.",
+                 measured == LB_RANK_RATE ? "faster" : "lower");
+        list(&words, table, title, LB_STATS_FASTER, true, none);
+    } else {
+        say(&words, "%c%s%s: %s.", best(measured)[0] - 'a' + 'A', best(measured) + 1,
+            reference->held ? "" : " (none held)", reference->cell->name);
+    }
+    list(&words, table, " Equivalent: ", LB_STATS_EQUIVALENT, true, "");
+    snprintf(title, sizeof title, " Not shown %s: ", worse(measured));
+    snprintf(none, sizeof none, " Not shown %s: none.", worse(measured));
+    list(&words, table, title, LB_STATS_INCONCLUSIVE, true, none);
+    snprintf(title, sizeof title, " %c%s: ", worse(measured)[0] - 'a' + 'A', worse(measured) + 1);
+    list(&words, table, title, LB_STATS_SLOWER, true, "");
+    list_others(&words, table);
+    for (size_t i = 0; i < table->n_without; i++)
+        say(&words, "%s%s", i == 0 ? " Not ranked, for nothing succeeded: " : ", ",
+            table->without[i]->name);
+    if (table->n_without > 0)
+        say(&words, ".");
+    return buf;
+}
+
+/* --- which to choose --- */
+
+/* By itself: it says so, and no run here has shown otherwise. */
+static bool recovers(const struct lb_rank *rank)
+{
+    return (rank->cell->strategy->claims & LB_G_BIT(LB_G_RECOVERY)) != 0 &&
+           rank->cell->strategy->by_hand == NULL;
+}
+
+static bool share_a_letter(const struct lb_rank *a, const struct lb_rank *b)
+{
+    return strpbrk(a->letters, b->letters) != NULL;
+}
+
+static void say_peers(struct words *words, const struct lb_rank_table *table, size_t chosen)
+{
+    const struct lb_rank *rank = &table->ranks[chosen];
+    size_t n = 0;
+    for (size_t i = 0; i < table->n; i++)
+        if (i != chosen && table->ranks[i].held && recovers(&table->ranks[i]) &&
+            share_a_letter(&table->ranks[i], rank))
+            say(words, "%s%s", n++ == 0 ? "; not told apart from it: " : ", ",
+                table->ranks[i].cell->name);
+}
+
+char *lb_rank_choice(const struct lb_rank_table *table, char *buf, size_t size)
+{
+    struct words words = {buf, size, 0};
+    size_t chosen = 0, fastest = 0;
+    char ratio[80];
+    buf[0] = '\0';
+    while (fastest < table->n && !table->ranks[fastest].held)
+        fastest++;
+    while (chosen < table->n && !(table->ranks[chosen].held && recovers(&table->ranks[chosen])))
+        chosen++;
+    if (fastest == table->n) {
+        say(&words, "To choose: none of them, for none held.");
+    } else if (chosen == table->n) {
+        const struct lb_rank *rank = &table->ranks[fastest];
+        say(&words,
+            "To choose: %s is the first of those that held, but none of them recovers by itself "
+            "when a holder dies",
+            rank->cell->name);
+        if (rank->cell->strategy->by_hand != NULL)
+            say(&words, ": then, %s", rank->cell->strategy->by_hand);
+        say(&words, ".");
+    } else {
+        const struct lb_rank *rank = &table->ranks[chosen];
+        say(&words,
+            "To choose, of those that held and recover by themselves when a holder dies: %s",
+            rank->cell->name);
+        if (chosen != table->reference)
+            say(&words, ", %s of the rate of %s", lb_rank_ratio(rank, ratio, sizeof ratio),
+                table->ranks[table->reference].cell->name);
+        say_peers(&words, table, chosen);
+        say(&words, ".");
+    }
+    return buf;
+}
+
+/* --- what the rounds can show --- */
+
+char *lb_rank_power(const struct lb_rank_table *table, char *buf, size_t size)
+{
+    struct words words = {buf, size, 0};
+    buf[0] = '\0';
+    if (table->n_rounds < LB_BLOCKS_MIN_ROUNDS) {
+        say(&words, "%zu rounds show no difference, however large: at least %d are needed.",
+            table->n_rounds, LB_BLOCKS_MIN_ROUNDS);
+        return buf;
+    }
+    say(&words, "A run scatters by %.2g %% beside its round", 100 * table->noise.sd);
+    if (table->noise.round_sd > table->noise.sd / 2)
+        say(&words, ", and the rounds by %.2g %%", 100 * table->noise.round_sd);
+    say(&words, ": %zu rounds show a difference of %.2g %% in 80 of 100 cases", table->n_rounds,
+        100 * table->shows);
+    if (table->shows > LB_RANKING_BAND && table->band_rounds > 0)
+        say(&words, ", %zu would show %.0f %%", table->band_rounds, 100 * LB_RANKING_BAND);
+    say(&words, ".");
+    return buf;
+}
