@@ -1,0 +1,135 @@
+#!/usr/bin/env perl
+# The replicated servers of scripts/servers do what their commands say: what is stalled is lost by a
+# failover, a synchronous pair does not answer before its standby has it, a rebuilt member follows
+# again, a split leaves two that take writes; an isolated Galera member refuses, and comes back.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use File::Temp qw(tempdir);
+use Test::More;
+
+my $servers = ($ENV{LB_SOURCE} // '.') . '/scripts/servers';
+my $top = tempdir('lb-repl.XXXX', TMPDIR => 1, CLEANUP => 1);
+chmod 0711, $top;
+$ENV{XDG_STATE_HOME} = "$top/state";
+
+sub servers
+{
+    my ($words) = @_;
+    my $out = `$servers $words --dir $top/s 2>$top/err </dev/null`;
+    return ($? >> 8, $out);
+}
+
+sub err
+{
+    open my $file, '<', "$top/err" or return '';
+    local $/;
+    return scalar <$file>;
+}
+
+my %uri;
+sub remember
+{
+    my (undef, $out) = servers('status');
+    %uri = map { (split /\t/)[0, 3] } split /\n/, $out;
+}
+
+# The rows of a query, joined; undef if the server refuses.
+sub psql
+{
+    my ($uri, $sql) = @_;
+    my $out = `timeout 20 psql -XAtq '$uri' -c "$sql" 2>&1`;
+    return $? == 0 ? $out =~ s/\n$//r : undef;
+}
+
+sub mariadb
+{
+    my ($member, $sql) = @_;
+    my $out = `timeout 20 mariadb --no-defaults --socket=$top/s/$member/socket/s -u lockbench -N -B lockbench -e "$sql" 2>&1`;
+    return $out =~ s/\n$//r;
+}
+
+END { system("$servers stop --dir $top/s >/dev/null 2>&1") if defined $top && -d "$top/s" }
+
+SKIP: {
+    my ($status, $out) = servers('start --fast pg-pair pg-pair-sync');
+    skip 'no pair of PostgreSQL servers: ' . (split /\n/, err())[-1], 1 if $status != 0;
+    remember();
+    my ($pair, $sync) = @uri{'pg-pair', 'pg-pair-sync'};
+    is($out, "$pair\n$sync\n", 'one URI each');
+    is(psql($pair, 'SELECT pg_is_in_recovery()'), 'f', 'it reaches the primary');
+    is(psql($uri{'pg-pair-b'}, 'SELECT pg_is_in_recovery()'), 't', 'b is the standby');
+    psql($pair, 'CREATE TABLE t (id int)');
+    servers('stall pg-pair');
+    is(psql($pair, 'INSERT INTO t VALUES (1) RETURNING id'), 1, 'a stalled pair acknowledges a commit');
+    ($status) = servers('failover pg-pair');
+    is($status, 0, 'failover') or diag err();
+    is(psql($pair, 'SELECT pg_is_in_recovery()'), 'f', 'the URI reaches the new primary');
+    is(psql($pair, 'SELECT count(*) FROM t'), 0, 'and the commit is lost');
+    ($status) = servers('rebuild pg-pair');
+    is($status, 0, 'rebuild') or diag err();
+    is(psql($uri{'pg-pair-a'}, 'SELECT pg_is_in_recovery()'), 't', 'a is the standby now');
+    psql($pair, 'INSERT INTO t VALUES (2)');
+    ($status) = servers('split pg-pair');
+    is($status, 0, 'split') or diag err();
+    is(psql($uri{"pg-pair-$_"}, 'INSERT INTO t VALUES (3) RETURNING id'), 3, "$_ takes writes") for 'a', 'b';
+
+    psql($sync, 'CREATE TABLE t (id int)');
+    is(psql($sync, 'INSERT INTO t VALUES (1) RETURNING id'), 1, 'a synchronous pair commits');
+    servers('stall pg-pair-sync');
+    # Commits in the background; the pid of its backend, once that waits for the standby.
+    my $commit = sub {
+        my ($id) = @_;
+        my $child = fork() // die "fork: $!";
+        exec 'sh', '-c', "psql -XAtq '$sync' -c 'INSERT INTO t VALUES ($id) RETURNING id' >$top/out 2>/dev/null"
+            if $child == 0;
+        my ($backend, $tries) = ('', 0);
+        while ($backend eq '' && $tries++ < 400) {
+            $backend = psql($sync, "SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'") // '';
+            select undef, undef, undef, 0.05;
+        }
+        return ($child, $backend);
+    };
+    my ($child, $backend) = $commit->(2);
+    isnt($backend, '', 'a stalled synchronous pair waits for its standby');
+    psql($sync, "SELECT pg_cancel_backend($backend)");
+    waitpid $child, 0;
+    is($?, 0, 'but a cancelled wait is acknowledged');
+    ($child) = $commit->(3);
+    ($status) = servers('failover pg-pair-sync');
+    is($status, 0, 'failover of the synchronous pair') or diag err();
+    waitpid $child, 0;
+    isnt($?, 0, 'who waited was told nothing');
+    is(psql($sync, 'SELECT count(*) FROM t'), 1, 'what was acknowledged by both is there');
+}
+
+SKIP: {
+    my ($status, $out) = servers('start --fast galera');
+    skip 'no Galera cluster: ' . (split /\n/, err())[-1], 1 if $status != 0;
+    remember();
+    is($out, "$uri{galera}\n", 'one URI');
+    like($out, qr{^mariadb://lockbench\@localhost/lockbench\?socket=[^,]+,[^,]+,[^,]+$}, 'with three members');
+    is(mariadb("galera-$_", "SHOW STATUS LIKE 'wsrep_cluster_size'"), "wsrep_cluster_size\t3", "member $_ knows three")
+        for 1 .. 3;
+    mariadb('galera-1', 'CREATE TABLE t (id int PRIMARY KEY)');
+    mariadb('galera-2', 'SET wsrep_sync_wait = 15; INSERT INTO t VALUES (1)');
+    is(mariadb('galera-3', 'SET wsrep_sync_wait = 15; SELECT count(*) FROM t'), 1, 'a write is everywhere');
+    ($status) = servers('isolate galera-3');
+    is($status, 0, 'isolate') or diag err();
+    like(mariadb('galera-3', 'SELECT count(*) FROM t'), qr/1047/, 'an isolated member refuses');
+    is(mariadb('galera-1', 'INSERT INTO t VALUES (2); SELECT count(*) FROM t'), 2, 'the others go on');
+    ($status) = servers('heal galera-3');
+    is($status, 0, 'heal') or diag err();
+    is(mariadb('galera-3', 'SET wsrep_sync_wait = 15; SELECT count(*) FROM t'), 2, 'it has what it missed');
+    ($status) = servers('restart galera-2');
+    is($status, 0, 'a member that is killed comes back') or diag err();
+    is(mariadb('galera-2', 'SET wsrep_sync_wait = 15; SELECT count(*) FROM t'), 2, 'with everything');
+}
+my ($status) = servers('isolate nosuch');
+is($status, 3, 'no such member');
+($status) = servers('stop');
+is($status, 0, 'stop');
+ok(!-e "$top/s", 'and nothing is left');
+is(scalar(grep { (readlink "$_/cwd" // '') =~ m{^\Q$top\E/} } glob '/proc/[0-9]*'), 0, 'no process either');
+done_testing();
