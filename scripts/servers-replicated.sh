@@ -213,9 +213,28 @@ run_galera() {
         --wsrep-node-name="$name" --wsrep-sst-method=rsync
         --wsrep-sst-receive-address="127.0.0.1:$(info "$name" sst_port)"
         --binlog-format=ROW --innodb-autoinc-lock-mode=2 --innodb-buffer-pool-size=32M
-        --wsrep-provider-options="gcache.size=16M;gmcast.listen_addr=tcp://127.0.0.1:$(info "$name" galera_port);ist.recv_addr=127.0.0.1:$(info "$name" ist_port);pc.recovery=false;evs.keepalive_period=PT0.3S;evs.suspect_timeout=PT2S;evs.inactive_timeout=PT4S")
-    if ! any_ready "$cluster"; then flags+=(--wsrep-new-cluster); fi
+        --wsrep-provider-options="gcache.size=16M;gmcast.listen_addr=tcp://127.0.0.1:$(info "$name" galera_port);ist.recv_addr=127.0.0.1:$(info "$name" ist_port);pc.recovery=false;evs.keepalive_period=PT0.3S;evs.suspect_timeout=PT2S;evs.inactive_timeout=PT4S;gmcast.time_wait=PT1S")
+    if ! any_ready "$cluster"; then
+        flags+=(--wsrep-new-cluster)
+    else
+        # Who joins while the others still wait for its former self, which was killed, may be timed out.
+        wait_for 30 knows_who_runs "$cluster" "$name" || {
+            lb_say "the other members of $cluster do not agree who is left: is one of them isolated?"
+            return 1
+        }
+    fi
     run_mariadb "$name" "${flags[@]}" && wait_for 60 is_ready "$name"
+}
+
+# Do all members that run, but NAME, agree that they are the cluster?
+knows_who_runs() {
+    local member running=()
+    for member in $(info "$1" members); do
+        if [[ $member != "$2" && -n $(server_pid "$member") ]]; then running+=("$member"); fi
+    done
+    for member in "${running[@]}"; do
+        [[ $(galera_ask "$member" "SHOW STATUS LIKE 'wsrep_cluster_size'") == *$'\t'${#running[@]} ]] || return 1
+    done
 }
 
 galera_ask() {
@@ -277,6 +296,7 @@ isolate() {
     is_galera_member "$1"
     galera_ask "$1" "SET GLOBAL wsrep_provider_options = 'gmcast.isolate=1'"
     wait_for 30 not_ready "$1" || lb_die "$1 is still part of its cluster"
+    wait_for 30 knows_who_runs "$(info "$1" member_of)" "$1" || lb_die "the others still wait for $1"
 }
 
 not_ready() {
