@@ -22,6 +22,7 @@ _lockbench() {
     -s | --strategy) words="all locks queues controls $("$program" list strategies --names 2>/dev/null)" ;;
     -S | --scenario) words=$("$program" list scenarios --names 2>/dev/null) ;;
     -d | --database) words='sqlite: postgresql:// mariadb://' ;;
+    --faults) words='all kill pause disconnect cut slow blocker snapshot restart full skew' ;;
     --format) words='text json jsonl csv tap junit markdown' ;;
     --arrivals) words='poisson even' ;;
     --backoff) words='fixed exponential jitter' ;;
@@ -36,6 +37,8 @@ _lockbench() {
                 sed -n 's/^  \(-[a-zA-Z],\|   \) \(--[a-z-]*\).*/\2/p')
         elif [[ $command == list ]]; then
             words='strategies scenarios engines guarantees'
+        elif [[ $command == show ]]; then
+            words=$("$program" list strategies --names 2>/dev/null)
         elif [[ $command == report || $command == diff ]]; then
             mapfile -t COMPREPLY < <(compgen -d -- "$current")
             return

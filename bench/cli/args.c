@@ -31,9 +31,11 @@ static const struct flag flags[] = {
      "strategies by name, all, locks, queues or controls, or a file ./my.sql"},
     {"database", 'd', FLAG_WORDS, TO(targets), LB_FLAGS_SELECT, "URI",
      "the database; may be repeated; default: a temporary SQLite file"},
+    {"database", 'd', FLAG_WORDS, TO(targets), LB_FLAGS_SHOW, "ENGINE",
+     "sqlite, postgres or mariadb, or a URI; default: postgres where it has statements for it"},
     {"scenario", 'S', FLAG_WORDS, TO(scenarios), LB_FLAGS_SCENARIO, "NAME[,NAME...]",
      "scenarios by name, or a file ./my.ini; default: mutex-hot for locks, drain for queues"},
-    {"opt", 0, FLAG_WORDS, TO(options), LB_FLAGS_SELECT, "NAME=VALUE",
+    {"opt", 0, FLAG_WORDS, TO(options), LB_FLAGS_SELECT | LB_FLAGS_SHOW, "NAME=VALUE",
      "sets an option of the strategy; may be repeated"},
     {"sql-dir", 0, FLAG_TEXT, TO(sql_dir), LB_FLAGS_SELECT, "DIR",
      "reads statements from DIR/<strategy>/<engine>.sql, where that file exists"},
@@ -177,6 +179,7 @@ static const struct {
     const char *title;
 } titles[] = {
     {LB_FLAGS_SELECT, "What to run:"},
+    {LB_FLAGS_SHOW, "What to show:"},
     {LB_FLAGS_CHECK_FILE, "Instead of a run:"},
     {LB_FLAGS_MATRIX, "Instead of TAP:"},
     {LB_FLAGS_EXPLORED, "Beside the scenarios:"},

@@ -18,15 +18,16 @@ enum lb_flag_group {
     LB_FLAGS_GENERAL = 1 << 5,     /* --help; every command takes it */
     LB_FLAGS_DIFF = 1 << 6,        /* --threshold --metric --allow --format --no-color */
     LB_FLAGS_EXPLORE = 1 << 7,     /* what explore takes beside the selection */
-    LB_FLAGS_CHECK_FILE = 1 << 10, /* --check-file */
     LB_FLAGS_FAULTS = 1 << 8,      /* --faults */
-    LB_FLAGS_COSTS = 1 << 11,      /* --costs */
     LB_FLAGS_REPORT = 1 << 9,      /* -o of report */
+    LB_FLAGS_CHECK_FILE = 1 << 10, /* --check-file */
+    LB_FLAGS_COSTS = 1 << 11,      /* --costs */
     LB_FLAGS_CHECK = 1 << 12,      /* what check takes */
     LB_FLAGS_MATRIX = 1 << 13,     /* --matrix */
-    LB_FLAGS_EXPLORED = 1 << 17,   /* --no-explore */
     LB_FLAGS_BASELINE = 1 << 14,   /* --save --baseline, and how to compare */
-    LB_FLAGS_PLAN = 1 << 16        /* what plan takes beside the selection */
+    LB_FLAGS_SHOW = 1 << 15,       /* -d and --opt of show */
+    LB_FLAGS_PLAN = 1 << 16,       /* what plan takes beside the selection */
+    LB_FLAGS_EXPLORED = 1 << 17    /* --no-explore */
 };
 
 struct lb_words {

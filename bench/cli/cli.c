@@ -12,6 +12,9 @@
 const struct lb_command lb_commands[] = {
     {"list", "[strategies|scenarios|engines|guarantees]", "Lists what is built in.",
      LB_FLAGS_LIST | LB_FLAGS_GENERAL, 1, lb_command_list},
+    {"show", "NAME|FILE.sql [-d ENGINE] [--opt NAME=VALUE]...",
+     "Prints a strategy's statements, ready to paste or to change.",
+     LB_FLAGS_SHOW | LB_FLAGS_GENERAL, 1, lb_command_show},
     {"run", "-s STRATEGY [-d URI] [-S SCENARIO] [OPTION...]",
      "Runs one strategy under one scenario and judges it.",
      MEASURES | LB_FLAGS_CHECK_FILE | LB_FLAGS_COSTS, 0, lb_command_run},

@@ -1,5 +1,5 @@
 #!/usr/bin/env perl
-# Bash completion: what it offers is what the program has.
+# Completion in bash, zsh and fish: what each offers is what the program has.
 use strict;
 use warnings;
 use FindBin;
@@ -29,10 +29,50 @@ is(offered('run', '--database', 'sq'), 'sqlite:', 'an engine');
 is(offered('run', '-S', 'mutex-'), 'mutex-hot mutex-pair mutex-spread', 'scenarios');
 is(offered('compare', '-S', 'drain,mutex-h'), 'drain,mutex-hot', 'the last of a list');
 is(offered('run', '--backoff', '=', 'f'), 'fixed', 'a value after =');
+is(offered('show', 'skip-'), 'skip-locked skip-locked-hold', 'what can be shown');
+is(offered('verify', '--faults', 'ki'), 'kill', 'a fault');
 is(offered('list', 's'), 'scenarios strategies', 'what can be listed');
 is(offered('report', "$ENV{LB_SOURCE}/tests/u"), "$ENV{LB_SOURCE}/tests/unit", 'results are directories');
 my $options = offered('run', '--');
 my ($status, $help) = lockbench('run', '--help');
 is($options, join(' ', sort $help =~ /^  (?:-\w,|   ) (--[a-z-]+)/mg), 'every option of --help, and no other');
 
+
+# The other shells offer the same. zsh completes in its line editor only: its builtins are stood in for by
+# functions that print.
+my $folder = ($ENV{LB_SOURCE} // '.') . '/scripts';
+my $stubs = spew('stubs.zsh', <<'ZSH');
+compadd() {
+    while [[ $1 == -* && $1 != -- ]]; do [[ $1 == -S ]] && shift; shift; done
+    shift
+    print -l -- "$@" | grep -- "^${words[CURRENT]}"
+}
+_values() { shift 3; print -l -- "$@" | grep -- "^${words[CURRENT]}" }
+_files() { }
+completion=$1
+shift
+words=("$@")
+CURRENT=$#words
+set --
+source $completion
+ZSH
+my %shell = (
+    zsh => sub { join ' ', map { quotemeta } 'zsh', '-f', $stubs, "$folder/completion.zsh", $ENV{LOCKBENCH}, @_ },
+    fish => sub {
+        "fish --no-config -c " . quotemeta "function lockbench; '$ENV{LOCKBENCH}' \$argv; end; source '$folder/completion.fish'; complete -C '" . join(' ', 'lockbench', @_) . "'";
+    },
+);
+for my $shell (sort keys %shell) {
+    SKIP: {
+        skip "no $shell", 1 if system("$shell -c true >/dev/null 2>&1") != 0;
+        for my $case ([['comp'], 'compare'], [['run', '--work'], '--workers'], [['show', 'skip-'], 'skip-locked skip-locked-hold'],
+            [['run', '-S', 'mutex-'], 'mutex-hot mutex-pair mutex-spread'], [['verify', '--faults', 'ki'], 'kill'],
+            [['list', 's'], 'scenarios strategies']) {
+            my ($words, $expected) = @$case;
+            my $command = $shell{$shell}->(@$words);
+            my @offered = map { s/[\t\n].*//sr } `$command 2>&1`;
+            is(join(' ', sort @offered), $expected, "$shell: @$words");
+        }
+    }
+}
 done_testing();

@@ -8,15 +8,22 @@ use lib "$FindBin::Bin/../lib";
 use Lockbench;
 use Test::More;
 
-my @uris = split /\n/, $ENV{LB_TEST_URIS} // '';
+# Servers of its own: it ends all sessions and counts all schemas, those of other tests too.
+my ($given) = ($ENV{LB_TEST_URIS} // '') =~ /^(?:postgres|mariadb)/m ? 1 : 0;
+plan skip_all => 'no PostgreSQL and no MariaDB in LB_TEST_URIS' if !$given;
+my $servers = ($ENV{LB_SOURCE} // '.') . '/scripts/servers';
+my $dir = scratch() . '/servers';
+my @kinds = grep { ($ENV{LB_TEST_URIS} // '') =~ /^\Q$_\E/m } 'postgres', 'mariadb';
+my @uris = split /\n/, qx($servers start --fast --dir $dir @kinds 2>/dev/null);
+END { my $status = $?; system("$servers stop --dir $dir") if defined $dir; $? = $status }
 my ($pg) = grep { /^postgres/ } @uris;
 my ($my) = grep { /^mariadb/ } @uris;
-plan skip_all => 'no PostgreSQL and no MariaDB in LB_TEST_URIS' if !defined $pg && !defined $my;
+is(scalar grep({ defined } $pg, $my), scalar @kinds, "servers of its own: @kinds");
 
 my ($socket) = ($my // '') =~ /socket=(.*)/;
 $socket =~ s/%(..)/chr hex $1/ge if defined $socket;
 my %sql = (
-    postgres => sub { my ($text) = @_; my $out = qx(psql -XAtq -v ON_ERROR_STOP=1 -c "$text" '$pg'); chomp $out; return $out },
+    postgres => sub { my ($text) = @_; my $out = qx(PGOPTIONS='-c client_min_messages=warning' psql -XAtq -v ON_ERROR_STOP=1 -c "$text" '$pg'); chomp $out; return $out },
     mariadb => sub { my ($text) = @_; my $out = qx(mariadb -N -B --user=lockbench --socket='$socket' -e "$text"); chomp $out; return $out },
 );
 my %uri = (postgres => $pg, mariadb => $my);

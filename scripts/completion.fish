@@ -1,0 +1,39 @@
+# Fish completion for lockbench. It asks the program: commands, options and names are those of the lockbench
+# that is being called. See completion.bash, which offers the same.
+
+function __lockbench_commands
+    set -l words (commandline -opc)
+    $words[1] --help 2>/dev/null | string replace -rf '^  ([a-z]+)  +([A-Z].*)' '$1\t$2'
+end
+
+function __lockbench_options
+    set -l words (commandline -opc)
+    test (count $words) -ge 2; and $words[1] $words[2] --help 2>/dev/null | string match -rg '^  (?:-[a-zA-Z],|   ) (--[a-z-]+)'
+end
+
+function __lockbench_list
+    set -l words (commandline -opc)
+    $words[1] list $argv --names 2>/dev/null
+end
+
+function __lockbench_is
+    set -l words (commandline -opc)
+    test (count $words) -ge 2; and contains -- $words[2] $argv
+end
+
+function __lockbench_after
+    contains -- (commandline -opc)[-1] $argv
+end
+
+complete -c lockbench -n __fish_use_subcommand -f -a '(__lockbench_commands) help'
+complete -c lockbench -n 'not __fish_use_subcommand' -f -a '(__lockbench_options)'
+complete -c lockbench -n '__lockbench_after -s --strategy' -a '(__fish_append , all locks queues controls (__lockbench_list strategies))'
+complete -c lockbench -n '__lockbench_after -S --scenario' -a '(__fish_append , (__lockbench_list scenarios))'
+complete -c lockbench -n '__lockbench_after -d --database' -a 'sqlite: postgresql:// mariadb://'
+complete -c lockbench -n '__lockbench_after --faults' -a '(__fish_append , all kill pause disconnect cut slow blocker snapshot restart full skew)'
+complete -c lockbench -n '__lockbench_after --format' -a 'text json jsonl csv tap junit markdown'
+complete -c lockbench -n '__lockbench_after --isolation' -a 'default read-committed repeatable-read serializable'
+complete -c lockbench -n '__lockbench_after --backoff' -a 'fixed exponential jitter'
+complete -c lockbench -n '__lockbench_is list' -a 'strategies scenarios engines guarantees'
+complete -c lockbench -n '__lockbench_is show' -a '(__lockbench_list strategies)'
+complete -c lockbench -n '__lockbench_is report diff check' -F

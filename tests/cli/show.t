@@ -1,0 +1,56 @@
+#!/usr/bin/env perl
+# lockbench show: the statements of every strategy for every engine are a strategy file that reads
+# back; what it shows behaves as the strategy does; bad calls are told in one line.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use Lockbench;
+use Test::More;
+
+my ($status, $out, $err) = lockbench('list', 'strategies', '--names');
+my $shown = 0;
+for my $strategy (split /\n/, $out) {
+    for my $engine ('sqlite', 'postgres', 'mariadb') {
+        my ($status, $sql, $err) = lockbench('show', $strategy, '-d', $engine);
+        if ($status == 2 && $err =~ /^lockbench: \S+ has no statements/) {
+            is($sql, '', "$strategy on $engine: nothing is shown");
+            next;
+        }
+        is($status, 0, "show $strategy -d $engine") or diag $err;
+        my $file = spew("$strategy-$engine.sql", $sql);
+        ($status, undef, $err) = lockbench('run', '--check-file', $file);
+        is($status, 0, '... reads back') or diag $err;
+        (undef, my $again) = lockbench('show', $file, '-d', $engine);
+        $_ =~ s/^--\n-- For .*\n//m, $_ =~ s/^-- lockbench runs .*\n//m for $sql, $again;
+        is($again, $sql, '... and is shown the same');
+        $shown++;
+    }
+}
+cmp_ok($shown, '>', 80, 'most pairs have statements');
+
+for my $case (['read-then-write', 1], ['lease-upsert', 0], ['unique-mutex', 0]) {
+    my ($strategy, $expected) = @$case;
+    (undef, my $sql) = lockbench('show', $strategy, '-d', 'sqlite');
+    ($status, $out) = lockbench('explore', '-s', spew("mine-$strategy.sql", $sql), '-d', 'sqlite:');
+    is($status, $expected, "$strategy, shown, behaves as before") or diag $out;
+}
+
+(undef, $out) = lockbench('show', 'skip-locked', '-d', 'postgresql://nobody@nowhere/db', '--opt', 'form=eq');
+like($out, qr/WHERE id = \(SELECT id\b.*LIMIT 1\b/s, 'a URI names an engine, and an option its variant');
+like($out, qr/^-- For form=eq, recurring=no\b.*, on PostgreSQL\.$/m, 'which is told');
+(undef, $out) = lockbench('show', 'skip-locked');
+like($out, qr/FOR UPDATE SKIP LOCKED/, 'without -d: PostgreSQL');
+
+for my $bad (
+    [[], qr/takes one strategy/], [['skip-lockd'], qr/unknown strategy 'skip-lockd'.*skip-locked/],
+    [['none'], qr/runs without a database/], [['row-lock', '-d', 'sqlite'], qr/no statements for SQLite/],
+    [['skip-locked', '--opt', 'form'], qr/not NAME=VALUE/], [['skip-locked', '--opt', 'form=x'], qr/form/],
+    [['/nonexistent.sql'], qr/nonexistent/], [['skip-locked', '-d', 'oracle:'], qr/oracle/]) {
+    my ($args, $why) = @$bad;
+    ($status, $out, $err) = lockbench('show', @$args);
+    isnt($status, 0, "show @$args");
+    is($out, '', '... prints nothing');
+    like($err, qr/^lockbench: .*$why.*\n\z/, '... but one line');
+}
+done_testing();
