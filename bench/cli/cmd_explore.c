@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "clock.h"
 #include "cmd_explore_text.h"
+#include "output.h"
 #include "progress.h"
 #include "select.h"
 #include "signals.h"
@@ -222,11 +223,12 @@ static int write_spec(const char *path, const struct lb_explored *explored, stru
 {
     if (explored->spec == NULL)
         return lb_fail(err, LB_E_USAGE, "option --spec: there is no violation on PostgreSQL");
-    FILE *file = fopen(path, "w");
-    bool ok = file != NULL && fputs(explored->spec, file) >= 0;
-    if (file != NULL)
-        ok = fclose(file) == 0 && ok;
-    return ok ? 0 : lb_fail(err, LB_E_ENV, "cannot write %s", path);
+    struct lb_output output;
+    int rc = lb_output_open(&output, path, err);
+    if (rc != 0)
+        return rc;
+    fputs(explored->spec, output.file);
+    return lb_output_close(&output, 0, err);
 }
 
 static enum lb_exit status_of(const struct lb_explored *explored)

@@ -1,12 +1,11 @@
 /* lockbench report: stored results as one HTML page that needs nothing else. */
 #include "cli.h"
+#include "output.h"
 #include "page.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* Where the page goes: -o, or report.html in the one result's directory. */
 static int choose_output(const struct lb_args *args, char *buf, size_t size, struct lb_error *err)
@@ -25,37 +24,19 @@ static int choose_output(const struct lb_args *args, char *buf, size_t size, str
     else
         snprintf(buf, size, "%s%s/report.html", stat(results->words[0], &st) != 0 ? "results/" : "",
                  results->words[0]);
-    if (args->output != NULL && stat(args->output, &st) == 0 && S_ISDIR(st.st_mode))
-        return lb_fail(err, LB_E_USAGE, "option --output: %s is a directory; give it a file's name",
-                       args->output);
     return 0;
 }
 
-static int write_page(struct lb_stored *results, size_t n, FILE *out, struct lb_error *err)
-{
-    int rc = lb_page_write(results, n, out, err);
-    if (rc == 0 && fsync(fileno(out)) != 0 && errno != EINVAL && errno != EROFS)
-        rc = lb_fail(err, LB_E_ENV, "%s", strerror(errno));
-    return rc;
-}
-
-/* Under a temporary name beside it, renamed once all is there: whoever finds path finds a whole
- * page. */
 static int write_file(struct lb_stored *results, size_t n, const char *path, struct lb_error *err)
 {
-    char temporary[1100];
-    snprintf(temporary, sizeof temporary, "%s.%ld.tmp", path, (long)getpid());
-    FILE *out = fopen(temporary, "wxe");
-    if (out == NULL)
-        return lb_fail(err, LB_E_ENV, "%s: %s", path, strerror(errno));
-    int rc = write_page(results, n, out, err);
-    if (fclose(out) != 0 && rc == 0)
-        rc = lb_fail(err, LB_E_ENV, "%s: %s", path, strerror(errno));
-    if (rc == 0 && rename(temporary, path) != 0)
-        rc = lb_fail(err, LB_E_ENV, "%s: %s", path, strerror(errno));
+    struct lb_output output;
+    int rc = lb_output_open(&output, path, err);
     if (rc != 0)
-        unlink(temporary);
-    return rc;
+        return rc;
+    rc = lb_page_write(results, n, output.file, err);
+    if (rc != 0)
+        lb_fail_prefix(err, "cannot write %s", path);
+    return lb_output_close(&output, rc, err);
 }
 
 enum lb_exit lb_command_report(const struct lb_args *args)
@@ -75,7 +56,7 @@ enum lb_exit lb_command_report(const struct lb_args *args)
     if (rc == 0)
         rc = to_stdout ? lb_page_write(results, n, stdout, &err)
                        : write_file(results, n, path, &err);
-    if (rc == 0 && !to_stdout && stat(path, &st) == 0)
+    if (rc == 0 && !to_stdout && stat(path, &st) == 0 && S_ISREG(st.st_mode))
         printf("%s (%.1f MB)\n", path, (double)st.st_size / 1e6);
     for (size_t i = 0; i < n; i++)
         lb_stored_release(&results[i]);

@@ -22,6 +22,14 @@ const struct lb_stop *lb_signals_install(void)
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    /* The terminal was closed, or ssh lost; under nohup that is nothing. */
+    struct sigaction before;
+    if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        sigaction(SIGHUP, &action, NULL);
+    /* They say nothing to us, and would end the process with its tables. */
+    static const int meaningless[] = {SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO};
+    for (size_t i = 0; i < sizeof meaningless / sizeof meaningless[0]; i++)
+        signal(meaningless[i], SIG_IGN);
     /* A reader that goes away (`lockbench ... | head`) and a server that closes its socket are seen
      * as errors of the write: the tables are to be dropped first. */
     signal(SIGPIPE, SIG_IGN);

@@ -4,7 +4,7 @@
 
 #include "run.h"
 
-/* For what opens databases: installs handlers for SIGINT and SIGTERM, and takes a closed pipe as an
+/* For what opens databases: installs handlers for SIGINT, SIGTERM and SIGHUP, and takes a closed pipe as an
  * error of the write. The flag lives as long as the program. */
 const struct lb_stop *lb_signals_install(void);
 

@@ -2,6 +2,7 @@
  * it is there, so that whoever finds a directory without the leading dot finds a whole result.
  */
 #include "hdr.h"
+#include "output.h"
 #include "report.h"
 #include "store_series.h"
 
@@ -25,8 +26,9 @@ int lb_store_open(struct lb_store *store, const char *dir, const char *name, boo
     store->is_named = is_named;
     if (strlen(dir) + strlen(name) + 64 > sizeof store->final)
         return lb_fail(err, LB_E_USAGE, "%s: the name is too long", dir);
-    if (mkdir(dir, 0777) != 0 && errno != EEXIST)
-        return lb_fail(err, LB_E_ENV, "%s: %s", dir, strerror(errno));
+    int rc = lb_make_folders(dir, err);
+    if (rc != 0)
+        return rc;
     snprintf(store->final, sizeof store->final, "%s/%s%s", dir, stamp, name);
     if (is_named && stat(store->final, &st) == 0)
         return lb_fail(err, LB_E_USAGE, "%s exists: remove it, or choose another name",

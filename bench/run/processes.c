@@ -52,6 +52,7 @@ static _Noreturn void child_main(struct lb_active_run *run, uint32_t slot, pid_t
     /* Ctrl-C reaches the whole group; the parent decides what it means. */
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
     struct lb_error err;
     for (uint32_t i = 0; i < run->n_slots; i++) {
         if (runs_in(run, slot, i) && lb_worker_start(&run->workers[i], &err) != 0) {

@@ -46,7 +46,7 @@ sub until_taken
 }
 sub left_over { return grep { !/x\.db$/ } glob "$scratch/db/*" }
 
-for my $signal ('INT', 'TERM') {
+for my $signal ('INT', 'TERM', 'HUP') {
     my $run = start('run', '-s', $lock, '-d', $target, '--duration', '10m', '--warmup', '0', '-o', "$scratch/results-$signal");
     ok(until_taken(3), "$signal: it runs");
     kill $signal, $run->{pid};
@@ -57,6 +57,18 @@ for my $signal ('INT', 'TERM') {
     is(scalar(@{[glob "$scratch/results-$signal/*/run.json"]}), 1, "$signal once: run.json");
     is_deeply([left_over()], [], "$signal once: nothing is left behind");
 }
+
+# Signals that say nothing to it do not end it.
+my $deaf = start('run', '-s', $lock, '-d', $target, '--duration', '10m', '--warmup', '0');
+ok(until_taken(1), 'meaningless signals: it runs');
+for my $signal (qw(USR1 USR2 ALRM)) {
+    kill $signal, $deaf->{pid};
+    sleep 0.2;
+    is(waitpid($deaf->{pid}, WNOHANG), 0, "SIG$signal does not end it");
+}
+kill 'INT', $deaf->{pid};
+is((finish($deaf))[0], 130, 'meaningless signals: it ends when it is asked to');
+is_deeply([left_over()], [], 'meaningless signals: nothing is left behind');
 
 # A hold of a minute: the first signal lets it end, the second does not.
 my $run = start('run', '-s', $lock, '-d', $target, '--duration', '10m', '--hold', '1m', '--warmup', '0');

@@ -1,0 +1,75 @@
+#!/usr/bin/env perl
+# Where output goes that the user names: what a shell's `>` would do, and never half of a file.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use Lockbench;
+use POSIX 'mkfifo';
+use Test::More;
+
+my $dir = scratch() . '/out';
+mkdir $dir;
+my ($status, $out, $err) = lockbench('run', '-s', 'pthread-mutex', '--duration', '100ms', '--warmup', '0', '--quiet', '-o', "$dir/a/b/results");
+is($status, 0, 'run -o: missing folders are made') or diag $err;
+lockbench('run', '-s', 'pthread-mutex', '--duration', '100ms', '--warmup', '0', '--quiet', '-o', "$dir/results");
+my ($result) = glob "$dir/results/*";
+
+# A reader of a FIFO gets the page, and the FIFO stays one.
+mkfifo "$dir/fifo", 0600 or die;
+my $reader = fork;
+if ($reader == 0) { exec 'sh', '-c', "exec timeout 20 cat '$dir/fifo' > '$dir/from-fifo'" }
+($status, $out, $err) = lockbench('report', $result, '-o', "$dir/fifo");
+my $is_fifo = -p "$dir/fifo";
+
+waitpid $reader, 0;
+is($status, 0, 'report -o FIFO: exit status') or diag $err;
+ok($is_fifo, 'report -o FIFO: it is still one');
+like(slurp("$dir/from-fifo"), qr/<!doctype html>.*<\/html>\s*\z/si, 'report -o FIFO: its reader has the page');
+
+# A symlink: what it leads to is written; it stays a symlink. A dangling one too.
+spew('out/goal.html', 'old');
+chmod 0640, "$dir/goal.html";
+for my $goal ('goal.html', 'new.html') {
+    symlink $goal, "$dir/link-$goal" or die;
+    ($status, $out, $err) = lockbench('report', $result, '-o', "$dir/link-$goal");
+    is($status, 0, "report -o SYMLINK to $goal: exit status") or diag $err;
+    ok(-l "$dir/link-$goal", "report -o SYMLINK to $goal: it is still one");
+    like(slurp("$dir/$goal"), qr/<\/html>\s*\z/i, "report -o SYMLINK to $goal: what it leads to is the page");
+}
+is((stat "$dir/goal.html")[2] & 07777, 0640, 'the mode stays');
+
+# A second name of the same file.
+spew('out/one.html', 'old');
+link "$dir/one.html", "$dir/two.html" or die;
+lockbench('report', $result, '-o', "$dir/one.html");
+is((stat "$dir/two.html")[1], (stat "$dir/one.html")[1], 'two names of one file stay that');
+
+# Devices. Not one of the system's: as root, the earlier program replaced it.
+SKIP: {
+    skip 'needs root, to make a device', 4 if $> != 0 || system("mknod '$dir/full' c 1 7 2>/dev/null") != 0;
+    skip 'devices cannot be opened here', 4 if !open my $probe, '>', "$dir/full";
+    ($status, $out, $err) = lockbench('report', $result, '-o', "$dir/full");
+    is($status, 3, 'report -o DEVICE that is full: exit status');
+    like($err, qr{\Alockbench: cannot write \Q$dir\E/full: (?:cannot write the page: )?No space left on device\n\z}, 'report -o DEVICE that is full: one line');
+    ok(-c "$dir/full", 'report -o DEVICE: it is still one');
+    is_deeply([grep { /tmp$/ } glob "$dir/*"], [], 'report -o DEVICE: nothing beside it');
+}
+
+# A folder that is missing, one that is none, one that cannot be written.
+($status, $out, $err) = lockbench('report', $result, '-o', "$dir/x/y/page.html");
+is($status, 0, 'report -o x/y/page.html: missing folders are made') or diag $err;
+($status, $out, $err) = lockbench('report', $result, '-o', "$dir/goal.html/page.html");
+is($status, 3, 'report -o FILE/page.html: exit status');
+like($err, qr{\Alockbench: [^\n]*goal\.html: Not a directory\n\z}, 'report -o FILE/page.html: one line');
+($status, $out, $err) = lockbench('report', $result, '-o', '/proc/page.html');
+is($status, 3, 'report -o where nothing can be made: exit status');
+like($err, qr{\Alockbench: cannot write /proc/page\.html: \S[^\n]*\n\z}, 'report -o where nothing can be made: the reason');
+($status, $out, $err) = lockbench('report', $result, '-o', $dir);
+is($status, 2, 'report -o DIRECTORY: exit status');
+
+# A witness for another tool, in the same way.
+my $door = open_door();
+($status, $out, $err) = lockbench('explore', '-s', $door, '-d', 'sqlite:', '--spec', "$dir/z/spec");
+is($status, 2, 'explore --spec without PostgreSQL');
+done_testing();
