@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "nearest.h"
 #include "signals.h"
+#include "title.h"
 
 #include <errno.h>
 #include <string.h>
@@ -121,7 +122,7 @@ static enum lb_exit run_command(const struct lb_command *command, int argc, char
     return status;
 }
 
-enum lb_exit lb_cli_main(int argc, char **argv)
+static enum lb_exit choose(int argc, char **argv)
 {
     enum lb_exit status = LB_EXIT_OK;
     const char *first = argc > 1 ? argv[1] : NULL;
@@ -154,5 +155,18 @@ enum lb_exit lb_cli_main(int argc, char **argv)
         if (status == LB_EXIT_OK)
             status = LB_EXIT_ENVIRONMENT;
     }
+    return status;
+}
+
+enum lb_exit lb_cli_main(int argc, char **argv)
+{
+    /* What ps shows are the arguments in their first place: ours are copies. */
+    char **copies = lb_title_take(argc, argv);
+    if (copies == NULL) {
+        fputs("lockbench: out of memory\n", stderr);
+        return LB_EXIT_ENVIRONMENT;
+    }
+    enum lb_exit status = choose(argc, copies);
+    lb_title_free(copies);
     return status;
 }

@@ -4,8 +4,8 @@
 
 #include "run.h"
 
-/* For what opens databases: installs handlers for SIGINT, SIGTERM and SIGHUP, and takes a closed pipe as an
- * error of the write. The flag lives as long as the program. */
+/* For what opens databases: installs handlers for SIGINT, SIGTERM and SIGHUP, and takes a closed
+ * pipe as an error of the write. The flag lives as long as the program. */
 const struct lb_stop *lb_signals_install(void);
 
 /* Did a write to standard output fail because nobody reads it any more? */

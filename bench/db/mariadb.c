@@ -697,7 +697,7 @@ static int maria_waits(struct lb_conn *control, lb_fact_fn *fact, void *arg, str
 const struct lb_db lb_db_mariadb = {
     .name = "mariadb",
     .product = "MariaDB",
-    .uri_help = "mariadb://USER:PASSWORD@HOST:PORT/DB[?socket=PATH]",
+    .uri_help = "mariadb://USER:PASSWORD@HOST:PORT/DB[?socket=PATH][?ssl-mode=MODE&ssl-ca=PATH]",
     .isolations = LB_ISO_BIT(LB_ISO_READ_COMMITTED) | LB_ISO_BIT(LB_ISO_REPEATABLE_READ) |
                   LB_ISO_BIT(LB_ISO_SERIALIZABLE),
     .default_isolation = LB_ISO_REPEATABLE_READ,

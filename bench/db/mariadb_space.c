@@ -40,6 +40,32 @@ int lb_maria_describe(const char *text, char *label, size_t size, struct lb_erro
     return 0;
 }
 
+static bool wants_ssl(const struct lb_mariadb_uri *uri)
+{
+    return uri->ssl >= LB_SSL_REQUIRED || uri->ssl_ca[0] != '\0' || uri->ssl_cert[0] != '\0' ||
+           uri->ssl_key[0] != '\0';
+}
+
+static void set_ssl(MYSQL *my, const struct lb_mariadb_uri *uri)
+{
+    const my_bool yes = 1, no = 0;
+    if (uri->ssl == LB_SSL_DISABLED) {
+        mysql_options(my, MYSQL_OPT_SSL_ENFORCE, &no);
+        return;
+    }
+    if (uri->ssl_ca[0] != '\0')
+        mysql_options(my, MYSQL_OPT_SSL_CA, uri->ssl_ca);
+    if (uri->ssl_cert[0] != '\0')
+        mysql_options(my, MYSQL_OPT_SSL_CERT, uri->ssl_cert);
+    if (uri->ssl_key[0] != '\0')
+        mysql_options(my, MYSQL_OPT_SSL_KEY, uri->ssl_key);
+    if (wants_ssl(uri))
+        mysql_options(my, MYSQL_OPT_SSL_ENFORCE, &yes);
+    /* The library verifies the chain and the name together, or nothing. */
+    if (uri->ssl >= LB_SSL_VERIFY_CA)
+        mysql_options(my, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &yes);
+}
+
 MYSQL *lb_maria_connect(const struct lb_mariadb_uri *uri, const char *database, const char *role,
                         const char *init, unsigned answer_s, struct lb_error *err)
 {
@@ -52,6 +78,7 @@ MYSQL *lb_maria_connect(const struct lb_mariadb_uri *uri, const char *database, 
     }
     snprintf(name, sizeof name, "lockbench %s", role != NULL ? role : "");
     mysql_options(my, MYSQL_OPT_CONNECT_TIMEOUT, &timeout_s);
+    set_ssl(my, uri);
     if (answer_s > 0)
         mysql_options(my, MYSQL_OPT_READ_TIMEOUT, &answer_s);
     mysql_options(my, MYSQL_SET_CHARSET_NAME, "utf8mb4");
@@ -65,6 +92,14 @@ MYSQL *lb_maria_connect(const struct lb_mariadb_uri *uri, const char *database, 
                            CLIENT_FOUND_ROWS | CLIENT_MULTI_STATEMENTS) == NULL) {
         lb_fail(err, LB_E_ENV, "cannot connect to MariaDB: %s", mysql_error(my));
         snprintf(err->native, sizeof err->native, "%u", mysql_errno(my));
+        mysql_close(my);
+        return NULL;
+    }
+    /* The library goes on without, where the server has none. */
+    if (wants_ssl(uri) && mysql_get_ssl_cipher(my) == NULL) {
+        lb_fail(err, LB_E_ENV,
+                "cannot connect to MariaDB: the server does not offer TLS; ssl-mode=disabled does "
+                "without");
         mysql_close(my);
         return NULL;
     }

@@ -73,15 +73,74 @@ static bool parse_host(const char *text, size_t length, struct lb_mariadb_uri *u
     return uri->port > 0 && uri->port <= 65535;
 }
 
+static int parse_ssl_mode(const char *text, size_t length, struct lb_mariadb_uri *uri)
+{
+    static const char *const modes[] = {[LB_SSL_PREFERRED] = "preferred",
+                                        [LB_SSL_DISABLED] = "disabled",
+                                        [LB_SSL_REQUIRED] = "required",
+                                        [LB_SSL_VERIFY_CA] = "verify-ca",
+                                        [LB_SSL_VERIFY_IDENTITY] = "verify-identity"};
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++)
+        if (strlen(modes[i]) == length && strncmp(modes[i], text, length) == 0) {
+            uri->ssl = (enum lb_mariadb_ssl)i;
+            return 0;
+        }
+    return -1;
+}
+
+/* One NAME=VALUE. */
+static int parse_setting(const char *text, size_t length, struct lb_mariadb_uri *uri,
+                         struct lb_error *err)
+{
+    const struct {
+        const char *name;
+        char *value;
+        size_t size;
+    } files[] = {{"socket=", uri->socket, sizeof uri->socket},
+                 {"ssl-ca=", uri->ssl_ca, sizeof uri->ssl_ca},
+                 {"ssl-cert=", uri->ssl_cert, sizeof uri->ssl_cert},
+                 {"ssl-key=", uri->ssl_key, sizeof uri->ssl_key}};
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        size_t n = strlen(files[i].name);
+        if (length < n || strncmp(text, files[i].name, n) != 0)
+            continue;
+        if (!decode(text + n, length - n, files[i].value, files[i].size) ||
+            files[i].value[0] != '/')
+            return lb_fail(err, LB_E_USAGE, "MariaDB: %.*s=PATH wants an absolute path", (int)n - 1,
+                           files[i].name);
+        return 0;
+    }
+    if (length > 9 && strncmp(text, "ssl-mode=", 9) == 0) {
+        if (parse_ssl_mode(text + 9, length - 9, uri) == 0)
+            return 0;
+        return lb_fail(err, LB_E_USAGE,
+                       "MariaDB: ssl-mode is disabled, preferred, required, verify-ca or "
+                       "verify-identity");
+    }
+    return lb_fail(err, LB_E_USAGE,
+                   "MariaDB: unknown setting after ?; there are socket=PATH, ssl-mode=MODE, "
+                   "ssl-ca=PATH, ssl-cert=PATH and ssl-key=PATH");
+}
+
 static int parse_query(const char *text, struct lb_mariadb_uri *uri, struct lb_error *err)
 {
-    if (strncmp(text, "socket=", 7) != 0 || strchr(text, '&') != NULL)
-        return lb_fail(err, LB_E_USAGE, "MariaDB: the only setting after ? is socket=PATH");
-    if (!decode(text + 7, strlen(text + 7), uri->socket, sizeof uri->socket) ||
-        uri->socket[0] != '/')
-        return lb_fail(err, LB_E_USAGE, "MariaDB: socket=PATH wants an absolute path");
-    if (uri->host[0] != '\0' && strcmp(uri->host, "localhost") != 0)
+    for (bool more = true; more;) {
+        size_t length = strcspn(text, "&");
+        int r = parse_setting(text, length, uri, err);
+        if (r < 0)
+            return r;
+        more = text[length] == '&';
+        text += length + more;
+    }
+    if (uri->socket[0] != '\0' && uri->host[0] != '\0' && strcmp(uri->host, "localhost") != 0)
         return lb_fail(err, LB_E_USAGE, "MariaDB: either a host or socket=PATH, not both");
+    if (uri->ssl == LB_SSL_DISABLED &&
+        (uri->ssl_ca[0] != '\0' || uri->ssl_cert[0] != '\0' || uri->ssl_key[0] != '\0'))
+        return lb_fail(err, LB_E_USAGE,
+                       "MariaDB: ssl-mode=disabled, and files for it: leave out one");
+    if (uri->ssl >= LB_SSL_VERIFY_CA && uri->ssl_ca[0] == '\0')
+        return lb_fail(err, LB_E_USAGE,
+                       "MariaDB: this ssl-mode wants ssl-ca=PATH, the certificate to verify with");
     return 0;
 }
 
