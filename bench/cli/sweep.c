@@ -26,6 +26,7 @@ static bool may_be_list(const struct lb_key *key, const char *text)
     case LB_KEY_SHARE:
     case LB_KEY_EXPONENT:
     case LB_KEY_BACKOFF:
+    case LB_KEY_IDS:
     case LB_KEY_ISOLATION:
     case LB_KEY_FAULT:
         return true;

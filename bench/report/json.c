@@ -66,6 +66,7 @@ static json_t *config_json(const struct lb_scenario *scenario)
         case LB_KEY_TEXT:
         case LB_KEY_SHAPE:
         case LB_KEY_BACKOFF:
+        case LB_KEY_IDS:
         case LB_KEY_ISOLATION:
         default:
             lb_scenario_get(scenario, key, text, sizeof text);
@@ -107,7 +108,8 @@ static json_t *operation_json(const struct lb_outcome *run, int measure)
     } rows[] = {{"planned", counts->planned},   {"skipped", counts->skipped},
                 {"started", counts->started},   {"finished", counts->finished},
                 {"censored", counts->censored}, {"succeeded", counts->succeeded},
-                {"given_up", counts->given_up}, {"attempts", counts->attempts}};
+                {"given_up", counts->given_up}, {"gave_up", counts->gave_up},
+                {"attempts", counts->attempts}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         put_count(&object, rows[i].name, rows[i].value);
     for (int answer = 0; answer < LB_ANSWERS; answer++)

@@ -376,6 +376,22 @@ static void print_violations(const struct lb_sink_state *state, const struct lb_
         fprintf(state->out, "  again: %s\n", lb_reproduce(cell, repeat, NULL, text, sizeof text));
 }
 
+/* Not those that found the queue empty: there was something, or there may have been. */
+static void print_gave_up(const struct lb_sink_state *state, const struct lb_cell *cell,
+                          const struct lb_outcome *run)
+{
+    const struct lb_counts *asked = &run->counts[LB_M_ACQUIRE];
+    char text[160];
+    if (asked->gave_up == 0)
+        return;
+    snprintf(text, sizeof text, "%llu of %llu %s, refused %llu times each",
+             (unsigned long long)asked->gave_up, (unsigned long long)asked->finished,
+             cell->scenario.shape == LB_LOCK ? "acquires" : "claims",
+             (unsigned long long)cell->scenario.tries);
+    print_label(state, cell, "gave up", LB_INK_PLAIN);
+    lb_print_wrapped(state->out, text, 2, state->width);
+}
+
 static void print_notes(const struct lb_sink_state *state, const struct lb_cell *cell)
 {
     const char *what = NULL, *why = cell->reason;
@@ -407,6 +423,7 @@ static void print_notes(const struct lb_sink_state *state, const struct lb_cell 
             print_label(state, cell, "inconclusive", LB_INK_WARN);
             lb_print_wrapped(state->out, run->reason, 2, state->width);
         }
+        print_gave_up(state, cell, run);
         if (run->proof.name[0] != '\0') {
             char label[64];
             snprintf(label, sizeof label, "%s %s", run->proof.name,

@@ -72,14 +72,15 @@ static int64_t last_row(const struct lb_scenario *scenario, int64_t n)
     return (int64_t)(scenario->rows * (uint64_t)n / scenario->backlog);
 }
 
-int lb_chunks_update(struct lb_worker *worker, int64_t id, struct lb_error *err)
+/* Of the item's range, or of its first half. */
+static int update(struct lb_worker *worker, int64_t id, bool half, struct lb_error *err)
 {
     struct lb_chunks *chunks = worker->chunks;
     const struct lb_scenario *scenario = worker->crew->scenario;
     if (id < 1 || (uint64_t)id > scenario->backlog)
         return LB_OK; /* no range has this number: the judge will say that nobody put it */
-    struct lb_value params[2] = {lb_int(last_row(scenario, id - 1)),
-                                 lb_int(last_row(scenario, id))};
+    int64_t first = last_row(scenario, id - 1), last = last_row(scenario, id);
+    struct lb_value params[2] = {lb_int(first), lb_int(half ? first + (last - first) / 2 : last)};
     struct lb_step step = {.kind = LB_STEP_EXECUTE,
                            .sql = chunks->sql,
                            .section = "chunk",
@@ -97,6 +98,16 @@ int lb_chunks_update(struct lb_worker *worker, int64_t id, struct lb_error *err)
             lb_crew_phase(worker->crew) >= LB_PHASE_ABORT)
             return answer;
     }
+}
+
+int lb_chunks_update(struct lb_worker *worker, int64_t id, struct lb_error *err)
+{
+    return update(worker, id, false, err);
+}
+
+int lb_chunks_update_half(struct lb_worker *worker, int64_t id, struct lb_error *err)
+{
+    return update(worker, id, true, err);
 }
 
 /* The first three columns of one row, by the control session. */

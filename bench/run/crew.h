@@ -185,6 +185,8 @@ bool lb_worker_connect(struct lb_worker *worker);
 
 /* Counting: begin and end of one measured operation. */
 /* A whole cycle, from the first try to the end of the release, for Little's law. */
+/* Before lb_worker_end: an acquire, or claim, is given up; counted if it was out of tries. */
+void lb_worker_gave_up(struct lb_worker *worker, bool out_of_tries);
 void lb_worker_was_busy(struct lb_worker *worker, uint64_t start_ns, uint64_t end_ns, bool counted);
 void lb_worker_begin(struct lb_worker *worker, enum lb_measure measure);
 /* true: it succeeded within the measured part and is in the histogram. */
@@ -248,6 +250,8 @@ void lb_chunks_free(struct lb_chunks *chunks);
 /* Updates the range of item id. An answer, or an error; contention is waited out, but inside of the
  * strategy's transaction, which then has to be rolled back. */
 int lb_chunks_update(struct lb_worker *worker, int64_t id, struct lb_error *err);
+/* The first half of it: what a worker has done that fails in the middle. */
+int lb_chunks_update_half(struct lb_worker *worker, int64_t id, struct lb_error *err);
 /* After the run: was every row updated exactly once? */
 int lb_chunks_prove(struct lb_session *control, const struct lb_crew *crew,
                     const struct lb_outcome *outcome, struct lb_proof *ret_proof,

@@ -170,6 +170,7 @@ static void merge(struct lb_active_run *run)
             sum->censored += one->censored;
             sum->succeeded += one->succeeded;
             sum->given_up += one->given_up;
+            sum->gave_up += one->gave_up;
             sum->attempts += one->attempts;
             for (int a = 0; a < LB_ANSWERS; a++)
                 sum->answers[a] += one->answers[a];

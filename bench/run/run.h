@@ -49,11 +49,11 @@ const char *lb_measure_name(enum lb_measure measure);
 /* Counters of one kind of operation. Asserted at the end of every run:
  *   attempts = sum of answers            (one attempt is one call of the strategy)
  *   started  = finished + censored       (one operation: from the first attempt to its end)
- *   finished = succeeded + given_up
+ *   finished = succeeded + given_up; gave_up of these were refused `tries` times, and not empty
  *   histogram count = succeeded (measured part) */
 struct lb_counts {
     uint64_t planned, skipped;
-    uint64_t started, finished, censored, succeeded, given_up;
+    uint64_t started, finished, censored, succeeded, given_up, gave_up;
     uint64_t attempts;
     uint64_t answers[LB_ANSWERS];
 };

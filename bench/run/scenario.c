@@ -109,6 +109,10 @@ const struct lb_key lb_scenario_keys[] = {
         "how often a consumer frees items that were claimed longer than ttl ago; 0: never"),
     KEY("recovery-bound", LB_KEY_TIME, recovery_bound_ns, LB_KEY_BOTH, "TIME",
         "longest time from a holder's death to the next grant; 0: not judged"),
+    KEY("partial", LB_KEY_FLAG, partial, LB_KEY_QUEUE, NULL,
+        "an item that ends in error has updated half of its range; --no-partial: nothing"),
+    KEY("ids", LB_KEY_IDS, ids, LB_KEY_BOTH, "unique|spid|guid|host",
+        "what a worker calls itself; spid: a number that is used again after a death"),
     KEY("duplicate-ids", LB_KEY_FLAG, duplicate_ids, LB_KEY_BOTH, NULL,
         "pairs of workers use the same id; --no-duplicate-ids: each has its own"),
     KEY("guard", LB_KEY_FLAG, guard, LB_KEY_LOCK, NULL,
@@ -123,6 +127,11 @@ static const char *const shape_names[] = {[LB_LOCK] = "lock", [LB_QUEUE] = "queu
 static const char *const backoff_names[] = {[LB_BACKOFF_FIXED] = "fixed",
                                             [LB_BACKOFF_EXPONENTIAL] = "exponential",
                                             [LB_BACKOFF_JITTER] = "jitter"};
+
+static const char *const ids_names[] = {[LB_IDS_UNIQUE] = "unique",
+                                        [LB_IDS_SPID] = "spid",
+                                        [LB_IDS_GUID] = "guid",
+                                        [LB_IDS_HOST] = "host"};
 
 static const char *const fault_names[LB_FAULTS] = {
     [LB_FAULT_NONE] = "none",       [LB_FAULT_KILL] = "kill",
@@ -265,6 +274,11 @@ static const char *store(struct lb_scenario *scenario, const struct lb_key *key,
             return "none, kill, pause, disconnect, cut, slow, blocker, snapshot, restart or full";
         scenario->fault = (enum lb_fault)choice;
         return NULL;
+    case LB_KEY_IDS:
+        if ((choice = find_name(value, ids_names, sizeof ids_names / sizeof ids_names[0])) < 0)
+            return "unique, spid, guid or host";
+        scenario->ids = (enum lb_ids)choice;
+        return NULL;
     case LB_KEY_ISOLATION:
     default:
         if ((choice = lb_isolation_parse(value)) < 0)
@@ -350,6 +364,9 @@ void lb_scenario_get(const struct lb_scenario *scenario, const struct lb_key *ke
         return;
     case LB_KEY_BACKOFF:
         snprintf(buf, size, "%s", backoff_names[scenario->backoff]);
+        return;
+    case LB_KEY_IDS:
+        snprintf(buf, size, "%s", ids_names[scenario->ids]);
         return;
     case LB_KEY_FAULT:
         snprintf(buf, size, "%s", fault_names[scenario->fault]);

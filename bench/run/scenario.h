@@ -29,6 +29,14 @@ const char *lb_fault_name(enum lb_fault fault);
 
 enum { LB_MAX_CAPACITIES = 64 };
 
+/* What a participant calls itself. */
+enum lb_ids {
+    LB_IDS_UNIQUE, /* a name that nobody else has, and no one before had */
+    LB_IDS_SPID,   /* the number of the seat: whoever comes after a dead one has its number */
+    LB_IDS_GUID,   /* 128 random bits, drawn anew for each session */
+    LB_IDS_HOST    /* host, process and handle */
+};
+
 /* Times are ns, 0 = off, unless said otherwise. */
 struct lb_scenario {
     char name[192];     /* of a sweep: "mutex-hot[workers=2 hold=1ms]" */
@@ -84,6 +92,8 @@ struct lb_scenario {
     uint64_t renew_ns;        /* holders renew their lease so often; 0: never */
     uint64_t recover_ns;      /* queue: the strategy's recovery is run so often; 0: never */
     uint64_t recovery_bound_ns; /* a dead holder's lock is granted again within; 0: not judged */
+    enum lb_ids ids;            /* where :worker comes from */
+    bool partial;               /* queue: who fails has updated half of the range, and keeps it */
     bool duplicate_ids;         /* participants share their ids in pairs: shows the break */
     bool guard;                 /* a guarded row in the database is read and written in each hold */
 };
@@ -97,6 +107,7 @@ enum lb_key_type {
     LB_KEY_FLAG,
     LB_KEY_SHAPE,
     LB_KEY_BACKOFF,
+    LB_KEY_IDS,
     LB_KEY_ISOLATION,
     LB_KEY_FAULT,
     LB_KEY_RATE

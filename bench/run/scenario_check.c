@@ -144,6 +144,10 @@ int lb_scenario_validate(const struct lb_scenario *scenario, struct lb_error *er
         return lb_fail(err, LB_E_USAGE,
                        "rows: needs drain, no producers, error below 1, and from one row per item "
                        "of the backlog to 1G");
+    if (s->partial && (s->rows == 0 || s->error == 0))
+        return lb_fail(err, LB_E_USAGE, "partial: needs rows and error: whose range is it?");
+    if (s->ids != LB_IDS_UNIQUE && s->duplicate_ids)
+        return lb_fail(err, LB_E_USAGE, "ids: not with duplicate-ids, which gives them");
     if (s->period_ns > 0 && s->shape == LB_QUEUE && (s->drain || s->period_ns < 10000000))
         return lb_fail(err, LB_E_USAGE,
                        "period: of a queue, from 10ms, and without drain: it is never empty");

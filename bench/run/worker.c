@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 void lb_worker_begin(struct lb_worker *worker, enum lb_measure measure)
 {
@@ -43,6 +44,12 @@ bool lb_worker_end(struct lb_worker *worker, enum lb_measure measure, uint64_t s
     return true;
 }
 
+void lb_worker_gave_up(struct lb_worker *worker, bool out_of_tries)
+{
+    if (out_of_tries && worker->op.measured && lb_crew_phase(worker->crew) == LB_PHASE_MEASURE)
+        worker->counts[LB_M_ACQUIRE].gave_up++;
+}
+
 void lb_worker_was_busy(struct lb_worker *worker, uint64_t start_ns, uint64_t end_ns, bool counted)
 {
     uint64_t from_ns = atomic_load_explicit(&worker->crew->measure_ns, memory_order_relaxed);
@@ -61,6 +68,27 @@ void lb_worker_was_busy(struct lb_worker *worker, uint64_t start_ns, uint64_t en
 static void name_actor(struct lb_worker *worker)
 {
     uint32_t number = worker->number;
+    char *name = worker->actor.name, host[18] = "";
+    const size_t size = sizeof worker->actor.name;
+    struct lb_random random;
+    switch (worker->crew->scenario->ids) {
+    case LB_IDS_SPID: /* as a server numbers its sessions: the lowest number that is free */
+        snprintf(name, size, "%u", 51 + worker->seat);
+        return;
+    case LB_IDS_GUID: /* from a stream of its own: another one for each session */
+        lb_random_init(&random, worker->crew->run->seed ^ worker->n_lost << 32, ~number);
+        snprintf(name, size, "%016llx%016llx", (unsigned long long)lb_random_next(&random),
+                 (unsigned long long)lb_random_next(&random));
+        return;
+    case LB_IDS_HOST:
+        gethostname(host, sizeof host - 1);
+        snprintf(name, size, "%s.%d.%u.%llu", host, (int)getpid(), number,
+                 (unsigned long long)worker->n_lost);
+        return;
+    case LB_IDS_UNIQUE:
+    default:
+        break;
+    }
     if (worker->crew->scenario->duplicate_ids)
         number /= 2;
     if (worker->n_lost == 0)

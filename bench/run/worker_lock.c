@@ -97,6 +97,7 @@ static int wait_for_grant(struct lb_worker *worker, const struct lb_request *req
         if (go_on && (scenario->tries == 0 || n_refusals < scenario->tries) &&
             lb_now_ns() < deadline_ns)
             continue;
+        lb_worker_gave_up(worker, scenario->tries > 0 && n_refusals >= scenario->tries);
         answer = lb_operate_cancel(&worker->op, request, grant, err);
         if (answer != LB_OK && answer != LB_REFUSED)
             lb_worker_refused(worker, answer, 1, err);

@@ -134,6 +134,13 @@ static enum lb_op choose_end(struct lb_worker *worker)
                                                            : LB_OP_COMPLETE;
 }
 
+/* Work that fails in the middle: half of the range is updated, and commits with the error. */
+static void update_half(struct lb_worker *worker, const struct lb_item *item)
+{
+    if (lb_chunks_update_half(worker, item->id, &worker->err) < 0)
+        lb_crew_fail(worker->crew, &worker->err);
+}
+
 /* The item's range, of an item that is to be completed. Returns what is to become of the item. */
 static enum lb_op update_chunk(struct lb_worker *worker, const struct lb_item *item)
 {
@@ -207,6 +214,8 @@ static void process(struct lb_worker *worker, struct lb_item *items, uint32_t n,
             /* A refused update may have ended the claim: it was given up when that began. */
             end_ns = which == LB_OP_COMPLETE ? 0 : update_ns;
         }
+        if (worker->chunks != NULL && which == LB_OP_ERROR && crew->scenario->partial)
+            update_half(worker, &items[i]);
         lb_zombie_call(worker, items[i].id);
         if (i == 0)
             lb_worker_end(worker, LB_M_HOLD, claimed_ns, lb_now_ns(), true);
@@ -263,6 +272,8 @@ static void claim_once(struct lb_worker *worker, struct lb_worker *first_consume
         if (answer != LB_EMPTY && answer >= 0 && answer != LB_LOST && go_on && tries_left)
             continue;
         lb_worker_waits(worker, 0);
+        lb_worker_gave_up(worker,
+                          answer > 0 && answer != LB_EMPTY && answer != LB_LOST && !tries_left);
         lb_worker_end(worker, LB_M_ACQUIRE, start_ns, worker->op.end_ns, false);
         return;
     }

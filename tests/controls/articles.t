@@ -81,8 +81,30 @@ for my $engine (@every) {
     is(explored($json, 'no-duplicate'), 'held', "task list, published, $engine: explored, claims once");
     for my $form ('published', 'safe') {
         ($json) = ask('run', 'nowait', $engine, '-S', 'task-list', '--opt', "form=$form");
-        is(first_run($json)->{operations}{acquire}{succeeded}, 104, "task list, $form, $engine: every task is done");
+        my $asked = first_run($json)->{operations}{acquire};
+        cmp_ok($asked->{gave_up}, '<=', $asked->{given_up}, "task list, $form, $engine: who gave up is among those without a task");
+        is($asked->{succeeded}, 104, "task list, $form, $engine: every task is done");
         is(verdict($json, $_), 'held', "task list, $form, $engine: $_") for 'no-duplicate', 'no-loss', 'bounded-claim';
+    }
+}
+
+# One row, and two who want it at once, each with one try: somebody gives up, and that is counted.
+for my $engine (grep { $_ ne 'sqlite' } @every) {
+    my ($json, $status) = ask('run', 'nowait', $engine, '-S', 'drain', '--locked-ahead', '20', '--backlog', '20', '--tries', '2',
+        '--duration', '300ms', '--warmup', '0', '--no-drain');
+    my $asked = first_run($json)->{operations}{acquire};
+    cmp_ok($asked->{gave_up}, '>', 0, "task list, $engine: rows that others have locked, and so all give up");
+    is($asked->{answers}{busy} >= 2 * $asked->{gave_up} ? 1 : 0, 1, "task list, $engine: after two refusals each");
+}
+
+# An error in the middle of a chunk: committed with the work so far, the chunk is applied twice in part.
+for my $engine (@every) {
+    my @chunks = ('-S', 'chunked-update', '--rows', '2000', '--backlog', '100', '--error', '0.2', '--workers', '4');
+    for my $form ('published', 'safe') {
+        my ($json) = ask('run', 'nowait', $engine, @chunks, '--opt', "form=$form");
+        is(proof($json, 'chunks'), 'held', "task list, $form, $engine: a chunk that was rolled back first is applied once");
+        ($json) = ask('run', 'nowait', $engine, @chunks, '--opt', "form=$form", '--partial');
+        is(proof($json, 'chunks'), 'violated', "task list, $form, $engine: committed with its error, half of it is applied twice");
     }
 }
 
@@ -105,6 +127,20 @@ for my $engine (@every) {
     my ($json) = ask('run', 'fifo-poll', 'sqlite', '-S', 'control-table', '--hold', '50ms', '--poll', '10ms', '--poll-max', '10ms',
         '--think', '10ms', '--duration', '1s');
     is(verdict($json, 'exclusive'), 'held', 'control table at its own pace, a hundred times faster: held');
+}
+
+# What a process calls itself: a number that the next one gets is the dead one's place in line, for better or worse.
+for my $engine (@every) {
+    my ($json) = ask('run', 'fifo-poll', $engine, '-S', 'dead-holder', '--ids', 'spid');
+    my $dead = first_run($json)->{measures};
+    is($dead->{recovered}, $dead->{deaths}, "control table, ids=spid, $engine: the next one with that number inherits the place");
+    is(verdict($json, 'fifo'), 'violated', "control table, ids=spid, $engine: and so goes before those who came earlier");
+    for my $ids ('guid', 'host') {
+        ($json) = ask('run', 'fifo-poll', $engine, '-S', 'dead-holder', '--ids', $ids);
+        $dead = first_run($json)->{measures};
+        is("$dead->{recovered} of $dead->{deaths}", '0 of 1', "control table, ids=$ids, $engine: the dead one's row bars all others");
+        is(verdict($json, 'fifo'), 'held', "control table, ids=$ids, $engine: in order, until then");
+    }
 }
 
 # 2012, job_status. Long holds go side by side with what follows.

@@ -253,6 +253,8 @@ static void check_capacity(struct bench *b)
 
 static void check_lock(struct bench *b)
 {
+    if (strstr(b->title, "times=second") != NULL)
+        return; /* due half a second later, where it is rounded up */
     check_exclusion(b);
     if (is_published(b))
         return; /* one line, exclusive */
