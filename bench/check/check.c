@@ -83,8 +83,14 @@ static const char *untested(const struct lb_case *c, int guarantee)
         return "no bound was given";
     if (guarantee == LB_G_NO_LOSS && !model->drained)
         return "the queue was not drained";
-    if (c->out->findings[guarantee].n_tested > 0)
+    if (c->out->findings[guarantee].n_tested > 0 && c->doubt[guarantee] != NULL)
         return c->doubt[guarantee];
+    /* Of a protocol that lets nobody in, nothing was seen to work. */
+    bool is_idle = guarantee == LB_G_FENCED ? false
+                   : model->queue           ? c->out->measures.n_claims == 0
+                                            : c->holds.n == 0;
+    if (c->out->findings[guarantee].n_tested > 0)
+        return is_idle ? "nothing was granted to anybody" : NULL;
     switch (guarantee) {
     case LB_G_EXCLUSIVE:
         return "nothing was granted";

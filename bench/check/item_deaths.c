@@ -2,7 +2,8 @@
  * finished, leaves it to others. It is recovered when the next claim of it is answered; in a
  * drained queue an item that nobody claimed again is stuck, which no-loss does not see, since it
  * was claimed once. An item whose end was asked for and never answered may be finished: it is left
- * out unless it was claimed again.
+ * out unless it was claimed again. What is stuck for longer than the bound (a second at least) is a
+ * violation of recovery, or of no-loss where no recovery is claimed.
  *
  * A queue that goes by the time at which an item became claimable puts the dead's item behind what
  * was there before, and a long backlog takes its time. So the bound counts from the death, or from
@@ -14,6 +15,10 @@
 #include "units.h"
 
 #include <stdlib.h>
+
+/* So long a server may take to notice that a client is gone; only then an item is stuck for good.
+ */
+#define STUCK_NS UINT64_C(1000000000)
 
 static const struct lb_item_event *event_at(const struct lb_case *c, size_t i)
 {
@@ -30,6 +35,26 @@ static uint64_t work_before(const struct lb_case *c, uint64_t death, uint64_t un
             id->claim_high > last)
             last = id->claim_high;
     return last;
+}
+
+/* Nobody has it, and nobody will: for its users a stuck item is lost. */
+static void report_stuck(struct lb_case *c, const struct lb_item_event *dead, uint64_t death,
+                         uint64_t length)
+{
+    bool recovers = (c->model->claims & LB_G_BIT(LB_G_RECOVERY)) != 0;
+    struct lb_finding *finding = lb_finding_of(c, recovers ? LB_G_RECOVERY : LB_G_NO_LOSS);
+    finding->n_violations++;
+    struct lb_witness *witness = lb_witness_new(finding);
+    if (witness == NULL)
+        return;
+    char at[LB_AT], after[LB_AT];
+    lb_witness_add(c, witness, dead->log, dead->event);
+    witness->at_ns = c->end_ns;
+    lb_witness_text(witness,
+                    "worker %u died at %s with item %lld, which is stuck: %s later the queue was "
+                    "drained, and nobody had it",
+                    c->history->logs[dead->log].number, lb_at(c, death, at, sizeof at),
+                    (long long)dead->id, lb_format_ns(length, after, sizeof after));
 }
 
 static void report(struct lb_case *c, const struct lb_item_event *dead, uint64_t death,
@@ -87,6 +112,11 @@ static int judge_death(struct lb_case *c, size_t first, size_t end, size_t i, st
     } else {
         measures->n_stuck += c->model->drained;
     }
+    uint64_t patience =
+        c->model->recovery_bound_ns > STUCK_NS ? c->model->recovery_bound_ns : STUCK_NS;
+    if (next == NULL && c->model->drained && length > patience &&
+        ((c->model->claims & LB_G_BIT(LB_G_RECOVERY)) == 0 || c->model->recovery_bound_ns == 0))
+        report_stuck(c, dead, death, length);
     uint64_t bound = c->model->recovery_bound_ns, late = length;
     if (bound > 0 && late > bound) { /* a pass over all ids, for those few */
         uint64_t from = work_before(c, death, until);

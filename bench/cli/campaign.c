@@ -416,6 +416,23 @@ static enum lb_exit status_of(const struct lb_conductor *state)
     return status;
 }
 
+/* A gate that judged nothing must not be green. */
+static bool judged_nothing(const struct lb_conductor *state)
+{
+    const struct lb_report *report = &state->report;
+    if (!state->campaign->judge_expectations || report->interrupted)
+        return false;
+    for (size_t i = 0; i < report->n_cells; i++)
+        if (report->cells[i].state != LB_CELL_SKIPPED)
+            return false;
+    fprintf(stderr,
+            "lockbench: nothing was tested: all %zu cells were skipped%s%s; choose others with -s, "
+            "-S and -d\n",
+            report->n_cells, report->n_cells > 0 ? ", the first since " : "",
+            report->n_cells > 0 ? report->cells[0].reason : "");
+    return true;
+}
+
 /* Writes everything; a failure to write is told, and does not hide what was found. */
 static enum lb_exit finish(struct lb_conductor *state)
 {
@@ -433,6 +450,8 @@ static enum lb_exit finish(struct lb_conductor *state)
         state->sink->end(&state->output);
     if (state->output.rc != 0 && !lb_reader_is_gone())
         written = lb_exit_worse(written, lb_cli_complain(&state->err));
+    if (judged_nothing(state))
+        written = lb_exit_worse(written, LB_EXIT_INCONCLUSIVE);
     return lb_exit_worse(status_of(state), written);
 }
 

@@ -63,10 +63,22 @@ PGresult *lb_pg_wire_next(PGconn *pg, struct lb_watch *watch)
     return PQgetResult(pg);
 }
 
+/* The server's last words, as opposed to libpq's own, which come after. */
+static bool is_farewell(const PGresult *last, const PGresult *next)
+{
+    return last != NULL && PQresultErrorField(last, PG_DIAG_SQLSTATE) != NULL &&
+           PQresultStatus(next) == PGRES_FATAL_ERROR &&
+           PQresultErrorField(next, PG_DIAG_SQLSTATE) == NULL;
+}
+
 PGresult *lb_pg_wire_answer(PGconn *pg, struct lb_watch *watch, int sent)
 {
     PGresult *last = NULL, *next;
     while (sent == 1 && (next = lb_pg_wire_next(pg, watch)) != NULL) {
+        if (is_farewell(last, next)) {
+            PQclear(next);
+            continue;
+        }
         PQclear(last);
         last = next;
         ExecStatusType status = PQresultStatus(last);

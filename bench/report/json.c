@@ -277,6 +277,11 @@ static json_t *run_json(const struct lb_outcome *run, const char *history)
     put(&object, "server_settings", facts_json(run->facts, run->n_facts));
     put(&object, "server_costs", facts_json(run->server, run->n_server));
     put_count(&object, "successes_all", run->n_successes_all);
+    json_t *warnings = json_array();
+    for (size_t i = 0; warnings != NULL && i < run->n_warnings; i++)
+        if (json_array_append_new(warnings, json_string(run->warnings[i])) != 0)
+            object.failed = true;
+    put(&object, "warnings", warnings);
     put(&object, "waits", waits_json(run));
     return object_end(&object);
 }

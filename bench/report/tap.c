@@ -129,6 +129,18 @@ static void disagreement_line(struct lb_sink_state *state, const struct lb_cell 
     fputs("  ...\n", state->out);
 }
 
+static void warning_lines(struct lb_sink_state *state, const struct lb_cell *cell,
+                          const struct lb_outcome *run)
+{
+    for (size_t i = 0; i < run->n_warnings; i++) {
+        fputs("# ", state->out);
+        print_name(state->out, cell->name);
+        fprintf(state->out, " %s %s: ", cell->engine, cell->scenario.name);
+        print_name(state->out, run->warnings[i]);
+        fputc('\n', state->out);
+    }
+}
+
 /* When it is known before the start that nothing can run, that is the whole plan. */
 static void tap_begin(struct lb_sink_state *state)
 {
@@ -177,6 +189,8 @@ static void tap_cell(struct lb_sink_state *state, const struct lb_cell *cell)
         for (size_t i = 0; i < cell->n_runs; i++)
             if (!cell->runs[i]->witnesses_agree)
                 disagreement_line(state, cell, cell->runs[i]);
+        for (size_t i = 0; i < cell->n_runs; i++)
+            warning_lines(state, cell, cell->runs[i]);
         for (size_t i = 0; i < cell->n_runs && !state->is_done; i++)
             if (cell->runs[i]->state == LB_RUN_SERVER_GONE)
                 bail_out(state, cell, cell->runs[i]->reason);

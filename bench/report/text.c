@@ -434,6 +434,10 @@ static void print_notes(const struct lb_sink_state *state, const struct lb_cell 
                                                             : LB_INK_WARN);
             lb_print_wrapped(state->out, run->proof.text, 2, state->width);
         }
+        for (size_t w = 0; w < run->n_warnings; w++) {
+            print_label(state, cell, "warning", LB_INK_WARN);
+            lb_print_wrapped(state->out, run->warnings[w], 2, state->width);
+        }
         if (!run->witnesses_agree) {
             print_label(state, cell, "internal error", LB_INK_BAD);
             lb_print_wrapped(state->out, lb_disagreement, 2, state->width);

@@ -40,7 +40,11 @@ static struct sums sums_of(const struct lb_cell *cell)
         sums.stuck += m->n_stuck;
         if (m->n_stuck > 0 || judgement->findings[LB_G_RECOVERY].n_violations > 0)
             sums.none = "never";
-        sums.lost += judgement->findings[LB_G_NO_LOSS].n_violations;
+        /* What is stuck has a column of its own. */
+        uint64_t lost = judgement->findings[LB_G_NO_LOSS].n_violations;
+        bool is_counted = judgement->findings[LB_G_RECOVERY].verdict == LB_V_NOT_CLAIMED;
+        uint64_t stuck = is_counted ? m->n_stuck : 0;
+        sums.lost += lost > stuck ? lost - stuck : 0;
         sums.doubled += judgement->findings[LB_G_NO_DUPLICATE].n_violations;
         sums.p50_ns = worse(sums.p50_ns, m->p50_recovery_ns);
         sums.p95_ns = worse(sums.p95_ns, m->p95_recovery_ns);

@@ -31,6 +31,16 @@ enum lb_role { LB_ROLE_LOCKER, LB_ROLE_CONSUMER, LB_ROLE_PRODUCER };
 struct lb_pool;
 struct lb_pooled;
 
+/* The first of its kind, and how many there were. */
+struct lb_first {
+    atomic_int state; /* 0: none; 1: being written; 2: can be read */
+    _Atomic uint64_t n;
+    uint64_t at_ns;
+    char text[280]; /* the server's, one line */
+};
+/* What the session was answered last. Any worker, of any process. */
+void lb_first_note(struct lb_first *first, const struct lb_session *session);
+
 struct lb_crew {
     const struct lb_run_plan *run;
     const struct lb_scenario *scenario;
@@ -54,8 +64,11 @@ struct lb_crew {
     struct lb_waitable change; /* a phase, n_ready, n_ended or drained changed */
     uint32_t n_workers;
     _Atomic uint32_t n_ready, n_ended;
-    atomic_int error_state; /* 0: none; 1: being written; 2: error can be read */
-    struct lb_error error;  /* the first error of a worker */
+    atomic_int error_state;  /* 0: none; 1: being written; 2: error can be read */
+    struct lb_error error;   /* the first error of a worker */
+    struct lb_first lost;    /* of sessions that ended */
+    struct lb_first doubled; /* of operations that found their key there already */
+    struct lb_first refused; /* of operations that were refused, and not for contention */
 
     _Atomic uint32_t n_arrived;        /* by two: who is about to take a number */
     _Atomic uint32_t n_asking, n_late; /* overruns: acquires, and late releases, under way */
@@ -124,6 +137,8 @@ struct lb_worker {
     _Atomic int64_t slept_on;   /* the lock, or the item, that it slept with */
     struct lb_error err; /* of its last call: not cleared for each, which costs more than a lock */
     bool died;           /* its process was killed */
+    int death_signal;    /* and by which signal; 0: it ended by itself */
+    uint64_t died_ns;
     char *payload;
     uint64_t n_lost;
     uint64_t n_successes; /* measured */

@@ -125,9 +125,11 @@ int lb_processes_reopen(struct lb_active_run *run, struct lb_error *err)
 }
 
 /* A worker's process is gone before the worker had ended: it died with it. */
-static void bury_worker(struct lb_active_run *run, struct lb_worker *worker)
+static void bury_worker(struct lb_active_run *run, struct lb_worker *worker, int status)
 {
     worker->died = true;
+    worker->death_signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    worker->died_ns = lb_now_ns();
     lb_worker_waits(worker, 0);
     if (run->history != NULL && !atomic_load(&worker->dying)) {
         /* Not by its own hand: the note of its death is ours. */
@@ -165,7 +167,7 @@ static void replace_worker(struct lb_active_run *run, const struct lb_worker *de
     run->n_processes++;
 }
 
-static void bury(struct lb_active_run *run, uint32_t slot)
+static void bury(struct lb_active_run *run, uint32_t slot, int status)
 {
     run->processes[slot].pid = 0;
     uint32_t n_started = run->n_started;
@@ -173,7 +175,7 @@ static void bury(struct lb_active_run *run, uint32_t slot)
         struct lb_worker *worker = &run->workers[i];
         if (!runs_in(run, slot, i) || atomic_load(&worker->ended))
             continue;
-        bury_worker(run, worker);
+        bury_worker(run, worker, status);
         replace_worker(run, worker);
     }
     lb_event_signal(&run->crew->change);
@@ -199,8 +201,9 @@ void lb_processes_watch(struct lb_active_run *run)
         if (pid <= 0)
             continue;
         resume(run, slot, false);
-        if (waitpid(pid, NULL, WNOHANG) == pid)
-            bury(run, slot);
+        int status;
+        if (waitpid(pid, &status, WNOHANG) == pid)
+            bury(run, slot, status);
     }
 }
 
@@ -213,8 +216,9 @@ void lb_processes_end(struct lb_active_run *run, bool kill_now)
         resume(run, slot, true);
         if (kill_now)
             kill(pid, SIGKILL);
-        while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        int status = 0;
+        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
             ;
-        bury(run, slot);
+        bury(run, slot, status);
     }
 }

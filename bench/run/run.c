@@ -236,10 +236,14 @@ static int run_once(const struct lb_run_plan *plan, const struct lb_stop *stop,
             rc = lb_processes_reopen(&run, err);
             if (rc == 0)
                 rc = lb_run_settle(&run, err);
+            if (rc == 0)
+                rc = lb_run_check_errors(&run, err);
             if (rc == 0 && run.crew->db != NULL)
                 lb_run_subtract_counters(&run);
             if (rc == 0)
                 rc = lb_run_judge(&run, err);
+            if (rc == 0)
+                lb_run_warn(&run);
             if (rc == 0 && run.crew->guard && run.outcome->state != LB_RUN_SERVER_GONE) {
                 uint64_t lost = 0;
                 rc = lb_guard_lost_updates(&run.control, run.workers, run.n_started, &lost, err);

@@ -109,6 +109,8 @@ enum lb_run_state {
     LB_RUN_INVALID      /* the measurement does not hold: see invalid */
 };
 
+enum { LB_WARNINGS = 8 };
+
 /* What a run came to. Free with lb_outcome_free. */
 struct lb_outcome {
     char strategy[64], engine[64], target[256], scenario[192];
@@ -142,6 +144,8 @@ struct lb_outcome {
     struct lb_judgement judgement;
     struct lb_live_witness live;
     struct lb_proof proof;
+    char warnings[LB_WARNINGS][400]; /* what no verdict says, a sentence each */
+    size_t n_warnings;
     bool witnesses_agree;
     uint64_t n_events; /* in the history */
     char covered[400]; /* explored: what of, in words; "": stressed */

@@ -93,6 +93,10 @@ void lb_run_take_counters(struct lb_active_run *run, struct lb_fact **ret, size_
 void lb_run_subtract_counters(struct lb_active_run *run);
 int lb_run_settle(struct lb_active_run *run, struct lb_error *err);
 int lb_run_judge(struct lb_active_run *run, struct lb_error *err);
+/* warnings.c: an error if nothing was ever granted and the server said why; after the verdict, what
+ * else there is to say. */
+int lb_run_check_errors(struct lb_active_run *run, struct lb_error *err);
+void lb_run_warn(struct lb_active_run *run);
 /* What the history's file says of itself until the run has ended. */
 int lb_run_begin_meta(struct lb_active_run *run, struct lb_error *err);
 /* periodic.c: was a job with a period run once in each? From the history. */

@@ -214,7 +214,12 @@ bool lb_worker_refused(struct lb_worker *worker, int answer, unsigned n_refusals
     }
     if (!lb_worker_records(worker))
         return false;
+    const struct lb_session *session =
+        worker->pooled != NULL ? &worker->pooled->session : &worker->session;
+    if (answer == LB_OTHER || answer == LB_DUPLICATE)
+        lb_first_note(answer == LB_OTHER ? &crew->refused : &crew->doubled, session);
     if (answer == LB_LOST) {
+        lb_first_note(&crew->lost, session);
         reconnect(worker);
         return false;
     }

@@ -56,4 +56,114 @@ sub end_sessions
     is_deeply([sql($uri, "SELECT nspname FROM pg_namespace WHERE nspname LIKE 'lockbench%'")], [], 'and leaves nothing');
 }
 
+# --- sessions ---
+
+# The one run's warnings in JSON, and what TAP and the text say of such a run.
+sub warnings
+{
+    my ($out) = @_;
+    my $json = eval { decode_json($out) } or return 'no JSON';
+    return join "\n", @{ $json->{cells}[0]{runs}[0]{warnings} // ['no run'] };
+}
+
+for my $format ('json', 'text', 'tap') {
+    my $run = start('run', '-s', 'row-lock', '-S', 'mutex-pair', '-d', $uri, '--duration', '2s', '--warmup', '0',
+        '--quiet', '--format', $format);
+    ok(end_sessions('%worker%', 2) >= 2, "$format: the workers' sessions were ended");
+    my ($status, $out, $err) = finish($run);
+    is($status, 0, "$format: the run goes on") or diag $err;
+    $out = warnings($out) if $format eq 'json';
+    like($out =~ s/\s+/ /gr, qr/2 sessions were ended .* terminating connection/, "$format: and it is told")
+        or diag $out;
+}
+
+# --- a process ---
+
+for my $format ('json', 'tap') {
+    my $run = start('run', '-s', 'row-lock', '-S', 'mutex-pair', '-d', $uri, '--duration', '3s', '--warmup', '0',
+        '--quiet', '--processes', '2', '--format', $format);
+    sleep 1;
+    my @children = split ' ', `ps -o pid= --ppid $run->{pid}`;
+    is(kill(KILL => $children[0]), 1, "$format: a worker's process was killed");
+    my ($status, $out, $err) = finish($run);
+    is($status, 5, "$format: its numbers do not hold") or diag $err;
+    $out = warnings($out) if $format eq 'json';
+    like($out, qr/the process of worker [01] was killed by signal 9 at \d/, "$format: and why") or diag $out;
+}
+
+# --- errors ---
+
+my %raises = (
+    'raises-acquire' => [q{SELECT raise_it(:worker)}, qr/P0001 .*no lock today/],
+    'raises-duplicate' => [q{SELECT raise_unique(:worker)}, qr/23505 .*taken already/],
+    'ends-itself' => [q{SELECT pg_terminate_backend(pg_backend_pid()), :worker::text}, qr/terminating connection/],
+);
+for my $name (sort keys %raises) {
+    my ($acquire, $wanted) = @{ $raises{$name} };
+    my $file = spew("$name.sql", <<"SQL");
+-- strategy: $name
+-- shape: lock
+-- claims: exclusive, owner-release
+
+-- name: setup
+CREATE TABLE raises_lock (name varchar(100) PRIMARY KEY, owner varchar(100));
+CREATE FUNCTION raise_it(who text) RETURNS int LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''no lock today''; END';
+CREATE FUNCTION raise_unique(who text) RETURNS int LANGUAGE plpgsql AS 'BEGIN RAISE unique_violation USING MESSAGE = ''taken already''; END';
+-- name: resource
+INSERT INTO raises_lock (name) VALUES (:resource);
+-- name: acquire
+$acquire;
+-- name: release
+UPDATE raises_lock SET owner = NULL WHERE name = :resource AND owner = :worker;
+SQL
+    my ($status, $out, $err) = lockbench('verify', '-s', $file, '-d', $uri, '-S', 'mutex-pair', '--duration', '300ms');
+    is($status, 3, "$name: an error") or diag $out;
+    like("$out$err", $wanted, "$name: with the server's text");
+    like($out, qr/^not ok/m, "$name: a line that is not ok");
+    unlike($out, qr/^ok (?!.*# SKIP)/m, "$name: nothing is green");
+}
+
+# --- nothing is green ---
+
+{
+    my ($status, $out, $err) = lockbench('verify', '-s', 'skip-locked-hold', '-d', 'sqlite:', '--quiet');
+    is($status, 5, 'a gate that skipped everything is not green') or diag $out;
+    like($err, qr/\Alockbench: nothing was tested: [^\n]*\n\z/, 'and says so in one line');
+    my $never = spew('never.sql', <<'SQL');
+-- strategy: never
+-- shape: lock
+-- claims: exclusive, owner-release, progress
+
+-- name: setup
+CREATE TABLE never_lock (name varchar(100) PRIMARY KEY, owner varchar(100));
+-- name: resource
+INSERT INTO never_lock (name) VALUES (:resource);
+-- name: acquire
+UPDATE never_lock SET owner = :worker WHERE name = :resource AND owner = 'nobody';
+-- name: release
+UPDATE never_lock SET owner = NULL WHERE name = :resource AND owner = :worker;
+SQL
+    ($status, $out) = lockbench('run', '-s', $never, '-d', 'sqlite:', '-S', 'mutex-pair', '--duration', '300ms',
+        '--progress-bound', '10s', '--format', 'json', '--quiet');
+    my $json = eval { decode_json($out) };
+    my %verdicts = map { $_ => 1 } map { $_->{verdict} } values %{ $json->{cells}[0]{guarantees} };
+    ok(!$verdicts{held}, 'a run without one grant is not held') or diag join ' ', keys %verdicts;
+    like(warnings($out), qr/nothing was granted/, 'and says so');
+}
+
+# --- stuck items ---
+
+{
+    my @kill = ('run', '-S', 'steady', '-d', $uri, '--fault', 'kill', '--fault-count', '3', '--fault-interval', '50ms',
+        '--duration', '2500ms', '--warmup', '0', '--quiet', '--format', 'json', '--put-interval', '20ms');
+    my ($status, $out) = lockbench(@kill, '-s', 'skip-locked', '--recover', '0');
+    my $cell = eval { decode_json($out) }->{cells}[0];
+    is($cell->{guarantees}{'no-loss'}{verdict}, 'violated', 'items of the dead that stay stuck are lost') or diag $out;
+    is($cell->{runs}[0]{measures}{stuck}, 3, 'all of them');
+    is($status, 1, 'and the run says so');
+    ($status, $out) = lockbench(@kill, '-s', 'skip-locked', '--recover', '100ms', '--ttl', '300ms');
+    $cell = eval { decode_json($out) }->{cells}[0];
+    is($cell->{guarantees}{'no-loss'}{verdict}, 'held', 'with a recovery they are not') or diag $out;
+}
+
 done_testing();

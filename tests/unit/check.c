@@ -500,6 +500,9 @@ static void waits_have_a_bound(void **state)
     add_op(&history, 0, LB_OP_ACQUIRE, 3, 4, LB_EV_NONE, 0, 0, 0, 0);
     expect(LB_G_PROGRESS, LB_V_VIOLATED);
     note(&history, 1, LB_OP_DEATH, 10, 0, 0); /* the dead do not wait */
+    expect(LB_G_PROGRESS, LB_V_NOT_TESTED);   /* but nobody was granted anything */
+    acquire(&history, 2, 0, 3, 4);
+    release(&history, 2, 0, 5, 6);
     expect(LB_G_PROGRESS, LB_V_HELD);
 }
 

@@ -1,0 +1,182 @@
+/* What is wrong with a run although no verdict says so: sessions that somebody ended, processes
+ * that died, statements that the server refused, work that nobody did. A reader who sees "held"
+ * must see these as well.
+ */
+#include "run_state.h"
+
+#include "units.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void lb_first_note(struct lb_first *first, const struct lb_session *session)
+{
+    int none = 0;
+    atomic_fetch_add(&first->n, 1);
+    if (!atomic_compare_exchange_strong(&first->state, &none, 1))
+        return;
+    first->at_ns = lb_now_ns();
+    snprintf(first->text, sizeof first->text, "%s%s%s", session->native,
+             session->native[0] != '\0' && session->message[0] != '\0' ? " " : "",
+             session->message);
+    for (char *c = first->text; *c != '\0'; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            *c = ' ';
+    atomic_store(&first->state, 2);
+}
+
+static void warn(struct lb_outcome *outcome, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void warn(struct lb_outcome *outcome, const char *format, ...)
+{
+    va_list args;
+    if (outcome->n_warnings == LB_WARNINGS)
+        return;
+    char *text = outcome->warnings[outcome->n_warnings++];
+    va_start(args, format);
+    vsnprintf(text, sizeof outcome->warnings[0], format, args);
+    va_end(args);
+}
+
+static const char *when(const struct lb_active_run *run, uint64_t at_ns, char *buf, size_t size)
+{
+    return lb_format_ns(at_ns > run->first_ns ? at_ns - run->first_ns : 0, buf, size);
+}
+
+/* Does the run itself end sessions? */
+static bool ends_sessions(enum lb_fault fault)
+{
+    return fault == LB_FAULT_DISCONNECT || fault == LB_FAULT_CUT || fault == LB_FAULT_KILL ||
+           fault == LB_FAULT_RESTART;
+}
+
+static void warn_of_deaths(struct lb_active_run *run)
+{
+    uint64_t n = 0;
+    char at[32], how[48] = "";
+    const struct lb_worker *first = NULL;
+    for (uint32_t i = 0; i < run->n_started; i++) {
+        const struct lb_worker *worker = &run->workers[i];
+        if (!worker->died || atomic_load(&worker->dying))
+            continue;
+        n++;
+        if (first == NULL || worker->died_ns < first->died_ns)
+            first = worker;
+    }
+    if (n == 0)
+        return;
+    if (first->death_signal != 0)
+        snprintf(how, sizeof how, "was killed by signal %d", first->death_signal);
+    else
+        snprintf(how, sizeof how, "ended by itself");
+    warn(run->outcome,
+         "the process of worker %u %s at %s%s, not by this run: the others went on without; "
+         "no number of this run is that of %u workers",
+         first->number, how, when(run, first->died_ns, at, sizeof at),
+         n > 1 ? ", and others died too" : "", run->n_workers);
+    if (run->outcome->state == LB_RUN_COMPLETE) {
+        run->outcome->state = LB_RUN_INVALID;
+        snprintf(run->outcome->reason, sizeof run->outcome->reason,
+                 "%llu worker process%s died: worker %u %s at %s", (unsigned long long)n,
+                 n == 1 ? "" : "es", first->number, how, at);
+    }
+}
+
+static void warn_of_sessions(struct lb_active_run *run)
+{
+    struct lb_first *lost = &run->crew->lost;
+    uint64_t n = atomic_load(&lost->n);
+    char at[32];
+    if (atomic_load(&lost->state) == 2 && !ends_sessions(run->request->scenario->fault))
+        warn(run->outcome,
+             "%llu session%s ended by the server or somebody else, the first at %s: %s",
+             (unsigned long long)n, n == 1 ? " was" : "s were",
+             when(run, lost->at_ns, at, sizeof at), lost->text);
+}
+
+static void warn_of_refusals(struct lb_active_run *run)
+{
+    struct lb_first *refused = &run->crew->refused;
+    char at[32];
+    if (atomic_load(&refused->state) == 2 && run->request->scenario->fault != LB_FAULT_FULL)
+        warn(run->outcome,
+             "the server refused an operation for a reason that is no contention, %llu times, the "
+             "first at %s: %s",
+             (unsigned long long)atomic_load(&refused->n), when(run, refused->at_ns, at, sizeof at),
+             refused->text);
+}
+
+static void warn_of_stalls(struct lb_outcome *outcome)
+{
+    enum { LEAST_NS = 100000000 };
+    char length[32];
+    if (outcome->judgement.measures.stalled_ns >= LEAST_NS)
+        warn(outcome,
+             "everybody stood still for %s: this program was stopped or starved, or the database "
+             "answered nobody; that time does not count toward progress and recovery, but it does "
+             "in all numbers",
+             lb_format_ns(outcome->judgement.measures.stalled_ns, length, sizeof length));
+}
+
+static void warn_of_the_dead(struct lb_outcome *outcome)
+{
+    const struct lb_measures *m = &outcome->judgement.measures;
+    const struct lb_finding *findings = outcome->judgement.findings;
+    bool is_verdict = findings[LB_G_RECOVERY].verdict == LB_V_VIOLATED ||
+                      findings[LB_G_NO_LOSS].verdict == LB_V_VIOLATED;
+    if (is_verdict || m->n_recovered >= m->n_deaths)
+        return;
+    if (m->n_stuck > 0)
+        warn(outcome,
+             "%llu items of consumers that died are stuck: the queue was drained, and nobody has "
+             "them; see --recover",
+             (unsigned long long)m->n_stuck);
+    else if (m->n_recovered == 0)
+        warn(outcome, "what the dead held was never granted again: 0 of %llu",
+             (unsigned long long)m->n_deaths);
+}
+
+static void warn_of_no_work(struct lb_active_run *run)
+{
+    enum { SOME = 100 };
+    struct lb_outcome *outcome = run->outcome;
+    const char *done = run->request->scenario->shape == LB_QUEUE ? "claimed" : "granted";
+    uint64_t n = outcome->counts[LB_M_ACQUIRE].succeeded, due = outcome->n_due;
+    if (n == 0 && outcome->state == LB_RUN_COMPLETE)
+        warn(outcome, "nothing was %s in the measured part", done);
+    else if (due >= SOME && outcome->n_items + n * (outcome->n_items == 0) < due - due / 10)
+        warn(outcome, "of %llu arrivals only %llu were %s in time: the work is behind its rate",
+             (unsigned long long)due,
+             (unsigned long long)(outcome->n_items > 0 ? outcome->n_items : n), done);
+}
+
+void lb_run_warn(struct lb_active_run *run)
+{
+    warn_of_deaths(run);
+    warn_of_sessions(run);
+    warn_of_refusals(run);
+    warn_of_stalls(run->outcome);
+    warn_of_the_dead(run->outcome);
+    warn_of_no_work(run);
+}
+
+int lb_run_check_errors(struct lb_active_run *run, struct lb_error *err)
+{
+    struct lb_crew *crew = run->crew;
+    const struct lb_first *first = atomic_load(&crew->refused.state) == 2   ? &crew->refused
+                                   : atomic_load(&crew->doubled.state) == 2 ? &crew->doubled
+                                                                            : &crew->lost;
+    for (uint32_t i = 0; i < run->n_started; i++)
+        if (atomic_load(&run->workers[i].progress) > 0)
+            return 0;
+    if (atomic_load(&first->state) != 2 || lb_run_interrupted(run) ||
+        run->request->scenario->fault != LB_FAULT_NONE)
+        return 0;
+    return lb_fail(err, LB_E_SQL,
+                   "%s: nothing was ever %s, and the server refused %llu times; the first: %s",
+                   run->request->strategy->name,
+                   run->request->scenario->shape == LB_QUEUE ? "claimed" : "granted",
+                   (unsigned long long)atomic_load(&first->n), first->text);
+}
