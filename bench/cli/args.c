@@ -65,6 +65,8 @@ static const struct flag flags[] = {
      "seed of all random choices"},
     {"repeat", 0, FLAG_TEXT, TO(repeat), LB_FLAGS_RUN | LB_FLAGS_PLAN, "N",
      "number of runs of each cell, interleaved in random order; the table shows medians"},
+    {"budget", 0, FLAG_TEXT, TO(budget), LB_FLAGS_BASELINE, "TIME",
+     "rounds go on until all is decided, at most so long; 60s for each table if not given"},
     {"reference", 0, FLAG_TEXT, TO(reference), LB_FLAGS_BASELINE, "NAME",
      "the strategy that the others are compared with; the fastest that held if not given"},
     {"after-setup", 0, FLAG_TEXT, TO(after_setup), LB_FLAGS_RUN | LB_FLAGS_PLAN, "FILE.sql",
@@ -390,6 +392,10 @@ static int parse_numbers(struct lb_args *args, struct lb_error *err)
                                  args->n_repeat < 1 || args->n_repeat > 10000))
         return lb_fail(err, LB_E_USAGE, "option --repeat: '%s' is not a number from 1 to 10000",
                        args->repeat);
+    if (args->budget != NULL && (lb_parse_ns(args->budget, &args->budget_ns) != 0 ||
+                                 args->budget_ns < UINT64_C(1000000000)))
+        return lb_fail(err, LB_E_USAGE, "option --budget: '%s' is not a time from 1s, such as 3m",
+                       args->budget);
     if (args->keep_history && args->output == NULL && args->save == NULL && args->resume == NULL)
         return lb_fail(err, LB_E_USAGE,
                        "option --keep-history: needs -o DIR to keep the histories in");

@@ -61,8 +61,8 @@ struct lb_plan_args {
 struct lb_args {
     const struct lb_command *command;
     struct lb_words strategies, targets, scenarios, options, metrics, allowed, positional;
-    char *sql_dir, *check_file, *format, *output, *seed, *repeat, *reference, *threshold, *faults,
-        *save, *baseline, *restart, *resume, *after_setup;
+    char *sql_dir, *check_file, *format, *output, *seed, *repeat, *budget, *reference, *threshold,
+        *faults, *save, *baseline, *restart, *resume, *after_setup;
     bool keep, keep_history, no_record, quiet, no_color, names, help, costs, matrix, charts,
         no_explore;
     struct lb_explore_args explore; /* from here on, args.c frees what flags have set */
@@ -73,6 +73,7 @@ struct lb_args {
     /* Made from the above by lb_args_parse. */
     uint64_t seed_number; /* drawn if none was given */
     uint64_t n_repeat;
+    uint64_t budget_ns; /* 0: not given */
 };
 
 /* Parses what follows the command's name. 0, LB_E_USAGE or LB_E_MEMORY. Release in any case. */

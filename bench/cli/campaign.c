@@ -6,6 +6,7 @@
  */
 #include "campaign.h"
 
+#include "budget.h"
 #include "clock.h"
 #include "explored.h"
 #include "gate.h"
@@ -30,6 +31,8 @@ struct lb_conductor {
     struct lb_progress_view view;
     const struct lb_stop *stop;
     size_t n_told; /* cells that the sink has heard of */
+    bool by_budget;
+    struct lb_looks *looks; /* of a budget's tables; the cells borrow it */
     struct lb_error err;
 };
 
@@ -100,6 +103,7 @@ static void describe_command(struct lb_report *report, const struct lb_args *arg
     add_option(report, "--at", args->plan.at);
     add_option(report, "--after-setup", args->after_setup);
     add_option(report, "--reference", args->reference);
+    add_option(report, "--budget", args->budget);
     add_option(report, "--repeat", args->repeat);
     snprintf(number, sizeof number, "%llu", (unsigned long long)report->seed);
     add_option(report, "--seed", number);
@@ -134,6 +138,34 @@ static int load_baseline(struct lb_conductor *state)
                : lb_fail(&state->err, LB_E_USAGE,
                          "option --baseline: is told as text, json or markdown, not as %s",
                          state->sink->name);
+}
+
+/* Rounds go on for a time unless a number of runs was asked for, or is needed: a gate compares
+ * cells that were run alike. */
+static int choose_budget(struct lb_conductor *state, struct lb_error *err)
+{
+    const struct lb_args *args = state->campaign->args;
+    struct lb_report *report = &state->report;
+    const char *other = args->repeat != NULL     ? "--repeat"
+                        : args->save != NULL     ? "--save"
+                        : args->baseline != NULL ? "--baseline"
+                                                 : NULL;
+    if (args->budget != NULL && other != NULL)
+        return lb_fail(err, LB_E_USAGE,
+                       "option --budget: not together with %s, which wants so many runs of each",
+                       other);
+    state->by_budget = state->campaign->may_budget && other == NULL && lb_budget_applies(report);
+    if (args->budget != NULL && !state->by_budget)
+        return lb_fail(err, LB_E_USAGE,
+                       "option --budget: needs two strategies that can be compared under one "
+                       "scenario, and no sweep; see --repeat");
+    if (state->by_budget) {
+        report->n_repeat = 1; /* so many at least; what it came to is known in the end */
+        report->budget_ns = args->budget_ns > 0 ? args->budget_ns : LB_BUDGET_TABLE_NS;
+        snprintf(report->question, sizeof report->question, "--budget %s",
+                 args->budget != NULL ? args->budget : "");
+    }
+    return 0;
 }
 
 /* A reference must be one of what is compared. */
@@ -191,9 +223,12 @@ static int prepare(struct lb_conductor *state)
     if (rc == 0)
         rc = check_reference(report, err);
     if (rc == 0)
+        rc = choose_budget(state, err);
+    if (rc == 0)
         rc = lb_baseline_check(&state->baseline, report, err);
     return rc == 0
-               ? lb_keeper_open(&state->keeper, args, state->campaign->conduct != NULL, report, err)
+               ? lb_keeper_open(&state->keeper, args,
+                                state->campaign->conduct != NULL || state->by_budget, report, err)
                : rc;
 }
 
@@ -356,6 +391,12 @@ void lb_conductor_expect(struct lb_conductor *conductor, size_t n_runs)
     conductor->view.n_total = n_runs;
 }
 
+void lb_conductor_left(struct lb_conductor *conductor, uint64_t left_ns)
+{
+    conductor->view.has_left = true;
+    conductor->view.left_ns = left_ns;
+}
+
 int lb_conductor_run(struct lb_conductor *conductor, struct lb_cell *cell, size_t round,
                      bool *ret_resumed, struct lb_error *err)
 {
@@ -387,7 +428,7 @@ static enum lb_exit status_of_cell(const struct lb_conductor *state, const struc
         if (run->state == LB_RUN_SERVER_GONE)
             status = lb_exit_worse(status, LB_EXIT_ENVIRONMENT);
         /* Whoever conducts has judged an invalid run by what hangs on it. */
-        bool is_invalid = run->state == LB_RUN_INVALID && campaign->conduct == NULL;
+        bool is_invalid = run->state == LB_RUN_INVALID && !campaign->judges_runs;
         if (is_invalid || !run->witnesses_agree)
             status = lb_exit_worse(status, LB_EXIT_INCONCLUSIVE);
     }
@@ -490,6 +531,16 @@ static void announce(const struct lb_conductor *state)
     enum { LONG_S = 60 };
     const struct lb_report *report = &state->report;
     uint64_t seconds = least_ns(report) / 1000000000u;
+    if (state->by_budget && !state->campaign->args->quiet) {
+        char text[32];
+        lb_format_span(lb_budget_forecast(report, state->campaign->args->budget_ns), text,
+                       sizeof text);
+        fprintf(stderr,
+                "lockbench: this takes about %s, and less if all is decided before; --budget says "
+                "how long, --repeat 1 is a first look\n",
+                text);
+        return;
+    }
     if (state->campaign->args->quiet || seconds <= LONG_S || state->campaign->conduct != NULL)
         return;
     fprintf(stderr, "lockbench: %llu runs of each of %zu cells take more than %llu min%s\n",
@@ -513,7 +564,8 @@ static enum lb_exit run_all(struct lb_conductor *state)
     enum lb_exit status = LB_EXIT_OK;
     if (state->campaign->conduct != NULL)
         status = state->campaign->conduct(state, state->campaign->arg);
-    else if (run_rounds(state) != 0)
+    else if ((state->by_budget ? lb_budget_run(state, args->budget_ns, &state->looks, &state->err)
+                               : run_rounds(state)) != 0)
         status = lb_cli_complain(&state->err);
     return lb_exit_worse(status, finish(state));
 }
@@ -534,6 +586,7 @@ enum lb_exit lb_campaign_run(const struct lb_campaign *campaign)
     for (size_t i = 0; i < state.report.n_cells; i++)
         lb_cell_release(&state.report.cells[i]);
     free(state.report.cells);
+    free(state.looks);
     lb_keeper_release(&state.keeper);
     lb_baseline_release(&state.baseline);
     lb_selection_release(&state.selection);

@@ -18,6 +18,8 @@ struct lb_campaign {
     bool refuse_skips;                  /* a cell that cannot run is an error */
     bool sample_waits;                  /* what sessions wait for, --costs or not */
     bool explores;                      /* each strategy as well, in cells of their own */
+    bool may_budget;  /* without --repeat, where strategies are compared: see budget.h */
+    bool judges_runs; /* conduct says what an invalid run is worth */
     /* Decides by itself what is run, instead of each cell --repeat times. May replace the report's
      * cells. Returns a status; that of the cells is added. NULL: the usual rounds. */
     enum lb_exit (*conduct)(struct lb_conductor *conductor, void *arg);
@@ -28,6 +30,8 @@ struct lb_campaign {
 struct lb_report *lb_conductor_report(struct lb_conductor *conductor);
 /* how many runs there will be, for the progress line; */
 void lb_conductor_expect(struct lb_conductor *conductor, size_t n_runs);
+/* or how much time is left; */
+void lb_conductor_left(struct lb_conductor *conductor, uint64_t left_ns);
 /* one run of a cell, with the seed of that round. What it came to is in the cell: a run more, or
  * its state. *ret_resumed: it was there from before an interruption, if conduct asks for the same
  * cells in the same order then. An error is one of memory or of the checkpoint. */

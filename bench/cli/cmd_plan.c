@@ -361,6 +361,7 @@ enum lb_exit lb_command_plan(const struct lb_args *args)
                                              .sink = &lb_sink_plan,
                                              .sample_waits = true,
                                              .conduct = conduct,
+                                             .judges_runs = true,
                                              .arg = &planner};
         status = lb_campaign_run(&campaign);
     }

@@ -41,6 +41,28 @@ static void figures(const struct lb_progress_view *view, const struct lb_progres
                  view->busy_share * 100);
 }
 
+char *lb_format_span(uint64_t ns, char *buf, size_t size)
+{
+    unsigned long long s = (ns + 500000000) / 1000000000;
+    if (s < 60)
+        snprintf(buf, size, "%llu s", s);
+    else
+        snprintf(buf, size, "%llu min %llu s", s / 60, s % 60);
+    return buf;
+}
+
+/* "[3/40]", or "[3, 2 min 41 s left]". */
+static const char *place(const struct lb_progress_view *view, size_t run, char *buf, size_t size)
+{
+    char left[32];
+    if (view->has_left)
+        snprintf(buf, size, "[%zu, %s left]", run,
+                 lb_format_span(view->left_ns, left, sizeof left));
+    else
+        snprintf(buf, size, "[%zu/%zu]", run, view->n_total);
+    return buf;
+}
+
 char *lb_progress_line(const struct lb_progress_view *view, const struct lb_progress *progress,
                        char *buf, size_t size)
 {
@@ -48,8 +70,10 @@ char *lb_progress_line(const struct lb_progress_view *view, const struct lb_prog
     /* One column less than there are: some terminals wrap when the last one is written. */
     int room = (int)view->width - 1;
     figures(view, progress, text, sizeof text);
-    int n = snprintf(names, sizeof names, "[%zu/%zu] %s %s %s", view->n_done + 1, view->n_total,
-                     view->cell->name, view->cell->engine, view->cell->scenario.name);
+    char where[64];
+    int n = snprintf(names, sizeof names, "%s %s %s %s",
+                     place(view, view->n_done + 1, where, sizeof where), view->cell->name,
+                     view->cell->engine, view->cell->scenario.name);
     int left = room - (int)strlen(text) - 2; /* ": " */
     if (n <= left)
         snprintf(buf, size, "%s: %s", names, text);
@@ -93,9 +117,9 @@ void lb_progress_done(struct lb_progress_view *view, const struct lb_cell *cell)
         lb_progress_clear(view);
         return;
     }
-    char verdict[300], rate[32] = "";
-    fprintf(stderr, "[%zu/%zu] %s %s %s: %s", view->n_done, view->n_total, cell->name, cell->engine,
-            cell->scenario.name, lb_cell_verdict(cell, verdict, sizeof verdict));
+    char verdict[300], rate[32] = "", where[64];
+    fprintf(stderr, "%s %s %s %s: %s", place(view, view->n_done, where, sizeof where), cell->name,
+            cell->engine, cell->scenario.name, lb_cell_verdict(cell, verdict, sizeof verdict));
     if (cell->n_runs > 0)
         fprintf(stderr, ", %s/s",
                 lb_format_count(cell->runs[cell->n_runs - 1]->successes_per_s, rate, sizeof rate));

@@ -9,7 +9,9 @@ struct lb_progress_view {
     uint64_t p50_ns, p99_ns; /* of the last full second; 0: none yet, or too few */
     double busy_share;
     bool quiet, terminal;
-    size_t n_done, n_total;     /* runs */
+    size_t n_done, n_total; /* runs */
+    bool has_left;          /* how many runs there will be is not known, how long it takes is */
+    uint64_t left_ns;
     const struct lb_cell *cell; /* that is running */
     unsigned width;
 };
@@ -33,6 +35,9 @@ struct lb_explore_view {
 };
 void lb_explore_progress(void *arg, const struct lb_search_result *so_far);
 void lb_explore_progress_clear(const struct lb_explore_view *view);
+
+/* "2 min 41 s". Returns buf. */
+char *lb_format_span(uint64_t ns, char *buf, size_t size);
 
 void lb_progress_clear(const struct lb_progress_view *view);
 

@@ -536,6 +536,8 @@ static struct object header_object(const struct lb_report *report)
     put_text(&object, "started", text);
     put_count(&object, "seed", report->seed);
     put_count(&object, "repeat", report->n_repeat);
+    put(&object, "budget_ns",
+        report->budget_ns > 0 ? json_integer((json_int_t)report->budget_ns) : json_null());
     put(&object, "environment", environment_json(&report->environment));
     return object;
 }

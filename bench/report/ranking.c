@@ -259,7 +259,7 @@ static void take_results(struct lb_rank_table *table, enum lb_measured measured,
         const struct lb_block_result *result = &making->results[table->reference * n + i];
         if (i == table->reference) {
             rank->ratio = (struct lb_estimate){1, {1, 1, LB_RANKING_LEVEL}};
-            rank->n_rounds = table->n_rounds;
+            rank->n_rounds = rank->cell->n_runs;
             rank->verdict = LB_STATS_EQUIVALENT;
             continue;
         }

@@ -73,10 +73,11 @@ void lb_text_head(const struct lb_sink_state *state)
 {
     const struct lb_report *report = state->report;
     char text[400];
-    snprintf(text, sizeof text, "lockbench %s: seed %llu, %llu run%s per cell, %ld cores (%s), %s",
-             LB_VERSION, (unsigned long long)report->seed, (unsigned long long)report->n_repeat,
-             report->n_repeat == 1 ? "" : "s", report->environment.n_cores,
-             report->environment.machine, report->environment.system);
+    snprintf(text, sizeof text,
+             "lockbench %s: seed %llu, %s%llu run%s per cell, %ld cores (%s), %s", LB_VERSION,
+             (unsigned long long)report->seed, report->budget_ns > 0 ? "up to " : "",
+             (unsigned long long)report->n_repeat, report->n_repeat == 1 ? "" : "s",
+             report->environment.n_cores, report->environment.machine, report->environment.system);
     lb_print_wrapped(state->out, text, 0, state->width);
     print_targets(state);
 }
@@ -283,13 +284,17 @@ static void print_scenario(struct lb_sink_state *state, const struct lb_cell *fi
     struct lb_table *table = lb_table_new(layout.columns, COLUMNS + layout.n_keys);
     size_t n = 0;
     double best = 0;
+    bool has_others = false; /* what is skipped has a line of its own, below */
+    for (size_t i = 0; i < report->n_cells; i++)
+        has_others |=
+            same_question(&report->cells[i], first) && report->cells[i].state != LB_CELL_SKIPPED;
     if (rows == NULL || table == NULL) {
         state->rc = lb_fail(state->err, LB_E_MEMORY, "out of memory");
         goto out;
     }
     for (size_t i = 0; i < report->n_cells; i++) {
         const struct lb_cell *cell = &report->cells[i];
-        if (!same_question(cell, first))
+        if (!same_question(cell, first) || (cell->state == LB_CELL_SKIPPED && has_others))
             continue;
         struct row *row = &rows[n++];
         row->cell = cell;
@@ -445,26 +450,51 @@ static void print_notes(const struct lb_sink_state *state, const struct lb_cell 
     }
 }
 
-/* Each reason once: a strategy that an engine cannot run is skipped in every scenario. */
+/* What a reason says after the name of its own strategy, which others may share. */
+static const char *common_reason(const struct lb_cell *cell)
+{
+    size_t n = strlen(cell->name);
+    return strncmp(cell->reason, cell->name, n) == 0 && cell->reason[n] == ' '
+               ? cell->reason + n + 1
+               : cell->reason;
+}
+
+static bool same_skip(const struct lb_cell *a, const struct lb_cell *b)
+{
+    return b->state == LB_CELL_SKIPPED && strcmp(common_reason(a), common_reason(b)) == 0;
+}
+
+/* Is the cell skipped for that reason, and its strategy not named between from and it? */
+static bool is_next_skip(const struct lb_report *report, size_t from, size_t cell)
+{
+    bool is = same_skip(&report->cells[from], &report->cells[cell]);
+    for (size_t k = from; k < cell && is; k++)
+        is = strcmp(report->cells[k].name, report->cells[cell].name) != 0 ||
+             !same_skip(&report->cells[from], &report->cells[k]);
+    return is;
+}
+
+/* One line for each reason: a strategy that an engine cannot run is skipped in every scenario. */
 static void print_skips(const struct lb_sink_state *state)
 {
     const struct lb_report *report = state->report;
-    bool is_first = true;
     for (size_t i = 0; i < report->n_cells; i++) {
         const struct lb_cell *cell = &report->cells[i];
+        char text[2000];
         bool is_new = cell->state == LB_CELL_SKIPPED;
         for (size_t j = 0; j < i && is_new; j++)
-            is_new = report->cells[j].state != LB_CELL_SKIPPED ||
-                     strcmp(report->cells[j].reason, cell->reason) != 0;
+            is_new = !same_skip(cell, &report->cells[j]);
         if (!is_new)
             continue;
-        if (is_first) {
-            fputc('\n', state->out);
-            lb_print_ink(state->out, "SKIP", LB_INK_DIM, state->color);
-            fputc('\n', state->out);
-            is_first = false;
-        }
-        lb_print_wrapped(state->out, cell->reason, 2, state->width);
+        size_t used = (size_t)snprintf(text, sizeof text, "SKIP %s", cell->name);
+        for (size_t j = i + 1; j < report->n_cells && used < sizeof text; j++)
+            if (is_next_skip(report, i, j))
+                used += (size_t)snprintf(text + used, sizeof text - used, ", %s",
+                                         report->cells[j].name);
+        if (used < sizeof text)
+            snprintf(text + used, sizeof text - used, ": %s", common_reason(cell));
+        fputc('\n', state->out);
+        lb_print_wrapped(state->out, text, 0, state->width);
     }
 }
 

@@ -24,6 +24,27 @@ static void print_drift(const struct lb_sink_state *state, const struct lb_cell 
     lb_print_wrapped(state->out, text, 0, state->width);
 }
 
+/* Of one strategy every run that drifted is told. Where several are compared it changes the reading
+ * only if most runs of one of them drifted: the rest is in the JSON. */
+static void print_drifts(const struct lb_sink_state *state, const struct lb_cell *cell, bool alone)
+{
+    struct lb_steadiness steady;
+    size_t n = 0, first = 0;
+    for (size_t r = 0; r < cell->n_runs; r++) {
+        lb_run_steadiness(cell->runs[r], &steady);
+        if (steady.verdict != LB_RUN_DRIFTING)
+            continue;
+        first = n++ == 0 ? r : first;
+        if (alone)
+            print_drift(state, cell, r, &steady);
+    }
+    if (alone || 2 * n <= cell->n_runs)
+        return;
+    fputc('\n', state->out);
+    lb_run_steadiness(cell->runs[first], &steady);
+    print_drift(state, cell, first, &steady);
+}
+
 void lb_text_steady(const struct lb_sink_state *state)
 {
     const struct lb_report *report = state->report;
@@ -39,7 +60,10 @@ void lb_text_steady(const struct lb_sink_state *state)
                              ? steady.reason
                              : "see the JSON for each reason";
         }
-    if (n == 0)
+    bool alone = report->n_cells == 1 || report->n_plans > 0;
+    for (size_t i = 0; i < report->n_cells && !alone; i++)
+        print_drifts(state, &report->cells[i], false);
+    if (n == 0 || !alone)
         return;
     char text[500];
     size_t used = (size_t)snprintf(text, sizeof text, "steady state: %zu of %zu run%s",
@@ -56,9 +80,5 @@ void lb_text_steady(const struct lb_sink_state *state)
     fputc('\n', state->out);
     lb_print_wrapped(state->out, text, 0, state->width);
     for (size_t i = 0; i < report->n_cells; i++)
-        for (size_t r = 0; r < report->cells[i].n_runs; r++) {
-            lb_run_steadiness(report->cells[i].runs[r], &steady);
-            if (steady.verdict == LB_RUN_DRIFTING)
-                print_drift(state, &report->cells[i], r, &steady);
-        }
+        print_drifts(state, &report->cells[i], true);
 }

@@ -101,6 +101,56 @@ for my $row (@rows) {
     cmp_ok(abs($row{$_} - $c->{ratio}{$of{$_}}), '<=', 1e-5 * $row{$_}, "csv: $_") for sort keys %of;
 }
 
+# --- By a budget: rounds go on, who is decided against all is out, and the error is spent over the looks.
+(my $third = slurp($fast)) =~ s/good.lock/other_lock/g;
+$third =~ s/^-- strategy: .*$/-- strategy: other-lock/m;
+(my $far = slurp($fast)) =~ s/good.lock/far_lock/g;
+$far =~ s/^-- strategy: .*$/-- strategy: far-lock/m;
+$far =~ s{SET owner = :worker WHERE}{SET owner = (WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 60000)
+    SELECT :worker WHERE (SELECT count(*) FROM c) > 0) WHERE} or die 'no statement to slow down';
+my $four = join ',', $fast, spew('other-lock.sql', $third), spew('far-lock.sql', $far);
+my @budget = ('compare', '-s', $four, @short, '--hold', '0', '--think', '0', '--budget', '6s');
+($status, $out, $err) = lockbench(@budget, '--format', 'json');
+is($status, 0, 'a budget') or diag $err;
+$json = decode_json($out);
+my %n = map { $_->{strategy} => scalar @{$_->{runs}} } @{$json->{cells}};
+($table) = grep { $_->{measured} eq 'rate' } @{$json->{rankings}};
+cmp_ok($n{'far-lock'}, '>=', 3, 'at least three rounds of each');
+cmp_ok($n{'far-lock'}, '<=', $n{'good-lock'}, 'who is out by far is run no more often than the others');
+is($n{'good-lock'}, $n{'other-lock'}, '... who are run alike, until they are told apart from nobody any more');
+cmp_ok($json->{repeat}, '==', $n{'good-lock'}, 'repeat: the most rounds');
+is($json->{budget_ns}, 6e9, 'and the budget');
+my @looks = @{$table->{looks}};
+my $spent = 0;
+$spent += $_->{alpha} for @looks;
+cmp_ok($spent, '<=', 0.05 + 1e-9, 'all looks together spend no more than the error of one');
+is($looks[0]{rounds}, 3, 'the first look is after three rounds');
+is((grep { $looks[$_]{rounds} <= $looks[$_ - 1]{rounds} } 1 .. $#looks), 0, 'each later one after more');
+like($table->{answer}, qr/Slower: .*far-lock 0\.\d+ \[0\.\d+, 0\.\d+\]/, 'and the far one is decided');
+like($err, qr/lockbench: this takes about \d+ s, and less if all is decided before/, 'the forecast') if $err ne '';
+for my $of ([['--repeat', '3'], qr/option --budget: not together with --repeat/], [['--workers', '1,2'], qr/option --budget: needs two .* no sweep/]) {
+    ($status, $out, $err) = lockbench(@budget, @{$of->[0]});
+    is($status, 2, "--budget with $of->[0][0] is refused");
+    like($err, $of->[1], '... and says why');
+}
+($status, $out, $err) = lockbench('compare', '-s', $fast, @short, '--budget', '0.5s');
+like($err, qr/option --budget: '0.5s' is not a time from 1s/, 'a budget below a second is refused');
+($status, $out, $err) = lockbench(grep({ $_ ne '--quiet' } @budget[0 .. $#budget - 2]), '--budget', '2s');
+like($err, qr/^lockbench: this takes about \d+ s, and less if all is decided before/m, 'the forecast is told');
+like($err, qr/^\[\d+, \d+ s left\] good-lock sqlite mutex-hot: held/m, '... and how much of it is left');
+
+# What never succeeds is run once, and not ranked.
+(my $never = slurp($fast)) =~ s/good.lock/never_lock/g;
+$never =~ s/^-- strategy: .*$/-- strategy: never-lock/m;
+$never =~ s/^(.*SET owner = :worker WHERE)/$1 1 = 0 AND/m or die 'no statement to break';
+($status, $out, $err) = lockbench('compare', '-s', "$fast,$slow," . spew('never-lock.sql', $never), @short, '--budget', '3s',
+    '--format', 'json');
+$json = decode_json($out);
+%n = map { $_->{strategy} => scalar @{$_->{runs}} } @{$json->{cells}};
+is($n{'never-lock'}, 1, 'what never succeeds is run once');
+($table) = grep { $_->{measured} eq 'rate' } @{$json->{rankings}};
+is_deeply($table->{not_ranked}, ['never-lock'], '... and is not ranked');
+
 # --- A lock that becomes slow after 700 ms has no steady state, and that is told.
 $text = slurp($fast) =~ s/good.lock/tired_lock/gr =~ s/^-- strategy: .*$/-- strategy: tired-lock/mr;
 $text =~ s/owner varchar\(100\)\)/owner varchar(100), made real DEFAULT (julianday('now')), work integer)/;
