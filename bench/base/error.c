@@ -1,19 +1,19 @@
 /* Errors and answers: see error.h. */
 #include "error.h"
 
+#include "text_clean.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-/* A message is one line, whatever the engine put into it. */
+/* A message is one line that a terminal can take, whatever the engine put into it. */
 static void make_one_line(char *text)
 {
     size_t end = strlen(text);
     while (end > 0 && (text[end - 1] == '\n' || text[end - 1] == ' '))
         text[--end] = '\0';
-    for (size_t i = 0; i < end; i++)
-        if (text[i] == '\n' || text[i] == '\r' || text[i] == '\t')
-            text[i] = ' ';
+    lb_clean_text(text);
 }
 
 int(lb_fail)(struct lb_error *err, int code, const char *format, ...)
@@ -39,6 +39,7 @@ int lb_fail_prefix(struct lb_error *err, const char *format, ...)
         return err->code;
     snprintf(text + n, sizeof text - (size_t)n, ": %s", err->message);
     memcpy(err->message, text, sizeof text);
+    make_one_line(err->message);
     return err->code;
 }
 

@@ -1,6 +1,8 @@
 /* Engines by name, values: see db.h. */
 #include "db.h"
 
+#include "text_clean.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -91,6 +93,7 @@ int lb_target_parse(const char *uri, struct lb_target *ret_target, struct lb_err
         int r = db->describe(uri, label, sizeof label, err);
         if (r < 0)
             return r;
+        lb_clean_text(label);
         struct lb_target target = {.db = db, .uri = strdup(uri), .label = strdup(label)};
         if (target.uri == NULL || target.label == NULL) {
             lb_target_release(&target);

@@ -9,6 +9,8 @@
  */
 #include "session.h"
 
+#include "text_clean.h"
+
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
@@ -96,6 +98,7 @@ static int step_end(struct lb_session *session, const struct lb_step *step, int 
         const struct lb_conn_head *head = lb_conn_head(session->conn);
         memcpy(session->native, head->native, sizeof session->native);
         memcpy(session->message, head->message, sizeof session->message);
+        lb_clean_text(session->message);
     }
     /* An error may end the connection as well: the next operation then answers LB_LOST. */
     if (answer == LB_LOST || (session->conn != NULL && lb_conn_head(session->conn)->lost))

@@ -4,12 +4,14 @@
 #include "ranking.h"
 #include "report.h"
 #include "steady.h"
+#include "text_clean.h"
 
 #include <math.h>
 
+#include <stdlib.h>
 #include <string.h>
 
-static void field(FILE *out, const char *text, bool first)
+static void plain(FILE *out, const char *text, bool first)
 {
     if (!first)
         fputc(',', out);
@@ -26,19 +28,31 @@ static void field(FILE *out, const char *text, bool first)
     fputc('"', out);
 }
 
+/* Text of others: what a spreadsheet would take for a formula is shown to it as text. */
+static void field(FILE *out, const char *text, bool first)
+{
+    char *clean = lb_clean_copy(text, SIZE_MAX), *shown = NULL;
+    if (clean != NULL && clean[0] != '\0' && strchr("=+-@", clean[0]) != NULL &&
+        asprintf(&shown, "'%s", clean) < 0)
+        shown = NULL;
+    plain(out, shown != NULL ? shown : clean != NULL ? clean : "", first);
+    free(clean);
+    free(shown);
+}
+
 static void number(FILE *out, uint64_t value)
 {
     char text[32] = "";
     if (value != UINT64_MAX)
         snprintf(text, sizeof text, "%llu", (unsigned long long)value);
-    field(out, text, false);
+    plain(out, text, false);
 }
 
 static void real(FILE *out, double value)
 {
     char text[32];
     snprintf(text, sizeof text, "%.6g", value);
-    field(out, text, false);
+    plain(out, text, false);
 }
 
 static const char *const numbers[] = {"run",

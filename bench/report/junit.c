@@ -6,27 +6,23 @@
  * run) and skipped. What TAP calls ok is a case without any of them.
  */
 #include "report.h"
+#include "text_clean.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-/* Of XML's characters the ones that need no care; what is no UTF-8, or no character, is a '?'. */
+/* Of XML's characters the ones that need no care. */
 static void print_text(FILE *out, const char *text)
 {
-    for (const unsigned char *c = (const unsigned char *)text; *c != '\0'; c++) {
-        int n = *c >= 0xf0 ? 3 : *c >= 0xe0 ? 2 : *c >= 0xc2 ? 1 : 0;
-        bool is_whole = n > 0 && *c <= 0xf4;
-        for (int i = 1; i <= n && is_whole; i++)
-            is_whole = (c[i] & 0xc0) == 0x80;
-        if (is_whole) {
-            fwrite(c, 1, (size_t)n + 1, out);
-            c += n;
-        } else if (*c == '&' || *c == '<' || *c == '>' || *c == '"') {
+    char *clean = lb_clean_copy(text, SIZE_MAX);
+    for (const char *c = clean != NULL ? clean : ""; *c != '\0'; c++) {
+        if (*c == '&' || *c == '<' || *c == '>' || *c == '"')
             fputs(*c == '&' ? "&amp;" : *c == '<' ? "&lt;" : *c == '>' ? "&gt;" : "&quot;", out);
-        } else {
-            fputc(*c == '\n' ? ' ' : *c < 0x20 || *c >= 0x7f ? '?' : *c, out);
-        }
+        else
+            fputc(*c, out);
     }
+    free(clean);
 }
 
 static void attribute(FILE *out, const char *name, const char *value)

@@ -2,6 +2,7 @@
  * it, the options, the seed. Passwords are left out: the target's label is used.
  */
 #include "report.h"
+#include "text_clean.h"
 
 #include <string.h>
 
@@ -64,7 +65,7 @@ char *lb_reproduce(const struct lb_cell *cell, const struct lb_outcome *run,
             lb_command_add(buf, size, "--replay");
             lb_command_add(buf, size, run->replay);
         }
-        return buf;
+        return lb_clean_text(buf);
     }
     lb_command_add(buf, size, "lockbench");
     lb_command_add(buf, size, "run");
@@ -90,5 +91,5 @@ char *lb_reproduce(const struct lb_cell *cell, const struct lb_outcome *run,
     snprintf(number, sizeof number, "%llu", (unsigned long long)run->seed);
     lb_command_add(buf, size, "--seed");
     lb_command_add(buf, size, number);
-    return buf;
+    return lb_clean_text(buf);
 }

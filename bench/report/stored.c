@@ -7,6 +7,7 @@
 #include "stored.h"
 #include "report.h"
 
+#include "text_clean.h"
 #include "units.h"
 
 #include <errno.h>
@@ -184,6 +185,24 @@ static void locate(const char *path, char *buf, size_t size)
         snprintf(buf, size, "%s", path);
 }
 
+/* A result may come from anywhere: its texts are made safe to print as they come in. */
+static void clean(json_t *value)
+{
+    size_t i;
+    const char *key;
+    json_t *item;
+    if (json_is_string(value)) {
+        char *text = lb_clean_copy(json_string_value(value), SIZE_MAX);
+        if (text == NULL || json_string_set(value, text) != 0)
+            json_string_set(value, "");
+        free(text);
+    } else if (json_is_array(value)) {
+        json_array_foreach(value, i, item) clean(item);
+    } else if (json_is_object(value)) {
+        json_object_foreach(value, key, item) clean(item);
+    }
+}
+
 static int read_json(struct lb_stored *result, struct lb_error *err)
 {
     json_error_t why;
@@ -192,6 +211,8 @@ static int read_json(struct lb_stored *result, struct lb_error *err)
         return lb_fail(err, LB_E_FILE, "%s: %s", result->path, strerror(errno));
     result->json = json_loadf(file, JSON_REJECT_DUPLICATES, &why);
     fclose(file);
+    if (result->json != NULL)
+        clean(result->json);
     return result->json != NULL ? 0
                                 : lb_fail(err, LB_E_FILE, "%s:%d: %s", result->path,
                                           why.line > 0 ? why.line : 1, why.text);

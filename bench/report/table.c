@@ -3,6 +3,8 @@
  */
 #include "table.h"
 
+#include "text_clean.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,7 +53,7 @@ void lb_table_add(struct lb_table *table, const char *text, enum lb_ink ink)
         table->cells = cells;
         table->room = room;
     }
-    char *copy = strdup(text);
+    char *copy = lb_clean_copy(text, SIZE_MAX);
     if (copy == NULL) {
         table->out_of_memory = true;
         return;
@@ -180,7 +182,9 @@ void lb_print_wrapped(FILE *out, const char *text, unsigned indent, unsigned wid
                 fputc(' ', out);
                 column++;
             }
-            fwrite(text, 1, n, out);
+            char *word = lb_clean_copy(text, n);
+            fputs(word != NULL ? word : "", out);
+            free(word);
             column += (unsigned)n;
         }
         text += n + (text[n] != '\0');
@@ -195,11 +199,13 @@ void lb_print_wrapped(FILE *out, const char *text, unsigned indent, unsigned wid
 
 void lb_markdown_text(FILE *out, const char *text)
 {
-    for (; *text != '\0'; text++) {
-        if (strchr("|<>\\`*_[]", *text) != NULL)
+    char *clean = lb_clean_copy(text, SIZE_MAX);
+    for (const char *c = clean != NULL ? clean : ""; *c != '\0'; c++) {
+        if (strchr("|<>\\`*_[]", *c) != NULL)
             fputc('\\', out);
-        fputc(*text, out);
+        fputc(*c, out);
     }
+    free(clean);
 }
 
 void lb_markdown_cell(FILE *out, const char *text)

@@ -7,24 +7,30 @@
  * run may end early; version 13 because that is what Debian 12's prove accepts.
  */
 #include "text.h"
+#include "text_clean.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* A description must not hold what TAP takes for a directive. */
 static void print_name(FILE *out, const char *text)
 {
-    for (; *text != '\0'; text++)
-        fputc(*text == '#' || *text == '\n' ? '_' : *text, out);
+    char *clean = lb_clean_copy(text, SIZE_MAX);
+    for (const char *c = clean != NULL ? clean : ""; *c != '\0'; c++)
+        fputc(*c == '#' ? '_' : *c, out);
+    free(clean);
 }
 
 static void print_yaml_text(FILE *out, const char *key, const char *text)
 {
     fprintf(out, "  %s: \"", key);
-    for (; *text != '\0'; text++) {
-        if (*text == '"' || *text == '\\')
+    char *clean = lb_clean_copy(text, SIZE_MAX);
+    for (const char *c = clean != NULL ? clean : ""; *c != '\0'; c++) {
+        if (*c == '"' || *c == '\\')
             fputc('\\', out);
-        fputc(*text == '\n' ? ' ' : *text, out);
+        fputc(*c, out);
     }
+    free(clean);
     fputs("\"\n", out);
 }
 

@@ -2,6 +2,7 @@
 #include "run_state.h"
 
 #include "check_meta.h"
+#include "text_clean.h"
 #include "units.h"
 
 #include <stdio.h>
@@ -15,7 +16,7 @@ void lb_run_add_fact(void *arg, const char *name, const char *value)
     if (grown == NULL)
         return;
     *list->facts = grown;
-    grown[*list->n] = (struct lb_fact){strdup(name), strdup(value)};
+    grown[*list->n] = (struct lb_fact){strdup(name), lb_clean_copy(value, SIZE_MAX)};
     if (grown[*list->n].name != NULL && grown[*list->n].value != NULL)
         ++*list->n;
 }

@@ -7,6 +7,7 @@
 #include "scenario.h"
 
 #include "nearest.h"
+#include "text_clean.h"
 
 #include <errno.h>
 #include <ini.h>
@@ -148,6 +149,7 @@ int lb_scenario_parse(const char *origin, const char *text, size_t length,
     if (n > 4 && strcmp(base + n - 4, ".ini") == 0)
         n -= 4;
     snprintf(scenario.name, sizeof scenario.name, "%.*s", (int)n, base);
+    lb_clean_text(scenario.name);
     *ret_scenario = scenario;
     return 0;
 }

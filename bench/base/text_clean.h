@@ -1,0 +1,15 @@
+/* Text that others wrote: servers, files, results. */
+#ifndef LB_TEXT_CLEAN_H
+#define LB_TEXT_CLEAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Makes text safe to print, in place: a line break or a tab becomes a blank; a character that
+ * controls a terminal (C0, DEL, C1), or the direction of writing, and what is no UTF-8 become '?'s.
+ * Returns text. */
+char *lb_clean_text(char *text);
+/* A clean copy of the first n bytes, or of all; NULL: out of memory. Free with free(). */
+char *lb_clean_copy(const char *text, size_t n);
+
+#endif
