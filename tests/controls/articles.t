@@ -59,6 +59,16 @@ for my $engine (@every) {
     is($dead->{stuck}, 0, "merge, repaired, $engine: what a dead agent had is freed by an operator's job");
 }
 
+# TABLOCK, which two may have at once, and TABLOCKX.
+if (exists $uri{postgres}) {
+    for my $mode ('share', 'access-exclusive') {
+        my ($json) = ask('run', 'merge-table-lock', 'postgres', '-S', 'drain', '--backlog', '100', '--opt', "lock_mode=$mode");
+        my $n = first_run($json)->{operations}{acquire}{answers}{deadlock};
+        cmp_ok($n, $mode eq 'share' ? '>' : '==', 0, "merge, lock_mode=$mode: deadlocks");
+        is(verdict($json, 'no-duplicate'), 'held', "merge, lock_mode=$mode: and no item twice");
+    }
+}
+
 # The question on checking out records: the gatekeeper.
 for my $engine (grep { $_ ne 'sqlite' } @every) {
     my ($json) = ask('explore', 'gatekeeper-early', $engine, '--first');
