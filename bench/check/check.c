@@ -162,6 +162,10 @@ int lb_check(const struct lb_history_view *history, const struct lb_model *model
     struct lb_case c = {.history = history, .model = model, .err = err, .out = out};
     c.end_ns = model->end_ns;
     c.known_ns = history->truncated ? history->whole_ns : LB_NEVER;
+    for (size_t i = 0; i < history->n_logs && history->truncated; i++) { /* by any of the clocks */
+        uint64_t low = lb_low(history->whole_ns, history->logs[i].uncertainty_ns);
+        c.known_ns = low < c.known_ns ? low : c.known_ns;
+    }
     c.logs = calloc(history->n_logs + 1, sizeof *c.logs);
     int rc = out == NULL || c.logs == NULL ? lb_out_of_memory(&c) : count_resources(&c);
     if (rc == 0 && model->n_resources == 0 && model->capacity != NULL)

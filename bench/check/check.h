@@ -76,6 +76,9 @@ struct lb_measures {
     uint64_t n_cut_violations;   /* overlaps of holds cut at the database's expiry: protocol */
     uint64_t n_uncut_violations; /* overlaps of what holders believed: hazard */
     uint64_t n_stale_writes_accepted, n_stale_writes_refused; /* harm */
+    /* Items that a recovery, or the end of a lease, gave to others while their worker was alive and
+     * not done with them; and how often these were claimed. */
+    uint64_t n_taken_items, n_taken_claims;
     /* Holds, or items in hand, of those who died; those that were granted again, and how soon;
      * items that nobody had again when the queue was drained. */
     uint64_t n_deaths, n_recovered, n_stuck;

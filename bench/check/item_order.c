@@ -34,7 +34,8 @@ enum deed_kind {
     OPEN,   /* reset or clear */
     LET_GO, /* lease, or the claimer's loss */
     RECOVER,
-    DUE /* so long after a complete */
+    LEAVE, /* another's end, in question: it finds nobody else's claim */
+    DUE    /* so long after a complete */
 };
 
 enum state { FREE, TAKEN, DONE, FAILED, STATE_BITS = 2, STATE_MASK = 3 };
@@ -69,10 +70,11 @@ struct search {
     struct lb_array deeds; /* struct deed, by low */
     uint32_t *returns;     /* those that were answered, by high and then in their log's order */
     size_t n_returns;
-    uint32_t slots[SLOTS];        /* pending: numbers of deeds */
-    uint64_t first[SLOTS];        /* what of its own log must have taken effect before */
-    uint64_t used;                /* slots */
-    uint64_t time;                /* of the answer that the search has come to */
+    uint32_t slots[SLOTS];             /* pending: numbers of deeds */
+    uint64_t first[SLOTS];             /* what of its own log must have taken effect before */
+    uint64_t used;                     /* slots */
+    uint64_t time;                     /* of the answer that the search has come to */
+    const struct lb_item_event *leave; /* the end in question; NULL */
     struct ways now, after, seen; /* after: of the deed that was answered; seen: on the way there */
     bool gave_up;
 };
@@ -204,12 +206,13 @@ static int add_recoveries(struct search *s, uint64_t last)
     return rc;
 }
 
-static int add_all(struct search *s)
+/* last: what can only take effect later is of no matter, but for that of the claims. */
+static int add_all(struct search *s, uint64_t last)
 {
     static const int ops[] = {LB_OP_RESET_ALL, LB_OP_CLEAR_ALL};
     const struct lb_item_group *group = s->group;
     const struct lb_moment *others = group->others.array.items, *end;
-    uint64_t first = LB_NEVER, last = 0;
+    uint64_t first = LB_NEVER;
     int rc = 0;
     for (size_t i = 0; i < group->n_cores && rc == 0; i++) {
         const struct lb_item_event *claim = group->cores[i].claim;
@@ -318,6 +321,13 @@ static bool is_done(const struct way *way, unsigned slot)
     return (way->done >> slot & 1) != 0;
 }
 
+/* Has somebody else claimed it? */
+static bool is_anothers(const struct search *s, const struct way *way, const struct deed *deed)
+{
+    const struct lb_item_core *core = deeds_of(s)[way->state >> STATE_BITS].core;
+    return (way->state & STATE_MASK) == TAKEN && core->claim->log != deed->owner;
+}
+
 static uint64_t made_by(enum state state, uint32_t deed)
 {
     return (uint64_t)state | (uint64_t)deed << STATE_BITS;
@@ -387,6 +397,8 @@ static bool apply(const struct search *s, const struct way *way, unsigned slot, 
     case LET_GO:
         ret_way->state = FREE;
         return way->state == made_by(TAKEN, deed->owner);
+    case LEAVE:
+        return deed->owner == LB_NONE || !is_anothers(s, way, deed);
     case RECOVER:
         ret_way->state = FREE;
         return state == TAKEN && takes(s, deed, (uint32_t)(way->state >> STATE_BITS));
@@ -499,12 +511,21 @@ static bool finish(struct search *s, uint32_t number)
     return true;
 }
 
-static const struct lb_item_core *run(struct search *s, const uint32_t *calls)
+/* Up to a time: what is answered then or later may not have taken effect. */
+static const struct lb_item_core *run(struct search *s, const uint32_t *calls, uint32_t leave,
+                                      bool *ret_found)
 {
     const struct deed *deeds = deeds_of(s);
     size_t next = 0;
     ways_add(s, &s->now, (struct way){FREE, 0});
+    *ret_found = true;
     for (size_t i = 0; i < s->n_returns; i++) {
+        const struct deed *deed = &deeds[s->returns[i]];
+        bool is_own = leave != LB_NONE && deed->log == s->leave->log &&
+                      deed->position < s->leave->event; /* also within the tick */
+        if (leave != LB_NONE && s->returns[i] != leave && !is_own &&
+            deed->high >= deeds[leave].high)
+            continue;
         for (; next < s->deeds.n && deeds[calls[next]].low <= deeds[s->returns[i]].high; next++)
             s->gave_up = s->gave_up || !begin(s, calls[next]);
         if (s->gave_up)
@@ -512,14 +533,16 @@ static const struct lb_item_core *run(struct search *s, const uint32_t *calls)
         bool found = finish(s, s->returns[i]);
         if (s->gave_up)
             return NULL;
-        if (!found)
+        *ret_found = found;
+        if (!found || s->returns[i] == leave)
             return deeds[s->returns[i]].core;
     }
     return NULL;
 }
 
-int lb_item_order(const struct lb_item_group *group, const struct lb_item_core **ret_core,
-                  bool *ret_gave_up)
+/* Up to the end in question, leave, if there is one. asks: it must find nobody else's claim. */
+static int search(const struct lb_item_group *group, const struct lb_item_event *leave, bool asks,
+                  const struct lb_item_core **ret_core, bool *ret_found, bool *ret_gave_up)
 {
     struct search *s = calloc(1, sizeof *s);
     uint32_t *calls = NULL;
@@ -527,20 +550,48 @@ int lb_item_order(const struct lb_item_group *group, const struct lb_item_core *
     if (s == NULL)
         return lb_out_of_memory(group->c);
     s->group = group;
+    s->leave = leave;
     s->gave_up = !lb_item_one_class(group);
-    int rc = add_all(s);
+    int rc = add_all(s, leave != NULL ? leave->high : 0);
+    uint32_t number = leave != NULL ? (uint32_t)s->deeds.n : LB_NONE;
+    if (rc == 0 && leave != NULL)
+        rc = add(s, &(struct deed){.low = leave->low,
+                                   .high = leave->high,
+                                   .kind = LEAVE,
+                                   .is_certain = true,
+                                   .owner = asks ? leave->log : LB_NONE,
+                                   .log = LB_NONE});
     if (rc == 0 && !s->gave_up) {
         calls = sort_deeds(s, false, &n_calls);
         s->returns = sort_deeds(s, true, &s->n_returns);
         rc = calls == NULL || s->returns == NULL ? lb_out_of_memory(group->c) : 0;
     }
     if (rc == 0 && !s->gave_up) {
-        *ret_core = run(s, calls);
+        *ret_core = run(s, calls, number, ret_found);
     }
     *ret_gave_up = s->gave_up;
     free(calls);
     free(s->returns);
     free(s->deeds.items);
     free(s);
+    return rc;
+}
+
+int lb_item_order(const struct lb_item_group *group, const struct lb_item_core **ret_core,
+                  bool *ret_gave_up)
+{
+    bool found = true;
+    return search(group, NULL, false, ret_core, &found, ret_gave_up);
+}
+
+int lb_item_others_claim(const struct lb_item_group *group, const struct lb_item_event *end,
+                         bool *ret_others, bool *ret_gave_up)
+{
+    const struct lb_item_core *core = NULL;
+    bool finds_none = true, is_legal = true;
+    int rc = search(group, end, true, &core, &finds_none, ret_gave_up);
+    if (rc == 0 && !finds_none && !*ret_gave_up)
+        rc = search(group, end, false, &core, &is_legal, ret_gave_up);
+    *ret_others = !finds_none && is_legal && !*ret_gave_up;
     return rc;
 }

@@ -1,5 +1,8 @@
-/* owner-release of queues: who completes, fails or frees an item has it. Conditions and proof are
- * those of owner.c.
+/* owner-release of queues: who completes, fails or frees an item has it. The proof is that of
+ * owner.c: if until then nothing was claimed twice, and another's claim certainly lasted while the
+ * end took effect, then in every order in which no claim is a duplicate the item was the other's.
+ * It does not matter how it had been taken from the first worker: by a lease, a recovery, a
+ * stranger.
  */
 #include "items.h"
 
@@ -27,54 +30,43 @@ static void report_owner(const struct lb_item_group *group, const struct lb_item
                     lb_at(c, invoke->time_ns, at, sizeof at), why, who);
 }
 
-/* Did the claim certainly last until op was over? Its ends are others than op. */
-static bool is_kept(const struct lb_item_group *group, const struct lb_item_core *core,
-                    const struct lb_item_event *op)
+/* A claim of another log that can have been the item's while op took effect, which ends mine; NULL:
+ * none can, as nearly always. */
+static const struct lb_item_event *rival(const struct lb_item_group *group,
+                                         const struct lb_item_event *mine,
+                                         const struct lb_item_event *op)
 {
-    static const int ops[] = {LB_OP_COMPLETE, LB_OP_ERROR, LB_OP_FREE};
-    uint64_t low = LB_NEVER, high;
-    if (core->claim->lease_ms > 0)
-        lb_item_lease(group, core->place, &low, &high);
-    if (op->high >= group->c->known_ns)
-        return false;
-    if (low <= op->high || lb_item_lost(group, core->claim) <= op->high ||
-        lb_item_recovered(group, core->claim) <= op->high)
-        return false;
-    for (size_t i = core->place + 1; lb_item_own(group, core->place, i); i++)
-        if (lb_item_closes(group->events[i]->op) && group->events[i]->low <= op->high)
-            return false;
-    for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
-        if (lb_moments_earliest(&group->others, ops[i], 0, core->claim->low) <= op->high)
-            return false;
-    return true;
+    const struct lb_item_event *found = NULL;
+    for (size_t i = 0; i < group->n_cores && group->cores[i].start < op->low; i++) {
+        const struct lb_item_core *core = &group->cores[i];
+        if (core->claim->log != op->log && core->claim->high >= mine->low && core->done >= op->low)
+            found = core->claim;
+    }
+    return found;
 }
 
-/* A claim of another log that certainly owned the item while op took effect: see owner.c. Until
- * then no cores met, so it can only be the last that was answered before op was asked for. */
-static const struct lb_item_event *other_owner(const struct lb_item_group *group,
-                                               const struct lb_item_event *op)
+/* Stores who else certainly owned the item while op took effect, or NULL. */
+static int find_owner(struct lb_item_group *group, const struct lb_item_event *mine,
+                      const struct lb_item_event *op, const struct lb_item_event **ret_owner)
 {
-    size_t low = 0, high = group->n_cores;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (group->cores[middle].start < op->low)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (size_t i = low; i > 0 && group->cores[i - 1].start == group->cores[low - 1].start; i--)
-        if (group->cores[i - 1].claim->log != op->log && is_kept(group, &group->cores[i - 1], op))
-            return group->cores[i - 1].claim;
-    return NULL;
+    const struct lb_item_event *owner =
+        op->high < group->c->known_ns ? rival(group, mine, op) : NULL;
+    bool is_others = false, gave_up = false;
+    int rc = owner != NULL ? lb_item_others_claim(group, op, &is_others, &gave_up) : 0;
+    if (gave_up)
+        group->c->doubt[LB_G_OWNER_RELEASE] =
+            "too much happened to an item at one time: whose it was is not judged";
+    *ret_owner = is_others ? owner : NULL;
+    return rc;
 }
 
 /* The events of one log on this item, in order: claim, one effective end, claim, ... */
-void lb_judge_item_owner(const struct lb_item_group *group)
+int lb_judge_item_owner(struct lb_item_group *group)
 {
     const struct lb_item_event *mine = NULL; /* the claim that is out */
-    size_t place = 0;                        /* ... and where it is */
     bool unclear = false;
-    for (size_t i = 0; i < group->n; i++) {
+    int rc = 0;
+    for (size_t i = 0; i < group->n && rc == 0; i++) {
         const struct lb_item_event *e = group->events[i];
         if (i > 0 && group->events[i - 1]->log != e->log) {
             mine = NULL;
@@ -82,24 +74,20 @@ void lb_judge_item_owner(const struct lb_item_group *group)
         }
         if (e->op == LB_OP_ITEM) {
             mine = e;
-            place = i;
             unclear = false;
         } else if (lb_item_closes(e->op) && e->type != LB_EV_OK) {
             unclear = true; /* it may be asked again after an unknown outcome */
         } else if (lb_item_closes(e->op) && (e->flags & LB_EVF_EFFECTIVE) != 0) {
-            uint64_t low, high = 0;
             const struct lb_item_event *owner = NULL;
             group->c->n_releases++;
             if (mine == NULL && !unclear && !e->is_unclear)
                 report_owner(group, e, NULL, "the worker did not have it");
-            if (mine != NULL && mine->lease_ms > 0 && group->first_duplicate >= e->high) {
-                lb_item_lease(group, place, &low, &high);
-                if (high < e->low)
-                    owner = other_owner(group, e);
-            }
+            if (mine != NULL)
+                rc = find_owner(group, mine, e, &owner);
             if (owner != NULL)
-                report_owner(group, e, owner, "its lease was over");
+                report_owner(group, e, owner, "the item had been taken from it");
             mine = NULL;
         }
     }
+    return rc;
 }

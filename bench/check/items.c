@@ -138,6 +138,29 @@ static int judge_order(struct lb_item_group *group)
     return rc;
 }
 
+/* Claims that others got from a worker that was alive and had not ended them: by a recovery, or the
+ * end of a lease. It is what the protocol promises, and the work is done twice all the same. */
+static void count_taken(const struct lb_item_group *group)
+{
+    struct lb_measures *measures = &group->c->out->measures;
+    uint64_t n_taken = 0;
+    for (size_t i = 0; i + 1 < group->n_cores; i++) {
+        const struct lb_item_core *core = &group->cores[i];
+        uint64_t until = core[1].start, lease_low = LB_NEVER, lease_high;
+        if (core->claim->lease_ms > 0)
+            lb_item_lease(group, core->place, &lease_low, &lease_high);
+        bool is_taken = core[1].claim->log != core->claim->log &&
+                        (lease_low <= until || lb_item_recovered(group, core->claim) <= until) &&
+                        lb_item_lost(group, core->claim) > until &&
+                        group->c->logs[core->claim->log].gone_ns > until;
+        for (size_t k = core->place + 1; is_taken && lb_item_own(group, core->place, k); k++)
+            is_taken = !lb_item_closes(group->events[k]->op) || group->events[k]->low > until;
+        n_taken += is_taken;
+    }
+    measures->n_taken_items += n_taken > 0;
+    measures->n_taken_claims += n_taken > 0 ? group->n_cores : 0;
+}
+
 static int judge_claims(struct lb_item_group *group, size_t n_claims)
 {
     group->cores = malloc(n_claims * sizeof *group->cores);
@@ -158,6 +181,7 @@ static int judge_claims(struct lb_item_group *group, size_t n_claims)
     int rc = judge_cores(group);
     if (rc == 0 && group->first_duplicate == LB_NEVER && may_share(group))
         rc = judge_order(group);
+    count_taken(group);
     return rc;
 }
 
@@ -177,7 +201,7 @@ static int judge_group(struct lb_item_group *group)
     if (rc == 0 && n_claims > 1)
         rc = judge_claims(group, n_claims);
     if (rc == 0)
-        lb_judge_item_owner(group);
+        rc = lb_judge_item_owner(group);
     free(group->cores);
     group->cores = NULL;
     group->n_cores = 0;

@@ -124,6 +124,11 @@ bool lb_item_plain(const struct lb_item_group *group);
 int lb_item_order(const struct lb_item_group *group, const struct lb_item_core **ret_core,
                   bool *ret_gave_up);
 
-void lb_judge_item_owner(const struct lb_item_group *group);
+/* Was the item certainly another's while the end took effect? There is an order of what had
+ * happened by then, and in each of them it was. */
+int lb_item_others_claim(const struct lb_item_group *group, const struct lb_item_event *end,
+                         bool *ret_others, bool *ret_gave_up);
+
+int lb_judge_item_owner(struct lb_item_group *group);
 
 #endif

@@ -105,6 +105,14 @@ static void print_measures(const struct lb_checked *checked, FILE *out)
                 (unsigned long long)m->n_cut_violations, (unsigned long long)m->n_uncut_violations,
                 (unsigned long long)m->n_stale_writes_accepted,
                 (unsigned long long)m->n_stale_writes_refused);
+    if (m->n_taken_items > 0)
+        fprintf(out,
+                "%llu item%s claimed %llu times: a recovery, or the end of a lease, took them "
+                "from workers that were alive; %llu stale writes accepted, %llu refused\n",
+                (unsigned long long)m->n_taken_items, m->n_taken_items == 1 ? " was" : "s were",
+                (unsigned long long)m->n_taken_claims,
+                (unsigned long long)m->n_stale_writes_accepted,
+                (unsigned long long)m->n_stale_writes_refused);
     if (m->n_deaths > 0)
         fprintf(out, "%llu deaths in a hold, %llu recovered, at most %s later\n",
                 (unsigned long long)m->n_deaths, (unsigned long long)m->n_recovered,
@@ -184,6 +192,8 @@ static json_t *measures_json(const struct lb_measures *m)
                 {"lease_overlaps_uncut", m->n_uncut_violations},
                 {"stale_writes_accepted", m->n_stale_writes_accepted},
                 {"stale_writes_refused", m->n_stale_writes_refused},
+                {"items_taken", m->n_taken_items},
+                {"items_taken_claims", m->n_taken_claims},
                 {"deaths", m->n_deaths},
                 {"recovered", m->n_recovered},
                 {"stuck", m->n_stuck},

@@ -32,7 +32,7 @@ struct loaded {
 #define OWNED (LOCK | LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_FENCED))
 #define QUEUE                                                                                      \
     (LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM) |         \
-     LB_G_BIT(LB_G_PROGRESS))
+     LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_PROGRESS))
 
 static const struct {
     const char *name;

@@ -26,6 +26,7 @@ my @cases = (
     ['string_process.jsonl', 1, 'a process may have a name', @mutex],
     ['dequeue_letgo.jsonl', 1, 'a dequeue is final', @queue],
     ['recover_twice.jsonl', 1, 'one recovery is one moment', @queue],
+    ['recover_complete.jsonl', 1, 'a worker that lost its item to a recovery ends another\'s claim', @queue],
     ['stranger_false.jsonl', 0, 'who never claimed it may have ended the claim: it need not', @queue,
         '--claims', 'no-duplicate'],
     ['value_intern.jsonl', 0, 'a text and an integer are different items', @queue, '--claims', 'no-duplicate'],
@@ -35,6 +36,11 @@ for my $case (@cases) {
     my ($status, $out, $err) = lockbench('check', @options, "$dir/$file");
     is($status, $want, "$file: $verdict{$want}: $shows") or diag $out, $err;
 }
+
+my ($ignored, $told) = lockbench('check', @queue, "$dir/recover_complete.jsonl");
+like($told, qr/^no-duplicate +held/m, 'recover_complete.jsonl: the protocol let it be claimed again');
+like($told, qr/^owner-release +violated/m, 'recover_complete.jsonl: but not be completed by the first');
+like($told, qr/^1 item was claimed 2 times: .* from workers that were alive/m, 'recover_complete.jsonl: done twice');
 
 # What is one number in some tools and not in others is refused.
 my ($status, $out, $err) = lockbench('check', @queue, "$dir/value_float.jsonl");

@@ -21,7 +21,8 @@ struct brute_op {
     int kind;
     uint32_t who;
     uint64_t a, b;
-    uint32_t log; /* operations of one log keep their order, even within a tick; 0: none */
+    uint32_t log;   /* operations of one log keep their order, even within a tick; 0: none */
+    uint32_t place; /* in the log; 0 in all: the order in which they were added */
 };
 
 struct brute {
@@ -65,10 +66,12 @@ static inline bool brute_seen(struct brute *brute, uint64_t mask, uint64_t state
 /* Is an earlier operation of the same log, one that did happen, still to come? */
 static inline bool brute_blocked(const struct brute *brute, uint64_t mask, uint32_t op)
 {
-    for (uint32_t i = 0; i < op && brute->ops[op].log != 0; i++)
-        if ((mask >> i & 1) == 0 && brute->ops[i].log == brute->ops[op].log &&
-            !brute->ops[i].optional)
+    const struct brute_op *ops = brute->ops;
+    for (uint32_t i = 0; i < brute->n && ops[op].log != 0; i++) {
+        bool earlier = ops[i].place != 0 ? ops[i].place < ops[op].place : i < op;
+        if ((mask >> i & 1) == 0 && ops[i].log == ops[op].log && !ops[i].optional && earlier)
             return true;
+    }
     return false;
 }
 

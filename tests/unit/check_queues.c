@@ -249,6 +249,8 @@ static uint32_t n_claims;
 
 /* What a worker asked for comes after what it had asked for before, even if it is not known whether
  * it happened. */
+static uint32_t place_now; /* in the log, from 1 */
+
 static void add_brute(int kind, uint32_t who, uint64_t low, uint64_t high, bool optional,
                       uint64_t a, uint32_t log)
 {
@@ -259,6 +261,7 @@ static void add_brute(int kind, uint32_t who, uint64_t low, uint64_t high, bool 
                                         .kind = kind,
                                         .who = who,
                                         .a = a,
+                                        .place = place_now,
                                         .log = log == DATABASE ? 0 : log + 1});
 }
 
@@ -331,7 +334,7 @@ static void translate_op(uint32_t log, const struct lb_event *invoke, const stru
         uint32_t number = ++claims[who - 1].n_renewals;
         claims[who - 1].expiry_high = lease_high(end->time_ns);
         add_brute(RENEW, who, invoke->time_ns, high, false, number, log);
-        add_brute(EXPIRE, who, lease_low(invoke->time_ns), UINT64_MAX, true, number, DATABASE);
+        add_brute(EXPIRE, who, lease_low(invoke->time_ns), UINT64_MAX, true, number, log);
     } else if (op == LB_OP_RENEW_ITEM && mine && who > 0) {
         claims[who - 1].expiry_high = UINT64_MAX;
     }
@@ -343,8 +346,8 @@ static void translate_op(uint32_t log, const struct lb_event *invoke, const stru
 }
 
 /* A recovery, for each claim that can have been old enough. */
-static void translate_recovery(const struct lb_event *invoke, const struct lb_event *end,
-                               uint32_t number)
+static void translate_recovery(uint32_t log, const struct lb_event *invoke,
+                               const struct lb_event *end, uint32_t number)
 {
     bool ok = end != NULL && end->type == LB_EV_OK;
     if (end != NULL && end->type == LB_EV_FAIL)
@@ -353,7 +356,7 @@ static void translate_recovery(const struct lb_event *invoke, const struct lb_ev
         uint64_t old = after_ms(claims[i].low, invoke->arg);
         uint64_t low = old > invoke->time_ns ? old : invoke->time_ns;
         if (!ok || low <= end->time_ns)
-            add_brute(RECOVER, i + 1, low, ok ? end->time_ns : UINT64_MAX, true, number, DATABASE);
+            add_brute(RECOVER, i + 1, low, ok ? end->time_ns : UINT64_MAX, true, number, log);
     }
 }
 
@@ -363,8 +366,9 @@ static void translate_recoveries(void)
     for (uint32_t log = 0; log < LOGS; log++)
         for (size_t i = 0; i < history.n[log]; i++) {
             const struct lb_event *e = &history.events[log][i];
+            place_now = (uint32_t)i + 1;
             if (e->type == LB_EV_INVOKE && e->op == LB_OP_RECOVER)
-                translate_recovery(e, end_of(log, i), number++);
+                translate_recovery(log, e, end_of(log, i), number++);
         }
 }
 
@@ -375,6 +379,7 @@ static void translate_item(uint64_t id)
     for (uint32_t log = 0; log < LOGS; log++)
         for (size_t i = 0; i < history.n[log]; i++) {
             const struct lb_event *invoke = &history.events[log][i], *end = end_of(log, i);
+            place_now = (uint32_t)i + 1;
             if (invoke->type != LB_EV_INVOKE)
                 continue;
             if (invoke->op == LB_OP_CLAIM)
@@ -425,7 +430,7 @@ static bool step_item(const struct brute *b, const struct brute_op *op, uint64_t
         *state = kind == COMPLETE ? used : *state;
         return true;
     default: /* LEAVE: the late end in question */
-        return kind != ACTIVE || who == op->who;
+        return kind != ACTIVE || claims[who - 1].log == claims[op->who - 1].log;
     }
 }
 
@@ -447,13 +452,18 @@ static bool legal_end(uint64_t id, uint32_t log, const struct lb_event *invoke,
 {
     translate_item(id);
     uint32_t who = claim_before(log, invoke);
-    if (who == 0 || claims[who - 1].note->arg == 0 ||
-        claims[who - 1].expiry_high >= invoke->time_ns)
+    if (who == 0)
         return true;
     brute_cut(&brute, end->time_ns);
+    for (uint32_t i = 0; i < brute.n; i++) /* its own claims came before, also within the tick */
+        if (brute.ops[i].kind == CLAIM && brute.ops[i].log == log + 1 && brute.ops[i].who <= who) {
+            brute.ops[i].optional = false;
+            brute.ops[i].high = claims[brute.ops[i].who - 1].high;
+        }
     brute.step = step_item;
     if (!brute_legal(&brute))
         return true;
+    place_now = (uint32_t)(end - history.events[log]) + 1;
     add_brute(LEAVE, who, invoke->time_ns, end->time_ns, false, 0, log);
     return brute_legal(&brute);
 }
@@ -786,6 +796,13 @@ static struct shape shapes[] = {
     {.name = "owners of items",
      .lease = true,
      .resets = true,
+     .late = true,
+     .tick = MS,
+     .guarantee = LB_G_OWNER_RELEASE,
+     .legal = legal_owners},
+    {.name = "owners of recovered items",
+     .resets = true,
+     .recovers = true,
      .late = true,
      .tick = MS,
      .guarantee = LB_G_OWNER_RELEASE,
