@@ -129,6 +129,9 @@ static int make_plan(const struct lb_args *args, struct lb_explore_plan *plan,
                            own->isolation);
         plan->isolation = (enum lb_isolation)isolation;
     }
+    if (rc == 0 && own->replay != NULL && own->replay[0] == '\0')
+        rc = lb_fail(err, LB_E_USAGE,
+                     "option --replay: no steps are given; explore prints them below a violation");
     if (rc == 0 && own->replay != NULL) {
         rc = lb_schedule_parse(own->replay, replay, err);
         plan->replay = replay;

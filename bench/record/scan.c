@@ -76,6 +76,11 @@ int lb_scan_open(struct lb_scan *scan, const char *path, struct lb_error *err)
             close(fd);
         return lb_fail(err, LB_E_FILE, "%s: %s", scan->name, strerror(saved));
     }
+    /* Such as /dev/zero, which has no end. A terminal has one, and so do pipes. */
+    if (S_ISCHR(st.st_mode) && !is_stdin && !isatty(fd)) {
+        close(fd);
+        return lb_fail(err, LB_E_FILE, "%s is a device, not a history", scan->name);
+    }
     int code = S_ISREG(st.st_mode) && !is_stdin ? map_all(scan, fd, (size_t)st.st_size)
                                                 : read_all(scan, fd);
     if (!is_stdin)
