@@ -3,7 +3,8 @@
  *
  * There is no standard; this is the common part of what Jenkins, GitLab and GitHub read: counts at
  * the suites, and in a case that is not well one of failure (a guarantee), error (it could not be
- * run) and skipped. What TAP calls ok is a case without any of them.
+ * run) and skipped. What TAP calls ok is a case without any of them. All verdicts of a suite come
+ * from the same runs: its first case carries their time, so that the sum is right.
  */
 #include "report.h"
 #include "text_clean.h"
@@ -43,6 +44,7 @@ struct writer {
     FILE *out;
     const struct lb_cell *cell;
     struct counts counts;
+    double time_s; /* not told by a case yet */
 };
 
 static void test_case(struct writer *writer, const char *name, enum kind kind, const char *message,
@@ -60,6 +62,8 @@ static void test_case(struct writer *writer, const char *name, enum kind kind, c
     fputs("    <testcase", out);
     attribute(out, "classname", class);
     attribute(out, "name", name);
+    fprintf(out, " time=\"%.3f\"", writer->time_s);
+    writer->time_s = 0;
     if (kind == WELL) {
         fputs("/>\n", out);
         return;
@@ -79,10 +83,13 @@ static void test_case(struct writer *writer, const char *name, enum kind kind, c
 static void failure(struct writer *writer, const char *name, enum lb_expectation expectation,
                     const struct lb_outcome *run, const char *witness, const char *why)
 {
-    char again[1200], more[2600];
+    char again[1200], message[1400], more[2600];
+    /* What a page shows without a click: name, meaning and witness. */
+    snprintf(message, sizeof message, "%s: %s%s%s", name, lb_expectation_meaning(expectation),
+             witness[0] != '\0' ? ": " : "", witness);
     snprintf(more, sizeof more, "%s%s%s. Again: %s", witness, why[0] != '\0' ? ". Known: " : "",
              why, lb_reproduce(writer->cell, run, NULL, again, sizeof again));
-    test_case(writer, name, FAILURE, lb_expectation_meaning(expectation), more);
+    test_case(writer, name, FAILURE, message, more);
 }
 
 static void guarantee_case(struct writer *writer, enum lb_guarantee guarantee)
@@ -163,12 +170,12 @@ static void print_counts(FILE *out, const struct counts *counts)
 static void print_suite(FILE *out, const struct lb_cell *cell)
 {
     struct counts counts = count(cell);
-    struct writer writer = {.out = out, .cell = cell};
     char name[400], stamp[32];
     uint64_t elapsed_ns = 0;
     snprintf(name, sizeof name, "%s %s %s", cell->name, cell->engine, cell->scenario.name);
     for (size_t i = 0; i < cell->n_runs; i++)
         elapsed_ns += cell->runs[i]->elapsed_ns;
+    struct writer writer = {.out = out, .cell = cell, .time_s = (double)elapsed_ns / 1e9};
     fputs("  <testsuite", out);
     attribute(out, "name", name);
     print_counts(out, &counts);

@@ -154,12 +154,12 @@ my @junit = ('--format', 'junit');
 ($status, $out) = lockbench('verify', '-s', "$lock,$door,none", @short, @junit);
 is($status, 1, 'junit: exit status');
 like($out, qr{^<testsuites name="lockbench verify .*" tests="4" failures="1" errors="0" skipped="0">$}m, 'junit: the sums');
-like($out, qr{^    <testcase classname="sqlite\.mutex-hot\.good-lock" name="exclusive"/>$}m, 'junit: a case');
-like($out, qr{^    <testcase classname="sqlite\.mutex-hot\.open-door" name="exclusive">
-      <failure message="claimed but violated">worker .*Again: lockbench run .*</failure>$}m, 'junit: a failure');
-like($out, qr{^    <testcase classname="memory\.mutex-hot\.none" name="exclusive"/>$}m, 'junit: a control that was caught');
+like($out, qr{^    <testcase classname="sqlite\.mutex-hot\.good-lock" name="exclusive" time="0\.[0-9]+"/>$}m, 'junit: a case');
+like($out, qr{^    <testcase classname="sqlite\.mutex-hot\.open-door" name="exclusive" time="0\.[0-9]+">
+      <failure message="exclusive: claimed but violated: worker [^"]*">worker .*Again: lockbench run .*</failure>$}m, 'junit: a failure');
+like($out, qr{^    <testcase classname="memory\.mutex-hot\.none" name="exclusive" time="[0-9.]+"/>$}m, 'junit: a control that was caught');
 like((lockbench('verify', '-s', $losing, @chunks, @junit))[1],
-    qr{name="chunks">\n      <failure message="claimed but violated">not every row .*10 never updated}, 'junit: a proof');
+    qr{name="chunks" time="[0-9.]+">\n      <failure message="chunks: claimed but violated: not [^"]*">not every row .*10 never updated}, 'junit: a proof');
 like((lockbench('verify', '-s', $lock, @short, '--capacity', '2', @junit))[1],
     qr{tests="1" failures="0" errors="0" skipped="1".*<skipped message="good-lock admits one holder}s, 'junit: a skip');
 my @broken = lockbench('verify', '-s', $lock, '-d', 'postgresql://127.0.0.1:1/x&<"', '--quiet', @junit);
