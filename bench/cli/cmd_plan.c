@@ -323,6 +323,12 @@ static enum lb_exit conduct(struct lb_conductor *conductor, void *arg)
         rc = lb_plan_sweep(planner->plans, planner->n_plans, &lab, &err);
     for (size_t i = 0; i < planner->n_plans; i++)
         lb_plan_fit(&planner->plans[i]);
+    for (size_t i = 0; i < planner->n_plans && rc == 0; i++) {
+        size_t n_points = planner->plans[i].n_points;
+        rc = lb_plan_refine(&planner->plans[i], &lab, &err);
+        if (planner->plans[i].n_points > n_points)
+            lb_plan_fit(&planner->plans[i]);
+    }
     for (size_t i = 0; i < planner->n_plans && rc == 0; i++)
         rc = lb_plan_search(&planner->plans[i], &lab, &err);
     for (size_t i = 0; i < planner->n_plans; i++)

@@ -86,6 +86,10 @@ static void answer_carry(struct lb_plan *plan)
         add(plan, "carry", LB_PLAN_REFUSED, "%s.", err.message);
         return;
     }
+    if (mean > 0) { /* the curve's interval is of the curve: it may miss what was measured there */
+        rate.interval.low = fmin(rate.interval.low, mean);
+        rate.interval.high = fmax(rate.interval.high, mean);
+    }
     if (mean > 0)
         snprintf(measured, sizeof measured, "; measured there: %s/s",
                  lb_format_count(mean, text, sizeof text));
@@ -158,6 +162,73 @@ static void answer_slo(struct lb_plan *plan)
     }
 }
 
+/* --- from the points, where the law does not fit --- */
+
+static void points_carry(struct lb_plan *plan)
+{
+    struct lb_estimate rate;
+    char text[32], range[80];
+    if (!lb_plan_points_at(plan, (double)plan->at, &rate)) {
+        add(plan, "carry", LB_PLAN_REFUSED,
+            "What %llu workers carry was not measured, and the law does not fit: put that number "
+            "among --workers.",
+            (unsigned long long)plan->at);
+        return;
+    }
+    give(add(plan, "carry", LB_PLAN_ANSWERED, "%llu worker%s carr%s %s/s (95 %%: %s), as measured.",
+             (unsigned long long)plan->at, plan->at == 1 ? "" : "s", plan->at == 1 ? "ies" : "y",
+             lb_format_count(rate.value, text, sizeof text), rates(&rate, range, sizeof range)),
+         &rate);
+}
+
+static void points_peak(struct lb_plan *plan)
+{
+    struct lb_estimate rate;
+    double n;
+    bool is_last;
+    char text[32], range[80];
+    if (!lb_plan_points_peak(plan, &n, &rate, &is_last))
+        return;
+    give(add(plan, "peak", LB_PLAN_ANSWERED,
+             "The most that was measured is %s/s (95 %%: %s), with "
+             "%.0f worker%s%s.",
+             lb_format_count(rate.value, text, sizeof text), rates(&rate, range, sizeof range), n,
+             plural(n), is_last ? ", the most that were tried: more may carry more" : ""),
+         &rate);
+}
+
+static void points_workers(struct lb_plan *plan)
+{
+    double demand = plan->question->demand_per_s, peak_n;
+    struct lb_estimate n, with, without, peak;
+    char rate[32], x[32], y[32], fewer[80] = "", range[64];
+    bool is_last;
+    lb_format_count(demand, rate, sizeof rate);
+    if (!lb_plan_points_workers(plan, demand, &n)) {
+        if (lb_plan_points_peak(plan, &peak_n, &peak, &is_last))
+            add(plan, "workers", is_last ? LB_PLAN_REFUSED : LB_PLAN_MISSED,
+                "%s/s were not reached: %.0f worker%s carr%s %s/s%s.", rate, peak_n, plural(peak_n),
+                peak_n > 1.5 ? "y" : "ies", lb_format_count(peak.value, x, sizeof x),
+                is_last ? ", the most that were tried" : ", and more carry less");
+        return;
+    }
+    if (!lb_plan_points_at(plan, n.value, &with))
+        return;
+    if (n.value > 1.5 && lb_plan_points_at(plan, n.value - 1, &without))
+        snprintf(fewer, sizeof fewer, "%.0f carr%s %s, ", n.value - 1, n.value > 2.5 ? "y" : "ies",
+                 lb_format_count(without.value, x, sizeof x));
+    if (isfinite(n.interval.high))
+        snprintf(range, sizeof range, "%.0f to %.0f", n.interval.low, n.interval.high);
+    else
+        snprintf(range, sizeof range, "%.0f, or it is not reached", n.interval.low);
+    give(add(plan, "workers", LB_PLAN_ANSWERED,
+             "%s/s need %.0f worker%s: %s%.0f carr%s %s (95 %%: "
+             "%s).",
+             rate, n.value, plural(n.value), fewer, n.value, n.value > 1.5 ? "y" : "ies",
+             lb_format_count(with.value, y, sizeof y), range),
+         &n);
+}
+
 /* How many workers the demand needs. */
 static void answer_workers(struct lb_plan *plan)
 {
@@ -194,9 +265,9 @@ static void answer_headroom(struct lb_plan *plan)
              left.interval.high * 100);
     lb_format_count(demand, rate, sizeof rate);
     lb_format_count(capacity.value, whole, sizeof whole);
-    const char *of = by_slo           ? "that the SLO allows"
-                     : plan->has_peak ? "of the peak"
-                                      : "of the most workers that were measured";
+    const char *of = by_slo                              ? "that the SLO allows"
+                     : plan->has_peak || plan->by_points ? "of the peak"
+                                                         : "of the most workers that were measured";
     if (left.value >= 0)
         give(add(plan, "headroom", LB_PLAN_ANSWERED,
                  "Headroom: %s/s leave %.0f %%%s of the %s/s %s.", rate, left.value * 100, range,
@@ -214,8 +285,13 @@ void lb_plan_answer(struct lb_plan *plan)
     double demand = plan->question->demand_per_s;
     plan->n_answers = 0;
     if (plan->has_fit) {
-        answer_carry(plan);
-        answer_places(plan);
+        if (plan->by_points) {
+            points_carry(plan);
+            points_peak(plan);
+        } else {
+            answer_carry(plan);
+            answer_places(plan);
+        }
         for (size_t i = 0; i < plan->n_answers; i++)
             plan->answers[i].doubtful = plan->doubts[0] != '\0';
     } else {
@@ -224,7 +300,10 @@ void lb_plan_answer(struct lb_plan *plan)
     answer_slo(plan);
     if (demand > 0 && plan->has_fit) {
         size_t first = plan->n_answers;
-        answer_workers(plan);
+        if (plan->by_points)
+            points_workers(plan);
+        else
+            answer_workers(plan);
         plan->answers[first].doubtful = plan->doubts[0] != '\0';
     }
     if (demand > 0)

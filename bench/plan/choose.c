@@ -15,8 +15,13 @@ static double needs(const struct lb_plan *plan, double rate)
 {
     struct lb_estimate capacity, n;
     struct lb_error err;
-    if (!lb_plan_capacity(plan, &capacity) || rate > capacity.value ||
-        lb_usl_workers_for(&plan->fit, rate, &n, &err) != 0)
+    if (plan->by_points && plan->slo_state == LB_SLO_NOT_ASKED)
+        return lb_plan_points_need(plan, rate);
+    if (!lb_plan_capacity(plan, &capacity) || rate > capacity.value)
+        return (double)INFINITY;
+    if (plan->by_points)
+        return lb_plan_points_need(plan, rate);
+    if (lb_usl_workers_for(&plan->fit, rate, &n, &err) != 0)
         return (double)INFINITY;
     return n.value;
 }

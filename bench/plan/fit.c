@@ -57,10 +57,12 @@ static void find_doubts(struct lb_plan *plan)
         n_bad += !plan->points[i].valid;
     }
     if (plan->fit.worst_residual > MOST_RESIDUAL) {
-        snprintf(text, sizeof text,
-                 "the law misses a measured throughput by %.0f %%: trust the points, not the curve",
-                 plan->fit.worst_residual * 100);
-        add_doubt(plan, text);
+        plan->by_points = true;
+        snprintf(
+            plan->misfit, sizeof plan->misfit,
+            "The law does not fit: it misses a measured throughput by %.0f %%. The answers are "
+            "from the points, not from the curve",
+            plan->fit.worst_residual * 100);
     }
     if ((double)n_drifting > MOST_DRIFTING * (double)plan->n_points) {
         snprintf(text, sizeof text, "throughput drifted by more than 10 %% in %zu of %zu runs",
@@ -110,8 +112,9 @@ static uint64_t choose_at(const struct lb_plan *plan)
                 sum += plan->points[i].run->successes_per_s;
                 n++;
             }
-        double rate = plan->has_fit ? lb_usl_at(&plan->fit.best, (double)question->levels[l])
-                                    : sum / fmax(n, 1);
+        double rate = plan->has_fit && !plan->by_points
+                          ? lb_usl_at(&plan->fit.best, (double)question->levels[l])
+                          : sum / fmax(n, 1);
         if (n > 0 && rate > most) {
             most = rate;
             best = question->levels[l];
@@ -126,6 +129,11 @@ void lb_plan_fit(struct lb_plan *plan)
     struct lb_error err;
     char text[200];
     size_t n = 0, n_levels = count_levels(plan);
+    lb_usl_release(&plan->fit); /* of a fit before points were added */
+    plan->fit = (struct lb_usl_fit){0};
+    plan->has_fit = plan->by_points = plan->has_knee = plan->has_peak = false;
+    plan->n_band = 0;
+    plan->doubts[0] = plan->misfit[0] = '\0';
     for (size_t i = 0; i < plan->n_points && points != NULL; i++)
         if (plan->points[i].valid)
             points[n++] = (struct lb_usl_point){(double)plan->points[i].workers,
@@ -161,6 +169,11 @@ bool lb_plan_capacity(const struct lb_plan *plan, struct lb_estimate *ret_rate)
     }
     if (plan->slo_state != LB_SLO_NOT_ASKED || !plan->has_fit)
         return false;
+    if (plan->by_points) {
+        double n;
+        bool is_last;
+        return lb_plan_points_peak(plan, &n, ret_rate, &is_last);
+    }
     if (plan->has_peak) {
         *ret_rate = plan->peak_x;
         return true;

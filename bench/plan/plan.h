@@ -21,6 +21,7 @@ enum {
     LB_PLAN_BAND = 48,     /* places at which the fit's curve is told, at most */
     LB_PLAN_ANSWERS = 8,   /* at most */
     LB_PLAN_CONFIRM = 3,   /* longer runs that confirm the rate that a search found */
+    LB_PLAN_ADDED = 6,     /* numbers of workers that are measured besides, at most */
     LB_PLAN_SAMPLES = 1000 /* of the bootstrap */
 };
 
@@ -50,6 +51,7 @@ int lb_plan_check(const struct lb_plan_question *question, struct lb_error *err)
 /* One run of the sweep. */
 struct lb_plan_point {
     uint64_t workers;
+    uint64_t round;               /* of the sweep, from 0 */
     const struct lb_outcome *run; /* the lab's */
     bool valid;                   /* it counts in the fit */
     bool drifts;                  /* throughput rose or fell by more than 10 % during the run */
@@ -110,7 +112,9 @@ struct lb_plan {
     bool has_fit;
     struct lb_usl_fit fit;
     char refusal[300]; /* why there is no fit */
-    char doubts[500];  /* what speaks against the fit; "": nothing */
+    char doubts[500];  /* what speaks against the answers; "": nothing */
+    bool by_points;    /* the law does not fit: the answers are from what was measured */
+    char misfit[200];  /* how far the law is off, then */
     struct {
         double workers;
         struct lb_estimate rate;
@@ -160,10 +164,25 @@ void lb_plan_release(struct lb_plan *plan);
 int lb_plan_sweep(struct lb_plan *plans, size_t n, const struct lb_lab *lab, struct lb_error *err);
 /* Fits what was measured: fit, band, knee, peak, at. */
 void lb_plan_fit(struct lb_plan *plan);
+/* Where the law does not fit: measures the numbers of workers on which the answer to the demand
+ * hangs, LB_PLAN_ADDED at most. Fit again after it. 0, LB_E_INTERRUPTED or LB_E_MEMORY. */
+int lb_plan_refine(struct lb_plan *plan, const struct lb_lab *lab, struct lb_error *err);
+/* One run more of so many workers. An error of this plan alone is kept as its refusal. */
+int lb_plan_measure(struct lb_plan *plan, uint64_t workers, uint64_t round,
+                    const struct lb_lab *lab, struct lb_error *err);
 /* Searches the rate of the SLO, if there is one. 0 or LB_E_INTERRUPTED, with what is known. */
 int lb_plan_search(struct lb_plan *plan, const struct lb_lab *lab, struct lb_error *err);
 /* Puts it all into words. */
 void lb_plan_answer(struct lb_plan *plan);
+/* From the points: what so many workers carry, the fewest that carry a rate, where most was carried
+ * (is it the most workers that were measured?). False: not known, or not within what was measured.
+ */
+bool lb_plan_points_at(const struct lb_plan *plan, double workers, struct lb_estimate *ret_rate);
+bool lb_plan_points_workers(const struct lb_plan *plan, double rate, struct lb_estimate *ret_n);
+/* The same without an interval; INFINITY: not known. */
+double lb_plan_points_need(const struct lb_plan *plan, double rate);
+bool lb_plan_points_peak(const struct lb_plan *plan, double *ret_n, struct lb_estimate *ret_rate,
+                         bool *ret_is_last);
 /* The worst verdict of its answers. */
 enum lb_plan_verdict lb_plan_verdict(const struct lb_plan *plan);
 

@@ -35,7 +35,8 @@ int lb_plan_init(struct lb_plan *plan, const struct lb_plan_question *question,
     snprintf(plan->engine, sizeof plan->engine, "%s", engine);
     if (question->has_slo)
         snprintf(plan->slo_reason, sizeof plan->slo_reason, "interrupted before the search began");
-    plan->points = calloc(question->n_levels * question->n_repeat + 1, sizeof *plan->points);
+    plan->points =
+        calloc((question->n_levels + LB_PLAN_ADDED) * question->n_repeat + 1, sizeof *plan->points);
     plan->trials = calloc(LB_PLAN_TRIALS, sizeof *plan->trials);
     if (plan->points == NULL || plan->trials == NULL) {
         lb_plan_release(plan);
@@ -63,10 +64,12 @@ static bool drifts(const struct lb_outcome *run)
     return steadiness.verdict == LB_RUN_DRIFTING;
 }
 
-static void add_point(struct lb_plan *plan, uint64_t workers, const struct lb_outcome *run)
+static void add_point(struct lb_plan *plan, uint64_t workers, uint64_t round,
+                      const struct lb_outcome *run)
 {
     struct lb_plan_point *point = &plan->points[plan->n_points++];
-    *point = (struct lb_plan_point){.workers = workers, .run = run, .drifts = drifts(run)};
+    *point = (struct lb_plan_point){
+        .workers = workers, .round = round, .run = run, .drifts = drifts(run)};
     point->valid = run->state == LB_RUN_COMPLETE && run->successes_per_s > 0;
     if (run->state != LB_RUN_COMPLETE)
         snprintf(point->reason, sizeof point->reason, "%s", run->reason);
@@ -91,9 +94,8 @@ void lb_plan_point_scenario(const struct lb_plan *plan, uint64_t workers, struct
              (unsigned long long)workers);
 }
 
-/* One point of the sweep. An error of this plan ends its sweep, and is kept. */
-static int measure_point(struct lb_plan *plan, uint64_t workers, const struct lb_lab *lab,
-                         struct lb_error *err)
+int lb_plan_measure(struct lb_plan *plan, uint64_t workers, uint64_t round,
+                    const struct lb_lab *lab, struct lb_error *err)
 {
     struct lb_scenario scenario;
     const struct lb_outcome *run = NULL;
@@ -108,7 +110,7 @@ static int measure_point(struct lb_plan *plan, uint64_t workers, const struct lb
         snprintf(plan->refusal, sizeof plan->refusal, "with %llu worker%s: %.240s",
                  (unsigned long long)workers, workers == 1 ? "" : "s", why.message);
     else
-        add_point(plan, workers, run);
+        add_point(plan, workers, round, run);
     return 0;
 }
 
@@ -131,7 +133,8 @@ int lb_plan_sweep(struct lb_plan *plans, size_t n, const struct lb_lab *lab, str
         for (size_t i = 0; i < n_points && rc == 0; i++) {
             struct lb_plan *plan = &plans[order[i] / question->n_levels];
             if (plan->refusal[0] == '\0')
-                rc = measure_point(plan, question->levels[order[i] % question->n_levels], lab, err);
+                rc = lb_plan_measure(plan, question->levels[order[i] % question->n_levels], round,
+                                     lab, err);
         }
     }
     for (size_t i = 0; i < n && rc == LB_E_INTERRUPTED; i++)

@@ -65,6 +65,7 @@ static json_t *fit_json(const struct lb_plan *plan)
     put(&object, "r_squared", json_real(fit->r_squared));
     put(&object, "worst_residual_share", json_real(fit->worst_residual));
     put(&object, "doubts", text_or_null(plan->doubts));
+    put(&object, "misfit", text_or_null(plan->misfit));
     return object_end(&object);
 }
 

@@ -191,6 +191,12 @@ static void print_answers(const struct lb_sink_state *state, const struct lb_pla
         snprintf(text, sizeof text, "%.0f %% %s.", limits[i].share * 100, limits[i].text);
         lb_print_wrapped(state->out, text, 2, state->width);
     }
+    if (plan->misfit[0] != '\0') {
+        lb_print_ink(state->out, "law", LB_INK_DIM, state->color);
+        snprintf(text, sizeof text, "%s.", plan->misfit);
+        fputc('\n', state->out);
+        lb_print_wrapped(state->out, text, 2, state->width);
+    }
     if (plan->doubts[0] != '\0') {
         lb_print_ink(state->out, "doubtful", LB_INK_WARN, state->color);
         snprintf(text, sizeof text, "%s.", plan->doubts);

@@ -488,6 +488,72 @@ static void invalid_trials_end_the_search(void **state)
     release_engine(&engine);
 }
 
+/* Carries steps[workers], give or take 1 %, whatever a law says. */
+static int measure_steps(void *arg, const struct lb_plan *plan, const struct lb_scenario *scenario,
+                         const struct lb_outcome **ret_run, struct lb_error *err)
+{
+    struct engine *engine = arg;
+    (void)plan;
+    (void)err;
+    assert_true(engine->n_runs < MOST_RUNS && scenario->workers <= 32);
+    struct lb_outcome *run = engine->runs[engine->n_runs++] = new_run(scenario);
+    double n = (double)scenario->workers;
+    double rate = n < 2 ? 1950 : n < 7 ? 4900 + n : 9000 - 10 * n;
+    run->successes_per_s = rate * (0.99 + 0.02 * lb_random_unit(&engine->random));
+    *ret_run = run;
+    return 0;
+}
+
+/* A law cannot follow steps: the answers are from the points, numbers of workers are added until
+ * the answer and one fewer were measured, and no interval excludes what was. */
+static void steps_are_answered_from_the_points(void **state)
+{
+    (void)state;
+    static const struct {
+        double demand, workers;
+    } cases[] = {{2300, 2}, {6000, 7}, {1000, 1}, {8000, 7}};
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        struct engine engine = {.think_s = 1};
+        const struct lb_lab lab = {&engine, measure_steps, NULL};
+        struct lb_plan_question question = {.levels = {1, 2, 4, 8, 16, 32},
+                                            .n_levels = 6,
+                                            .n_repeat = 3,
+                                            .demand_per_s = cases[c].demand,
+                                            .seed = 7};
+        struct lb_scenario scenario;
+        struct lb_plan plan;
+        struct lb_error err;
+        lb_random_init(&engine.random, lb_test_seed(), c);
+        lb_scenario_init(&scenario);
+        assert_int_equal(lb_plan_init(&plan, &question, "steps", "none", &scenario, &err), 0);
+        assert_int_equal(lb_plan_sweep(&plan, 1, &lab, &err), 0);
+        lb_plan_fit(&plan);
+        assert_true(plan.by_points);
+        size_t n_points = plan.n_points;
+        assert_int_equal(lb_plan_refine(&plan, &lab, &err), 0);
+        assert_int_equal(plan.n_points > n_points, cases[c].workers > 2); /* 7 hangs on 6 and 7 */
+        lb_plan_fit(&plan);
+        lb_plan_answer(&plan);
+        const struct lb_plan_answer *answer = answer_to(&plan, "workers");
+        assert_int_equal(answer->verdict, LB_PLAN_ANSWERED);
+        assert_false(answer->doubtful);
+        assert_near(answer->estimate.value, cases[c].workers, 1e-9);
+        assert_true(answer->estimate.interval.low <= cases[c].workers &&
+                    answer->estimate.interval.high >= cases[c].workers);
+        if (c == 0)
+            assert_non_null(strstr(answer->text, "need 2 workers: 1 carries 1.9"));
+        struct lb_estimate rate;
+        for (size_t i = 0; i < question.n_levels; i++) {
+            assert_true(lb_plan_points_at(&plan, (double)question.levels[i], &rate));
+            assert_true(rate.interval.low <= rate.value && rate.value <= rate.interval.high);
+        }
+        assert_false(lb_plan_points_at(&plan, 33, &rate));
+        assert_true(isinf(lb_plan_points_need(&plan, 1e6)));
+        lb_plan_release(&plan);
+        release_engine(&engine);
+    }
+}
+
 static void an_interrupt_keeps_what_was_measured(void **state)
 {
     (void)state;
@@ -573,6 +639,7 @@ int main(void)
         cmocka_unit_test(demand_and_headroom_are_told),
         cmocka_unit_test(an_slo_that_is_never_met_is_told),
         cmocka_unit_test(invalid_trials_end_the_search),
+        cmocka_unit_test(steps_are_answered_from_the_points),
         cmocka_unit_test(an_interrupt_keeps_what_was_measured),
         cmocka_unit_test(a_failure_is_the_reason),
         cmocka_unit_test(the_choice_follows_the_demand),

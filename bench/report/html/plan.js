@@ -35,6 +35,7 @@ LB.planAnswers = function (section, p) {
   });
   section.appendChild(list);
   if (p.refusal) section.appendChild(LB.el("p", { "class": "alarm" }, "No answers from the curve: " + p.refusal + "."));
+  if (p.fit && p.fit.misfit) section.appendChild(LB.el("p", { "class": "note" }, p.fit.misfit + "."));
   if (p.fit && p.fit.doubts) section.appendChild(LB.el("p", { "class": "note" }, "Doubts about the curve: " + p.fit.doubts + "."));
 };
 
