@@ -121,6 +121,10 @@ struct lb_conn_options {
     uint32_t lock_timeout_ms;
     /* SQLite: no wait at all, a lock that is taken is answered with LB_BUSY. Others ignore it. */
     bool no_wait;
+    /* Of a target with several nodes: which one to begin with, modulo their number. */
+    uint32_t seat;
+    /* The node of this connection, and no other; NULL: any. */
+    const struct lb_conn *beside;
 };
 
 /* One named fact about the server, for the results: "version" = "15.18", "fsync" = "on". */
@@ -238,6 +242,8 @@ struct lb_db {
     /* Waits for a notification on a channel that conn has asked to LISTEN to, at most so long, and
      * takes all that have come: LB_OK, LB_TIMEOUT, LB_LOST. Not inside a transaction. Optional. */
     int (*wait_notified)(struct lb_conn *conn, uint32_t timeout_ms, struct lb_error *err);
+    /* Writes the node that conn is connected to, of a target that may have several. Optional. */
+    void (*node)(const struct lb_conn *conn, char *buf, size_t size);
     /* Do conns like this one wait for their server through carrier.h, so that many of them can be
      * used by the fibers of one thread? Optional: NULL where a call blocks its thread. */
     bool (*is_carried)(struct lb_conn *conn);

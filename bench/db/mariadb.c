@@ -57,6 +57,7 @@ struct lb_conn {
     bool cut; /* see lb_db.cut */
     struct lb_space *space;
     MYSQL *my;
+    size_t node;      /* of the target's */
     unsigned long id; /* of the session; my->thread_id is not for other threads */
     struct lb_stmt *stmts, *last;
     struct lb_result result;
@@ -90,6 +91,8 @@ static int answer_of(unsigned code, bool is_nowait)
     case CR_CONNECTION_ERROR:
     case ER_CONNECTION_KILLED:
     case ER_SERVER_SHUTDOWN:
+    case ER_UNKNOWN_COM_ERROR:   /* Galera: this member has left the quorum */
+    case ER_ERROR_DURING_COMMIT: /* ... while it committed: nobody knows whether it did */
         return LB_LOST;
     case ER_BAD_NULL_ERROR:
     case ER_NO_REFERENCED_ROW:
@@ -192,7 +195,14 @@ static int maria_open(struct lb_space *space, const struct lb_conn_options *opti
              bound_s, bound_s, levels[options->isolation]);
     conn->head.db = &lb_db_mariadb;
     conn->space = space;
-    conn->my = lb_maria_connect(&space->uri, space->name, options->role, init, 0, err);
+    const struct lb_maria_wish wish = {.database = space->name,
+                                       .role = options->role,
+                                       .init = init,
+                                       .node = options->beside != NULL ? options->beside->node
+                                               : space->uri.first      ? 0
+                                                                       : options->seat,
+                                       .only = options->beside != NULL};
+    conn->my = lb_maria_connect(&space->uri, &wish, &conn->node, err);
     if (conn->my == NULL) {
         free(conn);
         return err->code;
@@ -490,6 +500,11 @@ static int maria_rollback(struct lb_conn *conn, struct lb_error *err)
     return maria_run(conn, "ROLLBACK", err);
 }
 
+static void maria_node(const struct lb_conn *conn, char *buf, size_t size)
+{
+    lb_mariadb_node_format(&conn->space->uri.nodes[conn->node], buf, size);
+}
+
 static void maria_cut(struct lb_conn *conn)
 {
     conn->cut = true;
@@ -540,7 +555,8 @@ static void maria_cancel(struct lb_conn *conn)
 {
     struct lb_error ignored;
     char sql[40];
-    MYSQL *my = lb_maria_connect(&conn->space->uri, NULL, "cancel", NULL, 0, &ignored);
+    const struct lb_maria_wish wish = {.role = "cancel", .node = conn->node, .only = true};
+    MYSQL *my = lb_maria_connect(&conn->space->uri, &wish, NULL, &ignored);
     if (my == NULL)
         return;
     snprintf(sql, sizeof sql, "KILL QUERY %lu", conn->id);
@@ -614,7 +630,7 @@ static int maria_strangers(struct lb_conn *conn, uint64_t *ret_n, struct lb_erro
     char sql[200];
     snprintf(sql, sizeof sql,
              "SELECT COUNT(*) FROM information_schema.processlist WHERE command <> 'Daemon' "
-             "AND id <> %d AND (db IS NULL OR db <> DATABASE())",
+             "AND user <> 'system user' AND id <> %d AND (db IS NULL OR db <> DATABASE())",
              lb_maria_space_number(conn->space));
     MYSQL_RES *result = NULL;
     if (lb_maria_query(conn->my, sql, &result) != 0) {
@@ -656,7 +672,9 @@ static int maria_facts(struct lb_conn *conn, lb_fact_fn *fact, void *arg, struct
         "'innodb_flush_log_at_trx_commit', 'innodb_flush_method', 'innodb_lock_wait_timeout', "
         "'innodb_log_file_size', 'innodb_rollback_on_timeout', 'innodb_snapshot_isolation', "
         "'lock_wait_timeout', 'log_bin', 'max_connections', 'max_statement_time', "
-        "'performance_schema', 'sql_mode', 'sync_binlog', 'thread_handling', 'tx_isolation') "
+        "'performance_schema', 'sql_mode', 'sync_binlog', 'thread_handling', 'tx_isolation', "
+        "'wsrep_on', "
+        "'wsrep_slave_threads', 'wsrep_sync_wait') "
         "ORDER BY 1",
         fact, arg, err);
 }
@@ -697,7 +715,8 @@ static int maria_waits(struct lb_conn *control, lb_fact_fn *fact, void *arg, str
 const struct lb_db lb_db_mariadb = {
     .name = "mariadb",
     .product = "MariaDB",
-    .uri_help = "mariadb://USER:PASSWORD@HOST:PORT/DB[?socket=PATH][?ssl-mode=MODE&ssl-ca=PATH]",
+    .uri_help = "mariadb://USER:PASSWORD@HOST:PORT[,HOST:PORT...]/DB[?socket=PATH[,PATH...]]"
+                "[?ssl-mode=MODE&ssl-ca=PATH]",
     .isolations = LB_ISO_BIT(LB_ISO_READ_COMMITTED) | LB_ISO_BIT(LB_ISO_REPEATABLE_READ) |
                   LB_ISO_BIT(LB_ISO_SERIALIZABLE),
     .default_isolation = LB_ISO_REPEATABLE_READ,
@@ -728,6 +747,7 @@ const struct lb_db lb_db_mariadb = {
     .lock_rows = maria_lock_rows,
     .take_snapshot = maria_take_snapshot,
     .purges_later = true,
+    .node = maria_node,
     .terminate = maria_terminate,
     .strangers = maria_strangers,
     .facts = maria_facts,

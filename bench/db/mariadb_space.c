@@ -30,13 +30,58 @@ int lb_maria_describe(const char *text, char *label, size_t size, struct lb_erro
     int r = lb_mariadb_uri_parse(text, &uri, err);
     if (r < 0)
         return r;
-    char port[8] = "";
-    if (uri.port != 0)
-        snprintf(port, sizeof port, ":%u", uri.port);
-    bool is_address = strchr(uri.host, ':') != NULL;
-    snprintf(label, size, "mariadb://%s%s%s%s%s%s/%s%s%s", uri.user, uri.has_user ? "@" : "",
-             is_address ? "[" : "", uri.host, is_address ? "]" : "", port, uri.database,
-             uri.socket[0] != '\0' ? "?socket=" : "", uri.socket);
+    const struct lb_mariadb_node *first = &uri.nodes[0];
+    bool by_socket = first->socket[0] != '\0';
+    char nodes[400] = "", one[300];
+    size_t used = 0;
+    for (size_t i = 0; i < uri.n_nodes && used < sizeof nodes; i++) {
+        lb_mariadb_node_format(&uri.nodes[i], one, sizeof one);
+        used += (size_t)snprintf(nodes + used, sizeof nodes - used, "%s%s", i > 0 ? "," : "", one);
+    }
+    snprintf(label, size, "mariadb://%s%s%s/%s%s%s%s%s", uri.user, uri.has_user ? "@" : "",
+             by_socket ? first->host : nodes, uri.database, by_socket ? "?socket=" : "",
+             by_socket ? nodes : "", uri.first ? (by_socket ? "&" : "?") : "",
+             uri.first ? "spread=first" : "");
+    return 0;
+}
+
+static int fail_mysql(MYSQL *my, const char *what, struct lb_error *err)
+{
+    lb_fail(err, LB_E_ENV, "%s: %s", what, mysql_error(my));
+    snprintf(err->native, sizeof err->native, "%u", mysql_errno(my));
+    return LB_E_ENV;
+}
+
+/* Answers with the second column of the first row; "" if there is none. */
+static bool ask_status(MYSQL *my, const char *sql, char *buf, size_t size)
+{
+    MYSQL_RES *result = NULL;
+    bool answered = lb_maria_query(my, sql, &result) == 0;
+    MYSQL_ROW row = result != NULL ? mysql_fetch_row(result) : NULL;
+    snprintf(buf, size, "%s", row != NULL && row[1] != NULL ? row[1] : "");
+    mysql_free_result(result);
+    return answered;
+}
+
+/* A member that is no part of the quorum lets clients in, and refuses their statements. One that
+ * lags behind may not know the run's database yet. */
+static int settle(MYSQL *my, const struct lb_mariadb_uri *uri, const char *database,
+                  struct lb_error *err)
+{
+    char ready[40], provider[40];
+    if (!ask_status(my, "SHOW STATUS LIKE 'wsrep_ready'", ready, sizeof ready) ||
+        !ask_status(my, "SHOW VARIABLES LIKE 'wsrep_on'", provider, sizeof provider))
+        return fail_mysql(my, "cannot ask MariaDB whether it is ready", err);
+    bool is_member = strcmp(provider, "ON") == 0;
+    if (is_member && strcmp(ready, "ON") != 0)
+        return lb_fail(err, LB_E_ENV, "this member of the cluster is not ready");
+    if (is_member && lb_maria_query(my,
+                                    "SET SESSION wsrep_sync_wait = 1; SELECT 1; "
+                                    "SET SESSION wsrep_sync_wait = DEFAULT",
+                                    NULL) != 0)
+        return fail_mysql(my, "cannot wait for what the cluster has done", err);
+    if (uri->n_nodes > 1 && database != NULL && mysql_select_db(my, database) != 0)
+        return fail_mysql(my, "cannot use the database", err);
     return 0;
 }
 
@@ -66,44 +111,64 @@ static void set_ssl(MYSQL *my, const struct lb_mariadb_uri *uri)
         mysql_options(my, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &yes);
 }
 
-MYSQL *lb_maria_connect(const struct lb_mariadb_uri *uri, const char *database, const char *role,
-                        const char *init, unsigned answer_s, struct lb_error *err)
+static MYSQL *connect_node(const struct lb_mariadb_uri *uri, const struct lb_mariadb_node *node,
+                           const struct lb_maria_wish *wish, struct lb_error *err)
 {
     unsigned timeout_s = 10;
-    char name[64];
+    char name[64], where[300];
     MYSQL *my = mysql_init(NULL);
     if (my == NULL) {
         lb_fail(err, LB_E_MEMORY, "out of memory");
         return NULL;
     }
-    snprintf(name, sizeof name, "lockbench %s", role != NULL ? role : "");
+    snprintf(name, sizeof name, "lockbench %s", wish->role != NULL ? wish->role : "");
     mysql_options(my, MYSQL_OPT_CONNECT_TIMEOUT, &timeout_s);
     set_ssl(my, uri);
-    if (answer_s > 0)
-        mysql_options(my, MYSQL_OPT_READ_TIMEOUT, &answer_s);
+    if (wish->answer_s > 0)
+        mysql_options(my, MYSQL_OPT_READ_TIMEOUT, &wish->answer_s);
     mysql_options(my, MYSQL_SET_CHARSET_NAME, "utf8mb4");
     mysql_options4(my, MYSQL_OPT_CONNECT_ATTR_ADD, "program_name", name);
-    if (init != NULL)
-        mysql_options(my, MYSQL_INIT_COMMAND, init);
-    if (mysql_real_connect(my, uri->host[0] != '\0' ? uri->host : NULL,
-                           uri->has_user ? uri->user : NULL,
-                           uri->has_password ? uri->password : NULL, database, uri->port,
-                           uri->socket[0] != '\0' ? uri->socket : NULL,
-                           CLIENT_FOUND_ROWS | CLIENT_MULTI_STATEMENTS) == NULL) {
-        lb_fail(err, LB_E_ENV, "cannot connect to MariaDB: %s", mysql_error(my));
-        snprintf(err->native, sizeof err->native, "%u", mysql_errno(my));
-        mysql_close(my);
-        return NULL;
+    if (wish->init != NULL)
+        mysql_options(my, MYSQL_INIT_COMMAND, wish->init);
+    bool connected = mysql_real_connect(my, node->host[0] != '\0' ? node->host : NULL,
+                                        uri->has_user ? uri->user : NULL,
+                                        uri->has_password ? uri->password : NULL,
+                                        uri->n_nodes > 1 ? NULL : wish->database, node->port,
+                                        node->socket[0] != '\0' ? node->socket : NULL,
+                                        CLIENT_FOUND_ROWS | CLIENT_MULTI_STATEMENTS) != NULL;
+    int r;
+    if (!connected)
+        r = fail_mysql(my, "cannot connect to MariaDB", err);
+    else if (wants_ssl(uri) && mysql_get_ssl_cipher(my) == NULL) /* the library goes on without */
+        r = lb_fail(err, LB_E_ENV,
+                    "cannot connect to MariaDB: the server does not offer TLS; ssl-mode=disabled "
+                    "does without");
+    else
+        r = settle(my, uri, wish->database, err);
+    if (r == 0)
+        return my;
+    if (uri->n_nodes > 1) {
+        lb_mariadb_node_format(node, where, sizeof where);
+        lb_fail_prefix(err, "%s", where);
     }
-    /* The library goes on without, where the server has none. */
-    if (wants_ssl(uri) && mysql_get_ssl_cipher(my) == NULL) {
-        lb_fail(err, LB_E_ENV,
-                "cannot connect to MariaDB: the server does not offer TLS; ssl-mode=disabled does "
-                "without");
-        mysql_close(my);
-        return NULL;
+    mysql_close(my);
+    return NULL;
+}
+
+MYSQL *lb_maria_connect(const struct lb_mariadb_uri *uri, const struct lb_maria_wish *wish,
+                        size_t *ret_node, struct lb_error *err)
+{
+    size_t tries = wish->only ? 1 : uri->n_nodes;
+    for (size_t i = 0; i < tries; i++) {
+        size_t node = (wish->node + i) % uri->n_nodes;
+        MYSQL *my = connect_node(uri, &uri->nodes[node], wish, err);
+        if (my == NULL)
+            continue;
+        if (ret_node != NULL)
+            *ret_node = node;
+        return my;
     }
-    return my;
+    return NULL;
 }
 
 int lb_maria_query(MYSQL *my, const char *sql, MYSQL_RES **ret_result)
@@ -134,9 +199,7 @@ int lb_maria_command(MYSQL *my, const char *sql, MYSQL_RES **ret_result, struct 
 {
     if (lb_maria_query(my, sql, ret_result) == 0)
         return 0;
-    lb_fail(err, LB_E_ENV, "MariaDB: %s", mysql_error(my));
-    snprintf(err->native, sizeof err->native, "%u", mysql_errno(my));
-    return LB_E_ENV;
+    return fail_mysql(my, "MariaDB", err);
 }
 
 /* One number; -1 if there is none. */
@@ -359,8 +422,11 @@ static int create_database(struct lb_space *space, const char *hint, struct lb_e
 /* The session must not be ended for being idle: its lock is the run's sign of life. */
 static int open_session(struct lb_space *space, const char *database, struct lb_error *err)
 {
-    space->my = lb_maria_connect(&space->uri, database, "space",
-                                 "SET SESSION wait_timeout = 31536000", ANSWER_S, err);
+    const struct lb_maria_wish wish = {.database = database,
+                                       .role = "space",
+                                       .init = "SET SESSION wait_timeout = 31536000",
+                                       .answer_s = ANSWER_S};
+    space->my = lb_maria_connect(&space->uri, &wish, &space->node, err);
     return space->my != NULL ? 0 : err->code;
 }
 

@@ -13,6 +13,7 @@
 struct lb_space {
     struct lb_mariadb_uri uri;
     MYSQL *my;
+    size_t node;  /* that my has reached */
     char run[20]; /* the run's id, in the database's comment and in its table */
     char name[64];
     int32_t number;
@@ -29,10 +30,21 @@ const char *lb_maria_space_name(const struct lb_space *space);
 int32_t lb_maria_space_number(const struct lb_space *space);
 size_t lb_maria_space_room(struct lb_space *space, size_t *ret_limit);
 
-/* A connection, or NULL with err. init: SQL that sets the session up; NULL: none. answer_s: a
- * server that says nothing for so long loses the connection; 0: it has all the time. */
-MYSQL *lb_maria_connect(const struct lb_mariadb_uri *uri, const char *database, const char *role,
-                        const char *init, unsigned answer_s, struct lb_error *err);
+/* How a connection is made. */
+struct lb_maria_wish {
+    const char *database; /* NULL: none */
+    const char *role;     /* for the server's process list */
+    const char *init;     /* SQL that sets the session up; NULL: none */
+    unsigned answer_s;    /* a server that says nothing for so long loses it; 0: never */
+    size_t node;          /* which to begin with */
+    bool only;            /* and no other will do */
+};
+
+/* A connection, or NULL with err; *ret_node, if wanted, is the node that it reached. A member of a
+ * Galera cluster that is not ready counts as one that does not answer, and one of several is
+ * waited for until it has seen what the others have done so far. */
+MYSQL *lb_maria_connect(const struct lb_mariadb_uri *uri, const struct lb_maria_wish *wish,
+                        size_t *ret_node, struct lb_error *err);
 /* Runs SQL text and reads its results to the end; the last result set is returned through
  * ret_result, if wanted (NULL: there was none). 0, or 1 with mysql_errno() set. */
 int lb_maria_query(MYSQL *my, const char *sql, MYSQL_RES **ret_result);

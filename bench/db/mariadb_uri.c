@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,31 +47,79 @@ static bool parse_user(const char *text, size_t length, struct lb_mariadb_uri *u
 }
 
 /* HOST, HOST:PORT or [ADDRESS]:PORT. */
-static bool parse_host(const char *text, size_t length, struct lb_mariadb_uri *uri)
+static bool parse_host(const char *text, size_t length, struct lb_mariadb_node *node)
 {
     const char *end = text + length, *port = memchr(text, ':', length);
     if (length > 0 && text[0] == '[') {
         const char *bracket = memchr(text, ']', length);
         if (bracket == NULL ||
-            !decode(text + 1, (size_t)(bracket - text) - 1, uri->host, sizeof uri->host))
+            !decode(text + 1, (size_t)(bracket - text) - 1, node->host, sizeof node->host))
             return false;
         if (bracket + 1 == end)
             return true;
         port = bracket + 1;
         if (*port != ':')
             return false;
-    } else if (!decode(text, port != NULL ? (size_t)(port - text) : length, uri->host,
-                       sizeof uri->host)) {
+    } else if (!decode(text, port != NULL ? (size_t)(port - text) : length, node->host,
+                       sizeof node->host)) {
         return false;
     }
     if (port == NULL)
         return true;
     for (port++; port < end; port++) {
-        if (!isdigit((unsigned char)*port) || uri->port > 65535)
+        if (!isdigit((unsigned char)*port) || node->port > 65535)
             return false;
-        uri->port = uri->port * 10 + (unsigned)(*port - '0');
+        node->port = node->port * 10 + (unsigned)(*port - '0');
     }
-    return uri->port > 0 && uri->port <= 65535;
+    return node->port > 0 && node->port <= 65535;
+}
+
+static size_t until_comma(const char *text, size_t length)
+{
+    const char *comma = memchr(text, ',', length);
+    return comma != NULL ? (size_t)(comma - text) : length;
+}
+
+/* One node, or several with commas between; of several none may be empty. */
+static bool parse_hosts(const char *text, size_t length, struct lb_mariadb_uri *uri)
+{
+    bool several = memchr(text, ',', length) != NULL;
+    for (;;) {
+        size_t n = until_comma(text, length);
+        struct lb_mariadb_node *node = &uri->nodes[uri->n_nodes];
+        if (uri->n_nodes == LB_MARIADB_NODES || !parse_host(text, n, node) ||
+            (several && node->host[0] == '\0'))
+            return false;
+        uri->n_nodes++;
+        if (n == length)
+            return true;
+        text += n + 1;
+        length -= n + 1;
+    }
+}
+
+static int parse_sockets(const char *text, size_t length, struct lb_mariadb_uri *uri,
+                         struct lb_error *err)
+{
+    if (uri->n_nodes > 1 || uri->nodes[0].port != 0 ||
+        (uri->nodes[0].host[0] != '\0' && strcmp(uri->nodes[0].host, "localhost") != 0))
+        return lb_fail(err, LB_E_USAGE, "MariaDB: either a host or socket=PATH, not both");
+    char host[sizeof uri->nodes[0].host];
+    memcpy(host, uri->nodes[0].host, sizeof host);
+    for (uri->n_nodes = 0;;) {
+        size_t n = until_comma(text, length);
+        struct lb_mariadb_node *node = &uri->nodes[uri->n_nodes];
+        if (uri->n_nodes == LB_MARIADB_NODES)
+            return lb_fail(err, LB_E_USAGE, "MariaDB: at most %d nodes", LB_MARIADB_NODES);
+        memcpy(node->host, host, sizeof host);
+        if (!decode(text, n, node->socket, sizeof node->socket) || node->socket[0] != '/')
+            return lb_fail(err, LB_E_USAGE, "MariaDB: socket=PATH wants an absolute path");
+        uri->n_nodes++;
+        if (n == length)
+            return 0;
+        text += n + 1;
+        length -= n + 1;
+    }
 }
 
 static int parse_ssl_mode(const char *text, size_t length, struct lb_mariadb_uri *uri)
@@ -96,8 +145,7 @@ static int parse_setting(const char *text, size_t length, struct lb_mariadb_uri 
         const char *name;
         char *value;
         size_t size;
-    } files[] = {{"socket=", uri->socket, sizeof uri->socket},
-                 {"ssl-ca=", uri->ssl_ca, sizeof uri->ssl_ca},
+    } files[] = {{"ssl-ca=", uri->ssl_ca, sizeof uri->ssl_ca},
                  {"ssl-cert=", uri->ssl_cert, sizeof uri->ssl_cert},
                  {"ssl-key=", uri->ssl_key, sizeof uri->ssl_key}};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
@@ -110,6 +158,13 @@ static int parse_setting(const char *text, size_t length, struct lb_mariadb_uri 
                            files[i].name);
         return 0;
     }
+    if (length >= 7 && strncmp(text, "socket=", 7) == 0)
+        return parse_sockets(text + 7, length - 7, uri, err);
+    bool first = length == 12 && strncmp(text, "spread=first", length) == 0;
+    if (first || (length == 18 && strncmp(text, "spread=round-robin", length) == 0)) {
+        uri->first = first;
+        return 0;
+    }
     if (length > 9 && strncmp(text, "ssl-mode=", 9) == 0) {
         if (parse_ssl_mode(text + 9, length - 9, uri) == 0)
             return 0;
@@ -118,8 +173,9 @@ static int parse_setting(const char *text, size_t length, struct lb_mariadb_uri 
                        "verify-identity");
     }
     return lb_fail(err, LB_E_USAGE,
-                   "MariaDB: unknown setting after ?; there are socket=PATH, ssl-mode=MODE, "
-                   "ssl-ca=PATH, ssl-cert=PATH and ssl-key=PATH");
+                   "MariaDB: unknown setting after ?; there are socket=PATH[,PATH...], "
+                   "spread=round-robin or first, ssl-mode=MODE, ssl-ca=PATH, ssl-cert=PATH and "
+                   "ssl-key=PATH");
 }
 
 static int parse_query(const char *text, struct lb_mariadb_uri *uri, struct lb_error *err)
@@ -132,8 +188,6 @@ static int parse_query(const char *text, struct lb_mariadb_uri *uri, struct lb_e
         more = text[length] == '&';
         text += length + more;
     }
-    if (uri->socket[0] != '\0' && uri->host[0] != '\0' && strcmp(uri->host, "localhost") != 0)
-        return lb_fail(err, LB_E_USAGE, "MariaDB: either a host or socket=PATH, not both");
     if (uri->ssl == LB_SSL_DISABLED &&
         (uri->ssl_ca[0] != '\0' || uri->ssl_cert[0] != '\0' || uri->ssl_key[0] != '\0'))
         return lb_fail(err, LB_E_USAGE,
@@ -142,6 +196,19 @@ static int parse_query(const char *text, struct lb_mariadb_uri *uri, struct lb_e
         return lb_fail(err, LB_E_USAGE,
                        "MariaDB: this ssl-mode wants ssl-ca=PATH, the certificate to verify with");
     return 0;
+}
+
+void lb_mariadb_node_format(const struct lb_mariadb_node *node, char *buf, size_t size)
+{
+    bool is_address = strchr(node->host, ':') != NULL;
+    char port[8] = "";
+    if (node->port != 0)
+        snprintf(port, sizeof port, ":%u", node->port);
+    if (node->socket[0] != '\0')
+        snprintf(buf, size, "%s", node->socket);
+    else
+        snprintf(buf, size, "%s%s%s%s", is_address ? "[" : "", node->host, is_address ? "]" : "",
+                 port);
 }
 
 int lb_mariadb_uri_parse(const char *text, struct lb_mariadb_uri *ret, struct lb_error *err)
@@ -157,10 +224,11 @@ int lb_mariadb_uri_parse(const char *text, struct lb_mariadb_uri *ret, struct lb
         return lb_fail(err, LB_E_USAGE,
                        "MariaDB: bad user name or password in the URI (special characters are "
                        "written as %%XX)");
-    if (!parse_host(host, (size_t)(rest - host), &uri))
+    if (!parse_hosts(host, (size_t)(rest - host), &uri))
         return lb_fail(err, LB_E_USAGE,
                        "MariaDB: bad host or port in the URI (special characters of a user name or "
-                       "password are written as %%XX)");
+                       "password are written as %%XX; at most %d nodes)",
+                       LB_MARIADB_NODES);
     if (*rest == '/') {
         rest++;
         length = strcspn(rest, "?");

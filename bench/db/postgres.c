@@ -486,6 +486,12 @@ static bool pg_is_carried(struct lb_conn *conn)
     return PQsslInUse(conn->pg) == 0 && PQgssEncInUse(conn->pg) == 0;
 }
 
+static void pg_node(const struct lb_conn *conn, char *buf, size_t size)
+{
+    const char *host = PQhost(conn->pg), *port = PQport(conn->pg);
+    snprintf(buf, size, "%s:%s", host != NULL ? host : "", port != NULL ? port : "");
+}
+
 static void pg_cut(struct lb_conn *conn)
 {
     conn->cut = true;
@@ -740,6 +746,7 @@ const struct lb_db lb_db_postgres = {
     .take_snapshot = pg_take_snapshot,
     .purges_later = true,
     .wait_notified = pg_wait_notified,
+    .node = pg_node,
     .is_carried = pg_is_carried,
     .terminate = pg_terminate,
     .strangers = pg_strangers,

@@ -275,6 +275,7 @@ static json_t *run_json(const struct lb_outcome *run, const char *history)
     put_count(&object, "switches_voluntary", run->n_switches_voluntary);
     put_count(&object, "switches_involuntary", run->n_switches_involuntary);
     put(&object, "server_settings", facts_json(run->facts, run->n_facts));
+    put(&object, "nodes", facts_json(run->nodes, run->n_nodes));
     put(&object, "server_costs", facts_json(run->server, run->n_server));
     put_count(&object, "successes_all", run->n_successes_all);
     json_t *warnings = json_array();

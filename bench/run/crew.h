@@ -96,6 +96,8 @@ struct lb_crew {
     atomic_bool drained;             /* all consumers were told "empty" within one epoch */
 };
 
+enum { LB_NODES_KEPT = 3 };
+
 struct lb_worker {
     _Alignas(64) struct lb_crew *crew; /* no two workers share a cache line */
     uint32_t number;                   /* its log's number as well */
@@ -141,8 +143,9 @@ struct lb_worker {
     uint64_t died_ns;
     char *payload;
     uint64_t n_lost;
-    uint64_t n_successes; /* measured */
-    uint64_t n_items;     /* measured */
+    char nodes[LB_NODES_KEPT][120]; /* of the target's, that its session was on; "": no more */
+    uint64_t n_successes;           /* measured */
+    uint64_t n_items;               /* measured */
     struct lb_guard *guard;
     struct lb_chunks *chunks;
     _Atomic uint64_t progress;       /* successes so far, for the progress line */

@@ -70,7 +70,7 @@ static void disconnect(struct lb_worker *worker)
 {
     struct lb_crew *crew = worker->crew;
     struct lb_error err = {0};
-    struct lb_conn_options options = {.role = "operator"};
+    struct lb_conn_options options = {.role = "operator", .beside = worker->session.conn};
     struct lb_conn *operator_conn = NULL;
     int rc = crew->db->open(crew->space, &options, &operator_conn, &err);
     if (rc == 0) {

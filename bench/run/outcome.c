@@ -103,6 +103,7 @@ void lb_outcome_free(struct lb_outcome *outcome)
     free(outcome->intervals);
     free(outcome->worker_successes);
     lb_facts_free(outcome->facts, outcome->n_facts);
+    lb_facts_free(outcome->nodes, outcome->n_nodes);
     lb_facts_free(outcome->server, outcome->n_server);
     free(outcome->waits);
     free(outcome);

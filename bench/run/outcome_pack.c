@@ -65,6 +65,7 @@ int lb_outcome_write(const struct lb_outcome *outcome, FILE *out, struct lb_erro
     put(out, outcome->intervals, outcome->n_intervals * sizeof *outcome->intervals);
     put(out, outcome->worker_successes, outcome->n_workers * sizeof *outcome->worker_successes);
     put_facts(out, outcome->facts, outcome->n_facts);
+    put_facts(out, outcome->nodes, outcome->n_nodes);
     put_facts(out, outcome->server, outcome->n_server);
     put(out, outcome->waits, outcome->n_waits * sizeof *outcome->waits);
     return ferror(out) ? lb_fail(err, LB_E_ENV, "cannot write an outcome") : 0;
@@ -162,10 +163,10 @@ int lb_outcome_read(const unsigned char *bytes, size_t n, struct lb_outcome **re
     o->pacing = NULL;
     o->intervals = NULL;
     o->worker_successes = NULL;
-    o->facts = o->server = NULL;
+    o->facts = o->nodes = o->server = NULL;
     o->waits = NULL;
-    size_t n_facts = o->n_facts, n_server = o->n_server;
-    o->n_facts = o->n_server = 0;
+    size_t n_facts = o->n_facts, n_nodes = o->n_nodes, n_server = o->n_server;
+    o->n_facts = o->n_nodes = o->n_server = 0;
     for (int m = 0; m < LB_MEASURES; m++) {
         o->service[m] = take_histogram(&s);
         o->response[m] = take_histogram(&s);
@@ -175,6 +176,8 @@ int lb_outcome_read(const unsigned char *bytes, size_t n, struct lb_outcome **re
     o->worker_successes = take_array(&s, o->n_workers, sizeof *o->worker_successes);
     o->facts = take_facts(&s, &n_facts);
     o->n_facts = n_facts;
+    o->nodes = take_facts(&s, &n_nodes);
+    o->n_nodes = n_nodes;
     o->server = take_facts(&s, &n_server);
     o->n_server = n_server;
     o->waits = take_array(&s, o->n_waits, sizeof *o->waits);

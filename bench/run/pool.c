@@ -32,6 +32,7 @@ int lb_pool_new(struct lb_crew *crew, uint32_t n, struct lb_pool **ret_pool, str
         struct lb_conn_options options;
         lb_crew_conn_options(crew, &options);
         options.role = role;
+        options.seat = i;
         struct lb_pooled *pooled = &pool->pooled[i];
         rc = lb_session_open(&pooled->session, crew->db, crew->space, &options, err);
         if (rc != 0)

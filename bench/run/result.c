@@ -305,6 +305,35 @@ static void judge_generator(struct lb_active_run *run)
 }
 
 /* What the run came to, before the verdict. An error that ends everything is returned. */
+/* Which workers were on which node, where there were several. */
+static void take_nodes(struct lb_active_run *run)
+{
+    struct lb_fact_list list = {&run->outcome->nodes, &run->outcome->n_nodes};
+    for (uint32_t i = 0; i < run->n_started; i++)
+        for (int k = 0; k < LB_NODES_KEPT && run->workers[i].nodes[k][0] != '\0'; k++) {
+            const char *node = run->workers[i].nodes[k];
+            char *text = NULL;
+            size_t n = 0;
+            while (n < *list.n && strcmp((*list.facts)[n].name, node) != 0)
+                n++;
+            if (n == *list.n)
+                lb_run_add_fact(&list, node, "");
+            if (n == *list.n) /* no memory for it */
+                return;
+            char **value = &(*list.facts)[n].value;
+            if (asprintf(&text, "%s%s%u%s", *value, (*value)[0] != '\0' ? " " : "", i,
+                         k > 0 ? " (later)" : "") < 0)
+                return;
+            free(*value);
+            *value = text;
+        }
+    if (*list.n == 1) {
+        lb_facts_free(run->outcome->nodes, 1);
+        run->outcome->nodes = NULL;
+        run->outcome->n_nodes = 0;
+    }
+}
+
 int lb_run_settle(struct lb_active_run *run, struct lb_error *err)
 {
     struct lb_outcome *outcome = run->outcome;
@@ -322,6 +351,7 @@ int lb_run_settle(struct lb_active_run *run, struct lb_error *err)
                  (double)(run->stop_ns - run->measure_ns) / 1e9);
     }
     merge(run);
+    take_nodes(run);
     judge_generator(run);
     int rc = lb_run_count_due(run, err);
     if (rc == 0)

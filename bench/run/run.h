@@ -160,6 +160,8 @@ struct lb_outcome {
     uint64_t cpu_user_ns, cpu_system_ns, n_switches_voluntary, n_switches_involuntary;
     struct lb_fact *facts; /* of the server */
     size_t n_facts;
+    struct lb_fact *nodes; /* of a target with several: their names, and the workers on them */
+    size_t n_nodes;
     struct lb_fact *server; /* counters of the server, after minus before */
     size_t n_server;
     uint64_t n_successes_all; /* warm-up and draining too: what the counters are divided by */

@@ -98,6 +98,20 @@ static void name_actor(struct lb_worker *worker)
                  (unsigned long long)worker->n_lost);
 }
 
+/* Its session is on one of the target's nodes, which may be another than before. */
+static void note_node(struct lb_worker *worker)
+{
+    char node[sizeof worker->nodes[0]];
+    size_t i = 0;
+    if (worker->crew->db->node == NULL)
+        return;
+    worker->crew->db->node(worker->session.conn, node, sizeof node);
+    while (i < LB_NODES_KEPT && worker->nodes[i][0] != '\0' && strcmp(worker->nodes[i], node) != 0)
+        i++;
+    if (i < LB_NODES_KEPT)
+        memcpy(worker->nodes[i], node, sizeof node);
+}
+
 static int open_session(struct lb_worker *worker, struct lb_error *err)
 {
     struct lb_crew *crew = worker->crew;
@@ -108,12 +122,15 @@ static int open_session(struct lb_worker *worker, struct lb_error *err)
     struct lb_conn_options options;
     lb_crew_conn_options(crew, &options);
     options.role = role;
+    options.seat = worker->number;
     int rc;
     pthread_mutex_lock(&worker->session_lock);
     rc = worker->has_session
              ? lb_session_reconnect(&worker->session, err)
              : lb_session_open(&worker->session, crew->db, crew->space, &options, err);
     worker->has_session = worker->has_session || rc == 0;
+    if (rc == 0)
+        note_node(worker);
     if (rc == 0 &&
         (crew->scenario->fault == LB_FAULT_SLOW || crew->scenario->fault == LB_FAULT_FULL)) {
         worker->session.gate = &lb_fault_gate;
@@ -133,8 +150,8 @@ static void set_pause(struct lb_worker *worker)
 bool lb_worker_connect(struct lb_worker *worker)
 {
     enum { FIRST_PAUSE_NS = 20000000, LONGEST_PAUSE_NS = 500000000 };
-    bool restarts = worker->crew->scenario->fault == LB_FAULT_RESTART;
-    const uint64_t give_up_ns = lb_now_ns() + UINT64_C(1000000000) * (restarts ? 60 : 5);
+    bool is_awaited = worker->crew->scenario->fault == LB_FAULT_RESTART;
+    const uint64_t give_up_ns = lb_now_ns() + UINT64_C(1000000000) * (is_awaited ? 60 : 5);
     uint64_t pause_ns = FIRST_PAUSE_NS;
     struct lb_error err = {0};
     while ((worker->pooled != NULL ? lb_session_reconnect(&worker->pooled->session, &err)

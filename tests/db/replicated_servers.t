@@ -2,11 +2,13 @@
 # The replicated servers of scripts/servers do what their commands say: what is stalled is lost by a
 # failover, a synchronous pair does not answer before its standby has it, a rebuilt member follows
 # again, a split leaves two that take writes; an isolated Galera member refuses, and comes back.
+# And lockbench spreads its workers over the members, and finds what breaks there.
 use strict;
 use warnings;
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 use File::Temp qw(tempdir);
+use JSON::PP;
 use Test::More;
 
 my $servers = ($ENV{LB_SOURCE} // '.') . '/scripts/servers';
@@ -48,6 +50,19 @@ sub mariadb
     my ($member, $sql) = @_;
     my $out = `timeout 20 mariadb --no-defaults --socket=$top/s/$member/socket/s -u lockbench -N -B lockbench -e "$sql" 2>&1`;
     return $out =~ s/\n$//r;
+}
+
+my $lockbench = $ENV{LOCKBENCH} // 'build/dev/lockbench';
+
+# The exit status of a run, and its first cell.
+sub run_on
+{
+    my ($uri, @args) = @_;
+    my $words = join ' ', map { "'$_'" } @args;
+    my $out = `timeout 120 $lockbench run -d '$uri' $words --format json 2>$top/err </dev/null`;
+    my $status = $? >> 8;
+    my $cell = eval { decode_json($out)->{cells}[0] } // {};
+    return ($status, $cell);
 }
 
 END { system("$servers stop --dir $top/s >/dev/null 2>&1") if defined $top && -d "$top/s" }
@@ -115,9 +130,23 @@ SKIP: {
     mariadb('galera-1', 'CREATE TABLE t (id int PRIMARY KEY)');
     mariadb('galera-2', 'SET wsrep_sync_wait = 15; INSERT INTO t VALUES (1)');
     is(mariadb('galera-3', 'SET wsrep_sync_wait = 15; SELECT count(*) FROM t'), 1, 'a write is everywhere');
+
+    my @short = (qw(--workers 4 --hold 2ms --duration 1s --warmup 0 -q));
+    ($status, my $cell) = run_on($uri{galera}, '-s', 'row-lock', @short);
+    is($status, 1, 'a row lock excludes nobody on another member') or diag err();
+    is_deeply([sort values %{$cell->{runs}[0]{nodes}}], ['0 3', '1', '2'], 'the result says who was where');
+    ($status, $cell) = run_on("$uri{galera}&spread=first", '-s', 'row-lock', @short);
+    is($status, 0, 'but excludes all on the same member') or diag err();
+    is_deeply($cell->{runs}[0]{nodes}, {}, 'which has no others to name');
+    ($status) = run_on($uri{galera}, '-s', 'lease-update-safe', @short);
+    is($status, 0, 'a lease excludes everywhere') or diag err();
+
     ($status) = servers('isolate galera-3');
     is($status, 0, 'isolate') or diag err();
     like(mariadb('galera-3', 'SELECT count(*) FROM t'), qr/1047/, 'an isolated member refuses');
+    ($status, $cell) = run_on($uri{galera}, '-s', 'lease-update-safe', @short);
+    is($status, 0, 'and lockbench goes to those that are ready') or diag err();
+    is_deeply([sort values %{$cell->{runs}[0]{nodes}}], ['0 2 3', '1'], 'from the last to the first');
     is(mariadb('galera-1', 'INSERT INTO t VALUES (2); SELECT count(*) FROM t'), 2, 'the others go on');
     ($status) = servers('heal galera-3');
     is($status, 0, 'heal') or diag err();

@@ -32,6 +32,10 @@ static void labels_have_no_password(void **state)
         {"mysql://me%40home:p%40s3cret@[::1]:3307", "mariadb", "mariadb://me@home@[::1]:3307/"},
         {"mariadb://root@/?socket=/run/my.sock", "mariadb", "mariadb://root@/?socket=/run/my.sock"},
         {"mariadb://", "mariadb", "mariadb:///"},
+        {"mariadb://me:s3cret@a:1,[::1]:2,c/jobs?spread=first", "mariadb",
+         "mariadb://me@a:1,[::1]:2,c/jobs?spread=first"},
+        {"mariadb://me@localhost/jobs?socket=%2Fa,/b%2Cc&spread=round-robin", "mariadb",
+         "mariadb://me@localhost/jobs?socket=/a,/b,c"},
     };
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         struct lb_target target = {0};
@@ -73,6 +77,12 @@ static void bad_targets_are_usage_errors(void **state)
         {"mariadb://me:s3cret@db/x?ssl-mode=required&", "unknown setting"},
         {"mariadb://me:s3cret@db/x?socket=/y", "not both"},
         {"mariadb://me@/x?socket=y", "absolute path"},
+        {"mariadb://me@/x?socket=/y,z", "absolute path"},
+        {"mariadb://me@a,b/x?socket=/y", "not both"},
+        {"mariadb://me:s3cret@a,,b/x", "bad host or port"},
+        {"mariadb://me:s3cret@a,b:x/x", "bad host or port"},
+        {"mariadb://a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q/x", "at most 16 nodes"},
+        {"mariadb://me@a,b/x?spread=some", "spread=round-robin or first"},
         {"host=db password='s3cret", "not a valid PostgreSQL URI"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
