@@ -320,6 +320,7 @@ struct lb_scan {
     uint32_t retired;      /* process that must not come back */
     bool has_retired;
     const struct lb_event *invoke; /* of the operation under way; NULL */
+    uint64_t waited_ns;            /* it was waiting still, as the engine said; 0: nobody knows */
     uint32_t invoke_index;
     /* locks */
     uint32_t *newest; /* per resource: the newest open grant of this log, or LB_NONE */

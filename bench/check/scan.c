@@ -165,6 +165,10 @@ static int scan_note(struct lb_scan *scan, const struct lb_event *e)
     }
     if (e->op == LB_OP_STALL)
         return lb_scan_stall(c, e);
+    if (e->op == LB_OP_WAITED) {
+        scan->waited_ns = e->time_ns;
+        return scan->invoke != NULL ? 0 : lb_scan_bad(scan, "a wait outside of an operation");
+    }
     if (!is_world_note(e->op))
         return lb_scan_bad(scan, "a note of an unknown kind");
     struct lb_world_event *world = lb_array_push(&c->world, sizeof *world);
@@ -222,6 +226,7 @@ static int scan_invoke(struct lb_scan *scan, const struct lb_event *e)
     if (!scan->c->model->queue && e->object >= scan->c->n_resources && e->op != LB_OP_RECOVER)
         return lb_scan_bad(scan, "a resource number beyond the model's");
     scan->invoke = e;
+    scan->waited_ns = 0;
     scan->invoke_index = scan->index;
     if (e->op == LB_OP_ACQUIRE || e->op == LB_OP_ENQUEUE || e->op == LB_OP_CLAIM)
         lb_scan_wait_begin(scan);

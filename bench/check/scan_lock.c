@@ -17,8 +17,9 @@
  *   nothing                        the end of the run; for the dead see world.c
  *
  * The cut of a hold is the earliest time at which the database may have ended it by itself: the
- * lease was granted no earlier than the acquire was asked for. A lease that was renewed when it may
- * have been over leaves a gap, after which the hold goes on as a piece.
+ * lease was granted no earlier than the acquire was asked for, or the engine said that it waited. A
+ * lease that was renewed when it may have been over leaves a gap, after which the hold goes on as a
+ * piece.
  *
  * A release is matched with the grant of its token, or else of its permits and mode, or else the
  * newest of its log that is believed in: which of several equal grants ends is of no matter to how
@@ -221,7 +222,10 @@ static void set_lease(struct lb_scan *scan, struct lb_open *grant, const struct 
     grant->expiry_low = grant->expiry_high = LB_NEVER;
     if (!scan->c->model->lease || ok->arg == 0)
         return;
-    grant->expiry_low = lb_lease_low(lb_low(scan->invoke->time_ns, scan->slack), ok->arg);
+    /* Granted no earlier than it was asked for, nor while it was waiting for somebody. */
+    uint64_t from_ns =
+        scan->waited_ns > scan->invoke->time_ns ? scan->waited_ns : scan->invoke->time_ns;
+    grant->expiry_low = lb_lease_low(lb_low(from_ns, scan->slack), ok->arg);
     grant->expiry_high = lb_lease_high(lb_high(ok->time_ns, scan->slack), ok->arg);
     scan->c->has_cuts = true;
 }

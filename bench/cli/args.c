@@ -53,6 +53,10 @@ static const struct flag flags[] = {
     {"no-explore", 0, FLAG_SWITCH, TO(no_explore), LB_FLAGS_EXPLORED, NULL,
      "does not explore interleavings; by default each strategy is also explored unless -S or a "
      "scenario key is given"},
+    {"plan", 0, FLAG_SWITCH, TO(show_plan), LB_FLAGS_EXPLORED, NULL,
+     "runs nothing: prints what a strategy file would be asked, and why"},
+    {"budget", 0, FLAG_TEXT, TO(budget), LB_FLAGS_EXPLORED, "TIME",
+     "how long a strategy file is asked at most, on each engine (60s)"},
     {"slo", 0, FLAG_TEXT, TO(plan.slo), LB_FLAGS_PLAN, "PXX<TIME",
      "also finds the highest arrival rate that keeps this percentile of the wait below TIME"},
     {"demand", 0, FLAG_TEXT, TO(plan.demand), LB_FLAGS_PLAN, "RATE",

@@ -64,7 +64,7 @@ struct lb_args {
     char *sql_dir, *check_file, *format, *output, *seed, *repeat, *budget, *reference, *threshold,
         *faults, *save, *baseline, *restart, *resume, *after_setup;
     bool keep, keep_history, no_record, quiet, no_color, names, help, costs, matrix, charts,
-        no_explore;
+        no_explore, show_plan;
     struct lb_explore_args explore; /* from here on, args.c frees what flags have set */
     struct lb_check_args check;
     struct lb_plan_args plan;

@@ -146,6 +146,8 @@ static int choose_budget(struct lb_conductor *state, struct lb_error *err)
 {
     const struct lb_args *args = state->campaign->args;
     struct lb_report *report = &state->report;
+    if (!state->campaign->may_budget) /* verify's is that of a plan: outlook.h */
+        return 0;
     const char *other = args->repeat != NULL     ? "--repeat"
                         : args->save != NULL     ? "--save"
                         : args->baseline != NULL ? "--baseline"
@@ -154,7 +156,7 @@ static int choose_budget(struct lb_conductor *state, struct lb_error *err)
         return lb_fail(err, LB_E_USAGE,
                        "option --budget: not together with %s, which wants so many runs of each",
                        other);
-    state->by_budget = state->campaign->may_budget && other == NULL && lb_budget_applies(report);
+    state->by_budget = other == NULL && lb_budget_applies(report);
     if (args->budget != NULL && !state->by_budget)
         return lb_fail(err, LB_E_USAGE,
                        "option --budget: needs two strategies that can be compared under one "
@@ -570,13 +572,30 @@ static enum lb_exit run_all(struct lb_conductor *state)
     return lb_exit_worse(status, finish(state));
 }
 
+/* --plan: what would be asked, and nothing is run. */
+static enum lb_exit show_plan(struct lb_conductor *state)
+{
+    const struct lb_selection *selection = &state->selection;
+    for (size_t i = 0; i < selection->n_outlooks; i++)
+        lb_outlook_print(selection->outlooks[i], stdout);
+    if (selection->n_outlooks > 0)
+        return LB_EXIT_OK;
+    lb_fail(&state->err, LB_E_USAGE,
+            "option --plan: is for strategies in files, where no scenario, fault or flag of a run "
+            "is given");
+    return lb_cli_complain(&state->err);
+}
+
 enum lb_exit lb_campaign_run(const struct lb_campaign *campaign)
 {
     struct lb_conductor state = {
         .campaign = campaign, .sink = campaign->sink, .stop = lb_signals_install()};
     enum lb_exit status;
     init_output(&state);
-    if (prepare(&state) == 0) {
+    int rc = prepare(&state);
+    if (rc == 0 && campaign->args->show_plan) {
+        status = show_plan(&state);
+    } else if (rc == 0) {
         status = run_all(&state);
     } else {
         status = lb_cli_complain(&state.err);

@@ -13,7 +13,8 @@ enum { WORKERS = 2, ROUNDS = 1, POLLS = 5, TTL_MS = 600000 };
 
 static bool is_wanted(const struct lb_report *report, size_t n, const struct lb_cell *cell)
 {
-    if (cell->target == NULL || cell->file == NULL || cell->state != LB_CELL_PENDING)
+    if (cell->outlook != NULL || cell->target == NULL || cell->file == NULL ||
+        cell->state != LB_CELL_PENDING)
         return false;
     for (size_t i = n; i < report->n_cells; i++)
         if (strcmp(report->cells[i].name, cell->name) == 0 &&
@@ -27,6 +28,7 @@ static int copy(const struct lb_cell *from, struct lb_cell *ret, struct lb_error
     *ret = *from;
     ret->settings = NULL;
     ret->is_explored = true;
+    ret->explored = (struct lb_explored_ask){.workers = WORKERS, .time_ns = TIME_NS};
     ret->scenario_path = "explore";
     lb_scenario_init(&ret->scenario);
     snprintf(ret->scenario.name, sizeof ret->scenario.name, "explore");
@@ -58,6 +60,29 @@ int lb_explored_add(struct lb_report *report, struct lb_error *err)
     return 0;
 }
 
+/* The flags of what is explored besides workers and their statements. */
+static void add_ask(const struct lb_explored_ask *ask, char *buf, size_t size)
+{
+    const struct {
+        const char *name;
+        uint32_t value;
+    } counts[] = {
+        {"readers", ask->readers}, {"capacity", ask->capacity}, {"rescuers", ask->rescuers}};
+    char flag[40];
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+        if (counts[i].value > 0) {
+            snprintf(flag, sizeof flag, "--%s=%u", counts[i].name, counts[i].value);
+            lb_command_add(buf, size, flag);
+        }
+    if (ask->ticks == 0 && ask->deaths == 0)
+        return;
+    lb_command_add(buf, size, "--steps");
+    lb_command_add(buf, size,
+                   ask->ticks == 0    ? "crash"
+                   : ask->deaths == 0 ? "clock"
+                                      : "clock,crash");
+}
+
 static void describe_again(const struct lb_cell *cell, const struct lb_explored *explored,
                            char *buf, size_t size)
 {
@@ -73,11 +98,13 @@ static void describe_again(const struct lb_cell *cell, const struct lb_explored 
         lb_command_add(buf, size, "--opt");
         lb_command_add(buf, size, setting);
     }
-    if (!explored->has_witness || explored->witness_workers == WORKERS)
+    add_ask(&cell->explored, buf, size);
+    uint32_t workers = explored->has_witness ? explored->witness_workers : cell->explored.workers;
+    if (workers == WORKERS)
         return;
-    snprintf(setting, sizeof setting, "--workers=%u", explored->witness_workers);
+    snprintf(setting, sizeof setting, "--workers=%u", workers);
     lb_command_add(buf, size, setting);
-    if (cell->strategy->shape != LB_QUEUE)
+    if (cell->strategy->shape != LB_QUEUE || !explored->has_witness)
         return;
     snprintf(setting, sizeof setting, "--items=%u", explored->witness_items);
     lb_command_add(buf, size, setting);
@@ -126,24 +153,29 @@ int lb_explored_run(const struct lb_cell *cell, const struct lb_args *args, uint
                     const struct lb_stop *stop, struct lb_outcome **ret_outcome,
                     struct lb_error *err)
 {
-    const struct lb_explore_plan plan = {.strategy = cell->strategy,
-                                         .file = cell->file,
-                                         .target = cell->target,
-                                         .settings = cell->settings,
-                                         .n_settings = cell->n_settings,
-                                         .workers = WORKERS,
-                                         .rounds = ROUNDS,
-                                         .capacity = 1,
-                                         .batch = 1,
-                                         .polls = POLLS,
-                                         .ttl_ms = TTL_MS,
-                                         .keep = args->keep,
-                                         .time_ns = TIME_NS,
-                                         .search = {.preemptions = -1,
-                                                    .choice_replays = LB_CHOICE_REPLAYS,
-                                                    .seed = seed,
-                                                    .all = true,
-                                                    .interrupt = &stop->requested}};
+    const struct lb_explore_plan plan = {
+        .strategy = cell->strategy,
+        .file = cell->file,
+        .target = cell->target,
+        .settings = cell->settings,
+        .n_settings = cell->n_settings,
+        .workers = cell->explored.workers,
+        .rounds = ROUNDS,
+        .readers = cell->explored.readers,
+        .rescuers = cell->explored.rescuers,
+        .deaths = cell->explored.deaths,
+        .ticks = cell->explored.ticks,
+        .capacity = cell->explored.capacity > 0 ? cell->explored.capacity : 1,
+        .batch = 1,
+        .polls = POLLS,
+        .ttl_ms = TTL_MS,
+        .keep = args->keep,
+        .time_ns = cell->explored.time_ns,
+        .search = {.preemptions = -1,
+                   .choice_replays = LB_CHOICE_REPLAYS,
+                   .seed = seed,
+                   .all = true,
+                   .interrupt = &stop->requested}};
     const struct lb_run_plan run = {.strategy = cell->strategy,
                                     .file = cell->file,
                                     .target = cell->target,

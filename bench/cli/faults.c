@@ -72,6 +72,25 @@ static int set_keys(struct lb_scenario *scenario, const char *const *keys, size_
     return rc;
 }
 
+static int put_under(struct lb_scenario *scenario, const struct preset *preset,
+                     struct lb_error *err)
+{
+    bool lock = scenario->shape == LB_LOCK;
+    size_t used = strnlen(scenario->name, sizeof scenario->name - 16);
+    snprintf(scenario->name + used, sizeof scenario->name - used, "+%s", preset->name);
+    int rc = set_keys(scenario, lock ? for_locks : for_queues, SIZE_MAX, err);
+    return rc == 0 ? set_keys(scenario, preset->keys, KEYS, err) : rc;
+}
+
+int lb_fault_preset(struct lb_scenario *scenario, const char *fault, struct lb_error *err)
+{
+    const struct preset *preset = scenario->shape == LB_LOCK ? lock_presets : queue_presets;
+    while (preset->name != NULL && strcmp(preset->name, fault) != 0)
+        preset++;
+    return preset->name != NULL ? put_under(scenario, preset, err)
+                                : lb_fail(err, LB_E_USAGE, "unknown fault '%s'", fault);
+}
+
 static int add(struct lb_question **questions, size_t *n, const struct lb_question *base,
                const struct preset *preset, struct lb_error *err)
 {
@@ -81,12 +100,7 @@ static int add(struct lb_question **questions, size_t *n, const struct lb_questi
     *questions = grown;
     struct lb_question *question = &grown[(*n)++];
     *question = *base;
-    struct lb_scenario *scenario = &question->scenario;
-    bool lock = scenario->shape == LB_LOCK;
-    size_t used = strnlen(scenario->name, sizeof scenario->name - 16);
-    snprintf(scenario->name + used, sizeof scenario->name - used, "+%s", preset->name);
-    int rc = set_keys(scenario, lock ? for_locks : for_queues, SIZE_MAX, err);
-    return rc == 0 ? set_keys(scenario, preset->keys, KEYS, err) : rc;
+    return put_under(&question->scenario, preset, err);
 }
 
 static bool is_in(const char *list, const char *name)

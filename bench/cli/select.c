@@ -284,6 +284,13 @@ static int add_question(struct lb_selection *selection, const char *name, bool u
     return rc;
 }
 
+bool lb_select_plans(const struct lb_protocol *protocol, const struct lb_args *args,
+                     const struct lb_select_defaults *defaults)
+{
+    return defaults->plans && protocol->user_file != NULL && args->scenarios.n == 0 &&
+           args->faults == NULL && args->n_overrides == 0 && !args->matrix;
+}
+
 const char *lb_select_default(enum lb_shape shape)
 {
     return shape == LB_LOCK ? "mutex-hot" : "drain";
@@ -298,6 +305,8 @@ static int select_scenarios(struct lb_selection *selection, const struct lb_args
     for (size_t i = 0; i < selection->n_protocols && rc == 0; i++) {
         const struct lb_protocol *protocol = &selection->protocols[i];
         const struct lb_strategy *strategy = protocol->strategy;
+        if (lb_select_plans(protocol, args, defaults))
+            continue;
         if (args->scenarios.n == 0) {
             rc = add_question(selection, lb_select_default(strategy->shape), false, err);
             for (const struct lb_break *b = strategy->breaks;
@@ -442,6 +451,9 @@ void lb_selection_release(struct lb_selection *selection)
     }
     for (size_t i = 0; i < selection->n_places; i++)
         lb_target_release(&selection->places[i].target);
+    for (size_t i = 0; i < selection->n_outlooks; i++)
+        free(selection->outlooks[i]);
+    free(selection->outlooks);
     free(selection->protocols);
     free(selection->places);
     free(selection->questions);

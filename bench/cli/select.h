@@ -3,6 +3,7 @@
 #define LB_SELECT_H
 
 #include "args.h"
+#include "outlook.h"
 
 enum { LB_MOST_ENGINES = 8 };
 
@@ -36,6 +37,8 @@ struct lb_selection {
     size_t n_questions;
     struct lb_setting *settings; /* --opt */
     size_t n_settings;
+    struct lb_outlook **outlooks; /* owned: one for each planned file and place */
+    size_t n_outlooks;
     const char *after_setup, *after_setup_path; /* text of --after-setup; NULL: none */
     struct lb_words texts;                      /* what the others borrow */
 };
@@ -44,6 +47,7 @@ struct lb_selection {
 struct lb_select_defaults {
     const char *strategies; /* "all"; NULL: -s is required */
     bool controls;          /* all, locks and queues mean the controls too */
+    bool plans;  /* files are asked by what they show, where the user describes no scenario */
     bool breaks; /* also the scenarios and options by which strategies are known to break */
 };
 

@@ -200,17 +200,104 @@ static int add_cells(struct lb_selection *selection, const struct lb_args *args,
     return rc;
 }
 
+/* The asks of a file's outlook on one target, as cells. */
+static int add_asks(struct lb_selection *selection, const struct lb_args *args,
+                    const struct lb_protocol *protocol, const struct lb_place *place,
+                    const struct lb_outlook *outlook, struct lb_report *report,
+                    struct lb_error *err)
+{
+    int rc = 0;
+    for (size_t i = 0; i < outlook->n_asks && rc == 0; i++) {
+        const struct lb_ask *ask = &outlook->asks[i];
+        struct lb_question question = {.path = ask->scenario != NULL ? ask->scenario : "explore"};
+        if (ask->is_left_out || (ask->scenario == NULL && (args->no_explore || args->no_record)))
+            continue;
+        if (ask->scenario != NULL) {
+            rc = lb_ask_scenario(outlook, ask, &question.scenario, err);
+        } else {
+            lb_scenario_init(&question.scenario);
+            question.scenario.shape = protocol->strategy->shape;
+            question.scenario.workers = ask->explored.workers;
+            snprintf(question.scenario.name, sizeof question.scenario.name, "%s", ask->name);
+        }
+        if (rc == LB_E_UNSUPPORTED)
+            rc = lb_scenario_load(ask->scenario, &question.scenario, &(struct lb_error){0}) == 0
+                     ? 0
+                     : rc;
+        if (rc != 0)
+            return rc;
+        rc = add_cell(selection, protocol, &question, place, NULL, report, err);
+        struct lb_cell *cell = &report->cells[report->n_cells - 1];
+        cell->is_explored = ask->scenario == NULL;
+        cell->explored = ask->explored;
+        cell->outlook = outlook;
+    }
+    return rc;
+}
+
+/* What this engine is asked about the file: its statements for that engine decide. */
+static int add_outlook(struct lb_selection *selection, const struct lb_args *args,
+                       const struct lb_protocol *protocol, const struct lb_place *place,
+                       struct lb_report *report, struct lb_error *err)
+{
+    struct lb_question usual = {.path = lb_select_default(protocol->strategy->shape)};
+    struct lb_cell probe = {
+        .strategy = protocol->strategy, .target = &place->target, .file = protocol->user_file};
+    struct lb_program *program = NULL;
+    struct lb_outlook *outlook = NULL;
+    int rc = lb_scenario_load(usual.path, &usual.scenario, err);
+    if (rc == 0)
+        rc = add_settings(selection, protocol, NULL, &probe, err);
+    if (rc == 0 && lb_run_supported(protocol->strategy, protocol->user_file, place->target.db,
+                                    place->caps, &usual.scenario, err) == LB_E_UNSUPPORTED) {
+        free(probe.settings);
+        return add_cell(selection, protocol, &usual, place, NULL, report, err); /* skipped */
+    }
+    if (rc == 0)
+        rc = lb_program_new(protocol->user_file, place->target.db, protocol->strategy->options,
+                            probe.settings, probe.n_settings, &program, err);
+    if (rc == 0) {
+        outlook = malloc(sizeof *outlook);
+        struct lb_outlook **grown =
+            lb_select_grow(selection->outlooks, selection->n_outlooks, sizeof *grown, err);
+        if (grown != NULL)
+            selection->outlooks = grown;
+        if (outlook == NULL || grown == NULL) {
+            free(outlook);
+            rc = lb_fail(err, LB_E_MEMORY, "out of memory");
+        } else {
+            selection->outlooks[selection->n_outlooks++] = outlook;
+            lb_outlook_make(protocol->strategy, protocol->user_file, program,
+                            args->budget_ns > 0 ? args->budget_ns : LB_OUTLOOK_BUDGET_NS, outlook);
+            snprintf(outlook->engine, sizeof outlook->engine, "%s", place->engine);
+            outlook->strategy = protocol->strategy->name;
+        }
+    }
+    if (rc == 0)
+        rc = add_asks(selection, args, protocol, place, outlook, report, err);
+    lb_program_free(program);
+    free(probe.settings);
+    return rc;
+}
+
 int lb_select_cells(struct lb_selection *selection, const struct lb_args *args,
                     const struct lb_select_defaults *defaults, struct lb_report *report,
                     struct lb_error *err)
 {
     int rc = 0;
-    for (size_t q = 0; q < selection->n_questions; q++) {
+    for (size_t p = 0; p < selection->n_protocols; p++) {
+        const struct lb_protocol *protocol = &selection->protocols[p];
+        bool plans = lb_select_plans(protocol, args, defaults);
+        for (size_t i = 0; plans && i < selection->n_places && rc == 0; i++)
+            rc = add_outlook(selection, args, protocol, &selection->places[i], report, err);
+    }
+    for (size_t q = 0; q < selection->n_questions && rc == 0; q++) {
         const struct lb_question *question = &selection->questions[q];
         for (size_t p = 0; p < selection->n_protocols; p++) {
             const struct lb_protocol *protocol = &selection->protocols[p];
             const struct lb_strategy *strategy = protocol->strategy;
-            if (question->scenario.shape != strategy->shape)
+            if (question->scenario.shape != strategy->shape ||
+                lb_select_plans(protocol, args, defaults))
                 continue;
             size_t n_places = strategy->no_database ? 1 : selection->n_places;
             for (size_t i = 0; i < n_places && rc == 0; i++)
@@ -220,7 +307,7 @@ int lb_select_cells(struct lb_selection *selection, const struct lb_args *args,
                 return rc;
         }
     }
-    if (report->n_cells == 0)
+    if (rc == 0 && report->n_cells == 0)
         return lb_fail(err, LB_E_USAGE, "nothing to run: no strategy fits the scenarios given");
-    return 0;
+    return rc;
 }

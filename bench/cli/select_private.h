@@ -15,6 +15,9 @@ int lb_select_setting(struct lb_selection *selection, const char *text, size_t l
 /* Does the strategy, or one of its files, have this option? Offers nearest those that it has. */
 bool lb_select_has_option(const struct lb_protocol *protocol, const char *name,
                           struct lb_nearest *nearest);
+/* Is this protocol asked by an outlook of its own, and not by scenarios that were named? */
+bool lb_select_plans(const struct lb_protocol *protocol, const struct lb_args *args,
+                     const struct lb_select_defaults *defaults);
 /* The scenario that a shape meets where none is named. */
 const char *lb_select_default(enum lb_shape shape);
 

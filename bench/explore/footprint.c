@@ -338,11 +338,15 @@ enum lb_statement_kind lb_footprint_of_sql(const struct lb_tables *tables, const
 bool lb_footprint_reads_clock(const char *sql, const char *const *moved, char *buf, size_t size)
 {
     struct word word;
-    while (next_word(&sql, &word))
-        if (is_one_of(&word, clocks) && !is_one_of(&word, moved)) {
+    const char *start = sql;
+    while (next_word(&sql, &word)) {
+        /* :now is the worker's own clock, which moves with the steps. */
+        bool is_parameter = word.text > start && word.text[-1] == ':';
+        if (!is_parameter && is_one_of(&word, clocks) && !is_one_of(&word, moved)) {
             snprintf(buf, size, "%.*s", (int)word.length, word.text);
             return true;
         }
+    }
     return false;
 }
 

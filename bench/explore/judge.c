@@ -141,5 +141,7 @@ unsigned lb_stage_stuck(struct lb_stage *stage, uint32_t waiting)
         return 0;
     if (stage->n_deaths == 0)
         return strategy->claims & LB_G_BIT(LB_G_PROGRESS);
-    return !strategy->is_lease || stage->outlived ? strategy->claims & LB_G_BIT(LB_G_RECOVERY) : 0;
+    /* A clock that stood still has ended no lease. */
+    bool outlived = stage->outlived && stage->unmoved[0] == '\0';
+    return !strategy->is_lease || outlived ? strategy->claims & LB_G_BIT(LB_G_RECOVERY) : 0;
 }

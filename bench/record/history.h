@@ -62,8 +62,10 @@ enum lb_op {
     LB_OP_DEATH = 41,       /* the writer of log arg died at time_ns */
     LB_OP_SESSION_END = 42, /* the server confirmed the end of the session of log arg */
     LB_OP_WARM = 43,        /* note: the warm-up ends: from here on operations count */
-    LB_OP_STALL = 44        /* note: until then everybody had stood still for value ns, through no
+    LB_OP_STALL = 44,       /* note: until then everybody had stood still for value ns, through no
                                fault of the protocol; arg = enum lb_stall */
+    LB_OP_WAITED = 45       /* note, within an acquire: at time_ns the engine said that what it does
+                               was waiting for somebody: it took effect later */
 };
 
 /* What stood still. */

@@ -26,6 +26,7 @@ static const char *const op_names[] = {
     [LB_OP_SESSION_END] = "session-end",
     [LB_OP_WARM] = "warm",
     [LB_OP_STALL] = "stall",
+    [LB_OP_WAITED] = "waited",
 };
 
 enum { OPS = sizeof op_names / sizeof op_names[0] };

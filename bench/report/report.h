@@ -31,6 +31,13 @@ struct lb_looks {
     } at[LB_MOST_LOOKS];
 };
 
+/* What is explored in a cell; 0: the usual. */
+struct lb_explored_ask {
+    uint32_t workers, readers, capacity, rescuers;
+    uint32_t deaths, ticks; /* steps of a crash, of a clock */
+    uint64_t time_ns;       /* the search ends after so long */
+};
+
 struct lb_cell {
     const struct lb_strategy *strategy; /* borrowed */
     const struct lb_target *target;     /* NULL: no database. Borrowed */
@@ -46,6 +53,9 @@ struct lb_cell {
     size_t n_settings;
     bool is_explored;             /* not stressed: the scenario is but a name */
     const struct lb_looks *looks; /* of its table; NULL: one, after all rounds. Borrowed */
+    struct lb_explored_ask explored;
+    const struct lb_outlook *outlook; /* what verify asks a file it has never seen: this cell is
+                                         part of it. Borrowed; NULL: of none */
     enum lb_cell_state state;
     char reason[300];
     struct lb_error error;

@@ -107,6 +107,7 @@ struct lb_worker {
     struct lb_actor actor;
     char role_name[24]; /* for the server's process list; the session borrows it */
     struct lb_session session;
+    _Atomic uint64_t waited_ns;   /* its session was waiting then, as the engine said */
     pthread_mutex_t session_lock; /* session.conn may be replaced or cancelled: one at a time */
     bool has_session;
     struct lb_pooled *pooled; /* the shared session that it has now; NULL: none */

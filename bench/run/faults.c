@@ -196,6 +196,27 @@ const struct lb_gate lb_fault_gate = {.before = before, .after = after};
 
 /* --- the controlling thread's side --- */
 
+/* Whose statement waits, before what it waits for is set free? */
+static void note_waiters(struct lb_active_run *run, struct lb_session *session)
+{
+    const struct lb_db *db = run->crew->db;
+    if (!run->counts_waits || db->is_blocked == NULL || run->request->scenario->processes > 0 ||
+        run->request->scenario->pool > 0)
+        return;
+    for (uint32_t i = 0; i < run->n_started; i++) {
+        struct lb_worker *worker = &run->workers[i];
+        struct lb_error ignored;
+        int64_t id = 0;
+        pthread_mutex_lock(&worker->session_lock);
+        if (worker->has_session && worker->session.conn != NULL)
+            id = db->session_id(worker->session.conn);
+        pthread_mutex_unlock(&worker->session_lock);
+        uint64_t asked_ns = lb_now_ns();
+        if (id != 0 && db->is_blocked(session->conn, id, &ignored) == 1)
+            atomic_store(&worker->waited_ns, asked_ns);
+    }
+}
+
 /* A blocker or an old snapshot, over and over, until the run stops. */
 static void block(struct lb_active_run *run, struct lb_session *session, struct lb_log *log)
 {
@@ -217,6 +238,8 @@ static void block(struct lb_active_run *run, struct lb_session *session, struct 
         }
         atomic_fetch_add(&crew->n_faults, 1);
         lb_crew_wait(crew, lb_now_ns() + scenario->fault_length_ns, LB_PHASE_DRAIN);
+        if (scenario->fault == LB_FAULT_BLOCKER)
+            note_waiters(run, session);
         lb_session_rollback(session, &err);
         atomic_fetch_add(&crew->n_faults_over, 1);
         lb_fault_note(log, run->n_slots + 1, LB_OP_FAULT, scenario->fault, UINT32_MAX, 1);

@@ -89,6 +89,19 @@ int lb_operate_enqueue(struct lb_operator *op, const struct lb_request *request,
     return finish(op, LB_M_ENQUEUE, &event, answer);
 }
 
+/* A grant that was made after its lease had been counted: the wait belongs into the history. */
+static void note_wait(struct lb_operator *op, uint32_t resource)
+{
+    uint64_t waited_ns = op->waited_ns != NULL ? atomic_load(op->waited_ns) : 0;
+    if (waited_ns <= op->start_ns || waited_ns > op->end_ns)
+        return;
+    append(op, &(struct lb_event){.time_ns = waited_ns,
+                                  .process = op->process,
+                                  .object = resource,
+                                  .op = LB_OP_WAITED,
+                                  .type = LB_EV_NOTE});
+}
+
 int lb_operate_acquire(struct lb_operator *op, const struct lb_request *request,
                        struct lb_grant *grant, struct lb_error *err)
 {
@@ -100,6 +113,8 @@ int lb_operate_acquire(struct lb_operator *op, const struct lb_request *request,
         take(op, LB_OP_ACQUIRE) ? flow->acquire(op->actor, request, grant, err) : LB_TIMEOUT;
     op->end_ns = lb_now_ns();
     op->holds = answer == LB_OK;
+    if (op->holds)
+        note_wait(op, request->resource);
     struct lb_event event = {.op = LB_OP_ACQUIRE,
                              .object = request->resource,
                              .value = (uint64_t)(grant->has_token ? grant->token : 0),

@@ -36,7 +36,9 @@ struct lb_operator {
     bool holds;                     /* between a grant and its release */
     const struct lb_lender *lender; /* NULL: the actor's session is its own */
     void *lender_arg;
-    int log_error; /* the history could not be written: an enum lb_errcode */
+    const _Atomic uint64_t *waited_ns; /* set by others: its session was waiting for a row; NULL: by
+                                          nobody */
+    int log_error;                     /* the history could not be written: an enum lb_errcode */
 };
 
 /* The next operation begins when the last one ended. */

@@ -50,6 +50,7 @@ struct lb_active_run {
     struct lb_random fault_random;
     pthread_t world; /* the thread of a blocker or snapshot */
     bool has_world;
+    bool counts_waits; /* the lease is the server's to count, from the moment of the grant */
     struct lb_watchdog watchdog;
     struct lb_history *history;
     struct lb_live *live;

@@ -2,6 +2,7 @@
 #include "carrier.h"
 #include "clock.h"
 #include "pool.h"
+#include "program_features.h"
 #include "run_state.h"
 #include "shared.h"
 #include "zipf.h"
@@ -143,6 +144,13 @@ static int new_program(struct lb_active_run *run, const struct lb_db *db, struct
     free(settings);
     if (rc == 0)
         note_options(run->outcome, run->program);
+    if (rc == 0) {
+        struct lb_features features;
+        lb_features_read(request->file, run->program, &features);
+        /* Who gives the time himself (:now) knows when his lease is over. */
+        run->counts_waits = request->strategy->shape == LB_LOCK && request->strategy->is_lease &&
+                            features.is_one_commit && !features.by_worker_clock;
+    }
     run->plan.ttl_ms = scaled.lease_ms;
     run->plan.limit_ms = scaled.limit_ms;
     return rc;
@@ -355,6 +363,7 @@ static void init_worker(struct lb_active_run *run, uint32_t number, uint32_t n_c
                              .n_processes = run->n_slots + LB_EXTRA_LOGS,
                              .lease_ms = run->request->strategy->is_lease ? run->plan.ttl_ms : 0,
                              .counts = worker->counts,
+                             .waited_ns = run->counts_waits ? &worker->waited_ns : NULL,
                              .lender = run->crew->pool != NULL ? &lb_pool_lender : NULL,
                              .lender_arg = worker};
     uint32_t owner = n_carriers > 0 ? number % n_carriers : number;

@@ -1,0 +1,436 @@
+/* From a file's features to what it is asked: see outlook.h.
+ *
+ * The order is that of what finds most for its time: two workers explored, then crowds, then what
+ * happens when a lease or a limit is outlived, then deaths and lost connections. What does not fit
+ * into the budget is left out from the end, and said so.
+ */
+#include "outlook.h"
+
+#include "faults.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+enum { USUAL_S = 60, STRETCH_MOST = 12 };
+#define SECOND_NS UINT64_C(1000000000)
+
+struct making {
+    const struct lb_strategy *strategy;
+    const struct lb_db *db;
+    struct lb_outlook *outlook;
+};
+
+static bool claims(const struct making *m, enum lb_guarantee guarantee)
+{
+    return (m->strategy->claims & LB_G_BIT(guarantee)) != 0;
+}
+
+/* Sessions can be ended, and wait for each other's rows. */
+static bool is_server(const struct lb_db *db)
+{
+    return db->terminate != NULL;
+}
+
+__attribute__((format(printf, 3, 4))) static struct lb_ask *add(struct making *m, const char *name,
+                                                                const char *why, ...)
+{
+    struct lb_outlook *outlook = m->outlook;
+    struct lb_ask *ask = &outlook->asks[outlook->n_asks];
+    va_list args;
+    if (outlook->n_asks < LB_ASKS - 1)
+        outlook->n_asks++;
+    *ask = (struct lb_ask){0};
+    snprintf(ask->name, sizeof ask->name, "%s", name);
+    va_start(args, why);
+    vsnprintf(ask->why, sizeof ask->why, why, args);
+    va_end(args);
+    return ask;
+}
+
+/* --- exploring --- */
+
+static struct lb_ask *add_explored(struct making *m, const char *name, const char *why)
+{
+    struct lb_ask *ask = add(m, name, "%s", why);
+    ask->explored = (struct lb_explored_ask){.workers = 2, .time_ns = m->outlook->budget_ns / 10};
+    ask->cost_ns = ask->explored.time_ns;
+    return ask;
+}
+
+static void explore_all(struct making *m)
+{
+    const struct lb_features *f = &m->outlook->features;
+    bool lock = m->strategy->shape == LB_LOCK;
+    struct lb_ask *ask;
+    add_explored(m, "explore", "every order of two workers' statements");
+    if (lock && claims(m, LB_G_RECOVERY)) {
+        ask = add_explored(m, "explore+crash", "it claims recovery: a holder dies at each point");
+        ask->explored.deaths = 1;
+        ask->explored.ticks = f->lease != NULL;
+    }
+    if (f->lease != NULL) {
+        ask = add_explored(m, "explore+clock",
+                           "it is a lease: the clock moves on by one at each point");
+        ask->explored.ticks = 1;
+    }
+    if (!lock && f->has_recover && f->recovers_by_time) {
+        ask = add_explored(m, "explore+rescue",
+                           "it has recover, which goes by time: the clock moves on, and a rescuer "
+                           "runs, at each point");
+        ask->explored.ticks = ask->explored.rescuers = 1;
+    }
+    if (lock && f->has_mode) {
+        ask = add_explored(m, "explore+reader", "it has :mode: one of the two reads");
+        ask->explored.readers = 1;
+    }
+    if (lock && f->has_capacity) {
+        ask = add_explored(m, "explore+limit",
+                           "it has :capacity: three workers, two of whom may hold");
+        ask->explored.workers = 3;
+        ask->explored.capacity = 2;
+    }
+    if (m->outlook->budget_ns >= 5 * USUAL_S * SECOND_NS) {
+        ask = add_explored(m, "explore+third", "there is time for a third worker");
+        ask->explored.workers = 3;
+    }
+}
+
+/* --- stressing --- */
+
+/* fault NULL: none. Further arguments: keys and values, NULL ends. */
+static struct lb_ask *add_stressed(struct making *m, const char *scenario, const char *fault,
+                                   uint64_t cost_ms, const char *why)
+{
+    char name[40];
+    snprintf(name, sizeof name, "%s%s%s", scenario, fault != NULL ? "+" : "",
+             fault != NULL ? fault : "");
+    struct lb_ask *ask = add(m, name, "%s", why);
+    ask->scenario = scenario;
+    ask->fault = fault;
+    ask->cost_ns = cost_ms * 1000000u;
+    return ask;
+}
+
+static void set(struct lb_ask *ask, const char *key, const char *value)
+{
+    size_t i = 0;
+    while (i + 3 < sizeof ask->keys / sizeof ask->keys[0] && ask->keys[i] != NULL)
+        i += 2;
+    ask->keys[i] = key;
+    ask->keys[i + 1] = value;
+}
+
+static void leave_out(struct making *m, const char *name, const char *why)
+{
+    add(m, name, "%s", why)->is_left_out = true;
+}
+
+/* Sessions and transactions that are lost or cut end holds by themselves; so does time. */
+static bool survives_loss(const struct making *m)
+{
+    const struct lb_features *f = &m->outlook->features;
+    return f->is_session_bound || f->lease != NULL || (f->has_recover && f->recovers_by_time);
+}
+
+static void set_fault_times(const struct making *m, struct lb_ask *ask, const char *count,
+                            const char *duration)
+{
+    set(ask, "fault-count", count);
+    set(ask, "duration", duration);
+    if (!claims(m, LB_G_RECOVERY))
+        set(ask, "recovery-bound", "0");
+    set(ask, "progress-bound", "0");
+}
+
+static void lose_connections(struct making *m, const char *scenario)
+{
+    if (!is_server(m->db))
+        return;
+    if (!survives_loss(m)) {
+        leave_out(m, "disconnect, cut",
+                  "what a lost connection held stays held: neither a session, a lease nor a "
+                  "recovery ends it");
+        return;
+    }
+    struct lb_ask *ask =
+        add_stressed(m, scenario, "disconnect", 2000, "the server ends sessions while they hold");
+    set_fault_times(m, ask, "8", "2s");
+    ask = add_stressed(m, scenario, "cut", 2000, "connections are cut behind a statement");
+    set_fault_times(m, ask, "8", "2s");
+}
+
+/* Holders rest so often that a wait can begin when no lease is left: it is the one that counts. */
+static void make_wait(struct making *m)
+{
+    struct lb_ask *ask =
+        add_stressed(m, "blocker", NULL, 3000,
+                     "its lease is counted from the server's time: another session makes it wait");
+    static const char *const keys[] = {"hold",     "30ms", "think", "80ms",           "ttl",
+                                       "60ms",     "poll", "5ms",   "fault-interval", "200ms",
+                                       "duration", "3s"};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i += 2)
+        set(ask, keys[i], keys[i + 1]);
+}
+
+static void stress_lease(struct making *m)
+{
+    const struct lb_features *f = &m->outlook->features;
+    add_stressed(m, "overrun", NULL, 5000,
+                 f->unasked_line != 0
+                     ? "it is a lease, and its release asks for no holder: holds outlast it"
+                     : "it is a lease: holds outlast it");
+    if (is_server(m->db) && f->is_one_commit && !f->by_worker_clock && f->begin_clock_line != 0)
+        make_wait(m);
+    struct lb_ask *ask = add_stressed(m, "mutex-hot", "pause", 3000,
+                                      "it is a lease: holders sleep past it, and wake up");
+    set_fault_times(m, ask, "0", "3s");
+    if (!f->has_token)
+        set(ask, "guard", "no");
+}
+
+static void stress_lock(struct making *m)
+{
+    const struct lb_features *f = &m->outlook->features;
+    add_stressed(m, "mutex-hot", NULL, 2200, "a crowd at one lock");
+    if (f->has_enqueue || f->n_begin > 1 || claims(m, LB_G_FIFO)) {
+        struct lb_ask *ask = add_stressed(m, "mutex-pair", NULL, 2200,
+                                          "it takes several statements: two meet at a free lock");
+        set(ask, "duration", "2s");
+    }
+    if (f->lease != NULL)
+        stress_lease(m);
+    if (f->has_mode)
+        add_stressed(m, "readers-writers", NULL, 2200, "it has :mode: many read, some write");
+    if (f->has_capacity)
+        add_stressed(m, "limited", NULL, 2200, "it has :capacity: three may hold");
+    if (f->has_period)
+        add_stressed(m, "periodic-job", NULL, 4000,
+                     "it has :period_ms: a job is due again and again");
+    if (claims(m, LB_G_RECOVERY)) {
+        struct lb_ask *ask =
+            add_stressed(m, "dead-holder", NULL, 2500, "it claims recovery: holders are killed");
+        set(ask, "recovery-bound", f->lease != NULL ? "2500ms" : "1s");
+        set(ask, "duration", "2s");
+    }
+    lose_connections(m, "mutex-hot");
+    struct lb_ask *ask =
+        add_stressed(m, "mutex-spread", NULL, 1200, "several locks, few workers each");
+    set(ask, "resources", "4");
+    set(ask, "duration", "1s");
+    set(ask, "progress-bound", "0");
+}
+
+static void rescue(struct making *m)
+{
+    const struct lb_features *f = &m->outlook->features;
+    if (f->lease != NULL)
+        add_stressed(
+            m, "queue-overrun", NULL, 3000,
+            f->unasked_line != 0
+                ? "claims are leases, and what ends one asks for no holder: work outlasts it"
+                : "claims are leases: work outlasts them");
+    if (f->has_recover && f->recovers_by_time)
+        add_stressed(m, "queue-rescue", NULL, 3000,
+                     f->unasked_line != 0
+                         ? "recover takes items from the slow as well, and what ends "
+                           "a claim asks for no holder"
+                         : "recover takes items from the slow as well");
+    else if (f->has_recover && f->lease == NULL)
+        leave_out(m, "queue-rescue",
+                  "recover asks for no time: it frees what the living have too, and is not run "
+                  "beside them");
+}
+
+static void stress_queue(struct making *m)
+{
+    const struct lb_features *f = &m->outlook->features;
+    struct lb_ask *ask =
+        add_stressed(m, "drain", NULL, 2000, "a crowd at a backlog, and its books");
+    if (claims(m, LB_G_PROGRESS))
+        set(ask, "progress-bound", "5s");
+    if (claims(m, LB_G_BOUNDED_CLAIM))
+        add_stressed(m, "overclaim", NULL, 500,
+                     "it claims bounded-claim: one worker, counted rows");
+    if (f->takes_many) {
+        ask = add_stressed(m, "drain", NULL, 1500, "it has :n: five items in each claim");
+        snprintf(ask->name, sizeof ask->name, "drain by five");
+        set(ask, "batch", "5");
+    }
+    rescue(m);
+    if (f->has_free || f->has_error) {
+        ask = add_stressed(m, "give-back", NULL, 1200,
+                           f->has_free ? "it has free: items come back while others are taken"
+                                       : "it has error: items fail");
+        if (!f->has_free)
+            set(ask, "free", "0");
+        if (f->has_error)
+            set(ask, "error", "0.1");
+    }
+    bool frees_dead =
+        f->is_session_bound || f->lease != NULL || (f->has_recover && f->recovers_by_time);
+    if (frees_dead || claims(m, LB_G_RECOVERY)) {
+        ask = add_stressed(m, "steady", "kill", 3500,
+                           claims(m, LB_G_RECOVERY)
+                               ? "it claims recovery: consumers are killed"
+                               : "what the dead have comes back: consumers are killed");
+        set_fault_times(m, ask, "8", "2s");
+        set(ask, "recover", f->recovers_by_time ? "100ms" : "0");
+    }
+    if (f->lease != NULL) {
+        ask = add_stressed(m, "steady", "pause", 3500,
+                           "claims are leases: consumers sleep past them");
+        set_fault_times(m, ask, "0", "3s");
+    }
+    lose_connections(m, "steady");
+    if (f->has_period)
+        add_stressed(m, "recurring-checkout", NULL, 7000, "it has :period_ms: items are due again");
+}
+
+/* --- as a whole --- */
+
+static void say_untested(struct making *m)
+{
+    const struct lb_features *f = &m->outlook->features;
+    if (f->constant_line != 0)
+        add(m, "kill",
+            "line %d goes by a length of time that no option sets: make it one, so that "
+            "it can be made short",
+            f->constant_line)
+            ->is_left_out = true;
+    if (f->by_worker_clock)
+        leave_out(m, "skew",
+                  "it goes by its workers' clocks (:now), which have to agree: --faults skew shows "
+                  "what happens if they do not");
+    if (m->strategy->isolation == LB_ISO_DEFAULT && is_server(m->db))
+        leave_out(m, "isolation", "the server's default: --matrix asks for each level");
+}
+
+/* A length of time in the text stays as it is: nothing that waits for it is asked. */
+static void drop_constants(struct lb_outlook *outlook)
+{
+    if (outlook->features.constant_line == 0)
+        return;
+    size_t n = 0;
+    for (size_t i = 0; i < outlook->n_asks; i++) {
+        const struct lb_ask *ask = &outlook->asks[i];
+        bool waits = ask->explored.deaths > 0 || strstr(ask->name, "kill") != NULL ||
+                     strcmp(ask->name, "dead-holder") == 0 ||
+                     strstr(ask->name, "disconnect") != NULL || strstr(ask->name, "cut") != NULL;
+        if (!waits)
+            outlook->asks[n++] = *ask;
+    }
+    outlook->n_asks = n;
+}
+
+static void fit_budget(struct lb_outlook *outlook)
+{
+    uint64_t used_ns = 0;
+    for (size_t i = 0; i < outlook->n_asks; i++) {
+        struct lb_ask *ask = &outlook->asks[i];
+        if (ask->is_left_out)
+            continue;
+        if (used_ns > 0 && used_ns + ask->cost_ns > outlook->budget_ns) {
+            ask->is_left_out = true;
+            snprintf(ask->why, sizeof ask->why,
+                     "does not fit into %.3g s: --budget 10m asks it too",
+                     (double)outlook->budget_ns / 1e9);
+            continue;
+        }
+        used_ns += ask->cost_ns;
+    }
+}
+
+void lb_outlook_make(const struct lb_strategy *strategy, const struct lb_file *file,
+                     const struct lb_program *program, uint64_t budget_ns, struct lb_outlook *ret)
+{
+    *ret = (struct lb_outlook){.budget_ns = budget_ns};
+    struct making m = {.strategy = strategy, .db = program->db, .outlook = ret};
+    lb_features_read(file, program, &ret->features);
+    explore_all(&m);
+    if (strategy->shape == LB_LOCK)
+        stress_lock(&m);
+    else
+        stress_queue(&m);
+    drop_constants(ret);
+    say_untested(&m);
+    fit_budget(ret);
+}
+
+/* --- the scenario of an ask --- */
+
+static void stretch(struct lb_scenario *s, uint64_t factor)
+{
+    uint64_t *const times[] = {&s->hold_ns,           &s->ttl_ns,          &s->put_interval_ns,
+                               &s->fault_interval_ns, &s->fault_length_ns, &s->recovery_bound_ns,
+                               &s->progress_bound_ns, &s->duration_ns,     &s->poll_ns,
+                               &s->poll_max_ns};
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++)
+        *times[i] *= factor;
+}
+
+/* A lease in seconds cannot be 200 ms. */
+static uint64_t stretch_of(const struct lb_outlook *outlook, const struct lb_scenario *scenario)
+{
+    const struct lb_features *f = &outlook->features;
+    const struct lb_timing *timing = f->lease != NULL ? f->lease : f->limit;
+    if (timing == NULL || !scenario->ttl_is_said)
+        return 1;
+    uint64_t unit_ns = timing->unit_ms * UINT64_C(1000000);
+    return (unit_ns + scenario->ttl_ns - 1) / scenario->ttl_ns;
+}
+
+int lb_ask_scenario(const struct lb_outlook *outlook, const struct lb_ask *ask,
+                    struct lb_scenario *ret, struct lb_error *err)
+{
+    int rc = lb_scenario_load(ask->scenario, ret, err);
+    if (rc == 0 && ask->fault != NULL)
+        rc = lb_fault_preset(ret, ask->fault, err);
+    for (size_t i = 0; rc == 0 && ask->keys[i] != NULL; i += 2)
+        rc = lb_scenario_set(ret, ask->keys[i], ask->keys[i + 1], err);
+    if (rc != 0)
+        return rc;
+    uint64_t factor = stretch_of(outlook, ret);
+    if (factor > STRETCH_MOST)
+        return lb_fail(err, LB_E_UNSUPPORTED,
+                       "its lease or limit cannot be made short enough: count it in ms");
+    if (factor > 1)
+        stretch(ret, factor);
+    snprintf(ret->name, sizeof ret->name, "%s", ask->name);
+    return lb_scenario_validate(ret, err);
+}
+
+/* --- telling it --- */
+
+static void print_timing(const struct lb_timing *timing, const char *what, FILE *out)
+{
+    if (timing == NULL) {
+        fprintf(out, "  %-6s none\n", what);
+        return;
+    }
+    fprintf(out, "  %-6s %s, %s line %d", what, timing->name,
+            timing->is_said ? "as said in" : "inferred from", timing->line);
+    if (timing->default_ms > 0)
+        fprintf(out, "; %lld ms by default, which each scenario replaces",
+                (long long)timing->default_ms);
+    fputc('\n', out);
+}
+
+void lb_outlook_print(const struct lb_outlook *outlook, FILE *out)
+{
+    const struct lb_features *f = &outlook->features;
+    uint64_t sum_ns = 0;
+    unsigned n = 0;
+    for (size_t i = 0; i < outlook->n_asks; i++)
+        sum_ns += outlook->asks[i].is_left_out ? 0 : outlook->asks[i].cost_ns;
+    fprintf(out, "%s on %s: at most %.0f s of %.0f s\n", outlook->strategy, outlook->engine,
+            (double)sum_ns / 1e9, (double)outlook->budget_ns / 1e9);
+    print_timing(f->lease, "lease", out);
+    print_timing(f->limit, "limit", out);
+    for (size_t i = 0; i < outlook->n_asks; i++)
+        if (!outlook->asks[i].is_left_out)
+            fprintf(out, "  %2u %-20s %4.1f s  %s\n", ++n, outlook->asks[i].name,
+                    (double)outlook->asks[i].cost_ns / 1e9, outlook->asks[i].why);
+    for (size_t i = 0; i < outlook->n_asks; i++)
+        if (outlook->asks[i].is_left_out)
+            fprintf(out, "   - %-20s  left out: %s\n", outlook->asks[i].name, outlook->asks[i].why);
+}

@@ -1,0 +1,47 @@
+/* What `verify` tries on a protocol that it has never seen: --plan, --budget.
+ *
+ * An outlook is a list of asks, cheapest and most telling first: which scenario with which keys, or
+ * what is explored, each with the reason why this file is asked it. What the file claims or shows,
+ * and cannot be asked, is in the list too, as left out, with its reason.
+ */
+#ifndef LB_OUTLOOK_H
+#define LB_OUTLOOK_H
+
+#include "program_features.h"
+#include "report.h"
+
+#define LB_OUTLOOK_BUDGET_NS UINT64_C(60000000000) /* without --budget */
+
+enum { LB_ASKS = 32, LB_ASK_KEYS = 20 };
+
+struct lb_ask {
+    char name[40]; /* as the report calls it: "queue-overrun", "steady+kill", "explore+clock" */
+    const char *scenario;              /* of the build; NULL: it is explored */
+    const char *fault;                 /* that it is put under; NULL: none */
+    const char *keys[2 * LB_ASK_KEYS]; /* key, value, ...; NULL ends */
+    struct lb_explored_ask explored;
+    uint64_t cost_ns;
+    bool is_left_out; /* not asked: why says the reason */
+    char why[240];
+};
+
+struct lb_outlook {
+    const char *strategy; /* borrowed */
+    char engine[32];
+    struct lb_features features;
+    uint64_t budget_ns;
+    size_t n_asks;
+    struct lb_ask asks[LB_ASKS];
+};
+
+/* Fills *ret for a file on one engine. program: its statements for that engine. */
+void lb_outlook_make(const struct lb_strategy *strategy, const struct lb_file *file,
+                     const struct lb_program *program, uint64_t budget_ns, struct lb_outlook *ret);
+/* The scenario of an ask, its times stretched where the file's lease cannot be as short. 0 or an
+ * error. */
+int lb_ask_scenario(const struct lb_outlook *outlook, const struct lb_ask *ask,
+                    struct lb_scenario *ret, struct lb_error *err);
+/* For people: --plan. */
+void lb_outlook_print(const struct lb_outlook *outlook, FILE *out);
+
+#endif

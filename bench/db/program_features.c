@@ -1,0 +1,232 @@
+/* Features of a protocol by the words of its statements: see program_features.h. */
+#include "program_features.h"
+
+#include "program_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef bool lb_token_test(const struct lb_token *before, const struct lb_token *token,
+                           const struct lb_token *after);
+
+/* Is the test true somewhere in the statement? Blanks and comments are left out. */
+static bool any_token(const struct lb_statement *statement, lb_token_test *test)
+{
+    struct lb_lexer lexer;
+    struct lb_token tokens[3] = {{0}, {0}, {0}};
+    lb_lexer_init(&lexer, statement->sql, strlen(statement->sql), statement->line);
+    do {
+        struct lb_token next = lb_lexer_next(&lexer);
+        if (next.kind == LB_T_BLANK || next.kind == LB_T_COMMENT || next.kind == LB_T_HINT)
+            continue;
+        memmove(tokens, tokens + 1, 2 * sizeof tokens[0]);
+        tokens[2] = next;
+        if (tokens[1].text != NULL && test(&tokens[0], &tokens[1], &tokens[2]))
+            return true;
+    } while (tokens[2].kind != LB_T_END && tokens[2].kind != LB_T_BAD);
+    return false;
+}
+
+static bool is_any_of(const struct lb_token *token, const char *const *words)
+{
+    for (; *words != NULL; words++)
+        if (token->kind == LB_T_WORD && lb_token_is(token, *words))
+            return true;
+    return false;
+}
+
+static bool has_param(const struct lb_statement *statement, int slot)
+{
+    for (size_t i = 0; i < statement->n_params; i++)
+        if (statement->param_slot[i] == slot)
+            return true;
+    return false;
+}
+
+static bool section_has_param(const struct lb_section *section, int slot)
+{
+    for (size_t i = 0; i < section->n_statements; i++)
+        if (has_param(&section->statements[i], slot))
+            return true;
+    return false;
+}
+
+/* --- what a hold is bound to --- */
+
+static bool locks_in_session(const struct lb_token *before, const struct lb_token *token,
+                             const struct lb_token *after)
+{
+    static const char *const words[] = {"pg_advisory_lock",
+                                        "pg_try_advisory_lock",
+                                        "pg_advisory_lock_shared",
+                                        "pg_try_advisory_lock_shared",
+                                        "get_lock",
+                                        NULL};
+    (void)before;
+    (void)after;
+    return is_any_of(token, words);
+}
+
+static bool names_session(const struct lb_token *before, const struct lb_token *token,
+                          const struct lb_token *after)
+{
+    static const char *const words[] = {
+        "pg_backend_pid",   "connection_id",          "pg_advisory_unlock",
+        "release_lock",     "pg_advisory_unlock_all", "pg_advisory_unlock_shared",
+        "pg_stat_activity", "release_all_locks",      NULL};
+    (void)before;
+    (void)after;
+    return is_any_of(token, words);
+}
+
+/* Does the statement ask whose hold it ends? By holder, token, or what else the hold was told. */
+static bool asks_whose(const struct lb_program *program, const struct lb_statement *statement)
+{
+    for (size_t i = 0; i < statement->n_params; i++) {
+        unsigned slot = statement->param_slot[i];
+        bool is_carried = slot >= LB_SLOT_FIXED && (program->carries >> slot & 1) != 0;
+        if (slot == LB_SLOT_WORKER || slot == LB_SLOT_TOKEN || slot == LB_SLOT_TICKET || is_carried)
+            return true;
+    }
+    return any_token(statement, names_session);
+}
+
+static void find_unasked(const struct lb_program *program, struct lb_features *ret)
+{
+    static const enum lb_section_name ends[] = {LB_S_RELEASE, LB_S_COMPLETE, LB_S_ERROR, LB_S_FREE};
+    for (size_t e = 0; e < sizeof ends / sizeof ends[0] && ret->unasked_line == 0; e++) {
+        const struct lb_section *section = &program->sections[ends[e]];
+        bool asks = false;
+        int line = 0;
+        for (size_t i = 0; i < section->n_statements; i++) {
+            const struct lb_statement *statement = &section->statements[i];
+            asks = asks || asks_whose(program, statement);
+            line = line == 0 && statement->is_write ? statement->line : line;
+        }
+        if (asks || line == 0)
+            continue;
+        ret->unasked_line = line;
+        ret->unasked = ends[e];
+    }
+}
+
+/* --- times that nobody can set --- */
+
+static bool names_length(const struct lb_token *token)
+{
+    static const char *const units[] = {"second", "minute", "hour", "day"};
+    for (size_t u = 0; u < sizeof units / sizeof units[0]; u++)
+        for (size_t i = 0; i + strlen(units[u]) <= token->length; i++)
+            if (strncmp(token->text + i, units[u], strlen(units[u])) == 0 &&
+                (i == 0 || strncmp(token->text + i - 1, "isecond", 7) != 0) &&
+                (i < 4 || strncmp(token->text + i - 4, "micro", 4) != 0))
+                return true;
+    return false;
+}
+
+/* interval '5 minutes', INTERVAL 30 SECOND, datetime('now', '-30 seconds'), :now - 60000; but not
+ * :ttl_ms * interval '1 second', nor interval :ttl_s SECOND. */
+static bool is_constant_length(const struct lb_token *before, const struct lb_token *token,
+                               const struct lb_token *after)
+{
+    bool is_product = before->kind == LB_T_OTHER && *before->text == '*';
+    bool is_multiplied = after->kind == LB_T_OTHER && *after->text == '*';
+    if (token->kind == LB_T_WORD && lb_token_is(token, "interval") && !is_product)
+        return after->kind == LB_T_OTHER && after->length > 0 && *after->text >= '1' &&
+               *after->text <= '9';
+    if (token->kind == LB_T_QUOTED && before->kind == LB_T_WORD && lb_token_is(before, "interval"))
+        return false; /* judged with what stands before it: see below */
+    if (token->kind == LB_T_QUOTED && !is_multiplied && !is_product)
+        return token->length > 3 && (token->text[1] == '-' || token->text[1] == '+') &&
+               names_length(token);
+    return false;
+}
+
+/* interval '5 minutes' needs a wider look: is it multiplied before or behind? */
+static bool has_constant_interval(const struct lb_statement *statement)
+{
+    struct lb_lexer lexer;
+    struct lb_token tokens[4] = {{0}, {0}, {0}, {0}};
+    lb_lexer_init(&lexer, statement->sql, strlen(statement->sql), statement->line);
+    do {
+        struct lb_token next = lb_lexer_next(&lexer);
+        if (next.kind == LB_T_BLANK || next.kind == LB_T_COMMENT || next.kind == LB_T_HINT)
+            continue;
+        memmove(tokens, tokens + 1, 3 * sizeof tokens[0]);
+        tokens[3] = next;
+        if (tokens[1].text == NULL || tokens[1].kind != LB_T_WORD ||
+            !lb_token_is(&tokens[1], "interval") || tokens[2].kind != LB_T_QUOTED)
+            continue;
+        bool multiplied =
+            (tokens[0].kind == LB_T_OTHER && *tokens[0].text == '*') ||
+            (tokens[3].kind == LB_T_OTHER && tokens[3].length > 0 && *tokens[3].text == '*');
+        if (!multiplied && names_length(&tokens[2]))
+            return true;
+    } while (tokens[3].kind != LB_T_END && tokens[3].kind != LB_T_BAD);
+    return false;
+}
+
+static void find_constant(const struct lb_section *section, struct lb_features *ret)
+{
+    for (size_t i = 0; i < section->n_statements && ret->constant_line == 0; i++) {
+        const struct lb_statement *statement = &section->statements[i];
+        if (lb_sql_reads_time(statement->sql, strlen(statement->sql)) &&
+            (any_token(statement, is_constant_length) || has_constant_interval(statement)))
+            ret->constant_line = statement->line;
+    }
+}
+
+/* --- all of them --- */
+
+/* The server's own time, and not :now. */
+static bool asks_server_time(const struct lb_token *before, const struct lb_token *token,
+                             const struct lb_token *after)
+{
+    (void)before;
+    (void)after;
+    return token->kind == LB_T_WORD && lb_sql_reads_time(token->text, token->length);
+}
+
+static void read_begin(const struct lb_program *program, struct lb_features *ret)
+{
+    bool is_lock = program->shape == LB_LOCK;
+    const struct lb_section *begin = &program->sections[is_lock ? LB_S_ACQUIRE : LB_S_CLAIM];
+    int token = lb_program_slot(program, "token");
+    ret->n_begin = (unsigned)begin->n_statements;
+    ret->begin_line = begin->n_statements > 0 ? begin->statements[0].line : begin->line;
+    ret->by_worker_clock = section_has_param(begin, LB_SLOT_NOW);
+    ret->takes_many = section_has_param(begin, LB_SLOT_N);
+    ret->is_session_bound = begin->tx == LB_TX_HOLD || begin->keeps_session;
+    ret->is_one_commit = begin->tx != LB_TX_EACH || begin->n_statements == 1;
+    ret->has_token = token >= 0 && (program->carries >> token & 1) != 0;
+    for (size_t i = 0; i < begin->n_statements; i++) {
+        const struct lb_statement *statement = &begin->statements[i];
+        ret->is_session_bound = ret->is_session_bound || any_token(statement, locks_in_session);
+        if (ret->begin_clock_line == 0 && any_token(statement, asks_server_time))
+            ret->begin_clock_line = statement->line;
+    }
+    find_constant(begin, ret);
+}
+
+void lb_features_read(const struct lb_file *file, const struct lb_program *program,
+                      struct lb_features *ret)
+{
+    const struct lb_section *sections = program->sections;
+    const struct lb_section *recover = &sections[LB_S_RECOVER];
+    *ret = (struct lb_features){.lease = lb_file_lease(file), .limit = lb_file_limit(file)};
+    ret->has_recover = recover->present;
+    ret->recovers_by_time = program->recovers_by_time;
+    ret->has_free = sections[LB_S_FREE].present;
+    ret->has_error = sections[LB_S_ERROR].present;
+    ret->has_enqueue = sections[LB_S_ENQUEUE].present;
+    ret->has_renew = sections[LB_S_RENEW].present;
+    ret->has_mode = (program->uses >> LB_SLOT_MODE & 1) != 0;
+    ret->has_capacity = (program->uses >> LB_SLOT_CAPACITY & 1) != 0;
+    ret->has_period = (program->uses >> LB_SLOT_PERIOD_MS & 1) != 0;
+    read_begin(program, ret);
+    find_unasked(program, ret);
+    find_constant(recover, ret);
+    for (size_t i = 0; i < recover->n_statements; i++)
+        if (recover->statements[i].is_write)
+            ret->recover_line = recover->statements[i].line;
+}

@@ -1,0 +1,38 @@
+/* What a protocol is made of, as far as its statements show it: what `verify` plans by.
+ *
+ * Everything here is read off the text of one engine's statements, and may be wrong where a
+ * function of the file's own does the work. Nothing is judged by it: it only says what is worth a
+ * try, and which line a finding speaks of.
+ */
+#ifndef LB_PROGRAM_FEATURES_H
+#define LB_PROGRAM_FEATURES_H
+
+#include "program.h"
+
+struct lb_features {
+    const struct lb_timing *lease, *limit; /* the file's; NULL: none */
+    bool has_recover, recovers_by_time;
+    bool has_free, has_error, has_enqueue, has_renew;
+    bool has_token;  /* acquire or claim returns one */
+    bool takes_many; /* claim has :n */
+    bool has_mode, has_capacity;
+    bool has_period;       /* work is due again */
+    bool by_worker_clock;  /* acquire or claim goes by :now */
+    bool is_session_bound; /* the hold is a transaction's or a session's, and ends with it */
+    bool is_one_commit;    /* all that acquire or claim does takes effect at one moment */
+    unsigned n_begin;      /* statements in acquire or claim */
+    int begin_line;        /* of the first of them */
+    int unasked_line;      /* of a statement that ends a hold and asks for neither holder nor token;
+                              0: all ask */
+    enum lb_section_name unasked; /* its section */
+    int recover_line;             /* of recover's last statement that changes something; 0: none */
+    int constant_line;    /* of a length of time in acquire, claim or recover that no option sets;
+                             0: none */
+    int begin_clock_line; /* of the statement of acquire or claim that asks for the server's time */
+};
+
+/* Borrows from file. */
+void lb_features_read(const struct lb_file *file, const struct lb_program *program,
+                      struct lb_features *ret);
+
+#endif
