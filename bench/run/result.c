@@ -118,6 +118,8 @@ int lb_run_judge(struct lb_active_run *run, struct lb_error *err)
     const struct lb_scenario *scenario = run->request->scenario;
     if (rc == 0 && scenario->shape == LB_LOCK && scenario->period_ns > 0)
         rc = lb_periodic_prove(&view, run->first_ns, scenario, &outcome->proof, err);
+    if (rc == 0 && scenario->shape == LB_QUEUE && scenario->period_ns > 0 && scenario->backlog > 0)
+        rc = lb_overdue_tell(&view, run->first_ns, run->stop_ns, scenario, &outcome->proof, err);
     lb_history_release(&view);
     if (rc != 0)
         return rc;

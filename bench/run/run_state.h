@@ -100,6 +100,10 @@ int lb_run_check_errors(struct lb_active_run *run, struct lb_error *err);
 void lb_run_warn(struct lb_active_run *run);
 /* What the history's file says of itself until the run has ended. */
 int lb_run_begin_meta(struct lb_active_run *run, struct lb_error *err);
+/* overdue.c: does a queue of recurring work keep up? From the history, between the two times. */
+int lb_overdue_tell(const struct lb_history_view *view, uint64_t start_ns, uint64_t end_ns,
+                    const struct lb_scenario *scenario, struct lb_proof *ret_proof,
+                    struct lb_error *err);
 /* periodic.c: was a job with a period run once in each? From the history. */
 int lb_periodic_prove(const struct lb_history_view *view, uint64_t start_ns,
                       const struct lb_scenario *scenario, struct lb_proof *ret_proof,

@@ -81,6 +81,19 @@ for my $strategies ({ sqlite => ['skip-locked'], postgres => ['skip-locked', 'ga
     }
 }
 
+# Each record takes 40 ms and is due every 500 ms: 200 of them need 16 workers, and 4 fall behind, on any machine.
+{
+    my ($status, $run, $finding) = outcome(begin('sqlite', 'skip-locked', '--workers', '4', '--hold', '40ms'));
+    my $text = $run->{proof}{text};
+    is($status, 0, 'who falls behind breaks nothing');
+    is($run->{proof}{verdict}, 'not tested', 'and is not judged by it');
+    like($text, qr/^falls behind: 400 records due per second, /, 'but it is told');
+    my ($needed) = $text =~ /at least (\d+) workers, and there are 4$/;
+    cmp_ok($needed // 0, '>=', 16, 'with how many workers it would need') or diag $text;
+    my ($done) = $text =~ /second, ([0-9.]+) done/;
+    cmp_ok($done, '<=', 100, 'and no more done than four can');
+}
+
 my %own = (right => begin('sqlite', recurring('right', ':period_ms', '0')),
     early => begin('sqlite', recurring('early', ':period_ms / 2', '0')),
     twice => begin('sqlite', recurring('twice', ':period_ms', "state = 'active'")));
