@@ -8,6 +8,8 @@
  *              request that was removed meanwhile is never granted.
  *   liveness   each poll and each renewal sets a heartbeat; with stale_ms, requests whose heartbeat
  *              stopped are removed. A waiter that polls is never removed, however long it waits.
+ *              Heartbeat and grant are one transaction: what is granted was still there.
+ *   readers    a writer ahead of a reader, and a reader ahead of a writer, take all places.
  *   fence      each grant draws the resource's next fence number. A holder that was removed while
  *              it was merely slow is found out by whatever checks the number.
  */

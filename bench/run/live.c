@@ -6,7 +6,7 @@
 
 struct resource {
     _Alignas(64) _Atomic uint32_t writer; /* worker + 1 of who is inside; 0: nobody */
-    _Atomic uint32_t depth;               /* holders of a resource with capacity above 1 */
+    _Atomic uint32_t depth;               /* writers of a resource with capacity above 1 */
     _Atomic uint32_t readers;
     uint32_t capacity;
     _Atomic uint64_t counter; /* guarded: written back by each exclusive holder */
@@ -76,7 +76,13 @@ uint64_t lb_live_enter(struct lb_live *live, uint32_t number, bool shared, uint3
     if (resource->capacity > 1) {
         /* Sequentially consistent, as all exchanges here: two workers that enter at the same time
          * must not both miss the other. */
-        if (atomic_fetch_add(&resource->depth, 1) >= resource->capacity)
+        bool is_full = false;
+        if (shared)
+            atomic_fetch_add(&resource->readers, 1);
+        else
+            is_full = atomic_fetch_add(&resource->depth, 1) >= resource->capacity;
+        /* The limit is on writers, as the judge has it; readers and writers exclude each other. */
+        if (is_full || atomic_load(shared ? &resource->depth : &resource->readers) > 0)
             overlap(live, number, UNKNOWN, worker);
         return 0;
     }
@@ -101,7 +107,7 @@ void lb_live_leave(struct lb_live *live, uint32_t number, bool shared, uint32_t 
 {
     struct resource *resource = &live->resources[number];
     if (resource->capacity > 1) {
-        atomic_fetch_sub(&resource->depth, 1);
+        atomic_fetch_sub(shared ? &resource->readers : &resource->depth, 1);
         return;
     }
     if (shared) {
@@ -160,7 +166,7 @@ void lb_live_die(struct lb_live *live, uint32_t number, bool shared, uint32_t wo
     struct resource *resource = &live->resources[number];
     uint32_t mine = worker + 1;
     if (resource->capacity > 1)
-        atomic_fetch_sub(&resource->depth, 1);
+        atomic_fetch_sub(shared ? &resource->readers : &resource->depth, 1);
     else if (shared)
         atomic_fetch_sub(&resource->readers, 1);
     else

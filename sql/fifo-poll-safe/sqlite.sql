@@ -23,19 +23,24 @@ INSERT INTO request (resource_id, requesting_id, access_type)
 VALUES (:resource, :worker, CASE WHEN :mode = 'shared' THEN 'S' ELSE 'X' END)
 RETURNING ticket;
 
+-- A writer ahead of a writer takes one place. A reader ahead of a writer, and a writer ahead of a
+-- reader, take all of them: the two never hold together. Readers pass readers.
 -- name: acquire when stale_ms=0
 -- require: row
 SELECT 1
 FROM request AS mine
 WHERE mine.ticket = :ticket
-  AND (SELECT count(*)
+  AND (SELECT coalesce(sum(CASE WHEN :mode = 'exclusive' AND ahead.access_type = 'X'
+                                THEN 1 ELSE :capacity END), 0)
        FROM request AS ahead
        WHERE ahead.resource_id = :resource
          AND ahead.ticket < :ticket
          AND (:mode = 'exclusive' OR ahead.access_type = 'X')) < :capacity;
 UPDATE resource SET fence = fence + 1 WHERE resource_id = :resource RETURNING fence AS token;
 
--- name: acquire when stale_ms!=0
+-- Heartbeat and grant are one transaction: until it commits nobody can remove the request, so that
+-- what was granted was still there. A poll that grants nothing has shown that it lives all the same.
+-- name: acquire when stale_ms!=0 tx=one commit=always
 -- require: row
 UPDATE request SET heartbeat = julianday('now') WHERE ticket = :ticket;
 DELETE FROM request
@@ -44,7 +49,8 @@ WHERE resource_id = :resource AND heartbeat < julianday('now') - :stale_ms / 864
 SELECT 1
 FROM request AS mine
 WHERE mine.ticket = :ticket
-  AND (SELECT count(*)
+  AND (SELECT coalesce(sum(CASE WHEN :mode = 'exclusive' AND ahead.access_type = 'X'
+                                THEN 1 ELSE :capacity END), 0)
        FROM request AS ahead
        WHERE ahead.resource_id = :resource
          AND ahead.ticket < :ticket

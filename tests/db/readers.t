@@ -1,0 +1,29 @@
+#!/usr/bin/env perl
+# Readers, writers and a limit above 1 in one line: a reader waits for every writer ahead of it, and a
+# writer for every reader. A heartbeat and the grant that follows it are one transaction.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use JSON::PP;
+use Lockbench;
+use Test::More;
+
+my %uri = (sqlite => 'sqlite:');
+for my $uri (split /\n/, $ENV{LB_TEST_URIS} // '') {
+    $uri{postgres} //= $uri if $uri =~ /^postgres/;
+    $uri{mariadb} //= $uri if $uri =~ /^(?:mariadb|mysql)/;
+}
+
+for my $engine (sort keys %uri) {
+    my @run = ('run', '-s', 'fifo-poll-safe', '-d', $uri{$engine}, '-S', 'mutex-hot', '--warmup', '0', '--format',
+        'json', '--quiet', '--duration', '1500ms');
+    for my $more (['--capacity', '2', '--shared', '0.5'], ['--capacity', '3', '--shared', '0.2'], ['--stale', '10s']) {
+        my ($status, $out, $err) = lockbench(@run, @$more);
+        is($status, 0, "$engine: @$more") or diag $out, $err;
+        my $guarantees = eval { decode_json($out) }->{cells}[0]{guarantees};
+        is($guarantees->{$_}{verdict}, 'held', "$engine: @$more: $_") for qw(exclusive fenced);
+    }
+}
+
+done_testing();
