@@ -141,7 +141,8 @@ static int make_plan(const struct lb_args *args, struct lb_explore_plan *plan,
     plan->keep = args->keep;
     plan->search.seed = args->seed_number;
     plan->search.all = !own->first;
-    plan->search.unreduced = own->no_reduction;
+    if (own->no_reduction)
+        plan->relation = LB_RELATION_STEPS;
     plan->time_ns = time_ns;
     return rc;
 }

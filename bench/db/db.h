@@ -212,6 +212,10 @@ struct lb_db {
      * changing them. Optional. */
     void (*cut)(struct lb_conn *conn);
     int (*lock_rows)(struct lb_conn *conn, uint64_t least, struct lb_error *err);
+    /* Keeps the result of the last execute() while others are executed, and makes it the last one
+     * again. Optional. */
+    void (*set_aside)(struct lb_conn *conn);
+    void (*take_back)(struct lb_conn *conn);
     /* Inside an open transaction: what it sees is fixed from here on. Required. */
     int (*take_snapshot)(struct lb_conn *conn, struct lb_error *err);
     /* Rows that were changed stay, dead, until no snapshot may need them. */

@@ -43,6 +43,7 @@ struct lb_conn {
     bool notified;         /* something came on a channel since wait_notified was last asked */
     char settings[300];    /* pooled: what each transaction starts with */
     PGresult *result;      /* the last one that execute() answered LB_OK with */
+    PGresult *aside;       /* see lb_db.set_aside */
     struct lb_stmt *stmts;
     unsigned n_stmts;
     bool can_ask_blocked; /* the statement of is_blocked is prepared */
@@ -134,6 +135,7 @@ static void pg_close(struct lb_conn *conn)
         free(stmt);
     }
     PQclear(conn->result);
+    PQclear(conn->aside);
     PQfreeCancel(conn->cancel);
     PQfinish(conn->pg);
     free(conn->text);
@@ -458,6 +460,20 @@ static int run_control(struct lb_conn *conn, const char *sql, struct lb_error *e
     return LB_OTHER;
 }
 
+static void pg_set_aside(struct lb_conn *conn)
+{
+    PQclear(conn->aside);
+    conn->aside = conn->result;
+    conn->result = NULL;
+}
+
+static void pg_take_back(struct lb_conn *conn)
+{
+    PQclear(conn->result);
+    conn->result = conn->aside;
+    conn->aside = NULL;
+}
+
 static int pg_begin(struct lb_conn *conn, enum lb_begin mode, struct lb_error *err)
 {
     (void)mode;
@@ -718,6 +734,8 @@ const struct lb_db lb_db_postgres = {
     .isolations = LB_ISO_BIT(LB_ISO_READ_COMMITTED) | LB_ISO_BIT(LB_ISO_REPEATABLE_READ) |
                   LB_ISO_BIT(LB_ISO_SERIALIZABLE),
     .default_isolation = LB_ISO_READ_COMMITTED,
+    .set_aside = pg_set_aside,
+    .take_back = pg_take_back,
     .match = lb_pg_match,
     .describe = lb_pg_describe,
     .space_open = lb_pg_space_open,

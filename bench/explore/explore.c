@@ -12,10 +12,20 @@
 static int run_search(struct lb_stage *stage, const struct lb_explore_plan *plan,
                       struct lb_search_result *ret, struct lb_error *err)
 {
-    stage->unreduced = plan->search.unreduced;
+    stage->unreduced = plan->relation == LB_RELATION_STEPS;
     stage->start_ns = lb_now_ns();
     struct lb_search_options options = plan->search;
+    options.unreduced = plan->relation >= LB_RELATION_MOVES;
+    options.void_from_now = &stage->doubts;
+    options.alike = stage->are_alike ? stage->alike : NULL;
     options.deadline_ns = plan->time_ns > 0 ? stage->start_ns + plan->time_ns : 0;
+    int r = lb_search(&lb_stage_system, stage, &options, ret, err);
+    if (r != 0 || !stage->doubts)
+        return r;
+    /* What the finer relation took for granted is not so: all of it anew, without it. */
+    stage->is_local = stage->doubts = false;
+    stage->rules.fine = stage->rules.fixed = 0;
+    stage->n_given_up = stage->n_deadlocks = stage->n_stuck = 0;
     return lb_search(&lb_stage_system, stage, &options, ret, err);
 }
 
@@ -93,7 +103,7 @@ static int search_smaller(struct lb_stage *stage, struct lb_explored *explored, 
                           uint64_t budget_ns, struct lb_error *err)
 {
     struct lb_search_result found;
-    struct lb_search_options options = {.unreduced = stage->plan.search.unreduced,
+    struct lb_search_options options = {.unreduced = stage->plan.relation >= LB_RELATION_MOVES,
                                         .preemptions = stage->plan.search.preemptions,
                                         .choice_replays = stage->plan.search.choice_replays,
                                         .interrupt = stage->plan.search.interrupt};
@@ -241,7 +251,7 @@ static int explore(struct lb_stage *stage, const struct lb_explore_plan *plan,
     int r;
     if (plan->replay != NULL) {
         explored->schedule = *plan->replay;
-        stage->unreduced = plan->search.unreduced;
+        stage->unreduced = plan->relation == LB_RELATION_STEPS;
         return make_witness(stage, explored, false, err);
     }
     r = run_search(stage, plan, &explored->search, err);

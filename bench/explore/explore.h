@@ -11,6 +11,29 @@
 #include "run.h"
 #include "search.h"
 
+/* Which orders are taken for the same. */
+enum lb_relation {
+    LB_RELATION_ROWS,   /* moves that touch different rows, where that can be told; else: */
+    LB_RELATION_TABLES, /* moves that touch different tables */
+    LB_RELATION_MOVES,  /* none: every order of the moves */
+    LB_RELATION_STEPS   /* ... and of every single step */
+};
+
+/* For tests of the relation: rules that are left out. */
+enum {
+    LB_WITHOUT_CONDITIONS = 1, /* a scan sees the rows of its key only */
+    LB_WITHOUT_ORDER = 2,      /* nobody tells by a stored time when it was */
+    LB_WITHOUT_REAL_TIME = 4,  /* nobody tells by the history what ended before what began */
+};
+
+/* For tests of the relation: what each schedule that was judged came to. state: the answers of
+ * each worker's operations, "w0: ...", one worker a line, and the rows of `sql` behind them. */
+struct lb_explore_watch {
+    const char *sql;
+    void (*ended)(void *arg, const char *state, int violated);
+    void *arg;
+};
+
 /* What is to be explored. Borrowed. */
 struct lb_explore_plan {
     const struct lb_strategy *strategy;
@@ -33,9 +56,14 @@ struct lb_explore_plan {
     uint32_t ticks;  /* at most so many times the clocks move on by one lease */
     bool keep;
 
-    uint64_t time_ns;                 /* the search ends after so long; 0: no limit */
-    struct lb_search_options search;  /* interrupt and progress included; deadline_ns is not used */
-    const struct lb_schedule *replay; /* run this one only */
+    uint64_t time_ns;                /* the search ends after so long; 0: no limit */
+    struct lb_search_options search; /* interrupt and progress included; deadline_ns and unreduced
+                                        are not used */
+    enum lb_relation relation;
+    bool distinct;    /* workers are not taken to be alike */
+    unsigned without; /* for tests of the relation: LB_WITHOUT_ bits of rules that are left out */
+    const struct lb_explore_watch *watch; /* NULL: nobody looks */
+    const struct lb_schedule *replay;     /* run this one only */
 };
 
 /* One row of a schedule as it was played. */

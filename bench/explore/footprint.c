@@ -22,6 +22,82 @@ static bool is_word_char(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
+/* --- rows --- */
+
+static uint32_t touches(const struct lb_footprint *footprint)
+{
+    return footprint->reads | footprint->writes | footprint->commits;
+}
+
+void lb_footprint_add_row(struct lb_footprint *into, const struct lb_touched_row *row)
+{
+    for (size_t i = 0; i < into->n_rows; i++)
+        if (into->rows[i].table == row->table && into->rows[i].key == row->key) {
+            into->rows[i].meets |= row->meets;
+            return;
+        }
+    if (into->n_rows < LB_FOOTPRINT_ROWS)
+        into->rows[into->n_rows++] = *row;
+    else
+        into->by_row &= ~(1u << row->table);
+}
+
+void lb_footprint_add_ref(struct lb_footprint *into, const struct lb_touched_ref *ref)
+{
+    if (into->n_refs < LB_FOOTPRINT_REFS)
+        into->refs[into->n_refs++] = *ref;
+    else
+        into->by_row &= ~(1u << ref->table);
+}
+
+void lb_footprint_add(struct lb_footprint *into, const struct lb_footprint *other)
+{
+    into->by_row = (into->by_row | ~touches(into)) & (other->by_row | ~touches(other));
+    into->reads |= other->reads;
+    into->writes |= other->writes;
+    into->commits |= other->commits;
+    into->by_row &= touches(into);
+    into->begins |= other->begins;
+    into->ends |= other->ends;
+    into->holds &= other->holds;
+    into->queues = into->queues && other->queues;
+    into->blocks = into->blocks || other->blocks;
+    for (size_t i = 0; i < other->n_rows; i++)
+        lb_footprint_add_row(into, &other->rows[i]);
+    for (size_t i = 0; i < other->n_refs; i++)
+        lb_footprint_add_ref(into, &other->refs[i]);
+}
+
+/* Could the one who reads so tell whether the row was touched? */
+static bool sees(const struct lb_touched_ref *ref, const struct lb_touched_row *row)
+{
+    return ref->table == row->table && (!ref->is_keyed || ref->key == row->key) &&
+           (ref->condition < 0 || (row->meets >> ref->condition & 1) != 0);
+}
+
+static uint32_t seen(const struct lb_footprint *reader, const struct lb_footprint *writer)
+{
+    uint32_t tables = 0;
+    for (size_t i = 0; i < reader->n_refs; i++)
+        for (size_t k = 0; k < writer->n_rows; k++)
+            if (sees(&reader->refs[i], &writer->rows[k]))
+                tables |= 1u << reader->refs[i].table;
+    return tables;
+}
+
+uint32_t lb_footprint_apart(const struct lb_footprint *a, const struct lb_footprint *b,
+                            uint32_t common)
+{
+    uint32_t together = seen(a, b) | seen(b, a);
+    for (size_t i = 0; i < a->n_rows; i++)
+        for (size_t k = 0; k < b->n_rows; k++)
+            if (a->rows[i].table == b->rows[k].table && a->rows[i].key == b->rows[k].key)
+                together |= 1u << a->rows[i].table;
+    return common & ~together;
+}
+
+/* --- words --- */
+
 /* The next word outside of literals and comments; false at the end. */
 static bool next_word(const char **at, struct word *ret)
 {
@@ -321,8 +397,10 @@ enum lb_statement_kind lb_footprint_of_sql(const struct lb_tables *tables, const
         touched.reads |= LB_ALL_TABLES;
     if (writes || tables->reads_lock)
         touched.writes |= touched.reads;
+    bool is_explicit = (touched.writes & LB_BIT_SEQUENCES) != 0;
     if (writes && draws)
         touched.writes |= LB_BIT_SEQUENCES;
+    touched.draws = writes && draws && !is_explicit;
     if (is_strong)
         touched.commits |= touched.reads;
     if (is_strong && tables->scans_lock)

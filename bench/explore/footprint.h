@@ -12,28 +12,48 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct lb_footprint {
-    uint32_t reads, writes, commits;
-    bool begins, ends; /* the history sees the beginning, or the end, of an operation here */
-    uint32_t holds;    /* tables that the mover had locked as a whole before, and still has */
-    bool queues;       /* all that it did was to queue up for the lock of the table it writes */
-    bool blocks;       /* somebody began to wait in it */
+enum { LB_FOOTPRINT_ROWS = 6, LB_FOOTPRINT_REFS = 6 };
+
+/* A row that was changed or locked, and the conditions that it meets, before or after. */
+struct lb_touched_row {
+    uint64_t key; /* digest */
+    uint32_t meets;
+    uint8_t table;
 };
 
+/* How a table was read: one row of it, or those that meet a condition (-1: all). */
+struct lb_touched_ref {
+    uint64_t key;
+    int8_t condition;
+    bool is_keyed;
+    uint8_t table;
+};
+
+struct lb_footprint {
+    uint32_t reads, writes, commits;
+    uint32_t by_row;       /* tables of which rows and refs say all */
+    uint64_t begins, ends; /* objects, one bit each, of which the history sees an operation begin,
+                              or end, here */
+    bool draws;            /* writes the sequences' bit only for the time that it may store */
+    uint32_t holds;        /* tables that the mover had locked as a whole before, and still has */
+    bool queues;           /* all that it did was to queue up for the lock of the table it writes */
+    bool blocks;           /* somebody began to wait in it */
+    uint8_t n_rows, n_refs;
+    struct lb_touched_row rows[LB_FOOTPRINT_ROWS];
+    struct lb_touched_ref refs[LB_FOOTPRINT_REFS];
+};
+
+#define LB_ALL_OBJECTS UINT64_MAX
 #define LB_TOUCHES_ALL UINT32_MAX
 #define LB_ALL_TABLES  ((1u << LB_FOOTPRINT_TABLES) - 1)
 
-static inline void lb_footprint_add(struct lb_footprint *into, const struct lb_footprint *other)
-{
-    into->reads |= other->reads;
-    into->writes |= other->writes;
-    into->commits |= other->commits;
-    into->begins |= other->begins;
-    into->ends |= other->ends;
-    into->holds &= other->holds;
-    into->queues = into->queues && other->queues;
-    into->blocks = into->blocks || other->blocks;
-}
+void lb_footprint_add(struct lb_footprint *into, const struct lb_footprint *other);
+/* One row more, or one way of reading more; where there is no room the table counts as a whole. */
+void lb_footprint_add_row(struct lb_footprint *into, const struct lb_touched_row *row);
+void lb_footprint_add_ref(struct lb_footprint *into, const struct lb_touched_ref *ref);
+/* Of the tables in `common`: those in which neither sees what the other touched. */
+uint32_t lb_footprint_apart(const struct lb_footprint *a, const struct lb_footprint *b,
+                            uint32_t common);
 
 /* What the one who has a table's lock does with it, another's place in the queue for that lock does
  * not change, until it is given back. */
@@ -50,7 +70,9 @@ static inline bool lb_footprint_conflicts(const struct lb_footprint *a,
 {
     uint32_t common = (a->writes & b->writes) | (a->commits & (b->reads | b->writes)) |
                       (b->commits & (a->reads | a->writes));
-    return (common & ~lb_footprint_undisturbed(a, b) & ~lb_footprint_undisturbed(b, a)) != 0;
+    common &= ~lb_footprint_undisturbed(a, b) & ~lb_footprint_undisturbed(b, a);
+    uint32_t by_row = common & a->by_row & b->by_row;
+    return by_row == 0 ? common != 0 : (common & ~lb_footprint_apart(a, b, by_row)) != 0;
 }
 
 /* ... or does the history tell their order, or a deadlock: who began to wait first is looked at
@@ -58,8 +80,8 @@ static inline bool lb_footprint_conflicts(const struct lb_footprint *a,
 static inline bool lb_footprint_dependent(const struct lb_footprint *a,
                                           const struct lb_footprint *b)
 {
-    return lb_footprint_conflicts(a, b) || (a->begins && b->ends) || (a->ends && b->begins) ||
-           (a->blocks && b->blocks);
+    return (a->begins & b->ends) != 0 || (a->ends & b->begins) != 0 || (a->blocks && b->blocks) ||
+           lb_footprint_conflicts(a, b);
 }
 
 /* --- statements --- */

@@ -51,6 +51,15 @@ static void touch(struct lb_player *player, const struct lb_footprint *touched)
     lb_footprint_add(&player->try_touched, touched);
 }
 
+void lb_player_touch(struct lb_player *player, struct lb_footprint *touched)
+{
+    if (player->session.in_tx)
+        player->tx_writes |= touched->writes & ~(touched->commits & LB_BIT_ADVISORY);
+    else
+        touched->commits |= touched->writes;
+    touch(player, touched);
+}
+
 static void leave_trace(struct lb_player *player, enum lb_trace trace)
 {
     if (player->trace < trace)
@@ -87,6 +96,23 @@ static void refused_statement(struct lb_player *player, const struct lb_step *st
     }
 }
 
+/* Which items the claim will end with, as far as its answers say. */
+static void note_claims(struct lb_player *player, const struct lb_step *step,
+                        const struct lb_rows *rows)
+{
+    const struct lb_session *session = &player->session;
+    if (rows == NULL || step->section == NULL || strcmp(step->section, "claim") != 0)
+        return;
+    for (size_t column = 0; column < rows->n_columns; column++)
+        for (size_t row = 0; row < rows->n_rows; row++) {
+            struct lb_value value = session->db->value(session->conn, row, column);
+            int64_t id;
+            if (strcmp(session->db->column(session->conn, column), "id") == 0 &&
+                lb_value_int(&value, &id))
+                player->claims |= lb_object_of(player->stage, (uint64_t)id);
+        }
+}
+
 static void count_execute(struct lb_player *player, const struct lb_step *step, int answer,
                           const struct lb_rows *rows)
 {
@@ -98,7 +124,10 @@ static void count_execute(struct lb_player *player, const struct lb_step *step, 
     if (answer == LB_OK && is_write && !found_something(rows) &&
         leaves_nothing(player, &touched, step->sql))
         touched.writes = 0;
+    bool is_told = lb_player_tell_statement(player, step, answer, rows, &touched);
+    note_claims(player, step, rows);
     player->may_free = player->may_free || answer != LB_OK || touched.commits != 0;
+    player->tx_failed = player->tx_failed || answer != LB_OK;
     if (answer != LB_OK)
         refused_statement(player, step, answer, &touched);
     else if (touched.writes == LB_TOUCHES_ALL || (is_write && rows != NULL && rows->n_changed > 0))
@@ -107,18 +136,19 @@ static void count_execute(struct lb_player *player, const struct lb_step *step, 
         leave_trace(player, LB_TRACE_LOCKS);
     if ((touched.commits & LB_BIT_SEQUENCES) != 0 && (answer != LB_OK || found_something(rows)))
         leave_trace(player, LB_TRACE_CHANGES); /* no rollback takes a number back */
-    if (player->session.in_tx)
-        player->tx_writes |= touched.writes & ~(touched.commits & LB_BIT_ADVISORY);
-    else
-        touched.commits |= touched.writes;
     if (player->session.in_tx && answer == LB_OK && touched.queues)
         player->tx_locks |= touched.writes;
-    touch(player, &touched);
+    if (is_told)
+        lb_player_touch(player, &touched);
+    else /* for the next gate: what it is will be told before */
+        player->tx_writes |= touched.writes & ~LB_BIT_SEQUENCES;
 }
 
 static void count_end_of_tx(struct lb_player *player, enum lb_step_kind kind, int answer)
 {
     struct lb_footprint touched = {.commits = player->tx_writes};
+    if (answer == LB_OK && !player->tx_failed)
+        lb_player_tell_end(player, &touched);
     if (player->stage->tables.reads_lock) /* of two that cannot both commit, the first one does */
         touched.reads = player->tx_writes;
     player->may_free = true;
@@ -138,6 +168,8 @@ static void count_begin(struct lb_player *player, int answer)
         player->may_go = false; /* that was the move */
     player->tx_keeps_snapshot =
         answer == LB_OK && player->stage->keeps_snapshots && !player->tx_is_split;
+    player->tx_is_one = player->tx_is_split;
+    player->tx_failed = false;
     player->tx_is_split = false;
     if (player->stage->tables.one_writer) {
         if (answer == LB_OK) {
@@ -275,6 +307,22 @@ void lb_player_note(struct lb_player *player, const char *format, ...)
     va_end(args);
 }
 
+/* What the worker was told is part of what a test compares. */
+static void tell_story(struct lb_player *player, const struct lb_step *step, int answer,
+                       const struct lb_rows *rows)
+{
+    if (player->story == NULL || step->kind != LB_STEP_EXECUTE)
+        return;
+    char *told = rows != NULL && answer == LB_OK ? describe_rows(player, rows) : NULL;
+    size_t left = LB_STORY_BYTES - player->story_n;
+    int n = snprintf(player->story + player->story_n, left, " %s %s %lld(%s)", step->section,
+                     lb_answer_name(answer),
+                     (long long)(rows != NULL && answer == LB_OK ? rows->n_changed : 0),
+                     told != NULL ? told : "");
+    player->story_n += n > 0 && (size_t)n < left ? (size_t)n : 0;
+    free(told);
+}
+
 static void forget(struct lb_act *acts, size_t *n)
 {
     for (size_t i = 0; i < *n; i++) {
@@ -332,6 +380,7 @@ static bool passes_unseen(const struct lb_player *player, enum lb_step_kind kind
 static int before(void *arg, const struct lb_step *step, struct lb_error *err)
 {
     struct lb_player *player = arg;
+    player->next_kind = (int)step->kind;
     bool consumes = step->kind == LB_STEP_EXECUTE || step->kind == LB_STEP_COMMIT ||
                     step->kind == LB_STEP_ROLLBACK;
     if (!player->stage->is_open || !player->in_script)
@@ -374,6 +423,7 @@ static void after(void *arg, const struct lb_step *step, int answer, const struc
         break;
     }
     add_act(player, step, answer, rows);
+    tell_story(player, step, answer, rows);
 }
 
 /* Is the autocommitted statement run as begin, execute, commit? Plain reads are not: nobody can
@@ -398,6 +448,8 @@ void lb_gate_of_stage(struct lb_gate *gate)
 int lb_player_begin_try(struct lb_player *player, enum lb_step_kind kind, struct lb_error *err)
 {
     player->trace = LB_TRACE_NOTHING;
+    player->story_try = player->story_n;
+    player->claims = 0;
     player->try_moves = player->may_go ? 1 : 0;
     player->try_touched = (struct lb_footprint){0};
     return lb_session_pass(&player->session, kind, err);
@@ -426,6 +478,7 @@ bool lb_player_retries(struct lb_player *player, int answer, bool learned)
     if (answer <= LB_OK || answer == LB_LOST)
         return false;
     player->last_refusal = answer;
+    player->story_n = player->story_try;
     if (player->session.in_tx || learned || keeps_session_locks(player))
         leave_trace(player, LB_TRACE_CHANGES);
     player->refused = (struct lb_refused){.is_refused = true,

@@ -91,6 +91,43 @@ int lb_stage_judge(struct lb_stage *stage, bool complete, struct lb_error *err)
     return bits;
 }
 
+/* --- watching --- */
+
+int lb_stage_describe(struct lb_stage *stage, char **ret_state, struct lb_error *err)
+{
+    const struct lb_explore_watch *watch = stage->plan.watch;
+    char *state = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&state, &size);
+    struct lb_step step = {.kind = LB_STEP_EXECUTE, .sql = watch->sql};
+    struct lb_rows rows = {0};
+    if (out == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < stage->n_players; i++)
+        fprintf(out, "w%u:%.*s\n", i, (int)stage->players[i].story_n, stage->players[i].story);
+    int r = lb_session_execute(&stage->control, &stage->watching, &step, watch->sql, &rows, err);
+    for (size_t row = 0; row < rows.n_rows && r == LB_OK; row++) {
+        for (size_t column = 0; column < rows.n_columns; column++) {
+            struct lb_value value = stage->db->value(stage->control.conn, row, column);
+            int64_t number;
+            if (value.type == LB_TEXT)
+                fprintf(out, "%.*s ", (int)value.length, value.text);
+            else if (lb_value_int(&value, &number))
+                fprintf(out, "%lld ", (long long)number);
+        }
+        fputc('\n', out);
+    }
+    if (fclose(out) != 0 || state == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    if (r > LB_OK)
+        r = lb_fail(err, LB_E_ENV, "the state cannot be read: %s", stage->control.message);
+    if (r == 0)
+        *ret_state = state;
+    else
+        free(state);
+    return r;
+}
+
 /* --- nobody can go on --- */
 
 static void describe(struct lb_stage *stage, uint32_t waiting, char *text, size_t size)

@@ -163,6 +163,11 @@ const char *lb_reset_has_locks_sql(const struct lb_db *db)
     return dialect_of(db)->has_locks;
 }
 
+const char *lb_reset_links_sql(const struct lb_reset *reset)
+{
+    return reset->dialect->links;
+}
+
 const char *lb_reset_keep_sql(const struct lb_db *db)
 {
     return dialect_of(db)->keep;
@@ -193,10 +198,9 @@ __attribute__((format(printf, 1, 2))) static char *text(const char *format, ...)
     return ret;
 }
 
-/* Runs a query of up to two text columns; take is called per row. */
-static int query(const struct lb_reset *reset, const char *sql,
-                 int (*take)(void *arg, const char *a, const char *b, struct lb_error *err),
-                 void *arg, struct lb_error *err)
+int lb_reset_query(const struct lb_reset *reset, const char *sql,
+                   int (*take)(void *arg, const char *a, const char *b, struct lb_error *err),
+                   void *arg, struct lb_error *err)
 {
     struct lb_session *session = reset->session;
     struct lb_prepared prepared = {0};
@@ -204,16 +208,18 @@ static int query(const struct lb_reset *reset, const char *sql,
     struct lb_rows rows = {0};
     int r = must_be_ok(reset, lb_session_execute(session, &prepared, &step, sql, &rows, err), err);
     for (size_t row = 0; row < rows.n_rows && r == 0; row++) {
-        char cell[2][2000] = {"", ""};
+        char *cell[2] = {NULL, NULL};
         for (size_t column = 0; column < rows.n_columns && column < 2; column++) {
             struct lb_value value = session->db->value(session->conn, row, column);
             int64_t number;
             if (value.type == LB_TEXT)
-                snprintf(cell[column], sizeof cell[column], "%.*s", (int)value.length, value.text);
+                cell[column] = text("%.*s", (int)value.length, value.text);
             else if (lb_value_int(&value, &number))
-                snprintf(cell[column], sizeof cell[column], "%lld", (long long)number);
+                cell[column] = text("%lld", (long long)number);
         }
-        r = take(arg, cell[0], cell[1], err);
+        r = take(arg, cell[0] != NULL ? cell[0] : "", cell[1] != NULL ? cell[1] : "", err);
+        free(cell[0]);
+        free(cell[1]);
     }
     return r;
 }
@@ -381,20 +387,20 @@ int lb_reset_open(struct lb_reset *reset, struct lb_session *session, struct lb_
         return lb_fail(err, LB_E_UNSUPPORTED, "%s cannot be explored", session->db->product);
     int r = dialect->prepare_session != NULL ? run(reset, dialect->prepare_session, err) : 0;
     if (r == 0)
-        r = query(reset, dialect->tables, take_table, &opening, err);
+        r = lb_reset_query(reset, dialect->tables, take_table, &opening, err);
     if (r == 0)
-        r = query(reset, dialect->links, take_link, &opening, err);
+        r = lb_reset_query(reset, dialect->links, take_link, &opening, err);
     if (r == 0)
-        r = query(reset, dialect->n_opaque, take_opaque, &opening, err);
+        r = lb_reset_query(reset, dialect->n_opaque, take_opaque, &opening, err);
     if (r == 0 && dialect->heirs != NULL)
-        r = query(reset, dialect->heirs, take_heir, &opening, err);
+        r = lb_reset_query(reset, dialect->heirs, take_heir, &opening, err);
     opening.has_sequences = true;
     if (r == 0 && dialect->has_sequences != NULL)
-        r = query(reset, dialect->has_sequences, take_has_sequences, &opening, err);
+        r = lb_reset_query(reset, dialect->has_sequences, take_has_sequences, &opening, err);
     if (r == 0 && dialect->sequences != NULL && opening.has_sequences)
-        r = query(reset, dialect->sequences, take_sequence, &opening, err);
+        r = lb_reset_query(reset, dialect->sequences, take_sequence, &opening, err);
     if (r == 0 && dialect->counters != NULL)
-        r = query(reset, dialect->counters, take_counter, &opening, err);
+        r = lb_reset_query(reset, dialect->counters, take_counter, &opening, err);
     if (r == 0)
         r = copy_tables(reset, ret_tables, err);
     if (r != 0)

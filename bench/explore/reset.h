@@ -37,6 +37,12 @@ struct lb_reset {
  * Closed also after a failure. */
 int lb_reset_open(struct lb_reset *reset, struct lb_session *session, struct lb_tables *ret_tables,
                   struct lb_error *err);
+/* Runs a query of up to two columns over the reset's session; take is called per row. */
+int lb_reset_query(const struct lb_reset *reset, const char *sql,
+                   int (*take)(void *arg, const char *a, const char *b, struct lb_error *err),
+                   void *arg, struct lb_error *err);
+/* Rows (child, parent). */
+const char *lb_reset_links_sql(const struct lb_reset *reset);
 /* Puts the tables of the groups in `written` back. */
 int lb_reset_run(struct lb_reset *reset, uint32_t written, struct lb_error *err);
 void lb_reset_close(struct lb_reset *reset);

@@ -15,6 +15,7 @@ struct node {
     uint32_t waiting;   /* workers that were refused and wait */
     uint32_t asleep;    /* moves that need not be made here: explored elsewhere */
     uint32_t done;      /* moves explored from here */
+    uint32_t moved;     /* workers that have begun before */
     bool covered;       /* what is left to explore is explored below */
     int preemptions;    /* on the path to here */
     uint8_t move;       /* the one being explored */
@@ -41,6 +42,21 @@ struct search {
 static bool has(uint32_t set, unsigned move)
 {
     return (set >> move & 1) != 0;
+}
+
+/* Of the workers of a kind that have not begun, the first one may. */
+static uint32_t in_order(const struct search *search, uint32_t moved, uint32_t enabled)
+{
+    const uint8_t *alike = search->options->alike;
+    if (alike == NULL || search->options->unreduced || search->options->preemptions >= 0 ||
+        search->options->random > 0)
+        return enabled;
+    for (unsigned w = 1; w < LB_MAX_WORKERS; w++)
+        for (unsigned before = 0; before < w; before++)
+            if (alike[before] == alike[w] && !has(moved, w) && !has(moved, before) &&
+                has(enabled, before))
+                enabled &= ~(1u << w);
+    return enabled;
 }
 
 static bool is_reduced(const struct search *search)
@@ -103,6 +119,7 @@ static bool make_child(struct search *search, size_t last, const struct lb_moved
         node->touched[move] = moved->touched;
     else /* whatever it answers */
         lb_footprint_add(&node->touched[move], &moved->touched);
+    child->moved = node->moved | (worker >= 0 ? 1u << worker : 0);
     child->waiting = node->waiting;
     child->asleep = child->done = 0;
     child->covered = false;
@@ -194,6 +211,7 @@ static bool look_around(struct search *search, enum lb_ending *ret_end)
     struct node *node = &search->nodes[search->n];
     uint32_t possible = search->system->enabled(search->arg);
     node->enabled = possible & ~node->waiting; /* who waits may still die */
+    node->enabled = in_order(search, node->moved, node->enabled);
     node->preemptions =
         search->n == 0 ? 0
                        : preemptions_with(search, search->n - 1, search->nodes[search->n - 1].move);
@@ -209,11 +227,12 @@ static bool look_around(struct search *search, enum lb_ending *ret_end)
     return true;
 }
 
-static int make_move(struct search *search, size_t at, struct lb_moved *ret, struct lb_error *err)
+static int make_move(struct search *search, size_t at, bool is_again, struct lb_moved *ret,
+                     struct lb_error *err)
 {
     struct node *node = &search->nodes[at];
     search->result->n_moves++;
-    *ret = (struct lb_moved){0};
+    *ret = (struct lb_moved){.is_again = is_again};
     int r = search->system->move(search->arg, node->move, ret, err);
     node->n_made++;
     if (ret->is_choice && !node->is_choice)
@@ -253,7 +272,7 @@ static int run_path_once(struct search *search, size_t *ret_at, struct lb_error 
         *ret_at = i;
         if (!has(search->system->enabled(search->arg), search->nodes[i].move))
             return 1;
-        r = make_move(search, i, &moved, err);
+        r = make_move(search, i, true, &moved, err);
         if (r == 0 && moved.answer != wanted_answer(&search->nodes[i])) {
             note_answer(search, i, moved.answer);
             return 1;
@@ -268,7 +287,7 @@ static int extend(struct search *search, struct lb_error *err)
 {
     struct node *node = &search->nodes[search->n];
     struct lb_moved moved;
-    int r = make_move(search, search->n, &moved, err);
+    int r = make_move(search, search->n, !is_reduced(search), &moved, err);
     if (r < 0)
         return r;
     note_answer(search, search->n, moved.answer);
@@ -309,6 +328,8 @@ static bool has_to_stop(struct search *search)
     struct lb_search_result *result = search->result;
     if (options->progress != NULL)
         options->progress(options->progress_arg, result);
+    if (options->void_from_now != NULL && *options->void_from_now)
+        return true;
     if (result->violated != 0 && !options->all) /* whatever else would have ended it now */
         return true;
     result->interrupted = options->interrupt != NULL && atomic_load(options->interrupt) != 0;
@@ -356,7 +377,7 @@ static int look_for_answers(struct search *search, struct lb_error *err)
         size_t at;
         struct lb_moved moved;
         int r = run_path_once(search, &at, err);
-        if (r == 0 && (r = make_move(search, search->n, &moved, err)) == 0)
+        if (r == 0 && (r = make_move(search, search->n, true, &moved, err)) == 0)
             note_answer(search, search->n, moved.answer);
         search->result->n_repeated++;
         r = r < 0 ? r : search->system->end(search->arg, LB_END_PRUNED, 0, err);

@@ -20,6 +20,11 @@
  * until a move is made that could change the answer, which makes busy loops finite; and what was
  * left to explore before the try is explored behind it instead.
  *
+ * Symmetry: workers of a kind are interchangeable. Of the schedules that differ only by their names
+ * those are explored in which each begins after those of its kind with lower numbers. That is a set
+ * closed under swapping independent moves: the first moves of two of a kind are never neighbours in
+ * another order.
+ *
  * Random schedules: PCT (Burckhardt et al. 2010, "A Randomized Scheduler with Probabilistic
  * Guarantees of Finding Bugs"): random priorities, which drop at d - 1 random places; a bug of
  * depth d among n workers and k moves is found with a probability of at least 1 / (n k^(d-1)).
@@ -80,6 +85,7 @@ static inline bool lb_refused_is_void(const struct lb_refused *refused)
 
 /* What a move did. */
 struct lb_moved {
+    bool is_again;               /* in: what it touches is known, and need not be found out */
     struct lb_footprint touched; /* by the mover, and by those that it set free */
     uint64_t answer;             /* digest of all answers */
     bool is_choice;              /* several waited, and one of them went on */
@@ -109,10 +115,12 @@ struct lb_system {
 struct lb_search_result;
 
 struct lb_search_options {
-    bool unreduced;  /* no sleep sets: every order of the moves */
-    int preemptions; /* at most so many switches away from a worker that could go on; -1: any.
-                        Implies unreduced: sleep sets could put off to a schedule beyond the
-                        bound what they leave out */
+    bool unreduced;       /* no sleep sets: every order of the moves */
+    const uint8_t *alike; /* per worker, the number of its kind: those of a kind can be renamed, and
+                             begin in the order of their numbers. NULL: none are alike */
+    int preemptions;      /* at most so many switches away from a worker that could go on; -1: any.
+                             Implies unreduced: sleep sets could put off to a schedule beyond the
+                             bound what they leave out */
     uint64_t max_schedules; /* 0: no limit */
     uint64_t deadline_ns;   /* CLOCK_MONOTONIC; 0: none */
     size_t max_length;      /* moves; 0: LB_MAX_LENGTH */
@@ -122,6 +130,7 @@ struct lb_search_options {
     unsigned choice_replays; /* of each move with a choice, at least, to see what else it answers */
     bool all;                /* do not stop at the first violation */
     const atomic_int *interrupt; /* stop when not 0; may be NULL */
+    const bool *void_from_now;   /* stop when true: what was told of moves is wrong; may be NULL */
     /* After each schedule, with what there is so far; may be NULL. */
     void (*progress)(void *arg, const struct lb_search_result *so_far);
     void *progress_arg;

@@ -165,6 +165,8 @@ static void reset_player(struct lb_player *player)
     player->tx_changed = player->tx_is_split = player->tx_keeps_snapshot = false;
     player->try_moves = player->n_refusals = 0;
     player->last_refusal = LB_OK;
+    player->story_n = player->story_try = 0;
+    player->claims = player->began = 0;
     player->op.process = player->number;
     player->op.holds = player->op.continued = false;
     player->op.log_error = 0;
@@ -253,28 +255,64 @@ static bool stage_finished(void *arg)
     return true;
 }
 
+/* Of which items something begins. A claim's are those that it has been answered so far: if it ends
+ * with another one, that was wrong. */
+static uint64_t objects_begun(struct lb_stage *stage, struct lb_player *player,
+                              const struct lb_event *event)
+{
+    switch (event->op) {
+    case LB_OP_CLAIM:
+        player->began = stage->is_local && player->claims != 0 ? player->claims : LB_ALL_OBJECTS;
+        return player->began;
+    case LB_OP_COMPLETE:
+        return lb_object_of(stage, event->value);
+    default:
+        return LB_ALL_OBJECTS;
+    }
+}
+
+static uint64_t objects_ended(struct lb_stage *stage, struct lb_player *player,
+                              const struct lb_event *event, uint64_t claimed)
+{
+    switch (event->op) {
+    case LB_OP_CLAIM:
+        if (event->type != LB_EV_OK)
+            return LB_ALL_OBJECTS;
+        stage->doubts = stage->doubts || (claimed & ~player->began) != 0;
+        return claimed;
+    case LB_OP_COMPLETE:
+        return lb_object_of(stage, event->value);
+    default:
+        return LB_ALL_OBJECTS;
+    }
+}
+
 /* What the history sees of this player's part in the move. An operation that began and was refused
  * in it is not seen. The times are moved on by the steps of the clock; for people, when nothing
  * depends on them, they are numbers of steps. */
 static void look_at_events(struct lb_stage *stage, struct lb_player *player)
 {
-    bool begun = false;
+    uint64_t begun = 0, claimed = 0;
     for (size_t i = player->n_events_before; i < player->log.n_events; i++) {
         struct lb_event *event = &player->events[i];
         event->time_ns += (uint64_t)stage->clock_ms * 1000000u;
         if (stage->counts_steps)
             event->time_ns = stage->start_ns + (stage->n_moves + 1) * LB_STEP_NS + stage->n_seen++;
+        if (event->op == LB_OP_ITEM)
+            claimed |= lb_object_of(stage, event->value);
         if (event->type == LB_EV_INVOKE)
-            begun = true;
-        if (event->type == LB_EV_FAIL && begun)
-            begun = false;
+            begun = objects_begun(stage, player, event);
+        if (event->type == LB_EV_FAIL)
+            begun = 0;
         if (event->type == LB_EV_OK || event->type == LB_EV_INFO) {
-            player->touched.ends = true;
-            player->touched.begins = player->touched.begins || begun;
-            begun = false;
+            player->touched.ends |= objects_ended(stage, player, event, claimed);
+            player->touched.begins |= begun;
+            begun = 0;
         }
     }
-    player->touched.begins = player->touched.begins || begun;
+    player->touched.begins |= begun;
+    if ((stage->plan.without & LB_WITHOUT_REAL_TIME) != 0)
+        player->touched.begins = player->touched.ends = 0;
 }
 
 /* A try of the player was refused. Moves of others that came to nothing do not disturb it. */
@@ -401,6 +439,9 @@ static int act(struct lb_stage *stage, unsigned move, struct lb_error *err)
         die(stage, player);
         return r;
     }
+    bool ends = player->next_kind == LB_STEP_COMMIT || player->next_kind == LB_STEP_ROLLBACK;
+    if (ends && player->tx_writes != 0 && !player->tx_failed && lb_player_tells_rows(player))
+        lb_player_ask_rows(player);
     player->may_go = true;
     if (player->try_moves++ == 0)
         player->try_first = stage->n_moves;
@@ -436,6 +477,7 @@ static int stage_move(void *arg, unsigned move, struct lb_moved *ret, struct lb_
     for (uint32_t i = 0; i < stage->n_players; i++) {
         struct lb_player *player = &stage->players[i];
         player->touched = (struct lb_footprint){0};
+        player->owed = NULL;
         player->refused.is_refused = player->may_free = false;
         player->digest = player->number;
         player->n_events_before = player->log.n_events;
@@ -444,6 +486,9 @@ static int stage_move(void *arg, unsigned move, struct lb_moved *ret, struct lb_
         player->held = player->tx_locks;
     }
     bool had_blocked = anyone(stage, LB_PLAYER_BLOCKED);
+    if (mover != NULL)
+        mover->own = (struct lb_own_rows){.n = 0};
+    stage->again = ret->is_again;
     stage->moves[stage->n_moves] = (uint8_t)move;
     stage->idle[stage->n_moves] = false;
     int r = act(stage, move, err);
@@ -456,10 +501,12 @@ static int stage_move(void *arg, unsigned move, struct lb_moved *ret, struct lb_
         ret->touched = (struct lb_footprint){.reads = LB_TOUCHES_ALL,
                                              .writes = LB_TOUCHES_ALL,
                                              .commits = LB_TOUCHES_ALL,
-                                             .begins = true,
-                                             .ends = true};
-    if (mover != NULL)
+                                             .begins = LB_ALL_OBJECTS,
+                                             .ends = LB_ALL_OBJECTS};
+    if (mover != NULL) {
+        lb_player_tell_rows(mover);
         collect(stage, mover, true, ret);
+    }
     if (had_blocked) /* in which order locks are given back decides who gets them first */
         ret->touched.reads |= ret->touched.commits;
     bool is_alone = mover != NULL && move < LB_MOVE_DEATH;
@@ -484,6 +531,8 @@ static int stage_move(void *arg, unsigned move, struct lb_moved *ret, struct lb_
             return lb_fail(err, LB_E_ENV, "worker %u has lost its connection: %s", i,
                            player->session.message);
     }
+    if (!is_alone || had_blocked) /* who waits may be waiting for any row */
+        ret->touched.by_row = 0;
     if (is_alone && ret->touched.writes != LB_TOUCHES_ALL) {
         ret->touched.holds = mover->held & mover->tx_locks;
         ret->touched.queues = only_queues(stage, mover);
@@ -514,7 +563,14 @@ static int stage_end(void *arg, enum lb_ending ending, uint32_t waiting, struct 
     /* What the dismissed did on their way out is not part of the schedule. */
     for (uint32_t i = 0; i < stage->n_players; i++)
         stage->players[i].log.n_events = n_events[i];
-    r = lb_stage_judge(stage, ending != LB_END_CUT, err);
+    char *state = NULL; /* before the judge drains a queue */
+    if (stage->plan.watch != NULL)
+        r = lb_stage_describe(stage, &state, err);
+    if (r == 0)
+        r = lb_stage_judge(stage, ending != LB_END_CUT, err);
+    if (r >= 0 && state != NULL)
+        stage->plan.watch->ended(stage->plan.watch->arg, state, r | (int)stuck);
+    free(state);
     return r < 0 ? r : r | (int)stuck;
 }
 

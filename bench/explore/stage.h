@@ -17,6 +17,7 @@
 #include "explore.h"
 #include "operation.h"
 #include "reset.h"
+#include "rows.h"
 #include "search.h"
 
 enum lb_player_state {
@@ -48,7 +49,25 @@ enum lb_role {
     LB_ROLE_RESCUER, /* runs `recover` */
 };
 
-enum { LB_MAX_ACTS = 1000, LB_ACTS_OF_MOVE = 16, LB_PLAYER_EVENTS = 2000 };
+/* A row that a player's transaction has changed or locked: as others see it (before), and as the
+ * player does (after). Which conditions it meets, and digests of its key and its place in orders.
+ */
+struct lb_own_row {
+    uint64_t key, order_before, order_after;
+    uint32_t meets_before, meets_after;
+    bool is_before, is_after;
+    uint8_t table;
+};
+
+enum { LB_OWN_ROWS = 6 };
+
+struct lb_own_rows {
+    struct lb_own_row rows[LB_OWN_ROWS];
+    size_t n;
+    bool too_many;
+};
+
+enum { LB_MAX_ACTS = 1000, LB_ACTS_OF_MOVE = 16, LB_PLAYER_EVENTS = 2000, LB_STORY_BYTES = 4000 };
 
 #define LB_STEP_NS UINT64_C(1000000)
 
@@ -87,15 +106,28 @@ struct lb_player {
     uint32_t held;          /* ... before this move */
     bool tx_is_split;       /* one statement that commits by itself */
     bool tx_keeps_snapshot; /* of several statements, which read by one snapshot */
+    bool tx_is_one;         /* it has one statement */
     bool tx_changed;        /* rows were changed in it */
-    unsigned try_moves;     /* moves that the present try has taken */
-    size_t try_first;       /* number of the first of them */
-    enum lb_trace trace;    /* what it has left behind so far */
+    bool tx_failed;         /* nothing can be asked in it any more */
+    struct lb_own_rows own; /* of the transaction, where they were asked for */
+    int next_kind;          /* enum lb_step_kind of the step before which it stands */
+    const struct lb_row_statement
+        *owed; /* executed in this move; its rows are still to be asked for */
+    struct lb_footprint owed_touched; /* what it touched otherwise */
+    struct lb_prepared own_rows;
+    uint64_t claims;     /* items that the claim under way has been answered: lb_object_of */
+    uint64_t began;      /* those whose claim the history has seen begin */
+    unsigned try_moves;  /* moves that the present try has taken */
+    size_t try_first;    /* number of the first of them */
+    enum lb_trace trace; /* what it has left behind so far */
     struct lb_footprint try_touched;
     struct lb_refused refused; /* in this move */
     unsigned n_refusals;       /* of the present operation, that count */
     bool gave_up;              /* some operation was given up after too many refusals */
     int last_refusal;          /* enum lb_answer of the last refused try, LB_OK: none */
+
+    char *story;               /* what it was answered, refused tries left out; NULL: nobody asks */
+    size_t story_n, story_try; /* bytes so far, and before the try under way */
 
     /* This move's. */
     struct lb_footprint touched;
@@ -122,9 +154,17 @@ struct lb_stage {
     struct lb_strategy_plan strategy_plan;
     uint32_t capacity[1];
     struct lb_gate gate;
-    struct lb_gate setup_gate; /* of the control session during set-up */
-    char *setup_sql;           /* what it executed with parameters, filled in; one per line */
+    struct lb_gate setup_gate;   /* of the control session during set-up */
+    struct lb_prepared watching; /* the watch's statement */
+    char *setup_sql;             /* what it executed with parameters, filled in; one per line */
     struct lb_reset reset;
+    struct lb_row_rules rules; /* empty: tables only */
+    struct lb_prepared committed_rows;
+    bool are_alike; /* workers of a kind differ by their names only, see symmetry.c */
+    uint8_t alike[LB_MAX_WORKERS];
+    bool again;    /* what the move touches is known: it has been made before */
+    bool doubts;   /* what the rules take for granted was seen not to be so */
+    bool is_local; /* no claimed guarantee is about the order of different items */
     const struct lb_server_clock *clock; /* moves with the clock steps; NULL: stays */
     bool clock_is_ahead;
     char unmoved[32]; /* a word by which some statement asks for a clock that stays; "" */
@@ -188,6 +228,8 @@ int lb_stage_run_clock(struct lb_stage *stage, struct lb_session *session, const
 void lb_gate_of_stage(struct lb_gate *gate);
 /* The parameters as SQL literals, one per line. */
 char *lb_gate_describe_params(const struct lb_step *step);
+/* Takes note of what a statement has touched. */
+void lb_player_touch(struct lb_player *player, struct lb_footprint *touched);
 /* The step under way of a player that is blocked; the caller frees params. */
 void lb_player_pending(const struct lb_player *player, struct lb_footprint *ret_touches,
                        struct lb_act *ret_act);
@@ -203,12 +245,35 @@ void lb_stage_take_acts(struct lb_stage *stage, struct lb_player *player, bool i
 /* Frees what the acts own. */
 void lb_stage_forget_acts(struct lb_stage *stage);
 
+/* touched.c: adds the rows to what the statement, or the end of its transaction, has touched. */
+bool lb_player_tells_rows(const struct lb_player *player);
+/* By the thread that searches, while the player stands: asks for what its transaction has touched.
+ */
+void lb_player_ask_rows(struct lb_player *player);
+/* A statement was executed. false: what it touched is owed, until its rows have been asked for. */
+bool lb_player_tell_statement(struct lb_player *player, const struct lb_step *step, int answer,
+                              const struct lb_rows *rows, struct lb_footprint *touched);
+/* By the thread that searches, when all are quiet: what was owed. */
+void lb_player_tell_rows(struct lb_player *player);
+void lb_player_tell_end(struct lb_player *player, struct lb_footprint *touched);
+
+/* The bit of an item among what the history sees begin and end. */
+static inline uint64_t lb_object_of(const struct lb_stage *stage, uint64_t item)
+{
+    return stage->is_local ? UINT64_C(1) << (item % 64) : LB_ALL_OBJECTS;
+}
+
+/* symmetry.c: do the statements only store, return and compare the name of their worker? */
+bool lb_workers_are_alike(const struct lb_program *program, const struct lb_tables *tables);
+
 /* Within the player's fiber: it stands until it is let go. */
 void lb_player_stand(struct lb_player *player);
 
 /* script.c: what a player does from its first step to its last. */
 int lb_player_script(struct lb_player *player, struct lb_error *err);
 
+/* judge.c: how the schedule ended, for the plan's watch. Caller frees. */
+int lb_stage_describe(struct lb_stage *stage, char **ret_state, struct lb_error *err);
 /* judge.c: the verdict on the schedule under way: bits of enum lb_guarantee. */
 int lb_stage_judge(struct lb_stage *stage, bool complete, struct lb_error *err);
 /* Nobody can go on: what claimed guarantee does that break? LB_G_BIT()s. Counts it and says why.

@@ -217,6 +217,46 @@ static void find_unmoved_clock(struct lb_stage *stage)
                 return;
 }
 
+/* Putters are told apart by what they put. */
+static uint8_t kind_of_player(const struct lb_explore_plan *plan, uint32_t number)
+{
+    switch (role_of(plan, number)) {
+    case LB_ROLE_WORKER:
+        return number >= plan->workers - plan->readers ? 1 : 0;
+    case LB_ROLE_RESCUER:
+        return 2;
+    case LB_ROLE_PUTTER:
+    default:
+        return (uint8_t)(3 + number);
+    }
+}
+
+/* Which sections players will run: a bit each. */
+static uint32_t played_sections(const struct lb_explore_plan *plan)
+{
+    uint32_t played = plan->rescuers > 0 ? 1u << LB_S_RECOVER : 0;
+    if (plan->putters > 0)
+        played |= 1u << LB_S_PUT;
+    if (plan->strategy->shape == LB_QUEUE)
+        return played | 1u << LB_S_CLAIM | 1u << LB_S_COMPLETE;
+    return played | 1u << LB_S_ENQUEUE | 1u << LB_S_ACQUIRE | 1u << LB_S_RELEASE |
+           1u << LB_S_CANCEL;
+}
+
+/* Rows can be told apart where each statement reads what is committed when it begins. */
+static int open_rules(struct lb_stage *stage, struct lb_error *err)
+{
+    const struct lb_explore_plan *plan = &stage->plan;
+    if (plan->relation != LB_RELATION_ROWS)
+        return 0;
+    stage->is_local =
+        plan->strategy->shape == LB_QUEUE && (plan->strategy->claims & LB_G_BIT(LB_G_FIFO)) == 0;
+    if (strcmp(stage->db->name, "postgres") != 0 || stage->keeps_snapshots || stage->tables.opaque)
+        return 0;
+    return lb_row_rules_open(&stage->rules, &stage->reset, &stage->tables, stage->program,
+                             played_sections(plan), plan->batch, err);
+}
+
 static int set_up(struct lb_stage *stage, struct lb_error *err)
 {
     const struct lb_explore_plan *plan = &stage->plan;
@@ -268,13 +308,17 @@ static int set_up(struct lb_stage *stage, struct lb_error *err)
     if (stage->footprints == NULL || stage->kinds == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     find_unmoved_clock(stage);
+    stage->are_alike = !plan->distinct && plan->relation <= LB_RELATION_TABLES &&
+                       lb_workers_are_alike(stage->program, &stage->tables);
+    for (uint32_t i = 0; i < LB_MAX_WORKERS; i++)
+        stage->alike[i] = kind_of_player(plan, i);
     stage->skips_locks = stage->tables.one_writer;
     for (size_t i = 0; i < n; i++) {
         const char *sql = stage->program->statements[i].sql;
         stage->kinds[i] = lb_footprint_of_sql(&stage->tables, sql, &stage->footprints[i]);
         stage->skips_locks = stage->skips_locks || lb_footprint_skips_locks(sql);
     }
-    return 0;
+    return open_rules(stage, err);
 }
 
 static int open_player(struct lb_stage *stage, uint32_t number, struct lb_error *err)
@@ -289,7 +333,10 @@ static int open_player(struct lb_stage *stage, uint32_t number, struct lb_error 
     player->events = calloc(LB_PLAYER_EVENTS, sizeof *player->events);
     player->items = calloc(LB_CLAIM_MAX, sizeof *player->items);
     stage->n_players = number + 1;
-    if (player->events == NULL || player->items == NULL)
+    if (stage->plan.watch != NULL)
+        player->story = calloc(1, LB_STORY_BYTES);
+    if (player->events == NULL || player->items == NULL ||
+        (player->story == NULL) != (stage->plan.watch == NULL))
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     struct lb_conn_options options = {
         .isolation = stage->isolation, .role = roles[number], .no_wait = true};
@@ -356,6 +403,7 @@ static void close_player(struct lb_player *player)
     free(player->pending.params);
     free(player->events);
     free(player->items);
+    free(player->story);
 }
 
 int lb_stage_close(struct lb_stage *stage, struct lb_error *err)
@@ -368,6 +416,7 @@ int lb_stage_close(struct lb_stage *stage, struct lb_error *err)
     if (stage->control_actor.plan != NULL)
         stage->plan.strategy->flow->close(&stage->control_actor);
     lb_reset_close(&stage->reset);
+    lb_row_rules_close(&stage->rules);
     if (stage->has_keeper)
         lb_session_close(&stage->keeper);
     if (stage->has_control)

@@ -1,0 +1,429 @@
+/* What is asked of the server once: see rows.h. */
+#include "rows.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- the catalogue --- */
+
+#define HERE "c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')"
+
+/* Rows (table, anything): what the rule does not cover. A key of another type may be equal and look
+ * different. */
+static const char odd_sql[] =
+    "SELECT c.relname::text, '' FROM pg_class c WHERE " HERE
+    " AND (c.relkind = 'p' OR c.relrowsecurity OR EXISTS (SELECT 1 FROM pg_index i WHERE "
+    "i.indrelid = c.oid AND ((i.indisunique AND NOT i.indisprimary) OR i.indisexclusion OR "
+    "i.indexprs IS NOT NULL)) OR EXISTS (SELECT 1 FROM pg_attribute a WHERE a.attrelid = c.oid AND "
+    "a.attgenerated <> '') OR EXISTS (SELECT 1 FROM pg_constraint k WHERE k.conrelid = c.oid AND "
+    "k.condeferrable) OR EXISTS (SELECT 1 FROM pg_index i JOIN pg_attribute a ON a.attrelid = "
+    "c.oid AND a.attnum = ANY (i.indkey) WHERE i.indrelid = c.oid AND i.indisprimary AND "
+    "a.atttypid::regtype NOT IN ('int2'::regtype, 'int4'::regtype, 'int8'::regtype, "
+    "'text'::regtype, 'varchar'::regtype)))";
+static const char keys_sql[] =
+    "SELECT c.relname::text, a.attname::text FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid "
+    "JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = ANY (i.indkey) WHERE i.indisprimary "
+    "AND " HERE " ORDER BY c.relname, a.attnum";
+static const char numbers_sql[] =
+    "SELECT c.relname::text, '' FROM pg_class c WHERE " HERE
+    " AND (EXISTS (SELECT 1 FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attidentity <> '') "
+    "OR EXISTS (SELECT 1 FROM pg_attrdef d WHERE d.adrelid = c.oid AND pg_get_expr(d.adbin, "
+    "d.adrelid) ~ 'nextval|random|uuid'))";
+
+struct opening {
+    struct lb_row_rules *rules;
+    const struct lb_tables *tables;
+    struct lb_reset *reset;
+    uint32_t read, locked, coarse;
+    char *json;
+};
+
+static int index_of(const struct opening *opening, const char *name)
+{
+    for (size_t i = 0; i < opening->tables->n; i++)
+        if (strcmp(opening->tables->name[i], name) == 0)
+            return (int)i;
+    return -1;
+}
+
+static int take_odd(void *arg, const char *name, const char *unused, struct lb_error *err)
+{
+    struct opening *opening = arg;
+    int i = index_of(opening, name);
+    (void)unused;
+    (void)err;
+    if (i >= 0)
+        opening->rules->tables[i].is_odd = true;
+    return 0;
+}
+
+static int take_numbers(void *arg, const char *name, const char *unused, struct lb_error *err)
+{
+    struct opening *opening = arg;
+    int i = index_of(opening, name);
+    (void)unused;
+    (void)err;
+    if (i >= 0)
+        opening->rules->tables[i].has_numbers = true;
+    return 0;
+}
+
+static int take_key(void *arg, const char *name, const char *column, struct lb_error *err)
+{
+    struct opening *opening = arg;
+    int i = index_of(opening, name);
+    (void)err;
+    if (i < 0)
+        return 0;
+    struct lb_row_table *table = &opening->rules->tables[i];
+    if (table->n_keys == LB_ROW_KEYS || !lb_footprint_is_word(column))
+        table->is_odd = true;
+    else
+        snprintf(table->key[table->n_keys++], sizeof table->key[0], "%s", column);
+    return 0;
+}
+
+/* What refers to another table locks rows of it, or goes with them. */
+static int take_link(void *arg, const char *child, const char *parent, struct lb_error *err)
+{
+    struct opening *opening = arg;
+    int a = index_of(opening, child), b = index_of(opening, parent);
+    (void)err;
+    if (a >= 0 && b >= 0 && (opening->locked >> a & 1) != 0 && (opening->locked >> b & 1) != 0)
+        opening->coarse |= 1u << a | 1u << b;
+    return 0;
+}
+
+static int take_json(void *arg, const char *text, const char *unused, struct lb_error *err)
+{
+    struct opening *opening = arg;
+    (void)unused;
+    free(opening->json);
+    opening->json = strdup(text);
+    return opening->json == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory") : 0;
+}
+
+/* --- words --- */
+
+/* What makes a statement's answer depend on more than the rows that it reads one by one. */
+static bool has_odd_word(const char *sql)
+{
+    static const char *const odd[] = {
+        "share",    "max",       "min",         "distinct", "group",     "having",
+        "over",     "union",     "except",      "fetch",    "intersect", "offset",
+        "lateral",  "recursive", "window",      "merge",    "array_agg", "string_agg",
+        "json_agg", "jsonb_agg", "tablesample", "conflict", NULL};
+    for (const char *p = sql; *p != '\0';) {
+        size_t n = 0;
+        while (isalnum((unsigned char)p[n]) || p[n] == '_')
+            n++;
+        for (size_t i = 0; n > 0 && odd[i] != NULL; i++)
+            if (strlen(odd[i]) == n && strncasecmp(odd[i], p, n) == 0)
+                return true;
+        p += n > 0 ? n : 1;
+    }
+    return false;
+}
+
+static const char *after(const char *sql, const char *words)
+{
+    const char *at = strcasestr(sql, words);
+    return at != NULL ? at + strlen(words) : NULL;
+}
+
+/* "a, t.b DESC" behind ORDER BY: the columns. false: something else. */
+static bool read_order(const char *p, char column[8][64], size_t *ret_n)
+{
+    static const char *const ends[] = {"limit", "for", NULL}, *const also[] = {"asc",   "desc",
+                                                                               "nulls", "first",
+                                                                               "last",  NULL};
+    *ret_n = 0;
+    bool wants_column = true;
+    for (;;) {
+        p += strspn(p, " \t\r\n");
+        size_t n = strspn(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789.");
+        bool is_end = *p == '\0' || *p == ')' || *p == ';', is_also = false;
+        for (size_t i = 0; ends[i] != NULL; i++)
+            is_end = is_end || (strlen(ends[i]) == n && strncasecmp(p, ends[i], n) == 0);
+        if (is_end)
+            return !wants_column;
+        for (size_t i = 0; also[i] != NULL; i++)
+            is_also = is_also || (strlen(also[i]) == n && strncasecmp(p, also[i], n) == 0);
+        if (*p == ',' && !wants_column) {
+            wants_column = true;
+            p++;
+            continue;
+        }
+        if (n == 0 || n >= 64 || isdigit((unsigned char)*p) || *ret_n == 8 ||
+            wants_column == is_also)
+            return false;
+        if (wants_column) {
+            const char *dot = memchr(p, '.', n);
+            size_t skip = dot != NULL ? (size_t)(dot - p) + 1 : 0;
+            snprintf(column[(*ret_n)++], 64, "%.*s", (int)(n - skip), p + skip);
+            wants_column = false;
+        }
+        p += n;
+    }
+}
+
+static bool is_key(const struct lb_row_table *table, const char *column)
+{
+    for (size_t k = 0; k < table->n_keys; k++)
+        if (strcasecmp(table->key[k], column) == 0)
+            return true;
+    return false;
+}
+
+static bool has_word(const char *list, const char *word)
+{
+    size_t n = strlen(word);
+    for (const char *p = list; (p = strstr(p, word)) != NULL; p += n)
+        if ((p == list || p[-1] == ' ') && (p[n] == ',' || p[n] == '\0'))
+            return true;
+    return false;
+}
+
+/* Takes the order of the one scan by a condition. false: it does not say which row is the first. */
+static bool take_order(struct lb_row_reader *reader, const char *order)
+{
+    char column[8][64];
+    size_t n, n_keys = 0;
+    struct lb_row_ref *ref = NULL;
+    for (unsigned i = 0; i < reader->told->n_refs; i++)
+        if (!reader->told->refs[i].is_keyed && !reader->told->refs[i].is_joined)
+            ref = &reader->told->refs[i];
+    if (reader->n_conditional != 1 || ref == NULL || !read_order(order, column, &n))
+        return false;
+    struct lb_row_table *table = &reader->rules->tables[ref->table];
+    for (size_t i = 0; i < n; i++) {
+        if (is_key(table, column[i])) {
+            n_keys++;
+        } else if (!has_word(table->order, column[i])) {
+            size_t used = strlen(table->order);
+            if (used + strlen(column[i]) + 3 > sizeof table->order)
+                return false;
+            snprintf(table->order + used, sizeof table->order - used, "%s%s", used > 0 ? ", " : "",
+                     column[i]);
+        }
+    }
+    if (ref->condition < 0 || n_keys < table->n_keys || n_keys == 0)
+        return false;
+    table->ordered |= 1u << ref->condition;
+    return true;
+}
+
+/* The words that the plan does not show: which row is the first, and how many there are. */
+static void look_at_words(struct lb_row_reader *reader)
+{
+    const char *sql = reader->statement->sql;
+    const char *order = after(sql, "order by"), *limit = after(sql, "limit");
+    bool is_one = false;
+    if (limit != NULL) {
+        limit += strspn(limit, " \t\r\n");
+        is_one = (strncmp(limit, "1", 1) == 0 && !isalnum((unsigned char)limit[1])) ||
+                 (strncmp(limit, ":n", 2) == 0 && !isalnum((unsigned char)limit[2]) &&
+                  limit[2] != '_' && reader->batch == 1);
+    }
+    if (has_odd_word(sql) || (order != NULL && after(order, "order by") != NULL) ||
+        (limit != NULL &&
+         (after(limit, "limit") != NULL || !is_one || order == NULL || order > limit)))
+        reader->fails = true;
+    else if (order != NULL && !take_order(reader, order))
+        reader->fails = true;
+    reader->told->is_limited = limit != NULL;
+}
+
+/* --- statements --- */
+
+/* "$1" becomes "$41": the planner's own parameters begin with $0. */
+static char *shift(const char *native)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL)
+        return NULL;
+    for (const char *p = native; *p != '\0';) {
+        if (*p == '$' && isdigit((unsigned char)p[1])) {
+            char *end;
+            fprintf(out, "$%ld", strtol(p + 1, &end, 10) + LB_ROW_PARAM_SHIFT);
+            p = end;
+        } else {
+            fputc(*p++, out);
+        }
+    }
+    return fclose(out) == 0 ? text : NULL;
+}
+
+static int run(const struct opening *opening, const char *sql)
+{
+    struct lb_error ignored;
+    const struct lb_session *session = opening->reset->session;
+    return session->db->run(session->conn, sql, &ignored);
+}
+
+/* The statement's plan in opening->json. false: there is none. */
+static bool explain(struct opening *opening, const struct lb_statement *statement)
+{
+    char *shifted = shift(statement->native), *prepare = NULL, *explains = NULL;
+    char types[700] = "", values[700] = "";
+    struct lb_error ignored;
+    for (size_t i = 0; i < LB_ROW_PARAM_SHIFT + statement->n_params; i++) {
+        strcat(types, i == 0 ? "int" : i < LB_ROW_PARAM_SHIFT ? ", int" : ", unknown");
+        strcat(values, i == 0 ? "NULL" : ", NULL");
+    }
+    bool ok =
+        shifted != NULL && asprintf(&prepare, "PREPARE lb_plan (%s) AS %s", types, shifted) >= 0 &&
+        asprintf(&explains, "EXPLAIN (VERBOSE, FORMAT JSON) EXECUTE lb_plan (%s)", values) >= 0 &&
+        run(opening, prepare) == 0;
+    if (ok)
+        ok = lb_reset_query(opening->reset, explains, take_json, opening, &ignored) == 0;
+    if (ok)
+        run(opening, "DEALLOCATE lb_plan");
+    free(shifted);
+    free(prepare);
+    free(explains);
+    return ok && opening->json != NULL;
+}
+
+static void read_statement(struct opening *opening, const struct lb_statement *statement,
+                           struct lb_row_statement *told, uint32_t batch)
+{
+    struct lb_row_reader reader = {.rules = opening->rules,
+                                   .tables = opening->tables,
+                                   .statement = statement,
+                                   .told = told,
+                                   .batch = batch};
+    struct lb_footprint touched;
+    lb_footprint_of_sql(opening->tables, statement->sql, &touched);
+    uint32_t named = touched.reads | touched.writes | touched.commits;
+    if (statement->n_params > 20 || (named & LB_ALL_TABLES & touched.commits) != 0 ||
+        !explain(opening, statement))
+        reader.fails = true;
+    else
+        lb_row_read_plan(&reader, opening->json);
+    if (!reader.fails)
+        look_at_words(&reader);
+    opening->locked |= reader.fails && touched.writes != 0 ? named : reader.locks;
+    if (reader.fails)
+        opening->coarse |= named;
+    told->is_told = !reader.fails;
+}
+
+/* --- what is asked of rows --- */
+
+__attribute__((format(printf, 2, 3))) static void add(FILE *out, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vfprintf(out, format, args);
+    va_end(args);
+}
+
+static void add_rows_of(FILE *out, const struct lb_row_rules *rules, size_t i, const char *name)
+{
+    const struct lb_row_table *table = &rules->tables[i];
+    add(out, "SELECT %zu, concat_ws(chr(31)", i);
+    for (size_t k = 0; k < table->n_keys; k++)
+        add(out, ", t.\"%s\"", table->key[k]);
+    add(out,
+        table->order[0] != '\0' ? "), md5(row(%s)::text), 0::bigint" : "), ''::text, 0::bigint",
+        table->order);
+    for (size_t c = 0; c < rules->n_conditions; c++)
+        if (rules->table_of[c] == i)
+            add(out,
+                " | (coalesce((SELECT %s FROM (SELECT t.*) AS %s), false)::int::bigint << %zu)",
+                rules->condition[c], rules->alias[c], c);
+    add(out, ", ''::text FROM \"%s\" AS t WHERE ", name);
+}
+
+static int make_queries(struct opening *opening, struct lb_error *err)
+{
+    struct lb_row_rules *rules = opening->rules;
+    size_t size;
+    FILE *own = open_memstream(&rules->own_sql, &size);
+    FILE *committed = own != NULL ? open_memstream(&rules->committed_sql, &size) : NULL;
+    if (committed == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    add(own, "SELECT -1, ''::text, ''::text, 0::bigint, "
+             "coalesce(pg_current_xact_id_if_assigned()::xid::text, '')");
+    add(committed, "SELECT -1, ''::text, ''::text, 0::bigint, ''::text");
+    for (size_t i = 0; i < opening->tables->n; i++)
+        if ((rules->fine >> i & 1) != 0) {
+            add(own, " UNION ALL ");
+            add_rows_of(own, rules, i, opening->tables->name[i]);
+            add(own, "t.xmin = pg_current_xact_id_if_assigned()::xid");
+            add(committed, " UNION ALL ");
+            add_rows_of(committed, rules, i, opening->tables->name[i]);
+            add(committed, "t.xmax = $1::text::xid");
+        }
+    int a = fclose(own), b = fclose(committed);
+    if (a != 0 || b != 0)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    struct lb_error ignored; /* a condition that cannot be asked outside of its statement */
+    if (lb_reset_query(opening->reset, rules->own_sql, take_odd, opening, &ignored) != 0)
+        rules->fine = 0;
+    return 0;
+}
+
+static int read_catalogue(struct opening *opening, struct lb_error *err)
+{
+    int r = lb_reset_query(opening->reset, odd_sql, take_odd, opening, err);
+    if (r == 0)
+        r = lb_reset_query(opening->reset, keys_sql, take_key, opening, err);
+    if (r == 0)
+        r = lb_reset_query(opening->reset, numbers_sql, take_numbers, opening, err);
+    return r;
+}
+
+int lb_row_rules_open(struct lb_row_rules *rules, struct lb_reset *reset,
+                      const struct lb_tables *tables, const struct lb_program *program,
+                      uint32_t played, uint32_t batch, struct lb_error *err)
+{
+    struct opening opening = {.rules = rules, .tables = tables, .reset = reset};
+    *rules = (struct lb_row_rules){
+        .statements = calloc(program->n_statements + 1, sizeof *rules->statements)};
+    if (rules->statements == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    int r = read_catalogue(&opening, err);
+    if (r != 0)
+        return r;
+    run(&opening, "SET enable_indexscan = off; SET enable_bitmapscan = off; "
+                  "SET enable_indexonlyscan = off; SET enable_mergejoin = off; "
+                  "SET enable_memoize = off; SET plan_cache_mode = force_generic_plan");
+    for (int s = 0; s < LB_SECTIONS; s++)
+        for (size_t i = 0; (played >> s & 1) != 0 && i < program->sections[s].n_statements; i++) {
+            const struct lb_statement *statement = &program->sections[s].statements[i];
+            read_statement(&opening, statement, &rules->statements[statement - program->statements],
+                           batch);
+        }
+    free(opening.json);
+    run(&opening, "RESET enable_indexscan; RESET enable_bitmapscan; RESET enable_indexonlyscan; "
+                  "RESET enable_mergejoin; RESET enable_memoize; RESET plan_cache_mode");
+    r = lb_reset_query(reset, lb_reset_links_sql(reset), take_link, &opening, err);
+    if (r != 0)
+        return r;
+    uint32_t all = (1u << tables->n) - 1;
+    rules->fixed = all & ~opening.locked & ~opening.coarse;
+    rules->fine = opening.locked & ~opening.coarse & all;
+    for (size_t i = 0; i < tables->n; i++)
+        if (rules->tables[i].is_odd || rules->tables[i].n_keys == 0)
+            rules->fine &= ~(1u << i);
+    return make_queries(&opening, err);
+}
+
+void lb_row_rules_close(struct lb_row_rules *rules)
+{
+    for (size_t i = 0; i < rules->n_conditions; i++) {
+        free(rules->condition[i]);
+        free(rules->alias[i]);
+    }
+    free(rules->statements);
+    free(rules->own_sql);
+    free(rules->committed_sql);
+    *rules = (struct lb_row_rules){0};
+}

@@ -1,0 +1,435 @@
+/* What EXPLAIN says of a statement's scans: see rows.h.
+ *
+ * The plan is made with sequential scans only and with parameters left open, so that each scan's
+ * filter is the whole of what the statement asks of a row by itself. Anything that is not expected
+ * makes the statement one that is not understood.
+ */
+#include "rows.h"
+
+#include <ctype.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- texts of conditions --- */
+
+static const char *skip_quoted(const char *p)
+{
+    for (p++; *p != '\0' && *p != '\''; p++)
+        ;
+    return *p != '\0' ? p + 1 : p;
+}
+
+/* Takes parentheses off that enclose everything, and casts behind it: "((a)::text)" is "a". */
+static void strip(char *text)
+{
+    for (;;) {
+        size_t n = strlen(text), depth = 0, end = 0;
+        if (text[0] != '(')
+            return;
+        for (const char *p = text; *p != '\0';) {
+            if (*p == '\'') {
+                p = skip_quoted(p);
+                continue;
+            }
+            depth += *p == '(';
+            if (*p == ')' && --depth == 0) {
+                end = (size_t)(p - text);
+                break;
+            }
+            p++;
+        }
+        bool has_cast =
+            strncmp(text + end + 1, "::", 2) == 0 &&
+            strspn(text + end + 3, "abcdefghijklmnopqrstuvwxyz 0123456789") == n - end - 3;
+        if (end != n - 1 && !has_cast)
+            return;
+        memmove(text, text + 1, end - 1);
+        text[end - 1] = '\0';
+    }
+}
+
+/* The place of `what` in text outside of parentheses and quotes; NULL: nowhere. */
+static char *find_outside(char *text, const char *what)
+{
+    size_t depth = 0;
+    for (char *p = text; *p != '\0';) {
+        if (*p == '\'') {
+            p += skip_quoted(p) - p;
+            continue;
+        }
+        if (depth == 0 && strncmp(p, what, strlen(what)) == 0)
+            return p;
+        depth += *p == '(';
+        depth -= *p == ')' && depth > 0;
+        p++;
+    }
+    return NULL;
+}
+
+/* Which parameter, from 0, if that is all there is; -1: something else. */
+static int param_of(const char *text)
+{
+    char copy[100];
+    char *end;
+    snprintf(copy, sizeof copy, "%s", text);
+    strip(copy);
+    if (copy[0] != '$')
+        return -1;
+    long n = strtol(copy + 1, &end, 10);
+    if (strncmp(end, "::", 2) == 0)
+        end += strlen(end);
+    return *end == '\0' && n > LB_ROW_PARAM_SHIFT ? (int)n - LB_ROW_PARAM_SHIFT - 1 : -1;
+}
+
+static bool is_column(const char *text, const char *alias, const char *column)
+{
+    char copy[300], wanted[200];
+    snprintf(copy, sizeof copy, "%s", text);
+    strip(copy);
+    snprintf(wanted, sizeof wanted, "%s.%s", alias, column);
+    return strcmp(copy, wanted) == 0;
+}
+
+/* Parameters that are the same in each execution: their value as a literal; NULL: another one. */
+static const char *constant(const struct lb_row_reader *reader, int param, char *buf, size_t size)
+{
+    if (param < 0 || (size_t)param >= reader->statement->n_params)
+        return NULL;
+    switch (reader->statement->param_slot[param]) {
+    case LB_SLOT_CLASS:
+        return "'default'";
+    case LB_SLOT_RESOURCE:
+        return "'r0'";
+    case LB_SLOT_RESOURCE_NO:
+        return "0";
+    case LB_SLOT_N:
+        snprintf(buf, size, "%u", reader->batch);
+        return buf;
+    default:
+        return NULL;
+    }
+}
+
+/* May two rows be told apart by comparing with it, and only by that? What a worker keeps from one
+ * statement to the next may be another row's. */
+static bool is_plain(const struct lb_row_reader *reader, int param)
+{
+    char buf[20];
+    if (param < 0 || (size_t)param >= reader->statement->n_params)
+        return false;
+    uint8_t slot = reader->statement->param_slot[param];
+    return constant(reader, param, buf, sizeof buf) != NULL || slot == LB_SLOT_WORKER ||
+           slot == LB_SLOT_ID || slot == LB_SLOT_TOKEN || slot == LB_SLOT_MODE ||
+           slot == LB_SLOT_TTL_MS || slot == LB_SLOT_PERIOD_MS || slot == LB_SLOT_PAYLOAD;
+}
+
+/* Functions that only tell the time. */
+static bool is_harmless_call(const char *name, size_t n)
+{
+    static const char *const names[] = {
+        "clock_timestamp", "now", "any", "ANY", "AND", "OR", "NOT", NULL};
+    for (size_t i = 0; names[i] != NULL; i++)
+        if (strlen(names[i]) == n && strncmp(names[i], name, n) == 0)
+            return true;
+    return false;
+}
+
+/* Is the condition about the columns of `alias` only, and can it be asked of any row without an
+ * error? Writes it with the constants filled in. *ret_open: it has other parameters. */
+static bool is_own(const struct lb_row_reader *reader, const char *text, const char *alias,
+                   char *ret, size_t size, bool *ret_open)
+{
+    size_t n = 0;
+    char buf[20];
+    *ret_open = false;
+    for (const char *p = text; *p != '\0' && n + 40 < size;) {
+        const char *from = p;
+        if (*p == '\'') {
+            p = skip_quoted(p);
+        } else if (*p == '$') {
+            char *end;
+            int param = (int)strtol(p + 1, &end, 10) - LB_ROW_PARAM_SHIFT - 1;
+            const char *value = constant(reader, param, buf, sizeof buf);
+            if (value == NULL && !is_plain(reader, param))
+                return false;
+            *ret_open = *ret_open || value == NULL;
+            n += (size_t)snprintf(ret + n, size - n, "%s", value != NULL ? value : "NULL");
+            p = end;
+            continue;
+        } else if (isalpha((unsigned char)*p) || *p == '_') {
+            while (isalnum((unsigned char)*p) || *p == '_')
+                p++;
+            size_t length = (size_t)(p - from);
+            bool is_alias = strlen(alias) == length && strncmp(alias, from, length) == 0;
+            if ((*p == '.' && !is_alias) || strncmp(from, "SubPlan", 7) == 0 ||
+                (p[0] == '(' && !is_harmless_call(from, length)) ||
+                (p[0] == ' ' && p[1] == '(' && !is_harmless_call(from, length)))
+                return false;
+            while (*p == '.' || isalnum((unsigned char)*p) || *p == '_')
+                p++;
+        } else if (strchr("/%\"~@#^", *p) != NULL) {
+            return false;
+        } else {
+            p++;
+        }
+        memcpy(ret + n, from, (size_t)(p - from) < size - n ? (size_t)(p - from) : 0);
+        n += (size_t)(p - from) < size - n ? (size_t)(p - from) : 0;
+    }
+    ret[n] = '\0';
+    return n + 40 < size;
+}
+
+/* --- scans --- */
+
+static int table_of(const struct lb_row_reader *reader, const json_t *node)
+{
+    const char *name = json_string_value(json_object_get(node, "Relation Name"));
+    for (size_t i = 0; name != NULL && i < reader->tables->n; i++)
+        if (strcmp(reader->tables->name[i], name) == 0)
+            return (int)i;
+    return -1;
+}
+
+static void add_condition(struct lb_row_reader *reader, struct lb_row_ref *ref, const char *alias,
+                          const char *text)
+{
+    struct lb_row_rules *rules = reader->rules;
+    if (ref->condition >= 0) { /* of the same scan: and */
+        char *both = NULL;
+        char **old = &rules->condition[ref->condition];
+        if (asprintf(&both, "%s AND (%s)", *old, text) < 0) {
+            reader->fails = true;
+            return;
+        }
+        free(*old);
+        *old = both;
+        return;
+    }
+    if (rules->n_conditions == LB_ROW_CONDITIONS)
+        return; /* none is the same as one that is always met */
+    size_t i = rules->n_conditions++;
+    rules->table_of[i] = ref->table;
+    rules->alias[i] = strdup(alias);
+    ref->condition = (int8_t)i;
+    if (asprintf(&rules->condition[i], "(%s)", text) < 0)
+        rules->condition[i] = NULL;
+    reader->fails = reader->fails || rules->condition[i] == NULL || rules->alias[i] == NULL;
+}
+
+/* The key is joined with something: of one value, or nothing is known of it. */
+static bool is_joined_key(const struct lb_row_reader *reader, const char *text, const char *alias,
+                          uint8_t table)
+{
+    const struct lb_row_table *facts = &reader->rules->tables[table];
+    char copy[600];
+    snprintf(copy, sizeof copy, "%s", text);
+    char *equals = find_outside(copy, " = ");
+    if (equals == NULL || facts->n_keys != 1)
+        return false;
+    *equals = '\0';
+    return is_column(copy, alias, facts->key[0]) || is_column(equals + 3, alias, facts->key[0]);
+}
+
+/* One of the conditions that a scan's filter joins by AND. */
+static void take_conjunct(struct lb_row_reader *reader, struct lb_row_ref *ref, const char *alias,
+                          char *text)
+{
+    const struct lb_row_table *facts = &reader->rules->tables[ref->table];
+    char own[1000];
+    bool is_open;
+    strip(text);
+    char *equals = find_outside(text, " = ");
+    if (equals != NULL) {
+        char left[500], right[500];
+        snprintf(left, sizeof left, "%.*s", (int)(equals - text), text);
+        snprintf(right, sizeof right, "%s", equals + 3);
+        int param = param_of(right);
+        for (size_t k = 0; k < facts->n_keys && param >= 0; k++)
+            if (is_column(left, alias, facts->key[k]) && is_plain(reader, param)) {
+                reader->has_more[reader->told->n_refs - 1] = true;
+                ref->param[k] = (int8_t)param;
+                return;
+            }
+    }
+    if (is_own(reader, text, alias, own, sizeof own, &is_open)) {
+        reader->has_more[reader->told->n_refs - 1] = true;
+        if (!is_open)
+            add_condition(reader, ref, alias, own);
+        return; /* with an open parameter: it says less, and asks of one row only */
+    }
+    if (is_joined_key(reader, text, alias, ref->table))
+        ref->is_joined = true;
+    else
+        reader->fails = true;
+}
+
+static void take_filter(struct lb_row_reader *reader, struct lb_row_ref *ref, const char *alias,
+                        const char *filter)
+{
+    char *copy = filter != NULL ? strdup(filter) : NULL;
+    if (copy == NULL)
+        return;
+    strip(copy);
+    for (char *at = copy; at != NULL;) {
+        char *next = find_outside(at, " AND ");
+        if (next != NULL) {
+            *next = '\0';
+            next += strlen(" AND ");
+        }
+        take_conjunct(reader, ref, alias, at);
+        at = next;
+    }
+    free(copy);
+}
+
+static void take_scan(struct lb_row_reader *reader, const json_t *node, bool locks)
+{
+    int table = table_of(reader, node);
+    const char *alias = json_string_value(json_object_get(node, "Alias"));
+    struct lb_row_statement *told = reader->told;
+    if (table < 0 || alias == NULL || strchr(alias, '"') != NULL || told->n_refs == LB_ROW_REFS) {
+        reader->fails = true;
+        return;
+    }
+    reader->reads |= 1u << table;
+    if (locks)
+        reader->locks |= 1u << table;
+    unsigned i = told->n_refs++;
+    struct lb_row_ref *ref = &told->refs[i];
+    *ref = (struct lb_row_ref){.table = (uint8_t)table, .condition = -1, .param = {-1, -1, -1}};
+    snprintf(reader->alias[i], sizeof reader->alias[i], "%s", alias);
+    take_filter(reader, ref, alias, json_string_value(json_object_get(node, "Filter")));
+    const struct lb_row_table *facts = &reader->rules->tables[table];
+    ref->is_keyed = facts->n_keys > 0;
+    for (size_t k = 0; k < facts->n_keys; k++)
+        ref->is_keyed = ref->is_keyed && ref->param[k] >= 0;
+}
+
+/* What joins two inputs: each of its conditions has to be one on a whole key. */
+static void take_join(struct lb_row_reader *reader, const char *condition)
+{
+    char *copy = condition != NULL ? strdup(condition) : NULL;
+    if (copy == NULL)
+        return;
+    strip(copy);
+    bool found = false;
+    for (unsigned i = 0; i < reader->told->n_refs && find_outside(copy, " AND ") == NULL; i++)
+        if (is_joined_key(reader, copy, reader->alias[i], reader->told->refs[i].table)) {
+            reader->told->refs[i].is_joined = true;
+            found = true;
+        }
+    reader->fails = reader->fails || !found;
+    free(copy);
+}
+
+/* --- nodes --- */
+
+static bool is_one_of(const char *text, const char *const *list)
+{
+    for (; *list != NULL; list++)
+        if (strcmp(text, *list) == 0)
+            return true;
+    return false;
+}
+
+static void take_modify(struct lb_row_reader *reader, const json_t *node)
+{
+    const char *operation = json_string_value(json_object_get(node, "Operation"));
+    const char *alias = json_string_value(json_object_get(node, "Alias"));
+    int table = table_of(reader, node);
+    if (operation == NULL || strcmp(operation, "Merge") == 0 || table < 0 || alias == NULL ||
+        json_object_get(node, "Conflict Resolution") != NULL || reader->n_targets == LB_ROW_REFS) {
+        reader->fails = true;
+        return;
+    }
+    reader->locks |= 1u << table;
+    reader->told->changes |= 1u << table;
+    if (strcmp(operation, "Insert") != 0)
+        snprintf(reader->target[reader->n_targets++], sizeof reader->target[0], "%s", alias);
+}
+
+static void take_node(struct lb_row_reader *reader, const json_t *node, bool locks)
+{
+    static const char *const others[] = {"Limit",
+                                         "LockRows",
+                                         "Sort",
+                                         "CTE Scan",
+                                         "Result",
+                                         "Nested Loop",
+                                         "Hash Join",
+                                         "Hash",
+                                         "Materialize",
+                                         "Function Scan",
+                                         "Incremental Sort",
+                                         "ProjectSet",
+                                         "Subquery Scan",
+                                         "ModifyTable",
+                                         "Seq Scan",
+                                         NULL};
+    const char *type = json_string_value(json_object_get(node, "Node Type"));
+    if (type == NULL || !is_one_of(type, others)) {
+        reader->fails = true;
+        return;
+    }
+    bool is_scan = strcmp(type, "Seq Scan") == 0;
+    const char *once = json_string_value(json_object_get(node, "One-Time Filter"));
+    const char *join = json_string_value(json_object_get(node, "Join Type"));
+    bool has_filter = json_object_get(node, "Filter") != NULL;
+    if ((!is_scan && has_filter) || once != NULL ||
+        (join != NULL && strcmp(join, "Inner") != 0 && strcmp(join, "Semi") != 0))
+        reader->fails = true;
+    const char *parent = json_string_value(json_object_get(node, "Parent Relationship"));
+    const char *subplan = json_string_value(json_object_get(node, "Subplan Name"));
+    reader->n_limits += strcmp(type, "Limit") == 0;
+    reader->n_sources += parent != NULL && strcmp(parent, "InitPlan") == 0 && subplan != NULL;
+    locks = locks || strcmp(type, "LockRows") == 0;
+    if (strcmp(type, "ModifyTable") == 0)
+        take_modify(reader, node);
+    if (is_scan)
+        take_scan(reader, node, locks);
+    size_t i;
+    json_t *child;
+    json_array_foreach(json_object_get(node, "Plans"), i, child) take_node(reader, child, locks);
+    take_join(reader, json_string_value(json_object_get(node, "Hash Cond")));
+    take_join(reader, json_string_value(json_object_get(node, "Join Filter")));
+}
+
+/* A scan that is joined has to be that of what is changed, and touches the one row that it changed:
+ * all that it is joined with is changed if it asks for nothing else, and if it does, it has to be
+ * joined with one key. */
+static void look_at_refs(struct lb_row_reader *reader)
+{
+    struct lb_row_statement *told = reader->told;
+    for (unsigned i = 0; i < told->n_refs; i++) {
+        struct lb_row_ref *ref = &told->refs[i];
+        bool is_target = false;
+        if (ref->is_keyed)
+            continue;
+        if (!ref->is_joined) {
+            reader->n_conditional++;
+            continue;
+        }
+        for (unsigned t = 0; t < reader->n_targets; t++)
+            is_target = is_target || strcmp(reader->target[t], reader->alias[i]) == 0;
+        bool is_one = reader->n_limits == 1 && reader->n_sources == 1;
+        if (is_target && (is_one || !reader->has_more[i]))
+            continue;
+        /* It reads rows that nobody changes, or more than can be told. */
+        reader->rules->tables[ref->table].is_odd = true;
+    }
+}
+
+void lb_row_read_plan(struct lb_row_reader *reader, const char *json)
+{
+    json_error_t ignored;
+    json_t *root = json_loads(json, 0, &ignored);
+    const json_t *plan = json_object_get(json_array_get(root, 0), "Plan");
+    if (plan == NULL)
+        reader->fails = true;
+    else
+        take_node(reader, plan, false);
+    look_at_refs(reader);
+    json_decref(root);
+}

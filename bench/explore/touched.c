@@ -1,0 +1,281 @@
+/* Which rows a player's statement, or the end of its transaction, has touched: see rows.h.
+ *
+ * The server is asked, and only for a move that the search makes for the first time: of a move that
+ * is made again it knows.
+ */
+#include "stage.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static uint64_t digest_of(const char *text, size_t n, uint64_t digest)
+{
+    for (size_t i = 0; i < n; i++)
+        digest = (digest ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
+    return digest;
+}
+
+#define NO_DIGEST UINT64_C(0xcbf29ce484222325)
+
+bool lb_player_tells_rows(const struct lb_player *player)
+{
+    return player->stage->rules.own_sql != NULL && !player->stage->again &&
+           player->stage->rules.fine != 0;
+}
+
+/* --- asking --- */
+
+static void take_row(struct lb_player *player, struct lb_session *session, size_t row, bool is_own,
+                     char *xid, size_t size)
+{
+    const struct lb_db *db = session->db;
+    struct lb_value table = db->value(session->conn, row, 0),
+                    key = db->value(session->conn, row, 1),
+                    order = db->value(session->conn, row, 2),
+                    meets = db->value(session->conn, row, 3), id = db->value(session->conn, row, 4);
+    int64_t number = -1, bits = 0;
+    lb_value_int(&table, &number);
+    lb_value_int(&meets, &bits);
+    if (number < 0) {
+        snprintf(xid, size, "%.*s", id.type == LB_TEXT ? (int)id.length : 0, id.text);
+        return;
+    }
+    struct lb_own_rows *own = &player->own;
+    uint64_t digest = digest_of(key.text, key.length, NO_DIGEST);
+    size_t i = 0;
+    while (i < own->n && (own->rows[i].table != number || own->rows[i].key != digest))
+        i++;
+    if (i == LB_OWN_ROWS) {
+        own->too_many = true;
+        return;
+    }
+    struct lb_own_row *it = &own->rows[i];
+    if (i == own->n) {
+        own->n++;
+        *it = (struct lb_own_row){.table = (uint8_t)number, .key = digest};
+    }
+    uint64_t of_order = digest_of(order.text, order.length, NO_DIGEST);
+    if (is_own) {
+        it->is_after = true;
+        it->meets_after = (uint32_t)bits;
+        it->order_after = of_order;
+    } else {
+        it->is_before = true;
+        it->meets_before = (uint32_t)bits;
+        it->order_before = of_order;
+    }
+}
+
+static int ask(struct lb_player *player, struct lb_session *session, struct lb_prepared *prepared,
+               const char *sql, const struct lb_value *param, bool is_own, char *xid, size_t size)
+{
+    struct lb_step step = {
+        .kind = LB_STEP_EXECUTE, .sql = sql, .params = param, .n_params = param != NULL ? 1 : 0};
+    struct lb_rows rows = {0};
+    const struct lb_gate *gate = session->gate;
+    session->gate = NULL;
+    if (session->db->set_aside != NULL) /* the player has not read it yet */
+        session->db->set_aside(session->conn);
+    int r = lb_session_execute(session, prepared, &step, sql, &rows, &player->error);
+    session->gate = gate;
+    if (r > LB_OK)
+        r = lb_fail(&player->error, LB_E_ENV, "its rows cannot be told: %s", session->message);
+    for (size_t row = 0; r == 0 && row < rows.n_rows; row++)
+        take_row(player, session, row, is_own, xid, size);
+    if (session->db->take_back != NULL && session->conn != NULL)
+        session->db->take_back(session->conn);
+    return r;
+}
+
+void lb_player_ask_rows(struct lb_player *player)
+{
+    struct lb_stage *stage = player->stage;
+    char xid[40] = "";
+    player->own = (struct lb_own_rows){.n = 0};
+    if (!player->session.in_tx || player->session.conn == NULL)
+        return;
+    int r = ask(player, &player->session, &player->own_rows, stage->rules.own_sql, NULL, true, xid,
+                sizeof xid);
+    if (r != 0 || xid[0] == '\0')
+        return;
+    struct lb_value param = lb_text(xid, strlen(xid));
+    char ignored[40];
+    ask(player, &stage->control, &stage->committed_rows, stage->rules.committed_sql, &param, false,
+        ignored, sizeof ignored);
+}
+
+/* --- footprints --- */
+
+static void add_own_rows(const struct lb_player *player, struct lb_footprint *touched)
+{
+    const struct lb_own_rows *own = &player->own;
+    for (size_t i = 0; i < own->n; i++) {
+        struct lb_touched_row row = {.key = own->rows[i].key,
+                                     .meets = own->rows[i].meets_before | own->rows[i].meets_after,
+                                     .table = own->rows[i].table};
+        lb_footprint_add_row(touched, &row);
+    }
+    if (own->too_many)
+        touched->by_row = 0;
+}
+
+void lb_player_tell_end(struct lb_player *player, struct lb_footprint *touched)
+{
+    const struct lb_row_rules *rules = &player->stage->rules;
+    if (!lb_player_tells_rows(player))
+        return;
+    touched->by_row = (rules->fine | rules->fixed) & touched->commits;
+    add_own_rows(player, touched);
+}
+
+/* The key that the parameters say; false: it cannot be told. */
+static bool key_of(const struct lb_row_table *table, const struct lb_row_ref *ref,
+                   const struct lb_step *step, uint64_t *ret)
+{
+    uint64_t digest = NO_DIGEST;
+    for (size_t k = 0; k < table->n_keys; k++) {
+        char number[24];
+        if (ref->param[k] < 0 || (size_t)ref->param[k] >= step->n_params)
+            return false;
+        const struct lb_value *value = &step->params[ref->param[k]];
+        if (k > 0)
+            digest = digest_of("\x1f", 1, digest);
+        if (value->type == LB_TEXT) {
+            digest = digest_of(value->text, value->length, digest);
+        } else if (value->type == LB_INT) {
+            int n = snprintf(number, sizeof number, "%lld", (long long)value->integer);
+            digest = digest_of(number, (size_t)n, digest);
+        } else {
+            return false;
+        }
+    }
+    *ret = digest;
+    return true;
+}
+
+static void add_ref(const struct lb_player *player, const struct lb_row_ref *ref,
+                    const struct lb_step *step, struct lb_footprint *touched)
+{
+    const struct lb_row_table *table = &player->stage->rules.tables[ref->table];
+    struct lb_touched_ref told = {
+        .table = ref->table, .condition = ref->condition, .is_keyed = ref->is_keyed};
+    bool is_joined = ref->is_joined && !ref->is_keyed; /* told by what it changed */
+    bool is_left_out = (player->stage->plan.without & LB_WITHOUT_CONDITIONS) != 0;
+    if (!ref->is_keyed && !is_joined && is_left_out)
+        return;
+    bool ok =
+        is_joined ? touched->writes != 0 : !ref->is_keyed || key_of(table, ref, step, &told.key);
+    if (!ok)
+        touched->by_row &= ~(1u << ref->table);
+    else if (!is_joined)
+        lb_footprint_add_ref(touched, &told);
+}
+
+/* What is joined with what was changed touched the one row that was changed. */
+static void add_joined(const struct lb_player *player, const struct lb_row_ref *ref,
+                       struct lb_footprint *touched)
+{
+    struct lb_touched_ref told = {.table = ref->table, .condition = -1, .is_keyed = true};
+    size_t n = 0;
+    if (!ref->is_joined || ref->is_keyed)
+        return;
+    for (size_t i = 0; i < player->own.n; i++)
+        if (player->own.rows[i].table == ref->table) {
+            told.key = player->own.rows[i].key;
+            n++;
+        }
+    if (n == 1)
+        lb_footprint_add_ref(touched, &told);
+    else
+        touched->by_row &= ~(1u << ref->table);
+}
+
+/* A row that comes to meet the condition of those who take the first by an order has its place in
+ * that order by what is stored now: somebody may tell by it when that was. One that comes back with
+ * what was stored in it before is taken not to be. */
+static bool stores_order(struct lb_player *player, const struct lb_row_statement *told)
+{
+    struct lb_stage *stage = player->stage;
+    bool stores = !player->tx_is_one;
+    for (size_t i = 0; i < player->own.n; i++) {
+        const struct lb_own_row *row = &player->own.rows[i];
+        const struct lb_row_table *table = &stage->rules.tables[row->table];
+        uint32_t after = row->is_after ? row->meets_after & table->ordered : 0;
+        bool is_new = !row->is_before || row->order_after != row->order_before;
+        if ((after & ~row->meets_before) != 0 && !is_new &&
+            (stage->plan.without & LB_WITHOUT_ORDER) == 0)
+            stage->doubts = true;
+        stores = stores || (after != 0 && is_new);
+    }
+    for (size_t i = 0; i < LB_FOOTPRINT_TABLES; i++)
+        if ((told->changes >> i & 1) != 0)
+            stores =
+                stores || (stage->rules.fine >> i & 1) == 0 || stage->rules.tables[i].has_numbers;
+    return stores;
+}
+
+/* More than one row of those that are not put in order: which is the first depends on where they
+ * stand. */
+static bool is_several(const struct lb_row_statement *told, const struct lb_rows *rows)
+{
+    bool is_conditional = false;
+    for (size_t i = 0; i < told->n_refs; i++)
+        is_conditional = is_conditional || (!told->refs[i].is_keyed && !told->refs[i].is_joined);
+    return is_conditional && (rows->n_rows > 1 || rows->n_changed > 1);
+}
+
+static const struct lb_row_statement *told_of(const struct lb_stage *stage, const char *sql)
+{
+    for (size_t i = 0; i < stage->program->n_statements; i++)
+        if (stage->program->statements[i].sql == sql)
+            return &stage->rules.statements[i];
+    return NULL;
+}
+
+bool lb_player_tell_statement(struct lb_player *player, const struct lb_step *step, int answer,
+                              const struct lb_rows *rows, struct lb_footprint *touched)
+{
+    struct lb_stage *stage = player->stage;
+    const struct lb_row_rules *rules = &stage->rules;
+    player->owed = NULL;
+    if (stage->rules.own_sql == NULL || answer != LB_OK || rows == NULL)
+        return true;
+    const struct lb_row_statement *told = told_of(stage, step->sql);
+    if (told == NULL || !told->is_told)
+        return true;
+    if (is_several(told, rows))
+        stage->doubts = true;
+    if (!lb_player_tells_rows(player) || player->has_waited || touched->writes == LB_TOUCHES_ALL)
+        return true;
+    touched->by_row = (rules->fine | rules->fixed) & (touched->reads | touched->writes);
+    for (size_t i = 0; i < told->n_refs; i++)
+        if ((rules->fine >> told->refs[i].table & 1) != 0)
+            add_ref(player, &told->refs[i], step, touched);
+    if (touched->writes == 0 || !player->session.in_tx)
+        return true;
+    player->owed = told;
+    player->owed_touched = *touched;
+    return false;
+}
+
+void lb_player_tell_rows(struct lb_player *player)
+{
+    struct lb_stage *stage = player->stage;
+    const struct lb_row_statement *told = player->owed;
+    struct lb_footprint *touched = &player->owed_touched;
+    if (told == NULL)
+        return;
+    player->owed = NULL;
+    if (player->state == LB_PLAYER_STANDS && player->session.in_tx) {
+        lb_player_ask_rows(player);
+        for (size_t i = 0; i < told->n_refs; i++)
+            if ((stage->rules.fine >> told->refs[i].table & 1) != 0)
+                add_joined(player, &told->refs[i], touched);
+        add_own_rows(player, touched);
+        if (touched->draws && !stores_order(player, told))
+            touched->writes &= ~LB_BIT_SEQUENCES;
+    } else {
+        touched->by_row = 0;
+    }
+    lb_player_touch(player, touched);
+}

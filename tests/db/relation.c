@@ -1,0 +1,569 @@
+/* What exploring leaves out changes nothing: random protocols, explored by the relation and in
+ * every order of their moves, end in the same states, with the same answers and verdicts.
+ *
+ * A protocol is a queue of two to four statements: claims of all kinds, and what completes them,
+ * over a table of items, a log that draws numbers, and a counter, with constraints, indexes and now
+ * and then a trigger. Where every order is too many, the relation by tables is what is compared
+ * with.
+ *
+ * LB_TEST_PROGRAMS: how many protocols on SQLite, and a twentieth of that on PostgreSQL (200).
+ */
+#include "fixture.h"
+
+#include "explore.h"
+
+#include "../unit/property.h"
+#include <ctype.h>
+
+enum { MAX_STATES = 4000, MOST_SCHEDULES = 1000, MOST_ON_POSTGRES = 300, MAX_PLAYERS = 3 };
+
+struct states {
+    size_t n;
+    uint64_t digest[MAX_STATES];
+    char *text[MAX_STATES];
+    bool too_many;
+    uint32_t workers;
+};
+
+static uint64_t digest_of(const char *text)
+{
+    uint64_t digest = UINT64_C(0xcbf29ce484222325);
+    for (; *text != '\0'; text++)
+        digest = (digest ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    return digest;
+}
+
+/* The state with worker w called to[w]. Caller frees. */
+static char *rename_workers(const char *state, uint32_t n, const uint32_t *to)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    for (uint32_t place = 0; place <= n; place++) {
+        const char *line = state; /* of the worker that is called so; then the rest */
+        for (uint32_t w = 0; w < n && (place == n || to[w] != place); w++)
+            line = strchr(line, '\n') + 1;
+        const char *end = place < n ? strchr(line, '\n') + 1 : line + strlen(line);
+        for (const char *p = line; p < end; p++) {
+            bool is_name = *p == 'w' && p[1] >= '0' && p[1] < '0' + (int)n && !isalnum(p[2]) &&
+                           (p == state || !isalnum(p[-1]));
+            if (is_name)
+                fprintf(out, "w%u", to[*++p - '0']);
+            else
+                fputc(*p, out);
+        }
+    }
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+/* Workers can be renamed: the first of all texts that come of it stands for the state. */
+static char *canonical(const char *state, uint32_t n)
+{
+    static const uint32_t orders[6][3] = {{0, 1, 2}, {1, 0, 2}, {0, 2, 1},
+                                          {2, 1, 0}, {1, 2, 0}, {2, 0, 1}};
+    char *best = NULL;
+    for (size_t i = 0; i < (n == 3 ? 6 : 2); i++) {
+        char *text = rename_workers(state, n, orders[i]);
+        if (best == NULL || strcmp(text, best) < 0) {
+            free(best);
+            best = text;
+        } else {
+            free(text);
+        }
+    }
+    return best;
+}
+
+static void ended(void *arg, const char *state, int violated)
+{
+    struct states *states = arg;
+    char *text = NULL, *renamed = canonical(state, states->workers);
+    if (states->too_many || asprintf(&text, "%sviolated %d\n", renamed, violated) < 0)
+        text = NULL;
+    free(renamed);
+    if (text == NULL)
+        return;
+    uint64_t digest = digest_of(text);
+    for (size_t i = 0; i < states->n; i++)
+        if (states->digest[i] == digest) {
+            free(text);
+            return;
+        }
+    if (states->n == MAX_STATES) {
+        states->too_many = true;
+        free(text);
+        return;
+    }
+    states->digest[states->n] = digest;
+    states->text[states->n++] = text;
+}
+
+static void forget(struct states *states)
+{
+    for (size_t i = 0; i < states->n; i++)
+        free(states->text[i]);
+    *states = (struct states){.n = 0};
+}
+
+/* The first state of a that b has not; NULL: none. */
+static const char *missing(const struct states *a, const struct states *b)
+{
+    for (size_t i = 0; i < a->n; i++) {
+        size_t k = 0;
+        while (k < b->n && b->digest[k] != a->digest[i])
+            k++;
+        if (k == b->n)
+            return a->text[i];
+    }
+    return NULL;
+}
+
+/* --- random protocols --- */
+
+struct protocol {
+    char text[6000];
+    uint32_t workers, items;
+    bool on_postgres;
+};
+
+struct maker {
+    struct lb_random random;
+    struct protocol *protocol;
+};
+
+static unsigned below(struct maker *m, unsigned n)
+{
+    return (unsigned)lb_random_below(&m->random, n);
+}
+
+static bool chance(struct maker *m, unsigned percent)
+{
+    return below(m, 100) < percent;
+}
+
+__attribute__((format(printf, 2, 3))) static void say(struct maker *m, const char *format, ...)
+{
+    size_t n = strlen(m->protocol->text);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(m->protocol->text + n, sizeof m->protocol->text - n, format, args);
+    va_end(args);
+}
+
+static const char *one_of(struct maker *m, const char *const *list)
+{
+    unsigned n = 0;
+    while (list[n] != NULL)
+        n++;
+    return list[below(m, n)];
+}
+
+static const char *now_of(const struct maker *m)
+{
+    return m->protocol->on_postgres ? "clock_timestamp()" : "0";
+}
+
+static void make_setup(struct maker *m)
+{
+    bool pg = m->protocol->on_postgres;
+    say(m, "-- name: setup\n");
+    if (chance(m, 20))
+        say(m, "CREATE TABLE kind (status int PRIMARY KEY);\n"
+               "INSERT INTO kind VALUES (0), (1), (2), (3);\n");
+    bool has_kind = strstr(m->protocol->text, "TABLE kind") != NULL;
+    say(m,
+        "CREATE TABLE item (id int PRIMARY KEY, status int NOT NULL DEFAULT 0%s, rank int NOT NULL "
+        "DEFAULT 0, modified %s NOT NULL DEFAULT %s%s%s, owner varchar(20), token int NOT NULL "
+        "DEFAULT 0);\n",
+        has_kind ? " REFERENCES kind" : "", pg ? "timestamptz" : "real", pg ? "" : "(", now_of(m),
+        pg ? "" : ")");
+    say(m,
+        pg ? "CREATE TABLE log (no bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY, item int, "
+             "who varchar(20));\n"
+           : "CREATE TABLE log (no integer PRIMARY KEY AUTOINCREMENT, item int, who text);\n");
+    say(m, "CREATE TABLE done (id int PRIMARY KEY%s);\n",
+        chance(m, 20) ? " REFERENCES item (id) ON DELETE CASCADE" : "");
+    say(m, "CREATE TABLE counter (id int PRIMARY KEY, n int NOT NULL);\n"
+           "INSERT INTO counter VALUES (0, 0), (1, 0);\n");
+    if (chance(m, 20))
+        say(m, "CREATE UNIQUE INDEX one_owner ON item (owner)%s;\n",
+            chance(m, 50) ? " WHERE status = 1" : "");
+    if (chance(m, 30))
+        say(m, "CREATE INDEX pending ON item (modified, id) WHERE status = 0;\n");
+    if (chance(m, 10))
+        say(m, "CREATE UNIQUE INDEX ranks ON item (rank, id, status);\n");
+    if (chance(m, 5) && !pg)
+        say(m, "CREATE TRIGGER touch AFTER UPDATE ON item BEGIN UPDATE counter SET n = n + 1 WHERE "
+               "id = 0; END;\n");
+}
+
+static void make_picks(struct maker *m, bool locks, char *pick, size_t size)
+{
+    static const char *const where[] = {"status = 0",
+                                        "status = 0",
+                                        "status = 0 AND rank < 2",
+                                        "owner IS NULL",
+                                        "status <> 2",
+                                        "status IN (0, 3)",
+                                        "status = 0 AND id <> 9",
+                                        "status = 0 AND owner IS NULL",
+                                        NULL};
+    static const char *const order[] = {" ORDER BY id",
+                                        " ORDER BY modified, id",
+                                        " ORDER BY modified",
+                                        " ORDER BY rank, id",
+                                        " ORDER BY rank DESC, id",
+                                        " ORDER BY token, id",
+                                        "",
+                                        NULL};
+    static const char *const lock[] = {" FOR UPDATE SKIP LOCKED",
+                                       " FOR UPDATE SKIP LOCKED",
+                                       " FOR UPDATE",
+                                       " FOR UPDATE NOWAIT",
+                                       "",
+                                       NULL};
+    char timed[100] = "";
+    if (chance(m, 15))
+        snprintf(timed, sizeof timed, " AND modified <= %s", now_of(m));
+    const char *w = one_of(m, where), *o = one_of(m, order), *l = one_of(m, lock);
+    snprintf(pick, size, "SELECT id FROM item WHERE %s%s%s LIMIT 1%s", w, timed, o,
+             locks && m->protocol->on_postgres ? l : "");
+}
+
+static void make_claim(struct maker *m)
+{
+    static const char *const extras[] = {"INSERT INTO log (item, who) VALUES (0, :worker)",
+                                         "UPDATE counter SET n = n + 1 WHERE id = 0",
+                                         "SELECT count(*) AS n FROM item WHERE status = 2",
+                                         "SELECT count(*) AS n FROM done", NULL};
+    static const char *const sets[] = {"status = 1, owner = :worker",
+                                       "status = 1, owner = :worker, token = token + 1",
+                                       "status = 1, token = token + 1", "owner = :worker", NULL};
+    char pick[400];
+    unsigned kind = below(m, 4);
+    const char *set = one_of(m, sets);
+    char timed[60] = "";
+    if (chance(m, 50))
+        snprintf(timed, sizeof timed, ", modified = %s", now_of(m));
+    make_picks(m, true, pick, sizeof pick);
+    bool is_tx = kind == 2 || chance(m, 30);
+    say(m, "-- name: claim%s\n", is_tx ? " tx=one" : "");
+    if (is_tx && kind != 2 && chance(m, 50))
+        say(m, "%s;\n", one_of(m, extras));
+    if (kind == 0) {
+        say(m, "UPDATE item SET %s%s WHERE id = (%s) RETURNING id, token;\n", set, timed, pick);
+    } else if (kind == 1 && m->protocol->on_postgres) {
+        say(m,
+            "WITH next AS (%s) UPDATE item SET %s%s FROM next WHERE item.id = next.id RETURNING "
+            "item.id, item.token;\n",
+            pick, set, timed);
+    } else {
+        say(m, "-- require: row\n%s;\nUPDATE item SET %s%s WHERE id = :id%s RETURNING id, token;\n",
+            pick, set, timed, chance(m, 60) ? " AND status = 0" : "");
+    }
+}
+
+static void make_statement(struct maker *m, bool answers)
+{
+    static const char *const keyed[] = {
+        "UPDATE item SET status = 2 WHERE id = :id",
+        "UPDATE item SET status = 2 WHERE id = :id AND status = 1 AND owner = :worker",
+        "UPDATE item SET status = 2, rank = rank + 1 WHERE id = :id AND status = 1",
+        "DELETE FROM item WHERE id = :id",
+        "INSERT INTO done VALUES (:id)",
+        "UPDATE item SET status = 0, owner = NULL WHERE id = :id",
+        "UPDATE item SET owner = NULL WHERE id = :id",
+        NULL};
+    static const char *const others[] = {
+        "INSERT INTO log (item, who) VALUES (:id, :worker)",
+        "UPDATE counter SET n = n + 1 WHERE id = 0",
+        "UPDATE counter SET n = n + 1 WHERE id = :id - 1",
+        "UPDATE item SET rank = rank + 1 WHERE status = 0",
+        "UPDATE item SET rank = 5 WHERE id <> :id AND status = 1",
+        "SELECT count(*) AS n FROM item WHERE status = 1",
+        "SELECT count(*) AS n FROM done",
+        "SELECT id AS other FROM item WHERE status = 2 ORDER BY modified LIMIT 1",
+        "SELECT id AS other FROM item WHERE status = 2 LIMIT 1",
+        "SELECT id AS other FROM item WHERE status = 2 ORDER BY modified DESC, id LIMIT 1",
+        "INSERT INTO item (id, status) VALUES (:id + 10, 2)",
+        "UPDATE item SET status = 0, owner = NULL WHERE status = 2",
+        "SELECT max(token) AS most FROM item",
+        NULL};
+    if (answers && chance(m, 25)) {
+        say(m, "UPDATE item SET status = 2, modified = %s WHERE id = :id AND status = 1;\n",
+            now_of(m));
+        return;
+    }
+    say(m, "%s;\n", answers || chance(m, 40) ? one_of(m, keyed) : one_of(m, others));
+}
+
+static void make_protocol(struct maker *m)
+{
+    static const char *const claims[] = {"no-duplicate, owner-release",
+                                         "no-duplicate, no-loss, owner-release",
+                                         "no-duplicate, fifo", NULL};
+    m->protocol->text[0] = '\0';
+    m->protocol->workers = chance(m, 75) ? 2 : 3;
+    m->protocol->items = 1 + below(m, 3);
+    say(m, "-- strategy: random\n-- shape: queue\n-- claims: %s\n", one_of(m, claims));
+    make_setup(m);
+    say(m, "-- name: put\nINSERT INTO item (id, rank) VALUES (:id, :id %% 2);\n");
+    make_claim(m);
+    unsigned n = m->protocol->workers == 3 ? 1 : 1 + below(m, 2);
+    say(m, "-- name: complete%s\n", chance(m, 40) ? " tx=one" : "");
+    if (n > 1)
+        make_statement(m, false);
+    make_statement(m, true);
+    say(m, "-- name: teardown\nDROP TABLE IF EXISTS done;\nDROP TABLE item;\nDROP TABLE log;\n"
+           "DROP TABLE counter;\nDROP TABLE IF EXISTS kind;\n");
+}
+
+/* --- the comparison --- */
+
+static const char states_sql[] =
+    "SELECT 'item', id, status, rank, coalesce(owner, '-'), token FROM item UNION ALL "
+    "SELECT 'log', no, item, 0, who, 0 FROM log UNION ALL "
+    "SELECT 'done', id, 0, 0, '-', 0 FROM done UNION ALL "
+    "SELECT 'counter', id, n, 0, '-', 0 FROM counter ORDER BY 1, 2";
+
+struct run {
+    struct states states;
+    uint64_t n_schedules;
+    bool complete, chose;
+};
+
+/* 0, or an error: the protocol cannot be set up or explored. */
+static int explore(const struct lb_target *target, const struct lb_strategy *strategy,
+                   const struct lb_file *file, const struct protocol *protocol,
+                   enum lb_relation relation, unsigned broken, struct run *ret,
+                   struct lb_error *err)
+{
+    struct lb_explored *explored;
+    ret->states.workers = protocol->workers;
+    const struct lb_explore_watch watch = {.sql = states_sql, .ended = ended, .arg = &ret->states};
+    const struct lb_explore_plan plan = {
+        .strategy = strategy,
+        .file = file,
+        .target = target,
+        .workers = protocol->workers,
+        .rounds = 1,
+        .capacity = 1,
+        .items = protocol->items,
+        .batch = 1,
+        .polls = 3,
+        .ttl_ms = 600000,
+        .relation = relation,
+        .without = broken,
+        .watch = &watch,
+        .search = {.preemptions = -1,
+                   .choice_replays = 0,
+                   .max_schedules = protocol->on_postgres ? MOST_ON_POSTGRES : MOST_SCHEDULES,
+                   .all = true}};
+    int r = lb_explore(&plan, &explored, err);
+    if (r != 0)
+        return r;
+    ret->n_schedules = explored->search.n_schedules;
+    ret->complete = explored->complete && !ret->states.too_many;
+    ret->chose = explored->search.n_choices > 0 || explored->search.n_unreached > 0 ||
+                 explored->search.differs || explored->n_deadlocks > 0;
+    lb_explored_free(explored);
+    return 0;
+}
+
+struct tally {
+    uint64_t n, n_tables, n_skipped, n_saved, n_schedules, n_all;
+};
+
+/* Explores by the relation, and by one that is coarser. Adds what each comes to. 0, an error, or 1:
+ * no comparison, since not all was explored or the server chose. */
+static int explore_both(const struct lb_target *target, const struct lb_strategy *strategy,
+                        const struct lb_file *file, const struct protocol *protocol,
+                        unsigned broken, struct run *fine, struct run *full, uint64_t *n_tables,
+                        struct lb_error *err)
+{
+    static const enum lb_relation references[] = {LB_RELATION_MOVES, LB_RELATION_TABLES};
+    int r = explore(target, strategy, file, protocol, LB_RELATION_ROWS, broken, fine, err);
+    if (r != 0 || fine->chose || !fine->complete)
+        return r != 0 ? r : 1;
+    full->complete = false;
+    for (size_t i = 0; i < 2 && !full->complete && r == 0; i++) {
+        r = explore(target, strategy, file, protocol, references[i], 0, full, err);
+        *n_tables += i;
+    }
+    return r != 0 ? r : full->chose || !full->complete;
+}
+
+/* Compares one protocol. NULL, or what differs (caller frees). Where rows stand in a table may
+ * differ from one run to the next, and who takes any of them takes another one: what differs is run
+ * again, and has to be missing from all runs. */
+static char *compare(const struct lb_target *target, const struct protocol *protocol,
+                     unsigned broken, struct tally *tally)
+{
+    enum { RUNS = 3 };
+    static struct run fine, full;
+    struct lb_error err = {0};
+    struct lb_file *file = NULL;
+    struct lb_strategy strategy;
+    const char *lost = NULL, *invented = NULL;
+    char *text = NULL;
+    int r = 0;
+    if (lb_file_parse("random.sql", protocol->text, strlen(protocol->text), -1, &file, &err) != 0)
+        fail_msg("%s\n%s", err.message, protocol->text);
+    lb_strategy_of_file(file, &strategy);
+    for (unsigned i = 0; i < RUNS && r == 0; i++) {
+        r = explore_both(target, &strategy, file, protocol, broken, &fine, &full, &tally->n_tables,
+                         &err);
+        lost = missing(&full.states, &fine.states);
+        invented = missing(&fine.states, &full.states);
+        if (lost == NULL && invented == NULL)
+            break;
+    }
+    if (r < 0)
+        print_message("# %s\n%s", err.message, protocol->text);
+    if (r != 0) {
+        tally->n_skipped++;
+    } else {
+        tally->n++;
+        tally->n_schedules += fine.n_schedules;
+        tally->n_all += full.n_schedules;
+        if ((lost != NULL || invented != NULL) &&
+            asprintf(&text, "%u workers, %u items: %s\n%s\n%s", protocol->workers, protocol->items,
+                     lost != NULL ? "left out" : "invented", lost != NULL ? lost : invented,
+                     protocol->text) < 0)
+            text = NULL;
+    }
+    forget(&fine.states);
+    forget(&full.states);
+    lb_file_free(file);
+    return text;
+}
+
+static unsigned programs(void)
+{
+    const char *text = getenv("LB_TEST_PROGRAMS");
+    return text != NULL ? (unsigned)strtoul(text, NULL, 10) : 200;
+}
+
+static void go(const char *uri, unsigned n)
+{
+    static struct protocol protocol;
+    struct lb_target target;
+    struct lb_error err = {0};
+    struct tally tally = {0};
+    uint64_t seed = lb_test_seed();
+    assert_int_equal(lb_target_parse(uri, &target, &err), 0);
+    const char *first = getenv("LB_TEST_FIRST_PROGRAM"); /* of the seed: to look at one of them */
+    for (unsigned i = first != NULL ? (unsigned)strtoul(first, NULL, 10) : 0; i < n; i++) {
+        struct maker m = {.protocol = &protocol};
+        lb_random_init(&m.random, seed, i);
+        protocol.on_postgres = strcmp(target.db->name, "postgres") == 0;
+        make_protocol(&m);
+        char *differs = compare(&target, &protocol, 0, &tally);
+        if (differs != NULL) {
+            printf("%s", differs);
+            fail_msg("protocol %u of seed %" PRIu64, i, seed);
+        }
+    }
+    printf("# %s: %" PRIu64 " of %u protocols compared, %" PRIu64
+           " with the relation by tables; %" PRIu64 " schedules stood for %" PRIu64 "\n",
+           target.db->name, tally.n, n, tally.n_tables, tally.n_schedules, tally.n_all);
+    assert_true(tally.n >= n / 2);
+    lb_target_release(&target);
+}
+
+static void nothing_is_left_out_on_sqlite(void **state)
+{
+    (void)state;
+    go("sqlite:", programs());
+}
+
+static void nothing_is_left_out_on_postgres(void **state)
+{
+    const char *uris = getenv("LB_TEST_URIS");
+    const char *start = uris != NULL ? strstr(uris, "postgres") : NULL;
+    (void)state;
+    if (start == NULL) {
+        printf("# no postgres server\n");
+        return;
+    }
+    char *uri = strndup(start, strcspn(start, "\n"));
+    const char *own = getenv("LB_TEST_PROGRAMS_POSTGRES");
+    go(uri, own != NULL ? (unsigned)strtoul(own, NULL, 10) : programs() / 10);
+    free(uri);
+}
+
+/* What rows a condition is about, and what ended before what began, both matter: without the one or
+ * the other something is left out. */
+static bool is_caught(const char *uri, unsigned broken, const char *text, uint32_t workers,
+                      uint32_t items)
+{
+    static struct protocol protocol;
+    struct lb_target target;
+    struct lb_error err = {0};
+    struct tally tally = {0};
+    assert_int_equal(lb_target_parse(uri, &target, &err), 0);
+    protocol = (struct protocol){.workers = workers, .items = items};
+    snprintf(protocol.text, sizeof protocol.text, "%s", text);
+    char *right = compare(&target, &protocol, 0, &tally);
+    char *differs = compare(&target, &protocol, broken, &tally);
+    bool caught = right == NULL && differs != NULL && tally.n == 2;
+    if (right != NULL)
+        print_message("%s", right);
+    free(right);
+    free(differs);
+    lb_target_release(&target);
+    return caught;
+}
+
+static const char freeing[] =
+    "-- strategy: freeing\n-- shape: queue\n-- claims: no-duplicate\n-- name: setup\n"
+    "CREATE TABLE item (id int PRIMARY KEY, status int NOT NULL DEFAULT 0, rank int DEFAULT 0, "
+    "owner varchar(20), token int DEFAULT 0);\n"
+    "CREATE TABLE log (no int, item int, who text);\nCREATE TABLE done (id int);\n"
+    "CREATE TABLE counter (id int, n int);\n"
+    "-- name: put\nINSERT INTO item (id) VALUES (:id);\n"
+    "-- name: claim\nUPDATE item SET status = 1, token = token + 1 WHERE id = (SELECT id FROM item "
+    "WHERE status = 0 ORDER BY id LIMIT 1 %s) RETURNING id, token;\n"
+    "-- name: complete\nUPDATE item SET status = 0 WHERE id = :id;\n"
+    "-- name: teardown\nDROP TABLE item;\nDROP TABLE log;\nDROP TABLE done;\nDROP TABLE counter;\n";
+
+/* Nothing but the history tells one order from another. */
+static const char apart[] =
+    "-- strategy: apart\n-- shape: lock\n-- claims: exclusive\n-- name: setup\n"
+    "CREATE TABLE item (id int, status int, rank int, owner varchar(20), token int);\n"
+    "CREATE TABLE log (no int, item int, who varchar(20));\nCREATE TABLE done (id int);\n"
+    "CREATE TABLE counter (id int, n int);\n"
+    "-- name: acquire\nSELECT 1 AS one;\n-- name: release\nSELECT 1 AS one;\n"
+    "-- name: teardown\nDROP TABLE item;\nDROP TABLE log;\nDROP TABLE done;\n"
+    "DROP TABLE counter;\n";
+
+static void a_broken_rule_is_caught(void **state)
+{
+    const char *uris = getenv("LB_TEST_URIS");
+    const char *start = uris != NULL ? strstr(uris, "postgres") : NULL;
+    char text[2000];
+    (void)state;
+    assert_true(is_caught("sqlite:", LB_WITHOUT_REAL_TIME, apart, 2, 1));
+    if (start == NULL)
+        return;
+    char *uri = strndup(start, strcspn(start, "\n"));
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    snprintf(text, sizeof text, freeing, "FOR UPDATE SKIP LOCKED");
+#pragma GCC diagnostic pop
+    assert_true(is_caught(uri, LB_WITHOUT_CONDITIONS, text, 2, 2));
+    free(uri);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_is_left_out_on_sqlite),
+        cmocka_unit_test(nothing_is_left_out_on_postgres),
+        cmocka_unit_test(a_broken_rule_is_caught),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
