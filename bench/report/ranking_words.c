@@ -24,9 +24,11 @@ static void say(struct words *words, const char *format, ...)
     words->used += n > 0 ? (size_t)n : 0;
 }
 
-/* Enough digits for the interval to have a width, and no more than three. */
+/* Two or three that count; and what is not 1 does not read as if it were. */
 static int digits(double x)
 {
+    if (x > 0.995 && x < 1.005)
+        return x > 0.9995 && x < 1.0005 ? 4 : 3;
     return x >= 99.95 ? 0 : x >= 9.995 ? 1 : x >= 0.0995 ? 2 : x >= 0.00995 ? 3 : 4;
 }
 

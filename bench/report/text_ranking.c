@@ -31,7 +31,24 @@ static void add_row(struct lb_table *table, const struct lb_rank_table *ranks,
                  is_reference || sure ? LB_INK_PLAIN : LB_INK_DIM);
 }
 
-static int print_table(const struct lb_sink_state *state, const struct lb_rank_table *ranks)
+/* The waits of the same table, where the runs have enough samples and there are enough of them. */
+static void print_waits(const struct lb_sink_state *state, const struct lb_ranking *waits,
+                        const struct lb_cell *first)
+{
+    char text[3100], answer[3000];
+    for (size_t i = 0; i < waits->n_tables; i++) {
+        const struct lb_rank_table *table = &waits->tables[i];
+        if (!lb_ranking_same_table(table->ranks[0].cell, first) ||
+            table->n_rounds < LB_BLOCKS_MIN_ROUNDS)
+            continue;
+        snprintf(text, sizeof text, "p99 of the wait: %s",
+                 lb_rank_answer(table, LB_RANK_P99, answer, sizeof answer));
+        lb_print_wrapped(state->out, text, 2, state->width);
+    }
+}
+
+static int print_table(const struct lb_sink_state *state, const struct lb_rank_table *ranks,
+                       const struct lb_ranking *waits)
 {
     static const char *const least[] = {"rounds", "success/s", NULL};
     struct lb_table *table = lb_table_new(columns, COLUMNS);
@@ -52,18 +69,21 @@ static int print_table(const struct lb_sink_state *state, const struct lb_rank_t
     lb_table_free(table);
     lb_print_hidden(state->out, hidden, state->width);
     lb_print_wrapped(state->out, lb_rank_power(ranks, text, sizeof text), 2, state->width);
+    print_waits(state, waits, first);
     return rc;
 }
 
 int lb_text_ranking(const struct lb_sink_state *state)
 {
-    struct lb_ranking ranking;
+    struct lb_ranking ranking, waits;
     struct lb_error err;
     if (lb_ranking_make(state->report, LB_RANK_RATE, &ranking, &err) != 0)
         return -1;
-    int rc = 0;
+    int rc = lb_ranking_make(state->report, LB_RANK_P99, &waits, &err) != 0 ? -1 : 0;
     for (size_t i = 0; i < ranking.n_tables && rc == 0; i++)
-        rc = print_table(state, &ranking.tables[i]);
+        rc = print_table(state, &ranking.tables[i], &waits);
+    if (rc == 0)
+        lb_ranking_release(&waits);
     if (ranking.n_tables > 0) {
         fputc('\n', state->out);
         lb_print_wrapped(state->out, LB_RANK_READING, 0, state->width);
