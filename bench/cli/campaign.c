@@ -491,6 +491,8 @@ static enum lb_exit finish(struct lb_conductor *state)
         written = lb_exit_worse(written, lb_cli_complain(&state->err));
     if (state->sink->end != NULL)
         state->sink->end(&state->output);
+    for (size_t i = 0; state->sink == &lb_sink_tap && i < state->selection.n_outlooks; i++)
+        lb_outlook_tell_end(state->selection.outlooks[i], &state->report, stdout);
     if (state->output.rc != 0 && !lb_reader_is_gone())
         written = lb_exit_worse(written, lb_cli_complain(&state->err));
     if (judged_nothing(state))
@@ -562,6 +564,8 @@ static enum lb_exit run_all(struct lb_conductor *state)
     announce(state);
     if (state->sink->begin != NULL)
         state->sink->begin(&state->output);
+    for (size_t i = 0; state->sink == &lb_sink_tap && i < state->selection.n_outlooks; i++)
+        lb_outlook_tell_plan(state->selection.outlooks[i], stdout);
     fflush(stdout);
     enum lb_exit status = LB_EXIT_OK;
     if (state->campaign->conduct != NULL)

@@ -340,12 +340,50 @@ static void fit_budget(struct lb_outlook *outlook)
     }
 }
 
+/* The statement of that line, on one line. */
+static void quote(const struct lb_program *program, int line, struct lb_quote *ret)
+{
+    const char *sql = NULL;
+    for (size_t i = 0; i < program->n_statements && line != 0 && sql == NULL; i++)
+        if (program->statements[i].line == line)
+            sql = program->statements[i].sql;
+    if (sql == NULL)
+        return;
+    size_t n = 0;
+    ret->line = line;
+    for (const char *p = sql; *p != '\0' && n + 5 < sizeof ret->text; p++) {
+        bool is_blank = (unsigned char)*p <= ' ';
+        if (!is_blank || (n > 0 && ret->text[n - 1] != ' '))
+            ret->text[n++] = is_blank ? ' ' : *p;
+    }
+    if (n + 5 >= sizeof ret->text)
+        n += (size_t)snprintf(ret->text + n, sizeof ret->text - n, "...");
+    ret->text[n] = '\0';
+}
+
+static void quote_all(const struct lb_program *program, struct lb_outlook *outlook)
+{
+    const struct lb_features *f = &outlook->features;
+    const struct lb_section *begin =
+        &program->sections[program->shape == LB_LOCK ? LB_S_ACQUIRE : LB_S_CLAIM];
+    quote(program, f->begin_line, &outlook->begin);
+    if (begin->n_statements > 1)
+        quote(program, begin->statements[begin->n_statements - 1].line, &outlook->begin_end);
+    quote(program, f->unasked_line, &outlook->unasked);
+    quote(program, f->recover_line, &outlook->recover);
+    quote(program, f->begin_clock_line, &outlook->clock);
+}
+
 void lb_outlook_make(const struct lb_strategy *strategy, const struct lb_file *file,
                      const struct lb_program *program, uint64_t budget_ns, struct lb_outlook *ret)
 {
-    *ret = (struct lb_outlook){.budget_ns = budget_ns};
+    *ret = (struct lb_outlook){.budget_ns = budget_ns,
+                               .strategy = strategy->name,
+                               .shape = strategy->shape,
+                               .claims = strategy->claims};
     struct making m = {.strategy = strategy, .db = program->db, .outlook = ret};
     lb_features_read(file, program, &ret->features);
+    quote_all(program, ret);
     explore_all(&m);
     if (strategy->shape == LB_LOCK)
         stress_lock(&m);

@@ -25,9 +25,19 @@ struct lb_ask {
     char why[240];
 };
 
+/* A line of the file, for a verdict to speak of. */
+struct lb_quote {
+    int line; /* 0: there is none */
+    char text[100];
+};
+
 struct lb_outlook {
-    const char *strategy; /* borrowed */
+    const char *strategy, *path; /* borrowed */
     char engine[32];
+    enum lb_shape shape;
+    unsigned claims;
+    struct lb_quote begin, begin_end; /* the first and the last statement of acquire or claim */
+    struct lb_quote unasked, recover, clock;
     struct lb_features features;
     uint64_t budget_ns;
     size_t n_asks;
@@ -41,6 +51,12 @@ void lb_outlook_make(const struct lb_strategy *strategy, const struct lb_file *f
  * error. */
 int lb_ask_scenario(const struct lb_outlook *outlook, const struct lb_ask *ask,
                     struct lb_scenario *ret, struct lb_error *err);
+/* The plan in short, as comments of TAP. */
+void lb_outlook_tell_plan(const struct lb_outlook *outlook, FILE *out);
+/* What was found, with the lines that allow it, what to change and the command that shows it; or
+ * what was looked for, and for how long. As comments of TAP. */
+void lb_outlook_tell_end(const struct lb_outlook *outlook, const struct lb_report *report,
+                         FILE *out);
 /* For people: --plan. */
 void lb_outlook_print(const struct lb_outlook *outlook, FILE *out);
 

@@ -270,7 +270,7 @@ static int add_outlook(struct lb_selection *selection, const struct lb_args *arg
             lb_outlook_make(protocol->strategy, protocol->user_file, program,
                             args->budget_ns > 0 ? args->budget_ns : LB_OUTLOOK_BUDGET_NS, outlook);
             snprintf(outlook->engine, sizeof outlook->engine, "%s", place->engine);
-            outlook->strategy = protocol->strategy->name;
+            outlook->path = protocol->path;
         }
     }
     if (rc == 0)

@@ -87,6 +87,8 @@ static void guarantee_line(struct lb_sink_state *state, const struct lb_cell *ce
     case LB_EXPECT_NOTHING:
         return;
     case LB_EXPECT_UNTESTED:
+        if (cell->outlook != NULL) /* another cell of its plan may: see untested_lines */
+            return;
         skip(state, cell, name,
              finding->verdict == LB_V_NOT_TESTED ? finding->reason : run->reason);
         return;
@@ -209,10 +211,48 @@ static void tap_cell(struct lb_sink_state *state, const struct lb_cell *cell)
     fflush(state->out);
 }
 
+/* What a planned file claims, and no cell of its plan could test. */
+static void untested_line(struct lb_sink_state *state, size_t first, enum lb_guarantee guarantee)
+{
+    const struct lb_report *report = state->report;
+    const struct lb_cell *named = NULL;
+    const char *reason = "";
+    for (size_t i = first; i < report->n_cells; i++) {
+        const struct lb_cell *cell = &report->cells[i];
+        if (cell->outlook != report->cells[first].outlook || cell->state != LB_CELL_DONE)
+            continue;
+        const struct lb_outcome *run = NULL;
+        const struct lb_finding *finding = lb_cell_finding(cell, guarantee, &run);
+        enum lb_expectation expectation = lb_cell_expectation(cell, guarantee);
+        if (expectation != LB_EXPECT_UNTESTED && expectation != LB_EXPECT_NOTHING)
+            return;
+        if (expectation == LB_EXPECT_UNTESTED) {
+            named = cell;
+            reason = finding->verdict == LB_V_NOT_TESTED ? finding->reason : run->reason;
+        }
+    }
+    if (named != NULL)
+        skip(state, named, lb_guarantee_name(guarantee), reason);
+}
+
+static void untested_lines(struct lb_sink_state *state)
+{
+    const struct lb_report *report = state->report;
+    for (size_t i = 0; i < report->n_cells; i++) {
+        bool is_first = report->cells[i].outlook != NULL;
+        for (size_t k = 0; k < i && is_first; k++)
+            is_first = report->cells[k].outlook != report->cells[i].outlook;
+        for (int g = 0; g < LB_GUARANTEES && is_first; g++)
+            untested_line(state, i, (enum lb_guarantee)g);
+    }
+}
+
 static void tap_end(struct lb_sink_state *state)
 {
     if (state->is_done)
         return;
+    if (!state->report->interrupted)
+        untested_lines(state);
     if (state->report->interrupted)
         fputs("Bail out! interrupted\n", state->out);
     else

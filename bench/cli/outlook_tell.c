@@ -1,0 +1,216 @@
+/* What came of an outlook, in words for whoever wrote the file: see outlook.h.
+ *
+ * A paragraph per guarantee that was broken: what happened (of an explored schedule where there is
+ * one: it is the shortest), the lines that allow it, what to change, and the command that shows it
+ * alone. Which lines and what to change is read off the file's features, and so is a hint and no
+ * verdict: the verdict is the history's.
+ */
+#include "outlook.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void lb_outlook_tell_plan(const struct lb_outlook *outlook, FILE *out)
+{
+    const struct lb_features *f = &outlook->features;
+    const char *separator = "";
+    fprintf(out, "# plan of %s on %s: ", outlook->strategy, outlook->engine);
+    for (size_t i = 0; i < outlook->n_asks; i++) {
+        if (outlook->asks[i].is_left_out)
+            continue;
+        fprintf(out, "%s%s", separator, outlook->asks[i].name);
+        separator = ", ";
+    }
+    fputs(" (--plan says why)\n", out);
+    const struct lb_timing *const timings[] = {f->lease, f->limit};
+    for (size_t i = 0; i < sizeof timings / sizeof timings[0]; i++)
+        if (timings[i] != NULL)
+            fprintf(out, "# %s: %s, %s line %d; each scenario sets it\n",
+                    i == 0 ? "lease" : "limit of recover", timings[i]->name,
+                    timings[i]->is_said ? "as said in" : "inferred from", timings[i]->line);
+}
+
+/* --- what to change --- */
+
+struct advice {
+    const struct lb_quote *quotes[3];
+    const char *text;
+};
+
+static struct advice advise_unasked(const struct lb_outlook *o)
+{
+    struct advice advice = {.quotes = {&o->unasked}};
+    if (o->features.recovers_by_time)
+        advice.quotes[1] = &o->recover;
+    advice.text = o->shape == LB_LOCK ? "let what ends a hold ask whose it is: AND holder = "
+                                        ":worker, or better the grant's own "
+                                        "number, which acquire returns as token: AND token = :token"
+                                      : "let what ends a claim ask which claim it is: count the "
+                                        "claims in a column, return it as "
+                                        "token, and add AND attempt = :token (the holder alone "
+                                        "will not do where one worker may "
+                                        "claim an item twice)";
+    return advice;
+}
+
+static struct advice advise_lock(const struct lb_outlook *o, enum lb_guarantee guarantee,
+                                 const struct lb_cell *cell)
+{
+    const struct lb_features *f = &o->features;
+    if (guarantee == LB_G_RECOVERY && f->lease == NULL && !f->is_session_bound)
+        return (struct advice){
+            .quotes = {&o->begin},
+            .text = "nothing ends what a dead holder has: store until when a hold lasts and let "
+                    "acquire take over what is past, or keep the hold in its session (tx=hold)"};
+    if (guarantee == LB_G_EXCLUSIVE && strcmp(cell->scenario.name, "blocker") == 0)
+        return (struct advice){
+            .quotes = {&o->clock},
+            .text =
+                "the lease is counted from a time before the wait: ask for the time in the "
+                "statement that has the row (clock_timestamp(), SYSDATE(6)), or return left_ms, "
+                "how much is left of it"};
+    if (guarantee == LB_G_OWNER_RELEASE ||
+        (guarantee == LB_G_EXCLUSIVE && f->lease != NULL && o->unasked.line != 0))
+        return advise_unasked(o);
+    if (guarantee == LB_G_EXCLUSIVE && o->begin_end.line != 0)
+        return (struct advice){
+            .quotes = {&o->begin, &o->begin_end},
+            .text = "what the first statement saw need not hold when the last one writes: let the "
+                    "writing statement ask itself (WHERE ... IS NULL) and look at how many rows it "
+                    "changed, or lock what is read (tx=one, FOR UPDATE)"};
+    return (struct advice){.quotes = {&o->begin, &o->begin_end}};
+}
+
+static struct advice advise_queue(const struct lb_outlook *o, enum lb_guarantee guarantee)
+{
+    const struct lb_features *f = &o->features;
+    if (guarantee == LB_G_OWNER_RELEASE)
+        return advise_unasked(o);
+    if (guarantee == LB_G_NO_DUPLICATE && !f->is_one_commit)
+        return (struct advice){
+            .quotes = {&o->begin, &o->begin_end},
+            .text =
+                "what is selected is marked by another transaction: two see the same item in "
+                "between. Select and mark in one statement, or in one transaction (tx=one) with "
+                "FOR UPDATE"};
+    if (guarantee == LB_G_NO_DUPLICATE && f->has_recover)
+        return (struct advice){
+            .quotes = {&o->begin, &o->recover},
+            .text = "let recover go by the time of the claim, written by the claim itself: what it "
+                    "takes must be older than its limit"};
+    if (guarantee == LB_G_RECOVERY && !f->has_recover)
+        return (struct advice){.quotes = {&o->begin},
+                               .text = "nothing brings back what the dead have claimed: add a "
+                                       "section recover, or let claims be leases"};
+    if (guarantee == LB_G_BOUNDED_CLAIM)
+        return (struct advice){
+            .quotes = {&o->begin, &o->begin_end},
+            .text =
+                "a sub-select with LIMIT may be run once for each row: join it (FROM), or write "
+                "= (SELECT ... LIMIT 1), and give the table a primary key"};
+    return (struct advice){.quotes = {&o->begin, &o->begin_end}};
+}
+
+/* --- findings --- */
+
+/* The cell that shows it best: explored before stressed, in the order of the plan. */
+static const struct lb_cell *shown_by(const struct lb_outlook *outlook,
+                                      const struct lb_report *report, enum lb_guarantee guarantee)
+{
+    const struct lb_cell *stressed = NULL;
+    for (size_t i = 0; i < report->n_cells; i++) {
+        const struct lb_cell *cell = &report->cells[i];
+        if (cell->outlook != outlook || cell->state != LB_CELL_DONE ||
+            lb_cell_expectation(cell, guarantee) != LB_EXPECT_BROKEN)
+            continue;
+        if (cell->is_explored)
+            return cell;
+        stressed = stressed != NULL ? stressed : cell;
+    }
+    return stressed;
+}
+
+static void print_finding(const struct lb_outlook *outlook, const struct lb_cell *cell,
+                          enum lb_guarantee guarantee, FILE *out)
+{
+    const struct lb_outcome *run = NULL;
+    const struct lb_finding *finding = lb_cell_finding(cell, guarantee, &run);
+    struct advice advice = outlook->shape == LB_LOCK ? advise_lock(outlook, guarantee, cell)
+                                                     : advise_queue(outlook, guarantee);
+    char command[1200];
+    fprintf(out, "#\n# %s on %s breaks %s:\n", outlook->strategy, outlook->engine,
+            lb_guarantee_name(guarantee));
+    fprintf(out, "#   %s\n",
+            finding->n_witnesses > 0 ? finding->witness[0].text : "see the command below");
+    for (size_t i = 0; i < sizeof advice.quotes / sizeof advice.quotes[0]; i++)
+        if (advice.quotes[i] != NULL && advice.quotes[i]->line != 0)
+            fprintf(out, "#   %s:%d: %s\n", outlook->path, advice.quotes[i]->line,
+                    advice.quotes[i]->text);
+    if (advice.text != NULL)
+        fprintf(out, "#   to change: %s\n", advice.text);
+    fprintf(out, "#   shown by: %s\n", lb_reproduce(cell, run, finding, command, sizeof command));
+}
+
+/* --- when nothing was found --- */
+
+struct tally {
+    unsigned n_scenarios, n_faults, n_complete, n_bounded;
+    uint64_t n_schedules, elapsed_ns;
+};
+
+static struct tally tally_of(const struct lb_outlook *outlook, const struct lb_report *report)
+{
+    struct tally t = {0};
+    for (size_t i = 0; i < report->n_cells; i++) {
+        const struct lb_cell *cell = &report->cells[i];
+        if (cell->outlook != outlook || cell->n_runs == 0)
+            continue;
+        const struct lb_outcome *run = cell->runs[0];
+        t.elapsed_ns += run->elapsed_ns;
+        if (cell->is_explored) {
+            const char *schedules = strstr(run->covered, " schedules run");
+            while (schedules != NULL && schedules > run->covered && schedules[-1] != ' ')
+                schedules--;
+            t.n_schedules += schedules != NULL ? strtoull(schedules, NULL, 10) : 0;
+            bool complete = strstr(run->covered, ": complete") != NULL;
+            t.n_complete += complete;
+            t.n_bounded += !complete;
+        } else if (cell->scenario.fault != LB_FAULT_NONE) {
+            t.n_faults++;
+        } else {
+            t.n_scenarios++;
+        }
+    }
+    return t;
+}
+
+static void print_tally(const struct lb_outlook *outlook, const struct lb_report *report,
+                        unsigned n_broken, FILE *out)
+{
+    struct tally t = tally_of(outlook, report);
+    fprintf(out, "#\n# %s on %s: ", outlook->strategy, outlook->engine);
+    if (n_broken == 0)
+        fputs("no violation", out);
+    else
+        fprintf(out, "%u guarantee%s broken", n_broken, n_broken == 1 ? "" : "s");
+    fprintf(out, " in %.0f s: %llu schedules explored", (double)t.elapsed_ns / 1e9,
+            (unsigned long long)t.n_schedules);
+    if (t.n_complete + t.n_bounded > 0)
+        fprintf(out, " (%u of %u explorations complete)", t.n_complete, t.n_complete + t.n_bounded);
+    fprintf(out, ", %u scenario%s, %u under faults\n", t.n_scenarios + t.n_faults,
+            t.n_scenarios + t.n_faults == 1 ? "" : "s", t.n_faults);
+}
+
+void lb_outlook_tell_end(const struct lb_outlook *outlook, const struct lb_report *report,
+                         FILE *out)
+{
+    unsigned n_broken = 0;
+    for (int g = 0; g < LB_GUARANTEES; g++) {
+        const struct lb_cell *cell = shown_by(outlook, report, (enum lb_guarantee)g);
+        if (cell == NULL)
+            continue;
+        n_broken++;
+        print_finding(outlook, cell, (enum lb_guarantee)g, out);
+    }
+    print_tally(outlook, report, n_broken, out);
+}
