@@ -121,6 +121,8 @@ struct lb_conn_options {
     uint32_t lock_timeout_ms;
     /* SQLite: no wait at all, a lock that is taken is answered with LB_BUSY. Others ignore it. */
     bool no_wait;
+    /* SQLite: its clock can be moved, see sqlite_clock.h. Others ignore it. */
+    bool moves_clock;
     /* Of a target with several nodes: which one to begin with, modulo their number. */
     uint32_t seat;
     /* The node of this connection, and no other; NULL: any. */

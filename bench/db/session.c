@@ -142,6 +142,8 @@ static int execute_once(struct lb_session *session, struct lb_prepared *prepared
         assert(step->n_params <= MAX_PARAMS);
         for (size_t i = 0; i < step->n_params; i++)
             types[i] = step->params[i].type;
+        if (session->gate != NULL && session->gate->rewrite != NULL)
+            native = session->gate->rewrite(session->gate_arg, native);
         r = session->db->prepare(session->conn, native, step->n_params, types, &prepared->stmt,
                                  err);
         if (r != 0) {

@@ -42,6 +42,8 @@ struct lb_gate {
     bool split_autocommit;
     /* With split_autocommit: is this one? NULL: all are. */
     bool (*splits)(void *arg, const struct lb_step *step);
+    /* If set: what is executed instead of native. Lives as long as the session. */
+    const char *(*rewrite)(void *arg, const char *native);
 };
 
 struct lb_session {

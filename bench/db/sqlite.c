@@ -18,6 +18,7 @@
 #include "clock.h"
 #include "db.h"
 #include "result.h"
+#include "sqlite_clock.h"
 #include "sqlite_file.h"
 #include "sqlite_probe.h"
 
@@ -481,6 +482,8 @@ static int sqlite_open(struct lb_space *space, const struct lb_conn_options *opt
         r = prepare_handle(conn, control_sql[i], &conn->control[i], err);
     if (r > 0)
         r = lb_fail(err, LB_E_ENV, "%s: %s", space->file.path, conn->head.message);
+    if (r == 0 && options->moves_clock && lb_sqlite_clock_open(conn->handle) != SQLITE_OK)
+        r = lb_fail(err, LB_E_ENV, "%s: %s", space->file.path, sqlite3_errmsg(conn->handle));
     conn->lock_timeout_ms = options->lock_timeout_ms;
     if (options->no_wait)
         sqlite3_busy_handler(conn->handle, NULL, NULL);

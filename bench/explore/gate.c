@@ -397,7 +397,17 @@ static int before(void *arg, const struct lb_step *step, struct lb_error *err)
     if (consumes || (player->stage->unreduced && step->kind != LB_STEP_POLL))
         player->may_go = false;
     set_pending(player, step);
+    const struct lb_stage *stage = player->stage;
+    if (step->kind == LB_STEP_EXECUTE && stage->clock != NULL && stage->clock_ms > 0)
+        return lb_stage_run_clock(player->stage, &player->session, stage->clock->statement,
+                                  stage->clock_ms, err);
     return 0;
+}
+
+static const char *rewrite(void *arg, const char *native)
+{
+    const struct lb_player *player = arg;
+    return lb_stage_native(player->stage, native);
 }
 
 static void after(void *arg, const struct lb_step *step, int answer, const struct lb_rows *rows)
@@ -439,8 +449,11 @@ static bool splits(void *arg, const struct lb_step *step)
 
 void lb_gate_of_stage(struct lb_gate *gate)
 {
-    *gate = (struct lb_gate){
-        .before = before, .after = after, .split_autocommit = true, .splits = splits};
+    *gate = (struct lb_gate){.before = before,
+                             .after = after,
+                             .split_autocommit = true,
+                             .splits = splits,
+                             .rewrite = rewrite};
 }
 
 /* --- tries --- */

@@ -69,7 +69,8 @@ static const struct lb_dialect dialects[] = {
                  "(SELECT count(*) FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE "
                  "c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')) + "
                  "(SELECT count(*) FROM pg_proc WHERE pronamespace = "
-                 "current_schema()::regnamespace AND proname NOT IN ('clock_timestamp', 'now'))",
+                 "current_schema()::regnamespace AND proname NOT IN ('clock_timestamp', 'now', "
+                 "'statement_timestamp', 'transaction_timestamp'))",
      .heirs = "SELECT relname::text FROM pg_class WHERE relnamespace = "
               "current_schema()::regnamespace AND relkind = 'r' AND NOT relispartition AND oid IN "
               "(SELECT inhrelid FROM pg_inherits)",
@@ -114,29 +115,6 @@ static const struct lb_dialect dialects[] = {
 };
 
 enum { VACUUM_EVERY = 20 };
-
-static const char *const moved_in_postgres[] = {"now", "clock_timestamp", NULL};
-
-/* PostgreSQL finds functions of the space before its own. A sequence tells how far the clock is
- * ahead: what it says is in no transaction, and statements that are blocked see it too. */
-static const struct lb_server_clock postgres_clock = {
-    .create =
-        "CREATE SEQUENCE lb_clock MINVALUE 0 START 0; "
-        "CREATE FUNCTION clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE AS "
-        "'SELECT pg_catalog.clock_timestamp() + (SELECT last_value FROM lb_clock) * interval ''1 "
-        "ms'''; "
-        "CREATE FUNCTION now() RETURNS timestamptz LANGUAGE sql STABLE AS "
-        "'SELECT pg_catalog.now() + coalesce(nullif(current_setting(''lockbench.clock'', true), "
-        "''''), (SELECT last_value::text FROM lb_clock))::bigint * interval ''1 ms'''",
-    .session = "SET search_path = \"%s\", pg_catalog",
-    .set = "SELECT setval('lb_clock', %lld)",
-    .begin = "SET LOCAL lockbench.clock = %lld",
-    .moved = moved_in_postgres};
-
-const struct lb_server_clock *lb_reset_clock(const struct lb_db *db)
-{
-    return strcmp(db->name, "postgres") == 0 ? &postgres_clock : NULL;
-}
 
 /* engine is NULL: cannot be explored. */
 static const struct lb_dialect *dialect_of(const struct lb_db *db)

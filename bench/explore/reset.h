@@ -50,13 +50,27 @@ void lb_reset_close(struct lb_reset *reset);
 /* Run once on each session before anything else; NULL: nothing. */
 const char *lb_reset_opening_sql(const struct lb_db *db);
 /* The server's clock, if explore can move it. */
+/* Statements are NULL where there is nothing to do. */
 struct lb_server_clock {
-    const char *create;       /* once, in the space, before set-up */
-    const char *session;      /* on each session of the space; %s: the space's name */
-    const char *set;          /* over any session: the clock is so many ms ahead; %lld */
-    const char *begin;        /* in each transaction, behind its begin: the same; %lld */
-    const char *const *moved; /* words that ask for it, and are answered so */
+    const char *create;         /* once, in the space, before set-up */
+    const char *session;        /* on each session of the space; %s: the space's name */
+    const char *set;            /* over the control session: the clock is so many ms ahead; %lld */
+    const char *set_back;       /* ... and is not any more; NULL: set to 0 */
+    const char *begin;          /* in each transaction, behind its begin: the same; %lld */
+    const char *statement;      /* before each statement, while the clock is ahead; %lld */
+    const char *statement_back; /* on the sessions, when it is not any more; NULL: with 0 */
+    const struct lb_clock_word *words; /* that are replaced in statements; NULL: none */
+    bool keeps_defaults;               /* of columns: they ask for the clock that stays */
+    const char *const *moved;          /* words that ask for it, and are answered so */
 };
+
+/* instead: of the word and its call, or, with a + in front, behind them; %lld: microseconds. */
+struct lb_clock_word {
+    const char *word, *instead;
+};
+
+/* clocks.c: the statement with what the clock replaces; caller frees. NULL: out of memory. */
+char *lb_clock_rewrite(const struct lb_server_clock *clock, const char *native, int64_t ahead_ms);
 /* NULL: it cannot be moved. */
 const struct lb_server_clock *lb_reset_clock(const struct lb_db *db);
 

@@ -177,6 +177,20 @@ static void reset_player(struct lb_player *player)
                                   .failed = LB_E_MEMORY}; /* once it is full */
 }
 
+static int turn_clock_back(struct lb_stage *stage, struct lb_error *err)
+{
+    const struct lb_server_clock *clock = stage->clock;
+    int r = lb_stage_run_clock(stage, &stage->control,
+                               clock->set_back != NULL ? clock->set_back : clock->set, 0, err);
+    const char *back = clock->statement_back != NULL ? clock->statement_back : clock->statement;
+    if (r == 0)
+        r = lb_stage_run_clock(stage, &stage->control, back, 0, err);
+    for (uint32_t i = 0; i < stage->n_players && r == 0; i++)
+        if (stage->players[i].session.conn != NULL)
+            r = lb_stage_run_clock(stage, &stage->players[i].session, back, 0, err);
+    return r;
+}
+
 static int stage_reset(void *arg, struct lb_error *err)
 {
     struct lb_stage *stage = arg;
@@ -184,7 +198,7 @@ static int stage_reset(void *arg, struct lb_error *err)
     if (r == 0 && stage->has_keeper)
         r = stage->db->run(stage->keeper.conn, lb_reset_keep_sql(stage->db), err);
     if (r == 0 && stage->clock_is_ahead)
-        r = lb_stage_run_clock(stage, &stage->control, stage->clock->set, 0, err);
+        r = turn_clock_back(stage, err);
     stage->clock_is_ahead = stage->outlived = false;
     for (uint32_t i = 0; i < stage->n_players && r == 0; i++) {
         struct lb_player *player = &stage->players[i];
@@ -403,6 +417,8 @@ int lb_stage_run_clock(struct lb_stage *stage, struct lb_session *session, const
                        int64_t n, struct lb_error *err)
 {
     char sql[1000];
+    if (format == NULL)
+        return 0;
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
     snprintf(sql, sizeof sql, format, (long long)n);
@@ -411,6 +427,22 @@ int lb_stage_run_clock(struct lb_stage *stage, struct lb_session *session, const
     return r > LB_OK ? lb_fail(err, LB_E_ENV, "the server's clock cannot be moved: %s",
                                lb_conn_head(session->conn)->message)
                      : r;
+}
+
+const char *lb_stage_native(struct lb_stage *stage, const char *native)
+{
+    if (stage->clock == NULL || stage->clock->words == NULL)
+        return native;
+    for (size_t i = 0; i < stage->n_rewritten; i++)
+        if (stage->rewritten[i].native == native)
+            return stage->rewritten[i].text;
+    char *text = stage->n_rewritten < LB_REWRITTEN
+                     ? lb_clock_rewrite(stage->clock, native, 2 * (int64_t)stage->plan.ttl_ms)
+                     : NULL;
+    if (text == NULL)
+        return native;
+    stage->rewritten[stage->n_rewritten++] = (struct lb_rewritten){native, text};
+    return text;
 }
 
 static int tick(struct lb_stage *stage, struct lb_error *err)
@@ -424,7 +456,10 @@ static int tick(struct lb_stage *stage, struct lb_error *err)
     if (stage->clock == NULL)
         return 0;
     stage->clock_is_ahead = true;
-    return lb_stage_run_clock(stage, &stage->control, stage->clock->set, stage->clock_ms, err);
+    int r = lb_stage_run_clock(stage, &stage->control, stage->clock->set, stage->clock_ms, err);
+    return r != 0 ? r
+                  : lb_stage_run_clock(stage, &stage->control, stage->clock->statement,
+                                       stage->clock_ms, err);
 }
 
 static int act(struct lb_stage *stage, unsigned move, struct lb_error *err)

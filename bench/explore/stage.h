@@ -59,7 +59,7 @@ struct lb_own_row {
     uint8_t table;
 };
 
-enum { LB_OWN_ROWS = 6 };
+enum { LB_OWN_ROWS = 6, LB_REWRITTEN = 200 };
 
 struct lb_own_rows {
     struct lb_own_row rows[LB_OWN_ROWS];
@@ -167,6 +167,11 @@ struct lb_stage {
     bool is_local; /* no claimed guarantee is about the order of different items */
     const struct lb_server_clock *clock; /* moves with the clock steps; NULL: stays */
     bool clock_is_ahead;
+    struct lb_rewritten {
+        const char *native;
+        char *text;
+    } rewritten[LB_REWRITTEN]; /* statements with the clock's words replaced */
+    size_t n_rewritten;
     char unmoved[32]; /* a word by which some statement asks for a clock that stays; "" */
     struct lb_tables tables;
     struct lb_actor control_actor; /* puts the backlog; drains */
@@ -223,6 +228,9 @@ extern const struct lb_system lb_stage_system;
 /* Runs a statement of the stage's clock over this session; n: ms, where it has a place. */
 int lb_stage_run_clock(struct lb_stage *stage, struct lb_session *session, const char *format,
                        int64_t n, struct lb_error *err);
+
+/* The statement as it is executed while the clock can be moved. */
+const char *lb_stage_native(struct lb_stage *stage, const char *native);
 
 /* gate.c */
 void lb_gate_of_stage(struct lb_gate *gate);

@@ -76,6 +76,8 @@ static enum lb_isolation isolation_of(const struct lb_stage *stage)
 static int use_clock(struct lb_stage *stage, struct lb_session *session, struct lb_error *err)
 {
     char sql[200];
+    if (stage->clock->session == NULL)
+        return 0;
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
     snprintf(sql, sizeof sql, stage->clock->session, stage->db->space_name(stage->space));
@@ -120,7 +122,7 @@ static int open_space(struct lb_stage *stage, struct lb_error *err)
     int r = stage->db->space_open(plan->target, plan->strategy->name, &stage->space, err);
     if (r != 0)
         return r;
-    struct lb_conn_options options = {.role = "control"};
+    struct lb_conn_options options = {.role = "control", .moves_clock = plan->ticks > 0};
     r = lb_session_open(&stage->control, stage->db, stage->space, &options, err);
     if (r != 0)
         return r;
@@ -209,12 +211,23 @@ static void find_unmoved_clock(struct lb_stage *stage)
     static const char *const none[] = {NULL};
     const char *const *moved = stage->clock != NULL ? stage->clock->moved : none;
     const struct lb_program *program = stage->program;
+    /* Defaults are for what is put; before the clock is stepped they are right in any case. */
+    bool is_ignored =
+        stage->clock == NULL || !stage->clock->keeps_defaults || stage->plan.putters == 0;
     for (int s = 0; s < LB_SECTIONS && stage->plan.ticks > 0; s++)
         for (size_t i = 0; i < program->sections[s].n_statements; i++)
-            if (s != LB_S_TEARDOWN && s != LB_S_COUNT &&
+            if (s != LB_S_TEARDOWN && s != LB_S_COUNT && !(s == LB_S_SETUP && is_ignored) &&
                 lb_footprint_reads_clock(program->sections[s].statements[i].sql, moved,
                                          stage->unmoved, sizeof stage->unmoved))
                 return;
+}
+
+/* What is set up is rewritten, too, but for what a column's default may be. */
+static const char *rewrite_for_setup(void *arg, const char *native)
+{
+    const struct lb_stage *stage = arg;
+    bool keeps = stage->clock == NULL || stage->clock->keeps_defaults;
+    return keeps ? native : lb_stage_native(arg, native);
 }
 
 /* Putters are told apart by what they put. */
@@ -281,7 +294,8 @@ static int set_up(struct lb_stage *stage, struct lb_error *err)
                                          .end = stage->control_events + LB_PLAYER_EVENTS,
                                          .number = stage->n_players,
                                          .failed = LB_E_MEMORY};
-    stage->setup_gate = (struct lb_gate){.before = remember, .after = forget_answer};
+    stage->setup_gate =
+        (struct lb_gate){.before = remember, .after = forget_answer, .rewrite = rewrite_for_setup};
     stage->control.gate = &stage->setup_gate;
     stage->control.gate_arg = stage;
     int r = plan->strategy->flow->setup(&stage->strategy_plan, &stage->control, err);
@@ -338,8 +352,10 @@ static int open_player(struct lb_stage *stage, uint32_t number, struct lb_error 
     if (player->events == NULL || player->items == NULL ||
         (player->story == NULL) != (stage->plan.watch == NULL))
         return lb_fail(err, LB_E_MEMORY, "out of memory");
-    struct lb_conn_options options = {
-        .isolation = stage->isolation, .role = roles[number], .no_wait = true};
+    struct lb_conn_options options = {.isolation = stage->isolation,
+                                      .role = roles[number],
+                                      .no_wait = true,
+                                      .moves_clock = stage->clock != NULL};
     int r = lb_session_open(&player->session, stage->db, stage->space, &options, err);
     if (r != 0)
         return r;
@@ -427,6 +443,8 @@ int lb_stage_close(struct lb_stage *stage, struct lb_error *err)
     free(stage->kinds);
     free(stage->control_events);
     free(stage->setup_sql);
+    for (size_t i = 0; i < stage->n_rewritten; i++)
+        free(stage->rewritten[i].text);
     lb_carrier_free(stage->carrier);
     return r;
 }

@@ -93,6 +93,8 @@ my @broken = (
     ['release-unowned', 'postgres', 'owner-release', 9, '--steps', 'clock'],
     ['complete-by-id',  'postgres', 'owner-release', 9, '--steps', 'clock', '--items', '1'],
     ['lease-update',    'sqlite',   'owner-release', 9, '--steps', 'clock', '--opt', 'first_run=now'],
+    ['complete-by-id',  'sqlite',   'owner-release', 9, '--steps', 'clock', '--items', '1'],
+    ['lease-update',    'mariadb',  'owner-release', 9, '--steps', 'clock', '--opt', 'first_run=now'],
     ['advisory-no-recheck', 'postgres', 'no-duplicate', 12, '--opt', 'walk=cursor'],
 );
 for my $case (@broken) {
@@ -261,6 +263,47 @@ for my $case (@hidden) {
         is $status, 1, "$name on $engine: exit status";
         is $found->{verdicts}{$guarantee}, 'violated', "$name on $engine: found";
         cmp_ok $found->{repeated_replays}, '<=', 10 * $found->{choices}, "$name on $engine: begins alike each time";
+    }
+}
+
+# Whatever a statement asks for the time: a step of the clock moves it. Until then nobody gets the item a
+# second time.
+my @clocks = (
+    ['sqlite', 'text', 'CURRENT_TIMESTAMP', "datetime('now', '+600 seconds')"],
+    ['sqlite', 'real', "julianday('now')", "julianday('now') + 600 / 86400.0"],
+    ['sqlite', 'int',  'unixepoch()', "CAST(strftime('%s', 'now') AS int) + 600"],
+    ['sqlite', 'text', "datetime('now')", "datetime(CURRENT_TIMESTAMP, '+600 seconds')"],
+    (map { ['postgres', 'timestamptz', $_, "$_ + interval '600 s'"] }
+        qw(CURRENT_TIMESTAMP now() clock_timestamp() statement_timestamp() transaction_timestamp())),
+    ['postgres', 'timestamp', 'LOCALTIMESTAMP', "LOCALTIMESTAMP + interval '600 s'"],
+    (map { ['mariadb', 'datetime(6)', $_, "$_ + INTERVAL 600 SECOND"] }
+        qw(NOW(6) SYSDATE(6) CURRENT_TIMESTAMP(6) UTC_TIMESTAMP(6))),
+);
+for my $case (@clocks) {
+    my ($engine, $type, $now, $later) = @$case;
+    my $lock = $engine eq 'sqlite' ? '' : 'FOR UPDATE';
+    SKIP: {
+        skip "no $engine server", 2 unless defined $engine{$engine};
+        my $file = spew('by-clock.sql', <<"SQL");
+-- strategy: by-clock
+-- shape: queue
+-- claims: no-duplicate
+-- name: setup
+CREATE TABLE item (id int PRIMARY KEY, until $type);
+-- name: put
+INSERT INTO item VALUES (:id, NULL);
+-- name: claim tx=one
+-- answer: row
+SELECT id FROM item WHERE until IS NULL OR until <= $now ORDER BY id LIMIT 1 $lock;
+UPDATE item SET until = $later WHERE id = :id;
+-- name: complete
+DELETE FROM item WHERE id = :id;
+-- name: teardown
+DROP TABLE item;
+SQL
+        is((explore($engine, $file, '--items', '1'))[0], 0, "$now on $engine: clean while the clock stands");
+        my (undef, $found) = explore($engine, $file, '--items', '1', '--steps', 'clock');
+        is $found->{verdicts}{'no-duplicate'}, 'violated', "$now on $engine: a step of the clock moves it";
     }
 }
 

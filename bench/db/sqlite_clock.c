@@ -1,0 +1,113 @@
+/* Date functions of a connection whose clock can be moved: see sqlite_clock.h. */
+#include "sqlite_clock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { MOST_ARGS = 8 };
+
+/* What the functions of one connection share. */
+struct clock {
+    sqlite3 *plain; /* has SQLite's own functions */
+    sqlite3_int64 ahead_ms;
+    unsigned n_users;
+};
+
+struct function {
+    struct clock *clock;
+    const char *name, *call; /* call: SQLite's own; NULL: the same */
+    int n_before;            /* arguments in front of the time */
+};
+
+static void release(void *arg)
+{
+    struct function *function = arg;
+    struct clock *clock = function->clock;
+    free(function);
+    if (--clock->n_users > 0)
+        return;
+    sqlite3_close(clock->plain);
+    free(clock);
+}
+
+/* SQLite's own function of the same arguments, with the clock's lead behind "now". */
+static void answer(sqlite3_context *context, int n, sqlite3_value **args)
+{
+    const struct function *function = sqlite3_user_data(context);
+    int at = function->n_before;
+    const char *time = n > at && sqlite3_value_type(args[at]) == SQLITE_TEXT
+                           ? (const char *)sqlite3_value_text(args[at])
+                           : NULL;
+    bool is_now = n <= at || (time != NULL && strcasecmp(time, "now") == 0);
+    char sql[200], ahead[60];
+    sqlite3_stmt *stmt = NULL;
+    int n_sql = snprintf(sql, sizeof sql, "SELECT %s(",
+                         function->call != NULL ? function->call : function->name);
+    for (int i = 0; i < (n > at || !is_now ? n : at); i++)
+        n_sql += snprintf(sql + n_sql, sizeof sql - (size_t)n_sql, "%s?%d%s", i > 0 ? ", " : "",
+                          i + 1, is_now && i == at ? ", ?20" : "");
+    if (is_now && n <= at)
+        n_sql +=
+            snprintf(sql + n_sql, sizeof sql - (size_t)n_sql, "%s'now', ?20", at > 0 ? ", " : "");
+    snprintf(sql + n_sql, sizeof sql - (size_t)n_sql, ")");
+    if (sqlite3_prepare_v2(function->clock->plain, sql, -1, &stmt, NULL) != SQLITE_OK) {
+        sqlite3_result_error(context, sqlite3_errmsg(function->clock->plain), -1);
+        return;
+    }
+    for (int i = 0; i < n; i++)
+        sqlite3_bind_value(stmt, i + 1, args[i]);
+    snprintf(ahead, sizeof ahead, "%+.3f seconds", (double)function->clock->ahead_ms / 1000);
+    if (is_now)
+        sqlite3_bind_text(stmt, 20, ahead, -1, SQLITE_TRANSIENT);
+    if (sqlite3_step(stmt) == SQLITE_ROW)
+        sqlite3_result_value(context, sqlite3_column_value(stmt, 0));
+    sqlite3_finalize(stmt);
+}
+
+static void set(sqlite3_context *context, int n, sqlite3_value **args)
+{
+    struct function *function = sqlite3_user_data(context);
+    (void)n;
+    function->clock->ahead_ms = sqlite3_value_int64(args[0]);
+}
+
+static int add(sqlite3 *handle, struct clock *clock, const char *name, const char *call,
+               int n_before, int n_args)
+{
+    struct function *function = malloc(sizeof *function);
+    if (function == NULL)
+        return SQLITE_NOMEM;
+    *function = (struct function){clock, name, call, n_before};
+    clock->n_users++;
+    bool sets = strcmp(name, "lockbench_clock") == 0;
+    /* Deterministic, as SQLite's own are within one statement. */
+    return sqlite3_create_function_v2(handle, name, n_args,
+                                      SQLITE_UTF8 | (sets ? 0 : SQLITE_DETERMINISTIC), function,
+                                      sets ? set : answer, NULL, NULL, release);
+}
+
+int lb_sqlite_clock_open(sqlite3 *handle)
+{
+    static const struct {
+        const char *name, *call;
+        int n_before, n_args;
+    } all[] = {{"lockbench_clock", NULL, 0, 1}, {"date", NULL, 0, -1},
+               {"time", NULL, 0, -1},           {"datetime", NULL, 0, -1},
+               {"julianday", NULL, 0, -1},      {"unixepoch", NULL, 0, -1},
+               {"strftime", NULL, 1, -1},       {"current_timestamp", "datetime", 0, 0},
+               {"current_date", "date", 0, 0},  {"current_time", "time", 0, 0}};
+    struct clock *clock = calloc(1, sizeof *clock);
+    if (clock == NULL)
+        return SQLITE_NOMEM;
+    int code = sqlite3_open(":memory:", &clock->plain);
+    clock->n_users = 1; /* while they are added */
+    for (size_t i = 0; i < sizeof all / sizeof all[0] && code == SQLITE_OK; i++)
+        code = add(handle, clock, all[i].name, all[i].call, all[i].n_before, all[i].n_args);
+    if (--clock->n_users == 0) {
+        sqlite3_close(clock->plain);
+        free(clock);
+    }
+    return code;
+}

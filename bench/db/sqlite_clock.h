@@ -1,0 +1,15 @@
+/* SQLite's date functions, and CURRENT_TIMESTAMP, with a clock that can be moved:
+ * application-defined functions take the place of SQLite's own in one connection. They do the same,
+ * but "now" is so many milliseconds later as SELECT lockbench_clock(MS) said last. Source:
+ * sqlite.org/appfunc.html, sqlite.org/lang_datefunc.html.
+ */
+#ifndef LB_SQLITE_CLOCK_H
+#define LB_SQLITE_CLOCK_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+
+/* A code of SQLite's. */
+int lb_sqlite_clock_open(sqlite3 *handle);
+
+#endif
