@@ -106,7 +106,7 @@ for my $row (@rows) {
 $third =~ s/^-- strategy: .*$/-- strategy: other-lock/m;
 (my $far = slurp($fast)) =~ s/good.lock/far_lock/g;
 $far =~ s/^-- strategy: .*$/-- strategy: far-lock/m;
-$far =~ s{SET owner = :worker WHERE}{SET owner = (WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 60000)
+$far =~ s{SET owner = :worker WHERE}{SET owner = (WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 15000)
     SELECT :worker WHERE (SELECT count(*) FROM c) > 0) WHERE} or die 'no statement to slow down';
 my $four = join ',', $fast, spew('other-lock.sql', $third), spew('far-lock.sql', $far);
 my @budget = ('compare', '-s', $four, @short, '--hold', '0', '--think', '0', '--budget', '6s');
