@@ -175,15 +175,14 @@ int lb_stats_decide(struct lb_comparison *comparisons, size_t n,
     double *p = malloc(n * sizeof *p);
     if (p == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory for %zu comparisons", n);
-    size_t n_family = n + options->n_implied;
     for (size_t i = 0; i < n; i++) {
-        choose_test(&comparisons[i], n_family, options->level);
+        choose_test(&comparisons[i], n, options->level);
         p[i] = comparisons[i].p;
     }
-    int rc = lb_stats_holm(p, n, n_family, err);
+    int rc = lb_stats_holm(p, n, n, err);
     for (size_t i = 0; rc == 0 && i < n; i++) {
         comparisons[i].p_adjusted = p[i];
-        decide_one(&comparisons[i], n_family, options);
+        decide_one(&comparisons[i], n, options);
     }
     free(p);
     return rc;

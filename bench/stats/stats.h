@@ -130,9 +130,6 @@ struct lb_compare_options {
     double level;          /* 0.95; a gate that acts on slower alone takes 0.90: see below */
     double band;           /* noise band, relative: 0.05 is a ratio in 1/1.05 .. 1.05 */
     bool higher_is_better; /* throughput: yes; latency: no */
-    size_t n_implied; /* lb_stats_decide: comparisons that were made without being listed. Whoever
-                       * picks the fastest of k and compares the rest with it has looked at
-                       * all pairs: (k-1)(k-2)/2 more than the k-1 that are listed */
 };
 
 /* Two cells: base (a) and new (b). Where their runs alternate, and there are enough of them to show
