@@ -66,8 +66,10 @@ static void add_ask(const struct lb_explored_ask *ask, char *buf, size_t size)
     const struct {
         const char *name;
         uint32_t value;
-    } counts[] = {
-        {"readers", ask->readers}, {"capacity", ask->capacity}, {"rescuers", ask->rescuers}};
+    } counts[] = {{"rounds", ask->rounds},
+                  {"readers", ask->readers},
+                  {"capacity", ask->capacity},
+                  {"rescuers", ask->rescuers}};
     char flag[40];
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
         if (counts[i].value > 0) {
@@ -160,7 +162,7 @@ int lb_explored_run(const struct lb_cell *cell, const struct lb_args *args, uint
         .settings = cell->settings,
         .n_settings = cell->n_settings,
         .workers = cell->explored.workers,
-        .rounds = ROUNDS,
+        .rounds = cell->explored.rounds > 0 ? cell->explored.rounds : ROUNDS,
         .readers = cell->explored.readers,
         .rescuers = cell->explored.rescuers,
         .deaths = cell->explored.deaths,

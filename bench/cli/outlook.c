@@ -73,10 +73,15 @@ static void explore_all(struct making *m)
                            "it is a lease: the clock moves on by one at each point");
         ask->explored.ticks = 1;
     }
-    if (!lock && f->has_recover && f->recovers_by_time) {
-        ask = add_explored(m, "explore+rescue",
-                           "it has recover, which goes by time: the clock moves on, and a rescuer "
-                           "runs, at each point");
+    if (!lock && f->has_recover && f->recovers_by_time && !f->ends_sessions) {
+        ask =
+            add_explored(m, "explore+rescue alone",
+                         "it has recover, which goes by time: a rescuer runs at each point of one "
+                         "worker's claims");
+        ask->explored.workers = 1;
+        ask->explored.rounds = 2;
+        ask->explored.ticks = ask->explored.rescuers = 1;
+        ask = add_explored(m, "explore+rescue", "the same with two workers");
         ask->explored.ticks = ask->explored.rescuers = 1;
     }
     if (lock && f->has_mode) {

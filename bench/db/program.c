@@ -657,13 +657,24 @@ static int check_claim(struct building *b)
                         "returns it");
 }
 
-/* Does recover ask for the time? Whoever does not takes what the living have as well. */
-static bool recovers_by_time(const struct lb_program *program)
+/* Does recover ask how old a claim is? Whoever does not takes what the living have as well. A time
+ * that it only writes down (SET freed_at = now() WHERE ...) asks nothing. */
+static bool recovers_by_time(const struct building *b)
 {
-    const struct lb_section *recover = &program->sections[LB_S_RECOVER];
-    for (size_t k = 0; k < recover->n_statements; k++)
-        if (lb_sql_reads_time(recover->statements[k].sql, strlen(recover->statements[k].sql)))
+    const struct lb_section *recover = &b->program->sections[LB_S_RECOVER];
+    const struct lb_timing *limit = lb_file_limit(b->file);
+    for (size_t k = 0; k < recover->n_statements; k++) {
+        const struct lb_statement *statement = &recover->statements[k];
+        for (size_t i = 0; i < statement->n_params; i++) {
+            const char *name = b->program->slot_name[statement->param_slot[i]];
+            if (statement->param_slot[i] == LB_SLOT_TTL_MS ||
+                (limit != NULL && strcmp(name, limit->name) == 0))
+                return true;
+        }
+        const char *where = strcasestr(statement->sql, "where");
+        if (where != NULL && lb_sql_reads_time(where, strlen(where)))
             return true;
+    }
     return false;
 }
 
@@ -680,7 +691,7 @@ static int keep_statements(struct building *b)
         program->sections[i].statements = kept;
         kept += program->sections[i].n_statements;
     }
-    program->recovers_by_time = recovers_by_time(program);
+    program->recovers_by_time = recovers_by_time(b);
     int r = check_put(b);
     return r == 0 ? check_claim(b) : r;
 }

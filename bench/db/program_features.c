@@ -178,6 +178,15 @@ static void find_constant(const struct lb_section *section, struct lb_features *
 
 /* --- all of them --- */
 
+static bool ends_session(const struct lb_token *before, const struct lb_token *token,
+                         const struct lb_token *after)
+{
+    static const char *const words[] = {"pg_terminate_backend", "kill", NULL};
+    (void)before;
+    (void)after;
+    return is_any_of(token, words);
+}
+
 /* The server's own time, and not :now. */
 static bool asks_server_time(const struct lb_token *before, const struct lb_token *token,
                              const struct lb_token *after)
@@ -226,7 +235,9 @@ void lb_features_read(const struct lb_file *file, const struct lb_program *progr
     read_begin(program, ret);
     find_unasked(program, ret);
     find_constant(recover, ret);
-    for (size_t i = 0; i < recover->n_statements; i++)
+    for (size_t i = 0; i < recover->n_statements; i++) {
         if (recover->statements[i].is_write)
             ret->recover_line = recover->statements[i].line;
+        ret->ends_sessions = ret->ends_sessions || any_token(&recover->statements[i], ends_session);
+    }
 }

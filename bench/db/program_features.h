@@ -12,6 +12,7 @@
 struct lb_features {
     const struct lb_timing *lease, *limit; /* the file's; NULL: none */
     bool has_recover, recovers_by_time;
+    bool ends_sessions; /* recover ends the sessions of others */
     bool has_free, has_error, has_enqueue, has_renew;
     bool has_token;  /* acquire or claim returns one */
     bool takes_many; /* claim has :n */
