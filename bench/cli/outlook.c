@@ -213,9 +213,9 @@ static void stress_lock(struct making *m)
                      "it has :period_ms: a job is due again and again");
     if (claims(m, LB_G_RECOVERY)) {
         struct lb_ask *ask =
-            add_stressed(m, "dead-holder", NULL, 2500, "it claims recovery: holders are killed");
-        set(ask, "recovery-bound", f->lease != NULL ? "2500ms" : "1s");
-        set(ask, "duration", "2s");
+            add_stressed(m, "dead-holder", NULL, 4000, "it claims recovery: holders are killed");
+        set(ask, "recovery-bound", "1500ms");
+        set(ask, "duration", "3500ms"); /* longer than the bound, or nothing is too late */
     }
     lose_connections(m, "mutex-hot");
     struct lb_ask *ask =
