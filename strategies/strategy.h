@@ -17,6 +17,8 @@
 
 #include "program.h"
 
+#include <stdatomic.h>
+
 enum { LB_CLAIM_MAX = 256 }; /* items per claim */
 
 /* How a lock is wanted. */
@@ -50,10 +52,12 @@ struct lb_strategy_plan {
     const struct lb_program *program; /* NULL for strategies without statements */
     int32_t space_no;
     uint32_t n_resources;
-    const uint32_t *capacity;   /* one per resource */
-    uint32_t ttl_ms, period_ms; /* length of a lease; of a period */
-    uint32_t limit_ms;          /* recover takes claims that are older */
-    void *shared;               /* a strategy's own, made by setup (pthread controls) */
+    const uint32_t *capacity;          /* one per resource */
+    uint32_t ttl_ms, period_ms;        /* length of a lease; of a period */
+    uint32_t limit_ms;                 /* recover takes claims that are older */
+    const struct lb_setting *settings; /* --opt, as given: for programs (guest) */
+    size_t n_settings;
+    void *shared; /* a strategy's own, made by setup (pthread controls) */
 };
 
 /* One participant: a worker's side of the strategy. */
@@ -67,6 +71,13 @@ struct lb_actor {
     struct lb_runner runner; /* the ordinary flow's state */
     uint32_t n_held;         /* items of the claim whose transaction is open (tx=hold) */
     void *state;             /* a strategy's own */
+    /* Of a program (guest): */
+    atomic_int program;       /* its process, and the process group; 0: there is none */
+    atomic_bool is_cancelled; /* it was killed, as the run is given up */
+    bool is_cut_off;          /* by a fault: its sessions were ended */
+    int64_t sessions[8];      /* the server's numbers of its sessions, as far as it says them */
+    uint32_t n_sessions;
+    char said[200]; /* the error of its last operation */
 };
 
 typedef int lb_actor_fn(struct lb_actor *actor, struct lb_error *err);
@@ -121,6 +132,8 @@ struct lb_break {
     const char *faults;   /* "kill,pause": it may show under these only; NULL: without any too */
 };
 
+struct lb_guest;
+
 struct lb_strategy {
     const char *name;           /* [a-z0-9-]+, the file's and the folder's name */
     const char *summary;        /* one line */
@@ -142,6 +155,8 @@ struct lb_strategy {
     const struct lb_option *options; /* name NULL ends; NULL: none */
     enum lb_isolation isolation;     /* what the protocol asks for; LB_ISO_DEFAULT: the run's */
     const struct lb_flow *flow;
+    const struct lb_guest *guest; /* a program of the user's (bench/guest); NULL: it is none */
+    const char *engines;          /* of a program: "sqlite,postgres" */
 };
 
 extern const char *const lb_no_changes[];

@@ -6,6 +6,9 @@
  */
 #include "check_file.h"
 
+#include "guest.h"
+#include "text_clean.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -97,6 +100,34 @@ static int split_options(const struct lb_words *words, struct lb_setting *settin
     return 0;
 }
 
+/* Of a program: its first line, as it was understood. */
+static int check_program(const char *path, const struct lb_setting *settings, size_t n_settings,
+                         struct lb_error *err)
+{
+    struct lb_guest *guest;
+    uint32_t start_ms = 0;
+    int r = lb_guest_limit("start_ms", settings, n_settings, &start_ms, err);
+    if (r == 0)
+        r = lb_guest_new(path, start_ms, &guest, err);
+    if (r != 0)
+        return r;
+    const struct lb_strategy *strategy = lb_guest_strategy(guest);
+    char version[100];
+    snprintf(version, sizeof version, "%s", lb_guest_version(guest));
+    printf("%s: a program%s%s, a %s%s, for %s; it claims", strategy->name,
+           version[0] != '\0' ? ", version " : "", lb_clean_text(version),
+           lb_shape_name(strategy->shape), strategy->is_lease ? " with a lease" : "",
+           strategy->engines);
+    for (int i = 0; i < LB_GUARANTEES; i++)
+        if ((strategy->claims & LB_G_BIT(i)) != 0)
+            printf(" %s", lb_guarantee_name((enum lb_guarantee)i));
+    printf("\n");
+    for (const struct lb_option *o = strategy->options; o->name != NULL; o++)
+        printf("  --opt %s=%s\n", o->name, o->default_value);
+    lb_guest_free(guest);
+    return 0;
+}
+
 enum lb_exit lb_check_file(const struct lb_args *args)
 {
     enum { MOST = 32 };
@@ -105,6 +136,12 @@ enum lb_exit lb_check_file(const struct lb_args *args)
     struct lb_error err = {0};
     int r = args->options.n > MOST ? lb_fail(&err, LB_E_USAGE, "more than %d times --opt", MOST)
                                    : split_options(&args->options, settings, &err);
+    if (r == 0 && lb_guest_is(args->check_file)) {
+        r = args->targets.n > 0
+                ? lb_fail(&err, LB_E_USAGE, "option -d: --check-file of a program asks no server")
+                : check_program(args->check_file, settings, args->options.n, &err);
+        return r == 0 ? LB_EXIT_OK : lb_cli_complain(&err);
+    }
     if (r == 0)
         r = lb_file_read(args->check_file, -1, &file, &err);
     if (r == 0)

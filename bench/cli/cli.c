@@ -53,6 +53,7 @@ enum lb_exit lb_exit_of(int errcode)
         return LB_EXIT_USAGE;
     case LB_E_ENV:
     case LB_E_SQL:
+    case LB_E_PROGRAM:
     case LB_E_MEMORY:
         return LB_EXIT_ENVIRONMENT;
     case LB_E_INTERRUPTED:

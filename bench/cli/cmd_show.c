@@ -4,6 +4,7 @@
  * given back to -s. Sections that the chosen options leave out are not printed.
  */
 #include "cli.h"
+#include "guest.h"
 #include "nearest.h"
 #include "strategy.h"
 
@@ -49,6 +50,11 @@ static int find_engine(struct shown *shown, const struct lb_args *args, struct l
 
 static int open_own(struct shown *shown, const char *path, struct lb_error *err)
 {
+    if (lb_guest_is(path))
+        return lb_fail(err, LB_E_UNSUPPORTED,
+                       "%s is a program, which has no statements to show; "
+                       "lockbench run --check-file %s shows what it says of itself",
+                       path, path);
     int r = lb_file_read(path, -1, &shown->file, err);
     if (r != 0)
         return r;

@@ -80,6 +80,43 @@ static int add_user_file(struct lb_selection *selection, const char *path, struc
     return 0; /* protocol->strategy: once the array has stopped growing */
 }
 
+/* How long the program may take to say its first line: wanted before the options are known. */
+static int start_limit(const struct lb_args *args, uint32_t *ret_ms, struct lb_error *err)
+{
+    static const char key[] = "start_ms=";
+    struct lb_setting setting = {"start_ms", NULL};
+    size_t n = 0;
+    for (size_t i = 0; i < args->options.n; i++)
+        if (strncmp(args->options.words[i], key, sizeof key - 1) == 0) {
+            setting.value = args->options.words[i] + sizeof key - 1;
+            n = 1;
+        }
+    return lb_guest_limit("start_ms", &setting, n, ret_ms, err);
+}
+
+static int add_guest(struct lb_selection *selection, const char *path, uint32_t start_ms,
+                     struct lb_error *err)
+{
+    struct lb_guest *guest;
+    int rc = lb_words_add(&selection->texts, path, strlen(path), err);
+    if (rc != 0)
+        return rc;
+    path = selection->texts.words[selection->texts.n - 1];
+    rc = lb_guest_new(path, start_ms, &guest, err);
+    if (rc != 0)
+        return rc;
+    struct lb_protocol *protocol = add_protocol(selection, err);
+    if (protocol == NULL) {
+        lb_guest_free(guest);
+        return err->code;
+    }
+    protocol->guest = guest;
+    protocol->strategy = lb_guest_strategy(guest);
+    protocol->path = path;
+    protocol->is_named = true;
+    return 0;
+}
+
 static int unknown_strategy(const char *word, struct lb_error *err)
 {
     struct lb_nearest nearest;
@@ -114,6 +151,8 @@ static int select_word(struct lb_selection *selection, const char *word, bool co
                        struct lb_error *err)
 {
     bool is_set = false;
+    if (lb_guest_is(word))
+        return add_guest(selection, word, selection->start_ms, err);
     if (is_path(word, ".sql"))
         return add_user_file(selection, word, err);
     for (const struct lb_strategy *const *s = lb_strategies; *s != NULL; s++) {
@@ -183,6 +222,8 @@ static int select_strategies(struct lb_selection *selection, const struct lb_arg
                              const struct lb_select_defaults *defaults, struct lb_error *err)
 {
     int rc = check_sql_dir(args->sql_dir, err);
+    if (rc == 0)
+        rc = start_limit(args, &selection->start_ms, err);
     if (rc == 0 && args->strategies.n == 0) {
         if (defaults->strategies == NULL)
             return lb_fail(err, LB_E_USAGE, "%s needs -s STRATEGY; see lockbench list strategies",
@@ -193,6 +234,8 @@ static int select_strategies(struct lb_selection *selection, const struct lb_arg
         rc = each_name(selection, args->strategies.words[i], select_word, true, "-s", err);
     for (size_t i = 0; i < selection->n_protocols && rc == 0; i++) {
         struct lb_protocol *protocol = &selection->protocols[i];
+        if (protocol->guest != NULL)
+            continue;
         if (protocol->user_file != NULL) {
             lb_strategy_of_file(protocol->user_file, &protocol->own);
             protocol->strategy = &protocol->own;
@@ -446,6 +489,7 @@ void lb_selection_release(struct lb_selection *selection)
 {
     for (size_t i = 0; i < selection->n_protocols; i++) {
         lb_file_free(selection->protocols[i].user_file);
+        lb_guest_free(selection->protocols[i].guest);
         for (size_t e = 0; e < LB_MOST_ENGINES; e++)
             lb_file_free(selection->protocols[i].files[e]);
     }

@@ -3,6 +3,7 @@
 #define LB_SELECT_H
 
 #include "args.h"
+#include "guest.h"
 #include "outlook.h"
 
 enum { LB_MOST_ENGINES = 8 };
@@ -14,6 +15,7 @@ struct lb_protocol {
     const char *path;       /* as -s takes it */
     bool is_named;          /* by the user, and not by a word such as all */
     struct lb_file *user_file;
+    struct lb_guest *guest;                 /* a program of the user's; NULL: it is none */
     struct lb_file *files[LB_MOST_ENGINES]; /* of a built-in one, by engine; NULL: none */
 };
 
@@ -40,6 +42,7 @@ struct lb_selection {
     struct lb_outlook **outlooks; /* owned: one for each planned file and place */
     size_t n_outlooks;
     const char *after_setup, *after_setup_path; /* text of --after-setup; NULL: none */
+    uint32_t start_ms;                          /* until a program can be asked */
     struct lb_words texts;                      /* what the others borrow */
 };
 

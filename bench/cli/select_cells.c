@@ -103,6 +103,10 @@ static int add_cell(struct lb_selection *selection, const struct lb_protocol *pr
     if (rc != 0)
         return rc;
     fit_lease(cell);
+    if (protocol->guest != NULL)
+        rc = lb_guest_check(protocol->guest, cell->settings, cell->n_settings, err);
+    if (rc != 0)
+        return rc;
     rc =
         lb_run_supported(strategy, cell->file, place->target.db, place->caps, &cell->scenario, err);
     if (rc == LB_E_UNSUPPORTED) {

@@ -129,6 +129,12 @@ struct lb_conn_options {
     const struct lb_conn *beside;
 };
 
+/* How somebody else, a program of the user's, connects to what a run owns. "": there is none. */
+struct lb_door {
+    char uri[4096]; /* with the password */
+    char host[256], port[8], socket[256], user[130], password[260], database[130], path[4096];
+};
+
 /* One named fact about the server, for the results: "version" = "15.18", "fsync" = "on". */
 typedef void lb_fact_fn(void *arg, const char *name, const char *value);
 
@@ -160,6 +166,9 @@ struct lb_db {
     /* How many more connections the server will take, as far as it says; SIZE_MAX if it does not.
      * *ret_limit is the configured number to print. Optional. */
     size_t (*space_room)(struct lb_space *space, size_t *ret_limit);
+    /* Makes a database of the space's own, if it is none and has none yet, which goes with the
+     * space; and tells how to connect to it. Controlling thread. Required. */
+    int (*door)(struct lb_space *space, struct lb_door *ret_door, struct lb_error *err);
     /* LB_E_ENV once the space is lost while its run goes on; does not wait. Any thread. Optional.
      */
     int (*space_check)(struct lb_space *space, struct lb_error *err);

@@ -727,6 +727,7 @@ const struct lb_db lb_db_mariadb = {
     .space_name = lb_maria_space_name,
     .space_number = lb_maria_space_number,
     .space_room = lb_maria_space_room,
+    .door = lb_maria_door,
     .space_check = lb_maria_space_check,
     .open = maria_open,
     .close = maria_close,

@@ -546,6 +546,47 @@ const char *lb_maria_space_name(const struct lb_space *space)
     return space->name;
 }
 
+static void encode(char *uri, size_t size, const char *text)
+{
+    size_t n = strlen(uri);
+    for (; *text != '\0' && n + 4 < size; text++) {
+        if (isalnum((unsigned char)*text) || strchr("-._~", *text) != NULL)
+            uri[n++] = *text;
+        else
+            n += (size_t)snprintf(uri + n, 4, "%%%02X", (unsigned char)*text);
+    }
+    uri[n] = '\0';
+}
+
+/* The space is a database of its own. Of several nodes, the first. */
+int lb_maria_door(struct lb_space *space, struct lb_door *ret_door, struct lb_error *err)
+{
+    const struct lb_mariadb_uri *uri = &space->uri;
+    const struct lb_mariadb_node *node = &uri->nodes[0];
+    (void)err;
+    *ret_door = (struct lb_door){0};
+    snprintf(ret_door->user, sizeof ret_door->user, "%s", uri->user);
+    snprintf(ret_door->password, sizeof ret_door->password, "%s", uri->password);
+    snprintf(ret_door->host, sizeof ret_door->host, "%s",
+             node->host[0] != '\0' ? node->host : "localhost");
+    snprintf(ret_door->socket, sizeof ret_door->socket, "%s", node->socket);
+    snprintf(ret_door->port, sizeof ret_door->port, "%u", node->port != 0 ? node->port : 3306);
+    snprintf(ret_door->database, sizeof ret_door->database, "%s", space->name);
+    char *text = ret_door->uri;
+    const size_t size = sizeof ret_door->uri;
+    snprintf(text, size, "mysql://");
+    encode(text, size, ret_door->user);
+    if (ret_door->password[0] != '\0')
+        strcat(text, ":");
+    encode(text, size, ret_door->password);
+    snprintf(text + strlen(text), size - strlen(text), "@%s:%s/%s", ret_door->host, ret_door->port,
+             ret_door->database);
+    if (ret_door->socket[0] != '\0')
+        strcat(text, "?socket=");
+    encode(text, size, ret_door->socket);
+    return 0;
+}
+
 int32_t lb_maria_space_number(const struct lb_space *space)
 {
     return space->number;

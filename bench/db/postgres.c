@@ -743,6 +743,7 @@ const struct lb_db lb_db_postgres = {
     .space_name = lb_pg_space_name,
     .space_number = lb_pg_space_number,
     .space_room = lb_pg_space_room,
+    .door = lb_pg_door,
     .space_check = lb_pg_space_check,
     .open = pg_open,
     .close = pg_close,

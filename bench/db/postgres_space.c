@@ -354,7 +354,7 @@ static int sweep(PGconn *pg, struct lb_error *err)
         PQclear(locked);
         if (!is_locked)
             continue;
-        if (is_left_over(pg, schema, oid))
+        if (is_left_over(pg, schema, oid) && lb_pg_door_drop(pg, schema, &ignored) == 0)
             drop_schema(pg, schema, (Oid)strtoul(oid, NULL, 10), &ignored);
         snprintf(sql, sizeof sql, "SELECT pg_advisory_unlock(%d, %d)", LOCK_CLASS, key);
         command(pg, sql, &ignored);
@@ -543,6 +543,8 @@ int lb_pg_space_close(struct lb_space *space, bool keep, struct lb_error *err)
         return 0;
     lb_life_end(&space->life);
     int r = renew(space, false, &gone, err);
+    if (r == 0 && space->has_database && !keep)
+        r = lb_pg_door_drop(space->pg, space->schema, err);
     if (r == 0)
         r = keep ? keep_schema(space, err) : drop_schema(space->pg, space->schema, space->oid, err);
     else if (!gone)

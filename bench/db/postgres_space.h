@@ -16,6 +16,7 @@ struct lb_space {
     char run[20]; /* the run's id, in the schema's comment and in its table */
     char schema[64];
     Oid oid;
+    bool has_database;   /* of the same name, for programs: postgres_door.c */
     struct lb_life life; /* guards pg while the run lives */
 };
 
@@ -29,6 +30,10 @@ int lb_pg_space_check(struct lb_space *space, struct lb_error *err);
 const char *lb_pg_space_name(const struct lb_space *space);
 int32_t lb_pg_space_number(const struct lb_space *space);
 size_t lb_pg_space_room(struct lb_space *space, size_t *ret_limit);
+
+int lb_pg_door(struct lb_space *space, struct lb_door *ret_door, struct lb_error *err);
+/* Drops the database of that name, if there is one and it is the user's. */
+int lb_pg_door_drop(PGconn *pg, const char *name, struct lb_error *err);
 
 /* Connects with the target's own settings, and with start-up options behind the user's own. A
  * pooler that takes no options gets none. *ret_pooled: the options did not arrive, so that each

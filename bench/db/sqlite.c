@@ -394,6 +394,15 @@ static const char *sqlite_space_name(const struct lb_space *space)
     return space->file.path;
 }
 
+static int sqlite_door(struct lb_space *space, struct lb_door *ret_door, struct lb_error *err)
+{
+    (void)err;
+    *ret_door = (struct lb_door){0};
+    snprintf(ret_door->path, sizeof ret_door->path, "%s", space->file.path);
+    snprintf(ret_door->uri, sizeof ret_door->uri, "sqlite:%s", space->file.path);
+    return 0;
+}
+
 static int32_t sqlite_space_number(const struct lb_space *space)
 {
     (void)space; /* nobody shares the file */
@@ -772,6 +781,7 @@ const struct lb_db lb_db_sqlite = {
     .space_close = sqlite_space_close,
     .space_name = sqlite_space_name,
     .space_number = sqlite_space_number,
+    .door = sqlite_door,
     .open = sqlite_open,
     .close = sqlite_close,
     .caps = sqlite_caps,

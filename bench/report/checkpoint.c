@@ -52,11 +52,13 @@ static uint32_t crc_of(const void *bytes, size_t n)
 }
 
 /* Another build may have another layout. */
-static uint32_t program_crc(void)
+static const char OWN_PROGRAM[] = "/proc/self/exe";
+
+static uint32_t crc_of_file(const char *path)
 {
     unsigned char buf[1 << 16];
     uLong crc = 0;
-    int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t n;
     while (fd >= 0 && (n = read(fd, buf, sizeof buf)) > 0)
         crc = crc32(crc, buf, (uInt)n);
@@ -78,11 +80,13 @@ static json_t *cell_plan(const struct lb_cell *cell)
     for (size_t i = 0; i < cell->n_settings; i++)
         json_object_set_new(options, cell->settings[i].name, json_string(cell->settings[i].value));
     const char *sql = cell->file != NULL ? lb_file_text(cell->file) : "";
-    return json_pack(
-        "{s:s, s:s, s:s, s:s, s:I, s:s, s:o, s:o}", "strategy", cell->name, "engine", cell->engine,
-        "target", cell->target != NULL ? cell->target->label : "", "scenario", cell->scenario.name,
-        "statements", (json_int_t)crc_of(sql, strlen(sql)), "after-setup",
-        cell->after_setup != NULL ? cell->after_setup : "", "options", options, "config", config);
+    uint32_t crc =
+        cell->strategy->guest != NULL ? crc_of_file(cell->strategy_path) : crc_of(sql, strlen(sql));
+    return json_pack("{s:s, s:s, s:s, s:s, s:I, s:s, s:o, s:o}", "strategy", cell->name, "engine",
+                     cell->engine, "target", cell->target != NULL ? cell->target->label : "",
+                     "scenario", cell->scenario.name, "statements", (json_int_t)crc, "after-setup",
+                     cell->after_setup != NULL ? cell->after_setup : "", "options", options,
+                     "config", config);
 }
 
 static json_t *make_plan(const struct lb_report *report)
@@ -255,7 +259,7 @@ int lb_checkpoint_begin(const char *directory, const struct lb_report *report, b
         rc = make_table(checkpoint, report, err);
     if (rc == 0) {
         struct head head = {.magic = MAGIC,
-                            .program = program_crc(),
+                            .program = crc_of_file(OWN_PROGRAM),
                             .plan_bytes = (uint32_t)strlen(text),
                             .plan_crc = crc_of(text, strlen(text))};
         checkpoint->fd =
@@ -282,7 +286,7 @@ static int read_plan(struct lb_checkpoint *checkpoint, struct lb_error *err)
     if (!read_all(checkpoint, &head, sizeof head) || memcmp(head.magic, MAGIC, sizeof MAGIC) != 0 ||
         head.plan_bytes > LARGEST)
         return lb_fail(err, LB_E_FILE, "%s: not a checkpoint of lockbench", checkpoint->path);
-    if (head.program != program_crc())
+    if (head.program != crc_of_file(OWN_PROGRAM))
         return lb_fail(err, LB_E_FILE,
                        "%s: was written by another build of lockbench: go on with that one, or "
                        "begin anew",

@@ -26,7 +26,8 @@ int lb_carriers_wanted(const struct lb_active_run *run, uint32_t *ret_n, struct 
 {
     const struct lb_scenario *scenario = run->request->scenario;
     bool can_here = lb_carrier_is_possible();
-    bool can = can_here && run->has_control && run->control.db->is_carried != NULL &&
+    bool can = can_here && run->has_control && run->request->strategy->guest == NULL &&
+               run->control.db->is_carried != NULL &&
                run->control.db->is_carried(run->control.conn);
     *ret_n = 0;
     if (scenario->threads > 0 && scenario->threads < run->n_workers) {

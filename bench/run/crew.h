@@ -230,8 +230,8 @@ void lb_fault_note(struct lb_log *log, uint32_t process, enum lb_op op, uint64_t
                    uint32_t target, uint32_t phase);
 extern const struct lb_gate lb_fault_gate; /* what befalls statements; arg is the worker */
 /* Has this fault a meaning on this engine? 0 or LB_E_UNSUPPORTED. db NULL: no database. */
-int lb_fault_check(const struct lb_scenario *scenario, const struct lb_db *db,
-                   struct lb_error *err);
+int lb_fault_check(const struct lb_strategy *strategy, const struct lb_scenario *scenario,
+                   const struct lb_db *db, struct lb_error *err);
 
 /* Zombies (zombie.c). awaits: is one to wake up in this hold? sleep: with an item, before the
  * pause. wait: the pause is over; returns inside of a later hold of the same thing, a resource or

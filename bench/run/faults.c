@@ -12,10 +12,36 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-int lb_fault_check(const struct lb_scenario *scenario, const struct lb_db *db, struct lb_error *err)
+/* A program has sessions of its own: what is done inside of a session of ours cannot be done. */
+static int check_program(const struct lb_scenario *scenario, struct lb_error *err)
+{
+    switch (scenario->fault) {
+    case LB_FAULT_NONE:
+    case LB_FAULT_KILL:
+    case LB_FAULT_PAUSE:
+    case LB_FAULT_DISCONNECT:
+        return 0;
+    case LB_FAULT_CUT:
+    case LB_FAULT_SLOW:
+    case LB_FAULT_BLOCKER:
+    case LB_FAULT_SNAPSHOT:
+    case LB_FAULT_RESTART:
+    case LB_FAULT_FULL:
+    case LB_FAULTS:
+    default:
+        return lb_fail(err, LB_E_UNSUPPORTED,
+                       "fault %s cannot be done to a program; kill, pause and disconnect can",
+                       lb_fault_name(scenario->fault));
+    }
+}
+
+int lb_fault_check(const struct lb_strategy *strategy, const struct lb_scenario *scenario,
+                   const struct lb_db *db, struct lb_error *err)
 {
     const char *name = lb_fault_name(scenario->fault);
     bool ok;
+    if (strategy->guest != NULL && check_program(scenario, err) != 0)
+        return err->code;
     switch (scenario->fault) {
     case LB_FAULT_DISCONNECT:
         ok = db != NULL && db->terminate != NULL;
@@ -65,6 +91,39 @@ void lb_fault_note(struct lb_log *log, uint32_t process, enum lb_op op, uint64_t
 
 /* --- the worker's side --- */
 
+/* What befalls a worker befalls its program, with all that it has started. */
+static void signal_program(struct lb_worker *worker, int number)
+{
+    int program = atomic_load(&worker->actor.program);
+    if (program > 0)
+        kill(-program, number);
+}
+
+/* Ends the sessions of the worker's program. */
+static void disconnect_program(struct lb_worker *worker)
+{
+    struct lb_crew *crew = worker->crew;
+    struct lb_actor *actor = &worker->actor;
+    struct lb_error err = {0};
+    struct lb_conn_options options = {.role = "operator"};
+    struct lb_conn *operator_conn = NULL;
+    int rc = actor->n_sessions > 0
+                 ? crew->db->open(crew->space, &options, &operator_conn, &err)
+                 : lb_fail(&err, LB_E_FILE,
+                           "fault disconnect: %s does not say which sessions are its own: "
+                           "\"session\" in its answer to open",
+                           crew->plan->strategy->name);
+    if (rc == 0) {
+        lb_fault_note(worker->op.log, worker->op.process, LB_OP_SESSION_END, 0, worker->number, 0);
+        actor->is_cut_off = true;
+        for (uint32_t i = 0; i < actor->n_sessions && rc >= 0; i++)
+            rc = crew->db->terminate(operator_conn, actor->sessions[i], &err);
+        crew->db->close(operator_conn);
+    }
+    if (rc < 0)
+        lb_crew_fail(crew, &err);
+}
+
 /* Ends the worker's own session over a second connection, as an operator would. */
 static void disconnect(struct lb_worker *worker)
 {
@@ -99,6 +158,7 @@ static _Noreturn void die(struct lb_worker *worker, const struct lb_request *req
     atomic_fetch_add(&crew->n_faults_over, 1);
     atomic_store(&worker->dying, true);
     lb_event_signal(&crew->change);
+    signal_program(worker, SIGKILL);
     kill(getpid(), SIGKILL);
     abort(); /* not reached */
 }
@@ -126,6 +186,7 @@ void lb_worker_obey(struct lb_worker *worker, const struct lb_request *request,
     case LB_FAULT_PAUSE:
         if (request == NULL)
             lb_zombie_sleep(worker, thing);
+        signal_program(worker, SIGSTOP);
         if (crew->scenario->processes > 0) {
             atomic_store(&worker->resume_ns, lb_now_ns() + length_ns);
             lb_event_signal(&crew->change);
@@ -133,10 +194,13 @@ void lb_worker_obey(struct lb_worker *worker, const struct lb_request *request,
         } else {
             lb_crew_wait(crew, lb_now_ns() + length_ns, LB_PHASE_ABORT);
         }
+        signal_program(worker, SIGCONT);
         lb_zombie_wait(worker, thing);
         break;
     case LB_FAULT_DISCONNECT:
-        if (worker->has_session && worker->session.conn != NULL)
+        if (crew->plan->strategy->guest != NULL)
+            disconnect_program(worker);
+        else if (worker->has_session && worker->session.conn != NULL)
             disconnect(worker);
         break;
     case LB_FAULT_CUT:

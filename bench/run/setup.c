@@ -27,6 +27,42 @@ static size_t histograms_size(uint32_t n_workers)
     return (size_t)n_workers * HISTOGRAMS * sizeof(struct lb_histogram);
 }
 
+static bool is_listed(const char *list, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *at = list; at != NULL; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (strncmp(at, name, n) == 0 && (at[n] == ',' || at[n] == '\0'))
+            return true;
+    }
+    return false;
+}
+
+/* Of a program: what is done in its sessions is its own business. */
+static int program_supported(const struct lb_strategy *strategy, const struct lb_db *db,
+                             const struct lb_scenario *scenario, struct lb_error *err)
+{
+    const struct {
+        const char *key;
+        bool is_asked;
+    } beyond[] = {{"isolation", scenario->isolation != LB_ISO_DEFAULT},
+                  {"skew", scenario->skew_ns > 0},
+                  {"period", scenario->period_ns > 0},
+                  {"rows", scenario->rows > 0},
+                  {"dead-rows", scenario->dead_rows > 0},
+                  {"locked-ahead", scenario->locked_ahead > 0},
+                  {"tx-pause", scenario->tx_pause_ns > 0}};
+    if (!is_listed(strategy->engines, db->name))
+        return lb_fail(err, LB_E_UNSUPPORTED, "%s is for %s, and not for %s", strategy->name,
+                       strategy->engines, db->product);
+    for (size_t i = 0; i < sizeof beyond / sizeof beyond[0]; i++)
+        if (beyond[i].is_asked)
+            return lb_fail(err, LB_E_UNSUPPORTED,
+                           "%s is a program: %s cannot be set for the sessions of its own",
+                           strategy->name, beyond[i].key);
+    return lb_fault_check(strategy, scenario, db, err);
+}
+
 int lb_run_supported(const struct lb_strategy *strategy, const struct lb_file *file,
                      const struct lb_db *db, uint64_t caps, const struct lb_scenario *scenario,
                      struct lb_error *err)
@@ -55,15 +91,19 @@ int lb_run_supported(const struct lb_strategy *strategy, const struct lb_file *f
         return lb_fail(err, LB_E_UNSUPPORTED, "%s knows no period", strategy->name);
     bool shares_threads =
         scenario->threads > 0 && scenario->threads < scenario->workers + scenario->producers;
-    if (shares_threads && (strategy->no_database || db->is_carried == NULL))
+    bool calls_block = strategy->no_database || strategy->guest != NULL || db->is_carried == NULL;
+    if (shares_threads && calls_block)
         return lb_fail(err, LB_E_UNSUPPORTED,
                        "threads: a call to %s blocks its thread: 0, or one for each worker",
-                       strategy->no_database ? strategy->name : db->product);
+                       strategy->no_database || strategy->guest != NULL ? strategy->name
+                                                                        : db->product);
     if (scenario->pool > 0 && strategy->flow != &lb_ordinary_flow)
         return lb_fail(err, LB_E_UNSUPPORTED, "pool: %s %s", strategy->name,
                        strategy->no_database ? "has no sessions" : "needs one session per worker");
     if (strategy->no_database)
         return 0;
+    if (strategy->guest != NULL)
+        return program_supported(strategy, db, scenario, err);
     if (file == NULL)
         return lb_fail(err, LB_E_UNSUPPORTED, "%s has no statements for %s", strategy->name,
                        db->product);
@@ -109,6 +149,19 @@ static void note_options(struct lb_outcome *outcome, const struct lb_program *pr
         used += (size_t)snprintf(outcome->options + used, sizeof outcome->options - used, "%s%s=%s",
                                  i > 0 ? " " : "", program->settings[i].name,
                                  program->settings[i].value);
+}
+
+/* Of a program: as they were given; it has checked them itself. */
+static void note_settings(struct lb_active_run *run)
+{
+    const struct lb_run_plan *request = run->request;
+    char *text = run->outcome->options;
+    size_t used = 0, size = sizeof run->outcome->options;
+    run->plan.settings = request->settings;
+    run->plan.n_settings = request->n_settings;
+    for (size_t i = 0; i < request->n_settings && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s=%s", i > 0 ? " " : "",
+                                 request->settings[i].name, request->settings[i].value);
 }
 
 /* Some keys of a scenario are options of the strategies that know them; what was given by --opt
@@ -201,7 +254,10 @@ static int open_database(struct lb_active_run *run, struct lb_error *err)
                        "use fewer --workers, a --pool, or raise the limit",
                        run->n_workers, (unsigned long long)n_sessions, request->target->label, room,
                        limit);
-    rc = new_program(run, db, err);
+    if (request->strategy->guest == NULL)
+        rc = new_program(run, db, err);
+    else
+        note_settings(run);
     if (rc != 0)
         return rc;
     struct lb_fact_list facts = {&run->outcome->facts, &run->outcome->n_facts};
@@ -232,8 +288,8 @@ int lb_run_set_up(struct lb_active_run *run, struct lb_error *err)
     run->n_slots = run->n_workers;
     if (scenario->fault == LB_FAULT_KILL)
         run->n_slots += (uint32_t)n_deaths(scenario);
-    int fault_rc =
-        lb_fault_check(scenario, request->strategy->no_database ? NULL : request->target->db, err);
+    int fault_rc = lb_fault_check(request->strategy, scenario,
+                                  request->strategy->no_database ? NULL : request->target->db, err);
     if (fault_rc == 0)
         fault_rc = lb_restart_check(request, err);
     if (fault_rc == 0)
@@ -292,7 +348,8 @@ int lb_run_set_up(struct lb_active_run *run, struct lb_error *err)
             return lb_fail(err, LB_E_ENV, "--after-setup was refused: %s %s", lb_answer_name(rc),
                            lb_conn_head(run->control.conn)->message);
     }
-    bool guard = scenario->guard && scenario->shape == LB_LOCK && run->has_control;
+    bool guard = scenario->guard && scenario->shape == LB_LOCK && run->has_control &&
+                 request->strategy->guest == NULL; /* its workers have no session of ours */
     if (guard && (rc = lb_guard_setup(&run->control, run->plan.n_resources, err)) != 0)
         return rc;
 

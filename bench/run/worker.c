@@ -3,6 +3,7 @@
  */
 #include "pool.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,7 +116,7 @@ static void note_node(struct lb_worker *worker)
 static int open_session(struct lb_worker *worker, struct lb_error *err)
 {
     struct lb_crew *crew = worker->crew;
-    if (crew->db == NULL)
+    if (crew->db == NULL || crew->plan->strategy->guest != NULL)
         return 0;
     char role[32];
     snprintf(role, sizeof role, "worker %u", worker->number);
@@ -233,6 +234,8 @@ bool lb_worker_refused(struct lb_worker *worker, int answer, unsigned n_refusals
         return false;
     const struct lb_session *session =
         worker->pooled != NULL ? &worker->pooled->session : &worker->session;
+    if (crew->plan->strategy->guest != NULL) /* it has the session, and says what went wrong */
+        snprintf(worker->session.message, sizeof worker->session.message, "%s", worker->actor.said);
     if (answer == LB_OTHER || answer == LB_DUPLICATE)
         lb_first_note(answer == LB_OTHER ? &crew->refused : &crew->doubled, session);
     if (answer == LB_LOST) {
@@ -363,6 +366,10 @@ int lb_worker_start(struct lb_worker *worker, struct lb_error *err)
 
 void lb_worker_cancel(struct lb_worker *worker)
 {
+    int program = atomic_load(&worker->actor.program);
+    atomic_store(&worker->actor.is_cancelled, true);
+    if (program > 0)
+        kill(-program, SIGKILL);
     pthread_mutex_lock(&worker->session_lock);
     if (worker->has_session)
         lb_session_cancel(&worker->session);

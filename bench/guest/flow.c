@@ -1,0 +1,514 @@
+/* The operations of a strategy, asked of a program: see guest.h.
+ *
+ * Each operation is one request and one answer, told apart by its id:
+ *   > {"id":2,"do":"acquire","resource":"r0"}
+ *   < {"id":2,"ok":true,"token":17}
+ * What is no answer to the request that is under way ends the run: a program that answers twice, or
+ * something else, cannot be judged.
+ */
+#include "guest_private.h"
+
+#include "clock.h"
+
+#include <assert.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What all workers of a run share: plan->shared. */
+struct shared {
+    struct lb_door door;
+    const char *engine;
+};
+
+/* One worker's. */
+struct state {
+    struct lb_guest_process process;
+    char who[64];
+    uint32_t start_ms, answer_ms;
+    json_int_t id;
+};
+
+enum { GRACE_MS = 2000 };
+
+/* --- one request ---------------------------------------------------------------------------- */
+
+static int double_answer(struct state *state, const char *what, json_int_t id, struct lb_error *err)
+{
+    if (id > 0 && id < state->id)
+        return lb_guest_fail(&state->process, LB_E_FILE, what, err,
+                             "it has answered request %lld twice", (long long)id);
+    return lb_guest_fail(&state->process, LB_E_FILE, what, err,
+                         "its answer has the id %lld, the request has %lld", (long long)id,
+                         (long long)state->id);
+}
+
+/* Exactly one of ok, busy, empty, refused and error. */
+static int read_answer(struct lb_actor *actor, struct state *state, const char *what,
+                       const json_t *answer, struct lb_error *err)
+{
+    static const struct {
+        const char *key;
+        enum lb_answer answer;
+    } kinds[] = {{"ok", LB_OK}, {"busy", LB_BUSY}, {"empty", LB_EMPTY}, {"refused", LB_REFUSED}};
+    const json_t *id = json_object_get(answer, "id");
+    if (!json_is_integer(id))
+        return lb_guest_fail(&state->process, LB_E_FILE, what, err, "its answer has no id");
+    if (json_integer_value(id) != state->id)
+        return double_answer(state, what, json_integer_value(id), err);
+    int n = 0, r = LB_OTHER;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (json_is_true(json_object_get(answer, kinds[i].key))) {
+            n++;
+            r = (int)kinds[i].answer;
+        }
+    const char *error = json_string_value(json_object_get(answer, "error"));
+    if (n + (error != NULL) != 1)
+        return lb_guest_fail(&state->process, LB_E_FILE, what, err,
+                             "its answer must have one of \"ok\":true, \"busy\":true, "
+                             "\"empty\":true, \"refused\":true and \"error\":\"text\"");
+    if (error == NULL)
+        return r;
+    snprintf(actor->said, sizeof actor->said, "%s", error);
+    /* Who has lost his connection does not know what became of the request. */
+    return json_is_true(json_object_get(answer, "unknown")) || actor->is_cut_off ? LB_LOST
+                                                                                 : LB_OTHER;
+}
+
+/* Sends request, which is freed, and reads its answer; *ret_answer, if wanted, is the caller's. */
+static int ask(struct lb_actor *actor, json_t *request, json_t **ret_answer, struct lb_error *err)
+{
+    struct state *state = actor->state;
+    json_t *answer = NULL;
+    if (state == NULL || state->process.pid == 0) {
+        json_decref(request);
+        return LB_LOST;
+    }
+    char what[40];
+    snprintf(what, sizeof what, "%s", json_string_value(json_object_get(request, "do")));
+    json_object_set_new(request, "id", json_integer(++state->id));
+    uint64_t deadline_ns = lb_now_ns() + state->answer_ms * UINT64_C(1000000);
+    int rc = lb_guest_send(&state->process, request, deadline_ns, what, err);
+    json_decref(request);
+    if (rc == 0)
+        rc = lb_guest_receive(&state->process, deadline_ns, what, &answer, err);
+    if (rc == LB_E_INTERRUPTED)
+        rc = lb_guest_fail(&state->process, LB_E_PROGRAM, what, err,
+                           "no answer within %u ms; --opt answer_ms=N gives it more",
+                           state->answer_ms);
+    if (rc == 0)
+        rc = read_answer(actor, state, what, answer, err);
+    /* Killed as the run was given up; or it did not outlive its connection, which was cut. */
+    if (rc < 0 && (atomic_load(&actor->is_cancelled) || (rc == LB_E_PROGRAM && actor->is_cut_off)))
+        rc = LB_LOST;
+    if (rc == LB_OK && ret_answer != NULL)
+        *ret_answer = answer;
+    else
+        json_decref(answer);
+    return rc;
+}
+
+static json_t *request_for(const char *what)
+{
+    return json_pack("{s:s}", "do", what);
+}
+
+static int no_token(struct lb_actor *actor, const char *what, struct lb_error *err)
+{
+    struct state *state = actor->state;
+    return lb_guest_fail(&state->process, LB_E_FILE, what, err, "\"token\" must be a whole number");
+}
+
+/* An optional whole number. false: it is there, and is none. */
+static bool read_number(const json_t *answer, const char *key, int64_t *ret, bool *ret_has)
+{
+    const json_t *value = json_object_get(answer, key);
+    *ret_has = json_is_integer(value);
+    if (*ret_has)
+        *ret = json_integer_value(value);
+    return value == NULL || json_is_null(value) || *ret_has;
+}
+
+/* --- life ----------------------------------------------------------------------------------- */
+
+static json_t *describe_door(const struct shared *shared)
+{
+    const struct lb_door *door = &shared->door;
+    json_t *target = json_pack("{s:s}", "engine", shared->engine);
+    const struct {
+        const char *key, *value;
+    } parts[] = {{"host", door->host},     {"port", door->port},
+                 {"user", door->user},     {"password", door->password},
+                 {"socket", door->socket}, {"database", door->database},
+                 {"path", door->path}};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (parts[i].value[0] != '\0')
+            json_object_set_new(target, parts[i].key, json_string(parts[i].value));
+    return target;
+}
+
+static json_t *describe_run(const struct lb_actor *actor)
+{
+    const struct lb_strategy_plan *plan = actor->plan;
+    json_t *options =
+        json_pack("{s:I, s:I, s:I}", "ttl_ms", (json_int_t)plan->ttl_ms, "limit_ms",
+                  (json_int_t)plan->limit_ms, "resources", (json_int_t)plan->n_resources);
+    for (const struct lb_option *o = plan->strategy->options; o->name != NULL; o++) {
+        const char *value = o->default_value;
+        for (size_t i = 0; i < plan->n_settings; i++)
+            if (strcmp(plan->settings[i].name, o->name) == 0)
+                value = plan->settings[i].value;
+        json_object_set_new(options, o->name, json_string(value));
+    }
+    return options;
+}
+
+/* Where faults find its sessions: a number, or a list of them. */
+static void note_sessions(struct lb_actor *actor, const json_t *answer)
+{
+    enum { MOST = sizeof actor->sessions / sizeof actor->sessions[0] };
+    const json_t *said = json_object_get(answer, "session");
+    size_t i;
+    json_t *value;
+    actor->n_sessions = 0;
+    if (json_is_integer(said))
+        actor->sessions[actor->n_sessions++] = json_integer_value(said);
+    json_array_foreach(said, i, value)
+    {
+        if (json_is_integer(value) && actor->n_sessions < MOST)
+            actor->sessions[actor->n_sessions++] = json_integer_value(value);
+    }
+}
+
+static void end(struct lb_actor *actor, uint32_t grace_ms)
+{
+    struct state *state = actor->state;
+    atomic_store(&actor->program, 0);
+    lb_guest_end(&state->process, grace_ms);
+}
+
+/* Starts a process, or another one in place of one that is lost, and opens it. */
+static int guest_open(struct lb_actor *actor, struct lb_error *err)
+{
+    const struct lb_strategy_plan *plan = actor->plan;
+    const struct shared *shared = plan->shared;
+    struct state *state = actor->state;
+    json_t *hello = NULL, *answer = NULL;
+    if (atomic_load(&actor->is_cancelled))
+        return LB_LOST;
+    if (state == NULL)
+        actor->state = state = calloc(1, sizeof *state);
+    else
+        end(actor, 0);
+    if (state == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    snprintf(state->who, sizeof state->who, "worker %s", actor->name);
+    state->id = 0;
+    state->process = (struct lb_guest_process){
+        .path = plan->strategy->guest->path, .who = state->who, .secret = shared->door.password};
+    actor->is_cut_off = false;
+    int rc = lb_guest_limit("start_ms", plan->settings, plan->n_settings, &state->start_ms, err);
+    if (rc == 0)
+        rc = lb_guest_limit("answer_ms", plan->settings, plan->n_settings, &state->answer_ms, err);
+    if (rc == 0)
+        rc = lb_guest_spawn(&state->process, err);
+    if (rc == 0)
+        atomic_store(&actor->program, (int)state->process.pid);
+    if (rc == 0)
+        rc = lb_guest_hello(&state->process, state->start_ms, &hello, err);
+    json_decref(hello);
+    if (rc == 0)
+        rc = ask(actor,
+                 json_pack("{s:s, s:s, s:s, s:o, s:o}", "do", "open", "worker", actor->name, "uri",
+                           shared->door.uri, "target", describe_door(shared), "options",
+                           describe_run(actor)),
+                 &answer, err);
+    if (rc == LB_OK)
+        note_sessions(actor, answer);
+    json_decref(answer);
+    if (rc > LB_OK && rc != LB_LOST)
+        rc = lb_guest_fail(&state->process, LB_E_PROGRAM, "open", err, "%s: %s", lb_answer_name(rc),
+                           actor->said);
+    if (rc < 0 && atomic_load(&actor->is_cancelled))
+        rc = LB_LOST;
+    if (rc < 0)
+        end(actor, 0);
+    return rc;
+}
+
+static void guest_close(struct lb_actor *actor)
+{
+    struct state *state = actor->state;
+    struct lb_error ignored;
+    if (state == NULL)
+        return;
+    if (state->process.pid > 0) {
+        json_t *request = json_pack("{s:I, s:s}", "id", state->id + 1, "do", "close");
+        lb_guest_send(&state->process, request, lb_now_ns() + GRACE_MS * UINT64_C(1000000), "close",
+                      &ignored);
+        json_decref(request);
+    }
+    end(actor, atomic_load(&actor->is_cancelled) ? 0 : GRACE_MS);
+    free(state);
+    actor->state = NULL;
+}
+
+/* setup and teardown: a process of their own, asked once. */
+static int ask_once(const struct lb_strategy_plan *plan, const char *what, struct lb_error *err)
+{
+    struct lb_actor actor = {.plan = plan};
+    json_t *resources = json_array();
+    snprintf(actor.name, sizeof actor.name, "%s", what);
+    for (uint32_t i = 0; i < plan->n_resources; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "r%u", i);
+        json_array_append_new(resources, json_string(name));
+    }
+    int rc = guest_open(&actor, err);
+    if (rc == LB_OK)
+        rc = ask(&actor, json_pack("{s:s, s:O}", "do", what, "resources", resources), NULL, err);
+    json_decref(resources);
+    if (rc > LB_OK)
+        rc = lb_fail(err, LB_E_PROGRAM, "%s, %s: %s%s%s", plan->strategy->guest->path, what,
+                     lb_answer_name(rc), actor.said[0] != '\0' ? ": " : "", actor.said);
+    guest_close(&actor);
+    return rc;
+}
+
+static int guest_setup(struct lb_strategy_plan *plan, struct lb_session *session,
+                       struct lb_error *err)
+{
+    struct shared *shared = calloc(1, sizeof *shared);
+    if (shared == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    shared->engine = session->db->name;
+    plan->shared = shared;
+    int rc = session->db->door(session->space, &shared->door, err);
+    if (rc == 0)
+        rc = ask_once(plan, "setup", err);
+    if (rc != 0) {
+        free(shared);
+        plan->shared = NULL;
+    }
+    return rc;
+}
+
+static int guest_teardown(struct lb_strategy_plan *plan, struct lb_session *session,
+                          struct lb_error *err)
+{
+    (void)session;
+    int rc = ask_once(plan, "teardown", err);
+    free(plan->shared);
+    plan->shared = NULL;
+    return rc;
+}
+
+/* --- locks ---------------------------------------------------------------------------------- */
+
+static json_t *lock_request(const char *what, const struct lb_request *request,
+                            const struct lb_grant *grant)
+{
+    char name[16];
+    snprintf(name, sizeof name, "r%u", request->resource);
+    json_t *made = json_pack("{s:s, s:s}", "do", what, "resource", name);
+    if (request->shared)
+        json_object_set_new(made, "mode", json_string("shared"));
+    if (request->capacity > 1)
+        json_object_set_new(made, "capacity", json_integer(request->capacity));
+    if (grant->has_token)
+        json_object_set_new(made, "token", json_integer(grant->token));
+    if (grant->has_ticket)
+        json_object_set_new(made, "ticket", json_integer(grant->ticket));
+    return made;
+}
+
+static int lock_operation(struct lb_actor *actor, const char *what,
+                          const struct lb_request *request, struct lb_grant *grant, bool takes,
+                          struct lb_error *err)
+{
+    json_t *answer = NULL;
+    bool has = false;
+    int rc = ask(actor, lock_request(what, request, grant), &answer, err);
+    if (rc == LB_OK && takes) {
+        if (!read_number(answer, "token", &grant->token, &has))
+            rc = no_token(actor, what, err);
+        grant->has_token = has;
+    }
+    if (rc == LB_OK && takes && read_number(answer, "ticket", &grant->ticket, &has) && has)
+        grant->has_ticket = true;
+    json_decref(answer);
+    return rc;
+}
+
+static int guest_enqueue(struct lb_actor *actor, const struct lb_request *request,
+                         struct lb_grant *grant, struct lb_error *err)
+{
+    grant->has_ticket = grant->has_token = false;
+    return lock_operation(actor, "enqueue", request, grant, true, err);
+}
+
+static int guest_acquire(struct lb_actor *actor, const struct lb_request *request,
+                         struct lb_grant *grant, struct lb_error *err)
+{
+    return lock_operation(actor, "acquire", request, grant, true, err);
+}
+
+/* A library may give a new token with each renewal; one that says none keeps its own. */
+static int guest_renew(struct lb_actor *actor, const struct lb_request *request,
+                       struct lb_grant *grant, struct lb_error *err)
+{
+    int64_t token = grant->token;
+    bool had = grant->has_token;
+    int rc = lock_operation(actor, "renew", request, grant, true, err);
+    if (rc != LB_OK || !grant->has_token) {
+        grant->token = token;
+        grant->has_token = had;
+    }
+    return rc;
+}
+
+static int guest_release(struct lb_actor *actor, const struct lb_request *request,
+                         struct lb_grant *grant, struct lb_error *err)
+{
+    int rc = lock_operation(actor, "release", request, grant, false, err);
+    grant->effective = rc == LB_OK;
+    return rc;
+}
+
+static int guest_cancel(struct lb_actor *actor, const struct lb_request *request,
+                        struct lb_grant *grant, struct lb_error *err)
+{
+    return lock_operation(actor, "cancel", request, grant, false, err);
+}
+
+/* --- queues --------------------------------------------------------------------------------- */
+
+static const char *class_of(const struct lb_actor *actor)
+{
+    return actor->task_class != NULL ? actor->task_class : "default";
+}
+
+static int guest_put(struct lb_actor *actor, int64_t first, uint32_t n, const char *payload,
+                     struct lb_error *err)
+{
+    int rc = LB_OK;
+    for (uint32_t i = 0; i < n && rc == LB_OK; i++)
+        rc = ask(actor,
+                 json_pack("{s:s, s:I, s:s, s:s}", "do", "put", "item", (json_int_t)(first + i),
+                           "class", class_of(actor), "payload", payload),
+                 NULL, err);
+    return rc;
+}
+
+static int guest_claim(struct lb_actor *actor, uint32_t n, struct lb_item *items, uint32_t max,
+                       uint32_t *ret_n, int64_t *ret_marked, struct lb_error *err)
+{
+    struct state *state = actor->state;
+    json_t *answer = NULL;
+    int rc = ask(
+        actor,
+        json_pack("{s:s, s:I, s:s}", "do", "claim", "n", (json_int_t)n, "class", class_of(actor)),
+        &answer, err);
+    if (rc != LB_OK)
+        return rc;
+    const json_t *list = json_object_get(answer, "items");
+    size_t i;
+    json_t *value;
+    json_array_foreach(list, i, value)
+    {
+        struct lb_item *item = &items[i];
+        const json_t *id = json_object_get(value, "item");
+        if (!json_is_integer(id)) {
+            rc = lb_guest_fail(&state->process, LB_E_FILE, "claim", err,
+                               "\"items\" must be objects with a whole number \"item\"");
+            break;
+        }
+        if (i >= max)
+            continue; /* counted, not stored */
+        item->id = json_integer_value(id);
+        if (!read_number(value, "token", &item->token, &item->has_token))
+            rc = no_token(actor, "claim", err);
+    }
+    *ret_n = (uint32_t)json_array_size(list);
+    *ret_marked = (int64_t)*ret_n;
+    if (rc == LB_OK && *ret_n == 0)
+        rc = lb_guest_fail(&state->process, LB_E_FILE, "claim", err,
+                           "\"ok\" without \"items\"; a queue without any answers \"empty\":true");
+    json_decref(answer);
+    return rc;
+}
+
+static int item_operation(struct lb_actor *actor, const char *what, struct lb_item *item,
+                          struct lb_error *err)
+{
+    json_t *request = json_pack("{s:s, s:I}", "do", what, "item", (json_int_t)item->id);
+    if (item->has_token)
+        json_object_set_new(request, "token", json_integer(item->token));
+    return ask(actor, request, NULL, err);
+}
+
+static int guest_complete(struct lb_actor *actor, struct lb_item *item, struct lb_error *err)
+{
+    return item_operation(actor, "complete", item, err);
+}
+
+static int guest_error(struct lb_actor *actor, struct lb_item *item, struct lb_error *err)
+{
+    return item_operation(actor, "error", item, err);
+}
+
+static int guest_free(struct lb_actor *actor, struct lb_item *item, struct lb_error *err)
+{
+    return item_operation(actor, "free", item, err);
+}
+
+static int guest_clear_error(struct lb_actor *actor, struct lb_item *item, struct lb_error *err)
+{
+    return item_operation(actor, "clear-error", item, err);
+}
+
+static int guest_renew_item(struct lb_actor *actor, struct lb_item *item, struct lb_error *err)
+{
+    return item_operation(actor, "renew", item, err);
+}
+
+static int guest_clear_all_errors(struct lb_actor *actor, struct lb_error *err)
+{
+    return ask(actor, request_for("clear-all-errors"), NULL, err);
+}
+
+static int guest_reset_all(struct lb_actor *actor, struct lb_error *err)
+{
+    return ask(actor, request_for("reset-all"), NULL, err);
+}
+
+static int guest_recover(struct lb_actor *actor, struct lb_error *err)
+{
+    return ask(actor,
+               json_pack("{s:s, s:I}", "do", "recover", "older_than_ms",
+                         (json_int_t)actor->plan->limit_ms),
+               NULL, err);
+}
+
+const struct lb_flow lb_guest_flow = {
+    .setup = guest_setup,
+    .open = guest_open,
+    .enqueue = guest_enqueue,
+    .acquire = guest_acquire,
+    .renew = guest_renew,
+    .release = guest_release,
+    .cancel = guest_cancel,
+    .put = guest_put,
+    .claim = guest_claim,
+    .complete = guest_complete,
+    .error = guest_error,
+    .free_item = guest_free,
+    .clear_error = guest_clear_error,
+    .renew_item = guest_renew_item,
+    .clear_all_errors = guest_clear_all_errors,
+    .reset_all = guest_reset_all,
+    .recover = guest_recover,
+    .close = guest_close,
+    .teardown = guest_teardown,
+};

@@ -1,0 +1,316 @@
+/* The first line of a program, as a strategy's descriptor: see guest.h. */
+#include "guest_private.h"
+
+#include "clock.h"
+#include "nearest.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The options that every program has. */
+static const struct lb_option own_options[] = {
+    {"start_ms", "30000", NULL, "how long the program may take until it can be asked"},
+    {"answer_ms", "30000", NULL, "how long any answer may take"},
+};
+enum { OWN = sizeof own_options / sizeof own_options[0] };
+
+static const struct {
+    const char *name;
+    int shape; /* -1: both */
+    bool required;
+    size_t offset;
+} operations[] = {
+    {"enqueue", LB_LOCK, false, offsetof(struct lb_flow, enqueue)},
+    {"acquire", LB_LOCK, true, offsetof(struct lb_flow, acquire)},
+    {"renew", LB_LOCK, false, offsetof(struct lb_flow, renew)},
+    {"release", LB_LOCK, true, offsetof(struct lb_flow, release)},
+    {"cancel", LB_LOCK, false, offsetof(struct lb_flow, cancel)},
+    {"put", LB_QUEUE, true, offsetof(struct lb_flow, put)},
+    {"claim", LB_QUEUE, true, offsetof(struct lb_flow, claim)},
+    {"complete", LB_QUEUE, true, offsetof(struct lb_flow, complete)},
+    {"error", LB_QUEUE, false, offsetof(struct lb_flow, error)},
+    {"free", LB_QUEUE, false, offsetof(struct lb_flow, free_item)},
+    {"renew", LB_QUEUE, false, offsetof(struct lb_flow, renew_item)},
+    {"clear-error", LB_QUEUE, false, offsetof(struct lb_flow, clear_error)},
+    {"clear-all-errors", LB_QUEUE, false, offsetof(struct lb_flow, clear_all_errors)},
+    {"reset-all", LB_QUEUE, false, offsetof(struct lb_flow, reset_all)},
+    {"recover", LB_QUEUE, false, offsetof(struct lb_flow, recover)},
+};
+enum { OPERATIONS = sizeof operations / sizeof operations[0] };
+
+bool lb_guest_is(const char *word)
+{
+    size_t n = strlen(word);
+    struct stat status;
+    if (strchr(word, '/') == NULL || (n > 4 && strcmp(word + n - 4, ".sql") == 0))
+        return false;
+    return stat(word, &status) == 0 && S_ISREG(status.st_mode) && access(word, X_OK) == 0;
+}
+
+static int wrong(const struct lb_guest *guest, struct lb_error *err, const char *what,
+                 const char *value)
+{
+    return lb_fail(err, LB_E_FILE, "%s, first line: %s%s%s%s; see docs/programs.md", guest->path,
+                   what, value != NULL ? " \"" : "", value != NULL ? value : "",
+                   value != NULL ? "\"" : "");
+}
+
+static const char *text_of(const struct lb_guest *guest, const char *key)
+{
+    return json_string_value(json_object_get(guest->hello, key));
+}
+
+static int check_keys(const struct lb_guest *guest, struct lb_error *err)
+{
+    static const char *const keys[] = {"hello",  "strategy", "version",  "summary",    "shape",
+                                       "claims", "engines",  "mode",     "operations", "options",
+                                       "lease",  "shared",   "capacity", NULL};
+    const char *key;
+    json_t *value;
+    json_object_foreach(guest->hello, key, value)
+    {
+        struct lb_nearest nearest;
+        char text[128], what[200];
+        bool known = false;
+        lb_nearest_init(&nearest, key);
+        for (size_t i = 0; keys[i] != NULL; i++) {
+            lb_nearest_offer(&nearest, keys[i]);
+            known |= strcmp(keys[i], key) == 0;
+        }
+        snprintf(what, sizeof what, "unknown key \"%.40s\"%s", key,
+                 lb_nearest_text(&nearest, text, sizeof text));
+        if (!known)
+            return wrong(guest, err, what, NULL);
+    }
+    if (json_integer_value(json_object_get(guest->hello, "hello")) != 1)
+        return wrong(guest, err, "\"hello\" must be 1, the protocol's version", NULL);
+    const char *mode = text_of(guest, "mode");
+    if (mode != NULL && strcmp(mode, "pull") != 0)
+        return wrong(guest, err, "the mode must be \"pull\", and not", mode);
+    return 0;
+}
+
+static int read_name(struct lb_guest *guest, struct lb_error *err)
+{
+    struct lb_strategy *strategy = &guest->strategy;
+    const char *name = text_of(guest, "strategy"), *shape = text_of(guest, "shape");
+    size_t n = name != NULL ? strlen(name) : 0;
+    if (n == 0 || n > 40 || strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != n)
+        return wrong(guest, err, "\"strategy\" must be a name of a-z, 0-9 and -", NULL);
+    if (lb_strategy_find(name) != NULL)
+        return wrong(guest, err, "there is a built-in strategy of this name:", name);
+    if (shape == NULL || (strcmp(shape, "lock") != 0 && strcmp(shape, "queue") != 0))
+        return wrong(guest, err, "\"shape\" must be \"lock\" or \"queue\"", NULL);
+    const char *summary = text_of(guest, "summary");
+    strategy->name = name;
+    strategy->shape = strcmp(shape, "lock") == 0 ? LB_LOCK : LB_QUEUE;
+    strategy->summary = summary != NULL ? summary : "";
+    strategy->is_lease = json_is_true(json_object_get(guest->hello, "lease"));
+    strategy->is_shared_capable = json_is_true(json_object_get(guest->hello, "shared"));
+    strategy->is_capacity_capable = json_is_true(json_object_get(guest->hello, "capacity"));
+    return 0;
+}
+
+static int read_claims(struct lb_guest *guest, struct lb_error *err)
+{
+    const json_t *claims = json_object_get(guest->hello, "claims");
+    size_t i;
+    json_t *value;
+    json_array_foreach(claims, i, value)
+    {
+        const char *name = json_string_value(value);
+        int guarantee = name != NULL ? lb_guarantee_parse(name) : -1;
+        if (guarantee < 0)
+            return wrong(guest, err,
+                         "\"claims\": no guarantee of this name:", name != NULL ? name : "");
+        guest->strategy.claims |= LB_G_BIT(guarantee);
+    }
+    if (guest->strategy.claims == 0)
+        return wrong(guest, err, "\"claims\" must be a list of guarantees, as in [\"exclusive\"]",
+                     NULL);
+    return 0;
+}
+
+static int read_engines(struct lb_guest *guest, struct lb_error *err)
+{
+    const json_t *engines = json_object_get(guest->hello, "engines");
+    size_t i, used = 0;
+    json_t *value;
+    json_array_foreach(engines, i, value)
+    {
+        const char *name = json_string_value(value);
+        bool known = false;
+        for (size_t e = 0; lb_engines[e] != NULL && name != NULL; e++)
+            known |= strcmp(lb_engines[e]->name, name) == 0;
+        if (!known)
+            return wrong(guest, err, "\"engines\": not one of sqlite, postgres, mariadb:",
+                         name != NULL ? name : "");
+        used += (size_t)snprintf(guest->engines + used, sizeof guest->engines - used, "%s%s",
+                                 used > 0 ? "," : "", name);
+        if (used >= sizeof guest->engines)
+            return wrong(guest, err, "\"engines\" is too long", NULL);
+    }
+    if (used == 0)
+        return wrong(guest, err, "\"engines\" must be a list, as in [\"postgres\"]", NULL);
+    guest->strategy.engines = guest->engines;
+    return 0;
+}
+
+static bool has_operation(const struct lb_guest *guest, const char *name)
+{
+    size_t i;
+    json_t *value;
+    json_array_foreach(json_object_get(guest->hello, "operations"), i, value)
+    {
+        if (json_is_string(value) && strcmp(json_string_value(value), name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* What the program does not do is not in its table. */
+static int read_operations(struct lb_guest *guest, struct lb_error *err)
+{
+    const json_t *list = json_object_get(guest->hello, "operations");
+    size_t i;
+    json_t *value;
+    guest->flow = lb_guest_flow;
+    for (size_t o = 0; o < OPERATIONS; o++) {
+        lb_actor_fn *none = NULL;
+        bool ours = operations[o].shape == (int)guest->strategy.shape;
+        if (ours && operations[o].required && list != NULL &&
+            !has_operation(guest, operations[o].name))
+            return wrong(guest, err, "\"operations\" lacks", operations[o].name);
+        if (!ours || (!operations[o].required && !has_operation(guest, operations[o].name)))
+            memcpy((char *)&guest->flow + operations[o].offset, &none, sizeof none);
+    }
+    json_array_foreach(list, i, value)
+    {
+        const char *name = json_string_value(value);
+        bool known = false;
+        for (size_t o = 0; o < OPERATIONS && name != NULL; o++)
+            known |= operations[o].shape == (int)guest->strategy.shape &&
+                     strcmp(operations[o].name, name) == 0;
+        if (!known)
+            return wrong(guest, err,
+                         "\"operations\": no operation of its shape:", name != NULL ? name : "");
+    }
+    guest->strategy.flow = &guest->flow;
+    return 0;
+}
+
+static int read_options(struct lb_guest *guest, struct lb_error *err)
+{
+    const char *key;
+    json_t *value;
+    size_t n = 0;
+    for (; n < OWN; n++)
+        guest->options[n] = own_options[n];
+    json_object_foreach(json_object_get(guest->hello, "options"), key, value)
+    {
+        if (n == LB_GUEST_OPTIONS || !json_is_string(value))
+            return wrong(guest, err, "\"options\" must give a text as default for each:", key);
+        guest->options[n++] =
+            (struct lb_option){.name = key, .default_value = json_string_value(value)};
+    }
+    guest->strategy.options = guest->options;
+    return 0;
+}
+
+int lb_guest_limit(const char *name, const struct lb_setting *settings, size_t n_settings,
+                   uint32_t *ret_ms, struct lb_error *err)
+{
+    const char *text = NULL;
+    for (size_t i = 0; i < OWN; i++)
+        if (strcmp(own_options[i].name, name) == 0)
+            text = own_options[i].default_value;
+    for (size_t i = 0; i < n_settings; i++)
+        if (strcmp(settings[i].name, name) == 0)
+            text = settings[i].value;
+    char *end;
+    errno = 0;
+    unsigned long ms = strtoul(text, &end, 10);
+    if (text[strspn(text, "0123456789")] != '\0' || errno != 0 || ms < 1 || ms > 3600000)
+        return lb_fail(err, LB_E_USAGE, "option --opt: %s must be from 1 to 3600000, and not '%s'",
+                       name, text);
+    *ret_ms = (uint32_t)ms;
+    return 0;
+}
+
+int lb_guest_check(const struct lb_guest *guest, const struct lb_setting *settings,
+                   size_t n_settings, struct lb_error *err)
+{
+    (void)guest;
+    uint32_t ms;
+    int rc = 0;
+    for (size_t i = 0; i < OWN && rc == 0; i++)
+        rc = lb_guest_limit(own_options[i].name, settings, n_settings, &ms, err);
+    return rc;
+}
+
+int lb_guest_hello(struct lb_guest_process *process, uint32_t start_ms, json_t **ret_hello,
+                   struct lb_error *err)
+{
+    int rc = lb_guest_receive(process, lb_now_ns() + start_ms * UINT64_C(1000000), "start",
+                              ret_hello, err);
+    if (rc == LB_E_INTERRUPTED)
+        rc = lb_guest_fail(process, LB_E_PROGRAM, "start", err,
+                           "no first line within %u ms; --opt start_ms=N gives it more", start_ms);
+    return rc;
+}
+
+int lb_guest_new(const char *path, uint32_t start_ms, struct lb_guest **ret_guest,
+                 struct lb_error *err)
+{
+    enum { GRACE_MS = 2000 };
+    struct lb_guest *guest = calloc(1, sizeof *guest);
+    if (guest == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    struct lb_guest_process process = {.path = path, .who = "hello"};
+    guest->path = path;
+    guest->strategy = (struct lb_strategy){.origin = "", .changed = lb_no_changes, .guest = guest};
+    int rc = lb_guest_spawn(&process, err);
+    if (rc == 0)
+        rc = lb_guest_hello(&process, start_ms, &guest->hello, err);
+    lb_guest_end(&process, rc == 0 ? GRACE_MS : 0);
+    if (rc == 0)
+        rc = check_keys(guest, err);
+    if (rc == 0)
+        rc = read_name(guest, err);
+    if (rc == 0)
+        rc = read_claims(guest, err);
+    if (rc == 0)
+        rc = read_engines(guest, err);
+    if (rc == 0)
+        rc = read_operations(guest, err);
+    if (rc == 0)
+        rc = read_options(guest, err);
+    if (rc == 0)
+        *ret_guest = guest;
+    else
+        lb_guest_free(guest);
+    return rc;
+}
+
+void lb_guest_free(struct lb_guest *guest)
+{
+    if (guest == NULL)
+        return;
+    json_decref(guest->hello);
+    free(guest);
+}
+
+const struct lb_strategy *lb_guest_strategy(const struct lb_guest *guest)
+{
+    return &guest->strategy;
+}
+
+const char *lb_guest_version(const struct lb_guest *guest)
+{
+    const char *version = text_of(guest, "version");
+    return version != NULL ? version : "";
+}

@@ -1,0 +1,130 @@
+#!/usr/bin/env perl
+# Programs as strategies, at work: the examples, compiled where they are C, on SQLite and on the servers of
+# LB_TEST_URIS. What is right is held, also when its holders are killed, paused and cut off; the twin that is broken in one
+# place is caught; a queue loses nothing; and nothing is left of it, no process, file or database.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use JSON::PP;
+use Lockbench;
+use Test::More;
+
+my $source = $ENV{LB_SOURCE} or die "LB_SOURCE is not set\n";
+my $examples = "$source/examples/programs";
+my ($postgres) = grep { /^postgres/ } split /\n/, $ENV{LB_TEST_URIS} // '';
+
+# The example with one thing changed.
+sub twin
+{
+    my ($name, $from, $to) = @_;
+    my $text = slurp("$examples/$name");
+    $text =~ s/\Q$from\E/$to/ or die "$name: nothing to change\n";
+    my $path = spew($name =~ s/\./-twin./r, $text);
+    chmod 0755, $path;
+    return $path;
+}
+
+sub compile
+{
+    my ($path) = @_;
+    my $program = scratch() . '/' . ($path =~ m{([^/]+)\.c$})[0];
+    my $flags = `pkg-config --cflags --libs sqlite3 jansson`;
+    chomp $flags;
+    system("cc -Wall -Wextra -Werror -o $program $path $flags") == 0 or return;
+    return $program;
+}
+
+# The cells of one command, and its exit status.
+sub cells
+{
+    my (@args) = @_;
+    my ($status, $out, $err) = lockbench(@args, '--format', 'json', '-q');
+    my $result = eval { decode_json($out) } or diag "@args: $status $err";
+    return ($status, @{ $result->{cells} // [] });
+}
+
+sub verdicts { return encode_json($_[0]{guarantees} // {}) }
+
+sub left
+{
+    my @found;
+    for my $file (glob '/proc/[0-9]*/cmdline') {
+        my $text = slurp($file) =~ tr/\0/ /r;
+        push @found, $text if $text =~ m{\Q@{[scratch()]}\E/lease|\Q$examples\E/\w+\.(?:py|sh)} && $text !~ /lockbench (?:run|verify)/;
+    }
+    return @found;
+}
+
+my @short = ('--duration', '1500ms', '--warmup', '0', '--workers', '4');
+my $c = compile("$examples/lease.c");
+my $c_twin = compile(twin('lease.c', ' AND until <= " NOW " RETURNING', ' RETURNING'));
+my $has_python = system('/usr/bin/python3 -c "import sqlite3" 2>/dev/null') == 0;
+my $has_psycopg2 = system('/usr/bin/python3 -c "import psycopg2" 2>/dev/null') == 0;
+
+SKIP: {
+    skip 'no compiler, sqlite3 or jansson', 5 if !defined $c || !defined $c_twin;
+    my ($status, $cell) = cells('run', '-s', $c, '-d', 'sqlite:', @short);
+    is($status, 0, 'in C: held') or diag verdicts($cell);
+    cmp_ok($cell->{runs}[0]{successes_per_s}, '>', 10, 'and it was at work');
+    ($status, $cell) = cells('run', '-s', $c_twin, '-d', 'sqlite:', @short);
+    is($status, 1, 'in C, without a look at the lease: two holders');
+    ($status, my @cells) = cells('verify', '-s', $c, '-d', 'sqlite:', '--faults', 'kill,pause');
+    is($status, 0, 'in C: held when holders are killed and paused');
+    is(scalar(grep { $_->{runs}[0]{faults} > 0 } @cells), 2, 'both faults');
+}
+is_deeply([left()], [], 'no process is left');
+
+SKIP: {
+    skip 'no sqlite3', 2 if system('sqlite3 --version >/dev/null 2>&1') != 0;
+    my ($status) = cells('run', '-s', "$examples/lease.sh", '-d', 'sqlite:', @short, '--duration', '3s', '--workers', '3');
+    is($status, 0, 'in shell: held');
+    ($status) = cells('run', '-s', twin('lease.sh', ' AND until <= $now', ''), '-d', 'sqlite:', @short, '--hold', '50ms', '--duration', '5s');
+    is($status, 1, 'in shell, without a look at the lease: two holders');
+}
+
+SKIP: {
+    skip 'no python3', 4 if !$has_python;
+    my ($status, $cell) = cells('run', '-s', "$examples/queue.py", '-d', 'sqlite:', '-S', 'drain', '--backlog', '300', '--workers', '4');
+    is($status, 0, 'a queue: nothing is lost, nothing twice') or diag verdicts($cell);
+    ($status, $cell) = cells('run', '-s', "$examples/queue.py", '-d', 'sqlite:', '-S', 'queue-rescue', '--duration', '3s');
+    is($status, 0, 'a queue whose consumers die: their items come back') or diag verdicts($cell);
+    my $twin = twin('queue.py', "WHERE state = 'ready' ORDER BY", "WHERE state IN ('ready', 'taken') ORDER BY");
+    ($status, $cell) = cells('run', '-s', $twin, '-d', 'sqlite:', '-S', 'drain', '--backlog', '300', '--workers', '4');
+    is($status, 1, 'a queue that gives away what is taken is caught') or diag verdicts($cell);
+    is_deeply([left()], [], 'no process is left');
+}
+
+SKIP: {
+    skip 'no PostgreSQL in LB_TEST_URIS, or no psycopg2', 9 if !defined $postgres || !$has_psycopg2;
+    my $databases = sub {
+        my $list = `psql -XAtq -c "SELECT datname FROM pg_database WHERE datname LIKE 'lockbench\\_advisory%'" '$postgres'`;
+        return [split /\n/, $list];
+    };
+    my ($status, $cell) = cells('run', '-s', "$examples/advisory.py", '-d', $postgres, @short);
+    is($status, 0, 'on PostgreSQL: held') or diag verdicts($cell);
+    ($status, $cell) = cells('run', '-s', twin('advisory.py', 'pg_try_advisory_lock(%s)', 'pg_try_advisory_lock_shared(%s)'), '-d', $postgres, @short);
+    is($status, 1, 'with a shared lock instead: two holders');
+    ($status, my @cells) = cells('verify', '-s', "$examples/advisory.py", '-d', $postgres, '--faults', 'kill,pause,disconnect');
+    is($status, 0, 'held when holders are killed, paused and cut off');
+    is(scalar(grep { $_->{runs}[0]{faults} > 0 } @cells), 3, 'all three');
+    my ($deaths, $recovered) = (lockbench('verify', '-s', "$examples/advisory.py", '-d', $postgres, '--faults', 'kill', '-q'))[1] =~
+        /mutex-hot\+kill +(\d+) +(\d+) /;
+    cmp_ok($deaths // 0, '>', 0, 'holders die');
+    is($recovered, $deaths, 'and what they held is granted again');
+    is_deeply($databases->(), [], 'its database is dropped');
+    is_deeply([left()], [], 'no process is left');
+
+    # Killed itself, it leaves a database behind, which the next run drops.
+    my $run = start('run', '-s', "$examples/advisory.py", '-d', $postgres, '-q', '--duration', '60s', '--workers', '2');
+    my $tries = 3000;
+    select undef, undef, undef, 0.01 while !@{ $databases->() } && $tries-- > 0;
+    kill 'KILL', $run->{pid};
+    finish($run);
+    $tries = 3000;
+    select undef, undef, undef, 0.01 while left() && $tries-- > 0;
+    is_deeply([left()], [], 'killed itself: its programs end with it');
+    cells('run', '-s', "$examples/advisory.py", '-d', $postgres, @short, '--duration', '200ms');
+    is_deeply($databases->(), [], 'and the next run drops what it left');
+}
+done_testing();
