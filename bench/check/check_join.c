@@ -130,6 +130,7 @@ int lb_join(const struct lb_history_view *views, size_t n, const uint64_t *uncer
         if (views[i].truncated && (!view.truncated || whole < view.whole_ns))
             view.whole_ns = whole;
         view.truncated = view.truncated || views[i].truncated;
+        view.is_unchecked = view.is_unchecked || views[i].is_unchecked;
     }
     *ret_view = view;
     return 0;

@@ -125,10 +125,13 @@ int lb_checked_text(const struct lb_checked *checked, unsigned width, FILE *out,
     char events[32];
     for (size_t i = 0; i < checked->n_files; i++)
         fprintf(out, "%s%s", i > 0 ? ", " : "", checked->files[i]);
-    fprintf(out, ": %s events of %u worker%s; model %s, unclear releases by %s%s\n\n",
+    fprintf(out, ": %s events of %u worker%s; model %s, unclear releases by %s%s%s\n\n",
             lb_format_count((double)checked->n_events, events, sizeof events), checked->n_workers,
             checked->n_workers == 1 ? "" : "s", checked->model_name, release_name(checked),
-            checked->truncated ? "; cut off" : "");
+            checked->truncated ? "; cut off" : "",
+            checked->is_unchecked ? "; without checksums (an older version of the format): "
+                                    "damage cannot be seen"
+                                  : "");
     for (int i = 0; i < LB_GUARANTEES; i++)
         if (checked->judgement->findings[i].verdict != LB_V_NOT_CLAIMED)
             print_finding(checked, i, width, out);
@@ -216,12 +219,13 @@ int lb_checked_json(const struct lb_checked *checked, FILE *out, struct lb_error
     for (int i = 0; i < LB_GUARANTEES; i++)
         json_object_set_new(guarantees, lb_guarantee_name((enum lb_guarantee)i),
                             finding_json(checked, &checked->judgement->findings[i]));
-    json_t *root =
-        json_pack("{s:s, s:i, s:o, s:s, s:s, s:I, s:I, s:b, s:o, s:o}", "schema", "lockbench-check",
-                  "schema_version", 1, "files", files, "model", checked->model_name, "release",
-                  release_name(checked), "events", (json_int_t)checked->n_events, "workers",
-                  (json_int_t)checked->n_workers, "truncated", checked->truncated, "guarantees",
-                  guarantees, "measures", measures_json(&checked->judgement->measures));
+    json_t *root = json_pack("{s:s, s:i, s:o, s:s, s:s, s:I, s:I, s:b, s:b, s:o, s:o}", "schema",
+                             "lockbench-check", "schema_version", 1, "files", files, "model",
+                             checked->model_name, "release", release_name(checked), "events",
+                             (json_int_t)checked->n_events, "workers",
+                             (json_int_t)checked->n_workers, "truncated", checked->truncated,
+                             "without_checksums", checked->is_unchecked, "guarantees", guarantees,
+                             "measures", measures_json(&checked->judgement->measures));
     int rc = root == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory for the verdicts") : 0;
     if (rc == 0 && json_dumpf(root, out, JSON_INDENT(2)) != 0)
         rc = lb_fail(err, LB_E_ENV, "cannot write the verdicts");

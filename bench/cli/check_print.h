@@ -16,6 +16,7 @@ struct lb_checked {
     uint64_t n_events;
     uint64_t start_ns; /* times are told relative to it */
     bool truncated;
+    bool is_unchecked; /* of the first version, without checksums */
     const struct lb_model *model;
     const struct lb_judgement *judgement;
 };

@@ -321,6 +321,7 @@ static int judge(const struct lb_args *args, struct loaded *loaded, enum lb_exit
                                      .n_events = loaded->view->n_events,
                                      .start_ns = loaded->view->start_ns,
                                      .truncated = loaded->view->truncated,
+                                     .is_unchecked = loaded->view->is_unchecked,
                                      .model = &loaded->model,
                                      .judgement = judgement};
         for (size_t i = 0; i < loaded->view->n_logs; i++)

@@ -171,10 +171,7 @@ static void reset_player(struct lb_player *player)
     player->op.holds = player->op.continued = false;
     player->op.log_error = 0;
     player->actor.clock_skew_ms = 0;
-    player->log = (struct lb_log){.next = player->events,
-                                  .end = player->events + LB_PLAYER_EVENTS,
-                                  .number = player->number,
-                                  .failed = LB_E_MEMORY}; /* once it is full */
+    lb_log_in_memory(&player->log, player->number, player->events, LB_PLAYER_EVENTS);
 }
 
 static int turn_clock_back(struct lb_stage *stage, struct lb_error *err)

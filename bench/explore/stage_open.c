@@ -290,10 +290,8 @@ static int set_up(struct lb_stage *stage, struct lb_error *err)
     stage->control_events = calloc(LB_PLAYER_EVENTS, sizeof *stage->control_events);
     if (stage->control_events == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
-    stage->control_log = (struct lb_log){.next = stage->control_events,
-                                         .end = stage->control_events + LB_PLAYER_EVENTS,
-                                         .number = stage->n_players,
-                                         .failed = LB_E_MEMORY};
+    lb_log_in_memory(&stage->control_log, stage->n_players, stage->control_events,
+                     LB_PLAYER_EVENTS);
     stage->setup_gate =
         (struct lb_gate){.before = remember, .after = forget_answer, .rewrite = rewrite_for_setup};
     stage->control.gate = &stage->setup_gate;

@@ -45,6 +45,7 @@ struct lb_mapping {
 
 struct lb_history {
     int fd;
+    pid_t creator;
     char *name; /* for messages */
     struct lb_file_header *header;
     _Atomic(struct lb_mapping *) mappings;
@@ -120,6 +121,7 @@ static int map_header(struct lb_history *history, struct lb_error *err)
     header->start_ns = lb_now_ns();
     header->start_unix_ns = (uint64_t)real.tv_sec * 1000000000u + (uint64_t)real.tv_nsec;
     memcpy(header->magic, LB_HISTORY_MAGIC, sizeof LB_HISTORY_MAGIC);
+    header->fixed_sum = lb_bytes_sum(header, offsetof(struct lb_file_header, n_chunks));
     return 0;
 }
 
@@ -135,6 +137,7 @@ int lb_history_create(const char *path, struct lb_history **ret_history, struct 
         return fd;
     }
     history->fd = fd;
+    history->creator = getpid();
     int code = map_header(history, err);
     if (code != 0) {
         if (path != NULL)
@@ -162,6 +165,7 @@ int lb_history_set_meta(struct lb_history *history, const char *text, struct lb_
     atomic_store_explicit(&header->meta_length, 0, memory_order_release);
     memcpy(header->meta, text, length);
     memset(header->meta + length, 0, LB_META_BYTES - length);
+    header->meta_sum = lb_bytes_sum(header->meta, length);
     atomic_store_explicit(&header->meta_length, (uint32_t)length, memory_order_release);
     return 0;
 }
@@ -185,10 +189,25 @@ static void give_back_rest(int fd)
         return;
 }
 
+/* A file that cannot be mapped whole stays without a seal, like that of a killed program. */
+static void seal(struct lb_history *history)
+{
+    struct stat st;
+    if (fstat(history->fd, &st) != 0)
+        return;
+    void *base = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, history->fd, 0);
+    if (base == MAP_FAILED)
+        return;
+    history->header->seal = lb_history_seal(base, (size_t)st.st_size);
+    munmap(base, (size_t)st.st_size);
+}
+
 void lb_history_free(struct lb_history *history)
 {
     if (history == NULL)
         return;
+    if (history->header != NULL && history->creator == getpid())
+        seal(history);
     struct lb_mapping *mapping = atomic_load_explicit(&history->mappings, memory_order_acquire);
     while (mapping != NULL) {
         struct lb_mapping *next = mapping->next;
@@ -215,7 +234,7 @@ int lb_history_view(struct lb_history *history, struct lb_history_view *ret_view
     if (base == MAP_FAILED)
         return lb_fail(err, LB_E_ENV, "%s: cannot map the history: %s", history->name,
                        strerror(errno));
-    return lb_history_view_mapping(base, size, size, history->name, ret_view, err);
+    return lb_history_view_mapping(base, size, size, history->name, true, ret_view, err);
 }
 
 /* --- logs --- */
@@ -226,6 +245,15 @@ void lb_log_init(struct lb_log *log, struct lb_history *history, uint32_t number
     memset(log, 0, sizeof *log);
     log->history = history;
     log->number = number;
+}
+
+void lb_log_in_memory(struct lb_log *log, uint32_t number, struct lb_event *events, size_t n)
+{
+    *log = (struct lb_log){.next = events,
+                           .end = events + n,
+                           .number = number,
+                           .sum_at = &log->sum,
+                           .failed = LB_E_MEMORY}; /* once it is full */
 }
 
 static int log_fail(struct lb_log *log, int code, int error)
@@ -273,6 +301,8 @@ static int make_tail(struct lb_log *log)
     struct lb_chunk_header *header = mapping->tail;
     header->log = log->number;
     header->is_tail = 1;
+    header->sum = log->sum = lb_chunk_sum(log->number, 0);
+    log->sum_at = &header->sum;
     __atomic_store_n(&header->magic, LB_CHUNK_MAGIC, __ATOMIC_RELEASE);
     return 0;
 }
@@ -330,6 +360,7 @@ static int put_tail_away(struct lb_log *log)
         return log_fail(log, LB_E_ENV, error);
     memset(tail + 1, 0, LB_CHUNK_BYTES - sizeof header);
     log->sequence++;
+    tail->sum = log->sum = lb_chunk_sum(log->number, log->sequence);
     __atomic_store_n(&tail->sequence, log->sequence, __ATOMIC_RELEASE);
     return 0;
 }

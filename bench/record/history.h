@@ -10,7 +10,8 @@
  *   chunks   LB_CHUNK_BYTES each: header (log, sequence in the log, is it the tail), then events;
  *            all chunks of a log are full but its tail, the one that is written to, which ends
  *            at the first event whose type is 0. The layout is in history_file.h
- * An event's type is stored last: a reader sees whole events only.
+ * An event's type is stored last, and then the checksum of its chunk up to it: a reader sees whole
+ * events only, and an event that was changed or zeroed afterwards is found (history_sum.h).
  *
  * Operations are pairs: one invoke, then exactly one of ok, fail (certainly did not happen) or info
  * (outcome unknown). After info the process is retired: its writer goes on under a new
@@ -20,6 +21,7 @@
 #define LB_HISTORY_H
 
 #include "error.h"
+#include "history_sum.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -111,6 +113,15 @@ enum {
 /* Processes with names are numbered from here; those with numbers are below. */
 #define LB_NAMED_PROCESS (UINT32_C(1) << 31)
 
+/* The checksum of a chunk with one event more. */
+static inline uint64_t lb_event_sum(uint64_t sum, const struct lb_event *event)
+{
+    uint64_t last = event->arg | (uint64_t)event->op << 32 | (uint64_t)event->answer << 40 |
+                    (uint64_t)event->flags << 48 | (uint64_t)event->type << 56;
+    return lb_sum_mix(sum, event->time_ns, event->value,
+                      event->process | (uint64_t)event->object << 32, last);
+}
+
 /* --- writing --- */
 
 struct lb_history; /* one file */
@@ -124,7 +135,8 @@ int lb_history_set_meta(struct lb_history *history, const char *text, struct lb_
 /* Did any writer, of this process or a forked one, fail to get a chunk? 0, or the code with a
  * message: the history is incomplete. */
 int lb_history_failure(const struct lb_history *history, struct lb_error *err);
-/* Unmaps and closes; the file stays. No log of it may be appended to any more. Accepts NULL. */
+/* Seals the file if this process created it, unmaps and closes; the file stays. No log of it may be
+ * appended to any more. Accepts NULL. */
 void lb_history_free(struct lb_history *history);
 
 /* One writer's log. Used by one thread. */
@@ -134,11 +146,14 @@ struct lb_log {
     uint32_t number;   /* of the log: 0.. */
     uint32_t sequence; /* of the tail */
     uint64_t n_events;
+    uint64_t sum, *sum_at; /* of the tail's events, and where the file has it */
     int failed; /* an enum lb_errcode once a chunk could not be had: nothing is recorded since */
     struct lb_mapping *mapping; /* private: the tail */
 };
 
 void lb_log_init(struct lb_log *log, struct lb_history *history, uint32_t number);
+/* A log in memory alone, of at most n events; more is LB_E_MEMORY. It must stay where it is. */
+void lb_log_in_memory(struct lb_log *log, uint32_t number, struct lb_event *events, size_t n);
 /* Makes room for the first events; else the first append does, in whose time it falls. Failures are
  * those of the next append. */
 void lb_log_start(struct lb_log *log);
@@ -165,6 +180,9 @@ static inline int lb_log_append(struct lb_log *log, const struct lb_event *event
     /* The release order makes the rest of the event visible before its type, to a reader that maps
      * the file while, or after, this process is killed. */
     __atomic_store_n(&slot->type, event->type, __ATOMIC_RELEASE);
+    /* Killed before this, the writer has not acted on the event: a reader leaves it out. */
+    log->sum = lb_event_sum(log->sum, event);
+    __atomic_store_n(log->sum_at, log->sum, __ATOMIC_RELEASE);
     log->n_events++;
     return 0;
 }
@@ -195,6 +213,7 @@ struct lb_history_view {
     bool truncated;         /* something is missing, from the file or since the disk was full: read
                                up to the last whole event before it */
     uint64_t whole_ns;      /* truncated: before this time nothing is missing */
+    bool is_unchecked;      /* a file of the first version, which has no checksums */
     bool is_large;          /* a file that should not stay in memory as it is read */
     void *memory;           /* private */
 };
@@ -203,7 +222,7 @@ struct lb_history_view {
 int lb_history_view(struct lb_history *history, struct lb_history_view *ret_view,
                     struct lb_error *err);
 /* Maps a file. LB_E_FILE with "path: what" if it is not one of ours. Checks the form of every chunk
- * and event, not the grammar of operations (lb_check does that). */
+ * and event and the checksums, not the grammar of operations (lb_check does that). */
 int lb_history_open(const char *path, struct lb_history_view *ret_view, struct lb_error *err);
 void lb_history_release(struct lb_history_view *view);
 /* Says that a span was read: of a large file its pages are let go of, until they are read again. */

@@ -12,7 +12,8 @@
  * that changed them. */
 #define LB_HISTORY_MAGIC "lockbench history\r\n\032\n"
 
-enum { LB_HISTORY_VERSION = 1, LB_CHUNK_MAGIC = 0x6b68434c /* "LChk" */ };
+/* Version 1 has no checksums: zeros where they are. */
+enum { LB_HISTORY_VERSION = 2, LB_CHUNK_MAGIC = 0x6b68434c /* "LChk" */ };
 
 struct lb_file_header {
     char magic[24];
@@ -22,7 +23,11 @@ struct lb_file_header {
     _Atomic uint64_t n_chunks; /* handed out, whether written to or not */
     _Atomic int32_t failure;   /* errno of the first chunk that could not be had; 0: none */
     _Atomic uint32_t meta_length;
-    char reserved[184];
+    uint64_t fixed_sum; /* of what is before n_chunks */
+    uint64_t meta_sum;
+    uint64_t
+        seal; /* over all before it and each chunk's header, when the file was closed; else 0 */
+    char reserved[160];
     char meta[LB_META_BYTES]; /* NUL-terminated within */
 };
 
@@ -33,14 +38,16 @@ struct lb_chunk_header {
     uint32_t log;
     uint32_t sequence; /* of this chunk in its log: 0.. */
     uint32_t is_tail;  /* the one that is written to; void once a chunk has the same sequence */
-    uint32_t reserved[12];
+    uint64_t sum;      /* of the events, with log and sequence */
+    uint32_t reserved[10];
 };
 
 _Static_assert(sizeof(struct lb_chunk_header) == LB_CHUNK_HEADER_BYTES, "one chunk header");
 
-/* Makes the view of size bytes at base, of which mapped bytes are mapped; name is for messages. The
- * view owns the mapping from then on, also when this fails. */
-int lb_history_view_mapping(void *base, size_t mapped, size_t size, const char *name,
+/* Makes the view of size bytes at base, of which mapped bytes are mapped; name is for messages. Is
+ * it live, it is not sealed yet, and nobody writes to it. The view owns the mapping from then on,
+ * also when this fails. */
+int lb_history_view_mapping(void *base, size_t mapped, size_t size, const char *name, bool is_live,
                             struct lb_history_view *ret_view, struct lb_error *err);
 
 #endif

@@ -1,10 +1,10 @@
 /* The history's reader: see history.h.
  *
  * The file is mapped, not loaded: a view is an array of spans into the mapping, one per chunk. Its
- * cost is one pass over the chunk headers and one over the events' last four bytes, which proves
+ * cost is one pass over the chunk headers and one over the events, which proves
  * that every event has a type, an operation and an answer that exist, so that no later code needs
- * to look again. Nothing in the file is trusted: sizes and numbers are compared with the file's
- * size before they are used.
+ * to look again. In the same pass the events are summed. Nothing in the file is trusted: sizes and
+ * numbers are compared with the file's size before they are used.
  *
  * Limit: a file that is truncated by somebody else while it is mapped raises SIGBUS.
  */
@@ -15,6 +15,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -33,6 +35,7 @@ struct mapped_view {
 struct chunk {
     uint32_t log, sequence;
     bool is_tail;
+    uint64_t sum;
     const struct lb_event *events;
     size_t n_whole; /* events that lie in the file: LB_CHUNK_EVENTS unless it was cut */
 };
@@ -43,9 +46,34 @@ struct reader {
     struct chunk *chunks;
     size_t n_chunks;
     uint64_t n_unread; /* chunks that were handed out and are not in the file */
-    bool truncated;
+    bool truncated, is_live;
+    bool has_sums;  /* its version has */
+    bool is_sealed; /* and the seal fits */
     struct lb_error *err;
 };
+
+static int damaged(const struct reader *reader, const char *what)
+{
+    return lb_fail(
+        reader->err, LB_E_FILE,
+        "%s: damaged: %s does not fit its checksum; take another copy, or record it again",
+        reader->name, what);
+}
+
+static int check_header(struct reader *reader, const struct lb_file_header *header, uint32_t length)
+{
+    reader->has_sums = header->version > 1;
+    if (!reader->has_sums) {
+        if (header->fixed_sum != 0 || header->meta_sum != 0 || header->seal != 0)
+            return damaged(reader, "the version, 1,");
+        return 0;
+    }
+    if (header->fixed_sum != lb_bytes_sum(header, offsetof(struct lb_file_header, n_chunks)))
+        return damaged(reader, "the header");
+    if (length > 0 && header->meta_sum != lb_bytes_sum(header->meta, length))
+        return damaged(reader, "the text of the header");
+    return 0;
+}
 
 static int read_header(struct reader *reader, const struct lb_file_header **ret_header)
 {
@@ -56,8 +84,8 @@ static int read_header(struct reader *reader, const struct lb_file_header **ret_
     if (reader->size < sizeof *header)
         return lb_fail(reader->err, LB_E_FILE, "%s: cut off in the header (%zu of %d bytes)",
                        reader->name, reader->size, LB_HISTORY_HEADER_BYTES);
-    if (header->version != LB_HISTORY_VERSION)
-        return lb_fail(reader->err, LB_E_FILE, "%s: history version %u, this program reads %d",
+    if (header->version < 1 || header->version > LB_HISTORY_VERSION)
+        return lb_fail(reader->err, LB_E_FILE, "%s: history version %u, this program reads 1 to %d",
                        reader->name, header->version, LB_HISTORY_VERSION);
     if (header->chunk_bytes != LB_CHUNK_BYTES || header->event_bytes != sizeof(struct lb_event) ||
         header->header_bytes != LB_HISTORY_HEADER_BYTES)
@@ -65,10 +93,10 @@ static int read_header(struct reader *reader, const struct lb_file_header **ret_
                        reader->name);
     uint32_t length = atomic_load_explicit(&header->meta_length, memory_order_acquire);
     if (length >= LB_META_BYTES || memchr(header->meta, '\0', length) != NULL ||
-        memchr(header->meta + length, '\0', LB_META_BYTES - length) == NULL)
+        header->meta[length] != '\0')
         return lb_fail(reader->err, LB_E_FILE, "%s: the header's text does not end", reader->name);
     *ret_header = header;
-    return 0;
+    return check_header(reader, header, length);
 }
 
 /* Collects the chunks that were written to. A chunk with header 0 was handed out to a writer that
@@ -85,6 +113,8 @@ static int read_chunks(struct reader *reader, const struct lb_file_header *heade
     reader->n_unread = handed_out - in_file;
     reader->truncated = in_file < handed_out || rest % LB_CHUNK_BYTES != 0 ||
                         atomic_load_explicit(&header->failure, memory_order_relaxed) != 0;
+    reader->is_sealed = reader->has_sums && header->seal != 0 &&
+                        header->seal == lb_history_seal(reader->base, reader->size);
     reader->chunks = calloc(in_file > 0 ? in_file : 1, sizeof *reader->chunks);
     if (reader->chunks == NULL)
         return lb_fail(reader->err, LB_E_MEMORY, "out of memory");
@@ -96,8 +126,11 @@ static int read_chunks(struct reader *reader, const struct lb_file_header *heade
         if (bytes < LB_CHUNK_HEADER_BYTES)
             continue; /* the last one, cut in its header */
         const struct lb_chunk_header *chunk = (const void *)(reader->base + offset);
-        if (chunk->magic == 0)
+        if (chunk->magic == 0) {
+            /* Its writer was killed before it wrote, or its header is gone. */
+            reader->n_unread += !reader->is_sealed && !reader->is_live;
             continue;
+        }
         if (chunk->magic != LB_CHUNK_MAGIC || chunk->log >= LB_MAX_LOGS || chunk->is_tail > 1)
             return lb_fail(reader->err, LB_E_FILE, "%s: offset %zu: not a chunk of events",
                            reader->name, offset);
@@ -105,6 +138,7 @@ static int read_chunks(struct reader *reader, const struct lb_file_header *heade
             .log = chunk->log,
             .sequence = chunk->sequence,
             .is_tail = chunk->is_tail != 0,
+            .sum = chunk->sum,
             .events = (const void *)(chunk + 1),
             .n_whole = (bytes - LB_CHUNK_HEADER_BYTES) / sizeof(struct lb_event),
         };
@@ -146,19 +180,41 @@ static bool event_is_valid(const struct lb_event *event, uint64_t operations)
                (LB_EVF_SHARED | LB_EVF_EFFECTIVE | LB_EVF_TOKEN | LB_EVF_OVER | LB_EVF_FINAL);
 }
 
-/* The number of events in a chunk: up to the first that is not written. */
+static int damaged_chunk(const struct reader *reader, const struct chunk *chunk)
+{
+    char what[96];
+    snprintf(what, sizeof what, "the block at offset %zu, part %u of log %u,",
+             (size_t)((const char *)chunk->events - reader->base) - LB_CHUNK_HEADER_BYTES,
+             chunk->sequence + 1, chunk->log);
+    return damaged(reader, what);
+}
+
+/* The number of events in a chunk: up to the first that is not written. The checksum fits all of
+ * them, or all but the last one of a tail, which is left out then: see history_sum.h. A chunk that
+ * is cut has none that could be compared. */
 static int count_events(struct reader *reader, const struct chunk *chunk, uint64_t operations,
                         size_t *ret_n)
 {
+    uint64_t sum = lb_chunk_sum(chunk->log, chunk->sequence), before = sum;
     size_t n = 0;
     while (n < chunk->n_whole && chunk->events[n].type != LB_EV_NONE) {
         if (!event_is_valid(&chunk->events[n], operations))
             return lb_fail(reader->err, LB_E_FILE, "%s: offset %zu: not an event", reader->name,
                            (size_t)((const char *)&chunk->events[n] - reader->base));
+        before = sum;
+        sum = lb_event_sum(sum, &chunk->events[n]);
         n++;
     }
     if (reader->size > large_bytes)
         forget_chunk(chunk->events);
+    if (n < LB_CHUNK_EVENTS && !chunk->is_tail && chunk->n_whole == LB_CHUNK_EVENTS)
+        return lb_fail(reader->err, LB_E_FILE, "%s: log %u: chunk %u ends early", reader->name,
+                       chunk->log, chunk->sequence);
+    if (reader->has_sums && chunk->n_whole == LB_CHUNK_EVENTS && chunk->sum != sum) {
+        if (!chunk->is_tail || n == 0 || chunk->sum != before)
+            return damaged_chunk(reader, chunk);
+        n--;
+    }
     *ret_n = n;
     return 0;
 }
@@ -189,9 +245,6 @@ static int read_log(struct reader *reader, size_t first, size_t last, uint64_t o
         if (code != 0)
             return code;
         bool is_cut = chunk->n_whole < LB_CHUNK_EVENTS;
-        if (n < LB_CHUNK_EVENTS && !chunk->is_tail && !is_cut)
-            return lb_fail(reader->err, LB_E_FILE, "%s: log %u: chunk %u ends early", reader->name,
-                           chunk->log, chunk->sequence);
         spans[log->n_spans++] = (struct lb_span){chunk->events, n};
         log->n_events += n;
         if (is_cut)
@@ -256,14 +309,20 @@ static int build_view(struct reader *reader, const struct lb_file_header *header
             return code;
         view->n_events += memory->logs[log].n_events;
     }
+    /* A file that was cut says so; its seal is that of the whole one. */
+    if (header->seal != 0 && !reader->is_sealed && !reader->truncated)
+        return damaged(reader, "the file as a whole");
+    reader->truncated |= reader->has_sums && reader->n_unread > 0;
     view->n_logs = n_logs;
     view->logs = memory->logs;
     if (reader->truncated)
         view->whole_ns = whole_until(reader, view);
     view->start_ns = header->start_ns;
     view->start_unix_ns = header->start_unix_ns;
-    view->meta = header->meta;
+    /* Without a length its writer was killed while it was set. */
+    view->meta = header->meta_length > 0 ? header->meta : "";
     view->truncated = reader->truncated;
+    view->is_unchecked = !reader->has_sums;
     view->is_large = reader->size > large_bytes;
     return 0;
 }
@@ -277,7 +336,7 @@ static void free_mapped_view(struct lb_view_memory *memory)
     free(mapped);
 }
 
-int lb_history_view_mapping(void *base, size_t mapped, size_t size, const char *name,
+int lb_history_view_mapping(void *base, size_t mapped, size_t size, const char *name, bool is_live,
                             struct lb_history_view *ret_view, struct lb_error *err)
 {
     struct mapped_view *memory = calloc(1, sizeof *memory);
@@ -288,7 +347,8 @@ int lb_history_view_mapping(void *base, size_t mapped, size_t size, const char *
     memory->head.release = free_mapped_view;
     memory->base = base;
     memory->size = mapped;
-    struct reader reader = {.base = base, .name = name, .size = size, .err = err};
+    struct reader reader = {
+        .base = base, .name = name, .size = size, .is_live = is_live, .err = err};
     struct lb_history_view view = {.memory = memory};
     const struct lb_file_header *header = NULL;
     int code = read_header(&reader, &header);
@@ -320,8 +380,8 @@ int lb_history_open(const char *path, struct lb_history_view *ret_view, struct l
     if (base == MAP_FAILED)
         return lb_fail(err, LB_E_FILE, "%s: cannot map: %s", path, strerror(saved));
     (void)madvise(base, (size_t)st.st_size, MADV_SEQUENTIAL);
-    return lb_history_view_mapping(base, (size_t)st.st_size, (size_t)st.st_size, path, ret_view,
-                                   err);
+    return lb_history_view_mapping(base, (size_t)st.st_size, (size_t)st.st_size, path, false,
+                                   ret_view, err);
 }
 
 void lb_history_release(struct lb_history_view *view)

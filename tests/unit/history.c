@@ -367,16 +367,22 @@ static void damaged_files_are_refused(void **state)
     assert_int_equal(lb_history_create(place->path, &history, &err), 0);
     struct lb_log log;
     lb_log_init(&log, history, 0);
+    assert_int_equal(lb_history_set_meta(history, "shape=lock\n", &err), 0);
     append_events(&log, LB_CHUNK_EVENTS + 3);
     lb_history_free(history);
     size_t size;
     char *bytes = slurp(place->path, &size);
     /* The tail comes first, then the full chunk that was made of it. */
-    enum { TAIL = LB_HISTORY_HEADER_BYTES, FULL = TAIL + LB_CHUNK_BYTES };
+    enum { TAIL = LB_HISTORY_HEADER_BYTES, FULL = TAIL + LB_CHUNK_BYTES, SEAL = 88 };
     static const struct damage damages[] = {
         {0, "X", 1, "not a lockbench history"},
         {17, "\n", 1, "not a lockbench history"}, /* line ends changed in a transfer */
-        {24, "\2", 1, "version 2"},
+        {24, "\3", 1, "version 3"},
+        {24, "\1", 1, "the version, 1,"},
+        {40, "X", 1, "the header does not fit"},
+        {256, "X", 1, "the text of the header does not fit"},
+        {72, "X", 1, "the header does not fit"},
+        {88, "X", 1, "the file as a whole"},
         {28, "\1", 1, "do not fit its version"},
         {56, "\1", 1, "the header says 1"},
         {68, "\xff\xff\xff\xff", 4, "text does not end"},
@@ -411,6 +417,19 @@ static void damaged_files_are_refused(void **state)
     assert_int_equal(view.n_events, LB_CHUNK_EVENTS + 3);
     lb_history_release(&view);
 
+    /* Damage that leaves valid events: found by the checksums alone. */
+    static const size_t bits[] = {TAIL + 64 + 3,       TAIL + 64 + 8 + 7, TAIL + 64 + 32 + 18,
+                                  TAIL + 64 + 64 + 24, FULL + 64 + 16,    FULL + 64 + 8000 * 32 + 9,
+                                  TAIL + 16,           FULL + 23};
+    for (size_t i = 0; i < sizeof bits / sizeof bits[0]; i++) {
+        bytes[bits[i]] ^= 1;
+        spill(place->path, bytes, size);
+        bytes[bits[i]] ^= 1;
+        assert_int_equal(lb_history_open(place->path, &view, &err), LB_E_FILE);
+        assert_non_null(strstr(err.message, "does not fit its checksum"));
+    }
+    memset(bytes + SEAL, 0, 8); /* what follows happens to a program that is killed */
+
     /* Killed after the copy and before, or while, the tail was cleared: the tail is void. */
     for (size_t cleared = 0; cleared < 5000; cleared += 1000) {
         memcpy(bytes + TAIL, bytes + FULL, LB_CHUNK_BYTES);
@@ -437,6 +456,135 @@ static void damaged_files_are_refused(void **state)
     assert_int_equal(lb_history_open(place->path, &view, &err), LB_E_FILE);
     assert_non_null(strstr(err.message, "two chunks 0"));
     free(bytes);
+}
+
+/* A file of the first version: the same without checksums. */
+static void the_first_version_is_read(void **state)
+{
+    struct place *place = *state;
+    struct lb_error err;
+    struct lb_history *history;
+    struct lb_history_view view;
+    assert_int_equal(lb_history_create(place->path, &history, &err), 0);
+    struct lb_log log;
+    lb_log_init(&log, history, 0);
+    append_events(&log, LB_CHUNK_EVENTS + 3);
+    lb_history_free(history);
+    assert_int_equal(lb_history_open(place->path, &view, &err), 0);
+    assert_false(view.is_unchecked);
+    lb_history_release(&view);
+    size_t size;
+    char *bytes = slurp(place->path, &size);
+    bytes[24] = 1;
+    memset(bytes + 72, 0, 24);
+    for (size_t chunk = LB_HISTORY_HEADER_BYTES; chunk < size; chunk += LB_CHUNK_BYTES)
+        memset(bytes + chunk + 16, 0, 8);
+    spill(place->path, bytes, size);
+    assert_int_equal(open_and_walk(place->path, &view, &err), 0);
+    assert_true(view.is_unchecked);
+    assert_false(view.truncated);
+    assert_int_equal(view.n_events, LB_CHUNK_EVENTS + 3);
+    lb_history_release(&view);
+    free(bytes);
+}
+
+/* One damage: a bit, a byte, an event, a sector, a page, a chunk, or two pages that change places.
+ */
+static void damage_at_random(struct lb_random *random, char *bytes, size_t size)
+{
+    static const size_t zeroed[] = {1, 4, 8, 32, 512, 4096, 65536, LB_CHUNK_BYTES};
+    size_t kind = lb_random_below(random, 16), pages = size / 4096;
+    size_t near = lb_random_below(random, size / LB_CHUNK_BYTES) * LB_CHUNK_BYTES;
+    near += LB_HISTORY_HEADER_BYTES;
+    /* Where the data are: a header, the first events, or anywhere. */
+    size_t from = lb_random_below(random, 3) == 0   ? lb_random_below(random, size)
+                  : lb_random_below(random, 4) == 0 ? lb_random_below(random, 512)
+                                                    : near + lb_random_below(random, 1000);
+    from = from < size ? from : size - 1;
+    if (kind < 6) {
+        bytes[from] ^= (char)(1 << lb_random_below(random, 8));
+    } else if (kind < 7) {
+        bytes[from] = (char)lb_random_below(random, 256);
+    } else if (kind < 15) {
+        size_t n = zeroed[kind - 7];
+        from -= lb_random_below(random, 2) ? from % n : 0;
+        memset(bytes + from, 0, n < size - from ? n : size - from);
+    } else {
+        char page[4096];
+        char *a = bytes + lb_random_below(random, pages) * sizeof page;
+        char *b = bytes + from / sizeof page * sizeof page;
+        b = b + sizeof page <= bytes + size ? b : a;
+        memcpy(page, a, sizeof page);
+        memcpy(a, b, sizeof page);
+        memcpy(b, page, sizeof page);
+    }
+}
+
+static bool same_events(const struct lb_history_view *view, const uint64_t *counts, size_t n_logs)
+{
+    for (size_t i = 0; i < n_logs; i++)
+        if ((i < view->n_logs ? view->logs[i].n_events : 0) != counts[i])
+            return false;
+    for (size_t i = 0; i < view->n_logs; i++) {
+        uint64_t number = 0;
+        for (size_t s = 0; s < view->logs[i].n_spans; s++)
+            for (size_t k = 0; k < view->logs[i].spans[s].n; k++, number++) {
+                struct lb_event expected = event_of((uint32_t)i, number);
+                if (memcmp(&view->logs[i].spans[s].events[k], &expected, sizeof expected) != 0)
+                    return false;
+            }
+    }
+    return view->n_logs <= n_logs;
+}
+
+/* Whatever happens to a file, closed or left by a killed program: it is refused, or said to be cut,
+ * or its events and its text are those that were written. */
+static void damage_never_changes_what_is_read(void **state)
+{
+    struct place *place = *state;
+    struct lb_random random;
+    uint64_t seed = lb_random_seed();
+    const char *given = getenv("LB_TEST_SEED");
+    if (given != NULL)
+        seed = strtoull(given, NULL, 0);
+    print_message("# seed %llu\n", (unsigned long long)seed);
+    lb_random_init(&random, seed, 0);
+    static const char meta[] = "shape=lock\nclaims=exclusive\ncomplete=1\n";
+    const uint64_t counts[] = {17, LB_CHUNK_EVENTS + 9, 0, 400};
+    enum { LOGS = sizeof counts / sizeof counts[0] };
+    struct lb_error err;
+    struct lb_history *history;
+    assert_int_equal(lb_history_create(place->path, &history, &err), 0);
+    assert_int_equal(lb_history_set_meta(history, meta, &err), 0);
+    for (uint32_t i = 0; i < LOGS; i++) {
+        struct lb_log log;
+        lb_log_init(&log, history, i);
+        append_events(&log, counts[i]);
+    }
+    lb_history_free(history);
+    size_t size, n_refused = 0, n_cut = 0;
+    char *whole = slurp(place->path, &size), *bytes = malloc(size);
+    for (int round = 0; round < 600; round++) {
+        memcpy(bytes, whole, size);
+        if (round % 2)
+            memset(bytes + 88, 0, 8); /* killed: no seal */
+        damage_at_random(&random, bytes, size);
+        spill(place->path, bytes, size);
+        struct lb_history_view view;
+        if (lb_history_open(place->path, &view, &err) != 0) {
+            n_refused++;
+            continue;
+        }
+        n_cut += view.truncated;
+        if (!view.truncated && (view.is_unchecked || !same_events(&view, counts, LOGS) ||
+                                (strcmp(view.meta, meta) != 0 && view.meta[0] != '\0')))
+            fail_msg("round %d: damage was not seen (seed %llu)", round, (unsigned long long)seed);
+        lb_history_release(&view);
+    }
+    print_message("# of 600 damaged files %zu were refused, %zu cut\n", n_refused, n_cut);
+    assert_true(n_refused > 100 && n_cut > 0 && n_refused + n_cut < 600);
+    free(bytes);
+    free(whole);
 }
 
 /* The tail lies at the front: cut off behind it, the chunks that came before its events go. */
@@ -510,6 +658,8 @@ int main(void)
         IN_A_PLACE(a_full_disk_is_an_error_not_a_signal),
         IN_A_PLACE(a_cut_file_is_read_up_to_the_last_whole_event),
         IN_A_PLACE(damaged_files_are_refused),
+        IN_A_PLACE(the_first_version_is_read),
+        IN_A_PLACE(damage_never_changes_what_is_read),
         IN_A_PLACE(a_cut_behind_the_tail_ends_the_log_before_it),
         IN_A_PLACE(other_files_are_refused),
         cmocka_unit_test(operations_have_names),
