@@ -32,6 +32,8 @@ struct lb_model {
     uint64_t period_ns; /* queue: so long after it was complete an item is due again; 0: never */
 };
 
+enum { LB_WHO = 64 };
+
 /* One operation as a witness shows it. */
 struct lb_witness_op {
     uint32_t log, process;
@@ -42,6 +44,7 @@ struct lb_witness_op {
     uint64_t value; /* token, ticket or id */
     bool has_value;
     uint64_t invoke_ns, end_ns; /* end_ns UINT64_MAX: never */
+    char who[LB_WHO];           /* "worker 3", "process w1" */
 };
 
 enum { LB_WITNESS_OPS = 16, LB_WITNESSES = 3, LB_WITNESS_TEXT = 600 };

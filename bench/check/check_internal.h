@@ -450,9 +450,11 @@ void lb_witness_wait(struct lb_case *c, const struct lb_pending_wait *wait, uint
 /* A point in time for people: "12.041 ms" after the history's start. */
 char *lb_at(const struct lb_case *c, uint64_t time_ns, char *buf, size_t size);
 
-enum { LB_AT = 40, LB_WHO = 80 };
-/* Whose operation it is, for people: "worker 3". */
-const char *lb_who(const struct lb_case *c, uint32_t log, uint32_t event, char *buf, size_t size);
+enum { LB_AT = 40 };
+/* Room for one name, until the end of the block that asks. */
+#define LB_WHOM ((char[LB_WHO]){0})
+/* Whose log it is, for people: "worker 3"; in a history from elsewhere "process 7". */
+const char *lb_who(const struct lb_case *c, uint32_t log, char buf[LB_WHO]);
 
 int lb_out_of_memory(struct lb_case *c);
 

@@ -1,6 +1,7 @@
 /* Several histories as one: see check_join.h. One block of memory holds logs, spans and events. */
 #include "check_join.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,8 @@ enum { SAME_CLOCK_NS = 1000000000, SAME_CLOCK_S = 10 };
 struct joined {
     struct lb_log_view *logs;
     struct lb_span *spans;
+    char **names; /* of the logs; NULL: none */
+    size_t n_names;
     struct lb_event *events;
     char *meta;
 };
@@ -17,6 +20,9 @@ static void joined_free(struct joined *joined)
 {
     if (joined == NULL)
         return;
+    for (size_t i = 0; joined->logs != NULL && i < joined->n_names; i++)
+        free(joined->names[i]);
+    free(joined->names);
     free(joined->logs);
     free(joined->spans);
     free(joined->events);
@@ -82,10 +88,11 @@ static int allocate(const struct lb_history_view *views, size_t n, struct joined
         return LB_E_MEMORY;
     joined->logs = calloc(n_logs + 1, sizeof *joined->logs);
     joined->spans = calloc(n_logs + 1, sizeof *joined->spans);
+    joined->names = calloc(n_logs + 1, sizeof *joined->names);
     joined->events = malloc((n_events + 1) * sizeof *joined->events);
     joined->meta = strdup(n > 0 && views[0].meta != NULL ? views[0].meta : "");
-    if (joined->logs == NULL || joined->spans == NULL || joined->events == NULL ||
-        joined->meta == NULL) {
+    if (joined->logs == NULL || joined->spans == NULL || joined->names == NULL ||
+        joined->events == NULL || joined->meta == NULL) {
         joined_free(joined);
         return LB_E_MEMORY;
     }
@@ -113,11 +120,18 @@ int lb_join(const struct lb_history_view *views, size_t n, const uint64_t *uncer
             view.start_ns = start;
         for (size_t k = 0; k < views[i].n_logs; k++, view.n_logs++) {
             const struct lb_log_view *from = &views[i].logs[k];
+            char *name = NULL;
+            if (from->name != NULL && asprintf(&name, "%s of file %zu", from->name, i + 1) < 0) {
+                joined_free(joined);
+                return lb_fail(err, LB_E_MEMORY, "out of memory for %zu histories", n);
+            }
+            joined->names[joined->n_names++] = name;
             struct lb_event *end = copy_log(from, shift, first_log, next);
             joined->spans[view.n_logs] =
                 (struct lb_span){.events = next, .n = (size_t)(end - next)};
             joined->logs[view.n_logs] = (struct lb_log_view){
                 .number = (uint32_t)view.n_logs,
+                .name = joined->names[view.n_logs],
                 .n_spans = end != next,
                 .spans = &joined->spans[view.n_logs],
                 .n_events = (uint64_t)(end - next),

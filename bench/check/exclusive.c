@@ -320,16 +320,16 @@ static void describe_pair(struct lb_case *c, struct lb_witness *witness,
 {
     char at[LB_AT], from[LB_AT], to[LB_AT], together[LB_AT];
     bool for_ever = earlier_end > c->end_ns;
-    lb_witness_text(
-        witness,
-        "worker %u was granted resource %u%s at %s while worker %u held it%s from %s %s%s: "
-        "%s together",
-        c->history->logs[later->log].number, later->resource, later->is_shared ? " (shared)" : "",
-        lb_at(c, later->start, at, sizeof at), c->history->logs[earlier->log].number,
-        earlier->is_shared ? " (shared)" : "", lb_at(c, earlier->start, from, sizeof from),
-        for_ever ? (earlier->is_dead ? "and died in it" : "on") : "to ",
-        for_ever ? "" : lb_at(c, earlier_end, to, sizeof to),
-        lb_format_ns(witness->overlap_ns, together, sizeof together));
+    lb_witness_text(witness,
+                    "%s was granted resource %u%s at %s while %s held it%s from %s %s%s: "
+                    "%s together",
+                    lb_who(c, later->log, LB_WHOM), later->resource,
+                    later->is_shared ? " (shared)" : "", lb_at(c, later->start, at, sizeof at),
+                    lb_who(c, earlier->log, LB_WHOM), earlier->is_shared ? " (shared)" : "",
+                    lb_at(c, earlier->start, from, sizeof from),
+                    for_ever ? (earlier->is_dead ? "and died in it" : "on") : "to ",
+                    for_ever ? "" : lb_at(c, earlier_end, to, sizeof to),
+                    lb_format_ns(witness->overlap_ns, together, sizeof together));
 }
 
 static void describe(struct sweep *sweep, const struct overlap *overlap)
@@ -354,9 +354,9 @@ static void describe(struct sweep *sweep, const struct overlap *overlap)
     }
     char at[LB_AT], together[LB_AT];
     lb_witness_text(witness,
-                    "worker %u was granted %u of resource %u at %s as one of %u holders together "
+                    "%s was granted %u of resource %u at %s as one of %u holders together "
                     "for %s; its capacity is %u",
-                    c->history->logs[hold->log].number, hold->permits, hold->resource,
+                    lb_who(c, hold->log, LB_WHOM), hold->permits, hold->resource,
                     lb_at(c, hold->start, at, sizeof at), overlap->n,
                     lb_format_ns(overlap->length, together, sizeof together), capacity);
 }
@@ -379,9 +379,9 @@ static void describe_over(struct lb_case *c)
     lb_witness_add_hold(c, witness, hold);
     witness->at_ns = hold->start;
     lb_witness_text(witness,
-                    "worker %u was granted resource %u at %s by a lease that was already over by "
+                    "%s was granted resource %u at %s by a lease that was already over by "
                     "the database's clock",
-                    c->history->logs[hold->log].number, hold->resource,
+                    lb_who(c, hold->log, LB_WHOM), hold->resource,
                     lb_at(c, hold->start, at, sizeof at));
 }
 

@@ -42,13 +42,13 @@ static void report_grant(struct lb_case *c, uint32_t earlier, uint32_t later)
     lb_witness_add(c, witness, a->log, a->event);
     lb_witness_add(c, witness, b->log, b->event);
     witness->at_ns = b->start;
-    lb_witness_text(
-        witness,
-        "worker %u was granted resource %u with token %lld at %s; worker %u, which asked "
-        "for it at %s, got token %lld, which is not larger",
-        c->history->logs[a->log].number, a->resource, (long long)token_of(c, earlier),
-        lb_at(c, a->start, at, sizeof at), c->history->logs[b->log].number,
-        lb_at(c, lb_hold_asked(c, b), asked, sizeof asked), (long long)token_of(c, later));
+    lb_witness_text(witness,
+                    "%s was granted resource %u with token %lld at %s; %s, which asked "
+                    "for it at %s, got token %lld, which is not larger",
+                    lb_who(c, a->log, LB_WHOM), a->resource, (long long)token_of(c, earlier),
+                    lb_at(c, a->start, at, sizeof at), lb_who(c, b->log, LB_WHOM),
+                    lb_at(c, lb_hold_asked(c, b), asked, sizeof asked),
+                    (long long)token_of(c, later));
 }
 
 /* Grants whose token is not above all that were answered before them. */
@@ -161,10 +161,10 @@ static void report_write(struct lb_case *c, const struct lb_write *a, const stru
     lb_witness_add(c, witness, b->log, b->event);
     witness->at_ns = b->low;
     lb_witness_text(witness,
-                    "worker %u's stale write to resource %u with token %lld was accepted at %s, "
-                    "though worker %u's with token %lld had been accepted by %s",
-                    c->history->logs[b->log].number, b->resource, (long long)b->token,
-                    lb_at(c, b->low, at, sizeof at), c->history->logs[a->log].number,
+                    "%s's stale write to resource %u with token %lld was accepted at %s, "
+                    "though %s's with token %lld had been accepted by %s",
+                    lb_who(c, b->log, LB_WHOM), b->resource, (long long)b->token,
+                    lb_at(c, b->low, at, sizeof at), lb_who(c, a->log, LB_WHOM),
                     (long long)a->token, lb_at(c, a->high, before, sizeof before));
 }
 

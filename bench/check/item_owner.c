@@ -18,15 +18,15 @@ static void report_owner(const struct lb_item_group *group, const struct lb_item
     if (witness == NULL)
         return;
     const struct lb_event *invoke = lb_case_event(c, op->log, op->event);
-    char at[LB_AT], who[60] = "";
+    char at[LB_AT], who[LB_WHO + 20] = "";
     if (owner != NULL) {
         lb_witness_add(c, witness, owner->log, owner->event);
-        snprintf(who, sizeof who, " and worker %u owned it", c->history->logs[owner->log].number);
+        snprintf(who, sizeof who, " and %s owned it", lb_who(c, owner->log, LB_WHOM));
     }
     lb_witness_add(c, witness, op->log, op->event);
     witness->at_ns = op->low;
-    lb_witness_text(witness, "worker %u's %s of item %lld at %s had an effect, though %s%s",
-                    c->history->logs[op->log].number, lb_op_name(invoke->op), (long long)op->id,
+    lb_witness_text(witness, "%s's %s of item %lld at %s had an effect, though %s%s",
+                    lb_who(c, op->log, LB_WHOM), lb_op_name(invoke->op), (long long)op->id,
                     lb_at(c, invoke->time_ns, at, sizeof at), why, who);
 }
 

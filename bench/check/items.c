@@ -11,7 +11,37 @@
  */
 #include "items.h"
 
+#include "units.h"
+
+#include <stdio.h>
 #include <stdlib.h>
+
+/* What the last recovery before the second claim was answered can say about it; else "". */
+static void tell_recovery(const struct lb_item_group *group, const struct lb_item_core *first,
+                          const struct lb_item_core *second, char *text, size_t size)
+{
+    const struct lb_moment *end, *found = NULL;
+    const struct lb_moment *m =
+        lb_moments_from(&group->world->openers, LB_OP_RECOVER, 0, first->claim->low, &end);
+    for (; m != NULL && m < end && m->op == LB_OP_RECOVER && m->least <= second->start; m++)
+        if (m->low <= second->start)
+            found = m;
+    text[0] = '\0';
+    if (found == NULL)
+        return;
+    char at[LB_AT], after[LB_AT], ttl[LB_AT];
+    uint64_t since = found->low > first->claim->low ? found->low - first->claim->low : 0;
+    int n = snprintf(text, size, "; recover ran at %s, %s after the first of them was asked for; ",
+                     lb_at(group->c, found->low, at, sizeof at),
+                     lb_format_ns(since, after, sizeof after));
+    if (n < 0 || (size_t)n >= size)
+        return;
+    if (found->age_ms > 0)
+        snprintf(text + n, size - (size_t)n, "ttl %s",
+                 lb_format_ns((uint64_t)found->age_ms * 1000000u, ttl, sizeof ttl));
+    else
+        snprintf(text + n, size - (size_t)n, "it takes what the dead had");
+}
 
 static void report_duplicate(const struct lb_item_group *group, const struct lb_item_core *first,
                              const struct lb_item_core *second)
@@ -22,21 +52,23 @@ static void report_duplicate(const struct lb_item_group *group, const struct lb_
     struct lb_witness *witness = lb_witness_new(finding);
     if (witness == NULL)
         return;
-    char at[LB_AT], before[LB_AT];
+    char at[LB_AT], before[LB_AT], recovery[160];
+    tell_recovery(group, first, second, recovery, sizeof recovery);
     lb_witness_add(c, witness, first->claim->log, first->claim->event);
     lb_witness_add(c, witness, second->claim->log, second->claim->event);
     witness->at_ns = second->start;
     uint64_t end = first->end < second->end ? first->end : second->end;
     if (first->end != LB_NEVER)
         witness->overlap_ns = end > second->start ? end - second->start : 0;
-    lb_witness_text(
-        witness,
-        "item %lld was claimed by worker %u, answered at %s, and again by worker %u, "
-        "answered at %s, %s",
-        (long long)first->claim->id, c->history->logs[first->claim->log].number,
-        lb_at(c, first->start, before, sizeof before), c->history->logs[second->claim->log].number,
-        lb_at(c, second->start, at, sizeof at),
-        c->model->period_ns > 0 ? "before it was due again" : "without having been given back");
+    lb_witness_text(witness,
+                    "item %lld was claimed by %s, answered at %s, and again by %s, "
+                    "answered at %s, %s%s",
+                    (long long)first->claim->id, lb_who(c, first->claim->log, LB_WHOM),
+                    lb_at(c, first->start, before, sizeof before),
+                    lb_who(c, second->claim->log, LB_WHOM), lb_at(c, second->start, at, sizeof at),
+                    c->model->period_ns > 0 ? "before it was due again"
+                                            : "without having been given back",
+                    recovery);
 }
 
 static int by_start(const void *a, const void *b)

@@ -106,10 +106,10 @@ static void report(struct line *line, const struct lb_waiter *b, uint32_t behind
     lb_witness_add(c, witness, b->log, b->grant);
     witness->at_ns = b->high;
     lb_witness_text(witness,
-                    "worker %u with ticket %lld was granted resource %u at %s, before worker %u "
+                    "%s with ticket %lld was granted resource %u at %s, before %s "
                     "with ticket %lld, who %s%s",
-                    c->history->logs[b->log].number, (long long)b->ticket, b->resource,
-                    lb_at(c, b->high, at, sizeof at), c->history->logs[a->log].number,
+                    lb_who(c, b->log, LB_WHOM), (long long)b->ticket, b->resource,
+                    lb_at(c, b->high, at, sizeof at), lb_who(c, a->log, LB_WHOM),
                     (long long)a->ticket,
                     a->high != LB_NEVER ? "was granted it no earlier than " : "was still waiting",
                     a->high != LB_NEVER ? lb_at(c, a->low, later, sizeof later) : "");

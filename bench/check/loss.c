@@ -18,19 +18,18 @@ static void report_phantom(struct lb_case *c, const struct lb_id *id)
     if (witness == NULL)
         return;
     char at[LB_AT], asked[LB_AT];
-    unsigned claimer = c->history->logs[id->claim_log].number;
+    const char *claimer = lb_who(c, id->claim_log, LB_WHOM);
     lb_witness_add(c, witness, id->claim_log, id->claim_event);
     witness->at_ns = id->claim_high;
     if (!id->is_put) {
-        lb_witness_text(witness, "item %lld was claimed by worker %u at %s, but was never put",
+        lb_witness_text(witness, "item %lld was claimed by %s at %s, but was never put",
                         (long long)id->id, claimer, lb_at(c, id->claim_high, at, sizeof at));
         return;
     }
     lb_witness_add(c, witness, id->put_log, id->put_event);
-    lb_witness_text(
-        witness, "item %lld was claimed by worker %u at %s, before worker %u put it at %s",
-        (long long)id->id, claimer, lb_at(c, id->claim_high, at, sizeof at),
-        c->history->logs[id->put_log].number, lb_at(c, id->put_low, asked, sizeof asked));
+    lb_witness_text(witness, "item %lld was claimed by %s at %s, before %s put it at %s",
+                    (long long)id->id, claimer, lb_at(c, id->claim_high, at, sizeof at),
+                    lb_who(c, id->put_log, LB_WHOM), lb_at(c, id->put_low, asked, sizeof asked));
 }
 
 static void report_lost(struct lb_case *c, const struct lb_id *id, uint64_t n_lost)
@@ -44,9 +43,9 @@ static void report_lost(struct lb_case *c, const struct lb_id *id, uint64_t n_lo
     lb_witness_add(c, witness, id->put_log, id->put_event);
     witness->at_ns = id->put_high;
     lb_witness_text(witness,
-                    "item %lld was put by worker %u, acknowledged at %s, and is neither claimed "
+                    "item %lld was put by %s, acknowledged at %s, and is neither claimed "
                     "nor claimable after the queue was drained%s",
-                    (long long)id->id, c->history->logs[id->put_log].number,
+                    (long long)id->id, lb_who(c, id->put_log, LB_WHOM),
                     lb_at(c, id->put_high, at, sizeof at),
                     n_lost > 1 ? "; others are lost too" : "");
 }

@@ -73,10 +73,9 @@ static void report_recovery(struct lb_case *c, const struct lb_hold *dead, uint6
     if (next != NULL)
         lb_witness_add(c, witness, next->log, next->event);
     witness->at_ns = death + c->model->recovery_bound_ns;
-    lb_witness_text(witness,
-                    "worker %u died at %s holding resource %u; %s %s later; the bound is %s",
-                    c->history->logs[dead->log].number, lb_at(c, death, at, sizeof at),
-                    dead->resource, next != NULL ? "the next grant was" : "nobody was granted it",
+    lb_witness_text(witness, "%s died at %s holding resource %u; %s %s later; the bound is %s",
+                    lb_who(c, dead->log, LB_WHOM), lb_at(c, death, at, sizeof at), dead->resource,
+                    next != NULL ? "the next grant was" : "nobody was granted it",
                     lb_format_ns(took, length, sizeof length),
                     lb_format_ns(c->model->recovery_bound_ns, bound, sizeof bound));
 }

@@ -37,7 +37,7 @@ static void report(struct lb_case *c, const struct lb_late_release *late,
     struct lb_witness *witness = lb_witness_new(finding);
     if (witness == NULL)
         return;
-    char at[LB_AT], from[LB_AT], who[LB_WHO], other[LB_WHO];
+    char at[LB_AT], from[LB_AT];
     lb_witness_add(c, witness, late->log, late->grant);
     lb_witness_add(c, witness, late->log, late->event);
     lb_witness_add_hold(c, witness, owner);
@@ -45,11 +45,10 @@ static void report(struct lb_case *c, const struct lb_late_release *late,
     lb_witness_text(witness,
                     "%s released resource %u at %s with effect, though %s and %s had owned the "
                     "lock since %s",
-                    lb_who(c, late->log, late->event, who, sizeof who), (unsigned)late->id,
+                    lb_who(c, late->log, LB_WHOM), (unsigned)late->id,
                     lb_at(c, late->low, at, sizeof at),
                     late->by_lease ? "its lease was over" : "it had let go of it before",
-                    lb_who(c, owner->log, owner->event, other, sizeof other),
-                    lb_at(c, owner->start, from, sizeof from));
+                    lb_who(c, owner->log, LB_WHOM), lb_at(c, owner->start, from, sizeof from));
 }
 
 static void judge_release(struct lb_case *c, const struct recent *recent,

@@ -65,10 +65,10 @@ static void report(struct lb_case *c, const struct lb_id *a, const struct lb_id 
     char at[LB_AT], before[LB_AT], later[LB_AT];
     lb_witness_text(witness,
                     "item %lld was put only after item %lld had been put at %s, but claimed by "
-                    "worker %u at %s, before the other%s%s",
+                    "%s at %s, before the other%s%s",
                     (long long)b->id, (long long)a->id,
-                    lb_at(c, put_high(a), before, sizeof before),
-                    c->history->logs[b->claim_log].number, lb_at(c, b->claim_high, at, sizeof at),
+                    lb_at(c, put_high(a), before, sizeof before), lb_who(c, b->claim_log, LB_WHOM),
+                    lb_at(c, b->claim_high, at, sizeof at),
                     a->is_claimed ? "'s claim was asked for at " : ", which never was",
                     a->is_claimed ? lb_at(c, claim_low(c, a), later, sizeof later) : "");
 }

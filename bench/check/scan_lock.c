@@ -338,8 +338,8 @@ static int released_nothing(struct lb_scan *scan, const struct lb_event *end)
     lb_witness_add(c, witness, scan->log, scan->index);
     witness->at_ns = end->time_ns;
     lb_witness_text(
-        witness, "worker %u released resource %u at %s with effect, though it held nothing there",
-        scan->view->number, end->object, lb_at(c, end->time_ns, at, sizeof at));
+        witness, "%s released resource %u at %s with effect, though it held nothing there",
+        lb_who(c, scan->log, LB_WHOM), end->object, lb_at(c, end->time_ns, at, sizeof at));
     return 0;
 }
 

@@ -35,9 +35,8 @@ static void judge_bounds(struct lb_scan *scan, const struct lb_event *ok)
     char at[LB_AT];
     lb_witness_add(c, witness, scan->log, scan->index);
     witness->at_ns = ok->time_ns;
-    lb_witness_text(witness,
-                    "worker %u asked for %u item%s at %s; %u row%s marked and %llu returned",
-                    scan->view->number, wanted, wanted == 1 ? "" : "s",
+    lb_witness_text(witness, "%s asked for %u item%s at %s; %u row%s marked and %llu returned",
+                    lb_who(c, scan->log, LB_WHOM), wanted, wanted == 1 ? "" : "s",
                     lb_at(c, scan->invoke->time_ns, at, sizeof at), ok->arg,
                     ok->arg == 1 ? " was" : "s were", (unsigned long long)ok->value);
 }

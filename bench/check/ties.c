@@ -147,7 +147,7 @@ static void report(struct lb_case *c, const struct lb_tie *tie)
 {
     struct lb_witness *witness = lb_witness_new(lb_finding_of(c, LB_G_EXCLUSIVE));
     const struct lb_hold *hold = &lb_holds(c)[tie->hold];
-    char at[LB_AT], who[LB_WHO];
+    char at[LB_AT];
     if (witness == NULL)
         return;
     lb_witness_add_hold(c, witness, hold);
@@ -164,7 +164,7 @@ static void report(struct lb_case *c, const struct lb_tie *tie)
     lb_witness_text(witness,
                     "%s was granted resource %u at %s beside what was held, and gave the earlier "
                     "hold of its own back only after that, within one tick of the clock",
-                    lb_who(c, hold->log, hold->event, who, sizeof who), hold->resource,
+                    lb_who(c, hold->log, LB_WHOM), hold->resource,
                     lb_at(c, tie->time, at, sizeof at));
 }
 

@@ -16,10 +16,13 @@ char *lb_at(const struct lb_case *c, uint64_t time_ns, char *buf, size_t size)
     return buf;
 }
 
-const char *lb_who(const struct lb_case *c, uint32_t log, uint32_t event, char *buf, size_t size)
+const char *lb_who(const struct lb_case *c, uint32_t log, char buf[LB_WHO])
 {
-    (void)event;
-    snprintf(buf, size, "worker %u", c->history->logs[log].number);
+    const struct lb_log_view *view = &c->history->logs[log];
+    if (view->name != NULL)
+        snprintf(buf, LB_WHO, "%s", view->name);
+    else
+        snprintf(buf, LB_WHO, "worker %u", view->number);
     return buf;
 }
 
@@ -48,18 +51,19 @@ void lb_witness_add(const struct lb_case *c, struct lb_witness *witness, uint32_
         return;
     const struct lb_event *told = item != NULL ? item : end != NULL ? end : invoke;
     bool is_id = invoke->op >= LB_OP_PUT && invoke->op <= LB_OP_RENEW_ITEM;
-    witness->ops[witness->n_ops++] =
-        (struct lb_witness_op){.log = c->history->logs[log].number,
-                               .process = invoke->process,
-                               .op = invoke->op,
-                               .type = end == NULL ? LB_EV_NONE : end->type,
-                               .answer = end == NULL ? LB_OK : end->answer,
-                               .object = invoke->object,
-                               .value = told->value,
-                               .has_value = (told->flags & LB_EVF_TOKEN) != 0 || item != NULL ||
-                                            (is_id && invoke->op != LB_OP_CLAIM),
-                               .invoke_ns = invoke->time_ns,
-                               .end_ns = end == NULL ? LB_NEVER : end->time_ns};
+    struct lb_witness_op *op = &witness->ops[witness->n_ops++];
+    *op = (struct lb_witness_op){.log = c->history->logs[log].number,
+                                 .process = invoke->process,
+                                 .op = invoke->op,
+                                 .type = end == NULL ? LB_EV_NONE : end->type,
+                                 .answer = end == NULL ? LB_OK : end->answer,
+                                 .object = invoke->object,
+                                 .value = told->value,
+                                 .has_value = (told->flags & LB_EVF_TOKEN) != 0 || item != NULL ||
+                                              (is_id && invoke->op != LB_OP_CLAIM),
+                                 .invoke_ns = invoke->time_ns,
+                                 .end_ns = end == NULL ? LB_NEVER : end->time_ns};
+    lb_who(c, log, op->who);
 }
 
 void lb_witness_add_hold(const struct lb_case *c, struct lb_witness *witness,
@@ -102,8 +106,8 @@ void lb_witness_wait(struct lb_case *c, const struct lb_pending_wait *wait, uint
     if (lost_ns > 0)
         snprintf(lost, sizeof lost, ", of which everybody stood still for %s",
                  lb_format_ns(lost_ns, stalled, sizeof stalled));
-    lb_witness_text(witness, "worker %u asked for %s %u at %s and %s %s later%s; the bound is %s",
-                    c->history->logs[wait->log].number,
+    lb_witness_text(witness, "%s asked for %s %u at %s and %s %s later%s; the bound is %s",
+                    lb_who(c, wait->log, LB_WHOM),
                     c->model->queue ? "an item of class" : "resource", wait->object,
                     lb_at(c, wait->since_ns, at, sizeof at),
                     end == LB_NONE ? "still had nothing" : "was granted it only",
@@ -174,7 +178,7 @@ static void bounds(const struct lb_witness *witness, struct canvas *canvas)
 char *lb_witness_draw(const struct lb_witness *witness, uint64_t start_ns, size_t width, char *buf,
                       size_t size)
 {
-    enum { LABEL = 12, WIDEST = 200, NARROWEST = 20 };
+    enum { WIDEST = 200, NARROWEST = 20 };
     char line[WIDEST + 1];
     struct canvas canvas = {0};
     if (size == 0)
@@ -183,7 +187,12 @@ char *lb_witness_draw(const struct lb_witness *witness, uint64_t start_ns, size_
     if (witness->n_ops == 0)
         return buf;
     bounds(witness, &canvas);
-    width = width > LABEL + NARROWEST ? width - LABEL : NARROWEST;
+    size_t label = 12;
+    for (size_t i = 0; i < witness->n_ops; i++) {
+        size_t length = strlen(witness->ops[i].who) + 1;
+        label = length > label ? length : label;
+    }
+    width = width > label + NARROWEST ? width - label : NARROWEST;
     canvas.width = width < WIDEST ? width : WIDEST;
     size_t used = 0;
     for (size_t i = 0; i < witness->n_ops && used < size; i++) {
@@ -192,7 +201,7 @@ char *lb_witness_draw(const struct lb_witness *witness, uint64_t start_ns, size_
             witness->ops[i - 1].log == op->log)
             continue; /* drawn with its acquire */
         draw_line(&canvas, witness, i, line);
-        int n = snprintf(buf + used, size - used, "worker %-4u %s\n", op->log, line);
+        int n = snprintf(buf + used, size - used, "%-*s%s\n", (int)label, op->who, line);
         used += n > 0 ? (size_t)n : 0;
     }
     if (used < size) {
@@ -202,7 +211,7 @@ char *lb_witness_draw(const struct lb_witness *witness, uint64_t start_ns, size_
         char left[LB_AT], right[LB_AT];
         snprintf(left, sizeof left, "%.3f ms", from);
         snprintf(right, sizeof right, "%.3f ms", to);
-        snprintf(buf + used, size - used, "%*s%s%*s\n", LABEL, "", left,
+        snprintf(buf + used, size - used, "%*s%s%*s\n", (int)label, "", left,
                  (int)(canvas.width - (strlen(left) < canvas.width ? strlen(left) : 0)), right);
     }
     return buf;

@@ -153,12 +153,12 @@ static json_t *witness_json(const struct lb_checked *checked, const struct lb_wi
         json_t *type =
             op->type == LB_EV_NONE ? json_null() : json_string(lb_event_type_name(op->type));
         if (json_array_append_new(
-                ops, json_pack("{s:i, s:i, s:s, s:o, s:s, s:i, s:o, s:I, s:o}", "worker",
-                               (int)op->log, "process", (int)op->process, "op", lb_op_name(op->op),
-                               "end", type, "answer", lb_answer_name(op->answer), "object",
-                               (int)op->object, "value", value, "invoke_ns",
-                               (json_int_t)(op->invoke_ns - checked->start_ns), "end_ns", end)) !=
-            0)
+                ops,
+                json_pack("{s:i, s:s, s:I, s:s, s:o, s:s, s:i, s:o, s:I, s:o}", "worker",
+                          (int)op->log, "who", op->who, "process", (json_int_t)op->process, "op",
+                          lb_op_name(op->op), "end", type, "answer", lb_answer_name(op->answer),
+                          "object", (int)op->object, "value", value, "invoke_ns",
+                          (json_int_t)(op->invoke_ns - checked->start_ns), "end_ns", end)) != 0)
             break;
     }
     return json_pack("{s:s, s:I, s:o}", "text", witness->text, "overlap_ns",

@@ -68,12 +68,23 @@ struct lb_event *lb_builder_add(struct lb_builder *builder, uint32_t number,
     return place;
 }
 
+int lb_builder_name(struct lb_builder *builder, uint32_t number, const char *name)
+{
+    struct lb_builder_log *log = log_of(builder, number);
+    if (log == NULL)
+        return -1;
+    free(log->name);
+    log->name = strdup(name);
+    return log->name != NULL ? 0 : -1;
+}
+
 void lb_builder_release(struct lb_builder *builder)
 {
     for (size_t i = 0; i < builder->n_logs; i++) {
         for (size_t k = 0; k < builder->logs[i].n_blocks; k++)
             free(builder->logs[i].blocks[k].events);
         free(builder->logs[i].blocks);
+        free(builder->logs[i].name);
     }
     free(builder->logs);
     memset(builder, 0, sizeof *builder);
@@ -124,6 +135,7 @@ int lb_builder_finish(struct lb_builder *builder, const char *meta,
         for (size_t k = 0; k < log->n_blocks; k++)
             spans[k] = (struct lb_span){log->blocks[k].events, log->blocks[k].n};
         logs[i] = (struct lb_log_view){.number = (uint32_t)i,
+                                       .name = log->name,
                                        .n_spans = log->n_blocks,
                                        .spans = spans,
                                        .n_events = log->n_events};

@@ -18,6 +18,7 @@ struct lb_builder_log {
     struct lb_block *blocks; /* all but the last are full */
     size_t n_blocks, blocks_size, last_size;
     uint64_t n_events;
+    char *name; /* NULL: none */
 };
 
 /* Zeroed: empty. */
@@ -30,6 +31,8 @@ struct lb_builder {
  * view is released; NULL: out of memory. */
 struct lb_event *lb_builder_add(struct lb_builder *builder, uint32_t number,
                                 const struct lb_event *event);
+/* Names log number, which has an event. Returns 0, or -1: out of memory. */
+int lb_builder_name(struct lb_builder *builder, uint32_t number, const char *name);
 /* Moves everything into a view, to be released with lb_history_release; the builder is empty then.
  * meta is copied. Returns 0 or LB_E_MEMORY (the builder is unchanged). */
 int lb_builder_finish(struct lb_builder *builder, const char *meta,

@@ -197,6 +197,7 @@ struct lb_span {
 /* One log: its events in order, in spans. */
 struct lb_log_view {
     uint32_t number;
+    const char *name; /* of its process in a history from elsewhere: "process w1"; else NULL */
     size_t n_spans;
     const struct lb_span *spans;
     uint64_t n_events;

@@ -13,8 +13,10 @@
 #include "builder.h"
 #include "history_file.h"
 #include "scan.h"
+#include "text_clean.h"
 #include "translate.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,6 +74,24 @@ static bool same_name(const struct lb_raw *a, const struct lb_raw *b)
     return a->length == b->length && memcmp(a->text, b->text, a->length) == 0;
 }
 
+/* Room for one name, until the end of the block that asks. */
+enum { NAME_BYTES = 56 };
+#define PROCESS_NAME ((char[NAME_BYTES]){0})
+
+/* "process 7", "process w1": as the file has it. */
+static const char *process_name(const struct lb_raw_op *raw, const struct lb_event *event,
+                                char name[NAME_BYTES])
+{
+    enum { LONGEST = 40 };
+    const struct lb_raw *process = &raw->keys[LB_KEY_PROCESS];
+    int length = process->length < LONGEST ? (int)process->length : LONGEST;
+    if (event->process < LB_NAMED_PROCESS)
+        snprintf(name, NAME_BYTES, "process %u", event->process);
+    else
+        snprintf(name, NAME_BYTES, "process %.*s", length, process->text);
+    return lb_clean_text(name);
+}
+
 /* The grammar of one log: see jepsen.h. */
 static int check_grammar(struct reader *reader, struct track *track, const struct lb_raw_op *raw,
                          const struct lb_event *event)
@@ -80,8 +100,9 @@ static int check_grammar(struct reader *reader, struct track *track, const struc
     const struct lb_raw *f = &raw->keys[LB_KEY_F];
     int length = f->length > 32 ? 32 : (int)f->length;
     if (track->began && event->time_ns < track->time_ns)
-        return lb_scan_fail(scan, raw->at, "the time of process %u goes back by %llu ns",
-                            event->process, (unsigned long long)(track->time_ns - event->time_ns));
+        return lb_scan_fail(scan, raw->at, "the time of %s goes back by %llu ns",
+                            process_name(raw, event, PROCESS_NAME),
+                            (unsigned long long)(track->time_ns - event->time_ns));
     track->began = true;
     track->time_ns = event->time_ns;
     if (event->type == LB_EV_NOTE)
@@ -89,13 +110,13 @@ static int check_grammar(struct reader *reader, struct track *track, const struc
     if (event->type == LB_EV_INVOKE) {
         if (track->open_at != NULL)
             return lb_scan_fail(scan, raw->at,
-                                "process %u invokes %.*s, but what it invoked in line %zu has not "
+                                "%s invokes %.*s, but what it invoked in line %zu has not "
                                 "ended",
-                                event->process, length, f->text,
+                                process_name(raw, event, PROCESS_NAME), length, f->text,
                                 lb_scan_line(scan, track->open_at));
         if (track->is_retired && track->process == event->process)
-            return lb_scan_fail(scan, raw->at, "process %u goes on after an unknown outcome",
-                                event->process);
+            return lb_scan_fail(scan, raw->at, "%s goes on after an unknown outcome",
+                                process_name(raw, event, PROCESS_NAME));
         track->open_at = raw->at;
         track->f = *f;
         track->process = event->process;
@@ -103,11 +124,11 @@ static int check_grammar(struct reader *reader, struct track *track, const struc
         return 0;
     }
     if (track->open_at == NULL)
-        return lb_scan_fail(scan, raw->at, "process %u ends %.*s, but has not invoked it",
-                            event->process, length, f->text);
+        return lb_scan_fail(scan, raw->at, "%s ends %.*s, but has not invoked it",
+                            process_name(raw, event, PROCESS_NAME), length, f->text);
     if (!same_name(&track->f, f) || track->process != event->process)
-        return lb_scan_fail(scan, raw->at, "process %u ends %.*s, but invoked %.*s in line %zu",
-                            event->process, length, f->text,
+        return lb_scan_fail(scan, raw->at, "%s ends %.*s, but invoked %.*s in line %zu",
+                            process_name(raw, event, PROCESS_NAME), length, f->text,
                             track->f.length > 32 ? 32 : (int)track->f.length, track->f.text,
                             lb_scan_line(scan, track->open_at));
     track->open_at = NULL;
@@ -170,6 +191,14 @@ static void note_drain(struct reader *reader, uint64_t invoke_ns,
     }
 }
 
+/* A witness names the processes as the file does. */
+static int name_log(struct reader *reader, uint32_t log, const struct lb_raw_op *raw,
+                    const struct lb_event *event)
+{
+    const char *name = process_name(raw, event, PROCESS_NAME);
+    return lb_builder_name(&reader->builder, log, name) == 0 ? 0 : no_memory(reader);
+}
+
 static int add_operation(struct reader *reader, const struct lb_raw_op *raw,
                          struct lb_translated *translated)
 {
@@ -183,7 +212,10 @@ static int add_operation(struct reader *reader, const struct lb_raw_op *raw,
     if (track == NULL)
         return no_memory(reader);
     uint64_t invoke_ns = track->time_ns;
+    bool is_new = !track->began && !translated->has_log;
     int code = check_grammar(reader, track, raw, event);
+    if (code == 0 && is_new)
+        code = name_log(reader, log, raw, event);
     if (code != 0)
         return code;
     note_drain(reader, invoke_ns, translated);

@@ -47,16 +47,16 @@ like($out, qr/: 8 events of 2 workers; model mutex, unclear releases by belief$/
 is($status, 1, 'violated: exit status 1');
 like($out, qr/^exclusive +violated \(1 of 2\)$/m, 'violated: the verdict');
 (my $words = $out) =~ s/\s+/ /g;
-like($words, qr/worker 1 was granted resource 0 at 2\.500 ms while worker 0 held it from 1\.000 ms to 3\.500 ms: 1\.00 ms together/,
+like($words, qr/process 1 was granted resource 0 at 2\.500 ms while process 0 held it from 1\.000 ms to 3\.500 ms: 1\.00 ms together/,
     'violated: in plain words');
-like($out, qr/^    worker 1 .*\[#+\]-+.*\n    worker 0 .*\[#+\]/m, 'violated: the drawing');
+like($out, qr/^    process 1 .*\[#+\]-+.*\n    process 0 .*\[#+\]/m, 'violated: the drawing');
 unlike($out, qr/[ ]$/m, 'violated: no blanks at ends of lines');
 is((lockbench('check', '--model', 'semaphore:2', $bad))[0], 0, 'a semaphore of two admits it');
 is((lockbench('check', '--model', 'semaphore:1', $bad))[0], 1, 'a semaphore of one does not');
 
 ($status, $out) = lockbench('check', '--model', 'mutex', '--format', 'tap', $bad);
 is($status, 1, 'tap: exit status');
-like($out, qr/^TAP version 13\nnot ok 1 - exclusive\n  ---\n  message: "worker 1/, 'tap: not ok, with the message');
+like($out, qr/^TAP version 13\nnot ok 1 - exclusive\n  ---\n  message: "process 1/, 'tap: not ok, with the message');
 like($out, qr/^ok \d - fenced # SKIP no token was seen$/m, 'tap: what was not tested is a SKIP');
 like($out, qr/^1\.\.3\n\z/m, 'tap: the plan');
 

@@ -42,6 +42,15 @@ like($told, qr/^no-duplicate +held/m, 'recover_complete.jsonl: the protocol let 
 like($told, qr/^owner-release +violated/m, 'recover_complete.jsonl: but not be completed by the first');
 like($told, qr/^1 item was claimed 2 times: .* from workers that were alive/m, 'recover_complete.jsonl: done twice');
 
+# Witnesses name the file's own processes, and tell of a recovery.
+(undef, $told) = lockbench('check', @mutex, "$dir/string_process.jsonl");
+like($told, qr/process w1 was granted resource 0 at .* while process 0 held it/, 'a process with a name');
+like($told, qr/^ +process w1 +\S/m, 'also in the drawing');
+(undef, $told) = lockbench('check', @queue, "$dir/recover_twice.jsonl");
+$told =~ s/\s+/ /g;
+like($told, qr/recover ran at 100\.000 ms, 40\.0 ms after the first of them was asked for; ttl 20\.0 ms/,
+    'recover_twice.jsonl: the witness tells of the recovery');
+
 # What is one number in some tools and not in others is refused.
 my ($status, $out, $err) = lockbench('check', @queue, "$dir/value_float.jsonl");
 is($status, 2, 'value_float.jsonl: 1.0 is no name of an item');
