@@ -254,6 +254,13 @@ static bool is_stopped(const struct lb_conductor *state)
            (!state->keeper.is_stored && lb_reader_is_gone());
 }
 
+static void tell_failure(struct lb_conductor *state, const struct lb_cell *cell, const char *why)
+{
+    lb_progress_clear(&state->view);
+    fprintf(stderr, "lockbench: %s on %s, %s: %s\n", cell->name, cell->engine, cell->scenario.name,
+            why);
+}
+
 static int run_once(struct lb_conductor *state, struct lb_cell *cell, size_t round)
 {
     const struct lb_args *args = state->campaign->args;
@@ -287,8 +294,10 @@ static int run_once(struct lb_conductor *state, struct lb_cell *cell, size_t rou
             rc = lb_cell_add(cell, outcome, &state->err);
         else
             lb_outcome_free(outcome);
-        if (rc == 0 && outcome->state == LB_RUN_SERVER_GONE)
+        if (rc == 0 && outcome->state == LB_RUN_SERVER_GONE) {
+            tell_failure(state, cell, outcome->reason);
             give_up_target(state, cell->target, outcome->reason);
+        }
         return rc;
     }
     if (rc == LB_E_INTERRUPTED)
@@ -300,9 +309,7 @@ static int run_once(struct lb_conductor *state, struct lb_cell *cell, size_t rou
     }
     cell->state = LB_CELL_FAILED;
     cell->error = err;
-    lb_progress_clear(&state->view);
-    fprintf(stderr, "lockbench: %s on %s, %s: %s\n", cell->name, cell->engine, cell->scenario.name,
-            err.message);
+    tell_failure(state, cell, err.message);
     if (rc == LB_E_ENV)
         give_up_target(state, cell->target, err.message);
     return 0;
@@ -476,6 +483,15 @@ static bool judged_nothing(const struct lb_conductor *state)
     return true;
 }
 
+/* Where nothing was measured nothing is lost that cannot be stored: why has been said. */
+static bool has_runs(const struct lb_report *report)
+{
+    for (size_t i = 0; i < report->n_cells; i++)
+        if (report->cells[i].n_runs > 0 || report->cells[i].state != LB_CELL_FAILED)
+            return true;
+    return false;
+}
+
 /* Writes everything; a failure to write is told, and does not hide what was found. */
 static enum lb_exit finish(struct lb_conductor *state)
 {
@@ -488,13 +504,14 @@ static enum lb_exit finish(struct lb_conductor *state)
     else if (state->report.diff != NULL)
         written = lb_gate_status(state->report.diff);
     if (lb_keeper_finish(&state->keeper, &state->report, &state->err) != 0)
-        written = lb_exit_worse(written, lb_cli_complain(&state->err));
+        written = lb_exit_worse(written, has_runs(&state->report) ? lb_cli_complain(&state->err)
+                                                                  : lb_exit_of(state->err.code));
     if (state->sink->end != NULL)
         state->sink->end(&state->output);
     for (size_t i = 0; state->sink == &lb_sink_tap && i < state->selection.n_outlooks; i++)
         lb_outlook_tell_end(state->selection.outlooks[i], &state->report, stdout);
     if (state->output.rc != 0 && !lb_reader_is_gone())
-        written = lb_exit_worse(written, lb_cli_complain(&state->err));
+        written = lb_exit_worse(written, lb_cli_complain_of_output(&state->err));
     if (judged_nothing(state))
         written = lb_exit_worse(written, LB_EXIT_INCONCLUSIVE);
     return lb_exit_worse(status_of(state), written);

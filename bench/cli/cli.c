@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MEASURES                                                                                   \
     (LB_FLAGS_SELECT | LB_FLAGS_RUN | LB_FLAGS_OUTPUT | LB_FLAGS_SCENARIO | LB_FLAGS_GENERAL)
@@ -69,6 +70,11 @@ enum lb_exit lb_cli_complain(const struct lb_error *err)
 {
     fprintf(stderr, "lockbench: %s\n", err->message);
     return lb_exit_of(err->code);
+}
+
+enum lb_exit lb_cli_complain_of_output(const struct lb_error *err)
+{
+    return ferror(stdout) ? LB_EXIT_ENVIRONMENT : lb_cli_complain(err);
 }
 
 static void print_help(FILE *out)
@@ -148,13 +154,19 @@ static enum lb_exit choose(int argc, char **argv)
             return unknown_command(first);
         status = run_command(command, argc - 2, argv + 2);
     }
-    /* A full disk behind a redirection shows up here at the latest. */
+    /* A full disk behind a redirection shows up here at the latest. A verdict that nobody can read
+     * has not been given, whatever it was. */
+    errno = 0;
     if (fflush(stdout) != 0 || ferror(stdout)) {
+        int reason = errno;
         if (lb_reader_is_gone())
             lb_end_by_sigpipe();
-        fprintf(stderr, "lockbench: standard output: %s\n", strerror(errno));
-        if (status == LB_EXIT_OK)
-            status = LB_EXIT_ENVIRONMENT;
+        /* Whoever failed to write has not kept the reason, and the text is lost anyway. */
+        if (reason == 0 && write(STDOUT_FILENO, "\n", 1) < 0)
+            reason = errno;
+        fprintf(stderr, "lockbench: standard output: %s\n",
+                reason != 0 ? strerror(reason) : "not all could be written");
+        status = LB_EXIT_ENVIRONMENT;
     }
     return status;
 }

@@ -50,5 +50,8 @@ enum lb_exit lb_cli_main(int argc, char **argv);
 
 /* "lockbench: message" on stderr; returns the exit status that the error stands for. */
 enum lb_exit lb_cli_complain(const struct lb_error *err);
+/* The same for a command that was printing: what standard output does not take is told once, at
+ * the end of the program. */
+enum lb_exit lb_cli_complain_of_output(const struct lb_error *err);
 
 #endif

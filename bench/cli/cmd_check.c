@@ -346,5 +346,5 @@ enum lb_exit lb_command_check(const struct lb_args *args)
     else if (rc == 0)
         rc = judge(args, &loaded, &status, &err);
     loaded_release(&loaded);
-    return rc != 0 ? lb_cli_complain(&err) : status;
+    return rc != 0 ? lb_cli_complain_of_output(&err) : status;
 }

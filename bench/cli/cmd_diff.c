@@ -44,7 +44,7 @@ enum lb_exit lb_command_diff(const struct lb_args *args)
         rc = lb_diff_make(&base, &new, &options, &diff, &err);
     if (rc == 0)
         rc = print(args, &diff, &err);
-    enum lb_exit status = rc != 0 ? lb_cli_complain(&err) : lb_gate_status(&diff);
+    enum lb_exit status = rc != 0 ? lb_cli_complain_of_output(&err) : lb_gate_status(&diff);
     lb_diff_release(&diff);
     lb_stored_release(&base);
     lb_stored_release(&new);

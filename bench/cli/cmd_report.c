@@ -61,5 +61,5 @@ enum lb_exit lb_command_report(const struct lb_args *args)
     for (size_t i = 0; i < n; i++)
         lb_stored_release(&results[i]);
     free(results);
-    return rc != 0 ? lb_cli_complain(&err) : LB_EXIT_OK;
+    return rc != 0 ? lb_cli_complain_of_output(&err) : LB_EXIT_OK;
 }

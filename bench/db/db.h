@@ -172,6 +172,9 @@ struct lb_db {
     /* LB_E_ENV once the space is lost while its run goes on; does not wait. Any thread. Optional.
      */
     int (*space_check)(struct lb_space *space, struct lb_error *err);
+    /* The same, and asks the server first: what went wrong may be that somebody dropped the space.
+     * Optional. */
+    int (*space_look)(struct lb_space *space, struct lb_error *err);
 
     /* A connection inside the space. Any thread. Required. */
     int (*open)(struct lb_space *space, const struct lb_conn_options *options,

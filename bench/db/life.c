@@ -80,11 +80,12 @@ bool lb_life_is_over(const struct lb_life_self *process, int64_t seen_s)
 
 /* --- the thread ----------------------------------------------------------------------------- */
 
-static void lose(struct lb_life *life, const struct lb_error *why)
+static void lose(struct lb_life *life, const struct lb_error *why, bool gone)
 {
     life->is_lost = true;
     life->why = *why;
-    lb_fail_prefix(&life->why, "our marking session was ended");
+    if (!gone)
+        lb_fail_prefix(&life->why, "our marking session was ended");
     life->why.code = LB_E_ENV;
 }
 
@@ -109,7 +110,7 @@ static void *keep_alive(void *arg)
         if (r == 0 && stamp)
             stamped_ns = now_ns;
         if (r < 0 && (gone || now_ns - renewed_ns >= LB_LIFE_LOST_S * UINT64_C(1000000000)))
-            lose(life, &err);
+            lose(life, &err, gone);
     }
     pthread_mutex_unlock(&life->lock);
     return NULL;
@@ -174,4 +175,15 @@ int lb_life_check(struct lb_life *life, struct lb_error *err)
         *err = life->why;
     pthread_mutex_unlock(&life->lock);
     return r;
+}
+
+int lb_life_look_again(struct lb_life *life, struct lb_error *err)
+{
+    struct lb_error why = {0};
+    bool gone = false;
+    pthread_mutex_lock(&life->lock);
+    if (!life->is_lost && life->renew(life->arg, true, &gone, &why) < 0 && gone)
+        lose(life, &why, true);
+    pthread_mutex_unlock(&life->lock);
+    return lb_life_check(life, err);
 }

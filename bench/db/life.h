@@ -41,7 +41,7 @@ enum lb_life_sign lb_life_look(const struct lb_life_self *process);
 bool lb_life_is_over(const struct lb_life_self *process, int64_t seen_s);
 
 /* Looks at the session and mends it. stamp: also makes an entry. *ret_gone: the space is not there
- * any more, or is another's. Called with the lock of the life held. */
+ * any more; err then says so whole. Called with the lock of the life held. */
 typedef int lb_life_renew_fn(void *arg, bool stamp, bool *ret_gone, struct lb_error *err);
 
 struct lb_life {
@@ -63,5 +63,7 @@ void lb_life_hold(struct lb_life *life);
 void lb_life_let(struct lb_life *life);
 /* LB_E_ENV if the run has lost its space, else 0. Any thread. */
 int lb_life_check(struct lb_life *life, struct lb_error *err);
+/* The same, after asking the server now. */
+int lb_life_look_again(struct lb_life *life, struct lb_error *err);
 
 #endif

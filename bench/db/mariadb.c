@@ -729,6 +729,7 @@ const struct lb_db lb_db_mariadb = {
     .space_room = lb_maria_space_room,
     .door = lb_maria_door,
     .space_check = lb_maria_space_check,
+    .space_look = lb_maria_space_look,
     .open = maria_open,
     .close = maria_close,
     .caps = maria_caps,

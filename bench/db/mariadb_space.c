@@ -430,25 +430,33 @@ static int open_session(struct lb_space *space, const char *database, struct lb_
     return space->my != NULL ? 0 : err->code;
 }
 
+/* Of our name: 0 or 1; negative if the server does not say. */
+static int64_t count_databases(struct lb_space *space)
+{
+    char sql[200];
+    snprintf(sql, sizeof sql,
+             "SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = '%s'",
+             space->name);
+    return command_int(space->my, sql);
+}
+
 /* Takes the lock again, with a new session. */
 static int take_again(struct lb_space *space, bool *ret_gone, struct lb_error *err)
 {
-    char sql[200];
     if (space->my != NULL)
         mysql_close(space->my);
     int r = open_session(space, NULL, err);
     if (r < 0)
         return r;
-    snprintf(sql, sizeof sql,
-             "SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = '%s'",
-             space->name);
-    int64_t n = command_int(space->my, sql);
+    int64_t n = count_databases(space);
     *ret_gone = n == 0;
     if (n == 1)
         r = take_lock(space, err);
     else if (n == 0)
-        r = lb_fail(err, LB_E_ENV, "the database %s is gone: somebody else dropped it",
-                    space->name);
+        r = lb_fail(
+            err, LB_E_ENV,
+            "our marking session was ended: the database %s is gone: somebody else dropped it",
+            space->name);
     else
         r = lb_fail(err, LB_E_ENV, "the server went away: %s", mysql_error(space->my));
     if (r < 0) {
@@ -472,7 +480,12 @@ static int renew(void *arg, bool stamp, bool *ret_gone, struct lb_error *err)
         return 0;
     snprintf(sql, sizeof sql, "UPDATE `%s`." LB_LIFE_TABLE " SET seen = UTC_TIMESTAMP()",
              space->name);
-    return lb_maria_command(space->my, sql, NULL, err);
+    int r = lb_maria_command(space->my, sql, NULL, err);
+    if (r < 0 && count_databases(space) == 0) {
+        *ret_gone = true;
+        lb_fail(err, LB_E_ENV, "the database %s is gone: somebody else dropped it", space->name);
+    }
+    return r;
 }
 
 int lb_maria_space_open(const struct lb_target *target, const char *hint,
@@ -528,7 +541,7 @@ int lb_maria_space_close(struct lb_space *space, bool keep, struct lb_error *err
     if (r == 0)
         r = keep ? keep_database(space, err) : drop_database(space->my, space->name, err);
     else if (!gone)
-        lb_fail_prefix(err, "the database %s could not be dropped and is left for the next run",
+        lb_fail_prefix(err, "the server went away, and the database %s is left for the next run",
                        space->name);
     if (space->my != NULL)
         mysql_close(space->my);
@@ -539,6 +552,11 @@ int lb_maria_space_close(struct lb_space *space, bool keep, struct lb_error *err
 int lb_maria_space_check(struct lb_space *space, struct lb_error *err)
 {
     return lb_life_check(&space->life, err);
+}
+
+int lb_maria_space_look(struct lb_space *space, struct lb_error *err)
+{
+    return lb_life_look_again(&space->life, err);
 }
 
 const char *lb_maria_space_name(const struct lb_space *space)

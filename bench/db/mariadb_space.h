@@ -26,6 +26,7 @@ int lb_maria_space_open(const struct lb_target *target, const char *hint,
                         struct lb_space **ret_space, struct lb_error *err);
 int lb_maria_space_close(struct lb_space *space, bool keep, struct lb_error *err);
 int lb_maria_space_check(struct lb_space *space, struct lb_error *err);
+int lb_maria_space_look(struct lb_space *space, struct lb_error *err);
 const char *lb_maria_space_name(const struct lb_space *space);
 int32_t lb_maria_space_number(const struct lb_space *space);
 int lb_maria_door(struct lb_space *space, struct lb_door *ret_door, struct lb_error *err);

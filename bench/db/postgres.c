@@ -745,6 +745,7 @@ const struct lb_db lb_db_postgres = {
     .space_room = lb_pg_space_room,
     .door = lb_pg_door,
     .space_check = lb_pg_space_check,
+    .space_look = lb_pg_space_look,
     .open = pg_open,
     .close = pg_close,
     .caps = pg_caps,

@@ -468,8 +468,10 @@ static int take_again(struct lb_space *space, bool *ret_gone, struct lb_error *e
         r = fail_gone(space->pg, silent, PING_S, err);
     } else if (r == 0 && PQntuples(result) == 0) {
         *ret_gone = true;
-        r = lb_fail(err, LB_E_ENV, "the schema %s is gone: somebody else dropped it",
-                    space->schema);
+        r = lb_fail(
+            err, LB_E_ENV,
+            "our marking session was ended: the schema %s is gone: somebody else dropped it",
+            space->schema);
     } else if (r == 0 && PQgetvalue(result, 0, 0)[0] != 't') {
         r = lb_fail(err, LB_E_ENV, "another session holds the mark of the schema %s",
                     space->schema);
@@ -480,6 +482,19 @@ static int take_again(struct lb_space *space, bool *ret_gone, struct lb_error *e
         space->pg = NULL;
     }
     return r;
+}
+
+/* As far as the server says: what it does not answer is no proof. */
+static bool is_there(struct lb_space *space)
+{
+    char sql[200];
+    bool silent = false;
+    snprintf(sql, sizeof sql, "%sSELECT 1 FROM pg_namespace WHERE oid = %u AND nspname = '%s'",
+             space->pooled ? "ROLLBACK; BEGIN; " : "", space->oid, space->schema);
+    PGresult *result = ask(space->pg, sql, PING_S, &silent);
+    bool is = !lb_pg_succeeded(result) || PQntuples(result) > 0;
+    PQclear(result);
+    return is;
 }
 
 static int renew(void *arg, bool stamp, bool *ret_gone, struct lb_error *err)
@@ -497,7 +512,13 @@ static int renew(void *arg, bool stamp, bool *ret_gone, struct lb_error *err)
         return r;
     snprintf(sql, sizeof sql, "UPDATE \"%s\"." LB_LIFE_TABLE " SET seen = clock_timestamp()%s",
              space->schema, space->pooled ? "; COMMIT AND CHAIN" : "");
-    return command_within(space->pg, sql, PING_S, err);
+    r = command_within(space->pg, sql, PING_S, err);
+    /* Only the table may have been dropped: that is no reason to end. */
+    if (r < 0 && PQstatus(space->pg) == CONNECTION_OK && !is_there(space)) {
+        *ret_gone = true;
+        lb_fail(err, LB_E_ENV, "the schema %s is gone: somebody else dropped it", space->schema);
+    }
+    return r;
 }
 
 int lb_pg_space_open(const struct lb_target *target, const char *hint, struct lb_space **ret_space,
@@ -548,7 +569,7 @@ int lb_pg_space_close(struct lb_space *space, bool keep, struct lb_error *err)
     if (r == 0)
         r = keep ? keep_schema(space, err) : drop_schema(space->pg, space->schema, space->oid, err);
     else if (!gone)
-        lb_fail_prefix(err, "the schema %s could not be dropped and is left for the next run",
+        lb_fail_prefix(err, "the server went away, and the schema %s is left for the next run",
                        space->schema);
     if (space->pooled && r == 0) {
         snprintf(sql, sizeof sql, "SELECT pg_advisory_unlock(%d, %d); COMMIT", LOCK_CLASS,
@@ -563,6 +584,11 @@ int lb_pg_space_close(struct lb_space *space, bool keep, struct lb_error *err)
 int lb_pg_space_check(struct lb_space *space, struct lb_error *err)
 {
     return lb_life_check(&space->life, err);
+}
+
+int lb_pg_space_look(struct lb_space *space, struct lb_error *err)
+{
+    return lb_life_look_again(&space->life, err);
 }
 
 const char *lb_pg_space_name(const struct lb_space *space)

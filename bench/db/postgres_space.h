@@ -27,6 +27,7 @@ int lb_pg_space_open(const struct lb_target *target, const char *hint, struct lb
                      struct lb_error *err);
 int lb_pg_space_close(struct lb_space *space, bool keep, struct lb_error *err);
 int lb_pg_space_check(struct lb_space *space, struct lb_error *err);
+int lb_pg_space_look(struct lb_space *space, struct lb_error *err);
 const char *lb_pg_space_name(const struct lb_space *space);
 int32_t lb_pg_space_number(const struct lb_space *space);
 size_t lb_pg_space_room(struct lb_space *space, size_t *ret_limit);

@@ -272,6 +272,18 @@ static int explore(struct lb_stage *stage, const struct lb_explore_plan *plan,
     return r;
 }
 
+/* Whichever session met it first has said it in its own words. */
+static void name_lost_server(struct lb_stage *stage, struct lb_error *err)
+{
+    static const char words[] = "the server went away";
+    struct lb_conn *conn = stage->control.conn;
+    struct lb_error ignored;
+    bool is_lost = conn == NULL || lb_conn_head(conn)->lost ||
+                   stage->db->run(conn, "SELECT 1", &ignored) == LB_LOST;
+    if (is_lost && strncmp(err->message, words, sizeof words - 1) != 0)
+        lb_fail_prefix(err, "%s", words);
+}
+
 int lb_explore(const struct lb_explore_plan *plan, struct lb_explored **ret, struct lb_error *err)
 {
     struct lb_stage *stage = calloc(1, sizeof *stage);
@@ -282,6 +294,12 @@ int lb_explore(const struct lb_explore_plan *plan, struct lb_explored **ret, str
         r = lb_stage_open(stage, plan, err);
         if (r == 0)
             r = explore(stage, plan, explored, err);
+        /* Statements fail in many ways when somebody has dropped their tables. */
+        if (r < 0 && r != LB_E_INTERRUPTED && stage->space != NULL &&
+            stage->db->space_look != NULL && stage->db->space_look(stage->space, err) < 0)
+            r = err->code;
+        if (r == LB_E_ENV && stage->has_control)
+            name_lost_server(stage, err);
         struct lb_error close_error;
         int closed = lb_stage_close(stage, r == 0 ? err : &close_error);
         r = r == 0 ? closed : r;

@@ -155,6 +155,8 @@ static int must_be_ok(const struct lb_reset *reset, int answer, struct lb_error 
 {
     if (answer <= LB_OK)
         return answer;
+    if (answer == LB_LOST)
+        return lb_fail(err, LB_E_ENV, "the server went away: %s", reset->session->message);
     return lb_fail(err, LB_E_ENV, "the space cannot be put back: %s: %s", lb_answer_name(answer),
                    reset->session->message);
 }

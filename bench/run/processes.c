@@ -113,8 +113,14 @@ int lb_processes_start(struct lb_active_run *run, struct lb_error *err)
 
 int lb_processes_reopen(struct lb_active_run *run, struct lb_error *err)
 {
-    if (run->has_control && lb_crew_error(run->crew) == NULL)
-        return lb_run_mend_control(run, err);
+    if (run->has_control && lb_crew_error(run->crew) == NULL) {
+        int rc_mend = lb_run_mend_control(run, err);
+        if (rc_mend != LB_E_ENV)
+            return rc_mend;
+        /* What was measured until then, and its history, stay worth a report. */
+        lb_crew_fail(run->crew, err);
+        return 0;
+    }
     if (!run->control_closed)
         return 0;
     run->control_closed = false;

@@ -340,6 +340,12 @@ int lb_run_settle(struct lb_active_run *run, struct lb_error *err)
 {
     struct lb_outcome *outcome = run->outcome;
     const struct lb_error *error = lb_crew_error(run->crew);
+    const struct lb_db *db = run->crew->db;
+    struct lb_error gone;
+    /* Statements fail in many ways when somebody has dropped their tables. */
+    if ((error == NULL || error->code != LB_E_ENV) && db != NULL && db->space_look != NULL &&
+        db->space_look(run->space, &gone) < 0)
+        error = &gone;
     if (error != NULL && error->code == LB_E_ENV) {
         /* The world failed, not the run: what was measured until then is reported. */
         outcome->state = LB_RUN_SERVER_GONE;

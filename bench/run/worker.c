@@ -159,6 +159,7 @@ bool lb_worker_connect(struct lb_worker *worker)
                                    : open_session(worker, &err)) != 0) {
         if (lb_now_ns() >= give_up_ns) {
             atomic_store(&worker->crew->server_gone, true);
+            lb_fail_prefix(&err, "the server went away");
             lb_crew_fail(worker->crew, &err);
             return false;
         }

@@ -61,6 +61,7 @@ for my $case (@full) {
     my ($status, $out, $err) = limited($kib, 'run', @args, '--quiet', '--warmup', '0', '-o', $results);
     is($status, 3, "full, $name: exit status") or diag $out;
     like($name eq 'the result' ? $err : $out, $says, "full, $name: says which file, and why") or diag $out, $err;
+    like($err, qr/\Alockbench: [^\n]+\n\z/, "full, $name: one line on standard error");
     is_deeply([grep { m{/\.} } files($results)], [], "full, $name: nothing half-written");
 }
 

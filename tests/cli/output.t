@@ -72,4 +72,28 @@ is($status, 2, 'report -o DIRECTORY: exit status');
 my $door = open_door();
 ($status, $out, $err) = lockbench('explore', '-s', $door, '-d', 'sqlite:', '--spec', "$dir/z/spec");
 is($status, 2, 'explore --spec without PostgreSQL');
+# A standard output that takes nothing: one line with the reason, and 3, whatever the verdict was.
+SKIP: {
+    skip 'no /dev/full', 28 if !open my $probe, '>', '/dev/full';
+    my $history = "$dir/lock.jsonl";
+    spew('out/lock.jsonl', join '', map { qq({"type": "$_->[0]", "f": "$_->[1]", "process": 1, "time": $_->[2]}\n) }
+        ['invoke', 'acquire', 1], ['ok', 'acquire', 2], ['invoke', 'release', 3], ['ok', 'release', 4]);
+    my @model = ($history, '--model', 'mutex');
+    my @run = ('-s', 'pthread-mutex', '--duration', '50ms', '--warmup', '0', '--quiet');
+    for my $command (['check', @model], ['check', @model, '--format', 'json'], ['check', @model, '--format', 'tap'],
+        ['check', @model, '--export', 'edn'], ['diff', $result, $result], ['diff', $result, $result, '--format', 'json'],
+        ['diff', $result, $result, '--format', 'markdown'], ['report', $result, '-o', '-'], ['run', @run], ['run', @run, '--format', 'json'],
+        ['verify', @run], ['list'], ['--help'], ['help', 'run']) {
+        my $pid = fork;
+        if ($pid == 0) {
+            open STDOUT, '>', '/dev/full';
+            open STDERR, '>', "$dir/full.err";
+            exec $ENV{LOCKBENCH}, @$command or POSIX::_exit(99);
+        }
+        waitpid $pid, 0;
+        my $name = join(' ', @$command) =~ s/\Q$dir\E\S*/FILE/gr;
+        is($? >> 8, 3, "$name >/dev/full: exit status");
+        is(slurp("$dir/full.err"), "lockbench: standard output: No space left on device\n", "$name >/dev/full: one line");
+    }
+}
 done_testing();
