@@ -351,7 +351,7 @@ enum lb_statement_kind lb_footprint_of_sql(const struct lb_tables *tables, const
 {
     struct word word, before = {"", 0, false};
     struct lb_footprint touched = {0};
-    bool writes = false, draws = false, is_strong = false, first = true;
+    bool writes = false, draws = false, inserts = false, is_strong = false, first = true;
     bool unknown = tables->opaque || !is_readable(sql);
     for (const char *at = sql; next_word(&at, &word); before = word, first = false) {
         bool is_table = false;
@@ -367,6 +367,7 @@ enum lb_statement_kind lb_footprint_of_sql(const struct lb_tables *tables, const
             writes = true;
         writes = writes || is_one_of(&word, writing);
         draws = draws || is_one_of(&word, clocks) || is_one_of(&word, inserting);
+        inserts = inserts || is_one_of(&word, inserting);
         unknown = unknown || (first && !is_one_of(&word, known) && !is_one_of(&word, strong));
         /* LOCK IN SHARE MODE is taken for LOCK TABLE: one more thing that does not commute. */
         is_strong = is_strong || (is_one_of(&word, strong) && (first || is(&word, "lock")));
@@ -397,6 +398,11 @@ enum lb_statement_kind lb_footprint_of_sql(const struct lb_tables *tables, const
         touched.reads |= LB_ALL_TABLES;
     if (writes || tables->reads_lock)
         touched.writes |= touched.reads;
+    if (inserts && (touched.reads & tables->numbered) != 0) { /* as nextval() does */
+        touched.numbers = (touched.commits & LB_BIT_SEQUENCES) == 0;
+        touched.writes |= LB_BIT_SEQUENCES;
+        touched.commits |= LB_BIT_SEQUENCES;
+    }
     bool is_explicit = (touched.writes & LB_BIT_SEQUENCES) != 0;
     if (writes && draws)
         touched.writes |= LB_BIT_SEQUENCES;

@@ -36,8 +36,9 @@ struct lb_footprint {
                               or end, here */
     bool draws;            /* writes the sequences' bit only for the time that it may store */
     uint32_t holds;        /* tables that the mover had locked as a whole before, and still has */
-    bool queues;           /* all that it did was to queue up for the lock of the table it writes */
-    bool blocks;           /* somebody began to wait in it */
+    bool numbers; /* it draws by inserting: what failed to is taken to be missed by nobody */
+    bool queues;  /* all that it did was to queue up for the lock of the table it writes */
+    bool blocks;  /* somebody began to wait in it */
     uint8_t n_rows, n_refs;
     struct lb_touched_row rows[LB_FOOTPRINT_ROWS];
     struct lb_touched_ref refs[LB_FOOTPRINT_REFS];
@@ -94,6 +95,7 @@ struct lb_tables {
     char name[LB_FOOTPRINT_TABLES][64];
     uint32_t group[LB_FOOTPRINT_TABLES]; /* bits of what moves with the table: itself, and what is
                                             tied to it by foreign keys */
+    uint32_t numbered;                   /* tables, a bit each, in which an INSERT draws a number */
     bool opaque; /* views, triggers, functions, names that are no words: a statement's text does not
                     say what it touches */
     bool one_writer; /* one write lock for the whole database (SQLite) */

@@ -134,7 +134,8 @@ static void count_execute(struct lb_player *player, const struct lb_step *step, 
         count_change(player);
     else if (touched.writes != 0)
         leave_trace(player, LB_TRACE_LOCKS);
-    if ((touched.commits & LB_BIT_SEQUENCES) != 0 && (answer != LB_OK || found_something(rows)))
+    bool has_drawn = (answer != LB_OK && !touched.numbers) || found_something(rows);
+    if ((touched.commits & LB_BIT_SEQUENCES) != 0 && has_drawn)
         leave_trace(player, LB_TRACE_CHANGES); /* no rollback takes a number back */
     if (player->session.in_tx && answer == LB_OK && touched.queues)
         player->tx_locks |= touched.writes;

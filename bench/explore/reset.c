@@ -19,13 +19,14 @@ struct lb_dialect {
     const char *copy, *empty, *fill; /* %s: name, columns where there are two */
     const char *freeze;              /* %s: name; its statistics stay as they are; NULL: they do */
     const char *has_sequences;       /* NULL: the next can be asked in any case */
-    const char *sequences;           /* rows (statement): each puts one sequence back */
-    const char *vacuum;              /* NULL: not needed */
-    const char *session;             /* see lb_reset_session_sql */
-    const char *has_locks;           /* see lb_reset_has_locks_sql */
-    const char *keep;                /* see lb_reset_keep_sql */
-    const char *counters;            /* rows (table, statement); NULL: none */
-    bool one_batch;                  /* one message is cheaper than prepared statements */
+    const char *numbered;  /* rows (table whose rows draw a number); NULL: told by counters */
+    const char *sequences; /* rows (statement): each puts one sequence back */
+    const char *vacuum;    /* NULL: not needed */
+    const char *session;   /* see lb_reset_session_sql */
+    const char *has_locks; /* see lb_reset_has_locks_sql */
+    const char *keep;      /* see lb_reset_keep_sql */
+    const char *counters;  /* rows (table, statement); NULL: none */
+    bool one_batch;        /* one message is cheaper than prepared statements */
     bool one_writer, scans_lock;
     char quote;
 };
@@ -80,6 +81,11 @@ static const struct lb_dialect dialects[] = {
      .sequences = "SELECT format('SELECT setval(%L, %s, %L)', quote_ident(sequencename), "
                   "coalesce(last_value, start_value), last_value IS NOT NULL) FROM pg_sequences "
                   "WHERE schemaname = current_schema() AND sequencename <> 'lb_clock'",
+     .numbered = "SELECT c.relname::text, '' FROM pg_class c WHERE c.relnamespace = "
+                 "current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND (EXISTS (SELECT 1 "
+                 "FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attidentity <> '') OR EXISTS "
+                 "(SELECT 1 FROM pg_attrdef d WHERE d.adrelid = c.oid AND pg_get_expr(d.adbin, "
+                 "d.adrelid) LIKE '%nextval%'))",
      .vacuum = "VACUUM \"%s\"",
      .session = "SELECT pg_advisory_unlock_all()",
      .has_locks = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid() "
@@ -305,9 +311,22 @@ static int take_counter(void *arg, const char *name, const char *statement, stru
     size_t i = table_of(opening->tables, name);
     if (i == opening->tables->n)
         return 0;
+    opening->tables->numbered |= 1u << i;
     opening->reset->tables[i].counter = strdup(statement);
     return opening->reset->tables[i].counter == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory")
                                                      : 0;
+}
+
+/* No rollback takes the number back (but SQLite's). */
+static int take_numbered(void *arg, const char *name, const char *unused, struct lb_error *err)
+{
+    struct opening *opening = arg;
+    size_t i = table_of(opening->tables, name);
+    (void)unused;
+    (void)err;
+    if (i < opening->tables->n)
+        opening->tables->numbered |= 1u << i;
+    return 0;
 }
 
 /* Children before parents. Tables that refer to each other in a circle come last, in any order. */
@@ -379,6 +398,8 @@ int lb_reset_open(struct lb_reset *reset, struct lb_session *session, struct lb_
         r = lb_reset_query(reset, dialect->has_sequences, take_has_sequences, &opening, err);
     if (r == 0 && dialect->sequences != NULL && opening.has_sequences)
         r = lb_reset_query(reset, dialect->sequences, take_sequence, &opening, err);
+    if (r == 0 && dialect->numbered != NULL)
+        r = lb_reset_query(reset, dialect->numbered, take_numbered, &opening, err);
     if (r == 0 && dialect->counters != NULL)
         r = lb_reset_query(reset, dialect->counters, take_counter, &opening, err);
     if (r == 0)
