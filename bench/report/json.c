@@ -140,6 +140,8 @@ static json_t *measures_json(const struct lb_measures *m)
                 {"lease_overlaps_uncut", m->n_uncut_violations},
                 {"stale_writes_accepted", m->n_stale_writes_accepted},
                 {"stale_writes_refused", m->n_stale_writes_refused},
+                {"items_taken", m->n_taken_items},
+                {"items_taken_claims", m->n_taken_claims},
                 {"deaths", m->n_deaths},
                 {"recovered", m->n_recovered},
                 {"stuck", m->n_stuck},

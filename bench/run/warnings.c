@@ -138,6 +138,20 @@ static void warn_of_the_dead(struct lb_outcome *outcome)
              (unsigned long long)m->n_deaths);
 }
 
+/* Protocol, belief and harm are three questions: this is belief, as leases have it. */
+static void warn_of_the_taken(struct lb_outcome *outcome)
+{
+    const struct lb_measures *m = &outcome->judgement.measures;
+    if (m->n_taken_items == 0)
+        return;
+    warn(outcome,
+         "%llu item%s claimed %llu times: a recovery, or the end of a lease, took %s from workers "
+         "that were alive, so %s work was done more than once",
+         (unsigned long long)m->n_taken_items, m->n_taken_items == 1 ? " was" : "s were",
+         (unsigned long long)m->n_taken_claims, m->n_taken_items == 1 ? "it" : "them",
+         m->n_taken_items == 1 ? "its" : "their");
+}
+
 static void warn_of_no_work(struct lb_active_run *run)
 {
     enum { SOME = 100 };
@@ -159,6 +173,7 @@ void lb_run_warn(struct lb_active_run *run)
     warn_of_refusals(run);
     warn_of_stalls(run->outcome);
     warn_of_the_dead(run->outcome);
+    warn_of_the_taken(run->outcome);
     warn_of_no_work(run);
 }
 

@@ -87,6 +87,18 @@ my $minutes = queue('minutes', "-- option: age = 60\n-- limit: age in min", ':ag
 ($options) = used('-s', $minutes, @short, '-S', 'queue-overrun');
 is($options, 'age=1', 'a unit that the name does not have is told');
 
+# --- what is done twice though the protocol holds ---
+# Each hold is three leases long: while one worker has an item, another gets it.
+(undef, my $told) = lockbench('run', '-s', 'lease-queue', '-d', 'sqlite:', '-S', 'steady', '--ttl', '20ms',
+    '--hold', '60ms', '--workers', 3, '--duration', '700ms', '--warmup', 0, '--format', 'json', '-q');
+my $twice = eval { decode_json($told) };
+my $run = $twice ? $twice->{cells}[0]{runs}[0] : {};
+my ($items, $claims) = @{ $run->{measures} // {} }{qw(items_taken items_taken_claims)};
+cmp_ok($items // 0, '>', 0, 'items that a lease took from the living are counted') or diag $told;
+cmp_ok($claims // 0, '>=', 2 * ($items // 1), '... with how often they were claimed');
+like(join("\n", @{ $run->{warnings} // [] }), qr/^$items items? (?:was|were) claimed $claims times: .* were alive/m,
+    '... and told beside the verdict');
+
 # --- mistakes ---
 my @bad = (
     ['-- limit: nothing',                       qr/:4: limit: "nothing" is neither an option of this file nor ttl_ms/],
