@@ -8,14 +8,34 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* What has no end must not take the machine with it: half of the memory that is free, or of what
+ * the process may have. */
+static size_t most_bytes(void)
+{
+    enum { LEAST_MB = 16 };
+    unsigned long long free_kb = 0;
+    char line[200];
+    struct rlimit limit;
+    FILE *file = fopen("/proc/meminfo", "re");
+    while (file != NULL && free_kb == 0 && fgets(line, sizeof line, file) != NULL)
+        (void)sscanf(line, "MemAvailable: %llu", &free_kb);
+    if (file != NULL)
+        fclose(file);
+    size_t most = free_kb > 0 ? (size_t)free_kb << 9 : SIZE_MAX;
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur / 2 < most)
+        most = (size_t)limit.rlim_cur / 2;
+    return most > (size_t)LEAST_MB << 20 ? most : (size_t)LEAST_MB << 20;
+}
 
 /* A pipe's size is not known: its bytes go to anonymous memory that is moved, not copied, when it
  * grows. */
 static int read_all(struct lb_scan *scan, int fd)
 {
-    size_t size = 0;
+    size_t size = 0, most = most_bytes();
     scan->mapped = 1 << 20;
     scan->memory =
         mmap(NULL, scan->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -24,6 +44,11 @@ static int read_all(struct lb_scan *scan, int fd)
         return lb_fail(scan->err, LB_E_MEMORY, "%s: out of memory", scan->name);
     }
     for (;;) {
+        if (size > most)
+            return lb_fail(scan->err, LB_E_MEMORY,
+                           "%s: more than %zu MB without an end, half of the memory that is free; "
+                           "put it into a file: that is read without a copy",
+                           scan->name, most >> 20);
         if (scan->mapped - size < 2) {
             void *moved = mremap(scan->memory, scan->mapped, scan->mapped * 2, MREMAP_MAYMOVE);
             if (moved == MAP_FAILED)

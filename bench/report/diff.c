@@ -1,6 +1,8 @@
 /* The regression gate: see diff.h. */
 #include "diff.h"
 
+#include "nearest.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,15 +31,59 @@ static bool same_cell(const struct lb_stored_cell *a, const struct lb_stored_cel
            strcmp(a->scenario, b->scenario) == 0;
 }
 
+/* "setting version" may be called just version. */
+static bool is_called(const char *key, const char *name)
+{
+    const char *word = strrchr(key, ' ');
+    return strcmp(name, key) == 0 || (word != NULL && strcmp(name, word + 1) == 0);
+}
+
 static bool is_allowed(const struct lb_diff_options *options, const char *key)
 {
-    /* "setting version" may be called just version. */
-    const char *word = strrchr(key, ' ');
     for (size_t i = 0; i < options->n_allowed; i++)
-        if (strcmp(options->allowed[i], key) == 0 ||
-            (word != NULL && strcmp(options->allowed[i], word + 1) == 0))
+        if (is_called(key, options->allowed[i]))
             return true;
     return false;
+}
+
+struct key_search {
+    const char *name;
+    bool found;
+    struct lb_nearest nearest;
+    char all[700];
+};
+
+/* A key may come more than once; settings, of which a server has many, are found but not listed. */
+static void look_at_key(void *arg, const char *key)
+{
+    struct key_search *search = arg;
+    size_t n = strlen(search->all), length = strlen(key);
+    search->found = search->found || is_called(key, search->name);
+    lb_nearest_offer(&search->nearest, key);
+    const char *at = strstr(search->all, key);
+    bool is_listed = at != NULL && (at == search->all || at[-1] == ' ') &&
+                     (at[length] == ',' || at[length] == '\0');
+    if (!is_listed && strncmp(key, "setting ", 8) != 0 && n + length + 3 < sizeof search->all)
+        snprintf(search->all + n, sizeof search->all - n, "%s%s", n > 0 ? ", " : "", key);
+}
+
+/* A key that no result has is a mistake: it would allow nothing. */
+static int check_allowed(const struct lb_diff *diff, struct lb_error *err)
+{
+    for (size_t i = 0; i < diff->options.n_allowed; i++) {
+        struct key_search search = {.name = diff->options.allowed[i]};
+        char near[128];
+        lb_nearest_init(&search.nearest, search.name);
+        lb_stored_keys(diff->base, look_at_key, &search);
+        lb_stored_keys(diff->new, look_at_key, &search);
+        lb_nearest_text(&search.nearest, near, sizeof near);
+        if (!search.found)
+            return lb_fail(err, LB_E_USAGE,
+                           "option --allow: neither result has a key '%.60s'%s; there are %s, and "
+                           "the server's settings",
+                           search.name, near, search.all);
+    }
+    return 0;
 }
 
 enum { MOST_DIFFERENCES = 200 };
@@ -237,6 +283,8 @@ int lb_diff_make(const struct lb_stored *base, const struct lb_stored *new,
     diff->rows = calloc(base->n_cells * LB_METRICS + 1, sizeof *diff->rows);
     struct lb_difference *list = calloc(MOST_DIFFERENCES, sizeof *list);
     int rc = diff->rows == NULL || list == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory") : 0;
+    if (rc == 0)
+        rc = check_allowed(diff, err);
     for (size_t i = 0; i < base->n_cells && rc == 0; i++)
         if (base->cells[i].n_runs > 0)
             rc = add_rows(diff, &base->cells[i], list, err);

@@ -320,12 +320,38 @@ static const json_t *first_run(const struct lb_stored_cell *cell)
     return json_array_get(json_object_get(cell->json, "runs"), 0);
 }
 
+static const char *const machine_keys[] = {"machine", "cores"};
+
+static void each_key(json_t *object, const char *kind, void (*each)(void *arg, const char *key),
+                     void *arg)
+{
+    for (void *at = json_object_iter(object); at != NULL; at = json_object_iter_next(object, at)) {
+        struct lb_difference named;
+        snprintf(named.key, sizeof named.key, "%s%s%s", kind, kind[0] != '\0' ? " " : "",
+                 json_object_iter_key(at));
+        each(arg, named.key);
+    }
+}
+
+void lb_stored_keys(const struct lb_stored *result, void (*each)(void *arg, const char *key),
+                    void *arg)
+{
+    each(arg, "after-setup");
+    for (size_t i = 0; i < sizeof machine_keys / sizeof machine_keys[0]; i++)
+        each(arg, machine_keys[i]);
+    for (size_t i = 0; i < result->n_cells; i++) {
+        const struct lb_stored_cell *cell = &result->cells[i];
+        each_key(json_object_get(cell->json, "config"), "", each, arg);
+        each_key(json_object_get(cell->json, "options"), "opt", each, arg);
+        each_key(json_object_get(first_run(cell), "server_settings"), "setting", each, arg);
+    }
+}
+
 size_t lb_stored_differences(const struct lb_stored *base_result, const struct lb_stored_cell *base,
                              const struct lb_stored *new_result, const struct lb_stored_cell *new,
                              struct lb_difference *ret, size_t room)
 {
     struct collector c = {.into = ret, .room = room};
-    static const char *const machine[] = {"machine", "cores"};
     collect_objects(&c, "", json_object_get(base->json, "config"),
                     json_object_get(new->json, "config"));
     collect_objects(&c, "opt", json_object_get(base->json, "options"),
@@ -337,9 +363,10 @@ size_t lb_stored_differences(const struct lb_stored *base_result, const struct l
     if (base->n_runs > 0 && new->n_runs > 0) /* only a run knows them */
         collect_objects(&c, "setting", json_object_get(first_run(base), "server_settings"),
                         json_object_get(first_run(new), "server_settings"));
-    for (size_t i = 0; i < sizeof machine / sizeof machine[0]; i++)
-        collect(&c, "", machine[i],
-                json_object_get(json_object_get(base_result->json, "environment"), machine[i]),
-                json_object_get(json_object_get(new_result->json, "environment"), machine[i]));
+    const json_t *old_machine = json_object_get(base_result->json, "environment");
+    const json_t *new_machine = json_object_get(new_result->json, "environment");
+    for (size_t i = 0; i < sizeof machine_keys / sizeof machine_keys[0]; i++)
+        collect(&c, "", machine_keys[i], json_object_get(old_machine, machine_keys[i]),
+                json_object_get(new_machine, machine_keys[i]));
     return c.n;
 }

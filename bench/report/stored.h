@@ -65,4 +65,9 @@ size_t lb_stored_differences(const struct lb_stored *base_result, const struct l
                              const struct lb_stored *new_result, const struct lb_stored_cell *new,
                              struct lb_difference *ret, size_t room);
 
+/* Calls each for every key in which a cell of the result could differ from another's; some come
+ * more than once. */
+void lb_stored_keys(const struct lb_stored *result, void (*each)(void *arg, const char *key),
+                    void *arg);
+
 #endif

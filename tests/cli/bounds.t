@@ -1,0 +1,48 @@
+#!/usr/bin/env perl
+# Input without an end, and names that nobody knows: one line, and an exit status.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use Lockbench;
+use POSIX 'mkfifo';
+use Test::More;
+
+# A limit on the memory of the process makes the bound small; a writer that never ends feeds it. ulimit counts KiB.
+sub endless
+{
+    my ($redirection, $file) = @_;
+    my $command = "ulimit -v 400000; timeout 120 \"\$LOCKBENCH\" check --model mutex $file $redirection 2>&1";
+    my $out = `bash -c '$command'`;
+    return ($? >> 8, $out);
+}
+my $line = qr/\Alockbench: \S+: more than 195 MB without an end, half of the memory that is free; put it into a file[^\n]*\n\z/;
+my ($status, $out) = endless('< <(yes)', '-');
+is($status, 3, 'check - without an end: exit status');
+like($out, $line, 'check - without an end: one line');
+my $fifo = scratch() . '/fifo';
+mkfifo $fifo, 0600 or die;
+my $writer = fork;
+if ($writer == 0) { exec 'sh', '-c', "exec timeout 120 yes > '$fifo' 2>/dev/null" or POSIX::_exit(99) }
+($status, $out) = endless('', $fifo);
+waitpid $writer, 0;
+is($status, 3, 'check FIFO without an end: exit status');
+like($out, $line, 'check FIFO without an end: one line');
+
+# --allow names a key of the results.
+my $results = scratch() . '/results';
+lockbench('run', '-s', 'pthread-mutex', '--duration', '50ms', '--warmup', '0', '--quiet', '-o', $results);
+my ($result) = glob "$results/*";
+($status, $out, my $err) = lockbench('diff', $result, $result, '--allow', 'nonsense');
+is($status, 2, 'diff --allow nonsense: exit status');
+like($err, qr/\Alockbench: option --allow: neither result has a key 'nonsense'; there are after-setup, machine, cores, [^\n]*\bworkers\b[^\n]*\n\z/, 'diff --allow nonsense: names those that exist');
+($status, $out, $err) = lockbench('diff', $result, $result, '--allow', 'worker');
+like($err, qr/\Alockbench: option --allow: neither result has a key 'worker'[^\n]*workers/, 'diff --allow worker');
+($status, $out, $err) = lockbench('diff', $result, $result, '--allow', 'workers', '--allow', 'cores');
+isnt($status, 2, 'diff --allow workers: is allowed') or diag $err;
+
+# More resources than can be made.
+($status, $out, $err) = lockbench('run', '-s', 'pthread-mutex', '--resources', '1G');
+is($status, 2, 'run --resources 1G: exit status');
+like($err, qr/\Alockbench: [^\n]*resources: from 1 to 1000000\n\z/, 'run --resources 1G: one line');
+done_testing();
