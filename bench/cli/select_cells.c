@@ -123,6 +123,12 @@ static bool is_asked(const struct lb_question *question, const struct lb_strateg
 {
     if (args->scenarios.n > 0 || strcmp(question->path, lb_select_default(strategy->shape)) == 0)
         return true;
+    const char *name;
+    for (size_t n = 0; strategy->guest != NULL && defaults->plans &&
+                       (name = lb_select_of_program(strategy, n)) != NULL;
+         n++)
+        if (strcmp(name, question->path) == 0)
+            return true;
     for (const struct lb_break *b = strategy->breaks;
          defaults->breaks && b != NULL && b->why != NULL; b++)
         if (b->scenario != NULL && b->options == NULL && strcmp(b->scenario, question->path) == 0)

@@ -71,6 +71,7 @@ static int read_answer(struct lb_actor *actor, struct state *state, const char *
     if (error == NULL)
         return r;
     snprintf(actor->said, sizeof actor->said, "%s", error);
+    lb_guest_clean(state->process.door, actor->said);
     /* Who has lost his connection does not know what became of the request. */
     return json_is_true(json_object_get(answer, "unknown")) || actor->is_cut_off ? LB_LOST
                                                                                  : LB_OTHER;
@@ -206,7 +207,7 @@ static int guest_open(struct lb_actor *actor, struct lb_error *err)
     snprintf(state->who, sizeof state->who, "worker %s", actor->name);
     state->id = 0;
     state->process = (struct lb_guest_process){
-        .path = plan->strategy->guest->path, .who = state->who, .secret = shared->door.password};
+        .path = plan->strategy->guest->path, .who = state->who, .door = &shared->door};
     actor->is_cut_off = false;
     int rc = lb_guest_limit("start_ms", plan->settings, plan->n_settings, &state->start_ms, err);
     if (rc == 0)

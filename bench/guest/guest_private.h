@@ -20,10 +20,10 @@ struct lb_guest {
 
 /* One process of the program. */
 struct lb_guest_process {
-    const char *path;   /* for messages */
-    const char *who;    /* likewise: "w3", "setup" */
-    const char *secret; /* never shown: a password; NULL or "": there is none */
-    pid_t pid;          /* of the process and of its group; 0: there is none */
+    const char *path;           /* for messages */
+    const char *who;            /* likewise: "w3", "setup" */
+    const struct lb_door *door; /* whose password is never shown; NULL: there is none */
+    pid_t pid;                  /* of the process and of its group; 0: there is none */
     int to, from, errors;
     int life;   /* can be read once it has ended */
     char *text; /* what was read and is not used yet */
@@ -47,6 +47,8 @@ int lb_guest_receive(struct lb_guest_process *process, uint64_t deadline_ns, con
 int lb_guest_fail(struct lb_guest_process *process, int code, const char *what,
                   struct lb_error *err, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
+/* Makes what a program has said safe to print, in place: without the password. door may be NULL. */
+void lb_guest_clean(const struct lb_door *door, char *text);
 /* Closes its input and waits for its end, at most so long; then its whole group is killed. */
 void lb_guest_end(struct lb_guest_process *process, uint32_t grace_ms);
 

@@ -118,13 +118,26 @@ static bool read_errors(struct lb_guest_process *process)
     return false;
 }
 
-static void hide(char *text, const char *secret)
+static void hide(char *text, const char *secret, size_t n)
 {
-    size_t n = secret != NULL ? strlen(secret) : 0;
     if (n < 3) /* shorter ones are in any text */
         return;
-    for (char *at = text; (at = strstr(at, secret)) != NULL; at += n)
+    for (char *at = text; (at = memmem(at, strlen(at), secret, n)) != NULL; at += n)
         memset(at, '*', n);
+}
+
+void lb_guest_clean(const struct lb_door *door, char *text)
+{
+    if (door != NULL) {
+        /* As it stands in the URI, too: there special characters are written in another way. */
+        const char *user = strstr(door->uri, "://");
+        const char *at = user != NULL ? strchr(user, '@') : NULL;
+        const char *colon = at != NULL ? memchr(user + 3, ':', (size_t)(at - user - 3)) : NULL;
+        hide(text, door->password, strlen(door->password));
+        if (colon != NULL)
+            hide(text, colon + 1, (size_t)(at - colon - 1));
+    }
+    lb_clean_text(text);
 }
 
 int lb_guest_fail(struct lb_guest_process *process, int code, const char *what,
@@ -138,10 +151,8 @@ int lb_guest_fail(struct lb_guest_process *process, int code, const char *what,
     read_errors(process);
     take_errors(process, "\n", 1);
     snprintf(said, sizeof said, "%s", process->last);
-    hide(said, process->secret);
-    hide(text, process->secret);
-    lb_clean_text(said);
-    lb_clean_text(text);
+    lb_guest_clean(process->door, said);
+    lb_guest_clean(process->door, text);
     return lb_fail(err, code, "%s, %s, %s: %s%s%s", process->path, process->who, what, text,
                    said[0] != '\0' ? "; its last line on standard error: " : "", said);
 }

@@ -63,7 +63,7 @@ my $has_python = system('/usr/bin/python3 -c "import sqlite3" 2>/dev/null') == 0
 my $has_psycopg2 = system('/usr/bin/python3 -c "import psycopg2" 2>/dev/null') == 0;
 
 SKIP: {
-    skip 'no compiler, sqlite3 or jansson', 5 if !defined $c || !defined $c_twin;
+    skip 'no compiler, sqlite3 or jansson', 9 if !defined $c || !defined $c_twin;
     my ($status, $cell) = cells('run', '-s', $c, '-d', 'sqlite:', @short);
     is($status, 0, 'in C: held') or diag verdicts($cell);
     cmp_ok($cell->{runs}[0]{successes_per_s}, '>', 10, 'and it was at work');
@@ -72,6 +72,13 @@ SKIP: {
     ($status, my @cells) = cells('verify', '-s', $c, '-d', 'sqlite:', '--faults', 'kill,pause');
     is($status, 0, 'in C: held when holders are killed and paused');
     is(scalar(grep { $_->{runs}[0]{faults} > 0 } @cells), 2, 'both faults');
+    ($status, @cells) = cells('verify', '-s', $c, '-d', 'sqlite:');
+    is($status, 0, 'in C: held in all that verify asks by itself');
+    is(join(' ', sort map { $_->{scenario} } @cells), 'dead-holder mutex-hot overrun', 'which its first line decides');
+    my $releases = compile(twin('lease.c', 'AND token = ?4 ', ''));
+    ($status, my $out) = lockbench('verify', '-s', $releases, '-d', 'sqlite:', '-q');
+    is($status, 1, 'in C, with a release that does not look whose it is: caught by itself');
+    like($out, qr/^not ok \d+ - lease-c sqlite overrun owner-release$/m, 'by name');
 }
 is_deeply([left()], [], 'no process is left');
 
@@ -96,7 +103,7 @@ SKIP: {
 }
 
 SKIP: {
-    skip 'no PostgreSQL in LB_TEST_URIS, or no psycopg2', 9 if !defined $postgres || !$has_psycopg2;
+    skip 'no PostgreSQL in LB_TEST_URIS, or no psycopg2', 12 if !defined $postgres || !$has_psycopg2;
     my $databases = sub {
         my $list = `psql -XAtq -c "SELECT datname FROM pg_database WHERE datname LIKE 'lockbench\\_advisory%'" '$postgres'`;
         return [split /\n/, $list];
@@ -114,6 +121,21 @@ SKIP: {
     is($recovered, $deaths, 'and what they held is granted again');
     is_deeply($databases->(), [], 'its database is dropped');
     is_deeply([left()], [], 'no process is left');
+
+    # What it was told must not come back.
+    my $leak = spew('leak.sh', <<'SH');
+#!/bin/sh
+echo '{"hello":1,"strategy":"leak","shape":"lock","claims":["exclusive"],"engines":["postgres"]}'
+read -r line
+printf '%s' "$line" | grep -o '"password":"[^"]*"' | tr '\n' ' ' >&2
+printf '%s' "$line" | grep -o '"uri":"[^"?]*' >&2
+exit 5
+SH
+    chmod 0755, $leak;
+    my @said = lockbench('run', '-s', $leak, '-d', $postgres =~ s{//(\w+)@}{//$1:top%40secret@}r, '-q');
+    is($said[0], 3, 'a program that says its password and ends');
+    like($said[2], qr/password":"\*+".*uri":"postgresql:.*\*\*\*@/, 'its last line is shown');
+    unlike("@said", qr/secret/, 'without the password, in either way of writing');
 
     # Killed itself, it leaves a database behind, which the next run drops.
     my $run = start('run', '-s', "$examples/advisory.py", '-d', $postgres, '-q', '--duration', '60s', '--workers', '2');
