@@ -51,17 +51,23 @@ const struct lb_strategy lb_strategy_fifo_poll = {
     .breaks =
         (const struct lb_break[]){
             {.guarantee = LB_G_EXCLUSIVE,
+             .room = "stale_ms!=0",
+             .why = "polls delete what is older than the limit, the wait in line included: a live "
+                    "holder's request, or one's own, and then nobody is ahead"},
+            {.guarantee = LB_G_FIFO,
+             .room = "stale_ms!=0",
+             .why = "a waiter whose request is older than the limit finds none of its own, and is "
+                    "let in before its turn"},
+            {.guarantee = LB_G_EXCLUSIVE,
              .engines = "postgres,mariadb",
              .scenario = "mutex-pair",
+             .room = "read=snapshot stale_ms=0",
              .why = "numbers commit in another order than they were drawn: a later one that "
                     "commits first sees nobody ahead"},
-            {.guarantee = LB_G_EXCLUSIVE,
-             .faults = "kill,pause,slow,blocker",
-             .why = "polls delete what is older than the limit, and with it the request of a slow "
-                    "but live holder"},
             {.guarantee = LB_G_FIFO,
              .engines = "postgres,mariadb",
              .scenario = "mutex-pair",
+             .room = "read=snapshot stale_ms=0",
              .why = "a later number that commits first is granted first"},
             {0},
         },

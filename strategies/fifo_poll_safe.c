@@ -7,7 +7,9 @@
  *   identity   one's place is found by one's number, not by a name that may not be unique, and a
  *              request that was removed meanwhile is never granted.
  *   liveness   each poll and each renewal sets a heartbeat; with stale_ms, requests whose heartbeat
- *              stopped are removed. A waiter that polls is never removed, however long it waits.
+ *              stopped are removed. A waiter that polls in time is never removed, however long
+ *              it waits; who was late is never granted, and has to enqueue again: with stale_ms
+ *              exclusive, fifo and progress hold for those whose heartbeat is in time.
  *              Heartbeat and grant are one transaction: what is granted was still there.
  *   readers    a writer ahead of a reader, and a reader ahead of a writer, take all places.
  *   fence      each grant draws the resource's next fence number. A holder that was removed while
@@ -25,6 +27,20 @@ const struct lb_strategy lb_strategy_fifo_poll_safe = {
     .is_capacity_capable = true,
     .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_FENCED) |
               LB_G_BIT(LB_G_FIFO) | LB_G_BIT(LB_G_PROGRESS),
+    .breaks =
+        (const struct lb_break[]){
+            {.guarantee = LB_G_EXCLUSIVE,
+             .room = "stale_ms!=0",
+             .why = "a holder whose heartbeat is late is taken for dead; its fence finds it out"},
+            {.guarantee = LB_G_FIFO,
+             .room = "stale_ms!=0",
+             .why = "a waiter whose heartbeat is late is taken for dead, and others pass it"},
+            {.guarantee = LB_G_PROGRESS,
+             .room = "stale_ms!=0",
+             .why = "a waiter whose heartbeat was late is taken for dead: it is never granted, and "
+                    "has to give up and enqueue again"},
+            {0},
+        },
     .by_hand = "delete the dead one's request, or set stale_ms",
     .twin = "fifo-poll",
     .options =

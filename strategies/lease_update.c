@@ -43,15 +43,23 @@ const struct lb_strategy lb_strategy_lease_update = {
     .breaks =
         (const struct lb_break[]){
             {.guarantee = LB_G_PROGRESS,
+             .room = "first_run=null",
              .why = "next_run starts as NULL, and NULL <= now is not true: never granted"},
             {.guarantee = LB_G_OWNER_RELEASE,
              .options = "first_run=now",
              .scenario = "overrun",
+             .room = "slip=no",
              .why = "the release does not ask whose run it ends"},
             {.guarantee = LB_G_EXCLUSIVE,
              .options = "first_run=now",
              .scenario = "overrun",
+             .room = "times=ms slip=no",
              .why = "an overrun node's release ends its successor's run and lets a third in"},
+            {.guarantee = LB_G_EXCLUSIVE,
+             .options = "first_run=now times=second",
+             .scenario = "overrun",
+             .why = "in datetimes of whole seconds the start of a lease is cut or rounded, and the "
+                    "lease is over up to a second early"},
             {0},
         },
     .twin = "lease-update-safe",

@@ -466,20 +466,45 @@ static enum lb_exit status_of(const struct lb_conductor *state)
     return status;
 }
 
+/* Did any guarantee, or any proof of the cell, get a verdict? */
+static bool is_judged(const struct lb_cell *cell)
+{
+    const struct lb_outcome *proven;
+    enum lb_expectation proof = lb_cell_proof(cell, &proven);
+    bool judged = proof != LB_EXPECT_NOTHING && proof != LB_EXPECT_UNTESTED;
+    for (int g = 0; g < LB_GUARANTEES; g++) {
+        enum lb_expectation expectation = lb_cell_expectation(cell, (enum lb_guarantee)g);
+        judged |= expectation != LB_EXPECT_NOTHING && expectation != LB_EXPECT_UNTESTED;
+    }
+    return judged;
+}
+
 /* A gate that judged nothing must not be green. */
 static bool judged_nothing(const struct lb_conductor *state)
 {
     const struct lb_report *report = &state->report;
+    const char *reason = "";
+    size_t n_skipped = 0;
     if (!state->campaign->judge_expectations || report->interrupted)
         return false;
-    for (size_t i = 0; i < report->n_cells; i++)
-        if (report->cells[i].state != LB_CELL_SKIPPED)
+    for (size_t i = 0; i < report->n_cells; i++) {
+        const struct lb_cell *cell = &report->cells[i];
+        if (cell->state == LB_CELL_FAILED || is_judged(cell))
             return false;
-    fprintf(stderr,
-            "lockbench: nothing was tested: all %zu cells were skipped%s%s; choose others with -s, "
-            "-S and -d\n",
-            report->n_cells, report->n_cells > 0 ? ", the first since " : "",
-            report->n_cells > 0 ? report->cells[0].reason : "");
+        if (cell->state == LB_CELL_SKIPPED && n_skipped++ == 0)
+            reason = cell->reason;
+    }
+    if (n_skipped == report->n_cells)
+        fprintf(stderr,
+                "lockbench: nothing was tested: all %zu cells were skipped%s%s; choose others with "
+                "-s, -S and -d\n",
+                n_skipped, n_skipped > 0 ? ", the first since " : "", reason);
+    else
+        fprintf(
+            stderr,
+            "lockbench: nothing was tested: no claim got a verdict in any of the %zu cells that "
+            "ran; the lines above say why: run longer, or choose others with -s and -S\n",
+            report->n_cells - n_skipped);
     return true;
 }
 

@@ -53,6 +53,7 @@ static json_t *breaks_of(const struct lb_strategy *strategy)
         const char *const named[][2] = {{"engines", b->engines},
                                         {"scenario", b->scenario},
                                         {"options", b->options},
+                                        {"room", b->room},
                                         {"faults", b->faults}};
         for (size_t i = 0; i < sizeof named / sizeof named[0]; i++)
             if (named[i][1] != NULL)
@@ -110,6 +111,8 @@ static void print_breaks(const struct lb_strategy *strategy)
             printf("; -S %s", b->scenario);
         if (b->options != NULL)
             printf("; --opt %s", b->options);
+        if (b->room != NULL)
+            printf("; where %s", b->room);
         if (b->faults != NULL)
             printf("; under %s", b->faults);
         putchar('\n');

@@ -218,6 +218,36 @@ static int load_statements(const struct lb_strategy *strategy, const char *engin
                          (int)strategy->shape, ret_file, err);
 }
 
+/* Several files may say the same name, as two versions of one do, or a built-in's: their rows and
+ * files are told apart by the path. */
+static int label_files(struct lb_selection *selection, struct lb_error *err)
+{
+    int rc = 0;
+    for (size_t i = 0; i < selection->n_protocols && rc == 0; i++) {
+        struct lb_protocol *protocol = &selection->protocols[i];
+        bool is_alone = true;
+        for (size_t k = 0; k < selection->n_protocols; k++)
+            is_alone &= k == i || strcmp(selection->protocols[k].strategy->name,
+                                         protocol->strategy->name) != 0;
+        if (is_alone || protocol->user_file == NULL)
+            continue;
+        for (size_t k = 0; k < i && rc == 0; k++)
+            if (strcmp(selection->protocols[k].path, protocol->path) == 0)
+                rc = lb_fail(err, LB_E_USAGE, "option -s: %s is given twice", protocol->path);
+        char label[sizeof((struct lb_cell *)NULL)->name];
+        /* Of a long path the end tells more. */
+        size_t room = sizeof label / 2, n = strlen(protocol->path);
+        snprintf(label, sizeof label, "%.*s(%s%s)", (int)(sizeof label / 3),
+                 protocol->strategy->name, n > room ? "..." : "",
+                 protocol->path + (n > room ? n - room : 0));
+        if (rc == 0)
+            rc = lb_words_add(&selection->texts, label, strlen(label), err);
+        if (rc == 0)
+            protocol->label = selection->texts.words[selection->texts.n - 1];
+    }
+    return rc;
+}
+
 static int select_strategies(struct lb_selection *selection, const struct lb_args *args,
                              const struct lb_select_defaults *defaults, struct lb_error *err)
 {
@@ -245,7 +275,7 @@ static int select_strategies(struct lb_selection *selection, const struct lb_arg
             rc = load_statements(protocol->strategy, lb_engines[e]->name, args->sql_dir,
                                  &protocol->files[e], err);
     }
-    return rc;
+    return rc == 0 ? label_files(selection, err) : rc;
 }
 
 /* --- targets --- */

@@ -13,6 +13,7 @@ struct lb_protocol {
     const struct lb_strategy *strategy;
     struct lb_strategy own; /* of a user's file */
     const char *path;       /* as -s takes it */
+    const char *label;      /* in rows and files, where the name is not alone; NULL: the name */
     bool is_named;          /* by the user, and not by a word such as all */
     struct lb_file *user_file;
     struct lb_guest *guest;                 /* a program of the user's; NULL: it is none */

@@ -97,8 +97,8 @@ static int add_cell(struct lb_selection *selection, const struct lb_protocol *pr
     cell->file = strategy->no_database ? NULL : file_for(protocol, place->target.db);
     snprintf(cell->engine, sizeof cell->engine, "%s",
              strategy->no_database ? "memory" : place->engine);
-    snprintf(cell->name, sizeof cell->name, of_break != NULL ? "%s[%s]" : "%s", strategy->name,
-             of_break);
+    snprintf(cell->name, sizeof cell->name, of_break != NULL ? "%s[%s]" : "%s",
+             protocol->label != NULL ? protocol->label : strategy->name, of_break);
     int rc = add_settings(selection, protocol, of_break, cell, err);
     if (rc != 0)
         return rc;

@@ -262,21 +262,45 @@ static bool in_list(const char *name, size_t length, const char *list)
     }
 }
 
-/* Are all of a break's settings ("a=1 b=2") among the cell's? */
-static bool has_settings(const struct lb_cell *cell, const char *wanted)
+/* What an option has in this cell: as given, as a key of the scenario gives it, or its default.
+ * NULL: the strategy has no such option. */
+static const char *option_of(const struct lb_cell *cell, const char *name, size_t length)
+{
+    const char *value = NULL;
+    for (const struct lb_option *o = cell->strategy->options; o != NULL && o->name != NULL; o++)
+        if (strlen(o->name) == length && strncmp(o->name, name, length) == 0)
+            value = o->default_value;
+    if (value != NULL && length == strlen("stale_ms") && strncmp(name, "stale_ms", length) == 0 &&
+        cell->scenario.stale_ns > 0)
+        value = "given";
+    for (size_t i = 0; i < cell->n_settings; i++)
+        if (strlen(cell->settings[i].name) == length &&
+            strncmp(cell->settings[i].name, name, length) == 0)
+            value = cell->settings[i].value;
+    return value;
+}
+
+static bool is_given(const struct lb_cell *cell, const char *name, size_t length)
+{
+    for (size_t i = 0; i < cell->n_settings; i++)
+        if (strlen(cell->settings[i].name) == length &&
+            strncmp(cell->settings[i].name, name, length) == 0)
+            return true;
+    return false;
+}
+
+/* Does the cell meet all of "a=1 b!=2"? must_be_given: defaults do not count. */
+static bool meets(const struct lb_cell *cell, const char *wanted, bool must_be_given)
 {
     while (wanted != NULL && *wanted != '\0') {
-        size_t n = strcspn(wanted, " ");
-        const char *value = memchr(wanted, '=', n);
-        bool found = false;
-        for (size_t i = 0; i < cell->n_settings && value != NULL && !found; i++) {
-            size_t name_length = (size_t)(value - wanted), value_length = n - name_length - 1;
-            const struct lb_setting *s = &cell->settings[i];
-            found = strlen(s->name) == name_length && strlen(s->value) == value_length &&
-                    strncmp(s->name, wanted, name_length) == 0 &&
-                    strncmp(s->value, value + 1, value_length) == 0;
-        }
-        if (!found)
+        size_t n = strcspn(wanted, " "), length = strcspn(wanted, "!=");
+        bool differs = wanted[length] == '!';
+        const char *value = wanted + length + (differs ? 2 : 1);
+        const char *has = option_of(cell, wanted, length);
+        size_t value_length = n - (size_t)(value - wanted);
+        bool equal =
+            has != NULL && strlen(has) == value_length && strncmp(has, value, value_length) == 0;
+        if (has == NULL || equal == differs || (must_be_given && !is_given(cell, wanted, length)))
             return false;
         wanted += n + strspn(wanted + n, " ");
     }
@@ -288,7 +312,8 @@ static const struct lb_break *known_break(const struct lb_cell *cell, enum lb_gu
                                           size_t n)
 {
     for (const struct lb_break *b = cell->strategy->breaks; b != NULL && b->why != NULL; b++) {
-        if (b->guarantee != guarantee || !has_settings(cell, b->options))
+        if (b->guarantee != guarantee || !meets(cell, b->options, true) ||
+            !meets(cell, b->room, false))
             continue;
         const char *fault = lb_fault_name(cell->scenario.fault);
         if (b->faults != NULL && !in_list(fault, strlen(fault), b->faults))
@@ -312,6 +337,10 @@ const char *lb_cell_why_broken(const struct lb_cell *cell, enum lb_guarantee gua
 static bool is_shown_by(const struct lb_break *known, const struct lb_cell *cell)
 {
     if (cell->is_explored || (known->options == NULL && cell->n_settings > 0))
+        return false;
+    /* What the user has to make room for may show, and need not: it depends on how much. */
+    const struct lb_cell plain = {.strategy = cell->strategy};
+    if (known->options == NULL && !meets(&plain, known->room, false))
         return false;
     /* Another level may mend it. */
     const struct lb_db *db = cell->target != NULL ? cell->target->db : NULL;

@@ -4,7 +4,9 @@
 #include "pool.h"
 #include "program_features.h"
 #include "run_state.h"
+
 #include "shared.h"
+#include "units.h"
 #include "zipf.h"
 
 #include <stdio.h>
@@ -229,6 +231,38 @@ int lb_run_mend_control(struct lb_active_run *run, struct lb_error *err)
     return rc == 0 ? 0 : lb_fail_prefix(err, "the server went away");
 }
 
+/* A lease that is over before its holder can know that it has it tests nothing but that. Statements
+ * get whole milliseconds, and a step of the clock and one of rounding come off at either end. The
+ * shortest of some round trips is what this server can do at best, however busy it is now. */
+static int check_ttl(struct lb_active_run *run, struct lb_error *err)
+{
+    enum { TRIPS = 9, TRIPS_IN_LEASE = 4, LEAST_MS = 4 };
+    const struct lb_run_plan *request = run->request;
+    const uint64_t ms = 1000000, ttl_ns = request->scenario->ttl_ns;
+    uint64_t shortest_ns = UINT64_MAX;
+    char trip[32], ttl[32];
+    /* Nowhere does a round trip take so long that a longer lease would be refused. */
+    if (!request->strategy->is_lease || ttl_ns == 0 || ttl_ns >= 1000 * ms)
+        return 0;
+    for (int i = 0; i < TRIPS; i++) {
+        uint64_t start_ns = lb_now_ns();
+        int rc = request->target->db->run(run->control.conn, "SELECT 1", err);
+        if (rc < 0)
+            return rc;
+        uint64_t ns = lb_now_ns() - start_ns;
+        shortest_ns = ns < shortest_ns ? ns : shortest_ns;
+    }
+    uint64_t least_ms = (TRIPS_IN_LEASE * shortest_ns + ms - 1) / ms;
+    least_ms = least_ms < LEAST_MS ? LEAST_MS : least_ms;
+    if (ttl_ns >= least_ms * ms)
+        return 0;
+    return lb_fail(err, LB_E_USAGE,
+                   "ttl: %s is below what %s can tell: its statements take whole milliseconds, and "
+                   "a round trip takes %s; give at least %llums",
+                   lb_format_ns(ttl_ns, ttl, sizeof ttl), request->target->db->product,
+                   lb_format_ns(shortest_ns, trip, sizeof trip), (unsigned long long)least_ms);
+}
+
 static int open_database(struct lb_active_run *run, struct lb_error *err)
 {
     const struct lb_run_plan *request = run->request;
@@ -254,9 +288,10 @@ static int open_database(struct lb_active_run *run, struct lb_error *err)
                        "use fewer --workers, a --pool, or raise the limit",
                        run->n_workers, (unsigned long long)n_sessions, request->target->label, room,
                        limit);
-    if (request->strategy->guest == NULL)
+    rc = check_ttl(run, err);
+    if (rc == 0 && request->strategy->guest == NULL)
         rc = new_program(run, db, err);
-    else
+    else if (rc == 0)
         note_settings(run);
     if (rc != 0)
         return rc;

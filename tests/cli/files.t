@@ -95,4 +95,23 @@ for my $file (@examples) {
         pass("$name: ran on $ran targets");
     }
 }
+# --- two files of one name, and one of a built-in's ---
+{
+    my $text = slurp(good_lock());
+    my ($first, $second) = (spew('first.sql', $text), spew('second.sql', $text));
+    my @short = ('-S', 'mutex-pair', '--duration', '100ms', '--warmup', '0', '--repeat', '1', '-q', '--format', 'json');
+    my ($status, $out, $err) = lockbench('compare', '-s', "$first,$second", @short);
+    my $json = eval { decode_json($out) } // {};
+    my @names = map { $_->{strategy} } @{ $json->{cells} // [] };
+    is_deeply(\@names, ["good-lock($first)", "good-lock($second)"], 'two files of one name are told apart by their paths')
+        or diag $err;
+    my $mine = spew('row-lock.sql', $text =~ s/^-- strategy: .*/-- strategy: lease-upsert/mr);
+    (undef, $out) = lockbench('compare', '-s', "lease-upsert,$mine", @short);
+    @names = map { $_->{strategy} } @{ (eval { decode_json($out) } // {})->{cells} // [] };
+    is_deeply(\@names, ['lease-upsert', "lease-upsert($mine)"], "a built-in's name stays its own");
+    ($status, undef, $err) = lockbench('compare', '-s', "$first,$first", @short);
+    is($status, 2, 'one file twice is a mistake');
+    like($err, qr/^lockbench: option -s: \Q$first\E is given twice$/, '... and named');
+}
+
 done_testing();

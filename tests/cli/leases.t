@@ -117,4 +117,21 @@ for my $case (@bad) {
 is($status, 2, 'a claim whose answer has no id is refused');
 like($err, qr/django-noid\.sql:32: section claim: the statement that answers returns no column id/, '... by file and line');
 
+# --- a lease too short to be known of ---
+for my $uri ('sqlite:', split /\n/, $ENV{LB_TEST_URIS} // '') {
+    next if $uri !~ /^(?:sqlite:$|postgres|mariadb|mysql)/;
+    my ($kind) = $uri =~ /^(\w+)/;
+    for my $ttl ('500us', '1ms', '3ms') {
+        ($status, my $out, $err) = lockbench('run', '-s', 'lease-upsert', '-d', $uri, '-S', 'mutex-hot', '--ttl', $ttl, @short, '-q');
+        is($status, 2, "$kind: --ttl $ttl is a mistake, and no violation") or diag $out;
+        like($err, qr/ttl: .* is below what .* can tell: .*; give at least \d+ms$/m, '... with the least that can be');
+    }
+    my ($least) = $err =~ /at least (\d+)ms/;
+    ($status, my $out, $err) = lockbench('run', '-s', 'lease-upsert', '-d', $uri, '-S', 'mutex-hot', '--ttl',
+        4 * ($least // 4) . 'ms', @short, '-q');
+    is($status, 0, "$kind: four times that is run") or diag $out, $err;
+}
+($status) = lockbench('run', '-s', 'cas', '-S', 'steady', '--ttl', '1ms', @short, '-q');
+is($status, 0, 'where nothing is a lease it does not matter');
+
 done_testing();

@@ -129,6 +129,24 @@ SQL
     my ($status, $out, $err) = lockbench('verify', '-s', 'skip-locked-hold', '-d', 'sqlite:', '--quiet');
     is($status, 5, 'a gate that skipped everything is not green') or diag $out;
     like($err, qr/\Alockbench: nothing was tested: [^\n]*\n\z/, 'and says so in one line');
+    my $waits = spew('waits.sql', <<'SQL');
+-- strategy: waits
+-- shape: lock
+-- claims: progress
+
+-- name: setup
+CREATE TABLE waits_lock (name varchar(100) PRIMARY KEY, owner varchar(100));
+-- name: resource
+INSERT INTO waits_lock (name) VALUES (:resource);
+-- name: acquire
+UPDATE waits_lock SET owner = :worker WHERE name = :resource AND owner IS NULL;
+-- name: release
+UPDATE waits_lock SET owner = NULL WHERE name = :resource AND owner = :worker;
+SQL
+    ($status, $out, $err) = lockbench('verify', '-s', $waits, '-d', 'sqlite:', '-S', 'mutex-pair', '--duration', '300ms',
+        '--progress-bound', '0', '--quiet');
+    is($status, 5, 'nor is one whose cells ran and got no verdict') or diag $out;
+    like($err, qr/\Alockbench: nothing was tested: no claim got a verdict in [^\n]*\n\z/, '... and says so in one line');
     my $never = spew('never.sql', <<'SQL');
 -- strategy: never
 -- shape: lock

@@ -26,4 +26,15 @@ for my $engine (sort keys %uri) {
     }
 }
 
+# Requests that are removed by their age: whoever waits longer loses its own, and is let in. The reason that is
+# given is that, and not the order in which numbers commit.
+for my $engine (sort keys %uri) {
+    my @run = ('run', '-s', 'fifo-poll', '-d', $uri{$engine}, '-S', 'mutex-hot', '--stale', '100ms', '--workers', '8',
+        '--hold', '30ms', '--poll', '5ms', '--poll-max', '10ms', '--warmup', '0', '--duration', '2s', '--quiet');
+    my ($status, $out) = lockbench(@run);
+    is($status, 1, "$engine: fifo-poll --stale: violated");
+    like($out =~ s/\s+/ /gr, qr/Known: polls delete what is older than the limit/, "$engine: ... with its reason");
+    unlike($out =~ s/\s+/ /gr, qr/another order than they were drawn/, "$engine: ... and not another's");
+}
+
 done_testing();

@@ -16,9 +16,14 @@ static const struct lb_break breaks[] = {
      .why = "a"},
     {.guarantee = LB_G_FIFO, .why = "b"},
     {.guarantee = LB_G_OWNER_RELEASE, .options = "form=in size=2", .why = "c"},
+    {.guarantee = LB_G_PROGRESS, .room = "stale_ms!=0", .why = "d"},
+    {.guarantee = LB_G_PROGRESS, .room = "stale_ms=0 read=snapshot", .why = "e"},
     {0},
 };
-static const struct lb_strategy strategy = {.name = "s", .shape = LB_LOCK, .breaks = breaks};
+static const struct lb_option options[] = {
+    {.name = "stale_ms", .default_value = "0"}, {.name = "read", .default_value = "snapshot"}, {0}};
+static const struct lb_strategy strategy = {
+    .name = "s", .shape = LB_LOCK, .breaks = breaks, .options = options};
 static struct lb_setting settings[] = {{"size", "2"}, {"form", "in"}};
 
 /* A cell of the strategy with n runs; runs are zeroed. */
@@ -53,6 +58,30 @@ static enum lb_expectation expectation(const char *engine, const char *scenario,
     cell.settings = NULL;
     lb_cell_release(&cell);
     return result;
+}
+
+/* A reason is given only where the options leave room for it, given ones and defaults alike. */
+static void the_reason_of_a_known_break_fits_the_options(void **state)
+{
+    (void)state;
+    static struct lb_setting given[] = {{"stale_ms", "100"}, {"read", "locking"}};
+    struct lb_cell cell = make_cell("postgres", "mutex-hot", 1);
+    assert_string_equal(lb_cell_why_broken(&cell, LB_G_PROGRESS), "e");
+    cell.settings = given;
+    cell.n_settings = 1;
+    assert_string_equal(lb_cell_why_broken(&cell, LB_G_PROGRESS), "d");
+    cell.settings = given + 1;
+    assert_string_equal(lb_cell_why_broken(&cell, LB_G_PROGRESS), "");
+    cell.settings = NULL;
+    cell.n_settings = 0;
+    cell.scenario.stale_ns = 1000000;
+    assert_string_equal(lb_cell_why_broken(&cell, LB_G_PROGRESS), "d");
+    /* What the user made room for may show, and need not. */
+    cell.runs[0]->judgement.findings[LB_G_PROGRESS].verdict = LB_V_HELD;
+    assert_int_equal(lb_cell_expectation(&cell, LB_G_PROGRESS), LB_EXPECT_KEPT);
+    cell.scenario.stale_ns = 0;
+    assert_int_equal(lb_cell_expectation(&cell, LB_G_PROGRESS), LB_EXPECT_MISSED);
+    lb_cell_release(&cell);
 }
 
 static void known_breaks_are_expected_where_they_apply(void **state)
@@ -224,6 +253,7 @@ static void a_disagreement_is_an_internal_error_by_name(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_reason_of_a_known_break_fits_the_options),
         cmocka_unit_test(known_breaks_are_expected_where_they_apply),
         cmocka_unit_test(a_run_that_ended_early_proves_nothing),
         cmocka_unit_test(one_violation_in_several_runs_is_one),
