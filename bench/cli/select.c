@@ -226,10 +226,14 @@ static int label_files(struct lb_selection *selection, struct lb_error *err)
     for (size_t i = 0; i < selection->n_protocols && rc == 0; i++) {
         struct lb_protocol *protocol = &selection->protocols[i];
         bool is_alone = true;
+        if (protocol->user_file == NULL)
+            continue;
+        /* A program says its name later. */
         for (size_t k = 0; k < selection->n_protocols; k++)
-            is_alone &= k == i || strcmp(selection->protocols[k].strategy->name,
-                                         protocol->strategy->name) != 0;
-        if (is_alone || protocol->user_file == NULL)
+            is_alone &=
+                k == i || selection->protocols[k].strategy == NULL ||
+                strcmp(selection->protocols[k].strategy->name, protocol->strategy->name) != 0;
+        if (is_alone)
             continue;
         for (size_t k = 0; k < i && rc == 0; k++)
             if (strcmp(selection->protocols[k].path, protocol->path) == 0)
