@@ -58,9 +58,11 @@ static const char *untested_recovery(const struct lb_case *c)
 {
     if (c->out->measures.n_deaths == 0)
         return "nobody died holding it";
-    return c->model->capacity != NULL
-               ? "others go on beside the dead: the next grant says nothing of what they held"
-               : "the run ended before the next grant, and before the bound was over";
+    for (uint32_t r = 0;
+         !c->model->queue && c->model->capacity != NULL && r < c->model->n_resources; r++)
+        if (c->model->capacity[r] > 1)
+            return "others go on beside the dead: the next grant says nothing of what they held";
+    return "the run ended before the next grant, and before the bound was over";
 }
 
 /* Why the history cannot tell whether a guarantee held; NULL: it can. */

@@ -212,10 +212,13 @@ static void stress_lock(struct making *m)
         add_stressed(m, "periodic-job", NULL, 4000,
                      "it has :period_ms: a job is due again and again");
     if (claims(m, LB_G_RECOVERY)) {
+        /* Orders to die are drawn: there are more than workers, in case that few of these ever
+           hold. Behind the last one there is time for the bound. */
         struct lb_ask *ask =
-            add_stressed(m, "dead-holder", NULL, 4000, "it claims recovery: holders are killed");
+            add_stressed(m, "dead-holder", NULL, 4500, "it claims recovery: holders are killed");
         set(ask, "recovery-bound", "1500ms");
-        set(ask, "duration", "3500ms"); /* longer than the bound, or nothing is too late */
+        set(ask, "fault-count", "8");
+        set(ask, "duration", "4s");
     }
     lose_connections(m, "mutex-hot");
     struct lb_ask *ask =
@@ -234,6 +237,13 @@ static void rescue(struct making *m)
             f->unasked_line != 0
                 ? "claims are leases, and what ends one asks for no holder: work outlasts it"
                 : "claims are leases: work outlasts them");
+    if (f->lease != NULL && f->has_free) {
+        struct lb_ask *ask = add_stressed(m, "queue-overrun", NULL, 3000,
+                                          "claims are leases, and it has free: who outlasts his "
+                                          "lease gives the item back");
+        snprintf(ask->name, sizeof ask->name, "give back late");
+        set(ask, "free", "0.5");
+    }
     if (f->has_recover && f->recovers_by_time)
         add_stressed(m, "queue-rescue", NULL, 3000,
                      f->unasked_line != 0
@@ -261,6 +271,8 @@ static void stress_queue(struct making *m)
         snprintf(ask->name, sizeof ask->name, "drain by five");
         set(ask, "batch", "5");
     }
+    if (claims(m, LB_G_NO_LOSS) || claims(m, LB_G_NO_DUPLICATE) || claims(m, LB_G_FIFO))
+        add_stressed(m, "steady", NULL, 2500, "two producers put while consumers claim");
     rescue(m);
     if (f->has_free || f->has_error) {
         ask = add_stressed(m, "give-back", NULL, 1200,
@@ -274,12 +286,14 @@ static void stress_queue(struct making *m)
     bool frees_dead =
         f->is_session_bound || f->lease != NULL || (f->has_recover && f->recovers_by_time);
     if (frees_dead || claims(m, LB_G_RECOVERY)) {
-        ask = add_stressed(m, "steady", "kill", 3500,
+        ask = add_stressed(m, "steady", "kill", claims(m, LB_G_RECOVERY) ? 5500 : 3500,
                            claims(m, LB_G_RECOVERY)
                                ? "it claims recovery: consumers are killed"
                                : "what the dead have comes back: consumers are killed");
-        set_fault_times(m, ask, "8", "2s");
+        set_fault_times(m, ask, "8", claims(m, LB_G_RECOVERY) ? "4s" : "2s");
         set(ask, "recover", f->recovers_by_time ? "100ms" : "0");
+        if (claims(m, LB_G_RECOVERY))
+            set(ask, "recovery-bound", "2s");
     }
     if (f->lease != NULL) {
         ask = add_stressed(m, "steady", "pause", 3500,
