@@ -139,6 +139,16 @@ like($err, qr/option --budget: '0.5s' is not a time from 1s/, 'a budget below a 
 like($err, qr/^lockbench: this takes about \d+ s, and less if all is decided before/m, 'the forecast is told');
 like($err, qr/^\[\d+, \d+ s left\] good-lock sqlite mutex-hot: held/m, '... and how much of it is left');
 
+# Each run keeps a history of its own.
+($status, $out, $err) = lockbench('compare', '-s', "$fast,$slow", @short, '--budget', '1s', '--keep-history', '-o', scratch() . '/kept',
+    '--format', 'json');
+is($status, 0, 'a budget that keeps its histories') or diag $err;
+my @kept = map { $_->{history} } map { @{$_->{runs}} } @{decode_json($out)->{cells}};
+my ($kept) = glob scratch() . '/kept/*';
+cmp_ok(scalar @kept, '>=', 6, '... of three rounds at least');
+is((grep { !defined $_ || !-s "$kept/$_" } @kept), 0, '... has that of each run');
+is(scalar(() = glob "$kept/*.lbh"), scalar @kept, '... and no other');
+
 # What never succeeds is run once, and not ranked.
 (my $never = slurp($fast)) =~ s/good.lock/never_lock/g;
 $never =~ s/^-- strategy: .*$/-- strategy: never-lock/m;

@@ -200,4 +200,50 @@ cmp_ok(scalar @$trace, '>=', 3, '... and the search');
 my %seen;
 is((grep { $seen{$_}++ } @$all, @$trace), 0, '... each run once');
 
+# --- A budget: the rounds before the interruption count, with the time that they took, and it goes on after them.
+(my $other = $sql) =~ s/good.lock/other_lock/g;
+$other =~ s/^-- strategy: .*$/-- strategy: other-lock/m;
+my @pair = ('compare', '-s', "$lock," . spew('other-lock.sql', $other), '--workers', '2', '--hold', '1ms', '--duration', '100ms',
+    '--warmup', '0', '--seed', '5');
+my $cut = scratch() . '/budget';
+my $n_lines = 0;
+{
+    pipe(my $read, my $write) or die;
+    my $pid = fork() // die;
+    if ($pid == 0) {
+        open STDIN, '<', '/dev/null';
+        open STDOUT, '>', '/dev/null' or POSIX::_exit(99);
+        open STDERR, '>&', $write or POSIX::_exit(99);
+        exec $ENV{LOCKBENCH}, @pair, '--budget', '4s', '-o', $cut or POSIX::_exit(99);
+    }
+    close $write;
+    while (my $line = <$read>) {
+        kill KILL => $pid if $line =~ /^\[\d+, .* left\]/ && ++$n_lines == 7;
+    }
+    waitpid $pid, 0;
+    is($? & 127, 9, 'a budget is killed in its fourth round');
+}
+my ($begun) = glob "$cut/.*-compare.*";
+($status, undef, $err) = lockbench(@pair, '--budget', '3s', '-q', '--resume', $begun);
+is($status, 2, 'another budget is refused');
+like($err, qr{begun with question "--budget 4s", and now it is "--budget 3s"}, '... by name');
+($status, undef, $err) = lockbench(@pair, '--budget', '4s', '-q', '--resume', $begun);
+is($status, 0, 'a budget is resumed') or diag $err;
+my ($whole) = glob "$cut/*";
+$json = decode_json(slurp("$whole/run.json"));
+my @runs = map { $_->{runs} } @{$json->{cells}};
+is(scalar @{$runs[0]}, scalar @{$runs[1]}, '... both have the same rounds');
+cmp_ok(scalar @{$runs[0]}, '>', 4, '... and more than before');
+for my $of (@runs) {
+    is_deeply([map { $_->{seed} } @$of], [map { 5 + $_ } 0 .. $#$of], '... each round once, from its seed');
+    is((grep { $of->[$_]{start_unix_ms} < $of->[$_ - 1]{start_unix_ms} } 1 .. $#$of), 0, '... one after the other');
+}
+my ($rates) = grep { $_->{measured} eq 'rate' } @{$json->{rankings}};
+my ($spent, @looks) = (0, @{$rates->{looks}});
+$spent += $_->{alpha} for @looks;
+cmp_ok($spent, '<=', 0.05 + 1e-9, '... all looks spend no more than one');
+is($looks[0]{rounds}, 3, '... the first after three rounds, as without an interruption');
+is($looks[-1]{rounds}, scalar @{$runs[0]}, '... the last over all of them');
+ok(!-e "$whole/checkpoint" && !$json->{interrupted}, '... and it is whole');
+
 done_testing();
