@@ -377,6 +377,31 @@ static enum lb_history_format guess_format(const struct lb_scan *scan)
     return *p == '"' ? LB_HISTORY_JSONL : LB_HISTORY_EDN;
 }
 
+/* What is nearly a history gets a line that says how to make it one. */
+static int refuse_wrapped(struct lb_scan *scan)
+{
+    size_t size = (size_t)(scan->end - scan->start);
+    if (size >= 3 && memcmp(scan->start, "\xef\xbb\xbf", 3) == 0)
+        return lb_scan_fail(scan, scan->start,
+                            "a byte order mark: save the file as UTF-8 without one");
+    if (size >= 2 &&
+        (memcmp(scan->start, "\xff\xfe", 2) == 0 || memcmp(scan->start, "\xfe\xff", 2) == 0))
+        return lb_scan_fail(scan, scan->start, "this is UTF-16: save the file as UTF-8");
+    if (size >= 2 && memcmp(scan->start, "\x1f\x8b", 2) == 0)
+        return lb_fail(scan->err, LB_E_FILE,
+                       "%s: compressed by gzip: unpack it first (zcat FILE | lockbench check -)",
+                       scan->name);
+    const char *p = scan->start;
+    for (const char *wanted = "[{\""; *wanted != '\0'; wanted++, p++) {
+        while (p < scan->end && strchr(" \t\r\n", *p) != NULL)
+            p++;
+        if (p == scan->end || *p != *wanted)
+            return 0;
+    }
+    return lb_scan_fail(scan, scan->start,
+                        "a JSON array: write one operation a line (jq -c '.[]' FILE)");
+}
+
 static int read_text(struct lb_scan *scan, const struct lb_read_options *options,
                      struct lb_history_view *ret_view, struct lb_read_facts *ret_facts)
 {
@@ -385,7 +410,9 @@ static int read_text(struct lb_scan *scan, const struct lb_read_options *options
     reader.tr.ignore = options->ignore;
     if (reader.format == LB_HISTORY_AUTO)
         reader.format = guess_format(scan);
-    int code = read_operations(&reader, &raw);
+    int code = refuse_wrapped(scan);
+    if (code == 0)
+        code = read_operations(&reader, &raw);
     if (code == 0)
         code = finish(&reader, ret_view, ret_facts);
     free(raw.items);

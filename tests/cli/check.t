@@ -162,6 +162,20 @@ unlike($out, qr/^exclusive +held/m, 'cut off: not held');
 spew('cut.lbh', 'nothing');
 is((lockbench('check', $cut))[0], 2, 'not a history: exit status 2');
 
+# --- nearly a history
+my $line = '{"type":"invoke","f":"acquire","process":0,"time":0}';
+my %nearly = (
+    "\xef\xbb\xbf$line\n"  => qr/nearly\.jsonl:1: a byte order mark: save the file as UTF-8 without one/,
+    "\xff\xfe{\0"          => qr/nearly\.jsonl:1: this is UTF-16/,
+    "\x1f\x8b\x08\0\0"      => qr/nearly\.jsonl: compressed by gzip: unpack it first/,
+    "[\n$line,\n$line\n]\n" => qr/nearly\.jsonl:1: a JSON array: write one operation a line/,
+);
+for my $text (sort keys %nearly) {
+    ($status, $out, $err) = lockbench('check', '--model', 'mutex', spew('nearly.jsonl', $text));
+    is($status, 2, 'nearly a history: exit status 2');
+    like($err, $nearly{$text}, '... and how to make it one');
+}
+
 # --- bad input: the place, exit status 2, no verdict
 my @wrong = (
     ['{:type :invoke, :f :acquire, :process 0, :time 5, :value nil', qr/wrong\.edn:1: /, 'truncated'],
