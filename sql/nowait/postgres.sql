@@ -62,20 +62,20 @@ SET status = 'Active', owner = :worker, token = token + 1, since = clock_timesta
 WHERE id = :id AND status IN ('New', 'Complete')
 RETURNING id, payload, token;
 
--- One of the first :spread rows, whichever: tries collide less, and order is lost.
+-- One of the first :spread rows, whichever: tries collide less, and order is lost. Chosen first and locked then:
+-- OFFSET under FOR UPDATE locks the rows that it skips.
 -- name: claim when form=safe offset=random recurring=no tx=one
 -- require: row
 SELECT id
-FROM parallel_allocation_list
-WHERE driving_task = :class AND status = 'New'
-ORDER BY id
-LIMIT 1
-OFFSET floor(random() * (SELECT count(*)
-        FROM (SELECT 1
-              FROM parallel_allocation_list
-              WHERE driving_task = :class AND status = 'New'
-              ORDER BY id
-              LIMIT :spread) AS head))::int
+FROM (SELECT id
+      FROM parallel_allocation_list
+      WHERE driving_task = :class AND status = 'New'
+      ORDER BY id
+      LIMIT :spread) AS head
+ORDER BY random()
+LIMIT 1;
+-- require: row
+SELECT id FROM parallel_allocation_list WHERE id = :id AND status = 'New'
 FOR UPDATE NOWAIT;
 UPDATE parallel_allocation_list
 SET status = 'Active', owner = :worker, token = token + 1, since = clock_timestamp()
