@@ -41,7 +41,9 @@ other_member() {
 
 # ask NODE SQL
 ask() {
-    "${as_user[@]}" "$(info "$1" bindir)/psql" -XAtq -h "$base/$1/socket" -p "$(info "$1" port)" -U lockbench \
+    local folder=$base/$1/socket
+    if [[ -d $folder/cut ]]; then folder+=/cut; fi
+    "${as_user[@]}" "$(info "$1" bindir)/psql" -XAtq -h "$folder" -p "$(info "$1" port)" -U lockbench \
         -d lockbench -c "$2"
 }
 
@@ -148,6 +150,11 @@ start_pair() {
 
 # --- What happens to a pair ---------------------------------------------------------------------
 
+is_galera() {
+    known "$1"
+    [[ $(info "$1" kind) == galera-cluster ]]
+}
+
 is_pair() {
     known "$1"
     [[ $(info "$1" kind) == pg-pair ]] || lb_die "$1 is no pair of PostgreSQL servers"
@@ -155,13 +162,16 @@ is_pair() {
     fast=$(info "$1" fast)
 }
 
-# Nothing that the primary commits from now on reaches the standby.
+# Nothing that the primary commits from now on reaches the standby. Members of a Galera cluster have
+# what was acknowledged before the client has the answer: there is nothing to stall.
 stall() {
+    if is_galera "$1"; then return 0; fi
     is_pair "$1"
     relay_signal "$1" STOP
 }
 
 unstall() {
+    if is_galera "$1"; then return 0; fi
     is_pair "$1"
     relay_signal "$1" CONT
 }
@@ -177,25 +187,51 @@ promote() {
 
 # The primary is killed, and the standby takes its place with what it had received.
 failover() {
+    if is_galera "$1"; then
+        halt "$1-1"
+        return
+    fi
     is_pair "$1"
     relay_signal "$1" STOP
     kill_all "$base/$(info "$1" primary)"
     promote "$1"
 }
 
-# The same, but the old primary lives on, and takes writes: split brain.
+# The same, but the old primary lives on, and takes writes: split brain. Every second client is on the
+# other side of the cut, and new ones are: they do not reach the old primary.
 split() {
+    local old bindir
+    if is_galera "$1"; then
+        isolate "$1-1"
+        return
+    fi
     is_pair "$1"
+    old=$(info "$1" primary)
+    bindir=$(info "$old" bindir)
     relay_signal "$1" STOP
+    # Its former primary must not wait for ever for a standby that has left.
+    configure "$1" "$old" alone
     promote "$1"
+    # psql goes on where new clients do not get.
+    mkdir -m 700 "$base/$old/socket/cut"
+    chown --reference="$base/$old/socket" "$base/$old/socket/cut"
+    mv "$base/$old/socket/.s.PGSQL.$(info "$old" port)" "$base/$old/socket/cut/"
+    ask "$old" "SELECT count(pg_terminate_backend(pid)) FROM (SELECT pid, row_number() OVER (ORDER BY pid) AS n
+        FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()) c WHERE n % 2 = 0" >/dev/null
+    (cd "$base/$old" && "${as_user[@]}" "$bindir/pg_ctl" reload -s -D data) 9>&-
 }
 
 # The one that is not the primary becomes its standby again, from a new copy.
 rebuild() {
     local old
+    if is_galera "$1"; then
+        if [[ -z $(server_pid "$1-1") ]]; then resume "$1-1"; else heal "$1-1"; fi
+        return
+    fi
     is_pair "$1"
     old=$(other_member "$1" "$(info "$1" primary)")
     kill_all "$base/$old"
+    rm -rf "$base/$old/socket/cut"
     end_relay "$1"
     make_standby "$1" "$old" || lb_die "$old did not become a standby: see $base/$old/log"
 }

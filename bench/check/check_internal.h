@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-enum { LB_PERMITS_MAX = (1 << 26) - 1 };
+enum { LB_PERMITS_MAX = (1 << 25) - 1 };
 #define LB_NONE  UINT32_MAX /* no place in an array; an enumerator would have to fit an int */
 #define LB_NEVER UINT64_MAX
 /* No clock says more; uncertainties and leases can be added without overflow. */
@@ -28,11 +28,12 @@ struct lb_hold {
     uint32_t resource;
     uint32_t log;           /* position in the view */
     uint32_t event;         /* of the acquire's ok, in its log */
-    unsigned permits : 26;  /* a number that large is more than any capacity anyway */
+    unsigned permits : 25;  /* a number that large is more than any capacity anyway */
     unsigned is_shared : 1; /* reader */
     unsigned is_piece : 1;  /* goes on after a lease that was renewed too late */
     unsigned is_dead : 1;   /* its holder died inside */
     unsigned has_token : 1;
+    unsigned is_committed : 1; /* its session's loss does not end it */
 };
 
 /* A release that changed something although its hold had ended before: see owner.c. */

@@ -277,6 +277,8 @@ uint64_t lb_item_lost(const struct lb_item_group *group, const struct lb_item_ev
     }
     if (low < c->infos.n && infos[low].log == claim->log)
         best = earlier(best, infos[low].low);
+    if ((claim->flags & LB_EVF_COMMITTED) != 0)
+        return best;
     low = 0;
     high = group->world->session_ends.n;
     while (low < high) { /* the first end of the session since the claim was answered */

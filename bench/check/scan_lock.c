@@ -178,7 +178,8 @@ static int push_hold(struct lb_scan *scan, const struct lb_event *ok, struct lb_
                              .event = scan->index,
                              .permits = (permits < LB_PERMITS_MAX ? permits : LB_PERMITS_MAX) &
                                         LB_PERMITS_MAX,
-                             .is_shared = ((ok->flags | invoke->flags) & LB_EVF_SHARED) != 0};
+                             .is_shared = ((ok->flags | invoke->flags) & LB_EVF_SHARED) != 0,
+                             .is_committed = (ok->flags & LB_EVF_COMMITTED) != 0};
     c->has_shared = c->has_shared || hold->is_shared;
     c->has_weights = c->has_weights || hold->permits > 1;
     grant->hold = grant->piece = (uint32_t)c->holds.n - 1;

@@ -7,7 +7,8 @@
  *   - the server said that its session ended: it may have been at any time since the fault that
  *     ended it, or since the death. Without a cause in the history, of which a worker says that it
  *     lost its session, it was there when it last answered; of which another says so, it may have
- *     ended at any time, so nothing of the hold is certain,
+ *     ended at any time, so nothing of the hold is certain. A grant that was committed, and whose
+ *     history says so because servers fail over in it, is none of the session's,
  *   - somebody recovered what the dead held: no earlier than that was asked for.
  * Of a history that was cut off, a log is believed as far as it goes.
  */
@@ -72,6 +73,8 @@ static void end_sessions(struct lb_case *c)
             struct lb_hold *hold = &lb_holds(c)[i];
             if (hold->start > note->high)
                 break;
+            if (hold->is_committed && !hold->is_dead)
+                continue;
             if (hold->cut > low) {
                 hold->cut = low;
                 c->has_cuts = true;

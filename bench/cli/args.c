@@ -43,10 +43,13 @@ static const struct flag flags[] = {
      "runs nothing: checks a strategy file; with -d the server checks its statements too"},
     {"faults", 0, FLAG_TEXT, TO(faults), LB_FLAGS_FAULTS, "NAME[,NAME...]",
      "runs each scenario once under each fault: all, kill, pause, disconnect, cut, slow, blocker, "
-     "snapshot, restart, full, skew"},
+     "snapshot, restart, full, failover, partition, cancel-sync, skew"},
     {"restart-command", 0, FLAG_TEXT, TO(restart), LB_FLAGS_RUN, "COMMAND",
      "for the fault restart: a command that kills the server of -d and starts it again; the "
      "server must be private"},
+    {"failover-command", 0, FLAG_TEXT, TO(failover), LB_FLAGS_RUN, "COMMAND",
+     "for the faults failover, partition and cancel-sync: a command that is run with STEP set to "
+     "stall, failover or split, and rebuild; the servers of -d must be private"},
     {"matrix", 0, FLAG_SWITCH, TO(matrix), LB_FLAGS_MATRIX, NULL,
      "runs each strategy at each isolation level of each target and prints one table "
      "(--format markdown or json)"},

@@ -273,6 +273,7 @@ static int run_once(struct lb_conductor *state, struct lb_cell *cell, size_t rou
                                .n_settings = cell->n_settings,
                                .seed = state->report.seed + round,
                                .restart_command = args->restart,
+                               .failover_command = args->failover,
                                .after_setup = cell->after_setup,
                                .sample_waits = args->costs || state->campaign->sample_waits,
                                .record = !args->no_record,

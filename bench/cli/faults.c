@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEYS = 12 };
+enum { KEYS = 20 };
 
 struct preset {
     const char *name;
@@ -28,6 +28,11 @@ static const char *const for_queues[] = {
     "ttl",    "500ms", "recover",        "200ms", "hold",           "1ms", "duration", "3s",
     "warmup", "0",     "recovery-bound", "3s",    "progress-bound", "10s", NULL};
 
+/* One, in the middle of the run, and a lease that outlasts it. */
+#define SWITCHES(name)                                                                             \
+    "fault", name, "fault-interval", "500ms", "fault-length", "1s", "fault-count", "1",            \
+        "duration", "0", "ttl", "20s", "progress-bound", "60s", "recovery-bound", "60s"
+
 static const struct preset lock_presets[] = {
     {"kill",
      {"fault", "kill", "fault-interval", "250ms", "fault-count", "20", "duration", "7s", "stale",
@@ -42,6 +47,9 @@ static const struct preset lock_presets[] = {
     {"restart",
      {"fault", "restart", "fault-interval", "800ms", "fault-count", "2", "duration", "5s"}},
     {"full", {"fault", "full", "fault-interval", "200ms", "fault-length", "200ms"}},
+    {"failover", {SWITCHES("failover")}},
+    {"partition", {SWITCHES("partition")}},
+    {"cancel-sync", {SWITCHES("cancel-sync")}},
     {"skew", {"skew", "400ms", "workers", "2", "hold", "160ms", "think", "1ms"}},
     {0},
 };
@@ -59,6 +67,9 @@ static const struct preset queue_presets[] = {
     {"restart",
      {"fault", "restart", "fault-interval", "800ms", "fault-count", "2", "duration", "5s"}},
     {"full", {"fault", "full", "fault-interval", "200ms", "fault-length", "200ms"}},
+    {"failover", {SWITCHES("failover"), "recover", "0"}},
+    {"partition", {SWITCHES("partition"), "recover", "0"}},
+    {"cancel-sync", {SWITCHES("cancel-sync"), "recover", "0"}},
     {"skew", {"skew", "1s"}},
     {0},
 };
@@ -131,7 +142,8 @@ static int check_list(const char *list, struct lb_error *err)
         if (!known)
             return lb_fail(err, LB_E_USAGE,
                            "option --faults: unknown fault '%s'%s (all, kill, pause, disconnect, "
-                           "cut, slow, blocker, snapshot, restart, full, skew)",
+                           "cut, slow, blocker, snapshot, restart, full, failover, partition, "
+                           "cancel-sync, skew)",
                            name, lb_nearest_text(&nearest, text, sizeof text));
         at = comma != NULL ? comma + 1 : NULL;
     }

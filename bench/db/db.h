@@ -246,6 +246,9 @@ struct lb_db {
     /* From now on what conn does may not make the database larger, as if the disk were full:
      * LB_OTHER is answered instead; full false: it may again. An answer or an error. Optional. */
     int (*fill)(struct lb_conn *conn, bool full, struct lb_error *err);
+    /* Whoever of our sessions waits for a standby to have its commit is told to wait no more, as by
+     * a driver's timeout: the commit is acknowledged all the same. *ret_n: how many. Optional. */
+    int (*cancel_sync)(struct lb_conn *control, uint64_t *ret_n, struct lb_error *err);
     /* Ends another session, as an operator would. Optional. */
     int (*terminate)(struct lb_conn *control, int64_t session_id, struct lb_error *err);
 

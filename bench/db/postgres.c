@@ -646,6 +646,22 @@ static int pg_strangers(struct lb_conn *conn, uint64_t *ret_n, struct lb_error *
     return 0;
 }
 
+static int pg_cancel_sync(struct lb_conn *control, uint64_t *ret_n, struct lb_error *err)
+{
+    PGresult *result =
+        PQexec(control->pg, "SELECT count(*) FILTER (WHERE pg_cancel_backend(pid)) FROM "
+                            "pg_stat_activity WHERE wait_event = 'SyncRep' AND pid <> "
+                            "pg_backend_pid() AND application_name LIKE 'lockbench worker%'");
+    if (!lb_pg_succeeded(result)) {
+        if (outcome(control, result, err) >= 0)
+            set_error(control, LB_E_ENV, err);
+        return err->code;
+    }
+    *ret_n = strtoull(PQgetvalue(result, 0, 0), NULL, 10);
+    PQclear(result);
+    return 0;
+}
+
 /* --- facts ---------------------------------------------------------------------------------- */
 
 static int report_rows(struct lb_conn *conn, const char *sql, lb_fact_fn *fact, void *arg,
@@ -768,6 +784,7 @@ const struct lb_db lb_db_postgres = {
     .wait_notified = pg_wait_notified,
     .node = pg_node,
     .is_carried = pg_is_carried,
+    .cancel_sync = pg_cancel_sync,
     .terminate = pg_terminate,
     .strangers = pg_strangers,
     .facts = pg_facts,

@@ -176,8 +176,8 @@ static bool event_is_valid(const struct lb_event *event, uint64_t operations)
 {
     return event->type <= LB_EV_NOTE && event->op < 64 && (operations >> event->op & 1) != 0 &&
            event->answer < LB_ANSWERS &&
-           event->flags <=
-               (LB_EVF_SHARED | LB_EVF_EFFECTIVE | LB_EVF_TOKEN | LB_EVF_OVER | LB_EVF_FINAL);
+           event->flags <= (LB_EVF_SHARED | LB_EVF_EFFECTIVE | LB_EVF_TOKEN | LB_EVF_OVER |
+                            LB_EVF_FINAL | LB_EVF_COMMITTED);
 }
 
 static int damaged_chunk(const struct reader *reader, const struct chunk *chunk)

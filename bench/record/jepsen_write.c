@@ -219,6 +219,8 @@ static void write_full(struct writer *writer, uint32_t log, const struct lb_even
         put_flag(writer, "over", true);
     if (event->flags & LB_EVF_FINAL)
         put_flag(writer, "final", true);
+    if (event->flags & LB_EVF_COMMITTED)
+        put_flag(writer, "committed", true);
     put_unsigned(writer, "log", log);
     if (note)
         put_unsigned(writer, "by", event->process);

@@ -149,12 +149,25 @@ int lb_scan_fail(const struct lb_scan *scan, const char *at, const char *format,
 }
 
 static const char *const key_names[LB_RAW_KEYS] = {
-    [LB_KEY_TYPE] = "type",     [LB_KEY_F] = "f",           [LB_KEY_PROCESS] = "process",
-    [LB_KEY_TIME] = "time",     [LB_KEY_INDEX] = "index",   [LB_KEY_VALUE] = "value",
-    [LB_KEY_ERROR] = "error",   [LB_KEY_TOKEN] = "token",   [LB_KEY_OBJECT] = "object",
-    [LB_KEY_ARG] = "arg",       [LB_KEY_SHARED] = "shared", [LB_KEY_EFFECTIVE] = "effective",
-    [LB_KEY_LOG] = "log",       [LB_KEY_BY] = "by",         [LB_KEY_UNIX] = "unix",
-    [LB_KEY_EVENTS] = "events", [LB_KEY_OVER] = "over",     [LB_KEY_FINAL] = "final",
+    [LB_KEY_TYPE] = "type",
+    [LB_KEY_F] = "f",
+    [LB_KEY_PROCESS] = "process",
+    [LB_KEY_TIME] = "time",
+    [LB_KEY_INDEX] = "index",
+    [LB_KEY_VALUE] = "value",
+    [LB_KEY_ERROR] = "error",
+    [LB_KEY_TOKEN] = "token",
+    [LB_KEY_OBJECT] = "object",
+    [LB_KEY_ARG] = "arg",
+    [LB_KEY_SHARED] = "shared",
+    [LB_KEY_EFFECTIVE] = "effective",
+    [LB_KEY_LOG] = "log",
+    [LB_KEY_BY] = "by",
+    [LB_KEY_UNIX] = "unix",
+    [LB_KEY_EVENTS] = "events",
+    [LB_KEY_OVER] = "over",
+    [LB_KEY_FINAL] = "final",
+    [LB_KEY_COMMITTED] = "committed",
 };
 
 enum lb_raw_key lb_raw_key_find(const char *text, size_t length)
@@ -167,6 +180,9 @@ enum lb_raw_key lb_raw_key_find(const char *text, size_t length)
         break;
     case 'f':
         key = length == 1 ? LB_KEY_F : LB_KEY_FINAL;
+        break;
+    case 'c':
+        key = LB_KEY_COMMITTED;
         break;
     case 'p':
         key = LB_KEY_PROCESS;

@@ -72,6 +72,7 @@ enum lb_raw_key {
     LB_KEY_EFFECTIVE,
     LB_KEY_OVER,
     LB_KEY_FINAL,
+    LB_KEY_COMMITTED,
     LB_KEY_LOG,
     LB_KEY_BY,
     LB_KEY_UNIX,

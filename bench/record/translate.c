@@ -333,7 +333,7 @@ uint32_t lb_usual_arg(const struct lb_event *event)
 static int read_own_keys(struct lb_translator *tr, const struct lb_raw_op *raw,
                          struct lb_event *event)
 {
-    bool shared = false, effective = false, over = false, final = false;
+    bool shared = false, effective = false, over = false, final = false, committed = false;
     uint32_t object = UINT32_MAX;
     int code = read_count(tr, raw, LB_KEY_ARG, "arg", UINT32_MAX, lb_usual_arg(event), &event->arg);
     if (code == 0)
@@ -346,6 +346,8 @@ static int read_own_keys(struct lb_translator *tr, const struct lb_raw_op *raw,
     if (code == 0)
         code = read_flag(tr, raw, LB_KEY_FINAL, "final", false, &final);
     if (code == 0)
+        code = read_flag(tr, raw, LB_KEY_COMMITTED, "committed", false, &committed);
+    if (code == 0)
         code = read_count(tr, raw, LB_KEY_OBJECT, "object", LB_LARGEST_OBJECT, UINT32_MAX, &object);
     if (code != 0)
         return code;
@@ -357,6 +359,8 @@ static int read_own_keys(struct lb_translator *tr, const struct lb_raw_op *raw,
         event->flags |= LB_EVF_OVER;
     if (final)
         event->flags |= LB_EVF_FINAL;
+    if (committed)
+        event->flags |= LB_EVF_COMMITTED;
     if (object == UINT32_MAX)
         return 0;
     if (tr->has_tuples)

@@ -71,6 +71,8 @@ struct lb_crew {
     struct lb_first refused; /* of operations that were refused, and not for contention */
 
     _Atomic uint32_t n_arrived;        /* by two: who is about to take a number */
+    atomic_int switchover;             /* enum lb_switchover */
+    _Atomic uint64_t stalled_ns;       /* since then nothing is replicated */
     _Atomic uint32_t n_asking, n_late; /* overruns: acquires, and late releases, under way */
 
     /* Queues. */
@@ -232,6 +234,20 @@ extern const struct lb_gate lb_fault_gate; /* what befalls statements; arg is th
 /* Has this fault a meaning on this engine? 0 or LB_E_UNSUPPORTED. db NULL: no database. */
 int lb_fault_check(const struct lb_strategy *strategy, const struct lb_scenario *scenario,
                    const struct lb_db *db, struct lb_error *err);
+
+/* Failovers (switchover.c): a holder of a lock (request) or of an item that was granted what it
+ * has while replication stood still stays inside until another took over. */
+enum lb_switchover {
+    LB_SWITCHOVER_NONE,
+    LB_SWITCHOVER_PREPARED, /* nobody asks: the others are to know every lock as free */
+    LB_SWITCHOVER_STALLED,  /* a holder is wanted */
+    LB_SWITCHOVER_PLACED,   /* there is one: the primary may be lost */
+    LB_SWITCHOVER_OVER      /* another has its place */
+};
+/* Before it asks. */
+void lb_switchover_wait(struct lb_worker *worker);
+void lb_switchover_hold(struct lb_worker *worker, const struct lb_request *request,
+                        const struct lb_item *item);
 
 /* Zombies (zombie.c). awaits: is one to wake up in this hold? sleep: with an item, before the
  * pause. wait: the pause is over; returns inside of a later hold of the same thing, a resource or

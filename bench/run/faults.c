@@ -58,6 +58,13 @@ int lb_fault_check(const struct lb_strategy *strategy, const struct lb_scenario 
     case LB_FAULT_RESTART:
         ok = db != NULL && db->strangers != NULL;
         break;
+    case LB_FAULT_FAILOVER:
+    case LB_FAULT_PARTITION:
+        ok = db != NULL && db->strangers != NULL && db->node != NULL;
+        break;
+    case LB_FAULT_CANCEL_SYNC:
+        ok = db != NULL && db->cancel_sync != NULL;
+        break;
     case LB_FAULT_SNAPSHOT:
     case LB_FAULT_SLOW:
         ok = db != NULL;
@@ -215,6 +222,9 @@ void lb_worker_obey(struct lb_worker *worker, const struct lb_request *request,
     case LB_FAULT_SNAPSHOT:
     case LB_FAULT_RESTART:
     case LB_FAULT_FULL:
+    case LB_FAULT_FAILOVER:
+    case LB_FAULT_PARTITION:
+    case LB_FAULT_CANCEL_SYNC:
     case LB_FAULTS:
     default:
         break;
@@ -354,6 +364,8 @@ static void *world_main(void *arg)
     }
     if (scenario->fault == LB_FAULT_RESTART)
         lb_restart_world(run, &session, used);
+    else if (lb_fault_switches(scenario->fault))
+        lb_switchover_world(run, &session, used);
     else
         block(run, &session, used);
     lb_session_close(&session);
@@ -366,11 +378,12 @@ int lb_faults_start(struct lb_active_run *run, struct lb_error *err)
     run->next_fault_ns = lb_now_ns() + scenario->fault_interval_ns;
     lb_random_init(&run->fault_random, run->request->seed, UINT32_MAX);
     if (scenario->fault != LB_FAULT_BLOCKER && scenario->fault != LB_FAULT_SNAPSHOT &&
-        scenario->fault != LB_FAULT_RESTART && scenario->fault != LB_FAULT_FULL)
+        !lb_fault_is_commanded(scenario->fault) && scenario->fault != LB_FAULT_FULL)
         return 0;
-    int rc = scenario->fault != LB_FAULT_RESTART
-                 ? 0
-                 : lb_restart_private(&run->control, run->request->target->label, err);
+    int rc =
+        !lb_fault_is_commanded(scenario->fault)
+            ? 0
+            : lb_restart_private(&run->control, scenario->fault, run->request->target->label, err);
     if (rc != 0)
         return rc;
     if (pthread_create(&run->world, NULL, world_main, run) != 0)

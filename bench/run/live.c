@@ -155,6 +155,14 @@ void lb_live_item(struct lb_live *live, int64_t id, uint32_t worker)
         overlap(live, (uint32_t)id, before - 1, worker);
 }
 
+bool lb_live_item_is_taken_over(const struct lb_live *live, int64_t id, uint32_t worker)
+{
+    if (id < 1 || (uint64_t)id > live->n_items)
+        return false;
+    uint32_t owner = atomic_load_explicit(&live->items[id - 1], memory_order_relaxed);
+    return owner != 0 && owner != worker + 1;
+}
+
 void lb_live_item_back(struct lb_live *live, int64_t id)
 {
     if (id >= 1 && (uint64_t)id <= live->n_items)

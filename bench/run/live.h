@@ -32,6 +32,8 @@ bool lb_live_is_taken_over(const struct lb_live *live, uint32_t resource, uint32
 /* Queues: an item was claimed; it may be claimed again after lb_live_item_back. Items beyond
  * n_items are not watched. */
 void lb_live_item(struct lb_live *live, int64_t id, uint32_t worker);
+/* Has another claimed it since this worker did? */
+bool lb_live_item_is_taken_over(const struct lb_live *live, int64_t id, uint32_t worker);
 void lb_live_item_back(struct lb_live *live, int64_t id);
 
 /* The worker is about to die inside: its marks go with it. resource and shared are those of its

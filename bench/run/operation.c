@@ -66,6 +66,13 @@ static inline uint8_t mode_flag(const struct lb_request *request)
     return request->shared ? LB_EVF_SHARED : 0;
 }
 
+/* Was what was granted committed, so that it does not end with the session? */
+static inline uint8_t last_flag(const struct lb_operator *op)
+{
+    const struct lb_session *session = op->actor->session;
+    return op->may_last && session != NULL && !session->in_tx ? LB_EVF_COMMITTED : 0;
+}
+
 static inline uint8_t token_flag(const struct lb_grant *grant)
 {
     return grant->has_token ? LB_EVF_TOKEN : 0;
@@ -120,7 +127,8 @@ int lb_operate_acquire(struct lb_operator *op, const struct lb_request *request,
                              .value = (uint64_t)(grant->has_token ? grant->token : 0),
                              .arg = op->lease_ms,
                              .flags = (uint8_t)(mode_flag(request) | token_flag(grant) |
-                                                (grant->is_over ? LB_EVF_OVER : 0))};
+                                                (grant->is_over ? LB_EVF_OVER : 0) |
+                                                (answer == LB_OK ? last_flag(op) : 0))};
     return finish(op, LB_M_ACQUIRE, &event, answer);
 }
 
@@ -209,6 +217,7 @@ int lb_operate_claim(struct lb_operator *op, uint32_t n, struct lb_item *items, 
                                           .process = op->process,
                                           .arg = op->lease_ms,
                                           .op = LB_OP_ITEM,
+                                          .flags = last_flag(op),
                                           .type = LB_EV_NOTE});
         *ret_n = stored;
     }

@@ -33,6 +33,7 @@ struct lb_operator {
     bool continued;                 /* end_ns is still now */
     uint64_t start_ns, end_ns;      /* of the last operation */
     struct lb_counts *counts;       /* LB_MEASURES of them */
+    bool may_last;                  /* what is committed outlasts the session, and is said to */
     bool holds;                     /* between a grant and its release */
     const struct lb_lender *lender; /* NULL: the actor's session is its own */
     void *lender_arg;

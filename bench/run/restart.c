@@ -11,6 +11,8 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,19 +30,20 @@ int lb_restart_check(const struct lb_run_plan *plan, struct lb_error *err)
     return 0;
 }
 
-int lb_restart_private(struct lb_session *session, const char *label, struct lb_error *err)
+int lb_restart_private(struct lb_session *session, enum lb_fault fault, const char *label,
+                       struct lb_error *err)
 {
     uint64_t n = 0;
     int rc = session->db->strangers(session->conn, &n, err);
     if (rc == 0 && n > 0)
         rc = lb_fail(err, LB_E_UNSUPPORTED,
-                     "fault restart is for private servers: %s has %llu session%s of others", label,
-                     (unsigned long long)n, n == 1 ? "" : "s");
+                     "fault %s is for private servers: %s has %llu session%s of others",
+                     lb_fault_name(fault), label, (unsigned long long)n, n == 1 ? "" : "s");
     return rc;
 }
 
 /* In a process group of its own: who stops the run does not stop the server half-way. */
-static int spawn(const char *command, pid_t *ret_pid)
+static int spawn(const char *command, char *const *environment, pid_t *ret_pid)
 {
     char *const argv[] = {(char[]){"sh"}, (char[]){"-c"}, (char *)(uintptr_t)command, NULL};
     posix_spawn_file_actions_t actions;
@@ -50,37 +53,61 @@ static int spawn(const char *command, pid_t *ret_pid)
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-    int error = posix_spawn(ret_pid, "/bin/sh", &actions, &attributes, argv, environ);
+    int error = posix_spawn(ret_pid, "/bin/sh", &actions, &attributes, argv, environment);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return error;
 }
 
-static int run_command(const char *command, struct lb_error *err)
+/* Ours, and STEP before it. NULL: no memory. */
+static char **environment_with(char *step)
+{
+    size_t n = 0;
+    while (environ[n] != NULL)
+        n++;
+    char **copy = calloc(n + 2, sizeof *copy);
+    if (copy == NULL)
+        return NULL;
+    copy[0] = step;
+    for (size_t i = 0, to = 1; i < n; i++)
+        if (strncmp(environ[i], "STEP=", 5) != 0)
+            copy[to++] = environ[i];
+    return copy;
+}
+
+int lb_restart_run_command(const char *name, const char *command, const char *step,
+                           struct lb_error *err)
 {
     pid_t pid;
-    int status = 0, error = spawn(command, &pid);
+    char variable[40];
+    snprintf(variable, sizeof variable, "STEP=%s", step != NULL ? step : "");
+    char **environment = environment_with(variable);
+    if (environment == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    int status = 0, error = spawn(command, environment, &pid);
+    free(environment);
     if (error != 0)
-        return lb_fail(err, LB_E_ENV, "cannot run the restart command: %s", strerror(error));
+        return lb_fail(err, LB_E_ENV, "cannot run the %s command: %s", name, strerror(error));
     uint64_t give_up_ns = lb_now_ns() + COMMAND_S * UINT64_C(1000000000);
     pid_t gone;
     while ((gone = waitpid(pid, &status, WNOHANG)) == 0 || (gone < 0 && errno == EINTR)) {
         if (lb_now_ns() > give_up_ns) {
             kill(-pid, SIGKILL);
             waitpid(pid, &status, 0);
-            return lb_fail(err, LB_E_ENV, "the restart command did not end within %d s: %s",
+            return lb_fail(err, LB_E_ENV, "the %s command did not end within %d s: %s", name,
                            COMMAND_S, command);
         }
         usleep(2000);
     }
     if (gone < 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        return lb_fail(err, LB_E_ENV, "the restart command failed (%s %d): %s",
+        return lb_fail(err, LB_E_ENV, "the %s command failed (%s %d%s%s): %s", name,
                        WIFSIGNALED(status) ? "signal" : "status",
-                       WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), command);
+                       WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
+                       step != NULL ? ", step " : "", step != NULL ? step : "", command);
     return 0;
 }
 
-static int come_back(struct lb_session *session, struct lb_crew *crew, struct lb_error *err)
+int lb_restart_come_back(struct lb_session *session, struct lb_crew *crew, struct lb_error *err)
 {
     uint64_t give_up_ns = lb_now_ns() + BACK_S * UINT64_C(1000000000);
     int rc;
@@ -95,17 +122,17 @@ static int restart(struct lb_active_run *run, struct lb_session *session, struct
 {
     struct lb_crew *crew = run->crew;
     const char *label = run->request->target->label;
-    int rc = lb_restart_private(session, label, err);
+    int rc = lb_restart_private(session, LB_FAULT_RESTART, label, err);
     if (rc != 0)
         return rc;
     atomic_fetch_add(&crew->n_faults, 1);
     lb_fault_note(log, run->n_slots + 1, LB_OP_FAULT, LB_FAULT_RESTART, UINT32_MAX, 0);
-    rc = run_command(run->request->restart_command, err);
+    rc = lb_restart_run_command("restart", run->request->restart_command, NULL, err);
     if (rc == 0 && crew->db->run(session->conn, "SELECT 1", err) == LB_OK)
         rc = lb_fail(err, LB_E_USAGE, "the restart command has not restarted %s: %s", label,
                      run->request->restart_command);
     if (rc == 0)
-        rc = come_back(session, crew, err);
+        rc = lb_restart_come_back(session, crew, err);
     atomic_fetch_add(&crew->n_faults_over, 1);
     lb_fault_note(log, run->n_slots + 1, LB_OP_FAULT, LB_FAULT_RESTART, UINT32_MAX, 1);
     return rc;

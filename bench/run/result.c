@@ -268,8 +268,8 @@ void lb_run_subtract_counters(struct lb_active_run *run)
     struct lb_outcome *outcome = run->outcome;
     for (uint32_t i = 0; i < run->n_started; i++)
         outcome->n_successes_all += atomic_load(&run->workers[i].progress);
-    if (run->request->scenario->fault == LB_FAULT_RESTART)
-        return; /* a server that was stopped at once has forgotten them */
+    if (lb_fault_is_commanded(run->request->scenario->fault))
+        return; /* a server that was stopped at once has forgotten them; another has its own */
     lb_run_take_counters(run, &outcome->server, &outcome->n_server);
     for (size_t i = 0; i < outcome->n_server; i++) {
         long long after = strtoll(outcome->server[i].value, NULL, 10), before = 0;

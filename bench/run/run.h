@@ -25,12 +25,13 @@ struct lb_run_plan {
     const struct lb_setting *settings; /* --opt */
     size_t n_settings;
     uint64_t seed;
-    const char *after_setup;     /* SQL that is run once the tables are there; NULL: none */
-    const char *restart_command; /* fault restart: stops and starts the server; NULL: not given */
-    const char *history_path;    /* keep the history there; NULL: a temporary file */
-    bool sample_waits;           /* what sessions wait for, where the engine tells */
-    bool record;                 /* write a history at all (off: verdicts are not tested) */
-    bool keep;                   /* leave the space in the database */
+    const char *after_setup;      /* SQL that is run once the tables are there; NULL: none */
+    const char *failover_command; /* faults of replicated servers, see switchover.c; NULL: none */
+    const char *restart_command;  /* fault restart: stops and starts the server; NULL: not given */
+    const char *history_path;     /* keep the history there; NULL: a temporary file */
+    bool sample_waits;            /* what sessions wait for, where the engine tells */
+    bool record;                  /* write a history at all (off: verdicts are not tested) */
+    bool keep;                    /* leave the space in the database */
 };
 
 /* What the operations are measured as. */

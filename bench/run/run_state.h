@@ -58,6 +58,8 @@ struct lb_active_run {
     struct lb_fact *counters_before;
     size_t n_counters_before;
     uint64_t first_ns, measure_ns, stop_ns;
+    bool may_last; /* what is granted outside of a transaction outlasts its session, and a failover
+                      is to come */
     uint64_t sample_spacing_ns; /* between two of the outcome's samples */
     uint64_t interval_ns;       /* start of the present interval */
     uint64_t interval_sums[LB_COARSE_BUCKETS], interval_successes, interval_refusals;
@@ -128,8 +130,18 @@ bool lb_faults_done(struct lb_active_run *run);
 /* restart.c. check: is the command given? private: has nobody else a session on the server? Either
  * is LB_E_UNSUPPORTED otherwise. world: restarts it over and over, until the run stops. */
 int lb_restart_check(const struct lb_run_plan *plan, struct lb_error *err);
-int lb_restart_private(struct lb_session *session, const char *label, struct lb_error *err);
+int lb_restart_private(struct lb_session *session, enum lb_fault fault, const char *label,
+                       struct lb_error *err);
 void lb_restart_world(struct lb_active_run *run, struct lb_session *session, struct lb_log *log);
+/* Runs a command of the user's to its end, with STEP in its environment if step is not NULL. */
+int lb_restart_run_command(const char *name, const char *command, const char *step,
+                           struct lb_error *err);
+/* Connects again, with patience. */
+int lb_restart_come_back(struct lb_session *session, struct lb_crew *crew, struct lb_error *err);
+
+/* switchover.c: as restart's. */
+int lb_switchover_check(const struct lb_run_plan *plan, struct lb_error *err);
+void lb_switchover_world(struct lb_active_run *run, struct lb_session *session, struct lb_log *log);
 
 /* processes.c: workers in forked processes. start forks them all; the parent has no thread then and
  * no connection open. watch notices the dead; end waits for, or kills, what is left. */

@@ -134,11 +134,19 @@ static const char *const ids_names[] = {[LB_IDS_UNIQUE] = "unique",
                                         [LB_IDS_HOST] = "host"};
 
 static const char *const fault_names[LB_FAULTS] = {
-    [LB_FAULT_NONE] = "none",       [LB_FAULT_KILL] = "kill",
-    [LB_FAULT_PAUSE] = "pause",     [LB_FAULT_DISCONNECT] = "disconnect",
-    [LB_FAULT_CUT] = "cut",         [LB_FAULT_SLOW] = "slow",
-    [LB_FAULT_BLOCKER] = "blocker", [LB_FAULT_SNAPSHOT] = "snapshot",
-    [LB_FAULT_RESTART] = "restart", [LB_FAULT_FULL] = "full",
+    [LB_FAULT_NONE] = "none",
+    [LB_FAULT_KILL] = "kill",
+    [LB_FAULT_PAUSE] = "pause",
+    [LB_FAULT_DISCONNECT] = "disconnect",
+    [LB_FAULT_CUT] = "cut",
+    [LB_FAULT_SLOW] = "slow",
+    [LB_FAULT_BLOCKER] = "blocker",
+    [LB_FAULT_SNAPSHOT] = "snapshot",
+    [LB_FAULT_RESTART] = "restart",
+    [LB_FAULT_FULL] = "full",
+    [LB_FAULT_FAILOVER] = "failover",
+    [LB_FAULT_PARTITION] = "partition",
+    [LB_FAULT_CANCEL_SYNC] = "cancel-sync",
 };
 
 const char *lb_fault_name(enum lb_fault fault)

@@ -22,10 +22,24 @@ enum lb_fault {
     LB_FAULT_SNAPSHOT,   /* another session keeps an old snapshot: dead rows cannot be removed */
     LB_FAULT_RESTART,    /* the server is stopped at once and started again */
     LB_FAULT_FULL,       /* the disk is full for a time: the database cannot grow */
+    /* Of replicated servers: */
+    LB_FAULT_FAILOVER,    /* replication is stalled, the primary is lost, another takes its place */
+    LB_FAULT_PARTITION,   /* the same, but the old primary, or a node, lives on behind a cut */
+    LB_FAULT_CANCEL_SYNC, /* failover, and who waits for the standby is told to wait no more */
     LB_FAULTS
 };
 
 const char *lb_fault_name(enum lb_fault fault);
+static inline bool lb_fault_switches(enum lb_fault fault)
+{
+    return fault == LB_FAULT_FAILOVER || fault == LB_FAULT_PARTITION ||
+           fault == LB_FAULT_CANCEL_SYNC;
+}
+/* Is it carried out by a command of the user's? The server is away for a while. */
+static inline bool lb_fault_is_commanded(enum lb_fault fault)
+{
+    return fault == LB_FAULT_RESTART || lb_fault_switches(fault);
+}
 
 enum { LB_MAX_CAPACITIES = 64 };
 

@@ -70,7 +70,7 @@ static int validate_shape(const struct lb_scenario *scenario, struct lb_error *e
 static int validate_pool(const struct lb_scenario *s, struct lb_error *err)
 {
     bool is_of_world = s->fault == LB_FAULT_NONE || s->fault == LB_FAULT_BLOCKER ||
-                       s->fault == LB_FAULT_SNAPSHOT || s->fault == LB_FAULT_RESTART;
+                       s->fault == LB_FAULT_SNAPSHOT || lb_fault_is_commanded(s->fault);
     if (s->pool == 0)
         return 0;
     if (s->pool > s->workers + s->producers)
@@ -82,7 +82,7 @@ static int validate_pool(const struct lb_scenario *s, struct lb_error *err)
     if (!is_of_world)
         return lb_fail(err, LB_E_USAGE,
                        "pool: fault %s befalls a worker with a session of its own; blocker, "
-                       "snapshot or restart",
+                       "snapshot, restart, failover, partition or cancel-sync",
                        lb_fault_name(s->fault));
     if (s->guard || s->rows > 0)
         return lb_fail(err, LB_E_USAGE, "pool: %s needs a session per worker",

@@ -313,6 +313,13 @@ static uint64_t n_deaths(const struct lb_scenario *scenario)
     return scenario->fault_count > 0 && scenario->fault_count < n ? scenario->fault_count : n;
 }
 
+/* Does the text know locks that are no rows? They end with their session, wherever it goes. */
+static bool locks_with_session(const char *text)
+{
+    return strcasestr(text, "advisory") != NULL || strcasestr(text, "GET_LOCK") != NULL ||
+           strcasestr(text, "LOCK TABLE") != NULL || strstr(text, "session=keep") != NULL;
+}
+
 int lb_run_set_up(struct lb_active_run *run, struct lb_error *err)
 {
     const struct lb_run_plan *request = run->request;
@@ -327,6 +334,8 @@ int lb_run_set_up(struct lb_active_run *run, struct lb_error *err)
                                   request->strategy->no_database ? NULL : request->target->db, err);
     if (fault_rc == 0)
         fault_rc = lb_restart_check(request, err);
+    if (fault_rc == 0)
+        fault_rc = lb_switchover_check(request, err);
     if (fault_rc == 0)
         fault_rc = lb_backlog_check(
             scenario, request->strategy->no_database ? NULL : request->target->db, err);
@@ -395,6 +404,8 @@ int lb_run_set_up(struct lb_active_run *run, struct lb_error *err)
     if (chunks && (rc = lb_chunks_setup(&run->control, scenario->rows, err)) != 0)
         return rc;
 
+    run->may_last = lb_fault_switches(scenario->fault) && run->has_control &&
+                    !locks_with_session(lb_file_text(request->file));
     *run->crew = (struct lb_crew){.run = request,
                                   .scenario = scenario,
                                   .plan = &run->plan,
@@ -453,6 +464,7 @@ static void init_worker(struct lb_active_run *run, uint32_t number, uint32_t n_c
                              .log = run->history != NULL ? &worker->log : NULL,
                              .process = number,
                              .n_processes = run->n_slots + LB_EXTRA_LOGS,
+                             .may_last = run->may_last,
                              .lease_ms = run->request->strategy->is_lease ? run->plan.ttl_ms : 0,
                              .counts = worker->counts,
                              .waited_ns = run->counts_waits ? &worker->waited_ns : NULL,

@@ -58,7 +58,7 @@ int lb_watchdog_setup(struct lb_watchdog *watchdog, const struct lb_crew *crew,
     watchdog->crew = crew;
     watchdog->quiet_ns = quiet_ns(scenario);
     if (control == NULL || crew->history == NULL || !is_bounded(scenario) ||
-        scenario->fault == LB_FAULT_BLOCKER || scenario->fault == LB_FAULT_RESTART)
+        scenario->fault == LB_FAULT_BLOCKER || lb_fault_is_commanded(scenario->fault))
         return 0;
     if (db->probe_open != NULL) {
         watchdog->probe = db->probe_open(crew->space);

@@ -172,6 +172,7 @@ static uint64_t hold(struct lb_worker *worker, const struct lb_request *request,
     uint64_t ttl_ns = crew->scenario->ttl_ns;
     uint64_t hold_ns = overruns ? ttl_ns + ttl_ns / 2 : crew->scenario->hold_ns;
     lb_worker_obey(worker, request, NULL, 0);
+    lb_switchover_hold(worker, request, NULL);
     worker->is_late = overruns && crew->scenario->renew_ns == 0;
     if (worker->is_late)
         overrun(worker, request, granted_ns);
@@ -247,6 +248,7 @@ static void place_pair(struct lb_worker *worker)
 
 static void cycle(struct lb_worker *worker, struct lb_request *request, struct lb_grant *grant)
 {
+    lb_switchover_wait(worker);
     choose(worker, request);
     place_skewed(worker, request);
     place_pair(worker);

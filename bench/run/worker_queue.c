@@ -203,6 +203,7 @@ static void process(struct lb_worker *worker, struct lb_item *items, uint32_t n,
         if (crew->scenario->hold_ns > 0)
             lb_crew_wait(crew, lb_now_ns() + crew->scenario->hold_ns, LB_PHASE_ABORT);
         lb_worker_obey(worker, NULL, items + i, n - i);
+        lb_switchover_hold(worker, NULL, &items[i]);
         enum lb_op which = choose_end(worker);
         uint64_t end_ns = 0;
         if (i == 0 && lb_strategy_holds_in_tx(crew->plan))

@@ -88,7 +88,10 @@ SKIP: {
     psql($pair, 'INSERT INTO t VALUES (2)');
     ($status) = servers('split pg-pair');
     is($status, 0, 'split') or diag err();
-    is(psql($uri{"pg-pair-$_"}, 'INSERT INTO t VALUES (3) RETURNING id'), 3, "$_ takes writes") for 'a', 'b';
+    is(psql($uri{"pg-pair-$_"}, 'INSERT INTO t VALUES (3) RETURNING id'), 3, "$_ takes writes") for 'a';
+    my $old = ($uri{'pg-pair-b'} =~ s{socket}{socket%2Fcut}r);
+    is(psql($old, 'INSERT INTO t VALUES (3) RETURNING id'), 3, 'and the old primary, behind the cut');
+    is(psql($uri{'pg-pair-b'}, 'SELECT 1'), undef, 'which new clients do not reach');
 
     psql($sync, 'CREATE TABLE t (id int)');
     is(psql($sync, 'INSERT INTO t VALUES (1) RETURNING id'), 1, 'a synchronous pair commits');
@@ -117,6 +120,34 @@ SKIP: {
     waitpid $child, 0;
     isnt($?, 0, 'who waited was told nothing');
     is(psql($sync, 'SELECT count(*) FROM t'), 1, 'what was acknowledged by both is there');
+}
+
+SKIP: {
+    skip 'no pair of PostgreSQL servers', 1 if !$uri{'pg-pair'};
+    my $fail_over = sub {
+        my ($pair, $fault, $strategy, $command) = @_;
+        servers("rebuild $pair");
+        $command //= "$servers \$STEP $pair --dir $top/s";
+        my ($status, $cell) = run_on($uri{$pair}, '-s', $strategy, '--fault', $fault, '--failover-command', $command,
+            qw(--workers 4 --hold 5ms --ttl 20s --warmup 0 --duration 0 --fault-count 1 --fault-length 1s -q),
+            qw(--fault-interval 300ms --progress-bound 60s));
+        my %verdict = map { $_->{guarantee} => $_->{verdict} } @{$cell->{runs}[0]{guarantees} // []};
+        return ($status, %verdict);
+    };
+    my ($status, %verdict) = $fail_over->('pg-pair', 'failover', 'lease-update-safe');
+    is($status, 1, 'an asynchronous failover lets two in') or diag err();
+    ($status) = $fail_over->('pg-pair-sync', 'failover', 'lease-update-safe');
+    is($status, 0, 'a synchronous one does not') or diag err();
+    ($status) = $fail_over->('pg-pair-sync', 'cancel-sync', 'lease-update-safe');
+    is($status, 1, 'unless the wait is cancelled') or diag err();
+    ($status) = $fail_over->('pg-pair', 'failover', 'advisory-session');
+    is($status, 0, 'a lock that is its session\'s ends with it') or diag err();
+    ($status) = $fail_over->('pg-pair', 'failover', 'lease-update-safe', 'true');
+    is($status, 2, 'a command that does nothing');
+    like(err(), qr/has not moved us from \S+ to another node \(STEP=failover\): true/, 'is found out');
+    ($status) = run_on($uri{'pg-pair'}, qw(-s lease-update-safe --fault partition -q));
+    isnt($status, 0, 'without a command');
+    like(err(), qr/fault partition needs --failover-command, which is run with STEP=stall, split and rebuild/, 'it says so');
 }
 
 SKIP: {

@@ -57,6 +57,38 @@ static void two_holders_are_seen(void **state)
     assert_int_equal(judgement.findings[LB_G_EXCLUSIVE].n_violations, 1);
 }
 
+/* A lock may be the session's and end with it, or a row that was committed. */
+static void what_was_committed_outlasts_its_session(void **state)
+{
+    (void)state;
+    for (int committed = 0; committed < 2; committed++) {
+        history_init(&history, false);
+        acquire(&history, 1, 0, 1, 2);
+        last_event(&history, 1)->flags = committed ? LB_EVF_COMMITTED : 0;
+        note(&history, 7, LB_OP_FAULT, 5, 0, UINT32_MAX);
+        acquire(&history, 3, 0, 6, 8);
+        release(&history, 3, 0, 12, 13);
+        release(&history, 1, 0, 10, 11);
+        last_event(&history, 1)->type = LB_EV_INFO;
+        note(&history, 1, LB_OP_SESSION_END, 11, 0, 1);
+        expect(LB_G_EXCLUSIVE, committed ? LB_V_VIOLATED : LB_V_HELD);
+        assert_int_equal(judgement.measures.n_uncut_violations, 1);
+    }
+    for (int committed = 0; committed < 2; committed++) {
+        history_init(&history, true);
+        put(&history, 0, 1, 1, 1, 2);
+        claim(&history, 1, 1, 3, 4, 0);
+        for (uint32_t i = 0; i < 4; i++)
+            if (committed && history.events[1][i].op == LB_OP_ITEM)
+                history.events[1][i].flags = LB_EVF_COMMITTED;
+        note(&history, 7, LB_OP_FAULT, 5, 0, UINT32_MAX);
+        claim(&history, 3, 1, 6, 8, 0);
+        add_op(&history, 1, LB_OP_COMPLETE, 10, 11, LB_EV_INFO, 1, 1, 0, 0);
+        note(&history, 1, LB_OP_SESSION_END, 11, 0, 1);
+        expect(LB_G_NO_DUPLICATE, committed ? LB_V_VIOLATED : LB_V_HELD);
+    }
+}
+
 static void ends_come_before_starts(void **state)
 {
     (void)state;
@@ -987,6 +1019,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_holders_are_seen),
+        cmocka_unit_test(what_was_committed_outlasts_its_session),
         cmocka_unit_test(ends_come_before_starts),
         cmocka_unit_test(a_hold_without_length_meets_what_covers_it),
         cmocka_unit_test(resources_are_independent),

@@ -396,7 +396,7 @@ static void damaged_files_are_refused(void **state)
         {FULL + 12, "\1", 1, "goes on after its tail"},
         {FULL + 64 + 32 + 31, "\0", 1, "ends early"},
         {FULL + 64 + 31, "\6", 1, "not an event"},
-        {FULL + 64 + 30, "\40", 1, "not an event"},
+        {FULL + 64 + 30, "\100", 1, "not an event"},
         {FULL + 64 + 29, "\12", 1, "not an event"},
         {FULL + 64 + 28, "\0", 1, "not an event"},
         {FULL + 64 + 28, "\377", 1, "not an event"},

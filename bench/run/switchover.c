@@ -1,0 +1,199 @@
+/* The faults of replicated servers: failover, partition, cancel-sync.
+ *
+ * How servers are made to fail over only the user knows, whose command is run once for each step,
+ * with STEP in its environment:
+ *
+ *   stall     what is committed from now on does not reach the other servers
+ *   failover  the primary is lost, and another takes its place;
+ *   split     (partition) the same, but the old primary, or the node, lives on behind a cut
+ *   rebuild   what was lost, or cut off, follows again
+ *
+ * Before the stall nobody asks for a lock for a moment, so that the other servers know it as free:
+ * a release that is lost would hide what follows. Between stall and failover one worker is granted
+ * a lock or an item, and stays inside until another has it too, or a lease is nearly over, or for a
+ * time: so each fault falls into a hold. With cancel-sync its commit waits for a standby, and is
+ * told not to. Where nobody is granted anything while replication stands still, as with synchronous
+ * replication, the servers fail over after --fault-length.
+ *
+ * Refused where anybody else has a session, as `restart` is. That the command did something is
+ * seen by where our own session is afterwards: on another node.
+ */
+#include "run_state.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { PATIENCE_S = 5 }; /* of the holder, for a successor, after the failover */
+
+int lb_switchover_check(const struct lb_run_plan *plan, struct lb_error *err)
+{
+    if (lb_fault_switches(plan->scenario->fault) && plan->failover_command == NULL)
+        return lb_fail(err, LB_E_UNSUPPORTED,
+                       "fault %s needs --failover-command, which is run with STEP=stall, %s and "
+                       "rebuild and makes the servers of -d do so: private ones only",
+                       lb_fault_name(plan->scenario->fault),
+                       plan->scenario->fault == LB_FAULT_PARTITION ? "split" : "failover");
+    return 0;
+}
+
+/* --- the holder's side --- */
+
+void lb_switchover_wait(struct lb_worker *worker)
+{
+    struct lb_crew *crew = worker->crew;
+    /* Relaxed: most cycles are none of it. */
+    while (atomic_load_explicit(&crew->switchover, memory_order_relaxed) ==
+               LB_SWITCHOVER_PREPARED &&
+           lb_crew_wait(crew, lb_now_ns() + 1000000, LB_PHASE_STOP))
+        worker->op.continued = false;
+}
+
+static bool is_taken_over(const struct lb_worker *worker, const struct lb_request *request,
+                          const struct lb_item *item)
+{
+    const struct lb_live *live = worker->crew->live;
+    return request != NULL ? lb_live_is_taken_over(live, request->resource, worker->number)
+                           : lb_live_item_is_taken_over(live, item->id, worker->number);
+}
+
+void lb_switchover_hold(struct lb_worker *worker, const struct lb_request *request,
+                        const struct lb_item *item)
+{
+    enum { LOOK_NS = 1000000 };
+    struct lb_crew *crew = worker->crew;
+    int wanted = LB_SWITCHOVER_STALLED;
+    /* Relaxed: most holds are none of it. */
+    if (atomic_load_explicit(&crew->switchover, memory_order_relaxed) != LB_SWITCHOVER_STALLED ||
+        worker->op.start_ns < atomic_load(&crew->stalled_ns) ||
+        !atomic_compare_exchange_strong(&crew->switchover, &wanted, LB_SWITCHOVER_PLACED))
+        return;
+    uint64_t granted_ns = worker->op.end_ns, ttl_ns = crew->scenario->ttl_ns;
+    uint64_t until_ns =
+        crew->plan->strategy->is_lease ? granted_ns + ttl_ns - ttl_ns / 10 : UINT64_MAX;
+    lb_fault_note(worker->op.log, worker->op.process, LB_OP_FAULT, crew->scenario->fault,
+                  worker->number, 1);
+    while (lb_now_ns() < until_ns && !is_taken_over(worker, request, item) &&
+           lb_crew_wait(crew, lb_now_ns() + LOOK_NS, LB_PHASE_STOP))
+        if (atomic_load(&crew->switchover) == LB_SWITCHOVER_OVER &&
+            until_ns > lb_now_ns() + PATIENCE_S * UINT64_C(1000000000))
+            until_ns = lb_now_ns() + PATIENCE_S * UINT64_C(1000000000);
+    /* Both are inside for a while. */
+    lb_crew_wait(crew, lb_now_ns() + 5 * LOOK_NS, LB_PHASE_ABORT);
+    atomic_store(&crew->switchover, LB_SWITCHOVER_NONE);
+}
+
+/* --- the world's side --- */
+
+/* Until nobody holds a lock, and the others may have heard of it. */
+static void prepare(struct lb_active_run *run)
+{
+    enum { LOOK_NS = 2000000, SETTLE_NS = 300000000 };
+    struct lb_crew *crew = run->crew;
+    uint64_t give_up_ns = lb_now_ns() + PATIENCE_S * UINT64_C(1000000000);
+    bool held = run->request->scenario->shape == LB_LOCK;
+    if (!held)
+        return;
+    atomic_store(&crew->switchover, LB_SWITCHOVER_PREPARED);
+    while (held && lb_now_ns() < give_up_ns) {
+        lb_crew_wait(crew, lb_now_ns() + LOOK_NS, LB_PHASE_STOP);
+        held = false;
+        for (uint32_t i = 0; i < run->plan.n_resources && !held; i++)
+            held = lb_live_is_held(run->live, i);
+    }
+    lb_crew_wait(crew, lb_now_ns() + SETTLE_NS, LB_PHASE_STOP);
+}
+
+/* Waits for a holder. */
+static int place(struct lb_active_run *run, struct lb_session *session, struct lb_error *err)
+{
+    struct lb_crew *crew = run->crew;
+    enum { LOOK_NS = 2000000 };
+    bool cancels = run->request->scenario->fault == LB_FAULT_CANCEL_SYNC;
+    uint64_t until_ns = lb_now_ns() + run->request->scenario->fault_length_ns, n = 0;
+    int rc = 0;
+    atomic_store(&crew->stalled_ns, lb_now_ns());
+    atomic_store(&crew->switchover, LB_SWITCHOVER_STALLED);
+    while (rc == 0 && atomic_load(&crew->switchover) == LB_SWITCHOVER_STALLED &&
+           lb_now_ns() < until_ns && lb_crew_wait(crew, lb_now_ns() + LOOK_NS, LB_PHASE_ABORT))
+        if (cancels)
+            rc = crew->db->cancel_sync(session->conn, &n, err);
+    return rc;
+}
+
+static int run_step(struct lb_active_run *run, const char *step, struct lb_error *err)
+{
+    return lb_restart_run_command("failover", run->request->failover_command, step, err);
+}
+
+/* The servers change their places, and our session with them. */
+static int change(struct lb_active_run *run, struct lb_session *session, struct lb_error *err)
+{
+    const struct lb_db *db = run->crew->db;
+    const char *step = run->request->scenario->fault == LB_FAULT_PARTITION ? "split" : "failover";
+    char before[120], after[120];
+    db->node(session->conn, before, sizeof before);
+    int rc = run_step(run, step, err);
+    if (rc == 0)
+        rc = lb_restart_come_back(session, run->crew, err);
+    if (rc != 0)
+        return rc;
+    db->node(session->conn, after, sizeof after);
+    if (strcmp(before, after) != 0)
+        return 0;
+    return lb_fail(err, LB_E_USAGE,
+                   "the failover command has not moved us from %s to another node (STEP=%s): %s",
+                   before, step, run->request->failover_command);
+}
+
+/* The holder leaves when it has a successor, or after a time. */
+static void await_holder(struct lb_crew *crew)
+{
+    int state = LB_SWITCHOVER_PLACED;
+    if (!atomic_compare_exchange_strong(&crew->switchover, &state, LB_SWITCHOVER_OVER))
+        atomic_store(&crew->switchover, LB_SWITCHOVER_NONE); /* there is none */
+    while (atomic_load(&crew->switchover) != LB_SWITCHOVER_NONE &&
+           lb_crew_wait(crew, lb_now_ns() + 2000000, LB_PHASE_STOP))
+        ;
+}
+
+static int switch_over(struct lb_active_run *run, struct lb_session *session, struct lb_log *log,
+                       struct lb_error *err)
+{
+    struct lb_crew *crew = run->crew;
+    enum lb_fault fault = run->request->scenario->fault;
+    int rc = lb_restart_come_back(session, crew, err);
+    if (rc == 0)
+        rc = lb_restart_private(session, fault, run->request->target->label, err);
+    if (rc != 0)
+        return rc;
+    atomic_fetch_add(&crew->n_faults, 1);
+    lb_fault_note(log, run->n_slots + 1, LB_OP_FAULT, fault, UINT32_MAX, 0);
+    prepare(run);
+    rc = run_step(run, "stall", err);
+    if (rc == 0)
+        rc = place(run, session, err);
+    if (rc == 0)
+        rc = change(run, session, err);
+    await_holder(crew);
+    if (rc == 0 && fault == LB_FAULT_PARTITION) /* both sides go on for a while */
+        lb_crew_wait(crew, lb_now_ns() + run->request->scenario->fault_length_ns, LB_PHASE_STOP);
+    if (rc == 0)
+        rc = run_step(run, "rebuild", err);
+    lb_fault_note(log, run->n_slots + 1, LB_OP_FAULT, fault, UINT32_MAX, 1);
+    atomic_fetch_add(&crew->n_faults_over, 1);
+    return rc;
+}
+
+void lb_switchover_world(struct lb_active_run *run, struct lb_session *session, struct lb_log *log)
+{
+    const struct lb_scenario *scenario = run->request->scenario;
+    struct lb_error err = {0};
+    for (uint64_t done = 0; scenario->fault_count == 0 || done < scenario->fault_count; done++) {
+        if (!lb_crew_wait(run->crew, lb_now_ns() + scenario->fault_interval_ns, LB_PHASE_DRAIN))
+            return;
+        if (switch_over(run, session, log, &err) != 0) {
+            lb_crew_fail(run->crew, &err);
+            return;
+        }
+    }
+}
