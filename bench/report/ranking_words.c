@@ -195,6 +195,8 @@ char *lb_rank_choice(const struct lb_rank_table *table, char *buf, size_t size)
         say(&words,
             "To choose, of those that held and recover by themselves when a holder dies: %s",
             rank->cell->name);
+        if (rank->cell->strategy->no_database)
+            say(&words, ", among the workers of one process only");
         if (chosen != table->reference)
             say(&words, ", %s of the rate of %s", lb_rank_ratio(rank, ratio, sizeof ratio),
                 table->ranks[table->reference].cell->name);

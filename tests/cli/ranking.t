@@ -139,6 +139,16 @@ like($err, qr/option --budget: '0.5s' is not a time from 1s/, 'a budget below a 
 like($err, qr/^lockbench: this takes about \d+ s, and less if all is decided before/m, 'the forecast is told');
 like($err, qr/^\[\d+, \d+ s left\] good-lock sqlite mutex-hot: held/m, '... and how much of it is left');
 
+# A table is one question: what works within one process only is not ranked among the locks of a database.
+($status, $out, $err) = lockbench('compare', '-s', "pthread-mutex,none,$fast,$slow", @short, '--repeat', '2', '--format', 'json');
+my %tables = map { $_->{engine} => join ' ', sort map { $_->{strategy} } @{$_->{ranks}} }
+    grep { $_->{measured} eq 'rate' } @{decode_json($out)->{rankings}};
+is_deeply(\%tables, {memory => 'none pthread-mutex', sqlite => 'good-lock slow-lock'}, 'a table for each question');
+($status, $out) = lockbench('compare', '-s', "pthread-mutex,$fast,$slow", @short, '-S', 'limited,mutex-hot', '--repeat', '2');
+like($out =~ s/\s+/ /gr, qr/SKIP [^:]*pthread-mutex[^:]*: admits one holder per resource/, 'what cannot do it is skipped in one line');
+($status, $out) = lockbench('compare', '-s', 'pthread-mutex,none', @short, '--repeat', '2');
+like($out =~ s/\s+/ /gr, qr/when a holder dies: pthread-mutex, among the workers of one process only/, 'and it is told where it works');
+
 # Each run keeps a history of its own.
 ($status, $out, $err) = lockbench('compare', '-s', "$fast,$slow", @short, '--budget', '1s', '--keep-history', '-o', scratch() . '/kept',
     '--format', 'json');
