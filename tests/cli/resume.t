@@ -218,10 +218,10 @@ my $n_lines = 0;
     }
     close $write;
     while (my $line = <$read>) {
-        kill KILL => $pid if $line =~ /^\[\d+, .* left\]/ && ++$n_lines == 7;
+        kill KILL => $pid if $line =~ /^\[\d+, .* left\]/ && ++$n_lines == 4;
     }
     waitpid $pid, 0;
-    is($? & 127, 9, 'a budget is killed in its fourth round');
+    is($? & 127, 9, 'a budget is killed after its second round: three are run in any case');
 }
 my ($begun) = glob "$cut/.*-compare.*";
 ($status, undef, $err) = lockbench(@pair, '--budget', '3s', '-q', '--resume', $begun);
@@ -233,7 +233,7 @@ my ($whole) = glob "$cut/*";
 $json = decode_json(slurp("$whole/run.json"));
 my @runs = map { $_->{runs} } @{$json->{cells}};
 is(scalar @{$runs[0]}, scalar @{$runs[1]}, '... both have the same rounds');
-cmp_ok(scalar @{$runs[0]}, '>', 4, '... and more than before');
+cmp_ok(scalar @{$runs[0]}, '>=', 3, '... and more than before');
 for my $of (@runs) {
     is_deeply([map { $_->{seed} } @$of], [map { 5 + $_ } 0 .. $#$of], '... each round once, from its seed');
     is((grep { $of->[$_]{start_unix_ms} < $of->[$_ - 1]{start_unix_ms} } 1 .. $#$of), 0, '... one after the other');
