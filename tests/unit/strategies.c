@@ -37,20 +37,31 @@ static void twins_exist_and_have_the_same_shape(void **state)
     }
 }
 
-/* "form=in" must be an option and one of its choices. */
-static void check_break_options(const struct lb_strategy *s, const char *options)
+/* "form=in": an option and one of its choices. */
+static bool is_choice(const struct lb_strategy *s, const char *setting, size_t length)
 {
-    const char *equals = strchr(options, '=');
+    const char *equals = memchr(setting, '=', length);
     assert_non_null(equals);
+    size_t name = (size_t)(equals - setting), value = length - name - 1;
     for (const struct lb_option *o = s->options; o != NULL && o->name != NULL; o++) {
-        if (strlen(o->name) != (size_t)(equals - options) ||
-            strncmp(o->name, options, strlen(o->name)) != 0)
+        if (strlen(o->name) != name || strncmp(o->name, setting, name) != 0)
             continue;
         for (size_t i = 0; o->choices != NULL && o->choices[i] != NULL; i++)
-            if (strcmp(o->choices[i], equals + 1) == 0)
-                return;
+            if (strlen(o->choices[i]) == value && memcmp(o->choices[i], equals + 1, value) == 0)
+                return true;
     }
-    fail_msg("%s: break with %s", s->name, options);
+    return false;
+}
+
+/* Settings with blanks between them. */
+static void check_break_options(const struct lb_strategy *s, const char *options)
+{
+    for (const char *p = options; *p != '\0';) {
+        size_t length = strcspn(p, " ");
+        if (!is_choice(s, p, length))
+            fail_msg("%s: break with %s", s->name, options);
+        p += length + strspn(p + length, " ");
+    }
 }
 
 static void breaks_are_of_what_is_claimed(void **state)
