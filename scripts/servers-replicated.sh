@@ -11,6 +11,9 @@
 # receiver would not do: what lies in its socket arrives later.
 #
 # Galera's members speak to each other on ports of 127.0.0.1 that ask for no password; clients need one.
+#
+# base, as_user, fast and max_connections are scripts/servers' own.
+# shellcheck disable=SC2154
 
 # member_of CLUSTER MEMBER: what status and env show apart from servers of their own.
 member_of() {
@@ -310,10 +313,10 @@ start_galera() {
     done
     for node in $members; do
         # The first has the data; the others copy it from there when they join.
-        { [[ $node != "$name-1" ]] || init_mariadb "$node"; } && run_galera "$node" || {
+        if [[ $node == "$name-1" ]] && ! init_mariadb "$node" || ! run_galera "$node"; then
             show_log "$node"
             return 1
-        }
+        fi
         sockets+=${sockets:+,}$(percent_encode "$base/$node/socket/s")
         hosts+=${hosts:+,}127.0.0.1:$(info "$node" port)
     done

@@ -82,7 +82,10 @@ static void print_words(const char *title, json_t *words)
     size_t i;
     json_t *word;
     printf("  %-9s", title);
-    json_array_foreach(words, i, word) printf("%s%s", i > 0 ? ", " : " ", json_string_value(word));
+    json_array_foreach(words, i, word)
+    {
+        printf("%s%s", i > 0 ? ", " : " ", json_string_value(word));
+    }
     putchar('\n');
     json_decref(words);
 }

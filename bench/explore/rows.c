@@ -230,9 +230,8 @@ static void look_at_words(struct lb_row_reader *reader)
     }
     if (has_odd_word(sql) || (order != NULL && after(order, "order by") != NULL) ||
         (limit != NULL &&
-         (after(limit, "limit") != NULL || !is_one || order == NULL || order > limit)))
-        reader->fails = true;
-    else if (order != NULL && !take_order(reader, order))
+         (after(limit, "limit") != NULL || !is_one || order == NULL || order > limit)) ||
+        (order != NULL && !take_order(reader, order)))
         reader->fails = true;
     reader->told->is_limited = limit != NULL;
 }

@@ -391,7 +391,10 @@ static void take_node(struct lb_row_reader *reader, const json_t *node, bool loc
         take_scan(reader, node, locks);
     size_t i;
     json_t *child;
-    json_array_foreach(json_object_get(node, "Plans"), i, child) take_node(reader, child, locks);
+    json_array_foreach(json_object_get(node, "Plans"), i, child)
+    {
+        take_node(reader, child, locks);
+    }
     take_join(reader, json_string_value(json_object_get(node, "Hash Cond")));
     take_join(reader, json_string_value(json_object_get(node, "Join Filter")));
 }

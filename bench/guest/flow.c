@@ -396,8 +396,9 @@ static int guest_put(struct lb_actor *actor, int64_t first, uint32_t n, const ch
     int rc = LB_OK;
     for (uint32_t i = 0; i < n && rc == LB_OK; i++)
         rc = ask(actor,
-                 json_pack("{s:s, s:I, s:s, s:s}", "do", "put", "item", (json_int_t)(first + i),
-                           "class", class_of(actor), "payload", payload),
+                 json_pack("{s:s, s:I, s:s, s:s}", "do", "put", "item",
+                           (json_int_t)first + (json_int_t)i, "class", class_of(actor), "payload",
+                           payload),
                  NULL, err);
     return rc;
 }

@@ -87,9 +87,11 @@ static double rate_at(const struct curve *curve, double workers)
 /* The fewest that carry rate; INFINITY: none up to the peak. */
 static double workers_at(const struct curve *curve, double rate)
 {
-    for (double n = curve->workers[0]; n <= curve->workers[curve->peak]; n++)
-        if (rate_at(curve, n) >= rate)
-            return n;
+    double first = curve->workers[0];
+    size_t n = (size_t)(curve->workers[curve->peak] - first);
+    for (size_t i = 0; i <= n; i++)
+        if (rate_at(curve, first + (double)i) >= rate)
+            return first + (double)i;
     return (double)INFINITY;
 }
 

@@ -22,7 +22,8 @@ static size_t most_bytes(void)
     struct rlimit limit;
     FILE *file = fopen("/proc/meminfo", "re");
     while (file != NULL && free_kb == 0 && fgets(line, sizeof line, file) != NULL)
-        (void)sscanf(line, "MemAvailable: %llu", &free_kb);
+        if (strncmp(line, "MemAvailable:", 13) == 0)
+            free_kb = strtoull(line + 13, NULL, 10);
     if (file != NULL)
         fclose(file);
     size_t most = free_kb > 0 ? (size_t)free_kb << 9 : SIZE_MAX;

@@ -192,7 +192,7 @@ static void sort(struct lb_rank_table *table, enum lb_measured measured, struct 
         size_t place = 0;
         for (size_t j = 0; j < n; j++)
             place += making->level[j] > making->level[i] ||
-                     (making->level[j] >= making->level[i] && j < i);
+                     (j < i && making->level[j] >= making->level[i]);
         making->sorted[place] = table->ranks[i];
     }
     memcpy(table->ranks, making->sorted, n * sizeof *table->ranks);

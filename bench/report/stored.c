@@ -197,9 +197,15 @@ static void clean(json_t *value)
             json_string_set(value, "");
         free(text);
     } else if (json_is_array(value)) {
-        json_array_foreach(value, i, item) clean(item);
+        json_array_foreach(value, i, item)
+        {
+            clean(item);
+        }
     } else if (json_is_object(value)) {
-        json_object_foreach(value, key, item) clean(item);
+        json_object_foreach(value, key, item)
+        {
+            clean(item);
+        }
     }
 }
 

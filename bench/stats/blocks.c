@@ -30,8 +30,10 @@ static double at(const struct lb_blocks *blocks, size_t strategy, size_t round)
 static double trigamma(double x)
 {
     double sum = 0;
-    for (; x < 8; x++)
+    while (x < 8) {
         sum += 1 / (x * x);
+        x += 1;
+    }
     double y = 1 / (x * x);
     return sum + 1 / x + y / 2 + y / x * (1.0 / 6 - y * (1.0 / 30 - y * (1.0 / 42 - y / 30)));
 }
