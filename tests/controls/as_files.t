@@ -9,6 +9,8 @@ use JSON::PP;
 use Lockbench;
 use Test::More;
 
+plan skip_all => "takes minutes of both cores: LB_TEST_SOAK=1 asks for it" if !$ENV{LB_TEST_SOAK};
+
 # Options that the statements speak of; the first value is the default, as in the descriptors.
 my %options = (
     'advisory-no-recheck' => 'walk = statement | cursor',
