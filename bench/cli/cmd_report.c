@@ -34,7 +34,7 @@ static int write_file(struct lb_stored *results, size_t n, const char *path, str
     if (rc != 0)
         return rc;
     rc = lb_page_write(results, n, output.file, err);
-    if (rc != 0)
+    if (rc == LB_E_ENV)
         lb_fail_prefix(err, "cannot write %s", path);
     return lb_output_close(&output, rc, err);
 }

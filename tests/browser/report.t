@@ -228,7 +228,7 @@ for my $case (@wrong) {
     print $file 'not a history';
     close $file;
     ($status, undef, $err) = lockbench('report', $result);
-    like("$status $err", qr{^2 lockbench: (?:cannot write \S+: )?\Q$history\E: not a lockbench history}, 'a broken history');
+    like("$status $err", qr{^2 lockbench: \Q$history\E: not a lockbench history}, 'a broken history');
     ok(!-e "$result/report.html", 'no half page is left');
     is_deeply([glob "$result/*.tmp"], [], 'nor a temporary file');
 }
