@@ -88,6 +88,7 @@ struct lb_measures {
     uint64_t p50_recovery_ns, p95_recovery_ns, max_recovery_ns;
     /* Everybody stood still, through no fault of the protocol: not part of recoveries. */
     uint64_t n_stalls, stalled_ns;
+    uint64_t n_restarts; /* of the database server, not by the run */
 };
 
 struct lb_judgement {

@@ -165,6 +165,10 @@ static int scan_note(struct lb_scan *scan, const struct lb_event *e)
     }
     if (e->op == LB_OP_STALL)
         return lb_scan_stall(c, e);
+    if (e->op == LB_OP_RESTART) {
+        c->out->measures.n_restarts++;
+        return 0;
+    }
     if (e->op == LB_OP_WAITED) {
         scan->waited_ns = e->time_ns;
         return scan->invoke != NULL ? 0 : lb_scan_bad(scan, "a wait outside of an operation");
@@ -240,7 +244,8 @@ static int scan_event(struct lb_scan *scan, const struct lb_event *e)
     if (e->time_ns < scan->last_ns || e->time_ns > LB_TIME_MAX) {
         if (e->time_ns > LB_TIME_MAX)
             return lb_scan_bad(scan, "a time beyond any clock's");
-        if (e->type != LB_EV_NOTE || (!is_world_note(e->op) && e->op != LB_OP_STALL))
+        if (e->type != LB_EV_NOTE ||
+            (!is_world_note(e->op) && e->op != LB_OP_STALL && e->op != LB_OP_RESTART))
             return lb_scan_bad(scan, "time goes backwards");
     } else {
         scan->last_ns = e->time_ns;

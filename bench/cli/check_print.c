@@ -113,6 +113,9 @@ static void print_measures(const struct lb_checked *checked, FILE *out)
                 (unsigned long long)m->n_taken_claims,
                 (unsigned long long)m->n_stale_writes_accepted,
                 (unsigned long long)m->n_stale_writes_refused);
+    if (m->n_restarts > 0)
+        fprintf(out, "the database server was started anew %llu time%s, and not by the run\n",
+                (unsigned long long)m->n_restarts, m->n_restarts == 1 ? "" : "s");
     if (m->n_deaths > 0)
         fprintf(out, "%llu deaths in a hold, %llu recovered, at most %s later\n",
                 (unsigned long long)m->n_deaths, (unsigned long long)m->n_recovered,
@@ -202,7 +205,8 @@ static json_t *measures_json(const struct lb_measures *m)
                 {"stuck", m->n_stuck},
                 {"recovery_p50_ns", m->p50_recovery_ns},
                 {"recovery_p95_ns", m->p95_recovery_ns},
-                {"recovery_max_ns", m->max_recovery_ns}};
+                {"recovery_max_ns", m->max_recovery_ns},
+                {"restarts", m->n_restarts}};
     json_t *object = json_object();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         json_object_set_new(object, rows[i].name, json_integer((json_int_t)rows[i].value));

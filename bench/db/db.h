@@ -257,6 +257,11 @@ struct lb_db {
     /* Running totals of the server for this space ("wal_bytes", "dead_rows", "deadlocks", ...);
      * a run's cost is the difference between two calls. Optional. */
     int (*counters)(struct lb_conn *conn, lb_fact_fn *fact, void *arg, struct lb_error *err);
+    /* Since when the server has been up, in us since 1970 by its own clock, and for how long:
+     * another time after a restart, and after a crash that it recovered from by itself. LB_OK,
+     * another answer, or an error. Optional. */
+    int (*up_since)(struct lb_conn *conn, int64_t *ret_since_us, uint64_t *ret_up_us,
+                    struct lb_error *err);
     /* Asked over control: what the run's other sessions are doing right now, and how many of them
      * each ("Lock:transactionid", "3"); sessions that are at rest are left out. Optional. */
     int (*waits)(struct lb_conn *control, lb_fact_fn *fact, void *arg, struct lb_error *err);

@@ -703,6 +703,28 @@ static int maria_counters(struct lb_conn *conn, lb_fact_fn *fact, void *arg, str
         fact, arg, err);
 }
 
+/* Uptime is in seconds, from the same clock reading as NOW(): the difference stays the same. */
+static int maria_up_since(struct lb_conn *conn, int64_t *ret_since_us, uint64_t *ret_up_us,
+                          struct lb_error *err)
+{
+    MYSQL_RES *result = NULL;
+    if (lb_maria_query(conn->my,
+                       "SELECT UNIX_TIMESTAMP(), variable_value FROM "
+                       "information_schema.global_status WHERE variable_name = 'UPTIME'",
+                       &result) != 0)
+        return outcome_my(conn, false, err);
+    MYSQL_ROW row = result != NULL ? mysql_fetch_row(result) : NULL;
+    int rc = LB_OTHER;
+    if (row != NULL && row[0] != NULL && row[1] != NULL) {
+        const uint64_t second_us = 1000000, up_s = strtoull(row[1], NULL, 10);
+        *ret_up_us = up_s * second_us;
+        *ret_since_us = (int64_t)((strtoull(row[0], NULL, 10) - up_s) * second_us);
+        rc = LB_OK;
+    }
+    mysql_free_result(result);
+    return rc;
+}
+
 static int maria_waits(struct lb_conn *control, lb_fact_fn *fact, void *arg, struct lb_error *err)
 {
     return report_rows(control,
@@ -750,6 +772,7 @@ const struct lb_db lb_db_mariadb = {
     .take_snapshot = maria_take_snapshot,
     .purges_later = true,
     .node = maria_node,
+    .up_since = maria_up_since,
     .terminate = maria_terminate,
     .strangers = maria_strangers,
     .facts = maria_facts,

@@ -729,6 +729,26 @@ static int pg_counters(struct lb_conn *conn, lb_fact_fn *fact, void *arg, struct
     return report_rows(conn, both, fact, arg, err);
 }
 
+/* A server that lost one of its processes ends all sessions and recovers, and its first process
+ * lives on: the others are started anew, which only those see who may look at them. */
+static int pg_up_since(struct lb_conn *conn, int64_t *ret_since_us, uint64_t *ret_up_us,
+                       struct lb_error *err)
+{
+    static const char sql[] =
+        "SELECT (extract(epoch FROM s) * 1000000)::bigint, "
+        "(extract(epoch FROM greatest(clock_timestamp() - s, '0')) * 1000000)::bigint "
+        "FROM (SELECT greatest(pg_catalog.pg_postmaster_start_time(), (SELECT max(backend_start) "
+        "FROM pg_catalog.pg_stat_activity WHERE backend_type = 'checkpointer'))) AS x(s)";
+    PGresult *result = lb_pg_wire_answer(conn->pg, &conn->watch, PQsendQuery(conn->pg, sql));
+    drain(conn);
+    if (!lb_pg_succeeded(result))
+        return outcome(conn, result, err);
+    *ret_since_us = strtoll(PQgetvalue(result, 0, 0), NULL, 10);
+    *ret_up_us = strtoull(PQgetvalue(result, 0, 1), NULL, 10);
+    PQclear(result);
+    return LB_OK;
+}
+
 /* Idle inside of a transaction is work that others may have to wait for; idle outside is none. */
 static int pg_waits(struct lb_conn *control, lb_fact_fn *fact, void *arg, struct lb_error *err)
 {
@@ -783,6 +803,7 @@ const struct lb_db lb_db_postgres = {
     .purges_later = true,
     .wait_notified = pg_wait_notified,
     .node = pg_node,
+    .up_since = pg_up_since,
     .is_carried = pg_is_carried,
     .cancel_sync = pg_cancel_sync,
     .terminate = pg_terminate,

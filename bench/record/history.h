@@ -66,8 +66,10 @@ enum lb_op {
     LB_OP_WARM = 43,        /* note: the warm-up ends: from here on operations count */
     LB_OP_STALL = 44,       /* note: until then everybody had stood still for value ns, through no
                                fault of the protocol; arg = enum lb_stall */
-    LB_OP_WAITED = 45       /* note, within an acquire: at time_ns the engine said that what it does
+    LB_OP_WAITED = 45,      /* note, within an acquire: at time_ns the engine said that what it does
                                was waiting for somebody: it took effect later */
+    LB_OP_RESTART = 46      /* note: the database server had been started anew, for value ns by now:
+                               it crashed or was stopped, and not by the run */
 };
 
 /* What stood still. */

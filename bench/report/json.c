@@ -148,6 +148,7 @@ static json_t *measures_json(const struct lb_measures *m)
                 {"recovery_p50_ns", m->p50_recovery_ns},
                 {"recovery_p95_ns", m->p95_recovery_ns},
                 {"recovery_max_ns", m->max_recovery_ns},
+                {"restarts", m->n_restarts},
                 {"stalls", m->n_stalls},
                 {"stalled_ns", m->stalled_ns}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)

@@ -41,6 +41,14 @@ struct lb_first {
 /* What the session was answered last. Any worker, of any process. */
 void lb_first_note(struct lb_first *first, const struct lb_session *session);
 
+/* Of the server, or of the first node of several: see restarted.c. */
+struct lb_uptime {
+    char node[120];
+    _Atomic int64_t since_us; /* of its present life; 0: not known */
+    _Atomic uint64_t n;       /* it was started anew */
+    _Atomic uint64_t seen_ns; /* when that was first seen */
+};
+
 struct lb_crew {
     const struct lb_run_plan *run;
     const struct lb_scenario *scenario;
@@ -64,8 +72,9 @@ struct lb_crew {
     struct lb_waitable change; /* a phase, n_ready, n_ended or drained changed */
     uint32_t n_workers;
     _Atomic uint32_t n_ready, n_ended;
-    atomic_int error_state;  /* 0: none; 1: being written; 2: error can be read */
-    struct lb_error error;   /* the first error of a worker */
+    atomic_int error_state; /* 0: none; 1: being written; 2: error can be read */
+    struct lb_error error;  /* the first error of a worker */
+    struct lb_uptime uptime;
     struct lb_first lost;    /* of sessions that ended */
     struct lb_first doubled; /* of operations that found their key there already */
     struct lb_first refused; /* of operations that were refused, and not for contention */
@@ -176,6 +185,12 @@ const struct lb_error *lb_crew_error(const struct lb_crew *crew);
 void lb_crew_conn_options(const struct lb_crew *crew, struct lb_conn_options *ret_options);
 /* Waits until deadline_ns, or until the phase has reached limit. true: the deadline passed. */
 bool lb_crew_wait(struct lb_crew *crew, uint64_t deadline_ns, enum lb_phase limit);
+
+/* restarted.c. begin: before the workers start. look: over a session that was connected anew, and
+ * at the end; a server that was started anew meanwhile is noted, once. */
+void lb_uptime_begin(struct lb_crew *crew, struct lb_session *control);
+void lb_uptime_look(struct lb_crew *crew, struct lb_session *session, struct lb_log *log,
+                    uint32_t process);
 
 /* A worker's whole life, in a thread or a fiber; worker is a struct lb_worker. */
 void lb_worker_live(void *worker);

@@ -94,6 +94,7 @@ int lb_run_judge(struct lb_active_run *run, struct lb_error *err)
         outcome->judgement.findings[i].verdict =
             (strategy->claims & LB_G_BIT(i)) != 0 ? LB_V_NOT_TESTED : LB_V_NOT_CLAIMED;
     if (run->history == NULL) {
+        outcome->judgement.measures.n_restarts = atomic_load(&run->crew->uptime.n);
         for (int i = 0; i < LB_GUARANTEES; i++)
             snprintf(outcome->judgement.findings[i].reason,
                      sizeof outcome->judgement.findings[i].reason, "no history was recorded");
@@ -268,7 +269,8 @@ void lb_run_subtract_counters(struct lb_active_run *run)
     struct lb_outcome *outcome = run->outcome;
     for (uint32_t i = 0; i < run->n_started; i++)
         outcome->n_successes_all += atomic_load(&run->workers[i].progress);
-    if (lb_fault_is_commanded(run->request->scenario->fault))
+    if (lb_fault_is_commanded(run->request->scenario->fault) ||
+        atomic_load(&run->crew->uptime.n) > 0)
         return; /* a server that was stopped at once has forgotten them; another has its own */
     lb_run_take_counters(run, &outcome->server, &outcome->n_server);
     for (size_t i = 0; i < outcome->n_server; i++) {

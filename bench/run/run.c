@@ -222,6 +222,7 @@ static int run_once(const struct lb_run_plan *plan, const struct lb_stop *stop,
     rc = lb_run_set_up(&run, err);
     if (rc == 0) {
         lb_run_take_counters(&run, &run.counters_before, &run.n_counters_before);
+        lb_uptime_begin(run.crew, run.has_control ? &run.control : NULL);
         rc = lb_run_start_workers(&run, err);
     }
     if (run.n_started > 0) {
@@ -234,6 +235,9 @@ static int run_once(const struct lb_run_plan *plan, const struct lb_stop *stop,
         if (opened && rc == 0) {
             execute(&run);
             rc = lb_processes_reopen(&run, err);
+            if (rc == 0 && run.has_control)
+                lb_uptime_look(run.crew, &run.control,
+                               run.history != NULL ? &run.control_log : NULL, run.n_slots);
             if (rc == 0)
                 rc = lb_run_settle(&run, err);
             if (rc == 0)

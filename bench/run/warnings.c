@@ -84,6 +84,21 @@ static void warn_of_deaths(struct lb_active_run *run)
     }
 }
 
+static void warn_of_restarts(struct lb_active_run *run)
+{
+    struct lb_uptime *uptime = &run->crew->uptime;
+    uint64_t n = atomic_load(&uptime->n);
+    char at[32], times[40] = "";
+    if (n > 1)
+        snprintf(times, sizeof times, ", the first of %llu times", (unsigned long long)n);
+    if (n > 0)
+        warn(run->outcome,
+             "the database server was started anew, as was seen at %s%s: it crashed, or somebody "
+             "stopped it, and not this run; no number of this run is that of a server that was up "
+             "all the time",
+             when(run, atomic_load(&uptime->seen_ns), at, sizeof at), times);
+}
+
 static void warn_of_sessions(struct lb_active_run *run)
 {
     struct lb_first *lost = &run->crew->lost;
@@ -169,6 +184,7 @@ static void warn_of_no_work(struct lb_active_run *run)
 void lb_run_warn(struct lb_active_run *run)
 {
     warn_of_deaths(run);
+    warn_of_restarts(run);
     warn_of_sessions(run);
     warn_of_refusals(run);
     warn_of_stalls(run->outcome);

@@ -183,6 +183,7 @@ static void reconnect(struct lb_worker *worker)
     }
     if (!lb_worker_connect(worker))
         return;
+    lb_uptime_look(worker->crew, &worker->session, worker->op.log, worker->op.process);
     int rc = worker->crew->plan->strategy->flow->open(&worker->actor, &err);
     if (rc < 0) {
         lb_crew_fail(worker->crew, &err);

@@ -1,10 +1,12 @@
 #!/usr/bin/env perl
 # A server that goes away, and a space that somebody drops: one line that says which, and exit status 3, at
-# each stage of a run and of an exploration. The servers are the test's own.
+# each stage of a run and of an exploration. A server that crashes in a run and comes back: the run goes on, and
+# says so. The servers are the test's own.
 use strict;
 use warnings;
 use FindBin;
 use lib "$FindBin::Bin/../lib";
+use JSON::PP;
 use Lockbench;
 use Test::More;
 use Time::HiRes 'sleep';
@@ -66,6 +68,53 @@ SQL
         like($err, qr/\Alockbench: [^\n]*$says[^\n]*\n\z/, "$engine, $what: one line");
         unlike($err, qr/cannot drop|could not be dropped/, "$engine, $what: not what follows from it");
     };
+
+    # It crashes while the run stands still, so that the time that it takes to come back does not matter, and the
+    # workers find it at work again.
+    my $grants = spew('grants.sql', <<'SQL');
+-- strategy: grants
+-- shape: lock
+-- claims: progress
+
+-- name: setup
+CREATE TABLE grants_lock (name varchar(100) PRIMARY KEY, n bigint);
+-- name: resource
+INSERT INTO grants_lock (name, n) VALUES (:resource, 0);
+-- name: acquire
+UPDATE grants_lock SET n = n + 1 WHERE name = :resource;
+-- name: release
+UPDATE grants_lock SET n = n + 1 WHERE name = :resource;
+SQL
+    my $server = sub { (split /\t/, (grep { /^\Q$name\E\t/ } `$servers status --dir $dir`)[0])[4] =~ s/\s//gr };
+    my $grants_of = sub { my ($space) = @_; return ($sql->("SELECT sum(n) FROM $space.grants_lock"))[0] // 0 };
+    my $until = sub { my ($what) = @_; for (1 .. 1200) { return 1 if $what->(); sleep 0.05 } return 0 };
+    my $back = sub { system "$servers resume $name --dir $dir >/dev/null 2>&1" };
+    my %crash = $engine eq 'postgres'
+        ? ('a process of it is killed' => sub {
+            kill KILL => $sql->("SELECT pid FROM pg_stat_activity WHERE application_name = 'lockbench worker 0'") }, 
+           'it is stopped at once' => sub { system "$servers halt $name --dir $dir >/dev/null 2>&1"; $back->() })
+        : ('it is killed' => sub {
+            my $pid = $server->(); kill KILL => $pid; $until->(sub { !kill 0, $pid }); $back->() });
+    for my $how (sort keys %crash) {
+        my $format = $how =~ /process/ ? 'json' : $how =~ /stopped/ ? 'tap' : 'text';
+        my $run = start('run', '-s', $grants, '-d', $uri, '-S', 'mutex-pair', '--duration', '120s', @short, '--format', $format,
+            '-o', scratch() . "/crashed-$format", '--keep-history');
+        my ($space, $n);
+        $until->(sub { ($space) = $sql->($spaces); defined $space && $grants_of->($space) > 4 });
+        kill STOP => $run->{pid};
+        $crash{$how}->();
+        ok($until->(sub { $n = $grants_of->($space) }), "$engine, $how: it came back");
+        kill CONT => $run->{pid};
+        ok($until->(sub { $grants_of->($space) > $n + 4 }), "$engine, $how: and the workers to it");
+        kill INT => $run->{pid};
+        my ($status, $out, $err) = finish($run);
+        is($status, 130, "$engine, $how: the run lived on") or diag $err;
+        like($out =~ s/[\s#]+/ /gr, qr/the database server was started anew, as was seen at [0-9.]+ m?s: it crashed/,
+            "$engine, $how: and it is told, as $format") or diag $out;
+        my ($history) = glob scratch() . "/crashed-$format/*/*.lbh";
+        my (undef, $checked) = lockbench('check', '--format', 'json', $history // 'none');
+        is((eval { decode_json($checked) } // {})->{measures}{restarts}, 1, "$engine, $how: once, in the history");
+    }
 
     # In the run; with a hold that outlasts the measured part: at its end; in an exploration. A run waits half a
     # minute for a server to come back: each engine has one of the two.
