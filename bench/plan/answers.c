@@ -162,7 +162,7 @@ static void answer_slo(struct lb_plan *plan)
     }
 }
 
-/* --- from the points, where the law does not fit --- */
+/* --- from the points --- */
 
 static void points_carry(struct lb_plan *plan)
 {
@@ -215,17 +215,16 @@ static void points_workers(struct lb_plan *plan)
     if (!lb_plan_points_at(plan, n.value, &with))
         return;
     if (n.value > 1.5 && lb_plan_points_at(plan, n.value - 1, &without))
-        snprintf(fewer, sizeof fewer, "%.0f carr%s %s, ", n.value - 1, n.value > 2.5 ? "y" : "ies",
-                 lb_format_count(without.value, x, sizeof x));
+        snprintf(fewer, sizeof fewer, "%.0f carr%s %s/s, ", n.value - 1,
+                 n.value > 2.5 ? "y" : "ies", lb_format_count(without.value, x, sizeof x));
     if (isfinite(n.interval.high))
         snprintf(range, sizeof range, "%.0f to %.0f", n.interval.low, n.interval.high);
     else
         snprintf(range, sizeof range, "%.0f, or it is not reached", n.interval.low);
     give(add(plan, "workers", LB_PLAN_ANSWERED,
-             "%s/s need %.0f worker%s: %s%.0f carr%s %s (95 %%: "
-             "%s).",
-             rate, n.value, plural(n.value), fewer, n.value, n.value > 1.5 ? "y" : "ies",
-             lb_format_count(with.value, y, sizeof y), range),
+             "%s/s need %.0f worker%s (95 %%: %s): %s%.0f carr%s %s/s.", rate, n.value,
+             plural(n.value), range, fewer, n.value, n.value > 1.5 ? "y" : "ies",
+             lb_format_count(with.value, y, sizeof y)),
          &n);
 }
 
@@ -300,7 +299,7 @@ void lb_plan_answer(struct lb_plan *plan)
     answer_slo(plan);
     if (demand > 0 && plan->has_fit) {
         size_t first = plan->n_answers;
-        if (plan->by_points)
+        if (lb_plan_demand_by_points(plan))
             points_workers(plan);
         else
             answer_workers(plan);

@@ -169,7 +169,11 @@ bool lb_plan_capacity(const struct lb_plan *plan, struct lb_estimate *ret_rate)
     }
     if (plan->slo_state != LB_SLO_NOT_ASKED || !plan->has_fit)
         return false;
-    if (plan->by_points) {
+    double demand = plan->question->demand_per_s;
+    /* The law's peak must not promise what no point reached. */
+    bool is_missed = demand > 0 && lb_plan_demand_by_points(plan) &&
+                     !isfinite(lb_plan_points_need(plan, demand));
+    if (plan->by_points || is_missed) {
         double n;
         bool is_last;
         return lb_plan_points_peak(plan, &n, ret_rate, &is_last);

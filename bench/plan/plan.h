@@ -164,8 +164,8 @@ void lb_plan_release(struct lb_plan *plan);
 int lb_plan_sweep(struct lb_plan *plans, size_t n, const struct lb_lab *lab, struct lb_error *err);
 /* Fits what was measured: fit, band, knee, peak, at. */
 void lb_plan_fit(struct lb_plan *plan);
-/* Where the law does not fit: measures the numbers of workers on which the answer to the demand
- * hangs, LB_PLAN_ADDED at most. Fit again after it. 0, LB_E_INTERRUPTED or LB_E_MEMORY. */
+/* Measures the numbers of workers on which the answer to the demand hangs, LB_PLAN_ADDED at most.
+ * Fit again after it. 0, LB_E_INTERRUPTED or LB_E_MEMORY. */
 int lb_plan_refine(struct lb_plan *plan, const struct lb_lab *lab, struct lb_error *err);
 /* One run more of so many workers. An error of this plan alone is kept as its refusal. */
 int lb_plan_measure(struct lb_plan *plan, uint64_t workers, uint64_t round,
@@ -183,6 +183,9 @@ bool lb_plan_points_workers(const struct lb_plan *plan, double rate, struct lb_e
 double lb_plan_points_need(const struct lb_plan *plan, double rate);
 bool lb_plan_points_peak(const struct lb_plan *plan, double *ret_n, struct lb_estimate *ret_rate,
                          bool *ret_is_last);
+/* Is the answer to the demand from the points? Where they reach it, where the law says that they
+ * should have, and where the law does not fit. Has a fit. */
+bool lb_plan_demand_by_points(const struct lb_plan *plan);
 /* The worst verdict of its answers. */
 enum lb_plan_verdict lb_plan_verdict(const struct lb_plan *plan);
 

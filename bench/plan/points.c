@@ -1,4 +1,6 @@
-/* Answers from the points themselves, where the law does not fit them: see plan.h.
+/* Answers from the points themselves: how many workers a demand needs that was reached within them,
+ * and all answers where the law does not fit: see plan.h. A law that misses a point by 5 % names
+ * the wrong number of workers for each demand of these 5 %.
  *
  * Between two numbers of workers that were measured throughput is taken for a line, and up to the
  * peak for one that does not fall (a running maximum): more workers than needed do not carry less
@@ -182,33 +184,47 @@ bool lb_plan_points_peak(const struct lb_plan *plan, double *ret_n, struct lb_es
     return true;
 }
 
-static bool is_measured(const struct curve *curve, double workers)
+static bool was_tried(const struct lb_plan *plan, double workers)
 {
-    for (size_t l = 0; l < curve->n; l++)
-        if (curve->workers[l] >= workers && curve->workers[l] <= workers)
+    for (size_t i = 0; i < plan->n_points; i++)
+        if ((double)plan->points[i].workers >= workers &&
+            (double)plan->points[i].workers <= workers)
             return true;
     return false;
 }
 
-/* The number of workers on which the answer hangs and which was not measured; 0: none. */
+/* The number of workers on which the answer hangs and which was not tried; 0: none. Where the
+ * points do not reach the demand, the one within them of which the law says that it does. */
 static uint64_t hanging(const struct lb_plan *plan)
 {
-    struct curve curve;
-    double *weight;
-    bool known = make_curve(plan, &curve, &weight);
-    double n = known ? workers_at(&curve, plan->question->demand_per_s) : INFINITY;
-    free(weight);
-    if (!isfinite(n) || n <= curve.workers[0])
-        return 0;
-    if (!is_measured(&curve, n))
+    double demand = plan->question->demand_per_s, n = lb_plan_points_need(plan, demand);
+    struct lb_estimate by_law;
+    struct lb_error err;
+    if (!isfinite(n)) {
+        bool is_within = !plan->by_points &&
+                         lb_usl_workers_for(&plan->fit, demand, &by_law, &err) == 0 &&
+                         by_law.value <= plan->fit.largest_n;
+        return is_within && !was_tried(plan, by_law.value) ? (uint64_t)by_law.value : 0;
+    }
+    if (!was_tried(plan, n))
         return (uint64_t)n;
-    return is_measured(&curve, n - 1) ? 0 : (uint64_t)n - 1;
+    return n <= 1 || was_tried(plan, n - 1) ? 0 : (uint64_t)n - 1;
+}
+
+bool lb_plan_demand_by_points(const struct lb_plan *plan)
+{
+    double demand = plan->question->demand_per_s;
+    struct lb_estimate by_law;
+    struct lb_error err;
+    return plan->by_points || isfinite(lb_plan_points_need(plan, demand)) ||
+           (lb_usl_workers_for(&plan->fit, demand, &by_law, &err) == 0 &&
+            by_law.value <= plan->fit.largest_n);
 }
 
 int lb_plan_refine(struct lb_plan *plan, const struct lb_lab *lab, struct lb_error *err)
 {
     int rc = 0;
-    for (int added = 0; added < LB_PLAN_ADDED && plan->by_points && rc == 0; added++) {
+    for (int added = 0; added < LB_PLAN_ADDED && plan->has_fit && rc == 0; added++) {
         uint64_t workers = plan->question->demand_per_s > 0 ? hanging(plan) : 0;
         size_t before = plan->n_points;
         if (workers == 0)
