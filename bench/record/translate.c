@@ -388,7 +388,8 @@ static int read_log(struct lb_translator *tr, const struct lb_raw_op *raw,
     return 0;
 }
 
-/* A number, or a name: names are numbered behind all numbers. */
+/* A number, or a name: names are numbered from LB_NAMED_PROCESS on. An export gives these numbers,
+ * so they are read, too; beside names they could be anybody's. */
 static int read_process(struct lb_translator *tr, const struct lb_raw_op *raw,
                         uint32_t *ret_process)
 {
@@ -400,11 +401,20 @@ static int read_process(struct lb_translator *tr, const struct lb_raw_op *raw,
                             process->kind == LB_RAW_ABSENT || process->kind == LB_RAW_NIL
                                 ? "an operation without a process"
                                 : "process must be a whole number or a name");
-    if (!is_name)
-        return read_count(tr, raw, LB_KEY_PROCESS, "process", LB_NAMED_PROCESS - 1, 0, ret_process);
-    int code = intern_value(tr, &tr->processes, process, &number);
-    *ret_process = LB_NAMED_PROCESS + number;
-    return code;
+    int code = is_name ? intern_value(tr, &tr->processes, process, &number)
+                       : read_count(tr, raw, LB_KEY_PROCESS, "process", LB_LARGEST_PROCESS, 0,
+                                    ret_process);
+    if (code != 0)
+        return code;
+    if (is_name)
+        *ret_process = LB_NAMED_PROCESS + number;
+    else
+        tr->has_large_process |= *ret_process >= LB_NAMED_PROCESS;
+    if (tr->has_large_process && tr->processes.n > 0)
+        return lb_scan_fail(tr->scan, raw->at,
+                            "process must be a number below %u where others have names",
+                            LB_NAMED_PROCESS);
+    return 0;
 }
 
 /* An operation of the nemesis: a note of ours, or what somebody else's did to the system. */

@@ -11,6 +11,9 @@
 /* Items that are no integers, and integers below this, are numbered from the least integer on. */
 #define LB_TEXT_ITEMS (INT64_C(1) << 62)
 
+/* Below the largest number: a writer has to invent processes, too. */
+#define LB_LARGEST_PROCESS (UINT32_C(3) << 30)
+
 enum { LB_UNKNOWN_NAMES = 12, LB_MEANINGS = 16, LB_LARGEST_OBJECT = (1 << 24) - 1 };
 
 /* An operation that nobody knows, for the one message about all of them. */
@@ -44,6 +47,7 @@ struct lb_translator {
     uint64_t n_ops; /* read, this one included */
     int64_t last_index;
     bool has_index, has_times, lacks_times, has_logs, lacks_logs, has_tuples, has_objects;
+    bool has_large_process;         /* a number that names get */
     const char *lock_at, *queue_at; /* where the first operation of a lock, of a queue stands */
 };
 

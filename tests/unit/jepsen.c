@@ -243,6 +243,9 @@ static void what_is_wrong_is_refused_with_its_line(void **state)
         {"{:type :invoke, :process 1}", "file:1: an operation without an f"},
         {"{:type :invoke, :f :acquire}", "file:1: an operation without a process"},
         {"{:type :invoke, :f :acquire, :process -1}", "file:1: process must be a number"},
+        {"{:type :invoke, :f :acquire, :process :a}\n"
+         "{:type :invoke, :f :acquire, :process 2147483648}",
+         "file:2: process must be a number below 2147483648 where others have names"},
         {"{:type :invoke, :f :acquire, :process 1, :time 1.5}", "file:1: time must be"},
         {"{:type :invoke, :f :acquire, :process 1, :time -2}", "file:1: time must be"},
         {INVOKE "{:type :ok, :f :acquire, :process 1}", "file:2: some operations have a time"},
@@ -469,6 +472,32 @@ static void what_is_written_comes_back(void **state)
     }
 }
 
+/* An export cannot give the names themselves: events have numbers. It must be readable all the
+ * same. */
+static void processes_with_names_come_back(void **state)
+{
+    (void)state;
+    for (int format = LB_HISTORY_EDN; format <= LB_HISTORY_JSONL; format++)
+        for (int dialect = LB_WRITE_FULL; dialect <= LB_WRITE_PLAIN; dialect++) {
+            struct lb_history_view before, after;
+            struct lb_read_facts facts;
+            size_t size;
+            must_parse("{:type :invoke, :f :acquire, :process :a}\n"
+                       "{:type :invoke, :f :acquire, :process \"b\"}\n"
+                       "{:type :ok, :f :acquire, :process :a}\n",
+                       &before, &facts);
+            char *text = written(&before, (enum lb_history_format)format,
+                                 (enum lb_write_dialect)dialect, &size);
+            must_parse(text, &after, &facts);
+            assert_int_equal(after.n_logs, 2);
+            assert_int_equal(event(&after, 0, 1)->process, LB_NAMED_PROCESS);
+            assert_int_equal(event(&after, 1, 0)->process, LB_NAMED_PROCESS + 1);
+            lb_history_release(&after);
+            lb_history_release(&before);
+            free(text);
+        }
+}
+
 static void the_plain_dialect_is_what_models_know(void **state)
 {
     (void)state;
@@ -592,6 +621,7 @@ int main(void)
         cmocka_unit_test(unknown_operations_can_be_ignored),
         cmocka_unit_test(a_cut_file_never_crashes),
         cmocka_unit_test_prestate(what_is_written_comes_back, &random),
+        cmocka_unit_test(processes_with_names_come_back),
         cmocka_unit_test(the_plain_dialect_is_what_models_know),
         cmocka_unit_test(files_and_pipes_are_read),
     };
