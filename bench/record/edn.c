@@ -45,8 +45,9 @@ static int skip_space(struct lb_scan *scan, int depth)
         while (is_space(*scan->at))
             scan->at++;
         if (*scan->at == ';') {
-            const char *line_end = memchr(scan->at, '\n', (size_t)(scan->end - scan->at));
-            scan->at = line_end != NULL ? line_end : scan->end;
+            scan->at += strcspn(scan->at, "\n");
+            if (*scan->at == '\0' && scan->at < scan->end)
+                return unexpected(scan);
         } else if (scan->at[0] == '#' && scan->at[1] == '_') {
             struct lb_raw ignored;
             scan->at += 2;
@@ -65,6 +66,8 @@ static int read_string(struct lb_scan *scan, struct lb_raw *raw)
     while (*scan->at != '"') {
         if (scan->at >= scan->end || (*scan->at == '\\' && ++scan->at >= scan->end))
             return lb_scan_fail(scan, start, "a string does not end");
+        if (*scan->at == '\0') /* a hole in the file: there may be terabytes */
+            return unexpected(scan);
         scan->at++;
     }
     *raw = (struct lb_raw){.kind = LB_RAW_STRING, .text = start + 1};

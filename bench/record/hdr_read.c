@@ -7,8 +7,8 @@
  * (decodeFromByteBuffer), ZigZagEncoding.
  */
 #include "hdr.h"
+#include "lines.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -168,33 +168,29 @@ static const char *split(char *line, char **ret_payload)
 
 int lb_hdr_log_read(const char *path, lb_hdr_line_fn *take, void *arg, struct lb_error *err)
 {
-    FILE *file = fopen(path, "re");
-    if (file == NULL)
-        return lb_fail(err, LB_E_FILE, "%s: %s", path, strerror(errno));
+    struct lb_lines lines;
+    int rc = lb_lines_open(&lines, path, err);
+    if (rc != 0)
+        return rc;
     struct lb_histogram *histogram = lb_histogram_new();
     unsigned char *plain = malloc(PLAIN_BYTES);
-    char *line = NULL;
-    size_t room = 0, number = 0;
-    int rc = 0;
     if (histogram == NULL || plain == NULL)
         rc = lb_fail(err, LB_E_MEMORY, "out of memory");
-    while (rc == 0 && getline(&line, &room, file) >= 0) {
-        number++;
-        line[strcspn(line, "\r\n")] = '\0';
+    while (rc == 0 && (rc = lb_lines_next(&lines, err)) > 0) {
+        char *line = lines.text;
+        rc = 0;
+        line[strcspn(line, "\r")] = '\0';
         if (line[0] == '#' || line[0] == '"' || line[0] == '\0')
             continue;
         char *payload;
         const char *tag = split(line, &payload);
         lb_histogram_reset(histogram);
         const char *wrong = tag != NULL ? decode(payload, plain, histogram) : "not four fields";
-        rc = wrong != NULL ? lb_fail(err, LB_E_FILE, "%s:%zu: %s", path, number, wrong)
+        rc = wrong != NULL ? lb_fail(err, LB_E_FILE, "%s:%zu: %s", path, lines.number, wrong)
                            : take(arg, tag, histogram, err);
     }
-    if (rc == 0 && ferror(file))
-        rc = lb_fail(err, LB_E_FILE, "%s: %s", path, strerror(errno));
-    free(line);
     free(plain);
     lb_histogram_free(histogram);
-    fclose(file);
+    lb_lines_close(&lines);
     return rc;
 }

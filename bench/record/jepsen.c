@@ -363,11 +363,17 @@ static int finish(struct reader *reader, struct lb_history_view *ret_view,
     return 0;
 }
 
+/* Not the NUL, of which a file with a hole has any number. */
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
 /* The first character that says something. */
 static enum lb_history_format guess_format(const struct lb_scan *scan)
 {
     const char *p = scan->start;
-    while (p < scan->end && strchr(" \t\r\n", *p) != NULL)
+    while (p < scan->end && is_blank(*p))
         p++;
     if (*p != '{')
         return LB_HISTORY_EDN;
@@ -393,7 +399,7 @@ static int refuse_wrapped(struct lb_scan *scan)
                        scan->name);
     const char *p = scan->start;
     for (const char *wanted = "[{\""; *wanted != '\0'; wanted++, p++) {
-        while (p < scan->end && strchr(" \t\r\n", *p) != NULL)
+        while (p < scan->end && is_blank(*p))
             p++;
         if (p == scan->end || *p != *wanted)
             return 0;

@@ -2,6 +2,7 @@
  * run, and the latencies of all runs of a cell as a percentile spectrum.
  */
 #include "hdr.h"
+#include "lines.h"
 #include "page.h"
 
 #include <ctype.h>
@@ -9,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     MOST_POINTS = 40000, /* seconds of all runs together */
@@ -22,14 +24,11 @@ static const char *text_of(const json_t *object, const char *key)
     return text != NULL ? text : "";
 }
 
-static int open_file(const char *directory, const char *name, char *path, size_t size,
-                     FILE **ret_file, struct lb_error *err)
+/* A run may not have written the file. What is there and cannot be read is told by its reader. */
+static bool has_file(const char *directory, const char *name, char *path, size_t size)
 {
     snprintf(path, size, "%s/%s", directory, name);
-    *ret_file = fopen(path, "re");
-    if (*ret_file == NULL && errno != ENOENT)
-        return lb_fail(err, LB_E_FILE, "%s: %s", path, strerror(errno));
-    return 0;
+    return access(path, F_OK) == 0 || errno != ENOENT;
 }
 
 /* --- intervals --- */
@@ -112,27 +111,25 @@ static int take_interval(json_t *cells, const json_t *line, json_int_t shortest_
 
 int lb_page_intervals(const char *directory, json_t *cells, struct lb_error *err)
 {
-    char path[1200], *text = NULL;
-    size_t room = 0, number = 0;
-    FILE *file;
-    int rc = open_file(directory, "intervals.jsonl", path, sizeof path, &file, err);
-    if (rc != 0 || file == NULL)
+    char path[1200];
+    struct lb_lines lines;
+    if (!has_file(directory, "intervals.jsonl", path, sizeof path))
+        return 0;
+    int rc = lb_lines_open(&lines, path, err);
+    if (rc != 0)
         return rc;
     json_int_t shortest_ns = shortest_interval(cells);
-    while (rc == 0 && getline(&text, &room, file) >= 0) {
+    while (rc == 0 && (rc = lb_lines_next(&lines, err)) > 0) {
         json_error_t why;
-        json_t *line = json_loads(text, 0, &why);
-        number++;
+        json_t *line = json_loads(lines.text, 0, &why);
+        rc = 0;
         if (line == NULL)
-            rc = lb_fail(err, LB_E_FILE, "%s:%zu: %s", path, number, why.text);
+            rc = lb_fail(err, LB_E_FILE, "%s:%zu: %s", path, lines.number, why.text);
         else if (take_interval(cells, line, shortest_ns) != 0)
-            rc = lb_fail(err, LB_E_FILE, "%s:%zu: of no run in run.json", path, number);
+            rc = lb_fail(err, LB_E_FILE, "%s:%zu: of no run in run.json", path, lines.number);
         json_decref(line);
     }
-    if (rc == 0 && ferror(file))
-        rc = lb_fail(err, LB_E_FILE, "%s: %s", path, strerror(errno));
-    free(text);
-    fclose(file);
+    lb_lines_close(&lines);
     return rc;
 }
 
@@ -234,11 +231,8 @@ static int put_spectra(const struct latencies *latencies, json_t *cell, struct l
 int lb_page_latencies(const char *directory, json_t *cells, struct lb_error *err)
 {
     char path[1200];
-    FILE *file;
-    int rc = open_file(directory, "latency.hlog", path, sizeof path, &file, err);
-    if (rc != 0 || file == NULL)
-        return rc;
-    fclose(file);
+    if (!has_file(directory, "latency.hlog", path, sizeof path))
+        return 0;
     struct collection collection = {.n = json_array_size(cells)};
     collection.cells = calloc(collection.n + 1, sizeof *collection.cells);
     if (collection.cells == NULL)
@@ -246,7 +240,7 @@ int lb_page_latencies(const char *directory, json_t *cells, struct lb_error *err
     for (size_t i = 0; i < collection.n; i++)
         prefix_of(json_array_get(cells, i), collection.cells[i].prefix,
                   sizeof collection.cells[i].prefix);
-    rc = lb_hdr_log_read(path, take_histogram, &collection, err);
+    int rc = lb_hdr_log_read(path, take_histogram, &collection, err);
     for (size_t i = 0; i < collection.n; i++) {
         struct latencies *latencies = &collection.cells[i];
         if (rc == 0 && latencies->n > 0)

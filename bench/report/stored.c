@@ -209,19 +209,42 @@ static void clean(json_t *value)
     }
 }
 
+/* A file that somebody else made may have no end. */
+enum { LARGEST = 128 << 20 };
+
+struct bounded {
+    FILE *file;
+    size_t n;
+};
+
+static size_t read_some(void *buf, size_t size, void *arg)
+{
+    struct bounded *input = arg;
+    size_t n = input->n < LARGEST ? fread(buf, 1, size, input->file) : 0;
+    input->n += n;
+    return n;
+}
+
 static int read_json(struct lb_stored *result, struct lb_error *err)
 {
     json_error_t why;
     FILE *file = fopen(result->path, "re");
     if (file == NULL)
         return lb_fail(err, LB_E_FILE, "%s: %s", result->path, strerror(errno));
-    result->json = json_loadf(file, JSON_REJECT_DUPLICATES, &why);
+    struct bounded input = {.file = file};
+    result->json = json_load_callback(read_some, &input, JSON_REJECT_DUPLICATES, &why);
+    int failure = ferror(file) ? errno : 0;
     fclose(file);
-    if (result->json != NULL)
-        clean(result->json);
-    return result->json != NULL ? 0
-                                : lb_fail(err, LB_E_FILE, "%s:%d: %s", result->path,
-                                          why.line > 0 ? why.line : 1, why.text);
+    if (failure != 0)
+        return lb_fail(err, LB_E_FILE, "%s: %s", result->path, strerror(failure));
+    if (input.n >= LARGEST)
+        return lb_fail(err, LB_E_FILE, "%s: larger than a result can be (%d MiB)", result->path,
+                       LARGEST >> 20);
+    if (result->json == NULL)
+        return lb_fail(err, LB_E_FILE, "%s:%d: %s", result->path, why.line > 0 ? why.line : 1,
+                       why.text);
+    clean(result->json);
+    return 0;
 }
 
 int lb_stored_load(const char *path, struct lb_stored *ret, struct lb_error *err)

@@ -29,6 +29,34 @@ waitpid $writer, 0;
 is($status, 3, 'check FIFO without an end: exit status');
 like($out, $line, 'check FIFO without an end: one line');
 
+# Files of a terabyte, nearly all of it a hole. Each must be refused at its first byte that cannot be.
+sub sparse
+{
+    my ($path, $begin) = @_;
+    open my $file, '>', $path or die;
+    print $file $begin;
+    close $file or die;
+    # Where a file cannot be that large, a smaller one has to do.
+    truncate $path, 1 << 40 or truncate $path, 1 << 32 or die;
+}
+my $sparse = scratch() . '/sparse';
+my %begin = ('nothing' => '', 'JSON Lines' => '{"type": "invoke", "f": "acquire"', 'a string in JSON Lines' => '{"type": "', 'EDN' => '{:type :invoke',
+    'a string in EDN' => '{:type "', 'a comment in EDN' => '; ', 'a line of JSON' => "{\"a\": 1}\n");
+for my $name (sort keys %begin) {
+    sparse($sparse, $begin{$name});
+    my @others = $name =~ /^nothing|JSON$/ ? ("report '$sparse' -o -", "diff '$sparse' '$sparse'", "run -s pthread-mutex -S '$sparse'", "run -s '$sparse'") : ();
+    for my $command ("check --model mutex '$sparse'", @others) {
+        my $said = `timeout 120 "$ENV{LOCKBENCH}" $command 2>&1 >/dev/null`;
+        is($? >> 8, 2, "a terabyte behind $name: $command: exit status");
+        like($said, qr/\Alockbench: [^\n]+\n\z/, '... and one line');
+    }
+}
+
+# A result that never ends, and such files beside it.
+my $said = `yes ' ' | timeout 120 "$ENV{LOCKBENCH}" report /dev/stdin -o - 2>&1 >/dev/null`;
+is($? >> 8, 2, 'a result without an end: exit status');
+like($said, qr{\Alockbench: /dev/stdin: larger than a result can be \(128 MiB\)\n\z}, 'a result without an end: one line');
+
 # --allow names a key of the results.
 my $results = scratch() . '/results';
 lockbench('run', '-s', 'pthread-mutex', '--duration', '50ms', '--warmup', '0', '--quiet', '-o', $results);
@@ -40,6 +68,14 @@ like($err, qr/\Alockbench: option --allow: neither result has a key 'nonsense'; 
 like($err, qr/\Alockbench: option --allow: neither result has a key 'worker'[^\n]*workers/, 'diff --allow worker');
 ($status, $out, $err) = lockbench('diff', $result, $result, '--allow', 'workers', '--allow', 'cores');
 isnt($status, 2, 'diff --allow workers: is allowed') or diag $err;
+
+for my $beside (qw(intervals.jsonl latency.hlog)) {
+    sparse("$result/$beside", '');
+    my ($rc, undef, $message) = lockbench('report', $result, '-o', '-');
+    is($rc, 2, "report of a result whose $beside is a terabyte: exit status");
+    like($message, qr{\Alockbench: \Q$result/$beside\E:[^\n]*\n\z}, '... and one line');
+    unlink "$result/$beside" or die;
+}
 
 # More resources than can be made.
 ($status, $out, $err) = lockbench('run', '-s', 'pthread-mutex', '--resources', '1G');

@@ -1,12 +1,15 @@
-/* Units, random streams, names. */
+/* Units, random streams, names, lines. */
 #include "guarantee.h"
+#include "lines.h"
 #include "random.h"
 #include "units.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -88,12 +91,59 @@ static void names_go_both_ways(void **state)
     assert_int_equal(lb_edit_distance("kitten", "sitting"), 3);
 }
 
+static void lines_have_a_bound(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/lb-lines-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    struct lb_lines lines;
+    struct lb_error err;
+    assert_int_equal(write(fd, "one\n\nlast", 9), 9);
+    assert_int_equal(lb_lines_open(&lines, path, &err), 0);
+    assert_int_equal(lb_lines_next(&lines, &err), 1);
+    assert_string_equal(lines.text, "one");
+    assert_int_equal(lb_lines_next(&lines, &err), 1);
+    assert_string_equal(lines.text, "");
+    assert_int_equal(lb_lines_next(&lines, &err), 1);
+    assert_string_equal(lines.text, "last");
+    assert_int_equal(lines.number, 3);
+    assert_int_equal(lb_lines_next(&lines, &err), 0);
+    lb_lines_close(&lines);
+
+    /* A hole of a terabyte, and a line that is too long without one. */
+    assert_int_equal(ftruncate(fd, (off_t)1 << 40), 0);
+    assert_int_equal(lb_lines_open(&lines, path, &err), 0);
+    assert_int_equal(lb_lines_next(&lines, &err), 1);
+    assert_int_equal(lb_lines_next(&lines, &err), 1);
+    assert_int_equal(lb_lines_next(&lines, &err), LB_E_FILE);
+    assert_non_null(strstr(err.message, ":3: a NUL byte: not a text file"));
+    lb_lines_close(&lines);
+    char *many = malloc(LB_LONGEST_LINE);
+    assert_non_null(many);
+    memset(many, 'x', LB_LONGEST_LINE);
+    assert_int_equal(pwrite(fd, many, LB_LONGEST_LINE, 0), LB_LONGEST_LINE);
+    assert_int_equal(pwrite(fd, "\nx", 2, LB_LONGEST_LINE), 2);
+    assert_int_equal(lb_lines_open(&lines, path, &err), 0);
+    assert_int_equal(lb_lines_next(&lines, &err), 1);
+    assert_int_equal(lines.length, LB_LONGEST_LINE);
+    assert_int_equal(pwrite(fd, "x", 1, LB_LONGEST_LINE), 1);
+    lb_lines_close(&lines);
+    assert_int_equal(lb_lines_open(&lines, path, &err), 0);
+    assert_int_equal(lb_lines_next(&lines, &err), LB_E_FILE);
+    assert_non_null(strstr(err.message, ":1: the line is longer than 16 MiB"));
+    lb_lines_close(&lines);
+    free(many);
+    close(fd);
+    unlink(path);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(times_need_a_unit),           cmocka_unit_test(counts_take_suffixes),
         cmocka_unit_test(durations_have_three_digits), cmocka_unit_test(streams_differ_and_repeat),
-        cmocka_unit_test(names_go_both_ways),
+        cmocka_unit_test(names_go_both_ways),          cmocka_unit_test(lines_have_a_bound),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

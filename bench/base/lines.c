@@ -1,0 +1,58 @@
+/* Lines with a bound: see lines.h. getline(3) has none: a sparse file of a terabyte is one line. */
+#include "lines.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int lb_lines_open(struct lb_lines *lines, const char *path, struct lb_error *err)
+{
+    *lines = (struct lb_lines){.path = path, .file = fopen(path, "re")};
+    return lines->file != NULL ? 0 : lb_fail(err, LB_E_FILE, "%s: %s", path, strerror(errno));
+}
+
+static int add(struct lb_lines *lines, int c, struct lb_error *err)
+{
+    if (lines->length == lines->room) {
+        size_t room = lines->room > 0 ? 2 * lines->room : 4096;
+        char *text = realloc(lines->text, room);
+        if (text == NULL)
+            return lb_fail(err, LB_E_MEMORY, "out of memory");
+        lines->text = text;
+        lines->room = room;
+    }
+    lines->text[lines->length] = (char)c;
+    return 0;
+}
+
+int lb_lines_next(struct lb_lines *lines, struct lb_error *err)
+{
+    int c;
+    lines->length = 0;
+    lines->number++;
+    while ((c = getc_unlocked(lines->file)) != EOF && c != '\n') {
+        if (c == '\0')
+            return lb_fail(err, LB_E_FILE, "%s:%zu: a NUL byte: not a text file", lines->path,
+                           lines->number);
+        if (lines->length == LB_LONGEST_LINE)
+            return lb_fail(err, LB_E_FILE, "%s:%zu: the line is longer than %d MiB", lines->path,
+                           lines->number, LB_LONGEST_LINE >> 20);
+        if (add(lines, c, err) != 0)
+            return err->code;
+        lines->length++;
+    }
+    if (ferror(lines->file))
+        return lb_fail(err, LB_E_FILE, "%s: %s", lines->path, strerror(errno));
+    if (c == EOF && lines->length == 0)
+        return 0;
+    int rc = add(lines, '\0', err);
+    return rc == 0 ? 1 : rc;
+}
+
+void lb_lines_close(struct lb_lines *lines)
+{
+    if (lines->file != NULL)
+        fclose(lines->file);
+    free(lines->text);
+    *lines = (struct lb_lines){0};
+}
