@@ -168,6 +168,8 @@ struct lb_id {
     unsigned is_given_back : 1; /* certainly free at the end */
     unsigned is_ended : 1;      /* completed, or in error, by its claimer: for certain */
     unsigned is_odd : 1;        /* more happened to it: its events are in lb_case.items */
+    unsigned is_put_again : 1;
+    unsigned is_claimed_again : 1;
     unsigned claim_log : 20;
 };
 
@@ -422,6 +424,8 @@ int lb_judge_lock_fifo(struct lb_case *c);
 int lb_judge_items(struct lb_case *c);
 int lb_judge_loss(struct lb_case *c);
 int lb_judge_queue_fifo(struct lb_case *c);
+/* The ids of one class, by number: the keys' indexes. Says also what cannot be told. */
+int lb_judge_queue_ties(struct lb_case *c, const struct lb_key *keys, size_t n, bool are_excused);
 int lb_judge_recovery(struct lb_case *c);
 int lb_judge_item_deaths(struct lb_case *c);
 /* Sorts the n lengths and takes count, percentiles and maximum. */

@@ -8,6 +8,10 @@
  * grow show at once that nobody is wrong; those that do not are looked at again, in order of
  * asking.
  *
+ * A worker's own grants come one after another, also within a tick of its clock, where the times of
+ * two look concurrent. Ordering by tokens contradicts no such order either if no such pair is
+ * wrong.
+ *
  * Writes: the same with accepted writes, where equal tokens are the same holder's and fine.
  */
 #include "check_internal.h"
@@ -128,6 +132,49 @@ static int judge_equals(struct lb_case *c, uint8_t *reported)
     return rc;
 }
 
+/* The largest token so far of the log that is being looked at, per resource. */
+struct own {
+    uint64_t token;
+    uint32_t number; /* of the hold, or write, that had it */
+    uint32_t log;    /* whose; LB_NONE */
+};
+
+static struct own *own_new(const struct lb_case *c)
+{
+    struct own *own = malloc(((size_t)c->n_resources + 1) * sizeof *own);
+    for (size_t i = 0; i <= c->n_resources && own != NULL; i++)
+        own[i].log = LB_NONE;
+    return own;
+}
+
+/* The number of the same log's earlier one with the largest token; LB_NONE. Remembers this one. */
+static uint32_t own_before(struct own *own, uint32_t log, uint64_t token, uint32_t number)
+{
+    struct own before = *own;
+    if (before.log != log || (int64_t)token > (int64_t)before.token)
+        *own = (struct own){.token = token, .number = number, .log = log};
+    return before.log == log ? before.number : LB_NONE;
+}
+
+/* What a worker was granted after another grant of its own, in whatever time. */
+static int judge_own_grants(struct lb_case *c, uint8_t *reported)
+{
+    struct own *own = own_new(c);
+    if (own == NULL)
+        return lb_out_of_memory(c);
+    for (uint32_t i = 0; i < c->holds.n; i++) { /* grouped by log, and in its order */
+        const struct lb_hold *hold = &lb_holds(c)[i];
+        if (!has_token(hold))
+            continue;
+        uint32_t before = own_before(&own[hold->resource], hold->log, token_of(c, i), i);
+        if (before != LB_NONE && (int64_t)token_of(c, before) >= (int64_t)token_of(c, i) &&
+            !test_and_set(reported, i))
+            report_grant(c, before, i);
+    }
+    free(own);
+    return 0;
+}
+
 static int judge_grants(struct lb_case *c)
 {
     struct lb_array suspects = {0};
@@ -140,7 +187,8 @@ static int judge_grants(struct lb_case *c)
     if (rc == 0 && suspects.n > 0) {
         memset(largest, 0, ((size_t)c->n_resources + 1) * sizeof *largest);
         judge_order(c, largest, &suspects, reported);
-        rc = judge_equals(c, reported);
+        rc = judge_own_grants(c, reported);
+        rc = rc != 0 ? rc : judge_equals(c, reported);
     }
     free(largest);
     free(reported);
@@ -170,7 +218,7 @@ static void report_write(struct lb_case *c, const struct lb_write *a, const stru
 
 /* Writes to one resource. by_low and by_high: the same writes in both orders. */
 static void judge_resource(struct lb_case *c, const struct lb_key *by_low,
-                           const struct lb_key *by_high, size_t n)
+                           const struct lb_key *by_high, size_t n, uint8_t *reported)
 {
     const struct lb_write *writes = c->writes.items;
     const struct lb_write *best = NULL;
@@ -182,8 +230,10 @@ static void judge_resource(struct lb_case *c, const struct lb_key *by_low,
             if (best == NULL || (int64_t)earlier->token > (int64_t)best->token)
                 best = earlier;
         }
-        if (best != NULL && (int64_t)best->token > (int64_t)write->token)
+        if (best != NULL && (int64_t)best->token > (int64_t)write->token) {
+            (void)test_and_set(reported, by_low[i].index);
             report_write(c, best, write);
+        }
     }
 }
 
@@ -205,12 +255,46 @@ static int order_writes(const struct lb_case *c, struct lb_key *keys, bool high)
     return 0;
 }
 
+/* A worker's writes after others of its own. */
+static int judge_own_writes(struct lb_case *c, struct lb_key *keys, const uint8_t *reported)
+{
+    const struct lb_write *writes = c->writes.items;
+    struct own own = {.log = LB_NONE};
+    for (size_t i = 0; i < c->writes.n; i++) /* log by log, and in its order */
+        keys[i] = (struct lb_key){.key = writes[i].resource, .index = (uint32_t)i};
+    if (lb_sort(keys, c->writes.n) != 0)
+        return lb_out_of_memory(c);
+    for (size_t i = 0; i < c->writes.n; i++) {
+        uint32_t number = keys[i].index;
+        const struct lb_write *write = &writes[number];
+        if (i > 0 && keys[i].key != keys[i - 1].key)
+            own.log = LB_NONE;
+        uint32_t before = own_before(&own, write->log, write->token, number);
+        if (before != LB_NONE && (int64_t)writes[before].token > (int64_t)write->token &&
+            (reported[number / 8] >> (number % 8) & 1) == 0)
+            report_write(c, &writes[before], write);
+    }
+    return 0;
+}
+
+/* Do the tokens of one resource only grow, in order of answers? Then those of each worker do. */
+static bool grow(const struct lb_case *c, const struct lb_key *by_high, size_t n)
+{
+    const struct lb_write *writes = c->writes.items;
+    for (size_t i = 1; i < n; i++)
+        if ((int64_t)writes[by_high[i].index].token < (int64_t)writes[by_high[i - 1].index].token)
+            return false;
+    return true;
+}
+
 static int judge_writes(struct lb_case *c)
 {
     size_t n = c->writes.n;
     const struct lb_write *writes = c->writes.items;
     struct lb_key *low = malloc(n * sizeof *low), *high = malloc(n * sizeof *high);
-    int rc = low == NULL || high == NULL || order_writes(c, low, false) != 0 ||
+    uint8_t *reported = calloc(n / 8 + 1, 1);
+    bool all_grow = true;
+    int rc = low == NULL || high == NULL || reported == NULL || order_writes(c, low, false) != 0 ||
                      order_writes(c, high, true) != 0
                  ? lb_out_of_memory(c)
                  : 0;
@@ -218,10 +302,14 @@ static int judge_writes(struct lb_case *c)
         size_t first = i;
         while (i < n && writes[low[i].index].resource == writes[low[first].index].resource)
             i++;
-        judge_resource(c, low + first, high + first, i - first);
+        judge_resource(c, low + first, high + first, i - first, reported);
+        all_grow = all_grow && grow(c, high + first, i - first);
     }
+    if (rc == 0 && !all_grow)
+        rc = judge_own_writes(c, low, reported);
     free(low);
     free(high);
+    free(reported);
     return rc;
 }
 

@@ -243,6 +243,7 @@ static void collect_claims(const struct lb_case *c, const struct lb_key *keys, s
         if (e->op != LB_OP_ITEM)
             continue;
         last_high = e->high > last_high ? e->high : last_high;
+        id->is_claimed_again = id->is_claimed;
         if (!id->is_claimed || e->high < id->claim_high)
             set_claim(id, e);
     }
@@ -312,6 +313,7 @@ static void find_put(struct put_index *index, struct lb_id *id)
         if (last_id(put) < id->id)
             continue;
         uint64_t low = id->is_put && id->put_low < put->low ? id->put_low : put->low;
+        id->is_put_again = id->is_put;
         if (!id->is_put || put->high < id->put_high ||
             (put->high == id->put_high && put->low < id->put_low))
             set_put(id, put);

@@ -48,6 +48,11 @@ static uint32_t tree_below(const struct tree *tree, uint32_t rank)
     return sum;
 }
 
+/* Whom a grant passed; n_left: those of them who had left the line by the clock. */
+struct passed {
+    uint32_t n, n_writers, n_left;
+};
+
 struct line {
     struct lb_case *c;
     struct person *people;
@@ -80,6 +85,12 @@ static uint64_t hold_end(const struct lb_case *c, const struct lb_waiter *waiter
     return waiter->high;
 }
 
+/* Does a come after b by the order of their worker's own operations, though not by the clock? */
+static bool is_own_later(const struct lb_waiter *b, const struct lb_waiter *a)
+{
+    return a > b && a->log == b->log && a->low <= b->high;
+}
+
 static void report(struct line *line, const struct lb_waiter *b, uint32_t behind)
 {
     struct lb_case *c = line->c;
@@ -91,7 +102,7 @@ static void report(struct line *line, const struct lb_waiter *b, uint32_t behind
     const struct lb_waiter *a = NULL; /* the first in line whom b passed */
     for (size_t i = 0; i < line->n; i++) {
         const struct lb_waiter *w = line->people[i].waiter;
-        if (w->low > b->high && (int64_t)w->ticket < (int64_t)b->ticket &&
+        if ((w->low > b->high || is_own_later(b, w)) && (int64_t)w->ticket < (int64_t)b->ticket &&
             (!b->is_shared || !w->is_shared || line->people[i].rank < behind) &&
             (a == NULL || (int64_t)w->ticket < (int64_t)a->ticket))
             a = w;
@@ -115,6 +126,22 @@ static void report(struct line *line, const struct lb_waiter *b, uint32_t behind
                     a->high != LB_NEVER ? lb_at(c, a->low, later, sizeof later) : "");
 }
 
+/* Whom b passed of those that its own worker was granted, or gave up, after b within a tick. */
+static struct passed own_passed(const struct line *line, const struct person *b)
+{
+    const struct lb_waiter *me = b->waiter;
+    struct passed passed = {0};
+    for (const struct person *a = b + 1; a < line->people + line->n && is_own_later(me, a->waiter);
+         a++) {
+        if ((int64_t)a->waiter->ticket >= (int64_t)me->ticket)
+            continue;
+        passed.n++;
+        passed.n_writers += !a->waiter->is_shared;
+        passed.n_left += a->leaves <= me->high;
+    }
+    return passed;
+}
+
 /* From the passing side: who passed whom they may not? */
 static void judge_grants(struct line *line)
 {
@@ -134,13 +161,16 @@ static void judge_grants(struct line *line)
         for (; next_leave < line->n && line->people[line->by_leave[next_leave].index].leaves > at;
              next_leave++)
             tree_add(&line->trees[IN_LINE], line->people[line->by_leave[next_leave].index].rank);
+        struct passed own = own_passed(line, b);
         uint32_t passed =
-            tree_below(&line->trees[b->waiter->is_shared ? WAITING_WRITERS : WAITING], b->rank);
+            tree_below(&line->trees[b->waiter->is_shared ? WAITING_WRITERS : WAITING], b->rank) +
+            (b->waiter->is_shared ? own.n_writers : own.n);
         line->c->out->measures.n_overtakes += passed;
         if (b->waiter->is_shared && passed == 0 && line->capacity <= 1)
             passed = tree_below(&line->trees[WAITING], b->behind);
         if (passed > 0 &&
-            (b->waiter->is_shared || tree_below(&line->trees[IN_LINE], b->rank) >= line->capacity))
+            (b->waiter->is_shared ||
+             tree_below(&line->trees[IN_LINE], b->rank) + own.n_left >= line->capacity))
             report(line, b->waiter, b->behind);
     }
 }

@@ -1,7 +1,7 @@
 /* no-loss and no phantom: every item that was put is claimed, and none that was not.
  *
  * Phantom: a claimed id that no put names (failed puts did not happen), or that was claimed for
- * certain before its put was asked for.
+ * certain before its put was asked for; by the same worker, also within a tick of its clock.
  *
  * Loss, judged when the queue was drained: an id whose put was acknowledged and that no claim
  * brought; or whose last claim gave it back (free) and nobody claimed it again. Claims of unknown
@@ -50,6 +50,15 @@ static void report_lost(struct lb_case *c, const struct lb_id *id, uint64_t n_lo
                     n_lost > 1 ? "; others are lost too" : "");
 }
 
+/* Was it claimed before it was put, for certain? */
+static bool is_too_early(const struct lb_id *id)
+{
+    if (id->claim_high < id->put_low)
+        return true;
+    return id->claim_log == id->put_log && id->claim_event < id->put_event &&
+           !id->is_claimed_again && !id->is_put_again; /* by the order of one worker */
+}
+
 int lb_judge_loss(struct lb_case *c)
 {
     const struct lb_unknown_claim *unknown = c->unknown.items;
@@ -57,7 +66,7 @@ int lb_judge_loss(struct lb_case *c)
     uint64_t n_missing = 0, n_excused = 0;
     for (const struct lb_id *id = c->ids; id < c->ids + c->n_ids; id++) {
         bool is_unknown = !id->is_put && c->history->truncated; /* its put may be missing */
-        if (id->is_claimed && !is_unknown && (!id->is_put || id->claim_high < id->put_low))
+        if (id->is_claimed && !is_unknown && (!id->is_put || is_too_early(id)))
             report_phantom(c, id);
         if (!lb_id_acknowledged(id) || (id->is_claimed && !id->is_given_back))
             continue;

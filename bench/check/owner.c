@@ -9,7 +9,8 @@
  *   2. another worker, B, certainly owned the lock all the time that the release took: its core,
  * cut at its own lease, covers the release,
  *   3. the release had an effect,
- *   4. until then the lock excluded: no grant before the release's answer broke `exclusive`.
+ *   4. until then the lock excluded: no grant before the release's answer broke `exclusive`, nor
+ *      one of A's own in the tick of that answer.
  * By 4 there is an order of what had happened by then in which the lock excludes, and in each of
  * them the owner at A's release is B: A's ownership was over before B's grant, and B's had not
  * ended by 2. Without 4, A and B may both own something of their own (two rows of a table that is
@@ -51,13 +52,36 @@ static void report(struct lb_case *c, const struct lb_late_release *late,
                     lb_who(c, owner->log, LB_WHOM), lb_at(c, owner->start, from, sizeof from));
 }
 
+/* Had the worker been granted the lock beside the owner before its release, but in the same tick as
+ * that was answered? By the clock alone, that grant may have come later. */
+static bool has_own_beside(const struct lb_case *c, const struct lb_late_release *late,
+                           const struct lb_hold *owner)
+{
+    const struct lb_log_facts *facts = &c->logs[late->log];
+    size_t low = facts->first_hold, end = low + facts->n_holds, high = end;
+    while (low < high) { /* the first that starts with the release's answer, or later */
+        size_t middle = low + (high - low) / 2;
+        if (lb_holds(c)[middle].start < late->high)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < end && lb_holds(c)[low].start == late->high; low++) {
+        const struct lb_hold *own = &lb_holds(c)[low];
+        if (own->resource == owner->resource && own->event < late->event &&
+            (own->end < own->start ? own->end : own->start) > owner->start)
+            return true;
+    }
+    return false;
+}
+
 static void judge_release(struct lb_case *c, const struct recent *recent,
                           const struct lb_late_release *late)
 {
     for (uint32_t i = 0; i < recent->n; i++) {
         const struct lb_hold *hold = &lb_holds(c)[recent->holds[i]];
         if (hold->log == late->log || hold->is_shared || hold->start >= late->low ||
-            hold->cut <= late->high)
+            hold->cut <= late->high || has_own_beside(c, late, hold))
             continue;
         report(c, late, hold);
         return;

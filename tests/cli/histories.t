@@ -23,6 +23,8 @@ my @cases = (
     ['owner_missed.jsonl', 1, 'who was told "not yours" has nothing to release', @owner],
     ['tie_reacquire.jsonl', 1, 'a worker\'s own order is never a tie', @mutex],
     ['tie_free.jsonl', 1, 'the same without ties', @mutex],
+    ['tie_fence.jsonl', 1, 'so tokens must grow within a tick', @mutex, '--claims', 'fenced'],
+    ['tie_fifo.jsonl', 1, 'what two producers and two consumers did in two ticks fits no order', '--model', 'fifo'],
     ['string_process.jsonl', 1, 'a process may have a name', @mutex],
     ['dequeue_letgo.jsonl', 1, 'a dequeue is final', @queue],
     ['recover_twice.jsonl', 1, 'one recovery is one moment', @queue],

@@ -890,9 +890,13 @@ static void queues_keep_their_order(void **state)
     expect(LB_G_FIFO, LB_V_HELD);
     history.events[2][0].time_ns = 7;
     expect(LB_G_FIFO, LB_V_VIOLATED);
-    history.events[0][2].time_ns = 2; /* concurrent puts */
+    history.events[0][2].time_ns = 2; /* in one tick, but by one worker */
+    expect(LB_G_FIFO, LB_V_VIOLATED);
+    history.n[0] = 2;
+    put(&history, 3, 2, 1, 2, 4); /* by another: concurrent puts */
     expect(LB_G_FIFO, LB_V_HELD);
-    history.events[0][2].time_ns = 3;
+    history.n[3] = 0;
+    put(&history, 0, 2, 1, 3, 4);
     history.n[2] = 0; /* never claimed */
     expect(LB_G_FIFO, LB_V_VIOLATED);
     add_op(&history, 2, LB_OP_CLAIM, 5, 6, LB_EV_INFO, 0, 0, 1, 0);

@@ -114,15 +114,16 @@ static inline bool brute_legal(struct brute *brute)
     return brute_visit(brute, 0, 0);
 }
 
-/* Only what had begun by a time: what had not ended may or may not have taken effect. */
-static inline void brute_cut(struct brute *brute, uint64_t time)
+/* Only what had begun by a time, as the worker of a log saw it at a place of its log: what had not
+ * ended may or may not have taken effect, but for what that worker had been told before. */
+static inline void brute_cut(struct brute *brute, uint64_t time, uint32_t log, uint32_t place)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < brute->n; i++) {
         struct brute_op op = brute->ops[i];
         if (op.low > time)
             continue;
-        if (op.high >= time) {
+        if (op.high >= time && (op.optional || op.log != log || op.place >= place)) {
             op.optional = true;
             op.high = UINT64_MAX;
         }

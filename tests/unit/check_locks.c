@@ -230,6 +230,9 @@ static struct translation translation;
 /* A worker may hold something that it was not told of. */
 static bool has_unknown_grant[MAX_LOGS];
 
+/* The place in its log of the operation that is being translated, from 1. */
+static uint32_t place_now;
+
 static bool is_end(const struct lb_event *e)
 {
     return e->type >= LB_EV_OK && e->type <= LB_EV_INFO;
@@ -244,7 +247,8 @@ static void add_brute(int kind, uint32_t who, uint64_t low, uint64_t high, bool 
                                         .kind = kind,
                                         .who = who,
                                         .a = a,
-                                        .b = b});
+                                        .b = b,
+                                        .place = place_now});
 }
 
 static uint64_t lease_low(uint64_t low, uint32_t ms)
@@ -431,6 +435,7 @@ static void translate_holds(const struct shape *shape)
             const struct lb_event *invoke = &history.events[log][i];
             if (invoke->type != LB_EV_INVOKE)
                 continue;
+            place_now = (uint32_t)i + 1;
             const struct lb_event *end =
                 i + 1 < history.n[log] && is_end(invoke + 1) ? invoke + 1 : NULL;
             bool token = (invoke->flags & LB_EVF_TOKEN) != 0;
@@ -445,6 +450,7 @@ static void translate_holds(const struct shape *shape)
                 for (uint32_t k = 0; k < translation.n; k++)
                     lapse(&translation.grants[k], log, invoke->time_ns);
         }
+    place_now = 0;
 }
 
 /* What a log did, it did one after another. */
@@ -607,7 +613,8 @@ static bool legal_owner(const struct shape *shape)
             return false;
         if (!e->was_over && e->grant->expiry_high >= e->invoke->time_ns)
             continue;
-        brute_cut(&brute, e->end->time_ns);
+        brute_cut(&brute, e->end->time_ns, e->grant->log + 1,
+                  (uint32_t)(e->invoke - history.events[e->grant->log]) + 1);
         brute.step = step_lease;
         if (!brute_legal(&brute))
             continue;
@@ -637,9 +644,11 @@ static bool legal_tokens_of(const struct shape *shape, int which)
         for (uint32_t log = 0; log < MAX_LOGS; log++)
             for (size_t i = 1; i < history.n[log]; i++) {
                 const struct lb_event *end = &history.events[log][i];
-                if (end->op == which && end->type == LB_EV_OK && end->object == resource)
-                    add_brute(which == LB_OP_WRITE ? WRITE : ACQUIRE, 0, end[-1].time_ns,
-                              end->time_ns, false, end->value, 0);
+                if (end->op != which || end->type != LB_EV_OK || end->object != resource)
+                    continue;
+                add_brute(which == LB_OP_WRITE ? WRITE : ACQUIRE, 0, end[-1].time_ns, end->time_ns,
+                          false, end->value, 0);
+                brute.ops[brute.n - 1].log = log + 1;
             }
         brute.step = step_tokens;
         if (!brute_legal(&brute))
@@ -736,6 +745,7 @@ static bool step_line(const struct brute *b, const struct brute_op *op, uint64_t
 static void translate_line(uint32_t log, uint32_t resource)
 {
     uint32_t me = UINT32_MAX; /* the place that log has in line */
+    uint32_t first = brute.n;
     bool granted = false;
     for (size_t i = 0; i < history.n[log]; i++) {
         const struct lb_event *invoke = &history.events[log][i];
@@ -774,6 +784,8 @@ static void translate_line(uint32_t log, uint32_t resource)
             me = UINT32_MAX;
         }
     }
+    for (; first < brute.n; first++)
+        brute.ops[first].log = log + 1;
 }
 
 static bool legal_line(const struct shape *shape)
