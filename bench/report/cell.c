@@ -332,6 +332,15 @@ const char *lb_cell_why_broken(const struct lb_cell *cell, enum lb_guarantee gua
     return known != NULL ? known->why : "";
 }
 
+/* Has the user switched off what the scenario shows it by? */
+static bool is_switched_off(const struct lb_break *known, const struct lb_cell *cell)
+{
+    struct lb_scenario packaged;
+    struct lb_error ignored;
+    return known->scenario != NULL && cell->scenario.overrun <= 0 &&
+           lb_scenario_load(known->scenario, &packaged, &ignored) == 0 && packaged.overrun > 0;
+}
+
 /* Is this the cell in which the break is to show? Without options it is the defaults that show it.
  */
 static bool is_shown_by(const struct lb_break *known, const struct lb_cell *cell)
@@ -353,7 +362,8 @@ static bool is_shown_by(const struct lb_break *known, const struct lb_cell *cell
         return false;
     size_t n = lb_scenario_base(cell->scenario.name);
     return known->scenario == NULL ||
-           (strlen(known->scenario) == n && strncmp(known->scenario, cell->scenario.name, n) == 0);
+           (strlen(known->scenario) == n && strncmp(known->scenario, cell->scenario.name, n) == 0 &&
+            !is_switched_off(known, cell));
 }
 
 const char *lb_expectation_name(enum lb_expectation expectation)

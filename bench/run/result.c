@@ -83,6 +83,22 @@ bool lb_witnesses_agree(const struct lb_judgement *judgement, const struct lb_li
     return !seen || in_history;
 }
 
+/* What was granted only before the measured part, or after it, is in the history and in none of the
+ * numbers: a run without one success is not held. */
+static void doubt_idle(struct lb_outcome *outcome)
+{
+    if (outcome->counts[LB_M_ACQUIRE].succeeded > 0 || outcome->n_items > 0)
+        return;
+    for (int i = 0; i < LB_GUARANTEES; i++) {
+        struct lb_finding *finding = &outcome->judgement.findings[i];
+        if (finding->verdict != LB_V_HELD)
+            continue;
+        finding->verdict = LB_V_NOT_TESTED;
+        snprintf(finding->reason, sizeof finding->reason,
+                 "nothing was granted in the measured part");
+    }
+}
+
 int lb_run_judge(struct lb_active_run *run, struct lb_error *err)
 {
     struct lb_outcome *outcome = run->outcome;
@@ -116,6 +132,8 @@ int lb_run_judge(struct lb_active_run *run, struct lb_error *err)
     outcome->start_ns = view.start_ns;
     outcome->n_events = view.n_events;
     rc = lb_check(&view, &model, &outcome->judgement, err);
+    if (rc == 0)
+        doubt_idle(outcome);
     const struct lb_scenario *scenario = run->request->scenario;
     if (rc == 0 && scenario->shape == LB_LOCK && scenario->period_ns > 0)
         rc = lb_periodic_prove(&view, run->first_ns, scenario, &outcome->proof, err);

@@ -167,6 +167,38 @@ static void warn_of_the_taken(struct lb_outcome *outcome)
          m->n_taken_items == 1 ? "its" : "their");
 }
 
+/* The lease of a queue whose every hold outlasts it, so that others are given each item over and
+ * over and the queue may never be drained; 0: it is no such run. */
+static uint64_t outlasted_ns(const struct lb_active_run *run)
+{
+    const struct lb_scenario *scenario = run->request->scenario;
+    uint64_t ttl_ns = (uint64_t)run->plan.ttl_ms * 1000000;
+    bool is_outlasted = scenario->shape == LB_QUEUE && run->request->strategy->is_lease &&
+                        scenario->hold_ns >= ttl_ns && scenario->renew_ns == 0;
+    return is_outlasted ? ttl_ns : 0;
+}
+
+static void warn_of_no_drain(struct lb_active_run *run)
+{
+    struct lb_outcome *outcome = run->outcome;
+    const struct lb_scenario *scenario = run->request->scenario;
+    uint64_t ttl_ns = outlasted_ns(run);
+    char hold[32], ttl[32];
+    if (scenario->shape != LB_QUEUE || atomic_load(&run->crew->drained) ||
+        outcome->state != LB_RUN_COMPLETE)
+        return;
+    if (ttl_ns > 0) {
+        outcome->state = LB_RUN_INVALID;
+        snprintf(outcome->reason, sizeof outcome->reason,
+                 "the queue was not drained: a hold of %s outlasts the lease of %s; make --ttl "
+                 "longer, or --hold shorter",
+                 lb_format_ns(scenario->hold_ns, hold, sizeof hold),
+                 lb_format_ns(ttl_ns, ttl, sizeof ttl));
+    } else if (scenario->drain) {
+        warn(outcome, "the queue was not drained in the time that there was; see --duration");
+    }
+}
+
 static void warn_of_no_work(struct lb_active_run *run)
 {
     enum { SOME = 100 };
@@ -190,6 +222,7 @@ void lb_run_warn(struct lb_active_run *run)
     warn_of_stalls(run->outcome);
     warn_of_the_dead(run->outcome);
     warn_of_the_taken(run->outcome);
+    warn_of_no_drain(run);
     warn_of_no_work(run);
 }
 

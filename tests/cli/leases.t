@@ -96,6 +96,9 @@ my $run = $twice ? $twice->{cells}[0]{runs}[0] : {};
 my ($items, $claims) = @{ $run->{measures} // {} }{qw(items_taken items_taken_claims)};
 cmp_ok($items // 0, '>', 0, 'items that a lease took from the living are counted') or diag $told;
 cmp_ok($claims // 0, '>=', 2 * ($items // 1), '... with how often they were claimed');
+my $undrained = ($twice->{cells}[0]{guarantees}{'no-loss'}{reason} // '') eq 'the queue was not drained';
+is($run->{state}, $undrained ? 'invalid' : 'complete', 'a queue that such holds keep from being drained is no result');
+like($run->{reason} // '', $undrained ? qr/: a hold of 60\.0 ms outlasts the lease of 20\.0 ms; make --ttl/ : qr/^$/, '... for that reason');
 like(join("\n", @{ $run->{warnings} // [] }), qr/^$items items? (?:was|were) claimed $claims times: .* were alive/m,
     '... and told beside the verdict');
 

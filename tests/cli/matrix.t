@@ -73,6 +73,10 @@ like($entry->{reason}, qr/^exclusive is known to be broken, but was not caught i
 like($out, qr/^release-unowned +sqlite +not caught /m, 'text: the same');
 like($out, qr/^not caught release-unowned on sqlite, overrun\n  exclusive is known to be broken/m, 'text: and why');
 
+# Where nobody outlasts his lease nothing of it can show.
+my (undef, $even) = lockbench('verify', @hasty, '--overrun', '0');
+like($even, qr/^ok 1 - release-unowned sqlite overrun exclusive$/m, 'a break whose cause was switched off is not missed') or diag $even;
+
 ($status, $out) = lockbench('verify', '-s', $lock, @short, '--isolation', 'read-committed');
 is($status, 5, 'one level, that nothing can be asked at');
 like($out, qr/^\| `good-lock` \| SKIP \[1\] \|\n\n1\. skipped: SQLite does not tell read committed/m, 'that the engine has not: a SKIP');

@@ -110,6 +110,19 @@ static int no_acquire(struct lb_actor *actor, const struct lb_request *request,
     return LB_OK;
 }
 
+/* Grants only when the run has stopped. */
+static int late_acquire(struct lb_actor *actor, const struct lb_request *request,
+                        struct lb_grant *grant, struct lb_error *err)
+{
+    (void)request;
+    (void)grant;
+    (void)err;
+    struct lb_worker *worker =
+        (struct lb_worker *)(void *)((char *)actor - offsetof(struct lb_worker, actor));
+    lb_crew_wait(worker->crew, UINT64_MAX, LB_PHASE_STOP);
+    return LB_OK;
+}
+
 static int mutex_acquire(struct lb_actor *actor, const struct lb_request *request,
                          struct lb_grant *grant, struct lb_error *err)
 {
@@ -192,8 +205,14 @@ static const struct lb_flow flows[] = {
      .release = lent_release,
      .close = fake_close,
      .teardown = fake_teardown},
+    {.setup = fake_setup,
+     .open = fake_open,
+     .acquire = late_acquire,
+     .release = fake_release,
+     .close = fake_close,
+     .teardown = fake_teardown},
 };
-enum which { STALL, OPEN_DOOR, MUTEX, BROKEN, LENT };
+enum which { STALL, OPEN_DOOR, MUTEX, BROKEN, LENT, LATE };
 
 /* Runs a fake under "key value" pairs; NULL ends them. */
 static int run_fake(enum which which, const char *const *pairs, struct lb_outcome **ret_outcome,
@@ -463,6 +482,19 @@ static void a_mutex_holds(void **state)
     lb_outcome_free(outcome);
 }
 
+static void what_is_granted_after_the_measured_part_is_not_held(void **state)
+{
+    (void)state;
+    struct lb_outcome *outcome =
+        must_run(LATE, (const char *[]){"workers", "1", "duration", "10ms", "warmup", "0", NULL});
+    const struct lb_finding *finding = &outcome->judgement.findings[LB_G_EXCLUSIVE];
+    assert_int_equal(outcome->judgement.measures.n_holds, 1);
+    assert_int_equal(outcome->counts[LB_M_ACQUIRE].succeeded, 0);
+    assert_int_equal(finding->verdict, LB_V_NOT_TESTED);
+    assert_string_equal(finding->reason, "nothing was granted in the measured part");
+    lb_outcome_free(outcome);
+}
+
 static void who_is_told_that_the_lock_is_gone_lets_go(void **state)
 {
     (void)state;
@@ -607,6 +639,7 @@ int main(void)
         cmocka_unit_test(overruns_come_evenly),
         cmocka_unit_test(an_open_door_is_seen_by_all_witnesses),
         cmocka_unit_test(a_mutex_holds),
+        cmocka_unit_test(what_is_granted_after_the_measured_part_is_not_held),
         cmocka_unit_test(who_is_told_that_the_lock_is_gone_lets_go),
         cmocka_unit_test(a_killed_holder_is_buried_and_replaced),
         cmocka_unit_test(a_rejected_statement_ends_the_run_with_its_reason),
