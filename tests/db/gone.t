@@ -118,9 +118,9 @@ SQL
 
     # In the run; with a hold that outlasts the measured part: at its end; in an exploration. A run waits half a
     # minute for a server to come back: each engine has one of the two.
-    my @cases = (['in the run', 'run', '--duration', '60s'],
+    my @cases = (['in the run', 'run', '--duration', '10m'],
         ['at the end', 'run', '--duration', '10ms', '--workers', '1', '--hold', '20s'],
-        ['in an exploration', 'explore', '--workers', '3', '--rounds', '20', '--time', '60s']);
+        ['in an exploration', 'explore', '--workers', '3', '--rounds', '20', '--time', '10m']);
     for my $case ($cases[$engine eq 'postgres'], $cases[2]) {
         my ($what, $command, @args) = @$case;
         my $run = start($command, '-s', $lock, '-d', $uri, @args, $command eq 'explore' ? () : @short);
