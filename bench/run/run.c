@@ -190,7 +190,7 @@ static void execute(struct lb_active_run *run)
     outcome->n_switches_voluntary = (uint64_t)(usage.ru_nvcsw - run->usage_before.ru_nvcsw);
     outcome->n_switches_involuntary = (uint64_t)(usage.ru_nivcsw - run->usage_before.ru_nivcsw);
     if (scenario->shape == LB_QUEUE && !atomic_load(&crew->drained) && !lb_run_interrupted(run) &&
-        lb_crew_phase(crew) == LB_PHASE_MEASURE) {
+        lb_crew_phase(crew) == LB_PHASE_MEASURE && lb_run_outlasted_ns(run) == 0) {
         /* A claim that is under way may be granted what was locked: it must see the phase by then.
          */
         lb_crew_raise(crew, LB_PHASE_DRAIN);

@@ -98,6 +98,9 @@ int lb_run_settle(struct lb_active_run *run, struct lb_error *err);
 int lb_run_judge(struct lb_active_run *run, struct lb_error *err);
 /* warnings.c: an error if nothing was ever granted and the server said why; after the verdict, what
  * else there is to say. */
+/* outlasted: the lease of a drain whose every hold outlasts it, so that others are given each item
+ * over and over and the queue may never be empty; 0: it is no such run. */
+uint64_t lb_run_outlasted_ns(const struct lb_active_run *run);
 int lb_run_check_errors(struct lb_active_run *run, struct lb_error *err);
 void lb_run_warn(struct lb_active_run *run);
 /* What the history's file says of itself until the run has ended. */

@@ -167,13 +167,11 @@ static void warn_of_the_taken(struct lb_outcome *outcome)
          m->n_taken_items == 1 ? "its" : "their");
 }
 
-/* The lease of a queue whose every hold outlasts it, so that others are given each item over and
- * over and the queue may never be drained; 0: it is no such run. */
-static uint64_t outlasted_ns(const struct lb_active_run *run)
+uint64_t lb_run_outlasted_ns(const struct lb_active_run *run)
 {
     const struct lb_scenario *scenario = run->request->scenario;
     uint64_t ttl_ns = (uint64_t)run->plan.ttl_ms * 1000000;
-    bool is_outlasted = scenario->shape == LB_QUEUE && run->request->strategy->is_lease &&
+    bool is_outlasted = scenario->drain && run->request->strategy->is_lease &&
                         scenario->hold_ns >= ttl_ns && scenario->renew_ns == 0;
     return is_outlasted ? ttl_ns : 0;
 }
@@ -182,21 +180,21 @@ static void warn_of_no_drain(struct lb_active_run *run)
 {
     struct lb_outcome *outcome = run->outcome;
     const struct lb_scenario *scenario = run->request->scenario;
-    uint64_t ttl_ns = outlasted_ns(run);
+    uint64_t ttl_ns = lb_run_outlasted_ns(run);
     char hold[32], ttl[32];
-    if (scenario->shape != LB_QUEUE || atomic_load(&run->crew->drained) ||
-        outcome->state != LB_RUN_COMPLETE)
+    bool has_ended = atomic_load(&run->crew->drained) || atomic_load(&run->crew->only_ahead);
+    if (!scenario->drain || has_ended || outcome->state != LB_RUN_COMPLETE)
         return;
-    if (ttl_ns > 0) {
-        outcome->state = LB_RUN_INVALID;
-        snprintf(outcome->reason, sizeof outcome->reason,
-                 "the queue was not drained: a hold of %s outlasts the lease of %s; make --ttl "
-                 "longer, or --hold shorter",
-                 lb_format_ns(scenario->hold_ns, hold, sizeof hold),
-                 lb_format_ns(ttl_ns, ttl, sizeof ttl));
-    } else if (scenario->drain) {
+    if (ttl_ns == 0) {
         warn(outcome, "the queue was not drained in the time that there was; see --duration");
+        return;
     }
+    outcome->state = LB_RUN_INVALID;
+    snprintf(outcome->reason, sizeof outcome->reason,
+             "the queue was not drained: a hold of %s outlasts the lease of %s; make --ttl longer, "
+             "or --hold shorter",
+             lb_format_ns(scenario->hold_ns, hold, sizeof hold),
+             lb_format_ns(ttl_ns, ttl, sizeof ttl));
 }
 
 static void warn_of_no_work(struct lb_active_run *run)
