@@ -5,6 +5,7 @@
  * hoped for. Faults of the world (a blocker, an old snapshot) have a thread and a session of their
  * own. Each fault is a note in the history.
  */
+#include "pool.h"
 #include "run_state.h"
 
 #include <signal.h>
@@ -131,22 +132,39 @@ static void disconnect_program(struct lb_worker *worker)
         lb_crew_fail(crew, &err);
 }
 
-/* Ends the worker's own session over a second connection, as an operator would. */
-static void disconnect(struct lb_worker *worker)
+/* Ends a session over a second connection, as an operator would. is_own: what the worker holds may
+ * live in it. */
+static void disconnect(struct lb_worker *worker, struct lb_conn *conn, bool is_own)
 {
     struct lb_crew *crew = worker->crew;
     struct lb_error err = {0};
-    struct lb_conn_options options = {.role = "operator", .beside = worker->session.conn};
+    struct lb_conn_options options = {.role = "operator", .beside = conn};
     struct lb_conn *operator_conn = NULL;
     int rc = crew->db->open(crew->space, &options, &operator_conn, &err);
     if (rc == 0) {
-        int64_t id = crew->db->session_id(worker->session.conn);
-        lb_fault_note(worker->op.log, worker->op.process, LB_OP_SESSION_END, 0, worker->number, 0);
+        int64_t id = crew->db->session_id(conn);
+        if (is_own)
+            lb_fault_note(worker->op.log, worker->op.process, LB_OP_SESSION_END, 0, worker->number,
+                          0);
         rc = crew->db->terminate(operator_conn, id, &err);
         crew->db->close(operator_conn);
     }
     if (rc < 0)
         lb_crew_fail(crew, &err);
+}
+
+/* Of a pool: the session that the hold lives in, or one that is free, of which nobody knows until
+ * somebody has taken it. */
+static void disconnect_pooled(struct lb_worker *worker)
+{
+    struct lb_crew *crew = worker->crew;
+    bool is_own = worker->pooled != NULL;
+    struct lb_pooled *pooled =
+        is_own ? worker->pooled : lb_pool_take(crew->pool, crew, LB_PHASE_STOP);
+    if (pooled != NULL && pooled->session.conn != NULL)
+        disconnect(worker, pooled->session.conn, is_own);
+    if (pooled != NULL && !is_own)
+        lb_pool_give(crew->pool, pooled);
 }
 
 /* A dead worker believes nothing: its hold ends here, whatever the database still has. */
@@ -207,8 +225,10 @@ void lb_worker_obey(struct lb_worker *worker, const struct lb_request *request,
     case LB_FAULT_DISCONNECT:
         if (crew->plan->strategy->guest != NULL)
             disconnect_program(worker);
+        else if (crew->pool != NULL)
+            disconnect_pooled(worker);
         else if (worker->has_session && worker->session.conn != NULL)
-            disconnect(worker);
+            disconnect(worker, worker->session.conn, true);
         break;
     case LB_FAULT_CUT:
         if (worker->has_session && worker->session.conn != NULL)

@@ -69,8 +69,9 @@ static int validate_shape(const struct lb_scenario *scenario, struct lb_error *e
 /* Sessions go from worker to worker: nothing may need one of a certain worker. */
 static int validate_pool(const struct lb_scenario *s, struct lb_error *err)
 {
-    bool is_of_world = s->fault == LB_FAULT_NONE || s->fault == LB_FAULT_BLOCKER ||
-                       s->fault == LB_FAULT_SNAPSHOT || lb_fault_is_commanded(s->fault);
+    bool can_be = s->fault == LB_FAULT_NONE || s->fault == LB_FAULT_DISCONNECT ||
+                  s->fault == LB_FAULT_BLOCKER || s->fault == LB_FAULT_SNAPSHOT ||
+                  lb_fault_is_commanded(s->fault);
     if (s->pool == 0)
         return 0;
     if (s->pool > s->workers + s->producers)
@@ -79,10 +80,10 @@ static int validate_pool(const struct lb_scenario *s, struct lb_error *err)
         return lb_fail(err, LB_E_USAGE, "pool: processes cannot share connections");
     if (s->threads > 0 && s->threads < s->workers + s->producers)
         return lb_fail(err, LB_E_USAGE, "pool: each worker needs a thread to wait in: threads 0");
-    if (!is_of_world)
+    if (!can_be)
         return lb_fail(err, LB_E_USAGE,
-                       "pool: fault %s befalls a worker with a session of its own; blocker, "
-                       "snapshot, restart, failover, partition or cancel-sync",
+                       "pool: fault %s befalls a worker with a session of its own; disconnect, "
+                       "blocker, snapshot, restart, failover, partition or cancel-sync",
                        lb_fault_name(s->fault));
     if (s->guard || s->rows > 0)
         return lb_fail(err, LB_E_USAGE, "pool: %s needs a session per worker",

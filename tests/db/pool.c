@@ -195,6 +195,38 @@ static void a_failed_connection_is_replaced(void **state)
     must(f, f->a, "DROP DATABASE " DATABASE " WITH (FORCE)");
 }
 
+/* The fault ends sessions under the hands of their holders, and free ones of which nobody knows.
+ * Each costs one operation: it is thrown away by whoever is refused, and not handed on. */
+static void sessions_that_are_ended_are_thrown_away(void **state)
+{
+    enum { SIZE = 2, FAULTS = 3 };
+    /* Nothing lives in a session; the claim does. */
+    static const char *const queues[] = {"merge-table-lock", "skip-locked-hold", NULL};
+    struct fixture *f = *state;
+    if (f->db->terminate == NULL)
+        return;
+    for (size_t i = 0; queues[i] != NULL; i++) {
+        struct trial t;
+        if (lb_embedded_find(queues[i], f->db->name) == NULL)
+            continue;
+        start_with(&t, f, SIZE, "merge-article");
+        t.scenario.put_interval_ns = 2000000;
+        t.scenario.claim_interval_ns = 2000000;
+        t.scenario.fault = LB_FAULT_DISCONNECT;
+        t.scenario.fault_interval_ns = 100000000;
+        t.scenario.fault_count = FAULTS;
+        t.scenario.duration_ns = UINT64_C(1000000000);
+        go(&t, queues[i], NULL);
+        must_hold(&t, queues[i]);
+        const struct lb_outcome *o = t.outcome;
+        assert_in_range(o->n_faults, 1, FAULTS);
+        /* Fewer, if one was free and nobody took it any more. More: it was handed on. */
+        assert_in_range(o->n_lost, 1, o->n_faults);
+        assert_in_range(o->n_connects, SIZE + 1, SIZE + o->n_lost);
+        end(&t);
+    }
+}
+
 /* --- a lock that is left in a session --- */
 
 #define ADVISORY(session)                                                                          \
@@ -228,6 +260,7 @@ int main(void)
         {"one session serves eight workers", one_session_serves_eight_workers, NULL},
         {"one session serves a queue", one_session_serves_a_queue, NULL},
         {"a failed connection is replaced", a_failed_connection_is_replaced, "postgres"},
+        {"sessions that are ended are thrown away", sessions_that_are_ended_are_thrown_away, NULL},
         {"a lock left in a returned session lets in the next",
          a_lock_left_in_a_returned_session_lets_in_the_next, "postgres"},
         {NULL, NULL, NULL},

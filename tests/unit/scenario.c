@@ -131,7 +131,8 @@ static void a_pool_goes_with_what_needs_no_session_of_its_own(void **state)
     } cases[] = {{"pool", "9", "pool: at most one session per worker"},
                  {"processes", "2", "pool: processes cannot share connections"},
                  {"threads", "1", "pool: each worker needs a thread"},
-                 {"fault", "disconnect", "pool: fault disconnect befalls"},
+                 {"fault", "cut", "pool: fault cut befalls"},
+                 {"fault", "disconnect", NULL},
                  {"guard", "yes", "pool: guard needs a session per worker"},
                  {"fault", "restart", NULL},
                  {"pool", "8", NULL}};
