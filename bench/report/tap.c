@@ -53,6 +53,49 @@ static void skip(struct lb_sink_state *state, const struct lb_cell *cell, const 
     fputc('\n', state->out);
 }
 
+/* One line; a "%" begins an escape in a workflow command of GitHub's. */
+static void print_clean(FILE *out, const char *text, bool workflow)
+{
+    char *clean = lb_clean_copy(text, SIZE_MAX);
+    for (const char *c = clean != NULL ? clean : ""; *c != '\0'; c++)
+        if (workflow && *c == '%')
+            fputs("%25", out);
+        else
+            fputc(*c, out);
+    free(clean);
+}
+
+/* prove shows the lines "not ok" and their blocks with -v only, and what is on standard error
+ * always: so a line that failed says there what failed, as other producers of TAP do. A workflow of
+ * GitHub gets an annotation. On a terminal the lines themselves are seen. */
+static void diagnose(const struct lb_sink_state *state, const struct lb_cell *cell,
+                     const char *name, const char *message, const char *again)
+{
+    const char *value = getenv("GITHUB_ACTIONS");
+    bool workflow = value != NULL && strcmp(value, "true") == 0;
+    const char *parts[] = {workflow ? "::error::" : "# not ok: ",
+                           cell->name,
+                           " ",
+                           cell->engine,
+                           " ",
+                           cell->scenario.name,
+                           " ",
+                           name,
+                           workflow ? ": " : "\n#   ",
+                           message,
+                           workflow ? "; again: " : "\n#   again: ",
+                           again};
+    if (state->out != stdout || state->terminal)
+        return;
+    fflush(state->out); /* a reader of both sees them in their order */
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (i % 2 == 0)
+            fputs(parts[i], stderr);
+        else
+            print_clean(stderr, parts[i], workflow);
+    fputc('\n', stderr);
+}
+
 static void details(struct lb_sink_state *state, const struct lb_cell *cell,
                     enum lb_guarantee guarantee, const struct lb_finding *finding,
                     const struct lb_outcome *run, enum lb_expectation expectation)
@@ -72,8 +115,14 @@ static void details(struct lb_sink_state *state, const struct lb_cell *cell,
     else
         fprintf(out, "  runs: %zu\n  successes_per_s: %.6g\n  seed: %llu\n", cell->n_runs,
                 run->successes_per_s, (unsigned long long)run->seed);
-    print_yaml_text(out, "reproduce", lb_reproduce(cell, run, finding, text, sizeof text));
+    lb_reproduce(cell, run, finding, text, sizeof text);
+    print_yaml_text(out, "reproduce", text);
     fputs("  ...\n", out);
+    if (expectation == LB_EXPECT_BROKEN || expectation == LB_EXPECT_MISSED)
+        diagnose(state, cell, lb_guarantee_name(guarantee),
+                 finding->n_witnesses > 0 ? finding->witness[0].text
+                                          : lb_expectation_meaning(expectation),
+                 text);
 }
 
 static void guarantee_line(struct lb_sink_state *state, const struct lb_cell *cell,
@@ -120,8 +169,11 @@ static void proof_line(struct lb_sink_state *state, const struct lb_cell *cell)
     print_yaml_text(state->out, "meaning", lb_expectation_meaning(expectation));
     print_yaml_text(state->out, "message", run->proof.text);
     fprintf(state->out, "  runs: %zu\n  seed: %llu\n", cell->n_runs, (unsigned long long)run->seed);
-    print_yaml_text(state->out, "reproduce", lb_reproduce(cell, run, NULL, text, sizeof text));
+    lb_reproduce(cell, run, NULL, text, sizeof text);
+    print_yaml_text(state->out, "reproduce", text);
     fputs("  ...\n", state->out);
+    if (expectation == LB_EXPECT_BROKEN)
+        diagnose(state, cell, run->proof.name, run->proof.text, text);
 }
 
 /* lockbench is wrong itself: no verdict of the run is to be believed. */
@@ -189,7 +241,7 @@ static void tap_cell(struct lb_sink_state *state, const struct lb_cell *cell)
         fputs("\n  ---\n", state->out);
         print_yaml_text(state->out, "message", cell->error.message);
         fputs("  ...\n", state->out);
-        break;
+        break; /* the program says it on standard error, as any error */
     case LB_CELL_DONE:
         for (int g = 0; g < LB_GUARANTEES; g++)
             guarantee_line(state, cell, (enum lb_guarantee)g);

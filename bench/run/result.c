@@ -95,7 +95,8 @@ static void doubt_idle(struct lb_outcome *outcome)
             continue;
         finding->verdict = LB_V_NOT_TESTED;
         snprintf(finding->reason, sizeof finding->reason,
-                 "nothing was granted in the measured part");
+                 "%snothing was granted in the measured part",
+                 outcome->state == LB_RUN_INTERRUPTED ? "interrupted: " : "");
     }
 }
 

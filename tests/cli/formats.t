@@ -103,8 +103,21 @@ my %row;
 is("$row{strategy} $row{verdict} $row{run} $row{seed} $row{hold}", 'good-lock held 1 42 1ms', 'csv: a row');
 
 # --- tap
-($status, $out) = lockbench('verify', @locks);
+($status, $out, $err) = lockbench('verify', @locks);
 is($status, 1, 'tap: exit status of not ok');
+my $failed = qr/open-door sqlite mutex-hot exclusive/;
+like($err, qr/^# not ok: $failed\n#   worker [^\n]* together\n#   again: lockbench run -s [^\n]*open-door[^\n]*\n\z/m,
+    'tap: what failed is on standard error, where prove shows it');
+is(() = $err =~ /^# not ok/mg, 1, 'tap: once');
+{
+    local $ENV{GITHUB_ACTIONS} = 'true';
+    my $name = spew('100%door.sql', slurp($door));
+    (undef, undef, $err) = lockbench('verify', '-s', $name, @short);
+    like($err, qr/^::error::$failed: worker [^\n]* together; again: [^\n]*100%25door\.sql[^\n]*$/m,
+        'tap: an annotation in a workflow of GitHub');
+}
+(undef, undef, $err) = lockbench('verify', '-s', $lock, @short);
+is($err, '', 'tap: nothing is there when nothing failed');
 like($out, qr/\ATAP version 13\n/, 'tap: its version');
 like($out, qr/^ok 1 - good-lock sqlite mutex-hot exclusive\n  ---\n/m, 'tap: ok, with numbers below');
 like($out, qr/^not ok 3 - open-door sqlite mutex-hot exclusive\n  ---\n/m, 'tap: not ok');
