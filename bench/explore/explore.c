@@ -26,6 +26,8 @@ static int run_search(struct lb_stage *stage, const struct lb_explore_plan *plan
     stage->is_local = stage->doubts = false;
     stage->rules.fine = stage->rules.fixed = 0;
     stage->n_given_up = stage->n_deadlocks = stage->n_stuck = 0;
+    if (plan->watch != NULL)
+        plan->watch->anew(plan->watch->arg);
     return lb_search(&lb_stage_system, stage, &options, ret, err);
 }
 
@@ -264,7 +266,7 @@ static int explore(struct lb_stage *stage, const struct lb_explore_plan *plan,
     memcpy(explored->stuck, stage->stuck, sizeof explored->stuck);
     set_coverage(stage, explored);
     set_verdicts(stage, explored);
-    if (explored->search.violated != 0 && !explored->search.differs) {
+    if (explored->search.violated != 0 && !explored->search.differs && plan->watch == NULL) {
         r = shrink(stage, explored, err);
         if (r == 0)
             r = make_witness(stage, explored, true, err);

@@ -24,13 +24,17 @@ enum {
     LB_WITHOUT_CONDITIONS = 1, /* a scan sees the rows of its key only */
     LB_WITHOUT_ORDER = 2,      /* nobody tells by a stored time when it was */
     LB_WITHOUT_REAL_TIME = 4,  /* nobody tells by the history what ended before what began */
+    LB_WITHOUT_COMMITS = 8,    /* nobody sees what another commits */
+    LB_WITHOUT_NAMES = 16,     /* workers are alike, whatever the statements do with their names */
 };
 
 /* For tests of the relation: what each schedule that was judged came to. state: the answers of
- * each worker's operations, "w0: ...", one worker a line, and the rows of `sql` behind them. */
+ * each worker's operations, "w0: ...", one worker a line, and the rows of `sql` behind them. A
+ * violation is then not made shorter: that would show schedules that the search has left out. */
 struct lb_explore_watch {
     const char *sql;
     void (*ended)(void *arg, const char *state, int violated);
+    void (*anew)(void *arg); /* the search starts again: what it showed so far is void */
     void *arg;
 };
 

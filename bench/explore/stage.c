@@ -324,6 +324,8 @@ static void look_at_events(struct lb_stage *stage, struct lb_player *player)
     player->touched.begins |= begun;
     if ((stage->plan.without & LB_WITHOUT_REAL_TIME) != 0)
         player->touched.begins = player->touched.ends = 0;
+    if ((stage->plan.without & LB_WITHOUT_COMMITS) != 0)
+        player->touched.commits = 0;
 }
 
 /* A try of the player was refused. Moves of others that came to nothing do not disturb it. */
@@ -346,13 +348,13 @@ static void take_refusal(struct lb_stage *stage, struct lb_player *player, struc
 static void collect(struct lb_stage *stage, struct lb_player *player, bool is_mover,
                     struct lb_moved *ret)
 {
+    stage->written |= player->touched.writes | player->touched.commits;
     look_at_events(stage, player);
     lb_footprint_add(&ret->touched, &player->touched);
     ret->answer =
         (ret->answer ^ player->digest ^ (uint64_t)player->state) * UINT64_C(0x9e3779b97f4a7c15);
     if (player->refused.is_refused)
         take_refusal(stage, player, &ret->refused[player->number]);
-    stage->written |= player->touched.writes | player->touched.commits;
     if (((player->touched.reads | player->touched.writes) & LB_BIT_ADVISORY) != 0)
         stage->used_advisory = true;
     stage->n_acts_total += player->n_executed;

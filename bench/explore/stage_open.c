@@ -321,7 +321,8 @@ static int set_up(struct lb_stage *stage, struct lb_error *err)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     find_unmoved_clock(stage);
     stage->are_alike = !plan->distinct && plan->relation <= LB_RELATION_TABLES &&
-                       lb_workers_are_alike(stage->program, &stage->tables);
+                       ((plan->without & LB_WITHOUT_NAMES) != 0 ||
+                        lb_workers_are_alike(stage->program, &stage->tables));
     for (uint32_t i = 0; i < LB_MAX_WORKERS; i++)
         stage->alike[i] = kind_of_player(plan, i);
     stage->skips_locks = stage->tables.one_writer;

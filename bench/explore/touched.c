@@ -197,13 +197,14 @@ static bool stores_order(struct lb_player *player, const struct lb_row_statement
 {
     struct lb_stage *stage = player->stage;
     bool stores = !player->tx_is_one;
+    if ((stage->plan.without & LB_WITHOUT_ORDER) != 0)
+        return false;
     for (size_t i = 0; i < player->own.n; i++) {
         const struct lb_own_row *row = &player->own.rows[i];
         const struct lb_row_table *table = &stage->rules.tables[row->table];
         uint32_t after = row->is_after ? row->meets_after & table->ordered : 0;
         bool is_new = !row->is_before || row->order_after != row->order_before;
-        if ((after & ~row->meets_before) != 0 && !is_new &&
-            (stage->plan.without & LB_WITHOUT_ORDER) == 0)
+        if ((after & ~row->meets_before) != 0 && !is_new)
             stage->doubts = true;
         stores = stores || (after != 0 && is_new);
     }
