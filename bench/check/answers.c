@@ -1,4 +1,4 @@
-/* Were the refusals justified? Rates, not guarantees: a lock may refuse out of caution.
+/* Were the refusals of a lock justified? A rate, not a guarantee: a lock may refuse out of caution.
  *
  * busy, of a lock of capacity 1: justified iff some order of the operations has it while the lock
  * is held. Hold k can have begun as early as its acquire was asked for and lasted until its release
@@ -8,19 +8,12 @@
  * acquire of unknown outcome may have been granted. Not judged: locks with a line (who is refused
  * may just not be first), capacities above 1, readers.
  *
- * empty, of a queue: justified iff there was a moment of the claim at which no item was certainly
- * there. An item is there for certain in the open interval (put's ok, first claim's invoke);
- * intervals that overlap make blocks (those that only touch leave a moment between them), and the
- * answer is not justified iff it lies strictly inside one block.
- *
  * Answers are in order within each log, so the place of the last one is where the search for the
  * next begins.
  */
 #include "check_internal.h"
 
 #include <stdlib.h>
-
-/* --- busy --- */
 
 struct groups {
     uint32_t *holds;   /* by resource, and by start within each */
@@ -213,108 +206,9 @@ static int judge_busy(struct lb_case *c)
     return 0;
 }
 
-/* --- empty --- */
-
-struct block {
-    uint64_t from, to;
-    uint32_t class_no;
-};
-
-struct stay {
-    uint64_t from, to;
-    uint32_t class_no;
-};
-
-static int add_stay(struct lb_case *c, struct lb_array *stays, uint64_t from, uint64_t to,
-                    uint32_t class_no)
-{
-    if (from >= to)
-        return 0;
-    struct stay *stay = lb_array_push(stays, sizeof *stay);
-    if (stay == NULL)
-        return lb_out_of_memory(c);
-    *stay = (struct stay){from, to, class_no};
-    return 0;
-}
-
-/* When items were there for certain. */
-static int collect_stays(struct lb_case *c, struct lb_array *stays)
-{
-    const struct lb_unknown_claim *unknown = c->unknown.items;
-    uint64_t taken = LB_NEVER; /* a claim of unknown outcome may have taken what nobody claimed */
-    int rc = 0;
-    for (size_t i = 0; i < c->unknown.n; i++)
-        taken = unknown[i].low < taken ? unknown[i].low : taken;
-    for (const struct lb_id *id = c->ids; id < c->ids + c->n_ids && rc == 0; id++)
-        if (lb_id_acknowledged(id))
-            rc = add_stay(c, stays, id->put_high, id->is_claimed ? id->claim_low : taken,
-                          id->class_no);
-    return rc;
-}
-
-/* Stays by class and time, those that overlap made one. */
-static int merge_stays(struct lb_case *c, const struct lb_array *stays, struct lb_array *blocks)
-{
-    const struct stay *s = stays->items;
-    struct lb_key *keys = malloc((stays->n + 1) * sizeof *keys);
-    if (keys == NULL)
-        return lb_out_of_memory(c);
-    for (size_t i = 0; i < stays->n; i++)
-        keys[i] = (struct lb_key){.key = s[i].from, .index = (uint32_t)i};
-    int rc = lb_sort(keys, stays->n);
-    for (size_t i = 0; i < stays->n; i++)
-        keys[i].key = s[keys[i].index].class_no;
-    rc = rc != 0 || lb_sort(keys, stays->n) != 0 ? lb_out_of_memory(c) : 0;
-    struct block *last = NULL;
-    for (size_t i = 0; i < stays->n && rc == 0; i++) {
-        const struct stay *stay = &s[keys[i].index];
-        if (last != NULL && last->class_no == stay->class_no && stay->from < last->to) {
-            last->to = stay->to > last->to ? stay->to : last->to;
-            continue;
-        }
-        last = lb_array_push(blocks, sizeof *last);
-        if (last == NULL)
-            rc = lb_out_of_memory(c);
-        else
-            *last = (struct block){stay->from, stay->to, stay->class_no};
-    }
-    free(keys);
-    return rc;
-}
-
-/* Is there a block that the answer lies strictly inside of? */
-static bool is_inside(const struct lb_array *blocks, const struct lb_refusal *refusal)
-{
-    const struct block *b = blocks->items;
-    size_t low = 0, high = blocks->n; /* the blocks that begin before the answer's claim */
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (b[middle].class_no < refusal->object ||
-            (b[middle].class_no == refusal->object && b[middle].from < refusal->low))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low > 0 && b[low - 1].class_no == refusal->object && b[low - 1].to > refusal->high;
-}
-
-static int judge_empty(struct lb_case *c)
-{
-    const struct lb_refusal *refusals = c->refusals.items;
-    struct lb_array stays = {0}, blocks = {0};
-    int rc = collect_stays(c, &stays);
-    if (rc == 0)
-        rc = merge_stays(c, &stays, &blocks);
-    for (size_t i = 0; i < c->refusals.n && rc == 0; i++)
-        c->out->measures.n_empty_unjustified += is_inside(&blocks, &refusals[i]);
-    free(stays.items);
-    free(blocks.items);
-    return rc;
-}
-
 int lb_judge_answers(struct lb_case *c)
 {
     if (c->refusals.n == 0 || !c->model->complete || c->history->truncated)
         return 0;
-    return c->model->queue ? judge_empty(c) : judge_busy(c);
+    return c->model->queue ? lb_judge_empty(c) : judge_busy(c);
 }

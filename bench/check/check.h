@@ -25,6 +25,7 @@ struct lb_model {
     unsigned claims; /* LB_G_BIT()s to judge; others are "not claimed" */
     enum lb_release_semantics release;
     bool drained;    /* queue: at the end nothing was left to claim: no-loss can be judged */
+    bool strict;     /* queue: "empty" is a promise, too, and judged with fifo */
     bool complete;   /* the history reaches the end of the run: nothing was cut off */
     uint64_t end_ns; /* when the run ended (for waits that never were answered) */
     uint64_t progress_bound_ns; /* 0: progress is not tested */

@@ -109,7 +109,7 @@ struct lb_late_wait {
 /* An answer "empty" or "busy". */
 struct lb_refusal {
     uint64_t low, high;
-    uint32_t object, log;
+    uint32_t object, log, event;
 };
 
 /* A claim whose outcome is unknown, or that brought more items than were recorded. */
@@ -243,6 +243,7 @@ struct lb_case {
     bool classes_differ;
     bool has_tokens;
     bool has_cuts;
+    bool has_queue_ties;              /* a worker did two things to the queue in one tick */
     const char *doubt[LB_GUARANTEES]; /* why a violation may have passed; NULL: none can */
     uint64_t n_releases;              /* effective ones */
 };
@@ -335,7 +336,9 @@ struct lb_scan {
     struct lb_waiter ticket; /* the place in line, while it has_ticket */
     bool has_unknown_grant;  /* an acquire's outcome was unknown: it may hold something */
     /* queues */
-    struct lb_array noted; /* struct lb_noted: the items of the claim under way */
+    struct lb_array noted;             /* struct lb_noted: the items of the claim under way */
+    uint64_t claimed_high, queue_high; /* of the last claim; of the last put, claim or "empty" */
+    bool has_claimed, has_queued;      /* there was one */
 };
 
 struct lb_noted {
@@ -432,6 +435,7 @@ int lb_judge_item_deaths(struct lb_case *c);
 void lb_measure_recovery(struct lb_case *c, uint64_t *took_ns, size_t n);
 int lb_judge_fairness(struct lb_case *c);
 int lb_judge_answers(struct lb_case *c);
+int lb_judge_empty(struct lb_case *c);
 
 /* --- findings: witness.c --- */
 

@@ -52,6 +52,25 @@ static int push_unknown(struct lb_scan *scan, uint64_t n)
     return 0;
 }
 
+/* Did it begin in the tick in which its worker's last put, claim or "empty" ended? Then their order
+ * is certain, but their times do not show it. Of puts, and of claims, queue_ties.c knows it. */
+static void note_tie(struct lb_scan *scan, const struct lb_event *ok)
+{
+    uint64_t low = lb_low(scan->invoke->time_ns, scan->slack);
+    if (scan->has_queued && low <= scan->queue_high)
+        scan->c->has_queue_ties = true;
+    if (scan->invoke->op == LB_OP_PUT && scan->has_claimed && low <= scan->claimed_high)
+        scan->c->doubt[LB_G_FIFO] = "a worker claimed and then put within one tick of the clock";
+    if (ok == NULL)
+        return;
+    scan->queue_high = lb_high(ok->time_ns, scan->slack);
+    scan->has_queued = true;
+    if (scan->invoke->op == LB_OP_CLAIM && ok->type == LB_EV_OK) {
+        scan->claimed_high = scan->queue_high;
+        scan->has_claimed = true;
+    }
+}
+
 static int claimed(struct lb_scan *scan, const struct lb_event *ok)
 {
     struct lb_case *c = scan->c;
@@ -61,6 +80,7 @@ static int claimed(struct lb_scan *scan, const struct lb_event *ok)
                                   .high = lb_high(ok->time_ns, scan->slack),
                                   .log = scan->log};
     int rc = 0;
+    note_tie(scan, ok);
     lb_scan_wait_end(scan, ok->time_ns, true);
     for (size_t i = 0; i < noted && rc == 0; i++) {
         claim.id = items[i].id;
@@ -96,7 +116,9 @@ static int end_claim(struct lb_scan *scan, const struct lb_event *end, int type)
     *refusal = (struct lb_refusal){.low = lb_low(scan->invoke->time_ns, scan->slack),
                                    .high = lb_high(end->time_ns, scan->slack),
                                    .object = end->object,
-                                   .log = scan->log};
+                                   .log = scan->log,
+                                   .event = scan->index};
+    note_tie(scan, end);
     return 0;
 }
 
@@ -105,6 +127,7 @@ static int end_put(struct lb_scan *scan, const struct lb_event *end, int type)
     const struct lb_event *invoke = scan->invoke;
     if (type == LB_EV_FAIL || invoke->arg == 0)
         return 0;
+    note_tie(scan, type == LB_EV_OK ? end : NULL);
     if (invoke->value > UINT64_MAX - invoke->arg)
         return lb_scan_bad(scan, "a put of more ids than there are");
     lb_finding_of(scan->c, LB_G_NO_LOSS)->n_tested += invoke->arg;

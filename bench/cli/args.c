@@ -157,6 +157,8 @@ static const struct flag flags[] = {
     {"model", 0, FLAG_TEXT, TO(check.model), LB_FLAGS_CHECK, "MODEL",
      "mutex, reentrant, semaphore:K, rwlock, lease, queue or fifo; not needed for lockbench's "
      "own files"},
+    {"strict", 0, FLAG_SWITCH, TO(check.strict), LB_FLAGS_CHECK, NULL,
+     "of a queue: judges fifo, and with it whether \"empty\" was said only of an empty queue"},
     {"claims", 0, FLAG_TEXT, TO(check.claims), LB_FLAGS_CHECK, "LIST",
      "judges these guarantees instead of the model's"},
     {"release", 0, FLAG_TEXT, TO(check.release), LB_FLAGS_CHECK, "SEMANTICS",

@@ -229,8 +229,16 @@ static int make_model(const struct lb_args *args, struct loaded *loaded, struct 
                      args->positional.words[0]);
     if (rc == 0 && options->model != NULL)
         rc = named_model(loaded, options->model, err);
+    if (rc == 0 && options->strict && !model->queue)
+        rc = lb_fail(err, LB_E_USAGE, "option --strict: is for queues (--model queue or fifo)");
     if (rc == 0 && options->claims != NULL)
         rc = parse_claims(options->claims, &model->claims, err);
+    if (rc == 0 && options->strict) {
+        model->strict = true;
+        model->claims |= LB_G_BIT(LB_G_FIFO);
+        strncat(loaded->model_name, ", strict",
+                sizeof loaded->model_name - strlen(loaded->model_name) - 1);
+    }
     if (rc == 0)
         rc = parse_bound("progress-bound", options->progress, &model->progress_bound_ns, err);
     if (rc == 0)

@@ -25,6 +25,9 @@ my @cases = (
     ['tie_free.jsonl', 1, 'the same without ties', @mutex],
     ['tie_fence.jsonl', 1, 'so tokens must grow within a tick', @mutex, '--claims', 'fenced'],
     ['tie_fifo.jsonl', 1, 'what two producers and two consumers did in two ticks fits no order', '--model', 'fifo'],
+    ['strict_empty.jsonl', 0, '"empty" is no matter of fifo', '--model', 'fifo'],
+    ['strict_empty.jsonl', 1, 'but strictly it is: two items, one after the other, were there', @queue, '--strict'],
+    ['strict_moment.jsonl', 0, 'there was a moment between them', @queue, '--strict'],
     ['string_process.jsonl', 1, 'a process may have a name', @mutex],
     ['dequeue_letgo.jsonl', 1, 'a dequeue is final', @queue],
     ['recover_twice.jsonl', 1, 'one recovery is one moment', @queue],
@@ -52,6 +55,13 @@ like($told, qr/^ +process w1 +\S/m, 'also in the drawing');
 $told =~ s/\s+/ /g;
 like($told, qr/recover ran at 100\.000 ms, 40\.0 ms after the first of them was asked for; ttl 20\.0 ms/,
     'recover_twice.jsonl: the witness tells of the recovery');
+
+# Strictly: the witness says what was in the queue; what cannot be known is not called held.
+my ($not, $none, $why) = lockbench('check', @queue, '--strict', "$dir/strict_untold.jsonl");
+like($none, qr/^fifo +not tested: claims of unknown outcome may have taken items/m, 'strict_untold.jsonl');
+($not, $none, $why) = lockbench('check', @mutex, '--strict', "$dir/tie_free.jsonl");
+is($not, 2, '--strict of a lock is a usage error');
+like($why, qr/--strict: is for queues/, 'and it is said');
 
 # What is one number in some tools and not in others is refused.
 my ($status, $out, $err) = lockbench('check', @queue, "$dir/value_float.jsonl");

@@ -1,0 +1,198 @@
+/* Were the answers "empty" of a queue justified? A rate; and, if the queue is to be judged
+ * strictly, a part of fifo.
+ *
+ * empty, of a queue: justified iff there was a moment of the claim at which no item was certainly
+ * there. An item is there for certain in the open interval (put's ok, first claim's invoke);
+ * intervals that overlap make blocks (those that only touch leave a moment between them), and the
+ * answer is not justified iff it lies strictly inside one block.
+ *
+ * Strictly: with no-duplicate, no phantom and fifo, this is all that a linearizable queue promises
+ * (Henzinger, Sezgin and Vafeiadis, "Aspect-oriented linearizability proofs", 2013: an "empty" has
+ * no place iff a chain of items covers it, each put before the one before it was claimed). Where it
+ * is not known when the queue was empty, it is not tested.
+ */
+#include "check_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct stay {
+    uint64_t from, to;
+    uint32_t class_no;
+};
+
+static int add_stay(struct lb_case *c, struct lb_array *stays, uint64_t from, uint64_t to,
+                    uint32_t class_no)
+{
+    if (from >= to)
+        return 0;
+    struct stay *stay = lb_array_push(stays, sizeof *stay);
+    if (stay == NULL)
+        return lb_out_of_memory(c);
+    *stay = (struct stay){from, to, class_no};
+    return 0;
+}
+
+/* When items were there for certain. */
+static int collect_stays(struct lb_case *c, struct lb_array *stays)
+{
+    const struct lb_unknown_claim *unknown = c->unknown.items;
+    uint64_t taken = LB_NEVER; /* a claim of unknown outcome may have taken what nobody claimed */
+    int rc = 0;
+    for (size_t i = 0; i < c->unknown.n; i++)
+        taken = unknown[i].low < taken ? unknown[i].low : taken;
+    for (const struct lb_id *id = c->ids; id < c->ids + c->n_ids && rc == 0; id++)
+        if (lb_id_acknowledged(id))
+            rc = add_stay(c, stays, id->put_high, id->is_claimed ? id->claim_low : taken,
+                          id->class_no);
+    return rc;
+}
+
+/* Stays by class and time, those that overlap made one. */
+static int merge_stays(struct lb_case *c, const struct lb_array *stays, struct lb_array *blocks)
+{
+    const struct stay *s = stays->items;
+    struct lb_key *keys = malloc((stays->n + 1) * sizeof *keys);
+    if (keys == NULL)
+        return lb_out_of_memory(c);
+    for (size_t i = 0; i < stays->n; i++)
+        keys[i] = (struct lb_key){.key = s[i].from, .index = (uint32_t)i};
+    int rc = lb_sort(keys, stays->n);
+    for (size_t i = 0; i < stays->n; i++)
+        keys[i].key = s[keys[i].index].class_no;
+    rc = rc != 0 || lb_sort(keys, stays->n) != 0 ? lb_out_of_memory(c) : 0;
+    struct stay *last = NULL;
+    for (size_t i = 0; i < stays->n && rc == 0; i++) {
+        const struct stay *stay = &s[keys[i].index];
+        if (last != NULL && last->class_no == stay->class_no && stay->from < last->to) {
+            last->to = stay->to > last->to ? stay->to : last->to;
+            continue;
+        }
+        last = lb_array_push(blocks, sizeof *last);
+        if (last == NULL)
+            rc = lb_out_of_memory(c);
+        else
+            *last = (struct stay){stay->from, stay->to, stay->class_no};
+    }
+    free(keys);
+    return rc;
+}
+
+/* Is there a block that the answer lies strictly inside of? Blocks are in order. */
+static bool is_inside(const struct lb_array *blocks, const struct lb_refusal *refusal)
+{
+    const struct stay *b = blocks->items;
+    size_t low = 0, high = blocks->n; /* the blocks that begin before the answer's claim */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (b[middle].class_no < refusal->object ||
+            (b[middle].class_no == refusal->object && b[middle].from < refusal->low))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 && b[low - 1].class_no == refusal->object && b[low - 1].to > refusal->high;
+}
+
+/* --- as a violation of fifo --- */
+
+/* An acknowledged item that was certainly there all the time; NULL: now this one, now that. */
+static const struct lb_id *one_inside(const struct lb_case *c, const struct lb_refusal *refusal)
+{
+    for (const struct lb_id *id = c->ids; id < c->ids + c->n_ids; id++)
+        if (lb_id_acknowledged(id) && id->class_no == refusal->object &&
+            id->put_high < refusal->low && (!id->is_claimed || id->claim_low > refusal->high))
+            return id;
+    return NULL;
+}
+
+static void report(struct lb_case *c, const struct lb_refusal *refusal)
+{
+    struct lb_finding *finding = lb_finding_of(c, LB_G_FIFO);
+    finding->n_violations++;
+    struct lb_witness *witness = lb_witness_new(finding);
+    if (witness == NULL)
+        return;
+    char asked[LB_AT], at[LB_AT], put[LB_AT], item[120] = "at each moment some item";
+    const struct lb_id *id = one_inside(c, refusal);
+    lb_witness_add(c, witness, refusal->log, refusal->event);
+    if (id != NULL) {
+        lb_witness_add(c, witness, id->put_log, id->put_event);
+        if (id->is_claimed)
+            lb_witness_add(c, witness, id->claim_log, id->claim_event);
+        snprintf(item, sizeof item, "item %lld, put by %s,", (long long)id->id,
+                 lb_at(c, id->put_high, put, sizeof put));
+    }
+    witness->at_ns = refusal->high;
+    lb_witness_text(witness,
+                    "%s asked for an item at %s and was told by %s that there was none, though "
+                    "%s was in the queue all the time",
+                    lb_who(c, refusal->log, LB_WHOM), lb_at(c, refusal->low, asked, sizeof asked),
+                    lb_at(c, refusal->high, at, sizeof at), item);
+}
+
+/* Did items come back into the queue for certain? Then there was more in it than is known here. */
+static bool came_back(const struct lb_case *c)
+{
+    const struct lb_world_event *world = c->world.items;
+    const struct lb_item_event *items = c->items.items;
+    for (size_t i = 0; i < c->world.n; i++)
+        if (world[i].type == LB_EV_OK &&
+            (world[i].op == LB_OP_RESET_ALL || world[i].op == LB_OP_CLEAR_ALL ||
+             world[i].op == LB_OP_RECOVER))
+            return true;
+    for (size_t i = 0; i < c->items.n; i++)
+        if (items[i].type == LB_EV_OK &&
+            (items[i].op == LB_OP_FREE || items[i].op == LB_OP_CLEAR_ERROR))
+            return true;
+    for (const struct lb_id *id = c->ids; id < c->ids + c->n_ids; id++)
+        if (id->is_claimed_again)
+            return true;
+    return false;
+}
+
+static bool has_unclaimed(const struct lb_case *c)
+{
+    for (const struct lb_id *id = c->ids; id < c->ids + c->n_ids; id++)
+        if (lb_id_acknowledged(id) && !id->is_claimed)
+            return true;
+    return false;
+}
+
+/* What these answers leave open; NULL: nothing. */
+static const char *strict_doubt(const struct lb_case *c)
+{
+    if (came_back(c) || c->model->lease)
+        return "items came back into the queue: when it was empty is not judged";
+    if (c->unknown.n > 0 && has_unclaimed(c))
+        return "claims of unknown outcome may have taken items: when it was empty is not judged";
+    if (c->has_queue_ties)
+        return "a worker did several things within one tick of the clock: when the queue was empty "
+               "is not judged";
+    return NULL;
+}
+
+int lb_judge_empty(struct lb_case *c)
+{
+    const struct lb_refusal *refusals = c->refusals.items;
+    struct lb_array stays = {0}, blocks = {0};
+    int rc = collect_stays(c, &stays);
+    if (rc == 0)
+        rc = merge_stays(c, &stays, &blocks);
+    for (size_t i = 0; i < c->refusals.n && rc == 0; i++) {
+        if (!is_inside(&blocks, &refusals[i]))
+            continue;
+        c->out->measures.n_empty_unjustified++;
+        if (c->model->strict)
+            report(c, &refusals[i]);
+    }
+    if (c->model->strict) {
+        const char *doubt = strict_doubt(c);
+        lb_finding_of(c, LB_G_FIFO)->n_tested += c->refusals.n;
+        if (doubt != NULL)
+            c->doubt[LB_G_FIFO] = doubt;
+    }
+    free(stays.items);
+    free(blocks.items);
+    return rc;
+}
