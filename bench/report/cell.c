@@ -56,7 +56,7 @@ static double median(double *values, size_t n)
     return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
-static const struct lb_histogram *latency_of(const struct lb_outcome *run)
+const struct lb_histogram *lb_run_wait(const struct lb_outcome *run)
 {
     return run->response[LB_M_ACQUIRE] != NULL ? run->response[LB_M_ACQUIRE]
                                                : run->service[LB_M_ACQUIRE];
@@ -79,7 +79,7 @@ static double value_of(const struct lb_outcome *run, int which)
     case 4:
         return (double)run->counts[LB_M_ACQUIRE].succeeded;
     default:
-        return latency_of(run) != NULL ? (double)latency_of(run)->max : 0;
+        return lb_run_wait(run) != NULL ? (double)lb_run_wait(run)->max : 0;
     }
 }
 
@@ -109,7 +109,7 @@ void lb_cell_summarise(const struct lb_cell *cell, struct lb_summary *ret_summar
     for (size_t q = 0; q < LB_QUANTILES; q++) {
         bool enough = true;
         for (size_t i = 0; i < n && enough; i++) {
-            const struct lb_histogram *latency = latency_of(cell->runs[i]);
+            const struct lb_histogram *latency = lb_run_wait(cell->runs[i]);
             enough = latency != NULL && lb_histogram_enough(latency, lb_quantiles[q]);
             values[i] = enough ? (double)lb_histogram_quantile(latency, lb_quantiles[q]) : 0;
             summary.has_latency |= latency != NULL && latency->count > 0;

@@ -64,8 +64,12 @@ static const char *const numbers[] = {"run",
                                       "cpu_us_per_success",
                                       "jain"};
 
-static const char *const comparisons[] = {"steady_state", "reference", "ratio",     "ratio_low",
-                                          "ratio_high",   "letters",   "comparison"};
+/* Of the rate, of the p99 of the waits and of the CPU per success. */
+static const char *const comparisons[] = {
+    "steady_state",   "reference",      "ratio",          "ratio_low",     "ratio_high",
+    "letters",        "comparison",     "p99_reference",  "p99_ratio",     "p99_ratio_low",
+    "p99_ratio_high", "p99_letters",    "p99_comparison", "cpu_reference", "cpu_ratio",
+    "cpu_ratio_low",  "cpu_ratio_high", "cpu_letters",    "cpu_comparison"};
 
 static void header(FILE *out)
 {
@@ -114,7 +118,8 @@ static void comparison(FILE *out, const struct lb_ranking *ranking, const struct
 }
 
 /* One run on its own: a cell with that run only, so that verdict and numbers are the run's. */
-static void row(FILE *out, const struct lb_ranking *ranking, const struct lb_cell *cell, size_t run)
+static void row(FILE *out, const struct lb_ranking *rankings, const struct lb_cell *cell,
+                size_t run)
 {
     struct lb_cell one = *cell;
     struct lb_summary summary;
@@ -165,7 +170,8 @@ static void row(FILE *out, const struct lb_ranking *ranking, const struct lb_cel
             number(out, summary.quantile_ns[q]);
         number(out, summary.has_latency ? summary.max_ns : UINT64_MAX);
         field(out, lb_steadiness_name(steady.verdict), false);
-        comparison(out, ranking, cell);
+        for (int m = 0; m < LB_RANK_MEASURES; m++)
+            comparison(out, &rankings[m], cell);
     }
     for (const struct lb_key *key = lb_scenario_keys; key->name != NULL; key++) {
         lb_scenario_get(&cell->scenario, key, text, sizeof text);
@@ -176,17 +182,17 @@ static void row(FILE *out, const struct lb_ranking *ranking, const struct lb_cel
 
 static void csv_end(struct lb_sink_state *state)
 {
-    struct lb_ranking ranking;
-    state->rc = lb_ranking_make(state->report, LB_RANK_RATE, &ranking, state->err);
+    struct lb_ranking rankings[LB_RANK_MEASURES];
+    state->rc = lb_rankings_make(state->report, rankings, state->err);
     if (state->rc != 0)
         return;
     header(state->out);
     for (size_t i = 0; i < state->report->n_cells; i++) {
         const struct lb_cell *cell = &state->report->cells[i];
         for (size_t run = 0; run == 0 || run < cell->n_runs; run++)
-            row(state->out, &ranking, cell, run);
+            row(state->out, rankings, cell, run);
     }
-    lb_ranking_release(&ranking);
+    lb_rankings_release(rankings);
 }
 
 const struct lb_sink lb_sink_csv = {.name = "csv", .end = csv_end};

@@ -16,8 +16,6 @@
 #include <string.h>
 #include <time.h>
 
-enum { SCHEMA_VERSION = 1 };
-
 static json_t *facts_json(const struct lb_fact *facts, size_t n)
 {
     struct object object = object_new();
@@ -349,6 +347,7 @@ static json_t *comparison_json(const struct lb_rank_table *table, const struct l
                                enum lb_measured measured)
 {
     const struct lb_rank *reference = &table->ranks[table->reference];
+    char text[80];
     struct object object = object_new();
     put_text(&object, "measured", lb_measured_name(measured));
     put_text(&object, "strategy", rank->cell->name);
@@ -358,6 +357,12 @@ static json_t *comparison_json(const struct lb_rank_table *table, const struct l
     put(&object, "median", estimate_json(&rank->median));
     put(&object, "reference_median", estimate_json(&reference->median));
     put(&object, "ratio", estimate_json(&rank->ratio));
+    put_text(&object, "text", lb_rank_ratio(rank, text, sizeof text));
+    put(&object, "pooled",
+        measured == LB_RANK_RATE || isnan(rank->pooled) ? json_null() : json_real(rank->pooled));
+    put(&object, "reference_pooled",
+        measured == LB_RANK_RATE || isnan(reference->pooled) ? json_null()
+                                                             : json_real(reference->pooled));
     put_count(&object, "rounds", rank->n_rounds);
     put_text(&object, "letters", rank->letters);
     put_text(&object, "verdict", lb_stats_verdict_name(rank->verdict));
@@ -365,9 +370,10 @@ static json_t *comparison_json(const struct lb_rank_table *table, const struct l
     return object_end(&object);
 }
 
-static json_t *looks_json(const struct lb_rank_table *table)
+static json_t *looks_json(const struct lb_rank_table *table, enum lb_measured measured)
 {
-    const struct lb_looks *looks = table->ranks[0].cell->looks;
+    const struct lb_looks *looks =
+        measured == LB_RANK_RATE ? table->ranks[0].cell->looks : NULL; /* the others: one look */
     json_t *all = json_array();
     for (size_t i = 0; i < table->n_looks && all != NULL; i++) {
         struct object object = object_new();
@@ -378,10 +384,11 @@ static json_t *looks_json(const struct lb_rank_table *table)
     return all;
 }
 
-static json_t *ranking_json(const struct lb_rank_table *table, enum lb_measured measured)
+static json_t *ranking_json(const struct lb_report *report, const struct lb_rank_table *table,
+                            const struct lb_ranking *rankings, enum lb_measured measured)
 {
     const struct lb_rank *reference = &table->ranks[table->reference];
-    char text[3000];
+    char text[LB_RANK_TEXT];
     struct object object = object_new();
     put_text(&object, "measured", lb_measured_name(measured));
     put_text(&object, "engine", reference->cell->engine);
@@ -392,9 +399,14 @@ static json_t *ranking_json(const struct lb_rank_table *table, enum lb_measured 
     put(&object, "choice",
         measured == LB_RANK_RATE ? json_string(lb_rank_choice(table, text, sizeof text))
                                  : json_null());
-    put_text(&object, "power", lb_rank_power(table, text, sizeof text));
+    put_text(&object, "power", lb_rank_power(table, measured, text, sizeof text));
+    for (int m = LB_RANK_RATE + 1; m < LB_RANK_MEASURES; m++)
+        put(&object, lb_measured_name((enum lb_measured)m),
+            measured == LB_RANK_RATE
+                ? json_string(lb_rank_beside(report, table, &rankings[m], text, sizeof text))
+                : json_null());
     put_count(&object, "rounds", table->n_rounds);
-    put(&object, "looks", looks_json(table));
+    put(&object, "looks", looks_json(table, measured));
     put(&object, "noise", json_real(table->noise.sd));
     put(&object, "round_noise", json_real(table->noise.round_sd));
     put(&object, "shows", isfinite(table->shows) ? json_real(table->shows) : json_null());
@@ -420,22 +432,20 @@ static int append(json_t *array, json_t *value)
 static int put_rankings(struct object *object, const struct lb_report *report)
 {
     json_t *tables = json_array(), *rows = json_array();
-    int rc = 0;
+    struct lb_ranking rankings[LB_RANK_MEASURES];
+    struct lb_error err;
+    int rc = lb_rankings_make(report, rankings, &err);
     for (int m = 0; m < LB_RANK_MEASURES && rc == 0; m++) {
-        struct lb_ranking ranking;
-        struct lb_error err;
-        rc = lb_ranking_make(report, (enum lb_measured)m, &ranking, &err);
-        if (rc != 0)
-            break;
-        for (size_t t = 0; rc == 0 && t < ranking.n_tables; t++) {
-            const struct lb_rank_table *table = &ranking.tables[t];
-            rc = append(tables, ranking_json(table, ranking.measured));
+        const struct lb_ranking *ranking = &rankings[m];
+        for (size_t t = 0; rc == 0 && t < ranking->n_tables; t++) {
+            const struct lb_rank_table *table = &ranking->tables[t];
+            rc = append(tables, ranking_json(report, table, rankings, ranking->measured));
             for (size_t i = 0; i < table->n && rc == 0; i++)
                 if (i != table->reference)
-                    rc = append(rows, comparison_json(table, &table->ranks[i], ranking.measured));
+                    rc = append(rows, comparison_json(table, &table->ranks[i], ranking->measured));
         }
-        lb_ranking_release(&ranking);
     }
+    lb_rankings_release(rankings);
     put(object, "rankings", tables);
     put(object, "comparisons", rows);
     return rc;
@@ -534,7 +544,7 @@ static struct object header_object(const struct lb_report *report)
     gmtime_r(&seconds, &tm);
     strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &tm);
     put_text(&object, "schema", "lockbench-result");
-    put(&object, "schema_version", json_integer(SCHEMA_VERSION));
+    put(&object, "schema_version", json_integer(LB_RESULT_SCHEMA));
     put_text(&object, "lockbench", LB_VERSION);
     put_text(&object, "command", report->command);
     put_text(&object, "started", text);

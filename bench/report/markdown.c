@@ -72,9 +72,11 @@ static void print_scenario(FILE *out, const struct lb_report *report, const stru
             print_row(out, &report->cells[i]);
 }
 
-static void print_rank_table(FILE *out, const struct lb_rank_table *table)
+static void print_rank_table(const struct lb_sink_state *state, const struct lb_rank_table *table,
+                             const struct lb_ranking *rankings)
 {
-    char text[3000], rounds[32], ratio[80];
+    FILE *out = state->out;
+    char text[LB_RANK_TEXT], rounds[32], ratio[80];
     const struct lb_cell *first = table->ranks[0].cell;
     fputs("\n### Which is the fastest? ", out);
     snprintf(text, sizeof text, "%s on %s, %zu rounds", first->scenario.name, first->engine,
@@ -98,22 +100,29 @@ static void print_rank_table(FILE *out, const struct lb_rank_table *table)
         fputs("|\n", out);
     }
     fputc('\n', out);
-    lb_markdown_text(out, lb_rank_power(table, text, sizeof text));
+    lb_markdown_text(out, lb_rank_power(table, LB_RANK_RATE, text, sizeof text));
     fputc('\n', out);
+    for (int m = LB_RANK_RATE + 1; m < LB_RANK_MEASURES; m++) {
+        fputc('\n', out);
+        lb_markdown_text(out,
+                         lb_rank_beside(state->report, table, &rankings[m], text, sizeof text));
+        fputc('\n', out);
+    }
 }
 
 static int print_ranking(const struct lb_sink_state *state)
 {
-    struct lb_ranking ranking;
-    if (lb_ranking_make(state->report, LB_RANK_RATE, &ranking, state->err) != 0)
+    struct lb_ranking rankings[LB_RANK_MEASURES];
+    const struct lb_ranking *rates = &rankings[LB_RANK_RATE];
+    if (lb_rankings_make(state->report, rankings, state->err) != 0)
         return state->err->code;
-    for (size_t i = 0; i < ranking.n_tables; i++)
-        print_rank_table(state->out, &ranking.tables[i]);
-    if (ranking.n_tables > 0)
+    for (size_t i = 0; i < rates->n_tables; i++)
+        print_rank_table(state, &rates->tables[i], rankings);
+    if (rates->n_tables > 0)
         fputs("\n" LB_RANK_READING "\n", state->out);
     if (lb_ranking_lacks_runs(state->report))
         fputs("\n" LB_ONE_RUN "\n", state->out);
-    lb_ranking_release(&ranking);
+    lb_rankings_release(rankings);
     return 0;
 }
 

@@ -11,6 +11,8 @@
  */
 #include "ranking.h"
 
+#include "ranking_pooled.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +21,12 @@
 const char *lb_measured_name(enum lb_measured measured)
 {
     static const char *const names[] = {"rate", "p99", "cpu"};
+    return names[measured];
+}
+
+const char *lb_measured_title(enum lb_measured measured)
+{
+    static const char *const names[] = {"success/s", "p99 of the wait", "CPU per success"};
     return names[measured];
 }
 
@@ -31,7 +39,7 @@ static double rate_of(const struct lb_outcome *run)
     return run->successes_per_s > 0 ? run->successes_per_s : half;
 }
 
-/* On the log scale, and so that more is better; NAN: the run has none. */
+/* Of one run, on the log scale, and so that more is better; NAN: the run has none. */
 static double value_of(const struct lb_cell *cell, size_t run, enum lb_measured measured)
 {
     struct lb_cell one = *cell;
@@ -111,7 +119,11 @@ bool lb_ranking_same_table(const struct lb_cell *a, const struct lb_cell *b)
 
 static bool may_be_ranked(const struct lb_cell *cell, enum lb_measured measured, double *room)
 {
-    return !lb_ranking_is_without(cell) && values_of(cell, measured, room) >= 2;
+    char lacks[100];
+    if (lb_ranking_is_without(cell))
+        return false;
+    return measured == LB_RANK_RATE ? values_of(cell, measured, room) >= 2
+                                    : lb_pooled_lacks(cell, measured, lacks, sizeof lacks) == NULL;
 }
 
 /* The cells of the table that first opens. room: as many values as any cell has runs. */
@@ -128,10 +140,12 @@ static void collect(const struct lb_report *report, const struct lb_cell *first,
             continue;
         size_t n = values_of(cell, measured, room);
         lb_stats_sort(room, n);
+        struct lb_estimate none = {NAN, {NAN, NAN, 0}};
         table->ranks[table->n++] =
             (struct lb_rank){.cell = cell,
                              .held = lb_cell_standing(cell) == LB_STANDS_HELD,
-                             .median = lb_stats_median(room, n, LB_RANKING_LEVEL)};
+                             .median = n > 0 ? lb_stats_median(room, n, LB_RANKING_LEVEL) : none,
+                             .pooled = NAN};
         if (cell->n_runs > table->n_rounds)
             table->n_rounds = cell->n_runs;
     }
@@ -227,9 +241,11 @@ static size_t looks_of(const struct lb_rank_table *table, struct lb_look *looks)
     return n;
 }
 
-static int replay(struct lb_rank_table *table, size_t reference, struct making *making,
-                  struct lb_error *err)
+static int replay(struct lb_rank_table *table, enum lb_measured measured, size_t reference,
+                  uint64_t seed, struct making *making, struct lb_error *err)
 {
+    if (measured != LB_RANK_RATE)
+        return lb_pooled_compare(table, measured, reference, seed, making->results, err);
     struct lb_look looks[LB_MOST_LOOKS];
     struct lb_blocks blocks = {making->values, table->n, table->n_rounds};
     table->n_looks = looks_of(table, looks);
@@ -294,6 +310,16 @@ static int give_letters(struct lb_rank_table *table, const struct making *making
     return 0;
 }
 
+static void take_power(struct lb_rank_table *table, enum lb_measured measured)
+{
+    const double alpha = 1 - LB_RANKING_LEVEL, sd = table->noise.sd;
+    bool is_mean = measured == LB_RANK_RATE;
+    table->shows = is_mean ? lb_blocks_power(table->n, table->n_rounds, sd, alpha)
+                           : lb_resample_power(table->n, table->n_rounds, sd, alpha);
+    table->band_rounds = is_mean ? lb_blocks_rounds(table->n, LB_RANKING_BAND, sd, alpha)
+                                 : lb_resample_rounds(table->n, LB_RANKING_BAND, sd, alpha);
+}
+
 static int fill(const struct lb_report *report, struct lb_rank_table *table,
                 enum lb_measured measured, struct lb_error *err)
 {
@@ -308,21 +334,19 @@ static int fill(const struct lb_report *report, struct lb_rank_table *table,
                 making.values[i * table->n_rounds + j] =
                     value_of(table->ranks[i].cell, j, measured);
         /* Once for the order, and again in it. */
-        rc = replay(table, SIZE_MAX, &making, err);
+        rc = replay(table, measured, SIZE_MAX, report->seed, &making, err);
     }
     if (rc == 0) {
         take_levels(table, &making);
         sort(table, measured, &making);
         pick_reference(report, table);
-        rc = replay(table, table->is_named ? table->reference : SIZE_MAX, &making, err);
+        rc = replay(table, measured, table->is_named ? table->reference : SIZE_MAX, report->seed,
+                    &making, err);
     }
     if (rc == 0) {
         heed_decisions(table, &making);
         take_results(table, measured, &making);
-        table->shows =
-            lb_blocks_power(table->n, table->n_rounds, table->noise.sd, 1 - LB_RANKING_LEVEL);
-        table->band_rounds =
-            lb_blocks_rounds(table->n, LB_RANKING_BAND, table->noise.sd, 1 - LB_RANKING_LEVEL);
+        take_power(table, measured);
         if (give_letters(table, &making) != 0)
             rc = lb_fail(err, LB_E_MEMORY, "out of memory");
     }
@@ -434,4 +458,22 @@ void lb_ranking_release(struct lb_ranking *ranking)
         release_table(&ranking->tables[i]);
     free(ranking->tables);
     *ranking = (struct lb_ranking){0};
+}
+
+int lb_rankings_make(const struct lb_report *report, struct lb_ranking *ret, struct lb_error *err)
+{
+    int rc = 0;
+    for (int m = 0; m < LB_RANK_MEASURES; m++)
+        ret[m] = (struct lb_ranking){.measured = (enum lb_measured)m};
+    for (int m = 0; m < LB_RANK_MEASURES && rc == 0; m++)
+        rc = lb_ranking_make(report, (enum lb_measured)m, &ret[m], err);
+    if (rc != 0)
+        lb_rankings_release(ret);
+    return rc;
+}
+
+void lb_rankings_release(struct lb_ranking *rankings)
+{
+    for (int m = 0; m < LB_RANK_MEASURES; m++)
+        lb_ranking_release(&rankings[m]);
 }

@@ -10,14 +10,19 @@
 #define LB_RANKING_LEVEL 0.95
 #define LB_RANKING_BAND  0.05 /* within it two are equivalent */
 
-/* What is compared. Of latencies and costs less is better. */
+/* What is compared. Of latencies and costs less is better; they are of all rounds together, and
+ * compared by a block bootstrap (lb_blocks_resample). */
 enum lb_measured { LB_RANK_RATE, LB_RANK_P99, LB_RANK_CPU, LB_RANK_MEASURES };
 const char *lb_measured_name(enum lb_measured measured); /* "rate", "p99", "cpu" */
+/* "success/s", "p99 of the wait", "CPU per success" */
+const char *lb_measured_title(enum lb_measured measured);
 
 /* A cell in its table. */
 struct lb_rank {
     const struct lb_cell *cell;
-    struct lb_estimate median; /* of its runs, each with the interval of its own */
+    struct lb_estimate
+        median;    /* of its runs, with the interval of its own; p99, CPU: NAN if none */
+    double pooled; /* p99, CPU: of all rounds together, in ns or us */
     bool held;
     struct lb_estimate ratio; /* to the reference; the intervals of a table hold together */
     size_t n_rounds;          /* that the ratio is of */
@@ -49,12 +54,15 @@ struct lb_ranking {
     size_t n_tables;
 };
 
-/* Ranks all cells with at least two complete runs and a success; no table where there are no two of
- * them, nor where the runs have too few samples for a percentile. 0 or LB_E_MEMORY. Release with
- * lb_ranking_release. */
+/* Ranks all cells with at least two complete runs and a success; for p99 and CPU with as many
+ * rounds and waits as are needed. No table where there are no two of them: see lb_rank_beside. 0 or
+ * LB_E_MEMORY. Release with lb_ranking_release. */
 int lb_ranking_make(const struct lb_report *report, enum lb_measured measured,
                     struct lb_ranking *ret, struct lb_error *err);
 void lb_ranking_release(struct lb_ranking *ranking);
+/* All of them: room for LB_RANK_MEASURES. */
+int lb_rankings_make(const struct lb_report *report, struct lb_ranking *ret, struct lb_error *err);
+void lb_rankings_release(struct lb_ranking *rankings);
 /* The rank of a cell, and its table; NULL: it has none. */
 const struct lb_rank *lb_ranking_find(const struct lb_ranking *ranking, const struct lb_cell *cell,
                                       const struct lb_rank_table **ret_table);
@@ -78,7 +86,13 @@ char *lb_rank_answer(const struct lb_rank_table *table, enum lb_measured measure
 /* One sentence for choosing, which weighs verdicts and recovery as well. */
 char *lb_rank_choice(const struct lb_rank_table *table, char *buf, size_t size);
 /* What so many rounds can show, and what more would need. */
-char *lb_rank_power(const struct lb_rank_table *table, char *buf, size_t size);
+char *lb_rank_power(const struct lb_rank_table *table, enum lb_measured measured, char *buf,
+                    size_t size);
+/* Beside the table of rates: "p99 of the wait: Lowest: table-lock. ...", with what these rounds can
+ * show and whom they lack something of; or why it is not compared. others: p99 or CPU. */
+char *lb_rank_beside(const struct lb_report *report, const struct lb_rank_table *rates,
+                     const struct lb_ranking *others, char *buf, size_t size);
+enum { LB_RANK_TEXT = 4000 }; /* room for any of these */
 /* How the intervals and letters are to be read; the same for all tables. */
 #define LB_RANK_READING                                                                            \
     "Ratios are of rates in the same round, with intervals that hold together at 95 % for all "    \

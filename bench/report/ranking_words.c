@@ -1,6 +1,8 @@
 /* What a ranking comes to, in words that are the same in every sink: see ranking.h. */
 #include "ranking.h"
 
+#include "ranking_pooled.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -35,7 +37,9 @@ static int digits(double x)
 char *lb_rank_ratio(const struct lb_rank *rank, char *buf, size_t size)
 {
     const struct lb_estimate *r = &rank->ratio;
-    if (!isfinite(r->interval.high) || r->interval.low <= 0)
+    if (isnan(r->value)) /* too few waits in the rounds that both were run in */
+        snprintf(buf, size, "n/a");
+    else if (!isfinite(r->interval.high) || r->interval.low <= 0)
         snprintf(buf, size, "%.*f", digits(r->value), r->value);
     else
         snprintf(buf, size, "%.*f [%.*f, %.*f]", digits(r->value), r->value,
@@ -208,22 +212,74 @@ char *lb_rank_choice(const struct lb_rank_table *table, char *buf, size_t size)
 
 /* --- what the rounds can show --- */
 
-char *lb_rank_power(const struct lb_rank_table *table, char *buf, size_t size)
+/* "9.6 %", "140 %". */
+static char *percent(double share, char *buf, size_t size)
+{
+    snprintf(buf, size, share < 0.995 ? "%.2g %%" : "%.0f %%", 100 * share);
+    return buf;
+}
+
+char *lb_rank_power(const struct lb_rank_table *table, enum lb_measured measured, char *buf,
+                    size_t size)
 {
     struct words words = {buf, size, 0};
+    char text[32];
     buf[0] = '\0';
     if (table->n_rounds < LB_BLOCKS_MIN_ROUNDS) {
         say(&words, "%zu rounds show no difference, however large: at least %d are needed.",
             table->n_rounds, LB_BLOCKS_MIN_ROUNDS);
         return buf;
     }
-    say(&words, "A run scatters by %.2g %% beside its round", 100 * table->noise.sd);
-    if (table->noise.round_sd > table->noise.sd / 2)
-        say(&words, ", and the rounds by %.2g %%", 100 * table->noise.round_sd);
-    say(&words, ": %zu rounds show a difference of %.2g %% in 80 of 100 cases", table->n_rounds,
-        100 * table->shows);
+    if (measured == LB_RANK_RATE) {
+        say(&words, "A run scatters by %s beside its round",
+            percent(table->noise.sd, text, sizeof text));
+        if (table->noise.round_sd > table->noise.sd / 2)
+            say(&words, ", and the rounds by %s",
+                percent(table->noise.round_sd, text, sizeof text));
+        say(&words, ": ");
+    }
+    say(&words, "%zu rounds show a difference of %s in 80 of 100 cases", table->n_rounds,
+        percent(table->shows, text, sizeof text));
     if (table->shows > LB_RANKING_BAND && table->band_rounds > 0)
         say(&words, ", %zu would show %.0f %%", table->band_rounds, 100 * LB_RANKING_BAND);
     say(&words, ".");
+    return buf;
+}
+
+/* --- beside the rates --- */
+
+/* Those of the table of rates that are not compared, and why. */
+static void list_lacking(struct words *words, const struct lb_report *report,
+                         const struct lb_cell *first, enum lb_measured measured)
+{
+    size_t n = 0;
+    char lacks[100];
+    for (size_t i = 0; i < report->n_cells; i++) {
+        const struct lb_cell *cell = &report->cells[i];
+        if (lb_ranking_same_table(cell, first) && cell->n_runs > 0 &&
+            !lb_ranking_is_without(cell) &&
+            lb_pooled_lacks(cell, measured, lacks, sizeof lacks) != NULL)
+            say(words, "%s%s (%s)", n++ == 0 ? " Not compared: " : ", ", cell->name, lacks);
+    }
+    if (n > 0)
+        say(words, ".");
+}
+
+char *lb_rank_beside(const struct lb_report *report, const struct lb_rank_table *rates,
+                     const struct lb_ranking *others, char *buf, size_t size)
+{
+    struct words words = {buf, size, 0};
+    const struct lb_cell *first = rates->ranks[0].cell;
+    char text[LB_RANK_TEXT];
+    buf[0] = '\0';
+    say(&words, "%s:", lb_measured_title(others->measured));
+    for (size_t i = 0; i < others->n_tables; i++) {
+        const struct lb_rank_table *table = &others->tables[i];
+        if (!lb_ranking_same_table(table->ranks[0].cell, first))
+            continue;
+        say(&words, " %s", lb_rank_answer(table, others->measured, text, sizeof text));
+        say(&words, " %s", lb_rank_power(table, others->measured, text, sizeof text));
+    }
+    list_lacking(&words, report, first, others->measured);
     return buf;
 }

@@ -12,6 +12,9 @@
 
 #include <stdio.h>
 
+/* Of run.json. Keys may be added within a version; what reads results reads all before it, too. */
+enum { LB_RESULT_SCHEMA = 2 };
+
 enum lb_cell_state {
     LB_CELL_PENDING, /* not yet, or never because the user stopped */
     LB_CELL_DONE,    /* at least one run came to an outcome */
@@ -113,6 +116,8 @@ struct lb_summary {
     bool has_latency;
 };
 void lb_cell_summarise(const struct lb_cell *cell, struct lb_summary *ret_summary);
+/* The waits of a run, from the intended start where there is one; NULL: none. */
+const struct lb_histogram *lb_run_wait(const struct lb_outcome *run);
 
 enum lb_standing {
     LB_STANDS_HELD,

@@ -18,8 +18,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { SCHEMA_VERSION = 1 };
-
 static const char *const metric_names[LB_METRICS] = {"rate", "p50", "p95", "p99", "cpu"};
 
 const char *lb_metric_name(enum lb_metric metric)
@@ -156,9 +154,9 @@ static int take_cells(struct lb_stored *result, struct lb_error *err)
     if (strcmp(text_of(result->json, "schema"), "lockbench-result") != 0 || !json_is_array(cells))
         return lb_fail(err, LB_E_FILE, "%s: not a result of lockbench", result->path);
     json_int_t version = json_integer_value(json_object_get(result->json, "schema_version"));
-    if (version != SCHEMA_VERSION)
-        return lb_fail(err, LB_E_FILE, "%s: has schema version %lld, this lockbench reads %d",
-                       result->path, (long long)version, SCHEMA_VERSION);
+    if (version < 1 || version > LB_RESULT_SCHEMA)
+        return lb_fail(err, LB_E_FILE, "%s: has schema version %lld, this lockbench reads 1 to %d",
+                       result->path, (long long)version, LB_RESULT_SCHEMA);
     result->version = text_of(result->json, "lockbench");
     result->started = text_of(result->json, "started");
     size_t n = json_array_size(cells);

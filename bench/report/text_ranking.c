@@ -31,28 +31,23 @@ static void add_row(struct lb_table *table, const struct lb_rank_table *ranks,
                  is_reference || sure ? LB_INK_PLAIN : LB_INK_DIM);
 }
 
-/* The waits of the same table, where the runs have enough samples and there are enough of them. */
-static void print_waits(const struct lb_sink_state *state, const struct lb_ranking *waits,
-                        const struct lb_cell *first)
+/* The waits and the CPU of the same table. */
+static void print_beside(const struct lb_sink_state *state, const struct lb_rank_table *rates,
+                         const struct lb_ranking *rankings)
 {
-    char text[3100], answer[3000];
-    for (size_t i = 0; i < waits->n_tables; i++) {
-        const struct lb_rank_table *table = &waits->tables[i];
-        if (!lb_ranking_same_table(table->ranks[0].cell, first) ||
-            table->n_rounds < LB_BLOCKS_MIN_ROUNDS)
-            continue;
-        snprintf(text, sizeof text, "p99 of the wait: %s",
-                 lb_rank_answer(table, LB_RANK_P99, answer, sizeof answer));
-        lb_print_wrapped(state->out, text, 2, state->width);
-    }
+    char text[LB_RANK_TEXT];
+    for (int m = LB_RANK_RATE + 1; m < LB_RANK_MEASURES; m++)
+        lb_print_wrapped(state->out,
+                         lb_rank_beside(state->report, rates, &rankings[m], text, sizeof text), 2,
+                         state->width);
 }
 
 static int print_table(const struct lb_sink_state *state, const struct lb_rank_table *ranks,
-                       const struct lb_ranking *waits)
+                       const struct lb_ranking *rankings)
 {
     static const char *const least[] = {"rounds", "success/s", NULL};
     struct lb_table *table = lb_table_new(columns, COLUMNS);
-    char hidden[100] = "", text[3000];
+    char hidden[100] = "", text[LB_RANK_TEXT];
     const struct lb_cell *first = ranks->ranks[0].cell;
     if (table == NULL)
         return -1;
@@ -68,23 +63,23 @@ static int print_table(const struct lb_sink_state *state, const struct lb_rank_t
     int rc = lb_table_print(table, state->out, state->color);
     lb_table_free(table);
     lb_print_hidden(state->out, hidden, state->width);
-    lb_print_wrapped(state->out, lb_rank_power(ranks, text, sizeof text), 2, state->width);
-    print_waits(state, waits, first);
+    lb_print_wrapped(state->out, lb_rank_power(ranks, LB_RANK_RATE, text, sizeof text), 2,
+                     state->width);
+    print_beside(state, ranks, rankings);
     return rc;
 }
 
 int lb_text_ranking(const struct lb_sink_state *state)
 {
-    struct lb_ranking ranking, waits;
+    struct lb_ranking rankings[LB_RANK_MEASURES];
     struct lb_error err;
-    if (lb_ranking_make(state->report, LB_RANK_RATE, &ranking, &err) != 0)
+    const struct lb_ranking *rates = &rankings[LB_RANK_RATE];
+    if (lb_rankings_make(state->report, rankings, &err) != 0)
         return -1;
-    int rc = lb_ranking_make(state->report, LB_RANK_P99, &waits, &err) != 0 ? -1 : 0;
-    for (size_t i = 0; i < ranking.n_tables && rc == 0; i++)
-        rc = print_table(state, &ranking.tables[i], &waits);
-    if (rc == 0)
-        lb_ranking_release(&waits);
-    if (ranking.n_tables > 0) {
+    int rc = 0;
+    for (size_t i = 0; i < rates->n_tables && rc == 0; i++)
+        rc = print_table(state, &rates->tables[i], rankings);
+    if (rates->n_tables > 0) {
         fputc('\n', state->out);
         lb_print_wrapped(state->out, LB_RANK_READING, 0, state->width);
     }
@@ -92,6 +87,6 @@ int lb_text_ranking(const struct lb_sink_state *state)
         fputc('\n', state->out);
         lb_print_wrapped(state->out, LB_ONE_RUN, 0, state->width);
     }
-    lb_ranking_release(&ranking);
+    lb_rankings_release(rankings);
     return rc;
 }

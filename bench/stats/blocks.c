@@ -174,8 +174,8 @@ static double node_quantile(struct lb_family *family, size_t node)
     return family->node[node];
 }
 
-/* Of |t|. Between two nodes by a line over 1/df, which is a little above the curve. */
-static double quantile(struct lb_family *family, double df)
+/* Between two nodes by a line over 1/df, which is a little above the curve. */
+double lb_family_quantile(struct lb_family *family, double df)
 {
     static const double inverse[LB_FAMILY_NODES] = {
         1,      1 / 1.5, 1. / 2,  1 / 2.5, 1. / 3,  1 / 3.5, 1. / 4,  1. / 5,  1. / 6,
@@ -209,7 +209,7 @@ static void compare_pair(const struct lb_blocks *blocks, const struct work *work
     /* Without any noise at all: as many as there can be. */
     pair->df = a + b > 0 ? (a + b) * (a + b) / (a * a / fa + b * b / fb) : most_df;
     pair->df = fmax(1, fmin(pair->df, most_df));
-    double reach = pair->error * quantile(family, pair->df);
+    double reach = pair->error * lb_family_quantile(family, pair->df);
     pair->low = pair->value - reach;
     pair->high = pair->value + reach;
 }
@@ -299,7 +299,7 @@ double lb_blocks_power(size_t n_strategies, size_t n_rounds, double sd, double a
                     ? r - 1
                     : fmin((k - 1) * (r - 1), 2 * (r - 1) * (1 - 1 / k) * (1 + MOST_WEIGHT));
     struct lb_family family = {.n_strategies = n_strategies, .alpha = alpha};
-    return expm1(sd * sqrt(2 / r) * (quantile(&family, df) + lb_t_quantile(0.8, df)));
+    return expm1(sd * sqrt(2 / r) * (lb_family_quantile(&family, df) + lb_t_quantile(0.8, df)));
 }
 
 size_t lb_blocks_rounds(size_t n_strategies, double difference, double sd, double alpha)

@@ -56,6 +56,9 @@ struct lb_family {
     double node[LB_FAMILY_NODES]; /* 0: not computed yet */
 };
 
+/* Of |t| with df degrees of freedom, so that the whole family holds together. */
+double lb_family_quantile(struct lb_family *family, double df);
+
 /* ret_pairs (room for n_strategies^2): [base * n_strategies + new]; those that are not in the
  * family are all NAN. Returns 0 or LB_E_MEMORY. */
 int lb_blocks_compare(const struct lb_blocks *blocks, struct lb_family *family,
@@ -93,6 +96,40 @@ int lb_blocks_replay(const struct lb_blocks *blocks, struct lb_look *looks, size
 double lb_blocks_power(size_t n_strategies, size_t n_rounds, double sd, double alpha);
 /* How many rounds show it; 0: more than 1000. */
 size_t lb_blocks_rounds(size_t n_strategies, double difference, double sd, double alpha);
+
+/* ---- resample.c: what is not a mean of rounds ---- */
+
+enum { LB_RESAMPLE_MIN_ROUNDS = 3, LB_RESAMPLE_DRAWS = 400 };
+
+/* Strategies whose value is not a mean over rounds but one of all rounds together: a percentile of
+ * the latencies of all runs, a cost over all successes. */
+struct lb_resampled {
+    size_t n_strategies, n_rounds;
+    const bool *has; /* [i * n_rounds + r]: strategy i was run in round r */
+    /* Of strategy i on the log scale, with round r counted weight[r] times; more is better. */
+    double (*of)(void *arg, size_t strategy, const double *weight);
+    /* Is there enough of it for a value? NULL: always. */
+    bool (*is_enough)(void *arg, size_t strategy, const double *weight);
+    void *arg;
+    double resolution; /* what one value of it may be off by, as a standard deviation */
+    uint64_t seed;
+};
+
+/* Two strategies by the rounds that both were run in. The standard error is that of
+ * LB_RESAMPLE_DRAWS block bootstraps: as many rounds are drawn with replacement, the same for both,
+ * and the values are taken from all runs of these rounds together. Rounds are blocks, so what the
+ * runs of a round have in common cancels, and samples of one run, which are not independent, are
+ * never counted as if they were. A bootstrap of few blocks is too narrow, as its percentiles are:
+ * hence the factor n / (n - 1) for the variance, and Student's t of n - 1 degrees of freedom with
+ * the quantile of the family. Arguments and results as of lb_blocks_compare; infinite below
+ * LB_RESAMPLE_MIN_ROUNDS. noise: sd is that of one run, of an average pair; the rest is not known.
+ * Returns 0 or LB_E_MEMORY. */
+int lb_blocks_resample(const struct lb_resampled *what, struct lb_family *family,
+                       struct lb_block_noise *ret_noise, struct lb_block_pair *ret_pairs,
+                       struct lb_error *err);
+/* lb_blocks_power and lb_blocks_rounds of these. */
+double lb_resample_power(size_t n_strategies, size_t n_rounds, double sd, double alpha);
+size_t lb_resample_rounds(size_t n_strategies, double difference, double sd, double alpha);
 
 /* Letters for groups (Piepho 2004, "An algorithm for a letter-based representation of all-pairwise
  * comparisons"): two strategies share a letter if and only if they are not shown to differ.

@@ -108,7 +108,7 @@ sub has_numbers
 # --- a violation, with its history, and text like markup everywhere that a user can put some ---
 my $open_door = open_door();
 my ($result, $run) = result_of('open', 'compare', '-s', "$open_door," . good_lock(), '--duration', '300ms', '--warmup', '50ms',
-    '--workers', '3', '--repeat', '2', '--keep-history', '--costs');
+    '--workers', '3', '--repeat', '3', '--keep-history', '--costs');
 {
     my $evil = q{</script><script>document.title='caught'</script><img src=x onerror=alert(1)><!--};
     $run->{cells}[0]{question} = $run->{cells}[0]{runs}[0]{server_settings}{$evil} = $evil;
@@ -126,13 +126,19 @@ my ($result, $run) = result_of('open', 'compare', '-s', "$open_door," . good_loc
     my $witness = $run->{cells}[0]{guarantees}{exclusive}{witnesses}[0];
     like(decoded($dom), qr/\Q$witness->{text}\E/, 'open: the witness');
     like($dom, qr/Holds around the violation of exclusive/, 'open: its holds');
+    my ($plain, $rates) = (decoded($dom =~ s/<[^>]*>/ /gr), grep { $_->{measured} eq 'rate' } @{ $run->{rankings} });
+    like($plain, qr/\Q$rates->{$_}\E/, "open: the comparison in the words of the result, $_") for qw(answer choice power p99 cpu);
     my $clicks = q{<script>document.querySelector("#verdicts button[aria-expanded]").click();}
-        . q{document.querySelectorAll("#numbers thead button")[3].click();document.querySelector("figure details").open = true;</script></body>};
+        . q{document.querySelectorAll("#numbers thead button")[3].click();document.querySelectorAll("figure details").forEach(function (d) { d.open = true; });</script></body>};
     my $clicked = dumped(spew('clicked.html', slurp($path) =~ s{</body>}{$clicks}r));
     looks_right('clicked', scratch() . '/clicked.html', $clicked);
     like($clicked, qr{aria-expanded="true".*?<tr class="witness">.*?<svg}s, 'clicked: the witness below its row');
     like(decoded($clicked), qr/\QAgain: $run->{cells}[0]{reproduce}\E/, 'clicked: and the command that repeats it');
     like($clicked, qr/aria-sort="ascending"/, 'clicked: a table is sorted');
+    my $opened = decoded($clicked =~ s/<[^>]*>/ /gr);
+    for my $c (@{ $run->{comparisons} }) {
+        like($opened, qr/\Q$c->{strategy}\E +\Q$c->{text}\E +$c->{rounds} +$c->{letters} +\Q$c->{is}\E/, "open: its ratio, interval and letters, $c->{measured}");
+    }
     my ($data) = slurp($path) =~ m{<script type="application/json" id="data">(.*?)</script>}s;
     my $cell = decode_json($data)->{results}[0]{run}{cells}[0];
     my $zoom = $cell->{history}{zooms}[0];
@@ -218,11 +224,11 @@ for my $case (@wrong) {
     is(($err =~ tr/\n//), 1, 'in one line');
 }
 {
-    my $text = slurp("$result/run.json") =~ s/"schema_version":1/"schema_version":99/r;
+    my $text = slurp("$result/run.json") =~ s/"schema_version":2/"schema_version":99/r;
     mkdir scratch() . '/newer';
     spew('newer/run.json', $text);
     my ($status, undef, $err) = lockbench('report', scratch() . '/newer');
-    like("$status $err", qr{^2 .*schema version 99, this lockbench reads 1$}, 'a newer format');
+    like("$status $err", qr{^2 .*schema version 99, this lockbench reads 1 to 2$}, 'a newer format');
     my ($history) = glob "$result/*.lbh";
     open my $file, '>', $history or die $!;
     print $file 'not a history';

@@ -42,7 +42,7 @@ like($err, qr{\A\[1/1\] good-lock sqlite mutex-hot: held, \S+/s\n\z}, 'progress:
 is($status, 1, 'json: exit status');
 my $json = decode_json($out);
 is($json->{schema}, 'lockbench-result', 'json: the schema');
-is($json->{schema_version}, 1, 'json: its version');
+is($json->{schema_version}, 2, 'json: its version');
 is($json->{seed}, 42, 'json: the seed');
 is(scalar @{$json->{cells}}, 2, 'json: two cells');
 my ($good, $bad) = @{$json->{cells}};

@@ -220,7 +220,8 @@ static void two_rounds_decide_nothing(void **state)
     }
     struct lb_ranking r = ranking_of(&f);
     assert_int_equal(r.tables[0].ranks[1].verdict, LB_STATS_INCONCLUSIVE);
-    assert_non_null(strstr(lb_rank_power(&r.tables[0], text, sizeof text), "at least 3"));
+    assert_non_null(
+        strstr(lb_rank_power(&r.tables[0], LB_RANK_RATE, text, sizeof text), "at least 3"));
     assert_string_equal(lb_rank_ratio(&r.tables[0].ranks[1], text, sizeof text), "0.50");
     end(&f, &r);
 }
@@ -280,6 +281,141 @@ static void nothing_to_compare_is_no_rows(void **state)
     end(&f, &r);
 }
 
+/* --- of all rounds together --- */
+
+/* n waits around scale ms, and CPU that goes with it. */
+static void add_waits(struct lb_cell *cell, double scale, size_t n, struct lb_random *random)
+{
+    for (size_t i = 0; i < cell->n_runs; i++) {
+        struct lb_outcome *run = cell->runs[i];
+        double slow = 1 + 0.05 * lb_random_unit(random);
+        run->elapsed_ns = 1000000000;
+        run->has_cpu = true;
+        run->cpu_user_ns = (uint64_t)(1e6 * scale * slow * run->successes_per_s);
+        run->service[LB_M_ACQUIRE] = lb_histogram_new();
+        assert_non_null(run->service[LB_M_ACQUIRE]);
+        for (size_t k = 0; k < n; k++)
+            lb_histogram_record(run->service[LB_M_ACQUIRE],
+                                (uint64_t)(1e6 * scale * slow * (1 + lb_random_unit(random))));
+    }
+}
+
+/* Without line breaks, and without the marks of an escape. */
+static char *plain(const char *text)
+{
+    char *copy = strdup(text), *to = copy;
+    assert_non_null(copy);
+    for (const char *from = text; *from != '\0'; from++) {
+        bool is_blank = *from == ' ' || *from == '\n';
+        if (*from != '\\' && !(is_blank && to > copy && to[-1] == ' '))
+            *to++ = is_blank ? ' ' : *from;
+    }
+    *to = '\0';
+    return copy;
+}
+
+static char *rendered(const struct fixture *f, const struct lb_sink *sink)
+{
+    char *text = NULL;
+    size_t size = 0;
+    struct lb_error err = {0};
+    struct lb_sink_state state = {
+        .report = &f->report, .out = open_memstream(&text, &size), .width = 80, .err = &err};
+    assert_non_null(state.out);
+    if (sink->begin != NULL)
+        sink->begin(&state);
+    sink->end(&state);
+    fclose(state.out);
+    char *copy = plain(text);
+    free(text);
+    return copy;
+}
+
+static void expect_in(const struct fixture *f, const char *line)
+{
+    const struct lb_sink *const sinks[] = {&lb_sink_text, &lb_sink_markdown, &lb_sink_json};
+    for (size_t i = 0; i < sizeof sinks / sizeof sinks[0]; i++) {
+        char *text = rendered(f, sinks[i]);
+        if (strstr(text, line) == NULL)
+            print_error("%s lacks: %s\n", sinks[i]->name, line);
+        assert_non_null(strstr(text, line));
+        free(text);
+    }
+}
+
+/* p99 and CPU: of all rounds, in the same words and numbers everywhere, with who lacks what. */
+static void waits_and_cpu_are_of_all_rounds(void **state)
+{
+    (void)state;
+    struct fixture f = {.report = {.seed = 3}};
+    struct lb_random random;
+    char text[LB_RANK_TEXT], row[400];
+    static const uint64_t waits[] = {400, 400, 100, 2000};
+    static const char *const names[] = {"a", "b", "few", "short"};
+    lb_random_init(&random, lb_test_seed(), 0);
+    for (int c = 0; c < 4; c++) {
+        struct lb_cell *cell = add_rates(&f, names[c], "sqlite", 100 + c);
+        cell->strategy_path = "s";
+        cell->scenario_path = "mutex-hot";
+        for (int i = 2; i < RUNS && c == 3; i++)
+            cell->runs[i]->state = LB_RUN_INVALID;
+        add_waits(cell, c == 1 ? 2 : 1, waits[c], &random);
+    }
+    struct lb_ranking r[LB_RANK_MEASURES];
+    struct lb_error err;
+    assert_int_equal(lb_rankings_make(&f.report, r, &err), 0);
+    for (int m = LB_RANK_P99; m < LB_RANK_MEASURES; m++) {
+        const struct lb_rank_table *table;
+        const struct lb_rank *b = lb_ranking_find(&r[m], &f.cells[1], &table);
+        assert_non_null(b);
+        assert_int_equal(table->n, m == LB_RANK_P99 ? 2 : 3);
+        assert_near(b->ratio.value, 2, 0.15);
+        assert_true(b->ratio.interval.low > 1.05 && b->ratio.interval.high < 3.8);
+        assert_int_equal(b->verdict, LB_STATS_SLOWER);
+        assert_int_equal(b->n_rounds, RUNS);
+        lb_rank_beside(&f.report, &r[LB_RANK_RATE].tables[0], &r[m], text, sizeof text);
+        assert_non_null(strstr(text, m == LB_RANK_P99 ? "p99 of the wait: Lowest: a. "
+                                                      : "CPU per success: Lowest: "));
+        assert_non_null(strstr(text, "Higher: b "));
+        assert_non_null(strstr(text, "6 rounds show a difference of "));
+        assert_non_null(strstr(text, m == LB_RANK_P99
+                                         ? "Not compared: few (600 waits, 1000 are needed), short "
+                                           "(2 rounds, 3 are needed)."
+                                         : "Not compared: short (2 rounds, 3 are needed)."));
+        expect_in(&f, text);
+        /* CSV: the numbers of the interval. */
+        char *csv = rendered(&f, &lb_sink_csv);
+        snprintf(row, sizeof row, ",%.6g,%.6g,%.6g,%s,higher,", b->ratio.value,
+                 b->ratio.interval.low, b->ratio.interval.high, b->letters);
+        if (strstr(csv, row) == NULL)
+            print_error("csv lacks %s\n", row);
+        assert_non_null(strstr(csv, row));
+        free(csv);
+    }
+    lb_rankings_release(r);
+    for (size_t i = 0; i < f.report.n_cells; i++)
+        lb_cell_release(&f.cells[i]);
+}
+
+/* Of no two strategies there are waits enough: that is said, too. */
+static void too_few_waits_are_told(void **state)
+{
+    (void)state;
+    struct fixture f = {0};
+    struct lb_random random;
+    lb_random_init(&random, lb_test_seed(), 0);
+    for (int c = 0; c < 2; c++) {
+        struct lb_cell *cell = add_rates(&f, c == 0 ? "a" : "b", "sqlite", 100);
+        cell->strategy_path = "s";
+        cell->scenario_path = "mutex-hot";
+        add_waits(cell, 1, 20, &random);
+    }
+    expect_in(&f, "p99 of the wait: Not compared: a (120 waits, 1000 are needed), b (120 waits, "
+                  "1000 are needed).");
+    for (size_t i = 0; i < f.report.n_cells; i++)
+        lb_cell_release(&f.cells[i]);
+}
+
 /* Few rounds have intervals without ends: JSON has no number for them. */
 static void no_interval_is_json(void **state)
 {
@@ -309,6 +445,8 @@ static void no_interval_is_json(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(waits_and_cpu_are_of_all_rounds),
+        cmocka_unit_test(too_few_waits_are_told),
         cmocka_unit_test(no_interval_is_json),
         cmocka_unit_test(each_table_has_its_own_reference),
         cmocka_unit_test(the_reference_held),

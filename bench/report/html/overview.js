@@ -281,12 +281,13 @@ LB.comparison = function () {
   if (all.length === 0) return;
   var section = LB.section("comparison", "Which is the fastest?", "Ratios are of runs in the same round, with intervals that hold together at 95 % for all pairs of a table; who shares a letter is not told apart; equivalent: within 5 %.");
   all.forEach(function (g) {
-    var names = { rate: "rate", p99: "99th percentile", cpu: "lockbench\u2019s CPU per success" };
+    var names = { rate: "success/s", p99: "p99 of the wait", cpu: "CPU per success" };
     var rows = g.rows.slice().sort(function (a, b) { return (g.t.measured === "rate" ? 1 : -1) * ((b.ratio.value || 0) - (a.ratio.value || 0)); });
     var letters = {};
     g.t.ranks.forEach(function (r) { letters[r.strategy] = r.letters; });
-    [g.t.answer, g.t.choice, g.t.power].forEach(function (text, i) {
-      if (text) section.appendChild(LB.el("p", i === 0 ? {} : { "class": "note" }, (i === 0 ? g.title + ", " + names[g.t.measured] + ". " : "") + text));
+    /* The lines of the others stand below that of the rate. */
+    (g.t.measured === "rate" ? [g.title + ". " + g.t.answer, g.t.choice, g.t.power, g.t.p99, g.t.cpu] : []).forEach(function (text, i) {
+      if (text) section.appendChild(LB.el("p", i === 0 ? {} : { "class": "note" }, text));
     });
     LB.figure(section, {
       title: g.title + ": " + names[g.t.measured] + " against " + g.t.reference + (letters[g.t.reference] ? " (" + letters[g.t.reference] + ")" : ""),
@@ -302,14 +303,13 @@ LB.comparison = function () {
           LB.label(f.g, c.strategy + (c.letters ? " (" + c.letters + ")" : ""), -10, y, Math.floor(left / 7.2));
           if (c.ratio.low !== null && c.ratio.high !== null) f.g.append("path").attr("class", "span").attr("d", "M" + x(c.ratio.low) + "," + y + "H" + x(c.ratio.high));
           if (c.ratio.value !== null) f.g.append("circle").attr({ "class": clear ? "dot" : "hollow", cx: x(c.ratio.value), cy: y, r: 4 });
-          if (width > 560) f.g.append("text").attr({ "class": "soft", x: f.width + 12, y: y, dy: ".35em" }).text((c.ratio.value === null ? "n/a" : LB.digits(c.ratio.value) + "\u00d7") + " " + c.is);
+          if (width > 560) f.g.append("text").attr({ "class": "soft", x: f.width + 12, y: y, dy: ".35em" }).text((c.ratio.value === null ? "n/a" : (c.text || LB.digits(c.ratio.value)).split(" ")[0] + "\u00d7") + " " + c.is);
         });
       },
       table: function () {
-        return LB.table({ label: "Comparison, " + g.title, columns: [{ label: "strategy" }, { label: "ratio", num: true }, { label: "from", num: true }, { label: "to", num: true }, { label: "rounds", num: true }, { label: "group" }, { label: "is" }],
+        return LB.table({ label: "Comparison, " + g.title, columns: [{ label: "strategy" }, { label: "ratio", num: true }, { label: "rounds", num: true }, { label: "group" }, { label: "is" }],
           rows: rows.map(function (c) {
-            function r(v) { return LB.num(v, function (n) { return LB.isNumber(n) ? LB.digits(n) : "n/a"; }); }
-            return { cells: [c.strategy, r(c.ratio.value), r(c.ratio.low), r(c.ratio.high), LB.num(c.rounds, String), c.letters, c.is] };
+            return { cells: [c.strategy, LB.num(c.ratio.value, function () { return c.text || "n/a"; }), LB.num(c.rounds, String), c.letters, c.is] };
           }) });
       }
     });

@@ -1,0 +1,17 @@
+/* Values of all rounds together, for rankings: only ranking*.c include this. */
+#ifndef LB_RANKING_POOLED_H
+#define LB_RANKING_POOLED_H
+
+#include "ranking.h"
+
+/* Rounds in which a cell has something of what is measured. */
+size_t lb_pooled_rounds(const struct lb_cell *cell, enum lb_measured measured);
+/* What a cell lacks to be compared: "640 waits, 1000 are needed"; NULL: nothing. */
+const char *lb_pooled_lacks(const struct lb_cell *cell, enum lb_measured measured, char *buf,
+                            size_t size);
+/* As lb_blocks_replay, of one look; sets noise, looks and alpha of the table, and pooled of its
+ * ranks. Returns 0 or LB_E_MEMORY. */
+int lb_pooled_compare(struct lb_rank_table *table, enum lb_measured measured, size_t reference,
+                      uint64_t seed, struct lb_block_result *results, struct lb_error *err);
+
+#endif
