@@ -353,7 +353,7 @@ static const char states_sql[] =
 struct run {
     struct states states;
     uint64_t n_schedules;
-    bool complete, chose;
+    bool complete, chose, gave_up;
 };
 
 /* 0, or an error: the protocol cannot be set up or explored. */
@@ -394,6 +394,7 @@ static int explore(const struct lb_target *target, const struct lb_strategy *str
         return r;
     ret->n_schedules = explored->search.n_schedules;
     ret->complete = explored->complete && !ret->states.too_many;
+    ret->gave_up = strstr(explored->bounds, "given up") != NULL;
     ret->chose = explored->search.n_choices > 0 || explored->search.n_unreached > 0 ||
                  explored->search.differs || explored->n_deadlocks > 0;
     lb_explored_free(explored);
@@ -415,8 +416,10 @@ static int explore_both(const struct lb_target *target, const struct lb_strategy
     int r = explore(target, strategy, file, protocol, LB_RELATION_ROWS, broken, fine, err);
     if (r != 0 || fine->chose || !fine->complete)
         return r != 0 ? r : 1;
-    full->complete = false;
+    full->complete = full->gave_up = false;
     for (size_t i = 0; i < 2 && !full->complete && r == 0; i++) {
+        if (full->gave_up) /* which the relation does at other places */
+            anew(&full->states);
         r = explore(target, strategy, file, protocol, references[i], 0, full, err);
         *n_tables += i;
     }
