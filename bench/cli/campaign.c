@@ -380,17 +380,6 @@ static int run_rounds(struct lb_conductor *state)
     return rc;
 }
 
-enum lb_exit lb_exit_worse(enum lb_exit a, enum lb_exit b)
-{
-    static const enum lb_exit order[] = {LB_EXIT_INTERRUPTED, LB_EXIT_VIOLATED,
-                                         LB_EXIT_ENVIRONMENT, LB_EXIT_USAGE,
-                                         LB_EXIT_REGRESSION,  LB_EXIT_INCONCLUSIVE};
-    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
-        if (a == order[i] || b == order[i])
-            return order[i];
-    return LB_EXIT_OK;
-}
-
 struct lb_report *lb_conductor_report(struct lb_conductor *conductor)
 {
     return &conductor->report;
@@ -529,6 +518,10 @@ static enum lb_exit finish(struct lb_conductor *state)
         written = lb_cli_complain(&state->err);
     else if (state->report.diff != NULL)
         written = lb_gate_status(state->report.diff);
+    else if (lb_gate_is_against_reference(state->campaign->args) &&
+             lb_gate_reference(&state->report, state->baseline.options.threshold, &written,
+                               &state->err) != 0)
+        written = lb_cli_complain(&state->err);
     if (lb_keeper_finish(&state->keeper, &state->report, &state->err) != 0)
         written = lb_exit_worse(written, has_runs(&state->report) ? lb_cli_complain(&state->err)
                                                                   : lb_exit_of(state->err.code));

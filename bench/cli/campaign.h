@@ -43,7 +43,4 @@ bool lb_conductor_stopped(const struct lb_conductor *conductor);
 /* Selects, connects, runs, reports, stores. Returns the exit status; has complained by then. */
 enum lb_exit lb_campaign_run(const struct lb_campaign *campaign);
 
-/* The graver of two statuses. */
-enum lb_exit lb_exit_worse(enum lb_exit a, enum lb_exit b);
-
 #endif

@@ -66,6 +66,17 @@ enum lb_exit lb_exit_of(int errcode)
     }
 }
 
+enum lb_exit lb_exit_worse(enum lb_exit a, enum lb_exit b)
+{
+    static const enum lb_exit order[] = {LB_EXIT_INTERRUPTED, LB_EXIT_VIOLATED,
+                                         LB_EXIT_ENVIRONMENT, LB_EXIT_USAGE,
+                                         LB_EXIT_REGRESSION,  LB_EXIT_INCONCLUSIVE};
+    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
+        if (a == order[i] || b == order[i])
+            return order[i];
+    return LB_EXIT_OK;
+}
+
 enum lb_exit lb_cli_complain(const struct lb_error *err)
 {
     fprintf(stderr, "lockbench: %s\n", err->message);

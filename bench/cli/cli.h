@@ -21,6 +21,8 @@ enum lb_exit {
 
 /* The exit status that an enum lb_errcode stands for. */
 enum lb_exit lb_exit_of(int errcode);
+/* The graver of two statuses. */
+enum lb_exit lb_exit_worse(enum lb_exit a, enum lb_exit b);
 
 struct lb_command {
     const char *name;

@@ -1,6 +1,7 @@
 /* The regression gate: see gate.h. */
 #include "gate.h"
 
+#include "ranking.h"
 #include "units.h"
 
 #include <stdlib.h>
@@ -81,9 +82,12 @@ int lb_baseline_load(struct lb_baseline *baseline, const struct lb_args *args, s
                            : args->metrics.n > 0   ? "metric"
                            : args->allowed.n > 0   ? "allow"
                                                    : NULL;
+        if (lb_gate_is_against_reference(args) && args->metrics.n + args->allowed.n == 0)
+            return lb_gate_options(args, &baseline->options, err);
         return flag == NULL ? 0
                             : lb_fail(err, LB_E_USAGE,
-                                      "option --%s: needs --baseline NAME to compare with", flag);
+                                      "option --%s: needs --baseline NAME to compare with%s", flag,
+                                      args->threshold != NULL ? ", or --reference NAME" : "");
     }
     int rc = lb_gate_options(args, &baseline->options, err);
     if (rc != 0)
@@ -153,4 +157,60 @@ void lb_baseline_release(struct lb_baseline *baseline)
     lb_diff_release(&baseline->diff);
     lb_stored_release(&baseline->base);
     lb_stored_release(&baseline->new);
+}
+
+/* ---- compare --reference --threshold ---- */
+
+bool lb_gate_is_against_reference(const struct lb_args *args)
+{
+    return args->reference != NULL && args->threshold != NULL && args->baseline == NULL;
+}
+
+/* As diff does: slower is what is shown to be, by more than the threshold; not slower is what is
+ * shown not to be by twice as much. */
+static enum lb_exit settle(const struct lb_rank_table *table, const struct lb_rank *rank,
+                           double threshold)
+{
+    char ratio[80];
+    const char *name = rank->cell->name, *scenario = rank->cell->scenario.name;
+    const char *reference = table->ranks[table->reference].cell->name;
+    if (rank->verdict == LB_STATS_SLOWER && rank->ratio.value < 1 - threshold) {
+        fprintf(stderr, "lockbench: %s is slower than %s on %s, %s: %s of its rate\n", name,
+                reference, rank->cell->engine, scenario, lb_rank_ratio(rank, ratio, sizeof ratio));
+        return LB_EXIT_REGRESSION;
+    }
+    if (rank->ratio.interval.low >= 1 / (1 + 2 * threshold))
+        return LB_EXIT_OK;
+    fprintf(
+        stderr,
+        "lockbench: it is open whether %s is slower than %s on %s, %s: %s of its rate; a slowdown "
+        "of %.3g %% is not excluded: run more rounds\n",
+        name, reference, rank->cell->engine, scenario, lb_rank_ratio(rank, ratio, sizeof ratio),
+        200 * threshold);
+    return LB_EXIT_INCONCLUSIVE;
+}
+
+int lb_gate_reference(const struct lb_report *report, double threshold, enum lb_exit *ret,
+                      struct lb_error *err)
+{
+    struct lb_ranking ranking;
+    size_t n = 0;
+    int rc = lb_ranking_make(report, LB_RANK_RATE, &ranking, err);
+    if (rc != 0)
+        return rc;
+    *ret = LB_EXIT_OK;
+    for (size_t t = 0; t < ranking.n_tables; t++) {
+        const struct lb_rank_table *table = &ranking.tables[t];
+        for (size_t i = 0; i < table->n && table->is_named; i++, n++)
+            if (i != table->reference)
+                *ret = lb_exit_worse(*ret, settle(table, &table->ranks[i], threshold));
+    }
+    lb_ranking_release(&ranking);
+    if (n == 0) {
+        fprintf(stderr,
+                "lockbench: nothing could be compared with %s: too few runs were complete\n",
+                report->reference);
+        *ret = LB_EXIT_INCONCLUSIVE;
+    }
+    return 0;
 }

@@ -34,4 +34,10 @@ int lb_baseline_compare(struct lb_baseline *baseline, struct lb_report *report,
 bool lb_baseline_violates(const struct lb_baseline *baseline, const struct lb_cell *cell);
 void lb_baseline_release(struct lb_baseline *baseline);
 
+/* Without a baseline: is a strategy slower than the --reference of the same rounds by more than the
+ * --threshold? One line on standard error for each that is, or may be. 0 or LB_E_MEMORY. */
+bool lb_gate_is_against_reference(const struct lb_args *args);
+int lb_gate_reference(const struct lb_report *report, double threshold, enum lb_exit *ret,
+                      struct lb_error *err);
+
 #endif

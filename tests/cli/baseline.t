@@ -94,4 +94,37 @@ close $file or die;
 ($status, $out) = lockbench(@open, '--baseline', 'shut', '--threshold', '900%');
 is($status, 1, 'violated now only: exit status 1');
 like($out, qr/^open-door .* VIOLATED$/m, '... and a row');
+
+# --- against a reference, in the same rounds
+
+# The lock with other words for it: a name, and what it does before it looks.
+sub variant
+{
+    my ($name, $work) = @_;
+    my $text = slurp($lock);
+    $text =~ s/good-lock/$name/;
+    $text =~ s/(?=AND owner IS NULL)/$work /;
+    return spew("$name.sql", $text);
+}
+# Some milliseconds, where the other takes some tens of microseconds.
+my $slow = variant('slow', 'AND 0 < (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) '
+    . 'SELECT max(i) FROM n)');
+my $same = variant('same', 'AND 1 = 1');
+my @against = ('--hold', '0', '--think', '0', '--workers', '2', '--duration', '100ms', '--warmup', '0', '-q', '--repeat', '5',
+    '--reference', 'good-lock');
+($status, undef, $err) = lockbench('compare', '-s', "$lock,$slow", @against, '--threshold', '10%');
+is($status, 4, 'slower than the reference: exit status 4');
+like($err, qr/^lockbench: slow is slower than good-lock on sqlite, \S+: 0\.\d+ \[\S+, \S+\] of its rate$/m, '... and a line') or diag $err;
+($status, undef, $err) = lockbench('compare', '-s', "$lock,$same", @against, '--threshold', '900%');
+is($status, 0, 'not slower than that: exit status 0') or diag $err;
+($status, undef, $err) = lockbench('compare', '-s', "$lock,$slow", @against);
+is($status, 0, 'without a threshold it is no gate') or diag $err;
+($status, undef, $err) = lockbench('compare', '-s', "$lock,$slow", @against, '--repeat', '1', '--threshold', '10%');
+is($status, 5, 'one run tells nothing: exit status 5');
+like($err, qr/^lockbench: nothing could be compared with good-lock: too few runs were complete$/m, '... and why') or diag $err;
+($status, undef, $err) = lockbench('compare', '-s', "$lock,$slow", '--threshold', '10%');
+is($status, 2, 'a threshold of nothing: exit status 2');
+like($err, qr/--threshold: needs --baseline NAME to compare with, or --reference NAME/, '... and what is missing');
+($status, undef, $err) = lockbench('compare', '-s', "$lock,$slow", @against, '--threshold', '5');
+is($status, 2, 'no share: exit status 2');
 done_testing();

@@ -1,0 +1,85 @@
+#!/usr/bin/env perl
+# The jobs of examples/ci: their own commands, on SQLite with short runs, in a repository with a lock that is right, and
+# with one that is not.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use Lockbench;
+use Test::More;
+
+my $source = $ENV{LB_SOURCE} or die "LB_SOURCE is not set\n";
+
+# What the jobs call lockbench: the real one, asked for less.
+spew('lockbench', <<"SH");
+#!/bin/sh
+case \$1 in
+verify) set -- "\$@" -S mutex-hot --duration 100ms --warmup 0 ;;
+compare) set -- "\$@" --repeat 3 --duration 50ms --warmup 0 ;;
+esac
+exec "$ENV{LOCKBENCH}" "\$@" </dev/null
+SH
+chmod 0755, scratch() . '/lockbench';
+local @ENV{qw(PATH DB GITHUB_ACTIONS LIMIT GIT_CONFIG_GLOBAL)} =
+    (scratch() . ":$ENV{PATH}", 'sqlite:', 'true', '900%', '/dev/null');
+
+# A repository with a lock, and the commit before the last.
+sub repository
+{
+    my ($name, $lock) = @_;
+    my $dir = scratch() . "/$name";
+    my $git = "git -C $dir -c user.name=x -c user.email=x\@example.org";
+    system("mkdir $dir && cp $lock $dir/lock.sql && git -C $dir init -q && $git add -A && $git commit -qm a") == 0 or die;
+    return ($dir, `git -C $dir rev-parse HEAD` =~ s/\n//r);
+}
+
+# The commands of a job, by the names of its steps (GitHub), or in their order (GitLab).
+my ($github, $gitlab) = map { slurp("$source/examples/ci/$_") } 'github-actions.yml', 'gitlab-ci.yml';
+my %step;
+for my $part (split /^(?=      - )/m, $github) {
+    my ($name) = $part =~ /^      - name: (.*)/;
+    my ($one, $block) = $part =~ /^        run: (?:([^|\n].*)|\|\n((?:(?: {10}.*)?\n)+))/m;
+    $step{$name} = $one // $block =~ s/^ {10}//mgr if defined($one // $block);
+}
+is_deeply([sort keys %step], ['Build lockbench', 'Does it keep its promises?', 'Is it slower than before?', 'Report'],
+    'github: the steps') or diag explain \%step;
+my ($script) = $gitlab =~ /^  script:\n((?:    .*\n|\n)+)/m;
+my @gitlab = map { s/^    - (?:\|\n)?//r =~ s/^ {6}//mgr } grep { !/^    #/ } split /^(?=    [-#])/m, $script;
+is(scalar @gitlab, 3, 'gitlab: the commands') or diag explain \@gitlab;
+
+sub step
+{
+    my ($dir, $base, $text) = @_;
+    $text =~ s/\$\{\{ github\.event\.pull_request\.base\.sha \}\}/$base/g;
+    local @ENV{qw(LOCK GITHUB_STEP_SUMMARY CI_MERGE_REQUEST_DIFF_BASE_SHA)} = ('lock.sql', "$dir/summary.md", $base);
+    my $file = spew('step.sh', "cd $dir\n$text");
+    my $said = `bash --noprofile --norc -eo pipefail $file 2>&1`;
+    return ($? >> 8, $said);
+}
+
+my @right = repository('right', good_lock());
+for my $name ('Does it keep its promises?', 'Is it slower than before?', 'Report') {
+    my ($status, $said) = step(@right, $step{$name});
+    is($status, 0, "github: $name") or diag $said;
+}
+like(slurp("$right[0]/verify.tap"), qr/^ok 1 - good-lock sqlite .*^1\.\.\d+$/ms, 'github: the lines are kept');
+like(slurp("$right[0]/summary.md"), qr/\| before \|/, 'github: the comparison is in the summary');
+like(slurp("$right[0]/lock.html"), qr/<html/, 'github: the page');
+my @wrong = repository('wrong', open_door());
+my ($status, $said) = step(@wrong, $step{'Does it keep its promises?'});
+is($status, 1, 'github: a lock that is open fails the job') or diag $said;
+like($said, qr/^::error::open-door sqlite mutex-hot exclusive: /m, 'github: with an annotation');
+like(slurp("$wrong[0]/verify.tap"), qr/^not ok 1 - open-door/m, 'github: and the lines are kept');
+($status, $said) = step(@wrong, $step{Report});
+is($status, 0, 'github: there is a report all the same') or diag $said;
+like(slurp("$wrong[0]/lock.html"), qr/open-door/, 'github: with the lock in it');
+
+system 'rm', '-rf', map { "$right[0]/$_" } qw(verify compare before.sql);
+for my $n (0 .. 2) {
+    ($status, $said) = step(@right, $gitlab[$n]);
+    is($status, 0, 'gitlab: command ' . ($n + 1)) or diag $said;
+}
+like(slurp("$right[0]/verify.xml"), qr/<testsuites [^>]*failures="0"/, 'gitlab: the report of its tests');
+($status) = step(@wrong, $gitlab[0]);
+is($status, 1, 'gitlab: a lock that is open fails the job');
+done_testing();
