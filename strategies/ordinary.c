@@ -269,6 +269,14 @@ static void fill_class(struct lb_bag *bag, const struct lb_actor *actor)
     set_text(bag, LB_SLOT_CLASS, actor->task_class != NULL ? actor->task_class : "default");
 }
 
+void lb_ordinary_fill_class(struct lb_bag *bag, const struct lb_strategy_plan *plan)
+{
+    fill_plan(bag, plan);
+    bag->value[LB_SLOT_NOW] = lb_int(lb_unix_ms());
+    set_text(bag, LB_SLOT_WORKER, "operator");
+    set_text(bag, LB_SLOT_CLASS, "default");
+}
+
 int lb_ordinary_put(struct lb_actor *actor, int64_t first, uint32_t n, const char *payload,
                     struct lb_error *err)
 {

@@ -6,6 +6,8 @@
 
 int lb_ordinary_setup(struct lb_strategy_plan *plan, struct lb_session *session,
                       struct lb_error *err);
+/* The parameters of a section that an operator runs on the whole class, in no worker's name. */
+void lb_ordinary_fill_class(struct lb_bag *bag, const struct lb_strategy_plan *plan);
 int lb_ordinary_open(struct lb_actor *actor, struct lb_error *err);
 int lb_ordinary_enqueue(struct lb_actor *actor, const struct lb_request *request,
                         struct lb_grant *grant, struct lb_error *err);

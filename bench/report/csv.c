@@ -71,6 +71,8 @@ static const char *const comparisons[] = {
     "p99_ratio_high", "p99_letters",    "p99_comparison", "cpu_reference", "cpu_ratio",
     "cpu_ratio_low",  "cpu_ratio_high", "cpu_letters",    "cpu_comparison"};
 
+static const char *const reads[] = {"reads", "read_p50_ns", "read_p99_ns"};
+
 static void header(FILE *out)
 {
     char name[64];
@@ -85,6 +87,8 @@ static void header(FILE *out)
         field(out, name, false);
     }
     field(out, "max_ns", false);
+    for (size_t i = 0; i < sizeof reads / sizeof reads[0]; i++)
+        field(out, reads[i], false);
     for (size_t i = 0; i < sizeof comparisons / sizeof comparisons[0]; i++)
         field(out, comparisons[i], false);
     for (const struct lb_key *key = lb_scenario_keys; key->name != NULL; key++)
@@ -150,8 +154,9 @@ static void row(FILE *out, const struct lb_ranking *rankings, const struct lb_ce
     field(out, has_proof ? one.runs[0]->proof.name : "", false);
     field(out, has_proof ? lb_verdict_name(one.runs[0]->proof.verdict) : "", false);
     if (one.n_runs == 0) {
-        for (size_t i = 0; i < sizeof numbers / sizeof numbers[0] + LB_QUANTILES + 1 +
-                                   sizeof comparisons / sizeof comparisons[0];
+        for (size_t i = 0;
+             i < sizeof numbers / sizeof numbers[0] + LB_QUANTILES + 1 +
+                     sizeof reads / sizeof reads[0] + sizeof comparisons / sizeof comparisons[0];
              i++)
             fputc(',', out);
     } else {
@@ -169,6 +174,11 @@ static void row(FILE *out, const struct lb_ranking *rankings, const struct lb_ce
         for (size_t q = 0; q < LB_QUANTILES; q++)
             number(out, summary.quantile_ns[q]);
         number(out, summary.has_latency ? summary.max_ns : UINT64_MAX);
+        const struct lb_histogram *read = one.runs[0]->service[LB_M_READ];
+        bool has_reads = cell->scenario.readers > 0 && read != NULL && read->count > 0;
+        number(out, cell->scenario.readers > 0 && read != NULL ? read->count : UINT64_MAX);
+        number(out, has_reads ? lb_histogram_quantile(read, 0.5) : UINT64_MAX);
+        number(out, has_reads ? lb_histogram_quantile(read, 0.99) : UINT64_MAX);
         field(out, lb_steadiness_name(steady.verdict), false);
         for (int m = 0; m < LB_RANK_MEASURES; m++)
             comparison(out, &rankings[m], cell);

@@ -23,6 +23,8 @@ int lb_text_costs(const struct lb_sink_state *state);
 void lb_text_open(const struct lb_sink_state *state);
 /* Of runs with a pool: how long their workers waited for a session. */
 void lb_text_pool(const struct lb_sink_state *state);
+/* Of runs with readers: how long each of their reads took. */
+void lb_text_readers(const struct lb_sink_state *state);
 /* The operation whose arrivals an open loop plans. */
 enum lb_measure lb_open_measure(const struct lb_outcome *run);
 

@@ -100,6 +100,10 @@ struct lb_crew {
     _Atomic uint64_t recover_due_ns; /* the next run of the strategy's recovery */
     _Atomic uint64_t recovered_ns;   /* when the last one that worked began */
     _Atomic uint64_t item_death_ns;  /* when a consumer last died with items */
+    _Atomic uint64_t n_rounds;       /* that are still to come, the present one included */
+    _Atomic uint32_t n_claiming;     /* consumers in a claim or with items; counted with rounds */
+    atomic_bool in_reset;            /* an operator is at work between two rounds: do not claim */
+    _Atomic int64_t errored_id;      /* the last item that ended in error; 0: none */
     _Atomic uint64_t n_errored;      /* chunked update: items in error since the last restart */
     _Atomic uint64_t n_restarts;     /* how often errors were cleared */
     atomic_bool ahead_is_locked;     /* the first items are locked by a session of ours */

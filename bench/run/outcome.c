@@ -8,7 +8,7 @@
 const char *lb_measure_name(enum lb_measure measure)
 {
     static const char *const names[LB_MEASURES] = {"enqueue", "acquire", "hold", "release",
-                                                   "put",     "cycle",   "pool"};
+                                                   "put",     "cycle",   "pool", "read"};
     return names[measure];
 }
 

@@ -140,6 +140,8 @@ int lb_run_judge(struct lb_active_run *run, struct lb_error *err)
         rc = lb_periodic_prove(&view, run->first_ns, scenario, &outcome->proof, err);
     if (rc == 0 && scenario->shape == LB_QUEUE && scenario->period_ns > 0 && scenario->backlog > 0)
         rc = lb_overdue_tell(&view, run->first_ns, run->stop_ns, scenario, &outcome->proof, err);
+    if (rc == 0 && run->is_counted)
+        lb_ledger_prove(run, &view, &outcome->proof);
     lb_history_release(&view);
     if (rc != 0)
         return rc;
@@ -215,6 +217,7 @@ static void merge(struct lb_active_run *run)
         outcome->n_statements += worker->n_statements;
         outcome->n_connects += worker->n_connects;
     }
+    lb_readers_settle(run->readers, outcome);
     const struct lb_counts *claims = &outcome->counts[LB_M_ACQUIRE];
     uint64_t successes =
         run->request->scenario->shape == LB_QUEUE ? outcome->n_items : claims->succeeded;

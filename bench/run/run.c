@@ -112,6 +112,8 @@ static void cancel_all(struct lb_active_run *run)
         lb_worker_cancel(&run->workers[i]);
     if (run->crew->pool != NULL)
         lb_pool_cancel(run->crew->pool);
+    if (run->readers != NULL)
+        lb_readers_cancel(run->readers);
 }
 
 /* Lets the workers finish; then, one after the other less patient, cancels what still waits. */
@@ -142,6 +144,7 @@ static void stop_workers(struct lb_active_run *run)
             pthread_join(run->workers[i].thread, NULL);
     if (run->crew->pool != NULL)
         lb_pool_close(run->crew->pool, &run->outcome->n_statements, &run->outcome->n_connects);
+    lb_readers_end(run->readers);
     lb_faults_end(run);
     lb_watchdog_end(&run->watchdog);
 }
@@ -232,6 +235,8 @@ static int run_once(const struct lb_run_plan *plan, const struct lb_stop *stop,
             rc = lb_watchdog_start(&run.watchdog, run.workers, run.n_slots, run.n_slots + 2, err);
         if (opened && rc == 0)
             rc = lb_faults_start(&run, err);
+        if (opened && rc == 0 && scenario.readers > 0)
+            rc = lb_readers_start(&run, err);
         if (opened && rc == 0) {
             execute(&run);
             rc = lb_processes_reopen(&run, err);
@@ -244,6 +249,8 @@ static int run_once(const struct lb_run_plan *plan, const struct lb_stop *stop,
                 rc = lb_run_check_errors(&run, err);
             if (rc == 0 && run.crew->db != NULL)
                 lb_run_subtract_counters(&run);
+            if (rc == 0 && scenario.rounds > 0)
+                rc = lb_ledger_count(&run, err);
             if (rc == 0)
                 rc = lb_run_judge(&run, err);
             if (rc == 0)

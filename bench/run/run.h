@@ -43,6 +43,7 @@ enum lb_measure {
     LB_M_PUT,
     LB_M_CYCLE, /* end to end: first try to the end of the release */
     LB_M_POOL,  /* waiting for one of the sessions that workers share; part of all others */
+    LB_M_READ,  /* a reader's count of the queue's items */
     LB_MEASURES
 };
 const char *lb_measure_name(enum lb_measure measure);

@@ -48,6 +48,9 @@ struct lb_active_run {
     uint64_t n_orders;  /* faults that workers were told to carry out */
     uint64_t next_fault_ns, faults_over_ns;
     struct lb_random fault_random;
+    struct lb_readers *readers;  /* NULL: none */
+    int64_t counted[LB_COUNTED]; /* at the end, by the strategy's own statement */
+    bool is_counted;
     pthread_t world; /* the thread of a blocker or snapshot */
     bool has_world;
     bool counts_waits; /* the lease is the server's to count, from the moment of the grant */
@@ -109,6 +112,20 @@ int lb_run_begin_meta(struct lb_active_run *run, struct lb_error *err);
 int lb_overdue_tell(const struct lb_history_view *view, uint64_t start_ns, uint64_t end_ns,
                     const struct lb_scenario *scenario, struct lb_proof *ret_proof,
                     struct lb_error *err);
+/* ledger.c: can what the scenario wants be counted, and brought back? After the crew is made.
+ * Counts, once the workers have ended; and compares that with the history. */
+int lb_ledger_check(const struct lb_active_run *run, struct lb_error *err);
+int lb_ledger_count(struct lb_active_run *run, struct lb_error *err);
+void lb_ledger_prove(const struct lb_active_run *run, const struct lb_history_view *view,
+                     struct lb_proof *ret_proof);
+/* readers.c: sessions that count the queue's items while the workers run. end: after the workers;
+ * settle: into the outcome; release: NULL is allowed. */
+struct lb_readers;
+int lb_readers_start(struct lb_active_run *run, struct lb_error *err);
+void lb_readers_cancel(struct lb_readers *readers);
+void lb_readers_end(struct lb_readers *readers);
+void lb_readers_settle(const struct lb_readers *readers, struct lb_outcome *outcome);
+void lb_readers_release(struct lb_readers *readers);
 /* periodic.c: was a job with a period run once in each? From the history. */
 int lb_periodic_prove(const struct lb_history_view *view, uint64_t start_ns,
                       const struct lb_scenario *scenario, struct lb_proof *ret_proof,

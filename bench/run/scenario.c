@@ -82,6 +82,11 @@ const struct lb_key lb_scenario_keys[] = {
     KEY("period", LB_KEY_TIME, period_ns, LB_KEY_BOTH, "TIME", "period of recurring work; 0: none"),
     KEY("drain", LB_KEY_FLAG, drain, LB_KEY_QUEUE, NULL,
         "ends when the backlog is empty; --no-drain: ends by time"),
+    KEY("rounds", LB_KEY_COUNT, rounds, LB_KEY_QUEUE, "N",
+        "drains the backlog N times, and compares the strategy's count with the history; 0: does "
+        "not"),
+    KEY("readers", LB_KEY_COUNT, readers, LB_KEY_QUEUE, "N",
+        "number of sessions that read the queue's count all the while"),
     KEY("duration", LB_KEY_TIME, duration_ns, LB_KEY_BOTH, "TIME", "length of the measured part"),
     KEY("count", LB_KEY_COUNT, count, LB_KEY_BOTH, "N",
         "ends after N operations of each worker; 0: no limit"),

@@ -92,6 +92,8 @@ struct lb_scenario {
     double free_share;    /* queue: share of items that are given back */
     uint64_t period_ns;   /* recurring work */
     bool drain;           /* queue: ends when the backlog is empty */
+    uint64_t rounds;      /* queue: drained, reset and drained again; counted at the end; 0: not */
+    uint64_t readers;     /* queue: sessions that count its items all the while, without its lock */
     uint64_t duration_ns; /* of the measured part; with count or drain an upper bound, 0: none */
     uint64_t count;       /* operations per worker; 0: no limit */
     uint64_t warmup_ns;

@@ -91,6 +91,23 @@ static int validate_pool(const struct lb_scenario *s, struct lb_error *err)
     return 0;
 }
 
+/* What the count at the end is compared with must be known, and so must be what a reader reads. */
+static int validate_counting(const struct lb_scenario *s, struct lb_error *err)
+{
+    bool is_disturbed = s->fault != LB_FAULT_NONE || s->recover_ns > 0 || s->period_ns > 0;
+    if (s->rounds > 0 && (is_disturbed || s->rows > 0))
+        return lb_fail(err, LB_E_USAGE, "rounds: not with fault, recover, period or rows");
+    if (s->rounds > 1 && (!s->drain || s->producers > 0))
+        return lb_fail(err, LB_E_USAGE, "rounds: more than one needs drain, and no producers");
+    if (s->readers > 1000)
+        return lb_fail(err, LB_E_USAGE, "readers: at most 1000");
+    if (s->readers > 0 && s->fault != LB_FAULT_NONE && s->fault != LB_FAULT_BLOCKER &&
+        s->fault != LB_FAULT_SNAPSHOT)
+        return lb_fail(err, LB_E_USAGE, "readers: not with fault %s; blocker or snapshot",
+                       lb_fault_name(s->fault));
+    return 0;
+}
+
 int lb_scenario_validate(const struct lb_scenario *scenario, struct lb_error *err)
 {
     const struct lb_scenario *s = scenario;
@@ -114,6 +131,8 @@ int lb_scenario_validate(const struct lb_scenario *scenario, struct lb_error *er
         return lb_fail(err, LB_E_USAGE, "processes: fault kill wants one for each worker: %llu",
                        (unsigned long long)(s->workers + s->producers));
     rc = validate_pool(s, err);
+    if (rc == 0)
+        rc = validate_counting(s, err);
     if (rc != 0)
         return rc;
     if (s->renew_ns > 0 && s->ttl_ns == 0)

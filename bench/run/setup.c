@@ -416,7 +416,11 @@ int lb_run_set_up(struct lb_active_run *run, struct lb_error *err)
                                   .guard = guard,
                                   .n_workers = run->n_workers,
                                   .n_consumers = (uint32_t)scenario->workers,
+                                  .n_rounds = scenario->rounds,
                                   .next_id = 1};
+    rc = lb_ledger_check(run, err);
+    if (rc != 0)
+        return rc;
     if (scenario->rate[0] != '\0') {
         run->crew->open_loop = true;
         rc = lb_schedule_init(&run->crew->schedule, scenario->rate, request->seed, err);
@@ -544,6 +548,7 @@ void lb_run_release(struct lb_active_run *run)
         lb_shared_free(run->crew->due_ns, run->crew->n_due * sizeof *run->crew->due_ns);
     lb_shared_free(run->shared, shared_size(run->n_slots));
     lb_shared_free(run->histograms, histograms_size(run->n_slots));
+    lb_readers_release(run->readers);
     lb_history_free(run->history);
     lb_live_free(run->live);
     lb_program_free(run->program);

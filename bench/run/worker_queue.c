@@ -9,6 +9,8 @@
 
 #include <stdlib.h>
 
+enum { SHORT_NS = 200000 }; /* between two looks at what others are about to end */
+
 static void new_epoch(struct lb_crew *crew)
 {
     /* Sequentially consistent together with the reads in note_empty: an item that became claimable
@@ -74,6 +76,60 @@ static void recover(struct lb_worker *worker)
         lb_worker_refused(worker, answer, 1, &worker->err);
 }
 
+/* Rounds: once there is nothing left to claim, an operator makes all of it claimable again: the
+ * error of one item, of all, and then what is done. true: a round has begun. */
+static bool begin_round(struct lb_worker *worker, struct lb_item *item, uint64_t epoch)
+{
+    struct lb_crew *crew = worker->crew;
+    uint64_t left = atomic_load(&crew->n_rounds);
+    if (left < 2 || atomic_load(&crew->epoch) != epoch)
+        return false;
+    if (!atomic_compare_exchange_strong(&crew->n_rounds, &left, left - 1))
+        return true; /* another consumer is at it */
+    new_epoch(crew);
+    atomic_fetch_add(&crew->n_adding, 1);
+    /* Nobody has anything while it works, so that the history alone says what was reset. */
+    atomic_store(&crew->in_reset, true);
+    while (atomic_load(&crew->n_claiming) > 1 &&
+           lb_crew_wait(crew, lb_now_ns() + SHORT_NS, LB_PHASE_ABORT))
+        continue;
+    worker->op.continued = false;
+    int answer = LB_OK;
+    item->id = atomic_exchange(&crew->errored_id, 0);
+    if (item->id != 0)
+        answer = lb_operate_item(&worker->op, LB_OP_CLEAR_ERROR, item, &worker->err);
+    static const enum lb_op all[] = {LB_OP_CLEAR_ALL, LB_OP_RESET_ALL};
+    for (size_t i = 0; i < 2 && answer >= 0; i++) {
+        unsigned n_refusals = 0;
+        while ((answer = lb_operate_class(&worker->op, all[i], &worker->err)) != LB_OK &&
+               lb_worker_refused(worker, answer, ++n_refusals, &worker->err))
+            continue;
+    }
+    atomic_store(&crew->in_reset, false);
+    new_epoch(crew);
+    atomic_fetch_sub(&crew->n_adding, 1);
+    return true;
+}
+
+/* With rounds: waits while all is being reset, and says that it claims. The counter goes up before
+ * the flag is read, and the flag before the counter: one of the two sees the other. */
+static void begin_claim(struct lb_crew *crew)
+{
+    while (crew->scenario->rounds > 1) {
+        atomic_fetch_add(&crew->n_claiming, 1);
+        if (!atomic_load(&crew->in_reset) || lb_crew_phase(crew) >= LB_PHASE_STOP)
+            return;
+        atomic_fetch_sub(&crew->n_claiming, 1);
+        lb_crew_wait(crew, lb_now_ns() + SHORT_NS, LB_PHASE_STOP);
+    }
+}
+
+static void end_claim(struct lb_crew *crew)
+{
+    if (crew->scenario->rounds > 1)
+        atomic_fetch_sub(&crew->n_claiming, 1);
+}
+
 /* Chunked update: once there is nothing left to claim, what failed is made claimable again. true:
  * there was something, and the queue is not drained. */
 static bool restart(struct lb_worker *worker, uint64_t epoch)
@@ -99,7 +155,8 @@ static bool restart(struct lb_worker *worker, uint64_t epoch)
 }
 
 /* Remembers an "empty" to a claim that began in epoch; was that the last consumer to hear it? */
-static void note_empty(struct lb_worker *worker, struct lb_worker *first_consumer, uint64_t epoch)
+static void note_empty(struct lb_worker *worker, struct lb_worker *first_consumer,
+                       struct lb_item *item, uint64_t epoch)
 {
     struct lb_crew *crew = worker->crew;
     atomic_store(&first_consumer[worker->seat].empty_epoch, epoch + 1);
@@ -118,7 +175,7 @@ static void note_empty(struct lb_worker *worker, struct lb_worker *first_consume
     }
     /* The epoch comes last: whoever takes the errors away makes a new one first. */
     if (atomic_load(&crew->n_adding) == 0 && !awaits_recovery(crew) && !restart(worker, epoch) &&
-        atomic_load(&crew->epoch) == epoch) {
+        !begin_round(worker, item, epoch) && atomic_load(&crew->epoch) == epoch) {
         atomic_store(&crew->drained, true);
         lb_event_signal(&crew->change);
     }
@@ -156,7 +213,7 @@ static enum lb_op update_chunk(struct lb_worker *worker, const struct lb_item *i
 static void end_item(struct lb_worker *worker, struct lb_item *item, enum lb_op which)
 {
     struct lb_crew *crew = worker->crew;
-    if (which != LB_OP_COMPLETE || crew->scenario->period_ns > 0)
+    if (which != LB_OP_COMPLETE || crew->scenario->period_ns > 0 || crew->scenario->rounds > 1)
         lb_live_item_back(crew->live, item->id);
     lb_worker_begin(worker, LB_M_RELEASE);
     uint64_t start_ns = worker->op.end_ns;
@@ -172,8 +229,10 @@ static void end_item(struct lb_worker *worker, struct lb_item *item, enum lb_op 
             break;
     }
     lb_worker_end(worker, LB_M_RELEASE, start_ns, worker->op.end_ns, answer == LB_OK);
-    if (which == LB_OP_ERROR && answer == LB_OK)
+    if (which == LB_OP_ERROR && answer == LB_OK) {
+        atomic_store(&crew->errored_id, item->id);
         atomic_fetch_add(&crew->n_errored, 1);
+    }
     new_epoch(crew);
 }
 
@@ -267,7 +326,7 @@ static void claim_once(struct lb_worker *worker, struct lb_worker *first_consume
             return;
         }
         if (answer == LB_EMPTY)
-            note_empty(worker, first_consumer, epoch);
+            note_empty(worker, first_consumer, items, epoch);
         bool go_on = lb_worker_refused(worker, answer, ++n_refusals, err);
         bool tries_left = scenario->tries == 0 || n_refusals < scenario->tries;
         if (answer != LB_EMPTY && answer >= 0 && answer != LB_LOST && go_on && tries_left)
@@ -301,7 +360,9 @@ void lb_worker_consume_loop(struct lb_worker *worker)
             !lb_worker_records(worker))
             break;
         recover(worker);
+        begin_claim(crew);
         claim_once(worker, first_consumer, items);
+        end_claim(crew);
     }
     free(items);
 }

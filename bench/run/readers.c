@@ -1,0 +1,151 @@
+/* Readers: what a queue's lock costs those who do not want it.
+ *
+ * A session that only looks, as a dashboard or a report does: it runs the strategy's own count,
+ * again and again, with the scenario's poll between, and takes no lock of the protocol's. A lock
+ * that readers pass costs them nothing; one that they must wait for costs them what the workers
+ * hold it. They are threads of the controlling process, and are no workers: nothing that they do is
+ * judged.
+ */
+#include "run_state.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct reader {
+    struct lb_active_run *run;
+    pthread_t thread;
+    struct lb_session session;
+    struct lb_runner runner;
+    bool has_session, has_runner, has_thread;
+    struct lb_counts counts;
+    struct lb_histogram *service;
+};
+
+struct lb_readers {
+    size_t n;
+    struct reader each[];
+};
+
+/* One look. false: its session is over, and so is its work. */
+static bool look(struct reader *reader)
+{
+    struct lb_crew *crew = reader->run->crew;
+    int64_t counts[LB_COUNTED];
+    struct lb_error err = {0};
+    bool measured = lb_crew_phase(crew) == LB_PHASE_MEASURE;
+    uint64_t start_ns = lb_now_ns();
+    int answer = lb_count_items(&reader->run->plan, &reader->runner, counts, &err);
+    uint64_t end_ns = lb_now_ns();
+    if (answer < 0) {
+        lb_crew_fail(crew, &err);
+        return false;
+    }
+    if (measured) {
+        struct lb_counts *c = &reader->counts;
+        bool is_in_time = lb_crew_phase(crew) == LB_PHASE_MEASURE;
+        c->started++;
+        c->attempts++;
+        c->answers[answer]++;
+        c->censored += !is_in_time;
+        c->finished += is_in_time;
+        c->succeeded += is_in_time && answer == LB_OK;
+        c->given_up += is_in_time && answer != LB_OK;
+        if (is_in_time && answer == LB_OK)
+            lb_histogram_record(reader->service, end_ns - start_ns);
+    }
+    return answer != LB_LOST;
+}
+
+static void *reader_main(void *arg)
+{
+    struct reader *reader = arg;
+    struct lb_crew *crew = reader->run->crew;
+    const uint64_t poll_ns = crew->scenario->poll_ns;
+    lb_crew_wait(crew, UINT64_MAX, LB_PHASE_WARMUP);
+    while (lb_crew_phase(crew) < LB_PHASE_STOP && look(reader))
+        lb_crew_wait(crew, lb_now_ns() + poll_ns, LB_PHASE_STOP);
+    return NULL;
+}
+
+static int open_reader(struct reader *reader, struct lb_error *err)
+{
+    struct lb_crew *crew = reader->run->crew;
+    struct lb_conn_options options;
+    lb_crew_conn_options(crew, &options);
+    options.role = "reader";
+    reader->service = lb_histogram_new();
+    if (reader->service == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory for a reader");
+    int rc = lb_session_open(&reader->session, crew->db, crew->space, &options, err);
+    reader->has_session = rc == 0;
+    if (rc == 0)
+        rc = lb_runner_init(&reader->runner, crew->plan->program, &reader->session, err);
+    reader->has_runner = reader->has_session && rc == 0;
+    if (rc == 0 && pthread_create(&reader->thread, NULL, reader_main, reader) != 0)
+        rc = lb_fail(err, LB_E_ENV, "cannot start the thread of a reader");
+    reader->has_thread = rc == 0;
+    return rc;
+}
+
+int lb_readers_start(struct lb_active_run *run, struct lb_error *err)
+{
+    const size_t n = run->request->scenario->readers;
+    run->readers = calloc(1, sizeof *run->readers + n * sizeof run->readers->each[0]);
+    if (run->readers == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory for %zu readers", n);
+    int rc = 0;
+    for (size_t i = 0; i < n && rc == 0; i++) {
+        run->readers->each[i].run = run;
+        run->readers->n++;
+        rc = open_reader(&run->readers->each[i], err);
+    }
+    return rc;
+}
+
+void lb_readers_cancel(struct lb_readers *readers)
+{
+    for (size_t i = 0; i < readers->n; i++)
+        if (readers->each[i].has_session)
+            lb_session_cancel(&readers->each[i].session);
+}
+
+void lb_readers_end(struct lb_readers *readers)
+{
+    for (size_t i = 0; readers != NULL && i < readers->n; i++) {
+        struct reader *reader = &readers->each[i];
+        if (reader->has_thread)
+            pthread_join(reader->thread, NULL);
+        reader->has_thread = false;
+        if (reader->has_runner)
+            lb_runner_release(&reader->runner);
+        if (reader->has_session)
+            lb_session_close(&reader->session);
+        reader->has_runner = reader->has_session = false;
+    }
+}
+
+void lb_readers_settle(const struct lb_readers *readers, struct lb_outcome *outcome)
+{
+    struct lb_counts *sum = &outcome->counts[LB_M_READ];
+    for (size_t i = 0; readers != NULL && i < readers->n; i++) {
+        const struct lb_counts *one = &readers->each[i].counts;
+        sum->started += one->started;
+        sum->finished += one->finished;
+        sum->censored += one->censored;
+        sum->succeeded += one->succeeded;
+        sum->given_up += one->given_up;
+        sum->attempts += one->attempts;
+        for (int a = 0; a < LB_ANSWERS; a++)
+            sum->answers[a] += one->answers[a];
+        lb_histogram_add(outcome->service[LB_M_READ], readers->each[i].service);
+    }
+}
+
+void lb_readers_release(struct lb_readers *readers)
+{
+    lb_readers_end(readers);
+    for (size_t i = 0; readers != NULL && i < readers->n; i++)
+        lb_histogram_free(readers->each[i].service);
+    free(readers);
+}
