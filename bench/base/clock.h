@@ -2,6 +2,7 @@
 #ifndef LB_CLOCK_H
 #define LB_CLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -28,5 +29,9 @@ static inline uint64_t lb_thread_cpu_ns(void)
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
+
+/* False if something between this program and the kernel, such as libfaketime, changes the clock:
+ * no number would be right, and no wait would end when it should. */
+bool lb_clock_is_real(void);
 
 #endif

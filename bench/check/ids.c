@@ -380,6 +380,9 @@ static int build_ids(struct lb_case *c)
     }
     if (rc == 0)
         rc = add_unclaimed(&ids, &index);
+    /* Others walk from the first to the end: not from NULL. */
+    if (rc == 0 && ids.items == NULL && (ids.items = calloc(1, sizeof(struct lb_id))) == NULL)
+        rc = LB_E_MEMORY;
     put_index_release(&index);
     c->ids = ids.items;
     c->n_ids = ids.n;

@@ -1,5 +1,6 @@
 /* The program: the table of commands, their choice, and the help. */
 #include "cli.h"
+#include "clock.h"
 #include "nearest.h"
 #include "signals.h"
 #include "title.h"
@@ -124,6 +125,16 @@ static enum lb_exit unknown_command(const char *name)
     return lb_cli_complain(&err);
 }
 
+/* For what measures. */
+static int check_clock(struct lb_error *err)
+{
+    if (lb_clock_is_real())
+        return 0;
+    return lb_fail(err, LB_E_ENV,
+                   "the monotonic clock is not the system's: set FAKETIME_DONT_FAKE_MONOTONIC=1, "
+                   "or run without libfaketime");
+}
+
 static enum lb_exit run_command(const struct lb_command *command, int argc, char **argv)
 {
     struct lb_args args;
@@ -134,6 +145,8 @@ static enum lb_exit run_command(const struct lb_command *command, int argc, char
         status = lb_cli_complain(&err);
     else if (args.help)
         status = lb_args_help(command, stdout) == 0 ? LB_EXIT_OK : LB_EXIT_ENVIRONMENT;
+    else if ((command->groups & LB_FLAGS_SELECT) != 0 && check_clock(&err) != 0)
+        status = lb_cli_complain(&err);
     else
         status = command->run(&args);
     lb_args_release(&args);

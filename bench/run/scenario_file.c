@@ -103,6 +103,12 @@ static int take_pair(void *user, const char *section, const char *name, const ch
     return 1;
 }
 
+static bool starts_with(const char *text, const char *end, const char *word)
+{
+    size_t n = strlen(word);
+    return (size_t)(end - text) >= n && memcmp(text, word, n) == 0;
+}
+
 /* The first paragraph of the comment at the top, as one line; without a leading "Question:". */
 static void take_question(const char *text, size_t length, char *question, size_t size)
 {
@@ -111,11 +117,15 @@ static void take_question(const char *text, size_t length, char *question, size_
     for (const char *line = text; line < end && *line == '#';) {
         const char *newline = memchr(line, '\n', (size_t)(end - line));
         const char *stop = newline != NULL ? newline : end;
-        const char *word = line + strspn(line, "# ");
-        if (word >= stop || strncmp(word, "Expected", 8) == 0)
+        const char *word = line; /* the text has no NUL at its end */
+        while (word < stop && (*word == '#' || *word == ' '))
+            word++;
+        if (word >= stop || starts_with(word, stop, "Expected"))
             break;
-        if (strncmp(word, "Question:", 9) == 0)
-            word += 9 + (word[9] == ' ');
+        if (starts_with(word, stop, "Question:"))
+            word += strlen("Question:");
+        if (word < stop && *word == ' ')
+            word++;
         int n = snprintf(question + used, size - used, "%s%.*s", used > 0 ? " " : "",
                          (int)(stop - word), word);
         if (n < 0 || (size_t)n >= size - used)

@@ -2,9 +2,9 @@
  * for every engine, and every refusal is one line with the file's name.
  */
 #include "program.h"
+#include "mutate_lines.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

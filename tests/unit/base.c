@@ -1,4 +1,5 @@
 /* Units, random streams, names, lines. */
+#include "clock.h"
 #include "guarantee.h"
 #include "lines.h"
 #include "random.h"
@@ -91,6 +92,14 @@ static void names_go_both_ways(void **state)
     assert_int_equal(lb_edit_distance("kitten", "sitting"), 3);
 }
 
+/* Whoever is put aside between two readings of a clock has not changed it. */
+static void the_clock_is_real(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 20000; i++)
+        assert_true(lb_clock_is_real());
+}
+
 static void lines_have_a_bound(void **state)
 {
     (void)state;
@@ -144,6 +153,7 @@ int main(void)
         cmocka_unit_test(times_need_a_unit),           cmocka_unit_test(counts_take_suffixes),
         cmocka_unit_test(durations_have_three_digits), cmocka_unit_test(streams_differ_and_repeat),
         cmocka_unit_test(names_go_both_ways),          cmocka_unit_test(lines_have_a_bound),
+        cmocka_unit_test(the_clock_is_real),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -206,6 +206,28 @@ static void near_names_are_offered_nearest_first(void **state)
     assert_string_equal(lb_nearest_text(&nearest, text, sizeof text), "");
 }
 
+/* A file's text has no NUL behind it. */
+static void nothing_behind_the_text_is_read(void **state)
+{
+    (void)state;
+    static const char text[] = "# Question: is it\n# so?\n# Expected: yes\nworkers = 3\n#\n";
+    for (size_t n = 0; n < sizeof text; n++) {
+        struct lb_scenario s;
+        struct lb_error err = {0};
+        char *exact = malloc(n > 0 ? n : 1); /* a sanitizer sees a read behind it */
+        assert_non_null(exact);
+        memcpy(exact, text, n);
+        int rc = lb_scenario_parse("some/x.ini", exact, n, &s, &err);
+        assert_true(rc == 0 || rc == LB_E_FILE);
+        free(exact);
+    }
+    /* The file ends in the middle of a word. */
+    struct lb_scenario s;
+    struct lb_error err;
+    assert_int_equal(lb_scenario_parse("x", "# Question: so?\n# Expected", 23, &s, &err), 0);
+    assert_string_equal(s.question, "so? Expec");
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -216,6 +238,7 @@ int main(void)
         cmocka_unit_test(a_pool_goes_with_what_needs_no_session_of_its_own),
         cmocka_unit_test(capacities_are_one_for_all_or_one_each),
         cmocka_unit_test(known_breaks_name_scenarios_that_exist),
+        cmocka_unit_test(nothing_behind_the_text_is_read),
         cmocka_unit_test(near_names_are_offered_nearest_first),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
