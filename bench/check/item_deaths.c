@@ -6,9 +6,10 @@
  * violation of recovery, or of no-loss where no recovery is claimed.
  *
  * A queue that goes by the time at which an item became claimable puts the dead's item behind what
- * was there before, and a long backlog takes its time. So the bound counts from the death, or from
- * the last claim of an item that was put before the death and was claimed before the dead's item,
- * whichever is later: the work that lay before it was done by then.
+ * was there before it was claimable again (its lease was over, or a recovery freed it), and a long
+ * backlog takes its time. So the bound counts from the death, or from the last claim of an item
+ * that was put before then and was claimed before the dead's item, whichever is later: the work
+ * that lay before it was done by then.
  */
 #include "check_internal.h"
 
@@ -26,12 +27,29 @@ static const struct lb_item_event *event_at(const struct lb_case *c, size_t i)
     return &items[c->by_id[i].index];
 }
 
+/* When others could have the dead's item, the death if that is not known: a lease that never ends,
+ * or a recovery that is never run, excuses nobody. */
+static uint64_t claimable_again(const struct lb_case *c, const struct lb_item_event *dead,
+                                uint64_t death, uint64_t lease_end)
+{
+    const struct lb_world_event *world = c->world.items;
+    uint64_t first = LB_NEVER;
+    if (dead->lease_ms > 0)
+        return lease_end > death ? lease_end : death;
+    for (size_t i = 0; i < c->world.n; i++)
+        if (world[i].op == LB_OP_RECOVER && world[i].type == LB_EV_OK && world[i].low >= death &&
+            world[i].low >= dead->high + (uint64_t)world[i].age_ms * 1000000 &&
+            world[i].high < first)
+            first = world[i].high;
+    return first == LB_NEVER ? death : first;
+}
+
 /* Until when consumers were at work that lay before the item: see above. */
-static uint64_t work_before(const struct lb_case *c, uint64_t death, uint64_t until)
+static uint64_t work_before(const struct lb_case *c, uint64_t death, uint64_t again, uint64_t until)
 {
     uint64_t last = death;
     for (const struct lb_id *id = c->ids; id < c->ids + c->n_ids; id++)
-        if (id->is_put && id->is_claimed && id->put_low < death && id->claim_high < until &&
+        if (id->is_put && id->is_claimed && id->put_low < again && id->claim_high < until &&
             id->claim_high > last)
             last = id->claim_high;
     return last;
@@ -84,6 +102,7 @@ static int judge_death(struct lb_case *c, size_t first, size_t end, size_t i, st
 {
     const struct lb_item_event *dead = event_at(c, i), *next = NULL;
     uint64_t death = c->logs[dead->log].death_ns;
+    uint64_t lease_end = lb_lease_high(dead->high, dead->lease_ms);
     bool unclear = false;
     for (size_t k = first; k < end; k++) {
         const struct lb_item_event *e = event_at(c, k);
@@ -92,6 +111,9 @@ static int judge_death(struct lb_case *c, size_t first, size_t end, size_t i, st
                 return 0;
             unclear = true;
         }
+        if (e->log == dead->log && e->event > dead->event && e->op == LB_OP_RENEW_ITEM &&
+            e->high != LB_NEVER && lb_lease_high(e->high, e->lease_ms) > lease_end)
+            lease_end = lb_lease_high(e->high, e->lease_ms);
         if (e->op == LB_OP_ITEM && e->log != dead->log && e->high >= death &&
             (next == NULL || e->high < next->high))
             next = e;
@@ -119,7 +141,7 @@ static int judge_death(struct lb_case *c, size_t first, size_t end, size_t i, st
         report_stuck(c, dead, death, length);
     uint64_t bound = c->model->recovery_bound_ns, late = length;
     if (bound > 0 && late > bound) { /* a pass over all ids, for those few */
-        uint64_t from = work_before(c, death, until);
+        uint64_t from = work_before(c, death, claimable_again(c, dead, death, lease_end), until);
         late = until - from - lb_stalled_within(c, from, until);
     }
     lb_finding_of(c, LB_G_RECOVERY)->n_tested += next != NULL || late > bound;

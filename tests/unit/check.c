@@ -612,6 +612,30 @@ static void recovery_counts_from_the_work_before(void **state)
     expect(LB_G_RECOVERY, LB_V_VIOLATED);
 }
 
+/* What was put while the dead's lease still ran stood before its item, too; what came later did
+ * not. */
+static void recovery_counts_from_the_end_of_the_lease(void **state)
+{
+    (void)state;
+    const uint64_t us = 1000;
+    history_init(&history, true);
+    history.model.drained = true;
+    history.model.lease = true;
+    history.model.recovery_bound_ns = 3000 * us;
+    history.model.claims |= LB_G_BIT(LB_G_RECOVERY);
+    put(&history, 0, 1, 1, 1 * us, 2 * us);
+    claim(&history, 1, 1, 3 * us, 4 * us, 2);
+    note(&history, 7, LB_OP_DEATH, 5 * us, 0, 1);
+    put(&history, 0, 2, 1, 1000 * us, 1001 * us);
+    put(&history, 0, 3, 1, 4000 * us, 4001 * us);
+    claim(&history, 2, 2, 4000 * us, 5000 * us, 2);
+    claim(&history, 3, 3, 6000 * us, 7000 * us, 2);
+    claim(&history, 4, 1, 5001 * us, 7500 * us, 2); /* 2.5 ms after the item that stood before it */
+    expect(LB_G_RECOVERY, LB_V_HELD);
+    history.model.recovery_bound_ns = 2400 * us;
+    expect(LB_G_RECOVERY, LB_V_VIOLATED);
+}
+
 /* --- everybody stands still --- */
 
 static void nobody_waits_while_everybody_stands_still(void **state)
@@ -1049,6 +1073,7 @@ int main(void)
         cmocka_unit_test(the_dead_are_replaced),
         cmocka_unit_test(items_of_the_dead_are_recovered_or_stuck),
         cmocka_unit_test(recovery_counts_from_the_work_before),
+        cmocka_unit_test(recovery_counts_from_the_end_of_the_lease),
         cmocka_unit_test(nobody_waits_while_everybody_stands_still),
         cmocka_unit_test(nobody_recovers_while_everybody_stands_still),
         cmocka_unit_test(a_claim_is_recovered_when_it_is_old),
