@@ -128,7 +128,7 @@ static int end_put(struct lb_scan *scan, const struct lb_event *end, int type)
     if (type == LB_EV_FAIL || invoke->arg == 0)
         return 0;
     note_tie(scan, type == LB_EV_OK ? end : NULL);
-    if (invoke->value > UINT64_MAX - invoke->arg)
+    if (invoke->value > UINT64_MAX - (invoke->arg - 1))
         return lb_scan_bad(scan, "a put of more ids than there are");
     lb_finding_of(scan->c, LB_G_NO_LOSS)->n_tested += invoke->arg;
     return lb_ids_put(

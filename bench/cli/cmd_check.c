@@ -211,6 +211,21 @@ static int told_model(struct loaded *loaded, struct lb_error *err)
     return rc;
 }
 
+/* A history of a lock is none of a queue: said of the file's line, where there are lines. */
+static int check_shape(const struct lb_args *args, const struct loaded *loaded,
+                       struct lb_error *err)
+{
+    for (size_t i = 0; i < loaded->n; i++) {
+        const struct lb_read_facts *facts = &loaded->facts[i];
+        if (loaded->model.queue ? facts->is_lock : facts->is_queue)
+            return lb_fail(
+                err, LB_E_USAGE, "%s:%zu: an operation of a %s, but --model %s is of a %s",
+                args->positional.words[i], facts->first_line, facts->is_lock ? "lock" : "queue",
+                args->check.model, loaded->model.queue ? "queue" : "lock");
+    }
+    return 0;
+}
+
 static int make_model(const struct lb_args *args, struct loaded *loaded, struct lb_error *err)
 {
     const struct lb_check_args *options = &args->check;
@@ -229,6 +244,8 @@ static int make_model(const struct lb_args *args, struct loaded *loaded, struct 
                      args->positional.words[0]);
     if (rc == 0 && options->model != NULL)
         rc = named_model(loaded, options->model, err);
+    if (rc == 0 && options->model != NULL)
+        rc = check_shape(args, loaded, err);
     if (rc == 0 && options->strict && !model->queue)
         rc = lb_fail(err, LB_E_USAGE, "option --strict: is for queues (--model queue or fifo)");
     if (rc == 0 && options->claims != NULL)

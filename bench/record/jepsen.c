@@ -105,8 +105,14 @@ static int check_grammar(struct reader *reader, struct track *track, const struc
                             (unsigned long long)(track->time_ns - event->time_ns));
     track->began = true;
     track->time_ns = event->time_ns;
-    if (event->type == LB_EV_NOTE)
+    if (event->type == LB_EV_NOTE) {
+        bool needs_claim = event->op == LB_OP_ITEM;
+        if ((needs_claim || event->op == LB_OP_WAITED) &&
+            (track->open_at == NULL || (needs_claim && !lb_raw_is(&track->f, "claim"))))
+            return lb_scan_fail(scan, raw->at, "%.*s outside of %s", length, f->text,
+                                needs_claim ? "a claim" : "an operation");
         return 0;
+    }
     if (event->type == LB_EV_INVOKE) {
         if (track->open_at != NULL)
             return lb_scan_fail(scan, raw->at,
@@ -338,6 +344,10 @@ static int finish(struct reader *reader, struct lb_history_view *ret_view,
     struct lb_read_facts *facts = &reader->facts;
     facts->format = reader->format;
     facts->is_lock = reader->tr.lock_at != NULL;
+    facts->first_line = facts->is_lock ? lb_scan_line(reader->scan, reader->tr.lock_at)
+                        : reader->tr.queue_at != NULL
+                            ? lb_scan_line(reader->scan, reader->tr.queue_at)
+                            : 1;
     facts->is_queue = !facts->is_lock && (reader->tr.queue_at != NULL || reader->has_put);
     facts->is_drained = reader->has_drain && reader->drain_ns >= reader->last_put_ns;
     for (size_t i = 0; i < reader->tracks_size; i++) {

@@ -46,6 +46,7 @@ struct lb_read_options {
 struct lb_read_facts {
     enum lb_history_format format;
     bool is_lock, is_queue; /* which operations there are; not set for binary */
+    size_t first_line;      /* of an operation that says which; text formats */
     bool is_drained;        /* queue: a drain began after the last enqueue ended, and succeeded */
     uint32_t n_objects;     /* resources or classes: the largest number plus 1 */
     uint64_t n_ignored;     /* events skipped because they were to be ignored */

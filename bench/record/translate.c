@@ -58,6 +58,9 @@ static int read_time(struct lb_translator *tr, const struct lb_raw_op *raw, uint
                  (time->kind == LB_RAW_INTEGER && time->integer == -1);
     if (!lacks && (time->kind != LB_RAW_INTEGER || time->integer < 0))
         return lb_scan_fail(tr->scan, raw->at, "time must be a whole number of nanoseconds");
+    if (!lacks && time->integer > LB_LATEST_TIME)
+        return lb_scan_fail(tr->scan, raw->at, "time %lld ns is beyond any clock's",
+                            (long long)time->integer);
     if (lacks ? tr->has_times : tr->lacks_times)
         return lb_scan_fail(tr->scan, raw->at, "some operations have a time and others have none");
     if (lacks)

@@ -14,6 +14,9 @@
 /* Below the largest number: a writer has to invent processes, too. */
 #define LB_LARGEST_PROCESS (UINT32_C(3) << 30)
 
+/* As far as times can be added without overflow. */
+#define LB_LATEST_TIME (INT64_C(1) << 62)
+
 enum { LB_UNKNOWN_NAMES = 12, LB_MEANINGS = 16, LB_LARGEST_OBJECT = (1 << 24) - 1 };
 
 /* An operation that nobody knows, for the one message about all of them. */

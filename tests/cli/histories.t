@@ -68,6 +68,19 @@ my ($status, $out, $err) = lockbench('check', @queue, "$dir/value_float.jsonl");
 is($status, 2, 'value_float.jsonl: 1.0 is no name of an item');
 like($err, qr/value_float\.jsonl:1: 1\.0: a number that names something must be a whole one/, 'and it is said');
 
+# A complaint about a text names its line.
+my @complaints = (
+    ['mutex', '{"type":"invoke","f":"acquire","process":0,"time":9223372036854775807}', qr/:2: time \d+ ns is beyond/],
+    ['queue', '{"type":"info","f":"item","process":"nemesis","log":0,"time":1,"value":1}', qr/:2: item outside of a claim/],
+    ['mutex', '{"type":"invoke","f":"put","process":0,"time":1,"value":1}', qr/:2: an operation of a queue, but --model mutex/],
+);
+for my $case (@complaints) {
+    my ($model, $line, $says) = @$case;
+    my ($code, undef, $said) = lockbench('check', '--model', $model, spew('bad.jsonl', "\n$line\n"));
+    is($code, 2, "exit status 2: $line");
+    like($said, $says, 'and the line is named');
+}
+
 # An export that was cut: what is missing may excuse everything.
 for my $file ('cut_export_queue.jsonl', 'cut_export_progress.jsonl') {
     ($status, $out, $err) = lockbench('check', "$dir/$file");

@@ -43,6 +43,30 @@ for my $option (sort { $a cmp $b } keys %{{map { $_ => 1 } $manual =~ /(?<![\w-]
     ok($options{$option}, "--$option of lockbench(1) exists");
 }
 
+# The keys and operations of lockbench-history(5) are those that the reader knows.
+my $history = page('lockbench-history.5');
+my ($keys) = slurp("$top/bench/record/scan.c") =~ /(\[LB_KEY_TYPE\] = .*?)\};/s;
+like($history, qr/^\.BR?I? .*\b\Q$_\E\b/m, "lockbench-history(5) has the key $_") for $keys =~ /"(\w+)"/g;
+my ($ops) = slurp("$top/bench/record/ops.c") =~ /op_names\[\] = \{(.*?)\};/s;
+like($history, qr/[ ,"]\Q$_\E(?![\w-])/, "lockbench-history(5) has the operation $_") for $ops =~ /"([\w-]+)"/g;
+my ($words) = slurp("$top/bench/base/error.c") =~ /(\[LB_EMPTY\] = .*?)\};/s;
+my ($others) = slurp("$top/bench/record/translate.c") =~ /others\[\] = \{(.*?)\};/s;
+like($history, qr/[ ,"]\Q$_\E(?![\w-])/, "lockbench-history(5) has the error $_") for "$words$others" =~ /"([\w-]+)"/g;
+like($manual, qr/lockbench-history \(5\)/, 'lockbench(1) names lockbench-history(5)');
+
+# Each example is judged as the page says.
+my %models;
+while ($history =~ /^\.\\" example: (\S+) (\d)\n\.nf\n(.*?)^\.fi/msg) {
+    my ($model, $want, $text) = ($1, $2, $3);
+    open my $check, '|-', "$program check --model $model - >/dev/null" or die "$program: $!\n";
+    print $check $text;
+    close $check;
+    is($? >> 8, $want, "the example of $model in lockbench-history(5)");
+    $models{$model =~ s/:.*//r}++;
+}
+my ($models) = `$program check --help` =~ /--model=MODEL\s+(.*?);/s;
+is_deeply([sort keys %models], [sort map { s/:K//r } split /,\s+|\s+or\s+/, $models], 'every model has an example');
+
 my $scenario = page('lockbench-scenario.5');
 my %described = map { $_ => 1 } $scenario =~ /^\.BR ([a-z-]+) " \(/mg;
 $keys{shape} = 1;

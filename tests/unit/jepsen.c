@@ -409,7 +409,8 @@ static void random_history(struct lb_random *random, bool queue, struct lb_histo
                                                 LB_OP_WAITED,      LB_OP_RESTART};
                 struct lb_event note = e;
                 note.type = LB_EV_NOTE;
-                note.op = notes[lb_random_below(random, sizeof notes)];
+                size_t first = e.op != LB_OP_CLAIM; /* items are noted in claims only */
+                note.op = notes[first + lb_random_below(random, sizeof notes - first)];
                 note.value = any_number(random);
                 add(&builder, log, note);
             }
