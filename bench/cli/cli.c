@@ -141,12 +141,12 @@ static enum lb_exit run_command(const struct lb_command *command, int argc, char
     struct lb_error err;
     enum lb_exit status;
     int rc = lb_args_parse(&args, command, argc, argv, &err);
+    if (rc == 0 && !args.help && (command->groups & LB_FLAGS_SELECT) != 0)
+        rc = check_clock(&err);
     if (rc != 0)
         status = lb_cli_complain(&err);
     else if (args.help)
         status = lb_args_help(command, stdout) == 0 ? LB_EXIT_OK : LB_EXIT_ENVIRONMENT;
-    else if ((command->groups & LB_FLAGS_SELECT) != 0 && check_clock(&err) != 0)
-        status = lb_cli_complain(&err);
     else
         status = command->run(&args);
     lb_args_release(&args);
