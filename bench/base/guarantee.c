@@ -1,6 +1,9 @@
 /* The guarantees, by name: see guarantee.h. */
 #include "guarantee.h"
 
+#include "error.h"
+
+#include <stdio.h>
 #include <string.h>
 
 static const struct {
@@ -39,4 +42,23 @@ const char *lb_verdict_name(enum lb_verdict verdict)
 {
     static const char *const names[] = {"held", "violated", "not claimed", "not tested"};
     return names[verdict];
+}
+
+int lb_guarantees_parse(const char *text, unsigned *ret_claims, struct lb_error *err)
+{
+    unsigned claims = 0;
+    while (text != NULL && *text != '\0') {
+        char name[40];
+        size_t length = strcspn(text, ",");
+        snprintf(name, sizeof name, "%.*s", (int)length, text);
+        int guarantee = lb_guarantee_parse(name);
+        if (guarantee < 0)
+            return lb_fail(
+                err, LB_E_USAGE,
+                "option --claims: unknown guarantee '%s' (see lockbench list guarantees)", name);
+        claims |= LB_G_BIT(guarantee);
+        text += length + (text[length] == ',');
+    }
+    *ret_claims = claims;
+    return 0;
 }

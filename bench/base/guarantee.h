@@ -2,6 +2,8 @@
 #ifndef LB_GUARANTEE_H
 #define LB_GUARANTEE_H
 
+struct lb_error;
+
 enum lb_guarantee {
     LB_G_EXCLUSIVE,     /* never more holders than the capacity; no reader beside a writer */
     LB_G_FENCED,        /* tokens grow with real-time order; stale writes are refused */
@@ -30,6 +32,8 @@ const char *lb_guarantee_name(enum lb_guarantee guarantee);
 const char *lb_guarantee_summary(enum lb_guarantee guarantee);
 /* The guarantee of that name, or -1. */
 int lb_guarantee_parse(const char *name);
+/* Bits of the names in "a,b". LB_E_USAGE: the first that is none, of option --claims. */
+int lb_guarantees_parse(const char *text, unsigned *ret_claims, struct lb_error *err);
 /* "held", "violated", "not claimed", "not tested". */
 const char *lb_verdict_name(enum lb_verdict verdict);
 

@@ -43,8 +43,8 @@ struct lb_override {
 /* As given; NULL: not. */
 struct lb_explore_args {
     char *workers, *rounds, *polls, *readers, *capacity, *items, *producers, *batch, *rescuers,
-        *isolation, *ttl, *steps, *preemptions, *random, *depth, *max_schedules, *choices, *time,
-        *replay, *spec;
+        *blockers, *renewals, *claims, *isolation, *ttl, *steps, *preemptions, *random, *depth,
+        *max_schedules, *choices, *time, *replay, *spec;
     bool first, no_reduction;
 };
 

@@ -89,25 +89,6 @@ static int parse_bound(const char *name, const char *text, uint64_t *ret_ns, str
     return 0;
 }
 
-static int parse_claims(const char *text, unsigned *ret_claims, struct lb_error *err)
-{
-    unsigned claims = 0;
-    while (text != NULL && *text != '\0') {
-        char name[40];
-        size_t length = strcspn(text, ",");
-        snprintf(name, sizeof name, "%.*s", (int)length, text);
-        int guarantee = lb_guarantee_parse(name);
-        if (guarantee < 0)
-            return lb_fail(
-                err, LB_E_USAGE,
-                "option --claims: unknown guarantee '%s' (see lockbench list guarantees)", name);
-        claims |= LB_G_BIT(guarantee);
-        text += length + (text[length] == ',');
-    }
-    *ret_claims = claims;
-    return 0;
-}
-
 static int check_words(const struct lb_args *args, struct lb_error *err)
 {
     const char *format = args->format, *export = args->check.export, *release = args->check.release;
@@ -249,7 +230,7 @@ static int make_model(const struct lb_args *args, struct loaded *loaded, struct 
     if (rc == 0 && options->strict && !model->queue)
         rc = lb_fail(err, LB_E_USAGE, "option --strict: is for queues (--model queue or fifo)");
     if (rc == 0 && options->claims != NULL)
-        rc = parse_claims(options->claims, &model->claims, err);
+        rc = lb_guarantees_parse(options->claims, &model->claims, err);
     if (rc == 0 && options->strict) {
         model->strict = true;
         model->claims |= LB_G_BIT(LB_G_FIFO);

@@ -61,6 +61,7 @@ static int make_counts(const struct lb_explore_args *args, struct lb_explore_pla
     struct bounds workers = {2, 1, LB_MAX_WORKERS}, rounds = {1, 1, 20}, polls = {5, 1, 1000},
                   readers = {0, 0, LB_MAX_WORKERS}, capacity = {1, 1, 1000}, items = {0, 1, 200},
                   producers = {0, 0, LB_MAX_WORKERS - 1}, rescuers = {0, 0, LB_MAX_WORKERS - 1},
+                  blockers = {0, 0, LB_MAX_WORKERS - 1}, renewals = {0, 0, 20},
                   batch = {1, 1, LB_CLAIM_MAX}, preemptions = {0, 0, 1000},
                   random = {0, 1, UINT64_MAX / 2}, depth = {3, 1, 16},
                   most = {0, 1, UINT64_MAX / 2}, choices = {LB_CHOICE_REPLAYS, 0, 1000000};
@@ -76,6 +77,8 @@ static int make_counts(const struct lb_explore_args *args, struct lb_explore_pla
         {"items", args->items, &items},
         {"producers", args->producers, &producers},
         {"rescuers", args->rescuers, &rescuers},
+        {"blockers", args->blockers, &blockers},
+        {"renewals", args->renewals, &renewals},
         {"batch", args->batch, &batch},
         {"preemptions", args->preemptions, &preemptions},
         {"random", args->random, &random},
@@ -94,6 +97,8 @@ static int make_counts(const struct lb_explore_args *args, struct lb_explore_pla
     plan->items = (uint32_t)items.value;
     plan->putters = (uint32_t)producers.value;
     plan->rescuers = (uint32_t)rescuers.value;
+    plan->blockers = (uint32_t)blockers.value;
+    plan->renewals = (uint32_t)renewals.value;
     plan->batch = (uint32_t)batch.value;
     plan->search.preemptions = args->preemptions != NULL ? (int)preemptions.value : -1;
     plan->search.random = random.value;
@@ -102,9 +107,12 @@ static int make_counts(const struct lb_explore_args *args, struct lb_explore_pla
     plan->search.choice_replays = (unsigned)choices.value;
     if (rc == 0 && plan->readers > plan->workers)
         rc = lb_fail(err, LB_E_USAGE, "option --readers: there are only %u workers", plan->workers);
-    if (rc == 0 && plan->workers + plan->putters + plan->rescuers > LB_MAX_WORKERS)
+    if (rc == 0 && plan->workers + plan->putters + plan->rescuers + plan->blockers > LB_MAX_WORKERS)
         rc = lb_fail(err, LB_E_USAGE, "option --%s: at most %d workers together",
-                     plan->rescuers > 0 ? "rescuers" : "producers", LB_MAX_WORKERS);
+                     plan->blockers > 0   ? "blockers"
+                     : plan->rescuers > 0 ? "rescuers"
+                                          : "producers",
+                     LB_MAX_WORKERS);
     if (rc == 0 && args->depth != NULL && args->random == NULL)
         rc = lb_fail(err, LB_E_USAGE, "option --depth: is for --random schedules");
     return rc;
@@ -136,6 +144,8 @@ static int make_plan(const struct lb_args *args, struct lb_explore_plan *plan,
         rc = lb_schedule_parse(own->replay, replay, err);
         plan->replay = replay;
     }
+    if (rc == 0 && own->claims != NULL)
+        rc = lb_guarantees_parse(own->claims, &plan->claims, err);
     plan->ttl_ms = (uint32_t)(ttl_ns / 1000000);
     plan->period_ms = 0; /* due again at once: no schedule waits for a clock */
     plan->keep = args->keep;
@@ -205,6 +215,9 @@ static void make_command(const struct lb_args *args, const struct lb_protocol *p
         {"--batch", own->batch},
         {"--producers", own->producers},
         {"--rescuers", own->rescuers},
+        {"--blockers", own->blockers},
+        {"--renewals", own->renewals},
+        {"--claims", own->claims},
         {"--isolation", own->isolation},
         {"--steps", own->steps},
         {"--ttl", own->ttl},
@@ -260,7 +273,10 @@ static enum lb_exit explore_one(const struct lb_args *args, const struct lb_sele
 {
     struct lb_explored *explored;
     char command[1000];
-    plan->strategy = protocol->strategy;
+    struct lb_strategy strategy = *protocol->strategy;
+    if (args->explore.claims != NULL)
+        strategy.claims = plan->claims;
+    plan->strategy = &strategy;
     plan->target = &place->target;
     plan->file = file_for(protocol, place->target.db);
     plan->settings = selection->settings;

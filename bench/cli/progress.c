@@ -126,6 +126,17 @@ void lb_progress_done(struct lb_progress_view *view, const struct lb_cell *cell)
     fputc('\n', stderr);
 }
 
+/* ", some 2 min left"; "" while it cannot be told: too little is done, or it would take days. */
+static void describe_left(double share, uint64_t took_ns, char *buf, size_t size)
+{
+    static const double least = 0.01, longest_ns = 86400e9;
+    char span[24];
+    double left_ns = share >= least ? (double)took_ns * (1 - share) / share : longest_ns;
+    buf[0] = '\0';
+    if (took_ns >= UINT64_C(1000000000) && left_ns < longest_ns)
+        snprintf(buf, size, ", some %s left", lb_format_span((uint64_t)left_ns, span, sizeof span));
+}
+
 void lb_explore_progress(void *arg, const struct lb_search_result *so_far)
 {
     enum { EVERY_NS = 200000000 };
@@ -134,12 +145,13 @@ void lb_explore_progress(void *arg, const struct lb_search_result *so_far)
     if (!view->shown || now_ns - view->last_ns < EVERY_NS)
         return;
     view->last_ns = now_ns;
-    char schedules[32], took[32], line[300];
-    snprintf(line, sizeof line, "%s %s: %s schedules, roughly %.*f %%, %s%s", view->strategy,
+    char schedules[32], took[32], left[40], line[300];
+    describe_left(so_far->share, now_ns - view->start_ns, left, sizeof left);
+    snprintf(line, sizeof line, "%s %s: %s schedules, roughly %.*f %%, %s%s%s", view->strategy,
              view->engine,
              lb_format_count((double)so_far->n_schedules, schedules, sizeof schedules),
              so_far->share < 0.1, so_far->share * 100,
-             lb_format_ns(now_ns - view->start_ns, took, sizeof took),
+             lb_format_ns(now_ns - view->start_ns, took, sizeof took), left,
              so_far->violated != 0 ? ", VIOLATED" : "");
     fprintf(stderr, "\r\033[K%.*s", (int)view->width - 1, line);
     fflush(stderr);

@@ -121,13 +121,14 @@ static int search_smaller(struct lb_stage *stage, struct lb_explored *explored, 
     return 1;
 }
 
-/* The smallest case that shows the violation: fewest workers, then fewest rounds. Who reads, puts
- * or rescues is told by the number of the worker: then all workers stay. */
+/* The smallest case that shows the violation: fewest workers, then fewest rounds. Who reads, puts,
+ * rescues or blocks is told by the number of the worker: then all workers stay. */
 static int find_smallest(struct lb_stage *stage, struct lb_explored *explored, unsigned bit,
                          uint64_t budget_ns, struct lb_error *err)
 {
     const struct lb_explore_plan *plan = &stage->plan;
-    uint32_t fewest = plan->readers + plan->putters + plan->rescuers > 0 ? plan->workers : 1;
+    uint32_t others = plan->readers + plan->putters + plan->rescuers + plan->blockers;
+    uint32_t fewest = others > 0 ? plan->workers : 1;
     int r = 0;
     for (uint32_t workers = fewest; workers <= plan->workers && r == 0; workers++)
         for (uint32_t rounds = 1; rounds <= plan->rounds && r == 0; rounds++) {
@@ -221,7 +222,9 @@ static void set_coverage(const struct lb_stage *stage, struct lb_explored *explo
         n += (size_t)snprintf(text + n, size - n, "interrupted; ");
     else if (search->timed_out)
         n += (size_t)snprintf(text + n, size - n,
-                              "ended after %.5g s, roughly %.2g %% of the search; ",
+                              search->share < 0.001
+                                  ? "ended after %.5g s, less than 0.1 %% of the search; "
+                                  : "ended after %.5g s, roughly %.2g %% of the search; ",
                               (double)stage->plan.time_ns / 1e9, search->share * 100);
     else if (!search->complete && options->max_schedules > 0 &&
              search->n_schedules >= options->max_schedules)

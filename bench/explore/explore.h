@@ -53,12 +53,15 @@ struct lb_explore_plan {
     uint32_t items;    /* queue: put before the start; 0: as many as there are claims */
     uint32_t putters;  /* queue: workers that put, `rounds` items each, beside the consumers */
     uint32_t rescuers; /* that run `recover`, `rounds` times each, at any time */
+    uint32_t blockers; /* that lock all rows, change none, and let them go, `rounds` times each */
+    uint32_t renewals; /* heartbeats of each hold, or of each item that was claimed */
     uint32_t batch;    /* queue: items per claim */
     uint32_t polls;    /* tries of one operation that change something and are refused */
     uint32_t ttl_ms, period_ms;
     uint32_t deaths; /* at most so many workers die */
     uint32_t ticks;  /* at most so many times the clocks move on by one lease */
     bool keep;
+    unsigned claims; /* LB_G_BIT()s that were asked for instead of the strategy's, which has them */
 
     uint64_t time_ns;                /* the search ends after so long; 0: no limit */
     struct lb_search_options search; /* interrupt and progress included; deadline_ns and unreduced

@@ -71,6 +71,25 @@ static int insist(struct script *script, lb_lock_operation *operate, enum lb_ste
     }
 }
 
+/* Heartbeats. LB_REFUSED: it is told that it has it no longer. */
+static int renew(struct script *script, struct lb_item *item, struct lb_error *err)
+{
+    struct lb_player *player = script->player;
+    int r = LB_OK;
+    for (uint32_t i = 0; i < player->stage->plan.renewals && r == LB_OK; i++) {
+        player->n_refusals = 0;
+        do {
+            r = begin_try(player, LB_STEP_POLL, err);
+            if (r != 0)
+                return r;
+            r = item != NULL ? lb_operate_item(&player->op, LB_OP_RENEW_ITEM, item, err)
+                             : lb_operate_renew(&player->op, &script->request, &script->grant, err);
+        } while (r != LB_REFUSED && lb_player_retries(player, r, false));
+        lb_player_note(player, r == LB_OK ? "renewed" : "told that it is over");
+    }
+    return r;
+}
+
 static int lock_round(struct script *script, struct lb_error *err)
 {
     struct lb_player *player = script->player;
@@ -93,6 +112,8 @@ static int lock_round(struct script *script, struct lb_error *err)
     lb_player_note(player, "holds from here");
     r = lb_session_pass(&player->session, LB_STEP_ENTER, err);
     if (r >= 0)
+        r = renew(script, NULL, err);
+    if (r == LB_OK)
         r = insist(script, lb_operate_release, LB_STEP_LEAVE, err);
     if (r == LB_OK)
         lb_player_note(player, "released");
@@ -114,8 +135,9 @@ static int end_item(struct lb_player *player, struct lb_item *item, struct lb_er
     return r;
 }
 
-static int queue_round(struct lb_player *player, struct lb_error *err)
+static int queue_round(struct script *script, struct lb_error *err)
 {
+    struct lb_player *player = script->player;
     uint32_t n = 0;
     int r;
     player->n_refusals = 0;
@@ -131,8 +153,11 @@ static int queue_round(struct lb_player *player, struct lb_error *err)
     lb_player_note(player, n == 1 ? "claimed %lld" : "claimed %lld and others",
                    (long long)player->items[0].id);
     r = lb_session_pass(&player->session, LB_STEP_ENTER, err);
-    for (uint32_t i = 0; i < n && r >= 0; i++)
-        r = end_item(player, &player->items[i], err);
+    for (uint32_t i = 0; i < n && r >= 0; i++) {
+        r = renew(script, &player->items[i], err);
+        if (r == LB_OK)
+            r = end_item(player, &player->items[i], err);
+    }
     return r;
 }
 
@@ -167,6 +192,28 @@ static int rescue_round(struct lb_player *player, struct lb_error *err)
     return r;
 }
 
+/* Locks the rows of all tables, and lets them go. Whoever is refused, or ended by a deadlock, has
+ * done its round. */
+static int block_round(struct lb_player *player, struct lb_error *err)
+{
+    struct lb_stage *stage = player->stage;
+    struct lb_session *session = &player->session;
+    int r = lb_player_begin_try(player, LB_STEP_POLL, err);
+    if (r >= 0)
+        r = lb_session_begin(session, LB_BEGIN_DEFERRED, err);
+    for (size_t i = 0; i < stage->tables.n && r == LB_OK; i++) {
+        struct lb_step step = {
+            .kind = LB_STEP_EXECUTE, .section = "blocker", .sql = stage->locking[i]};
+        struct lb_rows rows;
+        r = lb_session_execute(session, &player->locking[i], &step, step.sql, &rows, err);
+        if (r == LB_OK)
+            lb_player_note(player, "locks rows, changes none");
+    }
+    if (r == LB_OTHER)
+        return lb_fail(err, LB_E_ENV, "a blocker cannot lock rows: %s", session->message);
+    return r < 0 || r == LB_LOST ? r : lb_session_rollback(session, err);
+}
+
 static int play_round(struct script *script, uint32_t round, struct lb_error *err)
 {
     struct lb_player *player = script->player;
@@ -175,10 +222,12 @@ static int play_round(struct script *script, uint32_t round, struct lb_error *er
         return put_round(player, round, err);
     case LB_ROLE_RESCUER:
         return rescue_round(player, err);
+    case LB_ROLE_BLOCKER:
+        return block_round(player, err);
     case LB_ROLE_WORKER:
     default:
         return player->actor.plan->strategy->shape == LB_LOCK ? lock_round(script, err)
-                                                              : queue_round(player, err);
+                                                              : queue_round(script, err);
     }
 }
 

@@ -322,6 +322,15 @@ static double share_done(const struct search *search)
     return share + branch;
 }
 
+/* What was told once is not taken back, and all is told at the end only. */
+static double told_share(const struct search *search, double told)
+{
+    static const double most = 0.999;
+    double share = share_done(search);
+    share = share > most ? most : share;
+    return share > told ? share : told;
+}
+
 static bool has_to_stop(struct search *search)
 {
     const struct lb_search_options *options = search->options;
@@ -441,7 +450,7 @@ static int search_all(struct search *search, struct lb_error *err)
         r = run_on(search, err);
     while (r >= 0) {
         struct lb_search_result *result = search->result;
-        result->share = share_done(search);
+        result->share = told_share(search, result->share);
         if (has_to_stop(search))
             return 0;
         r = backtrack(search, err);

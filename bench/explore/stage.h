@@ -47,6 +47,7 @@ enum lb_role {
     LB_ROLE_WORKER,  /* acquires and releases, or claims and completes */
     LB_ROLE_PUTTER,  /* puts an item */
     LB_ROLE_RESCUER, /* runs `recover` */
+    LB_ROLE_BLOCKER, /* locks rows and changes none, as a report or a backup does */
 };
 
 /* A row that a player's transaction has changed or locked: as others see it (before), and as the
@@ -115,6 +116,7 @@ struct lb_player {
         *owed; /* executed in this move; its rows are still to be asked for */
     struct lb_footprint owed_touched; /* what it touched otherwise */
     struct lb_prepared own_rows;
+    struct lb_prepared locking[LB_FOOTPRINT_TABLES]; /* a blocker's statements */
     uint64_t claims;     /* items that the claim under way has been answered: lb_object_of */
     uint64_t began;      /* those whose claim the history has seen begin */
     unsigned try_moves;  /* moves that the present try has taken */
@@ -172,6 +174,7 @@ struct lb_stage {
         char *text;
     } rewritten[LB_REWRITTEN]; /* statements with the clock's words replaced */
     size_t n_rewritten;
+    char *locking[LB_FOOTPRINT_TABLES]; /* a blocker's statements, one for each table */
     char unmoved[32]; /* a word by which some statement asks for a clock that stays; "" */
     struct lb_tables tables;
     struct lb_actor control_actor; /* puts the backlog; drains */

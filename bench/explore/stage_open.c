@@ -35,15 +35,17 @@ static void play_all(void *arg)
 
 static uint32_t players_of(const struct lb_explore_plan *plan)
 {
-    return plan->workers + plan->putters + plan->rescuers;
+    return plan->workers + plan->putters + plan->rescuers + plan->blockers;
 }
 
-/* Workers come first, then those who put, then those who rescue. */
+/* Workers come first, then those who put, those who rescue, and those who block. */
 static enum lb_role role_of(const struct lb_explore_plan *plan, uint32_t number)
 {
+    uint32_t n_before_blockers = plan->workers + plan->putters + plan->rescuers;
     return number < plan->workers                   ? LB_ROLE_WORKER
            : number < plan->workers + plan->putters ? LB_ROLE_PUTTER
-                                                    : LB_ROLE_RESCUER;
+           : number < n_before_blockers             ? LB_ROLE_RESCUER
+                                                    : LB_ROLE_BLOCKER;
 }
 
 static int check_plan(struct lb_stage *stage, struct lb_error *err)
@@ -238,9 +240,11 @@ static uint8_t kind_of_player(const struct lb_explore_plan *plan, uint32_t numbe
         return number >= plan->workers - plan->readers ? 1 : 0;
     case LB_ROLE_RESCUER:
         return 2;
+    case LB_ROLE_BLOCKER:
+        return 3;
     case LB_ROLE_PUTTER:
     default:
-        return (uint8_t)(3 + number);
+        return (uint8_t)(4 + number);
     }
 }
 
@@ -250,6 +254,8 @@ static uint32_t played_sections(const struct lb_explore_plan *plan)
     uint32_t played = plan->rescuers > 0 ? 1u << LB_S_RECOVER : 0;
     if (plan->putters > 0)
         played |= 1u << LB_S_PUT;
+    if (plan->renewals > 0)
+        played |= 1u << LB_S_RENEW;
     if (plan->strategy->shape == LB_QUEUE)
         return played | 1u << LB_S_CLAIM | 1u << LB_S_COMPLETE;
     return played | 1u << LB_S_ENQUEUE | 1u << LB_S_ACQUIRE | 1u << LB_S_RELEASE |
@@ -270,11 +276,35 @@ static int open_rules(struct lb_stage *stage, struct lb_error *err)
                              played_sections(plan), plan->batch, err);
 }
 
+/* What blockers execute: one statement for each table. */
+static int make_locking(struct lb_stage *stage, struct lb_error *err)
+{
+    for (size_t i = 0; i < stage->tables.n && stage->plan.blockers > 0; i++) {
+        char sql[200];
+        snprintf(sql, sizeof sql, "SELECT 1 FROM %s FOR UPDATE", stage->tables.name[i]);
+        stage->locking[i] = strdup(sql);
+        if (stage->locking[i] == NULL)
+            return lb_fail(err, LB_E_MEMORY, "out of memory");
+    }
+    if (stage->plan.blockers > 0 && stage->tables.opaque)
+        return lb_fail(
+            err, LB_E_UNSUPPORTED,
+            "a blocker cannot lock the rows of tables whose names are no words, or beside "
+            "views, triggers and functions");
+    return 0;
+}
+
 static int set_up(struct lb_stage *stage, struct lb_error *err)
 {
     const struct lb_explore_plan *plan = &stage->plan;
     stage->capacity[0] = plan->capacity;
     uint32_t limit_ms = stage->strategy_plan.limit_ms;
+    if (plan->renewals > 0 && !stage->program->sections[LB_S_RENEW].present)
+        return lb_fail(err, LB_E_UNSUPPORTED, "%s has no section renew, which a heartbeat runs",
+                       plan->strategy->name);
+    if (plan->blockers > 0 && stage->db->lock_rows == NULL)
+        return lb_fail(err, LB_E_UNSUPPORTED, "%s has no locks of rows, which a blocker takes",
+                       stage->db->product);
     if (plan->rescuers > 0 && !stage->program->sections[LB_S_RECOVER].present)
         return lb_fail(err, LB_E_UNSUPPORTED, "%s has no section recover, which a rescuer runs",
                        plan->strategy->name);
@@ -305,6 +335,8 @@ static int set_up(struct lb_stage *stage, struct lb_error *err)
     stage->control.gate = NULL;
     if (r == 0)
         r = lb_reset_open(&stage->reset, &stage->control, &stage->tables, err);
+    if (r == 0)
+        r = make_locking(stage, err);
     if (r == 0)
         r = open_keeper(stage, err);
     if (r != 0)
@@ -444,6 +476,8 @@ int lb_stage_close(struct lb_stage *stage, struct lb_error *err)
     free(stage->setup_sql);
     for (size_t i = 0; i < stage->n_rewritten; i++)
         free(stage->rewritten[i].text);
+    for (size_t i = 0; i < LB_FOOTPRINT_TABLES; i++)
+        free(stage->locking[i]);
     lb_carrier_free(stage->carrier);
     return r;
 }

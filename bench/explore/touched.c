@@ -20,7 +20,7 @@ static uint64_t digest_of(const char *text, size_t n, uint64_t digest)
 bool lb_player_tells_rows(const struct lb_player *player)
 {
     return player->stage->rules.own_sql != NULL && !player->stage->again &&
-           player->stage->rules.fine != 0;
+           player->stage->rules.fine != 0 && player->role != LB_ROLE_BLOCKER;
 }
 
 /* --- asking --- */
