@@ -60,9 +60,10 @@ static void look_at_key(void *arg, const char *key)
     size_t n = strlen(search->all), length = strlen(key);
     search->found = search->found || is_called(key, search->name);
     lb_nearest_offer(&search->nearest, key);
-    const char *at = strstr(search->all, key);
-    bool is_listed = at != NULL && (at == search->all || at[-1] == ' ') &&
-                     (at[length] == ',' || at[length] == '\0');
+    bool is_listed = false;
+    for (const char *at = search->all; (at = strstr(at, key)) != NULL && !is_listed; at++)
+        is_listed =
+            (at == search->all || at[-1] == ' ') && (at[length] == ',' || at[length] == '\0');
     if (!is_listed && strncmp(key, "setting ", 8) != 0 && n + length + 3 < sizeof search->all)
         snprintf(search->all + n, sizeof search->all - n, "%s%s", n > 0 ? ", " : "", key);
 }
@@ -225,6 +226,20 @@ static void settle_row(struct lb_diff_row *row, size_t n_family, double threshol
                  "too much noise: a slowdown of %.3g %% is not excluded", 200 * threshold);
 }
 
+static void take_power(struct lb_diff_row *row, size_t n_family, double threshold)
+{
+    const struct lb_comparison *c = &row->comparison;
+    const struct lb_power_of of = {.sd = c->sd,
+                                   .n_base = c->n_base,
+                                   .n_new = c->n_new,
+                                   .n_family = n_family,
+                                   .is_paired = c->is_paired,
+                                   .level = LB_DIFF_LEVEL,
+                                   .band = threshold};
+    row->shows = lb_stats_shows(&of);
+    row->runs_for = lb_stats_runs_for(&of);
+}
+
 /* Verdicts of all rows that were compared, as one family. */
 static int decide(struct lb_diff *diff, struct lb_error *err)
 {
@@ -249,6 +264,7 @@ static int decide(struct lb_diff *diff, struct lb_error *err)
             if (row->metric != LB_METRIC_RATE && *verdict <= LB_STATS_SLOWER)
                 *verdict = *verdict == LB_STATS_FASTER ? LB_STATS_SLOWER : LB_STATS_FASTER;
             settle_row(row, n_family, diff->options.threshold);
+            take_power(row, n_family, diff->options.threshold);
         }
         diff->n_outcomes[row->outcome]++;
     }

@@ -43,6 +43,8 @@ struct lb_diff_row {
     enum lb_metric metric;
     bool is_compared; /* comparison is filled */
     struct lb_comparison comparison;
+    double shows;    /* the difference that is found in 80 of 100 cases; INFINITY: none */
+    size_t runs_for; /* runs of each that the threshold needs for that; 0: more than 1000 */
     enum lb_diff_outcome outcome;
     char reason[200];
 };

@@ -35,6 +35,61 @@ static void ratio_text(const struct lb_estimate *e, char *buf, size_t size)
     snprintf(buf, size, "%.3f [%.3f, %.3f]", e->value, e->interval.low, e->interval.high);
 }
 
+/* "9.6 %", "140 %", "none". */
+static char *difference_text(double share, char *buf, size_t size)
+{
+    if (!isfinite(share))
+        snprintf(buf, size, "none");
+    else
+        snprintf(buf, size, share < 0.995 ? "%.2g %%" : "%.0f %%", 100 * share);
+    return buf;
+}
+
+/* What the rows could find, and what the threshold needs: from the best row to the worst. */
+static char *power_text(const struct lb_diff *diff, char *buf, size_t size)
+{
+    double least = (double)INFINITY, most = 0;
+    size_t fewest = SIZE_MAX, most_runs = 0, n = 0, used;
+    bool is_beyond = false;
+    char low[32], high[32];
+    for (size_t i = 0; i < diff->n_rows; i++) {
+        const struct lb_diff_row *row = &diff->rows[i];
+        if (!row->is_compared || isnan(row->comparison.sd))
+            continue;
+        n++;
+        least = fmin(least, row->shows);
+        most = fmax(most, row->shows);
+        is_beyond |= row->runs_for == 0;
+        fewest = row->runs_for > 0 && row->runs_for < fewest ? row->runs_for : fewest;
+        most_runs = row->runs_for > most_runs ? row->runs_for : most_runs;
+    }
+    buf[0] = '\0';
+    if (n == 0)
+        return buf;
+    if (!isfinite(least))
+        snprintf(buf, size, "So few runs show no difference, however large, in 80 of 100 cases");
+    else
+        snprintf(buf, size, "These runs show a difference of %s%s%s in 80 of 100 cases",
+                 difference_text(least, low, sizeof low), most > least ? " to " : "",
+                 most > least
+                     ? isfinite(most) ? difference_text(most, high, sizeof high) : "none at all"
+                     : "");
+    used = strlen(buf);
+    char needs[64];
+    if (most_runs == 0)
+        snprintf(needs, sizeof needs, "more than 1000");
+    else if (is_beyond)
+        snprintf(needs, sizeof needs, "%zu to more than 1000", fewest);
+    else if (fewest < most_runs)
+        snprintf(needs, sizeof needs, "%zu to %zu", fewest, most_runs);
+    else
+        snprintf(needs, sizeof needs, "%zu", fewest);
+    snprintf(buf + used, size - used,
+             "; for one of %.3g %% to be significant in as many, %s runs of each are needed.",
+             100 * diff->options.threshold, needs);
+    return buf;
+}
+
 static const char *verdict_text(const struct lb_diff_row *row)
 {
     return lb_diff_violates(row) ? "VIOLATED" : lb_diff_outcome_name(row->outcome);
@@ -151,9 +206,12 @@ int lb_diff_text(const struct lb_diff *diff, FILE *out, bool color, bool termina
     summary(diff, text, sizeof text);
     size_t used = strlen(text);
     snprintf(text + used, sizeof text - used,
-             " (threshold %.3g %%; medians and ratios with %s; p after Holm)",
+             " (threshold %.3g %%; medians, and ratios by Hodges and Lehmann, with %s; two-sided p "
+             "after Holm)",
              100 * diff->options.threshold, intervals_text(diff, intervals, sizeof intervals));
     lb_print_wrapped(out, text, 0, width);
+    if (power_text(diff, text, sizeof text)[0] != '\0')
+        lb_print_wrapped(out, text, 0, width);
     return 0;
 }
 
@@ -185,9 +243,12 @@ static json_t *row_json(const struct lb_diff_row *row)
         json_object_set_new(json, "reason", json_string(row->reason));
     if (json == NULL || !row->is_compared)
         return json;
-    json_t *more = json_pack("{s:o, s:o, s:o, s:o, s:o, s:b}", "base", estimate_json(&c->base),
-                             "new", estimate_json(&c->new), "ratio", estimate_json(&c->ratio), "p",
-                             real(c->p), "p_adjusted", real(c->p_adjusted), "paired", c->is_paired);
+    json_t *more =
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o}", "base", estimate_json(&c->base),
+                  "new", estimate_json(&c->new), "ratio", estimate_json(&c->ratio), "p", real(c->p),
+                  "p_adjusted", real(c->p_adjusted), "paired", c->is_paired, "shows",
+                  real(row->shows), "runs_for_threshold",
+                  row->runs_for > 0 ? json_integer((json_int_t)row->runs_for) : json_null());
     if (more == NULL || json_object_update(json, more) != 0) {
         json_decref(json);
         json = NULL;
@@ -261,8 +322,11 @@ int lb_diff_markdown(const struct lb_diff *diff, FILE *out, struct lb_error *err
         fputs("|\n", out);
     }
     char intervals[100];
-    fprintf(out, "\nMedians and ratios (new/base) with %s; p after Holm over the table.\n",
-            intervals_text(diff, intervals, sizeof intervals));
+    fprintf(
+        out,
+        "\nMedians, and ratios (new/base) by Hodges and Lehmann, with %s; two-sided p after Holm "
+        "over the table. %s\n",
+        intervals_text(diff, intervals, sizeof intervals), power_text(diff, text, sizeof text));
     for (size_t i = 0; i < diff->n_notes; i++)
         fprintf(out, "\nNot alike, as allowed: `%s` is `%s` in the base, `%s` in the new result.\n",
                 diff->notes[i].key, diff->notes[i].base, diff->notes[i].new);

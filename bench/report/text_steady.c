@@ -2,6 +2,7 @@
 #include "steady.h"
 #include "table.h"
 #include "text.h"
+#include "units.h"
 
 #include <math.h>
 #include <string.h>
@@ -9,18 +10,22 @@
 static void print_drift(const struct lb_sink_state *state, const struct lb_cell *cell, size_t run,
                         const struct lb_steadiness *steady)
 {
-    char text[500], of[40] = "";
+    char text[500], of[40] = "", from[32], to[32];
     const struct lb_confidence *interval = &steady->change.interval;
-    bool fell = steady->change.value < 0;
+    double mean = cell->runs[run]->successes_per_s, change = steady->change.value;
     double low = 100 * fmin(fabs(interval->low), fabs(interval->high));
     double high = 100 * fmax(fabs(interval->low), fabs(interval->high));
     if (cell->n_runs > 1)
         snprintf(of, sizeof of, ", run %zu of %zu", run + 1, cell->n_runs);
+    /* Both ends of the line; a steep one ends below nothing. */
+    lb_format_count(fmax(0, mean * (1 - change / 2)), from, sizeof from);
+    lb_format_count(fmax(0, mean * (1 + change / 2)), to, sizeof to);
     snprintf(text, sizeof text,
-             "not steady: %s on %s, %s%s: the rate %s by %.0f %% [%.0f, %.0f] over the measured "
-             "part. Its mean is of no one state: use a longer --warmup or --duration.",
-             cell->name, cell->engine, cell->scenario.name, of, fell ? "fell" : "rose",
-             100 * fabs(steady->change.value), low, high);
+             "not steady: %s on %s, %s%s: the rate %s from %s/s to %s/s over the measured part (by "
+             "%.0f to %.0f %% of its mean), so its mean describes no steady state: use a longer "
+             "--warmup or --duration.",
+             cell->name, cell->engine, cell->scenario.name, of, change < 0 ? "fell" : "rose", from,
+             to, low, high);
     lb_print_wrapped(state->out, text, 0, state->width);
 }
 

@@ -85,14 +85,45 @@ static int compare_heaps(const struct lb_runs *base, const struct lb_runs *new, 
     return 0;
 }
 
+/* Sum of squares of the logarithms around their mean; NAN if one has no logarithm. */
+static double log_squares(const double *values, size_t n)
+{
+    double mean = 0, sum = 0;
+    for (size_t i = 0; i < n; i++)
+        mean += log(values[i]) / (double)n;
+    for (size_t i = 0; i < n; i++)
+        sum += (log(values[i]) - mean) * (log(values[i]) - mean);
+    return isfinite(sum) ? sum : NAN;
+}
+
+static double scatter(const struct lb_runs *base, const struct lb_runs *new)
+{
+    if (base->n + new->n < 3)
+        return NAN;
+    return sqrt((log_squares(base->values, base->n) + log_squares(new->values, new->n)) /
+                (double)(base->n + new->n - 2));
+}
+
+/* Beside what the runs of a pair have in common. */
+static double scatter_of_pairs(const double *a, const double *b, size_t n)
+{
+    double mean = 0, sum = 0;
+    for (size_t i = 0; i < n; i++)
+        mean += log(b[i] / a[i]) / (double)n;
+    for (size_t i = 0; i < n; i++)
+        sum += (log(b[i] / a[i]) - mean) * (log(b[i] / a[i]) - mean);
+    return n > 1 && isfinite(sum) ? sqrt(sum / (double)(n - 1) / 2) : NAN;
+}
+
 static int compare_pairs(const struct lb_runs *base, const struct lb_runs *new, double *a,
                          double *b, double level, struct lb_comparison *c, struct lb_error *err)
 {
     bool alternate = false;
     int rc = lb_stats_pair(base, new, a, b, &alternate, err);
-    return rc == 0 && alternate
-               ? lb_stats_pairs(a, b, base->n, c->ratio.value, level, &c->pairs, err)
-               : rc;
+    if (rc != 0 || !alternate)
+        return rc;
+    c->pairs_sd = scatter_of_pairs(a, b, base->n);
+    return lb_stats_pairs(a, b, base->n, c->ratio.value, level, &c->pairs, err);
 }
 
 int lb_stats_compare(const struct lb_runs *base, const struct lb_runs *new,
@@ -107,8 +138,10 @@ int lb_stats_compare(const struct lb_runs *base, const struct lb_runs *new,
     double *a = malloc((base->n + new->n) * sizeof *a);
     if (a == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory for %zu values", base->n + new->n);
-    struct lb_comparison result = {
-        .n_base = base->n, .n_new = new->n, .verdict = LB_STATS_INCONCLUSIVE};
+    struct lb_comparison result = {.n_base = base->n,
+                                   .n_new = new->n,
+                                   .sd = scatter(base, new),
+                                   .verdict = LB_STATS_INCONCLUSIVE};
     int rc = compare_heaps(base, new, a, a + base->n, options->level, &result, err);
     if (rc == 0)
         rc = compare_pairs(base, new, a, a + base->n, options->level, &result, err);
@@ -128,6 +161,7 @@ static void choose_test(struct lb_comparison *c, size_t n_family, double level)
     if (c->is_paired) {
         c->p = c->pairs.p;
         c->ratio.interval = c->pairs.interval;
+        c->sd = c->pairs_sd;
     }
 }
 

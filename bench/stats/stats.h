@@ -139,7 +139,9 @@ struct lb_comparison {
     struct lb_estimate base, new; /* medians */
     struct lb_estimate ratio;     /* new/base: lb_stats_ratio; the interval may be of the pairs */
     size_t n_base, n_new;
-    double u, p;            /* p of the test that decides: of Mann and Whitney, or of the pairs */
+    double sd;       /* of one run on the log scale; pairs: beside its pair. NAN: not known */
+    double u, p;     /* p of the test that decides: of Mann and Whitney, or of the pairs */
+    double pairs_sd; /* the latter */
     struct lb_paired pairs; /* n is 0 where the runs do not alternate */
     bool is_paired;         /* lb_stats_decide: the pairs decide */
     double p_adjusted;      /* Holm over the family; p before lb_stats_decide */
@@ -158,6 +160,21 @@ int lb_stats_compare(const struct lb_runs *base, const struct lb_runs *new,
  * finds more than one with 0.95. */
 int lb_stats_decide(struct lb_comparison *comparisons, size_t n,
                     const struct lb_compare_options *options, struct lb_error *err);
+
+/* ---- power.c: what a comparison can find ---- */
+
+struct lb_power_of {
+    double sd; /* of one run, on the log scale, free of what is compared: lb_comparison.sd */
+    size_t n_base, n_new, n_family;
+    bool is_paired;
+    double level, band; /* as of lb_compare_options */
+};
+/* The relative difference that is called faster or slower in 80 of 100 cases: 0.09 is a factor of
+ * 1.09. INFINITY: none can be, or the noise is not known. */
+double lb_stats_shows(const struct lb_power_of *of);
+/* How many runs of each a difference of the band needs to be significant in 80 of 100 cases; 0:
+ * more than 1000, or the noise is not known. */
+size_t lb_stats_runs_for(const struct lb_power_of *of);
 
 /* ---- fit.c: goodness of fit ---- */
 

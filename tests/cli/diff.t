@@ -117,6 +117,13 @@ for my $key ('version', 'setting version') {
     is($status, 0, "--allow $key") or diag $err;
     like($out, qr/^not alike, as allowed: setting version is 15\.1/m, "--allow $key: and it says so");
 }
+($status, $out, $err) = lockbench('diff', $base, $base, '--allow', 'nothing-like-it');
+is($status, 2, 'a key that is not there cannot be allowed');
+my @keys = $err =~ /there are (.*), and the server's settings/ ? split / *, */, $1 : ();
+my %times;
+$times{$_}++ for @keys;
+cmp_ok(scalar @keys, '>', 3, '... those that are there are listed') or diag $err;
+is(join(' ', grep { $times{$_} > 1 } sort keys %times), '', '... each once');
 ($status, $out, $err) = lockbench('diff', $base,
     result([cell('a', \@steady), cell('b', \@steady)], environment => { machine => 'm', cores => 64 }));
 is($status, 2, 'not alike: another machine');
@@ -152,7 +159,18 @@ cmp_ok(abs($row->{ratio}{value} - 0.8), '<', 1e-6, 'json: ratio');
 cmp_ok(abs($row->{p} - 2 / 252), '<', 1e-6, 'json: the exact p of five against five');
 cmp_ok(abs($row->{p_adjusted} - 4 / 252), '<', 1e-6, 'json: after Holm');
 cmp_ok(abs($row->{ratio}{coverage} - 1 + 2 * 12 / 252), '<', 1e-6, 'json: the coverage of the interval');
+cmp_ok($row->{shows}, '>', 0.05, 'json: what these runs can find is more than the threshold');
+cmp_ok($row->{shows}, '<', 0.07, 'json: ... and not much more, as they hardly scatter');
+is($row->{runs_for_threshold}, 4, 'json: runs that the threshold needs');
+my $power = qr/These runs show a difference of 5\.\d %( to [56]\.\d %)? in 80 of 100 cases; for one of 5 % to be significant in as many, 4 runs of each are needed\./;
+($status, $out) = lockbench('diff', $base, result([cell('a', \@steady), cell('b', \@slow)]));
+like($out =~ s/\s+/ /gr, $power, 'text: the power of the comparison');
+like($out =~ s/\s+/ /gr, qr/ratios by Hodges and Lehmann/, 'text: ... and the estimator');
+my @two = (1000, 1010);
+($status, $out) = lockbench('diff', result([cell('a', \@two)]), result([cell('a', \@two)]));
+like($out =~ s/\s+/ /gr, qr/So few runs show no difference, however large, in 80 of 100 cases; for one of 5 % to be significant in as many, \d+ runs/, 'text: two runs cannot show any');
 ($status, $out) = lockbench('diff', $base, result([cell('a', \@steady), cell('b', \@slow)]), '--format', 'markdown');
+like($out, $power, 'markdown: the power');
 is($status, 4, 'markdown: exit status');
 like($out, qr/^\*\*lockbench: 1 slower, 1 equivalent\*\* \(threshold 5 %\)$/m, 'markdown: the sum');
 like($out, qr/^\| b \| postgres \| mutex-hot \| rate \| .* \| slower \|$/m, 'markdown: a row');

@@ -104,7 +104,7 @@ static void it_is_said(void **state)
     fclose(sink.out);
     assert_non_null(strstr(text, "steady state: 1 of 3 runs, 1 drifted, 1 too noisy to say\n"));
     assert_non_null(
-        strstr(text, "not steady: a on memory, mutex-hot, run 2 of 3: the rate fell by "));
+        strstr(text, "not steady: a on memory, mutex-hot, run 2 of 3: the rate fell from "));
     assert_null(strstr(text, "run 3 of 3"));
 }
 
