@@ -88,8 +88,9 @@ static const struct flag flags[] = {
      "records no history: measures only, tests no guarantee"},
     {"keep-history", 0, FLAG_SWITCH, TO(keep_history), LB_FLAGS_RUN, NULL,
      "stores the recorded histories in the result's directory (needs -o)"},
-    {"format", 0, FLAG_TEXT, TO(format), LB_FLAGS_OUTPUT, "FORMAT",
-     "text, json, jsonl, csv, tap, junit or markdown"},
+    {"format", 0, FLAG_WORDS, TO(formats), LB_FLAGS_OUTPUT, "FORMAT[:FILE]",
+     "text, json, jsonl, csv, tap, junit or markdown, to standard output or to a file; may be "
+     "repeated"},
     {"output", 'o', FLAG_TEXT, TO(output), LB_FLAGS_OUTPUT, "DIR",
      "stores the result in DIR/<time>-<name>/"},
     {"output", 'o', FLAG_TEXT, TO(output), LB_FLAGS_REPORT, "FILE",
@@ -471,6 +472,7 @@ void lb_args_release(struct lb_args *args)
     lb_words_release(&args->scenarios);
     lb_words_release(&args->options);
     lb_words_release(&args->metrics);
+    lb_words_release(&args->formats);
     lb_words_release(&args->allowed);
     lb_words_release(&args->positional);
     for (size_t i = 0; i < args->n_overrides; i++)

@@ -60,7 +60,7 @@ struct lb_plan_args {
 
 struct lb_args {
     const struct lb_command *command;
-    struct lb_words strategies, targets, scenarios, options, metrics, allowed, positional;
+    struct lb_words strategies, targets, scenarios, options, metrics, allowed, formats, positional;
     char *sql_dir, *check_file, *format, *output, *seed, *repeat, *budget, *reference, *threshold,
         *faults, *save, *baseline, *restart, *failover, *resume, *after_setup;
     bool keep, keep_history, no_record, quiet, no_color, names, help, costs, matrix, charts,

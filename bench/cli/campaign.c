@@ -12,9 +12,9 @@
 #include "gate.h"
 #include "keeper.h"
 #include "nearest.h"
+#include "outputs.h"
 #include "progress.h"
 #include "signals.h"
-#include "terminal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,38 +26,14 @@ struct lb_conductor {
     struct lb_report report;
     struct lb_keeper keeper;
     struct lb_baseline baseline;
-    const struct lb_sink *sink;
-    struct lb_sink_state output;
+    struct lb_outputs outputs;
     struct lb_progress_view view;
     const struct lb_stop *stop;
-    size_t n_told; /* cells that the sink has heard of */
+    size_t n_told; /* cells that have been written of */
     bool by_budget;
     struct lb_looks *looks; /* of a budget's tables; the cells borrow it */
     struct lb_error err;
 };
-
-static int choose_sink(struct lb_conductor *state, struct lb_error *err)
-{
-    const char *format = state->campaign->args->format;
-    const struct lb_sink *const *sinks = state->campaign->sinks;
-    struct lb_nearest nearest;
-    char text[128], all[100] = "";
-    if (format == NULL)
-        return 0;
-    lb_nearest_init(&nearest, format);
-    for (const struct lb_sink *const *sink = sinks != NULL ? sinks : lb_sinks; *sink != NULL;
-         sink++) {
-        size_t used = strlen(all);
-        lb_nearest_offer(&nearest, (*sink)->name);
-        snprintf(all + used, sizeof all - used, "%s%s", used > 0 ? ", " : "", (*sink)->name);
-        if (strcmp((*sink)->name, format) == 0) {
-            state->sink = *sink;
-            return 0;
-        }
-    }
-    return lb_fail(err, LB_E_USAGE, "option --format: unknown format '%s'%s (%s)", format,
-                   lb_nearest_text(&nearest, text, sizeof text), all);
-}
 
 static void add_option(struct lb_report *report, const char *name, const char *value)
 {
@@ -128,16 +104,14 @@ static void describe_question(struct lb_report *report, const struct lb_args *ar
 /* A baseline is told where there is a place for it. */
 static int load_baseline(struct lb_conductor *state)
 {
-    static const char *const formats[] = {"text", "json", "markdown"};
     int rc = lb_baseline_load(&state->baseline, state->campaign->args, &state->err);
-    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
-        if (rc != 0 || strcmp(state->sink->name, formats[i]) == 0)
-            return rc;
-    return !state->baseline.is_given
-               ? 0
-               : lb_fail(&state->err, LB_E_USAGE,
-                         "option --baseline: is told as text, json or markdown, not as %s",
-                         state->sink->name);
+    if (rc != 0 || !state->baseline.is_given || lb_outputs_have(&state->outputs, &lb_sink_text) ||
+        lb_outputs_have(&state->outputs, &lb_sink_json) ||
+        lb_outputs_have(&state->outputs, &lb_sink_markdown))
+        return rc;
+    return lb_fail(&state->err, LB_E_USAGE,
+                   "option --baseline: is told as text, json or markdown, not as %s",
+                   state->outputs.all[0].sink->name);
 }
 
 /* Rounds go on for a time unless a number of runs was asked for, or is needed: a gate compares
@@ -192,7 +166,8 @@ static int prepare(struct lb_conductor *state)
     const struct lb_args *args = state->campaign->args;
     struct lb_report *report = &state->report;
     struct lb_error *err = &state->err;
-    int rc = choose_sink(state, err);
+    int rc = lb_outputs_choose(&state->outputs,
+                               state->campaign->sinks != NULL ? state->campaign->sinks : lb_sinks);
     if (rc == 0)
         rc = load_baseline(state);
     snprintf(report->command, sizeof report->command, "%s", args->command->name);
@@ -352,8 +327,7 @@ static void tell(struct lb_conductor *state, bool all)
                                                    : cell->state != LB_CELL_PENDING;
         if (!is_over && !all)
             return;
-        if (state->sink->cell != NULL)
-            state->sink->cell(&state->output, cell);
+        lb_outputs_cell(&state->outputs, cell);
         state->n_told++;
     }
 }
@@ -525,29 +499,15 @@ static enum lb_exit finish(struct lb_conductor *state)
     if (lb_keeper_finish(&state->keeper, &state->report, &state->err) != 0)
         written = lb_exit_worse(written, has_runs(&state->report) ? lb_cli_complain(&state->err)
                                                                   : lb_exit_of(state->err.code));
-    if (state->sink->end != NULL)
-        state->sink->end(&state->output);
-    for (size_t i = 0; state->sink == &lb_sink_tap && i < state->selection.n_outlooks; i++)
-        lb_outlook_tell_end(state->selection.outlooks[i], &state->report, stdout);
-    if (state->output.rc != 0 && !lb_reader_is_gone())
-        written = lb_exit_worse(written, lb_cli_complain_of_output(&state->err));
+    bool is_stdout;
+    if (lb_outputs_end(&state->outputs, state->selection.outlooks, state->selection.n_outlooks,
+                       &is_stdout) != 0 &&
+        !(is_stdout && lb_reader_is_gone()))
+        written = lb_exit_worse(written, is_stdout ? lb_cli_complain_of_output(&state->err)
+                                                   : lb_cli_complain(&state->err));
     if (judged_nothing(state))
         written = lb_exit_worse(written, LB_EXIT_INCONCLUSIVE);
     return lb_exit_worse(status_of(state), written);
-}
-
-static void init_output(struct lb_conductor *state)
-{
-    const struct lb_args *args = state->campaign->args;
-    state->output =
-        (struct lb_sink_state){.out = stdout,
-                               .report = &state->report,
-                               .color = !args->no_color && lb_terminal_color(STDOUT_FILENO),
-                               .charts = args->charts || lb_terminal_is(STDOUT_FILENO),
-                               .utf8 = lb_terminal_utf8(),
-                               .terminal = lb_terminal_is(STDOUT_FILENO),
-                               .width = lb_terminal_width(STDOUT_FILENO),
-                               .err = &state->err};
 }
 
 /* At least so long will it take: the measured parts and the warm-ups. What ends by itself is not
@@ -598,10 +558,7 @@ static enum lb_exit run_all(struct lb_conductor *state)
     lb_progress_init(&state->view, args->quiet, n_cells * state->report.n_repeat);
     state->view.n_done = state->keeper.n_resumed;
     announce(state);
-    if (state->sink->begin != NULL)
-        state->sink->begin(&state->output);
-    for (size_t i = 0; state->sink == &lb_sink_tap && i < state->selection.n_outlooks; i++)
-        lb_outlook_tell_plan(state->selection.outlooks[i], stdout);
+    lb_outputs_begin(&state->outputs, state->selection.outlooks, state->selection.n_outlooks);
     fflush(stdout);
     enum lb_exit status = LB_EXIT_OK;
     if (state->campaign->conduct != NULL)
@@ -628,19 +585,22 @@ static enum lb_exit show_plan(struct lb_conductor *state)
 
 enum lb_exit lb_campaign_run(const struct lb_campaign *campaign)
 {
-    struct lb_conductor state = {
-        .campaign = campaign, .sink = campaign->sink, .stop = lb_signals_install()};
+    struct lb_conductor state = {.campaign = campaign, .stop = lb_signals_install()};
     enum lb_exit status;
-    init_output(&state);
+    state.outputs.args = campaign->args;
+    state.outputs.report = &state.report;
+    state.outputs.usual = campaign->sink;
+    state.outputs.err = &state.err;
     int rc = prepare(&state);
+    if (rc == 0 && !campaign->args->show_plan)
+        rc = lb_outputs_open(&state.outputs);
     if (rc == 0 && campaign->args->show_plan) {
         status = show_plan(&state);
     } else if (rc == 0) {
         status = run_all(&state);
     } else {
         status = lb_cli_complain(&state.err);
-        if (state.sink->fail != NULL)
-            state.sink->fail(&state.output);
+        lb_outputs_fail(&state.outputs);
     }
     for (size_t i = 0; i < state.report.n_cells; i++)
         lb_cell_release(&state.report.cells[i]);

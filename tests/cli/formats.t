@@ -135,6 +135,35 @@ like($out, qr/\ATAP version 13\n1\.\.0 # SKIP good-lock admits one holder/, 'tap
 is($status, 3, 'tap: no server is exit status 3');
 like($out, qr/\ATAP version 13\nBail out! cannot connect/, 'tap: bails out');
 
+# --- several
+my $xml = scratch() . '/deep/er/out.xml';
+($status, $out, $err) = lockbench('verify', @locks, '--format', "junit:$xml", '--format', 'csv:' . scratch() . '/out.csv');
+is($status, 1, 'several: exit status') or diag $err;
+like($out, qr/\ATAP version 13\n.*^1\.\.3\n\z/ms, 'several: the usual format goes to standard output');
+like(slurp($xml), qr{<testsuites .* tests="3" failures="1".*</testsuites>\n\z}s, 'several: a file, in folders that were not there');
+is(scalar(() = slurp(scratch() . '/out.csv') =~ /\n/g), 3, 'several: and another');
+is_deeply([glob scratch() . '/deep/er/*'], [$xml], 'several: nothing beside it');
+($status, $out) = lockbench('run', '-s', $lock, @short, '--format', 'json', '--format', 'text:' . scratch() . '/out.txt');
+is($status, 0, 'several: json to standard output');
+is(decode_json($out)->{cells}[0]{name} // decode_json($out)->{cells}[0]{strategy}, 'good-lock', '... whole');
+like(slurp(scratch() . '/out.txt'), qr/^good-lock +sqlite +held/m, '... and text to a file');
+my $before = slurp($xml);
+for my $case ([['--format', 'json', '--format', 'csv'], 2, 'json and csv cannot both go to standard output; write one to a file: --format csv:FILE'],
+    [['--format', "json:$xml", '--format', "csv:$xml"], 2, "json and csv cannot both go to $xml"],
+    [['--format', 'jsn:x'], 2, "unknown format 'jsn:x'"], [['--format', 'json:'], 2, "'json:' names no file"],
+    [['--format', "junit:$xml", '--format', 'json:/proc/x/y'], 3, 'option --format: cannot '])
+{
+    my ($options, $expected, $says) = @$case;
+    ($status, undef, $err) = lockbench('verify', '-s', $lock, @short, @$options);
+    is($status, $expected, "several: @$options");
+    like($err, qr/\Alockbench: [^\n]*\Q$says\E[^\n]*\n\z/, '... in one line');
+}
+is(slurp($xml), $before, '... and no file was touched');
+is_deeply([glob scratch() . '/deep/er/*'], [$xml], '... nor anything left beside it');
+($status, undef, $err) = lockbench('verify', '-s', $lock, @short, '--format', 'json:/dev/full');
+is($status, 3, 'several: a full disk is exit status 3');
+like($err, qr{\Alockbench: [^\n]*/dev/full[^\n]*No space left[^\n]*\n\z}, '... in one line');
+
 # --- a queue
 ($status, $out) = lockbench('run', @drain);
 is($status, 0, 'a queue') or diag $out;

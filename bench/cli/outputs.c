@@ -1,0 +1,182 @@
+/* What is written of a campaign while it runs: see outputs.h. */
+#include "outputs.h"
+
+#include "nearest.h"
+#include "terminal.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct lb_sink *sink_named(const char *name, size_t length,
+                                        const struct lb_sink *const *sinks)
+{
+    for (; *sinks != NULL; sinks++)
+        if (strlen((*sinks)->name) == length && memcmp((*sinks)->name, name, length) == 0)
+            return *sinks;
+    return NULL;
+}
+
+static int unknown(const char *name, const struct lb_sink *const *sinks, struct lb_error *err)
+{
+    struct lb_nearest nearest;
+    char text[128], all[100] = "";
+    lb_nearest_init(&nearest, name);
+    for (; *sinks != NULL; sinks++) {
+        size_t used = strlen(all);
+        lb_nearest_offer(&nearest, (*sinks)->name);
+        snprintf(all + used, sizeof all - used, "%s%s", used > 0 ? ", " : "", (*sinks)->name);
+    }
+    return lb_fail(err, LB_E_USAGE, "option --format: unknown format '%s'%s (%s)", name,
+                   lb_nearest_text(&nearest, text, sizeof text), all);
+}
+
+static bool is_same_place(const char *a, const char *b)
+{
+    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+static struct lb_written *add(struct lb_outputs *outputs, const struct lb_sink *sink,
+                              const char *path)
+{
+    const struct lb_args *args = outputs->args;
+    bool terminal = path == NULL && lb_terminal_is(STDOUT_FILENO);
+    struct lb_written *written = &outputs->all[outputs->n++];
+    *written = (struct lb_written){
+        .sink = sink,
+        .path = path,
+        .state = {.out = stdout,
+                  .report = outputs->report,
+                  .color = terminal && !args->no_color && lb_terminal_color(STDOUT_FILENO),
+                  .charts = args->charts || terminal,
+                  .utf8 = lb_terminal_utf8(),
+                  .terminal = terminal,
+                  .width = lb_terminal_width(path == NULL ? STDOUT_FILENO : -1),
+                  .err = outputs->err}};
+    return written;
+}
+
+static int check_place(const struct lb_outputs *outputs, const struct lb_sink *sink,
+                       const char *path)
+{
+    for (size_t i = 0; i < outputs->n; i++) {
+        const struct lb_written *other = &outputs->all[i];
+        if (!is_same_place(other->path, path))
+            continue;
+        if (path == NULL)
+            return lb_fail(outputs->err, LB_E_USAGE,
+                           "option --format: %s and %s cannot both go to standard output; write "
+                           "one to a file: --format %s:FILE",
+                           other->sink->name, sink->name, sink->name);
+        return lb_fail(outputs->err, LB_E_USAGE, "option --format: %s and %s cannot both go to %s",
+                       other->sink->name, sink->name, path);
+    }
+    /* One is kept for standard output. */
+    return outputs->n < LB_OUTPUTS_MOST - 1
+               ? 0
+               : lb_fail(outputs->err, LB_E_USAGE, "option --format: more than %d times",
+                         LB_OUTPUTS_MOST - 1);
+}
+
+static struct lb_written *of_stdout(struct lb_outputs *outputs)
+{
+    for (size_t i = 0; i < outputs->n; i++)
+        if (outputs->all[i].path == NULL)
+            return &outputs->all[i];
+    return add(outputs, outputs->usual, NULL);
+}
+
+int lb_outputs_choose(struct lb_outputs *outputs, const struct lb_sink *const *sinks)
+{
+    const struct lb_words *words = &outputs->args->formats;
+    for (size_t i = 0; i < words->n; i++) {
+        const char *word = words->words[i], *colon = strchr(word, ':');
+        const char *path = colon == NULL || strcmp(colon, ":-") == 0 ? NULL : colon + 1;
+        const struct lb_sink *sink = sink_named(word, strcspn(word, ":"), sinks);
+        if (sink == NULL)
+            return unknown(word, sinks, outputs->err);
+        if (path != NULL && path[0] == '\0')
+            return lb_fail(outputs->err, LB_E_USAGE, "option --format: '%s' names no file", word);
+        int rc = check_place(outputs, sink, path);
+        if (rc != 0)
+            return rc;
+        add(outputs, sink, path);
+    }
+    of_stdout(outputs);
+    return 0;
+}
+
+int lb_outputs_open(struct lb_outputs *outputs)
+{
+    int rc = 0;
+    for (; outputs->n_open < outputs->n && rc == 0; outputs->n_open += rc == 0) {
+        struct lb_written *written = &outputs->all[outputs->n_open];
+        if (written->path == NULL)
+            continue;
+        rc = lb_output_open(&written->output, written->path, outputs->err);
+        written->state.out = written->output.file;
+    }
+    return rc == 0 ? 0 : lb_fail_prefix(outputs->err, "option --format");
+}
+
+void lb_outputs_begin(struct lb_outputs *outputs, struct lb_outlook *const *outlooks, size_t n)
+{
+    for (size_t i = 0; i < outputs->n; i++) {
+        struct lb_written *written = &outputs->all[i];
+        if (written->sink->begin != NULL)
+            written->sink->begin(&written->state);
+        for (size_t k = 0; written->sink == &lb_sink_tap && k < n; k++)
+            lb_outlook_tell_plan(outlooks[k], written->state.out);
+    }
+}
+
+void lb_outputs_cell(struct lb_outputs *outputs, const struct lb_cell *cell)
+{
+    for (size_t i = 0; i < outputs->n; i++)
+        if (outputs->all[i].sink->cell != NULL)
+            outputs->all[i].sink->cell(&outputs->all[i].state, cell);
+}
+
+int lb_outputs_end(struct lb_outputs *outputs, struct lb_outlook *const *outlooks, size_t n,
+                   bool *ret_stdout)
+{
+    int worst = 0;
+    *ret_stdout = false;
+    for (size_t i = 0; i < outputs->n; i++) {
+        struct lb_written *written = &outputs->all[i];
+        if (written->sink->end != NULL)
+            written->sink->end(&written->state);
+        for (size_t k = 0; written->sink == &lb_sink_tap && k < n; k++)
+            lb_outlook_tell_end(outlooks[k], outputs->report, written->state.out);
+        int rc = written->state.rc;
+        if (rc != 0 && written->path != NULL)
+            lb_fail_prefix(outputs->err, "%s", written->path);
+        if (written->path != NULL)
+            rc = lb_output_close(&written->output, rc, outputs->err);
+        if (rc != 0 && worst == 0) {
+            worst = rc;
+            *ret_stdout = written->path == NULL;
+        }
+    }
+    outputs->n_open = 0;
+    return worst;
+}
+
+void lb_outputs_fail(struct lb_outputs *outputs)
+{
+    struct lb_written *written = of_stdout(outputs);
+    struct lb_error ignored;
+    for (size_t i = 0; i < outputs->n_open; i++)
+        if (outputs->all[i].path != NULL)
+            lb_output_close(&outputs->all[i].output, LB_E_ENV, &ignored);
+    if (written->sink->fail != NULL)
+        written->sink->fail(&written->state);
+}
+
+bool lb_outputs_have(const struct lb_outputs *outputs, const struct lb_sink *sink)
+{
+    for (size_t i = 0; i < outputs->n; i++)
+        if (outputs->all[i].sink == sink)
+            return true;
+    return false;
+}
