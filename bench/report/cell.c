@@ -332,6 +332,16 @@ const char *lb_cell_why_broken(const struct lb_cell *cell, enum lb_guarantee gua
     return known != NULL ? known->why : "";
 }
 
+static size_t n_words(const char *list)
+{
+    size_t n = 0;
+    for (const char *c = list; c != NULL && *c != '\0'; c += strspn(c, " ")) {
+        c += strcspn(c, " ");
+        n++;
+    }
+    return n;
+}
+
 /* Has the user switched off what the scenario shows it by? */
 static bool is_switched_off(const struct lb_break *known, const struct lb_cell *cell)
 {
@@ -341,11 +351,11 @@ static bool is_switched_off(const struct lb_break *known, const struct lb_cell *
            lb_scenario_load(known->scenario, &packaged, &ignored) == 0 && packaged.overrun > 0;
 }
 
-/* Is this the cell in which the break is to show? Without options it is the defaults that show it.
- */
+/* Is this the cell in which the break is to show? Without options it is the defaults that show it;
+ * with others beside its own it may show, and need not. */
 static bool is_shown_by(const struct lb_break *known, const struct lb_cell *cell)
 {
-    if (cell->is_explored || (known->options == NULL && cell->n_settings > 0))
+    if (cell->is_explored || n_words(known->options) != cell->n_settings)
         return false;
     /* What the user has to make room for may show, and need not: it depends on how much. */
     const struct lb_cell plain = {.strategy = cell->strategy};
