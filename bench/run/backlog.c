@@ -97,6 +97,25 @@ static int use_up(struct lb_active_run *run, struct lb_operator *op, struct lb_e
     return rc == LB_EMPTY || rc == LB_BUSY ? LB_OK : rc;
 }
 
+/* Each class has its part of the ids. */
+static int put_classes(struct lb_active_run *run, struct lb_operator *op, const char *payload,
+                       struct lb_error *err)
+{
+    const struct lb_scenario *scenario = run->request->scenario;
+    const int64_t n = (int64_t)scenario->backlog;
+    char name[LB_CLASS_NAME];
+    int rc = LB_OK;
+    for (int64_t first = 1, end; first <= n && rc == LB_OK; first = end) {
+        uint64_t number = lb_class_of(scenario, first);
+        for (end = first + 1; end <= n && lb_class_of(scenario, end) == number;)
+            end++;
+        op->actor->task_class = lb_class_name(scenario, number, name);
+        rc = put(run, op, first, (uint64_t)(end - first), payload, err);
+    }
+    op->actor->task_class = NULL;
+    return rc;
+}
+
 /* Three parts of the ids: dead, locked, and the others. */
 static int fill(struct lb_active_run *run, struct lb_operator *op, const char *payload,
                 struct lb_error *err)
@@ -119,7 +138,9 @@ static int fill(struct lb_active_run *run, struct lb_operator *op, const char *p
     if (rc == LB_OK && locked > 0)
         rc = run->crew->db->lock_rows(run->locker.conn, locked, err);
     atomic_store(&run->crew->ahead_is_locked, rc == LB_OK && locked > 0);
-    if (rc == LB_OK)
+    if (rc == LB_OK && scenario->classes > 1)
+        rc = put_classes(run, op, payload, err);
+    else if (rc == LB_OK)
         rc = put(run, op, (int64_t)(dead + locked) + 1, scenario->backlog - locked, payload, err);
     return rc;
 }

@@ -101,6 +101,8 @@ struct lb_crew {
     _Atomic uint64_t recovered_ns;   /* when the last one that worked began */
     _Atomic uint64_t item_death_ns;  /* when a consumer last died with items */
     _Atomic uint64_t n_rounds;       /* that are still to come, the present one included */
+    _Atomic uint64_t n_strays;       /* items that were handed to workers of another class */
+    _Atomic int64_t stray_id;        /* the last of these */
     _Atomic uint32_t n_claiming;     /* consumers in a claim or with items; counted with rounds */
     atomic_bool in_reset;            /* an operator is at work between two rounds: do not claim */
     _Atomic int64_t errored_id;      /* the last item that ended in error; 0: none */
@@ -120,7 +122,8 @@ struct lb_worker {
     pthread_t thread;
     struct lb_operator op;
     struct lb_actor actor;
-    char role_name[24]; /* for the server's process list; the session borrows it */
+    char class_name[24]; /* of what it puts or claims now; the actor borrows it */
+    char role_name[24];  /* for the server's process list; the session borrows it */
     struct lb_session session;
     _Atomic uint64_t waited_ns;   /* its session was waiting then, as the engine said */
     pthread_mutex_t session_lock; /* session.conn may be replaced or cancelled: one at a time */
@@ -189,6 +192,12 @@ const struct lb_error *lb_crew_error(const struct lb_crew *crew);
 void lb_crew_conn_options(const struct lb_crew *crew, struct lb_conn_options *ret_options);
 /* Waits until deadline_ns, or until the phase has reached limit. true: the deadline passed. */
 bool lb_crew_wait(struct lb_crew *crew, uint64_t deadline_ns, enum lb_phase limit);
+
+/* classes.c: several task classes in the queue's table: of an item; of a consumer; and its name,
+ * into buffer, NULL where there is but one. */
+enum { LB_CLASS_NAME = 24 };
+uint64_t lb_class_of(const struct lb_scenario *scenario, int64_t id);
+const char *lb_class_name(const struct lb_scenario *scenario, uint64_t number, char *buffer);
 
 /* restarted.c. begin: before the workers start. look: over a session that was connected anew, and
  * at the end; a server that was started anew meanwhile is noted, once. */

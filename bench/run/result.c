@@ -36,18 +36,22 @@ static struct lb_model model_of(const struct lb_active_run *run, bool complete, 
     const struct lb_scenario *scenario = run->request->scenario;
     enum { CLOCKS_NS = 2000000 }; /* the database's clock need not tick as finely as ours */
     uint64_t period_ns = scenario->period_ns > CLOCKS_NS ? scenario->period_ns - CLOCKS_NS : 0;
-    return (struct lb_model){.queue = strategy->shape == LB_QUEUE,
-                             .n_resources = run->plan.n_resources,
-                             .capacity = run->capacity,
-                             .lease = strategy->is_lease,
-                             .claims = strategy->claims,
-                             .release = LB_RELEASE_BELIEF,
-                             .drained = run->crew != NULL && atomic_load(&run->crew->drained),
-                             .complete = complete,
-                             .end_ns = end_ns,
-                             .progress_bound_ns = scenario->progress_bound_ns,
-                             .recovery_bound_ns = scenario->recovery_bound_ns,
-                             .period_ns = strategy->shape == LB_QUEUE ? period_ns : 0};
+    return (struct lb_model){
+        .queue = strategy->shape == LB_QUEUE,
+        .n_resources = run->plan.n_resources,
+        .capacity = run->capacity,
+        .lease = strategy->is_lease,
+        /* Each class has an order of its own, and the history knows no class. */
+        .claims =
+            strategy->claims &
+            ~(scenario->shape == LB_QUEUE && scenario->classes > 1 ? LB_G_BIT(LB_G_FIFO) : 0U),
+        .release = LB_RELEASE_BELIEF,
+        .drained = run->crew != NULL && atomic_load(&run->crew->drained),
+        .complete = complete,
+        .end_ns = end_ns,
+        .progress_bound_ns = scenario->progress_bound_ns,
+        .recovery_bound_ns = scenario->recovery_bound_ns,
+        .period_ns = strategy->shape == LB_QUEUE ? period_ns : 0};
 }
 
 /* What a reader of the history's file must know. */
@@ -140,6 +144,8 @@ int lb_run_judge(struct lb_active_run *run, struct lb_error *err)
         rc = lb_periodic_prove(&view, run->first_ns, scenario, &outcome->proof, err);
     if (rc == 0 && scenario->shape == LB_QUEUE && scenario->period_ns > 0 && scenario->backlog > 0)
         rc = lb_overdue_tell(&view, run->first_ns, run->stop_ns, scenario, &outcome->proof, err);
+    if (rc == 0 && scenario->shape == LB_QUEUE && scenario->classes > 1)
+        lb_classes_prove(run, &outcome->proof);
     if (rc == 0 && run->is_counted)
         lb_ledger_prove(run, &view, &outcome->proof);
     lb_history_release(&view);

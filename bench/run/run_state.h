@@ -118,6 +118,9 @@ int lb_ledger_check(const struct lb_active_run *run, struct lb_error *err);
 int lb_ledger_count(struct lb_active_run *run, struct lb_error *err);
 void lb_ledger_prove(const struct lb_active_run *run, const struct lb_history_view *view,
                      struct lb_proof *ret_proof);
+/* classes.c */
+int lb_classes_check(const struct lb_active_run *run, struct lb_error *err);
+void lb_classes_prove(const struct lb_active_run *run, struct lb_proof *ret_proof);
 /* readers.c: sessions that count the queue's items while the workers run. end: after the workers;
  * settle: into the outcome; release: NULL is allowed. */
 struct lb_readers;

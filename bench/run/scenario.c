@@ -82,6 +82,8 @@ const struct lb_key lb_scenario_keys[] = {
     KEY("period", LB_KEY_TIME, period_ns, LB_KEY_BOTH, "TIME", "period of recurring work; 0: none"),
     KEY("drain", LB_KEY_FLAG, drain, LB_KEY_QUEUE, NULL,
         "ends when the backlog is empty; --no-drain: ends by time"),
+    KEY("classes", LB_KEY_COUNT, classes, LB_KEY_QUEUE, "N",
+        "number of task classes in the queue's table, each with its own items and workers; 0: one"),
     KEY("rounds", LB_KEY_COUNT, rounds, LB_KEY_QUEUE, "N",
         "drains the backlog N times, and compares the strategy's count with the history; 0: does "
         "not"),

@@ -88,12 +88,13 @@ struct lb_scenario {
     uint64_t put_interval_ns;    /* queue: between two puts of one producer; 0: as fast as it can */
     uint64_t claim_interval_ns;  /* queue: between two claims of one consumer; 0: at once */
     uint64_t payload_bytes;
-    double error;         /* queue: share of items that end in error */
-    double free_share;    /* queue: share of items that are given back */
-    uint64_t period_ns;   /* recurring work */
-    bool drain;           /* queue: ends when the backlog is empty */
-    uint64_t rounds;      /* queue: drained, reset and drained again; counted at the end; 0: not */
-    uint64_t readers;     /* queue: sessions that count its items all the while, without its lock */
+    double error;       /* queue: share of items that end in error */
+    double free_share;  /* queue: share of items that are given back */
+    uint64_t period_ns; /* recurring work */
+    bool drain;         /* queue: ends when the backlog is empty */
+    uint64_t classes; /* queue: of task, in one table, each with its items and consumers; 0: one */
+    uint64_t rounds;  /* queue: drained, reset and drained again; counted at the end; 0: not */
+    uint64_t readers; /* queue: sessions that count its items all the while, without its lock */
     uint64_t duration_ns; /* of the measured part; with count or drain an upper bound, 0: none */
     uint64_t count;       /* operations per worker; 0: no limit */
     uint64_t warmup_ns;

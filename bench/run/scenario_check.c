@@ -99,6 +99,13 @@ static int validate_counting(const struct lb_scenario *s, struct lb_error *err)
         return lb_fail(err, LB_E_USAGE, "rounds: not with fault, recover, period or rows");
     if (s->rounds > 1 && (!s->drain || s->producers > 0))
         return lb_fail(err, LB_E_USAGE, "rounds: more than one needs drain, and no producers");
+    if (s->classes > s->workers)
+        return lb_fail(err, LB_E_USAGE, "classes: at most one for each worker: %llu",
+                       (unsigned long long)s->workers);
+    if (s->classes > 1 && (s->rounds > 0 || s->recover_ns > 0 || s->rows > 0 ||
+                           s->locked_ahead > 0 || s->dead_rows > 0))
+        return lb_fail(err, LB_E_USAGE,
+                       "classes: not with rounds, recover, rows, locked-ahead or dead-rows");
     if (s->readers > 1000)
         return lb_fail(err, LB_E_USAGE, "readers: at most 1000");
     if (s->readers > 0 && s->fault != LB_FAULT_NONE && s->fault != LB_FAULT_BLOCKER &&

@@ -419,6 +419,8 @@ int lb_run_set_up(struct lb_active_run *run, struct lb_error *err)
                                   .n_rounds = scenario->rounds,
                                   .next_id = 1};
     rc = lb_ledger_check(run, err);
+    if (rc == 0)
+        rc = lb_classes_check(run, err);
     if (rc != 0)
         return rc;
     if (scenario->rate[0] != '\0') {

@@ -249,12 +249,25 @@ static void note_arrival(struct lb_worker *worker, int64_t id, uint64_t claimed_
     lb_coarse_record(&worker->coarse, claimed_ns - due_ns);
 }
 
+/* Several classes: is it one of its own? */
+static void note_class(struct lb_worker *worker, int64_t id)
+{
+    struct lb_crew *crew = worker->crew;
+    const struct lb_scenario *scenario = crew->scenario;
+    if (scenario->classes < 2 || lb_class_of(scenario, id) == worker->seat % scenario->classes)
+        return;
+    atomic_store(&crew->stray_id, id);
+    atomic_fetch_add(&crew->n_strays, 1);
+}
+
 static void process(struct lb_worker *worker, struct lb_item *items, uint32_t n, uint64_t start_ns)
 {
     struct lb_crew *crew = worker->crew;
     uint64_t claimed_ns = worker->op.end_ns;
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < n; i++) {
         note_arrival(worker, items[i].id, claimed_ns);
+        note_class(worker, items[i].id);
+    }
     for (uint32_t i = 0; i < n; i++)
         lb_live_item(crew->live, items[i].id, worker->number);
     lb_worker_begin(worker, LB_M_HOLD);
@@ -350,6 +363,9 @@ void lb_worker_consume_loop(struct lb_worker *worker)
         lb_crew_fail(crew, &worker->err);
         return;
     }
+    if (scenario->classes > 1)
+        worker->actor.task_class =
+            lb_class_name(scenario, worker->seat % scenario->classes, worker->class_name);
     /* What the dead had in this seat is awaited by their death. */
     atomic_store(&first_consumer[worker->seat].seat_has_items, false);
     uint64_t next_ns = lb_now_ns();
@@ -377,6 +393,9 @@ static void put_one(struct lb_worker *worker)
     int64_t id = atomic_fetch_add(&crew->next_id, 1);
     if (crew->open_loop && (uint64_t)id <= crew->n_due)
         atomic_store_explicit(&crew->due_ns[id - 1], worker->intended_ns, memory_order_relaxed);
+    if (crew->scenario->classes > 1)
+        worker->actor.task_class =
+            lb_class_name(crew->scenario, lb_class_of(crew->scenario, id), worker->class_name);
     lb_worker_begin(worker, LB_M_PUT);
     unsigned n_refusals = 0;
     uint64_t start_ns = lb_now_ns();
