@@ -236,6 +236,15 @@ static void tell_failure(struct lb_conductor *state, const struct lb_cell *cell,
             why);
 }
 
+/* In a run before the last one: it has been said. */
+static bool was_gone(const struct lb_cell *cell)
+{
+    bool gone = false;
+    for (size_t i = 0; i + 1 < cell->n_runs; i++)
+        gone |= cell->runs[i]->state == LB_RUN_SERVER_GONE;
+    return gone;
+}
+
 static int run_once(struct lb_conductor *state, struct lb_cell *cell, size_t round)
 {
     const struct lb_args *args = state->campaign->args;
@@ -271,7 +280,8 @@ static int run_once(struct lb_conductor *state, struct lb_cell *cell, size_t rou
         else
             lb_outcome_free(outcome);
         if (rc == 0 && outcome->state == LB_RUN_SERVER_GONE) {
-            tell_failure(state, cell, outcome->reason);
+            if (!was_gone(cell))
+                tell_failure(state, cell, outcome->reason);
             give_up_target(state, cell->target, outcome->reason);
         }
         return rc;
@@ -443,6 +453,15 @@ static bool is_judged(const struct lb_cell *cell)
     return judged;
 }
 
+/* Then it has been said what is wrong, and the exit status is not green. */
+static bool has_failed(const struct lb_cell *cell)
+{
+    bool failed = cell->state == LB_CELL_FAILED;
+    for (size_t i = 0; i < cell->n_runs; i++)
+        failed |= cell->runs[i]->state == LB_RUN_SERVER_GONE;
+    return failed;
+}
+
 /* A gate that judged nothing must not be green. */
 static bool judged_nothing(const struct lb_conductor *state)
 {
@@ -453,7 +472,7 @@ static bool judged_nothing(const struct lb_conductor *state)
         return false;
     for (size_t i = 0; i < report->n_cells; i++) {
         const struct lb_cell *cell = &report->cells[i];
-        if (cell->state == LB_CELL_FAILED || is_judged(cell))
+        if (has_failed(cell) || is_judged(cell))
             return false;
         if (cell->state == LB_CELL_SKIPPED && n_skipped++ == 0)
             reason = cell->reason;
