@@ -507,13 +507,13 @@ static enum lb_exit finish(struct lb_conductor *state)
     state->report.interrupted = is_stopped(state);
     lb_progress_clear(&state->view);
     tell(state, true);
-    if (lb_baseline_compare(&state->baseline, &state->report, &state->err) != 0)
-        written = lb_cli_complain(&state->err);
-    else if (state->report.diff != NULL)
+    int rc = lb_baseline_compare(&state->baseline, &state->report, &state->err);
+    if (rc == 0 && state->report.diff != NULL)
         written = lb_gate_status(state->report.diff);
-    else if (lb_gate_is_against_reference(state->campaign->args) &&
-             lb_gate_reference(&state->report, state->baseline.options.threshold, &written,
-                               &state->err) != 0)
+    else if (rc == 0 && lb_gate_is_against_reference(state->campaign->args))
+        rc = lb_gate_reference(&state->report, state->baseline.options.threshold, &written,
+                               &state->err);
+    if (rc != 0)
         written = lb_cli_complain(&state->err);
     if (lb_keeper_finish(&state->keeper, &state->report, &state->err) != 0)
         written = lb_exit_worse(written, has_runs(&state->report) ? lb_cli_complain(&state->err)
