@@ -157,7 +157,8 @@ static int judge_class(struct lb_case *c, const struct lb_key *by_low, const str
     }
     int rc = all_claimed ? 0 : judge_unclaimed(c, by_low, by_high, n);
     bool is_found = lb_finding_of(c, LB_G_FIFO)->n_violations > n_before;
-    if (rc != 0 || is_found || c->history->truncated) /* cut: which claim was the first? */
+    /* Of a history that was cut, nobody knows which claim was the first. */
+    if (rc != 0 || is_found || !c->has_queue_ties || c->history->truncated)
         return rc;
     return lb_judge_queue_ties(c, by_low, n, !all_claimed && c->unknown.n > 0);
 }
