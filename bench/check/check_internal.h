@@ -55,6 +55,7 @@ struct lb_item_event {
     uint8_t type;
     uint8_t flags;
     bool is_unclear; /* its worker may hold items that it was not told of */
+    bool is_resumed; /* a claim that goes on: its lease was renewed when it may have been over */
 };
 
 /* A process was answered info. */

@@ -211,10 +211,58 @@ void lb_item_lease(const struct lb_item_group *group, size_t place, uint64_t *re
             continue;
         }
         *ret_high = later(*ret_high, lb_lease_high(e->high, e->lease_ms));
-        /* Renewed too late, it was claimable in between: the first gap ends the core. */
+        /* Renewed too late, it was claimable in between: lb_item_resume makes a claim of that. */
         if (e->high < *ret_low)
             *ret_low = lb_lease_low(e->low, e->lease_ms);
     }
+}
+
+/* The claim that the renewal at place i prolongs; NULL: its worker has none, or may have ended it.
+ */
+static const struct lb_item_event *renewed_claim(const struct lb_item_group *group, size_t i,
+                                                 size_t *ret_place)
+{
+    for (size_t place = i; place-- > 0 && group->events[place]->log == group->events[i]->log;) {
+        const struct lb_item_event *e = group->events[place];
+        if (lb_item_closes(e->op))
+            return NULL;
+        *ret_place = place;
+        if (e->op == LB_OP_ITEM)
+            return e;
+    }
+    return NULL;
+}
+
+int lb_item_resume(struct lb_item_group *group)
+{
+    size_t n_renewals = 0, n = 0;
+    for (size_t i = 0; i < group->n; i++)
+        n_renewals += group->events[i]->op == LB_OP_RENEW_ITEM;
+    if (n_renewals == 0)
+        return 0;
+    group->resumed = malloc(n_renewals * sizeof *group->resumed);
+    if (group->resumed == NULL)
+        return lb_out_of_memory(group->c);
+    for (size_t i = 0; i < group->n; i++) {
+        const struct lb_item_event *e = group->events[i], *claim;
+        size_t place = 0;
+        if (e->op != LB_OP_RENEW_ITEM || e->type != LB_EV_OK || e->lease_ms == 0 ||
+            (claim = renewed_claim(group, i, &place)) == NULL || claim->lease_ms == 0)
+            continue;
+        uint64_t low = lb_lease_low(claim->low, claim->lease_ms);
+        for (size_t k = place + 1; k < i; k++) /* as far as it had been prolonged before */
+            if (group->events[k]->op == LB_OP_RENEW_ITEM && group->events[k]->type == LB_EV_OK &&
+                group->events[k]->high < low)
+                low = lb_lease_low(group->events[k]->low, group->events[k]->lease_ms);
+        if (e->high < low)
+            continue;
+        group->resumed[n] = *e;
+        group->resumed[n].op = LB_OP_ITEM;
+        group->resumed[n].flags = claim->flags;
+        group->resumed[n].is_resumed = true;
+        group->events[i] = &group->resumed[n++];
+    }
+    return 0;
 }
 
 /* The latest time by which the claimer certainly finished the item; LB_NEVER. */

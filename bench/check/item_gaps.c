@@ -125,7 +125,8 @@ bool lb_item_plain(const struct lb_item_group *group)
     struct used used = {.n = 0};
     bool found = group->n_strangers == 0 && lb_item_one_class(group);
     for (size_t i = 0; i < group->n_cores && found; i++)
-        found = group->cores[i].end > group->cores[i].start;
+        found = group->cores[i].end > group->cores[i].start &&
+                !lb_item_was_done(group, &group->cores[i]);
     for (size_t i = 0; i + 1 < group->n_cores && found; i++) {
         drop_over(&used, group->cores[i].start);
         found = bridge(group, &group->cores[i], &used);

@@ -16,8 +16,7 @@
  *     worker that waits for it: it can do the same later;
  *   - of several resets, one that can be used later than another: the other may be used now, and
  *     this one in its place (not where both are answered in one tick, or the clock is uncertain:
- *     then something else of its own worker may have to come between);
- *   - likewise an end by the claimer when the claim is over already.
+ *     then something else of its own worker may have to come between).
  * What a claim leaves pending for ever (its lease may end it) is forgotten when it is over.
  *
  * Bounded: more than 64 pending operations, 256 ways or many steps, over all items, and the search
@@ -328,6 +327,13 @@ static bool is_anothers(const struct search *s, const struct way *way, const str
     return (way->state & STATE_MASK) == TAKEN && core->claim->log != deed->owner;
 }
 
+/* Does the deed's worker still have it, by a claim that the deed resumes? */
+static bool is_own(const struct search *s, const struct way *way, const struct deed *deed)
+{
+    const struct lb_item_core *core = deeds_of(s)[way->state >> STATE_BITS].core;
+    return (way->state & STATE_MASK) == TAKEN && core->claim->log == deed->log;
+}
+
 static uint64_t made_by(enum state state, uint32_t deed)
 {
     return (uint64_t)state | (uint64_t)deed << STATE_BITS;
@@ -382,13 +388,20 @@ static bool apply(const struct search *s, const struct way *way, unsigned slot, 
     switch (deed->kind) {
     case CLAIM:
         ret_way->state = made_by(TAKEN, number);
-        return state == FREE;
+        return state == FREE || (deed->core->claim->is_resumed && is_own(s, way, deed));
     case CLOSE:
         if (state == TAKEN && (!deed->is_bound || way->state == made_by(TAKEN, deed->owner))) {
             ret_way->state = made_by(deed->to, counts_time ? number : 0);
             return true;
         }
-        return must || (deed->is_certain && (!deed->is_bound || is_waited_for(s, way, slot)));
+        /* Its claim was taken back, nobody has claimed it since, and all the same the end had an
+           effect: the item is done, or failed. */
+        if (state == FREE && deed->is_certain && deed->is_bound && deed->to != FREE &&
+            deed->high < s->group->c->known_ns) {
+            ret_way->state = made_by(deed->to, counts_time ? number : 0);
+            return true;
+        }
+        return must || deed->is_certain;
     case OPEN:
         if (state != deed->to)
             return must || is_waited_for(s, way, slot);
@@ -526,6 +539,8 @@ static const struct lb_item_core *run(struct search *s, const uint32_t *calls, u
         if (leave != LB_NONE && s->returns[i] != leave && !is_own &&
             deed->high >= deeds[leave].high)
             continue;
+        if (deed->high >= s->group->c->known_ns) /* what happened before may be missing */
+            return NULL;
         for (; next < s->deeds.n && deeds[calls[next]].low <= deeds[s->returns[i]].high; next++)
             s->gave_up = s->gave_up || !begin(s, calls[next]);
         if (s->gave_up)

@@ -61,14 +61,21 @@ static void report_duplicate(const struct lb_item_group *group, const struct lb_
     if (first->end != LB_NEVER)
         witness->overlap_ns = end > second->start ? end - second->start : 0;
     lb_witness_text(witness,
-                    "item %lld was claimed by %s, answered at %s, and again by %s, "
+                    "item %lld was claimed by %s, answered at %s, and %s by %s, "
                     "answered at %s, %s%s",
                     (long long)first->claim->id, lb_who(c, first->claim->log, LB_WHOM),
                     lb_at(c, first->start, before, sizeof before),
+                    second->claim->is_resumed ? "its older claim renewed" : "again",
                     lb_who(c, second->claim->log, LB_WHOM), lb_at(c, second->start, at, sizeof at),
                     c->model->period_ns > 0 ? "before it was due again"
                                             : "without having been given back",
                     recovery);
+}
+
+bool lb_item_was_done(const struct lb_item_group *group, const struct lb_item_core *core)
+{
+    const struct lb_item_core *last = &group->cores[group->n_cores - 1];
+    return core->end <= core->done && core->done <= last->start && core->done < group->c->known_ns;
 }
 
 static int by_start(const void *a, const void *b)
@@ -143,13 +150,17 @@ static int judge_cores(struct lb_item_group *group)
 }
 
 /* Cores that end where they do only because somebody else did something, once: two may have needed
- * the same. */
+ * the same. Or one that ended before its worker finished the item, with effect: it is done then,
+ * and what took the claim back before has opened it no longer. */
 static bool may_share(const struct lb_item_group *group)
 {
     size_t n = 0;
-    for (size_t i = 0; i < group->n_cores; i++)
+    bool was_done = false;
+    for (size_t i = 0; i < group->n_cores; i++) {
         n += group->cores[i].end < group->cores[i].alone;
-    return n > 1 || group->n_strangers > 0;
+        was_done = was_done || lb_item_was_done(group, &group->cores[i]);
+    }
+    return n > 1 || was_done || group->n_strangers > 0;
 }
 
 static int judge_order(struct lb_item_group *group)
@@ -220,6 +231,7 @@ static int judge_claims(struct lb_item_group *group, size_t n_claims)
 static int judge_group(struct lb_item_group *group)
 {
     size_t n_claims = 0;
+    int rc = lb_item_resume(group);
     for (size_t i = 0; i < group->n; i++)
         n_claims += group->events[i]->op == LB_OP_ITEM;
     /* The ordinary case, in short: claimed, and ended once by the same worker. */
@@ -229,13 +241,16 @@ static int judge_group(struct lb_item_group *group)
                                 (group->events[1]->flags & LB_EVF_EFFECTIVE) != 0;
         return 0;
     }
-    int rc = lb_item_others(group);
+    if (rc == 0)
+        rc = lb_item_others(group);
     if (rc == 0 && n_claims > 1)
         rc = judge_claims(group, n_claims);
     if (rc == 0)
         rc = lb_judge_item_owner(group);
     free(group->cores);
+    free(group->resumed);
     group->cores = NULL;
+    group->resumed = NULL;
     group->n_cores = 0;
     return rc;
 }

@@ -55,6 +55,7 @@ struct lb_item_group {
     struct lb_item_world *world;
     const struct lb_item_event **events; /* of one id, by log and then in order */
     size_t n;
+    struct lb_item_event *resumed; /* some of these: renewals, as claims */
     /* Ends by workers that had not claimed the item, which may end anybody's claim, and clears of
      * this item. */
     struct lb_moments others;
@@ -114,6 +115,10 @@ const struct lb_moment *lb_item_recoveries(const struct lb_item_group *group,
                                            const struct lb_item_event *claim,
                                            const struct lb_moment **ret_end);
 
+/* Did the claim's worker finish the item, with effect, when the claim may have been taken back, and
+ * was the item claimed after that? */
+bool lb_item_was_done(const struct lb_item_group *group, const struct lb_item_core *core);
+
 /* Did all of it happen in one class? An item that changes its class is not followed. */
 bool lb_item_one_class(const struct lb_item_group *group);
 /* Is it plain that there is an order of what happened to the item in which each reset took effect
@@ -130,5 +135,9 @@ int lb_item_others_claim(const struct lb_item_group *group, const struct lb_item
                          bool *ret_others, bool *ret_gave_up);
 
 int lb_judge_item_owner(struct lb_item_group *group);
+
+/* Puts a claim in the place of each renewal that took effect when the lease may have been over, or
+ * the item recovered: its worker had it at that time, and may not have had it without a break. */
+int lb_item_resume(struct lb_item_group *group);
 
 #endif

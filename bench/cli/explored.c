@@ -69,7 +69,8 @@ static void add_ask(const struct lb_explored_ask *ask, char *buf, size_t size)
     } counts[] = {{"rounds", ask->rounds},
                   {"readers", ask->readers},
                   {"capacity", ask->capacity},
-                  {"rescuers", ask->rescuers}};
+                  {"rescuers", ask->rescuers},
+                  {"preemptions", ask->preemptions}};
     char flag[40];
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
         if (counts[i].value > 0) {
@@ -102,13 +103,16 @@ static void describe_again(const struct lb_cell *cell, const struct lb_explored 
     }
     add_ask(&cell->explored, buf, size);
     uint32_t workers = explored->has_witness ? explored->witness_workers : cell->explored.workers;
-    if (workers == WORKERS)
+    if (workers != WORKERS) {
+        snprintf(setting, sizeof setting, "--workers=%u", workers);
+        lb_command_add(buf, size, setting);
+    }
+    uint32_t items = cell->explored.items;
+    if (workers != WORKERS || items > 0)
+        items = explored->has_witness ? explored->witness_items : items;
+    if (cell->strategy->shape != LB_QUEUE || items == 0)
         return;
-    snprintf(setting, sizeof setting, "--workers=%u", workers);
-    lb_command_add(buf, size, setting);
-    if (cell->strategy->shape != LB_QUEUE || !explored->has_witness)
-        return;
-    snprintf(setting, sizeof setting, "--items=%u", explored->witness_items);
+    snprintf(setting, sizeof setting, "--items=%u", items);
     lb_command_add(buf, size, setting);
 }
 
@@ -165,6 +169,7 @@ int lb_explored_run(const struct lb_cell *cell, const struct lb_args *args, uint
         .rounds = cell->explored.rounds > 0 ? cell->explored.rounds : ROUNDS,
         .readers = cell->explored.readers,
         .rescuers = cell->explored.rescuers,
+        .items = cell->explored.items,
         .deaths = cell->explored.deaths,
         .ticks = cell->explored.ticks,
         .capacity = cell->explored.capacity > 0 ? cell->explored.capacity : 1,
@@ -173,7 +178,8 @@ int lb_explored_run(const struct lb_cell *cell, const struct lb_args *args, uint
         .ttl_ms = TTL_MS,
         .keep = args->keep,
         .time_ns = cell->explored.time_ns,
-        .search = {.preemptions = -1,
+        .search = {.preemptions =
+                       cell->explored.preemptions > 0 ? (int)cell->explored.preemptions : -1,
                    .choice_replays = LB_CHOICE_REPLAYS,
                    .seed = seed,
                    .all = true,

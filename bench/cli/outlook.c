@@ -74,14 +74,15 @@ static void explore_all(struct making *m)
         ask->explored.ticks = 1;
     }
     if (!lock && f->has_recover && f->recovers_by_time && !f->ends_sessions) {
-        ask =
-            add_explored(m, "explore+rescue alone",
-                         "it has recover, which goes by time: a rescuer runs at each point of one "
-                         "worker's claims");
+        ask = add_explored(m, "explore+rescue",
+                           "it has recover, which goes by time: a rescuer runs at each point of "
+                           "two workers' claims of one item, with one interruption");
+        ask->explored.items = ask->explored.preemptions = 1;
+        ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 5;
+        ask->explored.ticks = ask->explored.rescuers = 1;
+        ask = add_explored(m, "explore+rescue alone", "the same with one worker, and two items");
         ask->explored.workers = 1;
         ask->explored.rounds = 2;
-        ask->explored.ticks = ask->explored.rescuers = 1;
-        ask = add_explored(m, "explore+rescue", "the same with two workers");
         ask->explored.ticks = ask->explored.rescuers = 1;
     }
     if (lock && f->has_mode) {
@@ -123,6 +124,12 @@ static void set(struct lb_ask *ask, const char *key, const char *value)
         i += 2;
     ask->keys[i] = key;
     ask->keys[i + 1] = value;
+}
+
+static void set_all(struct lb_ask *ask, const char *const *keys)
+{
+    for (; *keys != NULL; keys += 2)
+        set(ask, keys[0], keys[1]);
 }
 
 static void leave_out(struct making *m, const char *name, const char *why)
@@ -172,9 +179,8 @@ static void make_wait(struct making *m)
                      "its lease is counted from the server's time: another session makes it wait");
     static const char *const keys[] = {"hold",     "30ms", "think", "80ms",           "ttl",
                                        "60ms",     "poll", "5ms",   "fault-interval", "200ms",
-                                       "duration", "3s"};
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i += 2)
-        set(ask, keys[i], keys[i + 1]);
+                                       "duration", "3s",   NULL};
+    set_all(ask, keys);
 }
 
 static void stress_lease(struct making *m)
@@ -256,6 +262,33 @@ static void rescue(struct making *m)
                   "beside them");
 }
 
+/* Puts wait before they commit, and consumers are faster than these: whoever goes by a number sees
+ * a later one before an earlier one is there. */
+static void put_slowly(struct making *m)
+{
+    static const char *const keys[] = {
+        "producers", "4", "put-interval", "60ms", "tx-pause", "10ms", "workers", "2",
+        "hold",      "0", "poll",         "1ms",  "poll-max", "2ms",  NULL};
+    if (!is_server(m->db))
+        return; /* one writer: nobody is faster */
+    struct lb_ask *ask = add_stressed(m, "steady", NULL, 2500,
+                                      "its put is a transaction: numbers commit out of order");
+    snprintf(ask->name, sizeof ask->name, "slow commits");
+    set_all(ask, keys);
+}
+
+/* One producer, one consumer that is slower: enough wait in line for their order to be seen, with
+ * numbers of one, two and three digits. */
+static void claim_in_line(struct making *m)
+{
+    static const char *const keys[] = {"producers", "1",   "put-interval", "1ms", "workers", "1",
+                                       "hold",      "2ms", "duration",     "1s",  NULL};
+    struct lb_ask *ask =
+        add_stressed(m, "steady", NULL, 1500, "it claims fifo: a long line, and one at a time");
+    snprintf(ask->name, sizeof ask->name, "in line");
+    set_all(ask, keys);
+}
+
 static void stress_queue(struct making *m)
 {
     const struct lb_features *f = &m->outlook->features;
@@ -273,6 +306,10 @@ static void stress_queue(struct making *m)
     }
     if (claims(m, LB_G_NO_LOSS) || claims(m, LB_G_NO_DUPLICATE) || claims(m, LB_G_FIFO))
         add_stressed(m, "steady", NULL, 2500, "two producers put while consumers claim");
+    if (f->puts_in_tx)
+        put_slowly(m);
+    if (claims(m, LB_G_FIFO))
+        claim_in_line(m);
     rescue(m);
     if (f->has_free || f->has_error) {
         ask = add_stressed(m, "give-back", NULL, 1200,

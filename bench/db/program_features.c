@@ -231,6 +231,7 @@ void lb_features_read(const struct lb_file *file, const struct lb_program *progr
     ret->has_renew = sections[LB_S_RENEW].present;
     ret->has_mode = (program->uses >> LB_SLOT_MODE & 1) != 0;
     ret->has_capacity = (program->uses >> LB_SLOT_CAPACITY & 1) != 0;
+    ret->puts_in_tx = sections[LB_S_PUT].present && sections[LB_S_PUT].tx == LB_TX_ONE;
     ret->has_period = (program->uses >> LB_SLOT_PERIOD_MS & 1) != 0;
     read_begin(program, ret);
     find_unasked(program, ret);

@@ -17,6 +17,7 @@ struct lb_features {
     bool has_token;  /* acquire or claim returns one */
     bool takes_many; /* claim has :n */
     bool has_mode, has_capacity;
+    bool puts_in_tx;       /* put commits a transaction of its own */
     bool has_period;       /* work is due again */
     bool by_worker_clock;  /* acquire or claim goes by :now */
     bool is_session_bound; /* the hold is a transaction's or a session's, and ends with it */

@@ -32,6 +32,8 @@ my @cases = (
     ['dequeue_letgo.jsonl', 1, 'a dequeue is final', @queue],
     ['recover_twice.jsonl', 1, 'one recovery is one moment', @queue],
     ['recover_complete.jsonl', 1, 'a worker that lost its item to a recovery ends another\'s claim', @queue],
+    ['recover_completed.jsonl', 1, 'what was completed while a recovery ran is claimed again', @queue,
+        '--claims', 'no-duplicate'],
     ['stranger_false.jsonl', 0, 'who never claimed it may have ended the claim: it need not', @queue,
         '--claims', 'no-duplicate'],
     ['value_intern.jsonl', 0, 'a text and an integer are different items', @queue, '--claims', 'no-duplicate'],

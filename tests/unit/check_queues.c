@@ -252,7 +252,9 @@ static void generate(const struct shape *shape, struct lb_random *random)
 
 /* In place of a log: done by the database, at any time from the given one on. */
 enum { DATABASE = LOGS };
-enum kind { CLAIM, RENEW, CLOSE, EXPIRE, GONE, CLEAR, RESET, LEAVE, PUT, TAKE, RECOVER };
+/* END: the first end of a claim that certainly had an effect. KEEP: a renewal of what its worker
+ * may have ended. */
+enum kind { CLAIM, RENEW, KEEP, CLOSE, END, EXPIRE, GONE, CLEAR, RESET, LEAVE, PUT, TAKE, RECOVER };
 
 /* The recoveries that took a claim of the item: each is one moment, and takes one. */
 enum { USED_SHIFT = 40 };
@@ -262,6 +264,7 @@ struct claim_info {
     const struct lb_event *note;
     uint64_t low, high, expiry_low, expiry_high;
     uint32_t n_renewals;
+    bool is_closed, is_ended; /* perhaps; certainly */
 };
 
 static struct claim_info claims[BRUTE_OPS];
@@ -320,6 +323,8 @@ static void translate_claim(uint32_t log, const struct lb_event *invoke, const s
         struct claim_info *c = &claims[n_claims++];
         *c = (struct claim_info){
             .log = log, .note = note, .low = invoke->time_ns, .high = end->time_ns};
+        /* An item that is there twice was claimed twice, in this order. */
+        place_now = (uint32_t)(note - history.events[log]) + 1;
         add_brute(CLAIM, n_claims, invoke->time_ns, end->time_ns, false, 0, log);
         if (note->arg > 0) {
             c->expiry_high = lease_high(end->time_ns);
@@ -350,18 +355,26 @@ static void translate_op(uint32_t log, const struct lb_event *invoke, const stru
     if (op == LB_OP_RESET_ALL || op == LB_OP_CLEAR_ALL || (op == LB_OP_CLEAR_ERROR && mine))
         add_brute(op == LB_OP_RESET_ALL ? RESET : CLEAR, 0, invoke->time_ns, high, type != LB_EV_OK,
                   0, log);
-    if (op == LB_OP_RENEW_ITEM && mine && who > 0 && type == LB_EV_OK) {
+    bool renews = op == LB_OP_RENEW_ITEM && mine && who > 0;
+    if (renews && type == LB_EV_OK) {
         uint32_t number = ++claims[who - 1].n_renewals;
         claims[who - 1].expiry_high = lease_high(end->time_ns);
-        add_brute(RENEW, who, invoke->time_ns, high, false, number, log);
+        int kind = claims[who - 1].is_closed ? KEEP : RENEW;
+        add_brute(kind, who, invoke->time_ns, high, false, number, log);
         add_brute(EXPIRE, who, lease_low(invoke->time_ns), UINT64_MAX, true, number, log);
-    } else if (op == LB_OP_RENEW_ITEM && mine && who > 0) {
+    } else if (renews) {
         claims[who - 1].expiry_high = UINT64_MAX;
     }
     if ((op == LB_OP_FREE || op == LB_OP_ERROR || op == LB_OP_COMPLETE) && mine) {
         bool certain = type == LB_EV_OK && (end->flags & LB_EVF_EFFECTIVE) != 0;
+        bool is_first = certain && who > 0 && !claims[who - 1].is_ended;
+        if (who > 0)
+            claims[who - 1].is_closed = true;
+        if (is_first)
+            claims[who - 1].is_ended = true;
         /* Who never claimed it may have ended anybody's claim, or nobody's. */
-        add_brute(CLOSE, who, invoke->time_ns, high, !certain || who == 0, (uint64_t)op, log);
+        add_brute(is_first ? END : CLOSE, who, invoke->time_ns, high, !certain || who == 0,
+                  (uint64_t)op, log);
     }
 }
 
@@ -426,10 +439,13 @@ static bool step_item(const struct brute *b, const struct brute_op *op, uint64_t
     case CLAIM:
         *state = used | ACTIVE | (uint64_t)op->who << 4;
         return now == 0;
-    case RENEW:
+    case KEEP:
         if (kind == ACTIVE && who == op->who)
             *state = used | ACTIVE | (uint64_t)op->who << 4 | op->a << 12;
         return true;
+    case RENEW: /* of what is nobody's: its worker has it again */
+        *state = used | ACTIVE | (uint64_t)op->who << 4 | op->a << 12;
+        return kind == 0 || (kind == ACTIVE && who == op->who);
     case EXPIRE:
         *state = used;
         return kind == ACTIVE && who == op->who && now >> 12 == op->a;
@@ -439,8 +455,10 @@ static bool step_item(const struct brute *b, const struct brute_op *op, uint64_t
     case RECOVER:
         *state = used | recovery;
         return kind == ACTIVE && who == op->who && (used & recovery) == 0;
+    case END: /* given back, and claimed by nobody since: it ends what is free */
     case CLOSE:
-        if (kind == ACTIVE && (who == op->who || op->who == 0)) /* 0: a stranger's, anybody's */
+        if ((kind == ACTIVE && (who == op->who || op->who == 0)) || /* 0: a stranger's, anybody's */
+            (kind == 0 && op->kind == END))
             *state = used | (op->a == LB_OP_FREE ? 0 : op->a == LB_OP_ERROR ? ERROR : COMPLETE);
         return true;
     case CLEAR:
