@@ -39,6 +39,9 @@ _lockbench() {
             words='strategies scenarios engines guarantees'
         elif [[ $command == show ]]; then
             words=$("$program" list strategies --names 2>/dev/null)
+        elif [[ $command == lint ]]; then
+            mapfile -t COMPREPLY < <(compgen -f -- "$current")
+            return
         elif [[ $command == report || $command == diff ]]; then
             mapfile -t COMPREPLY < <(compgen -d -- "$current")
             return

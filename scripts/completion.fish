@@ -36,4 +36,4 @@ complete -c lockbench -n '__lockbench_after --isolation' -a 'default read-commit
 complete -c lockbench -n '__lockbench_after --backoff' -a 'fixed exponential jitter'
 complete -c lockbench -n '__lockbench_is list' -a 'strategies scenarios engines guarantees'
 complete -c lockbench -n '__lockbench_is show' -a '(__lockbench_list strategies)'
-complete -c lockbench -n '__lockbench_is report diff check' -F
+complete -c lockbench -n '__lockbench_is report diff check lint' -F

@@ -31,16 +31,16 @@ static const struct flag flags[] = {
      "strategies by name, all, locks, queues or controls, or a file ./my.sql"},
     {"database", 'd', FLAG_WORDS, TO(targets), LB_FLAGS_SELECT, "URI",
      "the database; may be repeated; default: a temporary SQLite file"},
+    {"database", 'd', FLAG_WORDS, TO(targets), LB_FLAGS_LINT, "URI",
+     "also has this server prepare every statement; may be repeated"},
     {"database", 'd', FLAG_WORDS, TO(targets), LB_FLAGS_SHOW, "ENGINE",
      "sqlite, postgres or mariadb, or a URI; default: postgres where it has statements for it"},
     {"scenario", 'S', FLAG_WORDS, TO(scenarios), LB_FLAGS_SCENARIO, "NAME[,NAME...]",
      "scenarios by name, or a file ./my.ini; default: mutex-hot for locks, drain for queues"},
-    {"opt", 0, FLAG_WORDS, TO(options), LB_FLAGS_SELECT | LB_FLAGS_SHOW, "NAME=VALUE",
-     "sets an option of the strategy; may be repeated"},
+    {"opt", 0, FLAG_WORDS, TO(options), LB_FLAGS_SELECT | LB_FLAGS_SHOW | LB_FLAGS_LINT,
+     "NAME=VALUE", "sets an option of the strategy; may be repeated"},
     {"sql-dir", 0, FLAG_TEXT, TO(sql_dir), LB_FLAGS_SELECT, "DIR",
      "reads statements from DIR/<strategy>/<engine>.sql, where that file exists"},
-    {"check-file", 0, FLAG_TEXT, TO(check_file), LB_FLAGS_CHECK_FILE, "FILE",
-     "runs nothing: checks a strategy file; with -d the server checks its statements too"},
     {"faults", 0, FLAG_TEXT, TO(faults), LB_FLAGS_FAULTS, "NAME[,NAME...]",
      "runs each scenario once under each fault: all, kill, pause, disconnect, cut, slow, blocker, "
      "snapshot, restart, full, failover, partition, cancel-sync, skew"},
@@ -199,7 +199,7 @@ static const struct {
 } titles[] = {
     {LB_FLAGS_SELECT, "What to run:"},
     {LB_FLAGS_SHOW, "What to show:"},
-    {LB_FLAGS_CHECK_FILE, "Instead of a run:"},
+    {LB_FLAGS_LINT, "What to ask:"},
     {LB_FLAGS_MATRIX, "Instead of TAP:"},
     {LB_FLAGS_EXPLORED, "Beside the scenarios:"},
     {LB_FLAGS_FAULTS, "What goes wrong:"},
@@ -384,6 +384,9 @@ static int unknown_option(const struct tables *tables, const char *given,
     size_t dashes = strspn(given, "-"), length = strcspn(given + dashes, "=");
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)(length < 60 ? length : 60), given + dashes);
+    if (strcmp(name, "check-file") == 0)
+        return lb_fail(err, LB_E_USAGE,
+                       "option --check-file is a command of its own: lockbench lint FILE");
     lb_nearest_init(&nearest, name);
     for (size_t i = 0; i < tables->n_options; i++)
         if (tables->options[i].longName != NULL)

@@ -10,24 +10,24 @@
 #include "report.h"
 
 enum lb_flag_group {
-    LB_FLAGS_SELECT = 1 << 0,      /* -s -d --opt --sql-dir */
-    LB_FLAGS_RUN = 1 << 1,         /* --seed --repeat --keep --keep-history */
-    LB_FLAGS_OUTPUT = 1 << 2,      /* --format -o --quiet --no-color */
-    LB_FLAGS_SCENARIO = 1 << 3,    /* -S, and one per scenario key */
-    LB_FLAGS_LIST = 1 << 4,        /* -s --names --format */
-    LB_FLAGS_GENERAL = 1 << 5,     /* --help; every command takes it */
-    LB_FLAGS_DIFF = 1 << 6,        /* --threshold --metric --allow --format --no-color */
-    LB_FLAGS_EXPLORE = 1 << 7,     /* what explore takes beside the selection */
-    LB_FLAGS_FAULTS = 1 << 8,      /* --faults */
-    LB_FLAGS_REPORT = 1 << 9,      /* -o of report */
-    LB_FLAGS_CHECK_FILE = 1 << 10, /* --check-file */
-    LB_FLAGS_COSTS = 1 << 11,      /* --costs */
-    LB_FLAGS_CHECK = 1 << 12,      /* what check takes */
-    LB_FLAGS_MATRIX = 1 << 13,     /* --matrix */
-    LB_FLAGS_BASELINE = 1 << 14,   /* --save --baseline, and how to compare */
-    LB_FLAGS_SHOW = 1 << 15,       /* -d and --opt of show */
-    LB_FLAGS_PLAN = 1 << 16,       /* what plan takes beside the selection */
-    LB_FLAGS_EXPLORED = 1 << 17    /* --no-explore */
+    LB_FLAGS_SELECT = 1 << 0,    /* -s -d --opt --sql-dir */
+    LB_FLAGS_RUN = 1 << 1,       /* --seed --repeat --keep --keep-history */
+    LB_FLAGS_OUTPUT = 1 << 2,    /* --format -o --quiet --no-color */
+    LB_FLAGS_SCENARIO = 1 << 3,  /* -S, and one per scenario key */
+    LB_FLAGS_LIST = 1 << 4,      /* -s --names --format */
+    LB_FLAGS_GENERAL = 1 << 5,   /* --help; every command takes it */
+    LB_FLAGS_DIFF = 1 << 6,      /* --threshold --metric --allow --format --no-color */
+    LB_FLAGS_EXPLORE = 1 << 7,   /* what explore takes beside the selection */
+    LB_FLAGS_FAULTS = 1 << 8,    /* --faults */
+    LB_FLAGS_REPORT = 1 << 9,    /* -o of report */
+    LB_FLAGS_LINT = 1 << 10,     /* -d and --opt of lint */
+    LB_FLAGS_COSTS = 1 << 11,    /* --costs */
+    LB_FLAGS_CHECK = 1 << 12,    /* what check takes */
+    LB_FLAGS_MATRIX = 1 << 13,   /* --matrix */
+    LB_FLAGS_BASELINE = 1 << 14, /* --save --baseline, and how to compare */
+    LB_FLAGS_SHOW = 1 << 15,     /* -d and --opt of show */
+    LB_FLAGS_PLAN = 1 << 16,     /* what plan takes beside the selection */
+    LB_FLAGS_EXPLORED = 1 << 17  /* --no-explore */
 };
 
 struct lb_words {
@@ -61,8 +61,8 @@ struct lb_plan_args {
 struct lb_args {
     const struct lb_command *command;
     struct lb_words strategies, targets, scenarios, options, metrics, allowed, formats, positional;
-    char *sql_dir, *check_file, *format, *output, *seed, *repeat, *budget, *reference, *threshold,
-        *faults, *save, *baseline, *restart, *failover, *resume, *after_setup;
+    char *sql_dir, *format, *output, *seed, *repeat, *budget, *reference, *threshold, *faults,
+        *save, *baseline, *restart, *failover, *resume, *after_setup;
     bool keep, keep_history, no_record, quiet, no_color, names, help, costs, matrix, charts,
         no_explore, show_plan;
     struct lb_explore_args explore; /* from here on, args.c frees what flags have set */

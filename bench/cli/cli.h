@@ -38,6 +38,7 @@ extern const struct lb_command lb_commands[];
 
 enum lb_exit lb_command_list(const struct lb_args *args);
 enum lb_exit lb_command_show(const struct lb_args *args);
+enum lb_exit lb_command_lint(const struct lb_args *args);
 enum lb_exit lb_command_run(const struct lb_args *args);
 enum lb_exit lb_command_compare(const struct lb_args *args);
 enum lb_exit lb_command_verify(const struct lb_args *args);

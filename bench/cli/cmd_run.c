@@ -1,14 +1,11 @@
 /* lockbench run: one strategy, one target, one scenario. */
 #include "campaign.h"
-#include "check_file.h"
 
 #include <string.h>
 
 enum lb_exit lb_command_run(const struct lb_args *args)
 {
     struct lb_error err;
-    if (args->check_file != NULL)
-        return lb_check_file(args);
     bool one_strategy = args->strategies.n == 1 && strchr(args->strategies.words[0], ',') == NULL;
     bool one_scenario = args->scenarios.n == 0 ||
                         (args->scenarios.n == 1 && strchr(args->scenarios.words[0], ',') == NULL);

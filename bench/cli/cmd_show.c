@@ -53,7 +53,7 @@ static int open_own(struct shown *shown, const char *path, struct lb_error *err)
     if (lb_guest_is(path))
         return lb_fail(err, LB_E_UNSUPPORTED,
                        "%s is a program, which has no statements to show; "
-                       "lockbench run --check-file %s shows what it says of itself",
+                       "lockbench lint %s shows what it says of itself",
                        path, path);
     int r = lb_file_read(path, -1, &shown->file, err);
     if (r != 0)

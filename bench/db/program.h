@@ -218,6 +218,10 @@ void lb_program_free(struct lb_program *program);
 int lb_file_check(const struct lb_file *file, const struct lb_option *options,
                   struct lb_error *err);
 
+/* The next declared option, from number *from on, that no statement and no condition uses, and the
+ * line that declares it; NULL: there is none. *from moves on. */
+const struct lb_option *lb_file_unused(const struct lb_file *file, size_t *from, int *ret_line);
+
 /* The slot of that name, or -1. */
 int lb_program_slot(const struct lb_program *program, const char *name);
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env perl
-# Strategies from files: --check-file, and every file in examples/ on every engine that it is for.
+# Strategies from files: lint, and every file in examples/ on every engine that it is for.
 use strict;
 use warnings;
 use FindBin;
@@ -11,14 +11,14 @@ use Test::More;
 my $source = $ENV{LB_SOURCE} or die "LB_SOURCE is not set\n";
 my @uris = ('sqlite:', grep { !/^sqlite:/ && length } split /\n/, $ENV{LB_TEST_URIS} // '');
 
-# --- --check-file ---
+# --- lint ---
 my $good = good_lock();
-my ($status, $out, $err) = lockbench('run', '--check-file', $good);
+my ($status, $out, $err) = lockbench('lint', $good);
 is($status, 0, 'a good file: exit status');
 like($out, qr/^good-lock: a lock, right as far as can be said without a server$/m, 'what is said');
 is($err, '', 'nothing on stderr');
 for my $uri (@uris) {
-    ($status, $out, $err) = lockbench('run', '--check-file', $good, '-d', $uri);
+    ($status, $out, $err) = lockbench('lint', $good, '-d', $uri);
     is($status, 0, 'a good file, asked on a server') or diag $err;
     like($out, qr/^good-lock: every statement is prepared by /m, 'and prepared');
 }
@@ -34,7 +34,7 @@ my @bad = (
 for my $case (@bad) {
     my ($name, $text, $message) = @$case;
     my $file = spew("$name.sql", $text);
-    for my $command (['run', '--check-file', $file], ['run', '-s', $file], ['verify', '-s', $file]) {
+    for my $command (['lint', $file], ['run', '-s', $file], ['verify', '-s', $file]) {
         my ($status, $out, $err) = lockbench(@$command);
         is($status, 2, "$name: exit status of $command->[0]");
         like($err, qr/\Q$file\E$message/, "$name: file:line: message");
@@ -42,18 +42,33 @@ for my $case (@bad) {
     }
 }
 
+# What is allowed, and seldom meant.
+my $odd = spew('odd.sql', "-- strategy: odd\n-- shape: lock\n-- claims: exclusive, fenced, owner-release, recovery\n-- option: never = 5\n"
+    . "-- option: form = a | b\n-- name: setup\nCREATE TABLE odd (a int);\n-- name: acquire when form=a\nUPDATE odd SET a = 1 WHERE a = 0;\n"
+    . "-- name: acquire when form=b\nUPDATE odd SET a = 2 WHERE a = 0;\n-- name: release\nUPDATE odd SET a = 0;\n");
+($status, $out, $err) = lockbench('lint', $odd);
+is($status, 0, 'warnings are no mistakes') or diag $err;
+my @warned = $out =~ /^\Q$odd\E:(\d+): warning: /mg;
+is("@warned", '4 9 13', 'each with its line, once') or diag $out;
+like($out, qr/^\Q$odd\E:4: warning: option never is used by no statement/m, 'an option that nothing uses');
+like($out, qr/^\Q$odd\E:9: warning: it claims fenced/m, 'fenced without a token');
+like($out, qr/^\Q$odd\E:13: warning: .* release asks for neither holder nor token$/m, 'an end of anybody');
+($status, undef, $err) = lockbench('run', '--check-file', $good);
+is($status, 2, '--check-file is gone');
+like($err, qr/: lockbench lint FILE$/, 'and it is said what to use');
+
 # What only a server knows.
 my $rejected = spew('rejected.sql', "$head-- name: acquire\n-- require: row\nSELECT 1;\nUPDATE nothing SET a = 1;\n$release");
-($status) = lockbench('run', '--check-file', $rejected);
+($status) = lockbench('lint', $rejected);
 is($status, 0, 'a table that is not there: nothing to see without a server');
 for my $uri (@uris) {
-    ($status, $out, $err) = lockbench('run', '--check-file', $rejected, '-d', $uri);
+    ($status, $out, $err) = lockbench('lint', $rejected, '-d', $uri);
     is($status, 2, 'rejected by the server: exit status');
     like($err, qr/\Q$rejected\E:8: .*nothing/, 'with file:line: and what the server says');
 }
 my $setup = spew('setup.sql', "-- strategy: bad\n-- shape: lock\n-- name: setup\nCREATE TABEL bad (a int);\n"
     . "-- name: acquire\nSELECT 1;\n-- name: release\nSELECT 1;\n");
-($status, $out, $err) = lockbench('run', '--check-file', $setup, '-d', 'sqlite:');
+($status, $out, $err) = lockbench('lint', $setup, '-d', 'sqlite:');
 is($status, 2, 'a setup that is rejected: exit status');
 like($err, qr/\Q$setup\E:4: /, 'with its line');
 
@@ -75,7 +90,7 @@ my @examples = glob "$source/examples/*.sql";
 cmp_ok(scalar @examples, '>=', 6, 'there are examples');
 for my $file (@examples) {
     my ($name) = $file =~ m{([^/]+)\.sql$};
-    my ($status, $out, $err) = lockbench('run', '--check-file', $file);
+    my ($status, $out, $err) = lockbench('lint', $file);
     is($status, 0, "$name: checked") or diag $err;
     my $text = slurp($file);
     my $is_lock = $text =~ /^-- shape: lock/m;

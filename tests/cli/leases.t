@@ -122,7 +122,7 @@ for my $case (@bad) {
     is($status, 2, "refused: $header");
     like($err, $message, '... with file and line');
 }
-($status, undef, my $err) = lockbench('run', '--check-file', "$strangers/django-noid.sql");
+($status, undef, my $err) = lockbench('lint', "$strangers/django-noid.sql");
 is($status, 2, 'a claim whose answer has no id is refused');
 like($err, qr/django-noid\.sql:32: section claim: the statement that answers returns no column id/, '... by file and line');
 

@@ -133,8 +133,8 @@ for my $case (
     is($status, $want_status, "@args[0, -2, -1]: status") or diag $out;
     like("$out$err", $want, "@args[0, -2, -1]: says why");
 }
-($status, $out) = lockbench('run', '--check-file', $good);
-is($status, 0, '--check-file of a program');
+($status, $out) = lockbench('lint', $good);
+is($status, 0, 'lint of a program');
 like($out, qr/^wrong: a program, a lock, for sqlite; it claims exclusive$/m, 'shows what it understood');
 
 # Interrupted in the middle of an answer.

@@ -1,12 +1,13 @@
-/* lockbench run --check-file: see check_file.h.
+/* lockbench lint: what can be said of a strategy's file without running it.
  *
- * Without a server the file is read for each engine that it supports, with each choice of each
- * option. With -d, its setup is run in a space of its own, the server is asked to prepare every
- * statement, and everything is removed again; nothing of the protocol is executed.
+ * Mistakes end it; what is allowed, and yet seldom meant, is a warning. Without a server the file
+ * is read for each engine that it supports, with each choice of each option. With -d, its setup is
+ * run in a space of its own, the server is asked to prepare every statement, and everything is
+ * removed again; nothing of the protocol is executed.
  */
-#include "check_file.h"
-
+#include "cli.h"
 #include "guest.h"
+#include "program_features.h"
 #include "text_clean.h"
 
 #include <stdio.h>
@@ -128,31 +129,110 @@ static int check_program(const char *path, const struct lb_setting *settings, si
     return 0;
 }
 
-enum lb_exit lb_check_file(const struct lb_args *args)
+/* --- warnings --- */
+
+struct warnings {
+    const char *path;
+    int lines[32]; /* of those that another engine's variant may repeat */
+    size_t n;
+};
+
+static bool is_new(struct warnings *w, int line)
 {
-    enum { MOST = 32 };
-    struct lb_file *file = NULL;
-    struct lb_setting settings[MOST];
-    struct lb_error err = {0};
-    int r = args->options.n > MOST ? lb_fail(&err, LB_E_USAGE, "more than %d times --opt", MOST)
-                                   : split_options(&args->options, settings, &err);
-    if (r == 0 && lb_guest_is(args->check_file)) {
-        r = args->targets.n > 0
-                ? lb_fail(&err, LB_E_USAGE, "option -d: --check-file of a program asks no server")
-                : check_program(args->check_file, settings, args->options.n, &err);
-        return r == 0 ? LB_EXIT_OK : lb_cli_complain(&err);
+    for (size_t i = 0; i < w->n; i++)
+        if (w->lines[i] == line)
+            return false;
+    if (w->n < sizeof w->lines / sizeof w->lines[0])
+        w->lines[w->n++] = line;
+    return true;
+}
+
+static void warn_of_features(struct warnings *w, const struct lb_file *file,
+                             const struct lb_features *f)
+{
+    unsigned claims = lb_file_claims(file);
+    bool is_lock = lb_file_shape(file) == LB_LOCK;
+    if ((claims & LB_G_BIT(LB_G_FENCED)) != 0 && !f->has_token && is_new(w, f->begin_line))
+        printf("%s:%d: warning: it claims fenced, and nothing uses a column token of %s\n", w->path,
+               f->begin_line, is_lock ? "acquire" : "claim");
+    if ((claims & LB_G_BIT(LB_G_OWNER_RELEASE)) != 0 && f->unasked_line != 0 &&
+        !f->is_session_bound && is_new(w, f->unasked_line))
+        printf(
+            "%s:%d: warning: it claims owner-release, and %s asks for neither holder nor token\n",
+            w->path, f->unasked_line, lb_section_text(f->unasked));
+    bool comes_back = f->lease != NULL || f->has_recover || f->is_session_bound;
+    if ((claims & LB_G_BIT(LB_G_RECOVERY)) != 0 && !comes_back && is_new(w, f->begin_line))
+        printf("%s:%d: warning: it claims recovery, and has neither a lease, nor recover, nor "
+               "tx=hold\n",
+               w->path, f->begin_line);
+    if (f->constant_line != 0 && is_new(w, f->constant_line))
+        printf(
+            "%s:%d: warning: a length of time that no option sets: verify cannot make it short\n",
+            w->path, f->constant_line);
+}
+
+static void warn(const char *path, const struct lb_file *file, const struct lb_setting *settings,
+                 size_t n_settings)
+{
+    struct warnings w = {.path = path};
+    const struct lb_option *option;
+    struct lb_error ignored;
+    size_t from = 0;
+    int line = 0;
+    while ((option = lb_file_unused(file, &from, &line)) != NULL)
+        printf("%s:%d: warning: option %s is used by no statement and no condition\n", path, line,
+               option->name);
+    for (size_t e = 0; lb_engines[e] != NULL; e++) {
+        struct lb_program *program = NULL;
+        struct lb_features features;
+        if (!lb_file_supports(file, lb_engines[e], &ignored) ||
+            lb_program_new(file, lb_engines[e], NULL, settings, n_settings, &program, &ignored) !=
+                0)
+            continue;
+        lb_features_read(file, program, &features);
+        warn_of_features(&w, file, &features);
+        lb_program_free(program);
     }
+}
+
+static int lint(const char *path, const struct lb_args *args, const struct lb_setting *settings,
+                struct lb_error *err)
+{
+    struct lb_file *file = NULL;
+    if (lb_guest_is(path))
+        return args->targets.n > 0
+                   ? lb_fail(err, LB_E_USAGE, "option -d: lint asks no server about a program")
+                   : check_program(path, settings, args->options.n, err);
+    int r = lb_file_read(path, -1, &file, err);
     if (r == 0)
-        r = lb_file_read(args->check_file, -1, &file, &err);
-    if (r == 0)
-        r = lb_file_check(file, NULL, &err);
-    if (r == 0)
+        r = lb_file_check(file, NULL, err);
+    if (r == 0) {
+        warn(path, file, settings, args->options.n);
         printf("%s: a %s, right as far as can be said without a server\n", lb_file_strategy(file),
                lb_file_shape(file) == LB_LOCK ? "lock" : "queue");
+    }
     for (size_t i = 0; i < args->targets.n && r == 0; i++)
-        r = check_on(args->targets.words[i], file, settings, args->options.n, &err);
+        r = check_on(args->targets.words[i], file, settings, args->options.n, err);
     lb_file_free(file);
     if (r == LB_E_SQL)
-        err.code = LB_E_FILE; /* what the server rejects here is the file's mistake */
-    return r == 0 ? LB_EXIT_OK : lb_cli_complain(&err);
+        err->code = r = LB_E_FILE; /* what the server rejects here is the file's mistake */
+    return r;
+}
+
+enum lb_exit lb_command_lint(const struct lb_args *args)
+{
+    enum { MOST = 32 };
+    struct lb_setting settings[MOST];
+    struct lb_error err = {0};
+    enum lb_exit status = LB_EXIT_OK;
+    int r = args->options.n > MOST ? lb_fail(&err, LB_E_USAGE, "more than %d times --opt", MOST)
+                                   : split_options(&args->options, settings, &err);
+    if (r == 0 && args->positional.n == 0)
+        r = lb_fail(&err, LB_E_USAGE, "lint wants a file: lockbench lint ./my-lock.sql");
+    if (r != 0)
+        return lb_cli_complain(&err);
+    for (size_t i = 0; i < args->positional.n; i++)
+        if (lint(args->positional.words[i], args, settings, &err) != 0)
+            status = lb_cli_complain(&err);
+    return status;
 }
