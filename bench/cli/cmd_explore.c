@@ -268,26 +268,28 @@ static const struct lb_file *file_for(const struct lb_protocol *protocol, const 
 }
 
 static enum lb_exit explore_one(const struct lb_args *args, const struct lb_selection *selection,
-                                struct lb_explore_plan *plan, const struct lb_protocol *protocol,
-                                const struct lb_place *place, struct lb_error *err)
+                                const struct lb_explore_plan *asked,
+                                const struct lb_protocol *protocol, const struct lb_place *place,
+                                struct lb_error *err)
 {
     struct lb_explored *explored;
     char command[1000];
     struct lb_strategy strategy = *protocol->strategy;
     if (args->explore.claims != NULL)
-        strategy.claims = plan->claims;
-    plan->strategy = &strategy;
-    plan->target = &place->target;
-    plan->file = file_for(protocol, place->target.db);
-    plan->settings = selection->settings;
-    plan->n_settings = selection->n_settings;
+        strategy.claims = asked->claims;
+    struct lb_explore_plan plan = *asked;
+    plan.strategy = &strategy;
+    plan.target = &place->target;
+    plan.file = file_for(protocol, place->target.db);
+    plan.settings = selection->settings;
+    plan.n_settings = selection->n_settings;
     struct lb_explore_view view = {.shown = !args->quiet && lb_terminal_is(STDERR_FILENO),
                                    .strategy = protocol->strategy->name,
                                    .engine = place->target.db->name,
                                    .start_ns = lb_now_ns(),
                                    .width = lb_terminal_width(STDERR_FILENO)};
-    plan->search.progress = lb_explore_progress;
-    plan->search.progress_arg = &view;
+    plan.search.progress = lb_explore_progress;
+    plan.search.progress_arg = &view;
     int rc = protocol->guest != NULL
                  ? lb_fail(err, LB_E_UNSUPPORTED,
                            "%s is a program: its statements cannot be scheduled one by one; "
@@ -295,7 +297,7 @@ static enum lb_exit explore_one(const struct lb_args *args, const struct lb_sele
                            protocol->strategy->name, protocol->path)
                  : check_shape(args, protocol->strategy, err);
     if (rc == 0)
-        rc = lb_explore(plan, &explored, err);
+        rc = lb_explore(&plan, &explored, err);
     lb_explore_progress_clear(&view);
     if (rc != 0)
         return lb_exit_of(rc);
