@@ -521,6 +521,15 @@ static int renew(void *arg, bool stamp, bool *ret_gone, struct lb_error *err)
     return r;
 }
 
+/* So many sessions in a row may be ended in the middle of what they do; a server that takes no more
+ * of them is gone at once. */
+enum { SESSIONS = 5 };
+
+static bool is_lost(const struct lb_space *space)
+{
+    return space->pg != NULL && PQstatus(space->pg) != CONNECTION_OK;
+}
+
 int lb_pg_space_open(const struct lb_target *target, const char *hint, struct lb_space **ret_space,
                      struct lb_error *err)
 {
@@ -529,10 +538,18 @@ int lb_pg_space_open(const struct lb_target *target, const char *hint, struct lb
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     space->target = *target;
     int r = open_session(space, err);
-    if (r == 0 && !space->pooled) /* through a pooler, no lock can be relied on for that */
-        r = sweep(space->pg, err);
-    if (r == 0)
-        r = create_schema(space, hint, err);
+    for (int i = 0; r == 0 && i < SESSIONS; i++) {
+        if (!space->pooled) /* through a pooler, no lock can be relied on for that */
+            r = sweep(space->pg, err);
+        if (r == 0)
+            r = create_schema(space, hint, err);
+        if (r == 0 || !is_lost(space) || i + 1 == SESSIONS)
+            break;
+        /* What the lost one has made is swept by the next. */
+        PQfinish(space->pg);
+        space->pg = NULL;
+        r = open_session(space, err);
+    }
     if (r == 0)
         r = lb_life_begin(&space->life, renew, space, err);
     if (r < 0) {
@@ -556,6 +573,16 @@ static int keep_schema(struct lb_space *space, struct lb_error *err)
     return r < 0 ? lb_fail_prefix(err, "cannot mark the schema %s as kept", space->schema) : r;
 }
 
+static int end_schema(struct lb_space *space, bool keep, struct lb_error *err)
+{
+    int r = 0;
+    if (space->has_database && !keep)
+        r = lb_pg_door_drop(space->pg, space->schema, err);
+    if (r == 0)
+        r = keep ? keep_schema(space, err) : drop_schema(space->pg, space->schema, space->oid, err);
+    return r;
+}
+
 int lb_pg_space_close(struct lb_space *space, bool keep, struct lb_error *err)
 {
     char sql[200];
@@ -563,15 +590,23 @@ int lb_pg_space_close(struct lb_space *space, bool keep, struct lb_error *err)
     if (space == NULL)
         return 0;
     lb_life_end(&space->life);
-    int r = renew(space, false, &gone, err);
-    if (r == 0 && space->has_database && !keep)
-        r = lb_pg_door_drop(space->pg, space->schema, err);
-    if (r == 0)
-        r = keep ? keep_schema(space, err) : drop_schema(space->pg, space->schema, space->oid, err);
-    else if (!gone)
-        lb_fail_prefix(err, "the server went away, and the schema %s is left for the next run",
-                       space->schema);
-    if (space->pooled && r == 0) {
+    int r = 0;
+    for (int i = 0; i < SESSIONS; i++) {
+        r = renew(space, false, &gone, err);
+        if (r < 0) {
+            if (gone && i > 0)
+                r = 0; /* it was dropped, though the answer was lost */
+            else if (!gone)
+                lb_fail_prefix(err,
+                               "the server went away, and the schema %s is left for the next run",
+                               space->schema);
+            break;
+        }
+        r = end_schema(space, keep, err);
+        if (r == 0 || !is_lost(space))
+            break;
+    }
+    if (space->pooled && r == 0 && !gone) {
         snprintf(sql, sizeof sql, "SELECT pg_advisory_unlock(%d, %d); COMMIT", LOCK_CLASS,
                  (int32_t)space->oid);
         r = command(space->pg, sql, err);
