@@ -235,17 +235,16 @@ static int judge_group(struct lb_item_group *group)
     for (size_t i = 0; i < group->n; i++)
         n_claims += group->events[i]->op == LB_OP_ITEM;
     /* The ordinary case, in short: claimed, and ended once by the same worker. */
-    if (n_claims == 1 && group->n == 2 && group->events[0]->op == LB_OP_ITEM &&
-        group->events[1]->log == group->events[0]->log) {
+    bool is_ordinary = n_claims == 1 && group->n == 2 && group->events[0]->op == LB_OP_ITEM &&
+                       group->events[1]->log == group->events[0]->log;
+    if (is_ordinary)
         group->c->n_releases += lb_item_closes(group->events[1]->op) &&
                                 (group->events[1]->flags & LB_EVF_EFFECTIVE) != 0;
-        return 0;
-    }
-    if (rc == 0)
+    if (rc == 0 && !is_ordinary)
         rc = lb_item_others(group);
     if (rc == 0 && n_claims > 1)
         rc = judge_claims(group, n_claims);
-    if (rc == 0)
+    if (rc == 0 && !is_ordinary)
         rc = lb_judge_item_owner(group);
     free(group->cores);
     free(group->resumed);

@@ -50,7 +50,7 @@ static uint32_t tree_below(const struct tree *tree, uint32_t rank)
 
 /* Whom a grant passed; n_left: those of them who had left the line by the clock. */
 struct passed {
-    uint32_t n, n_writers, n_left;
+    uint32_t n, n_writers, n_behind, n_left; /* n_behind: who stood before a granted writer */
 };
 
 struct line {
@@ -137,6 +137,7 @@ static struct passed own_passed(const struct line *line, const struct person *b)
             continue;
         passed.n++;
         passed.n_writers += !a->waiter->is_shared;
+        passed.n_behind += a->rank < b->behind;
         passed.n_left += a->leaves <= me->high;
     }
     return passed;
@@ -167,7 +168,7 @@ static void judge_grants(struct line *line)
             (b->waiter->is_shared ? own.n_writers : own.n);
         line->c->out->measures.n_overtakes += passed;
         if (b->waiter->is_shared && passed == 0 && line->capacity <= 1)
-            passed = tree_below(&line->trees[WAITING], b->behind);
+            passed = tree_below(&line->trees[WAITING], b->behind) + own.n_behind;
         if (passed > 0 &&
             (b->waiter->is_shared ||
              tree_below(&line->trees[IN_LINE], b->rank) + own.n_left >= line->capacity))
