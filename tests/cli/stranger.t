@@ -35,12 +35,13 @@ is($status, 2, 'a budget of nothing is refused');
 # --- the words ---
 ($status, $out) = lockbench('verify', '-s', "$folder/plainjob.sql", '-d', 'sqlite:', '-q');
 like($out, qr/^# limit of recover: timeout_ms, inferred from line 38/m, 'the plan in short');
-my ($words) = $out =~ /^# plainjob on sqlite breaks owner-release:\n((?:#   .*\n)+)/m;
-like($words // '', qr/owned it\n#   \S+plainjob\.sql:32: UPDATE work SET phase = 2 .*\n#   \S+plainjob\.sql:38: /,
+# It breaks owner-release as well, in most runs: once in some thirty items.
+my ($words) = $out =~ /^# plainjob on sqlite breaks no-duplicate:\n((?:#   .*\n)+)/m;
+like($words // '', qr/without having been given back.*\n#   \S+plainjob\.sql:28: SELECT id, payload .*\n#   \S+plainjob\.sql:38: /,
     'what happened, and the lines that allow it');
-like($words // '', qr/^#   to change: .*token/m, 'what to change');
+like($words // '', qr/^#   to change: let recover go by the time of the claim/m, 'what to change');
 my ($command) = ($words // '') =~ /^#   shown by: lockbench (.*)$/m;
-like($out, qr/^# plainjob on sqlite: 2 guarantees broken in \d+ s: \d+ schedules explored/m, 'and what was looked for');
+like($out, qr/^# plainjob on sqlite: \d guarantees? broken in \d+ s: \d+ schedules explored/m, 'and what was looked for');
 like($command // '', qr/^(?:run|explore) -s \S+plainjob\.sql -d sqlite: /, 'the command that shows it alone');
 my $again = `$ENV{LOCKBENCH} $command 2>&1`;
 is($? >> 8, 1, '... which does') or diag $command, $again;
