@@ -190,6 +190,29 @@ static enum lb_exit settle(const struct lb_rank_table *table, const struct lb_ra
     return LB_EXIT_INCONCLUSIVE;
 }
 
+/* The cell of the reference that this one stands beside; NULL: none, or it is that. */
+static const struct lb_cell *reference_of(const struct lb_report *report,
+                                          const struct lb_cell *cell)
+{
+    if (strcmp(cell->name, report->reference) == 0)
+        return NULL;
+    for (size_t i = 0; i < report->n_cells; i++)
+        if (strcmp(report->cells[i].name, report->reference) == 0 &&
+            lb_ranking_same_table(&report->cells[i], cell))
+            return &report->cells[i];
+    return NULL;
+}
+
+/* What cannot be compared must not pass a gate. */
+static enum lb_exit cannot_tell(const struct lb_report *report, const struct lb_cell *cell)
+{
+    fprintf(stderr, "lockbench: %s cannot be compared with %s on %s, %s: %s\n", cell->name,
+            report->reference, cell->engine, cell->scenario.name,
+            lb_ranking_is_without(cell) ? "it had no success"
+                                        : "too few runs of the two were complete");
+    return LB_EXIT_INCONCLUSIVE;
+}
+
 int lb_gate_reference(const struct lb_report *report, double threshold, enum lb_exit *ret,
                       struct lb_error *err)
 {
@@ -199,16 +222,20 @@ int lb_gate_reference(const struct lb_report *report, double threshold, enum lb_
     if (rc != 0)
         return rc;
     *ret = LB_EXIT_OK;
-    for (size_t t = 0; t < ranking.n_tables; t++) {
-        const struct lb_rank_table *table = &ranking.tables[t];
-        for (size_t i = 0; i < table->n && table->is_named; i++, n++)
-            if (i != table->reference)
-                *ret = lb_exit_worse(*ret, settle(table, &table->ranks[i], threshold));
+    for (size_t i = 0; i < report->n_cells; i++) {
+        const struct lb_rank_table *table = NULL;
+        const struct lb_cell *cell = &report->cells[i], *reference = reference_of(report, cell);
+        if (reference == NULL || cell->state != LB_CELL_DONE)
+            continue;
+        const struct lb_rank *rank = lb_ranking_find(&ranking, cell, &table);
+        bool is_ranked = rank != NULL && lb_ranking_find(&ranking, reference, &table) != NULL;
+        *ret = lb_exit_worse(*ret, is_ranked ? settle(table, rank, threshold)
+                                             : cannot_tell(report, cell));
+        n++;
     }
     lb_ranking_release(&ranking);
     if (n == 0) {
-        fprintf(stderr,
-                "lockbench: nothing could be compared with %s: too few runs were complete\n",
+        fprintf(stderr, "lockbench: nothing was run beside %s that could be compared with it\n",
                 report->reference);
         *ret = LB_EXIT_INCONCLUSIVE;
     }
