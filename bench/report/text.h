@@ -21,10 +21,9 @@ int lb_text_costs(const struct lb_sink_state *state);
 
 /* What an open loop planned and did. */
 void lb_text_open(const struct lb_sink_state *state);
-/* Of runs with a pool: how long their workers waited for a session. */
-void lb_text_pool(const struct lb_sink_state *state);
-/* Of runs with readers: how long each of their reads took. */
-void lb_text_readers(const struct lb_sink_state *state);
+/* Of runs with a pool or with readers: how long workers waited for a session, how long reads took.
+ */
+void lb_text_sessions(const struct lb_sink_state *state);
 /* The operation whose arrivals an open loop plans. */
 enum lb_measure lb_open_measure(const struct lb_outcome *run);
 

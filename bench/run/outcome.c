@@ -12,6 +12,21 @@ const char *lb_measure_name(enum lb_measure measure)
     return names[measure];
 }
 
+void lb_counts_add(struct lb_counts *sum, const struct lb_counts *one)
+{
+    sum->planned += one->planned;
+    sum->skipped += one->skipped;
+    sum->started += one->started;
+    sum->finished += one->finished;
+    sum->censored += one->censored;
+    sum->succeeded += one->succeeded;
+    sum->given_up += one->given_up;
+    sum->gave_up += one->gave_up;
+    sum->attempts += one->attempts;
+    for (int a = 0; a < LB_ANSWERS; a++)
+        sum->answers[a] += one->answers[a];
+}
+
 static const char *setting_of(const struct lb_run_plan *plan, const struct lb_option *option)
 {
     const char *value = option->default_value;

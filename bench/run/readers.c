@@ -127,17 +127,8 @@ void lb_readers_end(struct lb_readers *readers)
 
 void lb_readers_settle(const struct lb_readers *readers, struct lb_outcome *outcome)
 {
-    struct lb_counts *sum = &outcome->counts[LB_M_READ];
     for (size_t i = 0; readers != NULL && i < readers->n; i++) {
-        const struct lb_counts *one = &readers->each[i].counts;
-        sum->started += one->started;
-        sum->finished += one->finished;
-        sum->censored += one->censored;
-        sum->succeeded += one->succeeded;
-        sum->given_up += one->given_up;
-        sum->attempts += one->attempts;
-        for (int a = 0; a < LB_ANSWERS; a++)
-            sum->answers[a] += one->answers[a];
+        lb_counts_add(&outcome->counts[LB_M_READ], &readers->each[i].counts);
         lb_histogram_add(outcome->service[LB_M_READ], readers->each[i].service);
     }
 }

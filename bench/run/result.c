@@ -192,19 +192,8 @@ static void merge(struct lb_active_run *run)
         if (worker->died)
             settle_dead(worker);
         for (int m = 0; m < LB_MEASURES; m++) {
-            struct lb_counts *sum = &outcome->counts[m];
             const struct lb_counts *one = &worker->counts[m];
-            sum->planned += one->planned;
-            sum->skipped += one->skipped;
-            sum->started += one->started;
-            sum->finished += one->finished;
-            sum->censored += one->censored;
-            sum->succeeded += one->succeeded;
-            sum->given_up += one->given_up;
-            sum->gave_up += one->gave_up;
-            sum->attempts += one->attempts;
-            for (int a = 0; a < LB_ANSWERS; a++)
-                sum->answers[a] += one->answers[a];
+            lb_counts_add(&outcome->counts[m], one);
             if (!worker->owns_histograms)
                 continue;
             /* Do not touch pages that nobody wrote. */

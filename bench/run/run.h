@@ -59,6 +59,7 @@ struct lb_counts {
     uint64_t attempts;
     uint64_t answers[LB_ANSWERS];
 };
+void lb_counts_add(struct lb_counts *sum, const struct lb_counts *one);
 
 /* One second of the measured part, for charts and the live view; quantiles within 7 %. */
 struct lb_interval {

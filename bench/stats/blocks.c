@@ -302,18 +302,25 @@ double lb_blocks_power(size_t n_strategies, size_t n_rounds, double sd, double a
     return expm1(sd * sqrt(2 / r) * (lb_family_quantile(&family, df) + lb_t_quantile(0.8, df)));
 }
 
-size_t lb_blocks_rounds(size_t n_strategies, double difference, double sd, double alpha)
+size_t lb_rounds_that_show(lb_power_fn *power, size_t least, size_t n_strategies, double difference,
+                           double sd, double alpha)
 {
     enum { MOST = 1000 };
-    size_t low = LB_BLOCKS_MIN_ROUNDS - 1, high = MOST;
-    if (!(lb_blocks_power(n_strategies, high, sd, alpha) <= difference))
+    size_t low = least - 1, high = MOST;
+    if (!(power(n_strategies, high, sd, alpha) <= difference))
         return 0;
     while (high - low > 1) {
         size_t middle = (low + high) / 2;
-        if (lb_blocks_power(n_strategies, middle, sd, alpha) <= difference)
+        if (power(n_strategies, middle, sd, alpha) <= difference)
             high = middle;
         else
             low = middle;
     }
     return high;
+}
+
+size_t lb_blocks_rounds(size_t n_strategies, double difference, double sd, double alpha)
+{
+    return lb_rounds_that_show(lb_blocks_power, LB_BLOCKS_MIN_ROUNDS, n_strategies, difference, sd,
+                               alpha);
 }

@@ -94,7 +94,11 @@ int lb_blocks_replay(const struct lb_blocks *blocks, struct lb_look *looks, size
 /* The relative difference that so many rounds show with probability 0.8, if each run scatters by
  * sd on the log scale: 0.09 is 9 %. INFINITY: none can be shown. */
 double lb_blocks_power(size_t n_strategies, size_t n_rounds, double sd, double alpha);
-/* How many rounds show it; 0: more than 1000. */
+
+typedef double lb_power_fn(size_t n_strategies, size_t n_rounds, double sd, double alpha);
+/* How many rounds, of at least so many, show a difference; 0: more than 1000. */
+size_t lb_rounds_that_show(lb_power_fn *power, size_t least, size_t n_strategies, double difference,
+                           double sd, double alpha);
 size_t lb_blocks_rounds(size_t n_strategies, double difference, double sd, double alpha);
 
 /* ---- resample.c: what is not a mean of rounds ---- */

@@ -134,14 +134,6 @@ double lb_resample_power(size_t n_strategies, size_t n_rounds, double sd, double
 
 size_t lb_resample_rounds(size_t n_strategies, double difference, double sd, double alpha)
 {
-    enum { MOST = 1000 };
-    size_t low = LB_RESAMPLE_MIN_ROUNDS - 1, high = MOST;
-    if (!(lb_resample_power(n_strategies, high, sd, alpha) <= difference))
-        return 0;
-    while (high - low > 1) {
-        size_t middle = (low + high) / 2;
-        bool enough = lb_resample_power(n_strategies, middle, sd, alpha) <= difference;
-        *(enough ? &high : &low) = middle;
-    }
-    return high;
+    return lb_rounds_that_show(lb_resample_power, LB_RESAMPLE_MIN_ROUNDS, n_strategies, difference,
+                               sd, alpha);
 }
