@@ -298,7 +298,7 @@ static inline uint64_t lb_lease_high(uint64_t high, uint32_t ms)
     return high + (uint64_t)ms * 1000000u + lb_lease_margin(ms);
 }
 
-/* --- reading: scan.c, scan_lock.c, scan_queue.c, world.c --- */
+/* --- reading: scan_logs.c, scan_lock.c, scan_queue.c, world.c --- */
 
 /* An operation under way, or a claim that is out, of the log that is being read. */
 struct lb_open {

@@ -1,7 +1,7 @@
 /* Arguments: see args.h. popt's own --help would exit; ours is an ordinary flag. */
 #include "cli.h"
+#include "combinations.h"
 #include "nearest.h"
-#include "sweep.h"
 #include "units.h"
 
 #include <popt.h>

@@ -9,11 +9,11 @@
 #include "budget.h"
 #include "clock.h"
 #include "explored.h"
-#include "gate.h"
 #include "keeper.h"
 #include "nearest.h"
 #include "outputs.h"
 #include "progress.h"
+#include "regression.h"
 #include "signals.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* lockbench diff: a regression gate between two stored results. */
 #include "cli.h"
-#include "gate.h"
+#include "regression.h"
 #include "terminal.h"
 
 #include <string.h>

@@ -4,9 +4,9 @@
  * for each number of workers and for each rate, so that all that reads results reads these too.
  */
 #include "campaign.h"
+#include "combinations.h"
 #include "plan.h"
 #include "schedule.h"
-#include "sweep.h"
 #include "units.h"
 
 #include <poll.h>

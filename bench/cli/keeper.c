@@ -1,7 +1,7 @@
 /* Keeping results: see keeper.h. */
 #include "keeper.h"
 
-#include "gate.h"
+#include "regression.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Isolation levels of a matrix: see levels.h. */
 #include "levels.h"
 
-#include "sweep.h"
+#include "combinations.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
  */
 #include "outlook.h"
 
-#include "faults.h"
+#include "fault_scenarios.h"
 
 #include <stdarg.h>
 #include <string.h>

@@ -4,9 +4,9 @@
 #include "select_private.h"
 
 #include "cli.h"
-#include "faults.h"
+#include "combinations.h"
+#include "fault_scenarios.h"
 #include "nearest.h"
-#include "sweep.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -15,7 +15,7 @@
  */
 #include "mariadb_space.h"
 #include "mariadb_wire.h"
-#include "result.h"
+#include "result_rows.h"
 
 #include <errmsg.h>
 #include <mysql.h>

@@ -17,7 +17,7 @@
  */
 #include "clock.h"
 #include "db.h"
-#include "result.h"
+#include "result_rows.h"
 #include "sqlite_clock.h"
 #include "sqlite_file.h"
 #include "sqlite_probe.h"

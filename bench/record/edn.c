@@ -7,7 +7,7 @@
  * symbols and characters are not checked beyond their end. Namespaced maps (#:a{...}) and tagged
  * values (#jepsen.history.Op{...}) are read as the value they carry.
  */
-#include "scan.h"
+#include "text_scan.h"
 
 #include <string.h>
 

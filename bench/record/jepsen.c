@@ -12,8 +12,8 @@
 
 #include "builder.h"
 #include "history_file.h"
-#include "scan.h"
 #include "text_clean.h"
+#include "text_scan.h"
 #include "translate.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * edn.c: libjansson builds every value in memory and reads some 30 MB/s, a history is read at more
  * than 100. What is not a key that we know is skipped, but must be JSON (RFC 8259).
  */
-#include "scan.h"
+#include "text_scan.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 
 #include "history.h"
 #include "intern.h"
-#include "scan.h"
+#include "text_scan.h"
 
 /* Items that are no integers, and integers below this, are numbered from the least integer on. */
 #define LB_TEXT_ITEMS (INT64_C(1) << 62)

@@ -1,4 +1,4 @@
-/* One run while it is under way. Private to bench/run: run.c leads it, setup.c builds it, result.c
+/* One run while it is under way. Private to bench/run: run.c leads it, setup.c builds it, settle.c
  * makes the outcome.
  */
 #ifndef LB_RUN_STATE_H
@@ -93,7 +93,7 @@ int lb_backlog_check(const struct lb_scenario *scenario, const struct lb_db *db,
 int lb_backlog_put(struct lb_active_run *run, struct lb_error *err);
 void lb_backlog_free(struct lb_active_run *run);
 
-/* result.c: the server's counters, before and after; the outcome; the verdict. */
+/* settle.c: the server's counters, before and after; the outcome; the verdict. */
 void lb_run_take_counters(struct lb_active_run *run, struct lb_fact **ret, size_t *ret_n);
 /* Into the outcome: the counters now, minus those taken before. */
 void lb_run_subtract_counters(struct lb_active_run *run);

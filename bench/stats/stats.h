@@ -176,7 +176,7 @@ double lb_stats_shows(const struct lb_power_of *of);
  * more than 1000, or the noise is not known. */
 size_t lb_stats_runs_for(const struct lb_power_of *of);
 
-/* ---- fit.c: goodness of fit ---- */
+/* ---- kolmogorov.c: goodness of fit ---- */
 
 struct lb_ks {
     double d; /* largest distance between the two distribution functions */

@@ -45,7 +45,7 @@ for my $option (sort { $a cmp $b } keys %{{map { $_ => 1 } $manual =~ /(?<![\w-]
 
 # The keys and operations of lockbench-history(5) are those that the reader knows.
 my $history = page('lockbench-history.5');
-my ($keys) = slurp("$top/bench/record/scan.c") =~ /(\[LB_KEY_TYPE\] = .*?)\};/s;
+my ($keys) = slurp("$top/bench/record/text_scan.c") =~ /(\[LB_KEY_TYPE\] = .*?)\};/s;
 like($history, qr/^\.BR?I? .*\b\Q$_\E\b/m, "lockbench-history(5) has the key $_") for $keys =~ /"(\w+)"/g;
 my ($ops) = slurp("$top/bench/record/ops.c") =~ /op_names\[\] = \{(.*?)\};/s;
 like($history, qr/[ ,"]\Q$_\E(?![\w-])/, "lockbench-history(5) has the operation $_") for $ops =~ /"([\w-]+)"/g;

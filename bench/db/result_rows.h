@@ -3,8 +3,8 @@
  * For engines whose client library hands out one row at a time (PostgreSQL's keeps whole results by
  * itself). The buffers grow and are used again: no allocation per row once they are large enough.
  */
-#ifndef LB_RESULT_H
-#define LB_RESULT_H
+#ifndef LB_RESULT_ROWS_H
+#define LB_RESULT_ROWS_H
 
 #include "db.h"
 

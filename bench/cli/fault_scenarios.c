@@ -1,11 +1,11 @@
-/* Scenarios under faults: see faults.h.
+/* Scenarios under faults: see fault_scenarios.h.
  *
  * A scenario keeps its workers and gets the times by which a fault can be told from its absence: a
  * lease much longer than a hold and much shorter than a pause, faults some leases apart, and a
  * bound on the recovery that every lease and session meets. Flags given by the user come after and
  * win.
  */
-#include "faults.h"
+#include "fault_scenarios.h"
 
 #include "nearest.h"
 

@@ -1,5 +1,6 @@
-/* Materialised results: see result.h. Texts are kept as offsets, since their arena may move. */
-#include "result.h"
+/* Materialised results: see result_rows.h. Texts are kept as offsets, since their arena may move.
+ */
+#include "result_rows.h"
 
 #include <stdlib.h>
 #include <string.h>

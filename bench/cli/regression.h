@@ -1,6 +1,6 @@
 /* The regression gate on the command line: what diff and compare --baseline have in common. */
-#ifndef LB_GATE_H
-#define LB_GATE_H
+#ifndef LB_REGRESSION_H
+#define LB_REGRESSION_H
 
 #include "cli.h"
 #include "diff.h"

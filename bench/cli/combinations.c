@@ -1,9 +1,9 @@
-/* Questions multiplied by lists of values: see sweep.h.
+/* Questions multiplied by lists of values: see combinations.h.
  *
  * One flag after the other: all questions are copied once per value of its list, so the values of
  * the last list vary fastest. Combinations are checked at the end, when all flags are set.
  */
-#include "sweep.h"
+#include "combinations.h"
 
 #include <stdlib.h>
 #include <string.h>

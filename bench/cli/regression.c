@@ -1,5 +1,5 @@
-/* The regression gate: see gate.h. */
-#include "gate.h"
+/* The regression gate: see regression.h. */
+#include "regression.h"
 
 #include "ranking.h"
 #include "units.h"

@@ -1,5 +1,5 @@
-/* The input of the text formats, and what they share: see scan.h. */
-#include "scan.h"
+/* The input of the text formats, and what they share: see text_scan.h. */
+#include "text_scan.h"
 
 #include <errno.h>
 #include <fcntl.h>

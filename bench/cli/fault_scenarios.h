@@ -1,6 +1,6 @@
 /* --faults: each scenario that was selected is asked again under each fault of a list. */
-#ifndef LB_FAULTS_H
-#define LB_FAULTS_H
+#ifndef LB_FAULT_SCENARIOS_H
+#define LB_FAULT_SCENARIOS_H
 
 #include "select.h"
 

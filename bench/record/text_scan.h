@@ -1,8 +1,8 @@
 /* Text formats on their way to a history: the input, and one operation as it stands there. Private
  * to bench/record.
  */
-#ifndef LB_SCAN_H
-#define LB_SCAN_H
+#ifndef LB_TEXT_SCAN_H
+#define LB_TEXT_SCAN_H
 
 #include "error.h"
 

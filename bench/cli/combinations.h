@@ -4,8 +4,8 @@
  * "mutex-hot[workers=2 hold=1ms]". Counts, times, shares, rates and names may be lists; capacity
  * may not, as its own values have commas, nor may a rate of phases.
  */
-#ifndef LB_SWEEP_H
-#define LB_SWEEP_H
+#ifndef LB_COMBINATIONS_H
+#define LB_COMBINATIONS_H
 
 #include "select.h"
 
