@@ -10,7 +10,7 @@
  * plan are immutable and shared.
  *
  * Operations return an enum lb_answer (LB_OK: granted, done) or a negative error. They are never
- * called raw: bench/run/operation.h asserts the actor's state, takes the times and records.
+ * called raw: bench/run/workers/operation.h asserts the actor's state, takes the times and records.
  */
 #ifndef LB_STRATEGY_H
 #define LB_STRATEGY_H

@@ -36,7 +36,7 @@ for my $path (glob "$source/strategies/*.c") {
 }
 ok($is{$_}, "sql/$_ is in the list") for map { m{([^/]+)$} } glob "$source/sql/*";
 
-my @others = map { glob "$source/bench/$_" } '*.c', '*/*.[ch]'; # "none" and "nowait" are words of other lists, too
+my @others = map { glob "$source/bench/$_" } '*.c', '*/*.[ch]', '*/*/*.[ch]'; # "none" and "nowait" are words of other lists, too
 cmp_ok(scalar @others, '>', 100, 'there is a program around them');
 for my $path (@others) {
     my $code = slurp($path) =~ s{/\*.*?\*/}{}gsr;
