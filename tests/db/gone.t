@@ -90,7 +90,7 @@ UPDATE grants_lock SET n = n + 1 WHERE name = :resource;
 SQL
     my $server = sub { (split /\t/, (grep { /^\Q$name\E\t/ } `$servers status --dir $dir`)[0])[4] =~ s/\s//gr };
     my $grants_of = sub { my ($space) = @_; return ($sql->("SELECT sum(n) FROM $space.grants_lock"))[0] // 0 };
-    my $until = sub { my ($what) = @_; for (1 .. 1200) { return 1 if $what->(); sleep 0.05 } return 0 };
+    my $until = sub { my ($what) = @_; for (1 .. 6000) { return 1 if $what->(); sleep 0.05 } return 0 };
     my $back = sub { system "$servers resume $name --dir $dir >/dev/null 2>&1" };
     my %crash = $engine eq 'postgres'
         ? ('a process of it is killed' => sub {

@@ -113,17 +113,16 @@ static void samples_are_thinned(void **state)
 {
     (void)state;
     static struct lb_outcome outcome;
-    struct lb_active_run run = {.outcome = &outcome, .sample_spacing_ns = 1};
-    run.measure_ns = lb_now_ns();
-    for (int i = 0; i < 5000; i++)
-        lb_run_sample(&run);
+    enum { N = 5000, APART_NS = 7 };
+    struct lb_active_run run = {.outcome = &outcome, .sample_spacing_ns = 1, .measure_ns = 1000};
+    for (uint64_t i = 0; i < N; i++)
+        lb_run_sample(&run, run.measure_ns + i * APART_NS);
     assert_true(outcome.n_samples <= LB_SAMPLES && outcome.n_samples > LB_SAMPLES / 4);
     assert_true(run.sample_spacing_ns > 1);
     for (size_t i = 1; i < outcome.n_samples; i++)
         assert_true(outcome.samples[i].at_ns > outcome.samples[i - 1].at_ns);
-    uint64_t length = lb_now_ns() - run.measure_ns;
-    assert_true(outcome.samples[0].at_ns < length / 4);
-    assert_true(outcome.samples[outcome.n_samples - 1].at_ns > length / 2);
+    assert_int_equal(outcome.samples[0].at_ns, 0);
+    assert_true(outcome.samples[outcome.n_samples - 1].at_ns > N * APART_NS / 2);
 }
 
 int main(void)

@@ -44,16 +44,16 @@ const struct lb_interval *lb_run_interval(struct lb_active_run *run, bool force)
 
 /* Memory stays as it is however long the run: when there is no room, every second sample goes, and
  * the next are twice as far apart. */
-void lb_run_sample(struct lb_active_run *run)
+void lb_run_sample(struct lb_active_run *run, uint64_t now_ns)
 {
     enum { FIRST_SPACING_NS = 100000000 };
     struct lb_outcome *outcome = run->outcome;
     struct lb_sample *samples = outcome->samples;
-    uint64_t now_ns = lb_now_ns() - run->measure_ns, successes = 0;
+    uint64_t at_ns = now_ns - run->measure_ns, successes = 0;
     if (run->sample_spacing_ns == 0)
         run->sample_spacing_ns = FIRST_SPACING_NS;
     size_t n = outcome->n_samples;
-    if (n > 0 && now_ns < samples[n - 1].at_ns + run->sample_spacing_ns)
+    if (n > 0 && at_ns < samples[n - 1].at_ns + run->sample_spacing_ns)
         return;
     for (uint32_t i = 0; i < run->n_started; i++)
         successes += atomic_load_explicit(&run->workers[i].progress, memory_order_relaxed);
@@ -62,6 +62,6 @@ void lb_run_sample(struct lb_active_run *run)
             samples[n] = samples[2 * n];
         run->sample_spacing_ns *= 2;
     }
-    samples[n++] = (struct lb_sample){now_ns, successes};
+    samples[n++] = (struct lb_sample){at_ns, successes};
     outcome->n_samples = n;
 }
