@@ -22,7 +22,8 @@ _lockbench() {
     -s | --strategy) words="all locks queues controls $("$program" list strategies --names 2>/dev/null)" ;;
     -S | --scenario) words=$("$program" list scenarios --names 2>/dev/null) ;;
     -d | --database) words='sqlite: postgresql:// mariadb://' ;;
-    --faults) words='all kill pause disconnect cut slow blocker snapshot restart full skew' ;;
+    --faults) words='all kill pause disconnect cut slow blocker snapshot restart full failover partition cancel-sync skew' ;;
+    --baseline) words=$("$program" list results --names 2>/dev/null) ;;
     --format) words='text json jsonl csv tap junit markdown' ;;
     --arrivals) words='poisson even' ;;
     --backoff) words='fixed exponential jitter' ;;
@@ -36,9 +37,10 @@ _lockbench() {
             words=$("$program" "$command" --help 2>/dev/null |
                 sed -n 's/^  \(-[a-zA-Z],\|   \) \(--[a-z-]*\).*/\2/p')
         elif [[ $command == list ]]; then
-            words='strategies scenarios engines guarantees'
+            words='strategies scenarios engines guarantees results'
         elif [[ $command == show ]]; then
-            words=$("$program" list strategies --names 2>/dev/null)
+            words="$("$program" list strategies --names 2>/dev/null)
+                $("$program" list results --names 2>/dev/null)"
         elif [[ $command == lint ]]; then
             mapfile -t COMPREPLY < <(compgen -f -- "$current")
             return

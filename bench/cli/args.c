@@ -190,6 +190,8 @@ static const struct flag flags[] = {
     {"names", 0, FLAG_SWITCH, TO(names), LB_FLAGS_LIST, NULL,
      "prints names only, one on each line"},
     {"format", 0, FLAG_TEXT, TO(format), LB_FLAGS_LIST, "FORMAT", "text or json"},
+    {"format", 0, FLAG_TEXT, TO(format), LB_FLAGS_SHOW, "FORMAT",
+     "of a stored result: text (the default), json, csv, markdown or junit"},
     {"help", 'h', FLAG_SWITCH, TO(help), LB_FLAGS_GENERAL, NULL, "shows this help"},
 };
 

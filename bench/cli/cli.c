@@ -13,10 +13,11 @@
     (LB_FLAGS_SELECT | LB_FLAGS_RUN | LB_FLAGS_OUTPUT | LB_FLAGS_SCENARIO | LB_FLAGS_GENERAL)
 
 const struct lb_command lb_commands[] = {
-    {"list", "[strategies|scenarios|engines|guarantees]", "Lists what is built in.",
-     LB_FLAGS_LIST | LB_FLAGS_GENERAL, 1, lb_command_list},
-    {"show", "NAME|FILE.sql [-d ENGINE] [--opt NAME=VALUE]...",
-     "Prints a strategy's statements, ready to paste or to change.",
+    {"list", "[strategies|scenarios|engines|guarantees|results [DIR]]",
+     "Lists what is built in, or the stored results.", LB_FLAGS_LIST | LB_FLAGS_GENERAL, 2,
+     lb_command_list},
+    {"show", "NAME|FILE.sql|DIR [-d ENGINE] [--opt NAME=VALUE]... [--format FORMAT]",
+     "Prints a strategy's statements, ready to paste or to change; or a stored result.",
      LB_FLAGS_SHOW | LB_FLAGS_GENERAL, 1, lb_command_show},
     {"lint", "FILE... [-d URI]... [--opt NAME=VALUE]...",
      "Checks strategy files without running them; with -d the server checks the statements too.",

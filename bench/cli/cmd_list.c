@@ -1,11 +1,14 @@
-/* lockbench list: what is built in. */
+/* lockbench list: what is built in, and which results are stored. */
 #include "cli.h"
+#include "list_results.h"
 #include "list_strategy.h"
 #include "nearest.h"
 #include "table.h"
+#include "terminal.h"
 
 #include <jansson.h>
 #include <string.h>
+#include <unistd.h>
 
 /* One kind of thing: how many columns, and the cells of row n; false: no such row. */
 struct listing {
@@ -97,9 +100,12 @@ static const struct listing listings[] = {
 };
 enum { LISTINGS = sizeof listings / sizeof listings[0] };
 
+/* On a terminal a line is at most as long as it is wide; elsewhere a row is one line, for grep. */
 static int print_text(const struct listing *listing, bool names)
 {
-    char cells[MOST_COLUMNS][CELL];
+    static const char *const order[] = {"twin", "claims", "kind", "engines", NULL};
+    char cells[MOST_COLUMNS][CELL], hidden[100] = "";
+    unsigned width = lb_terminal_width(STDOUT_FILENO);
     struct lb_table *table = lb_table_new(listing->columns, listing->n_columns);
     for (size_t n = 0; memset(cells, 0, sizeof cells), listing->row(n, cells); n++) {
         if (names)
@@ -107,7 +113,11 @@ static int print_text(const struct listing *listing, bool names)
         for (size_t c = 0; c < listing->n_columns && table != NULL; c++)
             lb_table_add(table, cells[c], LB_INK_PLAIN);
     }
+    if (table != NULL && isatty(STDOUT_FILENO) == 1)
+        lb_table_wrap(table, width, order, hidden, sizeof hidden);
     int rc = table == NULL || (!names && lb_table_print(table, stdout, false) != 0) ? -1 : 0;
+    if (rc == 0 && !names)
+        lb_print_hidden(stdout, hidden, width);
     lb_table_free(table);
     return rc;
 }
@@ -153,6 +163,7 @@ static int find_listing(const struct lb_args *args, const struct listing **ret_l
     if (args->positional.n == 0)
         return 0;
     lb_nearest_init(&nearest, args->positional.words[0]);
+    lb_nearest_offer(&nearest, "results");
     for (size_t i = 0; i < LISTINGS; i++) {
         lb_nearest_offer(&nearest, listings[i].name);
         if (strcmp(listings[i].name, args->positional.words[0]) == 0)
@@ -160,8 +171,12 @@ static int find_listing(const struct lb_args *args, const struct listing **ret_l
     }
     if (*ret_listing == NULL)
         return lb_fail(err, LB_E_USAGE, "cannot list '%s'%s", args->positional.words[0],
-                       nearest.n > 0 ? lb_nearest_text(&nearest, text, sizeof text)
-                                     : "; there are strategies, scenarios, engines, guarantees");
+                       nearest.n > 0
+                           ? lb_nearest_text(&nearest, text, sizeof text)
+                           : "; there are strategies, scenarios, engines, guarantees, results");
+    if (args->positional.n > 1)
+        return lb_fail(err, LB_E_USAGE, "unexpected argument '%s' for list",
+                       args->positional.words[1]);
     return 0;
 }
 
@@ -169,6 +184,8 @@ enum lb_exit lb_command_list(const struct lb_args *args)
 {
     const struct listing *only;
     struct lb_error err;
+    if (args->positional.n > 0 && strcmp(args->positional.words[0], "results") == 0)
+        return lb_list_results(args);
     int rc = find_listing(args, &only, &err);
     if (rc == 0 && args->strategies.n > 0 && (only != NULL || args->names))
         rc = lb_fail(&err, LB_E_USAGE, "option -s: tells all about a strategy: leave out %s",

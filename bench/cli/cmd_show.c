@@ -1,12 +1,14 @@
-/* lockbench show: a strategy's statements for one engine, with its options filled in.
+/* lockbench show: a strategy's statements for one engine, with its options filled in; or a stored
+ * result, in a format of choice.
  *
- * What is printed is a strategy file of lockbench-strategy(5): it can be pasted from, changed, and
- * given back to -s. Sections that the chosen options leave out are not printed.
+ * What is printed of a strategy is a strategy file of lockbench-strategy(5): it can be pasted from,
+ * changed, and given back to -s. Sections that the chosen options leave out are not printed.
  */
 #include "cli.h"
 #include "guest.h"
 #include "nearest.h"
 #include "strategy.h"
+#include "views.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -240,13 +242,37 @@ static void print_sections(const struct lb_program *program)
     }
 }
 
+/* A strategy's name comes first: a result of the same name has a path. */
+static bool is_result(const char *what)
+{
+    return lb_strategy_find(what) == NULL && lb_result_exists(what);
+}
+
+static enum lb_exit show_result(const struct lb_args *args)
+{
+    struct lb_error err;
+    if (args->targets.n > 0 || args->options.n > 0)
+        lb_fail(&err, LB_E_USAGE, "option %s: is for a strategy, and %s is a stored result",
+                args->targets.n > 0 ? "-d" : "--opt", args->positional.words[0]);
+    else if (lb_result_print(args->positional.words[0], args->format, stdout, &err) == 0)
+        return LB_EXIT_OK;
+    return err.code == LB_E_ENV ? lb_cli_complain_of_output(&err) : lb_cli_complain(&err);
+}
+
 enum lb_exit lb_command_show(const struct lb_args *args)
 {
     struct shown shown = {0};
     struct lb_error err;
+    if (args->positional.n == 1 && is_result(args->positional.words[0]))
+        return show_result(args);
     int r = args->positional.n == 1
                 ? find_engine(&shown, args, &err)
-                : lb_fail(&err, LB_E_USAGE, "show takes one strategy: a name, or a file ./my.sql");
+                : lb_fail(&err, LB_E_USAGE,
+                          "show takes one thing: a strategy's name, a file ./my.sql, or the "
+                          "directory of a stored result");
+    if (r == 0 && args->format != NULL)
+        r = lb_fail(&err, LB_E_USAGE, "option --format: is for stored results, and %s is none",
+                    args->positional.words[0]);
     if (r == 0) {
         const char *what = args->positional.words[0];
         size_t length = strlen(what);

@@ -19,6 +19,7 @@ struct lb_table {
     } * cells;
     bool out_of_memory;
     bool hidden[MOST_COLUMNS];
+    size_t limit[MOST_COLUMNS]; /* wider cells take several lines; 0: no limit */
 };
 
 struct lb_table *lb_table_new(const struct lb_column *columns, size_t n_columns)
@@ -129,12 +130,130 @@ char *lb_table_fit(struct lb_table *table, unsigned columns, const char *const *
     return buf;
 }
 
+/* A line may end after one of these, as well as before a blank: lists of names, and URIs. */
+#define LB_BREAKS ",&]"
+
+/* Where a text of more characters than width is best broken: bytes of the first line, after one of
+ * LB_BREAKS or before a blank if there is any. All of it if it fits. */
+static size_t break_at(const char *text, size_t width)
+{
+    size_t n = 0, bytes = 0, best = 0;
+    if (width == 0 || width_of(text) <= width)
+        return strlen(text);
+    for (; text[bytes] != '\0'; bytes++) {
+        bool starts = ((unsigned char)text[bytes] & 0xc0) != 0x80;
+        if (starts && text[bytes] == ' ' && bytes > 0)
+            best = bytes; /* a blank may stand beyond the edge */
+        if (starts && n++ == width)
+            break;
+        if (strchr(LB_BREAKS, text[bytes]) != NULL)
+            best = bytes + 1;
+    }
+    return best > 0 ? best : bytes;
+}
+
+/* The widest piece that is never broken. */
+static size_t longest_word(const char *text)
+{
+    size_t longest = 0;
+    while (*text != '\0') {
+        size_t n = strcspn(text, " " LB_BREAKS);
+        n += text[n] != '\0' && text[n] != ' ';
+        if (n > longest)
+            longest = n;
+        text += n + (text[n] == ' ');
+    }
+    return longest;
+}
+
+/* How narrow a column may become. The last one is prose. */
+static size_t narrowest(const struct lb_table *table, size_t column, size_t widest)
+{
+    enum { PROSE = 30 };
+    size_t least = width_of(table->columns[column].title);
+    if (column == 0)
+        return widest;
+    if (column + 1 == table->n_columns && least < PROSE)
+        least = widest < PROSE ? widest : PROSE;
+    for (size_t i = column; i < table->n_cells; i += table->n_columns) {
+        size_t word = longest_word(table->cells[i].text);
+        least = word > least ? word : least;
+    }
+    return least < widest ? least : widest;
+}
+
+static size_t sum_of(const struct lb_table *table, const size_t *width)
+{
+    size_t sum = 0;
+    for (size_t c = 0; c < table->n_columns; c++)
+        sum += table->hidden[c] ? 0 : width[c] + (c > 0 ? 2 : 0);
+    return sum;
+}
+
+char *lb_table_wrap(struct lb_table *table, unsigned columns, const char *const *order, char *buf,
+                    size_t size)
+{
+    size_t width[MOST_COLUMNS], least[MOST_COLUMNS], n = table->n_columns, used = 0;
+    buf[0] = '\0';
+    if (n > MOST_COLUMNS || n == 0)
+        return buf;
+    measure(table, width);
+    for (size_t c = 0; c < n; c++)
+        least[c] = narrowest(table, c, width[c]);
+    for (; *order != NULL && sum_of(table, least) > columns; order++)
+        for (size_t c = 1; c < n; c++)
+            if (strcmp(table->columns[c].title, *order) == 0 && used < size) {
+                table->hidden[c] = true;
+                used +=
+                    (size_t)snprintf(buf + used, size - used, "%s%s", used > 0 ? ", " : "", *order);
+            }
+    while (sum_of(table, width) > columns) {
+        size_t widest = n;
+        for (size_t c = 0; c < n; c++)
+            if (!table->hidden[c] && width[c] > least[c] &&
+                (widest == n || width[c] > width[widest]))
+                widest = c;
+        if (widest == n)
+            break; /* no narrower */
+        width[widest]--;
+        table->limit[widest] = width[widest];
+    }
+    return buf;
+}
+
+/* One line of a row: of each cell what fits. The cells go on at rest; false: nothing is left. */
+static bool print_line(const struct lb_table *table, const struct entry *row, const char **rest,
+                       const size_t *width, FILE *out, bool color)
+{
+    size_t used = table->n_columns;
+    bool more = false;
+    while (used > 1 && (rest[used - 1][0] == '\0' || table->hidden[used - 1]))
+        used--; /* no blanks at the end of a line */
+    for (size_t c = 0; c < used; c++) {
+        if (table->hidden[c])
+            continue;
+        size_t n = break_at(rest[c], table->limit[c]);
+        char *piece = strndup(rest[c], n);
+        fputs(c > 0 ? "  " : "", out);
+        print_field(out, piece != NULL ? piece : "", row[c].ink, width[c], table->columns[c].right,
+                    c + 1 == used, color);
+        free(piece);
+        rest[c] += n + (rest[c][n] == ' ');
+        more |= rest[c][0] != '\0';
+    }
+    fputc('\n', out);
+    return more;
+}
+
 int lb_table_print(const struct lb_table *table, FILE *out, bool color)
 {
     size_t width[MOST_COLUMNS], n = table->n_columns;
     if (table->out_of_memory || n == 0 || n > MOST_COLUMNS)
         return -1;
     measure(table, width);
+    for (size_t c = 0; c < n; c++)
+        if (table->limit[c] > 0)
+            width[c] = table->limit[c];
     size_t n_titled = n;
     while (n_titled > 1 &&
            (table->columns[n_titled - 1].title[0] == '\0' || table->hidden[n_titled - 1]))
@@ -149,17 +268,11 @@ int lb_table_print(const struct lb_table *table, FILE *out, bool color)
     fputc('\n', out);
     for (size_t first = 0; first + n <= table->n_cells; first += n) {
         const struct entry *row = table->cells + first;
-        size_t used = n;
-        while (used > 1 && (row[used - 1].text[0] == '\0' || table->hidden[used - 1]))
-            used--; /* no blanks at the end of a line */
-        for (size_t c = 0; c < used; c++) {
-            if (table->hidden[c])
-                continue;
-            fputs(c > 0 ? "  " : "", out);
-            print_field(out, row[c].text, row[c].ink, width[c], table->columns[c].right,
-                        c + 1 == used, color);
+        const char *rest[MOST_COLUMNS] = {NULL};
+        for (size_t c = 0; c < n; c++)
+            rest[c] = row[c].text;
+        while (print_line(table, row, rest, width, out, color)) {
         }
-        fputc('\n', out);
     }
     return 0;
 }

@@ -25,6 +25,10 @@ void lb_table_add(struct lb_table *table, const char *text, enum lb_ink ink);
  * first. Returns buf with the titles of what was hidden, "" if all fits. */
 char *lb_table_fit(struct lb_table *table, unsigned columns, const char *const *order, char *buf,
                    size_t size);
+/* For prose: breaks cells into lines until the table is at most so wide. Columns for which there is
+ * no room even then are hidden as lb_table_fit does; the first is never broken. */
+char *lb_table_wrap(struct lb_table *table, unsigned columns, const char *const *order, char *buf,
+                    size_t size);
 /* Writes it, two blanks between the columns, no trailing blanks; -1 if memory ran out. */
 int lb_table_print(const struct lb_table *table, FILE *out, bool color);
 

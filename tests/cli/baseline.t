@@ -64,7 +64,8 @@ is($status, 0, 'a path is a baseline too') or diag $err;
 my $broken = saved('violated', 1000, verdict => 'violated');
 for my $wrong (
     [['--baseline', 'main', '--hold', '1ms'], qr/not run alike: hold_ns is \d+ in the base and 1000000 in the new result/],
-    [['--baseline', 'none'], qr/--baseline: \Q$dir\E\/none: /],
+    [['--baseline', 'none'], qr/--baseline: \Q$dir\E\/none: No such file or directory; there are .*\bfast, main, other, slow\b/],
+    [['--baseline', 'mian', '-o', "$dir/nothing"], qr/--baseline: .*; \Q$dir\E\/nothing has no result yet: --save NAME makes one$/],
     [['--baseline', saved('other', 1, strategy => 'else')], qr/other\/run\.json has nothing of what is to be run: good-lock on sqlite, mutex-hot/],
     [['--baseline', 'main', '--format', 'csv'], qr/told as text, json or markdown, not as csv/],
     [['--threshold', '5%'], qr/--threshold: needs --baseline NAME/],

@@ -43,7 +43,7 @@ like($out, qr/^-- For form=eq, recurring=no\b.*, on PostgreSQL\.$/m, 'which is t
 like($out, qr/FOR UPDATE SKIP LOCKED/, 'without -d: PostgreSQL');
 
 for my $bad (
-    [[], qr/takes one strategy/], [['skip-lockd'], qr/unknown strategy 'skip-lockd'.*skip-locked/],
+    [[], qr/takes one thing/], [['skip-lockd'], qr/unknown strategy 'skip-lockd'.*skip-locked/],
     [['none'], qr/runs without a database/], [['row-lock', '-d', 'sqlite'], qr/no statements for SQLite/],
     [['skip-locked', '--opt', 'form'], qr/not NAME=VALUE/], [['skip-locked', '--opt', 'form=x'], qr/form/],
     [['/nonexistent.sql'], qr/nonexistent/], [['skip-locked', '-d', 'oracle:'], qr/oracle/]) {
