@@ -97,6 +97,14 @@ static const struct flag flags[] = {
      "where to write the page; - is standard output; default: DIR/report.html"},
     {"charts", 0, FLAG_SWITCH, TO(charts), LB_FLAGS_OUTPUT, NULL,
      "draws charts even if the output is not a terminal"},
+    {"json", 0, FLAG_SWITCH, TO(json),
+     LB_FLAGS_OUTPUT | LB_FLAGS_DIFF | LB_FLAGS_EXPLORE | LB_FLAGS_CHECK | LB_FLAGS_LIST |
+         LB_FLAGS_SHOW,
+     NULL, "the same as --format json"},
+    {"dry-run", 0, FLAG_SWITCH, TO(dry_run), LB_FLAGS_RUN | LB_FLAGS_PLAN, NULL,
+     "runs nothing and connects to nothing: prints what would be run, and how long it takes"},
+    {"progress", 'P', FLAG_TEXT, TO(progress), LB_FLAGS_OUTPUT, "TIME",
+     "prints a line on stderr every TIME; a plain number is seconds"},
     {"quiet", 'q', FLAG_SWITCH, TO(quiet), LB_FLAGS_OUTPUT | LB_FLAGS_EXPLORE, NULL,
      "shows no progress on stderr"},
     {"save", 0, FLAG_TEXT, TO(save), LB_FLAGS_BASELINE, "NAME",
@@ -220,12 +228,23 @@ static const struct {
 };
 
 enum {
-    MOST_FLAGS = 128,
+    MOST_FLAGS = 160,
     GROUPS = sizeof titles / sizeof titles[0],
     FLAGS = sizeof flags / sizeof flags[0],
-    KEY_VALUE = 1000,   /* popt's value of the first key's flag */
-    NO_KEY_VALUE = 2000 /* and of --no-<key> */
+    KEY_VALUE = 1000,    /* popt's value of the first key's flag */
+    NO_KEY_VALUE = 2000, /* and of --no-<key> */
+    PGBENCH_VALUE = 3000 /* and of the first of pgbench_flags */
 };
+
+/* What fingers know from pgbench. There, numbers have no units. */
+static const struct {
+    char letter;
+    const char *key, *unit, *argument, *help;
+} pgbench_flags[] = {{'c', "workers", "", "N", "as of pgbench: --workers"},
+                     {'j', "threads", "", "N", "as of pgbench: --threads"},
+                     {'T', "duration", "s", "SECONDS", "as of pgbench: --duration"},
+                     {'R', "rate", "/s", "RATE", "as of pgbench: --rate; a number is per second"}};
+enum { PGBENCH_FLAGS = sizeof pgbench_flags / sizeof pgbench_flags[0] };
 
 /* popt's tables, made for one command. */
 struct tables {
@@ -269,6 +288,9 @@ static void add_key_options(struct tables *tables)
         add_option(tables, no_name, 0, POPT_ARG_NONE | POPT_ARGFLAG_DOC_HIDDEN,
                    NO_KEY_VALUE + (int)i, NULL, NULL);
     }
+    for (int i = 0; i < PGBENCH_FLAGS; i++)
+        add_option(tables, NULL, pgbench_flags[i].letter, POPT_ARG_STRING, PGBENCH_VALUE + i,
+                   pgbench_flags[i].help, pgbench_flags[i].argument);
 }
 
 static void make_tables(struct tables *tables, const struct lb_command *command)
@@ -346,9 +368,25 @@ static int add_override(struct lb_args *args, const struct lb_key *key, char *va
     return 0;
 }
 
+/* Takes value over. */
+static int take_pgbench(struct lb_args *args, int flag, char *value, struct lb_error *err)
+{
+    const struct lb_key *key = lb_scenario_key(pgbench_flags[flag].key);
+    bool is_number = value[0] != '\0' && strspn(value, "0123456789.") == strlen(value);
+    char *with_unit = NULL;
+    if (!is_number)
+        return add_override(args, key, value, err);
+    int n = asprintf(&with_unit, "%s%s", value, pgbench_flags[flag].unit);
+    free(value);
+    return n < 0 ? lb_fail(err, LB_E_MEMORY, "out of memory")
+                 : add_override(args, key, with_unit, err);
+}
+
 /* Takes one option's value over; value is NULL for switches. */
 static int take(struct lb_args *args, int option, char *value, struct lb_error *err)
 {
+    if (option >= PGBENCH_VALUE)
+        return take_pgbench(args, option - PGBENCH_VALUE, value, err);
     if (option >= KEY_VALUE) {
         bool negated = option >= NO_KEY_VALUE;
         const struct lb_key *key = &lb_scenario_keys[option - (negated ? NO_KEY_VALUE : KEY_VALUE)];
@@ -401,8 +439,45 @@ static int unknown_option(const struct tables *tables, const char *given,
                    command->name, lb_nearest_text(&nearest, text, sizeof text));
 }
 
+/* --json is --format json, whichever way the command takes that. */
+static int take_json(struct lb_args *args, struct lb_error *err)
+{
+    static const char json[] = "json";
+    if (!args->json)
+        return 0;
+    if ((args->command->groups & LB_FLAGS_OUTPUT) != 0)
+        return lb_words_add(&args->formats, json, strlen(json), err);
+    if (args->format != NULL && strcmp(args->format, json) != 0)
+        return lb_fail(err, LB_E_USAGE, "option --json: not together with --format %s",
+                       args->format);
+    free(args->format);
+    args->format = strdup(json);
+    return args->format != NULL ? 0 : lb_fail(err, LB_E_MEMORY, "out of memory");
+}
+
+static int parse_progress(struct lb_args *args, struct lb_error *err)
+{
+    uint64_t seconds;
+    if (args->progress == NULL)
+        return 0;
+    if (lb_parse_count(args->progress, &seconds) == 0 && seconds < 1000000)
+        args->progress_ns = seconds * UINT64_C(1000000000);
+    else if (lb_parse_ns(args->progress, &args->progress_ns) != 0)
+        args->progress_ns = 0;
+    if (args->progress_ns == 0)
+        return lb_fail(err, LB_E_USAGE, "option --progress: '%s' is not a time above 0, such as 5s",
+                       args->progress);
+    return args->quiet ? lb_fail(err, LB_E_USAGE, "option --progress: not together with --quiet")
+                       : 0;
+}
+
 static int parse_numbers(struct lb_args *args, struct lb_error *err)
 {
+    int rc = take_json(args, err);
+    if (rc == 0)
+        rc = parse_progress(args, err);
+    if (rc != 0)
+        return rc;
     /* Seeds are exact in every JSON reader: below 2^53. A drawn one is short enough to type. */
     args->seed_number = lb_random_seed() & 0xffffffff;
     args->n_repeat = 1;

@@ -62,9 +62,9 @@ struct lb_args {
     const struct lb_command *command;
     struct lb_words strategies, targets, scenarios, options, metrics, allowed, formats, positional;
     char *sql_dir, *format, *output, *seed, *repeat, *budget, *reference, *threshold, *faults,
-        *save, *baseline, *restart, *failover, *resume, *after_setup;
+        *save, *baseline, *restart, *failover, *resume, *after_setup, *progress;
     bool keep, keep_history, no_record, quiet, no_color, names, help, costs, matrix, charts,
-        no_explore, show_plan;
+        no_explore, show_plan, dry_run, json;
     struct lb_explore_args explore; /* from here on, args.c frees what flags have set */
     struct lb_check_args check;
     struct lb_plan_args plan;
@@ -73,7 +73,8 @@ struct lb_args {
     /* Made from the above by lb_args_parse. */
     uint64_t seed_number; /* drawn if none was given */
     uint64_t n_repeat;
-    uint64_t budget_ns; /* 0: not given */
+    uint64_t budget_ns;   /* 0: not given */
+    uint64_t progress_ns; /* a line of progress each so often; 0: as it comes */
 };
 
 /* Parses what follows the command's name. 0, LB_E_USAGE or LB_E_MEMORY. Release in any case. */

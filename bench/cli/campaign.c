@@ -8,6 +8,7 @@
 
 #include "budget.h"
 #include "clock.h"
+#include "dry_run.h"
 #include "explored.h"
 #include "keeper.h"
 #include "nearest.h"
@@ -182,11 +183,15 @@ static int prepare(struct lb_conductor *state)
     report->keeps_tables = args->keep;
     report->start_unix_ms = lb_unix_ms();
     lb_environment_read(&report->environment);
+    if (rc == 0 && args->dry_run && args->resume != NULL)
+        rc = lb_fail(err, LB_E_USAGE, "option --dry-run: not together with --resume");
     if (rc == 0)
         rc = lb_keeper_prepare(&state->keeper, args, report, err);
     if (rc == 0)
         rc = lb_select(&state->selection, args, &state->campaign->defaults, err);
-    if (rc == 0)
+    if (rc == 0 && args->dry_run)
+        lb_select_assume(&state->selection);
+    else if (rc == 0)
         rc = lb_select_connect(&state->selection, err);
     describe_command(report, args, &state->selection);
     describe_question(report, args);
@@ -203,7 +208,7 @@ static int prepare(struct lb_conductor *state)
         rc = choose_budget(state, err);
     if (rc == 0)
         rc = lb_baseline_check(&state->baseline, report, err);
-    return rc == 0
+    return rc == 0 && !args->dry_run
                ? lb_keeper_open(&state->keeper, args,
                                 state->campaign->conduct != NULL || state->by_budget, report, err)
                : rc;
@@ -529,27 +534,11 @@ static enum lb_exit finish(struct lb_conductor *state)
     return lb_exit_worse(status_of(state), written);
 }
 
-/* At least so long will it take: the measured parts and the warm-ups. What ends by itself is not
- * counted. */
-static uint64_t least_ns(const struct lb_report *report)
-{
-    uint64_t sum_ns = 0;
-    for (size_t i = 0; i < report->n_cells; i++) {
-        const struct lb_cell *cell = &report->cells[i];
-        if (cell->state == LB_CELL_SKIPPED)
-            continue;
-        sum_ns += cell->scenario.warmup_ns;
-        if (!cell->scenario.drain && cell->scenario.count == 0)
-            sum_ns += cell->scenario.duration_ns;
-    }
-    return sum_ns * report->n_repeat;
-}
-
 static void announce(const struct lb_conductor *state)
 {
     enum { LONG_S = 60 };
     const struct lb_report *report = &state->report;
-    uint64_t seconds = least_ns(report) / 1000000000u;
+    uint64_t seconds = lb_dry_run_ns(report) / 1000000000u;
     if (state->by_budget && !state->campaign->args->quiet) {
         char text[32];
         lb_format_span(lb_budget_forecast(report, state->campaign->args->budget_ns), text,
@@ -574,8 +563,9 @@ static enum lb_exit run_all(struct lb_conductor *state)
     for (size_t i = 0; i < state->report.n_cells; i++)
         n_cells += state->report.cells[i].state == LB_CELL_PENDING ||
                    state->report.cells[i].state == LB_CELL_DONE;
-    lb_progress_init(&state->view, args->quiet, n_cells * state->report.n_repeat);
-    state->view.n_done = state->keeper.n_resumed;
+    lb_progress_init(&state->view, args->quiet, args->progress_ns,
+                     n_cells * state->report.n_repeat);
+    state->view.n_done = state->view.n_resumed = state->keeper.n_resumed;
     announce(state);
     lb_outputs_begin(&state->outputs, state->selection.outlooks, state->selection.n_outlooks);
     fflush(stdout);
@@ -602,6 +592,19 @@ static enum lb_exit show_plan(struct lb_conductor *state)
     return lb_cli_complain(&state->err);
 }
 
+/* --dry-run: the cells, and the time; nothing is opened, made or run. */
+static enum lb_exit preview(struct lb_conductor *state)
+{
+    const struct lb_campaign *campaign = state->campaign;
+    int rc = campaign->preview != NULL ? campaign->preview(state, campaign->arg, &state->err) : 0;
+    uint64_t budget_ns =
+        state->by_budget ? lb_budget_forecast(&state->report, campaign->args->budget_ns) : 0;
+    if (rc == 0)
+        rc = lb_dry_run_print(&state->report, budget_ns, campaign->conduct != NULL, stdout,
+                              &state->err);
+    return rc == 0 ? LB_EXIT_OK : lb_cli_complain(&state->err);
+}
+
 enum lb_exit lb_campaign_run(const struct lb_campaign *campaign)
 {
     struct lb_conductor state = {.campaign = campaign, .stop = lb_signals_install()};
@@ -611,10 +614,13 @@ enum lb_exit lb_campaign_run(const struct lb_campaign *campaign)
     state.outputs.usual = campaign->sink;
     state.outputs.err = &state.err;
     int rc = prepare(&state);
-    if (rc == 0 && !campaign->args->show_plan)
+    const bool is_run = !campaign->args->show_plan && !campaign->args->dry_run;
+    if (rc == 0 && is_run)
         rc = lb_outputs_open(&state.outputs);
     if (rc == 0 && campaign->args->show_plan) {
         status = show_plan(&state);
+    } else if (rc == 0 && campaign->args->dry_run) {
+        status = preview(&state);
     } else if (rc == 0) {
         status = run_all(&state);
     } else {

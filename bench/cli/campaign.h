@@ -18,7 +18,9 @@ struct lb_campaign {
     bool refuse_skips;                  /* a cell that cannot run is an error */
     bool sample_waits;                  /* what sessions wait for, --costs or not */
     bool explores;                      /* each strategy as well, in cells of their own */
-    bool may_budget;  /* without --repeat, where strategies are compared: see budget.h */
+    bool may_budget; /* without --repeat, where strategies are compared: see budget.h */
+    /* For --dry-run, where conduct decides what is run: puts it into the report's cells. */
+    int (*preview)(struct lb_conductor *conductor, void *arg, struct lb_error *err);
     bool judges_runs; /* conduct says what an invalid run is worth */
     /* Decides by itself what is run, instead of each cell --repeat times. May replace the report's
      * cells. Returns a status; that of the cells is added. NULL: the usual rounds. */

@@ -5,6 +5,7 @@
  */
 #include "campaign.h"
 #include "combinations.h"
+#include "dry_run.h"
 #include "plan.h"
 #include "schedule.h"
 #include "units.h"
@@ -304,6 +305,13 @@ static enum lb_exit status_of(const struct planner *planner)
     return status;
 }
 
+static int preview(struct lb_conductor *conductor, void *arg, struct lb_error *err)
+{
+    struct planner *planner = arg;
+    planner->conductor = conductor;
+    return make_plans(planner, err);
+}
+
 static enum lb_exit conduct(struct lb_conductor *conductor, void *arg)
 {
     struct planner *planner = arg;
@@ -319,6 +327,8 @@ static enum lb_exit conduct(struct lb_conductor *conductor, void *arg)
         planner->n_plans * planner->question.n_levels * (size_t)planner->question.n_repeat;
     if (rc == 0 && planner->n_plans == 0)
         rc = lb_fail(&err, LB_E_UNSUPPORTED, "nothing to plan: %s", planner->templates[0].reason);
+    if (rc == 0 && !planner->args.quiet)
+        lb_dry_run_tell_plan(report, planner->question.has_slo);
     if (rc == 0)
         rc = lb_plan_sweep(planner->plans, planner->n_plans, &lab, &err);
     for (size_t i = 0; i < planner->n_plans; i++)
@@ -367,6 +377,7 @@ enum lb_exit lb_command_plan(const struct lb_args *args)
                                              .sink = &lb_sink_plan,
                                              .sample_waits = true,
                                              .conduct = conduct,
+                                             .preview = preview,
                                              .judges_runs = true,
                                              .arg = &planner};
         status = lb_campaign_run(&campaign);

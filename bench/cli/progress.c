@@ -8,9 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
-void lb_progress_init(struct lb_progress_view *view, bool quiet, size_t n_total)
+void lb_progress_init(struct lb_progress_view *view, bool quiet, uint64_t every_ns, size_t n_total)
 {
     *view = (struct lb_progress_view){.quiet = quiet,
+                                      .every_ns = every_ns,
+                                      .start_ns = lb_now_ns(),
                                       .terminal = lb_terminal_is(STDERR_FILENO),
                                       .n_total = n_total,
                                       .width = lb_terminal_width(STDERR_FILENO)};
@@ -51,13 +53,26 @@ char *lb_format_span(uint64_t ns, char *buf, size_t size)
     return buf;
 }
 
-/* "[3/40]", or "[3, 2 min 41 s left]". */
+/* As the runs so far went; 0: not known yet. */
+static uint64_t left_of_runs(const struct lb_progress_view *view)
+{
+    size_t n = view->n_done - view->n_resumed;
+    if (view->start_ns == 0 || n == 0 || view->n_done >= view->n_total)
+        return 0;
+    double each_ns = (double)(lb_now_ns() - view->start_ns) / ((double)n + 0.5);
+    return (uint64_t)(each_ns * ((double)(view->n_total - view->n_done) - 0.5));
+}
+
+/* "[3/40]", "[3/40, 2 min 41 s left]", or "[3, 2 min 41 s left]". */
 static const char *place(const struct lb_progress_view *view, size_t run, char *buf, size_t size)
 {
     char left[32];
     if (view->has_left)
         snprintf(buf, size, "[%zu, %s left]", run,
                  lb_format_span(view->left_ns, left, sizeof left));
+    else if (run > view->n_done && left_of_runs(view) > UINT64_C(1000000000))
+        snprintf(buf, size, "[%zu/%zu, %s left]", run, view->n_total,
+                 lb_format_span(left_of_runs(view), left, sizeof left));
     else
         snprintf(buf, size, "[%zu/%zu]", run, view->n_total);
     return buf;
@@ -84,11 +99,39 @@ char *lb_progress_line(const struct lb_progress_view *view, const struct lb_prog
     return buf;
 }
 
+/* --progress: as pgbench's, a line that stays. Its rate is of the time since the last line. */
+static void show_line(struct lb_progress_view *view, const struct lb_progress *progress)
+{
+    char rate[32], p50[32], p99[32], where[64];
+    uint64_t now_ns = lb_now_ns();
+    if (view->last_ns == 0 || progress->n_successes < view->last_successes) { /* another run */
+        view->last_ns = now_ns;
+        view->last_successes = progress->n_successes;
+    }
+    if (now_ns - view->last_ns < view->every_ns)
+        return;
+    double seconds = (double)(now_ns - view->last_ns) / 1e9;
+    lb_format_count((double)(progress->n_successes - view->last_successes) / seconds, rate,
+                    sizeof rate);
+    lb_progress_clear(view);
+    fprintf(stderr, "progress: %s %s %s %s, %s: %.1f s, %s/s",
+            place(view, view->n_done + 1, where, sizeof where), view->cell->name,
+            view->cell->engine, view->cell->scenario.name, progress->phase, seconds, rate);
+    if (view->p50_ns > 0)
+        fprintf(stderr, ", p50 %s, p99 %s", lb_format_ns(view->p50_ns, p50, sizeof p50),
+                view->p99_ns > 0 ? lb_format_ns(view->p99_ns, p99, sizeof p99) : "n/a");
+    if (progress->n_overlaps > 0)
+        fprintf(stderr, ", %llu OVERLAPS", (unsigned long long)progress->n_overlaps);
+    fputc('\n', stderr);
+    view->last_ns = now_ns;
+    view->last_successes = progress->n_successes;
+}
+
 void lb_progress_show(void *arg, const struct lb_progress *progress)
 {
     struct lb_progress_view *view = arg;
     char line[700];
-    if (view->quiet || !view->terminal)
+    if (view->quiet || (!view->terminal && view->every_ns == 0))
         return;
     const struct lb_interval *interval = progress->interval;
     if (interval != NULL) {
@@ -97,6 +140,10 @@ void lb_progress_show(void *arg, const struct lb_progress *progress)
         view->p99_ns = interval->p99_ns;
         view->busy_share = attempts > 0 ? (double)interval->n_refusals / (double)attempts : 0;
     }
+    if (view->every_ns > 0)
+        show_line(view, progress);
+    if (!view->terminal)
+        return;
     fprintf(stderr, "\r\033[K%s", lb_progress_line(view, progress, line, sizeof line));
     fflush(stderr);
 }

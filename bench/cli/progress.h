@@ -9,14 +9,18 @@ struct lb_progress_view {
     uint64_t p50_ns, p99_ns; /* of the last full second; 0: none yet, or too few */
     double busy_share;
     bool quiet, terminal;
+    uint64_t every_ns; /* a plain line each so often; 0: not asked for */
+    uint64_t last_ns, last_successes;
+    uint64_t start_ns;      /* 0: how long is left is not told */
     size_t n_done, n_total; /* runs */
+    size_t n_resumed;       /* of these, done before the start */
     bool has_left;          /* how many runs there will be is not known, how long it takes is */
     uint64_t left_ns;
     const struct lb_cell *cell; /* that is running */
     unsigned width;
 };
 
-void lb_progress_init(struct lb_progress_view *view, bool quiet, size_t n_total);
+void lb_progress_init(struct lb_progress_view *view, bool quiet, uint64_t every_ns, size_t n_total);
 /* For lb_run: arg is the view. */
 void lb_progress_show(void *arg, const struct lb_progress *progress);
 /* The line that it draws, less than view->width columns: the figures whole, the names as far as

@@ -61,6 +61,8 @@ int lb_select(struct lb_selection *selection, const struct lb_args *args,
 /* Connects once to each target that is needed, so that what cannot work is known before anything is
  * measured, and asks what it can do. */
 int lb_select_connect(struct lb_selection *selection, struct lb_error *err);
+/* Instead of that, where nothing is to be run: no server is asked, all are taken to have all. */
+void lb_select_assume(struct lb_selection *selection);
 /* Makes report->cells; those that cannot run are SKIPPED with their reason. */
 int lb_select_cells(struct lb_selection *selection, const struct lb_args *args,
                     const struct lb_select_defaults *defaults, struct lb_report *report,

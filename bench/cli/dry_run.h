@@ -1,0 +1,22 @@
+/* --dry-run: what would be run, and how long that takes. */
+#ifndef LB_DRY_RUN_H
+#define LB_DRY_RUN_H
+
+#include "report.h"
+
+/* How long the report's runs take at least: the measured parts and the warm-ups. What ends by
+ * itself, such as a backlog, is not counted. */
+uint64_t lb_dry_run_ns(const struct lb_report *report);
+/* Is there anything that ends by itself? */
+bool lb_dry_run_is_open(const struct lb_report *report);
+
+/* On stderr, before a plan starts: how long that takes. How many trials an SLO takes nobody knows.
+ */
+void lb_dry_run_tell_plan(const struct lb_report *report, bool has_slo);
+
+/* The cells as a table, then the sum. budget_ns: rounds go on for about so long; 0: each cell is
+ * run n_repeat times. grows: more runs may follow from what is found. 0 or LB_E_MEMORY. */
+int lb_dry_run_print(const struct lb_report *report, uint64_t budget_ns, bool grows, FILE *out,
+                     struct lb_error *err);
+
+#endif

@@ -1,0 +1,65 @@
+#!/usr/bin/env perl
+# --dry-run says what would be run and touches nothing; and what is taken from pgbench's command line, and
+# --json, is what it stands for.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use JSON::PP;
+use Lockbench;
+use Test::More;
+
+my $scratch = scratch();
+my $lock = good_lock();
+
+# A server that is not there is not missed, and neither file nor directory is made.
+my ($status, $out, $err) = lockbench('compare', '-s', "$lock,row-lock", '-d', 'postgresql://nobody@127.0.0.1:1/none',
+    '-d', "sqlite:$scratch/none.db", '-S', 'mutex-hot', '--workers', '2,4', '--duration', '30s', '--warmup', '1s', '--repeat', '4',
+    '-o', "$scratch/results", '--format', "csv:$scratch/out.csv", '--dry-run');
+is($status, 0, '--dry-run: exit status') or diag $err;
+is($err, '', '... without a word on stderr');
+like($out, qr/^good-lock +postgres +mutex-hot\[workers=4\] +4 +4 +30\.0 s after 1\.00 s of warm-up$/m, '... each cell');
+like($out, qr/^row-lock +sqlite +mutex-hot\S* +\d+ +0 +SKIP row-lock has no statements for SQLite/m, '... what cannot run, and why');
+like($out, qr/^6 cells, 24 runs, which take about 12 min 24 s$/m, '... and the sum: 24 times 31 s');
+ok(!-e "$scratch/$_", "... $_ was not made") for 'none.db', 'results', 'out.csv';
+for my $case ([['compare', '-s', 'cas,skip-locked', '-S', 'drain', '--budget', '5m'], qr/^2 cells, in rounds until all is decided: about 5 min 0 s at most$/m],
+    [['compare', '-s', 'cas', '-S', 'drain', '--repeat', '2'], qr/^1 cells, 2 runs, which take as long as their work takes$/m],
+    [['plan', '-s', 'fifo-poll', '--duration', '10s', '--warmup', '0', '--workers', '1,2,4,8,16,32', '--slo', 'p99<1s'],
+        qr/^fifo-poll +sqlite +mutex-hot\[workers=16\] +16 +3 +10\.0 s\n.*^6 cells, 18 runs, which take about 3 min 0 s; more runs may follow/ms],
+    [['verify', '-s', 'fifo-poll', '-S', 'mutex-pair', '--faults', 'kill,pause'], qr/^fifo-poll +sqlite +mutex-pair\+pause /m],
+    [['run', '-s', $lock, '--count', '100', '--warmup', '0'], qr/\b100 operations of each worker$/m]) {
+    ($status, $out, $err) = lockbench(@{$case->[0]}, '--dry-run');
+    is($status, 0, "@{$case->[0]}: exit status") or diag $err;
+    like($out, $case->[1], '... says so');
+}
+($status, undef, $err) = lockbench('run', '-s', 'no-such-lock', '--dry-run');
+is($status, 2, 'what is wrong is wrong there, too');
+($status, undef, $err) = lockbench('compare', '-s', $lock, '--dry-run', '--resume', $scratch);
+like($err, qr/^lockbench: option --dry-run: not together with --resume\n\z/, 'not with --resume');
+
+# pgbench's letters.
+($status, $out, $err) = lockbench('run', '-s', $lock, '-c', 3, '-j', 3, '-T', '0.5', '-R', 40, '-P', '100ms', '--warmup', '0', '--json');
+ok($status == 0 || $status == 5, 'pgbench: exit status (a busy machine is late)') or diag $err;
+my $config = decode_json($out)->{cells}[0]{config};
+is_deeply([map { $config->{$_} } 'workers', 'threads', 'duration_ns', 'rate'], [3, 3, 500_000_000, '40/s'], '-c -j -T -R');
+like($err, qr{^progress: \[1/1\] good-lock sqlite mutex-hot, [\w -]+: \d+\.\d s, \S+/s}m, '-P');
+($status, $out) = lockbench('run', '-s', $lock, '-T', '300ms', '-R', 'poisson:30/s', '--warmup', '0', '-q', '--json');
+is_deeply([map { decode_json($out)->{cells}[0]{config}{$_} } 'duration_ns', 'rate'], [300_000_000, 'poisson:30/s'], 'units are taken as well');
+for my $bad ([['-c', 'x'], qr/option --workers: 'x' is not a count/], [['-T', ''], qr/option --duration/], [['-R', '0'], qr/option --rate/],
+    [['-P', 'x'], qr/option --progress: 'x' is not a time above 0, such as 5s/], [['-P', '0'], qr/option --progress/],
+    [['-P', '1', '-q'], qr/option --progress: not together with --quiet/], [['--json', '--format', 'csv'], qr/both go to standard output/]) {
+    ($status, $out, $err) = lockbench('run', '-s', $lock, @{$bad->[0]});
+    is($status, 2, "@{$bad->[0]}: exit status");
+    like($err, qr/^lockbench: .*$bad->[1].*\n\z/, '... says why');
+}
+
+# --json is --format json.
+for my $case (['list', 'engines'], ['check', '--model', 'mutex', spew('h.jsonl', '')], ['diff', 'a', 'b'], ['explore', '-s', $lock]) {
+    my (undef, $long, $long_err) = lockbench(@$case, '--format', 'json');
+    (undef, my $short, $err) = lockbench(@$case, '--json');
+    s/"\w*(?:_ns|seconds|_s|seed|ms)": [\d.]+//g for $long, $short;
+    is("$short$err", "$long$long_err", "$case->[0] --json");
+}
+($status, undef, $err) = lockbench('list', '--json', '--format', 'text');
+like($err, qr/^lockbench: option --json: not together with --format text\n\z/, 'one format at a time');
+done_testing();
