@@ -1,7 +1,7 @@
 /* lockbench list results: what -o and --save have stored, oldest name first. */
 #include "list_results.h"
 
-#include "gate.h"
+#include "regression.h"
 #include "table.h"
 #include "terminal.h"
 #include "views.h"
