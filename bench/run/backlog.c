@@ -9,7 +9,10 @@
  * Both sessions stand until the measured part is over and nothing is counted any more; then the
  * locked items are there for all.
  */
-#include "run_state.h"
+#include "backlog.h"
+
+#include "classes.h"
+#include "control.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +75,7 @@ static int put(struct lb_active_run *run, struct lb_operator *op, int64_t first,
         uint32_t some = n - done < PUTS ? (uint32_t)(n - done) : PUTS;
         rc = lb_operate_put(op, first + (int64_t)done, some, payload, err);
         done += some;
-        if (lb_run_interrupted(run))
+        if (lb_control_interrupted(run))
             rc = lb_fail(err, LB_E_INTERRUPTED, "interrupted during set-up");
     }
     return rc;
@@ -88,7 +91,7 @@ static int use_up(struct lb_active_run *run, struct lb_operator *op, struct lb_e
         rc = lb_operate_claim(op, CLAIMS, items, CLAIMS, &n, err);
         for (uint32_t i = 0; i < n && rc == LB_OK; i++)
             rc = lb_operate_item(op, LB_OP_COMPLETE, &items[i], err);
-        if (lb_run_interrupted(run))
+        if (lb_control_interrupted(run))
             rc = lb_fail(err, LB_E_INTERRUPTED, "interrupted during set-up");
         if (rc == LB_OK && n == 0)
             break;

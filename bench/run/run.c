@@ -6,8 +6,24 @@
  * Every step after the space was made ends in the same clean-up, so that nothing is left in the
  * user's database whatever happens.
  */
+#include "run.h"
+
+#include "backlog.h"
+#include "carriers.h"
+#include "chunks.h"
+#include "control.h"
+#include "faults.h"
+#include "guard.h"
+#include "intervals.h"
+#include "ledger.h"
 #include "pool.h"
-#include "run_state.h"
+#include "processes.h"
+#include "readers.h"
+#include "restarted.h"
+#include "settle.h"
+#include "setup.h"
+#include "waits.h"
+#include "warnings.h"
 
 #include <sys/time.h>
 
@@ -18,39 +34,6 @@
 #define DRAIN_RUN_NS  UINT64_C(120000000000)
 #define FAULT_TICK_NS UINT64_C(3000000)
 #define TICK_NS       UINT64_C(100000000)
-
-int lb_run_interrupted(const struct lb_active_run *run)
-{
-    return run->stop != NULL ? atomic_load(&run->stop->requested) : 0;
-}
-
-static uint64_t progress_sum(const struct lb_active_run *run)
-{
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < run->n_started; i++)
-        sum += atomic_load_explicit(&run->workers[i].progress, memory_order_relaxed);
-    return sum;
-}
-
-void lb_run_report(struct lb_active_run *run, const char *phase, double fraction)
-{
-    uint64_t now = lb_now_ns(), sum = progress_sum(run);
-    double seconds = (double)(now - run->last_tick_ns) / 1e9;
-    struct lb_progress progress = {
-        .phase = phase,
-        .fraction = fraction,
-        .n_successes = sum,
-        .successes_per_s = seconds > 0 ? (double)(sum - run->last_progress) / seconds : 0,
-        .n_overlaps = run->live != NULL ? lb_live_overlaps(run->live) : 0};
-    if (run->crew != NULL && lb_crew_phase(run->crew) == LB_PHASE_MEASURE) {
-        progress.interval = lb_run_interval(run, false);
-        lb_run_sample(run, now);
-    }
-    run->last_tick_ns = now;
-    run->last_progress = sum;
-    if (run->progress != NULL)
-        run->progress(run->progress_arg, &progress);
-}
 
 /* Waits for at most a tick, or until something changed. true once the counter has reached wanted.
  */
@@ -79,7 +62,7 @@ static bool tick(struct lb_active_run *run, const _Atomic uint32_t *counter, uin
 static void wait_ready(struct lb_active_run *run)
 {
     while (!tick(run, &run->crew->n_ready, run->n_started, UINT64_MAX) &&
-           lb_run_interrupted(run) < 2)
+           lb_control_interrupted(run) < 2)
         lb_run_report(run, "connecting", -1);
 }
 
@@ -90,7 +73,7 @@ static void stay(struct lb_active_run *run, const char *name, uint64_t until_ns,
 {
     struct lb_crew *crew = run->crew;
     enum lb_phase phase = lb_crew_phase(crew);
-    while (lb_now_ns() < until_ns && lb_crew_phase(crew) == phase && !lb_run_interrupted(run)) {
+    while (lb_now_ns() < until_ns && lb_crew_phase(crew) == phase && !lb_control_interrupted(run)) {
         bool only_ahead = atomic_load(&crew->only_ahead) && atomic_load(&crew->ahead_is_locked);
         if ((until_drained && (atomic_load(&crew->drained) || only_ahead)) ||
             (phase == LB_PHASE_MEASURE && lb_faults_done(run)))
@@ -127,7 +110,7 @@ static void stop_workers(struct lb_active_run *run)
                         (scenario->overrun > 0 ? 4 * scenario->ttl_ns : 0);
     while (!tick(run, &crew->n_ended, run->n_started, UINT64_MAX)) {
         lb_run_report(run, "stopping", -1);
-        if (lb_now_ns() < grace_ns && lb_run_interrupted(run) < 2 &&
+        if (lb_now_ns() < grace_ns && lb_control_interrupted(run) < 2 &&
             lb_crew_phase(crew) < LB_PHASE_ABORT)
             continue;
         lb_crew_raise(crew, LB_PHASE_ABORT);
@@ -163,7 +146,7 @@ static void execute(struct lb_active_run *run)
     run->measure_ns = lb_now_ns();
     run->outcome->start_unix_ms = lb_unix_ms();
     atomic_store(&crew->measure_ns, run->measure_ns);
-    run->interval_successes = progress_sum(run);
+    run->interval_successes = lb_run_successes(run);
     lb_run_sample(run, run->measure_ns);
     for (uint32_t i = 0; i < run->n_started; i++)
         run->interval_refusals +=
@@ -192,8 +175,9 @@ static void execute(struct lb_active_run *run)
         (uint64_t)system.tv_sec * 1000000000u + (uint64_t)system.tv_usec * 1000u;
     outcome->n_switches_voluntary = (uint64_t)(usage.ru_nvcsw - run->usage_before.ru_nvcsw);
     outcome->n_switches_involuntary = (uint64_t)(usage.ru_nivcsw - run->usage_before.ru_nivcsw);
-    if (scenario->shape == LB_QUEUE && !atomic_load(&crew->drained) && !lb_run_interrupted(run) &&
-        lb_crew_phase(crew) == LB_PHASE_MEASURE && lb_run_outlasted_ns(run) == 0) {
+    if (scenario->shape == LB_QUEUE && !atomic_load(&crew->drained) &&
+        !lb_control_interrupted(run) && lb_crew_phase(crew) == LB_PHASE_MEASURE &&
+        lb_run_outlasted_ns(run) == 0) {
         /* A claim that is under way may be granted what was locked: it must see the phase by then.
          */
         lb_crew_raise(crew, LB_PHASE_DRAIN);
@@ -239,7 +223,7 @@ static int run_once(const struct lb_run_plan *plan, const struct lb_stop *stop,
             rc = lb_readers_start(&run, err);
         if (opened && rc == 0) {
             execute(&run);
-            rc = lb_processes_reopen(&run, err);
+            rc = lb_control_reopen(&run, err);
             if (rc == 0 && run.has_control)
                 lb_uptime_look(run.crew, &run.control,
                                run.history != NULL ? &run.control_log : NULL, run.n_slots);
@@ -261,7 +245,8 @@ static int run_once(const struct lb_run_plan *plan, const struct lb_stop *stop,
                 run.outcome->n_guard_lost = lost;
             }
             if (rc == 0 && scenario.rows > 0 && run.outcome->state != LB_RUN_SERVER_GONE)
-                rc = lb_chunks_prove(&run.control, run.crew, run.outcome, &run.outcome->proof, err);
+                rc = lb_chunks_prove(&run.control, run.crew, run.outcome->n_lost,
+                                     &run.outcome->proof, err);
         } else {
             lb_crew_raise(run.crew, LB_PHASE_ABORT);
             stop_workers(&run);
@@ -274,8 +259,8 @@ static int run_once(const struct lb_run_plan *plan, const struct lb_stop *stop,
             }
         }
     }
-    *ret_again = rc != 0 && run.n_started == 0 && run.has_control && !lb_run_interrupted(&run) &&
-                 !lb_run_has_connection(&run);
+    *ret_again = rc != 0 && run.n_started == 0 && run.has_control &&
+                 !lb_control_interrupted(&run) && !lb_control_has_connection(&run);
     lb_run_report(&run, "cleaning up", -1);
     struct lb_error clean_error;
     int clean_rc = lb_run_clean_up(&run, &clean_error);

@@ -1,11 +1,25 @@
 /* Building a run up, and taking it down: space, statements, backlog, workers. */
-#include "carrier.h"
-#include "clock.h"
-#include "pool.h"
-#include "program_features.h"
-#include "run_state.h"
+#include "setup.h"
 
+#include "backlog.h"
+#include "carrier.h"
+#include "carriers.h"
+#include "chunks.h"
+#include "class_proof.h"
+#include "clock.h"
+#include "control.h"
+#include "faults.h"
+#include "guard.h"
+#include "ledger.h"
+#include "lend.h"
+#include "pool.h"
+#include "processes.h"
+#include "program_features.h"
+#include "readers.h"
+#include "restart.h"
+#include "settle.h"
 #include "shared.h"
+#include "switchover.h"
 #include "units.h"
 #include "zipf.h"
 
@@ -211,26 +225,6 @@ static int new_program(struct lb_active_run *run, const struct lb_db *db, struct
     return rc;
 }
 
-bool lb_run_has_connection(const struct lb_active_run *run)
-{
-    return run->control.conn != NULL && !lb_conn_head(run->control.conn)->lost;
-}
-
-int lb_run_mend_control(struct lb_active_run *run, struct lb_error *err)
-{
-    struct lb_session *control = &run->control;
-    const uint64_t give_up_ns = lb_now_ns() + LB_CONTROL_PATIENCE_S * UINT64_C(1000000000);
-    struct lb_error ignored;
-    if (lb_run_has_connection(run) &&
-        control->db->run(control->conn, "SELECT 1", &ignored) == LB_OK)
-        return 0;
-    int rc;
-    while ((rc = lb_session_reconnect(control, err)) != 0 && lb_now_ns() < give_up_ns &&
-           !lb_run_interrupted(run))
-        lb_carrier_sleep(lb_now_ns() + UINT64_C(200000000));
-    return rc == 0 ? 0 : lb_fail_prefix(err, "the server went away");
-}
-
 /* A lease that is over before its holder can know that it has it tests nothing but that. Statements
  * get whole milliseconds, and a step of the clock and one of rounding come off at either end. The
  * shortest of some round trips is what this server can do at best, however busy it is now. */
@@ -413,6 +407,7 @@ int lb_run_set_up(struct lb_active_run *run, struct lb_error *err)
                                   .space = run->space,
                                   .history = run->history,
                                   .live = run->live,
+                                  .events = &lb_fault_events,
                                   .guard = guard,
                                   .n_workers = run->n_workers,
                                   .n_consumers = (uint32_t)scenario->workers,
@@ -518,7 +513,7 @@ int lb_run_clean_up(struct lb_active_run *run, struct lb_error *err)
     const struct lb_run_plan *request = run->request;
     int rc = 0;
     lb_backlog_free(run);
-    bool reachable = !run->has_control || lb_run_has_connection(run);
+    bool reachable = !run->has_control || lb_control_has_connection(run);
     if (run->is_set_up && !request->keep && reachable &&
         run->outcome->state != LB_RUN_SERVER_GONE) {
         rc = request->strategy->flow->teardown(&run->plan, run->has_control ? &run->control : NULL,

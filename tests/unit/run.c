@@ -1,8 +1,9 @@
 /* Runs on strategies that need no database: what the harness itself counts, times and sees. The
  * fake flows here test the harness's own arithmetic only.
  */
-#include "crew.h"
+#include "run.h"
 #include "random.h"
+#include "worker.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* Steady state: what is taken for steady, drifting or unclear, and the samples that it rests on. */
 #include "steady.h"
+#include "intervals.h"
 #include "random.h"
-#include "run_state.h"
 #include "text.h"
 
 #include <setjmp.h>

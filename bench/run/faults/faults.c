@@ -5,8 +5,13 @@
  * hoped for. Faults of the world (a blocker, an old snapshot) have a thread and a session of their
  * own. Each fault is a note in the history.
  */
+#include "faults.h"
+
 #include "pool.h"
-#include "run_state.h"
+#include "restart.h"
+#include "restarted.h"
+#include "switchover.h"
+#include "zombie.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -84,19 +89,6 @@ int lb_fault_check(const struct lb_strategy *strategy, const struct lb_scenario 
     return 0;
 }
 
-void lb_fault_note(struct lb_log *log, uint32_t process, enum lb_op op, uint64_t value,
-                   uint32_t target, uint32_t phase)
-{
-    if (log != NULL)
-        lb_log_append(log, &(struct lb_event){.time_ns = lb_now_ns(),
-                                              .value = value,
-                                              .process = process,
-                                              .object = phase,
-                                              .arg = target,
-                                              .op = (uint8_t)op,
-                                              .type = LB_EV_NOTE});
-}
-
 /* --- the worker's side --- */
 
 /* What befalls a worker befalls its program, with all that it has started. */
@@ -122,7 +114,7 @@ static void disconnect_program(struct lb_worker *worker)
                            "\"session\" in its answer to open",
                            crew->plan->strategy->name);
     if (rc == 0) {
-        lb_fault_note(worker->op.log, worker->op.process, LB_OP_SESSION_END, 0, worker->number, 0);
+        lb_note_append(worker->op.log, worker->op.process, LB_OP_SESSION_END, 0, worker->number, 0);
         actor->is_cut_off = true;
         for (uint32_t i = 0; i < actor->n_sessions && rc >= 0; i++)
             rc = crew->db->terminate(operator_conn, actor->sessions[i], &err);
@@ -144,8 +136,8 @@ static void disconnect(struct lb_worker *worker, struct lb_conn *conn, bool is_o
     if (rc == 0) {
         int64_t id = crew->db->session_id(conn);
         if (is_own)
-            lb_fault_note(worker->op.log, worker->op.process, LB_OP_SESSION_END, 0, worker->number,
-                          0);
+            lb_note_append(worker->op.log, worker->op.process, LB_OP_SESSION_END, 0, worker->number,
+                           0);
         rc = crew->db->terminate(operator_conn, id, &err);
         crew->db->close(operator_conn);
     }
@@ -178,8 +170,8 @@ static _Noreturn void die(struct lb_worker *worker, const struct lb_request *req
         lb_live_item_back(crew->live, items[i].id);
     if (n > 0)
         atomic_store(&crew->item_death_ns, lb_now_ns());
-    lb_fault_note(worker->op.log, worker->op.process, LB_OP_DEATH, 0, worker->number, 0);
-    lb_fault_note(worker->op.log, worker->op.process, LB_OP_SESSION_END, 0, worker->number, 0);
+    lb_note_append(worker->op.log, worker->op.process, LB_OP_DEATH, 0, worker->number, 0);
+    lb_note_append(worker->op.log, worker->op.process, LB_OP_SESSION_END, 0, worker->number, 0);
     atomic_fetch_add(&crew->n_faults_over, 1);
     atomic_store(&worker->dying, true);
     lb_event_signal(&crew->change);
@@ -188,8 +180,9 @@ static _Noreturn void die(struct lb_worker *worker, const struct lb_request *req
     abort(); /* not reached */
 }
 
-void lb_worker_obey(struct lb_worker *worker, const struct lb_request *request,
-                    const struct lb_item *items, uint32_t n)
+/* Inside of each hold: carries out the order, if there is one. */
+static void obey(struct lb_worker *worker, const struct lb_request *request,
+                 const struct lb_item *items, uint32_t n)
 {
     /* Relaxed: an order carries no data but itself. */
     enum lb_fault fault = (enum lb_fault)atomic_load_explicit(&worker->order, memory_order_relaxed);
@@ -202,7 +195,7 @@ void lb_worker_obey(struct lb_worker *worker, const struct lb_request *request,
         atomic_store(&worker->order, LB_FAULT_NONE);
     struct lb_crew *crew = worker->crew;
     uint64_t length_ns = crew->scenario->fault_length_ns;
-    lb_fault_note(worker->op.log, worker->op.process, LB_OP_FAULT, fault, worker->number, 0);
+    lb_note_append(worker->op.log, worker->op.process, LB_OP_FAULT, fault, worker->number, 0);
     atomic_fetch_add(&crew->n_faults, 1);
     worker->in_fault = true;
     switch (fault) {
@@ -249,10 +242,11 @@ void lb_worker_obey(struct lb_worker *worker, const struct lb_request *request,
     default:
         break;
     }
-    lb_fault_note(worker->op.log, worker->op.process, LB_OP_FAULT, fault, worker->number, 1);
+    lb_note_append(worker->op.log, worker->op.process, LB_OP_FAULT, fault, worker->number, 1);
 }
 
-void lb_worker_obeyed(struct lb_worker *worker)
+/* The hold has ended, and with it what was carried out in it. */
+static void left(struct lb_worker *worker)
 {
     lb_zombie_gone(worker);
     if (worker->in_fault)
@@ -286,7 +280,36 @@ static void after(void *arg, const struct lb_step *step, int answer, const struc
     (void)rows;
 }
 
-const struct lb_gate lb_fault_gate = {.before = before, .after = after};
+static const struct lb_gate fault_gate = {.before = before, .after = after};
+
+static void opened(struct lb_worker *worker)
+{
+    enum lb_fault fault = worker->crew->scenario->fault;
+    if (fault != LB_FAULT_SLOW && fault != LB_FAULT_FULL)
+        return;
+    worker->session.gate = &fault_gate;
+    worker->session.gate_arg = worker;
+    worker->is_full = false;
+}
+
+static void reconnected(struct lb_worker *worker)
+{
+    lb_uptime_look(worker->crew, &worker->session, worker->op.log, worker->op.process);
+}
+
+static void holds(struct lb_worker *worker, const struct lb_request *request,
+                  const struct lb_item *items, uint32_t n)
+{
+    obey(worker, request, items, n);
+    lb_switchover_hold(worker, request, items);
+}
+
+const struct lb_worker_events lb_fault_events = {.opened = opened,
+                                                 .reconnected = reconnected,
+                                                 .asks = lb_switchover_wait,
+                                                 .holds = holds,
+                                                 .leaves = lb_zombie_call,
+                                                 .left = left};
 
 /* --- the controlling thread's side --- */
 
@@ -322,7 +345,7 @@ static void block(struct lb_active_run *run, struct lb_session *session, struct 
         if (!lb_crew_wait(crew, lb_now_ns() + scenario->fault_interval_ns, LB_PHASE_DRAIN))
             break;
         int answer = lb_session_begin(session, LB_BEGIN_DEFERRED, &err);
-        lb_fault_note(log, run->n_slots + 1, LB_OP_FAULT, scenario->fault, UINT32_MAX, 0);
+        lb_note_append(log, run->n_slots + 1, LB_OP_FAULT, scenario->fault, UINT32_MAX, 0);
         if (answer == LB_OK)
             answer = scenario->fault == LB_FAULT_BLOCKER ? db->lock_rows(session->conn, 0, &err)
                                                          : db->take_snapshot(session->conn, &err);
@@ -336,7 +359,7 @@ static void block(struct lb_active_run *run, struct lb_session *session, struct 
             note_waiters(run, session);
         lb_session_rollback(session, &err);
         atomic_fetch_add(&crew->n_faults_over, 1);
-        lb_fault_note(log, run->n_slots + 1, LB_OP_FAULT, scenario->fault, UINT32_MAX, 1);
+        lb_note_append(log, run->n_slots + 1, LB_OP_FAULT, scenario->fault, UINT32_MAX, 1);
     }
 }
 
@@ -348,13 +371,13 @@ static void fill(struct lb_active_run *run, struct lb_log *log)
     for (uint64_t done = 0; scenario->fault_count == 0 || done < scenario->fault_count; done++) {
         if (!lb_crew_wait(crew, lb_now_ns() + scenario->fault_interval_ns, LB_PHASE_DRAIN))
             break;
-        lb_fault_note(log, run->n_slots + 1, LB_OP_FAULT, LB_FAULT_FULL, UINT32_MAX, 0);
+        lb_note_append(log, run->n_slots + 1, LB_OP_FAULT, LB_FAULT_FULL, UINT32_MAX, 0);
         atomic_fetch_add(&crew->n_faults, 1);
         atomic_store(&crew->disk_full, true);
         lb_crew_wait(crew, lb_now_ns() + scenario->fault_length_ns, LB_PHASE_DRAIN);
         atomic_store(&crew->disk_full, false);
         atomic_fetch_add(&crew->n_faults_over, 1);
-        lb_fault_note(log, run->n_slots + 1, LB_OP_FAULT, LB_FAULT_FULL, UINT32_MAX, 1);
+        lb_note_append(log, run->n_slots + 1, LB_OP_FAULT, LB_FAULT_FULL, UINT32_MAX, 1);
     }
 }
 

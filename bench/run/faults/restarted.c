@@ -7,7 +7,7 @@
  * server that says its start in whole seconds and was up for less than one is not found out. Faults
  * that stop the server on command have notes of their own.
  */
-#include "run_state.h"
+#include "restarted.h"
 
 #include <string.h>
 
@@ -56,5 +56,5 @@ void lb_uptime_look(struct lb_crew *crew, struct lb_session *session, struct lb_
         return;
     atomic_fetch_add(&uptime->n, 1);
     atomic_compare_exchange_strong(&uptime->seen_ns, &unseen, lb_now_ns());
-    lb_fault_note(log, process, LB_OP_RESTART, up_us * 1000, 0, 0);
+    lb_note_append(log, process, LB_OP_RESTART, up_us * 1000, 0, 0);
 }

@@ -18,7 +18,9 @@
  * Refused where anybody else has a session, as `restart` is. That the command did something is
  * seen by where our own session is afterwards: on another node.
  */
-#include "run_state.h"
+#include "switchover.h"
+
+#include "restart.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -70,8 +72,8 @@ void lb_switchover_hold(struct lb_worker *worker, const struct lb_request *reque
     uint64_t granted_ns = worker->op.end_ns, ttl_ns = crew->scenario->ttl_ns;
     uint64_t until_ns =
         crew->plan->strategy->is_lease ? granted_ns + ttl_ns - ttl_ns / 10 : UINT64_MAX;
-    lb_fault_note(worker->op.log, worker->op.process, LB_OP_FAULT, crew->scenario->fault,
-                  worker->number, 1);
+    lb_note_append(worker->op.log, worker->op.process, LB_OP_FAULT, crew->scenario->fault,
+                   worker->number, 1);
     while (lb_now_ns() < until_ns && !is_taken_over(worker, request, item) &&
            lb_crew_wait(crew, lb_now_ns() + LOOK_NS, LB_PHASE_STOP))
         if (atomic_load(&crew->switchover) == LB_SWITCHOVER_OVER &&
@@ -167,7 +169,7 @@ static int switch_over(struct lb_active_run *run, struct lb_session *session, st
     if (rc != 0)
         return rc;
     atomic_fetch_add(&crew->n_faults, 1);
-    lb_fault_note(log, run->n_slots + 1, LB_OP_FAULT, fault, UINT32_MAX, 0);
+    lb_note_append(log, run->n_slots + 1, LB_OP_FAULT, fault, UINT32_MAX, 0);
     prepare(run);
     rc = run_step(run, "stall", err);
     if (rc == 0)
@@ -179,7 +181,7 @@ static int switch_over(struct lb_active_run *run, struct lb_session *session, st
         lb_crew_wait(crew, lb_now_ns() + run->request->scenario->fault_length_ns, LB_PHASE_STOP);
     if (rc == 0)
         rc = run_step(run, "rebuild", err);
-    lb_fault_note(log, run->n_slots + 1, LB_OP_FAULT, fault, UINT32_MAX, 1);
+    lb_note_append(log, run->n_slots + 1, LB_OP_FAULT, fault, UINT32_MAX, 1);
     atomic_fetch_add(&crew->n_faults_over, 1);
     return rc;
 }

@@ -20,6 +20,8 @@
  */
 #include "watchdog.h"
 
+#include "worker.h"
+
 #include <time.h>
 
 #define TICK_NS UINT64_C(10000000)

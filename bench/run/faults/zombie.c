@@ -13,7 +13,7 @@
  * Nobody calls where nobody can take over what the sleeper has (its session, its transaction): it
  * is not waited for there. Nor when all others wait as well, or the run stops.
  */
-#include "crew.h"
+#include "zombie.h"
 
 enum { AWAKE, ASLEEP, WAITS, CALLED }; /* called: or tired of waiting, and at it */
 enum { PATIENCE = 10 };                /* pauses that a zombie waits to be called */

@@ -1,10 +1,18 @@
 /* The measured part by seconds: rates and latencies while the run goes on. */
-#include "run_state.h"
+#include "intervals.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define INTERVAL_NS UINT64_C(1000000000)
+
+uint64_t lb_run_successes(const struct lb_active_run *run)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < run->n_started; i++)
+        sum += atomic_load_explicit(&run->workers[i].progress, memory_order_relaxed);
+    return sum;
+}
 
 const struct lb_interval *lb_run_interval(struct lb_active_run *run, bool force)
 {
@@ -64,4 +72,51 @@ void lb_run_sample(struct lb_active_run *run, uint64_t now_ns)
     }
     samples[n++] = (struct lb_sample){at_ns, successes};
     outcome->n_samples = n;
+}
+
+void lb_run_report(struct lb_active_run *run, const char *phase, double fraction)
+{
+    uint64_t now = lb_now_ns(), sum = lb_run_successes(run);
+    double seconds = (double)(now - run->last_tick_ns) / 1e9;
+    struct lb_progress progress = {
+        .phase = phase,
+        .fraction = fraction,
+        .n_successes = sum,
+        .successes_per_s = seconds > 0 ? (double)(sum - run->last_progress) / seconds : 0,
+        .n_overlaps = run->live != NULL ? lb_live_overlaps(run->live) : 0};
+    if (run->crew != NULL && lb_crew_phase(run->crew) == LB_PHASE_MEASURE) {
+        progress.interval = lb_run_interval(run, false);
+        lb_run_sample(run, now);
+    }
+    run->last_tick_ns = now;
+    run->last_progress = sum;
+    if (run->progress != NULL)
+        run->progress(run->progress_arg, &progress);
+}
+
+/* The schedule is walked once more: what workers did not come to take is in no counter of theirs.
+ */
+int lb_run_count_due(struct lb_active_run *run, struct lb_error *err)
+{
+    struct lb_outcome *outcome = run->outcome;
+    struct lb_schedule schedule;
+    if (!run->crew->open_loop)
+        return 0;
+    int rc = lb_schedule_init(&schedule, run->request->scenario->rate, run->request->seed, err);
+    if (rc != 0)
+        return rc;
+    uint64_t from_ns = run->measure_ns - run->crew->schedule_start_ns;
+    uint64_t until_ns = run->stop_ns - run->crew->schedule_start_ns, at_ns;
+    size_t i = 0;
+    while ((at_ns = lb_schedule_next(&schedule, NULL)) < until_ns) {
+        if (at_ns < from_ns)
+            continue;
+        outcome->n_due++;
+        while (i < outcome->n_intervals &&
+               at_ns - from_ns >= outcome->intervals[i].start_ns + outcome->intervals[i].length_ns)
+            i++;
+        if (i < outcome->n_intervals)
+            outcome->intervals[i].n_due++;
+    }
+    return 0;
 }

@@ -5,7 +5,7 @@
  * all that is asked for: whoever keeps the bytes also keeps which program wrote them. Reading
  * checks every length, since a file may have been cut.
  */
-#include "crew.h"
+#include "outcome.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
  *
  * Source: question on checking out records: 1,000 records every 15 minutes, 1.5 minutes each.
  */
-#include "run_state.h"
+#include "overdue.h"
 
 #include "units.h"
 

@@ -13,7 +13,7 @@
  * The database's clock need not tick as finely as ours: two milliseconds are forgiven.
  * Source: article of 2012 on scheduled jobs in a cluster.
  */
-#include "run_state.h"
+#include "periodic.h"
 
 #include "units.h"
 

@@ -1,7 +1,14 @@
 /* What a run came to: counters, merged histograms, verdict. */
-#include "run_state.h"
+#include "settle.h"
 
 #include "check_meta.h"
+#include "class_proof.h"
+#include "control.h"
+#include "intervals.h"
+#include "ledger.h"
+#include "overdue.h"
+#include "periodic.h"
+#include "readers.h"
 #include "text_clean.h"
 #include "units.h"
 
@@ -26,7 +33,7 @@ void lb_run_take_counters(struct lb_active_run *run, struct lb_fact **ret, size_
     const struct lb_db *db = run->crew->db;
     struct lb_error ignored;
     struct lb_fact_list list = {ret, ret_n};
-    if (db != NULL && db->counters != NULL && lb_run_has_connection(run))
+    if (db != NULL && db->counters != NULL && lb_control_has_connection(run))
         db->counters(run->control.conn, lb_run_add_fact, &list, &ignored);
 }
 
@@ -212,7 +219,7 @@ static void merge(struct lb_active_run *run)
         outcome->n_statements += worker->n_statements;
         outcome->n_connects += worker->n_connects;
     }
-    lb_readers_settle(run->readers, outcome);
+    lb_readers_settle(run->readers, &outcome->counts[LB_M_READ], outcome->service[LB_M_READ]);
     const struct lb_counts *claims = &outcome->counts[LB_M_ACQUIRE];
     uint64_t successes =
         run->request->scenario->shape == LB_QUEUE ? outcome->n_items : claims->succeeded;
@@ -372,7 +379,7 @@ int lb_run_settle(struct lb_active_run *run, struct lb_error *err)
     } else if (error != NULL) {
         *err = *error;
         return error->code;
-    } else if (lb_run_interrupted(run)) {
+    } else if (lb_control_interrupted(run)) {
         outcome->state = LB_RUN_INTERRUPTED;
         snprintf(outcome->reason, sizeof outcome->reason, "interrupted after %.1f s",
                  (double)(run->stop_ns - run->measure_ns) / 1e9);

@@ -4,7 +4,7 @@
  * hundred samples the shares say where the workers' time goes on the server: a lock of a row, the
  * disk, or the client's turn. The price is one query per sample on a session of its own.
  */
-#include "run_state.h"
+#include "waits.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,29 +2,14 @@
  * that died, statements that the server refused, work that nobody did. A reader who sees "held"
  * must see these as well.
  */
-#include "run_state.h"
+#include "warnings.h"
 
+#include "control.h"
 #include "units.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-void lb_first_note(struct lb_first *first, const struct lb_session *session)
-{
-    int none = 0;
-    atomic_fetch_add(&first->n, 1);
-    if (!atomic_compare_exchange_strong(&first->state, &none, 1))
-        return;
-    first->at_ns = lb_now_ns();
-    snprintf(first->text, sizeof first->text, "%s%s%s", session->native,
-             session->native[0] != '\0' && session->message[0] != '\0' ? " " : "",
-             session->message);
-    for (char *c = first->text; *c != '\0'; c++)
-        if ((unsigned char)*c < ' ' || *c == 0x7f)
-            *c = ' ';
-    atomic_store(&first->state, 2);
-}
 
 static void warn(struct lb_outcome *outcome, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -233,7 +218,7 @@ int lb_run_check_errors(struct lb_active_run *run, struct lb_error *err)
     for (uint32_t i = 0; i < run->n_started; i++)
         if (atomic_load(&run->workers[i].progress) > 0)
             return 0;
-    if (atomic_load(&first->state) != 2 || lb_run_interrupted(run) ||
+    if (atomic_load(&first->state) != 2 || lb_control_interrupted(run) ||
         run->request->scenario->fault != LB_FAULT_NONE)
         return 0;
     return lb_fail(err, LB_E_SQL,

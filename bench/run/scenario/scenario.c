@@ -6,9 +6,8 @@
  */
 #include "scenario.h"
 
-#include "schedule.h"
-
 #include "nearest.h"
+#include "schedule.h"
 #include "units.h"
 
 #include <stdio.h>

@@ -4,9 +4,8 @@
  * lines counts them; it also refuses what inih would take silently (lines that are too long,
  * indented continuation lines, unknown sections).
  */
-#include "scenario.h"
-
 #include "nearest.h"
+#include "scenario.h"
 #include "text_clean.h"
 
 #include <errno.h>

@@ -7,7 +7,7 @@
  * run invalid when it is large. (At a rate at which arrivals come faster than they can be skipped
  * a worker never gets to one that it may begin.)
  */
-#include "run_state.h"
+#include "worker.h"
 
 /* place: of the arrival in the schedule. */
 static bool is_hopeless(const struct lb_crew *crew, double place, uint64_t now_ns)
@@ -65,31 +65,4 @@ bool lb_worker_arrival(struct lb_worker *worker)
         worker->intended_ns = intended_ns;
         return true;
     }
-}
-
-/* The schedule is walked once more: what workers did not come to take is in no counter of theirs.
- */
-int lb_run_count_due(struct lb_active_run *run, struct lb_error *err)
-{
-    struct lb_outcome *outcome = run->outcome;
-    struct lb_schedule schedule;
-    if (!run->crew->open_loop)
-        return 0;
-    int rc = lb_schedule_init(&schedule, run->request->scenario->rate, run->request->seed, err);
-    if (rc != 0)
-        return rc;
-    uint64_t from_ns = run->measure_ns - run->crew->schedule_start_ns;
-    uint64_t until_ns = run->stop_ns - run->crew->schedule_start_ns, at_ns;
-    size_t i = 0;
-    while ((at_ns = lb_schedule_next(&schedule, NULL)) < until_ns) {
-        if (at_ns < from_ns)
-            continue;
-        outcome->n_due++;
-        while (i < outcome->n_intervals &&
-               at_ns - from_ns >= outcome->intervals[i].start_ns + outcome->intervals[i].length_ns)
-            i++;
-        if (i < outcome->n_intervals)
-            outcome->intervals[i].n_due++;
-    }
-    return 0;
 }

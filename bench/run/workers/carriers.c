@@ -4,7 +4,7 @@
  * calls can wait through a carrier, many sessions share a thread, and one system call tells of all
  * answers that have come.
  */
-#include "run_state.h"
+#include "carriers.h"
 
 #include "carrier.h"
 

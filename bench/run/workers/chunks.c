@@ -14,7 +14,7 @@
  * Source: article of 1999 on a list of tasks in Oracle, which splits a large update among
  * processes.
  */
-#include "run_state.h"
+#include "chunks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -133,9 +133,8 @@ static int read_sums(struct lb_session *control, int64_t *sums, struct lb_error 
     return 0;
 }
 
-int lb_chunks_prove(struct lb_session *control, const struct lb_crew *crew,
-                    const struct lb_outcome *outcome, struct lb_proof *ret_proof,
-                    struct lb_error *err)
+int lb_chunks_prove(struct lb_session *control, const struct lb_crew *crew, uint64_t n_lost,
+                    struct lb_proof *ret_proof, struct lb_error *err)
 {
     int64_t sums[LB_CHUNK_SUMS];
     int rc = read_sums(control, sums, err);
@@ -145,11 +144,11 @@ int lb_chunks_prove(struct lb_session *control, const struct lb_crew *crew,
     bool right =
         sums[0] == (int64_t)n_rows && sums[1] == (int64_t)n_rows && sums[2] == 0 && sums[3] == 0;
     const char *unknown = !atomic_load(&crew->drained) ? "the queue was not drained"
-                          : outcome->n_lost > 0 ? "a connection was lost: what its update did is "
-                                                  "not known"
-                                                : NULL;
+                          : n_lost > 0 ? "a connection was lost: what its update did is "
+                                         "not known"
+                                       : NULL;
     /* Nobody knows whether the rest would have been done; too much is too much at any time. */
-    if (unknown != NULL && (sums[3] == 0 || outcome->n_lost > 0))
+    if (unknown != NULL && (sums[3] == 0 || n_lost > 0))
         ret_proof->verdict = LB_V_NOT_TESTED;
     else
         ret_proof->verdict = right ? LB_V_HELD : LB_V_VIOLATED;

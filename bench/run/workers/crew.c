@@ -2,7 +2,6 @@
 #include "crew.h"
 
 #include "carrier.h"
-#include "pool.h"
 
 void lb_crew_raise(struct lb_crew *crew, enum lb_phase phase)
 {
@@ -12,8 +11,8 @@ void lb_crew_raise(struct lb_crew *crew, enum lb_phase phase)
     lb_event_signal(&crew->change);
     for (uint32_t i = 0; i < crew->n_carriers; i++)
         lb_carrier_signal(crew->carriers[i]);
-    if (crew->pool != NULL)
-        lb_pool_wake(crew->pool);
+    if (crew->on_phase != NULL)
+        crew->on_phase(crew->on_phase_arg);
 }
 
 void lb_crew_conn_options(const struct lb_crew *crew, struct lb_conn_options *ret_options)

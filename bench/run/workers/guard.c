@@ -6,7 +6,7 @@
  * (Kleppmann 2016, "How to do distributed locking"). A holder shows its token before it reads: else
  * a predecessor that wakes up between its read and its write would still be let in.
  */
-#include "crew.h"
+#include "guard.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,6 +4,8 @@
 #include "clock.h"
 #include "shared.h"
 
+#include <stdatomic.h>
+
 struct resource {
     _Alignas(64) _Atomic uint32_t writer; /* worker + 1 of who is inside; 0: nobody */
     _Atomic uint32_t depth;               /* writers of a resource with capacity above 1 */

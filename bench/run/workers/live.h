@@ -10,7 +10,18 @@
 #ifndef LB_LIVE_H
 #define LB_LIVE_H
 
-#include "run.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Witnesses that need no log. */
+struct lb_live_witness {
+    uint64_t n_overlaps;     /* owner word: somebody else was inside (or too many were) */
+    uint64_t n_lost_updates; /* guarded counter: written back over somebody else's write */
+    bool hold_sum_exceeds;   /* exclusive: sum of holds > wall time */
+    uint32_t resource;       /* of the first overlap */
+    uint32_t first, second;  /* workers of the first overlap */
+    uint64_t at_ns;
+};
 
 struct lb_live; /* shared by all workers of one process */
 

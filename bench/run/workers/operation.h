@@ -13,7 +13,9 @@
 #define LB_OPERATION_H
 
 #include "clock.h"
-#include "run.h"
+#include "history.h"
+#include "measure.h"
+#include "strategy.h"
 
 /* Lends the actor a session for each operation, where workers share fewer than they are. take:
  * before the operation; may wait. false: the run ends first, and the operation answers LB_TIMEOUT

@@ -18,6 +18,16 @@ struct lb_pool {
     struct lb_pooled pooled[];
 };
 
+/* The phase has changed: all who wait look at it. */
+static void wake(void *arg)
+{
+    struct lb_pool *pool = arg;
+    pthread_mutex_lock(&pool->lock);
+    for (struct waiter *waiter = pool->first; waiter != NULL; waiter = waiter->next)
+        pthread_cond_signal(&waiter->called);
+    pthread_mutex_unlock(&pool->lock);
+}
+
 int lb_pool_new(struct lb_crew *crew, uint32_t n, struct lb_pool **ret_pool, struct lb_error *err)
 {
     struct lb_pool *pool = calloc(1, sizeof *pool + n * sizeof pool->pooled[0]);
@@ -42,11 +52,14 @@ int lb_pool_new(struct lb_crew *crew, uint32_t n, struct lb_pool **ret_pool, str
         pooled->next = pool->free;
         pool->free = pooled;
     }
-    if (rc == 0)
-        *ret_pool = pool;
-    else
+    if (rc != 0) {
         lb_pool_free(pool);
-    return rc;
+        return rc;
+    }
+    crew->on_phase_arg = pool; /* before any worker is started */
+    crew->on_phase = wake;
+    *ret_pool = pool;
+    return 0;
 }
 
 void lb_pool_close(struct lb_pool *pool, uint64_t *n_statements, uint64_t *n_connects)
@@ -99,7 +112,7 @@ struct lb_pooled *lb_pool_take(struct lb_pool *pool, const struct lb_crew *crew,
     }
     struct waiter waiter = {.called = PTHREAD_COND_INITIALIZER};
     join_line(pool, &waiter);
-    /* A phase is raised before lb_pool_wake takes the mutex: it is seen here, or the call is. */
+    /* A phase is raised before wake() takes the mutex: it is seen here, or the call is. */
     while (waiter.given == NULL && lb_crew_phase(crew) < limit)
         pthread_cond_wait(&waiter.called, &pool->lock);
     if (waiter.given == NULL)
@@ -124,92 +137,8 @@ void lb_pool_give(struct lb_pool *pool, struct lb_pooled *pooled)
     pthread_mutex_unlock(&pool->lock);
 }
 
-void lb_pool_wake(struct lb_pool *pool)
-{
-    pthread_mutex_lock(&pool->lock);
-    for (struct waiter *waiter = pool->first; waiter != NULL; waiter = waiter->next)
-        pthread_cond_signal(&waiter->called);
-    pthread_mutex_unlock(&pool->lock);
-}
-
 void lb_pool_cancel(struct lb_pool *pool)
 {
     for (uint32_t i = 0; i < pool->n_connected; i++)
         lb_session_cancel(&pool->pooled[i].session);
-}
-
-/* --- a worker's side --- */
-
-/* Who wants something may go without it once the run stops; who has something lets go of it. */
-static enum lb_phase patience(enum lb_op which)
-{
-    bool asks = which == LB_OP_ENQUEUE || which == LB_OP_ACQUIRE || which == LB_OP_CLAIM ||
-                which == LB_OP_PUT;
-    return asks ? LB_PHASE_STOP : LB_PHASE_ABORT;
-}
-
-static struct lb_pooled *wait_for_session(struct lb_worker *worker, enum lb_op which)
-{
-    struct lb_crew *crew = worker->crew;
-    lb_worker_begin(worker, LB_M_POOL);
-    uint64_t start_ns = lb_now_ns();
-    struct lb_pooled *pooled = lb_pool_take(crew->pool, crew, patience(which));
-    lb_worker_end(worker, LB_M_POOL, start_ns, lb_now_ns(), pooled != NULL);
-    if (worker->op.measured) {
-        worker->counts[LB_M_POOL].attempts++;
-        worker->counts[LB_M_POOL].answers[pooled != NULL ? LB_OK : LB_TIMEOUT]++;
-    }
-    return pooled;
-}
-
-static bool take(void *arg, enum lb_op which)
-{
-    struct lb_worker *worker = arg;
-    if (worker->pooled != NULL) /* kept for the hold */
-        return true;
-    worker->pooled = wait_for_session(worker, which);
-    if (worker->pooled == NULL)
-        return false;
-    if (worker->pooled->session.conn == NULL && !lb_worker_connect(worker)) {
-        lb_worker_let_go(worker);
-        return false;
-    }
-    worker->actor.session = &worker->pooled->session;
-    worker->actor.runner.program = worker->pooled->runner.program;
-    worker->actor.runner.session = worker->pooled->runner.session;
-    worker->actor.runner.statements = worker->pooled->runner.statements;
-    return true;
-}
-
-static void give(void *arg, enum lb_op which, int answer)
-{
-    struct lb_worker *worker = arg;
-    if (worker->pooled == NULL || worker->keeps_pooled)
-        return;
-    const struct lb_section *sections = worker->crew->plan->program->sections;
-    bool keeps = (which == LB_OP_ACQUIRE && sections[LB_S_ACQUIRE].keeps_session) ||
-                 (which == LB_OP_CLAIM && sections[LB_S_CLAIM].keeps_session) ||
-                 worker->pooled->session.in_tx;
-    if (answer == LB_OK && keeps)
-        worker->keeps_pooled = true;
-    else
-        lb_worker_let_go(worker);
-}
-
-const struct lb_lender lb_pool_lender = {.take = take, .give = give};
-
-void lb_worker_let_go(struct lb_worker *worker)
-{
-    struct lb_error ignored; /* a connection that fails here is found out by who takes it next */
-    struct lb_pooled *pooled = worker->pooled;
-    if (pooled == NULL)
-        return;
-    lb_session_rollback(&pooled->session, &ignored);
-    worker->actor.session = NULL;
-    worker->actor.runner.session = NULL;
-    worker->actor.runner.statements = NULL;
-    worker->actor.n_held = 0;
-    worker->keeps_pooled = false;
-    worker->pooled = NULL;
-    lb_pool_give(worker->crew->pool, pooled);
 }

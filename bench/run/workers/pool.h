@@ -26,7 +26,8 @@ struct lb_pooled {
     struct lb_pooled *next; /* of those that are free */
 };
 
-/* Opens n sessions, each prepared to run the crew's program. Free with lb_pool_free. */
+/* Opens n sessions, each prepared to run the crew's program, and listens to the crew's phases. Free
+ * with lb_pool_free. */
 int lb_pool_new(struct lb_crew *crew, uint32_t n, struct lb_pool **ret_pool, struct lb_error *err);
 /* Ends the sessions, once no worker has one; adds what they did to the counters. */
 void lb_pool_close(struct lb_pool *pool, uint64_t *n_statements, uint64_t *n_connects);
@@ -38,15 +39,7 @@ struct lb_pooled *lb_pool_take(struct lb_pool *pool, const struct lb_crew *crew,
                                enum lb_phase limit);
 void lb_pool_give(struct lb_pool *pool, struct lb_pooled *pooled);
 
-/* The phase has changed: all who wait look at it. */
-void lb_pool_wake(struct lb_pool *pool);
 /* Interrupts whatever the sessions are executing. */
 void lb_pool_cancel(struct lb_pool *pool);
-
-/* A worker's side of it: what its operator asks; arg is the worker. */
-extern const struct lb_lender lb_pool_lender;
-/* The hold is over, or its session was lost: gives back what was kept for it. Does nothing without
- * one. */
-void lb_worker_let_go(struct lb_worker *worker);
 
 #endif

@@ -9,7 +9,7 @@
  * child would inherit without owning the locks (see "How to corrupt an SQLite database file", 2.6).
  * So the control session is closed before and opened again after.
  */
-#include "run_state.h"
+#include "processes.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -108,25 +108,6 @@ int lb_processes_start(struct lb_active_run *run, struct lb_error *err)
     run->n_started = run->n_workers;
     if (rc != 0)
         lb_crew_raise(run->crew, LB_PHASE_ABORT);
-    return rc;
-}
-
-int lb_processes_reopen(struct lb_active_run *run, struct lb_error *err)
-{
-    if (run->has_control && lb_crew_error(run->crew) == NULL) {
-        int rc_mend = lb_run_mend_control(run, err);
-        if (rc_mend != LB_E_ENV)
-            return rc_mend;
-        /* What was measured until then, and its history, stay worth a report. */
-        lb_crew_fail(run->crew, err);
-        return 0;
-    }
-    if (!run->control_closed)
-        return 0;
-    run->control_closed = false;
-    struct lb_conn_options options = {.role = "control"};
-    int rc = lb_session_open(&run->control, run->request->target->db, run->space, &options, err);
-    run->has_control = rc == 0;
     return rc;
 }
 

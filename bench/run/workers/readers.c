@@ -6,7 +6,7 @@
  * hold it. They are threads of the controlling process, and are no workers: nothing that they do is
  * judged.
  */
-#include "run_state.h"
+#include "readers.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -125,11 +125,12 @@ void lb_readers_end(struct lb_readers *readers)
     }
 }
 
-void lb_readers_settle(const struct lb_readers *readers, struct lb_outcome *outcome)
+void lb_readers_settle(const struct lb_readers *readers, struct lb_counts *counts,
+                       struct lb_histogram *service)
 {
     for (size_t i = 0; readers != NULL && i < readers->n; i++) {
-        lb_counts_add(&outcome->counts[LB_M_READ], &readers->each[i].counts);
-        lb_histogram_add(outcome->service[LB_M_READ], readers->each[i].service);
+        lb_counts_add(counts, &readers->each[i].counts);
+        lb_histogram_add(service, readers->each[i].service);
     }
 }
 

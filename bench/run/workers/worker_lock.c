@@ -1,5 +1,6 @@
 /* A participant of a lock: think, ask until granted, hold, release. */
-#include "pool.h"
+#include "guard.h"
+#include "worker.h"
 #include "zipf.h"
 
 static void choose(struct lb_worker *worker, struct lb_request *ret_request)
@@ -171,8 +172,7 @@ static uint64_t hold(struct lb_worker *worker, const struct lb_request *request,
     bool overruns = is_overrun_due(worker), kept = true;
     uint64_t ttl_ns = crew->scenario->ttl_ns;
     uint64_t hold_ns = overruns ? ttl_ns + ttl_ns / 2 : crew->scenario->hold_ns;
-    lb_worker_obey(worker, request, NULL, 0);
-    lb_switchover_hold(worker, request, NULL);
+    crew->events->holds(worker, request, NULL, 0);
     worker->is_late = overruns && crew->scenario->renew_ns == 0;
     if (worker->is_late)
         overrun(worker, request, granted_ns);
@@ -186,7 +186,7 @@ static uint64_t hold(struct lb_worker *worker, const struct lb_request *request,
         answer = lb_guard_write(worker, request->resource, grant, err);
     if (answer < 0)
         lb_crew_fail(crew, err);
-    lb_zombie_call(worker, request->resource);
+    crew->events->leaves(worker, request->resource);
     /* A statement that failed inside the strategy's transaction has spoilt it. */
     if (answer > LB_OK && answer != LB_REFUSED && worker->session.in_tx)
         lb_session_rollback(&worker->session, err);
@@ -248,7 +248,7 @@ static void place_pair(struct lb_worker *worker)
 
 static void cycle(struct lb_worker *worker, struct lb_request *request, struct lb_grant *grant)
 {
-    lb_switchover_wait(worker);
+    worker->crew->events->asks(worker);
     choose(worker, request);
     place_skewed(worker, request);
     place_pair(worker);
@@ -292,7 +292,7 @@ static void cycle(struct lb_worker *worker, struct lb_request *request, struct l
         atomic_fetch_sub(&worker->crew->n_late, 1);
     worker->is_late = false;
     lb_guard_released(worker, released);
-    lb_worker_obeyed(worker);
+    worker->crew->events->left(worker);
     uint64_t end_ns = worker->op.end_ns;
     lb_worker_end(worker, LB_M_RELEASE, held_ns, end_ns, released);
     bool counted = lb_worker_end(worker, LB_M_CYCLE, start_ns, end_ns, true);

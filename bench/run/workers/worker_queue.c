@@ -5,7 +5,9 @@
  * up; the queue is drained when every consumer has been answered "empty" to a claim that it
  * began in the present epoch, after the last put.
  */
-#include "pool.h"
+#include "chunks.h"
+#include "classes.h"
+#include "worker.h"
 
 #include <stdlib.h>
 
@@ -274,8 +276,7 @@ static void process(struct lb_worker *worker, struct lb_item *items, uint32_t n,
     for (uint32_t i = 0; i < n; i++) {
         if (crew->scenario->hold_ns > 0)
             lb_crew_wait(crew, lb_now_ns() + crew->scenario->hold_ns, LB_PHASE_ABORT);
-        lb_worker_obey(worker, NULL, items + i, n - i);
-        lb_switchover_hold(worker, NULL, &items[i]);
+        crew->events->holds(worker, NULL, items + i, n - i);
         enum lb_op which = choose_end(worker);
         uint64_t end_ns = 0;
         if (i == 0 && lb_strategy_holds_in_tx(crew->plan))
@@ -289,14 +290,14 @@ static void process(struct lb_worker *worker, struct lb_item *items, uint32_t n,
         }
         if (worker->chunks != NULL && which == LB_OP_ERROR && crew->scenario->partial)
             update_half(worker, &items[i]);
-        lb_zombie_call(worker, items[i].id);
+        crew->events->leaves(worker, items[i].id);
         if (i == 0)
             lb_worker_end(worker, LB_M_HOLD, claimed_ns, lb_now_ns(), true);
         worker->op.continued = false;
         worker->op.end_ns = end_ns != 0 ? end_ns : lb_now_ns();
         lb_operator_continue(&worker->op);
         end_item(worker, &items[i], which);
-        lb_worker_obeyed(worker);
+        crew->events->left(worker);
     }
     lb_worker_let_go(worker);
     bool counted = lb_worker_end(worker, LB_M_CYCLE, start_ns, worker->op.end_ns, true);

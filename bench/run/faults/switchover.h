@@ -1,0 +1,25 @@
+/* Failovers, and the worker that is inside meanwhile. Private to bench/run. */
+#ifndef LB_SWITCHOVER_H
+#define LB_SWITCHOVER_H
+
+#include "run_state.h"
+
+/* Failovers (switchover.c): a holder of a lock (request) or of an item that was granted what it
+ * has while replication stood still stays inside until another took over. */
+enum lb_switchover {
+    LB_SWITCHOVER_NONE,
+    LB_SWITCHOVER_PREPARED, /* nobody asks: the others are to know every lock as free */
+    LB_SWITCHOVER_STALLED,  /* a holder is wanted */
+    LB_SWITCHOVER_PLACED,   /* there is one: the primary may be lost */
+    LB_SWITCHOVER_OVER      /* another has its place */
+};
+/* Before it asks. */
+void lb_switchover_wait(struct lb_worker *worker);
+void lb_switchover_hold(struct lb_worker *worker, const struct lb_request *request,
+                        const struct lb_item *item);
+
+/* switchover.c: as restart's. */
+int lb_switchover_check(const struct lb_run_plan *plan, struct lb_error *err);
+void lb_switchover_world(struct lb_active_run *run, struct lb_session *session, struct lb_log *log);
+
+#endif

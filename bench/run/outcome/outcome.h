@@ -1,0 +1,125 @@
+/* What came of a run: figures, verdict, warnings. */
+#ifndef LB_OUTCOME_H
+#define LB_OUTCOME_H
+
+#include "check.h"
+#include "histogram.h"
+#include "live.h"
+#include "measure.h"
+#include "proof.h"
+#include "run_plan.h"
+
+#include <stdio.h>
+
+/* One second of the measured part, for charts and the live view; quantiles within 7 %. */
+struct lb_interval {
+    uint64_t start_ns, length_ns; /* start: after the measured part's start */
+    uint64_t n_successes, n_refusals;
+    uint64_t n_due;          /* open loop: arrivals that were meant to come in it */
+    uint64_t p50_ns, p99_ns; /* of acquires or claims, open loop: responses; 0: too few */
+    uint64_t n_overlaps;     /* seen by the live witness, so far */
+};
+
+/* How far the measured part had come: the test for a steady state looks at the rates between. */
+struct lb_sample {
+    uint64_t at_ns; /* after the measured part's start */
+    uint64_t n_successes;
+};
+enum { LB_SAMPLES = 128 };
+
+struct lb_fact {
+    char *name, *value;
+};
+
+/* Sessions seen doing something, over all samples. */
+struct lb_wait {
+    char name[64]; /* "Lock:transactionid", "running" */
+    uint64_t n;
+};
+
+enum lb_run_state {
+    LB_RUN_COMPLETE,
+    LB_RUN_INTERRUPTED, /* Ctrl-C: what was measured is reported */
+    LB_RUN_SERVER_GONE, /* the server went away for good: verdicts inconclusive */
+    LB_RUN_INVALID      /* the measurement does not hold: see invalid */
+};
+
+enum { LB_WARNINGS = 8 };
+
+/* What a run came to. Free with lb_outcome_free. */
+struct lb_outcome {
+    char strategy[64], engine[64], target[256], scenario[192];
+    struct lb_scenario config;
+    uint64_t seed;
+    char options[512]; /* resolved options, "a=1 b=2" */
+    enum lb_run_state state;
+    char reason[300]; /* for a state that is not complete */
+
+    uint64_t start_ns; /* monotonic: zero of all times in witnesses */
+    int64_t start_unix_ms;
+    uint64_t elapsed_ns; /* the measured part */
+    struct lb_counts counts[LB_MEASURES];
+    struct lb_histogram *service[LB_MEASURES];  /* from the actual start; NULL if unused */
+    struct lb_histogram *response[LB_MEASURES]; /* from the intended start; NULL in closed loop */
+    uint64_t n_due;                /* open loop: arrivals meant to come in the measured part */
+    struct lb_histogram *pacing;   /* open loop: how late free workers began; NULL in closed loop */
+    struct lb_interval *intervals; /* one per second of the measured part */
+    size_t n_intervals;
+    struct lb_sample
+        samples[LB_SAMPLES]; /* evenly, from the start to the end; at least 100 ms apart */
+    size_t n_samples;
+    double in_flight_edge; /* share of it in cycles that the window cut off */
+    double in_flight;      /* mean number of operations under way: measured */
+    uint32_t n_workers;
+    uint64_t *worker_successes; /* one per worker */
+    double successes_per_s;     /* grants or claimed items */
+    double attempts_per_success;
+    uint64_t n_items; /* queue: items claimed */
+
+    struct lb_judgement judgement;
+    struct lb_live_witness live;
+    struct lb_proof proof;
+    char warnings[LB_WARNINGS][400]; /* what no verdict says, a sentence each */
+    size_t n_warnings;
+    bool witnesses_agree;
+    uint64_t n_events; /* in the history */
+    char covered[400]; /* explored: what of, in words; "": stressed */
+    char again[1400];  /* explored: the command that does so again */
+    char replay[810];  /* explored: the schedule that shows what is violated; "" */
+
+    uint64_t n_faults;
+    uint64_t n_guard_lost; /* accepted writes of the guarded row that another overwrote: harm */
+    uint64_t n_statements, n_connects, n_lost;
+    bool has_cpu;       /* not when the workers ran in processes of their own */
+    uint32_t n_threads; /* that the workers ran in */
+    uint64_t cpu_user_ns, cpu_system_ns, n_switches_voluntary, n_switches_involuntary;
+    struct lb_fact *facts; /* of the server */
+    size_t n_facts;
+    struct lb_fact *nodes; /* of a target with several: their names, and the workers on them */
+    size_t n_nodes;
+    struct lb_fact *server; /* counters of the server, after minus before */
+    size_t n_server;
+    uint64_t n_successes_all; /* warm-up and draining too: what the counters are divided by */
+    struct lb_wait *waits;    /* NULL: not sampled */
+    size_t n_waits;
+    uint64_t n_wait_samples;
+};
+
+/* An outcome without any measurement yet. 0 or LB_E_MEMORY. */
+int lb_outcome_new(const struct lb_run_plan *plan, struct lb_outcome **ret_outcome,
+                   struct lb_error *err);
+void lb_facts_free(struct lb_fact *facts, size_t n);
+void lb_outcome_free(struct lb_outcome *outcome);
+/* All of an outcome as bytes that this build of the program can read back; lb_outcome_read returns
+ * LB_E_FILE for bytes that are cut. */
+int lb_outcome_write(const struct lb_outcome *outcome, FILE *out, struct lb_error *err);
+int lb_outcome_read(const unsigned char *bytes, size_t n, struct lb_outcome **ret,
+                    struct lb_error *err);
+
+/* Is what the workers saw of each other in the history as well? If not, lockbench is wrong itself.
+ * The witnesses know nothing of leases: they are compared with what holders believed. is_timed:
+ * claims end by themselves, or are recovered from the slow. */
+bool lb_witnesses_agree(const struct lb_judgement *judgement, const struct lb_live_witness *live,
+                        bool is_queue, bool is_timed);
+
+#endif

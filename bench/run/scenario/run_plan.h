@@ -1,0 +1,33 @@
+/* What is to be run: strategy, target, scenario, and how it is recorded. */
+#ifndef LB_RUN_PLAN_H
+#define LB_RUN_PLAN_H
+
+#include "scenario.h"
+#include "strategy.h"
+
+#include <stdatomic.h>
+
+/* Set by the signal handler, read by everyone. 1: finish and report; 2: stop now. */
+struct lb_stop {
+    atomic_int requested;
+};
+
+/* What is to be run. Borrowed; immutable during the run. */
+struct lb_run_plan {
+    const struct lb_strategy *strategy;
+    const struct lb_file *file;     /* its statements for this engine; NULL: none needed */
+    const struct lb_target *target; /* NULL for strategies without a database */
+    const struct lb_scenario *scenario;
+    const struct lb_setting *settings; /* --opt */
+    size_t n_settings;
+    uint64_t seed;
+    const char *after_setup;      /* SQL that is run once the tables are there; NULL: none */
+    const char *failover_command; /* faults of replicated servers, see switchover.c; NULL: none */
+    const char *restart_command;  /* fault restart: stops and starts the server; NULL: not given */
+    const char *history_path;     /* keep the history there; NULL: a temporary file */
+    bool sample_waits;            /* what sessions wait for, where the engine tells */
+    bool record;                  /* write a history at all (off: verdicts are not tested) */
+    bool keep;                    /* leave the space in the database */
+};
+
+#endif

@@ -1,0 +1,14 @@
+/* Building a run up, and taking it down. Private to bench/run. */
+#ifndef LB_SETUP_H
+#define LB_SETUP_H
+
+#include "run_state.h"
+
+/* Everything up to the moment when all workers are started; what was made is undone by
+ * lb_run_clean_up and lb_run_release, after a failure too. */
+int lb_run_set_up(struct lb_active_run *run, struct lb_error *err);
+int lb_run_start_workers(struct lb_active_run *run, struct lb_error *err);
+int lb_run_clean_up(struct lb_active_run *run, struct lb_error *err);
+void lb_run_release(struct lb_active_run *run);
+
+#endif

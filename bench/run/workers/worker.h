@@ -1,0 +1,151 @@
+/* One worker: what it is doing, what it has counted, and its session. Private to bench/run.
+ *
+ * Workers live in memory that forked processes share: see crew.h. What others read or write of one
+ * while it works is atomic, or says which lock protects it.
+ */
+#ifndef LB_WORKER_H
+#define LB_WORKER_H
+
+#include "crew.h"
+#include "histogram.h"
+
+#include <pthread.h>
+
+enum lb_role { LB_ROLE_LOCKER, LB_ROLE_CONSUMER, LB_ROLE_PRODUCER };
+
+struct lb_pooled;
+struct lb_guard;
+struct lb_chunks;
+
+enum { LB_NODES_KEPT = 3 };
+
+struct lb_worker {
+    _Alignas(64) struct lb_crew *crew; /* no two workers share a cache line */
+    uint32_t number;                   /* its log's number as well */
+    enum lb_role role;
+    pthread_t thread;
+    struct lb_operator op;
+    struct lb_actor actor;
+    char class_name[24]; /* of what it puts or claims now; the actor borrows it */
+    char role_name[24];  /* for the server's process list; the session borrows it */
+    struct lb_session session;
+    _Atomic uint64_t waited_ns;   /* its session was waiting then, as the engine said */
+    pthread_mutex_t session_lock; /* session.conn may be replaced or cancelled: one at a time */
+    bool has_session;
+    struct lb_pooled *pooled; /* the shared session that it has now; NULL: none */
+    bool keeps_pooled;        /* until the hold ends */
+    struct lb_log log;
+    struct lb_random random;
+    struct lb_counts counts[LB_MEASURES];
+    bool owns_histograms; /* or another worker of its thread does */
+    struct lb_histogram *service[LB_MEASURES];
+    struct lb_histogram *response[LB_MEASURES]; /* open loop */
+    struct lb_histogram *pacing;                /* open loop: how late it began, when free */
+    struct lb_coarse coarse;                    /* acquires and claims, for live figures */
+    _Atomic uint64_t refusals;                  /* likewise */
+    uint64_t intended_ns;                       /* of the present arrival */
+    uint64_t busy_ns;                           /* time in operations within the measured part */
+    uint64_t edge_ns; /* of that, in cycles that are not in the histogram: cut off or given up */
+    uint64_t n_statements, n_connects; /* of its session, once it has ended */
+    uint64_t n_guarded;                /* accepted writes of the guarded row */
+    atomic_bool ready, ended;
+    bool is_late;               /* its hold has outlasted its lease */
+    double overruns;            /* of its holds that are due: it overruns when there is one */
+    uint32_t seat;              /* consumer: whose place it took; its own number at the start */
+    atomic_int order;           /* enum lb_fault: what it must do to itself at its next hold */
+    atomic_bool dying;          /* it is about to kill its process */
+    _Atomic uint64_t resume_ns; /* stopped: when to continue it; 0: not stopped */
+    uint64_t slow_until_ns;     /* its statements are delayed until then */
+    bool in_fault;              /* it carried out an order in the hold that it is in */
+    bool is_full;               /* its connection has been told that the disk is full */
+    atomic_int zombie;          /* zombie.c: it slept past its lease, and is not through */
+    _Atomic int64_t slept_on;   /* the lock, or the item, that it slept with */
+    struct lb_error err; /* of its last call: not cleared for each, which costs more than a lock */
+    bool died;           /* its process was killed */
+    int death_signal;    /* and by which signal; 0: it ended by itself */
+    uint64_t died_ns;
+    char *payload;
+    uint64_t n_lost;
+    char nodes[LB_NODES_KEPT][120]; /* of the target's, that its session was on; "": no more */
+    uint64_t n_successes;           /* measured */
+    uint64_t n_items;               /* measured */
+    struct lb_guard *guard;
+    struct lb_chunks *chunks;
+    _Atomic uint64_t progress;       /* successes so far, for the progress line */
+    _Atomic uint64_t waits_since_ns; /* it has asked for a lock or an item since then; 0: no */
+    /* Of the consumer in this seat: */
+    _Atomic uint64_t empty_epoch; /* the last epoch that was answered with "empty" */
+    atomic_bool seat_has_items;   /* it has claimed some */
+};
+
+/* What a worker tells whoever disturbs it; called in its own thread or fiber. All are required. */
+struct lb_worker_events {
+    void (*opened)(struct lb_worker *worker);      /* it has a new session of its own */
+    void (*reconnected)(struct lb_worker *worker); /* after its session was lost */
+    void (*asks)(struct lb_worker *worker);        /* it is about to ask for a lock */
+    /* It is inside: of a lock (request), or with n items, the first of which is its present one. */
+    void (*holds)(struct lb_worker *worker, const struct lb_request *request,
+                  const struct lb_item *items, uint32_t n);
+    /* It is about to give that resource or item back. */
+    void (*leaves)(struct lb_worker *worker, int64_t thing);
+    void (*left)(struct lb_worker *worker); /* the hold has ended */
+};
+
+/* A worker's whole life, in a thread or a fiber; worker is a struct lb_worker. */
+void lb_worker_live(void *worker);
+/* Starts the thread of one worker. */
+int lb_worker_start(struct lb_worker *worker, struct lb_error *err);
+/* For the watchdog: since when it waits for a lock or an item; 0: it does not. */
+static inline void lb_worker_waits(struct lb_worker *worker, uint64_t since_ns)
+{
+    atomic_store_explicit(&worker->waits_since_ns, since_ns, memory_order_relaxed);
+}
+
+/* Of a worker that could not be started. */
+void lb_worker_give_up(struct lb_worker *worker);
+/* Interrupts whatever the worker's session is executing. Same process only. */
+void lb_worker_cancel(struct lb_worker *worker);
+
+/* The parts of a worker's life (worker_lock.c, worker_queue.c). */
+void lb_worker_lock_loop(struct lb_worker *worker);
+void lb_worker_consume_loop(struct lb_worker *worker);
+void lb_worker_produce_loop(struct lb_worker *worker);
+
+/* Waits for the next arrival; false: there is none any more. Sets intended_ns and op.measured. */
+bool lb_worker_arrival(struct lb_worker *worker);
+
+/* At the start of its life; a new session takes a new name. */
+void lb_worker_name(struct lb_worker *worker);
+/* How long its transactions pause before they commit. */
+void lb_worker_set_pause(struct lb_worker *worker);
+/* Its own session, where there is a database and the strategy is no program. */
+int lb_worker_open_session(struct lb_worker *worker, struct lb_error *err);
+
+/* Connects again what was lost, the worker's own session or the shared one that it has, with
+ * growing pauses. false: the run is over, or the server gone. */
+bool lb_worker_connect(struct lb_worker *worker);
+
+/* The hold is over, or its session was lost: gives back what was kept for it. Does nothing without
+ * one. */
+void lb_worker_let_go(struct lb_worker *worker);
+
+/* Counting. Before lb_worker_end: an acquire, or claim, is given up; counted if it was out of
+ * tries.
+ */
+void lb_worker_gave_up(struct lb_worker *worker, bool out_of_tries);
+/* A whole cycle, from the first try to the end of the release, for Little's law. */
+void lb_worker_was_busy(struct lb_worker *worker, uint64_t start_ns, uint64_t end_ns, bool counted);
+/* Begin and end of one measured operation. */
+void lb_worker_begin(struct lb_worker *worker, enum lb_measure measure);
+/* true: it succeeded within the measured part and is in the histogram. */
+bool lb_worker_end(struct lb_worker *worker, enum lb_measure measure, uint64_t start_ns,
+                   uint64_t end_ns, bool succeeded);
+/* Can its history still be written? If not, the run is over. */
+bool lb_worker_records(struct lb_worker *worker);
+/* After an answer that is no success: an error ends the run, a lost connection is made anew, for
+ * anything else the worker waits by the scenario's back-off. n_refusals grows with each. false:
+ * the worker must end its present operation. */
+bool lb_worker_refused(struct lb_worker *worker, int answer, unsigned n_refusals,
+                       struct lb_error *err);
+
+#endif
