@@ -24,6 +24,7 @@ static void case_release(struct lb_case *c)
     free(c->order);
     free(c->first_violation);
     free(c->by_id);
+    free(c->put_again.items);
     lb_ids_release(c);
 }
 

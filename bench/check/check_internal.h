@@ -232,6 +232,7 @@ struct lb_case {
     uint32_t *order;           /* all holds by start */
     uint64_t *first_violation; /* of exclusive, per resource; NULL: nobody wants to know */
     struct lb_key *by_id;      /* positions in items, by id and then in order */
+    struct lb_array put_again; /* uint64_t: claimed ids that were put more than once, in order */
     struct lb_id *ids;         /* dense ones by id, with holes: neither put nor claimed */
     size_t n_ids;
     bool is_dense;
@@ -465,6 +466,11 @@ enum { LB_AT = 40 };
 #define LB_WHOM ((char[LB_WHO]){0})
 /* Whose log it is, for people: "worker 3"; in a history from elsewhere "process 7". */
 const char *lb_who(const struct lb_case *c, uint32_t log, char buf[LB_WHO]);
+
+/* An item as its history calls it. */
+enum { LB_ITEM_NAME = 48 };
+#define LB_ITEM_OF(c, id)                                                                          \
+    lb_item_name((c)->history->names, id, (char[LB_ITEM_NAME]){0}, LB_ITEM_NAME)
 
 int lb_out_of_memory(struct lb_case *c);
 

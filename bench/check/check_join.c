@@ -110,6 +110,7 @@ int lb_join(const struct lb_history_view *views, size_t n, const uint64_t *uncer
     struct lb_history_view view = {.logs = joined->logs,
                                    .start_ns = views[0].start_ns + rise,
                                    .start_unix_ns = views[0].start_unix_ns,
+                                   .names = views[0].names,
                                    .meta = joined->meta,
                                    .memory = joined};
     struct lb_event *next = joined->events;

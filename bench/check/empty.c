@@ -120,7 +120,7 @@ static void report(struct lb_case *c, const struct lb_refusal *refusal)
         lb_witness_add(c, witness, id->put_log, id->put_event);
         if (id->is_claimed)
             lb_witness_add(c, witness, id->claim_log, id->claim_event);
-        snprintf(item, sizeof item, "item %lld, put by %s,", (long long)id->id,
+        snprintf(item, sizeof item, "item %s, put by %s,", LB_ITEM_OF(c, id->id),
                  lb_at(c, id->put_high, put, sizeof put));
     }
     witness->at_ns = refusal->high;

@@ -329,6 +329,21 @@ static struct lb_id *push_id(struct lb_array *ids, const struct lb_id *id)
     return slot;
 }
 
+/* Two items of one name: which of them a claim brought, or an end is of, nobody can say. */
+static int note_put_again(struct lb_case *c, const struct lb_id *id)
+{
+    uint64_t *slot = id->is_put_again ? lb_array_push(&c->put_again, sizeof *slot) : NULL;
+    if (!id->is_put_again)
+        return 0;
+    if (slot == NULL)
+        return LB_E_MEMORY;
+    *slot = id->id;
+    c->doubt[LB_G_NO_DUPLICATE] = c->doubt[LB_G_NO_LOSS] = c->doubt[LB_G_FIFO] =
+        c->doubt[LB_G_OWNER_RELEASE] =
+            "an item was put more than once: give each one a name of its own";
+    return 0;
+}
+
 /* The acknowledged ids that nobody claimed: one entry a put, each id once. */
 static int add_unclaimed(struct lb_array *ids, const struct put_index *index)
 {
@@ -376,7 +391,7 @@ static int build_ids(struct lb_case *c)
         if (!id.is_claimed)
             continue;
         find_put(&index, &id);
-        rc = push_id(&ids, &id) == NULL ? LB_E_MEMORY : 0;
+        rc = push_id(&ids, &id) == NULL ? LB_E_MEMORY : note_put_again(c, &id);
     }
     if (rc == 0)
         rc = add_unclaimed(&ids, &index);

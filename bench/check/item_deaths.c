@@ -69,10 +69,10 @@ static void report_stuck(struct lb_case *c, const struct lb_item_event *dead, ui
     lb_witness_add(c, witness, dead->log, dead->event);
     witness->at_ns = c->end_ns;
     lb_witness_text(witness,
-                    "%s died at %s with item %lld, which is stuck: %s later the queue was "
+                    "%s died at %s with item %s, which is stuck: %s later the queue was "
                     "drained, and nobody had it",
                     lb_who(c, dead->log, LB_WHOM), lb_at(c, death, at, sizeof at),
-                    (long long)dead->id, lb_format_ns(length, after, sizeof after));
+                    LB_ITEM_OF(c, dead->id), lb_format_ns(length, after, sizeof after));
 }
 
 static void report(struct lb_case *c, const struct lb_item_event *dead, uint64_t death,
@@ -88,9 +88,9 @@ static void report(struct lb_case *c, const struct lb_item_event *dead, uint64_t
     if (next != NULL)
         lb_witness_add(c, witness, next->log, next->event);
     witness->at_ns = death + c->model->recovery_bound_ns;
-    lb_witness_text(witness, "%s died at %s with item %lld; %s %s later; the bound is %s",
+    lb_witness_text(witness, "%s died at %s with item %s; %s %s later; the bound is %s",
                     lb_who(c, dead->log, LB_WHOM), lb_at(c, death, at, sizeof at),
-                    (long long)dead->id,
+                    LB_ITEM_OF(c, dead->id),
                     next != NULL ? "it was claimed again" : "nobody had claimed it again",
                     lb_format_ns(took, length, sizeof length),
                     lb_format_ns(c->model->recovery_bound_ns, bound, sizeof bound));

@@ -25,8 +25,8 @@ static void report_owner(const struct lb_item_group *group, const struct lb_item
     }
     lb_witness_add(c, witness, op->log, op->event);
     witness->at_ns = op->low;
-    lb_witness_text(witness, "%s's %s of item %lld at %s had an effect, though %s%s",
-                    lb_who(c, op->log, LB_WHOM), lb_op_name(invoke->op), (long long)op->id,
+    lb_witness_text(witness, "%s's %s of item %s at %s had an effect, though %s%s",
+                    lb_who(c, op->log, LB_WHOM), lb_op_name(invoke->op), LB_ITEM_OF(c, op->id),
                     lb_at(c, invoke->time_ns, at, sizeof at), why, who);
 }
 

@@ -61,9 +61,9 @@ static void report_duplicate(const struct lb_item_group *group, const struct lb_
     if (first->end != LB_NEVER)
         witness->overlap_ns = end > second->start ? end - second->start : 0;
     lb_witness_text(witness,
-                    "item %lld was claimed by %s, answered at %s, and %s by %s, "
+                    "item %s was claimed by %s, answered at %s, and %s by %s, "
                     "answered at %s, %s%s",
-                    (long long)first->claim->id, lb_who(c, first->claim->log, LB_WHOM),
+                    LB_ITEM_OF(c, first->claim->id), lb_who(c, first->claim->log, LB_WHOM),
                     lb_at(c, first->start, before, sizeof before),
                     second->claim->is_resumed ? "its older claim renewed" : "again",
                     lb_who(c, second->claim->log, LB_WHOM), lb_at(c, second->start, at, sizeof at),
@@ -254,6 +254,15 @@ static int judge_group(struct lb_item_group *group)
     return rc;
 }
 
+/* Ids come in order: so do those that were put again. */
+static bool is_put_again(const struct lb_case *c, uint64_t id, size_t *next)
+{
+    const uint64_t *ids = c->put_again.items;
+    while (*next < c->put_again.n && ids[*next] < id)
+        ++*next;
+    return *next < c->put_again.n && ids[*next] == id;
+}
+
 /* c->items are in order of log and event; sorted by id, they still are within one id. */
 int lb_judge_items(struct lb_case *c)
 {
@@ -263,9 +272,10 @@ int lb_judge_items(struct lb_case *c)
     struct lb_item_world world;
     struct lb_item_group group = {.c = c, .world = &world};
     int rc = lb_item_world_init(&world, c);
-    for (size_t i = 0; i < n && rc == 0;) {
+    for (size_t i = 0, next = 0; i < n && rc == 0;) {
         events.n = 0;
-        for (uint64_t id = c->by_id[i].key; i < n && c->by_id[i].key == id && rc == 0; i++) {
+        uint64_t id = c->by_id[i].key;
+        for (; i < n && c->by_id[i].key == id && rc == 0; i++) {
             const struct lb_item_event **slot = lb_array_push(&events, sizeof *slot);
             if (slot == NULL)
                 rc = lb_out_of_memory(c);
@@ -275,7 +285,7 @@ int lb_judge_items(struct lb_case *c)
         group.events = events.items;
         group.n = events.n;
         group.first_duplicate = LB_NEVER;
-        if (rc == 0)
+        if (rc == 0 && !is_put_again(c, id, &next))
             rc = judge_group(&group);
     }
     lb_item_world_release(&world);

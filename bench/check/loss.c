@@ -22,13 +22,13 @@ static void report_phantom(struct lb_case *c, const struct lb_id *id)
     lb_witness_add(c, witness, id->claim_log, id->claim_event);
     witness->at_ns = id->claim_high;
     if (!id->is_put) {
-        lb_witness_text(witness, "item %lld was claimed by %s at %s, but was never put",
-                        (long long)id->id, claimer, lb_at(c, id->claim_high, at, sizeof at));
+        lb_witness_text(witness, "item %s was claimed by %s at %s, but was never put",
+                        LB_ITEM_OF(c, id->id), claimer, lb_at(c, id->claim_high, at, sizeof at));
         return;
     }
     lb_witness_add(c, witness, id->put_log, id->put_event);
-    lb_witness_text(witness, "item %lld was claimed by %s at %s, before %s put it at %s",
-                    (long long)id->id, claimer, lb_at(c, id->claim_high, at, sizeof at),
+    lb_witness_text(witness, "item %s was claimed by %s at %s, before %s put it at %s",
+                    LB_ITEM_OF(c, id->id), claimer, lb_at(c, id->claim_high, at, sizeof at),
                     lb_who(c, id->put_log, LB_WHOM), lb_at(c, id->put_low, asked, sizeof asked));
 }
 
@@ -43,9 +43,9 @@ static void report_lost(struct lb_case *c, const struct lb_id *id, uint64_t n_lo
     lb_witness_add(c, witness, id->put_log, id->put_event);
     witness->at_ns = id->put_high;
     lb_witness_text(witness,
-                    "item %lld was put by %s, acknowledged at %s, and is neither claimed "
+                    "item %s was put by %s, acknowledged at %s, and is neither claimed "
                     "nor claimable after the queue was drained%s",
-                    (long long)id->id, lb_who(c, id->put_log, LB_WHOM),
+                    LB_ITEM_OF(c, id->id), lb_who(c, id->put_log, LB_WHOM),
                     lb_at(c, id->put_high, at, sizeof at),
                     n_lost > 1 ? "; others are lost too" : "");
 }

@@ -66,9 +66,9 @@ static void report(struct lb_case *c, const struct lb_id *a, const struct lb_id 
     witness->at_ns = b->claim_high;
     char at[LB_AT], before[LB_AT], later[LB_AT];
     lb_witness_text(witness,
-                    "item %lld was put only after item %lld had been put at %s, but claimed by "
+                    "item %s was put only after item %s had been put at %s, but claimed by "
                     "%s at %s, before the other%s%s",
-                    (long long)b->id, (long long)a->id,
+                    LB_ITEM_OF(c, b->id), LB_ITEM_OF(c, a->id),
                     lb_at(c, put_high(a), before, sizeof before), lb_who(c, b->claim_log, LB_WHOM),
                     lb_at(c, b->claim_high, at, sizeof at),
                     a->is_claimed ? "'s claim was asked for at " : ", which never was",

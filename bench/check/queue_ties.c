@@ -236,8 +236,8 @@ static void add_step(struct lb_witness *witness, char *text, size_t size, const 
 {
     const struct lb_id *a = id_of(t, before), *b = id_of(t, item);
     size_t n = strlen(text);
-    snprintf(text + n, size - n, "%sitem %lld was %s before item %lld", n > 0 ? ", " : "",
-             (long long)a->id, kind == PUT ? "put" : "claimed", (long long)b->id);
+    snprintf(text + n, size - n, "%sitem %s was %s before item %s", n > 0 ? ", " : "",
+             LB_ITEM_OF(t->c, a->id), kind == PUT ? "put" : "claimed", LB_ITEM_OF(t->c, b->id));
     for (int i = 0; i < 2; i++) {
         const struct lb_id *id = i == 0 ? a : b;
         if (kind == PUT)

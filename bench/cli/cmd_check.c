@@ -21,6 +21,7 @@ struct loaded {
     struct lb_read_facts *facts;
     uint64_t *uncertainty_ns;
     size_t n; /* views that are open */
+    struct lb_names *names;
     struct lb_history_view joined;
     const struct lb_history_view *view; /* what is judged */
     struct lb_model model;
@@ -51,6 +52,7 @@ static void loaded_release(struct loaded *loaded)
     lb_join_release(&loaded->joined);
     for (size_t i = 0; i < loaded->n; i++)
         lb_history_release(&loaded->views[i]);
+    lb_names_free(loaded->names);
     free(loaded->views);
     free(loaded->facts);
     free(loaded->uncertainty_ns);
@@ -259,12 +261,14 @@ static int load(const struct lb_args *args, struct loaded *loaded, struct lb_err
     loaded->views = calloc(n, sizeof *loaded->views);
     loaded->facts = calloc(n, sizeof *loaded->facts);
     loaded->uncertainty_ns = calloc(n, sizeof *loaded->uncertainty_ns);
-    if (loaded->views == NULL || loaded->facts == NULL || loaded->uncertainty_ns == NULL)
+    loaded->names = lb_names_new();
+    if (loaded->views == NULL || loaded->facts == NULL || loaded->uncertainty_ns == NULL ||
+        loaded->names == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory for %zu files", n);
     int rc = 0;
     if (args->check.uncertainty != NULL)
         rc = parse_uncertainty(args->check.uncertainty, loaded->uncertainty_ns, n, err);
-    struct lb_read_options options = {.ignore = args->check.ignore};
+    struct lb_read_options options = {.ignore = args->check.ignore, .names = loaded->names};
     for (size_t i = 0; i < n && rc == 0; i++) {
         rc = lb_history_read(args->positional.words[i], &options, &loaded->views[i],
                              &loaded->facts[i], err);

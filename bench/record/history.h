@@ -212,15 +212,16 @@ struct lb_history_view {
     size_t n_logs;
     struct lb_log_view *logs; /* logs[i].number == i; a log that wrote nothing has no events */
     uint64_t n_events;
-    uint64_t start_ns;      /* CLOCK_MONOTONIC at creation: time zero for people */
-    uint64_t start_unix_ns; /* CLOCK_REALTIME then */
-    const char *meta;       /* "key=value" lines, NUL-terminated */
-    bool truncated;         /* something is missing, from the file or since the disk was full: read
-                               up to the last whole event before it */
-    uint64_t whole_ns;      /* truncated: before this time nothing is missing */
-    bool is_unchecked;      /* a file of the first version, which has no checksums */
-    bool is_large;          /* a file that should not stay in memory as it is read */
-    void *memory;           /* private */
+    uint64_t start_ns;            /* CLOCK_MONOTONIC at creation: time zero for people */
+    uint64_t start_unix_ns;       /* CLOCK_REALTIME then */
+    const struct lb_names *names; /* what items are called in files of text; NULL: nobody knows */
+    const char *meta;             /* "key=value" lines, NUL-terminated */
+    bool truncated;    /* something is missing, from the file or since the disk was full: read
+                          up to the last whole event before it */
+    uint64_t whole_ns; /* truncated: before this time nothing is missing */
+    bool is_unchecked; /* a file of the first version, which has no checksums */
+    bool is_large;     /* a file that should not stay in memory as it is read */
+    void *memory;      /* private */
 };
 
 /* A view of a history that is being held open by this process (workers joined). */
@@ -232,6 +233,9 @@ int lb_history_open(const char *path, struct lb_history_view *ret_view, struct l
 void lb_history_release(struct lb_history_view *view);
 /* Says that a span was read: of a large file its pages are let go of, until they are read again. */
 void lb_history_forget(const struct lb_history_view *view, const struct lb_span *span);
+
+/* An item as the file calls it, clean: 7, "a", :a; without names its number. Returns buf. */
+const char *lb_item_name(const struct lb_names *names, uint64_t id, char *buf, size_t size);
 
 const char *lb_op_name(int op);           /* "acquire", ...; NULL: no such operation */
 int lb_op_parse(const char *name);        /* -1: unknown */

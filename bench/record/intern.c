@@ -56,10 +56,24 @@ int lb_intern_text(struct lb_intern *intern, const char *text, size_t length, ui
     if ((size_t)intern->n * 2 >= intern->size && grow(intern) != 0)
         return -1;
     struct lb_intern_slot *slot = find(intern, text, length);
-    if (slot->number_1 == 0)
-        *slot = (struct lb_intern_slot){text, length, ++intern->n};
+    if (slot->number_1 == 0) {
+        char *copy = text != NULL ? malloc(length + 1) : NULL;
+        if (text != NULL && copy == NULL)
+            return -1;
+        if (text != NULL)
+            memcpy(copy, text, length);
+        *slot = (struct lb_intern_slot){copy, length, ++intern->n};
+    }
     *ret_number = slot->number_1 - 1;
     return 0;
+}
+
+const struct lb_intern_slot *lb_intern_slot_of(const struct lb_intern *intern, uint32_t number)
+{
+    for (size_t i = 0; i < intern->size; i++)
+        if (intern->slots[i].number_1 == number + 1)
+            return &intern->slots[i];
+    return NULL;
 }
 
 int lb_intern_number(struct lb_intern *intern, uint64_t key, uint32_t *ret_number)
@@ -69,6 +83,8 @@ int lb_intern_number(struct lb_intern *intern, uint64_t key, uint32_t *ret_numbe
 
 void lb_intern_release(struct lb_intern *intern)
 {
+    for (size_t i = 0; i < intern->size; i++)
+        free(intern->slots[i].text);
     free(intern->slots);
     *intern = (struct lb_intern){0};
 }

@@ -1,7 +1,6 @@
 /* Numbers for names: 0, 1, ... in the order in which they appear. Private to bench/record.
  *
- * Open addressing with linear probing, at most half full. Texts are not copied: they must live as
- * long as the table.
+ * Open addressing with linear probing, at most half full. Texts are copied.
  */
 #ifndef LB_INTERN_H
 #define LB_INTERN_H
@@ -10,7 +9,7 @@
 #include <stdint.h>
 
 struct lb_intern_slot {
-    const char *text; /* NULL: the key is length, a number */
+    char *text; /* NULL: the key is length, a number */
     size_t length;
     uint32_t number_1; /* the number plus 1; 0: the slot is free */
 };
@@ -25,6 +24,9 @@ struct lb_intern {
 /* The number of a text, or of a number. Return 0, or -1: out of memory. */
 int lb_intern_text(struct lb_intern *intern, const char *text, size_t length, uint32_t *ret_number);
 int lb_intern_number(struct lb_intern *intern, uint64_t key, uint32_t *ret_number);
+/* The slot of a number, which has been given; its text is not ended by a NUL. Searches: for
+ * messages only. */
+const struct lb_intern_slot *lb_intern_slot_of(const struct lb_intern *intern, uint32_t number);
 void lb_intern_release(struct lb_intern *intern);
 
 #endif

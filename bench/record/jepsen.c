@@ -25,8 +25,22 @@ struct track {
     const char *open_at; /* where its open operation was invoked; NULL: none is */
     uint64_t time_ns;    /* of its last event */
     uint32_t process;    /* of the last operation */
-    struct lb_raw f;     /* of the open operation */
+    struct lb_raw f;     /* of the open operation, as what follows */
+    uint64_t value;
+    uint32_t object;
+    bool has_value;
     bool began, is_retired;
+};
+
+/* Room for one name, until the end of the block that asks. */
+enum { NAME_BYTES = 56 };
+#define PROCESS_NAME ((char[NAME_BYTES]){0})
+
+/* The end of an operation on another item than it was asked for. */
+struct other_item {
+    const char *at, *open_at; /* NULL: none */
+    struct lb_raw f;
+    char who[NAME_BYTES];
 };
 
 struct reader {
@@ -43,6 +57,7 @@ struct reader {
     uint64_t n_wanted; /* events, as the meta text has it */
     bool has_wanted;
     uint64_t n_events, last_ns;
+    struct other_item other; /* the first, if this is of a queue */
     bool has_put, has_drain;
     uint64_t last_put_ns, drain_ns; /* end of the last enqueue, invoke of the last good drain */
     struct lb_read_facts facts;
@@ -74,10 +89,6 @@ static bool same_name(const struct lb_raw *a, const struct lb_raw *b)
     return a->length == b->length && memcmp(a->text, b->text, a->length) == 0;
 }
 
-/* Room for one name, until the end of the block that asks. */
-enum { NAME_BYTES = 56 };
-#define PROCESS_NAME ((char[NAME_BYTES]){0})
-
 /* "process 7", "process w1": as the file has it. */
 static const char *process_name(const struct lb_raw_op *raw, const struct lb_event *event,
                                 char name[NAME_BYTES])
@@ -90,6 +101,50 @@ static const char *process_name(const struct lb_raw_op *raw, const struct lb_eve
     else
         snprintf(name, NAME_BYTES, "process %.*s", length, process->text);
     return lb_clean_text(name);
+}
+
+static int refuse_other(const struct reader *reader, const struct other_item *other,
+                        const char *what)
+{
+    return lb_scan_fail(reader->scan, other->at,
+                        "%s ends %.*s of another %s than it invoked in line %zu", other->who,
+                        other->f.length > 32 ? 32 : (int)other->f.length, other->f.text, what,
+                        lb_scan_line(reader->scan, other->open_at));
+}
+
+/* Of one item, which its end may repeat. */
+static bool names_an_item(const struct lb_event *event)
+{
+    return event->op == LB_OP_ENQUEUE || event->op == LB_OP_PUT ||
+           (event->op >= LB_OP_COMPLETE && event->op <= LB_OP_CLEAR_ERROR) ||
+           event->op == LB_OP_RENEW_ITEM;
+}
+
+static bool has_value(const struct lb_raw_op *raw)
+{
+    return raw->keys[LB_KEY_VALUE].kind != LB_RAW_ABSENT &&
+           raw->keys[LB_KEY_VALUE].kind != LB_RAW_NIL;
+}
+
+/* An end that speaks of something else than the request: two recordings that were mixed up. An
+ * enqueue may be a lock's, whose end has a ticket: then nothing is wrong, which the end tells. */
+static int check_same(struct reader *reader, const struct track *track, const struct lb_raw_op *raw,
+                      const struct lb_event *event)
+{
+    const struct lb_translator *tr = &reader->tr;
+    bool is_other_object = event->object != track->object;
+    if (!is_other_object && (!names_an_item(event) || !track->has_value || !has_value(raw) ||
+                             event->value == track->value))
+        return 0;
+    struct other_item other = {.at = raw->at, .open_at = track->open_at, .f = track->f};
+    process_name(raw, event, other.who);
+    if (is_other_object)
+        return refuse_other(reader, &other, tr->queue_at != NULL ? "class" : "resource");
+    if (event->op != LB_OP_ENQUEUE || tr->queue_at != NULL)
+        return refuse_other(reader, &other, "item");
+    if (reader->other.at == NULL)
+        reader->other = other;
+    return 0;
 }
 
 /* The grammar of one log: see jepsen.h. */
@@ -125,6 +180,9 @@ static int check_grammar(struct reader *reader, struct track *track, const struc
                                 process_name(raw, event, PROCESS_NAME));
         track->open_at = raw->at;
         track->f = *f;
+        track->value = event->value;
+        track->object = event->object;
+        track->has_value = has_value(raw);
         track->process = event->process;
         track->is_retired = false;
         return 0;
@@ -137,9 +195,10 @@ static int check_grammar(struct reader *reader, struct track *track, const struc
                             process_name(raw, event, PROCESS_NAME), length, f->text,
                             track->f.length > 32 ? 32 : (int)track->f.length, track->f.text,
                             lb_scan_line(scan, track->open_at));
+    int code = check_same(reader, track, raw, event);
     track->open_at = NULL;
     track->is_retired = event->type == LB_EV_INFO;
-    return 0;
+    return code;
 }
 
 /* Notes of the items that a dequeue or a drain came back with, then its own event. */
@@ -349,6 +408,8 @@ static int finish(struct reader *reader, struct lb_history_view *ret_view,
                             ? lb_scan_line(reader->scan, reader->tr.queue_at)
                             : 1;
     facts->is_queue = !facts->is_lock && (reader->tr.queue_at != NULL || reader->has_put);
+    if (facts->is_queue && reader->other.at != NULL)
+        return refuse_other(reader, &reader->other, "item");
     facts->is_drained = reader->has_drain && reader->drain_ns >= reader->last_put_ns;
     for (size_t i = 0; i < reader->tracks_size; i++) {
         const struct track *track = &reader->tracks[i];
@@ -426,11 +487,16 @@ static int read_text(struct lb_scan *scan, const struct lb_read_options *options
     reader.tr.ignore = options->ignore;
     if (reader.format == LB_HISTORY_AUTO)
         reader.format = guess_format(scan);
-    int code = refuse_wrapped(scan);
+    struct lb_names *own = options->names == NULL ? lb_names_new() : NULL;
+    reader.tr.names = own != NULL ? own : options->names;
+    int code = reader.tr.names != NULL ? refuse_wrapped(scan) : no_memory(&reader);
     if (code == 0)
         code = read_operations(&reader, &raw);
     if (code == 0)
         code = finish(&reader, ret_view, ret_facts);
+    if (code == 0)
+        ret_view->names = options->names;
+    lb_names_free(own);
     free(raw.items);
     free(reader.tracks);
     free(reader.meta);
@@ -440,7 +506,7 @@ static int read_text(struct lb_scan *scan, const struct lb_read_options *options
     return code;
 }
 
-static const struct lb_read_options no_options = {LB_HISTORY_AUTO, NULL};
+static const struct lb_read_options no_options = {.format = LB_HISTORY_AUTO};
 
 int lb_history_parse(const char *bytes, size_t size, const char *name,
                      const struct lb_read_options *options, struct lb_history_view *ret_view,

@@ -39,8 +39,14 @@ enum lb_history_format {
 
 struct lb_read_options {
     enum lb_history_format format;
+    struct lb_names *names; /* of items and resources, shared by what is judged together, and living
+                               longer than its views; NULL: the file's own */
     const char *ignore; /* operations to skip, separated by commas; "*": all unknown; NULL: none */
 };
+
+/* A table of names; free accepts NULL. */
+struct lb_names *lb_names_new(void);
+void lb_names_free(struct lb_names *names);
 
 /* What a reader found beside the events. */
 struct lb_read_facts {

@@ -162,8 +162,6 @@ int lb_translate_finish(const struct lb_translator *tr)
 
 void lb_translator_release(struct lb_translator *tr)
 {
-    lb_intern_release(&tr->objects);
-    lb_intern_release(&tr->items);
     lb_intern_release(&tr->processes);
 }
 
@@ -212,7 +210,7 @@ static int find_op(struct lb_translator *tr, const struct lb_raw_op *raw,
 /* Locks and queues have different models: a history is one of either. */
 static int note_shape(struct lb_translator *tr, int op, const char *at)
 {
-    if (op == LB_OP_ENQUEUE || op == LB_OP_RECOVER)
+    if (op == LB_OP_ENQUEUE || op == LB_OP_RECOVER || op == LB_OP_WRITE)
         return 0; /* either */
     bool queue = op >= LB_OP_PUT;
     if (queue && tr->queue_at == NULL)
@@ -236,21 +234,14 @@ static bool is_fraction(const struct lb_raw *value)
            strchr("+-.0123456789", value->text[0]) != NULL;
 }
 
-/* The number of a value in a table. What stands before a text, a quote or a colon, is a part of it:
- * "1", :1 and 1 differ. */
 static int intern_value(const struct lb_translator *tr, struct lb_intern *table,
                         const struct lb_raw *value, uint32_t *ret_number)
 {
-    bool is_text = value->kind == LB_RAW_NAME || value->kind == LB_RAW_STRING;
     if (is_fraction(value))
         return lb_scan_fail(tr->scan, value->text,
                             "%.*s: a number that names something must be a whole one",
                             value->length > 40 ? 40 : (int)value->length, value->text);
-    int code =
-        value->kind == LB_RAW_INTEGER
-            ? lb_intern_number(table, (uint64_t)value->integer, ret_number)
-            : lb_intern_text(table, value->text - is_text, value->length + is_text, ret_number);
-    return code == 0 ? 0 : no_memory(tr);
+    return lb_names_number(table, value, ret_number) == 0 ? 0 : no_memory(tr);
 }
 
 int lb_translate_item(struct lb_translator *tr, const struct lb_raw *value, uint64_t *ret_item)
@@ -263,7 +254,7 @@ int lb_translate_item(struct lb_translator *tr, const struct lb_raw *value, uint
         *ret_item = (uint64_t)value->integer;
         return 0;
     }
-    int code = intern_value(tr, &tr->items, value, &number);
+    int code = intern_value(tr, &tr->names->items, value, &number);
     if (code == 0)
         *ret_item = (UINT64_C(1) << 63) + number;
     return code;
@@ -284,11 +275,20 @@ static int read_lock_value(struct lb_translator *tr, const struct lb_raw_op *raw
         const struct lb_raw *key = &raw->items[0];
         if (tr->has_objects)
             return lb_scan_fail(tr->scan, raw->at, "a tuple where others name their object");
-        int code = intern_value(tr, &tr->objects, key, &event->object);
+        if (tr->untold_at != NULL)
+            return lb_scan_fail(tr->scan, raw->at,
+                                "a tuple names the resource, but line %zu names none",
+                                lb_scan_line(tr->scan, tr->untold_at));
+        int code = intern_value(tr, &tr->names->objects, key, &event->object);
         if (code != 0)
             return code;
         tr->has_tuples = true;
         value = &raw->items[1];
+    } else if (tr->has_tuples) {
+        return lb_scan_fail(tr->scan, raw->at,
+                            "names no resource where others name theirs in a tuple");
+    } else if (tr->untold_at == NULL) {
+        tr->untold_at = raw->at;
     }
     if (value->kind == LB_RAW_INTEGER)
         event->value = (uint64_t)value->integer;
@@ -493,6 +493,9 @@ int lb_translate(struct lb_translator *tr, const struct lb_raw_op *raw,
         code = read_value(tr, raw, event);
     if (code == 0)
         code = read_own_keys(tr, raw, event);
+    if (code == 0 && op == LB_OP_PUT && type == LB_EV_INVOKE && event->arg > 0 &&
+        event->value > UINT64_MAX - (event->arg - 1))
+        code = lb_scan_fail(tr->scan, raw->at, "a put of more ids than there are");
     *ret_translated = translated;
     return code;
 }

@@ -5,7 +5,7 @@
 #define LB_TRANSLATE_H
 
 #include "history.h"
-#include "intern.h"
+#include "names.h"
 #include "text_scan.h"
 
 /* Items that are no integers, and integers below this, are numbered from the least integer on. */
@@ -38,9 +38,8 @@ struct lb_meaning {
 /* What is carried from one operation to the next. */
 struct lb_translator {
     const struct lb_scan *scan;
-    const char *ignore;         /* names; "*": all unknown */
-    struct lb_intern objects;   /* keys of tuples */
-    struct lb_intern items;     /* values of items that are no integers */
+    const char *ignore; /* names; "*": all unknown */
+    struct lb_names *names;
     struct lb_intern processes; /* names of processes */
     struct lb_meaning meanings[LB_MEANINGS];
     size_t n_meanings;
@@ -51,6 +50,7 @@ struct lb_translator {
     int64_t last_index;
     bool has_index, has_times, lacks_times, has_logs, lacks_logs, has_tuples, has_objects;
     bool has_large_process;         /* a number that names get */
+    const char *untold_at;          /* an operation of a lock that names no resource */
     const char *lock_at, *queue_at; /* where the first operation of a lock, of a queue stands */
 };
 

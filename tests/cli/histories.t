@@ -36,6 +36,11 @@ my @cases = (
         '--claims', 'no-duplicate'],
     ['stranger_false.jsonl', 0, 'who never claimed it may have ended the claim: it need not', @queue,
         '--claims', 'no-duplicate'],
+    ['permits_told_twice.jsonl', 1, 'permits may stand on the answer, too', '--model', 'semaphore:2'],
+    ['escaped_item.jsonl', 1, 'a text is the same with and without escapes', @queue, '--claims', 'no-duplicate'],
+    ['jepsen_tagged.edn', 1, 'tagged records, a list, what is discarded', @queue],
+    ['lease_gap.jsonl', 1, 'whenever the renewal took effect, both had it', '--model', 'lease'],
+    ['lease_gap_let_go.jsonl', 0, 'the renewal may have come after the other let go', '--model', 'lease'],
     ['value_intern.jsonl', 0, 'a text and an integer are different items', @queue, '--claims', 'no-duplicate'],
 );
 for my $case (@cases) {
@@ -48,6 +53,35 @@ my ($ignored, $told) = lockbench('check', @queue, "$dir/recover_complete.jsonl")
 like($told, qr/^no-duplicate +held/m, 'recover_complete.jsonl: the protocol let it be claimed again');
 like($told, qr/^owner-release +violated/m, 'recover_complete.jsonl: but not be completed by the first');
 like($told, qr/^1 item was claimed 2 times: .* from workers that were alive/m, 'recover_complete.jsonl: done twice');
+
+# Names mean the same in all files of one call, and no two the same.
+my $again = spew('again.jsonl', <<'END');
+{"type":"invoke","f":"dequeue","process":0,"time":9}
+{"type":"ok","f":"dequeue","process":0,"time":10,"value":"a"}
+END
+for my $case (
+    ['queue', 'names_host_a.jsonl', 'names_host_b.jsonl', $again, qr/item "a" was claimed/],
+    ['mutex', 'resources_host_a.edn', 'resources_host_b.edn', "$dir/resources_host_a.edn", qr/of file 1/])
+{
+    my ($model, $one, $other, $same, $names) = @$case;
+    my ($code, $says) = lockbench('check', '--model', $model, "$dir/$other", "$dir/$one");
+    is($code, 0, "$one, $other: two names are two things") or diag $says;
+    ($code, $says) = lockbench('check', '--model', $model, "$dir/$one", $same);
+    is($code, 1, "$one: one name is one thing") or diag $says;
+    like($says =~ s/\s+/ /gr, $names, 'and the witness says which');
+}
+
+# What nobody can tell apart is neither held nor violated.
+for my $case (
+    ['permits_in_parts.jsonl', 'semaphore:2', 'exclusive,owner-release', qr/more or fewer permits/],
+    ['permits_at_once.jsonl', 'semaphore:2', 'exclusive,owner-release', qr/more or fewer permits/],
+    ['put_again.jsonl', 'queue', 'no-duplicate,fifo', qr/put more than once: give each one a name/])
+{
+    my ($file, $model, $claims, $reason) = @$case;
+    my ($code, $says) = lockbench('check', '--model', $model, '--claims', $claims, "$dir/$file");
+    is($code, 5, "$file: not tested") or diag $says;
+    like($says =~ s/\s+/ /gr, $reason, 'and it is said why');
+}
 
 # Witnesses name the file's own processes, and tell of a recovery.
 (undef, $told) = lockbench('check', @mutex, "$dir/string_process.jsonl");
@@ -75,6 +109,10 @@ my @complaints = (
     ['mutex', '{"type":"invoke","f":"acquire","process":0,"time":9223372036854775807}', qr/:2: time \d+ ns is beyond/],
     ['queue', '{"type":"info","f":"item","process":"nemesis","log":0,"time":1,"value":1}', qr/:2: item outside of a claim/],
     ['mutex', '{"type":"invoke","f":"put","process":0,"time":1,"value":1}', qr/:2: an operation of a queue, but --model mutex/],
+    ['queue', '{"type":"invoke","f":"put","process":0,"time":1,"value":-1,"arg":5}', qr/:2: a put of more ids than there are/],
+    ['mutex', '{"type":"invoke","f":"acquire","process":0,"time":1,"object":3}' . "\n" .
+              '{"type":"ok","f":"acquire","process":0,"time":1}',
+        qr/:3: process 0 ends acquire of another resource than it invoked in line 2/],
 );
 for my $case (@complaints) {
     my ($model, $line, $says) = @$case;
@@ -82,6 +120,27 @@ for my $case (@complaints) {
     is($code, 2, "exit status 2: $line");
     like($said, $says, 'and the line is named');
 }
+
+for my $case (
+    ['other_item.jsonl', 'queue', qr/other_item\.jsonl:2: process 0 ends enqueue of another item than it invoked in line 1/],
+    ['tuple_or_not.edn', 'mutex', qr/tuple_or_not\.edn:4: a tuple names the resource, but line 2 names none/])
+{
+    my ($file, $model, $says) = @$case;
+    my ($code, undef, $said) = lockbench('check', '--model', $model, "$dir/$file");
+    is($code, 2, "exit status 2: $file");
+    like($said, $says, 'and the line is named');
+}
+
+# Guarded writes of a queue come back from an export.
+my ($writes, $wrote, $trouble) = lockbench('check', @queue, '--claims', 'no-duplicate', spew('writes.jsonl', <<'END'));
+{"type":"invoke","f":"put","process":0,"time":0,"value":1}
+{"type":"ok","f":"put","process":0,"time":1,"value":1}
+{"type":"invoke","f":"dequeue","process":0,"time":2}
+{"type":"ok","f":"dequeue","process":0,"time":3,"value":1}
+{"type":"invoke","f":"write","process":0,"time":4,"token":7}
+{"type":"ok","f":"write","process":0,"time":5,"token":7}
+END
+is($writes, 0, 'a queue has guarded writes') or diag $trouble;
 
 # An export that was cut: what is missing may excuse everything.
 for my $file ('cut_export_queue.jsonl', 'cut_export_progress.jsonl') {

@@ -37,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct lb_history_view view;
     struct lb_read_facts facts;
     struct lb_error err;
-    struct lb_read_options options = {LB_HISTORY_EDN, "*"};
+    struct lb_read_options options = {.format = LB_HISTORY_EDN, .ignore = "*"};
     if (size == 0)
         return 0;
     char *text = malloc(size);

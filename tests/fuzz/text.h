@@ -40,7 +40,7 @@ static inline int fuzz_text(const uint8_t *data, size_t size, enum lb_history_fo
         abort();
     memcpy(text, data, size);
     text[size] = '\0';
-    struct lb_read_options options = {format, size % 2 ? "*" : NULL};
+    struct lb_read_options options = {.format = format, .ignore = size % 2 ? "*" : NULL};
     int code = lb_history_parse(text, size, "input", &options, &first, &facts, &err);
     free(text);
     if (code != 0) {

@@ -18,7 +18,7 @@
 static int parse(const char *text, const char *ignore, struct lb_history_view *view,
                  struct lb_read_facts *facts, struct lb_error *err)
 {
-    struct lb_read_options options = {LB_HISTORY_AUTO, ignore};
+    struct lb_read_options options = {.ignore = ignore};
     return lb_history_parse(text, strlen(text), "file", &options, view, facts, err);
 }
 
@@ -400,6 +400,8 @@ static void random_history(struct lb_random *random, bool queue, struct lb_histo
                                  .op = op,
                                  .flags = (uint8_t)lb_random_below(random, 8),
                                  .type = LB_EV_INVOKE};
+            if (op == LB_OP_PUT && e.value > UINT64_MAX - e.arg)
+                e.value -= e.arg; /* of ids that there are */
             add(&builder, log, e);
             if (i == n && log > 0 && lb_random_below(random, 3) == 0)
                 break; /* never ends */
@@ -415,7 +417,8 @@ static void random_history(struct lb_random *random, bool queue, struct lb_histo
                 add(&builder, log, note);
             }
             e.time_ns = now += lb_random_below(random, 3);
-            e.value = any_number(random);
+            if (!queue || op == LB_OP_CLAIM) /* an end is of the item that was asked for */
+                e.value = any_number(random);
             e.arg = (uint32_t)any_number(random);
             e.flags = (uint8_t)lb_random_below(random, 8);
             e.type = (uint8_t)(LB_EV_OK + lb_random_below(random, 3));
@@ -596,7 +599,7 @@ static void files_and_pipes_are_read(void **state)
     assert_int_equal(facts.format, LB_HISTORY_BINARY);
     assert_int_equal(view.n_events, 1);
     lb_history_release(&view);
-    struct lb_read_options as_text = {LB_HISTORY_JSONL, NULL};
+    struct lb_read_options as_text = {.format = LB_HISTORY_JSONL};
     assert_int_equal(lb_history_read(path, &as_text, &view, &facts, &err), LB_E_FILE);
     unlink(path);
     assert_int_equal(lb_history_read(path, NULL, &view, &facts, &err), LB_E_FILE);

@@ -1,0 +1,21 @@
+/* The names that histories in text have for items and resources: numbers of their own, the same for
+ * the same name in every file that is read with one table. Private to bench/record, but for
+ * lb_names_new, lb_names_free (jepsen.h) and the two that tell a name (history.h).
+ */
+#ifndef LB_NAMES_H
+#define LB_NAMES_H
+
+#include "intern.h"
+#include "text_scan.h"
+
+struct lb_names {
+    struct lb_intern objects; /* keys of tuples */
+    struct lb_intern items;   /* values of items that are no integers, or too small ones */
+};
+
+/* The number of a value in a table. A text counts with what stands before it, a quote or a colon,
+ * and without its escapes: "1", :1 and 1 differ; "a" and "\u0061" do not. Returns 0 or -1: out of
+ * memory. */
+int lb_names_number(struct lb_intern *table, const struct lb_raw *value, uint32_t *ret_number);
+
+#endif
