@@ -41,7 +41,7 @@ _lockbench() {
         elif [[ $command == show ]]; then
             words="$("$program" list strategies --names 2>/dev/null)
                 $("$program" list results --names 2>/dev/null)"
-        elif [[ $command == lint ]]; then
+        elif [[ $command == lint || $command == experiment ]]; then
             mapfile -t COMPREPLY < <(compgen -f -- "$current")
             return
         elif [[ $command == report || $command == diff ]]; then

@@ -37,4 +37,4 @@ complete -c lockbench -n '__lockbench_after --isolation' -a 'default read-commit
 complete -c lockbench -n '__lockbench_after --backoff' -a 'fixed exponential jitter'
 complete -c lockbench -n '__lockbench_is list' -a 'strategies scenarios engines guarantees results'
 complete -c lockbench -n '__lockbench_is show' -a '(__lockbench_list strategies) (__lockbench_list results)'
-complete -c lockbench -n '__lockbench_is report diff check lint' -F
+complete -c lockbench -n '__lockbench_is report diff check lint experiment' -F

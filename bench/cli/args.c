@@ -568,6 +568,18 @@ void lb_args_release(struct lb_args *args)
     *args = (struct lb_args){0};
 }
 
+enum lb_args_kind lb_args_kind(const struct lb_command *command, const char *name)
+{
+    const struct lb_key *key =
+        (command->groups & LB_FLAGS_SCENARIO) != 0 ? lb_scenario_key(name) : NULL;
+    if (key != NULL && key_is_flag(key))
+        return key->type == LB_KEY_FLAG ? LB_ARGS_NEGATABLE : LB_ARGS_VALUE;
+    for (size_t i = 0; i < FLAGS; i++)
+        if ((flags[i].groups & command->groups) != 0 && strcmp(flags[i].name, name) == 0)
+            return flags[i].kind == FLAG_SWITCH ? LB_ARGS_SWITCH : LB_ARGS_VALUE;
+    return LB_ARGS_UNKNOWN;
+}
+
 int lb_args_help(const struct lb_command *command, FILE *out)
 {
     struct tables tables;

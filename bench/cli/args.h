@@ -82,6 +82,14 @@ int lb_args_parse(struct lb_args *args, const struct lb_command *command, int ar
                   struct lb_error *err);
 void lb_args_release(struct lb_args *args);
 
+enum lb_args_kind {
+    LB_ARGS_UNKNOWN,   /* the command has no such option */
+    LB_ARGS_VALUE,     /* --name=VALUE */
+    LB_ARGS_SWITCH,    /* --name */
+    LB_ARGS_NEGATABLE, /* --name and --no-name */
+};
+enum lb_args_kind lb_args_kind(const struct lb_command *command, const char *name);
+
 /* Writes the command's usage and flags. */
 int lb_args_help(const struct lb_command *command, FILE *out);
 

@@ -15,38 +15,43 @@
 const struct lb_command lb_commands[] = {
     {"list", "[strategies|scenarios|engines|guarantees|results [DIR]]",
      "Lists what is built in, or the stored results.", LB_FLAGS_LIST | LB_FLAGS_GENERAL, 2,
-     lb_command_list},
+     lb_command_list, NULL},
     {"show", "NAME|FILE.sql|DIR [-d ENGINE] [--opt NAME=VALUE]... [--format FORMAT]",
      "Prints a strategy's statements, ready to paste or to change; or a stored result.",
-     LB_FLAGS_SHOW | LB_FLAGS_GENERAL, 1, lb_command_show},
+     LB_FLAGS_SHOW | LB_FLAGS_GENERAL, 1, lb_command_show, NULL},
     {"lint", "FILE... [-d URI]... [--opt NAME=VALUE]...",
      "Checks strategy files without running them; with -d the server checks the statements too.",
-     LB_FLAGS_LINT | LB_FLAGS_GENERAL, 1000, lb_command_lint},
+     LB_FLAGS_LINT | LB_FLAGS_GENERAL, 1000, lb_command_lint, NULL},
     {"run", "-s STRATEGY [-d URI] [-S SCENARIO] [OPTION...]",
      "Runs one strategy under one scenario and judges it.", MEASURES | LB_FLAGS_COSTS, 0,
-     lb_command_run},
+     lb_command_run, NULL},
     {"compare", "[-s A,B|all] [-d URI]... [-S SCENARIO,...] [OPTION...]",
      "Runs strategies side by side and judges them. Without -d: on embedded SQLite.",
-     MEASURES | LB_FLAGS_COSTS | LB_FLAGS_BASELINE, 0, lb_command_compare},
+     MEASURES | LB_FLAGS_COSTS | LB_FLAGS_BASELINE, 0, lb_command_compare, NULL},
     {"verify", "[-s A,B|all] [-d URI]... [-S SCENARIO,...] [--faults NAME,...] [OPTION...]",
      "Checks every guarantee and prints TAP: one line per strategy, engine, scenario, guarantee.",
-     MEASURES | LB_FLAGS_FAULTS | LB_FLAGS_MATRIX | LB_FLAGS_EXPLORED, 0, lb_command_verify},
+     MEASURES | LB_FLAGS_FAULTS | LB_FLAGS_MATRIX | LB_FLAGS_EXPLORED, 0, lb_command_verify, NULL},
     {"plan", "-s A,B [-d URI] [--slo 'p99<50ms'] [--demand 800/s] [OPTION...]",
      "Sizes a system: what N workers carry, how many a demand needs, how much is left.",
      LB_FLAGS_SELECT | LB_FLAGS_PLAN | LB_FLAGS_OUTPUT | LB_FLAGS_SCENARIO | LB_FLAGS_GENERAL, 0,
-     lb_command_plan},
+     lb_command_plan, NULL},
     {"diff", "BASE NEW [OPTION...]",
      "Compares two stored results. Exits with 4 if the new one is slower, 5 if undecided.",
-     LB_FLAGS_DIFF | LB_FLAGS_GENERAL, 2, lb_command_diff},
+     LB_FLAGS_DIFF | LB_FLAGS_GENERAL, 2, lb_command_diff, NULL},
     {"report", "DIR... [-o FILE.html]",
      "Shows stored results as one HTML page: verdicts, charts, violations, configuration.",
-     LB_FLAGS_REPORT | LB_FLAGS_GENERAL, 1000, lb_command_report},
+     LB_FLAGS_REPORT | LB_FLAGS_GENERAL, 1000, lb_command_report, NULL},
     {"explore", "-s STRATEGY [-d URI] [OPTION...]",
      "Tries every interleaving of a few workers' statements; shows the shortest that fails.",
-     LB_FLAGS_SELECT | LB_FLAGS_EXPLORE | LB_FLAGS_GENERAL, 0, lb_command_explore},
+     LB_FLAGS_SELECT | LB_FLAGS_EXPLORE | LB_FLAGS_GENERAL, 0, lb_command_explore, NULL},
     {"check", "FILE... [OPTION...]",
      "Judges a recorded history, from lockbench or another tool. Several files are one history.",
-     LB_FLAGS_CHECK | LB_FLAGS_GENERAL, 1000, lb_command_check},
+     LB_FLAGS_CHECK | LB_FLAGS_GENERAL, 1000, lb_command_check, NULL},
+    {.name = "experiment",
+     .arguments = "FILE [SECTION...] [OPTION...]",
+     .summary = "Runs what a file says: several commands, with their options, as one experiment.",
+     .groups = LB_FLAGS_GENERAL,
+     .run_words = lb_command_experiment},
     {.name = NULL},
 };
 
@@ -129,8 +134,7 @@ static enum lb_exit unknown_command(const char *name)
     return lb_cli_complain(&err);
 }
 
-/* For what measures. */
-static int check_clock(struct lb_error *err)
+int lb_cli_check_clock(struct lb_error *err)
 {
     if (lb_clock_is_real())
         return 0;
@@ -144,9 +148,11 @@ static enum lb_exit run_command(const struct lb_command *command, int argc, char
     struct lb_args args;
     struct lb_error err;
     enum lb_exit status;
+    if (command->run_words != NULL)
+        return command->run_words(command, argc, argv);
     int rc = lb_args_parse(&args, command, argc, argv, &err);
     if (rc == 0 && !args.help && (command->groups & LB_FLAGS_SELECT) != 0)
-        rc = check_clock(&err);
+        rc = lb_cli_check_clock(&err);
     if (rc != 0)
         status = lb_cli_complain(&err);
     else if (args.help)

@@ -31,6 +31,8 @@ struct lb_command {
     unsigned groups;       /* enum lb_flag_group bits: the flags it takes */
     size_t max_positional;
     enum lb_exit (*run)(const struct lb_args *args);
+    /* Instead of run: takes the words after the command's name as they are. */
+    enum lb_exit (*run_words)(const struct lb_command *command, int argc, char **argv);
 };
 
 /* Commands in the order of --help; name NULL ends. */
@@ -47,6 +49,10 @@ enum lb_exit lb_command_diff(const struct lb_args *args);
 enum lb_exit lb_command_explore(const struct lb_args *args);
 enum lb_exit lb_command_report(const struct lb_args *args);
 enum lb_exit lb_command_check(const struct lb_args *args);
+enum lb_exit lb_command_experiment(const struct lb_command *command, int argc, char **argv);
+
+/* For what measures: LB_E_ENV where the monotonic clock is not the system's. */
+int lb_cli_check_clock(struct lb_error *err);
 
 /* The whole program. */
 enum lb_exit lb_cli_main(int argc, char **argv);

@@ -103,7 +103,7 @@ static const char *describe_time(const struct lb_report *report, char *buf, size
     else if (ns >= UINT64_C(1000000000))
         snprintf(buf, size, "at least %s: some of them end when their work is done", span);
     else
-        snprintf(buf, size, "as long as their work takes");
+        snprintf(buf, size, "as long as the work takes");
     return buf;
 }
 
@@ -119,13 +119,15 @@ int lb_dry_run_print(const struct lb_report *report, uint64_t budget_ns, bool gr
         n_targets += report->cells[i].target != NULL;
     }
     if (budget_ns > 0)
-        fprintf(out, "\n%zu cells, in rounds until all is decided: about %s at most\n", n_cells,
-                lb_format_span(budget_ns, text, sizeof text));
-    else
-        fprintf(out, "\n%zu cells, %llu runs, which take %s%s\n", n_cells,
-                (unsigned long long)(n_cells * report->n_repeat),
-                describe_time(report, text, sizeof text),
+        fprintf(out, "\n%zu cell%s, in rounds until all is decided: about %s at most\n", n_cells,
+                n_cells == 1 ? "" : "s", lb_format_span(budget_ns, text, sizeof text));
+    else {
+        uint64_t n_runs = n_cells * report->n_repeat;
+        fprintf(out, "\n%zu cell%s, %llu run%s, which take%s %s%s\n", n_cells,
+                n_cells == 1 ? "" : "s", (unsigned long long)n_runs, n_runs == 1 ? "" : "s",
+                n_runs == 1 ? "s" : "", describe_time(report, text, sizeof text),
                 grows ? "; more runs may follow from what is found" : "");
+    }
     fprintf(out, "Nothing was run.%s\n",
             n_targets > 0 ? " No server was asked: what it lacks is skipped when it is." : "");
     return 0;
@@ -137,8 +139,9 @@ void lb_dry_run_tell_plan(const struct lb_report *report, bool has_slo)
     char text[120];
     for (size_t i = 0; i < report->n_cells; i++)
         n_cells += report->cells[i].state != LB_CELL_SKIPPED;
+    uint64_t n_runs = n_cells * report->n_repeat;
     fprintf(stderr, "lockbench: %llu runs (%zu numbers of workers, %llu times each) take %s%s\n",
-            (unsigned long long)(n_cells * report->n_repeat), n_cells,
-            (unsigned long long)report->n_repeat, describe_time(report, text, sizeof text),
+            (unsigned long long)n_runs, n_cells, (unsigned long long)report->n_repeat,
+            describe_time(report, text, sizeof text),
             has_slo ? "; the trials for --slo come on top of that" : "");
 }

@@ -23,7 +23,7 @@ like($out, qr/^row-lock +sqlite +mutex-hot\S* +\d+ +0 +SKIP row-lock has no stat
 like($out, qr/^6 cells, 24 runs, which take about 12 min 24 s$/m, '... and the sum: 24 times 31 s');
 ok(!-e "$scratch/$_", "... $_ was not made") for 'none.db', 'results', 'out.csv';
 for my $case ([['compare', '-s', 'cas,skip-locked', '-S', 'drain', '--budget', '5m'], qr/^2 cells, in rounds until all is decided: about 5 min 0 s at most$/m],
-    [['compare', '-s', 'cas', '-S', 'drain', '--repeat', '2'], qr/^1 cells, 2 runs, which take as long as their work takes$/m],
+    [['compare', '-s', 'cas', '-S', 'drain', '--repeat', '2'], qr/^1 cell, 2 runs, which take as long as the work takes$/m],
     [['plan', '-s', 'fifo-poll', '--duration', '10s', '--warmup', '0', '--workers', '1,2,4,8,16,32', '--slo', 'p99<1s'],
         qr/^fifo-poll +sqlite +mutex-hot\[workers=16\] +16 +3 +10\.0 s\n.*^6 cells, 18 runs, which take about 3 min 0 s; more runs may follow/ms],
     [['verify', '-s', 'fifo-poll', '-S', 'mutex-pair', '--faults', 'kill,pause'], qr/^fifo-poll +sqlite +mutex-pair\+pause /m],

@@ -12,7 +12,7 @@ use Test::More;
 my $dir = scratch() . '/kept';
 my %format = (text => 'txt', csv => 'csv', markdown => 'md', junit => 'xml', json => 'json');
 my @formats = map { ('--format', "$_:" . scratch() . "/said.$format{$_}") } sort keys %format;
-my ($status, $out, $err) = lockbench('compare', '-s', good_lock() . ',' . open_door(), '-S', 'mutex-pair', '--count', '60',
+my ($status, $out, $err) = lockbench('compare', '-s', good_lock() . ',' . open_door(), '-S', 'mutex-hot', '--workers', '4', '--hold', '10ms', '--count', '20',
     '--repeat', '2', '--warmup', '0', '-o', $dir, '--save', 'main', '-q', @formats);
 is($status, 1, 'a result of a lock that holds and one that does not') or diag $err;
 for my $format (sort keys %format) {
@@ -23,7 +23,7 @@ for my $format (sort keys %format) {
     is($out, $said, '... the same as was said then');
 }
 (undef, $out) = lockbench('show', "$dir/main/");
-like($out, qr/^VIOLATED open-door on sqlite, mutex-pair$/m, 'text, if no format is given');
+like($out, qr/^VIOLATED open-door on sqlite, mutex-hot$/m, 'text, if no format is given');
 is((lockbench('show', 'good-lock'))[0], 2, 'a name that nobody knows');
 
 mkdir "$dir/older" or die;

@@ -1,105 +1,45 @@
-/* Scenario files: see scenario.h.
- *
- * libinih does the parsing. It tells a handler no line number, so the reader that hands it the
- * lines counts them; it also refuses what inih would take silently (lines that are too long,
- * indented continuation lines, unknown sections).
- */
+/* Scenario files: see scenario.h. The lines are read by ini_text.h. */
+#include "ini_text.h"
 #include "nearest.h"
 #include "scenario.h"
 #include "text_clean.h"
 
-#include <errno.h>
-#include <ini.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct reading {
-    const char *origin, *at, *end;
-    int line;
     struct lb_scenario *scenario;
     uint64_t seen; /* bit per key (scenario.c asserts that they are enough): a key is set once */
-    struct lb_error *err;
-    int rc;
 };
 
-static void refuse(struct reading *reading, const char *what)
+static int take_section(void *arg, int line, const char *name, struct lb_error *err)
 {
-    if (reading->rc == 0)
-        reading->rc =
-            lb_fail(reading->err, LB_E_FILE, "%s:%d: %s", reading->origin, reading->line, what);
-}
-
-/* What inih would take although it is a mistake. line ends with a NUL. */
-static void inspect_line(struct reading *reading, const char *line)
-{
-    size_t blanks = strspn(line, " \t\r\n");
-    char text[300], nearest_text[128];
-    if (line[blanks] == '\0' || line[blanks] == '#' || line[blanks] == ';')
-        return;
-    if (blanks > 0) {
-        refuse(reading, "an indented line; every key stands at the start of its line");
-        return;
-    }
-    if (line[0] != '[' || strncmp(line, "[scenario]", 10) == 0)
-        return;
-    size_t length = strcspn(line + 1, "]\r\n");
-    snprintf(text, sizeof text, "%.*s", (int)(length < 64 ? length : 64), line + 1);
     struct lb_nearest nearest;
-    lb_nearest_init(&nearest, text);
+    char text[128];
+    (void)arg, (void)line;
+    if (strcmp(name, "scenario") == 0)
+        return 0;
+    lb_nearest_init(&nearest, name);
     lb_nearest_offer(&nearest, "scenario");
-    lb_nearest_text(&nearest, nearest_text, sizeof nearest_text);
-    char what[500];
-    snprintf(what, sizeof what, "unknown section [%s]%s", text, nearest_text);
-    refuse(reading, what);
+    return lb_fail(err, LB_E_FILE, "unknown section [%s]%s", name,
+                   lb_nearest_text(&nearest, text, sizeof text));
 }
 
-/* fgets over memory, for inih. */
-static char *read_line(char *buf, int size, void *stream)
+static int take_pair(void *arg, int line, const char *section, const char *name, const char *value,
+                     struct lb_error *err)
 {
-    struct reading *reading = stream;
-    if (reading->rc != 0 || reading->at >= reading->end)
-        return NULL;
-    reading->line++;
-    size_t left = (size_t)(reading->end - reading->at);
-    const char *newline = memchr(reading->at, '\n', left);
-    size_t length = newline != NULL ? (size_t)(newline - reading->at) : left;
-    if (memchr(reading->at, '\0', length) != NULL) {
-        refuse(reading, "a NUL byte: not a text file");
-        return NULL;
-    }
-    if (length + 2 > (size_t)size && reading->at[0] != '#' && reading->at[0] != ';') {
-        refuse(reading, "the line is too long");
-        return NULL;
-    }
-    size_t copied = length + 2 > (size_t)size ? (size_t)size - 2 : length;
-    memcpy(buf, reading->at, copied);
-    buf[copied] = '\n';
-    buf[copied + 1] = '\0';
-    reading->at += length + (newline != NULL);
-    inspect_line(reading, buf);
-    return reading->rc == 0 ? buf : NULL;
-}
-
-static int take_pair(void *user, const char *section, const char *name, const char *value)
-{
-    struct reading *reading = user;
-    struct lb_error err;
-    (void)section; /* inspect_line has looked at it */
+    struct reading *reading = arg;
+    (void)line, (void)section;
     const struct lb_key *key = lb_scenario_key(name);
-    if (lb_scenario_set(reading->scenario, name, value, &err) != 0) {
-        refuse(reading, err.message);
-        return 0;
-    }
+    int rc = lb_scenario_set(reading->scenario, name, value, err);
+    if (rc != 0)
+        return rc;
     uint64_t bit = UINT64_C(1) << (key - lb_scenario_keys);
-    if (reading->seen & bit) {
-        char what[100];
-        snprintf(what, sizeof what, "%s is set a second time", name);
-        refuse(reading, what);
-        return 0;
-    }
+    if (reading->seen & bit)
+        return lb_fail(err, LB_E_FILE, "%s is set a second time", name);
     reading->seen |= bit;
-    return 1;
+    return 0;
 }
 
 static bool starts_with(const char *text, const char *end, const char *word)
@@ -139,15 +79,11 @@ int lb_scenario_parse(const char *origin, const char *text, size_t length,
 {
     struct lb_scenario scenario;
     lb_scenario_init(&scenario);
-    struct reading reading = {
-        .origin = origin, .at = text, .end = text + length, .scenario = &scenario, .err = err};
-    int line = ini_parse_stream(read_line, &reading, take_pair, &reading);
-    if (reading.rc != 0)
-        return reading.rc;
-    if (line > 0)
-        return lb_fail(err, LB_E_FILE, "%s:%d: neither a comment nor `key = value`", origin, line);
-    if (line < 0)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    struct reading reading = {.scenario = &scenario};
+    const struct lb_ini ini = {origin, take_section, take_pair, &reading};
+    int rc = lb_ini_parse(&ini, text, length, err);
+    if (rc != 0)
+        return rc;
     struct lb_error why;
     if (lb_scenario_validate(&scenario, &why) != 0)
         return lb_fail(err, LB_E_FILE, "%s: %s", origin, why.message);
@@ -165,27 +101,12 @@ int lb_scenario_parse(const char *origin, const char *text, size_t length,
 
 static int read_file(const char *path, struct lb_scenario *ret_scenario, struct lb_error *err)
 {
-    enum { LARGEST = 1 << 16 };
-    int rc = 0;
     char *text = NULL;
-    FILE *file = fopen(path, "re");
-    if (file == NULL)
-        return lb_fail(err, LB_E_FILE, "%s: %s", path, strerror(errno));
-    text = malloc(LARGEST);
-    if (text == NULL) {
-        rc = lb_fail(err, LB_E_MEMORY, "out of memory");
-        goto out;
-    }
-    size_t length = fread(text, 1, LARGEST, file);
-    if (ferror(file))
-        rc = lb_fail(err, LB_E_FILE, "%s: %s", path, strerror(errno));
-    else if (length == LARGEST)
-        rc = lb_fail(err, LB_E_FILE, "%s: larger than a scenario can be (64 KiB)", path);
-    else
+    size_t length;
+    int rc = lb_ini_read(path, "a scenario", &text, &length, err);
+    if (rc == 0)
         rc = lb_scenario_parse(path, text, length, ret_scenario, err);
-out:
     free(text);
-    fclose(file);
     return rc;
 }
 
