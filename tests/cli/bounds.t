@@ -12,7 +12,7 @@ use Test::More;
 sub endless
 {
     my ($redirection, $file) = @_;
-    my $command = "ulimit -v 400000; timeout 120 \"\$LOCKBENCH\" check --model mutex $file $redirection 2>&1";
+    my $command = "ulimit -v 400000; timeout 600 \"\$LOCKBENCH\" check --model mutex $file $redirection 2>&1";
     my $out = `bash -c '$command'`;
     return ($? >> 8, $out);
 }
@@ -23,7 +23,7 @@ like($out, $line, 'check - without an end: one line');
 my $fifo = scratch() . '/fifo';
 mkfifo $fifo, 0600 or die;
 my $writer = fork;
-if ($writer == 0) { exec 'sh', '-c', "exec timeout 120 yes > '$fifo' 2>/dev/null" or POSIX::_exit(99) }
+if ($writer == 0) { exec 'sh', '-c', "exec timeout 600 yes > '$fifo' 2>/dev/null" or POSIX::_exit(99) }
 ($status, $out) = endless('', $fifo);
 waitpid $writer, 0;
 is($status, 3, 'check FIFO without an end: exit status');
@@ -46,14 +46,14 @@ for my $name (sort keys %begin) {
     sparse($sparse, $begin{$name});
     my @others = $name =~ /^nothing|JSON$/ ? ("report '$sparse' -o -", "diff '$sparse' '$sparse'", "run -s pthread-mutex -S '$sparse'", "run -s '$sparse'") : ();
     for my $command ("check --model mutex '$sparse'", @others) {
-        my $said = `timeout 120 "$ENV{LOCKBENCH}" $command 2>&1 >/dev/null`;
+        my $said = `timeout 600 "$ENV{LOCKBENCH}" $command 2>&1 >/dev/null`;
         is($? >> 8, 2, "a terabyte behind $name: $command: exit status");
         like($said, qr/\Alockbench: [^\n]+\n\z/, '... and one line');
     }
 }
 
 # A result that never ends, and such files beside it.
-my $said = `yes ' ' | timeout 120 "$ENV{LOCKBENCH}" report /dev/stdin -o - 2>&1 >/dev/null`;
+my $said = `yes ' ' | timeout 600 "$ENV{LOCKBENCH}" report /dev/stdin -o - 2>&1 >/dev/null`;
 is($? >> 8, 2, 'a result without an end: exit status');
 like($said, qr{\Alockbench: /dev/stdin: larger than a result can be \(128 MiB\)\n\z}, 'a result without an end: one line');
 

@@ -67,7 +67,7 @@ sub exported
 {
     my ($strategy, $scenario, @flags) = @_;
     my ($status, undef, $err) = lockbench('run', '-s', $strategy, '-S', $scenario, '-d', 'sqlite:',
-        '--workers', 3, '--duration', '150ms', '--warmup', 0, '--keep-history', '-o', "$scratch/$strategy",
+        '--workers', 3, '--duration', '10m', '--count', '20', '--warmup', 0, '--keep-history', '-o', "$scratch/$strategy",
         '--quiet');
     my ($history) = glob "$scratch/$strategy/*/history.lbh";
     ok(defined $history, "$strategy: a history was kept") or diag "status $status: $err";

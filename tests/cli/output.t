@@ -18,7 +18,7 @@ my ($result) = glob "$dir/results/*";
 # A reader of a FIFO gets the page, and the FIFO stays one.
 mkfifo "$dir/fifo", 0600 or die;
 my $reader = fork;
-if ($reader == 0) { exec 'sh', '-c', "exec timeout 20 cat '$dir/fifo' > '$dir/from-fifo'" }
+if ($reader == 0) { exec 'sh', '-c', "exec timeout 600 cat '$dir/fifo' > '$dir/from-fifo'" }
 ($status, $out, $err) = lockbench('report', $result, '-o', "$dir/fifo");
 my $is_fifo = -p "$dir/fifo";
 

@@ -8,7 +8,7 @@ use JSON::PP;
 use Lockbench;
 use Test::More;
 
-my @quick = ('--duration', '30ms', '--warmup', '0', '--quiet');
+my @quick = ('--duration', '10m', '--count', '10', '--warmup', '0', '--quiet');
 my @mutex = ('-s', 'pthread-mutex', @quick);
 
 my ($status, $out, $err) = lockbench('compare', '--repeat', '1', @mutex, '--workers', '2,1', '--hold', '0,1ms,300us', '--format', 'json');

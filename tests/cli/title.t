@@ -18,7 +18,7 @@ for my $target (@targets) {
     for my $form (['-d', $target], ["-d$target"], ["--database=$target"]) {
         my $run = start('run', '-s', 'advisory-session', @$form, '--quiet');
         vec(my $ready = '', fileno $silent, 1) = 1;
-        select my $got = $ready, undef, undef, 20; # it connects: the arguments were read
+        select my $got = $ready, undef, undef, 600; # it connects: the arguments were read
         my $title = slurp("/proc/$run->{pid}/cmdline") =~ s/\0/ /gr;
         my $client = $silent->accept;
         close $client;
