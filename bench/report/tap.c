@@ -85,15 +85,24 @@ static void diagnose(const struct lb_sink_state *state, const struct lb_cell *ce
                            message,
                            workflow ? "; again: " : "\n#   again: ",
                            again};
-    if (state->out != stdout || state->terminal)
+    char *text = NULL;
+    size_t length = 0;
+    FILE *whole = NULL;
+    if (state->out == stdout && !state->terminal)
+        whole = open_memstream(&text, &length);
+    if (whole == NULL)
         return;
-    fflush(state->out); /* a reader of both sees them in their order */
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (i % 2 == 0)
-            fputs(parts[i], stderr);
+            fputs(parts[i], whole);
         else
-            print_clean(stderr, parts[i], workflow);
-    fputc('\n', stderr);
+            print_clean(whole, parts[i], workflow);
+    fputc('\n', whole);
+    if (fclose(whole) == 0) {
+        fflush(state->out); /* a reader of both sees them in their order */
+        fwrite(text, 1, length, stderr); /* in one piece: others write there too */
+    }
+    free(text);
 }
 
 static void details(struct lb_sink_state *state, const struct lb_cell *cell,
@@ -118,6 +127,7 @@ static void details(struct lb_sink_state *state, const struct lb_cell *cell,
     lb_reproduce(cell, run, finding, text, sizeof text);
     print_yaml_text(out, "reproduce", text);
     fputs("  ...\n", out);
+    fflush(out); /* whole lines: what goes through a pipe to the same place is mixed with no other */
     if (expectation == LB_EXPECT_BROKEN || expectation == LB_EXPECT_MISSED)
         diagnose(state, cell, lb_guarantee_name(guarantee),
                  finding->n_witnesses > 0 ? finding->witness[0].text

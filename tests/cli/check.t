@@ -141,7 +141,7 @@ is((lockbench('check', '--model', 'mutex', '--uncertainty', '0,1ms', $first, $se
     'two files: one clock off by 1 ms does');
 
 # --- a history of our own knows its model
-($status, $out, $err) = lockbench('run', '-s', good_lock(), '-S', 'mutex-hot', '--duration', '200ms',
+($status, $out, $err) = lockbench('run', '-s', good_lock(), '-S', 'mutex-hot', '--duration', '10m', '--count', '20',
     '--warmup', '0', '--keep-history', '-o', "$scratch/results", '-q');
 is($status, 0, 'a run that keeps its history') or diag $err;
 my ($history) = glob "$scratch/results/*/history.lbh";

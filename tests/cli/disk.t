@@ -11,7 +11,7 @@ use Test::More;
 
 my $lock = good_lock();
 my $queue = good_queue();
-my @short = ('--duration', '300ms', '--warmup', '0', '--quiet');
+my @short = ('--duration', '10m', '--count', '10', '--warmup', '0', '--quiet');
 
 # Runs with files of at most so many KiB.
 sub limited
@@ -48,11 +48,11 @@ my $results = scratch() . '/results';
 mkdir $results;
 my @full = (
     ['the database', 2000, qr{\Q@{[scratch()]}\E/full\.db: \S}, '-s', $queue, '-S', 'steady', '-d',
-        'sqlite:' . scratch() . '/full.db', '--put-interval', '0', '--payload', '4k', '--duration', '60s'],
+        'sqlite:' . scratch() . '/full.db', '--put-interval', '0', '--payload', '4k', '--duration', '20m'],
     ['the kept history', 300, qr{/history\.lbh:\s+the history cannot be written: no space left; free}, '-s', 'pthread-mutex',
-        '--duration', '60s', '--hold', '0', '--keep-history'],
+        '--duration', '20m', '--hold', '0', '--keep-history'],
     ['the temporary history', 300, qr{^  the history cannot be written: no space left; free some or set TMPDIR$}m, '-s',
-        'pthread-mutex', '--duration', '60s', '--hold', '0'],
+        'pthread-mutex', '--duration', '20m', '--hold', '0'],
     ['the result', 1, qr{\Alockbench: \Q$results\E/\S+/run\.json: cannot write the results as JSON: \S[^\n]*\n\z}, '-s',
         'pthread-mutex', '--duration', '100ms', '--no-record'],
 );
@@ -68,7 +68,7 @@ for my $case (@full) {
 # --- two at once on one file ---
 my $two = 'sqlite:' . scratch() . '/two.db';
 my $first = start('run', '-s', $lock, '-d', $two, '--duration', '10m', '--quiet');
-for (1 .. 600) { last if -s scratch() . '/two.db'; select undef, undef, undef, 0.05 }
+wait_for(sub { return -s scratch() . '/two.db' });
 my ($status, $out, $err) = lockbench('run', '-s', $lock, '-d', $two, @short);
 is($status, 3, 'two at once: exit status of the second');
 like($err, qr{\Alockbench: \Q@{[scratch()]}\E/two\.db is in use by another lockbench\n\z}, 'two at once: one line');

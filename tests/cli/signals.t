@@ -36,18 +36,16 @@ my $target = "sqlite:$scratch/db/x.db";
 sub until_taken
 {
     my ($times) = @_;
-    for (1 .. 1200) {
+    return wait_for(sub {
         my $bytes = 0;
         $bytes += -s $_ // 0 for glob "$scratch/db/*-wal";
-        return 1 if $bytes > $times * 1e6;
-        sleep 0.05;
-    }
-    return 0;
+        return $bytes > $times * 1e6;
+    });
 }
 sub left_over { return grep { !/x\.db$/ } glob "$scratch/db/*" }
 
 for my $signal ('INT', 'TERM', 'HUP') {
-    my $run = start('run', '-s', $lock, '-d', $target, '--duration', '10m', '--warmup', '0', '-o', "$scratch/results-$signal");
+    my $run = start('run', '-s', $lock, '-d', $target, '--duration', '1h', '--warmup', '0', '-o', "$scratch/results-$signal");
     ok(until_taken(3), "$signal: it runs");
     kill $signal, $run->{pid};
     my ($status, $out, $err) = finish($run);
@@ -59,7 +57,7 @@ for my $signal ('INT', 'TERM', 'HUP') {
 }
 
 # Signals that say nothing to it do not end it.
-my $deaf = start('run', '-s', $lock, '-d', $target, '--duration', '10m', '--warmup', '0');
+my $deaf = start('run', '-s', $lock, '-d', $target, '--duration', '1h', '--warmup', '0');
 ok(until_taken(1), 'meaningless signals: it runs');
 for my $signal (qw(USR1 USR2 ALRM)) {
     kill $signal, $deaf->{pid};
@@ -70,8 +68,8 @@ kill 'INT', $deaf->{pid};
 is((finish($deaf))[0], 130, 'meaningless signals: it ends when it is asked to');
 is_deeply([left_over()], [], 'meaningless signals: nothing is left behind');
 
-# A hold of a minute: the first signal lets it end, the second does not.
-my $run = start('run', '-s', $lock, '-d', $target, '--duration', '10m', '--hold', '1m', '--warmup', '0');
+# A hold of an hour: the first signal lets it end, the second does not.
+my $run = start('run', '-s', $lock, '-d', $target, '--duration', '1h', '--hold', '1h', '--warmup', '0');
 ok(until_taken(1), 'twice: the lock is held');
 kill 'INT', $run->{pid};
 sleep 1;
@@ -80,12 +78,12 @@ kill 'INT', $run->{pid};
 my $start = time;
 my ($status, $out, $err) = finish($run);
 is($status, 130, 'twice: exit status');
-cmp_ok(time - $start, '<', 30, 'twice: it did not wait for the hold');
+cmp_ok(time - $start, '<', 600, 'twice: it did not wait for the hold');
 like($out, qr/^good-lock +sqlite /m, 'twice: it still reports');
 is_deeply([left_over()], [], 'twice: nothing is left behind');
 
 # In the middle of several cells: those that did not run say so.
-$run = start('verify', '-s', $lock, '-d', $target, '-S', 'mutex-hot,mutex-spread', '--duration', '10m');
+$run = start('verify', '-s', $lock, '-d', $target, '-S', 'mutex-hot,mutex-spread', '--duration', '1h');
 ok(until_taken(1), 'several: it runs');
 kill 'INT', $run->{pid};
 ($status, $out, $err) = finish($run);
@@ -94,24 +92,24 @@ like($out, qr/^ok 1 - good-lock sqlite mutex-hot exclusive # SKIP interrupted/m,
 like($out, qr/^Bail out! interrupted$/m, 'several: no plan');
 
 # kill -9
-$run = start('run', '-s', $lock, '-d', $target, '--duration', '10m');
+$run = start('run', '-s', $lock, '-d', $target, '--duration', '1h');
 ok(until_taken(1), 'killed: it runs');
 kill 'KILL', $run->{pid};
 ($status) = finish($run);
 is($status, 128 + 9, 'killed');
 isnt(scalar(left_over()), 0, 'killed: something is left behind');
-($status, $out, $err) = lockbench('run', '-s', $lock, '-d', $target, '--duration', '200ms');
+($status, $out, $err) = lockbench('run', '-s', $lock, '-d', $target, '--duration', '10m', '--count', '5');
 is($status, 0, 'killed: the next run works') or diag $err;
 is_deeply([left_over()], [], 'killed: and cleans up');
 
 # Two at once: temporary files are apart; a named one is used by one at a time, and the other is told.
-my @two = map { start('run', '-s', $lock, '--duration', '500ms') } 1, 2;
+my @two = map { start('run', '-s', $lock, '--duration', '10m', '--count', '20') } 1, 2;
 for my $one (@two) {
     ($status, $out, $err) = finish($one);
     is($status, 0, 'two at once') or diag $err;
     like($out, qr/^good-lock +sqlite +held/m, 'two at once: held');
 }
-$run = start('run', '-s', $lock, '-d', $target, '--duration', '10m');
+$run = start('run', '-s', $lock, '-d', $target, '--duration', '1h');
 ok(until_taken(1), 'two on one file: the first runs');
 ($status, $out, $err) = lockbench('run', '-s', $lock, '-d', $target, '--duration', '200ms');
 is($status, 3, 'two on one file: exit status of the second');
