@@ -14,8 +14,12 @@ my $source = $ENV{LB_SOURCE} or die "LB_SOURCE is not set\n";
 spew('lockbench', <<"SH");
 #!/bin/sh
 case \$1 in
-verify) set -- "\$@" -S mutex-hot --duration 100ms --warmup 0 ;;
-compare) set -- "\$@" --repeat 3 --duration 50ms --warmup 0 ;;
+verify)
+    case "\$*" in
+    *--faults*) set -- "\$@" -S mutex-hot --duration 100ms --warmup 0 ;; # the dead do not come to so many
+    *) set -- "\$@" -S mutex-hot --duration 10m --count 40 --warmup 0 ;;
+    esac ;;
+compare) set -- "\$@" --repeat 3 --duration 10m --count 40 --warmup 0 ;;
 esac
 exec "$ENV{LOCKBENCH}" "\$@" </dev/null
 SH

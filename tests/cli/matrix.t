@@ -13,7 +13,7 @@ my @targets = ('sqlite:', grep { /^(?:postgres|mariadb)/ } split /\n/, $ENV{LB_T
 my %columns = (sqlite => 1, postgresql => 3, mariadb => 3);
 my $n_columns = 0;
 $n_columns += $columns{s/:.*//r} for @targets;
-my @short = ('--matrix', '--duration', '100ms', '--hold', '1ms', '--quiet', '--seed', '7');
+my @short = ('--matrix', '--duration', '10m', '--count', '30', '--warmup', '0', '--hold', '1ms', '--quiet', '--seed', '7');
 my $picky = spew('picky.sql', "-- isolation: read committed\n" . slurp($lock) =~ s/good-lock/picky/r);
 
 # The rows of a Markdown table as lists of cells.
@@ -21,7 +21,7 @@ sub rows { return map { [map { s/^\s+|\s+$//gr } (split /\|/)[1 .. tr/|// - 1]] 
 
 my ($status, $out, $err) = lockbench('verify', '-s', "$lock,$door,$picky,none", @short, map { ('-d', $_) } @targets);
 is($status, 1, 'a violation that nobody knows of') or diag $err;
-like($out, qr/^    lockbench verify --matrix -s \S+ -d sqlite: .*--duration 100ms.* --seed 7$/m, 'the command');
+like($out, qr/^    lockbench verify --matrix -s \S+ -d sqlite: .*--duration 10m --count 30.* --seed 7$/m, 'the command');
 unlike($out, qr/password|:[0-9a-f]{32}\@/, 'without passwords');
 my ($locks, $memory) = $out =~ /^## Locks\n(.*)^## Without a database\n(.*)/ms;
 my ($head, undef, @rows) = rows($locks);
@@ -59,8 +59,8 @@ is($good->{entries}[0]{guarantees}{'no-loss'}{expectation}, 'kept', 'json: by gu
 is($none->{entries}[0]{column}, 1, 'json: an entry names its column');
 like($none->{entries}[0]{guarantees}{exclusive}{witness}, qr/worker \d+/, 'json: the witness');
 
-# One hold, and nobody else's: what is known to break has had no time to show.
-my @hasty = ('-s', 'release-unowned', '-d', 'sqlite:', '-S', 'overrun', '--duration', '10ms', '--quiet', '--seed', '7');
+# One hold, and nobody else's: what is known to break has had no chance to show.
+my @hasty = ('-s', 'release-unowned', '-d', 'sqlite:', '-S', 'overrun', '--workers', '1', '--duration', '10m', '--count', '1', '--quiet', '--seed', '7');
 ($status, $out) = lockbench('verify', '--matrix', @hasty);
 is($status, 1, 'a known break that did not show');
 like($out, qr/^\| `release-unowned` \(control\) \| not caught \[1\] \[2\] \|$/m, 'is not caught, and not held');

@@ -39,30 +39,23 @@ my ($status, $out, $err) = lockbench('plan');
 is($status, 2, 'no strategy: usage');
 like($err, qr/plan needs -s STRATEGY/, '... and why');
 
-# Answers. Where others use the machine the search may end as not valid, and says so.
+# Answers. Where others use the machine its search may end as not valid or its bound be missed: then it is asked again.
 my $dir = scratch() . '/stored';
-my $valid = 0;
-for (my $i = 1; $i <= 5 && !$valid; $i++) {
-    ($status, $out, $err) = lockbench('plan', @mutex, '--hold', '1ms', '--slo', 'p50<30ms', '--demand', '1/s', '--at', '3', '-o', "$dir.$i");
-    $valid = $out !~ /the\s+run\s+was\s+not\s+valid:\s+the\s+generator\s+fell\s+behind/; # wrapped anywhere
-    $dir = "$dir.$i" if $valid || $i == 5;
-}
-is($status, $valid ? 0 : 5, 'exit status') or diag $out, $err;
+($status, $out, $err) = until_shown(sub { return $_[0] == 0 }, 'plan', @mutex, '--hold', '1ms', '--slo', 'p50<30ms', '--demand', '1/s',
+    '--at', '3', '-o', $dir);
+is($status, 0, 'exit status') or diag $out, $err;
 like($out, qr/^pthread-mutex on memory, mutex-hot: /m, 'what was planned');
 like($out, qr/^workers +runs +success\/s/m, 'the points');
 like($out, qr/^ +6 +1 +\d/m, 'the last of them');
 like($out, qr{^  3 workers carry [\d.]+k?/s \(95 %: }m, 'what the workers carry');
 like($out, qr{^  1/s need 1 worker \(95 %: }m, 'how many the demand needs');
-SKIP: {
-    skip 'the machine is too busy for an open loop', 4 if !$valid;
-    like($out, qr{^  Headroom: 1/s leave \d+ %}m, 'what is left');
-    like($out, qr{^  p50<30ms holds up to .* with 3 workers: confirmed}m, 'the SLO');
-    like($out, qr/^bracket .*held/m, 'its search');
-    cmp_ok((() = $out =~ /^confirm .*held/mg), '>=', 3, 'confirmed three times');
-}
+like($out, qr{^  Headroom: 1/s leave \d+ %}m, 'what is left');
+like($out, qr{^  p50<30ms holds up to .* with 3 workers: confirmed}m, 'the SLO');
+like($out, qr/^bracket .*held/m, 'its search');
+cmp_ok((() = $out =~ /^confirm .*held/mg), '>=', 3, 'confirmed three times');
 unlike($out, qr/\033/, 'no escape sequences in a file');
 unlike($out, qr/[^\x00-\x7f]|^ +\/s \|/m, 'no chart in a file');
-my ($stored) = glob "$dir/*/run.json";
+my ($stored) = (sort { -M $a <=> -M $b } glob "$dir/*/run.json")[0];
 my $json = decode_json(slurp($stored));
 is($json->{command}, 'plan', 'stored');
 my $plan = $json->{plans}[0];
@@ -76,16 +69,12 @@ like($json->{cells}[$plan->{slo}{trace}[0]{cell}]{config}{rate}, qr{^poisson:[\d
 is($json->{cells}[$plan->{slo}{trace}[0]{cell}]{config}{workers}, 3, '... with the workers asked for');
 
 # What is missed: 4. Nothing is done within a nanosecond.
-for (1 .. 3) {
-    ($status, $out, $err) = lockbench('plan', @mutex, '--hold', '0', '--think', '200us', '--slo', 'p50<1ns');
-    last if $out !~ /the run was not valid: the generator fell behind/;
-}
-SKIP: {
-    skip 'the machine is too busy for an open loop', 2 if $out =~ /the run was not valid: the generator fell behind/;
-    is($status, 4, 'an SLO that is never met: exit status') or diag $out, $err;
-    like($out, qr/^slo\n  p50<1ns was never met with \d workers?: not even at /m, '... and why');
-}
-($status, $out) = lockbench('plan', @mutex, '--demand', '100k/s', '--hold', '1ms');
+my $is_never = qr/^slo\n  p50<1ns was never met with \d workers?: not even at /m;
+($status, $out, $err) = until_shown(sub { return $_[0] == 4 && $_[1] =~ $is_never }, 'plan', @mutex, '--hold', '0', '--think', '200us',
+    '--slo', 'p50<1ns');
+is($status, 4, 'an SLO that is never met: exit status') or diag $out, $err;
+like($out, $is_never, '... and why');
+($status, $out) = until_shown(sub { return $_[0] == 4 }, 'plan', @mutex, '--demand', '100k/s', '--hold', '1ms');
 is($status, 4, 'a demand that is too much: exit status');
 like($out, qr{^  No headroom: 100k/s are \d+ % more than the }m, '... and why');
 
@@ -98,14 +87,19 @@ like($out, qr/nobody succeeded/, '... and what was wrong with the runs');
 # A run that is not valid: 5. The process stands still for three quarters of the time, so that workers
 # wake up to 30 ms late. That p99 stays below 5 ms in one of some twelve periods' first arrivals, each
 # late by less with a probability of 0.4, is 1 in 50,000.
-my $stopped = start('plan', @mutex, '--duration', '500ms', '--hold', '1ms', '--slo', 'p50<1s');
-while (waitpid($stopped->{pid}, WNOHANG) == 0) {
-    for my $step (['STOP', 0.03], ['CONT', 0.01]) {
-        kill $step->[0], $stopped->{pid};
-        select undef, undef, undef, $step->[1];
+# Where this test itself is not let run, it is done again.
+my ($stopped, $end) = (undef, time + 600);
+do {
+    $stopped = start('plan', @mutex, '--duration', '500ms', '--hold', '1ms', '--slo', 'p50<1s');
+    while (waitpid($stopped->{pid}, WNOHANG) == 0) {
+        for my $step (['STOP', 0.03], ['CONT', 0.01]) {
+            kill $step->[0], $stopped->{pid};
+            select undef, undef, undef, $step->[1];
+        }
     }
-}
-is($? >> 8, 5, 'a generator that falls behind: exit status');
+    $status = $? >> 8;
+} while ($status != 5 && time < $end);
+is($status, 5, 'a generator that falls behind: exit status');
 like(slurp($stopped->{out}), qr/^  How much p50<1s allows is not known: at .*\n?.* the generator fell\s+behind/m, '... and why')
     or diag slurp($stopped->{out});
 
@@ -119,14 +113,17 @@ is(scalar @{$lines[-1]{plans}}, 1, 'jsonl: the plan comes last');
 is(scalar(split /\r\n/, $out), 7, 'csv: a row per run');
 
 # Several: which to take.
-($status, $out, $err) = lockbench('plan', '-s', 'pthread-mutex,' . good_lock(), @quick, '--hold', '1ms');
-like($out, qr/^which to take\n  Up to [\d.]+k?\/s: (?:good-lock on sqlite|pthread-mutex on memory), with up to \d+ workers?/m, 'which to take') or diag $out, $err;
-like($out, qr/^  Beyond: none of these\.$/m, '... and up to where');
+my $which = qr/^which to take\n  Up to [\d.]+k?\/s: (?:good-lock on sqlite|pthread-mutex on memory), with up to \d+ workers?/m;
+my $beyond = qr/^  Beyond: none of these\.$/m;
+($status, $out, $err) = until_shown(sub { return $_[1] =~ $which && $_[1] =~ $beyond }, 'plan', '-s', 'pthread-mutex,' . good_lock(),
+    @quick, '--hold', '1ms');
+like($out, $which, 'which to take') or diag $out, $err;
+like($out, $beyond, '... and up to where');
 ($status, $out) = lockbench('plan', @mutex);
 unlike($out, qr/which to take/, 'one alone is no choice');
 
 # A broken lock is told, once, and not chosen.
-($status, $out) = lockbench('plan', '-s', open_door() . ',pthread-mutex', @quick, '--hold', '2ms');
+($status, $out) = until_shown(sub { return $_[0] == 1 }, 'plan', '-s', open_door() . ',pthread-mutex', @quick, '--hold', '2ms');
 is($status, 1, 'a broken lock: exit status');
 is((() = $out =~ /^VIOLATED open-door/mg), 1, 'told once');
 unlike($out, qr/Up to .* open-door/, 'not chosen');
@@ -134,14 +131,14 @@ unlike($out, qr/Up to .* open-door/, 'not chosen');
 # Charts, where they are asked for.
 for my $locale (['C.UTF-8', qr/●/, qr/│/], ['C', qr/o/, qr/\|/]) {
     local $ENV{LC_ALL} = $locale->[0];
-    ($status, $out) = lockbench('plan', @mutex, '--charts');
+    ($status, $out) = until_shown(sub { return $_[1] =~ /workers 9$/m }, 'plan', @mutex, '--charts');
     my ($chart) = $out =~ m{^( +/s .*?workers 9\n)}ms;
     ok(defined $chart, "$locale->[0]: a chart") or diag $out;
     like($chart, $locale->[1], '... with points') ;
     like($chart, $locale->[2], '... and an axis');
     unlike($chart, qr/[^\x00-\x7f]/, '... in ASCII') if $locale->[0] eq 'C';
     ok(!(grep { length > 100 } split /\n/, $chart), '... of 100 columns') if $locale->[0] eq 'C';
-    ($status, $out) = lockbench('compare', '-s', 'none,pthread-mutex', '--repeat', '5', '--duration', '20ms', '--warmup', '0', '--quiet', '--charts');
+    ($status, $out) = lockbench('compare', '-s', 'none,pthread-mutex', '--repeat', '5', '--duration', '10m', '--count', '10', '--warmup', '0', '--quiet', '--charts');
     like($out, $locale->[0] eq 'C' ? qr/ ############$/m : qr/ ████████████$/m, "$locale->[0]: bars of compare");
 }
 SKIP: {
@@ -162,17 +159,18 @@ SKIP: {
 }
 
 # Ctrl-C: what was measured is told, and what is missing.
-my $run = start('plan', '-s', 'pthread-mutex', '--workers', '1,2,3,4,5,6', '--duration', '300ms', '--warmup', '0',
-    '--repeat', '1', '-o', "$dir.2");
-for (1 .. 600) { # the second run has ended: 4 are to come
-    last if slurp($run->{err}) =~ /^\[2\/6\]/m;
-    select undef, undef, undef, 0.02;
-}
-kill 'INT', $run->{pid};
-($status, $out, $err) = finish($run);
+my $n = 1;
+$end = time + 600;
+do { # where this test is not let run, all of them may have ended before it sends the signal
+    my $run = start('plan', '-s', 'pthread-mutex', '--workers', '1,2,3,4,5,6', '--duration', '300ms', '--warmup', '0',
+        '--repeat', '1', '-o', "$dir." . ++$n);
+    wait_for(sub { return slurp($run->{err}) =~ /^\[2\/6\]/m }); # the second run has ended: 4 are to come
+    kill 'INT', $run->{pid};
+    ($status, $out, $err) = finish($run);
+} while (($status != 130 || $out !~ /interrupted: [2-5] of 6/) && time < $end);
 is($status, 130, 'interrupted: exit status');
 like($out, qr/^  No curve: interrupted: [2-5] of 6 numbers of workers were measured, a fit needs 6/m, 'interrupted: what is missing') or diag $out, $err;
-$json = decode_json(slurp((glob "$dir.2/*/run.json")[0]));
+$json = decode_json(slurp((glob "$dir.$n/*/run.json")[0]));
 ok($json->{plans}[0]{interrupted}, 'interrupted: stored as such');
 
 done_testing();
