@@ -99,7 +99,7 @@ static void diagnose(const struct lb_sink_state *state, const struct lb_cell *ce
             print_clean(whole, parts[i], workflow);
     fputc('\n', whole);
     if (fclose(whole) == 0) {
-        fflush(state->out); /* a reader of both sees them in their order */
+        fflush(state->out);              /* a reader of both sees them in their order */
         fwrite(text, 1, length, stderr); /* in one piece: others write there too */
     }
     free(text);
@@ -127,7 +127,7 @@ static void details(struct lb_sink_state *state, const struct lb_cell *cell,
     lb_reproduce(cell, run, finding, text, sizeof text);
     print_yaml_text(out, "reproduce", text);
     fputs("  ...\n", out);
-    fflush(out); /* whole lines: what goes through a pipe to the same place is mixed with no other */
+    fflush(out); /* whole lines: others write to the same pipe */
     if (expectation == LB_EXPECT_BROKEN || expectation == LB_EXPECT_MISSED)
         diagnose(state, cell, lb_guarantee_name(guarantee),
                  finding->n_witnesses > 0 ? finding->witness[0].text
