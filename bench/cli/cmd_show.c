@@ -22,14 +22,6 @@ struct shown {
     struct lb_program *program;
 };
 
-static const struct lb_db *engine_named(const char *name, size_t length)
-{
-    for (size_t e = 0; lb_engines[e] != NULL; e++)
-        if (strlen(lb_engines[e]->name) == length && memcmp(lb_engines[e]->name, name, length) == 0)
-            return lb_engines[e];
-    return NULL;
-}
-
 /* -d takes an engine's name here as well as a URI. */
 static int find_engine(struct shown *shown, const struct lb_args *args, struct lb_error *err)
 {
@@ -39,7 +31,7 @@ static int find_engine(struct shown *shown, const struct lb_args *args, struct l
     if (args->targets.n == 0)
         return 0;
     const char *text = args->targets.words[0];
-    shown->db = engine_named(text, strlen(text));
+    shown->db = lb_engine_find(text, strlen(text));
     if (shown->db != NULL)
         return 0;
     int r = lb_target_parse(text, &target, err);
@@ -73,7 +65,7 @@ static int open_own(struct shown *shown, const char *path, struct lb_error *err)
 /* Without -d: PostgreSQL, or the first engine that the strategy has statements for. */
 static const struct lb_embedded *embedded(struct shown *shown)
 {
-    const struct lb_db *preferred = engine_named("postgres", strlen("postgres"));
+    const struct lb_db *preferred = lb_engine_find("postgres", strlen("postgres"));
     const struct lb_embedded *found = NULL;
     if (shown->db != NULL)
         return lb_embedded_find(shown->strategy->name, shown->db->name);

@@ -83,6 +83,14 @@ const struct lb_db *const lb_engines[] = {
     NULL,
 };
 
+const struct lb_db *lb_engine_find(const char *name, size_t length)
+{
+    for (size_t i = 0; lb_engines[i] != NULL; i++)
+        if (strncmp(lb_engines[i]->name, name, length) == 0 && lb_engines[i]->name[length] == '\0')
+            return lb_engines[i];
+    return NULL;
+}
+
 int lb_target_parse(const char *uri, struct lb_target *ret_target, struct lb_error *err)
 {
     char label[512];

@@ -92,6 +92,7 @@ struct lb_conn; /* defined by each engine; the first member is struct lb_conn_he
 struct lb_stmt; /* a prepared statement, owned by its conn */
 struct lb_space;
 struct lb_probe;
+struct lb_exploring;
 
 /* The part of a conn that every engine keeps up to date. */
 struct lb_conn_head {
@@ -273,10 +274,18 @@ struct lb_db {
     /* Do conns like this one wait for their server through carrier.h, so that many of them can be
      * used by the fibers of one thread? Optional: NULL where a call blocks its thread. */
     bool (*is_carried)(struct lb_conn *conn);
+
+    /* Its language has operators with a question mark in them. */
+    bool has_question_operators;
+    /* What explore needs; see exploring.h. NULL: it cannot be explored. */
+    const struct lb_exploring *exploring;
 };
 
 /* All engines that were built in; NULL-terminated. */
 extern const struct lb_db *const lb_engines[];
+
+/* The engine of that name ("sqlite"), which need not be NUL-terminated; NULL: there is none. */
+const struct lb_db *lb_engine_find(const char *name, size_t length);
 
 /* Finds the engine of a -d argument. LB_E_USAGE names what is accepted. Release with
  * lb_target_release. */

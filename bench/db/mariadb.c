@@ -13,6 +13,7 @@
  * Source: https://mariadb.com/kb/en/mariadb-error-codes/, /kb/en/get_lock/,
  * /kb/en/information-schema-innodb_trx-table/.
  */
+#include "exploring.h"
 #include "mariadb_space.h"
 #include "mariadb_wire.h"
 #include "result_rows.h"
@@ -778,4 +779,5 @@ const struct lb_db lb_db_mariadb = {
     .facts = maria_facts,
     .counters = maria_counters,
     .waits = maria_waits,
+    .exploring = &lb_mariadb_exploring,
 };

@@ -10,6 +10,7 @@
  * Source: https://www.postgresql.org/docs/current/libpq.html, /errcodes-appendix.html.
  */
 #include "clock.h"
+#include "exploring.h"
 #include "postgres_space.h"
 #include "postgres_wire.h"
 
@@ -811,4 +812,6 @@ const struct lb_db lb_db_postgres = {
     .facts = pg_facts,
     .counters = pg_counters,
     .waits = pg_waits,
+    .has_question_operators = true,
+    .exploring = &lb_postgres_exploring,
 };

@@ -526,7 +526,7 @@ static int translate_token(struct building *b, const struct lb_raw_section *sect
         return add_option(b, token);
     case LB_T_POSITION:
         /* PostgreSQL has operators with a question mark in them. */
-        if (*token->text == '$' || strcmp(b->db->name, "postgres") != 0)
+        if (*token->text == '$' || !b->db->has_question_operators)
             return lb_file_fail(b->file, token->line, b->err, "%.*s: parameters are written :name",
                                 (int)token->length, token->text);
         break;

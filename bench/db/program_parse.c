@@ -196,8 +196,7 @@ static int read_engines(const struct lb_file *file, struct lb_raw_section *secti
     section->engines = text;
     section->engines_length = length;
     while (lb_slice_next(&text, &length, ',', &item, &n))
-        if (!lb_slice_is(item, n, "sqlite") && !lb_slice_is(item, n, "postgres") &&
-            !lb_slice_is(item, n, "mariadb"))
+        if (lb_engine_find(item, n) == NULL)
             return lb_file_fail(file, section->line, err,
                                 "section %s: no engine \"%.*s\"; sqlite, postgres or mariadb",
                                 lb_section_text(section->name), (int)n, item);

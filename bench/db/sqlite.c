@@ -17,6 +17,7 @@
  */
 #include "clock.h"
 #include "db.h"
+#include "exploring.h"
 #include "result_rows.h"
 #include "sqlite_clock.h"
 #include "sqlite_file.h"
@@ -804,4 +805,5 @@ const struct lb_db lb_db_sqlite = {
     .probe_close = lb_sqlite_probe_close,
     .facts = sqlite_facts,
     .counters = sqlite_counters,
+    .exploring = &lb_sqlite_exploring,
 };

@@ -92,7 +92,7 @@ static int make_witness(struct lb_stage *stage, struct lb_explored *explored, bo
             set_finding(stage, explored, g);
     lb_show_words(explored);
     int r = lb_show_table(stage, explored, err);
-    if (r == 0 && strcmp(explored->engine, "postgres") == 0) {
+    if (r == 0 && lb_exploring(stage->db)->has_specs) {
         explored->spec = lb_show_spec(stage, explored);
         r = explored->spec == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory") : 0;
     }

@@ -474,7 +474,7 @@ int lb_player_begin_try(struct lb_player *player, enum lb_step_kind kind, struct
 static bool keeps_session_locks(struct lb_player *player)
 {
     struct lb_session *session = &player->session;
-    const char *sql = lb_reset_has_locks_sql(session->db);
+    const char *sql = lb_exploring(session->db)->has_locks;
     if ((player->try_touched.commits & LB_BIT_ADVISORY) == 0 || session->conn == NULL)
         return false;
     if (sql == NULL)

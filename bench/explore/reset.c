@@ -1,161 +1,12 @@
-/* Putting a space back: see reset.h. All SQL that differs between engines is in one table. */
+/* Putting a space back: see reset.h. What differs between engines is in their exploring.h. */
 #include "reset.h"
-
-#include "life.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct lb_dialect {
-    const char *engine;
-    const char *prepare_session; /* of the control session; NULL: nothing */
-    const char *opening;         /* see lb_reset_opening_sql */
-    const char *tables;          /* rows (name, columns that can be inserted) */
-    const char *links;           /* rows (child, parent) */
-    const char *n_opaque;        /* views, triggers, functions */
-    const char *heirs;           /* rows (table that cannot be put back); NULL: there are none */
-    const char *copy, *empty, *fill; /* %s: name, columns where there are two */
-    const char *freeze;              /* %s: name; its statistics stay as they are; NULL: they do */
-    const char *has_sequences;       /* NULL: the next can be asked in any case */
-    const char *numbered;  /* rows (table whose rows draw a number); NULL: told by counters */
-    const char *sequences; /* rows (statement): each puts one sequence back */
-    const char *vacuum;    /* NULL: not needed */
-    const char *session;   /* see lb_reset_session_sql */
-    const char *has_locks; /* see lb_reset_has_locks_sql */
-    const char *keep;      /* see lb_reset_keep_sql */
-    const char *counters;  /* rows (table, statement); NULL: none */
-    bool one_batch;        /* one message is cheaper than prepared statements */
-    bool one_writer, scans_lock;
-    char quote;
-};
-
-static const struct lb_dialect dialects[] = {
-    {.engine = "sqlite",
-     .prepare_session = "PRAGMA foreign_keys = off; PRAGMA synchronous = off",
-     .opening = "PRAGMA synchronous = off", /* nothing here has to survive */
-     .tables = "SELECT m.name, (SELECT group_concat('\"' || name || '\"') FROM "
-               "pragma_table_info(m.name)) FROM sqlite_schema m WHERE m.type = 'table' "
-               "AND m.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY m.name",
-     .links = "SELECT m.name, p.name FROM sqlite_schema m, pragma_foreign_key_list(m.name) f "
-              "JOIN sqlite_schema p ON p.type = 'table' AND lower(p.name) = lower(f.\"table\") "
-              "WHERE m.type = 'table'",
-     .n_opaque = "SELECT count(*) FROM sqlite_schema WHERE type IN ('view', 'trigger')",
-     .copy = "CREATE TEMP TABLE \"lb_copy_%s\" AS SELECT * FROM main.\"%s\"",
-     .empty = "DELETE FROM main.\"%s\"",
-     .fill = "INSERT INTO main.\"%s\" (%s) SELECT %s FROM temp.\"lb_copy_%s\"",
-     .has_sequences = "SELECT count(*) FROM sqlite_schema WHERE name = 'sqlite_sequence'",
-     .sequences = "SELECT 'UPDATE main.sqlite_sequence SET seq = ' || "
-                  "coalesce((SELECT seq FROM sqlite_sequence WHERE name = m.name), 0) || "
-                  "' WHERE name = ''' || m.name || '''' FROM sqlite_schema m "
-                  "WHERE m.sql LIKE '%autoincrement%'",
-     .one_writer = true,
-     .quote = '"'},
-    {.engine = "postgres",
-     .tables = "SELECT c.relname::text, (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY "
-               "a.attnum) FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT "
-               "a.attisdropped AND a.attgenerated = '') FROM pg_class c WHERE c.relnamespace = "
-               "current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND NOT "
-               "c.relispartition AND c.relname <> '" LB_LIFE_TABLE "' ORDER BY c.relname",
-     .links = "SELECT c.relname::text, p.relname::text FROM pg_constraint JOIN pg_class c ON c.oid "
-              "= conrelid JOIN pg_class p ON p.oid = confrelid WHERE contype = 'f' AND "
-              "connamespace = current_schema()::regnamespace",
-     .n_opaque = "SELECT (SELECT count(*) FROM pg_class WHERE relnamespace = "
-                 "current_schema()::regnamespace AND relkind IN ('v', 'm', 'f')) + (SELECT "
-                 "count(*) FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid WHERE "
-                 "c.relnamespace = current_schema()::regnamespace AND NOT t.tgisinternal) + "
-                 "(SELECT count(*) FROM pg_rewrite r JOIN pg_class c ON c.oid = r.ev_class WHERE "
-                 "c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')) + "
-                 "(SELECT count(*) FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE "
-                 "c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')) + "
-                 "(SELECT count(*) FROM pg_proc WHERE pronamespace = "
-                 "current_schema()::regnamespace AND proname NOT IN ('clock_timestamp', 'now', "
-                 "'statement_timestamp', 'transaction_timestamp'))",
-     .heirs = "SELECT relname::text FROM pg_class WHERE relnamespace = "
-              "current_schema()::regnamespace AND relkind = 'r' AND NOT relispartition AND oid IN "
-              "(SELECT inhrelid FROM pg_inherits)",
-     .copy = "CREATE TEMP TABLE \"lb_copy_%s\" AS TABLE \"%s\"",
-     .empty = "DELETE FROM \"%s\"",
-     .fill = "INSERT INTO \"%s\" (%s) OVERRIDING SYSTEM VALUE SELECT %s FROM \"lb_copy_%s\"",
-     .sequences = "SELECT format('SELECT setval(%L, %s, %L)', quote_ident(sequencename), "
-                  "coalesce(last_value, start_value), last_value IS NOT NULL) FROM pg_sequences "
-                  "WHERE schemaname = current_schema() AND sequencename <> 'lb_clock'",
-     .numbered = "SELECT c.relname::text, '' FROM pg_class c WHERE c.relnamespace = "
-                 "current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND (EXISTS (SELECT 1 "
-                 "FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attidentity <> '') OR EXISTS "
-                 "(SELECT 1 FROM pg_attrdef d WHERE d.adrelid = c.oid AND pg_get_expr(d.adbin, "
-                 "d.adrelid) LIKE '%nextval%'))",
-     .vacuum = "VACUUM \"%s\"",
-     .session = "SELECT pg_advisory_unlock_all()",
-     .has_locks = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid() "
-                  "LIMIT 1",
-     .one_batch = true,
-     .quote = '"'},
-    {.engine = "mariadb",
-     .prepare_session = "SET foreign_key_checks = 0",
-     .tables = "SELECT t.table_name, (SELECT group_concat(concat('`', c.column_name, '`') ORDER BY "
-               "c.ordinal_position SEPARATOR ', ') FROM information_schema.columns c WHERE "
-               "c.table_schema = t.table_schema AND c.table_name = t.table_name AND "
-               "coalesce(c.generation_expression, '') = '') FROM information_schema.tables t "
-               "WHERE t.table_schema = database() AND t.table_type = 'BASE TABLE' AND "
-               "t.table_name <> '" LB_LIFE_TABLE "' "
-               "ORDER BY t.table_name",
-     .links = "SELECT table_name, referenced_table_name FROM "
-              "information_schema.referential_constraints WHERE constraint_schema = database()",
-     .n_opaque = "SELECT (SELECT count(*) FROM information_schema.views WHERE table_schema = "
-                 "database()) + (SELECT count(*) FROM information_schema.triggers WHERE "
-                 "trigger_schema = database()) + (SELECT count(*) FROM "
-                 "information_schema.routines WHERE routine_schema = database())",
-     .copy = "CREATE TEMPORARY TABLE `lb_copy_%s` AS SELECT * FROM `%s`",
-     .empty = "TRUNCATE TABLE `%s`", /* deleted rows would keep their locks until a purge */
-     .fill = "INSERT INTO `%s` (%s) SELECT %s FROM `lb_copy_%s`",
-     .freeze = "ALTER TABLE `%s` STATS_AUTO_RECALC = 0", /* in the background, at any time */
-     .session = "UNLOCK TABLES; DO release_all_locks()",
-     .keep = "START TRANSACTION WITH CONSISTENT SNAPSHOT", /* ends the one before */
-     .counters = "SELECT table_name, concat('ALTER TABLE `', table_name, '` AUTO_INCREMENT = ', "
-                 "auto_increment) FROM information_schema.tables WHERE table_schema = database() "
-                 "AND auto_increment IS NOT NULL",
-     .scans_lock = true,
-     .quote = '`'},
-};
-
 enum { VACUUM_EVERY = 20 };
-
-/* engine is NULL: cannot be explored. */
-static const struct lb_dialect *dialect_of(const struct lb_db *db)
-{
-    static const struct lb_dialect none = {.engine = NULL};
-    for (size_t i = 0; i < sizeof dialects / sizeof dialects[0]; i++)
-        if (strcmp(dialects[i].engine, db->name) == 0)
-            return &dialects[i];
-    return &none;
-}
-
-const char *lb_reset_opening_sql(const struct lb_db *db)
-{
-    return dialect_of(db)->opening;
-}
-
-const char *lb_reset_session_sql(const struct lb_db *db)
-{
-    return dialect_of(db)->session;
-}
-
-const char *lb_reset_has_locks_sql(const struct lb_db *db)
-{
-    return dialect_of(db)->has_locks;
-}
-
-const char *lb_reset_links_sql(const struct lb_reset *reset)
-{
-    return reset->dialect->links;
-}
-
-const char *lb_reset_keep_sql(const struct lb_db *db)
-{
-    return dialect_of(db)->keep;
-}
 
 static int must_be_ok(const struct lb_reset *reset, int answer, struct lb_error *err)
 {
@@ -221,8 +72,8 @@ static int take_table(void *arg, const char *name, const char *columns, struct l
 {
     struct opening *opening = arg;
     struct lb_tables *tables = opening->tables;
-    const struct lb_dialect *dialect = opening->reset->dialect;
-    if (strlen(name) >= sizeof tables->name[0] || strchr(name, dialect->quote) != NULL)
+    const struct lb_exploring *exploring = opening->reset->exploring;
+    if (strlen(name) >= sizeof tables->name[0] || strchr(name, exploring->quote) != NULL)
         return lb_fail(err, LB_E_UNSUPPORTED, "explore cannot put back a table named %s", name);
     if (tables->n == LB_FOOTPRINT_TABLES)
         return lb_fail(err, LB_E_UNSUPPORTED, "explore can put back at most %d tables",
@@ -235,8 +86,8 @@ static int take_table(void *arg, const char *name, const char *columns, struct l
     opening->reset->n_tables = tables->n;
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-    table->empty = text(dialect->empty, name);
-    table->fill = text(dialect->fill, name, columns, columns, name);
+    table->empty = text(exploring->empty, name);
+    table->fill = text(exploring->fill, name, columns, columns, name);
 #pragma GCC diagnostic pop
     return table->empty == NULL || table->fill == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory")
                                                        : 0;
@@ -359,15 +210,15 @@ static int copy_tables(struct lb_reset *reset, const struct lb_tables *tables, s
     for (size_t i = 0; i < tables->n && r == 0; i++) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-        char *sql = text(reset->dialect->copy, tables->name[i], tables->name[i]);
+        char *sql = text(reset->exploring->copy, tables->name[i], tables->name[i]);
 #pragma GCC diagnostic pop
         r = sql == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory") : run(reset, sql, err);
         free(sql);
-        if (r != 0 || reset->dialect->freeze == NULL)
+        if (r != 0 || reset->exploring->freeze == NULL)
             continue;
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-        sql = text(reset->dialect->freeze, tables->name[i]);
+        sql = text(reset->exploring->freeze, tables->name[i]);
 #pragma GCC diagnostic pop
         r = sql == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory") : run(reset, sql, err);
         free(sql);
@@ -379,29 +230,29 @@ int lb_reset_open(struct lb_reset *reset, struct lb_session *session, struct lb_
                   struct lb_error *err)
 {
     struct opening opening = {.reset = reset, .tables = ret_tables};
-    *reset = (struct lb_reset){.session = session, .dialect = dialect_of(session->db)};
+    *reset = (struct lb_reset){.session = session, .exploring = lb_exploring(session->db)};
     *ret_tables = (struct lb_tables){0};
-    const struct lb_dialect *dialect = reset->dialect;
-    if (dialect->engine == NULL)
+    const struct lb_exploring *exploring = reset->exploring;
+    if (session->db->exploring == NULL)
         return lb_fail(err, LB_E_UNSUPPORTED, "%s cannot be explored", session->db->product);
-    int r = dialect->prepare_session != NULL ? run(reset, dialect->prepare_session, err) : 0;
+    int r = exploring->prepare_session != NULL ? run(reset, exploring->prepare_session, err) : 0;
     if (r == 0)
-        r = lb_reset_query(reset, dialect->tables, take_table, &opening, err);
+        r = lb_reset_query(reset, exploring->tables, take_table, &opening, err);
     if (r == 0)
-        r = lb_reset_query(reset, dialect->links, take_link, &opening, err);
+        r = lb_reset_query(reset, exploring->links, take_link, &opening, err);
     if (r == 0)
-        r = lb_reset_query(reset, dialect->n_opaque, take_opaque, &opening, err);
-    if (r == 0 && dialect->heirs != NULL)
-        r = lb_reset_query(reset, dialect->heirs, take_heir, &opening, err);
+        r = lb_reset_query(reset, exploring->n_opaque, take_opaque, &opening, err);
+    if (r == 0 && exploring->heirs != NULL)
+        r = lb_reset_query(reset, exploring->heirs, take_heir, &opening, err);
     opening.has_sequences = true;
-    if (r == 0 && dialect->has_sequences != NULL)
-        r = lb_reset_query(reset, dialect->has_sequences, take_has_sequences, &opening, err);
-    if (r == 0 && dialect->sequences != NULL && opening.has_sequences)
-        r = lb_reset_query(reset, dialect->sequences, take_sequence, &opening, err);
-    if (r == 0 && dialect->numbered != NULL)
-        r = lb_reset_query(reset, dialect->numbered, take_numbered, &opening, err);
-    if (r == 0 && dialect->counters != NULL)
-        r = lb_reset_query(reset, dialect->counters, take_counter, &opening, err);
+    if (r == 0 && exploring->has_sequences != NULL)
+        r = lb_reset_query(reset, exploring->has_sequences, take_has_sequences, &opening, err);
+    if (r == 0 && exploring->sequences != NULL && opening.has_sequences)
+        r = lb_reset_query(reset, exploring->sequences, take_sequence, &opening, err);
+    if (r == 0 && exploring->numbered != NULL)
+        r = lb_reset_query(reset, exploring->numbered, take_numbered, &opening, err);
+    if (r == 0 && exploring->counters != NULL)
+        r = lb_reset_query(reset, exploring->counters, take_counter, &opening, err);
     if (r == 0)
         r = copy_tables(reset, ret_tables, err);
     if (r != 0)
@@ -409,8 +260,8 @@ int lb_reset_open(struct lb_reset *reset, struct lb_session *session, struct lb_
     sort_tables(&opening);
     for (size_t i = 0; i < ret_tables->n; i++)
         reset->group[i] = ret_tables->opaque ? LB_TOUCHES_ALL : ret_tables->group[i];
-    ret_tables->one_writer = dialect->one_writer;
-    ret_tables->scans_lock = dialect->scans_lock;
+    ret_tables->one_writer = exploring->one_writer;
+    ret_tables->scans_lock = exploring->scans_lock;
     return 0;
 }
 
@@ -508,9 +359,9 @@ int lb_reset_run(struct lb_reset *reset, uint32_t written, struct lb_error *err)
 {
     if (written == 0)
         return 0;
-    if (!reset->dialect->one_batch)
+    if (!reset->exploring->one_batch)
         return run_one_by_one(reset, written, err);
-    bool vacuum = reset->dialect->vacuum != NULL && ++reset->n_since >= VACUUM_EVERY;
+    bool vacuum = reset->exploring->vacuum != NULL && ++reset->n_since >= VACUUM_EVERY;
     if (vacuum)
         reset->n_since = 0;
     return run_batch(reset, vacuum ? LB_TOUCHES_ALL : written, vacuum, err);

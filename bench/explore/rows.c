@@ -403,7 +403,7 @@ int lb_row_rules_open(struct lb_row_rules *rules, struct lb_reset *reset,
     free(opening.json);
     run(&opening, "RESET enable_indexscan; RESET enable_bitmapscan; RESET enable_indexonlyscan; "
                   "RESET enable_mergejoin; RESET enable_memoize; RESET plan_cache_mode");
-    r = lb_reset_query(reset, lb_reset_links_sql(reset), take_link, &opening, err);
+    r = lb_reset_query(reset, reset->exploring->links, take_link, &opening, err);
     if (r != 0)
         return r;
     uint32_t all = (1u << tables->n) - 1;

@@ -139,7 +139,7 @@ static int dismiss(struct lb_stage *stage, struct lb_player *player, struct lb_e
         lb_carrier_turn(stage->carrier, UINT64_MAX);
         see_arrivals(stage);
     }
-    const char *sql = lb_reset_session_sql(stage->db);
+    const char *sql = lb_exploring(stage->db)->session;
     if (r == 0 && sql != NULL && stage->used_advisory && player->session.conn != NULL)
         r = stage->db->run(player->session.conn, sql, err);
     return r < 0 ? r : 0;
@@ -193,7 +193,7 @@ static int stage_reset(void *arg, struct lb_error *err)
     struct lb_stage *stage = arg;
     int r = lb_reset_run(&stage->reset, stage->written, err);
     if (r == 0 && stage->has_keeper)
-        r = stage->db->run(stage->keeper.conn, lb_reset_keep_sql(stage->db), err);
+        r = stage->db->run(stage->keeper.conn, lb_exploring(stage->db)->keep, err);
     if (r == 0 && stage->clock_is_ahead)
         r = turn_clock_back(stage, err);
     stage->clock_is_ahead = stage->outlived = false;

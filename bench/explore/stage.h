@@ -97,7 +97,7 @@ struct lb_player {
     bool give_up;   /* ends its script at the next gate */
     struct lb_error error;
     struct lb_act pending;        /* the step under way */
-    struct lb_prepared has_locks; /* see lb_reset_has_locks_sql */
+    struct lb_prepared has_locks; /* see lb_exploring.has_locks */
     int64_t session_id;
     bool was_blocked; /* before this move */
 
@@ -148,7 +148,7 @@ struct lb_stage {
     struct lb_space *space;
     struct lb_session control;
     bool has_control;
-    struct lb_session keeper; /* MariaDB: keeps what is deleted, see lb_reset_keep_sql */
+    struct lb_session keeper; /* MariaDB: keeps what is deleted, see lb_exploring.keep */
     bool has_keeper;
     struct lb_program *program;
     struct lb_footprint *footprints; /* one per statement of the program */

@@ -90,7 +90,7 @@ static int use_clock(struct lb_stage *stage, struct lb_session *session, struct 
 
 int lb_stage_begin_session(struct lb_stage *stage, struct lb_player *player, struct lb_error *err)
 {
-    const char *opening = lb_reset_opening_sql(stage->db);
+    const char *opening = lb_exploring(stage->db)->opening;
     int r = opening != NULL ? stage->db->run(player->session.conn, opening, err) : 0;
     if (r >= 0 && stage->clock != NULL)
         r = use_clock(stage, &player->session, err);
@@ -130,8 +130,8 @@ static int open_space(struct lb_stage *stage, struct lb_error *err)
         return r;
     stage->has_control = true;
     r = check_plan(stage, err);
-    if (r == 0 && plan->ticks > 0 && lb_reset_clock(stage->db) != NULL) {
-        stage->clock = lb_reset_clock(stage->db);
+    if (r == 0 && plan->ticks > 0 && lb_exploring(stage->db)->clock != NULL) {
+        stage->clock = lb_exploring(stage->db)->clock;
         r = lb_stage_run_clock(stage, &stage->control, stage->clock->create, 0, err);
         if (r == 0)
             r = use_clock(stage, &stage->control, err);
@@ -200,7 +200,7 @@ static int put_items(struct lb_stage *stage, struct lb_error *err)
 static int open_keeper(struct lb_stage *stage, struct lb_error *err)
 {
     struct lb_conn_options options = {.isolation = LB_ISO_REPEATABLE_READ, .role = "keeper"};
-    if (lb_reset_keep_sql(stage->db) == NULL)
+    if (lb_exploring(stage->db)->keep == NULL)
         return 0;
     int r = lb_session_open(&stage->keeper, stage->db, stage->space, &options, err);
     stage->has_keeper = r == 0;
@@ -270,7 +270,8 @@ static int open_rules(struct lb_stage *stage, struct lb_error *err)
         return 0;
     stage->is_local =
         plan->strategy->shape == LB_QUEUE && (plan->strategy->claims & LB_G_BIT(LB_G_FIFO)) == 0;
-    if (strcmp(stage->db->name, "postgres") != 0 || stage->keeps_snapshots || stage->tables.opaque)
+    if (!lb_exploring(stage->db)->reads_by_statement || stage->keeps_snapshots ||
+        stage->tables.opaque)
         return 0;
     return lb_row_rules_open(&stage->rules, &stage->reset, &stage->tables, stage->program,
                              played_sections(plan), plan->batch, err);

@@ -143,10 +143,7 @@ static int read_engines(struct lb_guest *guest, struct lb_error *err)
     json_array_foreach(engines, i, value)
     {
         const char *name = json_string_value(value);
-        bool known = false;
-        for (size_t e = 0; lb_engines[e] != NULL && name != NULL; e++)
-            known |= strcmp(lb_engines[e]->name, name) == 0;
-        if (!known)
+        if (name == NULL || lb_engine_find(name, strlen(name)) == NULL)
             return wrong(guest, err, "\"engines\": not one of sqlite, postgres, mariadb:",
                          name != NULL ? name : "");
         used += (size_t)snprintf(guest->engines + used, sizeof guest->engines - used, "%s%s",

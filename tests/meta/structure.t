@@ -25,4 +25,13 @@ my @sources;
 find({no_chdir => 1, wanted => sub { push @sources, $_ =~ s{^\Q$source\E/}{}r if /\.[ch]$/ }}, "$source/bench", "$source/strategies");
 cmp_ok(scalar @sources, '>', 250, 'there are sources');
 is_deeply([doubled(@sources)], [], 'no name stands in two folders');
+
+# What differs between engines is in the engine's own files; "show" prefers one, and strategies name what they
+# were seen with.
+for my $path (grep { !m{^strategies/|^bench/db/(?:sqlite|postgres|mariadb)|^bench/cli/cmd_show\.c} } @sources) {
+    open my $file, '<', "$source/$path" or die "$path: $!\n";
+    my $code = do { local $/; <$file> } =~ s{/\*.*?\*/}{}gsr;
+    my @found = $code =~ /"(sqlite|postgres|mariadb)"/g;
+    is("@found", '', "$path names no engine") if @found;
+}
 done_testing();

@@ -20,7 +20,8 @@ static int question(size_t n, char *buf, size_t size)
     return snprintf(buf, size, "?");
 }
 
-static const struct lb_db postgres = {.name = "postgres", .placeholder = dollar};
+static const struct lb_db postgres = {
+    .name = "postgres", .placeholder = dollar, .has_question_operators = true};
 static const struct lb_db mariadb = {.name = "mariadb", .placeholder = question};
 
 static struct lb_program *build(const char *text, const struct lb_db *db,

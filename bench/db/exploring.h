@@ -1,0 +1,73 @@
+/* What explore needs of an engine, beside db.h: the SQL that puts a space back as it was, and that
+ * moves the clock of the server. One const struct per engine, in a file of its own
+ * (postgres_exploring.c, ...), which lb_db.exploring names. A statement is NULL where there is
+ * nothing to do.
+ */
+#ifndef LB_EXPLORING_H
+#define LB_EXPLORING_H
+
+#include "db.h"
+
+struct lb_clock_word;
+
+/* The server's clock, if explore can move it. */
+struct lb_server_clock {
+    const char *create;         /* once, in the space, before set-up */
+    const char *session;        /* on each session of the space; %s: the space's name */
+    const char *set;            /* over the control session: the clock is so many ms ahead; %lld */
+    const char *set_back;       /* ... and is not any more; NULL: set to 0 */
+    const char *begin;          /* in each transaction, behind its begin: the same; %lld */
+    const char *statement;      /* before each statement, while the clock is ahead; %lld */
+    const char *statement_back; /* on the sessions, when it is not any more; NULL: with 0 */
+    const struct lb_clock_word *words; /* that are replaced in statements; NULL: none */
+    bool keeps_defaults;               /* of columns: they ask for the clock that stays */
+    const char *const *moved;          /* words that ask for it, and are answered so */
+};
+
+/* instead: of the word and its call, or, with a + in front, behind them; %lld: microseconds. */
+struct lb_clock_word {
+    const char *word, *instead;
+};
+
+struct lb_exploring {
+    const char *prepare_session;     /* once, of the control session */
+    const char *opening;             /* once on each session, before anything else */
+    const char *tables;              /* rows (name, columns that can be inserted). Required */
+    const char *links;               /* rows (child, parent). Required */
+    const char *n_opaque;            /* a number: views, triggers, functions. Required */
+    const char *heirs;               /* rows (table that cannot be put back) */
+    const char *copy, *empty, *fill; /* %s: name, columns where there are two. Required */
+    const char *freeze;              /* %s: name; from then on its statistics stay as they are */
+    const char *has_sequences;       /* a number; NULL: the next can be asked in any case */
+    const char *numbered;            /* rows (table whose rows draw a number); NULL: see counters */
+    const char *sequences;           /* rows (statement): each puts one sequence back */
+    const char *vacuum;              /* %s: name */
+    /* Gives back what a session holds beyond its transaction: advisory locks. */
+    const char *session;
+    /* A row: the session holds advisory locks beyond its transaction; NULL: it cannot be asked. */
+    const char *has_locks;
+    /* On a session of its own before each schedule: until it is run again nothing is purged. What
+     * was deleted in the schedule goes on taking locks, and not until a purge that nobody can wait
+     * for. */
+    const char *keep;
+    const char *counters;                /* rows (table, statement) */
+    const struct lb_server_clock *clock; /* NULL: it cannot be moved */
+    bool one_batch;                      /* one message is cheaper than prepared statements */
+    bool one_writer;                     /* one write lock for the whole database */
+    bool scans_lock;                     /* a write that finds no row may leave locks behind */
+    bool has_specs;                      /* the product has an isolation tester that reads specs */
+    bool reads_by_statement; /* read committed: each statement reads what is committed when it
+                                begins */
+    char quote;              /* around names */
+};
+
+extern const struct lb_exploring lb_sqlite_exploring, lb_postgres_exploring, lb_mariadb_exploring;
+
+/* An engine that cannot be explored has nothing to run. */
+static inline const struct lb_exploring *lb_exploring(const struct lb_db *db)
+{
+    static const struct lb_exploring none = {.quote = '"'};
+    return db->exploring != NULL ? db->exploring : &none;
+}
+
+#endif

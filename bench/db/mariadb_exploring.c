@@ -1,0 +1,61 @@
+/* What explore needs of MariaDB: see exploring.h. */
+#include "exploring.h"
+
+#include "life.h"
+
+#include <stddef.h>
+
+/* MariaDB: a session's NOW() is what it is told, before each statement. SYSDATE() is the server's
+ * own, also of a statement that has waited: what is added to it is told by a lock that the control
+ * session has while the clock is ahead, since that is seen at once and belongs to no snapshot. */
+static const char *const moved[] = {"now",
+                                    "sysdate",
+                                    "current_timestamp",
+                                    "localtimestamp",
+                                    "utc_timestamp",
+                                    "unix_timestamp",
+                                    "current_date",
+                                    "current_time",
+                                    "localtime",
+                                    NULL};
+static const struct lb_clock_word words[] = {
+    {"sysdate",
+     "+ INTERVAL IF(IS_USED_LOCK(concat('lb_clock_', database())) IS NULL, 0, %lld) MICROSECOND"},
+    {NULL, NULL}};
+static const struct lb_server_clock server_clock = {
+    .set = "DO get_lock(concat('lb_clock_', database()), 0)",
+    .set_back = "DO release_lock(concat('lb_clock_', database()))",
+    .statement = "SET timestamp = unix_timestamp(sysdate(6)) + %lld / 1000",
+    .statement_back = "SET timestamp = DEFAULT",
+    .words = words,
+    .keeps_defaults = true,
+    .moved = moved};
+
+const struct lb_exploring lb_mariadb_exploring = {
+    .prepare_session = "SET foreign_key_checks = 0",
+    .tables = "SELECT t.table_name, (SELECT group_concat(concat('`', c.column_name, '`') ORDER BY "
+              "c.ordinal_position SEPARATOR ', ') FROM information_schema.columns c WHERE "
+              "c.table_schema = t.table_schema AND c.table_name = t.table_name AND "
+              "coalesce(c.generation_expression, '') = '') FROM information_schema.tables t "
+              "WHERE t.table_schema = database() AND t.table_type = 'BASE TABLE' AND "
+              "t.table_name <> '" LB_LIFE_TABLE "' "
+              "ORDER BY t.table_name",
+    .links = "SELECT table_name, referenced_table_name FROM "
+             "information_schema.referential_constraints WHERE constraint_schema = database()",
+    .n_opaque = "SELECT (SELECT count(*) FROM information_schema.views WHERE table_schema = "
+                "database()) + (SELECT count(*) FROM information_schema.triggers WHERE "
+                "trigger_schema = database()) + (SELECT count(*) FROM "
+                "information_schema.routines WHERE routine_schema = database())",
+    .copy = "CREATE TEMPORARY TABLE `lb_copy_%s` AS SELECT * FROM `%s`",
+    .empty = "TRUNCATE TABLE `%s`", /* deleted rows would keep their locks until a purge */
+    .fill = "INSERT INTO `%s` (%s) SELECT %s FROM `lb_copy_%s`",
+    .freeze = "ALTER TABLE `%s` STATS_AUTO_RECALC = 0", /* in the background, at any time */
+    .session = "UNLOCK TABLES; DO release_all_locks()",
+    .keep = "START TRANSACTION WITH CONSISTENT SNAPSHOT", /* ends the one before */
+    .counters = "SELECT table_name, concat('ALTER TABLE `', table_name, '` AUTO_INCREMENT = ', "
+                "auto_increment) FROM information_schema.tables WHERE table_schema = database() "
+                "AND auto_increment IS NOT NULL",
+    .scans_lock = true,
+    .quote = '`',
+    .clock = &server_clock,
+};

@@ -1,0 +1,89 @@
+/* What explore needs of PostgreSQL: see exploring.h. */
+#include "exploring.h"
+
+#include "life.h"
+
+#include <stddef.h>
+
+/* PostgreSQL finds functions of the space before its own; what is no function becomes one. A
+ * sequence tells how far the clock is ahead: what it says is in no transaction, and statements that
+ * are blocked see it too. now() stays what it was when its transaction began, statement_timestamp()
+ * when its statement did: the session is told at that time. */
+static const char *const moved[] = {"now",
+                                    "clock_timestamp",
+                                    "statement_timestamp",
+                                    "transaction_timestamp",
+                                    "current_timestamp",
+                                    "localtimestamp",
+                                    "current_date",
+                                    NULL};
+static const struct lb_clock_word words[] = {{"current_timestamp", "now()"},
+                                             {"localtimestamp", "now()::timestamp"},
+                                             {"current_date", "now()::date"},
+                                             {NULL, NULL}};
+static const struct lb_server_clock server_clock = {
+    .create =
+        "CREATE SEQUENCE lb_clock MINVALUE 0 START 0; "
+        "CREATE FUNCTION clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE AS "
+        "'SELECT pg_catalog.clock_timestamp() + (SELECT last_value FROM lb_clock) * interval ''1 "
+        "ms'''; "
+        "CREATE FUNCTION now() RETURNS timestamptz LANGUAGE sql STABLE AS "
+        "'SELECT pg_catalog.now() + coalesce(nullif(current_setting(''lockbench.clock'', true), "
+        "''''), (SELECT last_value::text FROM lb_clock))::bigint * interval ''1 ms'''; "
+        "CREATE FUNCTION transaction_timestamp() RETURNS timestamptz LANGUAGE sql STABLE AS "
+        "'SELECT now()'; "
+        "CREATE FUNCTION statement_timestamp() RETURNS timestamptz LANGUAGE sql STABLE AS "
+        "'SELECT pg_catalog.statement_timestamp() + "
+        "coalesce(nullif(current_setting(''lockbench.statement'', true), ''''), ''0'')::bigint * "
+        "interval ''1 ms'''",
+    .session = "SET search_path = \"%s\", pg_catalog",
+    .set = "SELECT setval('lb_clock', %lld)",
+    .begin = "SET LOCAL lockbench.clock = %lld",
+    .statement = "SET lockbench.statement = %lld",
+    .words = words,
+    .moved = moved};
+
+const struct lb_exploring lb_postgres_exploring = {
+    .tables = "SELECT c.relname::text, (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY "
+              "a.attnum) FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT "
+              "a.attisdropped AND a.attgenerated = '') FROM pg_class c WHERE c.relnamespace = "
+              "current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND NOT "
+              "c.relispartition AND c.relname <> '" LB_LIFE_TABLE "' ORDER BY c.relname",
+    .links = "SELECT c.relname::text, p.relname::text FROM pg_constraint JOIN pg_class c ON c.oid "
+             "= conrelid JOIN pg_class p ON p.oid = confrelid WHERE contype = 'f' AND "
+             "connamespace = current_schema()::regnamespace",
+    .n_opaque = "SELECT (SELECT count(*) FROM pg_class WHERE relnamespace = "
+                "current_schema()::regnamespace AND relkind IN ('v', 'm', 'f')) + (SELECT "
+                "count(*) FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid WHERE "
+                "c.relnamespace = current_schema()::regnamespace AND NOT t.tgisinternal) + "
+                "(SELECT count(*) FROM pg_rewrite r JOIN pg_class c ON c.oid = r.ev_class WHERE "
+                "c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')) + "
+                "(SELECT count(*) FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE "
+                "c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')) + "
+                "(SELECT count(*) FROM pg_proc WHERE pronamespace = "
+                "current_schema()::regnamespace AND proname NOT IN ('clock_timestamp', 'now', "
+                "'statement_timestamp', 'transaction_timestamp'))",
+    .heirs = "SELECT relname::text FROM pg_class WHERE relnamespace = "
+             "current_schema()::regnamespace AND relkind = 'r' AND NOT relispartition AND oid IN "
+             "(SELECT inhrelid FROM pg_inherits)",
+    .copy = "CREATE TEMP TABLE \"lb_copy_%s\" AS TABLE \"%s\"",
+    .empty = "DELETE FROM \"%s\"",
+    .fill = "INSERT INTO \"%s\" (%s) OVERRIDING SYSTEM VALUE SELECT %s FROM \"lb_copy_%s\"",
+    .sequences = "SELECT format('SELECT setval(%L, %s, %L)', quote_ident(sequencename), "
+                 "coalesce(last_value, start_value), last_value IS NOT NULL) FROM pg_sequences "
+                 "WHERE schemaname = current_schema() AND sequencename <> 'lb_clock'",
+    .numbered = "SELECT c.relname::text, '' FROM pg_class c WHERE c.relnamespace = "
+                "current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND (EXISTS (SELECT 1 "
+                "FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attidentity <> '') OR EXISTS "
+                "(SELECT 1 FROM pg_attrdef d WHERE d.adrelid = c.oid AND pg_get_expr(d.adbin, "
+                "d.adrelid) LIKE '%nextval%'))",
+    .vacuum = "VACUUM \"%s\"",
+    .session = "SELECT pg_advisory_unlock_all()",
+    .has_locks = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid() "
+                 "LIMIT 1",
+    .one_batch = true,
+    .quote = '"',
+    .has_specs = true,
+    .reads_by_statement = true,
+    .clock = &server_clock,
+};
