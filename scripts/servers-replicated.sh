@@ -81,7 +81,7 @@ start_relay() {
     rm -f "$listen"
     daemon "$1" socat "UNIX-LISTEN:$listen,fork,backlog=16" \
         "UNIX-CONNECT:$base/$primary/socket/.s.PGSQL.$(info "$primary" port)"
-    wait_for 10 test -S "$listen"
+    wait_for 300 test -S "$listen"
 }
 
 # What a node's configuration has beside that of any server: node_settings CLUSTER ROLE
@@ -127,7 +127,7 @@ make_standby() {
     start_relay "$cluster" && run_postgres "$node" || return 1
     configure "$cluster" "$primary" primary
     (cd "$base/$primary" && "${as_user[@]}" "$bindir/pg_ctl" reload -s -D data)
-    wait_for 30 is_streaming "$cluster"
+    wait_for 300 is_streaming "$cluster"
 }
 
 # start_pair NAME BINDIR: NAME-sync waits for its standby.
@@ -257,12 +257,12 @@ run_galera() {
         flags+=(--wsrep-new-cluster)
     else
         # Who joins while the others still wait for its former self, which was killed, may be timed out.
-        wait_for 30 knows_who_runs "$cluster" "$name" || {
+        wait_for 300 knows_who_runs "$cluster" "$name" || {
             lb_say "the other members of $cluster do not agree who is left: is one of them isolated?"
             return 1
         }
     fi
-    run_mariadb "$name" "${flags[@]}" && wait_for 60 is_ready "$name"
+    run_mariadb "$name" "${flags[@]}" && wait_for 300 is_ready "$name"
 }
 
 # Do all members that run, but NAME, agree that they are the cluster?
@@ -334,8 +334,8 @@ is_galera_member() {
 isolate() {
     is_galera_member "$1"
     galera_ask "$1" "SET GLOBAL wsrep_provider_options = 'gmcast.isolate=1'"
-    wait_for 30 not_ready "$1" || lb_die "$1 is still part of its cluster"
-    wait_for 30 knows_who_runs "$(info "$1" member_of)" "$1" || lb_die "the others still wait for $1"
+    wait_for 300 not_ready "$1" || lb_die "$1 is still part of its cluster"
+    wait_for 300 knows_who_runs "$(info "$1" member_of)" "$1" || lb_die "the others still wait for $1"
 }
 
 not_ready() {
@@ -345,5 +345,5 @@ not_ready() {
 heal() {
     is_galera_member "$1"
     galera_ask "$1" "SET GLOBAL wsrep_provider_options = 'gmcast.isolate=0'"
-    wait_for 60 is_ready "$1" || lb_die "$1 did not come back to its cluster"
+    wait_for 300 is_ready "$1" || lb_die "$1 did not come back to its cluster"
 }

@@ -62,7 +62,7 @@ my @todo = map { [split /\t/] } grep { !/^file\t/ } split /\n/, slurp("$folder/t
 # Which of the rest are under way: most of it is waiting.
 sub fill
 {
-    for my $row (grep { defined $uri{ $_->{engine} } } @todo[0 .. ($#todo < 5 ? $#todo : 5)]) {
+    for my $row (grep { defined $uri{ $_->{engine} } } @todo[0 .. ($#todo < 7 ? $#todo : 7)]) {
         $row->{run} //= start(@{ $row->{args} });
     }
     return;

@@ -20,7 +20,7 @@ sub run_browser
     my @command = (browser(), qw(--headless --no-sandbox --disable-gpu --disable-quic --no-first-run
         --disable-background-networking --disable-component-update --disable-sync --hide-scrollbars
         --virtual-time-budget=5000), "--user-data-dir=$profile", @options, "file://$path");
-    open my $pipe, '-|', 'sh', '-c', 'exec timeout 60 "$@" 2>/dev/null </dev/null', 'sh', @command
+    open my $pipe, '-|', 'sh', '-c', 'exec timeout 600 "$@" 2>/dev/null </dev/null', 'sh', @command
         or die "$command[0]: $!\n";
     binmode $pipe, ':utf8';
     local $/;

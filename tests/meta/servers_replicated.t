@@ -41,14 +41,14 @@ sub remember
 sub psql
 {
     my ($uri, $sql) = @_;
-    my $out = `timeout 20 psql -XAtq '$uri' -c "$sql" 2>&1`;
+    my $out = `timeout 300 psql -XAtq '$uri' -c "$sql" 2>&1`;
     return $? == 0 ? $out =~ s/\n$//r : undef;
 }
 
 sub mariadb
 {
     my ($member, $sql) = @_;
-    my $out = `timeout 20 mariadb --no-defaults --socket=$top/s/$member/socket/s -u lockbench -N -B lockbench -e "$sql" 2>&1`;
+    my $out = `timeout 300 mariadb --no-defaults --socket=$top/s/$member/socket/s -u lockbench -N -B lockbench -e "$sql" 2>&1`;
     return $out =~ s/\n$//r;
 }
 
@@ -59,7 +59,7 @@ sub run_on
 {
     my ($uri, @args) = @_;
     my $words = join ' ', map { "'$_'" } @args;
-    my $out = `timeout 120 $lockbench run -d '$uri' $words --format json 2>$top/err </dev/null`;
+    my $out = `timeout 600 $lockbench run -d '$uri' $words --format json 2>$top/err </dev/null`;
     my $status = $? >> 8;
     my $cell = eval { decode_json($out)->{cells}[0] } // {};
     return ($status, $cell);
@@ -103,7 +103,7 @@ SKIP: {
         exec 'sh', '-c', "psql -XAtq '$sync' -c 'INSERT INTO t VALUES ($id) RETURNING id' >$top/out 2>/dev/null"
             if $child == 0;
         my ($backend, $tries) = ('', 0);
-        while ($backend eq '' && $tries++ < 400) {
+        while ($backend eq '' && $tries++ < 6000) {
             $backend = psql($sync, "SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'") // '';
             select undef, undef, undef, 0.05;
         }
