@@ -14,6 +14,7 @@
 #include "budget.h"
 
 #include "clock.h"
+#include "length.h"
 #include "ranking.h"
 
 #include <math.h>
@@ -76,20 +77,39 @@ bool lb_budget_applies(const struct lb_report *report)
     return compares;
 }
 
-/* At least so long will a run take. */
-static uint64_t run_ns(const struct lb_cell *cell)
+/* Who is alone in its table is run for its verdict: as long as the scenario says. */
+static void choose_length(const struct lb_report *report, const struct lb_cell *cell, bool compares,
+                          size_t n_runs, struct lb_scenario *ret)
 {
-    const struct lb_scenario *scenario = &cell->scenario;
-    bool ends_itself = scenario->drain || scenario->count > 0;
-    return RUN_OVERHEAD_NS + scenario->warmup_ns + (ends_itself ? 0 : scenario->duration_ns);
+    if (compares)
+        lb_length_choose(report, cell, n_runs, ret);
+    else
+        *ret = cell->scenario;
 }
 
-static uint64_t round_ns(const struct lb_report *report, const struct lb_cell *first)
+/* At least so long will a run take. */
+static uint64_t run_ns(const struct lb_report *report, const struct lb_cell *cell, bool compares,
+                       size_t n_runs)
+{
+    struct lb_scenario scenario;
+    choose_length(report, cell, compares, n_runs, &scenario);
+    bool ends_itself = scenario.drain || scenario.count > 0;
+    return RUN_OVERHEAD_NS + scenario.warmup_ns + (ends_itself ? 0 : scenario.duration_ns);
+}
+
+/* Of the rounds of first's table up to n_rounds, less those that there were. */
+static uint64_t rounds_ns(const struct lb_report *report, const struct lb_cell *first,
+                          size_t n_before, size_t n_rounds)
 {
     uint64_t sum_ns = 0;
-    for (size_t i = 0; i < report->n_cells; i++)
-        if (may_run(&report->cells[i]) && lb_ranking_same_table(&report->cells[i], first))
-            sum_ns += run_ns(&report->cells[i]);
+    bool compares = n_before < n_rounds && n_in_table(report, first) >= 2;
+    for (size_t i = 0; i < report->n_cells && n_before < n_rounds; i++) {
+        const struct lb_cell *cell = &report->cells[i];
+        if (!may_run(cell) || !lb_ranking_same_table(cell, first))
+            continue;
+        for (size_t round = n_before; round < n_rounds; round++)
+            sum_ns += run_ns(report, cell, compares, round);
+    }
     return sum_ns;
 }
 
@@ -99,7 +119,7 @@ static uint64_t singles_ns(const struct lb_report *report)
     uint64_t sum_ns = 0;
     for (size_t i = 0; i < report->n_cells; i++)
         if (is_first(report, i) && n_in_table(report, &report->cells[i]) == 1)
-            sum_ns += SINGLE_ROUNDS * round_ns(report, &report->cells[i]);
+            sum_ns += rounds_ns(report, &report->cells[i], 0, SINGLE_ROUNDS);
     return sum_ns;
 }
 
@@ -127,7 +147,7 @@ uint64_t lb_budget_forecast(const struct lb_report *report, uint64_t total_ns)
         const struct lb_cell *first = &report->cells[i];
         if (!is_first(report, i) || n_in_table(report, first) < 2)
             continue;
-        uint64_t least = LB_BLOCKS_MIN_ROUNDS * round_ns(report, first);
+        uint64_t least = rounds_ns(report, first, 0, LB_BLOCKS_MIN_ROUNDS);
         sum_ns += least > share ? least : share;
     }
     return sum_ns;
@@ -145,8 +165,8 @@ static int make_tables(struct budget *budget, uint64_t total_ns, struct lb_looks
                                 .looks = &looks[budget->n_tables++],
                                 .compares = n_in_table(report, first) >= 2,
                                 .next_look = LB_BLOCKS_MIN_ROUNDS};
-        table->budget_ns =
-            table->compares ? share_ns(report, total_ns) : SINGLE_ROUNDS * round_ns(report, first);
+        table->budget_ns = table->compares ? share_ns(report, total_ns)
+                                           : rounds_ns(report, first, 0, SINGLE_ROUNDS);
         for (size_t c = i; c < report->n_cells; c++)
             if (lb_ranking_same_table(&report->cells[c], first))
                 budget->is_in[c] = true;
@@ -161,11 +181,8 @@ static uint64_t left_ns(const struct budget *budget)
     uint64_t sum_ns = 0;
     for (size_t t = 0; t < budget->n_tables; t++) {
         const struct table *table = &budget->tables[t];
-        uint64_t least = table->n_rounds < LB_BLOCKS_MIN_ROUNDS
-                             ? (LB_BLOCKS_MIN_ROUNDS - table->n_rounds) *
-                                   (table->n_rounds > 0 ? table->last_ns
-                                                        : round_ns(budget->report, table->first))
-                             : 0;
+        uint64_t least =
+            rounds_ns(budget->report, table->first, table->n_rounds, LB_BLOCKS_MIN_ROUNDS);
         uint64_t rest = table->budget_ns > table->used_ns ? table->budget_ns - table->used_ns : 0;
         if (!table->is_done)
             sum_ns += rest > least ? rest : least;
@@ -193,10 +210,10 @@ static size_t order(const struct budget *budget, const struct table *table, size
 }
 
 /* What was run before an interruption took its time then. */
-static uint64_t resumed_ns(const struct lb_cell *cell)
+static uint64_t resumed_ns(const struct lb_cell *cell, uint64_t warmup_ns)
 {
     const struct lb_outcome *run = cell->runs[cell->n_runs - 1];
-    return RUN_OVERHEAD_NS + cell->scenario.warmup_ns + run->elapsed_ns;
+    return RUN_OVERHEAD_NS + warmup_ns + run->elapsed_ns;
 }
 
 static int run_round(struct budget *budget, struct table *table, size_t *cells,
@@ -207,15 +224,19 @@ static int run_round(struct budget *budget, struct table *table, size_t *cells,
     for (size_t i = 0; i < n && !lb_conductor_stopped(budget->conductor); i++) {
         struct lb_cell *cell = &budget->report->cells[cells[i]];
         uint64_t start_ns = lb_now_ns(), left = left_ns(budget);
+        struct lb_scenario scenario;
         bool resumed;
         if (cell->state == LB_CELL_NOT_RUN || cell->state == LB_CELL_FAILED)
             continue; /* the target has failed meanwhile */
         lb_conductor_left(budget->conductor, left > used_ns ? left - used_ns : 0);
         size_t n_runs = cell->n_runs;
-        int rc = lb_conductor_run(budget->conductor, cell, table->n_rounds, &resumed, err);
+        choose_length(budget->report, cell, table->compares, n_runs, &scenario);
+        int rc =
+            lb_conductor_run(budget->conductor, cell, &scenario, table->n_rounds, &resumed, err);
         if (rc != 0)
             return rc;
-        used_ns += resumed && cell->n_runs > n_runs ? resumed_ns(cell) : lb_now_ns() - start_ns;
+        used_ns += resumed && cell->n_runs > n_runs ? resumed_ns(cell, scenario.warmup_ns)
+                                                    : lb_now_ns() - start_ns;
         /* What does not succeed once is not going to be ranked. */
         if (table->compares && lb_ranking_is_without(cell))
             budget->is_in[cells[i]] = false;

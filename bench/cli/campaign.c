@@ -115,6 +115,14 @@ static int load_baseline(struct lb_conductor *state)
                    state->outputs.all[0].sink->name);
 }
 
+static bool gives(const struct lb_args *args, const char *key)
+{
+    for (size_t i = 0; i < args->n_overrides; i++)
+        if (strcmp(args->overrides[i].key->name, key) == 0)
+            return true;
+    return false;
+}
+
 /* Rounds go on for a time unless a number of runs was asked for, or is needed: a gate compares
  * cells that were run alike. */
 static int choose_budget(struct lb_conductor *state, struct lb_error *err)
@@ -139,6 +147,7 @@ static int choose_budget(struct lb_conductor *state, struct lb_error *err)
     if (state->by_budget) {
         report->n_repeat = 1; /* so many at least; what it came to is known in the end */
         report->budget_ns = args->budget_ns > 0 ? args->budget_ns : LB_BUDGET_TABLE_NS;
+        report->keeps_length = gives(args, "duration") || gives(args, "warmup");
         snprintf(report->question, sizeof report->question, "--budget %s",
                  args->budget != NULL ? args->budget : "");
     }
@@ -250,14 +259,15 @@ static bool was_gone(const struct lb_cell *cell)
     return gone;
 }
 
-static int run_once(struct lb_conductor *state, struct lb_cell *cell, size_t round)
+static int run_once(struct lb_conductor *state, struct lb_cell *cell,
+                    const struct lb_scenario *scenario, size_t round)
 {
     const struct lb_args *args = state->campaign->args;
     char path[1000];
     struct lb_run_plan plan = {.strategy = cell->strategy,
                                .file = cell->file,
                                .target = cell->target,
-                               .scenario = &cell->scenario,
+                               .scenario = scenario,
                                .settings = cell->settings,
                                .n_settings = cell->n_settings,
                                .seed = state->report.seed + round,
@@ -360,7 +370,7 @@ static int run_rounds(struct lb_conductor *state)
             if ((cell->state != LB_CELL_PENDING && cell->state != LB_CELL_DONE) ||
                 lb_checkpoint_has(state->keeper.checkpoint, report, cell, round))
                 continue;
-            rc = run_once(state, cell, round);
+            rc = run_once(state, cell, &cell->scenario, round);
             lb_progress_done(&state->view, cell);
             tell(state, false);
         }
@@ -385,15 +395,16 @@ void lb_conductor_left(struct lb_conductor *conductor, uint64_t left_ns)
     conductor->view.left_ns = left_ns;
 }
 
-int lb_conductor_run(struct lb_conductor *conductor, struct lb_cell *cell, size_t round,
-                     bool *ret_resumed, struct lb_error *err)
+int lb_conductor_run(struct lb_conductor *conductor, struct lb_cell *cell,
+                     const struct lb_scenario *scenario, size_t round, bool *ret_resumed,
+                     struct lb_error *err)
 {
     struct lb_outcome *kept =
         lb_checkpoint_take(conductor->keeper.checkpoint, &conductor->report, cell, round);
     *ret_resumed = kept != NULL;
     if (kept != NULL)
         return lb_cell_add(cell, kept, err);
-    int rc = run_once(conductor, cell, round);
+    int rc = run_once(conductor, cell, scenario, round);
     if (rc != 0)
         *err = conductor->err;
     lb_progress_done(&conductor->view, cell);

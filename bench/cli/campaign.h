@@ -34,11 +34,13 @@ struct lb_report *lb_conductor_report(struct lb_conductor *conductor);
 void lb_conductor_expect(struct lb_conductor *conductor, size_t n_runs);
 /* or how much time is left; */
 void lb_conductor_left(struct lb_conductor *conductor, uint64_t left_ns);
-/* one run of a cell, with the seed of that round. What it came to is in the cell: a run more, or
- * its state. *ret_resumed: it was there from before an interruption, if conduct asks for the same
- * cells in the same order then. An error is one of memory or of the checkpoint. */
-int lb_conductor_run(struct lb_conductor *conductor, struct lb_cell *cell, size_t round,
-                     bool *ret_resumed, struct lb_error *err);
+/* one run of a cell, with the seed of that round; scenario: the cell's own, or one that differs
+ * from it in the length of the run. What it came to is in the cell: a run more, or its state.
+ * *ret_resumed: it was there from before an interruption, if conduct asks for the same cells in the
+ * same order then. An error is one of memory or of the checkpoint. */
+int lb_conductor_run(struct lb_conductor *conductor, struct lb_cell *cell,
+                     const struct lb_scenario *scenario, size_t round, bool *ret_resumed,
+                     struct lb_error *err);
 /* Did the user ask to stop? */
 bool lb_conductor_stopped(const struct lb_conductor *conductor);
 

@@ -203,7 +203,8 @@ static int measure(void *arg, const struct lb_plan *plan, const struct lb_scenar
     if (planner->n_expected < planner->n_done) /* trials: as many as it takes */
         planner->n_expected = planner->n_done;
     lb_conductor_expect(planner->conductor, planner->n_expected);
-    rc = lb_conductor_run(planner->conductor, cell, n_runs, &planner->resumed, err);
+    rc =
+        lb_conductor_run(planner->conductor, cell, &cell->scenario, n_runs, &planner->resumed, err);
     if (rc != 0)
         return rc;
     if (cell->n_runs > n_runs && cell->runs[n_runs]->state != LB_RUN_INTERRUPTED) {

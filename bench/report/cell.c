@@ -83,6 +83,19 @@ static double value_of(const struct lb_outcome *run, int which)
     }
 }
 
+/* Those that a single run has too few waits for: of the waits of all runs together. */
+static void pool_quantiles(const struct lb_cell *cell, struct lb_summary *summary)
+{
+    struct lb_histogram *sum = lb_histogram_new();
+    for (size_t i = 0; i < cell->n_runs && sum != NULL; i++)
+        if (lb_run_wait(cell->runs[i]) != NULL)
+            lb_histogram_add(sum, lb_run_wait(cell->runs[i]));
+    for (size_t q = 0; q < LB_QUANTILES && sum != NULL; q++)
+        if (summary->quantile_ns[q] == UINT64_MAX && lb_histogram_enough(sum, lb_quantiles[q]))
+            summary->quantile_ns[q] = lb_histogram_quantile(sum, lb_quantiles[q]);
+    lb_histogram_free(sum);
+}
+
 void lb_cell_summarise(const struct lb_cell *cell, struct lb_summary *ret_summary)
 {
     struct lb_summary summary = {0};
@@ -106,6 +119,7 @@ void lb_cell_summarise(const struct lb_cell *cell, struct lb_summary *ret_summar
     summary.jain = medians[3];
     summary.n_successes = (uint64_t)medians[4];
     summary.max_ns = (uint64_t)medians[5];
+    bool pools = false;
     for (size_t q = 0; q < LB_QUANTILES; q++) {
         bool enough = true;
         for (size_t i = 0; i < n && enough; i++) {
@@ -116,8 +130,11 @@ void lb_cell_summarise(const struct lb_cell *cell, struct lb_summary *ret_summar
         }
         if (enough)
             summary.quantile_ns[q] = (uint64_t)median(values, n);
+        pools |= !enough;
     }
     free(values);
+    if (pools && n > 1)
+        pool_quantiles(cell, &summary);
     *ret_summary = summary;
 }
 

@@ -248,6 +248,8 @@ static json_t *run_json(const struct lb_outcome *run, const char *history)
     put_text(&object, "state", state_name(run->state));
     put(&object, "reason", run->reason[0] != '\0' ? json_string(run->reason) : json_null());
     put(&object, "start_unix_ms", json_integer(run->start_unix_ms));
+    put_count(&object, "duration_ns", run->config.duration_ns);
+    put_count(&object, "warmup_ns", run->config.warmup_ns);
     put_count(&object, "elapsed_ns", run->elapsed_ns);
     put(&object, "steady_state", steady_json(run));
     put(&object, "open_loop", open_loop_json(run));

@@ -2,6 +2,7 @@
 #include "ranking.h"
 
 #include "ranking_pooled.h"
+#include "units.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -219,6 +220,25 @@ static char *percent(double share, char *buf, size_t size)
     return buf;
 }
 
+/* Within a budget most runs are shorter than their scenario says. */
+static void say_length(struct words *words, const struct lb_rank_table *table)
+{
+    const struct lb_cell *first = table->ranks[0].cell;
+    uint64_t shortest_ns = first->scenario.duration_ns;
+    char shorter[32], whole[32];
+    for (size_t i = 0; i < table->n; i++)
+        for (size_t k = 0; k < table->ranks[i].cell->n_runs; k++)
+            if (table->ranks[i].cell->runs[k]->config.duration_ns < shortest_ns)
+                shortest_ns = table->ranks[i].cell->runs[k]->config.duration_ns;
+    if (shortest_ns < first->scenario.duration_ns)
+        say(words,
+            " Runs are of %s, so that more rounds fit in; the first, if a verdict hangs on its "
+            "length, "
+            "of %s.",
+            lb_format_ns(shortest_ns, shorter, sizeof shorter),
+            lb_format_ns(first->scenario.duration_ns, whole, sizeof whole));
+}
+
 char *lb_rank_power(const struct lb_rank_table *table, enum lb_measured measured, char *buf,
                     size_t size)
 {
@@ -243,6 +263,8 @@ char *lb_rank_power(const struct lb_rank_table *table, enum lb_measured measured
     if (table->shows > LB_RANKING_BAND && table->band_rounds > 0)
         say(&words, ", %zu would show %.0f %%", table->band_rounds, 100 * LB_RANKING_BAND);
     say(&words, ".");
+    if (measured == LB_RANK_RATE)
+        say_length(&words, table);
     return buf;
 }
 

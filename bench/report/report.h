@@ -84,6 +84,7 @@ struct lb_report {
     uint64_t seed;
     uint64_t n_repeat;     /* with a budget: the most rounds of any cell */
     uint64_t budget_ns;    /* 0: so many runs of each cell */
+    bool keeps_length;     /* with a budget: the user has said how long a run is */
     const char *reference; /* the strategy that the others are compared with; NULL: the fastest */
     bool costs;            /* are shown */
     bool records, keeps_tables; /* not --no-record; --keep */
@@ -110,7 +111,8 @@ enum { LB_QUANTILES = 5 };
 extern const double lb_quantiles[LB_QUANTILES]; /* .5 .9 .95 .99 .999 */
 extern const char *const lb_quantile_names[LB_QUANTILES];
 
-/* Medians over the runs. A quantile is UINT64_MAX when a run has too few samples for it. */
+/* Medians over the runs. A quantile that a run has too few samples for is that of all runs together;
+ * UINT64_MAX when they have too few as well. */
 struct lb_summary {
     double successes_per_s, attempts_per_success, cpu_us_per_success, jain;
     uint64_t n_successes;

@@ -146,7 +146,7 @@ static void execute(struct lb_active_run *run)
     run->measure_ns = lb_now_ns();
     run->outcome->start_unix_ms = lb_unix_ms();
     atomic_store(&crew->measure_ns, run->measure_ns);
-    run->interval_successes = lb_run_successes(run);
+    run->first_successes = run->interval_successes = lb_run_successes(run);
     lb_run_sample(run, run->measure_ns);
     for (uint32_t i = 0; i < run->n_started; i++)
         run->interval_refusals +=
@@ -163,6 +163,7 @@ static void execute(struct lb_active_run *run)
     getrusage(RUSAGE_SELF, &usage);
     /* Last: workers count until the phase is raised, and what they count is divided by this time.
      */
+    run->last_successes = lb_run_successes(run);
     run->stop_ns = lb_now_ns();
     atomic_store(&crew->stop_ns, run->stop_ns);
     struct lb_outcome *outcome = run->outcome;

@@ -68,6 +68,7 @@ struct lb_active_run {
     uint64_t sample_spacing_ns; /* between two of the outcome's samples */
     uint64_t interval_ns;       /* start of the present interval */
     uint64_t interval_sums[LB_COARSE_BUCKETS], interval_successes, interval_refusals;
+    uint64_t first_successes, last_successes; /* so many until the measured part began, and ended */
     struct rusage usage_before;
     uint64_t next_sample_ns; /* of waits */
     uint64_t last_tick_ns, last_progress;

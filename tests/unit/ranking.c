@@ -344,6 +344,42 @@ static void expect_in(const struct fixture *f, const char *line)
 }
 
 /* p99 and CPU: of all rounds, in the same words and numbers everywhere, with who lacks what. */
+/* A run that ends by the clock cuts off the waits that are long for it. */
+static void waits_that_are_long_for_their_runs_are_not_compared(void **state)
+{
+    (void)state;
+    struct fixture f = {.report = {.seed = 3}};
+    struct lb_random random;
+    char text[LB_RANK_TEXT];
+    lb_random_init(&random, lb_test_seed(), 0);
+    for (int c = 0; c < 3; c++) {
+        struct lb_cell *cell = add_rates(&f,
+                                         c == 0   ? "a"
+                                         : c == 1 ? "b"
+                                                  : "long",
+                                         "sqlite", 100 + c);
+        add_waits(cell, c == 2 ? 60 : 1, 400, &random); /* the runs are of 1 s */
+    }
+    for (int drain = 0; drain < 2; drain++) {
+        struct lb_ranking r[LB_RANK_MEASURES];
+        struct lb_error err;
+        assert_int_equal(lb_rankings_make(&f.report, r, &err), 0);
+        assert_int_equal(r[LB_RANK_P99].tables[0].n, drain ? 3 : 2);
+        assert_int_equal(r[LB_RANK_CPU].tables[0].n, 3);
+        lb_rank_beside(&f.report, &r[LB_RANK_RATE].tables[0], &r[LB_RANK_P99], text, sizeof text);
+        bool is_told = strstr(text, "Not compared: long (1") != NULL &&
+                       strstr(text, "is too long for runs of 1.00 s") != NULL;
+        if (is_told == (drain == 1))
+            print_error("%s\n", text);
+        assert_int_equal(is_told, drain == 0);
+        lb_rankings_release(r);
+        for (size_t c = 0; c < 3; c++)
+            f.cells[c].scenario.drain = true; /* it ends by itself: nothing is cut off */
+    }
+    for (size_t i = 0; i < f.report.n_cells; i++)
+        lb_cell_release(&f.cells[i]);
+}
+
 static void waits_and_cpu_are_of_all_rounds(void **state)
 {
     (void)state;
@@ -445,6 +481,7 @@ static void no_interval_is_json(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(waits_that_are_long_for_their_runs_are_not_compared),
         cmocka_unit_test(waits_and_cpu_are_of_all_rounds),
         cmocka_unit_test(too_few_waits_are_told),
         cmocka_unit_test(no_interval_is_json),

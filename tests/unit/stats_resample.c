@@ -79,6 +79,8 @@ struct table {
     size_t k, r;
     struct lb_histogram *scratch[MOST_ROUNDS];
     struct lb_tail *tails[MOST];
+    double rates[MOST * MOST_ROUNDS]; /* logarithms, by strategy and round */
+    bool has[MOST * MOST_ROUNDS];
 };
 
 static double t3(struct lb_random *random)
@@ -113,6 +115,7 @@ static void simulate(struct lb_random *random, enum kind kind, double sd, const 
 {
     double drift = 6 * sd * (lb_random_unit(random) - 0.5);
     double round[MOST_ROUNDS];
+    memset(table->has, true, sizeof table->has);
     size_t bad_round = lb_random_below(random, table->r), bad = lb_random_below(random, table->k);
     for (size_t r = 0; r < table->r; r++)
         round[r] = 2 * sd * lb_test_normal(random);
@@ -123,7 +126,9 @@ static void simulate(struct lb_random *random, enum kind kind, double sd, const 
                 e += drift * (double)r / (double)table->r;
             if (r == bad_round && (kind == SLOW_ROUND || (kind == SLOW_RUN && i == bad)))
                 e += 0.7;
-            fill_run(random, exp(e + (longer != NULL ? longer[i] : 0)), table->scratch[r]);
+            e += longer != NULL ? longer[i] : 0;
+            table->rates[i * table->r + r] = -e; /* who waits longer is granted less */
+            fill_run(random, exp(e), table->scratch[r]);
         }
         table->tails[i] = lb_tail_new((const struct lb_histogram *const *)table->scratch, table->r);
         assert_non_null(table->tails[i]);
@@ -139,12 +144,10 @@ static double p99_of(void *arg, size_t strategy, const double *weight)
 static void compare(struct table *table, struct lb_family *family, uint64_t seed,
                     struct lb_block_noise *noise, struct lb_block_pair *pairs)
 {
-    bool has[MOST * MOST_ROUNDS];
     struct lb_error err;
-    memset(has, true, sizeof has);
     const struct lb_resampled what = {.n_strategies = table->k,
                                       .n_rounds = table->r,
-                                      .has = has,
+                                      .has = table->has,
                                       .of = p99_of,
                                       .arg = table,
                                       .resolution = LB_TAIL_RESOLUTION,
@@ -223,6 +226,80 @@ static void intervals_of_tails_hold_together(void **state)
     }
 }
 
+/* --- rounds that end by what was seen --- */
+
+/* As a budgeted compare looks: a strategy whose rate is decided against all others is not run any
+ * more. Its last rounds are then those that told it apart. */
+static void drop_decided(struct table *table, struct lb_look *looks, size_t n_looks)
+{
+    struct lb_block_result results[MOST * MOST];
+    struct lb_block_noise noise;
+    struct lb_error err;
+    size_t k = table->k, r = table->r;
+    const struct lb_blocks blocks = {table->rates, k, r};
+    for (size_t l = 0; l < n_looks; l++) {
+        assert_int_equal(
+            lb_blocks_replay(&blocks, looks, l + 1, SIZE_MAX, 0.05, &noise, results, &err), 0);
+        for (size_t i = 0; i < k; i++) {
+            bool is_open = false;
+            for (size_t j = 0; j < k; j++)
+                is_open |= i != j && results[i * k + j].verdict == LB_STATS_INCONCLUSIVE;
+            for (size_t j = looks[l].n_rounds; j < r && !is_open; j++) {
+                table->rates[i * r + j] = NAN;
+                table->has[i * r + j] = false;
+            }
+        }
+    }
+}
+
+/* spread: of the logarithms of what the strategies differ by. */
+static double share_wrong_when_stopped(struct lb_random *random, enum kind kind, size_t k,
+                                       double spread)
+{
+    struct lb_look looks[] = {
+        {3, 0.0115, {0}}, {5, 0.0077, {0}}, {8, 0.0115, {0}}, {13, 0.0193, {0}}};
+    struct lb_family family = {.n_strategies = k, .alpha = 0.05};
+    struct lb_block_pair pairs[MOST * MOST];
+    struct lb_block_noise noise;
+    struct table table;
+    unsigned wrong = 0, shorter = 0;
+    open_table(&table, k, 13);
+    for (unsigned i = 0; i < n_tables(); i++) {
+        double longer[MOST];
+        for (size_t s = 0; s < k; s++)
+            longer[s] = spread * lb_random_unit(random);
+        simulate(random, kind, 0.1, longer, &table);
+        drop_decided(&table, looks, 4);
+        shorter += !table.has[12];
+        compare(&table, &family, i, &noise, pairs);
+        wrong += any_misses(pairs, k, longer);
+    }
+    close_table(&table);
+    printf(
+        "# %zu strategies, %s, apart by up to %.2f: %.3f miss, %u of %u tables ended their first "
+        "strategy early\n",
+        k, kinds[kind], spread, wrong / (double)n_tables(), shorter, n_tables());
+    return wrong / (double)n_tables();
+}
+
+/* The rates decide when rounds end, and a slow round makes both lower: yet the intervals of the
+ * waits hold. */
+static void intervals_hold_when_the_rates_end_the_rounds(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t k;
+        enum kind kind;
+        double spread;
+    } cases[] = {{2, ALIKE, 0},      {2, ALIKE, 0.3}, {2, T3, 0.3},
+                 {2, SLOW_RUN, 0.3}, {3, ALIKE, 0.3}, {6, ALIKE, 1}};
+    struct lb_random random;
+    lb_random_init(&random, lb_test_seed(), 3);
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++)
+        assert_true(share_wrong_when_stopped(&random, cases[c].kind, cases[c].k, cases[c].spread) <=
+                    at_most(0.05, n_tables()));
+}
+
 /* The simulation finds intervals that do not hold together: else it would show nothing. */
 static void without_the_family_more_miss(void **state)
 {
@@ -267,6 +344,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(weights_are_runs_counted_several_times),
         cmocka_unit_test(intervals_of_tails_hold_together),
+        cmocka_unit_test(intervals_hold_when_the_rates_end_the_rounds),
         cmocka_unit_test(without_the_family_more_miss),
         cmocka_unit_test(power_of_tails_is_as_said),
     };

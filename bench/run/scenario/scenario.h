@@ -165,8 +165,8 @@ int lb_scenario_parse(const char *origin, const char *text, size_t length,
 /* Value of a key as text, in the form that lb_scenario_set takes. */
 void lb_scenario_get(const struct lb_scenario *scenario, const struct lb_key *key, char *buf,
                      size_t size);
-/* A built-in scenario (embedded from scenarios/ at build) by name, or a file if name contains '/'
- * or ends in .ini. */
+bool lb_scenario_is_file(const char *name); /* it contains '/' or ends in .ini */
+/* A built-in scenario (embedded from scenarios/ at build) by name, or a file. */
 int lb_scenario_load(const char *name, struct lb_scenario *ret_scenario, struct lb_error *err);
 /* Contradictions between keys. 0 or LB_E_USAGE. */
 int lb_scenario_validate(const struct lb_scenario *scenario, struct lb_error *err);

@@ -110,10 +110,15 @@ static int read_file(const char *path, struct lb_scenario *ret_scenario, struct 
     return rc;
 }
 
-int lb_scenario_load(const char *name, struct lb_scenario *ret_scenario, struct lb_error *err)
+bool lb_scenario_is_file(const char *name)
 {
     size_t n = strlen(name);
-    if (strchr(name, '/') != NULL || (n > 4 && strcmp(name + n - 4, ".ini") == 0))
+    return strchr(name, '/') != NULL || (n > 4 && strcmp(name + n - 4, ".ini") == 0);
+}
+
+int lb_scenario_load(const char *name, struct lb_scenario *ret_scenario, struct lb_error *err)
+{
+    if (lb_scenario_is_file(name))
         return read_file(name, ret_scenario, err);
     struct lb_nearest nearest;
     lb_nearest_init(&nearest, name);
