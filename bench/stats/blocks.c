@@ -16,7 +16,7 @@ enum { FIT_STEPS = 30 };
 /* Variances that are estimated, and drawn together, make quantiles that are a little too small:
  * with three to eleven strategies of which some scatter twice as much, 1.25 times as many families
  * miss as should (tests/unit/stats_blocks.c, scripts/soak-compare). Not with two: that is Student's
- * t. */
+ * t. But it is needed for two by resampling, if rounds end by their rates: see resample.c. */
 #define GUARD 0.75
 
 static double at(const struct lb_blocks *blocks, size_t strategy, size_t round)
@@ -168,7 +168,7 @@ static double node_quantile(struct lb_family *family, size_t node)
     size_t k = family->n_strategies;
     if (family->node[node] > 0)
         return family->node[node];
-    double p = 1 - family->alpha * (k > 2 ? GUARD : 1), df = dfs[node];
+    double p = 1 - family->alpha * (k > 2 || family->guards_two ? GUARD : 1), df = dfs[node];
     family->node[node] = family->has_reference ? lb_dunnett_quantile(p, k - 1, df)
                                                : lb_range_quantile(p, k, df) / sqrt(2);
     return family->node[node];

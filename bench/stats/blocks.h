@@ -53,6 +53,7 @@ struct lb_family {
     size_t reference;
     size_t n_strategies;          /* at least 2 */
     double alpha;                 /* the chance that any interval misses */
+    bool guards_two;              /* set by lb_blocks_resample */
     double node[LB_FAMILY_NODES]; /* 0: not computed yet */
 };
 

@@ -324,7 +324,7 @@ static void power_of_tails_is_as_said(void **state)
     share_wrong(&random, ALIKE, 2, 8, 0.1, 2, &noise);
     double shown = lb_resample_power(2, 8, noise.sd, 0.05);
     const double longer[] = {0, log1p(shown)};
-    struct lb_family family = {.n_strategies = 2, .alpha = 0.05};
+    struct lb_family family = {.n_strategies = 2, .alpha = 0.05}, plain = family;
     open_table(&table, 2, 8);
     for (unsigned i = 0; i < n; i++) {
         simulate(&random, ALIKE, 0.1, longer, &table);
@@ -334,6 +334,10 @@ static void power_of_tails_is_as_said(void **state)
     close_table(&table);
     printf("# 8 rounds show %.1f %% in %.2f\n", 100 * shown, found / (double)n);
     assert_true(fabs(found / (double)n - 0.8) < 0.05 + 4.3 * sqrt(0.16 / n));
+    /* Two are guarded too, as their rounds end by the rates: Student's t for 3.75 % in place of 5
+     * %. */
+    assert_near(lb_family_quantile(&plain, 2), 4.3027, 1e-3);
+    assert_near(lb_family_quantile(&family, 2), 5.0178, 1e-3);
     assert_int_equal(lb_resample_rounds(6, lb_resample_power(6, 9, 0.05, 0.05), 0.05, 0.05), 9);
     assert_int_equal(lb_resample_rounds(6, 1e-9, 0.5, 0.05), 0);
     assert_true(isinf(lb_resample_power(6, 2, 0.05, 0.05)));
