@@ -59,8 +59,9 @@ for my $rate ('phases:100/s@1s,burst:5', 'repeat:100/s@50ms,pause@50ms', 'poisso
     'poisson:repeat:burst:5,100/s@50ms') {
     ($status, $out, $err) = lockbench('compare', '-s', 'pthread-mutex', '--workers', '1', '--hold', '0', '--duration',
         '20ms', '--warmup', '0', '--repeat', '1', '--rate', $rate, '--format', 'json');
-    is($status, 0, "$rate is one rate") or diag $err;
-    is($status == 0 ? decode_json($out)->{cells}[0]{config}{rate} : '', $rate, '... as given');
+    # 5: on a busy machine the workers may fall behind their schedule.
+    like($status, qr/^[05]$/, "$rate is one rate") or diag $err;
+    is($status =~ /^[05]$/ ? decode_json($out)->{cells}[0]{config}{rate} : '', $rate, '... as given');
 }
 
 for my $wrong (
