@@ -48,6 +48,7 @@ struct lb_late_release {
 struct lb_item_event {
     uint64_t id;
     uint64_t low, high;
+    uint64_t since; /* a claim: from when a recovery counts its age: its own low, or a renewal's */
     uint32_t log, event;
     uint32_t lease_ms;
     uint32_t class_no;
@@ -55,7 +56,7 @@ struct lb_item_event {
     uint8_t type;
     uint8_t flags;
     bool is_unclear; /* its worker may hold items that it was not told of */
-    bool is_resumed; /* a claim that goes on: its lease was renewed when it may have been over */
+    bool is_resumed; /* a claim that goes on: it was renewed when it may have been over */
 };
 
 /* A process was answered info. */

@@ -8,7 +8,7 @@
  *   - the end of its claimer's session, or its unknown outcome: the invoke of that operation, since
  *     the connection is gone and with it what a transaction held; unless it was taken out for good,
  *   - a recovery of what was claimed long ago, of the dead or the slow: its invoke, or when the
- *     claim was old enough, whichever is later. It is one moment: it serves one claim of an item,
+ *     claim was old enough, which a renewal in time begins anew, whichever is later. It is one moment: it serves one claim of an item,
  *     as a reset does (item_gaps.c, item_order.c).
  * Ends belong to the newest claim of their log; one of a log that had not claimed the item may end
  * anybody's claim that it can have come after, unless that was certainly finished before.
@@ -217,6 +217,47 @@ void lb_item_lease(const struct lb_item_group *group, size_t place, uint64_t *re
     }
 }
 
+/* The latest time by which the claimer certainly finished the item; LB_NEVER. */
+static uint64_t finished(const struct lb_item_group *group, size_t place)
+{
+    for (size_t i = place + 1; lb_item_own(group, place, i); i++)
+        if (lb_item_certain(group->events[i]) && group->events[i]->op != LB_OP_FREE &&
+            lb_item_closes(group->events[i]->op))
+            return group->events[i]->high;
+    return LB_NEVER;
+}
+
+uint64_t lb_item_recovery(const struct lb_item_group *group, const struct lb_moment *recovery,
+                          const struct lb_item_event *claim)
+{
+    uint64_t from = group->c->logs[claim->log].gone_ns;
+    if (recovery->age_ms > 0)
+        from = earlier(from, lb_lease_low(claim->since, recovery->age_ms));
+    return recovery->high < from ? LB_NEVER : later(from, recovery->low);
+}
+
+const struct lb_moment *lb_item_recoveries(const struct lb_item_group *group,
+                                           const struct lb_item_event *claim,
+                                           const struct lb_moment **ret_end)
+{
+    uint64_t from = group->c->logs[claim->log].gone_ns;
+    if (group->world->old_ms > 0)
+        from = earlier(from, lb_lease_low(claim->since, group->world->old_ms));
+    *ret_end = NULL;
+    return from == LB_NEVER
+               ? NULL
+               : lb_moments_from(&group->world->openers, LB_OP_RECOVER, 0, from, ret_end);
+}
+
+uint64_t lb_item_recovered(const struct lb_item_group *group, const struct lb_item_event *claim)
+{
+    const struct lb_moment *end, *m = lb_item_recoveries(group, claim, &end);
+    uint64_t best = LB_NEVER;
+    for (; m != NULL && m < end && m->op == LB_OP_RECOVER && m->least < best; m++)
+        best = earlier(best, lb_item_recovery(group, m, claim));
+    return best;
+}
+
 /* The claim that the renewal at place i prolongs; NULL: its worker has none, or may have ended it.
  */
 static const struct lb_item_event *renewed_claim(const struct lb_item_group *group, size_t i,
@@ -233,6 +274,20 @@ static const struct lb_item_event *renewed_claim(const struct lb_item_group *gro
     return NULL;
 }
 
+/* May the lease of the claim at a place have been over when the renewal at place i was answered? */
+static bool may_be_over(const struct lb_item_group *group, size_t place, size_t i)
+{
+    const struct lb_item_event *claim = group->events[place], *e = group->events[i];
+    if (claim->lease_ms == 0 || e->lease_ms == 0)
+        return false;
+    uint64_t low = lb_lease_low(claim->low, claim->lease_ms);
+    for (size_t k = place + 1; k < i; k++) /* as far as it had been prolonged before */
+        if (group->events[k]->op == LB_OP_RENEW_ITEM && group->events[k]->type == LB_EV_OK &&
+            group->events[k]->high < low)
+            low = lb_lease_low(group->events[k]->low, group->events[k]->lease_ms);
+    return e->high >= low;
+}
+
 int lb_item_resume(struct lb_item_group *group)
 {
     size_t n_renewals = 0, n = 0;
@@ -246,64 +301,27 @@ int lb_item_resume(struct lb_item_group *group)
     for (size_t i = 0; i < group->n; i++) {
         const struct lb_item_event *e = group->events[i], *claim;
         size_t place = 0;
-        if (e->op != LB_OP_RENEW_ITEM || e->type != LB_EV_OK || e->lease_ms == 0 ||
-            (claim = renewed_claim(group, i, &place)) == NULL || claim->lease_ms == 0)
+        if (e->op != LB_OP_RENEW_ITEM || e->type != LB_EV_OK ||
+            (claim = renewed_claim(group, i, &place)) == NULL)
             continue;
-        uint64_t low = lb_lease_low(claim->low, claim->lease_ms);
-        for (size_t k = place + 1; k < i; k++) /* as far as it had been prolonged before */
-            if (group->events[k]->op == LB_OP_RENEW_ITEM && group->events[k]->type == LB_EV_OK &&
-                group->events[k]->high < low)
-                low = lb_lease_low(group->events[k]->low, group->events[k]->lease_ms);
-        if (e->high < low)
+        bool may_be_taken = lb_item_recovered(group, claim) <= e->high;
+        if (!may_be_taken && !may_be_over(group, place, i) && e->lease_ms == 0)
             continue;
-        group->resumed[n] = *e;
-        group->resumed[n].op = LB_OP_ITEM;
-        group->resumed[n].flags = claim->flags;
-        group->resumed[n].is_resumed = true;
-        group->events[i] = &group->resumed[n++];
+        struct lb_item_event *copy = &group->resumed[n++];
+        if (may_be_taken || may_be_over(group, place, i)) {
+            *copy = *e;
+            copy->op = LB_OP_ITEM;
+            copy->flags = claim->flags;
+            copy->lease_ms = claim->lease_ms > 0 ? e->lease_ms : 0;
+            copy->is_resumed = true;
+            group->events[i] = copy;
+        } else { /* the same claim, but for how old it is */
+            *copy = *claim;
+            group->events[place] = copy;
+        }
+        copy->since = e->low;
     }
     return 0;
-}
-
-/* The latest time by which the claimer certainly finished the item; LB_NEVER. */
-static uint64_t finished(const struct lb_item_group *group, size_t place)
-{
-    for (size_t i = place + 1; lb_item_own(group, place, i); i++)
-        if (lb_item_certain(group->events[i]) && group->events[i]->op != LB_OP_FREE &&
-            lb_item_closes(group->events[i]->op))
-            return group->events[i]->high;
-    return LB_NEVER;
-}
-
-uint64_t lb_item_recovery(const struct lb_item_group *group, const struct lb_moment *recovery,
-                          const struct lb_item_event *claim)
-{
-    uint64_t from = group->c->logs[claim->log].gone_ns;
-    if (recovery->age_ms > 0)
-        from = earlier(from, lb_lease_low(claim->low, recovery->age_ms));
-    return recovery->high < from ? LB_NEVER : later(from, recovery->low);
-}
-
-const struct lb_moment *lb_item_recoveries(const struct lb_item_group *group,
-                                           const struct lb_item_event *claim,
-                                           const struct lb_moment **ret_end)
-{
-    uint64_t from = group->c->logs[claim->log].gone_ns;
-    if (group->world->old_ms > 0)
-        from = earlier(from, lb_lease_low(claim->low, group->world->old_ms));
-    *ret_end = NULL;
-    return from == LB_NEVER
-               ? NULL
-               : lb_moments_from(&group->world->openers, LB_OP_RECOVER, 0, from, ret_end);
-}
-
-uint64_t lb_item_recovered(const struct lb_item_group *group, const struct lb_item_event *claim)
-{
-    const struct lb_moment *end, *m = lb_item_recoveries(group, claim, &end);
-    uint64_t best = LB_NEVER;
-    for (; m != NULL && m < end && m->op == LB_OP_RECOVER && m->least < best; m++)
-        best = earlier(best, lb_item_recovery(group, m, claim));
-    return best;
 }
 
 uint64_t lb_item_lost(const struct lb_item_group *group, const struct lb_item_event *claim)

@@ -30,7 +30,7 @@ static const struct lb_item_event *event_at(const struct lb_case *c, size_t i)
 /* When others could have the dead's item, the death if that is not known: a lease that never ends,
  * or a recovery that is never run, excuses nobody. */
 static uint64_t claimable_again(const struct lb_case *c, const struct lb_item_event *dead,
-                                uint64_t death, uint64_t lease_end)
+                                uint64_t death, uint64_t lease_end, uint64_t renewed)
 {
     const struct lb_world_event *world = c->world.items;
     uint64_t first = LB_NEVER;
@@ -38,7 +38,7 @@ static uint64_t claimable_again(const struct lb_case *c, const struct lb_item_ev
         return lease_end > death ? lease_end : death;
     for (size_t i = 0; i < c->world.n; i++)
         if (world[i].op == LB_OP_RECOVER && world[i].type == LB_EV_OK && world[i].low >= death &&
-            world[i].low >= dead->high + (uint64_t)world[i].age_ms * 1000000 &&
+            world[i].low >= renewed + (uint64_t)world[i].age_ms * 1000000 &&
             world[i].high < first)
             first = world[i].high;
     return first == LB_NEVER ? death : first;
@@ -102,7 +102,7 @@ static int judge_death(struct lb_case *c, size_t first, size_t end, size_t i, st
 {
     const struct lb_item_event *dead = event_at(c, i), *next = NULL;
     uint64_t death = c->logs[dead->log].death_ns;
-    uint64_t lease_end = lb_lease_high(dead->high, dead->lease_ms);
+    uint64_t lease_end = lb_lease_high(dead->high, dead->lease_ms), renewed = dead->high;
     bool unclear = false;
     for (size_t k = first; k < end; k++) {
         const struct lb_item_event *e = event_at(c, k);
@@ -112,8 +112,11 @@ static int judge_death(struct lb_case *c, size_t first, size_t end, size_t i, st
             unclear = true;
         }
         if (e->log == dead->log && e->event > dead->event && e->op == LB_OP_RENEW_ITEM &&
-            e->high != LB_NEVER && lb_lease_high(e->high, e->lease_ms) > lease_end)
-            lease_end = lb_lease_high(e->high, e->lease_ms);
+            e->high != LB_NEVER && e->high > renewed) {
+            renewed = e->high;
+            if (lb_lease_high(renewed, e->lease_ms) > lease_end)
+                lease_end = lb_lease_high(renewed, e->lease_ms);
+        }
         if (e->op == LB_OP_ITEM && e->log != dead->log && e->high >= death &&
             (next == NULL || e->high < next->high))
             next = e;
@@ -141,7 +144,7 @@ static int judge_death(struct lb_case *c, size_t first, size_t end, size_t i, st
         report_stuck(c, dead, death, length);
     uint64_t bound = c->model->recovery_bound_ns, late = length;
     if (bound > 0 && late > bound) { /* a pass over all ids, for those few */
-        uint64_t from = work_before(c, death, claimable_again(c, dead, death, lease_end), until);
+        uint64_t from = work_before(c, death, claimable_again(c, dead, death, lease_end, renewed), until);
         late = until - from - lb_stalled_within(c, from, until);
     }
     lb_finding_of(c, LB_G_RECOVERY)->n_tested += next != NULL || late > bound;

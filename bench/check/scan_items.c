@@ -37,6 +37,7 @@ static int push_claimed(struct item_scan *scan, const struct lb_event *note, uin
     struct lb_case *c = scan->c;
     return push_item(c, &(struct lb_item_event){.id = note->value,
                                                 .low = lb_low(scan->invoke->time_ns, scan->slack),
+                                                .since = lb_low(scan->invoke->time_ns, scan->slack),
                                                 .log = scan->log,
                                                 .event = index,
                                                 .lease_ms = c->model->lease ? note->arg : 0,

@@ -20,6 +20,7 @@ struct shape {
     bool lease, odd_ends, once, resets, late, drained, batches;
     bool recurring;          /* one item, done again and again */
     bool recovers;           /* what was claimed long ago is freed */
+    bool renews;             /* claims are renewed: leases always are */
     bool final;              /* items are taken out for good */
     bool strangers;          /* items are ended by who never claimed them */
     bool mixed;              /* who produces consumes, too */
@@ -144,8 +145,12 @@ static void consume(struct simulation *s, uint32_t log)
 static void finish(struct simulation *s, uint32_t log)
 {
     uint32_t id = s->held[log][0], dice = below(s->random, 100);
-    if (s->shape->lease && dice < 25) {
-        int type = random_end(s);
+    if ((s->shape->lease && dice < 25) || (s->shape->renews && dice < 40)) {
+        bool is_lost = s->shape->renews && s->items[id].state != ACTIVE &&
+                       !chance(s->random, s->wrong_percent);
+        int type = is_lost ? LB_EV_FAIL : random_end(s);
+        if (type == LB_EV_OK && !chance(s->random, s->wrong_percent))
+            s->items[id].claimed = s->now[log];
         operate(s, log, LB_OP_RENEW_ITEM, type, id, 0, LEASE_MS, true);
         return;
     }
@@ -259,10 +264,13 @@ enum kind { CLAIM, RENEW, KEEP, CLOSE, END, EXPIRE, GONE, CLEAR, RESET, LEAVE, P
 /* The recoveries that took a claim of the item: each is one moment, and takes one. */
 enum { USED_SHIFT = 40 };
 
+enum { RENEWALS = 20 };
+
 struct claim_info {
     uint32_t log;
     const struct lb_event *note;
     uint64_t low, high, expiry_low, expiry_high;
+    uint64_t renewed_low[RENEWALS]; /* from when its age counts, by number of the renewal */
     uint32_t n_renewals;
     bool is_closed, is_ended; /* perhaps; certainly */
 };
@@ -326,6 +334,7 @@ static void translate_claim(uint32_t log, const struct lb_event *invoke, const s
         /* An item that is there twice was claimed twice, in this order. */
         place_now = (uint32_t)(note - history.events[log]) + 1;
         add_brute(CLAIM, n_claims, invoke->time_ns, end->time_ns, false, 0, log);
+        c->renewed_low[0] = c->low;
         if (note->arg > 0) {
             c->expiry_high = lease_high(end->time_ns);
             add_brute(EXPIRE, n_claims, lease_low(invoke->time_ns), UINT64_MAX, true, 0, DATABASE);
@@ -360,8 +369,10 @@ static void translate_op(uint32_t log, const struct lb_event *invoke, const stru
         uint32_t number = ++claims[who - 1].n_renewals;
         claims[who - 1].expiry_high = lease_high(end->time_ns);
         int kind = claims[who - 1].is_closed ? KEEP : RENEW;
+        claims[who - 1].renewed_low[number] = kind == RENEW ? invoke->time_ns : UINT64_MAX;
         add_brute(kind, who, invoke->time_ns, high, false, number, log);
-        add_brute(EXPIRE, who, lease_low(invoke->time_ns), UINT64_MAX, true, number, log);
+        if (claims[who - 1].note->arg > 0)
+            add_brute(EXPIRE, who, lease_low(invoke->time_ns), UINT64_MAX, true, number, log);
     } else if (renews) {
         claims[who - 1].expiry_high = UINT64_MAX;
     }
@@ -385,12 +396,17 @@ static void translate_recovery(uint32_t log, const struct lb_event *invoke,
     bool ok = end != NULL && end->type == LB_EV_OK;
     if (end != NULL && end->type == LB_EV_FAIL)
         return;
-    for (uint32_t i = 0; i < n_claims && invoke->arg > 0; i++) {
-        uint64_t old = after_ms(claims[i].low, invoke->arg);
-        uint64_t low = old > invoke->time_ns ? old : invoke->time_ns;
-        if (!ok || low <= end->time_ns)
+    for (uint32_t i = 0; i < n_claims && invoke->arg > 0; i++)
+        for (uint32_t k = 0; k <= claims[i].n_renewals; k++) {
+            if (claims[i].renewed_low[k] == UINT64_MAX)
+                continue;
+            uint64_t old = after_ms(claims[i].renewed_low[k], invoke->arg);
+            uint64_t low = old > invoke->time_ns ? old : invoke->time_ns;
+            if (ok && low > end->time_ns)
+                continue;
             add_brute(RECOVER, i + 1, low, ok ? end->time_ns : UINT64_MAX, true, number, log);
-    }
+            brute.ops[brute.n - 1].b = k;
+        }
 }
 
 static void translate_recoveries(void)
@@ -428,7 +444,8 @@ static void translate_item(uint64_t id)
     translate_recoveries();
 }
 
-/* state: 0 new; else kind, claim << 4, renewals << 12; above USED_SHIFT the recoveries */
+/* state: 0 new; else kind, claim << 4, renewals << 12, those that its age counts from << 20; above
+ * USED_SHIFT the recoveries */
 static bool step_item(const struct brute *b, const struct brute_op *op, uint64_t *state)
 {
     (void)b;
@@ -441,20 +458,20 @@ static bool step_item(const struct brute *b, const struct brute_op *op, uint64_t
         return now == 0;
     case KEEP:
         if (kind == ACTIVE && who == op->who)
-            *state = used | ACTIVE | (uint64_t)op->who << 4 | op->a << 12;
+            *state = used | (now >> 20 << 20) | ACTIVE | (uint64_t)op->who << 4 | op->a << 12;
         return true;
     case RENEW: /* of what is nobody's: its worker has it again */
-        *state = used | ACTIVE | (uint64_t)op->who << 4 | op->a << 12;
+        *state = used | ACTIVE | (uint64_t)op->who << 4 | op->a << 12 | op->a << 20;
         return kind == 0 || (kind == ACTIVE && who == op->who);
     case EXPIRE:
         *state = used;
-        return kind == ACTIVE && who == op->who && now >> 12 == op->a;
+        return kind == ACTIVE && who == op->who && (now >> 12 & 255) == op->a;
     case GONE:
         *state = used;
         return kind == ACTIVE && who == op->who;
     case RECOVER:
         *state = used | recovery;
-        return kind == ACTIVE && who == op->who && (used & recovery) == 0;
+        return kind == ACTIVE && who == op->who && now >> 20 == op->b && (used & recovery) == 0;
     case END: /* given back, and claimed by nobody since: it ends what is free */
     case CLOSE:
         if ((kind == ACTIVE && (who == op->who || op->who == 0)) || /* 0: a stranger's, anybody's */
@@ -848,6 +865,26 @@ static struct shape shapes[] = {
      .odd_ends = true,
      .resets = true,
      .recovers = true,
+     .late = true,
+     .tick = MS,
+     .guarantee = LB_G_NO_DUPLICATE,
+     .may_not_tell = true,
+     .legal = legal_items},
+    {.name = "renewed items that are recovered",
+     .odd_ends = true,
+     .resets = true,
+     .recovers = true,
+     .renews = true,
+     .late = true,
+     .tick = MS,
+     .guarantee = LB_G_NO_DUPLICATE,
+     .may_not_tell = true,
+     .legal = legal_items},
+    {.name = "leased items that are recovered",
+     .lease = true,
+     .resets = true,
+     .recovers = true,
+     .renews = true,
      .late = true,
      .tick = MS,
      .guarantee = LB_G_NO_DUPLICATE,
