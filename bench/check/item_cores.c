@@ -8,8 +8,8 @@
  *   - the end of its claimer's session, or its unknown outcome: the invoke of that operation, since
  *     the connection is gone and with it what a transaction held; unless it was taken out for good,
  *   - a recovery of what was claimed long ago, of the dead or the slow: its invoke, or when the
- *     claim was old enough, which a renewal in time begins anew, whichever is later. It is one moment: it serves one claim of an item,
- *     as a reset does (item_gaps.c, item_order.c).
+ *     claim was old enough, which a renewal in time begins anew, whichever is later. It is one
+ *     moment: it serves one claim of an item, as a reset does (item_gaps.c, item_order.c).
  * Ends belong to the newest claim of their log; one of a log that had not claimed the item may end
  * anybody's claim that it can have come after, unless that was certainly finished before.
  * Operations that failed did not happen; those of unknown outcome may have.

@@ -38,8 +38,7 @@ static uint64_t claimable_again(const struct lb_case *c, const struct lb_item_ev
         return lease_end > death ? lease_end : death;
     for (size_t i = 0; i < c->world.n; i++)
         if (world[i].op == LB_OP_RECOVER && world[i].type == LB_EV_OK && world[i].low >= death &&
-            world[i].low >= renewed + (uint64_t)world[i].age_ms * 1000000 &&
-            world[i].high < first)
+            world[i].low >= renewed + (uint64_t)world[i].age_ms * 1000000 && world[i].high < first)
             first = world[i].high;
     return first == LB_NEVER ? death : first;
 }
@@ -144,7 +143,8 @@ static int judge_death(struct lb_case *c, size_t first, size_t end, size_t i, st
         report_stuck(c, dead, death, length);
     uint64_t bound = c->model->recovery_bound_ns, late = length;
     if (bound > 0 && late > bound) { /* a pass over all ids, for those few */
-        uint64_t from = work_before(c, death, claimable_again(c, dead, death, lease_end, renewed), until);
+        uint64_t from =
+            work_before(c, death, claimable_again(c, dead, death, lease_end, renewed), until);
         late = until - from - lb_stalled_within(c, from, until);
     }
     lb_finding_of(c, LB_G_RECOVERY)->n_tested += next != NULL || late > bound;

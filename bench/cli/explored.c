@@ -66,11 +66,9 @@ static void add_ask(const struct lb_explored_ask *ask, char *buf, size_t size)
     const struct {
         const char *name;
         uint32_t value;
-    } counts[] = {{"rounds", ask->rounds},
-                  {"readers", ask->readers},
-                  {"capacity", ask->capacity},
-                  {"rescuers", ask->rescuers},
-                  {"preemptions", ask->preemptions}};
+    } counts[] = {{"rounds", ask->rounds},     {"readers", ask->readers},
+                  {"capacity", ask->capacity}, {"rescuers", ask->rescuers},
+                  {"renewals", ask->renewals}, {"preemptions", ask->preemptions}};
     char flag[40];
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
         if (counts[i].value > 0) {
@@ -169,6 +167,7 @@ int lb_explored_run(const struct lb_cell *cell, const struct lb_args *args, uint
         .rounds = cell->explored.rounds > 0 ? cell->explored.rounds : ROUNDS,
         .readers = cell->explored.readers,
         .rescuers = cell->explored.rescuers,
+        .renewals = cell->explored.renewals,
         .items = cell->explored.items,
         .deaths = cell->explored.deaths,
         .ticks = cell->explored.ticks,

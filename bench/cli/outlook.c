@@ -57,6 +57,24 @@ static struct lb_ask *add_explored(struct making *m, const char *name, const cha
     return ask;
 }
 
+/* A renewal beside another who claims: at each point the clock may have moved on. */
+static void explore_renewal(struct making *m)
+{
+    const struct lb_features *f = &m->outlook->features;
+    struct lb_ask *ask =
+        add_explored(m, "explore+renew", "it has renew: a hold is renewed once, perhaps too late");
+    ask->explored.renewals = ask->explored.ticks = 1;
+    if (m->strategy->shape == LB_LOCK)
+        return;
+    ask->explored.items = 1;
+    if (f->lease == NULL) {
+        ask->explored.rescuers = 1;
+        ask->explored.preemptions = is_server(m->db) ? 2 : 0; /* all of it takes minutes there */
+        snprintf(ask->why, sizeof ask->why,
+                 "it has renew: a claim is renewed once, beside a rescuer");
+    }
+}
+
 static void explore_all(struct making *m)
 {
     const struct lb_features *f = &m->outlook->features;
@@ -85,6 +103,8 @@ static void explore_all(struct making *m)
         ask->explored.rounds = 2;
         ask->explored.ticks = ask->explored.rescuers = 1;
     }
+    if (f->has_renew && (f->lease != NULL || (!lock && f->recovers_by_time && f->has_recover)))
+        explore_renewal(m);
     if (lock && f->has_mode) {
         ask = add_explored(m, "explore+reader", "it has :mode: one of the two reads");
         ask->explored.readers = 1;
@@ -183,6 +203,27 @@ static void make_wait(struct making *m)
     set_all(ask, keys);
 }
 
+/* Renewals in time keep what is held; too late, they are refused if another may have it. */
+static void stress_renewals(struct making *m, const char *scenario)
+{
+    static const char *const in_time[] = {"renew", "60ms", "hold", "450ms", "ttl", "200ms", NULL};
+    static const char *const late[] = {"renew", "260ms", "hold", "500ms", "ttl", "200ms", NULL};
+    if (!m->outlook->features.has_renew)
+        return;
+    struct lb_ask *ask = add_stressed(m, scenario, NULL, 3000,
+                                      "it has renew: it is renewed in time, and outlasts its time");
+    snprintf(ask->name, sizeof ask->name, "renewed in time");
+    set_all(ask, in_time);
+    if (m->strategy->shape == LB_LOCK)
+        set(ask, "duration", "2s");
+    ask = add_stressed(m, scenario, NULL, 3000,
+                       "it has renew: it is renewed when another may have it by now");
+    snprintf(ask->name, sizeof ask->name, "renewed late");
+    set_all(ask, late);
+    if (m->strategy->shape == LB_LOCK)
+        set(ask, "duration", "2s");
+}
+
 static void stress_lease(struct making *m)
 {
     const struct lb_features *f = &m->outlook->features;
@@ -197,6 +238,7 @@ static void stress_lease(struct making *m)
     set_fault_times(m, ask, "0", "3s");
     if (!f->has_token)
         set(ask, "guard", "no");
+    stress_renewals(m, "mutex-hot");
 }
 
 static void stress_lock(struct making *m)
@@ -250,6 +292,10 @@ static void rescue(struct making *m)
         snprintf(ask->name, sizeof ask->name, "give back late");
         set(ask, "free", "0.5");
     }
+    if (f->lease != NULL)
+        stress_renewals(m, "queue-overrun");
+    else if (f->has_recover && f->recovers_by_time)
+        stress_renewals(m, "queue-rescue");
     if (f->has_recover && f->recovers_by_time)
         add_stressed(m, "queue-rescue", NULL, 3000,
                      f->unasked_line != 0
@@ -426,6 +472,7 @@ static void quote_all(const struct lb_program *program, struct lb_outlook *outlo
     if (begin->n_statements > 1)
         quote(program, begin->statements[begin->n_statements - 1].line, &outlook->begin_end);
     quote(program, f->unasked_line, &outlook->unasked);
+    quote(program, f->renew_line, &outlook->renew);
     quote(program, f->recover_line, &outlook->recover);
     quote(program, f->begin_clock_line, &outlook->clock);
 }
@@ -454,10 +501,10 @@ void lb_outlook_make(const struct lb_strategy *strategy, const struct lb_file *f
 
 static void stretch(struct lb_scenario *s, uint64_t factor)
 {
-    uint64_t *const times[] = {&s->hold_ns,           &s->ttl_ns,          &s->put_interval_ns,
-                               &s->fault_interval_ns, &s->fault_length_ns, &s->recovery_bound_ns,
-                               &s->progress_bound_ns, &s->duration_ns,     &s->poll_ns,
-                               &s->poll_max_ns};
+    uint64_t *const times[] = {
+        &s->hold_ns,           &s->ttl_ns,          &s->put_interval_ns,   &s->renew_ns,
+        &s->fault_interval_ns, &s->fault_length_ns, &s->recovery_bound_ns, &s->progress_bound_ns,
+        &s->duration_ns,       &s->poll_ns,         &s->poll_max_ns};
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++)
         *times[i] *= factor;
 }

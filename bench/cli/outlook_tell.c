@@ -53,6 +53,26 @@ static struct advice advise_unasked(const struct lb_outlook *o)
     return advice;
 }
 
+/* Was the cell about renewals, which nothing else had shown to be wrong before? */
+static bool is_renewed(const struct lb_cell *cell)
+{
+    return cell->is_explored ? cell->explored.renewals > 0 : cell->scenario.renew_ns > 0;
+}
+
+static struct advice advise_renewal(const struct lb_outlook *o)
+{
+    struct advice advice = {.quotes = {&o->renew, &o->begin}};
+    if (o->features.lease == NULL)
+        advice.quotes[1] = &o->recover;
+    advice.text = o->shape == LB_LOCK
+                      ? "let renew write the time that acquire goes by, and ask whose hold it "
+                        "prolongs: AND holder = :worker, or better AND token = :token"
+                      : "let renew write the time that claim or recover goes by, and ask which "
+                        "claim it prolongs: count the claims in a column, return it as token, and "
+                        "add AND attempt = :token";
+    return advice;
+}
+
 static struct advice advise_lock(const struct lb_outlook *o, enum lb_guarantee guarantee,
                                  const struct lb_cell *cell)
 {
@@ -69,6 +89,8 @@ static struct advice advise_lock(const struct lb_outlook *o, enum lb_guarantee g
                 "the lease is counted from a time before the wait: ask for the time in the "
                 "statement that has the row (clock_timestamp(), SYSDATE(6)), or return left_ms, "
                 "how much is left of it"};
+    if (guarantee == LB_G_EXCLUSIVE && is_renewed(cell))
+        return advise_renewal(o);
     if (guarantee == LB_G_OWNER_RELEASE ||
         (guarantee == LB_G_EXCLUSIVE && f->lease != NULL && o->unasked.line != 0))
         return advise_unasked(o);
@@ -81,11 +103,14 @@ static struct advice advise_lock(const struct lb_outlook *o, enum lb_guarantee g
     return (struct advice){.quotes = {&o->begin, &o->begin_end}};
 }
 
-static struct advice advise_queue(const struct lb_outlook *o, enum lb_guarantee guarantee)
+static struct advice advise_queue(const struct lb_outlook *o, enum lb_guarantee guarantee,
+                                  const struct lb_cell *cell)
 {
     const struct lb_features *f = &o->features;
     if (guarantee == LB_G_OWNER_RELEASE)
         return advise_unasked(o);
+    if (guarantee == LB_G_NO_DUPLICATE && is_renewed(cell))
+        return advise_renewal(o);
     if (guarantee == LB_G_NO_DUPLICATE && !f->is_one_commit)
         return (struct advice){
             .quotes = {&o->begin, &o->begin_end},
@@ -136,7 +161,7 @@ static void print_finding(const struct lb_outlook *outlook, const struct lb_cell
     const struct lb_outcome *run = NULL;
     const struct lb_finding *finding = lb_cell_finding(cell, guarantee, &run);
     struct advice advice = outlook->shape == LB_LOCK ? advise_lock(outlook, guarantee, cell)
-                                                     : advise_queue(outlook, guarantee);
+                                                     : advise_queue(outlook, guarantee, cell);
     char command[1200];
     fprintf(out, "#\n# %s on %s breaks %s:\n", outlook->strategy, outlook->engine,
             lb_guarantee_name(guarantee));

@@ -236,6 +236,9 @@ void lb_features_read(const struct lb_file *file, const struct lb_program *progr
     read_begin(program, ret);
     find_unasked(program, ret);
     find_constant(recover, ret);
+    for (size_t i = sections[LB_S_RENEW].n_statements; i-- > 0;)
+        if (sections[LB_S_RENEW].statements[i].is_write)
+            ret->renew_line = sections[LB_S_RENEW].statements[i].line;
     for (size_t i = 0; i < recover->n_statements; i++) {
         if (recover->statements[i].is_write)
             ret->recover_line = recover->statements[i].line;

@@ -27,6 +27,7 @@ struct lb_features {
     int unasked_line;      /* of a statement that ends a hold and asks for neither holder nor token;
                               0: all ask */
     enum lb_section_name unasked; /* its section */
+    int renew_line;               /* of renew's first statement that changes something; 0: none */
     int recover_line;             /* of recover's last statement that changes something; 0: none */
     int constant_line;    /* of a length of time in acquire, claim or recover that no option sets;
                              0: none */

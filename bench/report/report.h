@@ -36,7 +36,7 @@ struct lb_looks {
 
 /* What is explored in a cell; 0: the usual. */
 struct lb_explored_ask {
-    uint32_t workers, rounds, readers, capacity, rescuers;
+    uint32_t workers, rounds, readers, capacity, rescuers, renewals;
     uint32_t items;         /* queue: put before the start */
     uint32_t preemptions;   /* at most so many; 0: no bound */
     uint32_t deaths, ticks; /* steps of a crash, of a clock */

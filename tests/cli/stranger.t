@@ -48,6 +48,27 @@ like($command // '', qr/^(?:run|explore) -s \S+plainjob\.sql -d sqlite: /, 'the 
 is($status, 1, '... which does') or diag $command, $again;
 is(() = $out =~ /no bound was given/g, 0, 'no SKIP for want of a bound');
 
+# --- renewals ---
+(undef, $out) = lockbench('verify', '-s', "$folder/visibility.sql", '-d', 'sqlite:', '--plan');
+like($out, qr/^ +\d+ $_ /m, "$_ is planned") for 'explore\+renew', 'renewed in time', 'renewed late';
+(undef, $out) = lockbench('verify', '-s', "$folder/plainjob.sql", '-d', 'sqlite:', '--plan');
+unlike($out, qr/renew/, '... but not where nothing is renewed');
+my @renewal = ('--steps', 'clock', '--items', '1', '--renewals', '1', '--time', '10m', '-q');
+for (['visibility', 'renew=own', 0], ['visibility', 'renew=number', 1], ['visibility', 'renew=row', 1],
+    ['visibility', 'renew=back', 1], ['heartbeat', 'beat=own', 0], ['heartbeat', 'beat=number', 1])
+{
+    my ($file, $option, $expected) = @$_;
+    my @rescuer = $file eq 'heartbeat' ? ('--rescuers', '1') : ();
+    ($status, $out, $err) = lockbench('explore', '-s', "$folder/$file.sql", '-d', 'sqlite:', '--opt', $option, @renewal, @rescuer);
+    is($status, $expected, "$file, $option: exit status") or diag $out, $err;
+    like($out, $expected ? qr/no-duplicate +violated/ : qr/no-duplicate +held/, '... by the right guarantee');
+}
+my @queue = ('--workers', '4', '--producers', '1', '--put-interval', '160ms', '--hold', '450ms', '--ttl', '200ms', '--duration', '1s',
+    '--warmup', '0', '--renew', '60ms', '-q');
+($status, $out, $err) = lockbench('run', '-s', "$folder/visibility.sql", '-d', 'sqlite:', '-S', 'queue-overrun', @queue);
+unlike($out, qr{violated}, 'renewals in time: nothing is accused');
+like($out, qr{no-duplicate}, '... and it was run') or diag $err;
+
 my $unclear = slurp("$folder/plainjob.sql");
 $unclear =~ s/bounded-claim, /bounded-claim, fifo, /;
 $unclear =~ s/^-- name: teardown/-- name: renew [sqlite]\nUPDATE work SET put_at = put_at WHERE id = :id;\n\n-- name: teardown/m;
@@ -58,7 +79,7 @@ like($out, qr/^(?:not )?ok \d+ - plainjob sqlite \S+ $_\b/m, "$_ is claimed, and
 # --- the truth ---
 my @todo = map { [split /\t/] } grep { !/^file\t/ } split /\n/, slurp("$folder/truth.tsv");
 # Right files take the longest, as all is asked of them: most of them only in a soak.
-@todo = grep { $_->[3] ne 'right' || $_->[0] =~ /^(?:copy|pgmq|pruned|rescue)/ } @todo if !$ENV{LB_TEST_SOAK};
+@todo = grep { $_->[0] !~ /^(?:visib|heart)/ && ($_->[3] ne 'right' || $_->[0] =~ /^(?:copy|pgmq|pruned|rescue)/) } @todo if !$ENV{LB_TEST_SOAK};
 # Which of the rest are under way: most of it is waiting.
 sub fill
 {

@@ -156,8 +156,10 @@ uint64_t lb_run_outlasted_ns(const struct lb_active_run *run)
 {
     const struct lb_scenario *scenario = run->request->scenario;
     uint64_t ttl_ns = (uint64_t)run->plan.ttl_ms * 1000000;
+    bool renews = scenario->renew_ns > 0 && scenario->renew_ns < ttl_ns &&
+                  lb_strategy_has(&run->plan, LB_S_RENEW);
     bool is_outlasted = scenario->drain && run->request->strategy->is_lease &&
-                        scenario->hold_ns >= ttl_ns && scenario->renew_ns == 0;
+                        scenario->hold_ns >= ttl_ns && !renews;
     return is_outlasted ? ttl_ns : 0;
 }
 

@@ -243,9 +243,11 @@ int lb_operate_item(struct lb_operator *op, enum lb_op which, struct lb_item *it
     invoke(op, which, 0, (uint64_t)item->id, 0, 0);
     int answer = take(op, which) ? call(op->actor, item, err) : LB_TIMEOUT;
     op->end_ns = lb_now_ns();
+    /* What is no lease is prolonged for those who recover by its age. */
+    uint32_t length_ms = op->lease_ms > 0 ? op->lease_ms : op->actor->plan->limit_ms;
     struct lb_event event = {.op = (uint8_t)which,
                              .value = (uint64_t)item->id,
-                             .arg = which == LB_OP_RENEW_ITEM ? op->lease_ms : 0,
+                             .arg = which == LB_OP_RENEW_ITEM ? length_ms : 0,
                              .flags = (uint8_t)(answer == LB_OK ? LB_EVF_EFFECTIVE : 0)};
     if (which == LB_OP_CLEAR_ERROR || !lb_strategy_holds_in_tx(op->actor->plan))
         return finish(op, LB_M_RELEASE, &event, answer);

@@ -262,6 +262,58 @@ static void note_class(struct lb_worker *worker, int64_t id)
     atomic_fetch_add(&crew->n_strays, 1);
 }
 
+/* --- what a claim brought --- */
+
+struct hand {
+    struct lb_item *items;
+    uint32_t n;
+    uint64_t renew_ns; /* when the next renewal is due; 0: never */
+    bool is_lost[LB_CLAIM_MAX];
+};
+
+/* Prolongs the claims of the item at a place and of those behind it. Who is told that an item is no
+ * longer his own, or whose connection is gone, has it no more. After contention it is tried again
+ * when the next one is due. */
+static void renew_from(struct lb_worker *worker, struct hand *hand, uint32_t place)
+{
+    struct lb_crew *crew = worker->crew;
+    for (uint32_t i = place; i < hand->n; i++) {
+        if (hand->is_lost[i])
+            continue;
+        lb_live_item_back(crew->live, hand->items[i].id); /* not inside while it asks */
+        worker->op.continued = false;
+        int answer = lb_operate_item(&worker->op, LB_OP_RENEW_ITEM, &hand->items[i], &worker->err);
+        if (answer < 0)
+            lb_crew_fail(crew, &worker->err);
+        hand->is_lost[i] = answer == LB_REFUSED || answer == LB_LOST;
+        if (!hand->is_lost[i])
+            lb_live_item(crew->live, hand->items[i].id, worker->number);
+    }
+}
+
+/* Waits until a time, and renews what is in hand on the way. */
+static void work_until(struct lb_worker *worker, struct hand *hand, uint32_t place,
+                       uint64_t until_ns)
+{
+    struct lb_crew *crew = worker->crew;
+    while (hand->renew_ns > 0 && hand->renew_ns < until_ns && !hand->is_lost[place] &&
+           lb_crew_wait(crew, hand->renew_ns, LB_PHASE_ABORT)) {
+        renew_from(worker, hand, place);
+        hand->renew_ns += crew->scenario->renew_ns;
+        if (hand->renew_ns < lb_now_ns()) /* what was missed is not made up for */
+            hand->renew_ns = lb_now_ns() + crew->scenario->renew_ns;
+    }
+    if (!hand->is_lost[place])
+        lb_crew_wait(crew, until_ns, LB_PHASE_ABORT);
+}
+
+/* What is claimed by a transaction that stays open needs no renewal. */
+static bool renews(const struct lb_crew *crew)
+{
+    return crew->scenario->renew_ns > 0 && lb_strategy_has(crew->plan, LB_S_RENEW) &&
+           !lb_strategy_holds_in_tx(crew->plan);
+}
+
 static void process(struct lb_worker *worker, struct lb_item *items, uint32_t n, uint64_t start_ns)
 {
     struct lb_crew *crew = worker->crew;
@@ -273,9 +325,16 @@ static void process(struct lb_worker *worker, struct lb_item *items, uint32_t n,
     for (uint32_t i = 0; i < n; i++)
         lb_live_item(crew->live, items[i].id, worker->number);
     lb_worker_begin(worker, LB_M_HOLD);
+    struct hand hand = {.items = items, .n = n};
+    hand.renew_ns = renews(crew) ? claimed_ns + crew->scenario->renew_ns : 0;
     for (uint32_t i = 0; i < n; i++) {
         if (crew->scenario->hold_ns > 0)
-            lb_crew_wait(crew, lb_now_ns() + crew->scenario->hold_ns, LB_PHASE_ABORT);
+            work_until(worker, &hand, i, lb_now_ns() + crew->scenario->hold_ns);
+        if (hand.is_lost[i]) {
+            if (i == 0)
+                lb_worker_end(worker, LB_M_HOLD, claimed_ns, lb_now_ns(), true);
+            continue;
+        }
         crew->events->holds(worker, NULL, items + i, n - i);
         enum lb_op which = choose_end(worker);
         uint64_t end_ns = 0;
