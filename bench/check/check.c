@@ -28,30 +28,34 @@ static void case_release(struct lb_case *c)
     lb_ids_release(c);
 }
 
+int lb_case_goes_on(const struct lb_case *c)
+{
+    const struct lb_model *model = c->model;
+    return model->gives_up != NULL && model->gives_up(model->gives_up_arg)
+               ? lb_fail(c->err, LB_E_INTERRUPTED, "interrupted while the history was judged")
+               : 0;
+}
+
 static int judge(struct lb_case *c)
 {
+    typedef int step(struct lb_case * c);
+    static step *const of_queue[] = {lb_scan_history, lb_ids_finish,       lb_judge_items,
+                                     lb_judge_loss,   lb_judge_queue_fifo, lb_judge_item_deaths};
+    static step *const of_lock[] = {lb_scan_history,    lb_world_apply, lb_merge_holds,
+                                    lb_judge_exclusive, lb_judge_owner, lb_judge_lock_fifo,
+                                    lb_judge_recovery};
+    static step *const of_both[] = {lb_judge_fenced, lb_judge_answers, lb_judge_fairness};
+    step *const *const steps = c->model->queue ? of_queue : of_lock;
+    const size_t n =
+        c->model->queue ? sizeof of_queue / sizeof *of_queue : sizeof of_lock / sizeof *of_lock;
+    int rc = 0;
     if (c->model->queue)
         lb_ids_open(c);
-    int rc = lb_scan_history(c);
-    if (rc != 0)
-        return rc;
-    if (c->model->queue) {
-        rc = lb_ids_finish(c);
-        rc = rc != 0 ? rc : lb_judge_items(c);
-        rc = rc != 0 ? rc : lb_judge_loss(c);
-        rc = rc != 0 ? rc : lb_judge_queue_fifo(c);
-        rc = rc != 0 ? rc : lb_judge_item_deaths(c);
-    } else {
-        rc = lb_world_apply(c);
-        rc = rc != 0 ? rc : lb_merge_holds(c);
-        rc = rc != 0 ? rc : lb_judge_exclusive(c);
-        rc = rc != 0 ? rc : lb_judge_owner(c);
-        rc = rc != 0 ? rc : lb_judge_lock_fifo(c);
-        rc = rc != 0 ? rc : lb_judge_recovery(c);
+    for (size_t i = 0; i < n + sizeof of_both / sizeof *of_both && rc == 0; i++) {
+        rc = lb_case_goes_on(c);
+        if (rc == 0)
+            rc = i < n ? steps[i](c) : of_both[i - n](c);
     }
-    rc = rc != 0 ? rc : lb_judge_fenced(c);
-    rc = rc != 0 ? rc : lb_judge_answers(c);
-    rc = rc != 0 ? rc : lb_judge_fairness(c);
     return rc;
 }
 

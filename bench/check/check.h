@@ -31,6 +31,8 @@ struct lb_model {
     uint64_t progress_bound_ns; /* 0: progress is not tested */
     uint64_t recovery_bound_ns; /* 0: recovery is not tested */
     uint64_t period_ns; /* queue: so long after it was complete an item is due again; 0: never */
+    bool (*gives_up)(void *arg); /* asked every few milliseconds: true ends it; NULL: never */
+    void *gives_up_arg;
 };
 
 enum { LB_WHO = 64 };
@@ -98,7 +100,8 @@ struct lb_judgement {
 };
 
 /* Judges. Returns 0, LB_E_FILE for a history that breaks the event grammar (two invokes without an
- * end between, time going backwards in one log), or LB_E_MEMORY. judgement is filled on 0. */
+ * end between, time going backwards in one log), LB_E_MEMORY, or LB_E_INTERRUPTED if the model gave
+ * up. judgement is filled on 0. */
 int lb_check(const struct lb_history_view *history, const struct lb_model *model,
              struct lb_judgement *ret_judgement, struct lb_error *err);
 

@@ -474,5 +474,7 @@ enum { LB_ITEM_NAME = 48 };
     lb_item_name((c)->history->names, id, (char[LB_ITEM_NAME]){0}, LB_ITEM_NAME)
 
 int lb_out_of_memory(struct lb_case *c);
+/* 0, or LB_E_INTERRUPTED: asked between the steps of what may take long. */
+int lb_case_goes_on(const struct lb_case *c);
 
 #endif

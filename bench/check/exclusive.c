@@ -303,9 +303,13 @@ static int sweep_all(struct sweep *sweep)
     const struct lb_case *c = sweep->c;
     sweep->resources = calloc((size_t)c->n_resources + 1, sizeof *sweep->resources);
     int rc = sweep->resources == NULL ? lb_out_of_memory(sweep->c) : 0;
-    for (size_t i = 0; i < c->holds.n && rc == 0; i++)
-        if (sweep->cut || !lb_holds(c)[c->order[i]].is_piece)
+    enum { OFTEN = 1 << 16 };
+    for (size_t i = 0; i < c->holds.n && rc == 0; i++) {
+        if (i % OFTEN == 0)
+            rc = lb_case_goes_on(c);
+        if (rc == 0 && (sweep->cut || !lb_holds(c)[c->order[i]].is_piece))
             rc = sweep_hold(sweep, c->order[i]);
+    }
     for (uint32_t i = 0; i < c->n_resources && sweep->resources != NULL; i++)
         free(sweep->resources[i].heap);
     free(sweep->resources);

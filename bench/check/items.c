@@ -272,7 +272,7 @@ int lb_judge_items(struct lb_case *c)
     struct lb_item_world world;
     struct lb_item_group group = {.c = c, .world = &world};
     int rc = lb_item_world_init(&world, c);
-    for (size_t i = 0, next = 0; i < n && rc == 0;) {
+    for (size_t i = 0, next = 0, next_look = 0; i < n && rc == 0;) {
         events.n = 0;
         uint64_t id = c->by_id[i].key;
         for (; i < n && c->by_id[i].key == id && rc == 0; i++) {
@@ -281,6 +281,11 @@ int lb_judge_items(struct lb_case *c)
                 rc = lb_out_of_memory(c);
             else
                 *slot = &items[c->by_id[i].index];
+        }
+        enum { OFTEN = 256 };
+        if (rc == 0 && next_look-- == 0) {
+            rc = lb_case_goes_on(c);
+            next_look = OFTEN;
         }
         group.events = events.items;
         group.n = events.n;

@@ -123,7 +123,8 @@ int lb_scan_items(struct lb_case *c)
         const struct lb_log_view *view = &c->history->logs[i];
         struct item_scan scan = {.c = c, .log = (uint32_t)i, .slack = view->uncertainty_ns};
         uint32_t index = 0;
-        for (size_t s = 0; s < view->n_spans; s++) {
+        for (size_t s = 0; s < view->n_spans && rc == 0; s++) {
+            rc = lb_case_goes_on(c);
             for (size_t k = 0; k < view->spans[s].n && rc == 0; k++)
                 rc = scan_event(&scan, &view->spans[s].events[k], index++);
             lb_history_forget(c->history, &view->spans[s]);

@@ -290,7 +290,9 @@ static int scan_log(struct lb_scan *scan)
     struct lb_log_facts *facts = &c->logs[scan->log];
     facts->first_hold = c->holds.n;
     for (size_t s = 0; s < scan->view->n_spans; s++) {
-        int rc = scan_span(scan, &scan->view->spans[s]);
+        int rc = lb_case_goes_on(c);
+        if (rc == 0)
+            rc = scan_span(scan, &scan->view->spans[s]);
         if (rc != 0)
             return rc;
         lb_history_forget(c->history, &scan->view->spans[s]);

@@ -1011,6 +1011,48 @@ static void bad_histories_get_no_verdict(void **state)
     expect_bad("log 1, event 0: not an operation of a lock");
 }
 
+struct patience {
+    int n_asked, n_left;
+};
+
+static bool runs_out(void *arg)
+{
+    struct patience *patience = arg;
+    patience->n_asked++;
+    return patience->n_left-- == 0;
+}
+
+/* At whichever moment: there is no verdict, and nothing is left behind. */
+static void who_gives_up_gets_no_verdict(void **state)
+{
+    (void)state;
+    for (int queue = 0; queue < 2; queue++) {
+        history_init(&history, queue != 0);
+        acquire(&history, 0, 0, 10, 11);
+        if (queue) {
+            history_init(&history, true);
+            put(&history, 0, 1, 1, 0, 1);
+            claim(&history, 1, 1, 2, 3, 0);
+            add_op(&history, 1, LB_OP_FREE, 4, 5, LB_EV_OK, 0, 1, 0, LB_EVF_EFFECTIVE);
+            claim(&history, 2, 1, 6, 7, 0);
+        }
+        int last = 0;
+        for (int n = 0, rc = LB_E_INTERRUPTED; rc != 0; n++) {
+            struct patience patience = {.n_left = n};
+            struct lb_error err = {0};
+            history.model.gives_up = runs_out;
+            history.model.gives_up_arg = &patience;
+            rc = judge_history(&history, &judgement, &err);
+            if (rc != 0) {
+                assert_int_equal(rc, LB_E_INTERRUPTED);
+                assert_non_null(strstr(err.message, "interrupted"));
+            }
+            last = patience.n_asked;
+        }
+        assert_in_range(last, 9, 100); /* between all steps, and in them */
+    }
+}
+
 static void nothing_is_not_held(void **state)
 {
     (void)state;
@@ -1091,6 +1133,7 @@ int main(void)
         cmocka_unit_test(refusals_need_a_holder),
         cmocka_unit_test(empty_needs_a_moment_without_items),
         cmocka_unit_test(bad_histories_get_no_verdict),
+        cmocka_unit_test(who_gives_up_gets_no_verdict),
         cmocka_unit_test(nothing_is_not_held),
         cmocka_unit_test(witnesses_are_drawn),
     };

@@ -215,6 +215,10 @@ static const struct lb_flow flows[] = {
 };
 enum which { STALL, OPEN_DOOR, MUTEX, BROKEN, LENT, LATE };
 
+/* What happens when a run tells where it is; NULL: nothing. */
+static lb_progress_fn *on_progress;
+static struct lb_stop stop;
+
 /* Runs a fake under "key value" pairs; NULL ends them. */
 static int run_fake(enum which which, const char *const *pairs, struct lb_outcome **ret_outcome,
                     struct lb_error *err)
@@ -225,13 +229,13 @@ static int run_fake(enum which which, const char *const *pairs, struct lb_outcom
                                    .claims = LB_G_BIT(LB_G_EXCLUSIVE),
                                    .flow = &flows[which]};
     struct lb_scenario scenario;
-    struct lb_stop stop = {0};
+    atomic_store(&stop.requested, 0);
     lb_scenario_init(&scenario);
     for (; pairs[0] != NULL; pairs += 2)
         assert_int_equal(lb_scenario_set(&scenario, pairs[0], pairs[1], err), 0);
     struct lb_run_plan plan = {
         .strategy = &strategy, .scenario = &scenario, .seed = 7, .record = true};
-    return lb_run(&plan, &stop, NULL, NULL, ret_outcome, err);
+    return lb_run(&plan, &stop, on_progress, NULL, ret_outcome, err);
 }
 
 static struct lb_outcome *must_run(enum which which, const char *const *pairs)
@@ -535,6 +539,30 @@ static void a_rejected_statement_ends_the_run_with_its_reason(void **state)
     assert_null(outcome);
 }
 
+/* --- interrupted while it is judged --- */
+
+static void interrupt_the_judge(void *arg, const struct lb_progress *progress)
+{
+    (void)arg;
+    if (strcmp(progress->phase, "checking") == 0)
+        atomic_fetch_add(&stop.requested, 1);
+}
+
+static void who_interrupts_the_judge_keeps_the_numbers(void **state)
+{
+    (void)state;
+    on_progress = interrupt_the_judge;
+    struct lb_outcome *outcome = must_run(
+        MUTEX, (const char *const[]){"workers", "2", "duration", "50ms", "warmup", "0", NULL});
+    on_progress = NULL;
+    const struct lb_finding *finding = &outcome->judgement.findings[LB_G_EXCLUSIVE];
+    assert_int_equal(finding->verdict, LB_V_NOT_TESTED);
+    assert_string_equal(finding->reason, "interrupted while the history was judged");
+    assert_true(outcome->witnesses_agree);
+    assert_true(outcome->counts[LB_M_ACQUIRE].succeeded > 0);
+    lb_outcome_free(outcome);
+}
+
 /* --- the witnesses by themselves --- */
 
 static void witnesses_do_not_invent(void **state)
@@ -645,6 +673,7 @@ int main(void)
         cmocka_unit_test(a_killed_holder_is_buried_and_replaced),
         cmocka_unit_test(a_rejected_statement_ends_the_run_with_its_reason),
         cmocka_unit_test(a_disagreement_of_witnesses_and_history_is_noticed),
+        cmocka_unit_test(who_interrupts_the_judge_keeps_the_numbers),
         cmocka_unit_test(witnesses_do_not_invent),
         cmocka_unit_test(witnesses_see_each_kind_of_overlap),
     };

@@ -111,8 +111,33 @@ static void doubt_idle(struct lb_outcome *outcome)
     }
 }
 
+/* Whoever asks once more while the history is judged, or asked twice before, has not the time. */
+struct patience {
+    const struct lb_active_run *run;
+    int n_before;
+    uint64_t until_ns; /* of who asked twice before */
+};
+
+static bool has_no_patience(void *arg)
+{
+    const struct patience *patience = arg;
+    int n = lb_control_interrupted(patience->run);
+    return n > patience->n_before || (n > 1 && lb_now_ns() > patience->until_ns);
+}
+
+/* What was measured stays; nothing was judged. */
+static void give_up_verdicts(struct lb_outcome *outcome)
+{
+    for (int i = 0; i < LB_GUARANTEES; i++)
+        snprintf(outcome->judgement.findings[i].reason,
+                 sizeof outcome->judgement.findings[i].reason,
+                 "interrupted while the history was judged");
+}
+
 int lb_run_judge(struct lb_active_run *run, struct lb_error *err)
 {
+    enum { SECOND_NS = 1000000000 };
+    struct patience patience = {run, lb_control_interrupted(run), lb_now_ns() + SECOND_NS};
     struct lb_outcome *outcome = run->outcome;
     const struct lb_strategy *strategy = run->request->strategy;
     uint64_t end_ns = lb_now_ns();
@@ -136,6 +161,8 @@ int lb_run_judge(struct lb_active_run *run, struct lb_error *err)
     bool complete = outcome->state == LB_RUN_COMPLETE || outcome->state == LB_RUN_INVALID ||
                     outcome->state == LB_RUN_INTERRUPTED;
     struct lb_model model = model_of(run, complete, end_ns);
+    model.gives_up = has_no_patience;
+    model.gives_up_arg = &patience;
     rc = write_meta(run, &model, err);
     if (rc != 0) {
         lb_history_release(&view);
@@ -144,6 +171,11 @@ int lb_run_judge(struct lb_active_run *run, struct lb_error *err)
     outcome->start_ns = view.start_ns;
     outcome->n_events = view.n_events;
     rc = lb_check(&view, &model, &outcome->judgement, err);
+    if (rc == LB_E_INTERRUPTED) {
+        lb_history_release(&view);
+        give_up_verdicts(outcome);
+        return 0;
+    }
     if (rc == 0)
         doubt_idle(outcome);
     const struct lb_scenario *scenario = run->request->scenario;
