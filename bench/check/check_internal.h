@@ -213,6 +213,7 @@ struct lb_case {
     struct lb_array late;   /* struct lb_late_release */
     struct lb_array items;  /* struct lb_item_event */
     struct lb_array puts;
+    struct lb_array moments; /* of world.c */
     struct lb_array world;
     struct lb_array waiters;
     struct lb_array writes;
@@ -370,6 +371,8 @@ int lb_scan_retire(struct lb_scan *scan, uint64_t low);
 int lb_world_apply(struct lb_case *c);
 /* Fills the logs' death_ns and gone_ns. */
 void lb_world_deaths(struct lb_case *c);
+/* Before lb_world_session_end: sorts what it looks up. */
+int lb_world_sessions(struct lb_case *c);
 /* The earliest time at which a recovery can have freed what the dead of that time held; LB_NEVER.
  */
 uint64_t lb_world_recovered(const struct lb_case *c, uint64_t death);

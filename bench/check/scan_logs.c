@@ -357,7 +357,9 @@ int lb_scan_history(struct lb_case *c)
     if (rc != 0)
         return rc;
     lb_world_deaths(c);
-    rc = count_pending(c);
+    rc = lb_world_sessions(c);
+    if (rc == 0)
+        rc = count_pending(c);
     lb_judge_stalls(c);
     if (rc == 0)
         lb_judge_late_waits(c);

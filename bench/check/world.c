@@ -14,6 +14,8 @@
  */
 #include "check_internal.h"
 
+#include <stdlib.h>
+
 /* A death that the writer itself noted came after the note. One that another noted came at any
  * time after the log's last event. */
 void lb_world_deaths(struct lb_case *c)
@@ -35,54 +37,156 @@ void lb_world_deaths(struct lb_case *c)
     }
 }
 
-static bool may_end_session(const struct lb_world_event *event, uint32_t log)
+/* --- ends of sessions, and what may have ended them, by log --- */
+
+enum what { ENDED, FAULT, DEATH };
+
+struct moment {
+    uint64_t at;
+    uint32_t log; /* LB_NONE: everybody's */
+    uint32_t what;
+};
+
+static int by_log(const void *a, const void *b)
 {
-    if (event->op == LB_OP_DEATH)
-        return event->target == log;
-    return event->op == LB_OP_FAULT && event->phase == 0 &&
-           (event->target == log || event->target == LB_NONE);
+    const struct moment *x = a, *y = b;
+    if (x->log != y->log)
+        return x->log < y->log ? -1 : 1;
+    if (x->what != y->what)
+        return x->what < y->what ? -1 : 1;
+    return (x->at > y->at) - (x->at < y->at);
+}
+
+int lb_world_sessions(struct lb_case *c)
+{
+    const struct lb_world_event *world = c->world.items;
+    for (size_t i = 0; i < c->world.n; i++) {
+        const struct lb_world_event *e = &world[i];
+        bool is_fault = e->op == LB_OP_FAULT && e->phase == 0;
+        if (e->op != LB_OP_SESSION_END && e->op != LB_OP_DEATH && !is_fault)
+            continue;
+        struct moment *moment = lb_array_push(&c->moments, sizeof *moment);
+        if (moment == NULL)
+            return lb_out_of_memory(c);
+        *moment = (struct moment){.at = e->op == LB_OP_SESSION_END ? e->high : e->low,
+                                  .log = e->target,
+                                  .what = e->op == LB_OP_SESSION_END ? ENDED
+                                          : is_fault                 ? FAULT
+                                                                     : DEATH};
+    }
+    if (c->moments.n > 1)
+        qsort(c->moments.items, c->moments.n, sizeof(struct moment), by_log);
+    return 0;
+}
+
+/* The first moment that does not come before another. */
+static const struct moment *first_from(const struct lb_case *c, const struct moment *from)
+{
+    const struct moment *moments = c->moments.items;
+    size_t low = 0, high = c->moments.n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (by_log(&moments[middle], from) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return moments + low;
+}
+
+/* When something of a log was first, from since to until; LB_NEVER. */
+static uint64_t first_within(const struct lb_case *c, uint32_t log, enum what what, uint64_t since,
+                             uint64_t until)
+{
+    const struct moment *end = (const struct moment *)c->moments.items + c->moments.n;
+    const struct moment *found = first_from(c, &(struct moment){since, log, what});
+    return found < end && found->log == log && found->what == (uint32_t)what && found->at <= until
+               ? found->at
+               : LB_NEVER;
 }
 
 uint64_t lb_world_session_end(const struct lb_case *c, const struct lb_world_event *note)
 {
-    const struct lb_world_event *world = c->world.items;
-    uint64_t previous = 0, cause = LB_NEVER;
-    for (size_t i = 0; i < c->world.n; i++)
-        if (world[i].op == LB_OP_SESSION_END && world[i].target == note->target &&
-            world[i].high < note->low && world[i].high > previous)
-            previous = world[i].high;
-    for (size_t i = 0; i < c->world.n; i++)
-        if (may_end_session(&world[i], note->target) && world[i].low >= previous &&
-            world[i].low <= note->high && world[i].low < cause)
-            cause = world[i].op == LB_OP_DEATH ? c->logs[note->target].gone_ns : world[i].low;
+    uint64_t previous = 0;
+    if (c->moments.n == 0)
+        return note->alive;
+    const struct moment *before = first_from(c, &(struct moment){note->low, note->target, ENDED});
+    if (before > (const struct moment *)c->moments.items && before[-1].log == note->target &&
+        before[-1].what == ENDED)
+        previous = before[-1].at;
+    uint64_t cause = first_within(c, note->target, FAULT, previous, note->high);
+    uint64_t everybody = first_within(c, LB_NONE, FAULT, previous, note->high);
+    if (everybody < cause)
+        cause = everybody;
+    if (first_within(c, note->target, DEATH, previous, note->high) != LB_NEVER &&
+        c->logs[note->target].gone_ns < cause)
+        cause = c->logs[note->target].gone_ns;
     if (cause != LB_NEVER)
         return cause;
     return note->alive > previous ? note->alive : previous;
 }
 
-static void end_sessions(struct lb_case *c)
+/* By hold: how far it, and those of its log before it, last at most. */
+static uint64_t *reaches(const struct lb_case *c)
 {
-    const struct lb_world_event *world = c->world.items;
-    for (size_t w = 0; w < c->world.n; w++) {
-        const struct lb_world_event *note = &world[w];
-        if (note->op != LB_OP_SESSION_END || note->target >= c->history->n_logs)
-            continue;
-        const struct lb_log_facts *facts = &c->logs[note->target];
-        uint64_t low = lb_world_session_end(c, note);
+    uint64_t *reach = malloc((c->holds.n + 1) * sizeof *reach);
+    for (size_t log = 0; log < c->history->n_logs && reach != NULL; log++) {
+        const struct lb_log_facts *facts = &c->logs[log];
+        uint64_t furthest = 0;
         for (size_t i = facts->first_hold; i < facts->first_hold + facts->n_holds; i++) {
-            struct lb_hold *hold = &lb_holds(c)[i];
-            if (hold->start > note->high)
-                break;
-            if (hold->is_committed && !hold->is_dead)
-                continue;
-            if (hold->cut > low) {
-                hold->cut = low;
-                c->has_cuts = true;
-            }
-            if (hold->is_dead && hold->end > low)
-                hold->end = low;
+            const struct lb_hold *hold = &lb_holds(c)[i];
+            uint64_t last = hold->end > hold->cut ? hold->end : hold->cut;
+            furthest = last > furthest ? last : furthest;
+            reach[i] = furthest;
         }
     }
+    return reach;
+}
+
+/* How many holds of a log had begun by a time. */
+static size_t begun_by(const struct lb_case *c, const struct lb_log_facts *facts, uint64_t time)
+{
+    size_t low = 0, high = facts->n_holds;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (lb_holds(c)[facts->first_hold + middle].start <= time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Of the holds that had begun, the latest: before them none lasts so long. */
+static void end_session(struct lb_case *c, const struct lb_world_event *note, const uint64_t *reach)
+{
+    const struct lb_log_facts *facts = &c->logs[note->target];
+    uint64_t low = lb_world_session_end(c, note);
+    for (size_t i = facts->first_hold + begun_by(c, facts, note->high);
+         i > facts->first_hold && reach[i - 1] > low; i--) {
+        struct lb_hold *hold = &lb_holds(c)[i - 1];
+        if (hold->is_committed && !hold->is_dead)
+            continue;
+        if (hold->cut > low) {
+            hold->cut = low;
+            c->has_cuts = true;
+        }
+        if (hold->is_dead && hold->end > low)
+            hold->end = low;
+    }
+}
+
+static int end_sessions(struct lb_case *c)
+{
+    const struct lb_world_event *world = c->world.items;
+    uint64_t *reach = c->moments.n > 0 ? reaches(c) : NULL;
+    if (c->moments.n > 0 && reach == NULL)
+        return lb_out_of_memory(c);
+    for (size_t w = 0; w < c->world.n; w++)
+        if (world[w].op == LB_OP_SESSION_END && world[w].target < c->history->n_logs)
+            end_session(c, &world[w], reach);
+    free(reach);
+    return 0;
 }
 
 uint64_t lb_world_recovered(const struct lb_case *c, uint64_t death)
@@ -125,6 +229,5 @@ int lb_world_apply(struct lb_case *c)
         if (hold->is_piece && hold->end > last)
             hold->end = hold->cut = last;
     }
-    end_sessions(c);
-    return 0;
+    return end_sessions(c);
 }

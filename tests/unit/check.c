@@ -89,6 +89,29 @@ static void what_was_committed_outlasts_its_session(void **state)
     }
 }
 
+/* A session that is ended again and again: each end is of what was granted since the one before. */
+static void each_end_is_of_its_own_session(void **state)
+{
+    (void)state;
+    enum { TIMES = 40 };
+    for (int fault = 0; fault < 2; fault++)
+        for (int late = 0; late < TIMES; late++) {
+            history_init(&history, false);
+            for (int i = 0; i < TIMES; i++) {
+                uint64_t at = 100 * (uint64_t)i;
+                acquire(&history, 1, 0, at + 10, at + 20);
+                if (fault)
+                    note(&history, 7, LB_OP_FAULT, at + 50, 0, i % 2 == 0 ? 1 : UINT32_MAX);
+                note(&history, 6, LB_OP_SESSION_END, at + 60, 0, 1);
+                /* The other is granted it after that, or once just before. */
+                acquire(&history, 2, 0, at + 30, i == late && fault ? at + 40 : at + 70);
+                release(&history, 2, 0, at + 80, at + 81);
+            }
+            expect(LB_G_EXCLUSIVE, fault ? LB_V_VIOLATED : LB_V_HELD);
+            assert_int_equal(judgement.findings[LB_G_EXCLUSIVE].n_violations, fault);
+        }
+}
+
 static void ends_come_before_starts(void **state)
 {
     (void)state;
@@ -1090,6 +1113,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_holders_are_seen),
         cmocka_unit_test(what_was_committed_outlasts_its_session),
+        cmocka_unit_test(each_end_is_of_its_own_session),
         cmocka_unit_test(ends_come_before_starts),
         cmocka_unit_test(a_hold_without_length_meets_what_covers_it),
         cmocka_unit_test(resources_are_independent),
