@@ -372,7 +372,9 @@ static int add_override(struct lb_args *args, const struct lb_key *key, char *va
 static int take_pgbench(struct lb_args *args, int flag, char *value, struct lb_error *err)
 {
     const struct lb_key *key = lb_scenario_key(pgbench_flags[flag].key);
-    bool is_number = value[0] != '\0' && strspn(value, "0123456789.") == strlen(value);
+    const char *colon = strrchr(value, ':'); /* "poisson:800" */
+    const char *number = colon != NULL ? colon + 1 : value;
+    bool is_number = number[0] != '\0' && strspn(number, "0123456789.") == strlen(number);
     char *with_unit = NULL;
     if (!is_number)
         return add_override(args, key, value, err);

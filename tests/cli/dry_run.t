@@ -43,7 +43,7 @@ ok($status == 0 || $status == 5, 'pgbench: exit status (a busy machine is late)'
 my $config = decode_json($out)->{cells}[0]{config};
 is_deeply([map { $config->{$_} } 'workers', 'threads', 'duration_ns', 'rate'], [3, 3, 500_000_000, '40/s'], '-c -j -T -R');
 like($err, qr{^progress: \[1/1\] good-lock sqlite mutex-hot, [\w -]+: \d+\.\d s, \S+/s}m, '-P');
-($status, $out) = lockbench('run', '-s', $lock, '-T', '300ms', '-R', 'poisson:30/s', '--warmup', '0', '-q', '--json');
+($status, $out) = lockbench('run', '-s', $lock, '-T', '300ms', '-R', 'poisson:30', '--warmup', '0', '-q', '--json');
 is_deeply([map { decode_json($out)->{cells}[0]{config}{$_} } 'duration_ns', 'rate'], [300_000_000, 'poisson:30/s'], 'units are taken as well');
 for my $bad ([['-c', 'x'], qr/option --workers: 'x' is not a count/], [['-T', ''], qr/option --duration/], [['-R', '0'], qr/option --rate/],
     [['-P', 'x'], qr/option --progress: 'x' is not a time above 0, such as 5s/], [['-P', '0'], qr/option --progress/],

@@ -62,12 +62,16 @@ LB.trim = function (text) { return text.replace(/(\.\d*?)0+(?!\d)/, "$1").replac
 LB.axisCount = function (v) { return LB.trim(LB.count(v)); };
 LB.axisNs = function (v) { return v === 0 ? "0" : LB.trim(LB.ns(v)); };
 
-/* Times of an axis from low to high, with as many digits as its steps need. */
+/* Times of an axis from low to high, with as many digits as its steps need. A window within a run has
+ * the unit of the witness's words beside it. */
 LB.timesOf = function (low, high, n) {
-  var unit = [[1e9, " s"], [1e6, " ms"], [1e3, " \u00b5s"], [1, " ns"]].filter(function (u) { return high >= u[0]; })[0] || [1, " ns"];
+  var unit = high < 1e6 || low === 0 ? [[1e9, " s"], [1e6, " ms"], [1e3, " \u00b5s"], [1, " ns"]].filter(function (u) { return high >= u[0]; })[0] || [1, " ns"] : [1e6, " ms"];
   var step = (high - low) / n / unit[0], decimals = Math.max(0, Math.min(9, 1 - Math.floor(Math.log10(step))));
   return function (v) { return LB.trim((v / unit[0]).toFixed(decimals)) + unit[1]; };
 };
+
+/* Words of lockbench's text output, which is plain ASCII. */
+LB.words = function (text) { return String(text).replace(/(\d) us\b/g, "$1 \u00b5s"); };
 
 LB.whole = function (v) {
   return LB.isNumber(v) ? String(v).replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f") : "n/a";
@@ -132,9 +136,9 @@ LB.table = function (spec) {
                            : column.label);
     head.appendChild(th);
   });
-  table = LB.el("table", { "class": spec.full ? "full" : null }, spec.caption ? LB.el("caption", {}, spec.caption) : null,
+  table = LB.el("table", { "class": spec.full ? "full" : null, "aria-label": spec.caption ? null : spec.label }, spec.caption ? LB.el("caption", {}, spec.caption) : null,
                 LB.el("thead", {}, head), body);
-  return LB.el("div", { "class": "wide", tabindex: "0", role: "region", "aria-label": spec.label || spec.caption }, table);
+  return LB.el("div", { "class": "wide", tabindex: "0", role: "group", "aria-label": spec.label || spec.caption }, table);
 };
 
 /* Names and values, one below the other. */

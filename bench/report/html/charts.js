@@ -92,6 +92,12 @@ LB.axis = function (frame, scale, side, options) {
   axis.tickFormat(options.format || LB.axisCount);
   var g = frame.g.append("g").attr("class", "axis").attr("aria-hidden", "true");
   if (side === "bottom") g.attr("transform", "translate(0," + frame.height + ")");
+  /* Labels that would lie on each other: of the values, as many as there is room for. */
+  if (options.values && options.values.length > 1) {
+    var room = [], most = side !== "bottom" ? 14 : d3.max(options.values, function (v) { return (options.format || LB.axisCount)(v).length; }) * 7.5 + 8;
+    options.values.forEach(function (v) { if (!room.length || Math.abs(scale(v) - scale(room[room.length - 1])) >= most) room.push(v); });
+    axis.tickValues(room);
+  }
   if (options.grid) axis.innerTickSize(side === "bottom" ? -frame.height : -frame.width);
   g.call(axis);
   if (options.label) {
@@ -118,6 +124,24 @@ LB.decades = function (low, high) {
     });
   if (values.length < 3) return d3.scale.linear().domain([low, high]).ticks(5).filter(function (v) { return v > 0; });
   return values;
+};
+
+/* Names at the ends of lines, moved apart where they would lie on each other. */
+LB.endLabels = function (f, ends, most) {
+  ends.sort(function (a, b) { return a.y - b.y; });
+  ends.forEach(function (e, i) { e.y = Math.max(e.y, i > 0 ? ends[i - 1].y + 13 : 4); });
+  for (var i = ends.length - 1, low = f.height; i >= 0; i--, low -= 13) ends[i].y = Math.min(ends[i].y, low);
+  ends.forEach(function (e) { LB.label(f.g, e.name, f.width + 6, e.y, most, "start").attr("class", e.other ? "soft" : ""); });
+};
+
+/* What tells a case from the others beside it: what they share is in the heading. */
+LB.shortName = function (cell, cells) {
+  var parts = ["strategy", "engine"].filter(function (k) { return cells.length === 1 || cells.some(function (c) { return c[k] !== cell[k]; }); }).map(function (k) { return cell[k]; });
+  if (cells.some(function (c) { return c.scenario !== cell.scenario; })) {
+    var point = cell.scenario.match(/\[(.*)\]$/), base = cell.scenario.replace(/\[.*$/, "");
+    parts.push(point && cells.every(function (c) { return c.scenario.replace(/\[.*$/, "") === base; }) ? point[1] : cell.scenario);
+  }
+  return (parts.length ? parts : [cell.strategy]).join(" \u00b7 ");
 };
 
 LB.title = function (selection, text) { selection.append("title").text(text); return selection; };

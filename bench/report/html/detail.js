@@ -64,11 +64,11 @@ LB.zooms = function (body, cell) {
     lanes.sort(function (a, b) { return a - b; });
     LB.figure(body, {
       title: "Holds around the violation of " + zoom.guarantee + (f.witnesses.length > 1 ? ", " + (zoom.witness + 1) + " of " + f.witnesses.length + " shown" : ""),
-      note: witness.text + "." + (zoom.omitted ? " " + zoom.omitted + " other holds in this window are not drawn." : ""),
+      note: LB.words(witness.text) + "." + (zoom.omitted ? " " + zoom.omitted + " other holds in this window are not drawn." : ""),
       key: [["hold", cell.history.is_queue ? "this item in hand" : "this resource held"], ["hold other", "others"], ["wait", "an operation of the witness, asked until answered"]].concat(LB.doubles(zoom.holds).length ? [["bad-fill", "held twice"]] : []),
       draw: function (svg, width) { LB.zoomChart(svg, width, zoom, witness, lanes); },
       table: function () {
-        return LB.table({ label: "Holds around the violation", columns: [{ label: "worker", num: true }, { label: cell.history.is_queue ? "item" : "resource", num: true }, { label: "from", num: true }, { label: "to", num: true }, { label: "" }],
+        return LB.table({ label: "Holds around the violation", columns: [{ label: "worker", num: true }, { label: cell.history.is_queue ? "item" : "resource", num: true }, { label: "from", num: true }, { label: "to", num: true }, { label: "note" }],
           rows: zoom.holds.map(function (h) { return { cells: [LB.num(h[0], String), LB.num(h[1], String), LB.num(h[2], LB.ns), LB.num(h[3], LB.ns), (h[4] ? "of the witness" : "") + (h[5] ? " never given back" : "")] }; }) });
       }
     });
@@ -140,7 +140,7 @@ LB.overTime = function (body, cell) {
         var f = LB.frame(svg, width, 190, [24, 14, 38, 52]);
         var x = d3.scale.linear().domain([0, h.length_ns]).range([0, f.width]);
         var y = d3.scale.linear().domain([0, Math.max(1, rate(d3.max(h.successes)), refused ? rate(LB.quantile(h.refusals, 0.98)) : 0) * 1.05]).range([f.height, 0]).clamp(true);
-        LB.axis(f, y, "left", { ticks: 4, grid: true });
+        LB.axis(f, y, "left", { ticks: 4, grid: true, label: h.faults.length ? null : "per second", left: 48 });
         LB.shadeFaults(f, x, h);
         var line = d3.svg.line().interpolate("step-after").x(function (n, i) { return x(i * h.bin_ns); }).y(function (n) { return y(rate(n)); });
         if (refused) f.g.append("path").attr("class", "second").attr("d", line(h.refusals));
@@ -177,7 +177,7 @@ LB.intervalChart = function (body, cell, title, label, value, format, note) {
       var f = LB.frame(svg, width, 170, [24, 44, 38, 60]);
       var x = d3.scale.linear().domain([0, d3.max(runs, function (r) { var l = r[r.length - 1]; return l[0] + l[1]; })]).range([0, f.width]);
       var y = d3.scale.linear().domain([0, Math.max(1, d3.max(runs, function (r) { return d3.max(r, value); })) * 1.05]).range([f.height, 0]);
-      LB.axis(f, y, "left", { ticks: 4, grid: true, format: format });
+      LB.axis(f, y, "left", { ticks: 4, grid: true, format: format, label: label, left: 56 });
       LB.timeAxis(f, x, 90, "of the measured part", true);
       runs.forEach(function (r, i) {
         var last = r.filter(known).pop(), line = d3.svg.line().defined(known).x(function (p) { return x(p[0] + p[1] / 2); }).y(function (p) { return y(value(p)); });
@@ -218,15 +218,23 @@ LB.spectrum = function (body, cell) {
     note: "All runs together, " + (open ? "from the intended start (response)" : "from the first try (service)") + ", to the maximum at the right." + (others.length ? " Thin lines: the other strategies on " + cell.engine + "." : ""),
     key: [["line", cell.strategy]].concat(open && cell.spectra.acquire ? [["second", "from the actual start (service)"]] : [], others.length ? [["context", "others"]] : []),
     draw: function (svg, width) {
-      var f = LB.frame(svg, width, 230, [20, 14, 38, 60]), all = own.concat.apply(own, others.map(function (o) { return o.points; }));
+      var right = others.length && others.length <= 8 && width > 480 ? 126 : 14;
+      var f = LB.frame(svg, width, 230, [20, right, 38, 60]), all = own.concat.apply(own, others.map(function (o) { return o.points; }));
       var x = d3.scale.log().domain([1, d3.max(own, function (p) { return p[0]; })]).range([0, f.width]).clamp(true);
       var y = d3.scale.log().domain(d3.extent(all, function (p) { return p[1]; })).range([f.height, 0]);
       y.domain([y.domain()[0] * 0.9, y.domain()[1] * 1.1]);
       var line = d3.svg.line().x(function (p) { return x(p[0]); }).y(function (p) { return y(p[1]); });
       var ticks = [1, 2, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7].filter(function (t) { return t <= x.domain()[1]; });
-      LB.axis(f, y, "left", { values: LB.decades(y.domain()[0], y.domain()[1]), format: LB.axisNs, grid: true });
-      LB.axis(f, x, "bottom", { values: ticks, format: LB.percentile, grid: true, label: "percentile" });
-      others.forEach(function (o) { LB.title(f.g.append("path").attr({ "class": "context", d: line(o.points.filter(function (p) { return p[0] <= x.domain()[1]; })) }), o.cell.strategy); });
+      LB.axis(f, y, "left", { values: LB.decades(y.domain()[0], y.domain()[1]), format: LB.axisNs, grid: true, label: "latency", left: 56 });
+      LB.axis(f, x, "bottom", { values: ticks, format: LB.percentile, grid: true, label: "percentile" }).selectAll(".tick text").attr("dx", function (v, i) { return i === 0 ? ".9em" : 0; });
+      var ends = [{ name: cell.strategy, y: y(own[own.length - 1][1]) }];
+      others.forEach(function (o) {
+        var shown = o.points.filter(function (p) { return p[0] <= x.domain()[1]; });
+        if (shown.length === 0) return;
+        LB.title(f.g.append("path").attr({ "class": "context", d: line(shown) }), o.cell.strategy);
+        ends.push({ name: o.cell.strategy, y: y(shown[shown.length - 1][1]), other: true });
+      });
+      if (right > 100) LB.endLabels(f, ends, 17);
       if (open && cell.spectra.acquire) f.g.append("path").attr({ "class": "second", d: line(LB.spectrumOf({ spectra: { acquire: cell.spectra.acquire } })) });
       f.g.append("path").attr({ "class": "line", "stroke-width": 2, d: line(own) });
     },
@@ -254,7 +262,7 @@ LB.heat = function (body, cell) {
       cells.forEach(function (c) {
         f.g.append("rect").attr({ "class": "cell", x: x(c[0] * h.heat.column_ns), width: f.width / h.heat.columns + 0.3, y: y(ns(c[1] + 1)), height: Math.max(1, y(ns(c[1])) - y(ns(c[1] + 1)) + 0.3), opacity: shade(c[2]).toFixed(2) });
       });
-      LB.axis(f, y, "left", { values: LB.decades(y.domain()[0], y.domain()[1]), format: LB.axisNs });
+      LB.axis(f, y, "left", { values: LB.decades(y.domain()[0], y.domain()[1]), format: LB.axisNs, label: h.faults.length ? null : "latency", left: 56 });
       LB.timeAxis(f, x, 90, "since the run began", true);
     },
     table: function () {
@@ -311,11 +319,12 @@ LB.fairness = function (body, cell) {
     title: "Fairness and waiting, run " + (cell.runs.indexOf(run) + 1),
     note: "Successes of each worker, most first; the dashed line is the mean. Jain " + LB.digits(m.jain) + ", Gini " + LB.digits(m.gini) + ", longest wait " + LB.ns(m.longest_wait_ns) + (m.overtakes ? ", overtaken " + LB.plural(m.overtakes, "time") : "") + ".",
     draw: function (svg, width) {
-      var f = LB.frame(svg, width, 110, [20, 14, 22, 52]), x = d3.scale.linear().domain([0, sorted.length]).range([0, f.width]);
+      var f = LB.frame(svg, width, 110, [20, 44, 22, 52]), x = d3.scale.linear().domain([0, sorted.length]).range([0, f.width]);
       var y = d3.scale.linear().domain([0, sorted[0] * 1.05]).range([f.height, 0]), gap = sorted.length > 100 ? 0 : Math.min(4, f.width / sorted.length / 4);
-      LB.axis(f, y, "left", { ticks: 3, grid: true });
+      LB.axis(f, y, "left", { ticks: 3, grid: true, label: "successes", left: 48 });
       sorted.forEach(function (n, i) { f.g.append("rect").attr({ "class": "hold", x: x(i), y: y(n), width: Math.max(0.5, Math.min(60, x(1)) - gap), height: f.height - y(n) }); });
       f.g.append("path").attr({ "class": "guide", d: "M0," + y(mean) + "H" + f.width });
+      f.g.append("text").attr({ "class": "soft", x: f.width + 4, y: y(mean), dy: ".35em" }).text("mean");
       f.g.append("text").attr({ "class": "soft", x: f.width, y: f.height + 16, "text-anchor": "end" }).text(LB.plural(sorted.length, "worker"));
     },
     table: function () {

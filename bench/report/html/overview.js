@@ -21,7 +21,7 @@ LB.finding = function (cell, name, f, witness, number) {
   var box = LB.el("div", { "class": "finding" + (known ? " expected" : "") },
                   LB.el("p", {}, LB.el("strong", {}, "\u2717 " + name + (known ? ", known to be broken" : "")),
                         number === 0 ? ", " + LB.plural(f.violations, "time") + " in " + LB.whole(f.tested) + ": " : ": ",
-                        witness.text));
+                        LB.words(witness.text)));
   if (witness.operations && witness.operations.length) {
     var holder = LB.el("div");
     box.appendChild(holder);
@@ -159,7 +159,7 @@ LB.proofs = function (section, cells) {
   });
   if (rows.length)
     section.appendChild(LB.el("div", {}, LB.el("h3", {}, "What the scenario proves"),
-      LB.table({ full: true, label: "proofs", columns: [{ label: "strategy" }, { label: "engine" }, { label: "run", num: true }, { label: "proof" }, { label: "verdict" }, { label: "" }], rows: rows })));
+      LB.table({ full: true, label: "proofs", columns: [{ label: "strategy" }, { label: "engine" }, { label: "run", num: true }, { label: "proof" }, { label: "verdict" }, { label: "what was seen" }], rows: rows })));
 };
 
 LB.summarise = function () {
@@ -170,7 +170,7 @@ LB.summarise = function () {
   });
   var run = LB.cells.filter(function (c) { return c.guarantees; }).length;
   text.push("Of " + LB.plural(run, "case") + " that ran, " + (counts.held || 0) + " kept all that they claim");
-  if (counts.violated) text.push(counts.violated + " violated a guarantee" + (broken === 0 ? ", all of them where that is known" : broken < counts.violated ? ", " + broken + " of them where that was not known" : ""));
+  if (counts.violated) text.push(counts.violated + " violated a guarantee" + (broken === 0 ? ", as is known of " + (counts.violated === 1 ? "it" : "them") : broken < counts.violated ? "; " + broken + " of these " + (broken === 1 ? "was" : "were") + " unexpected" : ""));
   if (counts["not tested"]) text.push(counts["not tested"] + " could not be judged");
   if (counts.inconclusive) text.push(counts.inconclusive + " " + (counts.inconclusive === 1 ? "is" : "are") + " inconclusive");
   if (counts.error) text.push(counts.error + " failed to run");
@@ -257,7 +257,7 @@ LB.rateChart = function (section, group, cells) {
       LB.axis(f, x, "bottom", { values: LB.decades(x.domain()[0], x.domain()[1]), grid: true, label: "successes per second" });
       sorted.forEach(function (c, i) {
         var y = i * 19 + 10, v = c.summary.successes_per_s, ci = c.summary.successes_per_s_interval;
-        LB.label(f.g, c.strategy + " \u00b7 " + c.engine + (group.mixed ? " \u00b7 " + c.scenario : ""), -10, y, most);
+        LB.label(f.g, LB.shortName(c, cells), -10, y, most);
         if (!(v > 0)) { LB.label(f.g, "none", 4, y, 10, "start").attr("class", "soft"); return; }
         if (ci && ci.low > 0 && ci.high !== null) f.g.append("path").attr("class", "span").attr("d", "M" + x(ci.low) + "," + y + "H" + x(ci.high));
         if (c.verdict === "violated") LB.cross(f.g, x(v), y);
@@ -347,7 +347,7 @@ LB.answers = function () {
         LB.axis(f, x, "bottom", { values: [0, 0.25, 0.5, 0.75, 1], format: function (v) { return Math.round(v * 100) + " %"; } });
         cells.forEach(function (c, i) {
           var y = i * 20 + 3, at = 0, a = LB.answersOf(c);
-          LB.label(f.g, c.strategy + " \u00b7 " + c.engine + (group.mixed ? " \u00b7 " + c.scenario : ""), -10, y + 7, Math.floor(left / 7.2));
+          LB.label(f.g, LB.shortName(c, cells), -10, y + 7, Math.floor(left / 7.2));
           LB.answerKinds.forEach(function (kind, k) {
             if (a.sums[k] === 0) return;
             var w = a.sums[k] / a.total, box = { x: x(at), y: y, width: Math.max(0.5, x(w)), height: 14 };

@@ -22,7 +22,7 @@ LB.plans = function () {
 LB.choice = function (section, result) {
   var rows = result.run.choice || [];
   if (rows.length === 0) return;
-  section.appendChild(LB.table({ caption: "Which to take", columns: [{ label: "up to, per second", num: true }, { label: "strategy" }, { label: "engine" }, { label: "workers", num: true }, { label: "" }],
+  section.appendChild(LB.table({ caption: "Which to take", columns: [{ label: "up to, per second", num: true }, { label: "strategy" }, { label: "engine" }, { label: "workers", num: true }, { label: "how clearly" }],
     rows: rows.map(function (c) { return { cells: [LB.num(c.up_to_per_s), c.strategy, c.engine, LB.num(c.workers), c.clear ? "clearly" : "by little: others are as good within their intervals"] }; }) }));
 };
 
@@ -51,7 +51,7 @@ LB.planSweep = function (section, p) {
     key: [["dot", "a run"], ["cross", "a run that does not count"]].concat(curve.length ? [["line", "the law"], ["area", "its band"]] : []),
     draw: function (svg, width) { LB.scalingChart(svg, width, points, { curve: curve }, { marks: marks, height: 220, demand: p.demand_per_s }); },
     table: function () {
-      return LB.el("div", {}, LB.table({ label: "Runs", columns: [{ label: "workers", num: true }, { label: "success/s", num: true }, { label: "counts" }, { label: "" }],
+      return LB.el("div", {}, LB.table({ label: "Runs", columns: [{ label: "workers", num: true }, { label: "success/s", num: true }, { label: "counts" }, { label: "reason" }],
         rows: p.points.map(function (q) { return { cells: [LB.num(q.workers), LB.num(q.successes_per_s), q.valid ? "yes" : "no", q.reason || (q.drifts ? "drifts" : "")] }; }) }),
         LB.table({ label: "The curve", columns: [{ label: "workers", num: true }, { label: "success/s", num: true }, { label: "from", num: true }, { label: "to", num: true }],
           rows: curve.map(function (c) { return { cells: c.map(function (v) { return LB.num(v); }) }; }) }));
@@ -93,6 +93,6 @@ LB.sloTrace = function (section, p) {
 LB.planLimits = function (section, p) {
   var limits = p.limits || [];
   if (limits.length === 0) return;
-  section.appendChild(LB.table({ full: true, caption: "What limits it", columns: [{ label: "cause" }, { label: "share", num: true }, { label: "" }],
+  section.appendChild(LB.table({ full: true, caption: "What limits it", columns: [{ label: "cause" }, { label: "share", num: true }, { label: "what it means" }],
     rows: limits.map(function (l) { return { cells: [l.cause, LB.num(l.share, LB.share), l.text] }; }) }));
 };
