@@ -544,8 +544,12 @@ static int translate(struct building *b, const struct lb_raw_section *section, s
 {
     const struct lb_raw_statement *raw = &b->file->statements[section->first + index];
     struct lb_statement *statement = &b->statements[b->program->n_statements];
-    *statement = (struct lb_statement){
-        .require_row = raw->require_row, .is_write = raw->is_write, .line = raw->line};
+    *statement =
+        (struct lb_statement){.when = raw->when,
+                              .on_error = raw->has_on_error ? raw->on_error : section->on_error,
+                              .require_row = raw->require_row,
+                              .is_write = raw->is_write,
+                              .line = raw->line};
     b->sql.length = b->native.length = 0;
     struct lb_lexer lexer;
     struct lb_token token;
@@ -641,15 +645,25 @@ static bool has_known_columns(const struct lb_raw_statement *statement)
     return false;
 }
 
-/* Nobody knows what was claimed unless the statement that answers says it. */
+/* Nobody knows what was claimed unless the statement that answers says it: where its condition
+ * keeps it from being run, the one above it does. Only one that found no row need not. */
 static int check_claim(struct building *b)
 {
     const struct lb_raw_section *claim = b->chosen[LB_S_CLAIM];
     if (claim == NULL || claim->n_statements == 0)
         return 0;
-    const struct lb_raw_statement *answer =
-        &b->file->statements[claim->first + b->program->sections[LB_S_CLAIM].answer];
-    if (!has_known_columns(answer) || has_column(answer, "id", 2))
+    const struct lb_raw_statement *answer = NULL;
+    bool is_covered[LB_WHEN_NO_ROW + 1] = {false}; /* one below answers in this case */
+    for (size_t i = b->program->sections[LB_S_CLAIM].answer + 1; i-- > 0;) {
+        const struct lb_raw_statement *one = &b->file->statements[claim->first + i];
+        bool answers = !is_covered[one->when == LB_WHEN_NO_ROW ? LB_WHEN_NO_ROW : LB_WHEN_ROW];
+        is_covered[one->when] = true;
+        if (answers && has_known_columns(one) && !has_column(one, "id", 2))
+            answer = one;
+        if (one->when == LB_WHEN_ALWAYS)
+            break;
+    }
+    if (answer == NULL)
         return 0;
     return lb_file_fail(b->file, answer->line, b->err,
                         "section claim: the statement that answers returns no column id: add "

@@ -81,6 +81,10 @@ struct lb_setting {
 
 enum { LB_SLOTS = 32, LB_PARAMS = 24 };
 
+/* When a statement is run: always, or by what the last statement above it came to that is run
+ * always: it returned or changed a row, or neither. */
+enum lb_when { LB_WHEN_ALWAYS, LB_WHEN_ROW, LB_WHEN_NO_ROW };
+
 struct lb_statement {
     const char *sql;    /* as written, options replaced, trimmed: can be pasted into psql once the
                            parameters are given */
@@ -88,8 +92,10 @@ struct lb_statement {
     size_t n_params;
     uint8_t param_slot[LB_PARAMS];
     enum lb_type param_type[LB_PARAMS];
-    bool require_row; /* -- require: row */
-    bool is_write;    /* not a plain SELECT */
+    enum lb_when when;         /* -- if: row, -- else */
+    enum lb_on_error on_error; /* the section's, unless it has its own */
+    bool require_row;          /* -- require: row */
+    bool is_write;             /* not a plain SELECT */
     int line;
 };
 
@@ -101,7 +107,8 @@ struct lb_section {
     enum lb_begin begin;
     enum lb_on_error on_error;
     size_t n_statements;
-    size_t answer; /* the statement that answers: the last one, or the one below `-- answer: row`.
+    size_t answer; /* the statement that answers: the last one, or the one below `-- answer: row`;
+                      where its condition keeps it from being run, the last one above it that is.
                       Those behind it clean up: they run whatever it answered. */
     const struct lb_statement *statements;
     int line;

@@ -16,8 +16,8 @@
 #include <strings.h>
 
 static const char *const keys[] = {
-    "strategy", "shape", "claims",  "isolation", "option",   "needs", "origin",
-    "summary",  "name",  "require", "answer",    "on-error", "lease", "limit",
+    "strategy", "shape",   "claims", "isolation", "option", "needs", "origin", "summary",
+    "name",     "require", "answer", "on-error",  "lease",  "limit", "if",     "else",
 };
 
 int lb_file_fail(const struct lb_file *file, int line, struct lb_error *err, const char *format,
@@ -73,6 +73,8 @@ static int judge_unknown(const struct lb_file *file, const struct lb_directive *
     memcpy(word, directive->key, directive->key_length);
     word[directive->key_length] = '\0';
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        if (strlen(keys[i]) < 4) /* as many words are */
+            continue;
         unsigned distance = lb_edit_distance(word, keys[i]);
         if (distance <= (strlen(keys[i]) > 5 ? 2 : 1)) {
             lb_file_fail(file, directive->line, err,
@@ -92,12 +94,13 @@ int lb_directive_read(const struct lb_file *file, const struct lb_token *comment
     size_t n = 0;
     while (n < length && (isalpha((unsigned char)text[n]) || text[n] == '-' || text[n] == '_'))
         n++;
-    if (!comment->first_on_line || n == 0 || n == length || text[n] != ':')
+    bool is_else = n == length && lb_slice_is(text, n, "else"); /* no key and value */
+    if (!comment->first_on_line || n == 0 || (!is_else && (n == length || text[n] != ':')))
         return 0;
     *ret = (struct lb_directive){.key = text,
                                  .key_length = n,
-                                 .value = text + n + 1,
-                                 .value_length = length - n - 1,
+                                 .value = text + n + !is_else,
+                                 .value_length = length - n - !is_else,
                                  .line = comment->line};
     lb_slice_trim(&ret->value, &ret->value_length);
     bool is_known = false;

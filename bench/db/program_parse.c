@@ -294,8 +294,12 @@ struct reading {
     bool after_for; /* .. was FOR, or NO KEY behind it: FOR UPDATE writes nothing */
     bool changes, locks, has_returning;
     const char *columns;
-    int answer_line;  /* the same of `-- answer: row` */
-    int require_line; /* of a `-- require: row` that waits for its statement; 0: none */
+    int answer_line;   /* the same of `-- answer: row` */
+    int require_line;  /* of a `-- require: row` that waits for its statement; 0: none */
+    enum lb_when when; /* `-- if: row` and `-- else`, which wait for theirs */
+    int when_line;
+    enum lb_on_error on_error;
+    int on_error_line;
 };
 
 static bool any_of(const struct lb_token *token, const char *const *words)
@@ -392,6 +396,9 @@ static int end_statement(struct reading *r)
         .text = r->start,
         .length = (size_t)(r->end - r->start),
         .line = r->line,
+        .when = r->when,
+        .on_error = r->on_error,
+        .has_on_error = r->on_error_line != 0,
         .require_row = r->require_line != 0,
         .is_write = !is_read || r->changes || r->locks,
         .has_rows = is_read || r->has_returning,
@@ -401,7 +408,8 @@ static int end_statement(struct reading *r)
         r->section->answer = r->section->n_statements;
     r->section->n_statements++;
     r->start = NULL;
-    r->require_line = r->answer_line = 0;
+    r->require_line = r->answer_line = r->when_line = r->on_error_line = 0;
+    r->when = LB_WHEN_ALWAYS;
     return 0;
 }
 
@@ -413,6 +421,12 @@ static int end_section(struct reading *r)
         return lb_file_fail(r->file, r->require_line, r->err, "require: stands above no statement");
     if (r->answer_line != 0)
         return lb_file_fail(r->file, r->answer_line, r->err, "answer: stands above no statement");
+    if (r->when_line != 0)
+        return lb_file_fail(r->file, r->when_line, r->err, "%s stands above no statement",
+                            r->when == LB_WHEN_ROW ? "if: row" : "else");
+    if (r->on_error_line != 0)
+        return lb_file_fail(r->file, r->on_error_line, r->err,
+                            "on-error: stands above no statement");
     return 0;
 }
 
@@ -435,14 +449,19 @@ static int begin_section(struct reading *r, const struct lb_directive *directive
     return 0;
 }
 
+/* Above the first statement it speaks of the section, above a later one of that statement. */
 static int on_error_line(struct reading *r, const struct lb_directive *directive)
 {
+    bool is_first = r->section->n_statements == 0;
+    enum lb_on_error *into = is_first || r->start != NULL ? &r->section->on_error : &r->on_error;
+    if (!is_first && r->start == NULL)
+        r->on_error_line = directive->line;
     if (lb_slice_is(directive->value, directive->value_length, "busy"))
-        r->section->on_error = LB_ON_ERROR_BUSY;
+        *into = LB_ON_ERROR_BUSY;
     else if (lb_slice_is(directive->value, directive->value_length, "retry"))
-        r->section->on_error = LB_ON_ERROR_RETRY;
+        *into = LB_ON_ERROR_RETRY;
     else if (lb_slice_is(directive->value, directive->value_length, "fail"))
-        r->section->on_error = LB_ON_ERROR_FAIL;
+        *into = LB_ON_ERROR_FAIL;
     else
         return lb_file_fail(r->file, directive->line, r->err,
                             "on-error: \"%.*s\" is not busy, retry or fail",
@@ -450,17 +469,41 @@ static int on_error_line(struct reading *r, const struct lb_directive *directive
     return 0;
 }
 
-/* `-- require: row` and `-- answer: row`. */
+static int when_line(struct reading *r, const struct lb_directive *directive)
+{
+    bool is_if = lb_directive_is(directive, "if");
+    if (r->section->n_statements == 0)
+        return lb_file_fail(r->file, directive->line, r->err,
+                            "%s: it asks what the statement above came to, and there is none",
+                            is_if ? "if" : "else");
+    if (r->section->name == LB_S_SETUP || r->section->name == LB_S_TEARDOWN)
+        return lb_file_fail(r->file, directive->line, r->err,
+                            "%s: section %s runs all of its statements", is_if ? "if" : "else",
+                            lb_section_text(r->section->name));
+    if (r->when_line != 0)
+        return lb_file_fail(r->file, directive->line, r->err,
+                            "a statement has one condition: if: row, or else");
+    r->when = is_if ? LB_WHEN_ROW : LB_WHEN_NO_ROW;
+    r->when_line = directive->line;
+    return 0;
+}
+
+/* `-- require: row`, `-- answer: row` and `-- if: row`; `-- else`, which has no value. */
 static int row_line(struct reading *r, const struct lb_directive *directive)
 {
     int key_length = (int)directive->key_length;
-    if (!lb_slice_is(directive->value, directive->value_length, "row"))
+    bool is_else = lb_directive_is(directive, "else");
+    if (is_else && directive->value_length > 0)
+        return lb_file_fail(r->file, directive->line, r->err, "else: nothing stands behind it");
+    if (!is_else && !lb_slice_is(directive->value, directive->value_length, "row"))
         return lb_file_fail(r->file, directive->line, r->err, "%.*s: only \"row\" can be",
                             key_length, directive->key);
     if (r->start != NULL)
         return lb_file_fail(r->file, directive->line, r->err,
                             "%.*s: stands above a statement, not inside of one (is a ; missing?)",
                             key_length, directive->key);
+    if (is_else || lb_directive_is(directive, "if"))
+        return when_line(r, directive);
     if (lb_directive_is(directive, "require")) {
         r->require_line = directive->line;
         return 0;
@@ -476,7 +519,8 @@ static int take_directive(struct reading *r, const struct lb_directive *directiv
 {
     bool in_section = lb_directive_is(directive, "require") ||
                       lb_directive_is(directive, "answer") ||
-                      lb_directive_is(directive, "on-error") ||
+                      lb_directive_is(directive, "on-error") || lb_directive_is(directive, "if") ||
+                      lb_directive_is(directive, "else") ||
                       (lb_directive_is(directive, "needs") && r->section != NULL);
     if (lb_directive_is(directive, "name"))
         return begin_section(r, directive);

@@ -65,6 +65,9 @@ struct lb_raw_statement {
     const char *text; /* trimmed, without the semicolon */
     size_t length;
     int line;
+    enum lb_when when;
+    enum lb_on_error on_error;
+    bool has_on_error; /* its own */
     bool require_row;
     bool is_write;
     bool has_rows;       /* SELECT, WITH, VALUES, or RETURNING */

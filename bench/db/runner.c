@@ -184,9 +184,11 @@ struct progress {
     struct lb_bag *bag;
     void (*each_row)(void *arg, const struct lb_bag *bag);
     void *arg;
-    bool found;    /* the statement, up to the answering one, returned or changed a row */
-    bool seen_id;  /* a statement returned a candidate item */
-    bool is_plain; /* set-up: statements without parameters are not prepared */
+    bool found;   /* the statement, up to the answering one, returned or changed a row */
+    bool decided; /* the same of the last one without a condition */
+    enum lb_on_error on_error; /* of what was refused */
+    bool seen_id;              /* a statement returned a candidate item */
+    bool is_plain;             /* set-up: statements without parameters are not prepared */
 };
 
 static int execute_plain(struct lb_runner *runner, const struct lb_statement *statement,
@@ -199,28 +201,49 @@ static int execute_plain(struct lb_runner *runner, const struct lb_statement *st
     return session->db->run(session->conn, statement->native, err);
 }
 
-static int take_rows(struct lb_runner *runner, struct lb_runner_statement *state,
-                     const struct lb_rows *rows, bool is_answer, struct progress *progress,
-                     struct lb_error *err)
+static bool is_skipped(const struct lb_statement *statement, bool decided)
+{
+    return statement->when == LB_WHEN_ROW      ? !decided
+           : statement->when == LB_WHEN_NO_ROW ? decided
+                                               : false;
+}
+
+/* Does the statement at index answer, as none behind it will that may? */
+static bool answers(const struct lb_section *section, size_t index, const struct progress *progress)
+{
+    bool is_plain = section->statements[index].when == LB_WHEN_ALWAYS;
+    bool decided = is_plain ? progress->found : progress->decided;
+    if (index > section->answer)
+        return false;
+    for (size_t i = index + 1; i <= section->answer; i++)
+        if (!is_skipped(&section->statements[i], decided))
+            return false;
+    return true;
+}
+
+static int take_rows(struct lb_runner *runner, const struct lb_section *section, size_t index,
+                     struct lb_runner_statement *state, const struct lb_rows *rows,
+                     struct progress *progress, struct lb_error *err)
 {
     const struct lb_session *session = runner->session;
     struct lb_section_result *result = progress->result;
     bool had_id = progress->seen_id;
     if (rows->n_changed > 0)
         result->n_changed = rows->n_changed;
-    if (is_answer)
-        result->n_rows = rows->n_rows;
     if (rows->n_columns > 0 && state->n_columns != rows->n_columns)
         map_columns(runner, state, rows->n_columns);
     progress->found = rows->n_columns > 0 ? rows->n_rows > 0 : rows->n_changed > 0;
-    if (rows->n_rows == 0) {
-        result->contended = had_id;
-        return 0;
-    }
-    if (state->granted >= 0) {
+    if (rows->n_rows > 0 && state->granted >= 0) {
         struct lb_value value = session->db->value(session->conn, 0, (size_t)state->granted);
         progress->found = is_granted(&value);
         result->contended = !progress->found;
+    }
+    bool is_answer = answers(section, index, progress);
+    if (is_answer)
+        result->n_rows = rows->n_rows;
+    if (rows->n_rows == 0) {
+        result->contended = had_id;
+        return 0;
     }
     if (state->left >= 0) {
         struct lb_value value = session->db->value(session->conn, 0, (size_t)state->left);
@@ -263,7 +286,7 @@ static int run_statement(struct lb_runner *runner, enum lb_section_name name, si
         lb_session_execute(runner->session, &state->prepared, &step, statement->native, &rows, err);
     if (r != LB_OK)
         return r;
-    return take_rows(runner, state, &rows, index == section->answer, progress, err);
+    return take_rows(runner, section, index, state, &rows, progress, err);
 }
 
 /* --- sections --- */
@@ -304,15 +327,21 @@ static int run_to_answer(struct lb_runner *runner, enum lb_section_name name,
     const struct lb_section *section = &runner->program->sections[name];
     progress->found = true; /* a section without statements is done by its commit */
     for (size_t i = 0; i < section->n_statements && i <= section->answer; i++) {
+        const struct lb_statement *statement = &section->statements[i];
+        if (is_skipped(statement, progress->decided))
+            continue;
         int r = run_statement(runner, name, i, progress, err);
         if (r < 0)
             return lb_fail_prefix(err, "%s:%d", runner->program->origin,
                                   section->statements[i].line);
         if (r > 0) {
             progress->result->by_engine = true;
+            progress->on_error = statement->on_error;
             return r;
         }
-        if (section->statements[i].require_row && !progress->found)
+        if (statement->when == LB_WHEN_ALWAYS)
+            progress->decided = progress->found;
+        if (statement->require_row && !progress->found)
             return LB_BUSY;
     }
     return progress->found || needs_no_row(name) ? LB_OK : LB_BUSY;
@@ -328,11 +357,14 @@ static int clean_up(struct lb_runner *runner, enum lb_section_name name, struct 
     const struct lb_section *section = &runner->program->sections[name];
     bool lost = answer == LB_LOST || ((answer < 0 || kept.by_engine) && runner->session->in_tx);
     for (size_t i = section->answer + 1; i < section->n_statements && !lost; i++) {
+        if (is_skipped(&section->statements[i], progress->decided))
+            continue;
         int r = run_statement(runner, name, i, progress, &later);
         lost = r == LB_LOST || (r != LB_OK && runner->session->in_tx);
         if (answer < 0 || r == LB_OK)
             continue;
         answer = r;
+        progress->on_error = section->statements[i].on_error;
         kept.by_engine = r > 0;
         if (r < 0) {
             *err = later;
@@ -380,7 +412,8 @@ static int run_once(struct lb_runner *runner, enum lb_section_name name, bool en
     bool had_tx = session->in_tx;
     unsigned n_retries = progress->result->n_retries;
     *progress->result = (struct lb_section_result){.n_retries = n_retries};
-    progress->seen_id = false;
+    progress->seen_id = progress->decided = false;
+    progress->on_error = section->on_error;
     if (!had_tx && section->tx != LB_TX_EACH) {
         int r = lb_session_begin(session, section->begin, err);
         if (r != LB_OK) {
@@ -401,13 +434,13 @@ static bool is_contention(int answer)
 }
 
 /* `-- on-error:` of a code that the engine answered. */
-static int judge(struct lb_runner *runner, enum lb_section_name name, int answer,
-                 struct lb_error *err)
+static int judge(struct lb_runner *runner, enum lb_section_name name, enum lb_on_error on_error,
+                 int answer, struct lb_error *err)
 {
     const struct lb_section *section = &runner->program->sections[name];
-    if (section->on_error == LB_ON_ERROR_BUSY)
+    if (on_error == LB_ON_ERROR_BUSY)
         return LB_BUSY;
-    if (section->on_error != LB_ON_ERROR_FAIL)
+    if (on_error != LB_ON_ERROR_FAIL)
         return answer;
     return lb_fail(err, LB_E_SQL, "%s:%d: section %s: on-error: fail: %s: %s",
                    runner->program->origin, section->line, lb_section_text(name),
@@ -429,16 +462,17 @@ int lb_runner_section(struct lb_runner *runner, enum lb_section_name name, struc
                                 .arg = arg,
                                 .is_plain = name == LB_S_SETUP || name == LB_S_TEARDOWN};
     /* A hold's transaction that failed is gone, and what it held with it: no second try. */
-    bool can_retry = section->on_error == LB_ON_ERROR_RETRY && !runner->session->in_tx;
+    bool can_retry = !runner->session->in_tx;
     int r = run_once(runner, name, ends_hold, &progress, err);
-    while (can_retry && result.by_engine && is_contention(r) && result.n_retries < LB_RETRIES) {
+    while (can_retry && progress.on_error == LB_ON_ERROR_RETRY && result.by_engine &&
+           is_contention(r) && result.n_retries < LB_RETRIES) {
         result.n_retries++;
         if (each_row != NULL)
             each_row(arg, NULL);
         r = run_once(runner, name, ends_hold, &progress, err);
     }
     if (result.by_engine && is_contention(r))
-        r = judge(runner, name, r, err);
+        r = judge(runner, name, progress.on_error, r, err);
     if (r < 0)
         return r;
     result.done = r == LB_OK;

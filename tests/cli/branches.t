@@ -1,0 +1,112 @@
+#!/usr/bin/env perl
+# Statements that are run by what the one above came to (if: row, else), and whose refusals count for themselves (on-error):
+# which of them answers, whose rows are the claim's items, and what lint says of conditions in the wrong place.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use Lockbench;
+use Test::More;
+
+my $source = $ENV{LB_SOURCE} or die "LB_SOURCE is not set\n";
+my ($status, $out, $err);
+
+# --- a lock in two steps, as in the manual ---
+my $file = "$source/tests/strangers/insert-else.sql";
+my $manual = slurp("$source/docs/lockbench-strategy.5");
+$manual =~ s/\\-/-/g;
+my ($steps) = slurp($file) =~ /^-- name: acquire .*\n((?:.*\n)+?)\n/m;
+like($manual, qr/^\Q$_\E$/m, "the manual has: $_") for split /\n/, $steps;
+for (['asked', 0, qr/exclusive +held/], ['unasked', 1, qr/exclusive +violated/]) {
+    my ($took, $expected, $said) = @$_;
+    ($status, $out, $err) = lockbench('explore', '-s', $file, '-d', 'sqlite:', '--opt', "took=$took", '--time', '10m', '-q');
+    is($status, $expected, "$took: exit status") or diag $out, $err;
+    like($out, $said, '... and verdict');
+}
+
+# --- a queue: from one's own shelf, else from any ---
+sub queue
+{
+    my ($claim) = @_;
+    return spew('queue.sql', <<"SQL");
+-- strategy: shelves
+-- shape: queue
+-- claims: no-duplicate, no-loss, bounded-claim, owner-release
+-- name: setup
+CREATE TABLE work (id integer PRIMARY KEY, shelf integer, payload text, owner text, state integer DEFAULT 0);
+-- name: put
+INSERT INTO work (id, shelf, payload) VALUES (:id, :id % 2, :payload);
+$claim
+-- name: complete
+UPDATE work SET state = 2 WHERE id = :id AND state = 1 AND owner = :worker;
+-- name: teardown
+DROP TABLE work;
+SQL
+}
+
+my $take = "UPDATE work SET state = 1, owner = :worker WHERE id IN (SELECT id FROM work WHERE state = 0 %s ORDER BY id LIMIT :n)"
+    . ' RETURNING id, payload;';
+my $own = sprintf $take, 'AND shelf = 1';
+my $any = sprintf $take, '';
+my @drain = ('-S', 'drain', '--backlog', '40', '--batch', '3', '--workers', '2', '--hold', '0', '--duration', '10m', '-q');
+for my $claim ("-- name: claim\n$own\n-- else\n$any\n",
+    "-- name: claim tx=one begin=immediate\nSELECT count(*) AS k FROM work WHERE shelf = 1 AND state = 0 HAVING count(*) > 0;\n"
+        . "-- if: row\n$own\n-- else\n$any\n")
+{
+    ($status, $out, $err) = lockbench('run', '-s', queue($claim), '-d', 'sqlite:', @drain);
+    is($status, 0, 'shelves: drained, each item once') or diag $out, $err;
+    like($out, qr/^shelves +sqlite +held/m, '... and held') or diag $out;
+}
+
+# What is claimed has to be said by whichever statement answers.
+($status, $out, $err) = lockbench('lint', queue("-- name: claim\n$own\n-- else\nUPDATE work SET state = 1 WHERE state = 0;\n"));
+is($status, 2, 'a branch that answers without an id') or diag $out, $err;
+like($err . $out, qr/queue\.sql:\d+: section claim: the statement that answers returns no column id/, '... is named');
+($status, $out, $err) = lockbench('lint', queue("-- name: claim\nUPDATE work SET state = 1 WHERE state = 9;\n-- if: row\n$own\n"));
+is($status, 0, 'one that answers only by no row needs none') or diag $out, $err;
+
+# --- on-error of one statement: a duplicate key there is a refusal, anywhere else it ends the run ---
+sub twice
+{
+    my ($first, $second) = @_;
+    return spew('twice.sql', <<"SQL");
+-- strategy: twice
+-- shape: lock
+-- claims: exclusive
+-- name: setup
+CREATE TABLE a (name text PRIMARY KEY);
+CREATE TABLE b (name text PRIMARY KEY);
+INSERT INTO $first VALUES ('r0');
+-- name: acquire tx=one begin=immediate
+-- on-error: fail
+INSERT INTO b VALUES (:resource);
+-- on-error: busy
+INSERT INTO a VALUES (:resource);
+-- name: release
+DELETE FROM b WHERE name = :resource;
+-- name: teardown
+DROP TABLE a;
+DROP TABLE b;
+SQL
+}
+my @once = ('-S', 'mutex-hot', '--workers', '1', '--tries', '1', '--count', '1', '--warmup', '0', '-q');
+($status, $out, $err) = lockbench('run', '-s', twice('a'), '-d', 'sqlite:', @once);
+like($out, qr/1 of 1 acquires, refused 1 times each/, 'the second statement refuses: the lock is busy') or diag $err;
+($status, $out, $err) = lockbench('run', '-s', twice('b'), '-d', 'sqlite:', @once);
+like($err . $out, qr/section acquire: on-error: fail: duplicate/, 'the first one refuses: the run ends, with the reason');
+
+# --- in the wrong place ---
+for (
+    ["-- name: claim\n-- if: row\n$any\n",                qr/:9: if: it asks what the statement above came to, and there is none/],
+    ["-- name: claim\n$own\n-- if: rows\n$any\n",         qr/:10: if: only "row" can be/],
+    ["-- name: claim\n$own\n-- if: row\n-- else\n$any\n", qr/:11: a statement has one condition: if: row, or else/],
+    ["-- name: claim\n$own\n-- else\n",                   qr/:10: else stands above no statement/],
+    ["-- name: claim\n$own\n-- else: row\n$any\n",        qr/:10: else: nothing stands behind it/],
+    ["-- name: claim\n$own\n-- on-error: busy\n",         qr/:10: on-error: stands above no statement/])
+{
+    my ($claim, $said) = @$_;
+    ($status, $out, $err) = lockbench('lint', queue($claim));
+    is($status, 2, "refused: $said");
+    like($err . $out, $said, '... in words');
+}
+done_testing();
