@@ -56,11 +56,12 @@ static void rank_differences(const double *a, const double *b, size_t n, double 
 /* P(|sum of the differences with random signs| >= |observed sum|). Negative: out of memory. */
 static double exact_p(const long *d, size_t n)
 {
-    size_t all = 0, reached = 0;
+    size_t all = 0, reached = 0, step = 2;
     long observed = 0;
     for (size_t i = 0; i < n; i++) {
         all += (size_t)labs(d[i]);
         observed += d[i];
+        step = d[i] % 2 != 0 ? 1 : step; /* without ties all are even, and so are their sums */
     }
     /* share[s]: the pairs that count as above zero have sizes of the sum s; the sum with signs is
      * 2s - all. */
@@ -71,10 +72,13 @@ static double exact_p(const long *d, size_t n)
     for (size_t i = 0; i < n; i++) {
         size_t size = (size_t)labs(d[i]);
         reached += size;
-        for (size_t s = reached + 1; s-- > 0;)
+        for (size_t s = reached - reached % step;; s -= step) {
             share[s] = (share[s] + (s >= size ? share[s - size] : 0)) / 2;
+            if (s < step)
+                break;
+        }
     }
-    for (size_t s = 0; s <= all; s++)
+    for (size_t s = 0; s <= all; s += step)
         if (labs(2 * (long)s - (long)all) >= labs(observed))
             p += share[s];
     free(share);
@@ -111,9 +115,15 @@ static double p_of(struct work *w, double factor)
  * falls with the distance. Negative: out of memory. */
 static double bound(struct work *w, double ratio, double level, double direction)
 {
-    enum { STEPS = 45 };
-    double near = 0, far = 30; /* of the logarithm */
+    enum { STEPS = 32 };
+    const double farthest = 30;
+    double near = 0, far = 0.1; /* of the logarithm */
     double p = p_of(w, ratio * exp(direction * far));
+    while (p > 1 - level && far < farthest) {
+        near = far;
+        far = fmin(3 * far, farthest);
+        p = p_of(w, ratio * exp(direction * far));
+    }
     if (p > 1 - level)
         return direction < 0 ? 0 : (double)INFINITY;
     for (int i = 0; i < STEPS && p >= 0; i++) {

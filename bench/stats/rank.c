@@ -53,14 +53,16 @@ static uint64_t *count_choices(const unsigned *doubled, size_t n, size_t k)
     if (ways == NULL)
         return NULL;
     ways[0] = 1;
-    size_t reached = 0; /* largest sum so far */
+    size_t reached = 0, step = 2; /* reached: largest sum so far */
+    for (size_t item = 0; item < n; item++)
+        step = doubled[item] % 2 != 0 ? 1 : step; /* without ties all are even, and so are sums */
     for (size_t item = 0; item < n; item++) {
         size_t weight = doubled[item];
         reached += weight;
         size_t most = item + 1 < k ? item + 1 : k;
         for (size_t chosen = most; chosen > 0; chosen--) {
             uint64_t *row = ways + chosen * width, *fewer = row - width;
-            for (size_t s = reached; s >= weight; s--)
+            for (size_t s = reached; s >= weight; s -= step)
                 row[s] += fewer[s - weight];
         }
     }
