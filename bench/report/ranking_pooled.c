@@ -63,8 +63,8 @@ static const char *lacks_length(const struct lb_cell *cell, char *buf, size_t si
     char p99[32], run[32];
     if (run_ns == 0)
         return NULL;
-    snprintf(buf, size, "%s is too long for runs of %s, which cut off such waits",
-             lb_format_ns(p99_ns, p99, sizeof p99), lb_format_ns(run_ns, run, sizeof run));
+    snprintf(buf, size, "%s, in runs of %s", lb_format_ns(p99_ns, p99, sizeof p99),
+             lb_format_ns(run_ns, run, sizeof run));
     return buf;
 }
 
@@ -74,11 +74,9 @@ const char *lb_pooled_lacks(const struct lb_cell *cell, enum lb_measured measure
     size_t rounds = lb_pooled_rounds(cell, measured);
     uint64_t samples = measured == LB_RANK_P99 ? samples_of(cell) : LEAST_SAMPLES;
     if (rounds < LB_RESAMPLE_MIN_ROUNDS)
-        snprintf(buf, size, "%zu round%s, %d are needed", rounds, rounds == 1 ? "" : "s",
-                 LB_RESAMPLE_MIN_ROUNDS);
+        snprintf(buf, size, "%zu of %d rounds", rounds, LB_RESAMPLE_MIN_ROUNDS);
     else if (samples < LEAST_SAMPLES)
-        snprintf(buf, size, "%llu waits, %d are needed", (unsigned long long)samples,
-                 LEAST_SAMPLES);
+        snprintf(buf, size, "%llu of %d waits", (unsigned long long)samples, LEAST_SAMPLES);
     else
         return measured == LB_RANK_P99 ? lacks_length(cell, buf, size) : NULL;
     return buf;

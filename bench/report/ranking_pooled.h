@@ -6,7 +6,7 @@
 
 /* Rounds in which a cell has something of what is measured. */
 size_t lb_pooled_rounds(const struct lb_cell *cell, enum lb_measured measured);
-/* What a cell lacks to be compared: "640 waits, 1000 are needed"; NULL: nothing. */
+/* What a cell lacks to be compared: "640 of 1000 waits"; NULL: nothing. */
 const char *lb_pooled_lacks(const struct lb_cell *cell, enum lb_measured measured, char *buf,
                             size_t size);
 /* As lb_blocks_replay, of one look; sets noise, looks and alpha of the table, and pooled of its

@@ -213,10 +213,13 @@ char *lb_rank_choice(const struct lb_rank_table *table, char *buf, size_t size)
 
 /* --- what the rounds can show --- */
 
-/* "9.6 %", "140 %". */
+/* "9.6 %"; of what is twice as much and more, "a factor of 2.4". */
 static char *percent(double share, char *buf, size_t size)
 {
-    snprintf(buf, size, share < 0.995 ? "%.2g %%" : "%.0f %%", 100 * share);
+    if (share < 0.995)
+        snprintf(buf, size, "%.2g %%", 100 * share);
+    else
+        snprintf(buf, size, "a factor of %.*f", share < 9 ? 1 : 0, 1 + share);
     return buf;
 }
 
@@ -281,7 +284,9 @@ static void list_lacking(struct words *words, const struct lb_report *report,
         if (lb_ranking_same_table(cell, first) && cell->n_runs > 0 &&
             !lb_ranking_is_without(cell) &&
             lb_pooled_lacks(cell, measured, lacks, sizeof lacks) != NULL)
-            say(words, "%s%s (%s)", n++ == 0 ? " Not compared: " : ", ", cell->name, lacks);
+            say(words, "%s%s (%s)",
+                n++ == 0 ? " Not compared, for too little was measured: " : ", ", cell->name,
+                lacks);
     }
     if (n > 0)
         say(words, ".");

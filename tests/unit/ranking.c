@@ -367,8 +367,8 @@ static void waits_that_are_long_for_their_runs_are_not_compared(void **state)
         assert_int_equal(r[LB_RANK_P99].tables[0].n, drain ? 3 : 2);
         assert_int_equal(r[LB_RANK_CPU].tables[0].n, 3);
         lb_rank_beside(&f.report, &r[LB_RANK_RATE].tables[0], &r[LB_RANK_P99], text, sizeof text);
-        bool is_told = strstr(text, "Not compared: long (1") != NULL &&
-                       strstr(text, "is too long for runs of 1.00 s") != NULL;
+        bool is_told = strstr(text, "Not compared, for too little was measured: long (1") != NULL &&
+                       strstr(text, ", in runs of 1.00 s)") != NULL;
         if (is_told == (drain == 1))
             print_error("%s\n", text);
         assert_int_equal(is_told, drain == 0);
@@ -414,10 +414,9 @@ static void waits_and_cpu_are_of_all_rounds(void **state)
                                                       : "CPU per success: Lowest: "));
         assert_non_null(strstr(text, "Higher: b "));
         assert_non_null(strstr(text, "6 rounds show a difference of "));
-        assert_non_null(strstr(text, m == LB_RANK_P99
-                                         ? "Not compared: few (600 waits, 1000 are needed), short "
-                                           "(2 rounds, 3 are needed)."
-                                         : "Not compared: short (2 rounds, 3 are needed)."));
+        assert_non_null(strstr(
+            text, m == LB_RANK_P99 ? "measured: few (600 of 1000 waits), short (2 of 3 rounds)."
+                                   : "measured: short (2 of 3 rounds)."));
         expect_in(&f, text);
         /* CSV: the numbers of the interval. */
         char *csv = rendered(&f, &lb_sink_csv);
@@ -446,8 +445,9 @@ static void too_few_waits_are_told(void **state)
         cell->scenario_path = "mutex-hot";
         add_waits(cell, 1, 20, &random);
     }
-    expect_in(&f, "p99 of the wait: Not compared: a (120 waits, 1000 are needed), b (120 waits, "
-                  "1000 are needed).");
+    expect_in(&f,
+              "p99 of the wait: Not compared, for too little was measured: a (120 of 1000 waits), "
+              "b (120 of 1000 waits).");
     for (size_t i = 0; i < f.report.n_cells; i++)
         lb_cell_release(&f.cells[i]);
 }
