@@ -67,12 +67,12 @@ my ($uri) = grep { /^postgres/ } split /\n/, $ENV{LB_TEST_URIS} // '';
 SKIP: {
     skip 'LB_TEST_URIS names no PostgreSQL', 8 if !defined $uri;
     my @pg = ('-d', $uri);
-    # Sessions of other runs on this server are among those that it tells of.
+    # Sessions and rows of other runs on this server are among those that it tells of.
     my $is_ours = sub {
         my $waits = $_[0]{runs}[0]{waits} // {};
         my ($locked, $all) = (0, 0);
         for (keys %{ $waits->{sessions} }) { $all += $waits->{sessions}{$_}; $locked += $waits->{sessions}{$_} if /^Lock:/ }
-        return ($waits->{samples} // 0) > 5 && $locked > 1.5 && $all <= 4.001;
+        return ($waits->{samples} // 0) > 5 && $locked > 1.5 && $all <= 4.001 && $_[0]{costs_per_success}{dead_rows} == 0;
     };
     $cell = cell_until($is_ours, @pg, '-s', 'row-lock', '--workers', '4', '--hold', '10ms');
     $run = $cell->{runs}[0];

@@ -104,9 +104,14 @@ SKIP: {
     skip 'no PostgreSQL server', 4 if !exists $uri{postgres};
     my @reads = ('-S', 'beside-readers', '--producers', '0', '--backlog', '1000', '--tx-pause', '20ms', '--warmup', '0',
         '--duration', '2s', '--format', 'json', '--quiet');
-    my %run = map { $_ => start('run', '-s', 'merge-table-lock', '-d', $uri{postgres}, @reads, '--opt', "lock_mode=$_") }
+    my %asked = map { $_ => ['run', '-s', 'merge-table-lock', '-d', $uri{postgres}, @reads, '--opt', "lock_mode=$_"] }
         'share-row-exclusive', 'access-exclusive';
-    my %read = map { $_ => run_of(finish($run{$_}))->{operations}{read} } keys %run;
+    my (%run, %read);
+    my $end = time + 600;
+    do { # where the machine stands still there are too few reads for a median
+        %run = map { $_ => start(@{ $asked{$_} }) } keys %asked;
+        %read = map { $_ => run_of(finish($run{$_}))->{operations}{read} } keys %run;
+    } while (time < $end && grep { !defined $_->{service}{p50_ns} } values %read);
     cmp_ok($read{$_}{succeeded}, '>', 0, "$_: readers read") for sort keys %read;
     # Half of all reads: some may have waited for the machine.
     cmp_ok($read{'access-exclusive'}{service}{p50_ns}, '>', $read{'share-row-exclusive'}{service}{p50_ns},
