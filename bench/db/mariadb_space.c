@@ -21,6 +21,10 @@
 #define MARK_KEPT "lockbench: database of one run, kept"
 
 enum { ANSWER_S = 60 }; /* a server that says nothing for so long went away */
+enum { LINGER_S = 10 }; /* so long a session that was lost may still have its lock */
+/* So many sessions in a row may be ended in the middle of what they do; a server that takes no more
+ * of them is gone at once. */
+enum { SESSIONS = 5 };
 
 /* --- connecting ----------------------------------------------------------------------------- */
 
@@ -365,10 +369,10 @@ static int fail_create(MYSQL *my, struct lb_error *err)
     return LB_E_ENV;
 }
 
-static int take_lock(struct lb_space *space, struct lb_error *err)
+static int take_lock(struct lb_space *space, int wait_s, struct lb_error *err)
 {
     char sql[200];
-    snprintf(sql, sizeof sql, "SELECT GET_LOCK('%s', 0)", space->name);
+    snprintf(sql, sizeof sql, "SELECT GET_LOCK('%s', %d)", space->name, wait_s);
     if (command_int(space->my, sql) == 1)
         return 0;
     return lb_fail(err, LB_E_ENV, "MariaDB: cannot take the lock %s: %s", space->name,
@@ -403,7 +407,7 @@ static int create_database(struct lb_space *space, const char *hint, struct lb_e
     snprintf(space->run, sizeof space->run, "%012llx", (unsigned long long)lb_random_seed());
     snprintf(space->name, sizeof space->name, "lockbench_%s%s%s", name, n > 0 ? "_" : "",
              space->run);
-    int r = take_lock(space, err);
+    int r = take_lock(space, 0, err);
     if (r < 0)
         return r;
     snprintf(sql, sizeof sql,
@@ -440,7 +444,8 @@ static int64_t count_databases(struct lb_space *space)
     return command_int(space->my, sql);
 }
 
-/* Takes the lock again, with a new session. */
+/* Takes the lock again, with a new session. The server may not have seen yet that the old one is
+ * gone. */
 static int take_again(struct lb_space *space, bool *ret_gone, struct lb_error *err)
 {
     if (space->my != NULL)
@@ -451,7 +456,7 @@ static int take_again(struct lb_space *space, bool *ret_gone, struct lb_error *e
     int64_t n = count_databases(space);
     *ret_gone = n == 0;
     if (n == 1)
-        r = take_lock(space, err);
+        r = take_lock(space, LINGER_S, err);
     else if (n == 0)
         r = lb_fail(
             err, LB_E_ENV,
@@ -488,6 +493,41 @@ static int renew(void *arg, bool stamp, bool *ret_gone, struct lb_error *err)
     return r;
 }
 
+static bool is_lost(const struct lb_space *space)
+{
+    return space->my == NULL || mysql_ping(space->my) != 0;
+}
+
+static const char *wanted_database(const struct lb_space *space)
+{
+    return space->uri.database[0] != '\0' ? space->uri.database : NULL;
+}
+
+/* What a lost session has made is ours alone: nobody else knows its name. */
+static int begin_again(struct lb_space *space, struct lb_error *err)
+{
+    struct lb_error ignored;
+    mysql_close(space->my);
+    int r = open_session(space, wanted_database(space), err);
+    if (r == 0 && space->name[0] != '\0')
+        drop_database(space->my, space->name, &ignored);
+    return r;
+}
+
+static int make_database(struct lb_space *space, const char *hint, struct lb_error *err)
+{
+    int r = 0;
+    for (int i = 0; r == 0 && i < SESSIONS; i++) {
+        r = sweep(space->my, err);
+        if (r == 0)
+            r = create_database(space, hint, err);
+        if (r == 0 || !is_lost(space) || i + 1 == SESSIONS)
+            break;
+        r = begin_again(space, err);
+    }
+    return r;
+}
+
 int lb_maria_space_open(const struct lb_target *target, const char *hint,
                         struct lb_space **ret_space, struct lb_error *err)
 {
@@ -498,14 +538,12 @@ int lb_maria_space_open(const struct lb_target *target, const char *hint,
     }
     int r = lb_mariadb_uri_parse(target->uri, &space->uri, err);
     if (r == 0)
-        r = open_session(space, space->uri.database[0] != '\0' ? space->uri.database : NULL, err);
+        r = open_session(space, wanted_database(space), err);
     if (r == 0 && mysql_get_server_version(space->my) < 100600)
         r = lb_fail(err, LB_E_ENV, "the server is %s; MariaDB 10.6 is the oldest that works",
                     mysql_get_server_info(space->my));
     if (r == 0)
-        r = sweep(space->my, err);
-    if (r == 0)
-        r = create_database(space, hint, err);
+        r = make_database(space, hint, err);
     if (r == 0) {
         space->number = (int32_t)mysql_thread_id(space->my);
         r = lb_life_begin(&space->life, renew, space, err);
@@ -537,10 +575,21 @@ int lb_maria_space_close(struct lb_space *space, bool keep, struct lb_error *err
     if (space == NULL)
         return 0;
     lb_life_end(&space->life);
-    int r = renew(space, false, &gone, err);
-    if (r == 0)
+    int r = 0;
+    for (int i = 0; i < SESSIONS; i++) {
+        r = renew(space, false, &gone, err);
+        if (r < 0 && gone && i > 0) {
+            r = 0; /* it was dropped, though the answer was lost */
+            break;
+        }
+        /* A drop that was cut short may have left the database without our table. */
+        if (r < 0 && (gone || is_lost(space)))
+            break;
         r = keep ? keep_database(space, err) : drop_database(space->my, space->name, err);
-    else if (!gone)
+        if (r == 0 || !is_lost(space))
+            break;
+    }
+    if (r < 0 && !gone && is_lost(space))
         lb_fail_prefix(err, "the server went away, and the database %s is left for the next run",
                        space->name);
     if (space->my != NULL)
