@@ -5,7 +5,9 @@
 #include "terminal.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const struct lb_sink *sink_named(const char *name, size_t length,
@@ -31,9 +33,46 @@ static int unknown(const char *name, const struct lb_sink *const *sinks, struct 
                    lb_nearest_text(&nearest, text, sizeof text), all);
 }
 
+/* The path of a place, however it is spelled; what is not there yet keeps its names. NULL: out of
+ * memory. */
+static char *place_of(const char *path)
+{
+    char *real = realpath(path, NULL), *folder, *joined = NULL;
+    if (real != NULL)
+        return real;
+    size_t n = strlen(path);
+    while (n > 1 && path[n - 1] == '/')
+        n--;
+    size_t end = n;
+    while (n > 0 && path[n - 1] != '/')
+        n--;
+    folder = n > 0 ? strndup(path, n > 1 ? n - 1 : n) : strdup(".");
+    real = folder != NULL && end > 0 ? place_of(folder) : NULL;
+    if (real != NULL && end - n == 1 && path[n] == '.')
+        joined = strdup(real);
+    else if (real != NULL && asprintf(&joined, "%s/%.*s", real, (int)(end - n), path + n) < 0)
+        joined = NULL;
+    free(folder);
+    free(real);
+    return joined;
+}
+
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat one, other;
+    if (stat(a, &one) == 0 && stat(b, &other) == 0)
+        return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+    char *place = place_of(a), *second = place_of(b);
+    bool is = place != NULL && second != NULL && strcmp(place, second) == 0;
+    free(place);
+    free(second);
+    return is;
+}
+
+/* NULL: standard output. */
 static bool is_same_place(const char *a, const char *b)
 {
-    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0 || is_same_file(a, b);
 }
 
 static struct lb_written *add(struct lb_outputs *outputs, const struct lb_sink *sink,

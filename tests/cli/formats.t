@@ -150,8 +150,12 @@ is($status, 0, 'several: json to standard output');
 is(decode_json($out)->{cells}[0]{name} // decode_json($out)->{cells}[0]{strategy}, 'good-lock', '... whole');
 like(slurp(scratch() . '/out.txt'), qr/^good-lock +sqlite +held/m, '... and text to a file');
 my $before = slurp($xml);
+# One file has many names, whether it is there or not.
+my $one = scratch() . '/new/one';
+my @spellings = (scratch() . '/new//one', scratch() . '/./new/one', scratch() . '/new/./one');
 for my $case ([['--format', 'json', '--format', 'csv'], 2, 'json and csv cannot both go to standard output; write one to a file: --format csv:FILE'],
     [['--format', "json:$xml", '--format', "csv:$xml"], 2, "json and csv cannot both go to $xml"],
+    (map { [['--format', "json:$one", '--format', "csv:$_"], 2, "json and csv cannot both go to $_"] } @spellings),
     [['--format', 'jsn:x'], 2, "unknown format 'jsn:x'"], [['--format', 'json:'], 2, "'json:' names no file"],
     [['--format', "junit:$xml", '--format', 'json:/proc/x/y'], 3, 'option --format: cannot '])
 {
