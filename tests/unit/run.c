@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -109,6 +110,20 @@ static int no_acquire(struct lb_actor *actor, const struct lb_request *request,
     (void)grant;
     (void)err;
     return LB_OK;
+}
+
+/* Whatever happens, it stays in there. */
+static int stuck_acquire(struct lb_actor *actor, const struct lb_request *request,
+                         struct lb_grant *grant, struct lb_error *err)
+{
+    static volatile bool is_let_out;
+    (void)actor;
+    (void)request;
+    (void)grant;
+    (void)err;
+    while (!is_let_out)
+        pause();
+    return 0;
 }
 
 /* Grants only when the run has stopped. */
@@ -212,8 +227,14 @@ static const struct lb_flow flows[] = {
      .release = fake_release,
      .close = fake_close,
      .teardown = fake_teardown},
+    {.setup = fake_setup,
+     .open = fake_open,
+     .acquire = stuck_acquire,
+     .release = fake_release,
+     .close = fake_close,
+     .teardown = fake_teardown},
 };
-enum which { STALL, OPEN_DOOR, MUTEX, BROKEN, LENT, LATE };
+enum which { STALL, OPEN_DOOR, MUTEX, BROKEN, LENT, LATE, STUCK };
 
 /* What happens when a run tells where it is; NULL: nothing. */
 static lb_progress_fn *on_progress;
@@ -539,6 +560,28 @@ static void a_rejected_statement_ends_the_run_with_its_reason(void **state)
     assert_null(outcome);
 }
 
+/* --- killed, and by whom --- */
+
+static bool is_warned(const struct lb_outcome *outcome, const char *words)
+{
+    for (size_t i = 0; i < outcome->n_warnings; i++)
+        if (strstr(outcome->warnings[i], words) != NULL)
+            return true;
+    return false;
+}
+
+static void who_does_not_end_is_killed_by_the_run(void **state)
+{
+    (void)state;
+    struct lb_outcome *outcome =
+        must_run(STUCK, (const char *const[]){"workers", "2", "processes", "2", "duration", "50ms",
+                                              "warmup", "0", NULL});
+    assert_true(is_warned(outcome, "the process of worker 0 did not end with the run, nor those of "
+                                   "1 others, and was killed"));
+    assert_false(is_warned(outcome, "not by this run"));
+    lb_outcome_free(outcome);
+}
+
 /* --- interrupted while it is judged --- */
 
 static void interrupt_the_judge(void *arg, const struct lb_progress *progress)
@@ -673,6 +716,7 @@ int main(void)
         cmocka_unit_test(a_killed_holder_is_buried_and_replaced),
         cmocka_unit_test(a_rejected_statement_ends_the_run_with_its_reason),
         cmocka_unit_test(a_disagreement_of_witnesses_and_history_is_noticed),
+        cmocka_unit_test(who_does_not_end_is_killed_by_the_run),
         cmocka_unit_test(who_interrupts_the_judge_keeps_the_numbers),
         cmocka_unit_test(witnesses_do_not_invent),
         cmocka_unit_test(witnesses_see_each_kind_of_overlap),

@@ -37,6 +37,25 @@ static bool ends_sessions(enum lb_fault fault)
            fault == LB_FAULT_RESTART;
 }
 
+/* Workers that were still at something long after the run had ended. */
+static void warn_of_the_stuck(struct lb_active_run *run)
+{
+    uint32_t n = 0, first = 0;
+    char others[40] = "";
+    for (uint32_t i = run->n_started; i-- > 0;)
+        if (run->workers[i].died && run->workers[i].is_given_up) {
+            first = run->workers[i].number;
+            n++;
+        }
+    if (n > 1)
+        snprintf(others, sizeof others, ", nor those of %u others", n - 1);
+    if (n > 0)
+        warn(run->outcome,
+             "the process of worker %u did not end with the run%s, and was killed: what it was at "
+             "has no outcome",
+             first, others);
+}
+
 static void warn_of_deaths(struct lb_active_run *run)
 {
     uint64_t n = 0;
@@ -44,7 +63,7 @@ static void warn_of_deaths(struct lb_active_run *run)
     const struct lb_worker *first = NULL;
     for (uint32_t i = 0; i < run->n_started; i++) {
         const struct lb_worker *worker = &run->workers[i];
-        if (!worker->died || atomic_load(&worker->dying))
+        if (!worker->died || worker->is_given_up || atomic_load(&worker->dying))
             continue;
         n++;
         if (first == NULL || worker->died_ns < first->died_ns)
@@ -201,6 +220,7 @@ static void warn_of_no_work(struct lb_active_run *run)
 void lb_run_warn(struct lb_active_run *run)
 {
     warn_of_deaths(run);
+    warn_of_the_stuck(run);
     warn_of_restarts(run);
     warn_of_sessions(run);
     warn_of_refusals(run);

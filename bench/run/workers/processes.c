@@ -194,6 +194,14 @@ void lb_processes_watch(struct lb_active_run *run)
     }
 }
 
+/* They do not end, and are about to be killed: by us, and by nobody else. */
+static void give_up(struct lb_active_run *run, uint32_t slot)
+{
+    for (uint32_t i = 0; i < run->n_started; i++)
+        if (runs_in(run, slot, i) && !atomic_load(&run->workers[i].ended))
+            run->workers[i].is_given_up = true;
+}
+
 void lb_processes_end(struct lb_active_run *run, bool kill_now)
 {
     for (uint32_t slot = 0; slot < run->n_processes; slot++) {
@@ -201,8 +209,10 @@ void lb_processes_end(struct lb_active_run *run, bool kill_now)
         if (pid <= 0)
             continue;
         resume(run, slot, true);
-        if (kill_now)
+        if (kill_now) {
+            give_up(run, slot);
             kill(pid, SIGKILL);
+        }
         int status = 0;
         while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
             ;

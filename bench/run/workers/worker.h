@@ -62,6 +62,7 @@ struct lb_worker {
     _Atomic int64_t slept_on;   /* the lock, or the item, that it slept with */
     struct lb_error err; /* of its last call: not cleared for each, which costs more than a lock */
     bool died;           /* its process was killed */
+    bool is_given_up;    /* by this run, since it did not end */
     int death_signal;    /* and by which signal; 0: it ended by itself */
     uint64_t died_ns;
     char *payload;
