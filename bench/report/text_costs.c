@@ -137,6 +137,32 @@ static void explain(const struct lb_sink_state *state, const struct line *line,
     lb_print_wrapped(state->out, all, 0, state->width);
 }
 
+/* Why the server's costs of a run are not there, although they were asked for; NULL: they are, or
+ * its engine tells none. */
+static const char *why_unknown(const struct lb_outcome *run)
+{
+    if (run->n_server > 0)
+        return NULL;
+    if (run->state == LB_RUN_SERVER_GONE)
+        return "the server was gone at the end of the run";
+    return run->judgement.measures.n_restarts > 0
+               ? "the server was started anew in the run, and had forgotten them"
+               : NULL;
+}
+
+static void tell_unknown(const struct lb_sink_state *state, const struct lb_cell *cell)
+{
+    const char *why = NULL;
+    char all[400];
+    for (size_t i = 0; i < cell->n_runs && why == NULL; i++)
+        why = why_unknown(cell->runs[i]);
+    if (why == NULL)
+        return;
+    snprintf(all, sizeof all, "%s on %s, %s: what it cost the server is not known: %s.", cell->name,
+             cell->engine, cell->scenario.name, why);
+    lb_print_wrapped(state->out, all, 0, state->width);
+}
+
 int lb_text_costs(const struct lb_sink_state *state)
 {
     const struct lb_report *report = state->report;
@@ -166,6 +192,7 @@ int lb_text_costs(const struct lb_sink_state *state)
                          "did, on average over the samples.",
                          0, state->width);
         for (size_t i = 0; i < n; i++) {
+            tell_unknown(state, lines[i].cell);
             const struct line *best = fastest(lines, n, &lines[i]);
             if (lines[i].rate > 0 && best->rate > lines[i].rate * 1.05)
                 explain(state, &lines[i], best);
