@@ -217,6 +217,21 @@ static void read_begin(const struct lb_program *program, struct lb_features *ret
     find_constant(begin, ret);
 }
 
+/* Where times are compared, and where they are kept. */
+static void find_whole_seconds(const struct lb_program *program, struct lb_features *ret)
+{
+    static const enum lb_section_name names[] = {LB_S_ACQUIRE, LB_S_CLAIM, LB_S_RENEW, LB_S_RECOVER,
+                                                 LB_S_SETUP};
+    bool goes_by_time = ret->lease != NULL || ret->limit != NULL || ret->recovers_by_time;
+    for (size_t n = 0; n < sizeof names / sizeof names[0] && goes_by_time; n++) {
+        const struct lb_section *section = &program->sections[names[n]];
+        for (size_t i = 0; i < section->n_statements && ret->whole_line == 0; i++)
+            ret->whole_line = names[n] == LB_S_SETUP
+                                  ? lb_whole_columns(&section->statements[i], program->db->name)
+                                  : lb_whole_seconds(&section->statements[i], program->db->name);
+    }
+}
+
 void lb_features_read(const struct lb_file *file, const struct lb_program *program,
                       struct lb_features *ret)
 {
@@ -244,4 +259,5 @@ void lb_features_read(const struct lb_file *file, const struct lb_program *progr
             ret->recover_line = recover->statements[i].line;
         ret->ends_sessions = ret->ends_sessions || any_token(&recover->statements[i], ends_session);
     }
+    find_whole_seconds(program, ret);
 }

@@ -31,11 +31,17 @@ struct lb_features {
     int recover_line;             /* of recover's last statement that changes something; 0: none */
     int constant_line;    /* of a length of time in acquire, claim or recover that no option sets;
                              0: none */
+    int whole_line;       /* of a time with whole seconds only, which a lease or limit goes by; 0 */
     int begin_clock_line; /* of the statement of acquire or claim that asks for the server's time */
 };
 
 /* Borrows from file. */
 void lb_features_read(const struct lb_file *file, const struct lb_program *program,
                       struct lb_features *ret);
+
+/* The line of a time in a statement, or of a column's type in a CREATE, that has whole seconds
+ * only; 0: there is none. */
+int lb_whole_seconds(const struct lb_statement *statement, const char *engine);
+int lb_whole_columns(const struct lb_statement *statement, const char *engine);
 
 #endif

@@ -48,6 +48,45 @@ like($command // '', qr/^(?:run|explore) -s \S+plainjob\.sql -d sqlite: /, 'the 
 is($status, 1, '... which does') or diag $command, $again;
 is(() = $out =~ /no bound was given/g, 0, 'no SKIP for want of a bound');
 
+# --- times with whole seconds only ---
+sub leases
+{
+    my ($type, $time) = @_;
+    return spew('whole.sql', <<"SQL");
+-- strategy: whole
+-- shape: lock
+-- claims: exclusive
+-- name: setup
+CREATE TABLE held (name varchar(60), owner varchar(60),
+    until $type);
+-- name: resource
+INSERT INTO held (name, until) VALUES (:resource, '2000-01-01');
+-- name: acquire [mariadb]
+UPDATE held SET owner = :worker, until = $time + INTERVAL :ttl_ms * 1000 MICROSECOND
+WHERE name = :resource AND until <= $time;
+-- name: release
+UPDATE held SET until = '2000-01-01' WHERE name = :resource AND owner = :worker;
+-- name: teardown
+DROP TABLE held;
+SQL
+}
+for (['datetime(6)', 'NOW(6)', undef], ['datetime(6)', 'NOW()', 10], ['datetime(6)', 'CURRENT_TIMESTAMP', 10],
+    ['datetime', 'NOW(6)', 6], ['timestamp', 'UTC_TIMESTAMP(3)', 6], ['datetime(6)', 'SYSDATE(6)', undef])
+{
+    my ($type, $time, $line) = @$_;
+    ($status, $out, $err) = lockbench('lint', leases($type, $time));
+    is($status, 0, "$type, $time: no mistake") or diag $err;
+    if (defined $line) {
+        like($out, qr/whole\.sql:$line: warning: this time has whole seconds only/, '... but a warning');
+    } else {
+        unlike($out, qr/whole seconds/, '... and no warning');
+    }
+}
+(my $sqlite = slurp(leases('real', "datetime('now')"))) =~ s/\[mariadb\]/[sqlite]/;
+$sqlite =~ s/ \+ INTERVAL :ttl_ms \* 1000 MICROSECOND/ || :ttl_ms/;
+(undef, $out, $err) = lockbench('verify', '-s', spew('whole.sql', $sqlite), '-d', 'sqlite:', '--plan');
+like($out, qr/^  clock  line 10 has whole seconds only: /m, 'the plan says so') or diag $err;
+
 # --- renewals ---
 (undef, $out) = lockbench('verify', '-s', "$folder/visibility.sql", '-d', 'sqlite:', '--plan');
 like($out, qr/^ +\d+ $_ /m, "$_ is planned") for 'explore\+renew', 'renewed in time', 'renewed late';
