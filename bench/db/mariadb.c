@@ -14,9 +14,8 @@
  * /kb/en/information-schema-innodb_trx-table/.
  */
 #include "exploring.h"
-#include "mariadb_space.h"
+#include "mariadb_conn.h"
 #include "mariadb_wire.h"
-#include "result_rows.h"
 
 #include <errmsg.h>
 #include <mysql.h>
@@ -27,42 +26,6 @@
 #include <sys/socket.h>
 
 extern const struct lb_db lb_db_mariadb;
-
-enum { MAX_PARAMS = 64, MAX_COLUMNS = 64, TEXT_SIZE = 256, NO_BOUND_S = 31536000 };
-
-/* Where a column of the current row arrives. */
-struct column {
-    enum lb_type type;
-    union {
-        long long integer;
-        double real;
-        char text[TEXT_SIZE]; /* longer ones are fetched again */
-    };
-    unsigned long length;
-    my_bool is_null;
-};
-
-struct lb_stmt {
-    struct lb_stmt *next;
-    MYSQL_STMT *handle;
-    size_t n_params;
-    bool is_nowait;
-    bool is_write; /* rows that it returns are rows that it changed: INSERT ... RETURNING */
-    unsigned n_columns;
-    MYSQL_RES *metadata; /* column names */
-    struct column *columns;
-};
-
-struct lb_conn {
-    struct lb_conn_head head;
-    bool cut; /* see lb_db.cut */
-    struct lb_space *space;
-    MYSQL *my;
-    size_t node;      /* of the target's */
-    unsigned long id; /* of the session; my->thread_id is not for other threads */
-    struct lb_stmt *stmts, *last;
-    struct lb_result result;
-};
 
 /* --- outcomes ------------------------------------------------------------------------------- */
 
@@ -137,7 +100,7 @@ static int outcome(struct lb_conn *conn, unsigned code, const char *message, boo
     return r;
 }
 
-static int outcome_my(struct lb_conn *conn, bool is_nowait, struct lb_error *err)
+int lb_maria_outcome(struct lb_conn *conn, bool is_nowait, struct lb_error *err)
 {
     return outcome(conn, mysql_errno(conn->my), mysql_error(conn->my), is_nowait, err);
 }
@@ -146,7 +109,7 @@ static int outcome_stmt(struct lb_conn *conn, struct lb_stmt *stmt, struct lb_er
 {
     /* An error that comes in place of a row is noted at the connection only. */
     if (mysql_stmt_errno(stmt->handle) == 0)
-        return outcome_my(conn, stmt->is_nowait, err);
+        return lb_maria_outcome(conn, stmt->is_nowait, err);
     return outcome(conn, mysql_stmt_errno(stmt->handle), mysql_stmt_error(stmt->handle),
                    stmt->is_nowait, err);
 }
@@ -240,7 +203,7 @@ static bool is_write(const char *sql)
 static int maria_run(struct lb_conn *conn, const char *sql, struct lb_error *err)
 {
     if (lb_maria_query(conn->my, sql, NULL) != 0)
-        return outcome_my(conn, says_nowait(sql), err);
+        return lb_maria_outcome(conn, says_nowait(sql), err);
     return LB_OK;
 }
 
@@ -520,7 +483,7 @@ static int maria_lock_rows(struct lb_conn *conn, uint64_t least, struct lb_error
                        "WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE' "
                        "AND table_name <> '" LB_LIFE_TABLE "'",
                        &tables) != 0)
-        return outcome_my(conn, false, err);
+        return lb_maria_outcome(conn, false, err);
     for (MYSQL_ROW row; r == LB_OK && (row = mysql_fetch_row(tables)) != NULL;) {
         char sql[400];
         snprintf(sql, sizeof sql,
@@ -542,197 +505,6 @@ static int maria_placeholder(size_t n, char *buf, size_t size)
 {
     (void)n;
     return snprintf(buf, size, "?");
-}
-
-/* --- other sessions ------------------------------------------------------------------------- */
-
-static int64_t maria_session_id(struct lb_conn *conn)
-{
-    return (int64_t)conn->id;
-}
-
-/* Over a connection of its own: the space's may be another process's, or busy. */
-static void maria_cancel(struct lb_conn *conn)
-{
-    struct lb_error ignored;
-    char sql[40];
-    const struct lb_maria_wish wish = {.role = "cancel", .node = conn->node, .only = true};
-    MYSQL *my = lb_maria_connect(&conn->space->uri, &wish, NULL, &ignored);
-    if (my == NULL)
-        return;
-    snprintf(sql, sizeof sql, "KILL QUERY %lu", conn->id);
-    lb_maria_command(my, sql, NULL, &ignored);
-    mysql_close(my);
-}
-
-/* Does InnoDB's list of transactions say that this session waits? Each entry starts with
- * "---TRANSACTION", has a line "LOCK WAIT ..." if it does, and then "... thread id N, ...". */
-static int waits_for_row(const char *status, int64_t session_id)
-{
-    char key[40];
-    int n = snprintf(key, sizeof key, "thread id %lld,", (long long)session_id);
-    const char *entry = strstr(status, "---TRANSACTION");
-    while (entry != NULL) {
-        const char *next = strstr(entry + 3, "\n---TRANSACTION");
-        const char *id = strstr(entry, key);
-        if (n > 0 && id != NULL && (next == NULL || id < next)) {
-            const char *wait = strstr(entry, "\nLOCK WAIT");
-            return wait != NULL && wait < id;
-        }
-        entry = next;
-    }
-    return 0;
-}
-
-static int maria_is_blocked(struct lb_conn *control, int64_t session_id, struct lb_error *err)
-{
-    MYSQL_RES *result = NULL;
-    char sql[300];
-    /* GET_LOCK and metadata locks, LOCK TABLES among them, show in the session's state. */
-    snprintf(sql, sizeof sql,
-             "SELECT COUNT(*) FROM information_schema.processlist WHERE id = %lld "
-             "AND (state = 'User lock' OR state LIKE 'Waiting for %%lock')",
-             (long long)session_id);
-    if (lb_maria_query(control->my, sql, &result) != 0)
-        goto failed;
-    MYSQL_ROW row = mysql_fetch_row(result);
-    int blocked = row != NULL && row[0] != NULL && row[0][0] != '0';
-    mysql_free_result(result);
-    if (blocked)
-        return 1;
-    result = NULL;
-    if (lb_maria_query(control->my, "SHOW ENGINE INNODB STATUS", &result) != 0)
-        goto failed;
-    row = result != NULL ? mysql_fetch_row(result) : NULL;
-    blocked = row != NULL && row[2] != NULL ? waits_for_row(row[2], session_id) : 0;
-    mysql_free_result(result);
-    return blocked;
-failed:
-    if (outcome_my(control, false, err) >= 0)
-        lb_fail(err, LB_E_ENV, "%s", control->head.message);
-    if (mysql_errno(control->my) == ER_SPECIFIC_ACCESS_DENIED_ERROR)
-        lb_fail(err, LB_E_ENV, "to see who waits, the user needs GRANT PROCESS ON *.*");
-    return err->code;
-}
-
-static int maria_terminate(struct lb_conn *control, int64_t session_id, struct lb_error *err)
-{
-    char sql[40];
-    snprintf(sql, sizeof sql, "KILL %lld", (long long)session_id);
-    if (lb_maria_query(control->my, sql, NULL) == 0)
-        return 0;
-    if (outcome_my(control, false, err) >= 0)
-        lb_fail(err, LB_E_ENV, "%s", control->head.message);
-    return err->code;
-}
-
-static int maria_strangers(struct lb_conn *conn, uint64_t *ret_n, struct lb_error *err)
-{
-    char sql[200];
-    snprintf(sql, sizeof sql,
-             "SELECT COUNT(*) FROM information_schema.processlist WHERE command <> 'Daemon' "
-             "AND user <> 'system user' AND id <> %d AND (db IS NULL OR db <> DATABASE())",
-             lb_maria_space_number(conn->space));
-    MYSQL_RES *result = NULL;
-    if (lb_maria_query(conn->my, sql, &result) != 0) {
-        if (outcome_my(conn, false, err) >= 0)
-            lb_fail(err, LB_E_ENV, "%s", conn->head.message);
-        return err->code;
-    }
-    MYSQL_ROW row = result != NULL ? mysql_fetch_row(result) : NULL;
-    *ret_n = row != NULL && row[0] != NULL ? strtoull(row[0], NULL, 10) : 0;
-    mysql_free_result(result);
-    return 0;
-}
-
-/* --- facts ---------------------------------------------------------------------------------- */
-
-static int report_rows(struct lb_conn *conn, const char *sql, lb_fact_fn *fact, void *arg,
-                       struct lb_error *err)
-{
-    MYSQL_RES *result = NULL;
-    if (lb_maria_query(conn->my, sql, &result) != 0) {
-        if (outcome_my(conn, false, err) >= 0)
-            lb_fail(err, LB_E_ENV, "%s", conn->head.message);
-        return err->code;
-    }
-    for (MYSQL_ROW row; result != NULL && (row = mysql_fetch_row(result)) != NULL;)
-        fact(arg, row[0] != NULL ? row[0] : "", row[1] != NULL ? row[1] : "");
-    mysql_free_result(result);
-    return 0;
-}
-
-static int maria_facts(struct lb_conn *conn, lb_fact_fn *fact, void *arg, struct lb_error *err)
-{
-    fact(arg, "version", mysql_get_server_info(conn->my));
-    return report_rows(
-        conn,
-        "SELECT LOWER(variable_name), variable_value FROM information_schema.session_variables "
-        "WHERE variable_name IN ('binlog_format', 'innodb_autoinc_lock_mode', "
-        "'innodb_buffer_pool_size', 'innodb_deadlock_detect', 'innodb_doublewrite', "
-        "'innodb_flush_log_at_trx_commit', 'innodb_flush_method', 'innodb_lock_wait_timeout', "
-        "'innodb_log_file_size', 'innodb_rollback_on_timeout', 'innodb_snapshot_isolation', "
-        "'lock_wait_timeout', 'log_bin', 'max_connections', 'max_statement_time', "
-        "'performance_schema', 'sql_mode', 'sync_binlog', 'thread_handling', 'tx_isolation', "
-        "'wsrep_on', "
-        "'wsrep_slave_threads', 'wsrep_sync_wait') "
-        "ORDER BY 1",
-        fact, arg, err);
-}
-
-/* All but the last two are the server's. */
-static int maria_counters(struct lb_conn *conn, lb_fact_fn *fact, void *arg, struct lb_error *err)
-{
-    return report_rows(
-        conn,
-        "SELECT CASE variable_name WHEN 'INNODB_LSN_CURRENT' THEN 'wal_bytes' "
-        "WHEN 'INNODB_DEADLOCKS' THEN 'deadlocks' WHEN 'INNODB_ROW_LOCK_WAITS' THEN "
-        "'row_lock_waits' WHEN 'INNODB_HISTORY_LIST_LENGTH' THEN 'history_list_length' "
-        "WHEN 'ROWS_READ' THEN 'rows_read' WHEN 'HANDLER_UPDATE' THEN 'rows_updated' WHEN "
-        "'HANDLER_WRITE' THEN 'rows_inserted' "
-        "ELSE 'rows_deleted' END, variable_value FROM information_schema.global_status "
-        "WHERE variable_name IN ('INNODB_LSN_CURRENT', 'INNODB_DEADLOCKS', "
-        "'INNODB_ROW_LOCK_WAITS', 'INNODB_HISTORY_LIST_LENGTH', 'HANDLER_UPDATE', "
-        "'ROWS_READ', "
-        "'HANDLER_WRITE', 'HANDLER_DELETE') "
-        "UNION ALL SELECT 'table_bytes', COALESCE(SUM(data_length), 0) FROM "
-        "information_schema.tables WHERE table_schema = DATABASE() "
-        "AND table_name <> '" LB_LIFE_TABLE "' "
-        "UNION ALL SELECT 'index_bytes', COALESCE(SUM(index_length), 0) FROM "
-        "information_schema.tables WHERE table_schema = DATABASE() "
-        "AND table_name <> '" LB_LIFE_TABLE "'",
-        fact, arg, err);
-}
-
-/* Uptime is in seconds, from the same clock reading as NOW(): the difference stays the same. */
-static int maria_up_since(struct lb_conn *conn, int64_t *ret_since_us, uint64_t *ret_up_us,
-                          struct lb_error *err)
-{
-    MYSQL_RES *result = NULL;
-    if (lb_maria_query(conn->my,
-                       "SELECT UNIX_TIMESTAMP(), variable_value FROM "
-                       "information_schema.global_status WHERE variable_name = 'UPTIME'",
-                       &result) != 0)
-        return outcome_my(conn, false, err);
-    MYSQL_ROW row = result != NULL ? mysql_fetch_row(result) : NULL;
-    int rc = LB_OTHER;
-    if (row != NULL && row[0] != NULL && row[1] != NULL) {
-        const uint64_t second_us = 1000000, up_s = strtoull(row[1], NULL, 10);
-        *ret_up_us = up_s * second_us;
-        *ret_since_us = (int64_t)((strtoull(row[0], NULL, 10) - up_s) * second_us);
-        rc = LB_OK;
-    }
-    mysql_free_result(result);
-    return rc;
-}
-
-static int maria_waits(struct lb_conn *control, lb_fact_fn *fact, void *arg, struct lb_error *err)
-{
-    return report_rows(control,
-                       "SELECT COALESCE(NULLIF(state, ''), 'running'), COUNT(*) "
-                       "FROM information_schema.processlist WHERE db = DATABASE() "
-                       "AND command <> 'Sleep' AND id <> CONNECTION_ID() GROUP BY 1 ORDER BY 1",
-                       fact, arg, err);
 }
 
 const struct lb_db lb_db_mariadb = {
@@ -765,19 +537,19 @@ const struct lb_db lb_db_mariadb = {
     .commit = maria_commit,
     .rollback = maria_rollback,
     .placeholder = maria_placeholder,
-    .cancel = maria_cancel,
-    .session_id = maria_session_id,
-    .is_blocked = maria_is_blocked,
+    .cancel = lb_maria_cancel,
+    .session_id = lb_maria_session_id,
+    .is_blocked = lb_maria_is_blocked,
     .cut = maria_cut,
     .lock_rows = maria_lock_rows,
     .take_snapshot = maria_take_snapshot,
     .purges_later = true,
     .node = maria_node,
-    .up_since = maria_up_since,
-    .terminate = maria_terminate,
-    .strangers = maria_strangers,
-    .facts = maria_facts,
-    .counters = maria_counters,
-    .waits = maria_waits,
+    .up_since = lb_maria_up_since,
+    .terminate = lb_maria_terminate,
+    .strangers = lb_maria_strangers,
+    .facts = lb_maria_facts,
+    .counters = lb_maria_counters,
+    .waits = lb_maria_waits,
     .exploring = &lb_mariadb_exploring,
 };

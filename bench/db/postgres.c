@@ -11,8 +11,7 @@
  */
 #include "clock.h"
 #include "exploring.h"
-#include "postgres_space.h"
-#include "postgres_wire.h"
+#include "postgres_conn.h"
 
 #include <libpq-fe.h>
 
@@ -23,34 +22,6 @@
 #include <sys/socket.h>
 
 extern const struct lb_db lb_db_postgres;
-
-enum { OID_INT8 = 20, OID_FLOAT8 = 701, MAX_PARAMS = 64 };
-
-struct lb_stmt {
-    struct lb_stmt *next;
-    char name[16];
-    char *sql;
-    size_t n_params;
-    Oid types[MAX_PARAMS];
-};
-
-struct lb_conn {
-    struct lb_conn_head head;
-    bool cut; /* see lb_db.cut */
-    PGconn *pg;
-    struct lb_watch watch; /* of its socket */
-    PGcancel *cancel;      /* made at connect, so that another thread need not touch pg */
-    bool pooled;           /* behind a transaction pooler */
-    bool notified;         /* something came on a channel since wait_notified was last asked */
-    char settings[300];    /* pooled: what each transaction starts with */
-    PGresult *result;      /* the last one that execute() answered LB_OK with */
-    PGresult *aside;       /* see lb_db.set_aside */
-    struct lb_stmt *stmts;
-    unsigned n_stmts;
-    bool can_ask_blocked; /* the statement of is_blocked is prepared */
-    char *text;           /* text parameters with their NUL */
-    size_t text_size;
-};
 
 /* --- outcomes ------------------------------------------------------------------------------- */
 
@@ -79,14 +50,13 @@ static int answer_of(const char *state, const char *where)
     return LB_E_SQL;
 }
 
-static void set_error(struct lb_conn *conn, int code, struct lb_error *err)
+void lb_pg_set_error(struct lb_conn *conn, int code, struct lb_error *err)
 {
     lb_fail(err, code, "%s", conn->head.message);
     memcpy(err->native, conn->head.native, sizeof err->native);
 }
 
-/* Turns a result that is not a success into an answer or an error, and clears it. */
-static int outcome(struct lb_conn *conn, PGresult *result, struct lb_error *err)
+int lb_pg_outcome(struct lb_conn *conn, PGresult *result, struct lb_error *err)
 {
     const char *state = result != NULL ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
     const char *text = result != NULL ? PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY) : NULL;
@@ -118,7 +88,7 @@ static int outcome(struct lb_conn *conn, PGresult *result, struct lb_error *err)
                  result != NULL ? PQresStatus(PQresultStatus(result)) : "no result");
     conn->head.lost = r == LB_LOST;
     if (r < 0)
-        set_error(conn, r, err);
+        lb_pg_set_error(conn, r, err);
     PQclear(result);
     return r;
 }
@@ -197,7 +167,7 @@ static uint64_t pg_caps(struct lb_conn *conn)
 
 /* --- statements ----------------------------------------------------------------------------- */
 
-static void drain(struct lb_conn *conn)
+void lb_pg_drain(struct lb_conn *conn)
 {
     PGnotify *notify;
     while ((notify = PQnotifies(conn->pg)) != NULL) {
@@ -211,7 +181,7 @@ static bool is_idle(const struct lb_conn *conn)
     return PQtransactionStatus(conn->pg) == PQTRANS_IDLE;
 }
 
-static int pg_run(struct lb_conn *conn, const char *sql, struct lb_error *err)
+int lb_pg_run(struct lb_conn *conn, const char *sql, struct lb_error *err)
 {
     char *both = NULL;
     if (conn->pooled && is_idle(conn)) {
@@ -222,9 +192,9 @@ static int pg_run(struct lb_conn *conn, const char *sql, struct lb_error *err)
     }
     PGresult *result = lb_pg_wire_answer(conn->pg, &conn->watch, PQsendQuery(conn->pg, sql));
     free(both);
-    drain(conn);
+    lb_pg_drain(conn);
     if (!lb_pg_succeeded(result))
-        return outcome(conn, result, err);
+        return lb_pg_outcome(conn, result, err);
     PQclear(result);
     return LB_OK;
 }
@@ -251,7 +221,7 @@ static int pg_prepare(struct lb_conn *conn, const char *sql, size_t n_params,
         if (!lb_pg_succeeded(result)) {
             free(stmt->sql);
             free(stmt);
-            return outcome(conn, result, err);
+            return lb_pg_outcome(conn, result, err);
         }
         PQclear(result);
     }
@@ -268,8 +238,6 @@ struct bound {
     int formats[MAX_PARAMS];
     uint64_t binary[MAX_PARAMS];
 };
-
-enum { NUMBER_SIZE = 32 }; /* room for a number as text */
 
 static bool reserve_text(struct lb_conn *conn, size_t n, const struct lb_value *params)
 {
@@ -405,9 +373,9 @@ static int pg_execute(struct lb_conn *conn, struct lb_stmt *stmt, const struct l
             return cut_off(conn, sent == 1);
         result = lb_pg_wire_answer(conn->pg, &conn->watch, sent);
     }
-    drain(conn);
+    lb_pg_drain(conn);
     if (!lb_pg_succeeded(result))
-        return outcome(conn, result, err);
+        return lb_pg_outcome(conn, result, err);
     conn->result = result;
     ret_rows->n_rows = (size_t)PQntuples(result);
     ret_rows->n_columns = (size_t)PQnfields(result);
@@ -447,9 +415,9 @@ static struct lb_value pg_value(struct lb_conn *conn, size_t row, size_t column)
 static int run_control(struct lb_conn *conn, const char *sql, struct lb_error *err)
 {
     PGresult *result = lb_pg_wire_answer(conn->pg, &conn->watch, PQsendQuery(conn->pg, sql));
-    drain(conn);
+    lb_pg_drain(conn);
     if (!lb_pg_succeeded(result))
-        return outcome(conn, result, err);
+        return lb_pg_outcome(conn, result, err);
     /* COMMIT of a transaction that has failed is a ROLLBACK, and no error. */
     bool undone = sql[0] == 'C' && strcmp(PQcmdStatus(result), "ROLLBACK") == 0;
     PQclear(result);
@@ -527,7 +495,7 @@ static int pg_wait_notified(struct lb_conn *conn, uint32_t timeout_ms, struct lb
             snprintf(conn->head.message, sizeof conn->head.message, "%s", PQerrorMessage(conn->pg));
             return LB_LOST;
         }
-        drain(conn);
+        lb_pg_drain(conn);
         if (conn->notified) {
             conn->notified = false;
             return LB_OK;
@@ -550,218 +518,18 @@ static int pg_lock_rows(struct lb_conn *conn, uint64_t least, struct lb_error *e
         " IF n >= %llu THEN EXECUTE format('SELECT 1 FROM %%I FOR UPDATE', t.tablename); END IF;"
         " END LOOP; END $$",
         (unsigned long long)least);
-    return pg_run(conn, sql, err);
+    return lb_pg_run(conn, sql, err);
 }
 
 /* At repeatable read the first statement takes it. */
 static int pg_take_snapshot(struct lb_conn *conn, struct lb_error *err)
 {
-    return pg_run(conn, "SELECT 1", err);
+    return lb_pg_run(conn, "SELECT 1", err);
 }
 
 static int pg_placeholder(size_t n, char *buf, size_t size)
 {
     return snprintf(buf, size, "$%zu", n + 1);
-}
-
-/* --- other sessions ------------------------------------------------------------------------- */
-
-static void pg_cancel(struct lb_conn *conn)
-{
-    char ignored[256];
-    PQcancel(conn->cancel, ignored, sizeof ignored);
-}
-
-static int64_t pg_session_id(struct lb_conn *conn)
-{
-    return conn->pooled ? 0 : PQbackendPID(conn->pg); /* a pooler's number is no backend's */
-}
-
-/* Runs a statement with one integer parameter. NULL with err filled if it failed. */
-static PGresult *ask(struct lb_conn *conn, const char *name, const char *sql, int64_t number,
-                     struct lb_error *err)
-{
-    char text[NUMBER_SIZE];
-    const char *values[] = {text};
-    snprintf(text, sizeof text, "%lld", (long long)number);
-    int sent = name != NULL ? PQsendQueryPrepared(conn->pg, name, 1, values, NULL, NULL, 0)
-                            : PQsendQueryParams(conn->pg, sql, 1, NULL, values, NULL, NULL, 0);
-    PGresult *result = lb_pg_wire_answer(conn->pg, &conn->watch, sent);
-    if (lb_pg_succeeded(result))
-        return result;
-    if (outcome(conn, result, err) >= 0)
-        set_error(conn, LB_E_ENV, err);
-    return NULL;
-}
-
-static int pg_is_blocked(struct lb_conn *control, int64_t session_id, struct lb_error *err)
-{
-    /* An autovacuum gives way to whoever waits for it. */
-    static const char name[] = "lb_is_blocked",
-                      sql[] = "SELECT EXISTS (SELECT FROM unnest(pg_blocking_pids($1::int)) AS b "
-                              "WHERE b NOT IN (SELECT pid FROM pg_stat_activity WHERE "
-                              "backend_type = 'autovacuum worker'))";
-    if (!control->can_ask_blocked && !control->pooled) {
-        PGresult *result = PQprepare(control->pg, name, sql, 1, NULL);
-        control->can_ask_blocked = lb_pg_succeeded(result);
-        if (!control->can_ask_blocked) {
-            if (outcome(control, result, err) >= 0)
-                set_error(control, LB_E_ENV, err);
-            return err->code;
-        }
-        PQclear(result);
-    }
-    PGresult *result = ask(control, control->pooled ? NULL : name, sql, session_id, err);
-    if (result == NULL)
-        return err->code;
-    int blocked = PQgetvalue(result, 0, 0)[0] == 't';
-    PQclear(result);
-    return blocked;
-}
-
-static int pg_terminate(struct lb_conn *control, int64_t session_id, struct lb_error *err)
-{
-    PGresult *result = ask(control, NULL, "SELECT pg_terminate_backend($1::int)", session_id, err);
-    if (result == NULL)
-        return err->code;
-    PQclear(result);
-    return 0;
-}
-
-/* Of sessions that it may not look into, the server still tells to whom they belong and their
- * application's name. Our own space's session may be lost. */
-static int pg_strangers(struct lb_conn *conn, uint64_t *ret_n, struct lb_error *err)
-{
-    PGresult *result =
-        PQexec(conn->pg, "SELECT count(*) FILTER (WHERE application_name NOT LIKE 'lockbench%') "
-                         "+ greatest(count(*) FILTER (WHERE application_name = "
-                         "'lockbench space') - 1, 0) "
-                         "FROM pg_stat_activity WHERE usesysid IS NOT NULL AND datid IS NOT NULL");
-    if (!lb_pg_succeeded(result)) {
-        if (outcome(conn, result, err) >= 0)
-            set_error(conn, LB_E_ENV, err);
-        return err->code;
-    }
-    *ret_n = strtoull(PQgetvalue(result, 0, 0), NULL, 10);
-    PQclear(result);
-    return 0;
-}
-
-static int pg_cancel_sync(struct lb_conn *control, uint64_t *ret_n, struct lb_error *err)
-{
-    PGresult *result =
-        PQexec(control->pg, "SELECT count(*) FILTER (WHERE pg_cancel_backend(pid)) FROM "
-                            "pg_stat_activity WHERE wait_event = 'SyncRep' AND pid <> "
-                            "pg_backend_pid() AND application_name LIKE 'lockbench worker%'");
-    if (!lb_pg_succeeded(result)) {
-        if (outcome(control, result, err) >= 0)
-            set_error(control, LB_E_ENV, err);
-        return err->code;
-    }
-    *ret_n = strtoull(PQgetvalue(result, 0, 0), NULL, 10);
-    PQclear(result);
-    return 0;
-}
-
-/* --- facts ---------------------------------------------------------------------------------- */
-
-static int report_rows(struct lb_conn *conn, const char *sql, lb_fact_fn *fact, void *arg,
-                       struct lb_error *err)
-{
-    PGresult *result = PQexec(conn->pg, sql);
-    if (!lb_pg_succeeded(result)) {
-        if (outcome(conn, result, err) >= 0)
-            set_error(conn, LB_E_ENV, err);
-        return err->code;
-    }
-    for (int i = 0; i < PQntuples(result); i++)
-        fact(arg, PQgetvalue(result, i, 0), PQgetvalue(result, i, 1));
-    PQclear(result);
-    return 0;
-}
-
-static int pg_facts(struct lb_conn *conn, lb_fact_fn *fact, void *arg, struct lb_error *err)
-{
-    fact(arg, "version", PQparameterStatus(conn->pg, "server_version"));
-    fact(arg, "pooled", conn->pooled ? "yes" : "no");
-    return report_rows(
-        conn,
-        "SELECT name, current_setting(name) FROM pg_settings WHERE name IN ('autovacuum', "
-        "'checkpoint_timeout', 'client_connection_check_interval', 'commit_delay', "
-        "'deadlock_timeout', 'default_transaction_isolation', 'fsync', 'full_page_writes', "
-        "'huge_pages', 'idle_in_transaction_session_timeout', 'io_method', 'jit', "
-        "'lock_timeout', 'max_connections', 'max_wal_size', 'plan_cache_mode', 'shared_buffers', "
-        "'shared_preload_libraries', 'statement_timeout', 'synchronous_commit', "
-        "'synchronous_standby_names', 'wal_compression', 'wal_level', 'wal_sync_method', "
-        "'work_mem') ORDER BY name",
-        fact, arg, err);
-}
-
-/* The first four are the server's or the database's, the others are of the tables in the schema. A
- * session reports its part of the rows when it is idle for a while, at the latest when it ends. */
-static int pg_counters(struct lb_conn *conn, lb_fact_fn *fact, void *arg, struct lb_error *err)
-{
-    struct lb_error ignored;
-    const char *sql =
-        "SELECT 'wal_bytes', (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::text "
-        "UNION ALL SELECT k, v::text FROM (SELECT xact_commit, xact_rollback, deadlocks "
-        "FROM pg_stat_database WHERE datname = current_database()) d, "
-        "LATERAL (VALUES ('commits', xact_commit), ('rollbacks', xact_rollback), "
-        "('deadlocks', deadlocks)) AS x(k, v) "
-        "UNION ALL SELECT k, v::text FROM (SELECT coalesce(sum(n_tup_ins), 0) AS ins, "
-        "coalesce(sum(n_tup_upd), 0) AS upd, coalesce(sum(n_tup_hot_upd), 0) AS hot, "
-        "coalesce(sum(n_tup_del), 0) AS del, coalesce(sum(n_dead_tup), 0) AS dead, "
-        "coalesce(sum(seq_tup_read + coalesce(idx_tup_fetch, 0)), 0) AS got, "
-        "coalesce(sum(pg_table_size(relid)), 0) AS heap, "
-        "coalesce(sum(pg_indexes_size(relid)), 0) AS idx "
-        "FROM pg_stat_user_tables WHERE schemaname = current_schema() "
-        "AND relname <> '" LB_LIFE_TABLE "') t, "
-        "LATERAL (VALUES ('rows_inserted', ins), ('rows_updated', upd), "
-        "('rows_hot_updated', hot), ('rows_deleted', del), ('dead_rows', dead), ('rows_read', "
-        "got), "
-        "('table_bytes', heap), ('index_bytes', idx)) AS x(k, v)";
-    char both[2600];
-    /* What this session itself did (a backlog, before the run) is to be in the totals now. */
-    if (PQserverVersion(conn->pg) >= 150000)
-        pg_run(conn, "SELECT pg_stat_force_next_flush()", &ignored);
-    pg_run(conn, "SELECT pg_stat_clear_snapshot()", &ignored);
-    snprintf(both, sizeof both, "%s%s%s", conn->pooled ? conn->settings : "",
-             conn->pooled ? "; " : "", sql);
-    return report_rows(conn, both, fact, arg, err);
-}
-
-/* A server that lost one of its processes ends all sessions and recovers, and its first process
- * lives on: the others are started anew, which only those see who may look at them. */
-static int pg_up_since(struct lb_conn *conn, int64_t *ret_since_us, uint64_t *ret_up_us,
-                       struct lb_error *err)
-{
-    static const char sql[] =
-        "SELECT (extract(epoch FROM s) * 1000000)::bigint, "
-        "(extract(epoch FROM greatest(clock_timestamp() - s, '0')) * 1000000)::bigint "
-        "FROM (SELECT greatest(pg_catalog.pg_postmaster_start_time(), (SELECT max(backend_start) "
-        "FROM pg_catalog.pg_stat_activity WHERE backend_type = 'checkpointer'))) AS x(s)";
-    PGresult *result = lb_pg_wire_answer(conn->pg, &conn->watch, PQsendQuery(conn->pg, sql));
-    drain(conn);
-    if (!lb_pg_succeeded(result))
-        return outcome(conn, result, err);
-    *ret_since_us = strtoll(PQgetvalue(result, 0, 0), NULL, 10);
-    *ret_up_us = strtoull(PQgetvalue(result, 0, 1), NULL, 10);
-    PQclear(result);
-    return LB_OK;
-}
-
-/* Idle inside of a transaction is work that others may have to wait for; idle outside is none. */
-static int pg_waits(struct lb_conn *control, lb_fact_fn *fact, void *arg, struct lb_error *err)
-{
-    return report_rows(control,
-                       "SELECT CASE WHEN state <> 'active' THEN 'idle in transaction' "
-                       "WHEN wait_event IS NULL THEN 'running' "
-                       "ELSE wait_event_type || ':' || wait_event END, count(*)::text "
-                       "FROM pg_stat_activity WHERE datname = current_database() "
-                       "AND pid <> pg_backend_pid() AND application_name LIKE 'lockbench%' "
-                       "AND (state = 'active' OR state LIKE 'idle in transaction%') "
-                       "GROUP BY 1 ORDER BY 1",
-                       fact, arg, err);
 }
 
 const struct lb_db lb_db_postgres = {
@@ -786,7 +554,7 @@ const struct lb_db lb_db_postgres = {
     .open = pg_open,
     .close = pg_close,
     .caps = pg_caps,
-    .run = pg_run,
+    .run = lb_pg_run,
     .prepare = pg_prepare,
     .execute = pg_execute,
     .column = pg_column,
@@ -795,23 +563,23 @@ const struct lb_db lb_db_postgres = {
     .commit = pg_commit,
     .rollback = pg_rollback,
     .placeholder = pg_placeholder,
-    .cancel = pg_cancel,
-    .session_id = pg_session_id,
-    .is_blocked = pg_is_blocked,
+    .cancel = lb_pg_cancel,
+    .session_id = lb_pg_session_id,
+    .is_blocked = lb_pg_is_blocked,
     .cut = pg_cut,
     .lock_rows = pg_lock_rows,
     .take_snapshot = pg_take_snapshot,
     .purges_later = true,
     .wait_notified = pg_wait_notified,
     .node = pg_node,
-    .up_since = pg_up_since,
+    .up_since = lb_pg_up_since,
     .is_carried = pg_is_carried,
-    .cancel_sync = pg_cancel_sync,
-    .terminate = pg_terminate,
-    .strangers = pg_strangers,
-    .facts = pg_facts,
-    .counters = pg_counters,
-    .waits = pg_waits,
+    .cancel_sync = lb_pg_cancel_sync,
+    .terminate = lb_pg_terminate,
+    .strangers = lb_pg_strangers,
+    .facts = lb_pg_facts,
+    .counters = lb_pg_counters,
+    .waits = lb_pg_waits,
     .has_question_operators = true,
     .exploring = &lb_postgres_exploring,
 };

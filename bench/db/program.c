@@ -8,11 +8,10 @@
  * statement that runs before); a name that nobody fills is a mistake in the file, found here and
  * not as a NULL at run time.
  */
-#include "nearest.h"
-#include "program_private.h"
+#include "program_building.h"
 
-#include <ctype.h>
-#include <errno.h>
+#include "nearest.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,274 +51,6 @@ int lb_fixed_slot(const char *name, size_t length)
     return -1;
 }
 
-/* --- building --- */
-
-enum { MAX_STATEMENTS = LB_FILE_STATEMENTS, ARENA_BYTES = 16384 };
-
-struct chunk {
-    struct chunk *next;
-    size_t used, size;
-    char bytes[];
-};
-
-/* What a program is made of, freed at once. */
-struct arena {
-    struct chunk *chunks;
-};
-
-static void *arena_alloc(struct arena *arena, size_t size)
-{
-    size = (size + 15) & ~(size_t)15;
-    if (arena->chunks == NULL || arena->chunks->size - arena->chunks->used < size) {
-        size_t room = size > ARENA_BYTES ? size : ARENA_BYTES;
-        struct chunk *chunk = malloc(sizeof *chunk + room);
-        if (chunk == NULL)
-            return NULL;
-        *chunk = (struct chunk){.next = arena->chunks, .size = room};
-        arena->chunks = chunk;
-    }
-    void *p = arena->chunks->bytes + arena->chunks->used;
-    arena->chunks->used += size;
-    return p;
-}
-
-static char *arena_copy(struct arena *arena, const char *text, size_t length)
-{
-    char *copy = arena_alloc(arena, length + 1);
-    if (copy != NULL) {
-        memcpy(copy, text, length);
-        copy[length] = '\0';
-    }
-    return copy;
-}
-
-static void arena_free(struct chunk *chunk)
-{
-    while (chunk != NULL) {
-        struct chunk *next = chunk->next;
-        free(chunk);
-        chunk = next;
-    }
-}
-
-/* A growing text. */
-struct text {
-    char *bytes;
-    size_t length, size;
-    bool failed;
-};
-
-static void text_add(struct text *text, const char *bytes, size_t n)
-{
-    if (text->length + n > text->size) {
-        size_t size = (text->length + n) * 2 + 256;
-        char *grown = realloc(text->bytes, size);
-        if (grown == NULL) {
-            text->failed = true;
-            return;
-        }
-        text->bytes = grown;
-        text->size = size;
-    }
-    memcpy(text->bytes + text->length, bytes, n);
-    text->length += n;
-}
-
-struct building {
-    const struct lb_file *file;
-    const struct lb_db *db;
-    struct lb_program *program;
-    struct lb_error *err;
-    struct arena arena;
-    size_t n_options;
-    const struct lb_option *options[2 * LB_FILE_OPTIONS];
-    struct lb_setting resolved[2 * LB_FILE_OPTIONS];
-    const struct lb_raw_section *chosen[LB_SECTIONS];
-    struct lb_statement statements[MAX_STATEMENTS];
-    struct text sql, native;
-};
-
-static int no_memory(struct building *b)
-{
-    return lb_fail(b->err, LB_E_MEMORY, "%s: out of memory", b->file->origin);
-}
-
-/* --- options --- */
-
-/* "share row exclusive" is also share-row-exclusive and Share_Row_Exclusive. */
-static bool choice_is(const char *choice, const char *text, size_t length)
-{
-    if (strlen(choice) != length)
-        return false;
-    for (size_t i = 0; i < length; i++) {
-        char a = (char)tolower((unsigned char)choice[i]);
-        char c = (char)tolower((unsigned char)text[i]);
-        if (a != c && !((a == ' ' || a == '-' || a == '_') && (c == ' ' || c == '-' || c == '_')))
-            return false;
-    }
-    return true;
-}
-
-static bool is_integer(const char *text, int64_t *ret)
-{
-    char *end;
-    errno = 0;
-    long long value = strtoll(text, &end, 10);
-    if (errno != 0 || end == text || *end != '\0' || isspace((unsigned char)*text))
-        return false;
-    *ret = value;
-    return true;
-}
-
-static int option_index(const struct building *b, const char *name, size_t length)
-{
-    for (size_t i = 0; i < b->n_options; i++)
-        if (lb_slice_is(name, length, b->options[i]->name))
-            return (int)i;
-    return -1;
-}
-
-static int add_options(struct building *b, const struct lb_option *options)
-{
-    for (; options != NULL && options->name != NULL; options++) {
-        if (option_index(b, options->name, strlen(options->name)) >= 0)
-            return lb_fail(b->err, LB_E_FILE, "%s: option %s is declared twice", b->file->origin,
-                           options->name);
-        if (b->n_options == sizeof b->options / sizeof b->options[0])
-            return lb_fail(b->err, LB_E_FILE, "%s: too many options", b->file->origin);
-        b->options[b->n_options] = options;
-        b->resolved[b->n_options].name = options->name;
-        b->resolved[b->n_options++].value = options->default_value;
-    }
-    return 0;
-}
-
-static int refuse_value(struct building *b, const struct lb_option *option, const char *value)
-{
-    char list[400] = "";
-    size_t n = 0;
-    for (size_t i = 0; option->choices[i] != NULL && n < sizeof list; i++)
-        n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", i > 0 ? ", " : "",
-                              option->choices[i]);
-    return lb_fail(b->err, LB_E_USAGE, "option %s: \"%.100s\" is none of: %s", option->name, value,
-                   list);
-}
-
-static int set_option(struct building *b, const struct lb_setting *setting)
-{
-    int64_t number;
-    int i = option_index(b, setting->name, strlen(setting->name));
-    if (i < 0) {
-        char near[200];
-        struct lb_nearest nearest;
-        lb_nearest_init(&nearest, setting->name);
-        for (size_t k = 0; k < b->n_options; k++)
-            lb_nearest_offer(&nearest, b->options[k]->name);
-        return lb_fail(b->err, LB_E_USAGE, "the strategy has no option \"%.60s\"%s", setting->name,
-                       lb_nearest_text(&nearest, near, sizeof near));
-    }
-    const struct lb_option *option = b->options[i];
-    b->resolved[i].value = setting->value;
-    if (option->choices == NULL) {
-        if (is_integer(option->default_value, &number) && !is_integer(setting->value, &number))
-            return lb_fail(b->err, LB_E_USAGE, "option %s: \"%.100s\" is not a whole number",
-                           option->name, setting->value);
-        return 0;
-    }
-    for (size_t k = 0; option->choices[k] != NULL; k++)
-        if (choice_is(option->choices[k], setting->value, strlen(setting->value))) {
-            b->resolved[i].value = option->choices[k];
-            return 0;
-        }
-    return refuse_value(b, option, setting->value);
-}
-
-/* Keeps the resolved options: the program borrows nothing. */
-static int keep_settings(struct building *b)
-{
-    struct lb_setting *kept = arena_alloc(&b->arena, (b->n_options + 1) * sizeof *kept);
-    if (kept == NULL)
-        return no_memory(b);
-    for (size_t i = 0; i < b->n_options; i++) {
-        const struct lb_setting *s = &b->resolved[i];
-        kept[i].name = arena_copy(&b->arena, s->name, strlen(s->name));
-        kept[i].value = arena_copy(&b->arena, s->value, strlen(s->value));
-        if (kept[i].name == NULL || kept[i].value == NULL)
-            return no_memory(b);
-        b->resolved[i] = kept[i];
-    }
-    b->program->settings = kept;
-    b->program->n_settings = b->n_options;
-    return 0;
-}
-
-/* --- choosing sections --- */
-
-/* 1: holds, 0: does not, negative: a mistake in the file. */
-static int condition_holds(struct building *b, const struct lb_raw_section *section,
-                           const struct lb_condition *condition)
-{
-    int i = option_index(b, condition->name, condition->name_length);
-    if (i < 0)
-        return lb_file_fail(
-            b->file, section->line, b->err, "section %s: when %.*s: there is no such option",
-            lb_section_text(section->name), (int)condition->name_length, condition->name);
-    const struct lb_option *option = b->options[i];
-    const char *values = condition->values, *item;
-    size_t left = condition->values_length, length;
-    bool found = false;
-    while (lb_slice_next(&values, &left, '|', &item, &length)) {
-        bool is_choice = option->choices == NULL;
-        for (size_t k = 0; !is_choice && option->choices[k] != NULL; k++)
-            is_choice = choice_is(option->choices[k], item, length);
-        if (!is_choice)
-            return lb_file_fail(b->file, section->line, b->err,
-                                "section %s: when %s=%.*s: the option has no such value",
-                                lb_section_text(section->name), option->name, (int)length, item);
-        found = found || choice_is(b->resolved[i].value, item, length);
-    }
-    return found != condition->negated;
-}
-
-static int section_applies(struct building *b, const struct lb_raw_section *section)
-{
-    bool applies = lb_raw_section_for(section, b->db->name);
-    for (size_t i = 0; i < section->n_conditions; i++) {
-        int r = condition_holds(b, section, &section->conditions[i]);
-        if (r < 0)
-            return r;
-        applies = applies && r;
-    }
-    return applies;
-}
-
-static int choose_sections(struct building *b)
-{
-    const struct lb_file *file = b->file;
-    for (size_t i = 0; i < file->n_sections; i++) {
-        const struct lb_raw_section *section = &file->sections[i];
-        int r = section_applies(b, section);
-        if (r < 0)
-            return r;
-        if (r == 0)
-            continue;
-        const struct lb_raw_section **chosen = &b->chosen[section->name];
-        if (*chosen != NULL)
-            return lb_file_fail(file, section->line, b->err,
-                                "section %s applies to %s as well as the one in line %d does",
-                                lb_section_text(section->name), b->db->name, (*chosen)->line);
-        *chosen = section;
-    }
-    size_t n;
-    const enum lb_section_name *required = lb_required_sections(file->shape, &n);
-    for (size_t i = 0; i < n; i++)
-        if (b->chosen[required[i]] == NULL)
-            return lb_fail(b->err, LB_E_UNSUPPORTED,
-                           "%s: no section %s applies to %s with these options", file->origin,
-                           lb_section_text(required[i]), b->db->name);
-    return 0;
-}
-
 /* --- parameters: who fills them? --- */
 
 /* Does a result of this statement have a column of that name? Judged by the words in it, so that
@@ -349,7 +80,7 @@ static bool has_column(const struct lb_raw_statement *statement, const char *nam
     return false;
 }
 
-static bool section_has_column(const struct building *b, const struct lb_raw_section *section,
+static bool section_has_column(const struct lb_building *b, const struct lb_raw_section *section,
                                size_t n_statements, const char *name, size_t length)
 {
     for (size_t i = 0; section != NULL && i < n_statements; i++)
@@ -359,8 +90,8 @@ static bool section_has_column(const struct building *b, const struct lb_raw_sec
 }
 
 /* What a section inherits: the bag of a hold or an item comes from these. */
-static bool inherits_column(const struct building *b, enum lb_section_name name, const char *column,
-                            size_t length)
+static bool inherits_column(const struct lb_building *b, enum lb_section_name name,
+                            const char *column, size_t length)
 {
     static const enum lb_section_name sources[] = {LB_S_ENQUEUE, LB_S_ACQUIRE, LB_S_CLAIM,
                                                    LB_S_RENEW};
@@ -376,7 +107,7 @@ static bool inherits_column(const struct building *b, enum lb_section_name name,
     return false;
 }
 
-static bool harness_fills(const struct building *b, int slot, enum lb_section_name section)
+static bool harness_fills(const struct lb_building *b, int slot, enum lb_section_name section)
 {
     bool is_lock = b->file->shape == LB_LOCK;
     switch (slot) {
@@ -406,14 +137,14 @@ static bool harness_fills(const struct building *b, int slot, enum lb_section_na
     }
 }
 
-static int check_filled(struct building *b, const struct lb_raw_section *section, size_t index,
+static int check_filled(struct lb_building *b, const struct lb_raw_section *section, size_t index,
                         const struct lb_token *token)
 {
     const char *name;
     size_t length;
     lb_token_name(token, &name, &length);
     int slot = lb_fixed_slot(name, length);
-    if (harness_fills(b, slot, section->name) || option_index(b, name, length) >= 0 ||
+    if (harness_fills(b, slot, section->name) || lb_building_option(b, name, length) >= 0 ||
         section_has_column(b, section, index, name, length) ||
         inherits_column(b, section->name, name, length))
         return 0;
@@ -440,7 +171,7 @@ static int check_filled(struct building *b, const struct lb_raw_section *section
 /* --- translating --- */
 
 /* The slot of a parameter, made if it is new; LB_SLOTS when there is no more room. */
-static size_t slot_of(struct building *b, const char *name, size_t length)
+static size_t slot_of(struct lb_building *b, const char *name, size_t length)
 {
     struct lb_program *program = b->program;
     for (size_t i = 0; i < program->n_slots; i++)
@@ -448,23 +179,23 @@ static size_t slot_of(struct building *b, const char *name, size_t length)
             return i;
     if (program->n_slots == LB_SLOTS)
         return LB_SLOTS;
-    program->slot_name[program->n_slots] = arena_copy(&b->arena, name, length);
+    program->slot_name[program->n_slots] = lb_arena_copy(&b->arena, name, length);
     return program->n_slots++;
 }
 
-static void set_default(struct building *b, size_t slot)
+static void set_default(struct lb_building *b, size_t slot)
 {
     const char *name = b->program->slot_name[slot];
-    int i = option_index(b, name, strlen(name));
+    int i = lb_building_option(b, name, strlen(name));
     int64_t number;
     if (i < 0)
         return;
     const char *value = b->resolved[i].value;
     b->program->defaults[slot] =
-        is_integer(value, &number) ? lb_int(number) : lb_text(value, strlen(value));
+        lb_building_is_integer(value, &number) ? lb_int(number) : lb_text(value, strlen(value));
 }
 
-static int add_parameter(struct building *b, const struct lb_raw_section *section, size_t index,
+static int add_parameter(struct lb_building *b, const struct lb_raw_section *section, size_t index,
                          const struct lb_token *token, struct lb_statement *statement)
 {
     const char *name;
@@ -478,7 +209,7 @@ static int add_parameter(struct building *b, const struct lb_raw_section *sectio
         return lb_file_fail(b->file, token->line, b->err, "more than %d parameters",
                             slot == LB_SLOTS ? LB_SLOTS : LB_PARAMS);
     if (b->program->slot_name[slot] == NULL)
-        return no_memory(b);
+        return lb_building_no_memory(b);
     set_default(b, slot);
     if (section_has_column(b, section, index, name, length) ||
         inherits_column(b, section->name, name, length))
@@ -491,17 +222,17 @@ static int add_parameter(struct building *b, const struct lb_raw_section *sectio
     statement->param_slot[statement->n_params] = (uint8_t)slot;
     statement->param_type[statement->n_params] = type;
     int n = b->db->placeholder(statement->n_params++, placeholder, sizeof placeholder);
-    text_add(&b->sql, token->text, token->length);
-    text_add(&b->native, placeholder, n > 0 ? (size_t)n : strlen(placeholder));
+    lb_growing_add(&b->sql, token->text, token->length);
+    lb_growing_add(&b->native, placeholder, n > 0 ? (size_t)n : strlen(placeholder));
     return 0;
 }
 
-static int add_option(struct building *b, const struct lb_token *token)
+static int add_option(struct lb_building *b, const struct lb_token *token)
 {
     const char *name;
     size_t length;
     lb_token_name(token, &name, &length);
-    int i = option_index(b, name, length);
+    int i = lb_building_option(b, name, length);
     if (i < 0)
         return lb_file_fail(b->file, token->line, b->err, "{%.*s}: there is no such option",
                             (int)length, name);
@@ -511,13 +242,14 @@ static int add_option(struct building *b, const struct lb_token *token)
                             "statement; write :%s",
                             b->options[i]->name, b->options[i]->name);
     const char *value = b->resolved[i].value;
-    text_add(&b->sql, value, strlen(value));
-    text_add(&b->native, value, strlen(value));
+    lb_growing_add(&b->sql, value, strlen(value));
+    lb_growing_add(&b->native, value, strlen(value));
     return 0;
 }
 
-static int translate_token(struct building *b, const struct lb_raw_section *section, size_t index,
-                           const struct lb_token *token, struct lb_statement *statement)
+static int translate_token(struct lb_building *b, const struct lb_raw_section *section,
+                           size_t index, const struct lb_token *token,
+                           struct lb_statement *statement)
 {
     switch (token->kind) {
     case LB_T_PARAM:
@@ -535,12 +267,12 @@ static int translate_token(struct building *b, const struct lb_raw_section *sect
     default:
         break;
     }
-    text_add(&b->sql, token->text, token->length);
-    text_add(&b->native, token->text, token->length);
+    lb_growing_add(&b->sql, token->text, token->length);
+    lb_growing_add(&b->native, token->text, token->length);
     return 0;
 }
 
-static int translate(struct building *b, const struct lb_raw_section *section, size_t index)
+static int translate(struct lb_building *b, const struct lb_raw_section *section, size_t index)
 {
     const struct lb_raw_statement *raw = &b->file->statements[section->first + index];
     struct lb_statement *statement = &b->statements[b->program->n_statements];
@@ -559,20 +291,20 @@ static int translate(struct building *b, const struct lb_raw_section *section, s
         if (r != 0)
             return r;
     }
-    text_add(&b->sql, "", 1);
-    text_add(&b->native, "", 1);
+    lb_growing_add(&b->sql, "", 1);
+    lb_growing_add(&b->native, "", 1);
     if (b->sql.failed || b->native.failed)
-        return no_memory(b);
-    statement->sql = arena_copy(&b->arena, b->sql.bytes, b->sql.length - 1);
-    statement->native = arena_copy(&b->arena, b->native.bytes, b->native.length - 1);
+        return lb_building_no_memory(b);
+    statement->sql = lb_arena_copy(&b->arena, b->sql.bytes, b->sql.length - 1);
+    statement->native = lb_arena_copy(&b->arena, b->native.bytes, b->native.length - 1);
     if (statement->sql == NULL || statement->native == NULL)
-        return no_memory(b);
+        return lb_building_no_memory(b);
     b->program->n_statements++;
     return 0;
 }
 
 /* The sections whose hold's end may be nothing but a commit. */
-static bool may_be_empty(const struct building *b, enum lb_section_name name)
+static bool may_be_empty(const struct lb_building *b, enum lb_section_name name)
 {
     const struct lb_raw_section *begin =
         b->chosen[b->file->shape == LB_LOCK ? LB_S_ACQUIRE : LB_S_CLAIM];
@@ -581,7 +313,7 @@ static bool may_be_empty(const struct building *b, enum lb_section_name name)
            (ends && begin != NULL && begin->tx == LB_TX_HOLD);
 }
 
-static int build_sections(struct building *b)
+static int build_sections(struct lb_building *b)
 {
     struct lb_program *program = b->program;
     for (int i = 0; i < LB_SECTIONS; i++) {
@@ -614,7 +346,7 @@ static int build_sections(struct building *b)
 
 /* What is put must be what is claimed: an item's number comes from :id. Without :n the section puts
  * one item, and is run once for each. */
-static int check_put(struct building *b)
+static int check_put(struct lb_building *b)
 {
     struct lb_program *program = b->program;
     const struct lb_section *put = &program->sections[LB_S_PUT];
@@ -647,7 +379,7 @@ static bool has_known_columns(const struct lb_raw_statement *statement)
 
 /* Nobody knows what was claimed unless the statement that answers says it: where its condition
  * keeps it from being run, the one above it does. Only one that found no row need not. */
-static int check_claim(struct building *b)
+static int check_claim(struct lb_building *b)
 {
     const struct lb_raw_section *claim = b->chosen[LB_S_CLAIM];
     if (claim == NULL || claim->n_statements == 0)
@@ -673,7 +405,7 @@ static int check_claim(struct building *b)
 
 /* Does recover ask how old a claim is? Whoever does not takes what the living have as well. A time
  * that it only writes down (SET freed_at = now() WHERE ...) asks nothing. */
-static bool recovers_by_time(const struct building *b)
+static bool recovers_by_time(const struct lb_building *b)
 {
     const struct lb_section *recover = &b->program->sections[LB_S_RECOVER];
     const struct lb_timing *limit = lb_file_limit(b->file);
@@ -692,13 +424,13 @@ static bool recovers_by_time(const struct building *b)
     return false;
 }
 
-static int keep_statements(struct building *b)
+static int keep_statements(struct lb_building *b)
 {
     struct lb_program *program = b->program;
     size_t bytes = (program->n_statements + 1) * sizeof(struct lb_statement);
-    struct lb_statement *kept = arena_alloc(&b->arena, bytes);
+    struct lb_statement *kept = lb_arena_alloc(&b->arena, bytes);
     if (kept == NULL)
-        return no_memory(b);
+        return lb_building_no_memory(b);
     memcpy(kept, b->statements, program->n_statements * sizeof *kept);
     program->statements = kept;
     for (int i = 0; i < LB_SECTIONS; i++) {
@@ -710,24 +442,24 @@ static int keep_statements(struct building *b)
     return r == 0 ? check_claim(b) : r;
 }
 
-static int build(struct building *b, const struct lb_option *options,
+static int build(struct lb_building *b, const struct lb_option *options,
                  const struct lb_setting *settings, size_t n_settings)
 {
-    int r = add_options(b, options);
+    int r = lb_building_add_options(b, options);
     if (r == 0)
-        r = add_options(b, b->file->options);
+        r = lb_building_add_options(b, b->file->options);
     for (size_t i = 0; r == 0 && i < n_settings; i++)
-        r = set_option(b, &settings[i]);
+        r = lb_building_set_option(b, &settings[i]);
     if (r == 0)
-        r = keep_settings(b);
-    b->program->origin = arena_copy(&b->arena, b->file->origin, strlen(b->file->origin));
+        r = lb_building_keep_settings(b);
+    b->program->origin = lb_arena_copy(&b->arena, b->file->origin, strlen(b->file->origin));
     if (r == 0 && b->program->origin == NULL)
-        r = no_memory(b);
+        r = lb_building_no_memory(b);
     /* A lease length that the file declares is in force whether or not a statement has it. */
     for (size_t i = 0; r == 0 && i < LB_SLOT_FIXED; i++)
         set_default(b, i);
     if (r == 0)
-        r = choose_sections(b);
+        r = lb_building_choose(b);
     if (r == 0)
         r = build_sections(b);
     if (r == 0)
@@ -740,7 +472,7 @@ int lb_program_new(const struct lb_file *file, const struct lb_db *db,
                    size_t n_settings, struct lb_program **ret_program, struct lb_error *err)
 {
     struct lb_program *program = calloc(1, sizeof *program);
-    struct building *b = calloc(1, sizeof *b);
+    struct lb_building *b = calloc(1, sizeof *b);
     int r = LB_E_MEMORY;
     if (program == NULL || b == NULL) {
         lb_fail(err, LB_E_MEMORY, "out of memory");
@@ -774,7 +506,7 @@ void lb_program_free(struct lb_program *program)
 {
     if (program == NULL)
         return;
-    arena_free(program->memory);
+    lb_arena_free(program->memory);
     free(program);
 }
 

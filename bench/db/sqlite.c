@@ -20,8 +20,8 @@
 #include "exploring.h"
 #include "result_rows.h"
 #include "sqlite_clock.h"
-#include "sqlite_file.h"
 #include "sqlite_probe.h"
+#include "sqlite_space.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -30,7 +30,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 extern const struct lb_db lb_db_sqlite;
 
@@ -59,14 +58,6 @@ struct lb_conn {
     atomic_bool is_waiting;   /* between two tries for a lock */
     atomic_bool is_cancelled; /* cancel() during this operation */
     bool is_full;             /* by fill(): not the disk itself */
-};
-
-struct lb_space {
-    struct lb_sqlite_file file;
-    pthread_mutex_t lock; /* protects conns and last_id */
-    struct lb_conn *conns;
-    int64_t last_id;
-    _Atomic uint64_t *n_refused; /* calls of busy handlers of all conns, in all processes */
 };
 
 /* --- outcomes ------------------------------------------------------------------------------- */
@@ -269,145 +260,6 @@ static int sqlite_is_blocked(struct lb_conn *control, int64_t session_id, struct
     }
     pthread_mutex_unlock(&space->lock);
     return blocked;
-}
-
-/* --- spaces --------------------------------------------------------------------------------- */
-
-static bool sqlite_match(const char *uri)
-{
-    return strncmp(uri, "sqlite:", 7) == 0;
-}
-
-static int sqlite_describe(const char *uri, char *label, size_t size, struct lb_error *err)
-{
-    struct lb_sqlite_place place;
-    int r = lb_sqlite_place_parse(uri, &place, err);
-    if (r == 0)
-        snprintf(label, size, "%s", uri);
-    return r;
-}
-
-/* Makes the file a database of ours: the application id first and in the file itself, before WAL
- * mode could keep it in the log, so that a crash at any point leaves an empty file or one that says
- * whose it is. */
-static int make_database(struct lb_space *space, struct lb_error *err)
-{
-    const struct lb_sqlite_place *place = &space->file.place;
-    const char *path = space->file.path;
-    sqlite3 *handle = NULL;
-    sqlite3_stmt *stmt = NULL;
-    char sql[80];
-    int r = 0;
-    if (sqlite3_open_v2(path, &handle,
-                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
-                        NULL) != SQLITE_OK)
-        goto failed;
-    snprintf(sql, sizeof sql, "PRAGMA application_id = %d", LB_SQLITE_APPLICATION_ID);
-    if (sqlite3_exec(handle, sql, NULL, NULL, NULL) != SQLITE_OK)
-        goto failed;
-    snprintf(sql, sizeof sql, "PRAGMA journal_mode = %s", place->journal);
-    if (sqlite3_prepare_v2(handle, sql, -1, &stmt, NULL) != SQLITE_OK ||
-        sqlite3_step(stmt) != SQLITE_ROW)
-        goto failed;
-    const char *mode = (const char *)sqlite3_column_text(stmt, 0);
-    if (mode == NULL || strcmp(mode, place->journal) != 0)
-        r = lb_fail(err, LB_E_ENV, "%s: the file system does not allow journal mode %s", path,
-                    place->journal);
-    goto out;
-failed:
-    r = lb_fail(err, LB_E_ENV, "%s: %s", path,
-                handle != NULL ? sqlite3_errmsg(handle) : "out of memory");
-out:
-    sqlite3_finalize(stmt);
-    sqlite3_close(handle);
-    return r;
-}
-
-static int sqlite_space_open(const struct lb_target *target, const char *hint,
-                             struct lb_space **ret_space, struct lb_error *err)
-{
-    (void)hint; /* the file's name is given */
-    struct lb_space *space = calloc(1, sizeof *space);
-    if (space == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
-    /* Shared: the conns may be opened in forked processes. */
-    space->n_refused = mmap(NULL, sizeof *space->n_refused, PROT_READ | PROT_WRITE,
-                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (space->n_refused == MAP_FAILED) {
-        free(space);
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
-    }
-    int r = lb_sqlite_file_open(target->uri, &space->file, err);
-    if (r < 0) {
-        munmap(space->n_refused, sizeof *space->n_refused);
-        free(space);
-        return r;
-    }
-    r = make_database(space, err);
-    if (r < 0) {
-        lb_sqlite_file_close(&space->file, false);
-        munmap(space->n_refused, sizeof *space->n_refused);
-        free(space);
-        return r;
-    }
-    pthread_mutex_init(&space->lock, NULL);
-    *ret_space = space;
-    return 0;
-}
-
-/* Marks the file, so that a later run does not take it for the leftovers of a dead one. */
-static int mark_kept(const char *path, struct lb_error *err)
-{
-    sqlite3 *handle = NULL;
-    char sql[60];
-    int r = 0;
-    snprintf(sql, sizeof sql, "PRAGMA user_version = %d", LB_SQLITE_KEPT);
-    if (sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) !=
-            SQLITE_OK ||
-        sqlite3_exec(handle, sql, NULL, NULL, NULL) != SQLITE_OK ||
-        sqlite3_exec(handle, "PRAGMA wal_checkpoint(TRUNCATE)", NULL, NULL, NULL) != SQLITE_OK)
-        r = lb_fail(err, LB_E_ENV, "cannot mark %s as kept: %s", path,
-                    handle != NULL ? sqlite3_errmsg(handle) : "out of memory");
-    sqlite3_close(handle);
-    return r;
-}
-
-static int sqlite_space_close(struct lb_space *space, bool keep, struct lb_error *err)
-{
-    if (space == NULL)
-        return 0;
-    assert(space->conns == NULL);
-    int r = keep ? mark_kept(space->file.path, err) : 0;
-    lb_sqlite_file_close(&space->file, keep);
-    pthread_mutex_destroy(&space->lock);
-    munmap(space->n_refused, sizeof *space->n_refused);
-    free(space);
-    return r;
-}
-
-static struct lb_probe *sqlite_probe_open(struct lb_space *space)
-{
-    return lb_sqlite_probe_open(space->file.path);
-}
-
-static const char *sqlite_space_name(const struct lb_space *space)
-{
-    return space->file.path;
-}
-
-static int sqlite_door(struct lb_space *space, struct lb_door *ret_door, struct lb_error *err)
-{
-    (void)err;
-    *ret_door = (struct lb_door){0};
-    snprintf(ret_door->path, sizeof ret_door->path, "%s", space->file.path);
-    snprintf(ret_door->uri, sizeof ret_door->uri, "sqlite:%s", space->file.path);
-    return 0;
-}
-
-static int32_t sqlite_space_number(const struct lb_space *space)
-{
-    (void)space; /* nobody shares the file */
-    return 1;
 }
 
 /* --- connections ---------------------------------------------------------------------------- */
@@ -775,14 +627,14 @@ const struct lb_db lb_db_sqlite = {
     .uri_help = "sqlite:[PATH][?journal=wal|delete&synchronous=off|normal|full]",
     .isolations = LB_ISO_BIT(LB_ISO_SERIALIZABLE),
     .default_isolation = LB_ISO_SERIALIZABLE,
-    .match = sqlite_match,
-    .describe = sqlite_describe,
+    .match = lb_sqlite_match,
+    .describe = lb_sqlite_describe,
     .in_process = true,
-    .space_open = sqlite_space_open,
-    .space_close = sqlite_space_close,
-    .space_name = sqlite_space_name,
-    .space_number = sqlite_space_number,
-    .door = sqlite_door,
+    .space_open = lb_sqlite_space_open,
+    .space_close = lb_sqlite_space_close,
+    .space_name = lb_sqlite_space_name,
+    .space_number = lb_sqlite_space_number,
+    .door = lb_sqlite_door,
     .open = sqlite_open,
     .close = sqlite_close,
     .caps = sqlite_caps,
@@ -800,7 +652,7 @@ const struct lb_db lb_db_sqlite = {
     .session_id = sqlite_session_id,
     .is_blocked = sqlite_is_blocked,
     .fill = sqlite_fill,
-    .probe_open = sqlite_probe_open,
+    .probe_open = lb_sqlite_space_probe,
     .probe = lb_sqlite_probe,
     .probe_close = lb_sqlite_probe_close,
     .facts = sqlite_facts,

@@ -1,0 +1,148 @@
+/* Spaces of SQLite: see sqlite_space.h. */
+#include "sqlite_space.h"
+
+#include "sqlite_probe.h"
+
+#include <assert.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+bool lb_sqlite_match(const char *uri)
+{
+    return strncmp(uri, "sqlite:", 7) == 0;
+}
+
+int lb_sqlite_describe(const char *uri, char *label, size_t size, struct lb_error *err)
+{
+    struct lb_sqlite_place place;
+    int r = lb_sqlite_place_parse(uri, &place, err);
+    if (r == 0)
+        snprintf(label, size, "%s", uri);
+    return r;
+}
+
+/* Makes the file a database of ours: the application id first and in the file itself, before WAL
+ * mode could keep it in the log, so that a crash at any point leaves an empty file or one that says
+ * whose it is. */
+static int make_database(struct lb_space *space, struct lb_error *err)
+{
+    const struct lb_sqlite_place *place = &space->file.place;
+    const char *path = space->file.path;
+    sqlite3 *handle = NULL;
+    sqlite3_stmt *stmt = NULL;
+    char sql[80];
+    int r = 0;
+    if (sqlite3_open_v2(path, &handle,
+                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
+                        NULL) != SQLITE_OK)
+        goto failed;
+    snprintf(sql, sizeof sql, "PRAGMA application_id = %d", LB_SQLITE_APPLICATION_ID);
+    if (sqlite3_exec(handle, sql, NULL, NULL, NULL) != SQLITE_OK)
+        goto failed;
+    snprintf(sql, sizeof sql, "PRAGMA journal_mode = %s", place->journal);
+    if (sqlite3_prepare_v2(handle, sql, -1, &stmt, NULL) != SQLITE_OK ||
+        sqlite3_step(stmt) != SQLITE_ROW)
+        goto failed;
+    const char *mode = (const char *)sqlite3_column_text(stmt, 0);
+    if (mode == NULL || strcmp(mode, place->journal) != 0)
+        r = lb_fail(err, LB_E_ENV, "%s: the file system does not allow journal mode %s", path,
+                    place->journal);
+    goto out;
+failed:
+    r = lb_fail(err, LB_E_ENV, "%s: %s", path,
+                handle != NULL ? sqlite3_errmsg(handle) : "out of memory");
+out:
+    sqlite3_finalize(stmt);
+    sqlite3_close(handle);
+    return r;
+}
+
+int lb_sqlite_space_open(const struct lb_target *target, const char *hint,
+                         struct lb_space **ret_space, struct lb_error *err)
+{
+    (void)hint; /* the file's name is given */
+    struct lb_space *space = calloc(1, sizeof *space);
+    if (space == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    /* Shared: the conns may be opened in forked processes. */
+    space->n_refused = mmap(NULL, sizeof *space->n_refused, PROT_READ | PROT_WRITE,
+                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (space->n_refused == MAP_FAILED) {
+        free(space);
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    }
+    int r = lb_sqlite_file_open(target->uri, &space->file, err);
+    if (r < 0) {
+        munmap(space->n_refused, sizeof *space->n_refused);
+        free(space);
+        return r;
+    }
+    r = make_database(space, err);
+    if (r < 0) {
+        lb_sqlite_file_close(&space->file, false);
+        munmap(space->n_refused, sizeof *space->n_refused);
+        free(space);
+        return r;
+    }
+    pthread_mutex_init(&space->lock, NULL);
+    *ret_space = space;
+    return 0;
+}
+
+/* Marks the file, so that a later run does not take it for the leftovers of a dead one. */
+static int mark_kept(const char *path, struct lb_error *err)
+{
+    sqlite3 *handle = NULL;
+    char sql[60];
+    int r = 0;
+    snprintf(sql, sizeof sql, "PRAGMA user_version = %d", LB_SQLITE_KEPT);
+    if (sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) !=
+            SQLITE_OK ||
+        sqlite3_exec(handle, sql, NULL, NULL, NULL) != SQLITE_OK ||
+        sqlite3_exec(handle, "PRAGMA wal_checkpoint(TRUNCATE)", NULL, NULL, NULL) != SQLITE_OK)
+        r = lb_fail(err, LB_E_ENV, "cannot mark %s as kept: %s", path,
+                    handle != NULL ? sqlite3_errmsg(handle) : "out of memory");
+    sqlite3_close(handle);
+    return r;
+}
+
+int lb_sqlite_space_close(struct lb_space *space, bool keep, struct lb_error *err)
+{
+    if (space == NULL)
+        return 0;
+    assert(space->conns == NULL);
+    int r = keep ? mark_kept(space->file.path, err) : 0;
+    lb_sqlite_file_close(&space->file, keep);
+    pthread_mutex_destroy(&space->lock);
+    munmap(space->n_refused, sizeof *space->n_refused);
+    free(space);
+    return r;
+}
+
+struct lb_probe *lb_sqlite_space_probe(struct lb_space *space)
+{
+    return lb_sqlite_probe_open(space->file.path);
+}
+
+const char *lb_sqlite_space_name(const struct lb_space *space)
+{
+    return space->file.path;
+}
+
+int lb_sqlite_door(struct lb_space *space, struct lb_door *ret_door, struct lb_error *err)
+{
+    (void)err;
+    *ret_door = (struct lb_door){0};
+    snprintf(ret_door->path, sizeof ret_door->path, "%s", space->file.path);
+    snprintf(ret_door->uri, sizeof ret_door->uri, "sqlite:%s", space->file.path);
+    return 0;
+}
+
+int32_t lb_sqlite_space_number(const struct lb_space *space)
+{
+    (void)space; /* nobody shares the file */
+    return 1;
+}
