@@ -314,36 +314,43 @@ static bool locks_with_session(const char *text)
            strcasestr(text, "LOCK TABLE") != NULL || strstr(text, "session=keep") != NULL;
 }
 
-int lb_run_set_up(struct lb_active_run *run, struct lb_error *err)
+/* Can what is asked for be done to this strategy on this engine? */
+static int check_request(const struct lb_run_plan *request, struct lb_error *err)
 {
-    const struct lb_run_plan *request = run->request;
-    const struct lb_scenario *scenario = request->scenario;
+    const struct lb_db *db = request->strategy->no_database ? NULL : request->target->db;
+    int rc = lb_fault_check(request->strategy, request->scenario, db, err);
+    if (rc == 0)
+        rc = lb_restart_check(request, err);
+    if (rc == 0)
+        rc = lb_switchover_check(request, err);
+    return rc == 0 ? lb_backlog_check(request->scenario, db, err) : rc;
+}
+
+static int make_shared(struct lb_active_run *run, struct lb_error *err)
+{
+    const struct lb_scenario *scenario = run->request->scenario;
     uint64_t n_workers =
         scenario->workers + (scenario->shape == LB_QUEUE ? scenario->producers : 0);
     run->n_workers = (uint32_t)n_workers;
     run->n_slots = run->n_workers;
     if (scenario->fault == LB_FAULT_KILL)
         run->n_slots += (uint32_t)n_deaths(scenario);
-    int fault_rc = lb_fault_check(request->strategy, scenario,
-                                  request->strategy->no_database ? NULL : request->target->db, err);
-    if (fault_rc == 0)
-        fault_rc = lb_restart_check(request, err);
-    if (fault_rc == 0)
-        fault_rc = lb_switchover_check(request, err);
-    if (fault_rc == 0)
-        fault_rc = lb_backlog_check(
-            scenario, request->strategy->no_database ? NULL : request->target->db, err);
-    if (fault_rc != 0)
-        return fault_rc;
+    int rc = check_request(run->request, err);
+    if (rc != 0)
+        return rc;
     run->shared = lb_shared_new(shared_size(run->n_slots));
     run->histograms = lb_shared_new(histograms_size(run->n_slots));
     if (run->shared == NULL || run->histograms == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory for %u workers", run->n_workers);
     run->crew = &run->shared->crew;
     run->workers = run->shared->workers;
-    int rc = lb_scenario_capacities(scenario, &run->capacity, err);
-    if (rc != 0)
-        return rc;
+    return lb_scenario_capacities(scenario, &run->capacity, err);
+}
+
+static int make_plan(struct lb_active_run *run, struct lb_error *err)
+{
+    const struct lb_run_plan *request = run->request;
+    const struct lb_scenario *scenario = request->scenario;
     run->plan = (struct lb_strategy_plan){
         .strategy = request->strategy,
         .n_resources = (uint32_t)(scenario->shape == LB_LOCK ? scenario->resources : 1),
@@ -351,53 +358,73 @@ int lb_run_set_up(struct lb_active_run *run, struct lb_error *err)
         .ttl_ms = (uint32_t)(scenario->ttl_ns / 1000000),
         .limit_ms = (uint32_t)(scenario->ttl_ns / 1000000),
         .period_ms = (uint32_t)(scenario->period_ns / 1000000)};
-    if (request->strategy->no_database)
-        rc = lb_run_supported(request->strategy, NULL, NULL, 0, scenario, err);
-    else
-        rc = open_database(run, err);
-    if (rc != 0)
-        return rc;
+    return request->strategy->no_database
+               ? lb_run_supported(request->strategy, NULL, NULL, 0, scenario, err)
+               : open_database(run, err);
+}
 
+static int open_records(struct lb_active_run *run, struct lb_error *err)
+{
+    const struct lb_run_plan *request = run->request;
     run->live = lb_live_new(run->plan.n_resources, run->capacity,
-                            scenario->shape == LB_QUEUE ? WATCHED_ITEMS : 0);
+                            request->scenario->shape == LB_QUEUE ? WATCHED_ITEMS : 0);
     if (run->live == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
-    if (request->record) {
-        rc = lb_history_create(request->history_path, &run->history, err);
-        if (rc != 0)
-            return rc;
-        lb_log_init(&run->control_log, run->history, run->n_slots);
-        rc = lb_run_begin_meta(run, err);
-        if (rc != 0)
-            return rc;
-    }
-    rc = request->strategy->flow->setup(&run->plan, run->has_control ? &run->control : NULL, err);
+    if (!request->record)
+        return 0;
+    int rc = lb_history_create(request->history_path, &run->history, err);
+    if (rc != 0)
+        return rc;
+    lb_log_init(&run->control_log, run->history, run->n_slots);
+    return lb_run_begin_meta(run, err);
+}
+
+static int set_up_strategy(struct lb_active_run *run, struct lb_error *err)
+{
+    const struct lb_run_plan *request = run->request;
+    int rc =
+        request->strategy->flow->setup(&run->plan, run->has_control ? &run->control : NULL, err);
     if (rc > LB_OK)
         rc = lb_fail(err, LB_E_ENV, "setup of %s was refused: %s %s", request->strategy->name,
                      lb_answer_name(rc), run->control.message);
     if (rc < 0)
         return rc;
     run->is_set_up = true;
-    if (request->after_setup != NULL && run->has_control) {
-        rc = request->target->db->run(run->control.conn, request->after_setup, err);
-        if (rc < 0)
-            return lb_fail_prefix(err, "--after-setup");
-        if (rc > LB_OK)
-            return lb_fail(err, LB_E_ENV, "--after-setup was refused: %s %s", lb_answer_name(rc),
-                           lb_conn_head(run->control.conn)->message);
-    }
-    bool guard = scenario->guard && scenario->shape == LB_LOCK && run->has_control &&
-                 request->strategy->guest == NULL; /* its workers have no session of ours */
-    if (guard && (rc = lb_guard_setup(&run->control, run->plan.n_resources, err)) != 0)
-        return rc;
+    if (request->after_setup == NULL || !run->has_control)
+        return 0;
+    rc = request->target->db->run(run->control.conn, request->after_setup, err);
+    if (rc < 0)
+        return lb_fail_prefix(err, "--after-setup");
+    return rc == LB_OK ? 0
+                       : lb_fail(err, LB_E_ENV, "--after-setup was refused: %s %s",
+                                 lb_answer_name(rc), lb_conn_head(run->control.conn)->message);
+}
 
-    bool chunks = scenario->rows > 0;
-    if (chunks && !run->has_control)
+/* The workers of a program have no session of ours to write the row with. */
+static bool has_guard(const struct lb_active_run *run)
+{
+    const struct lb_scenario *scenario = run->request->scenario;
+    return scenario->guard && scenario->shape == LB_LOCK && run->has_control &&
+           run->request->strategy->guest == NULL;
+}
+
+/* What is written inside of holds: the guarded row, the rows of a chunked update. */
+static int set_up_work(struct lb_active_run *run, struct lb_error *err)
+{
+    const struct lb_run_plan *request = run->request;
+    int rc = has_guard(run) ? lb_guard_setup(&run->control, run->plan.n_resources, err) : 0;
+    if (rc != 0 || request->scenario->rows == 0)
+        return rc;
+    if (!run->has_control)
         return lb_fail(err, LB_E_UNSUPPORTED, "%s has no database: there are no rows to update",
                        request->strategy->name);
-    if (chunks && (rc = lb_chunks_setup(&run->control, scenario->rows, err)) != 0)
-        return rc;
+    return lb_chunks_setup(&run->control, request->scenario->rows, err);
+}
 
+static int make_crew(struct lb_active_run *run, struct lb_error *err)
+{
+    const struct lb_run_plan *request = run->request;
+    const struct lb_scenario *scenario = request->scenario;
     run->may_last = lb_fault_switches(scenario->fault) && run->has_control &&
                     !locks_with_session(lb_file_text(request->file));
     *run->crew = (struct lb_crew){.run = request,
@@ -408,36 +435,56 @@ int lb_run_set_up(struct lb_active_run *run, struct lb_error *err)
                                   .history = run->history,
                                   .live = run->live,
                                   .events = &lb_fault_events,
-                                  .guard = guard,
+                                  .guard = has_guard(run),
                                   .n_workers = run->n_workers,
                                   .n_consumers = (uint32_t)scenario->workers,
                                   .n_rounds = scenario->rounds,
                                   .next_id = 1};
-    rc = lb_ledger_check(run, err);
-    if (rc == 0)
-        rc = lb_classes_check(run, err);
-    if (rc != 0)
-        return rc;
+    int rc = lb_ledger_check(run, err);
+    return rc == 0 ? lb_classes_check(run, err) : rc;
+}
+
+/* When work arrives, and at which resource. */
+static int make_load(struct lb_active_run *run, struct lb_error *err)
+{
+    const struct lb_scenario *scenario = run->request->scenario;
+    struct lb_crew *crew = run->crew;
     if (scenario->rate[0] != '\0') {
-        run->crew->open_loop = true;
-        rc = lb_schedule_init(&run->crew->schedule, scenario->rate, request->seed, err);
+        crew->open_loop = true;
+        int rc = lb_schedule_init(&crew->schedule, scenario->rate, run->request->seed, err);
         if (rc != 0)
             return rc;
     }
-    if (run->crew->open_loop && scenario->shape == LB_QUEUE) {
-        run->crew->n_due = WATCHED_ITEMS;
-        run->crew->due_ns = lb_shared_new(WATCHED_ITEMS * sizeof *run->crew->due_ns);
-        if (run->crew->due_ns == NULL)
+    if (crew->open_loop && scenario->shape == LB_QUEUE) {
+        crew->n_due = WATCHED_ITEMS;
+        crew->due_ns = lb_shared_new(WATCHED_ITEMS * sizeof *crew->due_ns);
+        if (crew->due_ns == NULL)
             return lb_fail(err, LB_E_MEMORY, "out of memory for the items' times");
     }
     if (scenario->shape == LB_LOCK && scenario->zipf > 0) {
         run->choice = lb_zipf_new(run->plan.n_resources, scenario->zipf);
-        run->crew->choice = run->choice;
+        crew->choice = run->choice;
         if (run->choice == NULL)
             return lb_fail(err, LB_E_MEMORY, "out of memory for the choice of resources");
     }
-    rc = lb_watchdog_setup(&run->watchdog, run->crew, run->has_control ? &run->control : NULL, err);
-    return rc != 0 ? rc : lb_backlog_put(run, err);
+    return 0;
+}
+
+static int prepare_watchdog(struct lb_active_run *run, struct lb_error *err)
+{
+    return lb_watchdog_setup(&run->watchdog, run->crew, run->has_control ? &run->control : NULL,
+                             err);
+}
+
+int lb_run_set_up(struct lb_active_run *run, struct lb_error *err)
+{
+    static int (*const steps[])(struct lb_active_run *, struct lb_error *) = {
+        make_shared, make_plan, open_records,     set_up_strategy, set_up_work,
+        make_crew,   make_load, prepare_watchdog, lb_backlog_put};
+    int rc = 0;
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0] && rc == 0; i++)
+        rc = steps[i](run, err);
+    return rc;
 }
 
 /* Workers that share a thread share its histograms: one thread writes them, and 128 workers of
