@@ -5,7 +5,8 @@
  * incomplete, since what is missing cannot undo it; "held" needs a whole history with something
  * in it to test.
  */
-#include "check_internal.h"
+#include "judges.h"
+#include "scan_logs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,14 +28,6 @@ static void case_release(struct lb_case *c)
     free(c->put_again.items);
     free(c->moments.items);
     lb_ids_release(c);
-}
-
-int lb_case_goes_on(const struct lb_case *c)
-{
-    const struct lb_model *model = c->model;
-    return model->gives_up != NULL && model->gives_up(model->gives_up_arg)
-               ? lb_fail(c->err, LB_E_INTERRUPTED, "interrupted while the history was judged")
-               : 0;
 }
 
 static int judge(struct lb_case *c)

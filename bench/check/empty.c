@@ -11,7 +11,8 @@
  * no place iff a chain of items covers it, each put before the one before it was claimed). Where it
  * is not known when the queue was empty, it is not tested.
  */
-#include "check_internal.h"
+#include "judges.h"
+#include "scan_logs.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -23,7 +23,7 @@
  * One resource costs its latest end while its holds come one after another; the first that meets
  * another makes a heap by end. O(n log(workers)).
  */
-#include "check_internal.h"
+#include "judges.h"
 
 #include "units.h"
 

@@ -14,7 +14,7 @@
  *
  * Writes: the same with accepted writes, where equal tokens are the same holder's and fine.
  */
-#include "check_internal.h"
+#include "judges.h"
 
 #include <stdlib.h>
 

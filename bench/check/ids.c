@@ -10,7 +10,8 @@
  * Ids that lie far apart, or that are put twice, do not fit. Then the table is given up, every id
  * is odd, and the ids come from the events and puts sorted by id. The verdicts are the same.
  */
-#include "check_internal.h"
+#include "judges.h"
+#include "scan_logs.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

@@ -411,3 +411,9 @@ struct lb_item_core lb_item_core_of(const struct lb_item_group *group, size_t pl
     core.end = earlier(core.end, group->c->known_ns);
     return core;
 }
+
+bool lb_item_was_done(const struct lb_item_group *group, const struct lb_item_core *core)
+{
+    const struct lb_item_core *last = &group->cores[group->n_cores - 1];
+    return core->end <= core->done && core->done <= last->start && core->done < group->c->known_ns;
+}

@@ -11,7 +11,8 @@
  * that was put before then and was claimed before the dead's item, whichever is later: the work
  * that lay before it was done by then.
  */
-#include "check_internal.h"
+#include "judges.h"
+#include "scan_logs.h"
 
 #include "units.h"
 

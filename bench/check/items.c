@@ -72,12 +72,6 @@ static void report_duplicate(const struct lb_item_group *group, const struct lb_
                     recovery);
 }
 
-bool lb_item_was_done(const struct lb_item_group *group, const struct lb_item_core *core)
-{
-    const struct lb_item_core *last = &group->cores[group->n_cores - 1];
-    return core->end <= core->done && core->done <= last->start && core->done < group->c->known_ns;
-}
-
 static int by_start(const void *a, const void *b)
 {
     const struct lb_item_core *x = a, *y = b;

@@ -2,7 +2,8 @@
 #ifndef LB_CHECK_ITEMS_H
 #define LB_CHECK_ITEMS_H
 
-#include "check_internal.h"
+#include "judges.h"
+#include "scan_logs.h"
 
 /* Something that can take effect between low and high. */
 struct lb_moment {

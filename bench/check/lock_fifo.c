@@ -16,7 +16,7 @@
  * Tickets that only grow in order of answers show at once that nobody overtook; resources where
  * they do not are counted with a Fenwick tree over tickets: O(n log n).
  */
-#include "check_internal.h"
+#include "judges.h"
 
 #include <stdlib.h>
 

@@ -8,7 +8,8 @@
  * outcome, and items that a claim returned beyond those recorded, may have brought as many
  * others: only what exceeds them is lost for certain.
  */
-#include "check_internal.h"
+#include "judges.h"
+#include "scan_logs.h"
 
 static void report_phantom(struct lb_case *c, const struct lb_id *id)
 {

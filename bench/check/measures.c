@@ -1,5 +1,6 @@
 /* Fairness, and recovery from deaths. */
-#include "check_internal.h"
+#include "judges.h"
+#include "scan_logs.h"
 
 #include "units.h"
 

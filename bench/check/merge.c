@@ -2,7 +2,7 @@
  * The Art of Computer Programming 3, 5.4.1), log2(number of logs) comparisons a hold. The order is
  * kept as positions, 4 bytes a hold, because several judgements need it.
  */
-#include "check_internal.h"
+#include "judges.h"
 
 #include <stdlib.h>
 

@@ -21,7 +21,7 @@
  * The sweep visits late releases among the holds in order of time; a resource keeps its holds that
  * have not ended, which are few.
  */
-#include "check_internal.h"
+#include "judges.h"
 
 #include <stdlib.h>
 

@@ -22,7 +22,7 @@
  * the latest of the slice in which its own put was asked for, then none before the latest of those
  * whose put.ok is before it, which are fewer: nothing was overtaken.
  */
-#include "check_internal.h"
+#include "judges.h"
 
 #include <stdlib.h>
 

@@ -10,7 +10,7 @@
  *
  * By times alone, two items are enough for a circle (queue_fifo.c); with ties there may be more.
  */
-#include "check_internal.h"
+#include "judges.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -11,7 +11,7 @@
  * Answers are in order within each log, so the place of the last one is where the search for the
  * next begins.
  */
-#include "check_internal.h"
+#include "judges.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,7 @@
 /* The ordinary case of a lock, in short: cycles of a plain acquire and its release, which nothing
  * else happens beside in their log. */
-#include "check_internal.h"
+#include "judges.h"
+#include "scan_logs.h"
 
 /* acquire invoke, ok, release invoke, ok: of one process and resource, one permit, exclusive, no
  * token, times that do not go back. */

@@ -3,7 +3,7 @@
  *
  * A claim's items are notes before its end; they count only if it ended ok.
  */
-#include "check_internal.h"
+#include "scan_logs.h"
 
 struct item_scan {
     struct lb_case *c;

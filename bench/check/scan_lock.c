@@ -26,7 +26,8 @@
  * many are held. A release that says neither token nor permits may be of any: if those of its log
  * differ, the cores of all of them end with it, and what is not violated then is not tested.
  */
-#include "check_internal.h"
+#include "judges.h"
+#include "scan_logs.h"
 
 #include <stdlib.h>
 

@@ -6,7 +6,8 @@
  * than were noted took some that the history does not name: both are kept as numbers, for the tests
  * that would otherwise miss an item.
  */
-#include "check_internal.h"
+#include "judges.h"
+#include "scan_logs.h"
 
 int lb_scan_item(struct lb_scan *scan, const struct lb_event *note)
 {

@@ -2,7 +2,7 @@
  * Digits that all keys share cost nothing, so ids below 2^22 take two passes and the times of a run
  * of an hour four.
  */
-#include "check_internal.h"
+#include "judges.h"
 
 #include <stdlib.h>
 

@@ -7,7 +7,8 @@
  * it would have been: everybody wakes up at once. So where more than a fifth of a run was lost,
  * progress and recovery are not tested, whatever the waits were.
  */
-#include "check_internal.h"
+#include "judges.h"
+#include "scan_logs.h"
 
 #include "units.h"
 

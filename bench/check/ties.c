@@ -14,7 +14,7 @@
  * The orders are searched: a state is how far each worker has come. More than MOST_STATES, and the
  * verdict is "not tested".
  */
-#include "check_internal.h"
+#include "judges.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,6 @@
 /* Violations in plain words, and as a drawing. Times are relative to the history's start. */
-#include "check_internal.h"
+#include "judges.h"
+#include "scan_logs.h"
 
 #include "units.h"
 

@@ -12,7 +12,7 @@
  *   - somebody recovered what the dead held: no earlier than that was asked for.
  * Of a history that was cut off, a log is believed as far as it goes.
  */
-#include "check_internal.h"
+#include "scan_logs.h"
 
 #include <stdlib.h>
 

@@ -8,9 +8,10 @@
  * an invoke's time minus, an end's time plus, the uncertainty of the log's clock. All tests compare
  * lows with highs, so that what they report happened whatever the clocks did.
  */
-#ifndef LB_CHECK_INTERNAL_H
-#define LB_CHECK_INTERNAL_H
+#ifndef LB_CASE_H
+#define LB_CASE_H
 
+#include "array.h"
 #include "check.h"
 
 #include <string.h>
@@ -140,23 +141,6 @@ struct lb_unknown_grant {
     uint64_t low;
     uint32_t resource;
 };
-
-struct lb_array {
-    void *items;
-    size_t n, room;
-};
-
-/* Room for one more item of size bytes; NULL: out of memory. The pointer is good until the next
- * push. */
-static inline void *lb_array_push(struct lb_array *array, size_t size);
-void *lb_array_grow(struct lb_array *array, size_t size);
-
-static inline void *lb_array_push(struct lb_array *array, size_t size)
-{
-    if (__builtin_expect(array->n == array->room, 0))
-        return lb_array_grow(array, size);
-    return (char *)array->items + size * array->n++;
-}
 
 /* What is known of one id, a cache line: see ids.c. */
 struct lb_id {
@@ -300,181 +284,6 @@ static inline uint64_t lb_lease_high(uint64_t high, uint32_t ms)
 {
     return high + (uint64_t)ms * 1000000u + lb_lease_margin(ms);
 }
-
-/* --- reading: scan_logs.c, scan_lock.c, scan_queue.c, world.c --- */
-
-/* An operation under way, or a claim that is out, of the log that is being read. */
-struct lb_open {
-    uint32_t hold, piece; /* positions in holds; piece: the latest part, the hold itself at first */
-    uint32_t newer, older; /* grants of the same resource, a list; LB_NONE ends */
-    uint32_t depth;        /* re-entrant: acquires within the outermost */
-    uint64_t expiry_low, expiry_high;
-    uint64_t lapsed_cut; /* the piece's cut, before it lapsed */
-    uint64_t
-        newer_start; /* of the last grant of the resource that its log got beside it; LB_NEVER */
-    bool is_closed;
-    bool is_crowded; /* its log had another grant of the resource beside it */
-    bool is_fixed;   /* the core's end is known, though no release took effect yet */
-    bool is_lapsed;  /* ... because its process was retired: it may yet prove that it went on */
-};
-
-struct lb_scan {
-    struct lb_case *c;
-    const struct lb_log_view *view;
-    uint32_t log;
-    uint64_t slack, last_ns;
-    uint64_t answered_low; /* when the operation was asked for that was last answered ok or fail */
-    uint32_t index;        /* of the event being read */
-    uint32_t retired;      /* process that must not come back */
-    bool has_retired;
-    const struct lb_event *invoke; /* of the operation under way; NULL */
-    uint64_t waited_ns;            /* it was waiting still, as the engine said; 0: nobody knows */
-    uint32_t invoke_index;
-    /* locks */
-    uint32_t *newest; /* per resource: the newest open grant of this log, or LB_NONE */
-    struct lb_array grants;
-    bool is_waiting;
-    uint32_t wait_object, wait_event;
-    uint64_t wait_ns;
-    bool has_ticket;
-    struct lb_waiter ticket; /* the place in line, while it has_ticket */
-    bool has_unknown_grant;  /* an acquire's outcome was unknown: it may hold something */
-    /* queues */
-    struct lb_array noted;             /* struct lb_noted: the items of the claim under way */
-    uint64_t claimed_high, queue_high; /* of the last claim; of the last put, claim or "empty" */
-    bool has_claimed, has_queued;      /* there was one */
-};
-
-struct lb_noted {
-    uint64_t id;
-    uint32_t event;
-};
-
-int lb_scan_history(struct lb_case *c);
-int lb_scan_bad(struct lb_scan *scan, const char *what);
-int lb_scan_lock_end(struct lb_scan *scan, const struct lb_event *end, int type);
-/* Takes as many whole cycles (acquire ok, release ok, nothing else about) as stand at the head of
- * events; returns how many events that were. What it does is what the others would do, in short. */
-size_t lb_scan_cycles(struct lb_scan *scan, const struct lb_event *events, size_t n);
-int lb_scan_lock_finish(struct lb_scan *scan);
-int lb_scan_queue_end(struct lb_scan *scan, const struct lb_event *end, int type);
-int lb_scan_item(struct lb_scan *scan, const struct lb_event *note);
-/* An operation on everybody's: recover, reset-all, clear-all. */
-int lb_scan_write(struct lb_scan *scan, const struct lb_event *end, int type);
-int lb_scan_world(struct lb_scan *scan, const struct lb_event *end, int type);
-void lb_scan_wait_begin(struct lb_scan *scan);
-/* The wait under way ends; granted: with the event being read, otherwise the worker gave up. */
-void lb_scan_wait_end(struct lb_scan *scan, uint64_t time_ns, bool granted);
-/* A process that was answered info does not go on: its grants lapse, its place in line is left. */
-int lb_scan_retire(struct lb_scan *scan, uint64_t low);
-/* What notes and recoveries say about holds that had not ended when their log did. */
-int lb_world_apply(struct lb_case *c);
-/* Fills the logs' death_ns and gone_ns. */
-void lb_world_deaths(struct lb_case *c);
-/* Before lb_world_session_end: sorts what it looks up. */
-int lb_world_sessions(struct lb_case *c);
-/* The earliest time at which a recovery can have freed what the dead of that time held; LB_NEVER.
- */
-uint64_t lb_world_recovered(const struct lb_case *c, uint64_t death);
-/* The earliest time at which the session that a note speaks of can have ended. */
-uint64_t lb_world_session_end(const struct lb_case *c, const struct lb_world_event *note);
-
-/* --- the ids of a queue: ids.c, scan_items.c --- */
-
-/* Before the logs are read. */
-void lb_ids_open(struct lb_case *c);
-/* After: fills items and by_id, and completes ids. */
-int lb_ids_finish(struct lb_case *c);
-void lb_ids_release(struct lb_case *c);
-/* What becomes known while the logs are read. */
-int lb_ids_put(struct lb_case *c, const struct lb_put *put);
-int lb_ids_claim(struct lb_case *c, const struct lb_item_event *claim);
-int lb_ids_end(struct lb_case *c, const struct lb_item_event *end);
-/* Fills items: what happened to the odd ids, or to all while the ids are not dense. */
-int lb_scan_items(struct lb_case *c);
-
-/* Where a dense id's place is; NULL: not among them. */
-static inline struct lb_id *lb_id_place(const struct lb_case *c, uint64_t id)
-{
-    uint64_t i = id - c->first_id;
-    return c->is_dense && i < c->ids_room ? &c->ids[i] : NULL;
-}
-static inline bool lb_id_acknowledged(const struct lb_id *id)
-{
-    return id->is_put && id->put_high != LB_NEVER;
-}
-
-/* --- merging and sorting: merge.c, sort.c --- */
-
-/* Fills c->order: all holds by start. */
-int lb_merge_holds(struct lb_case *c);
-
-/* Sorts by key, stable. 0 or LB_E_MEMORY. */
-int lb_sort(struct lb_key *keys, size_t n);
-
-/* --- standing still: stalls.c --- */
-
-int lb_scan_stall(struct lb_case *c, const struct lb_event *e);
-/* Once all logs were read. */
-void lb_judge_stalls(struct lb_case *c);
-/* For how long everybody stood still between these times. */
-uint64_t lb_stalled_within(const struct lb_case *c, uint64_t from, uint64_t until);
-int lb_keep_late_wait(struct lb_case *c, const struct lb_pending_wait *wait, uint32_t end);
-void lb_judge_late_waits(struct lb_case *c);
-
-/* --- judging --- */
-
-int lb_judge_exclusive(struct lb_case *c);
-/* What the order of each worker's own operations adds, within a tick: how many violations more. */
-int lb_judge_ties(struct lb_case *c, uint64_t *ret_n);
-int lb_judge_owner(struct lb_case *c);
-int lb_judge_fenced(struct lb_case *c);
-int lb_judge_lock_fifo(struct lb_case *c);
-int lb_judge_items(struct lb_case *c);
-int lb_judge_loss(struct lb_case *c);
-int lb_judge_queue_fifo(struct lb_case *c);
-/* The ids of one class, by number: the keys' indexes. Says also what cannot be told. */
-int lb_judge_queue_ties(struct lb_case *c, const struct lb_key *keys, size_t n, bool are_excused);
-int lb_judge_recovery(struct lb_case *c);
-int lb_judge_item_deaths(struct lb_case *c);
-/* Sorts the n lengths and takes count, percentiles and maximum. */
-void lb_measure_recovery(struct lb_case *c, uint64_t *took_ns, size_t n);
-int lb_judge_fairness(struct lb_case *c);
-int lb_judge_answers(struct lb_case *c);
-int lb_judge_empty(struct lb_case *c);
-
-/* --- findings: witness.c --- */
-
-/* The finding of a guarantee. */
-static inline struct lb_finding *lb_finding_of(struct lb_case *c, enum lb_guarantee guarantee)
-{
-    return &c->out->findings[guarantee];
-}
-/* Where the next witness of a finding goes; NULL when all places are taken. Zeroed. */
-struct lb_witness *lb_witness_new(struct lb_finding *finding);
-/* Adds the operation that the end (or unanswered invoke) at position event belongs to. */
-void lb_witness_add(const struct lb_case *c, struct lb_witness *witness, uint32_t log,
-                    uint32_t event);
-/* Adds a grant's acquire and its release, if there was one. */
-void lb_witness_add_hold(const struct lb_case *c, struct lb_witness *witness,
-                         const struct lb_hold *hold);
-void lb_witness_text(struct lb_witness *witness, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-/* A wait that was longer than the bound. end: the event that answered, or LB_NONE. */
-void lb_witness_wait(struct lb_case *c, const struct lb_pending_wait *wait, uint32_t end);
-/* A point in time for people: "12.041 ms" after the history's start. */
-char *lb_at(const struct lb_case *c, uint64_t time_ns, char *buf, size_t size);
-
-enum { LB_AT = 40 };
-/* Room for one name, until the end of the block that asks. */
-#define LB_WHOM ((char[LB_WHO]){0})
-/* Whose log it is, for people: "worker 3"; in a history from elsewhere "process 7". */
-const char *lb_who(const struct lb_case *c, uint32_t log, char buf[LB_WHO]);
-
-/* An item as its history calls it. */
-enum { LB_ITEM_NAME = 48 };
-#define LB_ITEM_OF(c, id)                                                                          \
-    lb_item_name((c)->history->names, id, (char[LB_ITEM_NAME]){0}, LB_ITEM_NAME)
 
 int lb_out_of_memory(struct lb_case *c);
 /* 0, or LB_E_INTERRUPTED: asked between the steps of what may take long. */

@@ -1,0 +1,16 @@
+/* See array.h. */
+#include "array.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+void *lb_array_grow(struct lb_array *array, size_t size)
+{
+    size_t room = array->room < 64 ? 64 : array->room + array->room / 2;
+    void *items = realloc(array->items, room * size);
+    if (items == NULL)
+        return NULL;
+    array->items = items;
+    array->room = room;
+    return (char *)items + size * array->n++;
+}

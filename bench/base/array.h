@@ -1,0 +1,25 @@
+/* An array that grows by items of one size. */
+#ifndef LB_ARRAY_H
+#define LB_ARRAY_H
+
+#include <stddef.h>
+
+/* Zeroed to begin with; the owner frees items. */
+struct lb_array {
+    void *items;
+    size_t n, room;
+};
+
+/* Room for one more item of size bytes; NULL: out of memory. The pointer is good until the next
+ * push. */
+static inline void *lb_array_push(struct lb_array *array, size_t size);
+void *lb_array_grow(struct lb_array *array, size_t size);
+
+static inline void *lb_array_push(struct lb_array *array, size_t size)
+{
+    if (__builtin_expect(array->n == array->room, 0))
+        return lb_array_grow(array, size);
+    return (char *)array->items + size * array->n++;
+}
+
+#endif

@@ -1,0 +1,56 @@
+/* Where things stand in the history of a case: see case.h. */
+#include "case.h"
+
+int lb_out_of_memory(struct lb_case *c)
+{
+    return lb_fail(c->err, LB_E_MEMORY, "out of memory while judging %llu events",
+                   (unsigned long long)c->history->n_events);
+}
+
+static const struct lb_event *event_at(const struct lb_log_view *view, const size_t *first,
+                                       uint32_t event)
+{
+    size_t low = 0, high = view->n_spans; /* the last span that begins at or before event */
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (first[middle] <= event)
+            low = middle;
+        else
+            high = middle;
+    }
+    return &view->spans[low].events[event - first[low]];
+}
+
+const struct lb_event *lb_case_event(const struct lb_case *c, uint32_t log, uint32_t event)
+{
+    return event_at(&c->history->logs[log], c->logs[log].span_first, event);
+}
+
+uint32_t lb_case_invoke(const struct lb_case *c, uint32_t log, uint32_t event)
+{
+    while (lb_case_event(c, log, event)->type != LB_EV_INVOKE)
+        event--; /* notes may stand between */
+    return event;
+}
+
+uint32_t lb_case_end(const struct lb_case *c, uint32_t log, uint32_t event)
+{
+    for (event++; event < c->history->logs[log].n_events; event++)
+        if (lb_case_event(c, log, event)->type != LB_EV_NOTE)
+            return event;
+    return LB_NONE;
+}
+
+uint64_t lb_hold_asked(const struct lb_case *c, const struct lb_hold *hold)
+{
+    uint32_t invoke = lb_case_invoke(c, hold->log, hold->event);
+    return lb_low(lb_case_event(c, hold->log, invoke)->time_ns, lb_slack(c, hold->log));
+}
+
+int lb_case_goes_on(const struct lb_case *c)
+{
+    const struct lb_model *model = c->model;
+    return model->gives_up != NULL && model->gives_up(model->gives_up_arg)
+               ? lb_fail(c->err, LB_E_INTERRUPTED, "interrupted while the history was judged")
+               : 0;
+}

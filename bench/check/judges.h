@@ -1,0 +1,69 @@
+/* What judges a case once it was read, and how findings are told. Private to bench/check. */
+#ifndef LB_JUDGES_H
+#define LB_JUDGES_H
+
+#include "case.h"
+
+/* --- merging and sorting: merge.c, sort.c --- */
+
+/* Fills c->order: all holds by start. */
+int lb_merge_holds(struct lb_case *c);
+
+/* Sorts by key, stable. 0 or LB_E_MEMORY. */
+int lb_sort(struct lb_key *keys, size_t n);
+
+/* --- judging --- */
+
+int lb_judge_exclusive(struct lb_case *c);
+/* What the order of each worker's own operations adds, within a tick: how many violations more. */
+int lb_judge_ties(struct lb_case *c, uint64_t *ret_n);
+int lb_judge_owner(struct lb_case *c);
+int lb_judge_fenced(struct lb_case *c);
+int lb_judge_lock_fifo(struct lb_case *c);
+int lb_judge_items(struct lb_case *c);
+int lb_judge_loss(struct lb_case *c);
+int lb_judge_queue_fifo(struct lb_case *c);
+/* The ids of one class, by number: the keys' indexes. Says also what cannot be told. */
+int lb_judge_queue_ties(struct lb_case *c, const struct lb_key *keys, size_t n, bool are_excused);
+int lb_judge_recovery(struct lb_case *c);
+int lb_judge_item_deaths(struct lb_case *c);
+/* Sorts the n lengths and takes count, percentiles and maximum. */
+void lb_measure_recovery(struct lb_case *c, uint64_t *took_ns, size_t n);
+int lb_judge_fairness(struct lb_case *c);
+int lb_judge_answers(struct lb_case *c);
+int lb_judge_empty(struct lb_case *c);
+
+/* --- findings: witness.c --- */
+
+/* The finding of a guarantee. */
+static inline struct lb_finding *lb_finding_of(struct lb_case *c, enum lb_guarantee guarantee)
+{
+    return &c->out->findings[guarantee];
+}
+/* Where the next witness of a finding goes; NULL when all places are taken. Zeroed. */
+struct lb_witness *lb_witness_new(struct lb_finding *finding);
+/* Adds the operation that the end (or unanswered invoke) at position event belongs to. */
+void lb_witness_add(const struct lb_case *c, struct lb_witness *witness, uint32_t log,
+                    uint32_t event);
+/* Adds a grant's acquire and its release, if there was one. */
+void lb_witness_add_hold(const struct lb_case *c, struct lb_witness *witness,
+                         const struct lb_hold *hold);
+void lb_witness_text(struct lb_witness *witness, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* A wait that was longer than the bound. end: the event that answered, or LB_NONE. */
+void lb_witness_wait(struct lb_case *c, const struct lb_pending_wait *wait, uint32_t end);
+/* A point in time for people: "12.041 ms" after the history's start. */
+char *lb_at(const struct lb_case *c, uint64_t time_ns, char *buf, size_t size);
+
+enum { LB_AT = 40 };
+/* Room for one name, until the end of the block that asks. */
+#define LB_WHOM ((char[LB_WHO]){0})
+/* Whose log it is, for people: "worker 3"; in a history from elsewhere "process 7". */
+const char *lb_who(const struct lb_case *c, uint32_t log, char buf[LB_WHO]);
+
+/* An item as its history calls it. */
+enum { LB_ITEM_NAME = 48 };
+#define LB_ITEM_OF(c, id)                                                                          \
+    lb_item_name((c)->history->names, id, (char[LB_ITEM_NAME]){0}, LB_ITEM_NAME)
+
+#endif
