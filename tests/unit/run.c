@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -112,6 +113,9 @@ static int no_acquire(struct lb_actor *actor, const struct lb_request *request,
     return LB_OK;
 }
 
+/* How many are in there; of all processes. */
+static atomic_int *n_stuck;
+
 /* Whatever happens, it stays in there. */
 static int stuck_acquire(struct lb_actor *actor, const struct lb_request *request,
                          struct lb_grant *grant, struct lb_error *err)
@@ -121,6 +125,7 @@ static int stuck_acquire(struct lb_actor *actor, const struct lb_request *reques
     (void)request;
     (void)grant;
     (void)err;
+    atomic_fetch_add(n_stuck, 1);
     while (!is_let_out)
         pause();
     return 0;
@@ -570,12 +575,26 @@ static bool is_warned(const struct lb_outcome *outcome, const char *words)
     return false;
 }
 
+static void stop_when_both_are_stuck(void *arg, const struct lb_progress *progress)
+{
+    (void)arg;
+    (void)progress;
+    if (atomic_load(n_stuck) == 2)
+        atomic_store(&stop.requested, 1);
+}
+
 static void who_does_not_end_is_killed_by_the_run(void **state)
 {
     (void)state;
+    n_stuck =
+        mmap(NULL, sizeof *n_stuck, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(n_stuck, MAP_FAILED);
+    on_progress = stop_when_both_are_stuck;
     struct lb_outcome *outcome =
-        must_run(STUCK, (const char *const[]){"workers", "2", "processes", "2", "duration", "50ms",
-                                              "warmup", "0", NULL});
+        must_run(STUCK, (const char *const[]){"workers", "2", "processes", "2", "resources", "2",
+                                              "duration", "10m", "warmup", "0", NULL});
+    on_progress = NULL;
+    munmap(n_stuck, sizeof *n_stuck);
     assert_true(is_warned(outcome, "the process of worker 0 did not end with the run, nor those of "
                                    "1 others, and was killed"));
     assert_false(is_warned(outcome, "not by this run"));
@@ -584,9 +603,12 @@ static void who_does_not_end_is_killed_by_the_run(void **state)
 
 /* --- interrupted while it is judged --- */
 
+/* Once to end the run, and once more. */
 static void interrupt_the_judge(void *arg, const struct lb_progress *progress)
 {
     (void)arg;
+    if (strcmp(progress->phase, "running") == 0 && progress->n_successes > 0)
+        atomic_store(&stop.requested, 1);
     if (strcmp(progress->phase, "checking") == 0)
         atomic_fetch_add(&stop.requested, 1);
 }
@@ -596,7 +618,7 @@ static void who_interrupts_the_judge_keeps_the_numbers(void **state)
     (void)state;
     on_progress = interrupt_the_judge;
     struct lb_outcome *outcome = must_run(
-        MUTEX, (const char *const[]){"workers", "2", "duration", "50ms", "warmup", "0", NULL});
+        MUTEX, (const char *const[]){"workers", "2", "duration", "10m", "warmup", "0", NULL});
     on_progress = NULL;
     const struct lb_finding *finding = &outcome->judgement.findings[LB_G_EXCLUSIVE];
     assert_int_equal(finding->verdict, LB_V_NOT_TESTED);
