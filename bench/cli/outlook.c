@@ -207,6 +207,9 @@ static void make_wait(struct making *m)
 static void stress_renewals(struct making *m, const char *scenario)
 {
     static const char *const in_time[] = {"renew", "60ms", "hold", "450ms", "ttl", "200ms", NULL};
+    /* Holds of half a second: a crowd would wait for longer than is allowed. */
+    static const char *const few[] = {"workers", "3", "progress-bound", "0", "poll-max",
+                                      "5ms",     NULL};
     static const char *const late[] = {"renew", "260ms", "hold", "500ms", "ttl", "200ms", NULL};
     if (!m->outlook->features.has_renew)
         return;
@@ -215,13 +218,13 @@ static void stress_renewals(struct making *m, const char *scenario)
     snprintf(ask->name, sizeof ask->name, "renewed in time");
     set_all(ask, in_time);
     if (m->strategy->shape == LB_LOCK)
-        set(ask, "duration", "2s");
+        set_all(ask, few);
     ask = add_stressed(m, scenario, NULL, 3000,
                        "it has renew: it is renewed when another may have it by now");
     snprintf(ask->name, sizeof ask->name, "renewed late");
     set_all(ask, late);
     if (m->strategy->shape == LB_LOCK)
-        set(ask, "duration", "2s");
+        set_all(ask, few);
 }
 
 static void stress_lease(struct making *m)
