@@ -5,6 +5,8 @@
  */
 #include "strategy.h"
 
+static const char *const ends_choices[] = {"each", "batch", NULL};
+
 const struct lb_strategy lb_strategy_complete_by_id = {
     .name = "complete-by-id",
     .summary = "control: completion does not ask whose claim it is",
@@ -27,5 +29,13 @@ const struct lb_strategy lb_strategy_complete_by_id = {
             {0},
         },
     .twin = "lease-queue",
+    .options =
+        (const struct lb_option[]){
+            {.name = "ends",
+             .default_value = "each",
+             .choices = ends_choices,
+             .help = "items of a claim are ended one by one, or all by one statement"},
+            {0},
+        },
     .flow = &lb_ordinary_flow,
 };

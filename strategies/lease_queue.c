@@ -12,6 +12,7 @@
  */
 #include "strategy.h"
 
+static const char *const ends_choices[] = {"each", "batch", NULL};
 static const char *const recurring_choices[] = {"no", "yes", NULL};
 
 const struct lb_strategy lb_strategy_lease_queue = {
@@ -33,6 +34,10 @@ const struct lb_strategy lb_strategy_lease_queue = {
              .default_value = "no",
              .choices = recurring_choices,
              .help = "complete items are due again after the scenario's period"},
+            {.name = "ends",
+             .default_value = "each",
+             .choices = ends_choices,
+             .help = "items of a claim are ended one by one, or all by one statement"},
             {0},
         },
     .flow = &lb_ordinary_flow,

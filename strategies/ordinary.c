@@ -262,7 +262,7 @@ int lb_ordinary_cancel(struct lb_actor *actor, const struct lb_request *request,
 
 /* --- queues --- */
 
-static void fill_class(struct lb_bag *bag, const struct lb_actor *actor)
+void lb_ordinary_fill_own_class(struct lb_bag *bag, const struct lb_actor *actor)
 {
     fill_plan(bag, actor->plan);
     fill_actor(bag, actor);
@@ -282,7 +282,7 @@ int lb_ordinary_put(struct lb_actor *actor, int64_t first, uint32_t n, const cha
 {
     struct lb_section_result result;
     struct lb_bag bag;
-    fill_class(&bag, actor);
+    lb_ordinary_fill_own_class(&bag, actor);
     set_text(&bag, LB_SLOT_PAYLOAD, payload);
     uint32_t each = actor->plan->program->puts_one ? 1 : n;
     int r = LB_OK;
@@ -329,7 +329,7 @@ int lb_ordinary_claim(struct lb_actor *actor, uint32_t n, struct lb_item *items,
     struct lb_section_result result;
     struct lb_bag bag;
     struct catch caught = {.items = items, .max = max};
-    fill_class(&bag, actor);
+    lb_ordinary_fill_own_class(&bag, actor);
     bag.value[LB_SLOT_N] = lb_int(n);
     int r = lb_runner_section(&actor->runner, LB_S_CLAIM, &bag, false, catch_item, &caught, &result,
                               err);
@@ -349,6 +349,23 @@ int lb_ordinary_claim(struct lb_actor *actor, uint32_t n, struct lb_item *items,
     return LB_OK;
 }
 
+/* A section that ends batches, with a batch of one. */
+static int batch_of_one(struct lb_actor *actor, struct lb_item *item, enum lb_section_name name,
+                        struct lb_error *err)
+{
+    struct lb_batch batch;
+    int r = lb_batch_init(&batch, 1, err);
+    if (r != 0)
+        return r;
+    batch.items[0] = item;
+    batch.n = 1;
+    r = lb_ordinary_end_batch(actor, name, &batch, err);
+    if (r == LB_OK)
+        r = batch.answers[0];
+    lb_batch_release(&batch);
+    return r;
+}
+
 /* One item's section. Of a claim that is held open in one transaction, the last item that is
  * given back or finished commits it. */
 static int item_section(struct lb_actor *actor, struct lb_item *item, enum lb_section_name name,
@@ -356,6 +373,8 @@ static int item_section(struct lb_actor *actor, struct lb_item *item, enum lb_se
 {
     struct lb_section_result result;
     bool is_held = actor->plan->program->sections[LB_S_CLAIM].tx == LB_TX_HOLD;
+    if (actor->plan->program->sections[name].ends_batch)
+        return batch_of_one(actor, item, name, err);
     if (actor->session->conn == NULL)
         return LB_LOST;
     if (is_held && ends && !actor->session->in_tx)
@@ -392,7 +411,7 @@ int lb_ordinary_renew_item(struct lb_actor *actor, struct lb_item *item, struct 
 int lb_ordinary_clear_error(struct lb_actor *actor, struct lb_item *item, struct lb_error *err)
 {
     struct lb_section_result result;
-    fill_class(&item->bag, actor);
+    lb_ordinary_fill_own_class(&item->bag, actor);
     item->bag.value[LB_SLOT_ID] = lb_int(item->id);
     int r = lb_runner_section(&actor->runner, LB_S_CLEAR_ERROR, &item->bag, false, NULL, NULL,
                               &result, err);
@@ -403,7 +422,7 @@ static int class_section(struct lb_actor *actor, enum lb_section_name name, stru
 {
     struct lb_section_result result;
     struct lb_bag bag;
-    fill_class(&bag, actor);
+    lb_ordinary_fill_own_class(&bag, actor);
     return lb_runner_section(&actor->runner, name, &bag, false, NULL, NULL, &result, err);
 }
 
@@ -437,6 +456,7 @@ const struct lb_flow lb_ordinary_flow = {
     .free_item = lb_ordinary_free_item,
     .clear_error = lb_ordinary_clear_error,
     .renew_item = lb_ordinary_renew_item,
+    .end_batch = lb_ordinary_end_batch,
     .clear_all_errors = lb_ordinary_clear_all_errors,
     .reset_all = lb_ordinary_reset_all,
     .recover = lb_ordinary_recover,

@@ -6,6 +6,8 @@
 
 int lb_ordinary_setup(struct lb_strategy_plan *plan, struct lb_session *session,
                       struct lb_error *err);
+/* The parameters of a section that a worker runs on its class. */
+void lb_ordinary_fill_own_class(struct lb_bag *bag, const struct lb_actor *actor);
 /* The parameters of a section that an operator runs on the whole class, in no worker's name. */
 void lb_ordinary_fill_class(struct lb_bag *bag, const struct lb_strategy_plan *plan);
 int lb_ordinary_open(struct lb_actor *actor, struct lb_error *err);
@@ -26,6 +28,9 @@ int lb_ordinary_claim(struct lb_actor *actor, uint32_t n, struct lb_item *items,
 int lb_ordinary_complete(struct lb_actor *actor, struct lb_item *item, struct lb_error *err);
 int lb_ordinary_error(struct lb_actor *actor, struct lb_item *item, struct lb_error *err);
 int lb_ordinary_free_item(struct lb_actor *actor, struct lb_item *item, struct lb_error *err);
+/* batch.c */
+int lb_ordinary_end_batch(struct lb_actor *actor, enum lb_section_name name, struct lb_batch *batch,
+                          struct lb_error *err);
 int lb_ordinary_clear_error(struct lb_actor *actor, struct lb_item *item, struct lb_error *err);
 int lb_ordinary_renew_item(struct lb_actor *actor, struct lb_item *item, struct lb_error *err);
 int lb_ordinary_clear_all_errors(struct lb_actor *actor, struct lb_error *err);

@@ -26,6 +26,7 @@
 #include "strategy.h"
 
 static const char *const form_choices[] = {"cte", "eq", "any", "in", "update", NULL};
+static const char *const ends_choices[] = {"each", "batch", NULL};
 static const char *const recurring_choices[] = {"no", "yes", NULL};
 
 const struct lb_strategy lb_strategy_skip_locked = {
@@ -64,6 +65,10 @@ const struct lb_strategy lb_strategy_skip_locked = {
              .default_value = "no",
              .choices = recurring_choices,
              .help = "complete items are due again after the scenario's period"},
+            {.name = "ends",
+             .default_value = "each",
+             .choices = ends_choices,
+             .help = "items of a claim are ended one by one, or all by one statement"},
             {0},
         },
     .flow = &lb_ordinary_flow,

@@ -19,7 +19,10 @@
 
 #include <stdatomic.h>
 
-enum { LB_CLAIM_MAX = 256 }; /* items per claim */
+enum {
+    LB_CLAIM_MAX = 10000, /* items that a claim may ask for */
+    LB_CLAIM_ROOM = 256   /* room for at least so many: a claim may bring more than it asked for */
+};
 
 /* How a lock is wanted. */
 struct lb_request {
@@ -45,6 +48,22 @@ struct lb_item {
     bool has_token;
     struct lb_bag bag;
 };
+
+/* Items of one claim that one statement ends. Owned by the caller; the items are borrowed. Several
+ * batches may follow each other in one struct. */
+struct lb_batch {
+    struct lb_item **items;
+    uint32_t n, room;
+    /* Filled by the call: an enum lb_answer for each item. LB_LOST: nobody can say whether it
+     * happened, though the batch was answered. */
+    uint8_t *answers;
+    int64_t *others; /* what the statement says it ended besides: items that nobody had named */
+    uint32_t n_others;
+    struct lb_batch_memory *memory; /* private */
+};
+
+int lb_batch_init(struct lb_batch *batch, uint32_t room, struct lb_error *err);
+void lb_batch_release(struct lb_batch *batch); /* zeroed ones too */
 
 /* What all workers of a run share. Immutable while they run. */
 struct lb_strategy_plan {
@@ -110,6 +129,11 @@ struct lb_flow {
     int (*claim)(struct lb_actor *actor, uint32_t n, struct lb_item *items, uint32_t max,
                  uint32_t *ret_n, int64_t *ret_marked, struct lb_error *err);
     lb_item_fn *complete, *error, *free_item, *clear_error, *renew_item;
+    /* Where lb_strategy_ends_batch says so (Optional): all items of the batch by section, which is
+     * LB_S_COMPLETE, LB_S_ERROR or LB_S_FREE. The answer is LB_OK if it ended any of them;
+     * batch->answers tells of each, unless it is an error. */
+    int (*end_batch)(struct lb_actor *actor, enum lb_section_name section, struct lb_batch *batch,
+                     struct lb_error *err);
     lb_actor_fn *clear_all_errors, *reset_all, *recover;
 
     /* Worker, once, after its last operation (not after a lost connection). Required. */
@@ -174,6 +198,9 @@ void lb_strategy_of_file(const struct lb_file *file, struct lb_strategy *ret_str
 /* Can this operation be called: is the section in the program, or, for a flow of the strategy's
  * own, the function in the table? */
 bool lb_strategy_has(const struct lb_strategy_plan *plan, enum lb_section_name name);
+
+/* Does this section end all items of a claim at once, complete, error or free? */
+bool lb_strategy_ends_batch(const struct lb_strategy_plan *plan, enum lb_section_name section);
 
 /* Is a claim of this queue one transaction up to its end (tx=hold)? */
 bool lb_strategy_holds_in_tx(const struct lb_strategy_plan *plan);

@@ -5,14 +5,18 @@
  */
 #include "scan_logs.h"
 
+#include <stdlib.h>
+
 struct item_scan {
     struct lb_case *c;
     uint32_t log;
     uint64_t slack;
     const struct lb_event *invoke; /* of the operation under way; NULL */
     uint32_t invoke_index;
-    size_t claim_first; /* the items of the claim under way */
-    bool is_unclear;    /* it may hold items that it was not told of */
+    struct lb_array more; /* struct lb_invoked: of a batch, the invokes after that */
+    size_t n_taken;       /* of these, that have become the operation under way */
+    size_t claim_first;   /* the items of the claim under way */
+    bool is_unclear;      /* it may hold items that it was not told of */
 };
 
 static bool is_wanted(const struct lb_case *c, uint64_t id)
@@ -97,13 +101,32 @@ static int scan_end(struct item_scan *scan, const struct lb_event *end, int type
         break;
     }
     scan->invoke = NULL;
+    if (scan->n_taken < scan->more.n) {
+        const struct lb_invoked *next =
+            (const struct lb_invoked *)scan->more.items + scan->n_taken++;
+        scan->invoke = next->event;
+        scan->invoke_index = next->index;
+    } else {
+        scan->n_taken = scan->more.n = 0;
+    }
     return rc;
+}
+
+static int scan_more(struct item_scan *scan, const struct lb_event *e, uint32_t index)
+{
+    struct lb_invoked *more = lb_array_push(&scan->more, sizeof *more);
+    if (more == NULL)
+        return lb_out_of_memory(scan->c);
+    *more = (struct lb_invoked){.event = e, .index = index};
+    return 0;
 }
 
 static int scan_event(struct item_scan *scan, const struct lb_event *e, uint32_t index)
 {
     switch (e->type) {
     case LB_EV_INVOKE:
+        if (scan->invoke != NULL)
+            return scan_more(scan, e, index);
         scan->invoke = e;
         scan->invoke_index = index;
         scan->claim_first = scan->c->items.n;
@@ -129,8 +152,9 @@ int lb_scan_items(struct lb_case *c)
                 rc = scan_event(&scan, &view->spans[s].events[k], index++);
             lb_history_forget(c->history, &view->spans[s]);
         }
-        if (rc == 0 && scan.invoke != NULL)
+        while (rc == 0 && scan.invoke != NULL)
             rc = scan_end(&scan, NULL, LB_EV_NONE);
+        free(scan.more.items);
     }
     return rc;
 }

@@ -1,9 +1,11 @@
 /* Reads the logs of a history once, in order, and checks their grammar on the way.
  *
  * An operation is an invoke and exactly one end after it, of the same process, operation and
- * object; a log has at most one under way; its times never go back; a process that was answered
- * info does not return. Notes may stand anywhere, items of a claim only inside it. A history that
- * breaks this was not recorded by a working recorder, and no verdict is given on it.
+ * object; a log has at most one under way, or a batch: the items that one statement ends, with
+ * their invokes one behind another and then their ends in the same order; its times never go back;
+ * a process that was answered info does not return. Notes may stand anywhere, items of a claim only
+ * inside it. A history that breaks this was not recorded by a working recorder, and no verdict is
+ * given on it.
  *
  * An operation without an end at the end of its log was under way when the run ended, or its writer
  * died: its outcome is unknown, as for info, but for ever.
@@ -135,33 +137,64 @@ static int scan_note(struct lb_scan *scan, const struct lb_event *e)
 
 /* --- one log --- */
 
+static bool is_retired(const struct lb_scan *scan, uint32_t process)
+{
+    return scan->has_retired && process == scan->retired;
+}
+
+/* What is under way once that has ended: the batch's next, or nothing. */
+static void next_of_batch(struct lb_scan *scan)
+{
+    scan->invoke = NULL;
+    if (scan->n_taken == scan->more.n) {
+        scan->n_taken = scan->more.n = 0;
+        return;
+    }
+    const struct lb_invoked *next = (const struct lb_invoked *)scan->more.items + scan->n_taken++;
+    scan->invoke = next->event;
+    scan->invoke_index = next->index;
+}
+
+/* One more invoke of the batch under way, none of which has ended. */
+static int scan_more(struct lb_scan *scan, const struct lb_event *e)
+{
+    if (!scan->c->model->queue || scan->n_taken > 0 || !lb_is_batched(scan->invoke, e))
+        return lb_scan_bad(scan, "an invoke while another operation is under way");
+    struct lb_invoked *more = lb_array_push(&scan->more, sizeof *more);
+    if (more == NULL)
+        return lb_out_of_memory(scan->c);
+    *more = (struct lb_invoked){.event = e, .index = scan->index};
+    return 0;
+}
+
 static int scan_end(struct lb_scan *scan, const struct lb_event *e)
 {
     const struct lb_event *invoke = scan->invoke;
     if (invoke == NULL)
         return lb_scan_bad(scan, "an end without an invoke");
-    if (e->op != invoke->op || e->process != invoke->process || e->object != invoke->object)
+    if (e->op != invoke->op || e->process != invoke->process || e->object != invoke->object ||
+        (scan->more.n > 0 && e->value != invoke->value))
         return lb_scan_bad(scan, "the end belongs to another operation than the one under way");
     int rc = scan->c->model->queue ? lb_scan_queue_end(scan, e, e->type)
                                    : lb_scan_lock_end(scan, e, e->type);
-    if (e->type == LB_EV_INFO) {
+    if (e->type == LB_EV_INFO && !is_retired(scan, e->process)) { /* by a batch, once */
         scan->is_waiting = false;
         scan->retired = e->process;
         scan->has_retired = true;
         if (rc == 0)
             rc = lb_scan_retire(scan, lb_low(invoke->time_ns, scan->slack));
-    } else {
+    } else if (e->type != LB_EV_INFO) {
         scan->answered_low = lb_low(invoke->time_ns, scan->slack);
     }
-    scan->invoke = NULL;
+    next_of_batch(scan);
     return rc;
 }
 
 static int scan_invoke(struct lb_scan *scan, const struct lb_event *e)
 {
     if (scan->invoke != NULL)
-        return lb_scan_bad(scan, "an invoke while another operation is under way");
-    if (scan->has_retired && e->process == scan->retired)
+        return scan_more(scan, e);
+    if (is_retired(scan, e->process))
         return lb_scan_bad(scan, "a process goes on after an unknown outcome");
     bool lock = (e->op >= LB_OP_ENQUEUE && e->op <= LB_OP_WRITE) || e->op == LB_OP_RECOVER;
     bool queue = (e->op >= LB_OP_PUT && e->op <= LB_OP_RENEW_ITEM && e->op != LB_OP_ITEM) ||
@@ -243,7 +276,7 @@ static int scan_log(struct lb_scan *scan)
     if (c->end_ns < scan->last_ns)
         c->end_ns = scan->last_ns;
     int rc = keep_wait(scan);
-    if (rc == 0 && scan->invoke != NULL)
+    for (; rc == 0 && scan->invoke != NULL; next_of_batch(scan))
         rc = c->model->queue ? lb_scan_queue_end(scan, NULL, LB_EV_NONE)
                              : lb_scan_lock_end(scan, NULL, LB_EV_NONE);
     if (rc == 0 && !c->model->queue)
@@ -282,19 +315,22 @@ int lb_scan_history(struct lb_case *c)
     for (size_t i = 0; i < c->history->n_logs && rc == 0; i++) {
         struct lb_array grants = {scan.grants.items, 0, scan.grants.room};
         struct lb_array noted = {scan.noted.items, 0, scan.noted.room};
+        struct lb_array more = {scan.more.items, 0, scan.more.room};
         scan = (struct lb_scan){.c = c,
                                 .view = &c->history->logs[i],
                                 .log = (uint32_t)i,
                                 .slack = c->history->logs[i].uncertainty_ns,
                                 .newest = newest,
                                 .grants = grants,
-                                .noted = noted};
+                                .noted = noted,
+                                .more = more};
         rc = index_spans(c, (uint32_t)i);
         if (rc == 0)
             rc = scan_log(&scan);
     }
     free(scan.grants.items);
     free(scan.noted.items);
+    free(scan.more.items);
     free(newest);
     if (rc != 0)
         return rc;

@@ -45,6 +45,8 @@ struct lb_scan {
     struct lb_waiter ticket; /* the place in line, while it has_ticket */
     bool has_unknown_grant;  /* an acquire's outcome was unknown: it may hold something */
     /* queues */
+    struct lb_array more;              /* struct lb_invoked: of a batch, the invokes after that */
+    size_t n_taken;                    /* of these, that have become the operation under way */
     struct lb_array noted;             /* struct lb_noted: the items of the claim under way */
     uint64_t claimed_high, queue_high; /* of the last claim; of the last put, claim or "empty" */
     bool has_claimed, has_queued;      /* there was one */
@@ -54,6 +56,20 @@ struct lb_noted {
     uint64_t id;
     uint32_t event;
 };
+
+/* An invoke and its position. */
+struct lb_invoked {
+    const struct lb_event *event;
+    uint32_t index;
+};
+
+/* Items that one statement ends: their invokes stand one behind another, and then their ends in the
+ * same order. Can an invoke be the next one of a batch that began with first? */
+static inline bool lb_is_batched(const struct lb_event *first, const struct lb_event *e)
+{
+    return e->op == first->op && e->process == first->process && e->object == first->object &&
+           (e->op == LB_OP_COMPLETE || e->op == LB_OP_ERROR || e->op == LB_OP_FREE);
+}
 
 int lb_scan_history(struct lb_case *c);
 int lb_scan_bad(struct lb_scan *scan, const char *what);

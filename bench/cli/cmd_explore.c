@@ -62,7 +62,7 @@ static int make_counts(const struct lb_explore_args *args, struct lb_explore_pla
                   readers = {0, 0, LB_MAX_WORKERS}, capacity = {1, 1, 1000}, items = {0, 1, 200},
                   producers = {0, 0, LB_MAX_WORKERS - 1}, rescuers = {0, 0, LB_MAX_WORKERS - 1},
                   blockers = {0, 0, LB_MAX_WORKERS - 1}, renewals = {0, 0, 20},
-                  batch = {1, 1, LB_CLAIM_MAX}, preemptions = {0, 0, 1000},
+                  batch = {1, 1, LB_CLAIM_ROOM}, preemptions = {0, 0, 1000},
                   random = {0, 1, UINT64_MAX / 2}, depth = {3, 1, 16},
                   most = {0, 1, UINT64_MAX / 2}, choices = {LB_CHOICE_REPLAYS, 0, 1000000};
     const struct {

@@ -539,6 +539,7 @@ const struct lb_db lb_db_postgres = {
     .isolations = LB_ISO_BIT(LB_ISO_READ_COMMITTED) | LB_ISO_BIT(LB_ISO_REPEATABLE_READ) |
                   LB_ISO_BIT(LB_ISO_SERIALIZABLE),
     .default_isolation = LB_ISO_READ_COMMITTED,
+    .has_arrays = true,
     .set_aside = pg_set_aside,
     .take_back = pg_take_back,
     .match = lb_pg_match,

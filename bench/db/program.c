@@ -33,6 +33,9 @@ const char *const lb_fixed_slot_names[LB_SLOT_FIXED] = {
     [LB_SLOT_SPACE_NO] = "space_no",
     [LB_SLOT_CLASS] = "class",
     [LB_SLOT_TICKET] = "ticket",
+    [LB_SLOT_IDS] = "ids",
+    [LB_SLOT_TOKENS] = "tokens",
+    [LB_SLOT_ITEMS] = "items",
 };
 
 static const enum lb_type fixed_types[LB_SLOT_FIXED] = {
@@ -41,6 +44,7 @@ static const enum lb_type fixed_types[LB_SLOT_FIXED] = {
     [LB_SLOT_NOW] = LB_INT,      [LB_SLOT_N] = LB_INT,         [LB_SLOT_PAYLOAD] = LB_TEXT,
     [LB_SLOT_ID] = LB_INT,       [LB_SLOT_TOKEN] = LB_INT,     [LB_SLOT_PERIOD_MS] = LB_INT,
     [LB_SLOT_SPACE_NO] = LB_INT, [LB_SLOT_CLASS] = LB_TEXT,    [LB_SLOT_TICKET] = LB_INT,
+    [LB_SLOT_IDS] = LB_TEXT,     [LB_SLOT_TOKENS] = LB_TEXT,   [LB_SLOT_ITEMS] = LB_TEXT,
 };
 
 int lb_fixed_slot(const char *name, size_t length)
@@ -107,6 +111,12 @@ static bool inherits_column(const struct lb_building *b, enum lb_section_name na
     return false;
 }
 
+/* The sections that can end all items of a claim at once. */
+static bool may_end_batch(enum lb_section_name name)
+{
+    return name == LB_S_COMPLETE || name == LB_S_ERROR || name == LB_S_FREE;
+}
+
 static bool harness_fills(const struct lb_building *b, int slot, enum lb_section_name section)
 {
     bool is_lock = b->file->shape == LB_LOCK;
@@ -129,6 +139,12 @@ static bool harness_fills(const struct lb_building *b, int slot, enum lb_section
                section != LB_S_TEARDOWN;
     case LB_SLOT_CLASS:
         return !is_lock;
+    case LB_SLOT_IDS:
+    case LB_SLOT_ITEMS:
+        return !is_lock && may_end_batch(section);
+    case LB_SLOT_TOKENS:
+        return !is_lock && may_end_batch(section) &&
+               inherits_column(b, section, "token", strlen("token"));
     case LB_SLOT_TOKEN:
     case LB_SLOT_TICKET:
         return false;
@@ -148,6 +164,12 @@ static int check_filled(struct lb_building *b, const struct lb_raw_section *sect
         section_has_column(b, section, index, name, length) ||
         inherits_column(b, section->name, name, length))
         return 0;
+    if (slot == LB_SLOT_IDS || slot == LB_SLOT_ITEMS || slot == LB_SLOT_TOKENS)
+        return lb_file_fail(b->file, token->line, b->err,
+                            "section %s: nothing fills :%s here: it is for complete, error and "
+                            "free of a queue%s",
+                            lb_section_text(section->name), lb_fixed_slot_names[slot],
+                            slot == LB_SLOT_TOKENS ? " whose claim returns a column token" : "");
     if (slot >= 0)
         return lb_file_fail(b->file, token->line, b->err,
                             "section %s: nothing fills :%.*s here: no statement before it returns "
@@ -344,6 +366,34 @@ static int build_sections(struct lb_building *b)
     return 0;
 }
 
+/* What ends a whole claim has no value of one of its items. */
+static int check_batches(struct lb_building *b)
+{
+    static const enum lb_section_name names[] = {LB_S_COMPLETE, LB_S_ERROR, LB_S_FREE};
+    const uint32_t lists = 1u << LB_SLOT_IDS | 1u << LB_SLOT_TOKENS | 1u << LB_SLOT_ITEMS;
+    struct lb_program *program = b->program;
+    for (size_t n = 0; n < sizeof names / sizeof names[0]; n++) {
+        struct lb_section *section = &program->sections[names[n]];
+        uint32_t used = 0;
+        for (size_t k = 0; k < section->n_statements; k++)
+            for (size_t i = 0; i < section->statements[k].n_params; i++)
+                used |= UINT32_C(1) << section->statements[k].param_slot[i];
+        section->ends_batch = (used & lists) != 0;
+        if (!section->ends_batch)
+            continue;
+        for (size_t slot = 0; slot < program->n_slots; slot++) {
+            const char *name = program->slot_name[slot];
+            bool is_items = slot == LB_SLOT_ID || inherits_column(b, names[n], name, strlen(name));
+            if ((used >> slot & 1) != 0 && is_items)
+                return lb_file_fail(b->file, section->line, b->err,
+                                    "section %s: :%s is one item's, but the section ends all items "
+                                    "of a claim at once; use :ids, :tokens and :items alone",
+                                    lb_section_text(names[n]), name);
+        }
+    }
+    return 0;
+}
+
 /* What is put must be what is claimed: an item's number comes from :id. Without :n the section puts
  * one item, and is run once for each. */
 static int check_put(struct lb_building *b)
@@ -439,6 +489,8 @@ static int keep_statements(struct lb_building *b)
     }
     program->recovers_by_time = recovers_by_time(b);
     int r = check_put(b);
+    if (r == 0)
+        r = check_batches(b);
     return r == 0 ? check_claim(b) : r;
 }
 

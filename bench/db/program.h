@@ -104,6 +104,7 @@ struct lb_section {
     enum lb_tx tx;
     bool keeps_session;  /* session=keep: part of the hold is the session's, until the hold ends */
     bool commits_always; /* commit=always: tx=one is committed also if no row answers */
+    bool ends_batch;     /* it takes :ids, :tokens or :items: all items of a claim at once */
     enum lb_begin begin;
     enum lb_on_error on_error;
     size_t n_statements;
@@ -132,6 +133,9 @@ enum lb_slot {
                        */
     LB_SLOT_CLASS,    /* :class        text, the task class (queues with several in one table) */
     LB_SLOT_TICKET,   /* :ticket       integer, what enqueue returned */
+    LB_SLOT_IDS,      /* :ids          text, a list: the items that are ended together */
+    LB_SLOT_TOKENS,   /* :tokens       text, a list: their tokens, in the same order */
+    LB_SLOT_ITEMS,    /* :items        text, JSON: [{"id":1,"token":7},...] */
     LB_SLOT_FIXED     /* how many there are */
 };
 
@@ -262,13 +266,14 @@ int lb_runner_prepare(struct lb_runner *runner, struct lb_error *err);
 
 /* What a section came to. */
 struct lb_section_result {
-    size_t n_rows;     /* rows that the answering statement returned */
-    int64_t n_changed; /* rows that the last statement which changed any changed */
-    bool done;         /* the section's answer: a row came back or was changed */
-    bool by_engine;    /* the answer is a code of the engine's, not an absent row */
-    bool contended;    /* an absent row means that others were in the way: `granted` was false, or
-                          a candidate item had been seen by an earlier statement */
-    bool is_over;      /* a column left_ms: no time is left of the lease */
+    size_t n_rows;      /* rows that the answering statement returned */
+    int64_t n_changed;  /* rows that the last statement which changed any changed */
+    int64_t n_answered; /* rows that the answering statement returned, or else changed */
+    bool done;          /* the section's answer: a row came back or was changed */
+    bool by_engine;     /* the answer is a code of the engine's, not an absent row */
+    bool contended;     /* an absent row means that others were in the way: `granted` was false, or
+                           a candidate item had been seen by an earlier statement */
+    bool is_over;       /* a column left_ms: no time is left of the lease */
     unsigned n_retries;
 };
 

@@ -85,7 +85,8 @@ static bool asks_whose(const struct lb_program *program, const struct lb_stateme
     for (size_t i = 0; i < statement->n_params; i++) {
         unsigned slot = statement->param_slot[i];
         bool is_carried = slot >= LB_SLOT_FIXED && (program->carries >> slot & 1) != 0;
-        if (slot == LB_SLOT_WORKER || slot == LB_SLOT_TOKEN || slot == LB_SLOT_TICKET || is_carried)
+        if (slot == LB_SLOT_WORKER || slot == LB_SLOT_TOKEN || slot == LB_SLOT_TICKET ||
+            slot == LB_SLOT_TOKENS || slot == LB_SLOT_ITEMS || is_carried)
             return true;
     }
     return any_token(statement, names_session);

@@ -239,8 +239,10 @@ static int take_rows(struct lb_runner *runner, const struct lb_section *section,
         result->contended = !progress->found;
     }
     bool is_answer = answers(section, index, progress);
-    if (is_answer)
+    if (is_answer) {
         result->n_rows = rows->n_rows;
+        result->n_answered = rows->n_columns > 0 ? (int64_t)rows->n_rows : rows->n_changed;
+    }
     if (rows->n_rows == 0) {
         result->contended = had_id;
         return 0;

@@ -38,7 +38,7 @@ static int drain(struct lb_stage *stage, bool *ret_drained, struct lb_error *err
     for (uint64_t i = 0; i <= 2 * n_items && r == LB_OK; i++) {
         struct lb_item *items = stage->players[0].items;
         uint32_t n = 0;
-        r = lb_operate_claim(&stage->control_op, one, items, LB_CLAIM_MAX, &n, err);
+        r = lb_operate_claim(&stage->control_op, one, items, LB_CLAIM_ROOM, &n, err);
         for (uint32_t k = 0; k < n && r == LB_OK; k++)
             r = lb_operate_item(&stage->control_op, LB_OP_COMPLETE, &items[k], err);
     }

@@ -135,6 +135,33 @@ static int end_item(struct lb_player *player, struct lb_item *item, struct lb_er
     return r;
 }
 
+/* All items of the claim at once. */
+static int end_batch(struct lb_player *player, uint32_t n, struct lb_error *err)
+{
+    struct lb_batch batch;
+    int r = lb_batch_init(&batch, n, err);
+    if (r != 0)
+        return r;
+    for (; batch.n < n; batch.n++)
+        batch.items[batch.n] = &player->items[batch.n];
+    player->n_refusals = 0;
+    do {
+        r = begin_try(player, LB_STEP_LEAVE, err);
+        if (r == 0)
+            r = lb_operate_batch(&player->op, LB_OP_COMPLETE, &batch, err);
+        else
+            break;
+    } while (r != LB_REFUSED && lb_player_retries(player, r, false));
+    if (r == LB_OK) {
+        uint32_t n_done = 0;
+        for (uint32_t i = 0; i < n; i++)
+            n_done += batch.answers[i] == LB_OK;
+        lb_player_note(player, "completed %u of %u", n_done, n);
+    }
+    lb_batch_release(&batch);
+    return r;
+}
+
 static int queue_round(struct script *script, struct lb_error *err)
 {
     struct lb_player *player = script->player;
@@ -145,7 +172,7 @@ static int queue_round(struct script *script, struct lb_error *err)
         r = begin_try(player, LB_STEP_POLL, err);
         if (r != 0)
             return r;
-        r = lb_operate_claim(&player->op, player->stage->plan.batch, player->items, LB_CLAIM_MAX,
+        r = lb_operate_claim(&player->op, player->stage->plan.batch, player->items, LB_CLAIM_ROOM,
                              &n, err);
     } while (lb_player_retries(player, r, false));
     if (r != LB_OK)
@@ -153,12 +180,13 @@ static int queue_round(struct script *script, struct lb_error *err)
     lb_player_note(player, n == 1 ? "claimed %lld" : "claimed %lld and others",
                    (long long)player->items[0].id);
     r = lb_session_pass(&player->session, LB_STEP_ENTER, err);
+    bool together = lb_strategy_ends_batch(player->actor.plan, LB_S_COMPLETE);
     for (uint32_t i = 0; i < n && r >= 0; i++) {
         r = renew(script, &player->items[i], err);
-        if (r == LB_OK)
+        if (r == LB_OK && !together)
             r = end_item(player, &player->items[i], err);
     }
-    return r;
+    return r >= 0 && together ? end_batch(player, n, err) : r;
 }
 
 static int put_round(struct lb_player *player, uint32_t round, struct lb_error *err)

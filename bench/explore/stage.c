@@ -311,10 +311,10 @@ static void look_at_events(struct lb_stage *stage, struct lb_player *player)
             event->time_ns = stage->start_ns + (stage->n_moves + 1) * LB_STEP_NS + stage->n_seen++;
         if (event->op == LB_OP_ITEM)
             claimed |= lb_object_of(stage, event->value);
-        if (event->type == LB_EV_INVOKE)
-            begun = objects_begun(stage, player, event);
+        if (event->type == LB_EV_INVOKE) /* with those of its batch before it */
+            begun |= objects_begun(stage, player, event);
         if (event->type == LB_EV_FAIL)
-            begun = 0;
+            begun &= event->op == LB_OP_COMPLETE ? ~lb_object_of(stage, event->value) : 0;
         if (event->type == LB_EV_OK || event->type == LB_EV_INFO) {
             player->touched.ends |= objects_ended(stage, player, event, claimed);
             player->touched.begins |= begun;

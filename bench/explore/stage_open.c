@@ -377,7 +377,7 @@ static int open_player(struct lb_stage *stage, uint32_t number, struct lb_error 
     player->number = number;
     player->role = role_of(&stage->plan, number);
     player->events = calloc(LB_PLAYER_EVENTS, sizeof *player->events);
-    player->items = calloc(LB_CLAIM_MAX, sizeof *player->items);
+    player->items = calloc(LB_CLAIM_ROOM, sizeof *player->items);
     stage->n_players = number + 1;
     if (stage->plan.watch != NULL)
         player->story = calloc(1, LB_STORY_BYTES);

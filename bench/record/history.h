@@ -14,8 +14,10 @@
  * events only, and an event that was changed or zeroed afterwards is found (history_sum.h).
  *
  * Operations are pairs: one invoke, then exactly one of ok, fail (certainly did not happen) or info
- * (outcome unknown). After info the process is retired: its writer goes on under a new
- * process number. A writer has at most one operation under way.
+ * (outcome unknown). Items that one statement ends (complete, error, free) are a batch: the invoke
+ * of each, one behind another, and then their ends in the same order. After info the process is
+ * retired: its writer goes on under a new process number. A writer has at most one operation, or
+ * batch, under way.
  */
 #ifndef LB_HISTORY_H
 #define LB_HISTORY_H

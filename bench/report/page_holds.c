@@ -213,7 +213,9 @@ static int ended(struct reader *reader, const struct lb_event *end)
             close_hold(reader, reader->open.n - 1, invoke->time_ns);
     if (end->type == LB_EV_INFO)
         reader->is_waiting = false;
-    reader->invoke = NULL;
+    /* Of a batch, the ends of the other items follow. */
+    if (end->op != LB_OP_COMPLETE && end->op != LB_OP_ERROR && end->op != LB_OP_FREE)
+        reader->invoke = NULL;
     return rc;
 }
 

@@ -81,21 +81,39 @@ static int put(struct lb_active_run *run, struct lb_operator *op, int64_t first,
     return rc;
 }
 
+static int complete(struct lb_operator *op, struct lb_item *items, uint32_t n,
+                    struct lb_batch *batch, struct lb_error *err)
+{
+    int rc = LB_OK;
+    if (lb_strategy_ends_batch(op->actor->plan, LB_S_COMPLETE) && n > 0) {
+        for (batch->n = 0; batch->n < n; batch->n++)
+            batch->items[batch->n] = &items[batch->n];
+        return lb_operate_batch(op, LB_OP_COMPLETE, batch, err);
+    }
+    for (uint32_t i = 0; i < n && rc == LB_OK; i++)
+        rc = lb_operate_item(op, LB_OP_COMPLETE, &items[i], err);
+    return rc;
+}
+
 /* Claims and completes all that is there. */
 static int use_up(struct lb_active_run *run, struct lb_operator *op, struct lb_error *err)
 {
     struct lb_item *items = calloc(CLAIMS, sizeof *items);
-    int rc = items == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory") : LB_OK;
+    struct lb_batch batch;
+    int rc = lb_batch_init(&batch, CLAIMS, err);
+    if (rc == 0 && items == NULL)
+        rc = lb_fail(err, LB_E_MEMORY, "out of memory");
     while (rc == LB_OK) {
         uint32_t n = 0;
         rc = lb_operate_claim(op, CLAIMS, items, CLAIMS, &n, err);
-        for (uint32_t i = 0; i < n && rc == LB_OK; i++)
-            rc = lb_operate_item(op, LB_OP_COMPLETE, &items[i], err);
+        if (rc == LB_OK)
+            rc = complete(op, items, n, &batch, err);
         if (lb_control_interrupted(run))
             rc = lb_fail(err, LB_E_INTERRUPTED, "interrupted during set-up");
         if (rc == LB_OK && n == 0)
             break;
     }
+    lb_batch_release(&batch);
     free(items);
     return rc == LB_EMPTY || rc == LB_BUSY ? LB_OK : rc;
 }

@@ -36,17 +36,35 @@ SELECT id, payload, token FROM item WHERE token = LAST_INSERT_ID();
 UPDATE item SET visible_at = SYSDATE(6) + INTERVAL :ttl_ms * 1000 MICROSECOND
 WHERE id = :id AND status = 0 AND owner = :worker AND token = :token AND visible_at > SYSDATE(6);
 
--- name: complete
+-- name: complete when ends=each
 UPDATE item SET status = 2
 WHERE id = :id AND status = 0 AND owner IS NOT NULL;
 
--- name: error
+-- name: complete when ends=batch
+UPDATE JSON_TABLE(:ids, '$[*]' COLUMNS (id bigint PATH '$')) AS mine
+STRAIGHT_JOIN item ON item.id = mine.id
+SET status = 2
+WHERE item.status = 0 AND item.owner IS NOT NULL;
+
+-- name: error when ends=each
 UPDATE item SET status = 3
 WHERE id = :id AND status = 0 AND owner IS NOT NULL;
 
--- name: free
+-- name: error when ends=batch
+UPDATE JSON_TABLE(:ids, '$[*]' COLUMNS (id bigint PATH '$')) AS mine
+STRAIGHT_JOIN item ON item.id = mine.id
+SET status = 3
+WHERE item.status = 0 AND item.owner IS NOT NULL;
+
+-- name: free when ends=each
 UPDATE item SET owner = NULL, visible_at = SYSDATE(6)
 WHERE id = :id AND status = 0 AND owner IS NOT NULL;
+
+-- name: free when ends=batch
+UPDATE JSON_TABLE(:ids, '$[*]' COLUMNS (id bigint PATH '$')) AS mine
+STRAIGHT_JOIN item ON item.id = mine.id
+SET owner = NULL, visible_at = SYSDATE(6)
+WHERE item.status = 0 AND item.owner IS NOT NULL;
 
 -- name: clear-error
 UPDATE item SET status = 0, owner = NULL, visible_at = SYSDATE(6)

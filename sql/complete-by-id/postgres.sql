@@ -36,17 +36,32 @@ RETURNING item.id, item.payload, item.token;
 UPDATE item SET visible_at = clock_timestamp() + :ttl_ms * interval '1 millisecond'
 WHERE id = :id AND status = 0 AND owner = :worker AND token = :token AND visible_at > clock_timestamp();
 
--- name: complete
+-- name: complete when ends=each
 UPDATE item SET status = 2
 WHERE id = :id AND status = 0 AND owner IS NOT NULL;
 
--- name: error
+-- name: complete when ends=batch
+UPDATE item SET status = 2
+WHERE id = ANY (:ids::bigint[]) AND status = 0 AND owner IS NOT NULL
+RETURNING id;
+
+-- name: error when ends=each
 UPDATE item SET status = 3
 WHERE id = :id AND status = 0 AND owner IS NOT NULL;
 
--- name: free
+-- name: error when ends=batch
+UPDATE item SET status = 3
+WHERE id = ANY (:ids::bigint[]) AND status = 0 AND owner IS NOT NULL
+RETURNING id;
+
+-- name: free when ends=each
 UPDATE item SET owner = NULL, visible_at = clock_timestamp()
 WHERE id = :id AND status = 0 AND owner IS NOT NULL;
+
+-- name: free when ends=batch
+UPDATE item SET owner = NULL, visible_at = clock_timestamp()
+WHERE id = ANY (:ids::bigint[]) AND status = 0 AND owner IS NOT NULL
+RETURNING id;
 
 -- name: clear-error
 UPDATE item SET status = 0, owner = NULL, visible_at = clock_timestamp()

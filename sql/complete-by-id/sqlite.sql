@@ -33,17 +33,32 @@ RETURNING id, payload, token;
 UPDATE item SET visible_at = julianday('now') + :ttl_ms / 86400000.0
 WHERE id = :id AND status = 0 AND owner = :worker AND token = :token AND visible_at > julianday('now');
 
--- name: complete
+-- name: complete when ends=each
 UPDATE item SET status = 2
 WHERE id = :id AND status = 0 AND owner IS NOT NULL;
 
--- name: error
+-- name: complete when ends=batch
+UPDATE item SET status = 2
+WHERE id IN (SELECT value FROM json_each(:ids)) AND status = 0 AND owner IS NOT NULL
+RETURNING id;
+
+-- name: error when ends=each
 UPDATE item SET status = 3
 WHERE id = :id AND status = 0 AND owner IS NOT NULL;
 
--- name: free
+-- name: error when ends=batch
+UPDATE item SET status = 3
+WHERE id IN (SELECT value FROM json_each(:ids)) AND status = 0 AND owner IS NOT NULL
+RETURNING id;
+
+-- name: free when ends=each
 UPDATE item SET owner = NULL, visible_at = julianday('now')
 WHERE id = :id AND status = 0 AND owner IS NOT NULL;
+
+-- name: free when ends=batch
+UPDATE item SET owner = NULL, visible_at = julianday('now')
+WHERE id IN (SELECT value FROM json_each(:ids)) AND status = 0 AND owner IS NOT NULL
+RETURNING id;
 
 -- name: clear-error
 UPDATE item SET status = 0, owner = NULL, visible_at = julianday('now')

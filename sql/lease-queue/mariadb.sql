@@ -65,21 +65,60 @@ SELECT id, payload, token FROM item WHERE token = LAST_INSERT_ID();
 UPDATE item SET visible_at = SYSDATE(6) + INTERVAL :ttl_ms * 1000 MICROSECOND
 WHERE id = :id AND status = 0 AND owner = :worker AND token = :token AND visible_at > SYSDATE(6);
 
--- name: complete when recurring=no
+-- name: complete when recurring=no ends=each
 UPDATE item SET status = 2
 WHERE id = :id AND status = 0 AND owner = :worker AND token = :token;
 
--- name: complete when recurring=yes
+-- name: complete when recurring=no ends=batch tx=one
+-- require: row
+UPDATE JSON_TABLE(:items, '$[*]' COLUMNS (id bigint PATH '$.id', token bigint PATH '$.token')) AS mine
+STRAIGHT_JOIN item ON item.id = mine.id AND item.token = mine.token
+SET status = 2
+WHERE item.status = 0 AND item.owner = :worker;
+SELECT item.id
+FROM JSON_TABLE(:items, '$[*]' COLUMNS (id bigint PATH '$.id', token bigint PATH '$.token')) AS mine
+STRAIGHT_JOIN item ON item.id = mine.id AND item.token = mine.token
+WHERE item.status = 2 AND item.owner = :worker;
+
+-- name: complete when recurring=yes ends=each
 UPDATE item SET status = 2, visible_at = SYSDATE(6) + INTERVAL :period_ms * 1000 MICROSECOND
 WHERE id = :id AND status = 0 AND owner = :worker AND token = :token;
 
--- name: error
+-- name: complete when recurring=yes ends=batch tx=one
+-- require: row
+UPDATE JSON_TABLE(:items, '$[*]' COLUMNS (id bigint PATH '$.id', token bigint PATH '$.token')) AS mine
+STRAIGHT_JOIN item ON item.id = mine.id AND item.token = mine.token
+SET status = 2, visible_at = SYSDATE(6) + INTERVAL :period_ms * 1000 MICROSECOND
+WHERE item.status = 0 AND item.owner = :worker;
+SELECT item.id
+FROM JSON_TABLE(:items, '$[*]' COLUMNS (id bigint PATH '$.id', token bigint PATH '$.token')) AS mine
+STRAIGHT_JOIN item ON item.id = mine.id AND item.token = mine.token
+WHERE item.status = 2 AND item.owner = :worker;
+
+-- name: error when ends=each
 UPDATE item SET status = 3
 WHERE id = :id AND status = 0 AND owner = :worker AND token = :token;
 
--- name: free
+-- name: error when ends=batch tx=one
+-- require: row
+UPDATE JSON_TABLE(:items, '$[*]' COLUMNS (id bigint PATH '$.id', token bigint PATH '$.token')) AS mine
+STRAIGHT_JOIN item ON item.id = mine.id AND item.token = mine.token
+SET status = 3
+WHERE item.status = 0 AND item.owner = :worker;
+SELECT item.id
+FROM JSON_TABLE(:items, '$[*]' COLUMNS (id bigint PATH '$.id', token bigint PATH '$.token')) AS mine
+STRAIGHT_JOIN item ON item.id = mine.id AND item.token = mine.token
+WHERE item.status = 3 AND item.owner = :worker;
+
+-- name: free when ends=each
 UPDATE item SET owner = NULL, visible_at = SYSDATE(6)
 WHERE id = :id AND status = 0 AND owner = :worker AND token = :token;
+
+-- name: free when ends=batch
+UPDATE JSON_TABLE(:items, '$[*]' COLUMNS (id bigint PATH '$.id', token bigint PATH '$.token')) AS mine
+STRAIGHT_JOIN item ON item.id = mine.id AND item.token = mine.token
+SET owner = NULL, visible_at = SYSDATE(6)
+WHERE item.status = 0 AND item.owner = :worker;
 
 -- name: clear-error
 UPDATE item SET status = 0, owner = NULL, visible_at = SYSDATE(6)

@@ -65,21 +65,45 @@ RETURNING item.id, item.payload, item.token;
 UPDATE item SET visible_at = clock_timestamp() + :ttl_ms * interval '1 millisecond'
 WHERE id = :id AND status = 0 AND owner = :worker AND token = :token AND visible_at > clock_timestamp();
 
--- name: complete when recurring=no
+-- name: complete when recurring=no ends=each
 UPDATE item SET status = 2
 WHERE id = :id AND status = 0 AND owner = :worker AND token = :token;
 
--- name: complete when recurring=yes
+-- name: complete when recurring=no ends=batch
+UPDATE item SET status = 2
+FROM unnest(:ids::bigint[], :tokens::bigint[]) AS mine (id, token)
+WHERE item.id = mine.id AND item.token = mine.token AND item.status = 0 AND item.owner = :worker
+RETURNING item.id;
+
+-- name: complete when recurring=yes ends=each
 UPDATE item SET status = 2, visible_at = clock_timestamp() + :period_ms * interval '1 millisecond'
 WHERE id = :id AND status = 0 AND owner = :worker AND token = :token;
 
--- name: error
+-- name: complete when recurring=yes ends=batch
+UPDATE item SET status = 2, visible_at = clock_timestamp() + :period_ms * interval '1 millisecond'
+FROM unnest(:ids::bigint[], :tokens::bigint[]) AS mine (id, token)
+WHERE item.id = mine.id AND item.token = mine.token AND item.status = 0 AND item.owner = :worker
+RETURNING item.id;
+
+-- name: error when ends=each
 UPDATE item SET status = 3
 WHERE id = :id AND status = 0 AND owner = :worker AND token = :token;
 
--- name: free
+-- name: error when ends=batch
+UPDATE item SET status = 3
+FROM unnest(:ids::bigint[], :tokens::bigint[]) AS mine (id, token)
+WHERE item.id = mine.id AND item.token = mine.token AND item.status = 0 AND item.owner = :worker
+RETURNING item.id;
+
+-- name: free when ends=each
 UPDATE item SET owner = NULL, visible_at = clock_timestamp()
 WHERE id = :id AND status = 0 AND owner = :worker AND token = :token;
+
+-- name: free when ends=batch
+UPDATE item SET owner = NULL, visible_at = clock_timestamp()
+FROM unnest(:ids::bigint[], :tokens::bigint[]) AS mine (id, token)
+WHERE item.id = mine.id AND item.token = mine.token AND item.status = 0 AND item.owner = :worker
+RETURNING item.id;
 
 -- name: clear-error
 UPDATE item SET status = 0, owner = NULL, visible_at = clock_timestamp()

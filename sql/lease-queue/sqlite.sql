@@ -57,21 +57,49 @@ RETURNING id, payload, token;
 UPDATE item SET visible_at = julianday('now') + :ttl_ms / 86400000.0
 WHERE id = :id AND status = 0 AND owner = :worker AND token = :token AND visible_at > julianday('now');
 
--- name: complete when recurring=no
+-- name: complete when recurring=no ends=each
 UPDATE item SET status = 2
 WHERE id = :id AND status = 0 AND owner = :worker AND token = :token;
 
--- name: complete when recurring=yes
+-- name: complete when recurring=no ends=batch
+UPDATE item SET status = 2
+FROM json_each(:items) AS mine
+WHERE item.id = json_extract(mine.value, '$.id') AND item.token = json_extract(mine.value, '$.token')
+      AND item.status = 0 AND item.owner = :worker
+RETURNING id;
+
+-- name: complete when recurring=yes ends=each
 UPDATE item SET status = 2, visible_at = julianday('now') + :period_ms / 86400000.0
 WHERE id = :id AND status = 0 AND owner = :worker AND token = :token;
 
--- name: error
+-- name: complete when recurring=yes ends=batch
+UPDATE item SET status = 2, visible_at = julianday('now') + :period_ms / 86400000.0
+FROM json_each(:items) AS mine
+WHERE item.id = json_extract(mine.value, '$.id') AND item.token = json_extract(mine.value, '$.token')
+      AND item.status = 0 AND item.owner = :worker
+RETURNING id;
+
+-- name: error when ends=each
 UPDATE item SET status = 3
 WHERE id = :id AND status = 0 AND owner = :worker AND token = :token;
 
--- name: free
+-- name: error when ends=batch
+UPDATE item SET status = 3
+FROM json_each(:items) AS mine
+WHERE item.id = json_extract(mine.value, '$.id') AND item.token = json_extract(mine.value, '$.token')
+      AND item.status = 0 AND item.owner = :worker
+RETURNING id;
+
+-- name: free when ends=each
 UPDATE item SET owner = NULL, visible_at = julianday('now')
 WHERE id = :id AND status = 0 AND owner = :worker AND token = :token;
+
+-- name: free when ends=batch
+UPDATE item SET owner = NULL, visible_at = julianday('now')
+FROM json_each(:items) AS mine
+WHERE item.id = json_extract(mine.value, '$.id') AND item.token = json_extract(mine.value, '$.token')
+      AND item.status = 0 AND item.owner = :worker
+RETURNING id;
 
 -- name: clear-error
 UPDATE item SET status = 0, owner = NULL, visible_at = julianday('now')

@@ -77,17 +77,45 @@ WHERE class = :class AND status = 0
 LIMIT 1;
 SELECT id, payload, token FROM item WHERE token = LAST_INSERT_ID();
 
--- name: complete
+-- name: complete when ends=each
 UPDATE item SET status = 2, status_modified = SYSDATE(6)
 WHERE id = :id AND status = 1 AND owner = :worker AND token = :token;
 
--- name: error
+-- name: complete when ends=batch tx=one
+-- require: row
+UPDATE JSON_TABLE(:items, '$[*]' COLUMNS (id bigint PATH '$.id', token bigint PATH '$.token')) AS mine
+STRAIGHT_JOIN item ON item.id = mine.id AND item.token = mine.token
+SET status = 2, status_modified = SYSDATE(6)
+WHERE item.status = 1 AND item.owner = :worker;
+SELECT item.id
+FROM JSON_TABLE(:items, '$[*]' COLUMNS (id bigint PATH '$.id', token bigint PATH '$.token')) AS mine
+STRAIGHT_JOIN item ON item.id = mine.id AND item.token = mine.token
+WHERE item.status = 2 AND item.owner = :worker;
+
+-- name: error when ends=each
 UPDATE item SET status = 3, status_modified = SYSDATE(6)
 WHERE id = :id AND status = 1 AND owner = :worker AND token = :token;
 
--- name: free
+-- name: error when ends=batch tx=one
+-- require: row
+UPDATE JSON_TABLE(:items, '$[*]' COLUMNS (id bigint PATH '$.id', token bigint PATH '$.token')) AS mine
+STRAIGHT_JOIN item ON item.id = mine.id AND item.token = mine.token
+SET status = 3, status_modified = SYSDATE(6)
+WHERE item.status = 1 AND item.owner = :worker;
+SELECT item.id
+FROM JSON_TABLE(:items, '$[*]' COLUMNS (id bigint PATH '$.id', token bigint PATH '$.token')) AS mine
+STRAIGHT_JOIN item ON item.id = mine.id AND item.token = mine.token
+WHERE item.status = 3 AND item.owner = :worker;
+
+-- name: free when ends=each
 UPDATE item SET status = 0, status_modified = SYSDATE(6), owner = NULL
 WHERE id = :id AND status = 1 AND owner = :worker AND token = :token;
+
+-- name: free when ends=batch
+UPDATE JSON_TABLE(:items, '$[*]' COLUMNS (id bigint PATH '$.id', token bigint PATH '$.token')) AS mine
+STRAIGHT_JOIN item ON item.id = mine.id AND item.token = mine.token
+SET status = 0, status_modified = SYSDATE(6), owner = NULL
+WHERE item.status = 1 AND item.owner = :worker;
 
 -- name: clear-error
 UPDATE item SET status = 0, status_modified = SYSDATE(6), owner = NULL

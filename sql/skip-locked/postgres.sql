@@ -119,17 +119,35 @@ WHERE id IN (SELECT id
              FOR UPDATE SKIP LOCKED)
 RETURNING id, payload, token;
 
--- name: complete
+-- name: complete when ends=each
 UPDATE item SET status = 2, status_modified = clock_timestamp()
 WHERE id = :id AND status = 1 AND owner = :worker AND token = :token;
 
--- name: error
+-- name: complete when ends=batch
+UPDATE item SET status = 2, status_modified = clock_timestamp()
+FROM unnest(:ids::bigint[], :tokens::bigint[]) AS mine (id, token)
+WHERE item.id = mine.id AND item.token = mine.token AND item.status = 1 AND item.owner = :worker
+RETURNING item.id;
+
+-- name: error when ends=each
 UPDATE item SET status = 3, status_modified = clock_timestamp()
 WHERE id = :id AND status = 1 AND owner = :worker AND token = :token;
 
--- name: free
+-- name: error when ends=batch
+UPDATE item SET status = 3, status_modified = clock_timestamp()
+FROM unnest(:ids::bigint[], :tokens::bigint[]) AS mine (id, token)
+WHERE item.id = mine.id AND item.token = mine.token AND item.status = 1 AND item.owner = :worker
+RETURNING item.id;
+
+-- name: free when ends=each
 UPDATE item SET status = 0, status_modified = clock_timestamp(), owner = NULL
 WHERE id = :id AND status = 1 AND owner = :worker AND token = :token;
+
+-- name: free when ends=batch
+UPDATE item SET status = 0, status_modified = clock_timestamp(), owner = NULL
+FROM unnest(:ids::bigint[], :tokens::bigint[]) AS mine (id, token)
+WHERE item.id = mine.id AND item.token = mine.token AND item.status = 1 AND item.owner = :worker
+RETURNING item.id;
 
 -- name: clear-error
 UPDATE item SET status = 0, status_modified = clock_timestamp(), owner = NULL

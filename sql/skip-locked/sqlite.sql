@@ -58,17 +58,38 @@ WHERE id IN (SELECT id
              LIMIT :n)
 RETURNING id, payload, token;
 
--- name: complete
+-- name: complete when ends=each
 UPDATE item SET status = 2, status_modified = julianday('now')
 WHERE id = :id AND status = 1 AND owner = :worker AND token = :token;
 
--- name: error
+-- name: complete when ends=batch
+UPDATE item SET status = 2, status_modified = julianday('now')
+FROM json_each(:items) AS mine
+WHERE item.id = json_extract(mine.value, '$.id') AND item.token = json_extract(mine.value, '$.token')
+      AND item.status = 1 AND item.owner = :worker
+RETURNING id;
+
+-- name: error when ends=each
 UPDATE item SET status = 3, status_modified = julianday('now')
 WHERE id = :id AND status = 1 AND owner = :worker AND token = :token;
 
--- name: free
+-- name: error when ends=batch
+UPDATE item SET status = 3, status_modified = julianday('now')
+FROM json_each(:items) AS mine
+WHERE item.id = json_extract(mine.value, '$.id') AND item.token = json_extract(mine.value, '$.token')
+      AND item.status = 1 AND item.owner = :worker
+RETURNING id;
+
+-- name: free when ends=each
 UPDATE item SET status = 0, status_modified = julianday('now'), owner = NULL
 WHERE id = :id AND status = 1 AND owner = :worker AND token = :token;
+
+-- name: free when ends=batch
+UPDATE item SET status = 0, status_modified = julianday('now'), owner = NULL
+FROM json_each(:items) AS mine
+WHERE item.id = json_extract(mine.value, '$.id') AND item.token = json_extract(mine.value, '$.token')
+      AND item.status = 1 AND item.owner = :worker
+RETURNING id;
 
 -- name: clear-error
 UPDATE item SET status = 0, status_modified = julianday('now'), owner = NULL

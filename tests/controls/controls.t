@@ -23,6 +23,7 @@ my @every = qw(sqlite postgres mariadb);
 my @explore = ('explore', '--first');
 my @late = ('verify', '-S', 'overrun', '--overrun', '1', '--duration', '1200ms');
 my @late_queue = ('verify', '-S', 'queue-overrun', '--duration', '900ms'); # its twin needs 10 s more to end
+my @batches = ('explore', '--first', '--batch', '2', '--items', '2', '--steps', 'clock', '--time', '10m', '--opt', 'ends=batch');
 my @hot = ('verify', '-S', 'mutex-hot', '--duration', '300ms', '--warmup', '0');
 my @drain = ('verify', '-S', 'drain');
 my @dead = ('verify', '-S', 'dead-holder');
@@ -47,6 +48,7 @@ my @cases = (
     ['merge-unlocked', ['postgres'], \@explore, [], ['no-duplicate'], 'merge-table-lock'],
     ['advisory-no-recheck', ['postgres'], \@drain, [], ['no-duplicate'], 'advisory-claim'],
     ['complete-by-id', \@every, \@late_queue, [], ['owner-release'], 'lease-queue'],
+    ['complete-by-id', ['sqlite', 'postgres'], \@batches, [], ['owner-release'], 'lease-queue'],
     ['lease-same-fence', \@every, \@explore, [], ['fenced'], 'lease-upsert'],
     ['lease-unread', \@every, \@dead, [], ['recovery'], 'lease-upsert'],
     ['offset-claim', \@every, \@give_back, [], ['no-loss'], 'skip-locked'],

@@ -997,6 +997,79 @@ static void empty_needs_a_moment_without_items(void **state)
     assert_int_equal(judgement.measures.n_empty_unjustified, 0);
 }
 
+/* --- batches --- */
+
+/* Completes items first .. first + n - 1 in one statement; types says how each ends. */
+static void batch(uint32_t log, uint64_t first, uint64_t n, uint64_t from, uint64_t to,
+                  const int *types)
+{
+    for (uint64_t i = 0; i < n; i++)
+        add_op(&history, log, LB_OP_COMPLETE, from, to, LB_EV_NONE, 0, first + i, 0, 0);
+    for (uint64_t i = 0; i < n && types[i] != LB_EV_NONE; i++)
+        add_event(&history, log,
+                  (struct lb_event){.time_ns = to,
+                                    .value = first + i,
+                                    .process = log,
+                                    .op = LB_OP_COMPLETE,
+                                    .answer = types[i] == LB_EV_FAIL ? LB_REFUSED : LB_OK,
+                                    .flags = types[i] == LB_EV_OK ? LB_EVF_EFFECTIVE : 0,
+                                    .type = (uint8_t)types[i]});
+}
+
+/* Three items of worker 1, whose lease is over; worker 2 has the second one by now. */
+static void overrun_batch(const int *types)
+{
+    history_init(&history, true);
+    history.model.lease = true;
+    put(&history, 0, 1, 3, 1, 2);
+    for (uint64_t id = 1; id <= 3; id++)
+        claim(&history, 1, id, (2 * id + 1) * MS, (2 * id + 2) * MS, 100);
+    claim(&history, 2, 2, 120 * MS, 121 * MS, 100);
+    batch(1, 1, 3, 130 * MS, 131 * MS, types);
+}
+
+static void a_batch_is_judged_item_by_item(void **state)
+{
+    (void)state;
+    overrun_batch((const int[]){LB_EV_OK, LB_EV_OK, LB_EV_OK});
+    expect(LB_G_NO_DUPLICATE, LB_V_HELD);
+    expect(LB_G_OWNER_RELEASE, LB_V_VIOLATED);
+    const struct lb_finding *finding = &judgement.findings[LB_G_OWNER_RELEASE];
+    assert_int_equal(finding->n_violations, 1); /* the other two were nobody else's */
+    assert_non_null(strstr(finding->witness[0].text, "worker 1's complete of item 2"));
+    bool is_shown = false; /* the operation drawn is that item's, and none of its neighbours' */
+    for (unsigned i = 0; i < finding->witness[0].n_ops; i++) {
+        const struct lb_witness_op *op = &finding->witness[0].ops[i];
+        assert_int_equal(op->value, 2);
+        is_shown = is_shown || (op->op == LB_OP_COMPLETE && op->type == LB_EV_OK);
+    }
+    assert_true(is_shown);
+    overrun_batch((const int[]){LB_EV_OK, LB_EV_FAIL, LB_EV_OK}); /* it was refused that one */
+    expect(LB_G_OWNER_RELEASE, LB_V_HELD);
+    overrun_batch((const int[]){LB_EV_INFO, LB_EV_INFO, LB_EV_INFO}); /* nobody can say */
+    expect(LB_G_OWNER_RELEASE, LB_V_NOT_TESTED);
+    overrun_batch((const int[]){LB_EV_OK, LB_EV_NONE}); /* killed while it wrote the ends down */
+    expect(LB_G_OWNER_RELEASE, LB_V_HELD);
+}
+
+/* What was completed is not lost, and what may have been is not said to be. */
+static void a_batch_in_part_loses_nothing(void **state)
+{
+    (void)state;
+    static const int all[] = {LB_EV_OK, LB_EV_OK, LB_EV_OK},
+                     none[] = {LB_EV_FAIL, LB_EV_FAIL, LB_EV_FAIL},
+                     unknown[] = {LB_EV_INFO, LB_EV_INFO, LB_EV_INFO};
+    for (int i = 0; i < 3; i++) {
+        history_init(&history, true);
+        put(&history, 0, 1, 3, 1, 2);
+        for (uint64_t id = 1; id <= 3; id++)
+            claim(&history, 1, id, 2 * id + 1, 2 * id + 2, 0);
+        batch(1, 1, 3, 10, 12, i == 0 ? all : i == 1 ? none : unknown);
+        claim(&history, 2, 2, 15, 16, 0); /* claimed again */
+        expect(LB_G_NO_DUPLICATE, i == 2 ? LB_V_HELD : LB_V_VIOLATED);
+    }
+}
+
 /* --- grammar --- */
 
 static void expect_bad(const char *text)
@@ -1032,6 +1105,18 @@ static void bad_histories_get_no_verdict(void **state)
     history_init(&history, false);
     put(&history, 1, 4, 1, 5, 6);
     expect_bad("log 1, event 0: not an operation of a lock");
+    history_init(&history, true);
+    batch(1, 1, 3, 5, 6, (const int[]){LB_EV_OK, LB_EV_OK, LB_EV_OK});
+    history.events[1][4].value = 3;
+    expect_bad("log 1, event 4: the end belongs to another operation than the one under way");
+    history_init(&history, true);
+    batch(1, 1, 3, 5, 6, (const int[]){LB_EV_OK, LB_EV_NONE});
+    batch(1, 4, 1, 7, 8, (const int[]){LB_EV_OK}); /* two have not ended */
+    expect_bad("log 1, event 4: an invoke while another operation is under way");
+    history_init(&history, true);
+    batch(1, 1, 2, 5, 6, (const int[]){LB_EV_NONE});
+    history.events[1][1].op = LB_OP_FREE; /* one statement does one thing */
+    expect_bad("log 1, event 1: an invoke while another operation is under way");
 }
 
 struct patience {
@@ -1112,6 +1197,8 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_holders_are_seen),
+        cmocka_unit_test(a_batch_is_judged_item_by_item),
+        cmocka_unit_test(a_batch_in_part_loses_nothing),
         cmocka_unit_test(what_was_committed_outlasts_its_session),
         cmocka_unit_test(each_end_is_of_its_own_session),
         cmocka_unit_test(ends_come_before_starts),

@@ -403,6 +403,14 @@ static void random_history(struct lb_random *random, bool queue, struct lb_histo
             if (op == LB_OP_PUT && e.value > UINT64_MAX - e.arg)
                 e.value -= e.arg; /* of ids that there are */
             add(&builder, log, e);
+            bool may_batch = op == LB_OP_COMPLETE || op == LB_OP_ERROR || op == LB_OP_FREE;
+            uint64_t n_more = may_batch && lb_random_below(random, 3) == 0
+                                  ? 1 + lb_random_below(random, 4)
+                                  : 0; /* a batch */
+            for (uint64_t k = 0; k < n_more; k++) {
+                e.value = any_number(random);
+                add(&builder, log, e);
+            }
             if (i == n && log > 0 && lb_random_below(random, 3) == 0)
                 break; /* never ends */
             while (lb_random_below(random, 4) == 0) {
@@ -424,7 +432,14 @@ static void random_history(struct lb_random *random, bool queue, struct lb_histo
             e.type = (uint8_t)(LB_EV_OK + lb_random_below(random, 3));
             e.answer = (uint8_t)lb_random_below(random, LB_ANSWERS);
             add(&builder, log, e);
-            if (e.type == LB_EV_INFO)
+            bool is_unknown = e.type == LB_EV_INFO;
+            for (uint64_t k = 0; k < n_more; k++) {
+                e.value = any_number(random);
+                e.type = (uint8_t)(LB_EV_OK + lb_random_below(random, 3));
+                is_unknown = is_unknown || e.type == LB_EV_INFO;
+                add(&builder, log, e);
+            }
+            if (is_unknown)
                 process += n_logs;
         }
     }

@@ -47,6 +47,10 @@ static struct lb_program *build(const char *text, const struct lb_db *db,
     "-- name: setup\nCREATE TABLE q (id int);\n-- name: put\nINSERT INTO q VALUES (:id);\n"        \
     "-- name: complete\nDELETE FROM q WHERE id = :id;\n"
 
+#define QUEUE_BATCH                                                                                \
+    "-- name: setup\nCREATE TABLE q (id int);\n-- name: put\nINSERT INTO q VALUES (:id);\n"        \
+    "-- name: claim\nUPDATE q SET a = 2 RETURNING id, lot;\n-- name: complete\n"
+
 static const char good_lock[] =
     "-- A comment before everything.\n"
     "-- strategy: my-lock\n"
@@ -369,6 +373,17 @@ static void mistakes_are_reported_by_line(void **state)
          "x.sql:6: answer: stands above no statement"},
         {LOCK_HEADER LOCK_SETUP "-- name: acquire\n-- answer: row\nSELECT 1;\n-- answer: row\n",
          "x.sql:8: answer: a statement above answers already"},
+        {LOCK_HEADER LOCK_SETUP "-- name: acquire\nSELECT 1;\n-- name: release\nSELECT :ids;\n",
+         "x.sql:8: section release: nothing fills :ids here: it is for complete, error and free of "
+         "a queue"},
+        {QUEUE_HEADER QUEUE_BATCH "UPDATE q SET a = 1 WHERE id = ANY (:tokens::bigint[]);\n",
+         "x.sql:10: section complete: nothing fills :tokens here: it is for complete, error and "
+         "free of a queue whose claim returns a column token"},
+        {QUEUE_HEADER QUEUE_BATCH "DELETE FROM q WHERE id = ANY (:ids::bigint[]) AND id = :id;\n",
+         "x.sql:9: section complete: :id is one item's, but the section ends all items of a claim "
+         "at once; use :ids, :tokens and :items alone"},
+        {QUEUE_HEADER QUEUE_BATCH "DELETE FROM q WHERE id = ANY (:ids::bigint[]) AND n = :lot;\n",
+         "x.sql:9: section complete: :lot is one item's"},
         {LOCK_HEADER "-- require: row\n", "x.sql:3: \"require:\" belongs in a section"},
         {LOCK_HEADER LOCK_SETUP "-- name: acquire\n-- on-error: ignore\n",
          "x.sql:6: on-error: \"ignore\" is not busy, retry or fail"},

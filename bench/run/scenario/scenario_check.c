@@ -3,6 +3,7 @@
  * default.
  */
 #include "scenario.h"
+#include "strategy.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -191,8 +192,8 @@ int lb_scenario_validate(const struct lb_scenario *scenario, struct lb_error *er
         return lb_fail(err, LB_E_USAGE, "locked-ahead and dead-rows: not with processes");
     if ((s->locked_ahead > 0 || s->dead_rows > 0) && s->rows > 0)
         return lb_fail(err, LB_E_USAGE, "locked-ahead and dead-rows: not with rows");
-    if (s->batch == 0 || s->batch > 256)
-        return lb_fail(err, LB_E_USAGE, "batch: from 1 to 256");
+    if (s->batch == 0 || s->batch > LB_CLAIM_MAX)
+        return lb_fail(err, LB_E_USAGE, "batch: from 1 to %d", LB_CLAIM_MAX);
     if (s->payload_bytes > 1 << 20)
         return lb_fail(err, LB_E_USAGE, "payload: at most 1 MiB (1Mi)");
     if (s->error + s->free_share > 1)

@@ -261,6 +261,72 @@ int lb_operate_item(struct lb_operator *op, enum lb_op which, struct lb_item *it
     return finish(op, LB_M_RELEASE, &event, answer);
 }
 
+static void invoke_more(struct lb_operator *op, enum lb_op which, int64_t id)
+{
+    append(op, &(struct lb_event){.time_ns = op->start_ns,
+                                  .value = (uint64_t)id,
+                                  .process = op->process,
+                                  .op = (uint8_t)which,
+                                  .type = LB_EV_INVOKE});
+}
+
+/* The end of one item of a batch. true: its outcome is unknown. */
+static bool end_one(struct lb_operator *op, enum lb_op which, int64_t id, int answer)
+{
+    const struct lb_session *session = op->actor->session; /* NULL: none was lent */
+    bool is_held = lb_strategy_holds_in_tx(op->actor->plan);
+    bool is_open = is_held && session != NULL && session->in_tx;
+    /* As for one item: see lb_operate_item. */
+    bool is_unknown = answer == LB_LOST || (is_held && !is_open && answer > LB_OK);
+    struct lb_event event = {.time_ns = op->end_ns,
+                             .value = (uint64_t)id,
+                             .process = op->process,
+                             .op = (uint8_t)which,
+                             .answer = (uint8_t)(answer < 0 ? LB_OTHER : answer),
+                             .flags = (uint8_t)(answer == LB_OK && !is_open ? LB_EVF_EFFECTIVE : 0),
+                             .type = answer == LB_OK ? LB_EV_OK
+                                     : is_unknown    ? LB_EV_INFO
+                                                     : LB_EV_FAIL};
+    append(op, &event);
+    if (op->measured) {
+        op->counts[LB_M_RELEASE].attempts++;
+        op->counts[LB_M_RELEASE].answers[event.answer]++;
+    }
+    return is_unknown;
+}
+
+int lb_operate_batch(struct lb_operator *op, enum lb_op which, struct lb_batch *batch,
+                     struct lb_error *err)
+{
+    const struct lb_flow *flow = op->actor->plan->strategy->flow;
+    enum lb_section_name section = which == LB_OP_COMPLETE ? LB_S_COMPLETE
+                                   : which == LB_OP_ERROR  ? LB_S_ERROR
+                                                           : LB_S_FREE;
+    assert(batch->n > 0);
+    batch->n_others = 0;
+    invoke(op, which, 0, (uint64_t)batch->items[0]->id, 0, 0);
+    for (uint32_t i = 1; i < batch->n; i++)
+        invoke_more(op, which, batch->items[i]->id);
+    bool is_taken = take(op, which);
+    int answer = is_taken ? flow->end_batch(op->actor, section, batch, err) : LB_TIMEOUT;
+    op->end_ns = lb_now_ns();
+    for (uint32_t i = 0; i < batch->n_others; i++)
+        invoke_more(op, which, batch->others[i]);
+    bool is_unknown = false;
+    for (uint32_t i = 0; i < batch->n; i++) {
+        if (answer < 0 || !is_taken)
+            batch->answers[i] = (uint8_t)(answer < 0 ? LB_OTHER : answer);
+        is_unknown |= end_one(op, which, batch->items[i]->id, batch->answers[i]);
+    }
+    for (uint32_t i = 0; i < batch->n_others; i++)
+        end_one(op, which, batch->others[i], LB_OK);
+    if (is_unknown)
+        op->process += op->n_processes;
+    if (op->lender != NULL)
+        op->lender->give(op->lender_arg, which, answer);
+    return answer;
+}
+
 int lb_operate_class(struct lb_operator *op, enum lb_op which, struct lb_error *err)
 {
     const struct lb_flow *flow = op->actor->plan->strategy->flow;

@@ -2,8 +2,9 @@
  * times taken, events recorded and answers counted. The strategy's table is never called raw.
  *
  * One operator belongs to one worker (or one worker of explore). Each call is one attempt: one
- * invoke event and exactly one end event. After an outcome that is unknown (LB_LOST) the
- * operator's process is retired: its next operation carries a new process number.
+ * invoke event and exactly one end event (of a batch, for each item). After an outcome that is
+ * unknown (LB_LOST) the operator's process is retired: its next operation carries a new process
+ * number.
  *
  * Times: start_ns and end_ns of the last operation. The end of one operation serves as the start of
  * the next when the caller says that nothing happened between (lb_operator_continue): a clock read
@@ -71,6 +72,11 @@ int lb_operate_claim(struct lb_operator *op, uint32_t n, struct lb_item *items, 
  * LB_OP_RENEW_ITEM. LB_E_UNSUPPORTED if the strategy has no such operation. */
 int lb_operate_item(struct lb_operator *op, enum lb_op which, struct lb_item *item,
                     struct lb_error *err);
+/* The same for a batch, where lb_strategy_ends_batch says so: LB_OP_COMPLETE, LB_OP_ERROR or
+ * LB_OP_FREE. Recorded item by item: an invoke for each, one behind another, and then, in the same
+ * order, their ends. What the statement ended besides is recorded with them. */
+int lb_operate_batch(struct lb_operator *op, enum lb_op which, struct lb_batch *batch,
+                     struct lb_error *err);
 /* The whole class: LB_OP_CLEAR_ALL, LB_OP_RESET_ALL or LB_OP_RECOVER. */
 int lb_operate_class(struct lb_operator *op, enum lb_op which, struct lb_error *err);
 

@@ -10,15 +10,9 @@
 #include "worker.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { SHORT_NS = 200000 }; /* between two looks at what others are about to end */
-
-static void new_epoch(struct lb_crew *crew)
-{
-    /* Sequentially consistent together with the reads in note_empty: an item that became claimable
-     * before a claim was invoked must be seen as a newer epoch than that claim's. */
-    atomic_fetch_add(&crew->epoch, 1);
-}
 
 /* Claims that end by themselves need nobody: what such a strategy has for an operator frees all,
  * unless it asks for the time. */
@@ -70,7 +64,7 @@ static void recover(struct lb_worker *worker)
     atomic_fetch_add(&crew->n_adding, 1);
     int answer = lb_operate_class(&worker->op, LB_OP_RECOVER, &worker->err);
     if (may_have_recovered(worker)) /* before it is noted: what it freed is awaited no more */
-        new_epoch(crew);
+        lb_crew_new_epoch(crew);
     if (answer == LB_OK)
         atomic_store(&crew->recovered_ns, now_ns);
     atomic_fetch_sub(&crew->n_adding, 1);
@@ -88,7 +82,7 @@ static bool begin_round(struct lb_worker *worker, struct lb_item *item, uint64_t
         return false;
     if (!atomic_compare_exchange_strong(&crew->n_rounds, &left, left - 1))
         return true; /* another consumer is at it */
-    new_epoch(crew);
+    lb_crew_new_epoch(crew);
     atomic_fetch_add(&crew->n_adding, 1);
     /* Nobody has anything while it works, so that the history alone says what was reset. */
     atomic_store(&crew->in_reset, true);
@@ -108,7 +102,7 @@ static bool begin_round(struct lb_worker *worker, struct lb_item *item, uint64_t
             continue;
     }
     atomic_store(&crew->in_reset, false);
-    new_epoch(crew);
+    lb_crew_new_epoch(crew);
     atomic_fetch_sub(&crew->n_adding, 1);
     return true;
 }
@@ -140,7 +134,7 @@ static bool restart(struct lb_worker *worker, uint64_t epoch)
     if (crew->scenario->rows == 0 || atomic_load(&crew->n_errored) == 0 ||
         atomic_load(&crew->epoch) != epoch)
         return false;
-    new_epoch(crew);
+    lb_crew_new_epoch(crew);
     uint64_t n = atomic_exchange(&crew->n_errored, 0);
     if (n == 0)
         return true; /* another consumer is at it */
@@ -152,7 +146,7 @@ static bool restart(struct lb_worker *worker, uint64_t epoch)
         atomic_fetch_add(&crew->n_errored, n);
         lb_worker_refused(worker, answer, 1, &worker->err);
     }
-    new_epoch(crew);
+    lb_crew_new_epoch(crew);
     return true;
 }
 
@@ -183,16 +177,6 @@ static void note_empty(struct lb_worker *worker, struct lb_worker *first_consume
     }
 }
 
-static enum lb_op choose_end(struct lb_worker *worker)
-{
-    const struct lb_scenario *scenario = worker->crew->scenario;
-    double dice =
-        scenario->error > 0 || scenario->free_share > 0 ? lb_random_unit(&worker->random) : 1;
-    return dice < scenario->error                          ? LB_OP_ERROR
-           : dice < scenario->error + scenario->free_share ? LB_OP_FREE
-                                                           : LB_OP_COMPLETE;
-}
-
 /* Work that fails in the middle: half of the range is updated, and commits with the error. */
 static void update_half(struct lb_worker *worker, const struct lb_item *item)
 {
@@ -209,33 +193,6 @@ static enum lb_op update_chunk(struct lb_worker *worker, const struct lb_item *i
         lb_crew_fail(worker->crew, err);
     /* Contention inside of the strategy's transaction: the claim goes with it. */
     return answer == LB_OK ? LB_OP_COMPLETE : LB_OP_FREE;
-}
-
-/* One item's end. Asks again while contention refuses the statement itself. */
-static void end_item(struct lb_worker *worker, struct lb_item *item, enum lb_op which)
-{
-    struct lb_crew *crew = worker->crew;
-    if (which != LB_OP_COMPLETE || crew->scenario->period_ns > 0 || crew->scenario->rounds > 1)
-        lb_live_item_back(crew->live, item->id);
-    lb_worker_begin(worker, LB_M_RELEASE);
-    uint64_t start_ns = worker->op.end_ns;
-    struct lb_error *err = &worker->err;
-    int answer;
-    unsigned n_refusals = 0;
-    for (;;) {
-        answer = lb_operate_item(&worker->op, which, item, err);
-        if (answer == LB_OK || answer == LB_REFUSED)
-            break;
-        lb_worker_refused(worker, answer, ++n_refusals, err);
-        if (answer < 0 || answer == LB_LOST || lb_crew_phase(crew) >= LB_PHASE_ABORT)
-            break;
-    }
-    lb_worker_end(worker, LB_M_RELEASE, start_ns, worker->op.end_ns, answer == LB_OK);
-    if (which == LB_OP_ERROR && answer == LB_OK) {
-        atomic_store(&crew->errored_id, item->id);
-        atomic_fetch_add(&crew->n_errored, 1);
-    }
-    new_epoch(crew);
 }
 
 /* Open loop: how long after it was meant to arrive was the item claimed? */
@@ -268,7 +225,8 @@ struct hand {
     struct lb_item *items;
     uint32_t n;
     uint64_t renew_ns; /* when the next renewal is due; 0: never */
-    bool is_lost[LB_CLAIM_MAX];
+    bool is_batch;     /* all are in hand up to the end */
+    bool *is_lost;     /* told so by a renewal */
 };
 
 /* Prolongs the claims of the item at a place and of those behind it. Who is told that an item is no
@@ -298,7 +256,7 @@ static void work_until(struct lb_worker *worker, struct hand *hand, uint32_t pla
     struct lb_crew *crew = worker->crew;
     while (hand->renew_ns > 0 && hand->renew_ns < until_ns && !hand->is_lost[place] &&
            lb_crew_wait(crew, hand->renew_ns, LB_PHASE_ABORT)) {
-        renew_from(worker, hand, place);
+        renew_from(worker, hand, hand->is_batch ? 0 : place);
         hand->renew_ns += crew->scenario->renew_ns;
         if (hand->renew_ns < lb_now_ns()) /* what was missed is not made up for */
             hand->renew_ns = lb_now_ns() + crew->scenario->renew_ns;
@@ -314,29 +272,22 @@ static bool renews(const struct lb_crew *crew)
            !lb_strategy_holds_in_tx(crew->plan);
 }
 
-static void process(struct lb_worker *worker, struct lb_item *items, uint32_t n, uint64_t start_ns)
+/* One item after the other: worked on, and ended. */
+static void process_each(struct lb_worker *worker, struct hand *hand, uint64_t claimed_ns)
 {
     struct lb_crew *crew = worker->crew;
-    uint64_t claimed_ns = worker->op.end_ns;
-    for (uint32_t i = 0; i < n; i++) {
-        note_arrival(worker, items[i].id, claimed_ns);
-        note_class(worker, items[i].id);
-    }
-    for (uint32_t i = 0; i < n; i++)
-        lb_live_item(crew->live, items[i].id, worker->number);
-    lb_worker_begin(worker, LB_M_HOLD);
-    struct hand hand = {.items = items, .n = n};
-    hand.renew_ns = renews(crew) ? claimed_ns + crew->scenario->renew_ns : 0;
+    struct lb_item *items = hand->items;
+    uint32_t n = hand->n;
     for (uint32_t i = 0; i < n; i++) {
         if (crew->scenario->hold_ns > 0)
-            work_until(worker, &hand, i, lb_now_ns() + crew->scenario->hold_ns);
-        if (hand.is_lost[i]) {
+            work_until(worker, hand, i, lb_now_ns() + crew->scenario->hold_ns);
+        if (hand->is_lost[i]) {
             if (i == 0)
                 lb_worker_end(worker, LB_M_HOLD, claimed_ns, lb_now_ns(), true);
             continue;
         }
         crew->events->holds(worker, NULL, items + i, n - i);
-        enum lb_op which = choose_end(worker);
+        enum lb_op which = lb_worker_choose_end(worker);
         uint64_t end_ns = 0;
         if (i == 0 && lb_strategy_holds_in_tx(crew->plan))
             for (uint32_t k = 0; k < n; k++) /* contention may give all of them back from now on */
@@ -355,12 +306,55 @@ static void process(struct lb_worker *worker, struct lb_item *items, uint32_t n,
         worker->op.continued = false;
         worker->op.end_ns = end_ns != 0 ? end_ns : lb_now_ns();
         lb_operator_continue(&worker->op);
-        end_item(worker, &items[i], which);
+        lb_worker_end_item(worker, &items[i], which);
         crew->events->left(worker);
     }
+}
+
+/* All are worked on, and then ended together: until then the worker has them all. */
+static void process_batch(struct lb_worker *worker, struct hand *hand, uint64_t claimed_ns)
+{
+    struct lb_crew *crew = worker->crew;
+    for (uint32_t i = 0; i < hand->n; i++) {
+        if (crew->scenario->hold_ns > 0)
+            work_until(worker, hand, i, lb_now_ns() + crew->scenario->hold_ns);
+        if (hand->is_lost[i])
+            continue;
+        crew->events->holds(worker, NULL, hand->items, hand->n);
+        crew->events->leaves(worker, hand->items[i].id);
+    }
+    lb_worker_end(worker, LB_M_HOLD, claimed_ns, lb_now_ns(), true);
+    lb_worker_end_batch(worker, hand->items, hand->n, hand->is_lost);
+    crew->events->left(worker);
+}
+
+static void process(struct lb_worker *worker, struct lb_item *items, uint32_t n, uint64_t start_ns)
+{
+    struct lb_crew *crew = worker->crew;
+    uint64_t claimed_ns = worker->op.end_ns;
+    for (uint32_t i = 0; i < n; i++) {
+        note_arrival(worker, items[i].id, claimed_ns);
+        note_class(worker, items[i].id);
+    }
+    for (uint32_t i = 0; i < n; i++)
+        lb_live_item(crew->live, items[i].id, worker->number);
+    lb_worker_begin(worker, LB_M_HOLD);
+    struct hand hand = {.items = items, .n = n, .is_lost = worker->lost_items};
+    hand.renew_ns = renews(crew) ? claimed_ns + crew->scenario->renew_ns : 0;
+    hand.is_batch = worker->ends != NULL && worker->chunks == NULL;
+    memset(hand.is_lost, 0, n * sizeof *hand.is_lost);
+    if (hand.is_batch)
+        process_batch(worker, &hand, claimed_ns);
+    else
+        process_each(worker, &hand, claimed_ns);
     lb_worker_let_go(worker);
     bool counted = lb_worker_end(worker, LB_M_CYCLE, start_ns, worker->op.end_ns, true);
     lb_worker_was_busy(worker, start_ns, worker->op.end_ns, counted);
+}
+
+static uint32_t room_for(const struct lb_scenario *scenario)
+{
+    return scenario->batch > LB_CLAIM_ROOM ? (uint32_t)scenario->batch : LB_CLAIM_ROOM;
 }
 
 /* One claim, with its tries, and the work on what it brought. false: the consumer is done. */
@@ -380,13 +374,13 @@ static void claim_once(struct lb_worker *worker, struct lb_worker *first_consume
     for (;;) {
         uint32_t n = 0;
         uint64_t epoch = atomic_load(&crew->epoch);
-        int answer =
-            lb_operate_claim(&worker->op, (uint32_t)scenario->batch, items, LB_CLAIM_MAX, &n, err);
+        int answer = lb_operate_claim(&worker->op, (uint32_t)scenario->batch, items,
+                                      room_for(scenario), &n, err);
         if (answer == LB_OK || answer == LB_EMPTY)
             lb_worker_waits(worker, 0);
         if (answer == LB_OK) {
             atomic_store(&first_consumer[worker->seat].seat_has_items, true);
-            new_epoch(crew);
+            lb_crew_new_epoch(crew);
             lb_worker_end(worker, LB_M_ACQUIRE, start_ns, worker->op.end_ns, true);
             lb_worker_begin(worker, LB_M_CYCLE);
             if (worker->op.measured && lb_crew_phase(crew) == LB_PHASE_MEASURE) {
@@ -417,9 +411,14 @@ void lb_worker_consume_loop(struct lb_worker *worker)
     struct lb_crew *crew = worker->crew;
     const struct lb_scenario *scenario = crew->scenario;
     struct lb_worker *first_consumer = worker - worker->number; /* consumers are numbered first */
-    struct lb_item *items = calloc(LB_CLAIM_MAX, sizeof *items);
-    if (items == NULL) {
+    struct lb_item *items = calloc(room_for(scenario), sizeof *items);
+    worker->lost_items = calloc(room_for(scenario), sizeof *worker->lost_items);
+    if (items == NULL || worker->lost_items == NULL)
         lb_fail(&worker->err, LB_E_MEMORY, "out of memory for claimed items");
+    if (items == NULL || worker->lost_items == NULL ||
+        lb_ends_open(worker, room_for(scenario), &worker->err) != 0) {
+        free(worker->lost_items);
+        free(items);
         lb_crew_fail(crew, &worker->err);
         return;
     }
@@ -440,6 +439,8 @@ void lb_worker_consume_loop(struct lb_worker *worker)
         claim_once(worker, first_consumer, items);
         end_claim(crew);
     }
+    lb_ends_free(worker);
+    free(worker->lost_items);
     free(items);
 }
 
@@ -463,7 +464,7 @@ static void put_one(struct lb_worker *worker)
     while ((answer = lb_operate_put(&worker->op, id, 1, worker->payload, &worker->err)) != LB_OK)
         if (!lb_worker_refused(worker, answer, ++n_refusals, &worker->err))
             break;
-    new_epoch(crew);
+    lb_crew_new_epoch(crew);
     lb_worker_end(worker, LB_M_PUT, start_ns, worker->op.end_ns, answer == LB_OK);
 }
 

@@ -1,0 +1,148 @@
+/* How a consumer ends the items that it has: each by itself, or all of a claim together where the
+ * strategy's statements take a list.
+ */
+#include "worker.h"
+
+#include <stdlib.h>
+
+struct lb_ends {
+    struct lb_batch batch;
+    uint8_t *which; /* enum lb_op of each item of the claim */
+};
+
+int lb_ends_open(struct lb_worker *worker, uint32_t room, struct lb_error *err)
+{
+    const struct lb_strategy_plan *plan = worker->crew->plan;
+    worker->ends = NULL;
+    if (!lb_strategy_ends_batch(plan, LB_S_COMPLETE) && !lb_strategy_ends_batch(plan, LB_S_ERROR) &&
+        !lb_strategy_ends_batch(plan, LB_S_FREE))
+        return 0;
+    struct lb_ends *ends = calloc(1, sizeof *ends);
+    if (ends == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory for a batch of %u items", room);
+    ends->which = malloc(room);
+    int r = ends->which == NULL
+                ? lb_fail(err, LB_E_MEMORY, "out of memory for a batch of %u items", room)
+                : lb_batch_init(&ends->batch, room, err);
+    if (r != 0) {
+        free(ends->which);
+        free(ends);
+        return r;
+    }
+    worker->ends = ends;
+    return 0;
+}
+
+void lb_ends_free(struct lb_worker *worker)
+{
+    if (worker->ends == NULL)
+        return;
+    lb_batch_release(&worker->ends->batch);
+    free(worker->ends->which);
+    free(worker->ends);
+    worker->ends = NULL;
+}
+
+enum lb_op lb_worker_choose_end(struct lb_worker *worker)
+{
+    const struct lb_scenario *scenario = worker->crew->scenario;
+    double dice =
+        scenario->error > 0 || scenario->free_share > 0 ? lb_random_unit(&worker->random) : 1;
+    return dice < scenario->error                          ? LB_OP_ERROR
+           : dice < scenario->error + scenario->free_share ? LB_OP_FREE
+                                                           : LB_OP_COMPLETE;
+}
+
+/* From now on somebody else may have it. */
+static void back(struct lb_crew *crew, const struct lb_item *item, enum lb_op which)
+{
+    if (which != LB_OP_COMPLETE || crew->scenario->period_ns > 0 || crew->scenario->rounds > 1)
+        lb_live_item_back(crew->live, item->id);
+}
+
+static void note_error(struct lb_crew *crew, const struct lb_item *item)
+{
+    atomic_store(&crew->errored_id, item->id);
+    atomic_fetch_add(&crew->n_errored, 1);
+}
+
+/* Is there no use in asking again? What contention refused is asked for again. */
+static bool is_over(struct lb_worker *worker, int answer, unsigned n_refusals)
+{
+    if (answer == LB_OK || answer == LB_REFUSED)
+        return true;
+    lb_worker_refused(worker, answer, n_refusals, &worker->err);
+    return answer < 0 || answer == LB_LOST || lb_crew_phase(worker->crew) >= LB_PHASE_ABORT;
+}
+
+void lb_worker_end_item(struct lb_worker *worker, struct lb_item *item, enum lb_op which)
+{
+    struct lb_crew *crew = worker->crew;
+    back(crew, item, which);
+    lb_worker_begin(worker, LB_M_RELEASE);
+    uint64_t start_ns = worker->op.end_ns;
+    unsigned n_refusals = 0;
+    int answer;
+    do
+        answer = lb_operate_item(&worker->op, which, item, &worker->err);
+    while (!is_over(worker, answer, ++n_refusals));
+    lb_worker_end(worker, LB_M_RELEASE, start_ns, worker->op.end_ns, answer == LB_OK);
+    if (which == LB_OP_ERROR && answer == LB_OK)
+        note_error(crew, item);
+    lb_crew_new_epoch(crew);
+}
+
+/* Those items of the claim that are to be ended so. */
+static void end_together(struct lb_worker *worker, enum lb_op which)
+{
+    struct lb_crew *crew = worker->crew;
+    struct lb_batch *batch = &worker->ends->batch;
+    for (uint32_t i = 0; i < batch->n; i++)
+        back(crew, batch->items[i], which);
+    lb_worker_begin(worker, LB_M_RELEASE);
+    uint64_t start_ns = worker->op.end_ns;
+    unsigned n_refusals = 0;
+    int answer;
+    do
+        answer = lb_operate_batch(&worker->op, which, batch, &worker->err);
+    while (!is_over(worker, answer, ++n_refusals));
+    lb_worker_end(worker, LB_M_RELEASE, start_ns, worker->op.end_ns, answer == LB_OK);
+    for (uint32_t i = 0; which == LB_OP_ERROR && answer == LB_OK && i < batch->n; i++)
+        if (batch->answers[i] == LB_OK)
+            note_error(crew, batch->items[i]);
+    lb_crew_new_epoch(crew);
+}
+
+void lb_worker_end_batch(struct lb_worker *worker, struct lb_item *items, uint32_t n,
+                         const bool *is_lost)
+{
+    static const struct {
+        enum lb_op op;
+        enum lb_section_name section;
+    } ways[] = {
+        {LB_OP_COMPLETE, LB_S_COMPLETE}, {LB_OP_ERROR, LB_S_ERROR}, {LB_OP_FREE, LB_S_FREE}};
+    struct lb_crew *crew = worker->crew;
+    struct lb_ends *ends = worker->ends;
+    for (uint32_t i = 0; i < n; i++)
+        ends->which[i] = (uint8_t)lb_worker_choose_end(worker);
+    for (uint32_t i = 0; lb_strategy_holds_in_tx(crew->plan) && i < n; i++)
+        lb_live_item_back(crew->live, items[i].id); /* contention may give all of them back */
+    worker->op.continued = false;
+    worker->op.end_ns = lb_now_ns();
+    lb_operator_continue(&worker->op);
+    for (size_t w = 0; w < sizeof ways / sizeof ways[0]; w++) {
+        bool together = lb_strategy_ends_batch(crew->plan, ways[w].section);
+        ends->batch.n = 0;
+        for (uint32_t i = 0; i < n; i++) {
+            if (is_lost[i] || ends->which[i] != ways[w].op)
+                continue;
+            if (together)
+                ends->batch.items[ends->batch.n++] = &items[i];
+            else
+                lb_worker_end_item(worker, &items[i], ways[w].op);
+        }
+        if (ends->batch.n > 0)
+            end_together(worker, ways[w].op);
+        lb_operator_continue(&worker->op);
+    }
+}

@@ -1,0 +1,255 @@
+/* Items of one claim that one statement ends: complete, error or free with :ids.
+ *
+ * The lists are text, bound as parameters: an array (`{1,2}`) where the engine has arrays, JSON
+ * (`[1,2]`) elsewhere.
+ *
+ * What became of each item is asked of the answer. Rows with a column id name those that were
+ * ended; the others were refused. Without ids there is but the number of rows: none means that none
+ * was ended, as many as there are items means all of them, and with any other number nobody can say
+ * which: the outcome of each is unknown. It would be wrong to take the batch for done, and as wrong
+ * to take it for refused.
+ */
+#include "ordinary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { DIGITS = 20, OTHERS_MAX = 64 };
+
+struct named {
+    int64_t id;
+    uint32_t item;
+};
+
+struct lb_batch_memory {
+    struct named *by_id; /* the items, by id */
+    char *ids, *tokens, *both;
+    const struct lb_batch *batch;
+    uint32_t n_named; /* rows that said an id */
+    int64_t others[OTHERS_MAX];
+    uint32_t n_others;
+};
+
+int lb_batch_init(struct lb_batch *batch, uint32_t room, struct lb_error *err)
+{
+    static const size_t both = sizeof "{\"id\":,\"token\":},";
+    struct lb_batch_memory *memory = calloc(1, sizeof *memory);
+    *batch = (struct lb_batch){.room = room, .memory = memory};
+    batch->items = malloc(room * sizeof *batch->items);
+    batch->answers = malloc(room);
+    if (memory != NULL) {
+        batch->others = memory->others;
+        memory->by_id = malloc(room * sizeof *memory->by_id);
+        memory->ids = malloc(room * (DIGITS + 1) + 2);
+        memory->tokens = malloc(room * (DIGITS + 1) + 2);
+        memory->both = malloc(room * (2 * DIGITS + both) + 2);
+    }
+    if (memory != NULL && batch->items != NULL && batch->answers != NULL && memory->by_id != NULL &&
+        memory->ids != NULL && memory->tokens != NULL && memory->both != NULL)
+        return 0;
+    lb_batch_release(batch);
+    return lb_fail(err, LB_E_MEMORY, "out of memory for a batch of %u items", room);
+}
+
+void lb_batch_release(struct lb_batch *batch)
+{
+    if (batch->memory != NULL) {
+        free(batch->memory->by_id);
+        free(batch->memory->ids);
+        free(batch->memory->tokens);
+        free(batch->memory->both);
+    }
+    free(batch->memory);
+    free(batch->items);
+    free(batch->answers);
+    *batch = (struct lb_batch){0};
+}
+
+/* --- lists --- */
+
+static char *put_text(char *at, const char *text)
+{
+    size_t n = strlen(text);
+    memcpy(at, text, n);
+    return at + n;
+}
+
+/* By hand: this is done for each item of a queue. */
+static char *put_number(char *at, int64_t number)
+{
+    char digits[DIGITS];
+    size_t n = 0;
+    uint64_t rest = number < 0 ? -(uint64_t)number : (uint64_t)number;
+    do {
+        digits[n++] = (char)('0' + rest % 10);
+        rest /= 10;
+    } while (rest > 0);
+    if (number < 0)
+        digits[n++] = '-';
+    while (n > 0)
+        *at++ = digits[--n];
+    return at;
+}
+
+static char *put_token(char *at, const struct lb_item *item)
+{
+    return item->has_token ? put_number(at, item->token) : put_text(at, "null");
+}
+
+static struct lb_value write_ids(const struct lb_batch *batch, bool has_arrays)
+{
+    char *text = batch->memory->ids, *at = text;
+    for (uint32_t i = 0; i < batch->n; i++) {
+        *at++ = i > 0 ? ',' : has_arrays ? '{' : '[';
+        at = put_number(at, batch->items[i]->id);
+    }
+    *at++ = has_arrays ? '}' : ']';
+    return lb_text(text, (size_t)(at - text));
+}
+
+static struct lb_value write_tokens(const struct lb_batch *batch, bool has_arrays)
+{
+    char *text = batch->memory->tokens, *at = text;
+    for (uint32_t i = 0; i < batch->n; i++) {
+        *at++ = i > 0 ? ',' : has_arrays ? '{' : '[';
+        at = put_token(at, batch->items[i]);
+    }
+    *at++ = has_arrays ? '}' : ']';
+    return lb_text(text, (size_t)(at - text));
+}
+
+static struct lb_value write_items(const struct lb_batch *batch)
+{
+    char *text = batch->memory->both, *at = text;
+    for (uint32_t i = 0; i < batch->n; i++) {
+        at = put_number(put_text(at, i > 0 ? ",{\"id\":" : "[{\"id\":"), batch->items[i]->id);
+        at = put_text(put_token(put_text(at, ",\"token\":"), batch->items[i]), "}");
+    }
+    *at++ = ']';
+    return lb_text(text, (size_t)(at - text));
+}
+
+static void fill_lists(struct lb_bag *bag, const struct lb_actor *actor,
+                       const struct lb_batch *batch)
+{
+    const struct lb_program *program = actor->plan->program;
+    if ((program->uses >> LB_SLOT_IDS & 1) != 0)
+        bag->value[LB_SLOT_IDS] = write_ids(batch, program->db->has_arrays);
+    if ((program->uses >> LB_SLOT_TOKENS & 1) != 0)
+        bag->value[LB_SLOT_TOKENS] = write_tokens(batch, program->db->has_arrays);
+    if ((program->uses >> LB_SLOT_ITEMS & 1) != 0)
+        bag->value[LB_SLOT_ITEMS] = write_items(batch);
+}
+
+/* --- answers --- */
+
+static int by_id(const void *a, const void *b)
+{
+    const struct named *x = a, *y = b;
+    if (x->id != y->id)
+        return x->id < y->id ? -1 : 1;
+    return x->item < y->item ? -1 : x->item > y->item;
+}
+
+static void sort_ids(struct lb_batch *batch)
+{
+    struct named *sorted = batch->memory->by_id;
+    bool is_sorted = true;
+    for (uint32_t i = 0; i < batch->n; i++) {
+        sorted[i] = (struct named){.id = batch->items[i]->id, .item = i};
+        is_sorted = is_sorted && (i == 0 || sorted[i].id >= sorted[i - 1].id);
+    }
+    if (!is_sorted)
+        qsort(sorted, batch->n, sizeof *sorted, by_id);
+}
+
+/* The first item of that id; NULL: there is none. */
+static const struct named *find(const struct lb_batch *batch, int64_t id)
+{
+    const struct named *sorted = batch->memory->by_id;
+    size_t low = 0, high = batch->n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (sorted[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < batch->n && sorted[low].id == id ? &sorted[low] : NULL;
+}
+
+static void note_other(struct lb_batch_memory *memory, int64_t id)
+{
+    for (uint32_t i = 0; i < memory->n_others; i++)
+        if (memory->others[i] == id)
+            return;
+    if (memory->n_others < OTHERS_MAX)
+        memory->others[memory->n_others++] = id;
+}
+
+static void set_all(struct lb_batch *batch, int answer)
+{
+    memset(batch->answers, answer, batch->n);
+}
+
+/* One row of the answer. */
+static void catch_id(void *arg, const struct lb_bag *bag)
+{
+    struct lb_batch *batch = arg;
+    struct lb_batch_memory *memory = batch->memory;
+    int64_t id;
+    if (bag == NULL) { /* once more from the beginning */
+        set_all(batch, LB_REFUSED);
+        memory->n_named = memory->n_others = 0;
+        return;
+    }
+    if (!lb_value_int(&bag->value[LB_SLOT_ID], &id))
+        return;
+    memory->n_named++;
+    const struct named *named = find(batch, id);
+    if (named != NULL)
+        batch->answers[named->item] = LB_OK;
+    else
+        note_other(memory, id);
+}
+
+/* Of a statement that did something, and named no ids. */
+static void judge_number(struct lb_batch *batch, int64_t n_answered)
+{
+    set_all(batch, n_answered == (int64_t)batch->n ? LB_OK : LB_LOST);
+}
+
+int lb_ordinary_end_batch(struct lb_actor *actor, enum lb_section_name name, struct lb_batch *batch,
+                          struct lb_error *err)
+{
+    struct lb_section_result result;
+    struct lb_batch_memory *memory = batch->memory;
+    struct lb_bag bag;
+    bool is_held = actor->plan->program->sections[LB_S_CLAIM].tx == LB_TX_HOLD;
+    set_all(batch, LB_REFUSED);
+    batch->n_others = memory->n_named = memory->n_others = 0;
+    if (actor->session->conn == NULL) {
+        set_all(batch, LB_LOST);
+        return LB_LOST;
+    }
+    if (is_held && !actor->session->in_tx)
+        return LB_REFUSED;
+    actor->n_held = actor->n_held > batch->n ? actor->n_held - batch->n : 0;
+    lb_ordinary_fill_own_class(&bag, actor);
+    fill_lists(&bag, actor, batch);
+    sort_ids(batch);
+    int r = lb_runner_section(&actor->runner, name, &bag, actor->n_held == 0, catch_id, batch,
+                              &result, err);
+    if (r < 0)
+        return r;
+    if (r == LB_BUSY && !result.by_engine) {
+        set_all(batch, LB_REFUSED);
+        return LB_REFUSED;
+    }
+    if (r != LB_OK)
+        set_all(batch, r);
+    else if (memory->n_named == 0)
+        judge_number(batch, result.n_answered);
+    batch->n_others = r == LB_OK ? memory->n_others : 0;
+    return r;
+}
