@@ -69,9 +69,9 @@ void lb_batch_release(struct lb_batch *batch)
 
 static char *put_text(char *at, const char *text)
 {
-    size_t n = strlen(text);
-    memcpy(at, text, n);
-    return at + n;
+    while (*text != '\0')
+        *at++ = *text++;
+    return at;
 }
 
 /* By hand: this is done for each item of a queue. */
