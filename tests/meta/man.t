@@ -3,6 +3,7 @@
 # round, every scenario key in lockbench-scenario(5), and the pages are well-formed.
 use strict;
 use warnings;
+use File::Temp qw(tempdir);
 use Test::More;
 
 my $top = $ENV{LB_SOURCE} // '.';
@@ -41,6 +42,44 @@ $options{version} = 1;
 $options{"no-$_"} = 1 for grep { `$program run --help` =~ /--no-\Q$_\E: / } keys %keys;
 for my $option (sort { $a cmp $b } keys %{{map { $_ => 1 } $manual =~ /(?<![\w-])--([a-z][a-z-]*)/g}}) {
     ok($options{$option}, "--$option of lockbench(1) exists");
+}
+
+# Every variable that the program asks for is in ENVIRONMENT.
+my ($environment) = $manual =~ /^\.SH ENVIRONMENT\n(.*?)^\.SH /ms;
+my %asked;
+for my $path (glob("$top/bench/*/*.c $top/bench/*/*/*.c $top/strategies/*.c")) {
+    $asked{$_} = 1 for slurp($path) =~ /getenv\("(\w+)"\)/g;
+}
+cmp_ok(scalar keys %asked, '>', 3, 'the program asks for variables');
+like($environment, qr/^\.BR? .*\b$_\b/m, "ENVIRONMENT has $_") for sort keys %asked;
+
+# Its examples run: on SQLite, short, with files that are made here. Which verdict comes does not matter.
+my $dir = tempdir(CLEANUP => 1);
+my ($examples) = $manual =~ /^\.SH EXAMPLES\n(.*?)^\.SH /ms;
+my @lines = grep { /^lockbench / } split /\n/, $examples;
+cmp_ok(scalar @lines, '>', 12, 'there are examples');
+my %file = ('my-lock.sql' => slurp("$top/examples/shedlock.sql") =~ s/^-- strategy: .*/-- strategy: my-lock/mr);
+($file{'my.ini'}) = $examples =~ /^\.nf\n(.*?)^\.fi/ms;
+$file{'my.ini'} =~ s/^\.sp$//mg;
+for my $name (keys %file) {
+    open my $out, '>', "$dir/$name" or die "$name: $!\n";
+    print $out $file{$name};
+    close $out or die "$name: $!\n";
+}
+for my $line (@lines) {
+    my ($command) = $line =~ /^lockbench (\w+)/;
+    (my $run = $line) =~ s{postgresql://\S+}{sqlite:}g;
+    $run =~ s{ -T \S+}{ -T 0.2}, $run =~ s{ -P \S+}{ -P 0.1s};
+    # What takes minutes is only looked through; the rest is run for a moment.
+    $run .= ' --dry-run' if $command =~ /^(?:plan|experiment)$/ || $line =~ /compare$|verify/;
+    $run .= ' --duration 30ms --warmup 0' if $command eq 'compare' && $run !~ /dry-run/;
+    $run .= ' --max-schedules 20' if $command eq 'explore';
+    rename "$dir/results/main", "$dir/results/older" if $line =~ /--save main/;
+    my $said = `cd '$dir' && $program @{[$run =~ s/^lockbench //r]} 2>&1 </dev/null`;
+    like($? >> 8, qr/^[0145]$/, $line) or diag "$run: $said";
+    next if $command ne 'compare' || $line !~ /-o results/;
+    my ($made) = glob "$dir/results/*";
+    rename $made, "$dir/results/main" or die "$made: $!\n";
 }
 
 # The keys and operations of lockbench-history(5) are those that the reader knows.
