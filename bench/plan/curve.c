@@ -65,22 +65,27 @@ static void find_doubts(struct lb_plan *plan)
             plan->fit.worst_residual * 100);
     }
     if ((double)n_drifting > MOST_DRIFTING * (double)plan->n_points) {
-        snprintf(text, sizeof text, "throughput drifted by more than 10 %% in %zu of %zu runs: use a longer --warmup and "
-                 "--duration",
-                 n_drifting, plan->n_points);
+        snprintf(
+            text, sizeof text,
+            "throughput drifted by more than 10 %% in %zu of %zu runs: use a longer --warmup and "
+            "--duration",
+            n_drifting, plan->n_points);
         add_doubt(plan, text);
     }
     if (n_bad > 0) {
-        snprintf(text, sizeof text, "%zu of %zu runs were not valid and are left out: fewer --workers, or a machine "
-                 "that does nothing else", n_bad,
-                 plan->n_points);
+        snprintf(text, sizeof text,
+                 "%zu of %zu runs were not valid and are left out: fewer --workers, or a machine "
+                 "that does nothing else",
+                 n_bad, plan->n_points);
         add_doubt(plan, text);
     }
     if (plan->interrupted) {
-        snprintf(text, sizeof text, "interrupted after %zu of %llu runs of the sweep: --resume goes on, if it was stored "
-                 "with -o",
-                 plan->n_points,
-                 (unsigned long long)plan->question->n_levels * plan->question->n_repeat);
+        snprintf(
+            text, sizeof text,
+            "interrupted after %zu of %llu runs of the sweep: --resume goes on, if it was stored "
+            "with -o",
+            plan->n_points,
+            (unsigned long long)plan->question->n_levels * plan->question->n_repeat);
         add_doubt(plan, text);
     }
 }
