@@ -171,6 +171,7 @@ struct lb_strategy {
     bool is_shared_capable;          /* lock: has a shared mode */
     bool is_capacity_capable;        /* lock: admits a capacity above 1 */
     bool is_lease;                   /* a hold ends by itself after ttl_ms */
+    uint32_t lease_unit_ms;          /* its ttl is a multiple of so much; 0: of nothing */
     bool no_database;                /* runs without any engine */
     uint64_t needs;                  /* enum lb_cap bits */
     unsigned claims;                 /* LB_G_BIT()s that the protocol promises */

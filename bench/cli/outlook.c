@@ -502,16 +502,6 @@ void lb_outlook_make(const struct lb_strategy *strategy, const struct lb_file *f
 
 /* --- the scenario of an ask --- */
 
-static void stretch(struct lb_scenario *s, uint64_t factor)
-{
-    uint64_t *const times[] = {
-        &s->hold_ns,           &s->ttl_ns,          &s->put_interval_ns,   &s->renew_ns,
-        &s->fault_interval_ns, &s->fault_length_ns, &s->recovery_bound_ns, &s->progress_bound_ns,
-        &s->duration_ns,       &s->poll_ns,         &s->poll_max_ns};
-    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++)
-        *times[i] *= factor;
-}
-
 /* A lease in seconds cannot be 200 ms. */
 static uint64_t stretch_of(const struct lb_outlook *outlook, const struct lb_scenario *scenario)
 {
@@ -538,7 +528,7 @@ int lb_ask_scenario(const struct lb_outlook *outlook, const struct lb_ask *ask,
         return lb_fail(err, LB_E_UNSUPPORTED,
                        "its lease or limit cannot be made short enough: count it in ms");
     if (factor > 1)
-        stretch(ret, factor);
+        lb_scenario_stretch(ret, factor);
     snprintf(ret->name, sizeof ret->name, "%s", ask->name);
     return lb_scenario_validate(ret, err);
 }

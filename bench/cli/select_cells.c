@@ -60,6 +60,19 @@ static int check_program(const struct lb_cell *cell, struct lb_error *err)
     return rc;
 }
 
+/* A program whose leases are counted in seconds cannot be asked for one of 200 ms: the scenario is
+ * as many times as long, and its lease a multiple of the unit. */
+static void fit_unit(struct lb_cell *cell)
+{
+    uint64_t unit_ns = cell->strategy->lease_unit_ms * UINT64_C(1000000);
+    struct lb_scenario *scenario = &cell->scenario;
+    if (unit_ns == 0 || scenario->ttl_ns == 0)
+        return;
+    if (scenario->ttl_ns < unit_ns)
+        lb_scenario_stretch(scenario, (unit_ns + scenario->ttl_ns - 1) / scenario->ttl_ns);
+    scenario->ttl_ns = (scenario->ttl_ns + unit_ns - 1) / unit_ns * unit_ns;
+}
+
 /* The lease that a file's statements will get: what --opt says, then --ttl and the scenario, then
  * the file's default. The scenario goes by it, and says so. */
 static void fit_lease(struct lb_cell *cell)
@@ -103,6 +116,7 @@ static int add_cell(struct lb_selection *selection, const struct lb_protocol *pr
     if (rc != 0)
         return rc;
     fit_lease(cell);
+    fit_unit(cell);
     if (protocol->guest != NULL)
         rc = lb_guest_check(protocol->guest, cell->settings, cell->n_settings, err);
     if (rc != 0)

@@ -42,6 +42,8 @@ static const struct {
 };
 enum { OPERATIONS = sizeof operations / sizeof operations[0] };
 
+enum { LEASE_UNIT_MOST_MS = 60000 };
+
 bool lb_guest_is(const char *word)
 {
     size_t n = strlen(word);
@@ -66,9 +68,10 @@ static const char *text_of(const struct lb_guest *guest, const char *key)
 
 static int check_keys(const struct lb_guest *guest, struct lb_error *err)
 {
-    static const char *const keys[] = {"hello",  "strategy", "version",  "summary",    "shape",
-                                       "claims", "engines",  "mode",     "operations", "options",
-                                       "lease",  "shared",   "capacity", NULL};
+    static const char *const keys[] = {"hello",      "strategy", "version", "summary",
+                                       "shape",      "claims",   "engines", "mode",
+                                       "operations", "options",  "lease",   "lease_unit_ms",
+                                       "shared",     "capacity", NULL};
     const char *key;
     json_t *value;
     json_object_foreach(guest->hello, key, value)
@@ -110,6 +113,11 @@ static int read_name(struct lb_guest *guest, struct lb_error *err)
     strategy->shape = strcmp(shape, "lock") == 0 ? LB_LOCK : LB_QUEUE;
     strategy->summary = summary != NULL ? summary : "";
     strategy->is_lease = json_is_true(json_object_get(guest->hello, "lease"));
+    const json_t *unit = json_object_get(guest->hello, "lease_unit_ms");
+    json_int_t unit_ms = json_integer_value(unit);
+    if (unit != NULL && (unit_ms < 1 || unit_ms > LEASE_UNIT_MOST_MS))
+        return wrong(guest, err, "\"lease_unit_ms\" must be a number of 1 to 60000", NULL);
+    strategy->lease_unit_ms = (uint32_t)unit_ms;
     strategy->is_shared_capable = json_is_true(json_object_get(guest->hello, "shared"));
     strategy->is_capacity_capable = json_is_true(json_object_get(guest->hello, "capacity"));
     return 0;

@@ -324,6 +324,16 @@ int lb_scenario_set(struct lb_scenario *scenario, const char *key_name, const ch
     return 0;
 }
 
+void lb_scenario_stretch(struct lb_scenario *s, uint64_t factor)
+{
+    uint64_t *const times[] = {
+        &s->hold_ns,           &s->ttl_ns,          &s->put_interval_ns,   &s->renew_ns,
+        &s->fault_interval_ns, &s->fault_length_ns, &s->recovery_bound_ns, &s->progress_bound_ns,
+        &s->duration_ns,       &s->poll_ns,         &s->poll_max_ns};
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++)
+        *times[i] *= factor;
+}
+
 /* The largest unit that leaves a whole number. */
 static void format_time(uint64_t ns, char *buf, size_t size)
 {

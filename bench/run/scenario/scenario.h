@@ -154,6 +154,9 @@ const char *lb_shape_name(enum lb_shape shape); /* "lock", "queue" */
 /* Length of a scenario's name without what varies in a sweep: of "mutex-hot". */
 size_t lb_scenario_base(const char *name);
 
+/* Times by factor: for a lease that cannot be as short as the scenario has it. */
+void lb_scenario_stretch(struct lb_scenario *scenario, uint64_t factor);
+
 /* Defaults, before a file is read: a lock. */
 void lb_scenario_init(struct lb_scenario *scenario);
 /* Sets one key from text. LB_E_USAGE names the key and what is accepted. */

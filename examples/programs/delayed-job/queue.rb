@@ -1,0 +1,106 @@
+#!/usr/bin/ruby
+# delayed_job with ActiveRecord: Delayed::Job.reserve, destroy, unlock.
+#
+#   examples/programs/delayed-job/install
+#   lockbench verify -s examples/programs/delayed-job/queue.rb -d postgresql://...
+#
+# A job whose locked_at is older than max_run_time may be reserved by another worker.
+require 'json'
+require 'logger'
+require 'active_record'
+require 'delayed_job'
+require 'delayed_job_active_record'
+
+Work = Struct.new(:item, :payload) do
+  def perform; end
+end
+
+class Adapter
+  Me = Struct.new(:name, :read_ahead)
+
+  def initialize
+    @jobs = {}
+  end
+
+  def open(request)
+    target = request['target']
+    ActiveRecord::Base.establish_connection(
+      adapter: 'postgresql', host: target['host'] || target['socket'], port: target['port'],
+      username: target['user'], password: target['password'], database: target['database']
+    )
+    Delayed::Worker.logger = Logger.new(IO::NULL)
+    Delayed::Worker.max_attempts = 1000
+    @max_run_time = request['options']['ttl_ms'] / 1000.0
+    @me = Me.new(request['worker'], 5)
+    { ok: true, session: ActiveRecord::Base.connection.select_value('SELECT pg_backend_pid()') }
+  end
+
+  # The library's migration, as its generator writes it.
+  def setup(_request)
+    ActiveRecord::Schema.verbose = false
+    ActiveRecord::Schema.define do
+      create_table :delayed_jobs do |table|
+        table.integer :priority, default: 0, null: false
+        table.integer :attempts, default: 0, null: false
+        table.text :handler, null: false
+        table.text :last_error
+        table.datetime :run_at, precision: 6
+        table.datetime :locked_at, precision: 6
+        table.datetime :failed_at, precision: 6
+        table.string :locked_by
+        table.string :queue
+        table.timestamps null: true
+      end
+      add_index :delayed_jobs, %i[priority run_at], name: 'delayed_jobs_priority'
+    end
+    { ok: true }
+  end
+
+  def teardown(_request)
+    { ok: true }
+  end
+
+  def put(request)
+    Delayed::Job.enqueue(Work.new(request['item'], request['payload']))
+    { ok: true }
+  end
+
+  def claim(request)
+    items = []
+    while items.size < request['n'] && (job = Delayed::Job.reserve(@me, @max_run_time))
+      item = job.payload_object.item
+      @jobs[item] = job
+      items << { item: item }
+    end
+    items.empty? ? { empty: true } : { ok: true, items: items }
+  end
+
+  # As Delayed::Worker#run: the job's row is deleted by its id, whoever has it.
+  def complete(request)
+    @jobs.delete(request['item']).destroy
+    { ok: true }
+  end
+
+  def free(request)
+    job = @jobs.delete(request['item'])
+    job.unlock
+    job.save!
+    { ok: true }
+  end
+end
+
+$stdout.sync = true
+puts({ hello: 1, strategy: 'delayed-job', version: '4.1.9', shape: 'queue', lease: true, engines: ['postgres'],
+       claims: %w[no-duplicate no-loss owner-release], operations: %w[put claim complete free] }.to_json)
+adapter = Adapter.new
+while (line = gets)
+  request = JSON.parse(line)
+  break if request['do'] == 'close'
+
+  begin
+    answer = adapter.public_send(request['do'], request)
+  rescue ActiveRecord::ActiveRecordError => e
+    answer = { error: e.message, unknown: true }
+  end
+  puts({ id: request['id'] }.merge(answer).to_json)
+end

@@ -1,0 +1,85 @@
+#!/usr/bin/env node
+// pg-boss: fetch and complete, with its own supervision for jobs that outlive expireInSeconds.
+//
+//   examples/programs/pg-boss/install
+//   lockbench verify -s examples/programs/pg-boss/queue.mjs -d postgresql://...
+//
+// A job that is active for longer than expireInSeconds is failed and tried again. pg-boss looks for such jobs in
+// intervals of whole seconds; here it is told to look before each fetch.
+import { createInterface } from 'node:readline'
+import PgBoss from 'pg-boss'
+
+const QUEUE = 'work'
+const jobs = new Map()
+let boss, expireInSeconds
+
+const operations = {
+  async open({ target, options }) {
+    boss = new PgBoss({
+      host: target.host || target.socket,
+      port: target.port,
+      user: target.user,
+      password: target.password,
+      database: target.database,
+      max: 1,
+      supervise: false,
+      schedule: false,
+    })
+    boss.on('error', () => {})
+    expireInSeconds = options.ttl_ms / 1000
+    return {}
+  },
+  async setup() {
+    await boss.start()
+    await boss.createQueue(QUEUE, { name: QUEUE, retryLimit: 1000, expireInSeconds })
+    return {}
+  },
+  async teardown() {
+    return {}
+  },
+  async put({ item, payload }) {
+    await boss.send(QUEUE, { item, payload }, { expireInSeconds, retryLimit: 1000 })
+    return {}
+  },
+  async claim({ n }) {
+    await boss.expire()
+    const fetched = await boss.fetch(QUEUE, { batchSize: n })
+    for (const job of fetched) jobs.set(job.data.item, job.id)
+    return fetched.length > 0 ? { items: fetched.map((job) => ({ item: job.data.item })) } : { empty: true }
+  },
+  async complete({ item }) {
+    const { affected } = await boss.complete(QUEUE, jobs.get(item))
+    return affected === 1 ? {} : { refused: true }
+  },
+  async error({ item }) {
+    const { affected } = await boss.fail(QUEUE, jobs.get(item))
+    return affected === 1 ? {} : { refused: true }
+  },
+}
+
+const say = (line) => process.stdout.write(JSON.stringify(line) + '\n')
+say({
+  hello: 1,
+  strategy: 'pg-boss',
+  version: '10.1.5',
+  shape: 'queue',
+  lease: true,
+  lease_unit_ms: 1000,
+  claims: ['no-duplicate', 'no-loss', 'owner-release'],
+  engines: ['postgres'],
+  operations: ['put', 'claim', 'complete'],
+})
+let isStarted = false
+for await (const text of createInterface({ input: process.stdin })) {
+  const request = JSON.parse(text)
+  if (request.do === 'close') process.exit(0)
+  try {
+    if (!isStarted && request.do !== 'open' && request.do !== 'setup') await boss.start()
+    isStarted ||= request.do !== 'open'
+    const answer = await operations[request.do](request)
+    const isNo = answer.empty || answer.refused
+    say({ id: request.id, ...(isNo ? {} : { ok: true }), ...answer })
+  } catch (error) {
+    say({ id: request.id, error: error.message, unknown: true })
+  }
+}

@@ -1,0 +1,73 @@
+#!/usr/bin/perl
+# TheSchwartz: find_job_for_workers and completed; a job is grabbed for whole seconds.
+#
+#   examples/programs/theschwartz/install
+#   lockbench verify -s examples/programs/theschwartz/queue.pl -d postgresql://...
+use strict;
+use warnings;
+use DBI;
+use Data::ObjectDriver::Driver::DBI;
+use JSON::PP;
+use TheSchwartz;
+use TheSchwartz::Worker;
+
+package Work;
+our @ISA = ('TheSchwartz::Worker');
+our $grab_s = 1;
+sub grab_for { return $grab_s }
+sub max_retries { return 1000 }
+sub retry_delay { return 0 }
+
+package main;
+
+my $json = JSON::PP->new->canonical;
+my (%job, $client, $dbh);
+$| = 1;
+
+my %do = (
+    open => sub {
+        my ($request) = @_;
+        my $target = $request->{target};
+        my $host = $target->{host} || $target->{socket};
+        my $dsn = "dbi:Pg:dbname=$target->{database}" . ($host ? ";host=$host" : '') . ($target->{port} ? ";port=$target->{port}" : '');
+        $Work::grab_s = $request->{options}{ttl_ms} / 1000;
+        $dbh = DBI->connect($dsn, $target->{user}, $target->{password}, { RaiseError => 1, PrintError => 0, PrintWarn => 0 });
+        my $driver = Data::ObjectDriver::Driver::DBI->new(dbh => $dbh);
+        $client = TheSchwartz->new(databases => [{ driver => $driver }]);
+        $client->can_do('Work');
+        return { ok => JSON::PP::true, session => $dbh->{pg_pid} };
+    },
+    # The library's schema for PostgreSQL, as Debian's package has it.
+    setup => sub {
+        my $path = '/usr/share/doc/libtheschwartz-perl/schema-postgres.sql';
+        open my $file, '<', $path or die "$path: $!\n";
+        $dbh->do(do { local $/; <$file> });
+        return { ok => JSON::PP::true };
+    },
+    teardown => sub { return { ok => JSON::PP::true } },
+    put => sub {
+        my ($request) = @_;
+        $client->insert('Work', { item => $request->{item}, payload => $request->{payload} }) or die "insert\n";
+        return { ok => JSON::PP::true };
+    },
+    claim => sub {
+        my ($request) = @_;
+        my @items;
+        while (@items < $request->{n} && (my $job = $client->find_job_for_workers)) {
+            $job{$job->arg->{item}} = $job;
+            push @items, { item => $job->arg->{item} };
+        }
+        return @items ? { ok => JSON::PP::true, items => \@items } : { empty => JSON::PP::true };
+    },
+    complete => sub { (delete $job{$_[0]{item}})->completed; return { ok => JSON::PP::true } },
+);
+
+print $json->encode({ hello => 1, strategy => 'theschwartz', version => "$TheSchwartz::VERSION", shape => 'queue',
+    lease => JSON::PP::true, lease_unit_ms => 1000, engines => ['postgres'],
+    claims => ['no-duplicate', 'no-loss', 'owner-release'], operations => [qw(put claim complete)] }), "\n";
+while (my $text = <STDIN>) {
+    my $request = $json->decode($text);
+    last if $request->{do} eq 'close';
+    my $answer = eval { $do{$request->{do}}->($request) } // { error => $@ =~ s/\s+$//r, unknown => JSON::PP::true };
+    print $json->encode({ id => $request->{id}, %$answer }), "\n";
+}

@@ -1,0 +1,72 @@
+#!/usr/bin/env perl
+# The libraries of examples/programs, those that are installed here: each does what it is asked, item by item and hold
+# by hold; and what is known of two of them is found: a release and a completion that ask for no owner.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use JSON::PP;
+use Lockbench;
+use Test::More;
+
+my ($uri) = grep { /^postgres/ } split /\n/, $ENV{LB_TEST_URIS} // '';
+plan skip_all => 'no PostgreSQL in LB_TEST_URIS' if !defined $uri;
+my $examples = ($ENV{LB_SOURCE} // '.') . '/examples/programs';
+# An interpreter that a loaded machine starts slowly is no mistake.
+my @patient = ('--opt', 'start_ms=600000', '--opt', 'answer_ms=600000');
+
+# What the program says of itself; undef: it, or its library, is not there.
+sub installed
+{
+    my ($path) = @_;
+    my $line = `echo '{"do":"close"}' | '$path' 2>/dev/null` // '';
+    return eval { decode_json($line) };
+}
+
+sub cell
+{
+    my ($path, @more) = @_;
+    my ($status, $out, $err) = lockbench('run', '-s', $path, '-d', $uri, @patient, '--quiet', '--format', 'json', '--warmup', '0',
+        '--duration', '10m', @more);
+    my $json = eval { decode_json($out) };
+    return ($status, $json->{cells}[0] // {}, $err);
+}
+
+sub verdict { return $_[0]{guarantees}{$_[1]}{verdict} // 'none' }
+
+my $n_items = 20;
+# Schedulers on one job store do run a job twice; how often is chance.
+my %may_repeat = map { $_ => 1 } 'apscheduler';
+my @found;
+for my $path (sort grep { !m{/symfony-lock/lock\.php$} } glob "$examples/*/*.{pl,php,py,rb,mjs}") {
+    my ($name) = $path =~ m{/programs/(.*)$};
+    my $hello = installed($path);
+    if (!defined $hello) {
+        note "$name: not installed";
+        next;
+    }
+    push @found, $name;
+    my @asked = $hello->{shape} eq 'lock' ? ('-S', 'mutex-hot', '--workers', 2, '--count', $n_items) : ('-S', 'drain', '--backlog', $n_items, '--workers', 2);
+    my ($status, $cell, $err) = cell($path, @asked);
+    my $operations = $cell->{runs}[0]{operations} // {};
+    cmp_ok($operations->{acquire}{succeeded} // 0, '>=', $n_items, "$name: does what it is asked") or diag $err;
+    next if $may_repeat{$hello->{strategy}};
+    is($status, 0, "$name: as it claims") or diag encode_json($cell->{guarantees} // {}) . $err;
+    is(verdict($cell, $_), 'held', "$name: $_") for grep { $_ ne 'progress' } @{$hello->{claims}};
+}
+
+# Every hold outlasts its lease, so that others own the lock when it is released.
+if (grep { $_ eq 'minion/lock.pl' } @found) {
+    my ($status, $cell) = cell("$examples/minion/lock.pl", '-S', 'overrun', '--overrun', 1, '--count', 8);
+    is($status, 1, 'minion/lock.pl: unlock by name');
+    is(verdict($cell, 'owner-release'), 'violated', 'minion/lock.pl: releases what another holds');
+}
+if (grep { $_ eq 'pg-boss/queue.mjs' } @found) {
+    my ($status, $cell) = cell("$examples/pg-boss/queue.mjs", '-S', 'queue-overrun');
+    is($status, 1, 'pg-boss/queue.mjs: complete by id');
+    is(verdict($cell, 'owner-release'), 'violated', 'pg-boss/queue.mjs: completes what another has in hand');
+    is(verdict($cell, 'no-duplicate'), 'held', 'pg-boss/queue.mjs: what expired was given back first');
+}
+
+cmp_ok(scalar @found, '>', 0, 'some library is installed: ' . join ', ', @found);
+done_testing();
