@@ -13,7 +13,8 @@
  *
  * What is not tried, because it cannot help:
  *   - a reset or clear that finds nothing to open, before it must, or before something of its own
- *     worker that waits for it: it can do the same later;
+ *     worker that waits for it: it can do the same later (not where a claim may have been taken
+ *     back before its worker finished the item: what was opened later would be finished then);
  *   - of several resets, one that can be used later than another: the other may be used now, and
  *     this one in its place (not where both are answered in one tick, or the clock is uncertain:
  *     then something else of its own worker may have to come between).
@@ -76,6 +77,7 @@ struct search {
     const struct lb_item_event *leave; /* the end in question; NULL */
     struct ways now, after, seen; /* after: of the deed that was answered; seen: on the way there */
     bool gave_up;
+    bool was_done; /* a claim was taken back, and its worker finished the item all the same */
 };
 
 static struct deed *deeds_of(const struct search *s)
@@ -404,7 +406,7 @@ static bool apply(const struct search *s, const struct way *way, unsigned slot, 
         return must || deed->is_certain;
     case OPEN:
         if (state != deed->to)
-            return must || is_waited_for(s, way, slot);
+            return must || s->was_done || is_waited_for(s, way, slot);
         ret_way->state = FREE;
         return must || !is_later_opener(s, way, slot);
     case LET_GO:
@@ -567,6 +569,8 @@ static int search(const struct lb_item_group *group, const struct lb_item_event 
     s->group = group;
     s->leave = leave;
     s->gave_up = !lb_item_one_class(group);
+    for (size_t i = 0; i < group->n_cores; i++)
+        s->was_done = s->was_done || lb_item_was_done(group, &group->cores[i]);
     int rc = add_all(s, leave != NULL ? leave->high : 0);
     uint32_t number = leave != NULL ? (uint32_t)s->deeds.n : LB_NONE;
     if (rc == 0 && leave != NULL)

@@ -36,6 +36,8 @@ my @cases = (
         '--claims', 'no-duplicate'],
     ['stranger_false.jsonl', 0, 'who never claimed it may have ended the claim: it need not', @queue,
         '--claims', 'no-duplicate'],
+    ['cleared_before.jsonl', 0, 'a clear may have found nothing, though it could have opened the item later', @queue,
+        '--claims', 'no-duplicate'],
     ['permits_told_twice.jsonl', 1, 'permits may stand on the answer, too', '--model', 'semaphore:2'],
     ['escaped_item.jsonl', 1, 'a text is the same with and without escapes', @queue, '--claims', 'no-duplicate'],
     ['jepsen_tagged.edn', 1, 'tagged records, a list, what is discarded', @queue],
