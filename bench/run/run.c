@@ -29,7 +29,10 @@
 
 /* How long after the stop a worker may still wait inside the engine before it is cancelled, and a
  * queue be emptied so that a lost item can be told from one that was not reached. */
-#define GRACE_NS      UINT64_C(2000000000)
+#define GRACE_NS UINT64_C(2000000000)
+/* A process that has not ended by then is killed. Where nobody waits for the end, it may be that it
+ * is not run. */
+#define STARVED_NS    UINT64_C(10000000000)
 #define DRAIN_NS      UINT64_C(10000000000)
 #define DRAIN_RUN_NS  UINT64_C(120000000000)
 #define FAULT_TICK_NS UINT64_C(3000000)
@@ -115,7 +118,7 @@ static void stop_workers(struct lb_active_run *run)
             continue;
         lb_crew_raise(crew, LB_PHASE_ABORT);
         cancel_all(run);
-        if (lb_now_ns() > grace_ns + GRACE_NS)
+        if (lb_now_ns() > grace_ns + (lb_control_interrupted(run) > 0 ? GRACE_NS : STARVED_NS))
             lb_processes_end(run, true);
     }
     if (run->processes != NULL)

@@ -21,7 +21,7 @@ sub chunks
 {
     my ($engine, $strategy, @args) = @_;
     my ($status, $out, $err) = lockbench('run', '-s', $strategy, '-S', 'chunked-update', '-d', $engine{$engine},
-        '--rows', '10k', '--backlog', '50', '--format', 'json', '--quiet', '--seed', $ENV{LB_TEST_SEED} // 1, @args);
+        '--rows', '10k', '--backlog', '50', '--duration', '0', '--format', 'json', '--quiet', '--seed', $ENV{LB_TEST_SEED} // 1, @args);
     my $result = eval { decode_json($out) } or diag($err);
     return ($status, $result->{cells}[0]{runs}[0]{proof});
 }

@@ -106,7 +106,8 @@ static void nowait_is_busy_and_a_bounded_wait_a_timeout(void **state)
     uint64_t start_ns = lb_now_ns();
     assert_int_equal(run(f, brief, "UPDATE t SET v = 1 WHERE id = 1"), LB_TIMEOUT);
     uint64_t waited_ns = lb_now_ns() - start_ns;
-    assert_true(waited_ns > 500000000u && waited_ns < 15000000000u);
+    assert_true(waited_ns > 500000000u); /* it waited; and not for what others are bounded by, */
+    assert_true(waited_ns < PATIENCE_MS * UINT64_C(1000000)); /* however slow the machine is */
     assert_code(brief, "55P03", "1205");
     rollback(f, f->a);
     must(f, brief, "UPDATE t SET v = 1 WHERE id = 1");
@@ -221,7 +222,7 @@ static void a_deadlock_has_one_victim(void **state)
 static void a_stale_snapshot_is_a_conflict(void **state)
 {
     struct fixture *f = *state;
-    struct lb_conn *strict = connect_with(f, 20000, LB_ISO_REPEATABLE_READ);
+    struct lb_conn *strict = connect_with(f, PATIENCE_MS, LB_ISO_REPEATABLE_READ);
     begin(f, strict);
     query_int(f, strict, "SELECT SUM(v) FROM t");
     must(f, f->a, "UPDATE t SET v = v + 1 WHERE id = 1");
@@ -235,8 +236,8 @@ static void a_stale_snapshot_is_a_conflict(void **state)
 static void serializable_refuses_write_skew_in_some_way(void **state)
 {
     struct fixture *f = *state;
-    struct lb_conn *a = connect_with(f, 20000, LB_ISO_SERIALIZABLE),
-                   *b = connect_with(f, 20000, LB_ISO_SERIALIZABLE);
+    struct lb_conn *a = connect_with(f, PATIENCE_MS, LB_ISO_SERIALIZABLE),
+                   *b = connect_with(f, PATIENCE_MS, LB_ISO_SERIALIZABLE);
     begin(f, a);
     begin(f, b);
     query_int(f, a, "SELECT SUM(v) FROM t");
@@ -271,7 +272,7 @@ static void an_ended_session_is_lost(void **state)
     must(f, victim, "UPDATE t SET v = 0");
     assert_int_equal(f->db->terminate(f->a, f->db->session_id(victim), &f->err), 0);
     int r = LB_OK; /* the server may let a statement through before it obeys */
-    for (int i = 0; i < 200 && r == LB_OK; i++, pause_ms(5))
+    for (int i = 0; i < PATIENCE_MS / 5 && r == LB_OK; i++, pause_ms(5))
         r = run(f, victim, "UPDATE t SET v = 0");
     assert_int_equal(r, LB_LOST);
     assert_true(lb_conn_head(victim)->lost);
@@ -286,7 +287,7 @@ static bool comes_to(struct fixture *f, int id, int64_t v)
 {
     char sql[80];
     snprintf(sql, sizeof sql, "SELECT v FROM t WHERE id = %d", id);
-    for (int i = 0; i < 1000; i++, pause_ms(5))
+    for (int i = 0; i < PATIENCE_MS / 5; i++, pause_ms(5))
         if (query_int(f, f->a, sql) == v)
             return true;
     return false;
@@ -364,9 +365,9 @@ static void advisory_locks_block_and_are_seen(void **state)
     bool pg = is_engine(f, "postgres");
     struct lb_conn *control = connect_with(f, 0, LB_ISO_DEFAULT);
     struct task task;
-    must(f, f->a, pg ? "SELECT pg_advisory_lock(77, 5)" : "SELECT GET_LOCK('lb_t', 60)");
+    must(f, f->a, pg ? "SELECT pg_advisory_lock(77, 5)" : "SELECT GET_LOCK('lb_t', 300)");
     task_start_blocked(&task, f, f->b,
-                       pg ? "SELECT pg_advisory_lock(77, 5)" : "SELECT GET_LOCK('lb_t', 60)",
+                       pg ? "SELECT pg_advisory_lock(77, 5)" : "SELECT GET_LOCK('lb_t', 300)",
                        control);
     must(f, f->a, pg ? "SELECT pg_advisory_unlock(77, 5)" : "SELECT RELEASE_LOCK('lb_t')");
     assert_int_equal(task_join(&task), LB_OK);

@@ -37,7 +37,7 @@ SET client_min_messages = error;
 DROP SEQUENCE IF EXISTS lb_test_n CASCADE;
 CREATE SEQUENCE lb_test_n;
 CREATE OR REPLACE FUNCTION lb_test_end() RETURNS event_trigger LANGUAGE plpgsql AS \$\$
-BEGIN IF nextval('public.lb_test_n') <= $times THEN PERFORM pg_terminate_backend(pg_backend_pid()); PERFORM pg_sleep(60); END IF; END \$\$;
+BEGIN IF nextval('public.lb_test_n') <= $times THEN PERFORM pg_terminate_backend(pg_backend_pid()); PERFORM pg_sleep(600); END IF; END \$\$;
 DROP EVENT TRIGGER IF EXISTS lb_test;
 CREATE EVENT TRIGGER lb_test ON $event WHEN TAG IN ('$tag') EXECUTE FUNCTION lb_test_end();
 SQL
@@ -49,7 +49,7 @@ my @run = ('run', '-s', 'row-lock', '-d', $uri, '--workers', '2', '--warmup', '0
 for my $case (['the tables are made', 'ddl_command_start', 'CREATE TABLE'], ['all is dropped', 'ddl_command_start', 'DROP SCHEMA']) {
     my ($when, $event, $tag) = @$case;
     end_at($event, $tag, 2);
-    my ($status, $out, $err) = lockbench(@run, '--duration', '300ms');
+    my ($status, $out, $err) = lockbench(@run, '--count', '20', '--duration', '0', '--progress-bound', '10m');
     my ($n) = sql($uri, 'SELECT last_value FROM lb_test_n');
     cmp_ok($n // 0, '>=', 3, "the session was lost twice while $when");
     is($status, 0, '... exit status') or diag $err;
@@ -61,9 +61,9 @@ for my $case (['the tables are made', 'ddl_command_start', 'CREATE TABLE'], ['al
 
 # With the workers at work, everybody else's session is ended: that of the costs, of the watchdog, of the mark.
 my $results = scratch() . '/results';
-my $run = start(@run, '--costs', '--duration', '3s', '-o', $results);
+my $run = start(@run, '--costs', '--duration', '20s', '--progress-bound', '10m', '-o', $results);
 my $n = 0;
-for (1 .. 1200) {
+for (1 .. 6000) {
     my ($workers) = sql($uri, "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'lockbench worker%' AND query ~* 'row_lock|locks?'");
     last if ($workers // 0) >= 2;
     sleep 0.05;

@@ -239,7 +239,7 @@ static void what_a_dead_run_left_is_dropped(void **state)
     char name[300] = "";
     die_in_a_run(f, name, sizeof name);
     /* The server needs a moment to notice that the client is gone. */
-    for (int i = 0; i < 100 && (i == 0 || space_exists(f, name)); i++) {
+    for (int i = 0; i < PATIENCE_MS / 50 && (i == 0 || space_exists(f, name)); i++) {
         struct lb_space *other = NULL;
         pause_ms(i == 0 ? 0 : 50);
         assert_int_equal(f->db->space_open(&f->target, "after", &other, &f->err), 0);

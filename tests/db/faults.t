@@ -2,6 +2,11 @@
 # Faults: each is carried out where it was placed, and each strategy shows what it does then. On
 # SQLite always, on the servers in LB_TEST_URIS as far as they are there. On PostgreSQL the runs have
 # a database of their own, so that what they leave behind can be told from what others do.
+#
+# Nothing here may depend on how quick the machine is. Runs end with their faults or with a number of
+# operations, not by time; what is broken has so many occasions to show it that a worker which is
+# not run for some seconds does not matter; and where nobody may be late, a lease is many seconds
+# long: those runs begin first and are looked at last.
 use strict;
 use warnings;
 use FindBin;
@@ -47,7 +52,7 @@ END {
 sub begin
 {
     my ($name, $engine, @args) = @_;
-    my $out = scratch() . '/run.' . ($name =~ s/\W+/-/gr);
+    my $out = scratch() . '/run.' . ("$engine $name" =~ s/\W+/-/gr);
     my $pid = fork() // die "fork: $!\n";
     if ($pid == 0) {
         POSIX::setsid();
@@ -80,18 +85,53 @@ sub end
     return ($cell->{guarantees}, $one);
 }
 
+# A bound on time is not judged where the machine stood still for much of the run: then that is said.
+sub is_recovered
+{
+    my ($guarantees, $name) = @_;
+    my $finding = $guarantees->{recovery} // {};
+    return note("$name: $finding->{reason}") if ($finding->{reason} // '') =~ /^everybody stood still for /;
+    return is($finding->{verdict}, 'held', "$name: recovery");
+}
+
 sub verdict { my ($guarantees, $name) = @_; return $guarantees->{$name}{verdict} // 'absent' }
 
 my @lease = ('-s', 'lease-update-safe', '--ttl', '100ms', '--workers', '4', '--hold', '5ms', '--poll', '5ms', '--backoff', 'fixed');
 my @article = ('-s', 'lease-update', '--opt', 'first_run=now', @lease[2 .. $#lease]);
 my @session = ('-s', 'advisory-session', '--workers', '4', '--hold', '2ms');
 my $zombie = '20'; # pauses, each of which has to show it
+my $long = '15s';  # a lease that no stall outlasts
+my @faults = ('--duration', '0', '--fault-count');
+
+sub has
+{
+    my ($strategy, $engine) = @_;
+    return -e "$FindBin::Bin/../../sql/$strategy/$engine.sql";
+}
+
+my %slow; # by engine, the runs that take as long as their leases
+for my $engine (grep { has('lease-update-safe', $_) } sort keys %engine) {
+    # Whose lock a release ended is certain only up to the first double hold, so one zombie has to
+    # do. Its successor waits for it, and must not outlive its own lease.
+    $slow{$engine}{unowned} = begin('one zombie, as published', $engine, @article, '--ttl', $long, '--fault', 'pause',
+        '--fault-length', '15100ms', '--fault-interval', '200ms', @faults, 1, '--guard', '--progress-bound', '0');
+    $slow{$engine}{renewal} = begin('renewal', $engine, @lease, '--ttl', $long, '--workers', '2', '--count', '1', '--duration', '0',
+        '--hold', '15200ms', '--progress-bound', '0', '--renew', '25ms');
+    # Whoever is ahead keeps the others out for as long, so that a number of operations would not do.
+    $slow{$engine}{skew} = begin('skew, clock of the client', $engine, @article, '--ttl', '500ms', '--skew', '1s', '--workers', '4',
+        '--duration', '15s', '--hold', '80ms', '--think', '1ms', '--progress-bound', '0');
+    $slow{$engine}{no_skew} = begin('skew, clock of the server', $engine, @lease, '--ttl', '10s', '--skew', '20s', '--workers', '4',
+        '--count', '8', '--duration', '0', '--hold', '20ms', '--think', '1ms', '--progress-bound', '0');
+    next if $engine ne 'postgres';
+    $slow{$engine}{safe} = begin('blocker, clock after it', $engine, '-s', 'lease-update-safe', '-S', 'blocker', '--ttl', '8s',
+        '--fault-length', '17s', @faults, 1, '--progress-bound', '0');
+}
 
 for my $engine (sort keys %engine) {
     my ($guarantees, $run);
     my $is_server = $engine ne 'sqlite';
     note "engine $engine";
-    my %has = map { $_ => 1 } grep { -e "$FindBin::Bin/../../sql/$_/$engine.sql" }
+    my %has = map { $_ => 1 } grep { has($_, $engine) }
         qw(advisory-session lease-update lease-update-safe skip-locked);
 
     # --- the dead: the slowest runs go side by side ---
@@ -101,39 +141,37 @@ for my $engine (sort keys %engine) {
             '--ttl', '150ms', '--duration', '0', '--progress-bound', '0', '--guard');
         $runs{pause} = begin('pause', $engine, @lease, @pause);
         $runs{harm} = begin('pause, as published', $engine, @article, @pause);
-        # Whose lock a release ended is certain only up to the first double hold, so one zombie has to
-        # do. Its successor waits for it, and must not outlive its own lease: that one is long.
-        $runs{unowned} = begin('one zombie, as published', $engine, @article, '--ttl', '1s', '--fault', 'pause',
-            '--fault-length', '1100ms', '--fault-count', 1, '--duration', '8s', '--guard');
         $runs{version} = begin('pause, no clock', $engine, '-s', 'lease-version', @lease[2 .. $#lease], @pause);
         # Of different items: these pauses need not end before the next begins.
         my @queue = ('-S', 'steady', '--put-interval', '100ms', @pause[0 .. $#pause - 1], '--workers', '8',
             '--fault-length', '450ms', '--ttl', '400ms');
         $runs{queue} = begin('pause, queue', $engine, '-s', 'lease-queue', @queue);
         $runs{by_id} = begin('pause, by id', $engine, '-s', 'complete-by-id', @queue);
-        $runs{kill} = begin('kill, lease', $engine, @lease, '--fault', 'kill', '--fault-interval', '150ms',
-            '--duration', '1500ms', '--recovery-bound', '2s');
+        $runs{kill} = begin('kill, lease', $engine, @lease, '--ttl', '500ms', '--fault', 'kill', '--fault-interval', '150ms',
+            @faults, 5, '--recovery-bound', '10m', '--progress-bound', '0');
     }
     $runs{session} = begin('kill, session lock', $engine, @session, '--fault', 'kill', '--fault-interval', '100ms',
-        '--duration', '1200ms', '--recovery-bound', '5s')
+        @faults, 5, '--recovery-bound', '10m', '--progress-bound', '0')
         if $has{'advisory-session'};
 
     if ($runs{kill}) {
         ($guarantees, $run) = end($runs{kill}, 0);
-        cmp_ok($run->{faults}, '>=', 3, "$engine: kill, lease: there were faults");
+        is($run->{faults}, 5, "$engine: kill, lease: there were faults");
         is($run->{measures}{deaths}, $run->{faults}, "$engine: kill, lease: each is a death inside a hold");
         cmp_ok($run->{measures}{recovered}, '>=', $run->{measures}{deaths} - 1,
             "$engine: kill, lease: the lock is granted again");
         cmp_ok($run->{measures}{recovery_max_ns}, '>', 50e6, "$engine: kill, lease: not before the lease is over");
-        is(verdict($guarantees, $_), 'held', "$engine: kill, lease: $_") for qw(exclusive fenced owner-release recovery);
+        is(verdict($guarantees, $_), 'held', "$engine: kill, lease: $_") for qw(exclusive fenced owner-release);
+        is_recovered($guarantees, "$engine: kill, lease");
     }
     if ($runs{session}) {
         ($guarantees, $run) = end($runs{session}, 0);
-        cmp_ok($run->{faults}, '>=', 3, "$engine: kill, session lock: there were faults");
+        is($run->{faults}, 5, "$engine: kill, session lock: there were faults");
         is($run->{measures}{deaths}, $run->{faults}, "$engine: kill, session lock: each is a death inside a hold");
         cmp_ok($run->{measures}{recovered}, '>=', $run->{measures}{deaths} - 1,
             "$engine: kill, session lock: the lock is granted again");
-        is(verdict($guarantees, $_), 'held', "$engine: kill, session lock: $_") for qw(exclusive recovery);
+        is(verdict($guarantees, 'exclusive'), 'held', "$engine: kill, session lock: exclusive");
+        is_recovered($guarantees, "$engine: kill, session lock");
     }
 
     # --- the zombie: in each of the pauses, because it is placed ---
@@ -168,26 +206,25 @@ for my $engine (sort keys %engine) {
         ($guarantees, $run) = end($runs{harm}, 1);
         is($run->{faults}, $zombie, "$engine: pause, as published: all were placed");
         cmp_ok($run->{guard_lost_updates}, '>=', $zombie, "$engine: pause, as published: each lost somebody's write");
-        ($guarantees) = end($runs{unowned}, 1);
-        is(verdict($guarantees, 'owner-release'), 'violated', "$engine: one zombie, as published: owner-release");
     }
 
     # --- queues ---
     if ($has{'skip-locked'}) {
         ($guarantees, $run) = end(begin('kill, queue', $engine, '-s', 'skip-locked', '-S', 'steady',
-            '--fault', 'kill', '--fault-interval', '150ms', '--fault-count', '5', '--duration', '3s'), 1);
-        cmp_ok($run->{faults}, '>=', 3, "$engine: kill, queue: there were faults");
+            '--put-interval', '20ms', '--fault', 'kill', '--fault-interval', '500ms', @faults, 5), 1);
+        is($run->{faults}, 5, "$engine: kill, queue: there were faults");
         is(verdict($guarantees, $_), 'held', "$engine: kill, queue: $_") for qw(no-duplicate bounded-claim);
         is(verdict($guarantees, 'no-loss'), 'violated', "$engine: kill, queue: what is stuck is lost");
         is($run->{measures}{deaths}, $run->{faults}, "$engine: kill, queue: each died with an item");
         is($run->{measures}{stuck}, $run->{measures}{deaths}, "$engine: kill, queue: whom nobody recovers is stuck");
         ($guarantees, $run) = end(begin('kill, recovered queue', $engine, '-s', 'skip-locked', '-S', 'steady',
-            '--put-interval', '20ms', '--fault', 'kill', '--fault-interval', '150ms', '--duration', '1200ms',
-            '--recover', '100ms', '--ttl', '400ms'), 0);
+            '--put-interval', '20ms', '--fault', 'kill', '--fault-interval', '150ms', @faults, 5,
+            '--recover', '100ms', '--ttl', '1s'), 0);
+        is($run->{measures}{deaths}, 5, "$engine: kill, recovered queue: all died with an item");
         is(verdict($guarantees, $_), 'held', "$engine: kill, recovered queue: $_") for qw(no-duplicate no-loss);
         is($run->{measures}{recovered}, $run->{measures}{deaths}, "$engine: kill, recovered queue: all are");
         is($run->{measures}{stuck}, 0, "$engine: kill, recovered queue: none is stuck");
-        cmp_ok($run->{measures}{recovery_p50_ns}, '>=', 350e6, "$engine: kill, recovered queue: not before the timeout");
+        cmp_ok($run->{measures}{recovery_max_ns}, '>=', 350e6, "$engine: kill, recovered queue: not before the timeout");
         # Nobody can tell the slow from the dead: the item of who sleeps longer than that is another's.
         ($guarantees, $run) = end(begin('pause, recovered queue', $engine, '-s', 'skip-locked', '-S', 'steady',
             '--put-interval', '20ms', '--fault', 'pause', '--fault-interval', '100ms', '--fault-length', '300ms',
@@ -196,22 +233,24 @@ for my $engine (sort keys %engine) {
         cmp_ok($run->{live_witness}{overlaps}, '>=', 2, "$engine: pause, recovered queue: two had each item");
         is(verdict($guarantees, $_), 'held', "$engine: pause, recovered queue: $_") for qw(no-duplicate no-loss);
         # Consumers slower than the interval of the recoveries, as on a machine that has no time for them.
-        ($guarantees) = end(begin('recovered all the time', $engine, '-s', 'skip-locked', '-S', 'steady',
-            '--put-interval', '20ms', '--duration', '200ms', '--recover', '1us', '--ttl', '1m'), 0);
+        ($guarantees) = end(begin('recovered all the time', $engine, '-s', 'skip-locked', '-S', 'drain',
+            '--backlog', '40', '--duration', '0', '--recover', '1us', '--ttl', '10m'), 0);
         is(verdict($guarantees, 'no-loss'), 'held', "$engine: recovered all the time: the queue is drained all the same");
     }
 
     # --- connections ---
     for my $fault ($is_server ? qw(disconnect cut) : ()) {
         next if !$has{'advisory-session'};
-        ($guarantees, $run) = end(begin("$fault", $engine, @session, '--fault', $fault, '--fault-interval', '80ms', '--duration', '800ms'), 0);
-        cmp_ok($run->{faults}, '>=', 3, "$engine: $fault: there were faults");
-        cmp_ok($run->{connections_lost}, '>=', $run->{faults} - 1, "$engine: $fault: each was noticed");
-        cmp_ok($run->{connects}, '>=', 4 + $run->{connections_lost}, "$engine: $fault: and connected again");
+        ($guarantees, $run) = end(begin("$fault", $engine, @session, '--progress-bound', '0', '--fault', $fault,
+            '--fault-interval', '80ms', @faults, 6), 0);
+        is($run->{faults}, 6, "$engine: $fault: there were faults");
+        # At the end one may be on its way.
+        cmp_ok($run->{connections_lost}, '>=', 5, "$engine: $fault: each was noticed");
+        cmp_ok($run->{connects}, '>', 4, "$engine: $fault: and connected again");
         is(verdict($guarantees, 'exclusive'), 'held', "$engine: $fault: exclusive, where the session's end ends the hold");
         next if !$has{'skip-locked'};
         ($guarantees, $run) = end(begin("$fault, queue", $engine, '-s', 'skip-locked', '-S', 'steady', '--fault', $fault,
-            '--fault-interval', '80ms', '--duration', '800ms'), 0);
+            '--fault-interval', '80ms', @faults, 6), 0);
         cmp_ok($run->{connections_lost}, '>=', 3, "$engine: $fault, queue: was noticed");
         is(verdict($guarantees, $_), 'held', "$engine: $fault, queue: $_") for qw(no-duplicate no-loss);
     }
@@ -219,46 +258,54 @@ for my $engine (sort keys %engine) {
     # --- the world ---
     if ($engine eq 'sqlite') {
         ($guarantees, $run) = end(begin('full', $engine, '-s', 'skip-locked', '-S', 'steady', '--payload', '2k', '--fault',
-            'full', '--fault-interval', '100ms', '--fault-length', '100ms', '--duration', '1s'), 0);
-        cmp_ok($run->{faults}, '>=', 3, "$engine: full: there were faults");
+            'full', '--fault-interval', '100ms', '--fault-length', '300ms', @faults, 5), 0);
+        is($run->{faults}, 5, "$engine: full: there were faults");
         cmp_ok($run->{operations}{put}{answers}{other} // 0, '>', 0, "$engine: full: puts were refused");
         is(verdict($guarantees, $_), 'held', "$engine: full: $_") for qw(no-duplicate no-loss);
     }
     if ($has{'lease-update-safe'}) {
-        my @slow = (@lease, '--duration', '800ms', '--workers', '1');
-        my (undef, $plain) = end(begin('not slow', $engine, @slow), 0);
-        ($guarantees, $run) = end(begin('slow', $engine, @slow, '--fault', 'slow', '--fault-interval', '50ms',
-            '--fault-length', '30ms'), 0);
-        cmp_ok($run->{measures}{holds}, '<', $plain->{measures}{holds} / 2, "$engine: slow: it is");
+        # Each statement waits for as long; the longest one tells.
+        my @slow = (@lease, '--workers', '1', '--fault', 'slow', '--fault-interval', '50ms', '--fault-length', '700ms', @faults, 2);
+        ($guarantees, $run) = end(begin('slow', $engine, @slow), 0);
+        my ($longest) = sort { $b <=> $a } map { $run->{operations}{$_}{service}{max_ns} // 0 } qw(acquire release);
+        cmp_ok($longest, '>=', 700e6, "$engine: slow: it is");
         is(verdict($guarantees, 'exclusive'), 'held', "$engine: slow: exclusive");
 
-        my @skew = ('--ttl', '500ms', '--skew', '1s', '--workers', '2', '--duration', '1500ms', '--hold', '80ms', '--think', '1ms');
-        ($guarantees) = end(begin('skew, clock of the client', $engine, @article, @skew), 1);
-        is(verdict($guarantees, 'exclusive'), 'violated', "$engine: skew of two leases: the client's clock gives two holders");
-        ($guarantees, $run) = end(begin('skew, clock of the server', $engine, @lease, @skew), 0);
-        is(verdict($guarantees, 'exclusive'), 'held', "$engine: skew of two leases: the server's clock does not");
-        is($run->{measures}{lease_overlaps_uncut}, 0, "$engine: skew of two leases: nor in anybody's belief");
-
-        my @long = (@lease, '--ttl', '300ms', '--workers', '2', '--duration', '2s', '--hold', '700ms',
-            '--progress-bound', '0');
-        (undef, $run) = end(begin('no renewal', $engine, @long), 0);
+        (undef, $run) = end(begin('no renewal', $engine, @lease, '--ttl', '300ms', '--workers', '6', '--count', '2', '--duration', '0',
+            '--hold', '700ms', '--progress-bound', '0'), 0);
         cmp_ok($run->{measures}{lease_overlaps_uncut}, '>', 0, "$engine: a hold beyond its lease: two believe");
-        ($guarantees, $run) = end(begin('renewal', $engine, @long, '--renew', '25ms'), 0);
-        is($run->{measures}{lease_overlaps_uncut}, 0, "$engine: renewed in time: one does");
-        is(verdict($guarantees, 'exclusive'), 'held', "$engine: renewed: exclusive");
     }
     if ($engine eq 'postgres') {
-        my @blocker = ('--fault', 'blocker', '--fault-interval', '100ms', '--fault-length', '250ms', '--duration', '3s');
-        ($guarantees) = end(begin('blocker, as published', $engine, @article, @blocker), 1);
+        my @blocker = ('--progress-bound', '0', '--fault', 'blocker', '--fault-interval', '100ms', '--fault-length', '250ms');
+        ($guarantees) = end(begin('blocker, as published', $engine, @article, @blocker, @faults, 8), 1);
         is(verdict($guarantees, 'exclusive'), 'violated', "$engine: blocker: a lease computed before the wait is over when granted");
-        ($guarantees, $run) = end(begin('blocker', $engine, @lease, @blocker), 0);
-        cmp_ok($run->{faults}, '>=', 3, "$engine: blocker: there were faults");
-        my @wait = ('-S', 'blocker', '--ttl', '200ms', '--fault-length', '500ms', '--fault-count', '2', '--duration', '0');
-        (undef, my $now) = end(begin('blocker, now()', $engine, '-s', 'lease-now', @wait), 1);
+        ($guarantees, $run) = end(begin('blocker', $engine, @lease, @blocker, @faults, 3), 0);
+        is($run->{faults}, 3, "$engine: blocker: there were faults");
+        (undef, my $now) = end(begin('blocker, now()', $engine, '-s', 'lease-now', '-S', 'blocker', '--ttl', '200ms',
+            '--fault-length', '500ms', @faults, 5), 1);
         cmp_ok($now->{measures}{lease_overlaps_uncut}, '>', 0, "$engine: blocker: granted when it was over, two believe");
-        (undef, my $safe) = end(begin('blocker, clock after it', $engine, '-s', 'lease-update-safe', @wait), 0);
-        is($safe->{measures}{lease_overlaps_uncut}, 0, "$engine: blocker: the repaired twin's lease is worth its length");
         is(verdict($guarantees, 'exclusive'), 'held', "$engine: blocker: the repaired twin reads the clock after it");
+    }
+
+    # --- the runs with long leases ---
+    if (my $runs = $slow{$engine}) {
+        ($guarantees, $run) = end($runs->{unowned}, 1);
+        is($run->{faults}, 1, "$engine: one zombie, as published: it was placed");
+        is(verdict($guarantees, 'owner-release'), 'violated', "$engine: one zombie, as published: owner-release");
+        ($guarantees, $run) = end($runs->{renewal}, 0);
+        is($run->{measures}{holds}, 2, "$engine: renewed in time: each had it");
+        is($run->{measures}{lease_overlaps_uncut}, 0, "$engine: renewed in time: one does");
+        is(verdict($guarantees, 'exclusive'), 'held', "$engine: renewed: exclusive");
+        ($guarantees) = end($runs->{skew}, 1);
+        is(verdict($guarantees, 'exclusive'), 'violated', "$engine: skew of two leases: the client's clock gives two holders");
+        ($guarantees, $run) = end($runs->{no_skew}, 0);
+        is(verdict($guarantees, 'exclusive'), 'held', "$engine: skew of two leases: the server's clock does not");
+        is($run->{measures}{lease_overlaps_uncut}, 0, "$engine: skew of two leases: nor in anybody's belief");
+        if ($runs->{safe}) {
+            (undef, my $safe) = end($runs->{safe}, 0);
+            is($safe->{faults}, 1, "$engine: blocker: there was one, longer than two leases");
+            is($safe->{measures}{lease_overlaps_uncut}, 0, "$engine: blocker: the repaired twin's lease is worth its length");
+        }
     }
     SKIP: {
         skip 'no database of its own', 2 if $engine ne 'postgres' || !defined $database;
@@ -278,10 +325,12 @@ like($err, qr/^lockbench: .*fault disconnect has no meaning on SQLite/m, 'discon
 # verify --faults: a line for each strategy, engine, fault and guarantee.
 my $verify;
 ($status, $verify, $err) = lockbench('verify', '-s', 'lease-update-safe,lease-update', '-d', 'sqlite:', '--faults',
-    'kill,skew,disconnect', '--duration', '1500ms', '--quiet');
+    'kill,skew,disconnect', '--duration', '8s', '--recovery-bound', '10m', '--progress-bound', '0', '--quiet');
 is($status, 0, 'verify --faults: all as claimed') or diag $verify, $err;
 like($verify, qr/^ok \d+ - lease-update-safe sqlite mutex-hot\+kill $_$/m, "verify --faults: kill $_")
-    for qw(exclusive fenced owner-release recovery);
+    for qw(exclusive fenced owner-release);
+like($verify, qr/^ok \d+ - lease-update-safe sqlite mutex-hot\+kill recovery(?: # SKIP [^\n]*stood still[^\n]*)?$/m,
+    'verify --faults: kill recovery');
 like($verify, qr/^ok \d+ - lease-update-safe sqlite mutex-hot\+skew exclusive$/m, 'verify --faults: skew');
 like($verify, qr/^ok \d+ - lease-update-safe sqlite mutex-hot\+disconnect all # SKIP fault disconnect has no meaning/m,
     'verify --faults: what an engine cannot do');
@@ -292,7 +341,7 @@ like($verify, qr/^# strategy +engine +scenario +deaths +recovered +median +p95 +
 like($verify, qr/^# lease-update-safe +sqlite +mutex-hot\+kill +([1-9]\d*) .* nothing$/m, 'verify --faults: of the lease');
 my $matrix;
 ($status, $matrix, $err) = lockbench('verify', '--matrix', '-s', 'lease-update-safe', '-d', 'sqlite:', '--faults',
-    'skew,disconnect', '--duration', '500ms', '--quiet');
+    'skew,disconnect', '--duration', '8s', '--progress-bound', '0', '--quiet');
 is($status, 0, 'verify --matrix --faults: all as claimed') or diag $matrix, $err;
 like($matrix, qr/^\| strategy \|[^\n]*, disconnect \|[^\n]*, skew \|\n[^\n]*\n\| `lease-update-safe` \| SKIP \[1\] \| held \|$/m,
     'verify --matrix --faults: a column for each');

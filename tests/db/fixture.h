@@ -26,9 +26,11 @@ struct fixture {
     struct lb_target target;
     const struct lb_db *db;
     struct lb_space *space;
-    struct lb_conn *a, *b; /* lock waits are bounded by 20 s: a test that hangs ends */
+    struct lb_conn *a, *b; /* lock waits are bounded by minutes: a test that hangs ends */
     struct lb_error err;
 };
+
+enum { PATIENCE_MS = 300000 }; /* longer than any machine keeps a thread waiting */
 
 /* A test and the engines that it is about: "sqlite", "postgres mariadb"; NULL: all. */
 struct engine_test {
@@ -130,7 +132,7 @@ static inline void task_start_blocked(struct task *task, struct fixture *f, stru
     int blocked = 0;
     *task = (struct task){.f = f, .conn = conn, .sql = sql, .session_id = f->db->session_id(conn)};
     assert_int_equal(pthread_create(&task->thread, NULL, task_main, task), 0);
-    for (int i = 0; i < 2000 && blocked == 0; i++) {
+    for (int i = 0; i < PATIENCE_MS / 5 && blocked == 0; i++) {
         blocked = f->db->is_blocked(control, task->session_id, &f->err);
         if (blocked == 0)
             pause_ms(5);
@@ -156,8 +158,8 @@ static inline int set_up(void **state)
         return -1;
     }
     f->db = f->target.db;
-    f->a = connect_with(f, 20000, LB_ISO_DEFAULT);
-    f->b = connect_with(f, 20000, LB_ISO_DEFAULT);
+    f->a = connect_with(f, PATIENCE_MS, LB_ISO_DEFAULT);
+    f->b = connect_with(f, PATIENCE_MS, LB_ISO_DEFAULT);
     must(f, f->a, "CREATE TABLE t (id integer PRIMARY KEY, v integer NOT NULL)");
     must(f, f->a, "INSERT INTO t VALUES (1, 10), (2, 20)");
     return 0;

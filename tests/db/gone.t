@@ -40,7 +40,7 @@ for my $row (grep { length } split /\n/, `$servers status --dir $dir`) {
     # Until a table of the run's has rows that workers changed: they are at work.
     my $at_work = sub {
         my ($table) = @_;
-        for (1 .. 600) {
+        for (1 .. 6000) {
             my ($space) = grep { !$old{$_} } $sql->($spaces);
             my ($n) = defined $space ? $sql->("SELECT count(*) FROM $space.$table") : ();
             return $space if $n;

@@ -87,7 +87,7 @@ sub compare
 sub gone
 {
     my ($session) = @_;
-    for (1 .. 600) {
+    for (1 .. 6000) {
         my @left = grep { !/Z(?!.*l)/ && /\S/ } map { my $stat = `ps -o stat= -p $_`; $stat } split ' ', `pgrep -s $session`;
         return 1 if !@left;
         sleep 0.05;
@@ -131,8 +131,8 @@ sub kill_one
         like($said, qr/^ok 1 /, "$name: the history is read") or diag $said;
         compare($name, $history, $items);
     }
-    my ($status, undef, $err) = lockbench('run', '-s', 'skip-locked', '-S', 'steady', '-d', $target, '--duration', '100ms',
-        '--warmup', '0', '--quiet');
+    my ($status, undef, $err) = lockbench('run', '-s', 'skip-locked', '-S', 'steady', '-d', $target, '--backlog', '20', '--put-interval', '20ms',
+        '--fault', 'slow', '--fault-interval', '20ms', '--fault-length', '1ms', '--fault-count', '2', '--duration', '0', '--warmup', '0', '--quiet');
     is($status, 0, "$name: the next run works") or diag $err;
     is_deeply([defined $file ? grep { !/\.db$/ } glob("$file*") : schemas()], [], "$name: and drops what was left");
 }
@@ -142,7 +142,7 @@ sub restarts
 {
     my ($kills) = @_;
     my @run = ('run', '-d', $server_uri, '--fault', 'restart', '--fault-interval', '300ms', '--warmup', '0', '--quiet',
-        '--format', 'json');
+        '--format', 'json', '--progress-bound', '10m');
     my @restart = ('--restart-command', "$servers restart $server --dir $scratch/servers");
     for my $case (['skip-locked', 'no-loss', '-S', 'steady'], ['advisory-session', 'exclusive', '--hold', '20ms']) {
         my ($strategy, $guarantee, @args) = @$case;

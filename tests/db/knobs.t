@@ -15,9 +15,9 @@ my ($mariadb) = grep { /^mariadb/ } @uris;
 
 # --- zipf: the resources that were granted, by a chi-square test against the law. Any number of workers
 # may want the same one: each draw leads to one grant but for those under way at the end.
-my $seed = 1 + int rand 1e9;
+my $seed = $ENV{LB_TEST_SEED} // 1;
 my ($status, $out, $err) = lockbench('run', '-s', 'pthread-mutex', '--workers', '4', '--resources', '10', '--zipf', '1',
-    '--count', '5000', '--duration', '20s', '--hold', '0', '--think', '0', '--warmup', '0', '--quiet', '--keep-history', '-o',
+    '--count', '5000', '--duration', '0', '--hold', '0', '--think', '0', '--warmup', '0', '--quiet', '--keep-history', '-o',
     scratch() . '/zipf', '--seed', $seed);
 is($status, 0, 'zipf: a run') or diag $err;
 my ($history) = glob scratch() . '/zipf/*/*.lbh';
@@ -60,13 +60,13 @@ for my $case (['sqlite:?synchronous=off', 'synchronous', 'off'], ['sqlite:?synch
     ['sqlite:?journal=delete', 'journal_mode', 'delete'],
     defined $postgres ? ["$postgres&options=-c%20synchronous_commit%3Doff", 'synchronous_commit', 'off'] : ()) {
     my ($uri, $fact, $value) = @$case;
-    ($status, $out, $err) = lockbench('run', '-s', 'lock-row', '-d', $uri, '--duration', '50ms', '--warmup', '0', '--quiet',
-        '--format', 'json');
+    ($status, $out, $err) = lockbench('run', '-s', 'lock-row', '-d', $uri, '--count', '5', '--duration', '0', '--progress-bound', '10m', '--warmup', '0',
+        '--quiet', '--format', 'json');
     is(eval { decode_json($out)->{cells}[0]{runs}[0]{server_settings}{$fact} }, $value, "durability: $fact=$value") or diag $err;
 }
 
 # --- statements after the set-up: the server has what they made, and the result tells them.
-my @setup = ('run', '-s', 'lock-row', '--duration', '50ms', '--warmup', '0', '--quiet', '--format', 'json', '--after-setup');
+my @setup = ('run', '-s', 'lock-row', '--count', '5', '--duration', '0', '--progress-bound', '10m', '--warmup', '0', '--quiet', '--format', 'json', '--after-setup');
 ($status, undef, $err) = lockbench(@setup, spew('wrong.sql', "CREATE INDEX extra ON no_such_table (owner);\n"));
 is($status, 3, 'after-setup: a mistake');
 like($err, qr/--after-setup: .*no_such_table/, '... and the engine\'s reason');
@@ -89,7 +89,7 @@ SKIP: {
 }
 
 # --- locked rows: SKIP LOCKED claims what is not locked, and the rest once it is free: nothing is lost.
-my @drain = ('-S', 'drain', '--workers', '2', '--backlog', '150', '--quiet', '--format', 'json');
+my @drain = ('-S', 'drain', '--workers', '2', '--backlog', '150', '--duration', '0', '--quiet', '--format', 'json');
 for my $uri (grep { defined } $postgres, $mariadb) {
     my ($engine) = $uri =~ /^(\w+)/;
     my %items;
@@ -115,9 +115,9 @@ SKIP: {
     skip 'LB_TEST_URIS names no PostgreSQL', 4 if !defined $postgres;
     my $psql = sub { return scalar `psql -XAtq -c "$_[0]" '$postgres' 2>&1` };
     my $run = start('run', '-s', 'skip-locked', '-d', $postgres, '-S', 'steady', '--backlog', '10', '--dead-rows', '700',
-        '--duration', '60s', '--quiet');
+        '--duration', '10m', '--quiet');
     my $table = '';
-    for (1 .. 300) {
+    for (1 .. 3000) {
         $table = $psql->("SELECT format('%I.%I', n.nspname, c.relname) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
             . " JOIN pg_stat_user_tables s ON s.relid = c.oid WHERE s.n_tup_upd + s.n_tup_del >= 700 AND EXISTS (SELECT 1 FROM"
             . " pg_stat_activity WHERE application_name LIKE '%worker 0%') ORDER BY n_tup_ins DESC LIMIT 1");

@@ -31,28 +31,67 @@ END {
     sql($owner, "DROP DATABASE $database WITH (FORCE)") if defined $database;
 }
 
-# Waits until the run has so many sessions of that kind, and ends them; returns how many.
+# Waits for an event for as long as any machine may take.
+sub until_is
+{
+    my ($event) = @_;
+    for (1 .. 6000) {
+        return 1 if $event->();
+        sleep 0.05;
+    }
+    return 0;
+}
+
+# How often the lock of each run was granted, where it has its table: see counted.sql.
+sub granted
+{
+    my @schemas = sql($uri, "SELECT schemaname FROM pg_tables WHERE tablename = 'counted_lock'");
+    return map { (sql($uri, "SELECT n FROM $_.counted_lock"))[0] // 0 } @schemas;
+}
+sub at_work { my $n = (granted())[0] // 0; return until_is(sub { ((granted())[0] // 0) > $n + 4 }) }
+
+# Ends the sessions of that kind once the workers are at work; then waits until they are again, with so many new
+# sessions, and ends the run. Returns how many sessions there were.
 sub end_sessions
 {
-    my ($like, $least) = @_;
+    my ($run, $like, $new) = @_;
     my $where = "FROM pg_stat_activity WHERE datname = '$database' AND application_name LIKE '$like'";
-    for (1 .. 1000) {
-        my ($n) = sql($owner, "SELECT count(*) $where");
-        last if $n >= $least;
-        sleep 0.01;
-    }
-    sleep 0.5; # the workers are at work
-    return scalar sql($owner, "SELECT pg_terminate_backend(pid) $where");
+    my $count = sub { return (sql($owner, "SELECT count(*) $where"))[0] // 0 };
+    ok(at_work(), 'the workers are at work');
+    my @old = map { /^(\d+)\|t$/ ? $1 : () } sql($owner, "SELECT pid, pg_terminate_backend(pid) $where");
+    ok(until_is(sub { !sql($owner, "SELECT 1 $where AND pid IN (" . join(',', 0, @old) . ')') }), 'the sessions are gone');
+    ok(until_is(sub { $count->() >= $new }), 'and there are as many again');
+    ok(at_work(), 'and at work again');
+    kill INT => $run->{pid};
+    return scalar @old;
 }
+
+# A lock that counts its grants, where a test can see them.
+my $counted = spew('counted.sql', <<'SQL');
+-- strategy: counted
+-- shape: lock
+-- claims: exclusive
+
+-- name: setup
+CREATE TABLE counted_lock (name varchar(100) PRIMARY KEY, n bigint);
+-- name: resource
+INSERT INTO counted_lock (name, n) VALUES (:resource, 0);
+-- name: acquire tx=hold
+UPDATE counted_lock SET n = n + 1 WHERE name = :resource;
+-- The commit is the release.
+-- name: release
+-- name: teardown
+DROP TABLE counted_lock;
+SQL
+my @counted = ('-s', $counted, '-S', 'mutex-pair', '-d', $uri, '--duration', '10m', '--warmup', '0', '--quiet');
 
 # --- the control session ---
 
 {
-    my $run = start('run', '-s', 'row-lock', '-S', 'mutex-pair', '-d', $uri, '--guard', '--duration', '2s',
-        '--warmup', '0', '--quiet');
-    is(end_sessions('%control%', 1), 1, 'the control session was ended');
+    my $run = start('run', @counted, '--guard');
+    is(end_sessions($run, '%control%', 0), 1, 'the control session was ended');
     my ($status, $out, $err) = finish($run);
-    is($status, 0, 'a run whose control session was ended goes on') or diag $out, $err;
+    is($status, 130, 'a run whose control session was ended goes on') or diag $out, $err;
     is_deeply([sql($uri, "SELECT nspname FROM pg_namespace WHERE nspname LIKE 'lockbench%'")], [], 'and leaves nothing');
 }
 
@@ -67,11 +106,10 @@ sub warnings
 }
 
 for my $format ('json', 'text', 'tap') {
-    my $run = start('run', '-s', 'row-lock', '-S', 'mutex-pair', '-d', $uri, '--duration', '2s', '--warmup', '0',
-        '--quiet', '--format', $format);
-    ok(end_sessions('%worker%', 2) >= 2, "$format: the workers' sessions were ended");
+    my $run = start('run', @counted, '--format', $format);
+    is(end_sessions($run, '%worker%', 2), 2, "$format: the workers' sessions were ended");
     my ($status, $out, $err) = finish($run);
-    is($status, 0, "$format: the run goes on") or diag $err;
+    is($status, 130, "$format: the run goes on") or diag $err;
     $out = warnings($out) if $format eq 'json';
     like($out =~ s/\s+/ /gr, qr/2 sessions were ended .* (?:terminating connection|closed the connection)/, "$format: and it is told")
         or diag $out;
@@ -79,16 +117,20 @@ for my $format ('json', 'text', 'tap') {
 
 # --- a process ---
 
-for my $format ('json', 'tap') {
-    my $run = start('run', '-s', 'row-lock', '-S', 'mutex-pair', '-d', $uri, '--duration', '3s', '--warmup', '0',
-        '--quiet', '--processes', '2', '--format', $format);
-    sleep 1;
-    my @children = split ' ', `ps -o pid= --ppid $run->{pid}`;
-    is(kill(KILL => $children[0]), 1, "$format: a worker's process was killed");
-    my ($status, $out, $err) = finish($run);
-    is($status, 5, "$format: its numbers do not hold") or diag $err;
-    $out = warnings($out) if $format eq 'json';
-    like($out, qr/the process of worker [01] was killed by signal 9 at \d/, "$format: and why") or diag $out;
+# Side by side, since their time has to be over: longer than any stall.
+{
+    my %run = map { $_ => start('run', @counted, '--duration', '15s', '--processes', '2', '--format', $_) } qw(json tap);
+    ok(until_is(sub { 2 == grep { $_ > 4 } granted() }), 'the workers are at work');
+    for my $format (sort keys %run) {
+        my @children = split ' ', `ps -o pid= --ppid $run{$format}{pid}`;
+        is(kill(KILL => $children[0]), 1, "$format: a worker's process was killed");
+    }
+    for my $format (sort keys %run) {
+        my ($status, $out, $err) = finish($run{$format});
+        is($status, 5, "$format: its numbers do not hold") or diag $err;
+        $out = warnings($out) if $format eq 'json';
+        like($out, qr/the process of worker [01] was killed by signal 9 at \d/, "$format: and why") or diag $out;
+    }
 }
 
 # --- errors ---
@@ -116,7 +158,8 @@ $acquire;
 -- name: release
 UPDATE raises_lock SET owner = NULL WHERE name = :resource AND owner = :worker;
 SQL
-    my ($status, $out, $err) = lockbench('verify', '-s', $file, '-d', $uri, '-S', 'mutex-pair', '--duration', '300ms');
+    my ($status, $out, $err) = lockbench('verify', '-s', $file, '-d', $uri, '-S', 'mutex-pair', '--count', '3', '--tries',
+        '3', '--duration', '0');
     is($status, 3, "$name: an error") or diag $out;
     like("$out$err", $wanted, "$name: with the server's text");
     like($out, qr/^not ok/m, "$name: a line that is not ok");
@@ -143,8 +186,8 @@ UPDATE waits_lock SET owner = :worker WHERE name = :resource AND owner IS NULL;
 -- name: release
 UPDATE waits_lock SET owner = NULL WHERE name = :resource AND owner = :worker;
 SQL
-    ($status, $out, $err) = lockbench('verify', '-s', $waits, '-d', 'sqlite:', '-S', 'mutex-pair', '--duration', '300ms',
-        '--progress-bound', '0', '--quiet');
+    ($status, $out, $err) = lockbench('verify', '-s', $waits, '-d', 'sqlite:', '-S', 'mutex-pair', '--count', '5',
+        '--duration', '0', '--progress-bound', '0', '--quiet');
     is($status, 5, 'nor is one whose cells ran and got no verdict') or diag $out;
     like($err, qr/\Alockbench: nothing was tested: no claim got a verdict in [^\n]*\n\z/, '... and says so in one line');
     my $never = spew('never.sql', <<'SQL');
@@ -161,8 +204,8 @@ UPDATE never_lock SET owner = :worker WHERE name = :resource AND owner = 'nobody
 -- name: release
 UPDATE never_lock SET owner = NULL WHERE name = :resource AND owner = :worker;
 SQL
-    ($status, $out) = lockbench('run', '-s', $never, '-d', 'sqlite:', '-S', 'mutex-pair', '--duration', '300ms',
-        '--progress-bound', '10s', '--format', 'json', '--quiet');
+    ($status, $out) = lockbench('run', '-s', $never, '-d', 'sqlite:', '-S', 'mutex-pair', '--count', '1', '--tries', '20',
+        '--duration', '0', '--progress-bound', '10m', '--format', 'json', '--quiet');
     my $json = eval { decode_json($out) };
     my %verdicts = map { $_ => 1 } map { $_->{verdict} } values %{ $json->{cells}[0]{guarantees} };
     ok(!$verdicts{held}, 'a run without one grant is not held') or diag join ' ', keys %verdicts;
@@ -172,8 +215,8 @@ SQL
 # --- stuck items ---
 
 {
-    my @kill = ('run', '-S', 'steady', '-d', $uri, '--fault', 'kill', '--fault-count', '3', '--fault-interval', '50ms',
-        '--duration', '2500ms', '--warmup', '0', '--quiet', '--format', 'json', '--put-interval', '20ms');
+    my @kill = ('run', '-S', 'steady', '-d', $uri, '--fault', 'kill', '--fault-count', '3', '--fault-interval', '1s',
+        '--duration', '0', '--warmup', '0', '--quiet', '--format', 'json', '--put-interval', '20ms');
     my ($status, $out) = lockbench(@kill, '-s', 'skip-locked', '--recover', '0');
     my $cell = eval { decode_json($out) }->{cells}[0];
     is($cell->{guarantees}{'no-loss'}{verdict}, 'violated', 'items of the dead that stay stuck are lost') or diag $out;

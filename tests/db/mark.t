@@ -30,7 +30,7 @@ my %uri = (postgres => $pg, mariadb => $my);
 my $spaces = "SELECT schema_name FROM information_schema.schemata WHERE schema_name LIKE 'lockbench\\_%' ORDER BY 1";
 my $own = '-c search_path=pg_catalog';
 my $short = good_lock();
-sub another { my ($engine) = @_; return (lockbench('run', '-s', $short, '-d', $uri{$engine}, '--duration', '100ms', '--warmup', '0', '--quiet'))[0] }
+sub another { my ($engine) = @_; return (lockbench('run', '-s', $short, '-d', $uri{$engine}, '--count', '5', '--duration', '0', '--progress-bound', '10m', '--warmup', '0', '--quiet'))[0] }
 
 for my $engine (grep { defined $uri{$_} } qw(postgres mariadb)) {
     my $ask = $sql{$engine};
@@ -73,8 +73,8 @@ for my $engine (grep { defined $uri{$_} } qw(postgres mariadb)) {
         : "SELECT count(*) FROM information_schema.processlist WHERE user = 'lockbench' AND id <> connection_id()";
     my $marks = $is_pg ? "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND classid = 1279419758 AND granted"
         : "SELECT count(*) FROM information_schema.schemata WHERE schema_name LIKE 'lockbench\\_%' AND IS_USED_LOCK(schema_name) IS NOT NULL";
-    my $run = start('run', '-s', $short, '-d', $uri{$engine}, '--workers', '2', '--duration', '10m', '--warmup', '0', '--quiet');
-    for (1 .. 600) { last if $ask->($sessions) >= 4; select undef, undef, undef, 0.05 }
+    my $run = start('run', '-s', $short, '-d', $uri{$engine}, '--workers', '2', '--duration', '10m', '--progress-bound', '10m', '--warmup', '0', '--quiet');
+    for (1 .. 6000) { last if $ask->($sessions) >= 4; select undef, undef, undef, 0.05 }
     my $space = $ask->($spaces);
     like($space, qr/\Alockbench_good_lock_[0-9a-f]{12}\z/, "$engine: sessions ended: the run has a schema");
     if ($is_pg) {
@@ -84,7 +84,7 @@ for my $engine (grep { defined $uri{$_} } qw(postgres mariadb)) {
     }
     is(another($engine), 0, "$engine: sessions ended: another run");
     is($ask->($spaces), $space, "$engine: sessions ended: the schema is still there");
-    for (1 .. 600) { last if $ask->($marks) == 1; select undef, undef, undef, 0.05 }
+    for (1 .. 6000) { last if $ask->($marks) == 1; select undef, undef, undef, 0.05 }
     is($ask->($marks), 1, "$engine: sessions ended: marked again");
     kill 'INT', $run->{pid};
     my ($status, $out, $err) = finish($run);
@@ -92,8 +92,8 @@ for my $engine (grep { defined $uri{$_} } qw(postgres mariadb)) {
     is($ask->($spaces), '', "$engine: sessions ended: and drops its schema");
 
     # Somebody drops the schema, with the session that marks it: the run says that.
-    $run = start('run', '-s', 'advisory-session', '-d', $uri{$engine}, '--workers', '2', '--duration', '10m', '--warmup', '0', '--quiet', '--no-guard');
-    for (1 .. 600) { last if $ask->($sessions) >= 4; select undef, undef, undef, 0.05 }
+    $run = start('run', '-s', 'advisory-session', '-d', $uri{$engine}, '--workers', '2', '--duration', '10m', '--progress-bound', '10m', '--warmup', '0', '--quiet', '--no-guard');
+    for (1 .. 6000) { last if $ask->($sessions) >= 4; select undef, undef, undef, 0.05 }
     $space = $ask->($spaces);
     if ($is_pg) {
         $ask->("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'lockbench space'; DROP SCHEMA $space CASCADE");
@@ -106,12 +106,17 @@ for my $engine (grep { defined $uri{$_} } qw(postgres mariadb)) {
     like("$out$err" =~ s{\s+}{ }gr, qr/our marking session was ended: the \w+ \Q$space\E is gone: somebody else dropped it/, "$engine: dropped by somebody: it is told") or diag $out, $err;
 
     # The control session is lost while the set-up runs: it begins again.
-    my $slow = spew('slow-setup.sql', slurp($short) =~ s/good-lock/slow-setup/r =~ s/(-- name: setup\n)/$1 . ($is_pg ? 'SELECT pg_sleep(1);' : 'SELECT sleep(1);') . "\n"/er);
-    $run = start('run', '-s', $slow, '-d', $uri{$engine}, '--workers', '2', '--duration', '200ms', '--warmup', '0', '--quiet');
+    # It is slow while there is a table that the test has made.
+    my $waits = $is_pg ? q{SELECT pg_sleep(600) FROM pg_tables WHERE tablename = 'lb_slow';}
+        : q{SELECT sleep(600) FROM information_schema.tables WHERE table_name = 'lb_slow';};
+    $ask->('CREATE TABLE ' . ($is_pg ? 'public' : 'lockbench') . '.lb_slow (x integer)');
+    my $slow = spew('slow-setup.sql', slurp($short) =~ s/good-lock/slow-setup/r =~ s/(-- name: setup\n)/$1$waits\n/r);
+    $run = start('run', '-s', $slow, '-d', $uri{$engine}, '--workers', '2', '--count', '5', '--duration', '0', '--progress-bound', '10m', '--warmup', '0', '--quiet');
     my $control = $is_pg ? "SELECT pid FROM pg_stat_activity WHERE application_name = 'lockbench control' AND query LIKE '%pg_sleep%' AND state = 'active'"
         : "SELECT id FROM information_schema.processlist WHERE info LIKE 'SELECT sleep%' AND id <> connection_id()";
     my $pid = '';
-    for (1 .. 600) { $pid = $ask->($control); last if $pid ne ''; select undef, undef, undef, 0.02 }
+    for (1 .. 6000) { $pid = $ask->($control); last if $pid ne ''; select undef, undef, undef, 0.02 }
+    $ask->('DROP TABLE ' . ($is_pg ? 'public' : 'lockbench') . '.lb_slow');
     $ask->($is_pg ? "SELECT pg_terminate_backend($pid)" : "KILL $pid");
     ($status, $out, $err) = finish($run);
     is($status, 0, "$engine: control session lost in the set-up: begun again") or diag $out, $err;
@@ -121,12 +126,18 @@ for my $engine (grep { defined $uri{$_} } qw(postgres mariadb)) {
 # A role whose idle sessions are ended.
 SKIP: {
     skip 'no PostgreSQL in LB_TEST_URIS', 1 if !defined $pg;
-    my $run = start('run', '-s', $short, '-d', $pg . "&options=-c%20idle_session_timeout%3D300", '--workers', '2', '--duration', '3s', '--warmup', '0', '--quiet', '--poll', '1ms');
-    select undef, undef, undef, 1.2;
-    my $space = $sql{postgres}->($spaces);
+    my $run = start('run', '-s', $short, '-d', $pg . "&options=-c%20idle_session_timeout%3D300", '--workers', '2', '--duration', '10m', '--progress-bound', '10m', '--warmup', '0', '--quiet', '--poll', '1ms');
+    my $space = '';
+    for (1 .. 6000) { $space = $sql{postgres}->($spaces); last if $space ne ''; select undef, undef, undef, 0.05 }
+    # Sessions that the server has ended for being idle are those that are not there any more.
+    my $idle = "SELECT string_agg(pid::text, ',' ORDER BY pid) FROM pg_stat_activity WHERE application_name LIKE 'lockbench %' AND application_name NOT LIKE 'lockbench worker%'";
+    my $before = '';
+    for (1 .. 6000) { $before ||= $sql{postgres}->($idle); last if $before ne '' && $sql{postgres}->($idle) ne $before; select undef, undef, undef, 0.05 }
+    isnt($sql{postgres}->($idle), $before, 'idle sessions end: some have');
     is(another('postgres'), 0, 'idle sessions end: another run');
     is($sql{postgres}->($spaces), $space, 'idle sessions end: the schema is still there');
+    kill 'INT', $run->{pid};
     my ($status, $out, $err) = finish($run);
-    is($status, 0, 'idle sessions end: the run holds') or diag $out, $err;
+    is($status, 130, 'idle sessions end: the run holds') or diag $out, $err;
 }
 done_testing();

@@ -18,14 +18,14 @@ plan skip_all => 'no PgBouncer could be started: ' . slurp("$dir.log") =~ s/\n/ 
 END { local $?; system "$servers stop --dir $dir >/dev/null 2>&1" if defined $dir }
 my ($direct) = `$servers status --dir $dir` =~ /\tpostgres\t[^\t]*\t(postgresql:[^\t]*)/;
 my ($pooled) = `$servers status --dir $dir` =~ /\tpgbouncer\t[^\t]*\t(postgresql:[^\t]*)/;
-my @run = ('-s', 'advisory-session', '--workers', '4', '--hold', '5ms', '--duration', '1s', '--warmup', '0', '--quiet',
+my @run = ('-s', 'advisory-session', '--workers', '4', '--hold', '5ms', '--warmup', '0', '--quiet',
     '--format', 'json');
 sub orphans { return 0 + `psql -XAtq -c "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'" '$direct'` }
 
-my ($status, $out, $err) = lockbench('run', @run, '-d', $direct);
+my ($status, $out, $err) = lockbench('run', @run, '--count', '50', '--duration', '0', '--progress-bound', '10m', '-d', $direct);
 is($status, 0, 'without the pooler: held') or diag $err;
 is(orphans(), 0, 'without the pooler: no lock is left');
-($status, $out, $err) = lockbench('run', @run, '-d', $pooled);
+($status, $out, $err) = lockbench('run', @run, '--duration', '5s', '-d', $pooled);
 is($status, 1, 'through the pooler: violated') or diag $err;
 my $guarantees = decode_json($out)->{cells}[0]{guarantees};
 ok((grep { $guarantees->{$_}{verdict} eq 'violated' } qw(exclusive progress)) > 0,
@@ -34,7 +34,7 @@ cmp_ok(orphans(), '>', 0, 'through the pooler: locks that no session of lockbenc
 
 # The matrix has a column for either way to the server.
 ($status, $out, $err) = lockbench('verify', '--matrix', '-s', 'advisory-xact', '-d', $direct, '-d', $pooled, '--isolation',
-    'read-committed', '--duration', '100ms', '--hold', '1ms', '--quiet', '--no-explore');
+    'read-committed', '--count', '20', '--duration', '0', '--progress-bound', '10m', '--hold', '1ms', '--quiet', '--no-explore');
 is($status, 0, 'the matrix: held both ways') or diag $out, $err;
 like($out, qr/^\| strategy \| PostgreSQL [\d.]+<br>[^|]*\| PostgreSQL [\d.]+ through a pooler<br>[^|]*\|$/m, 'the matrix: a column for each')
     or diag $out;
@@ -43,7 +43,7 @@ like($out, qr/^\| strategy \| PostgreSQL [\d.]+<br>[^|]*\| PostgreSQL [\d.]+ thr
 for my $case (['advisory-xact', 'exclusive', '--workers', '4', '--hold', '5ms'], ['skip-locked', 'no-loss', '-S', 'steady']) {
     my ($strategy, $guarantee, @args) = @$case;
     ($status, $out, $err) = lockbench('run', '-s', $strategy, @args, '-d', $pooled, '--fault', 'cut', '--fault-interval',
-        '80ms', '--duration', '1s', '--warmup', '0', '--quiet', '--format', 'json');
+        '80ms', '--fault-count', '6', '--duration', '0', '--progress-bound', '10m', '--warmup', '0', '--quiet', '--format', 'json');
     is($status, 0, "through the pooler, cut: $strategy") or diag $err;
     my $cell = eval { decode_json($out)->{cells}[0] } // {};
     cmp_ok($cell->{runs}[0]{connections_lost} // 0, '>=', 3, "through the pooler, cut: $strategy noticed it");

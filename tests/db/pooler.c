@@ -40,7 +40,7 @@ static void names_lead_into_the_own_space(void **state)
     struct fixture *f = *state;
     struct lb_space *spaces[2] = {f->space, NULL};
     struct lb_conn *conns[N_SESSIONS];
-    const struct lb_conn_options options = {.role = "pool", .lock_timeout_ms = 20000};
+    const struct lb_conn_options options = {.role = "pool", .lock_timeout_ms = PATIENCE_MS};
     assert_int_equal(f->db->space_open(&f->target, "second", &spaces[1], &f->err), 0);
     for (int i = 0; i < N_SESSIONS; i++)
         assert_int_equal(f->db->open(spaces[i % 2], &options, &conns[i], &f->err), 0);
@@ -116,7 +116,8 @@ static void what_was_cut_off_is_carried_out(void **state)
     f->db->cut(victim);
     assert_int_equal(query(f, victim, "UPDATE t SET v = v + 7 WHERE id = 1", &rows), LB_LOST);
     f->db->close(victim);
-    for (int i = 0; i < 500 && query_int(f, f->a, "SELECT v FROM t WHERE id = 1") == 10; i++)
+    for (int i = 0;
+         i < PATIENCE_MS / 10 && query_int(f, f->a, "SELECT v FROM t WHERE id = 1") == 10; i++)
         must(f, f->a, "SELECT pg_sleep(0.01)");
     assert_int_equal(query_int(f, f->a, "SELECT v FROM t WHERE id = 1"), 17);
 }

@@ -56,7 +56,10 @@ sub left
     return @found;
 }
 
-my @short = ('--duration', '1500ms', '--warmup', '0', '--workers', '4');
+# They end with a number of operations, and faults have time that no stall takes.
+my @bounds = ('--progress-bound', '10m', '--recovery-bound', '10m');
+my @short = ('--count', '30', '--duration', '0', '--progress-bound', '10m', '--warmup', '0', '--workers', '4');
+my @long = ('--duration', '8s', @bounds);
 my $c = compile("$examples/lease.c");
 my $c_twin = compile(twin('lease.c', ' AND until <= " NOW " RETURNING', ' RETURNING'));
 my $has_python = system('/usr/bin/python3 -c "import sqlite3" 2>/dev/null') == 0;
@@ -66,17 +69,17 @@ SKIP: {
     skip 'no compiler, sqlite3 or jansson', 9 if !defined $c || !defined $c_twin;
     my ($status, $cell) = cells('run', '-s', $c, '-d', 'sqlite:', @short);
     is($status, 0, 'in C: held') or diag verdicts($cell);
-    cmp_ok($cell->{runs}[0]{successes_per_s}, '>', 10, 'and it was at work');
-    ($status, $cell) = cells('run', '-s', $c_twin, '-d', 'sqlite:', @short);
+    is($cell->{runs}[0]{successes_all}, 120, 'and it was at work');
+    ($status, $cell) = cells('run', '-s', $c_twin, '-d', 'sqlite:', @short, '--hold', '5ms');
     is($status, 1, 'in C, without a look at the lease: two holders');
-    ($status, my @cells) = cells('verify', '-s', $c, '-d', 'sqlite:', '--faults', 'kill,pause');
+    ($status, my @cells) = cells('verify', '-s', $c, '-d', 'sqlite:', '--faults', 'kill,pause', @long);
     is($status, 0, 'in C: held when holders are killed and paused');
     is(scalar(grep { $_->{runs}[0]{faults} > 0 } @cells), 2, 'both faults');
-    ($status, @cells) = cells('verify', '-s', $c, '-d', 'sqlite:');
+    ($status, @cells) = cells('verify', '-s', $c, '-d', 'sqlite:', @long);
     is($status, 0, 'in C: held in all that verify asks by itself');
     is(join(' ', sort map { $_->{scenario} } @cells), 'dead-holder mutex-hot overrun', 'which its first line decides');
     my $releases = compile(twin('lease.c', 'AND token = ?4 ', ''));
-    ($status, my $out) = lockbench('verify', '-s', $releases, '-d', 'sqlite:', '-q');
+    ($status, my $out) = lockbench('verify', '-s', $releases, '-d', 'sqlite:', '-q', @long);
     is($status, 1, 'in C, with a release that does not look whose it is: caught by itself');
     like($out, qr/^not ok \d+ - lease-c sqlite overrun owner-release$/m, 'by name');
 }
@@ -84,20 +87,20 @@ is_deeply([left()], [], 'no process is left');
 
 SKIP: {
     skip 'no sqlite3', 2 if system('sqlite3 --version >/dev/null 2>&1') != 0;
-    my ($status) = cells('run', '-s', "$examples/lease.sh", '-d', 'sqlite:', @short, '--duration', '3s', '--workers', '3');
+    my ($status) = cells('run', '-s', "$examples/lease.sh", '-d', 'sqlite:', @short, '--count', '5', '--workers', '3');
     is($status, 0, 'in shell: held');
-    ($status) = cells('run', '-s', twin('lease.sh', ' AND until <= $now', ''), '-d', 'sqlite:', @short, '--hold', '50ms', '--duration', '5s');
+    ($status) = cells('run', '-s', twin('lease.sh', ' AND until <= $now', ''), '-d', 'sqlite:', @short, '--count', '5', '--hold', '50ms');
     is($status, 1, 'in shell, without a look at the lease: two holders');
 }
 
 SKIP: {
     skip 'no python3', 4 if !$has_python;
-    my ($status, $cell) = cells('run', '-s', "$examples/queue.py", '-d', 'sqlite:', '-S', 'drain', '--backlog', '300', '--workers', '4');
+    my ($status, $cell) = cells('run', '-s', "$examples/queue.py", '-d', 'sqlite:', '-S', 'drain', '--backlog', '300', '--duration', '0', '--workers', '4');
     is($status, 0, 'a queue: nothing is lost, nothing twice') or diag verdicts($cell);
-    ($status, $cell) = cells('run', '-s', "$examples/queue.py", '-d', 'sqlite:', '-S', 'queue-rescue', '--duration', '3s');
+    ($status, $cell) = cells('run', '-s', "$examples/queue.py", '-d', 'sqlite:', '-S', 'queue-rescue', @long);
     is($status, 0, 'a queue whose consumers die: their items come back') or diag verdicts($cell);
     my $twin = twin('queue.py', "WHERE state = 'ready' ORDER BY", "WHERE state IN ('ready', 'taken') ORDER BY");
-    ($status, $cell) = cells('run', '-s', $twin, '-d', 'sqlite:', '-S', 'drain', '--backlog', '300', '--workers', '4');
+    ($status, $cell) = cells('run', '-s', $twin, '-d', 'sqlite:', '-S', 'drain', '--backlog', '300', '--duration', '0', '--workers', '4');
     is($status, 1, 'a queue that gives away what is taken is caught') or diag verdicts($cell);
     is_deeply([left()], [], 'no process is left');
 }
@@ -110,15 +113,16 @@ SKIP: {
     };
     my ($status, $cell) = cells('run', '-s', "$examples/advisory.py", '-d', $postgres, @short);
     is($status, 0, 'on PostgreSQL: held') or diag verdicts($cell);
-    ($status, $cell) = cells('run', '-s', twin('advisory.py', 'pg_try_advisory_lock(%s)', 'pg_try_advisory_lock_shared(%s)'), '-d', $postgres, @short);
+    ($status, $cell) = cells('run', '-s', twin('advisory.py', 'pg_try_advisory_lock(%s)', 'pg_try_advisory_lock_shared(%s)'), '-d', $postgres, @short,
+        '--hold', '5ms');
     is($status, 1, 'with a shared lock instead: two holders');
-    ($status, my @cells) = cells('verify', '-s', "$examples/advisory.py", '-d', $postgres, '--faults', 'kill,pause,disconnect');
+    ($status, my @cells) = cells('verify', '-s', "$examples/advisory.py", '-d', $postgres, '--faults', 'kill,pause,disconnect', @long);
     is($status, 0, 'held when holders are killed, paused and cut off');
     is(scalar(grep { $_->{runs}[0]{faults} > 0 } @cells), 3, 'all three');
-    my ($deaths, $recovered) = (lockbench('verify', '-s', "$examples/advisory.py", '-d', $postgres, '--faults', 'kill', '-q'))[1] =~
+    my ($deaths, $recovered) = (lockbench('verify', '-s', "$examples/advisory.py", '-d', $postgres, '--faults', 'kill', '-q', @long))[1] =~
         /mutex-hot\+kill +(\d+) +(\d+) /;
     cmp_ok($deaths // 0, '>', 0, 'holders die');
-    is($recovered, $deaths, 'and what they held is granted again');
+    cmp_ok($recovered // -1, '>=', ($deaths // 0) - 1, 'and what they held is granted again, but for the last at the end');
     is_deeply($databases->(), [], 'its database is dropped');
     is_deeply([left()], [], 'no process is left');
 
@@ -138,15 +142,15 @@ SH
     unlike("@said", qr/secret/, 'without the password, in either way of writing');
 
     # Killed itself, it leaves a database behind, which the next run drops.
-    my $run = start('run', '-s', "$examples/advisory.py", '-d', $postgres, '-q', '--duration', '60s', '--workers', '2');
-    my $tries = 3000;
+    my $run = start('run', '-s', "$examples/advisory.py", '-d', $postgres, '-q', '--duration', '10m', '--workers', '2');
+    my $tries = 30000;
     select undef, undef, undef, 0.01 while !@{ $databases->() } && $tries-- > 0;
     kill 'KILL', $run->{pid};
     finish($run);
-    $tries = 3000;
+    $tries = 30000;
     select undef, undef, undef, 0.01 while left() && $tries-- > 0;
     is_deeply([left()], [], 'killed itself: its programs end with it');
-    cells('run', '-s', "$examples/advisory.py", '-d', $postgres, @short, '--duration', '200ms');
+    cells('run', '-s', "$examples/advisory.py", '-d', $postgres, @short, '--count', '2');
     is_deeply($databases->(), [], 'and the next run drops what it left');
 }
 done_testing();

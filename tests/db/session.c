@@ -38,7 +38,8 @@ static const struct lb_gate split_gate = {
 
 static void open_session(struct fixture *f, struct lb_session *session)
 {
-    static const struct lb_conn_options options = {.role = "session", .lock_timeout_ms = 20000};
+    static const struct lb_conn_options options = {.role = "session",
+                                                   .lock_timeout_ms = PATIENCE_MS};
     if (lb_session_open(session, f->db, f->space, &options, &f->err) != 0)
         fail_msg("%s", f->err.message);
 }
@@ -171,7 +172,7 @@ static void a_lost_session_reconnects(void **state)
     assert_int_equal(execute(&s, &update, "UPDATE t SET v = v + 1", &rows, &f->err), LB_OK);
     assert_int_equal(f->db->terminate(f->a, f->db->session_id(s.conn), &f->err), 0);
     int r = LB_OK; /* the server may let a statement through before it obeys */
-    for (int i = 0; i < 200 && r == LB_OK; i++, pause_ms(5))
+    for (int i = 0; i < PATIENCE_MS / 5 && r == LB_OK; i++, pause_ms(5))
         r = execute(&s, &update, "UPDATE t SET v = v + 1", &rows, &f->err);
     assert_int_equal(r, LB_LOST);
     assert_string_not_equal(s.native, "");

@@ -18,24 +18,57 @@ for my $uri (split /\n/, $ENV{LB_TEST_URIS} // '') {
     $uri{postgres} //= $uri if $uri =~ /^postgres/;
     $uri{mariadb} //= $uri if $uri =~ /^(?:mariadb|mysql)/;
 }
+# A database of its own: whose sessions are stopped are not those of other tests.
+my ($owner, $database) = ($uri{postgres}, "lockbench_stalls_$$");
+if (defined $owner && system('psql', '-XAtq', '-c', "CREATE DATABASE $database", $owner) == 0) {
+    $uri{postgres} = $owner =~ s{(//[^/]*/)[^?]*}{$1$database}r;
+} else {
+    delete $uri{postgres};
+}
+END { local $?; system('psql', '-XAtq', '-c', "DROP DATABASE $database WITH (FORCE)", $owner) if $uri{postgres} }
 
-# Runs a strategy, does something to it in the middle, and compares the verdicts.
+# Until the history says that the lock was granted so many times: the workers are at work. For as long as any
+# machine may take.
+sub until_granted
+{
+    my ($directory, $n) = @_;
+    for (1 .. 3000) {
+        my ($history) = glob "$directory/.*/*.lbh";
+        my $events = defined $history ? `$ENV{LOCKBENCH} check '$history' --export jsonl 2>/dev/null` : '';
+        my $granted = () = $events =~ /"f":\s*"acquire"/g;
+        return $granted if $granted >= $n;
+        sleep 0.1;
+    }
+    return 0;
+}
+
+# Runs a strategy, does something to it when it is at work, lets it work for some time more, and compares the verdicts.
 sub stopped
 {
-    my ($name, $uri, $strategy, $wanted, $deed, @args) = @_;
+    my ($name, $uri, $strategy, $wanted, $deed, $more, @args) = @_;
     my $directory = scratch() . '/' . ($name =~ s/\W+/-/gr);
     my $run = start('run', '-s', $strategy, '-d', $uri, '--format', 'json', '--quiet', '--warmup', '0',
-        '--keep-history', '-o', $directory, '-S', 'mutex-pair', @args);
-    sleep 0.7;
+        '--keep-history', '-o', $directory, '-S', 'mutex-pair', '--duration', '10m', @args);
+    my $granted = until_granted($directory, 10);
+    ok($granted, "$name: it is at work");
     $deed->($run);
+    sleep $more;
+    ok($more || until_granted($directory, $granted + 10), "$name: and again");
+    kill INT => $run->{pid};
     my (undef, $out, $err) = finish($run);
     my $json = eval { decode_json($out) };
     ok(defined $json, "$name: JSON") or return diag $err;
     my $cell = $json->{cells}[0];
+    # What this machine took for itself may be too much to judge the rest: then that is what is to be said.
+    my ($lost, $whole) = map { tr/ //d; $_ } ($cell->{guarantees}{progress}{reason} // '') =~ /^everybody stood still for ([\d.]+) s of ([\d.]+) s/;
+    if ($wanted ne 'not tested' && defined $lost && $lost > $whole / 5) {
+        note("$name: this machine stood still for $lost s of $whole s");
+        return $cell;
+    }
     is($cell->{guarantees}{progress}{verdict}, $wanted, "$name: progress")
         or diag +JSON::PP->new->pretty->encode($cell->{guarantees}{progress}) . $err;
     my $lost_ns = $cell->{runs}[0]{measures}{stalled_ns};
-    cmp_ok($lost_ns, $wanted eq 'violated' ? '<' : '>', 1e9, "$name: what was lost");
+    cmp_ok($lost_ns, '>', 1e9, "$name: what was lost") if $wanted ne 'violated';
     my ($history) = glob "$directory/*/*.lbh";
     my (undef, $checked) = lockbench('check', '--format', 'json', $history // 'none');
     my $again = eval { decode_json($checked) };
@@ -48,9 +81,9 @@ sub pause { my ($pid, $for) = @_; kill STOP => $pid; sleep $for; kill CONT => $p
 # --- the program ---
 
 my $still = stopped('stopped for most of the run', 'sqlite:', 'lease-upsert', 'not tested',
-    sub { pause($_[0]{pid}, 3) }, '--duration', '2s');
+    sub { pause($_[0]{pid}, 5) }, 0);
 stopped('stopped for a part of the run', 'sqlite:', 'lease-upsert', 'held', sub { pause($_[0]{pid}, 2.2) },
-    '--duration', '14s', '--workers', '6', '--hold', '30ms');
+    13, '--workers', '6', '--hold', '30ms');
 
 # --- a stranger with the database's lock ---
 
@@ -59,11 +92,12 @@ for my $journal ('wal', 'delete') {
     stopped("locked by a stranger, $journal", "sqlite:$file?journal=$journal", 'lease-upsert', 'not tested', sub {
         open my $stranger, '|-', 'sqlite3', '-bail', $file or return;
         $stranger->autoflush(1);
-        print $stranger ".timeout 20000\nBEGIN EXCLUSIVE;\n";
-        sleep 3;
+        print $stranger ".timeout 300000\nBEGIN EXCLUSIVE;\n.output $file.held\nSELECT 1;\n.output\n";
+        for (1 .. 6000) { last if -s "$file.held"; sleep 0.05 }
+        sleep 5;
         print $stranger "ROLLBACK;\n";
         ok(close $stranger, "$journal: the stranger had it");
-    }, '--duration', '5s');
+    }, 0);
 }
 
 # --- the server ---
@@ -73,7 +107,7 @@ sub backends
 {
     my ($and) = @_;
     open my $pipe, '-|', 'psql', '-XAtq', '-c',
-        "SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'lockbench%' $and", $uri{postgres}
+        "SELECT pid FROM pg_stat_activity WHERE datname = '$database' AND application_name LIKE 'lockbench%' $and", $owner
         or return;
     chomp(my @pids = <$pipe>);
     return @pids;
@@ -88,13 +122,13 @@ SKIP: {
         return sub {
             my @pids = backends($and);
             is(kill(STOP => @pids), @pids, scalar(@pids) . ' backends were stopped');
-            sleep 3;
+            sleep 5;
             kill CONT => @pids;
         };
     };
-    stopped('the server was stopped', $uri{postgres}, 'lease-upsert', 'not tested', $stop->(''), '--duration', '5s');
+    stopped('the server was stopped', $uri{postgres}, 'lease-upsert', 'not tested', $stop->(''), 0);
     stopped('all but the engine was stopped', $uri{postgres}, 'lease-upsert', 'violated',
-        $stop->("AND application_name LIKE '%worker%'"), '--duration', '5s');
+        $stop->("AND application_name LIKE '%worker%'"), 0);
 }
 
 done_testing();

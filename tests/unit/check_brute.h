@@ -11,7 +11,7 @@
 
 #include "check_history.h"
 
-#include "random.h"
+#include "property.h"
 
 enum { BRUTE_OPS = 63, BRUTE_MEMO = 1 << 12 };
 
@@ -142,15 +142,6 @@ static inline uint32_t below(struct lb_random *random, uint32_t n)
 static inline bool chance(struct lb_random *random, uint32_t percent)
 {
     return below(random, 100) < percent;
-}
-
-/* The seed: LB_TEST_SEED, or a fresh one; printed, so that a failure can be repeated. */
-static inline uint64_t test_seed(void)
-{
-    const char *text = getenv("LB_TEST_SEED");
-    uint64_t seed = text != NULL ? strtoull(text, NULL, 0) : lb_random_seed();
-    printf("# seed %llu (LB_TEST_SEED repeats it)\n", (unsigned long long)seed);
-    return seed;
 }
 
 /* How many histories per model: LB_TEST_HISTORIES, or a few seconds' worth of all. */

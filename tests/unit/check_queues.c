@@ -983,7 +983,7 @@ int main(void)
     for (size_t i = 0; i < N; i++)
         tests[i] = (struct CMUnitTest){
             .name = shapes[i].name, .test_func = agree, .initial_state = &shapes[i]};
-    seed = test_seed();
+    seed = lb_test_seed();
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

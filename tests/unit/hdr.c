@@ -2,7 +2,7 @@
  * DIR/latency.hlog, DIR/acquire.hgrm and what they were made of, for tests/cli/hdr.t, which reads
  * them with the public tools. */
 #include "hdr.h"
-#include "random.h"
+#include "property.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -390,12 +390,9 @@ static void broken_logs_are_refused(void **state)
 
 int main(int argc, char **argv)
 {
-    const char *given = getenv("LB_TEST_SEED");
-    uint64_t seed = given != NULL ? strtoull(given, NULL, 0) : lb_random_seed();
+    uint64_t seed = lb_test_seed();
     struct lb_random random;
     lb_random_init(&random, seed, 0);
-    printf("# seed %llu\n", (unsigned long long)seed);
-    fflush(stdout);
     if (argc == 3 && strcmp(argv[1], "--write") == 0)
         return write_files(argv[2], &random);
     const struct CMUnitTest tests[] = {

@@ -1,6 +1,6 @@
 /* The histogram: error bound, merging, quantiles against a sorted array. */
 #include "histogram.h"
-#include "random.h"
+#include "property.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -147,10 +147,7 @@ static void a_percentile_needs_enough_values(void **state)
 
 int main(void)
 {
-    const char *given = getenv("LB_TEST_SEED");
-    uint64_t seed = given != NULL ? strtoull(given, NULL, 0) : lb_random_seed();
-    printf("# seed %llu\n", (unsigned long long)seed);
-    fflush(stdout);
+    uint64_t seed = lb_test_seed();
     struct lb_random random;
     lb_random_init(&random, seed, 0);
     const struct CMUnitTest tests[] = {

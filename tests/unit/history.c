@@ -1,7 +1,7 @@
 /* The recorded history: writing and reading back, killed writers, a full disk, cut files. */
 #include "history.h"
 #include "clock.h"
-#include "random.h"
+#include "property.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -179,12 +179,7 @@ static void killed_writers_leave_whole_events(void **state)
 {
     struct place *place = *state;
     struct lb_random random;
-    uint64_t seed = lb_random_seed();
-    const char *given = getenv("LB_TEST_SEED");
-    if (given != NULL)
-        seed = strtoull(given, NULL, 0);
-    print_message("# seed %llu\n", (unsigned long long)seed);
-    lb_random_init(&random, seed, 0);
+    lb_random_init(&random, lb_test_seed(), 0);
     enum { WRITERS = 3 };
     volatile uint64_t *appended = mmap(NULL, WRITERS * sizeof *appended, PROT_READ | PROT_WRITE,
                                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -543,11 +538,7 @@ static void damage_never_changes_what_is_read(void **state)
 {
     struct place *place = *state;
     struct lb_random random;
-    uint64_t seed = lb_random_seed();
-    const char *given = getenv("LB_TEST_SEED");
-    if (given != NULL)
-        seed = strtoull(given, NULL, 0);
-    print_message("# seed %llu\n", (unsigned long long)seed);
+    uint64_t seed = lb_test_seed();
     lb_random_init(&random, seed, 0);
     static const char meta[] = "shape=lock\nclaims=exclusive\ncomplete=1\n";
     const uint64_t counts[] = {17, LB_CHUNK_EVENTS + 9, 0, 400};

@@ -2,7 +2,7 @@
  * line, and what lockbench writes comes back the same. */
 #include "jepsen.h"
 #include "builder.h"
-#include "random.h"
+#include "property.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -623,10 +623,7 @@ static void files_and_pipes_are_read(void **state)
 
 int main(void)
 {
-    const char *given = getenv("LB_TEST_SEED");
-    uint64_t seed = given != NULL ? strtoull(given, NULL, 0) : lb_random_seed();
-    printf("# seed %llu\n", (unsigned long long)seed);
-    fflush(stdout);
+    uint64_t seed = lb_test_seed();
     struct lb_random random;
     lb_random_init(&random, seed, 0);
     const struct CMUnitTest tests[] = {

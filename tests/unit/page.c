@@ -1,7 +1,7 @@
 /* What the report page takes out of a history: holds, waits, faults; and nothing that a history of
  * nonsense could break. */
 #include "page_holds.h"
-#include "random.h"
+#include "property.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -205,11 +205,9 @@ static void nonsense_is_survived(void **state)
 
 int main(void)
 {
-    const char *given = getenv("LB_TEST_SEED");
-    uint64_t seed = given != NULL ? strtoull(given, NULL, 0) : lb_random_seed();
+    uint64_t seed = lb_test_seed();
     struct lb_random random;
     lb_random_init(&random, seed, 0);
-    printf("# seed %llu\n", (unsigned long long)seed);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_hold_goes_from_grant_to_release),
         cmocka_unit_test(what_ends_a_hold_without_a_release),

@@ -4,17 +4,28 @@
 
 #include "random.h"
 
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* The seed of a property test: LB_TEST_SEED, or a new one; printed either way, to run it again. */
+#include <cmocka.h>
+
+/* The seed of a property test: LB_TEST_SEED, a new one where that says "new", or always the same: a
+ * gate's answer must not hang on chance. Printed, to run it again. */
 static inline uint64_t lb_test_seed(void)
 {
     const char *text = getenv("LB_TEST_SEED");
-    uint64_t seed = text != NULL ? strtoull(text, NULL, 10) : lb_random_seed();
+    uint64_t seed = text == NULL               ? 1
+                    : strcmp(text, "new") == 0 ? lb_random_seed()
+                                               : strtoull(text, NULL, 0);
     printf("# seed %" PRIu64 "\n", seed);
+    fflush(stdout); /* what cmocka writes comes after it */
     return seed;
 }
 

@@ -5,7 +5,7 @@
  * schedule of each class of equivalent orders.
  */
 #include "search.h"
-#include "random.h"
+#include "property.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -328,20 +328,12 @@ static struct step random_step(struct lb_random *random, bool with_locks)
                          (unsigned)lb_random_below(random, VARIABLES)};
 }
 
-static uint64_t seed_of_test(void)
-{
-    const char *text = getenv("LB_TEST_SEED");
-    uint64_t seed = text != NULL ? strtoull(text, NULL, 10) : lb_random_seed();
-    printf("# seed %llu\n", (unsigned long long)seed);
-    return seed;
-}
-
 /* Without refusals and locks: the same final states, and exactly one schedule of each class. */
 static void reduction_loses_nothing(void **state)
 {
     (void)state;
     struct lb_random random;
-    lb_random_init(&random, seed_of_test(), 1);
+    lb_random_init(&random, lb_test_seed(), 1);
     for (int round = 0; round < 300; round++) {
         struct program program = {.n_workers = 2 + (unsigned)lb_random_below(&random, 2),
                                   .violation_at = -1};
@@ -368,7 +360,7 @@ static void reduction_keeps_waits_and_locks(void **state)
 {
     (void)state;
     struct lb_random random;
-    lb_random_init(&random, seed_of_test(), 2);
+    lb_random_init(&random, lb_test_seed(), 2);
     size_t n_stuck = 0, n_fewer = 0;
     for (int round = 0; round < 1500; round++) {
         struct program program = {.n_workers = 2 + (unsigned)lb_random_below(&random, 2),
@@ -440,7 +432,7 @@ static void every_choice_of_the_engine_is_followed(void **state)
     static struct fake truth;
     static uint64_t finals[FINALS];
     struct lb_random random;
-    lb_random_init(&random, seed_of_test(), 3);
+    lb_random_init(&random, lb_test_seed(), 3);
     size_t n_choosing = 0;
     for (int round = 0; round < 600; round++) {
         struct program program = {

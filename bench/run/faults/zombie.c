@@ -16,7 +16,11 @@
 #include "zombie.h"
 
 enum { AWAKE, ASLEEP, WAITS, CALLED }; /* called: or tired of waiting, and at it */
-enum { PATIENCE = 10 };                /* pauses that a zombie waits to be called */
+/* How long a zombie waits to be called, and a host for its guest: some pauses. In a run that ends
+ * with its faults each is to show what it does, and nobody is in a hurry: there a thread may be
+ * kept from running for longer. */
+enum { PATIENCE = 10 };
+#define LONG_PATIENCE_NS UINT64_C(60000000000)
 
 static struct lb_worker *first_of(struct lb_worker *worker)
 {
@@ -28,6 +32,12 @@ static struct lb_worker *first_of(struct lb_worker *worker)
 static bool nap(struct lb_crew *crew, enum lb_phase limit)
 {
     return lb_crew_wait(crew, lb_now_ns() + 1000000, limit);
+}
+
+static uint64_t patience_ns(const struct lb_scenario *scenario)
+{
+    uint64_t ns = PATIENCE * scenario->fault_length_ns;
+    return scenario->duration_ns == 0 && ns < LONG_PATIENCE_NS ? LONG_PATIENCE_NS : ns;
 }
 
 /* Is there anybody left who could call? */
@@ -68,7 +78,7 @@ void lb_zombie_wait(struct lb_worker *worker, int64_t thing)
     struct lb_crew *crew = worker->crew;
     if (!is_taken_over(crew))
         return;
-    uint64_t give_up_ns = lb_now_ns() + PATIENCE * crew->scenario->fault_length_ns;
+    uint64_t give_up_ns = lb_now_ns() + patience_ns(crew->scenario);
     atomic_store(&worker->slept_on, thing); /* before the state that speaks of it */
     atomic_store(&worker->zombie, WAITS);
     while (atomic_load(&worker->zombie) != CALLED && others_work(worker) &&
@@ -108,7 +118,7 @@ void lb_zombie_call(struct lb_worker *worker, int64_t thing)
     /* Called itself, it is the guest. */
     if (crew->scenario->fault != LB_FAULT_PAUSE || atomic_load(&worker->zombie) != AWAKE)
         return;
-    uint64_t give_up_ns = lb_now_ns() + PATIENCE * crew->scenario->fault_length_ns;
+    uint64_t give_up_ns = lb_now_ns() + patience_ns(crew->scenario);
     while (call(worker, thing) > 0 && lb_now_ns() < give_up_ns && nap(crew, LB_PHASE_ABORT))
         ;
 }
