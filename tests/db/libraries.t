@@ -26,8 +26,7 @@ sub installed
 sub cell
 {
     my ($path, @more) = @_;
-    my ($status, $out, $err) = lockbench('run', '-s', $path, '-d', $uri, @patient, '--quiet', '--format', 'json', '--warmup', '0',
-        '--duration', '10m', @more);
+    my ($status, $out, $err) = lockbench('run', '-s', $path, '-d', $uri, @patient, '--quiet', '--format', 'json', '--warmup', '0', @more);
     my $json = eval { decode_json($out) };
     return ($status, $json->{cells}[0] // {}, $err);
 }
@@ -47,7 +46,7 @@ for my $path (sort grep { !m{/symfony-lock/lock\.php$} } glob "$examples/*/*.{pl
     }
     push @found, $name;
     my @asked = $hello->{shape} eq 'lock' ? ('-S', 'mutex-hot', '--workers', 2, '--count', $n_items) : ('-S', 'drain', '--backlog', $n_items, '--workers', 2);
-    my ($status, $cell, $err) = cell($path, @asked);
+    my ($status, $cell, $err) = cell($path, '--duration', '10m', @asked);
     my $operations = $cell->{runs}[0]{operations} // {};
     cmp_ok($operations->{acquire}{succeeded} // 0, '>=', $n_items, "$name: does what it is asked") or diag $err;
     next if $may_repeat{$hello->{strategy}};
@@ -57,7 +56,7 @@ for my $path (sort grep { !m{/symfony-lock/lock\.php$} } glob "$examples/*/*.{pl
 
 # Every hold outlasts its lease, so that others own the lock when it is released.
 if (grep { $_ eq 'minion/lock.pl' } @found) {
-    my ($status, $cell) = cell("$examples/minion/lock.pl", '-S', 'overrun', '--overrun', 1, '--count', 8);
+    my ($status, $cell) = cell("$examples/minion/lock.pl", '-S', 'overrun', '--overrun', 1, '--duration', '10m', '--count', 8);
     is($status, 1, 'minion/lock.pl: unlock by name');
     is(verdict($cell, 'owner-release'), 'violated', 'minion/lock.pl: releases what another holds');
 }
