@@ -268,22 +268,18 @@ int lb_guest_hello(struct lb_guest_process *process, uint32_t start_ms, json_t *
     return rc;
 }
 
-int lb_guest_new(const char *path, uint32_t start_ms, struct lb_guest **ret_guest,
-                 struct lb_error *err)
+int lb_guest_read(const char *path, json_t *hello, struct lb_guest **ret_guest,
+                  struct lb_error *err)
 {
-    enum { GRACE_MS = 2000 };
     struct lb_guest *guest = calloc(1, sizeof *guest);
-    if (guest == NULL)
+    if (guest == NULL) {
+        json_decref(hello);
         return lb_fail(err, LB_E_MEMORY, "out of memory");
-    struct lb_guest_process process = {.path = path, .who = "hello"};
+    }
     guest->path = path;
+    guest->hello = hello;
     guest->strategy = (struct lb_strategy){.origin = "", .changed = lb_no_changes, .guest = guest};
-    int rc = lb_guest_spawn(&process, err);
-    if (rc == 0)
-        rc = lb_guest_hello(&process, start_ms, &guest->hello, err);
-    lb_guest_end(&process, rc == 0 ? GRACE_MS : 0);
-    if (rc == 0)
-        rc = check_keys(guest, err);
+    int rc = check_keys(guest, err);
     if (rc == 0)
         rc = read_name(guest, err);
     if (rc == 0)
@@ -299,6 +295,19 @@ int lb_guest_new(const char *path, uint32_t start_ms, struct lb_guest **ret_gues
     else
         lb_guest_free(guest);
     return rc;
+}
+
+int lb_guest_new(const char *path, uint32_t start_ms, struct lb_guest **ret_guest,
+                 struct lb_error *err)
+{
+    enum { GRACE_MS = 2000 };
+    struct lb_guest_process process = {.path = path, .who = "hello"};
+    json_t *hello = NULL;
+    int rc = lb_guest_spawn(&process, err);
+    if (rc == 0)
+        rc = lb_guest_hello(&process, start_ms, &hello, err);
+    lb_guest_end(&process, rc == 0 ? GRACE_MS : 0);
+    return rc == 0 ? lb_guest_read(path, hello, ret_guest, err) : rc;
 }
 
 void lb_guest_free(struct lb_guest *guest)
