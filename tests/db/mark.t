@@ -128,7 +128,7 @@ SKIP: {
     skip 'no PostgreSQL in LB_TEST_URIS', 1 if !defined $pg;
     my $run = start('run', '-s', $short, '-d', $pg . "&options=-c%20idle_session_timeout%3D300", '--workers', '2', '--duration', '10m', '--progress-bound', '10m', '--warmup', '0', '--quiet', '--poll', '1ms');
     my $space = '';
-    for (1 .. 6000) { $space = $sql{postgres}->($spaces); last if $space ne ''; select undef, undef, undef, 0.05 }
+    for (1 .. 6000) { $space = $sql{postgres}->($spaces); last if $space =~ /^lockbench_good_lock_\w+\z/; select undef, undef, undef, 0.05 }
     # Sessions that the server has ended for being idle are those that are not there any more.
     my $idle = "SELECT string_agg(pid::text, ',' ORDER BY pid) FROM pg_stat_activity WHERE application_name LIKE 'lockbench %' AND application_name NOT LIKE 'lockbench worker%'";
     my $before = '';
