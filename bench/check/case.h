@@ -49,7 +49,9 @@ struct lb_late_release {
 struct lb_item_event {
     uint64_t id;
     uint64_t low, high;
-    uint64_t since; /* a claim: from when a recovery counts its age: its own low, or a renewal's */
+    uint64_t since;   /* a claim: from when a recovery counts its age */
+    uint64_t renewed; /* a claim: when it was last renewed in time, */
+    uint32_t safe_ms; /* which keeps recoveries off for so long; 0: it was not */
     uint32_t log, event;
     uint32_t lease_ms;
     uint32_t class_no;

@@ -237,7 +237,7 @@ static void collect_claims(const struct lb_case *c, const struct lb_key *keys, s
                            struct lb_id *id)
 {
     const struct lb_item_event *items = c->items.items;
-    uint64_t last_high = 0;
+    uint64_t last_high = 0, low = LB_NEVER;
     id->is_claimed = 0;
     for (size_t k = 0; k < n; k++) {
         const struct lb_item_event *e = &items[keys[k].index];
@@ -245,9 +245,12 @@ static void collect_claims(const struct lb_case *c, const struct lb_key *keys, s
             continue;
         last_high = e->high > last_high ? e->high : last_high;
         id->is_claimed_again = id->is_claimed;
+        low = e->low < low ? e->low : low;
         if (!id->is_claimed || e->high < id->claim_high)
             set_claim(id, e);
     }
+    if (id->is_claimed)
+        id->claim_low = low; /* what was answered first need not have come first */
     id->is_given_back = id->is_claimed && c->model->drained && is_given_back(c, keys, n, last_high);
 }
 

@@ -227,12 +227,20 @@ static uint64_t finished(const struct lb_item_group *group, size_t place)
     return LB_NEVER;
 }
 
+/* When the claim is old enough for a recovery by age: a renewal keeps it as long as it says. */
+static uint64_t old_enough(const struct lb_item_event *claim, uint32_t age_ms)
+{
+    uint64_t from = later(claim->low, lb_lease_low(claim->since, age_ms));
+    uint32_t safe_ms = claim->safe_ms < age_ms ? claim->safe_ms : age_ms;
+    return safe_ms > 0 ? later(from, lb_lease_low(claim->renewed, safe_ms)) : from;
+}
+
 uint64_t lb_item_recovery(const struct lb_item_group *group, const struct lb_moment *recovery,
                           const struct lb_item_event *claim)
 {
     uint64_t from = group->c->logs[claim->log].gone_ns;
     if (recovery->age_ms > 0)
-        from = earlier(from, lb_lease_low(claim->since, recovery->age_ms));
+        from = earlier(from, old_enough(claim, recovery->age_ms));
     return recovery->high < from ? LB_NEVER : later(from, recovery->low);
 }
 
@@ -242,7 +250,7 @@ const struct lb_moment *lb_item_recoveries(const struct lb_item_group *group,
 {
     uint64_t from = group->c->logs[claim->log].gone_ns;
     if (group->world->old_ms > 0)
-        from = earlier(from, lb_lease_low(claim->since, group->world->old_ms));
+        from = earlier(from, old_enough(claim, group->world->old_ms));
     *ret_end = NULL;
     return from == LB_NEVER
                ? NULL
@@ -312,14 +320,17 @@ int lb_item_resume(struct lb_item_group *group)
             *copy = *e;
             copy->op = LB_OP_ITEM;
             copy->flags = claim->flags;
-            copy->lease_ms = claim->lease_ms > 0 ? e->lease_ms : 0;
+            /* Of a lease, one that says no length may be over at once: within the margin. */
+            copy->lease_ms = claim->lease_ms == 0 ? 0 : e->lease_ms > 0 ? e->lease_ms : 1;
             copy->is_resumed = true;
             group->events[i] = copy;
         } else { /* the same claim, but for how old it is */
             *copy = *claim;
             group->events[place] = copy;
         }
-        copy->since = e->low;
+        copy->since = claim->since;
+        copy->renewed = e->low;
+        copy->safe_ms = e->lease_ms; /* 0: it says only that its worker has it */
     }
     return 0;
 }

@@ -43,7 +43,7 @@ static uint64_t claim_low(const struct lb_case *c, const struct lb_id *id)
 
 static bool counts(const struct lb_case *c, const struct lb_id *id)
 {
-    if (!id->is_put) /* a phantom */
+    if (!id->is_put || id->is_put_again) /* a phantom; two items of one name */
         return false;
     /* The claim of an item that nobody claimed may be in what is missing. */
     return id->is_claimed ||
@@ -237,7 +237,7 @@ static bool is_suspect(const struct lb_case *c, struct slices *slices)
         if (slices->latest[i] < slices->latest[i - 1])
             slices->latest[i] = slices->latest[i - 1];
     for (const struct lb_id *id = c->ids; id < c->ids + c->n_ids; id++)
-        if (id->is_put && id->is_claimed &&
+        if (counts(c, id) && id->is_claimed &&
             id->claim_high <= slices->latest[slice_of(slices, id->put_low)])
             return true; /* equal times: they may be one worker's, one after the other */
     return false;

@@ -44,7 +44,7 @@ static int push_claimed(struct item_scan *scan, const struct lb_event *note, uin
                                                 .since = lb_low(scan->invoke->time_ns, scan->slack),
                                                 .log = scan->log,
                                                 .event = index,
-                                                .lease_ms = c->model->lease ? note->arg : 0,
+                                                .lease_ms = note->arg, /* 0: none */
                                                 .class_no = scan->invoke->object,
                                                 .op = LB_OP_ITEM,
                                                 .flags = note->flags,
@@ -81,6 +81,13 @@ static int push_end(struct item_scan *scan, const struct lb_event *end, int type
                                          .is_unclear = scan->is_unclear});
 }
 
+/* A renewal that was answered, and prolonged nothing. */
+static bool is_idle_renewal(const struct item_scan *scan, const struct lb_event *end, int type)
+{
+    return scan->invoke->op == LB_OP_RENEW_ITEM && type == LB_EV_OK &&
+           (end->flags & LB_EVF_EFFECTIVE) == 0;
+}
+
 /* end: NULL if the operation was never answered. */
 static int scan_end(struct item_scan *scan, const struct lb_event *end, int type)
 {
@@ -94,7 +101,8 @@ static int scan_end(struct item_scan *scan, const struct lb_event *end, int type
     case LB_OP_FREE:
     case LB_OP_CLEAR_ERROR:
     case LB_OP_RENEW_ITEM:
-        if (type != LB_EV_FAIL && is_wanted(scan->c, scan->invoke->value))
+        if (type != LB_EV_FAIL && !is_idle_renewal(scan, end, type) &&
+            is_wanted(scan->c, scan->invoke->value))
             rc = push_end(scan, end, type);
         break;
     default:

@@ -135,8 +135,9 @@ static int check_same(struct reader *reader, const struct track *track, const st
 {
     const struct lb_translator *tr = &reader->tr;
     bool is_other_object = event->object != track->object;
-    if (!is_other_object && (!names_an_item(event) || !track->has_value || !has_value(raw) ||
-                             event->value == track->value))
+    if (!is_other_object &&
+        (!names_an_item(event) || track->n_open > 1 || !has_value(raw) ||
+         (track->has_value ? event->value == track->value : event->op != LB_OP_ENQUEUE)))
         return 0;
     struct other_item other = {.at = raw->at, .open_at = track->open_at, .f = track->f};
     process_name(raw, event, other.who);
@@ -147,6 +148,15 @@ static int check_same(struct reader *reader, const struct track *track, const st
     if (reader->other.at == NULL)
         reader->other = other;
     return 0;
+}
+
+/* A line about one item that does not say which. A lock's enqueue is of none. */
+static bool leaves_item_out(const struct reader *reader, const struct lb_raw_op *raw,
+                            const struct lb_event *event)
+{
+    bool may_be_lock = event->op == LB_OP_ENQUEUE && reader->tr.queue_at == NULL;
+    return event->type != LB_EV_NOTE && names_an_item(event) && !has_value(raw) && !may_be_lock &&
+           (event->flags & LB_EVF_TOKEN) == 0;
 }
 
 /* Items that one statement ends: their invokes, and then their ends. */
@@ -301,6 +311,16 @@ static int add_operation(struct reader *reader, const struct lb_raw_op *raw,
         code = name_log(reader, log, raw, event);
     if (code != 0)
         return code;
+    if (leaves_item_out(reader, raw, event)) {
+        if (event->type == LB_EV_INVOKE)
+            return lb_scan_fail(reader->scan, raw->at, "%s invokes %.*s without an item",
+                                process_name(raw, event, PROCESS_NAME),
+                                raw->keys[LB_KEY_F].length > 32 ? 32
+                                                                : (int)raw->keys[LB_KEY_F].length,
+                                raw->keys[LB_KEY_F].text);
+        if (track->n_open == 1)
+            event->value = track->value; /* an end, of its request's item */
+    }
     note_drain(reader, invoke_ns, translated);
     if (event->time_ns > reader->last_ns)
         reader->last_ns = event->time_ns;
@@ -396,9 +416,11 @@ static int read_operations(struct reader *reader, struct lb_raw_op *raw)
     }
 }
 
-/* In a history of a queue, "enqueue" is Jepsen's name for put. */
+/* In a history of a queue, "enqueue" is Jepsen's name for put. An end that names no item, read
+ * before that was known, is of its request's. */
 static void enqueues_are_puts(struct lb_builder *builder)
 {
+    uint64_t item = 0;
     for (size_t i = 0; i < builder->n_logs; i++)
         for (size_t b = 0; b < builder->logs[i].n_blocks; b++)
             for (size_t k = 0; k < builder->logs[i].blocks[b].n; k++) {
@@ -406,6 +428,10 @@ static void enqueues_are_puts(struct lb_builder *builder)
                 if (event->op == LB_OP_ENQUEUE) {
                     event->op = LB_OP_PUT;
                     event->arg = 1;
+                    if (event->type == LB_EV_INVOKE)
+                        item = event->value;
+                    else if (event->value == 0)
+                        event->value = item;
                 }
             }
 }
