@@ -64,11 +64,11 @@ my $results = scratch() . '/results';
 my $run = start(@run, '--costs', '--duration', '20s', '--progress-bound', '10m', '-o', $results);
 my $n = 0;
 for (1 .. 6000) {
-    my ($workers) = sql($uri, "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'lockbench worker%' AND query ~* 'row_lock|locks?'");
+    my ($workers) = sql($uri, "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'lockbench worker%' AND datname = current_database() AND query ~* 'row_lock|locks?'");
     last if ($workers // 0) >= 2;
     sleep 0.05;
 }
-($n) = sql($uri, "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name LIKE 'lockbench%' AND application_name NOT LIKE 'lockbench worker%'");
+($n) = sql($uri, "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name LIKE 'lockbench%' AND application_name NOT LIKE 'lockbench worker%' AND datname = current_database()");
 my ($status, $out, $err) = finish($run);
 SKIP: {
     skip 'the machine was too slow: the run was over before', 4 if !$n;
