@@ -84,7 +84,8 @@ for my $case (
 for my $case (
     ['permits_in_parts.jsonl', 'semaphore:2', 'exclusive,owner-release', qr/more or fewer permits/],
     ['permits_at_once.jsonl', 'semaphore:2', 'exclusive,owner-release', qr/more or fewer permits/],
-    ['put_again.jsonl', 'queue', 'no-duplicate,fifo', qr/put more than once: give each one a name/])
+    ['put_again.jsonl', 'queue', 'no-duplicate,fifo', qr/put more than once: give each one a name/],
+    ['put_again_fifo.jsonl', 'fifo', 'fifo', qr/put more than once: give each one a name/])
 {
     my ($file, $model, $claims, $reason) = @$case;
     my ($code, $says) = lockbench('check', '--model', $model, '--claims', $claims, "$dir/$file");
