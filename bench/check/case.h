@@ -122,6 +122,7 @@ struct lb_unknown_claim {
     uint64_t low;
     uint64_t n;
     uint32_t class_no;
+    bool is_final; /* what it took, it took for good */
 };
 
 /* The release that ended a hold whose worker had several of the resource at once. */
@@ -207,6 +208,7 @@ struct lb_case {
     struct lb_array late_waits;
     struct lb_array refusals;
     struct lb_array unknown;        /* struct lb_unknown_claim */
+    bool is_fifo_excused;           /* fifo holds only if some of these took items */
     struct lb_array pending;        /* struct lb_pending_wait */
     struct lb_array unknown_grants; /* struct lb_unknown_grant */
     struct lb_array crowded_ends;   /* struct lb_crowded_end; sorted by hold when all is read */

@@ -34,18 +34,22 @@ static int add_stay(struct lb_case *c, struct lb_array *stays, uint64_t from, ui
     return 0;
 }
 
-/* When items were there for certain. */
-static int collect_stays(struct lb_case *c, struct lb_array *stays)
+/* When items were there for certain; or (not excused) if claims of unknown outcome took nothing. */
+static int collect_stays(struct lb_case *c, bool excused, struct lb_array *stays)
 {
     const struct lb_unknown_claim *unknown = c->unknown.items;
-    uint64_t taken = LB_NEVER; /* a claim of unknown outcome may have taken what nobody claimed */
+    /* A claim of unknown outcome may have taken what nobody claimed, or have had it for a while. */
+    uint64_t taken = LB_NEVER, lent = LB_NEVER;
     int rc = 0;
-    for (size_t i = 0; i < c->unknown.n; i++)
+    for (size_t i = 0; i < c->unknown.n && excused; i++) {
         taken = unknown[i].low < taken ? unknown[i].low : taken;
-    for (const struct lb_id *id = c->ids; id < c->ids + c->n_ids && rc == 0; id++)
+        lent = !unknown[i].is_final && unknown[i].low < lent ? unknown[i].low : lent;
+    }
+    for (const struct lb_id *id = c->ids; id < c->ids + c->n_ids && rc == 0; id++) {
+        uint64_t to = !id->is_claimed ? taken : id->claim_low < lent ? id->claim_low : lent;
         if (lb_id_acknowledged(id))
-            rc = add_stay(c, stays, id->put_high, id->is_claimed ? id->claim_low : taken,
-                          id->class_no);
+            rc = add_stay(c, stays, id->put_high, to, id->class_no);
+    }
     return rc;
 }
 
@@ -152,20 +156,13 @@ static bool came_back(const struct lb_case *c)
     return false;
 }
 
-static bool has_unclaimed(const struct lb_case *c)
-{
-    for (const struct lb_id *id = c->ids; id < c->ids + c->n_ids; id++)
-        if (lb_id_acknowledged(id) && !id->is_claimed)
-            return true;
-    return false;
-}
-
-/* What these answers leave open; NULL: nothing. */
-static const char *strict_doubt(const struct lb_case *c)
+/* What these answers leave open; NULL: nothing. excused: claims of unknown outcome must have taken
+ * something for some of them to be right. */
+static const char *strict_doubt(const struct lb_case *c, bool excused)
 {
     if (came_back(c) || c->model->lease)
         return "items came back into the queue: when it was empty is not judged";
-    if (c->unknown.n > 0 && has_unclaimed(c))
+    if (excused || c->is_fifo_excused)
         return "claims of unknown outcome may have taken items: when it was empty is not judged";
     if (c->has_queue_ties)
         return "a worker did several things within one tick of the clock: when the queue was empty "
@@ -173,13 +170,38 @@ static const char *strict_doubt(const struct lb_case *c)
     return NULL;
 }
 
+/* The blocks, in order. */
+static int collect_blocks(struct lb_case *c, bool excused, struct lb_array *blocks)
+{
+    struct lb_array stays = {0};
+    int rc = collect_stays(c, excused, &stays);
+    if (rc == 0)
+        rc = merge_stays(c, &stays, blocks);
+    free(stays.items);
+    return rc;
+}
+
+/* Is an answer right only if claims of unknown outcome took something? */
+static int needs_unknown(struct lb_case *c, bool *ret_needs)
+{
+    const struct lb_refusal *refusals = c->refusals.items;
+    struct lb_array blocks = {0};
+    *ret_needs = false;
+    if (c->unknown.n == 0)
+        return 0;
+    int rc = collect_blocks(c, false, &blocks);
+    for (size_t i = 0; i < c->refusals.n && rc == 0; i++)
+        *ret_needs = *ret_needs || is_inside(&blocks, &refusals[i]);
+    free(blocks.items);
+    return rc;
+}
+
 int lb_judge_empty(struct lb_case *c)
 {
     const struct lb_refusal *refusals = c->refusals.items;
-    struct lb_array stays = {0}, blocks = {0};
-    int rc = collect_stays(c, &stays);
-    if (rc == 0)
-        rc = merge_stays(c, &stays, &blocks);
+    struct lb_array blocks = {0};
+    bool excused = false;
+    int rc = collect_blocks(c, true, &blocks);
     for (size_t i = 0; i < c->refusals.n && rc == 0; i++) {
         if (!is_inside(&blocks, &refusals[i]))
             continue;
@@ -187,13 +209,14 @@ int lb_judge_empty(struct lb_case *c)
         if (c->model->strict)
             report(c, &refusals[i]);
     }
+    if (c->model->strict && rc == 0)
+        rc = needs_unknown(c, &excused);
     if (c->model->strict) {
-        const char *doubt = strict_doubt(c);
+        const char *doubt = strict_doubt(c, excused);
         lb_finding_of(c, LB_G_FIFO)->n_tested += c->refusals.n;
         if (doubt != NULL)
             c->doubt[LB_G_FIFO] = doubt;
     }
-    free(stays.items);
     free(blocks.items);
     return rc;
 }

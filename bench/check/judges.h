@@ -24,7 +24,7 @@ int lb_judge_items(struct lb_case *c);
 int lb_judge_loss(struct lb_case *c);
 int lb_judge_queue_fifo(struct lb_case *c);
 /* The ids of one class, by number: the keys' indexes. Says also what cannot be told. */
-int lb_judge_queue_ties(struct lb_case *c, const struct lb_key *keys, size_t n, bool are_excused);
+int lb_judge_queue_ties(struct lb_case *c, const struct lb_key *keys, size_t n);
 int lb_judge_recovery(struct lb_case *c);
 int lb_judge_item_deaths(struct lb_case *c);
 /* Sorts the n lengths and takes count, percentiles and maximum. */

@@ -7,10 +7,17 @@
  * is no such pair, putting the items in order of the earliest of their puts and claims that these
  * intervals leave is legal (Henzinger, Sezgin and Vafeiadis, "Aspect-oriented linearizability
  * proofs", 2013: the order violations of a queue are pairs).
- * An item that was never claimed has claim.invoke = infinity, or the first claim of unknown
- * outcome, which may have taken it. Only the first claim of an item counts: where an item that was
- * given back stands in line is not for this guarantee to say. Items of one put are concurrent, and
- * classes have nothing to do with each other.
+ * An item that was never claimed has claim.invoke = infinity. Only the first claim of an item
+ * counts: where an item that was given back stands in line is not for this guarantee to say. Items
+ * of one put are concurrent, and classes have nothing to do with each other.
+ *
+ * The first claim of an item may be one of unknown outcome: its claim.invoke is then that of the
+ * unknown one, which took it for good, or gave it back before the claim that is known. That only
+ * ever makes claim.invoke smaller, and no b is wrong for it that was not wrong before. So a is
+ * excused iff an unknown claim was invoked by the earliest claim_b.ok of those b that were put
+ * after a (its deadline), and each unknown claim excuses as many items as it asked for: given out
+ * by deadline, they go as far as they can. One that takes for good (a dequeue) excuses only what
+ * nobody claimed, and such items use it first.
  *
  * A worker's own puts, and claims, are in order also where their times are equal: queue_ties.c.
  *
@@ -75,9 +82,11 @@ static void report(struct lb_case *c, const struct lb_id *a, const struct lb_id 
                     a->is_claimed ? lb_at(c, claim_low(c, a), later, sizeof later) : "");
 }
 
-/* Items that are overtaken by one that was claimed by the time (key) of id extra. */
+/* Items that others overtook: what nobody claimed, or all of them. Each (extra) by the one that was
+ * claimed first of those that were put after it, and when that was (key). */
 static int collect_overtaken(struct lb_case *c, const struct lb_key *by_low,
-                             const struct lb_key *by_high, size_t n, struct lb_array *overtaken)
+                             const struct lb_key *by_high, size_t n, bool all,
+                             struct lb_array *overtaken)
 {
     const struct lb_id *first = NULL; /* of those put so late, the one that was claimed first */
     size_t next = n;
@@ -88,7 +97,7 @@ static int collect_overtaken(struct lb_case *c, const struct lb_key *by_low,
             if (b->is_claimed && (first == NULL || b->claim_high < first->claim_high))
                 first = b;
         }
-        if (a->is_claimed || first == NULL)
+        if (first == NULL || (a->is_claimed && !all) || claim_low(c, a) <= first->claim_high)
             continue;
         struct lb_key *key = lb_array_push(overtaken, sizeof *key);
         if (key == NULL)
@@ -100,67 +109,104 @@ static int collect_overtaken(struct lb_case *c, const struct lb_key *by_low,
     return lb_sort(overtaken->items, overtaken->n) == 0 ? 0 : lb_out_of_memory(c);
 }
 
-/* Gives the overtaken items, by deadline, to the claims of unknown outcome that can have taken
- * them; what is left was passed by for ever. */
-static int judge_unclaimed(struct lb_case *c, const struct lb_key *by_low,
-                           const struct lb_key *by_high, size_t n)
+/* The claims of unknown outcome of a class, by invoke. */
+static int collect_unknown(struct lb_case *c, uint32_t class_no, struct lb_array *claims)
 {
     const struct lb_unknown_claim *unknown = c->unknown.items;
-    uint32_t class_no = c->ids[by_low[0].index].class_no;
-    struct lb_array overtaken = {0};
-    struct lb_key *claims = malloc((c->unknown.n + 1) * sizeof *claims);
-    int rc =
-        claims == NULL ? lb_out_of_memory(c) : collect_overtaken(c, by_low, by_high, n, &overtaken);
-    size_t n_claims = 0, next = 0;
-    for (size_t i = 0; i < c->unknown.n && rc == 0; i++)
-        if (unknown[i].class_no == class_no)
-            claims[n_claims++] = (struct lb_key){.key = unknown[i].low, .index = (uint32_t)i};
-    if (rc == 0 && lb_sort(claims, n_claims) != 0)
-        rc = lb_out_of_memory(c);
-    uint64_t places = 0;
-    for (size_t i = 0; i < overtaken.n && rc == 0; i++) {
-        const struct lb_key *key = (const struct lb_key *)overtaken.items + i;
-        for (; next < n_claims && claims[next].key <= key->key; next++) {
-            places += unknown[claims[next].index].n;
-            if (claims[next].key == key->key)
+    for (size_t i = 0; i < c->unknown.n; i++) {
+        struct lb_key *key =
+            unknown[i].class_no == class_no ? lb_array_push(claims, sizeof *key) : NULL;
+        if (key != NULL)
+            *key = (struct lb_key){.key = unknown[i].low, .index = (uint32_t)i};
+        else if (unknown[i].class_no == class_no)
+            return lb_out_of_memory(c);
+    }
+    return lb_sort(claims->items, claims->n) == 0 ? 0 : lb_out_of_memory(c);
+}
+
+/* How many items the claims that are known of so far can have taken: lent, or for good. */
+struct places {
+    uint64_t lent, final;
+};
+
+static uint64_t use(uint64_t *places, uint64_t wanted)
+{
+    uint64_t n = wanted < *places ? wanted : *places;
+    *places -= n;
+    return wanted - n;
+}
+
+/* Gives the overtaken items, by deadline, to the claims of unknown outcome that can have taken
+ * them. Of what is left, what nobody claimed was passed by for ever; the others are set in
+ * accused. */
+static void excuse(struct lb_case *c, const struct lb_array *overtaken,
+                   const struct lb_array *claims, bool *accused)
+{
+    const struct lb_unknown_claim *unknown = c->unknown.items;
+    const struct lb_key *items = overtaken->items, *by_low = claims->items;
+    struct places places = {0};
+    for (size_t i = 0, next = 0; i < overtaken->n; i++) {
+        const struct lb_id *a = &c->ids[items[i].index];
+        for (; next < claims->n && by_low[next].key <= items[i].key; next++) {
+            const struct lb_unknown_claim *claim = &unknown[by_low[next].index];
+            *(claim->is_final ? &places.final : &places.lent) += claim->n;
+            if (claim->low == items[i].key)
                 c->doubt[LB_G_FIFO] = "a claim of unknown outcome may, or may not, have come "
                                       "before another within a tick of the clock";
         }
-        uint32_t need = c->ids[key->index].n;
-        if (need > places)
-            report(c, &c->ids[key->index], &c->ids[key->extra]);
-        places -= need < places ? need : places;
+        uint64_t need = a->is_claimed ? 1 : use(&places.final, a->n);
+        need = use(&places.lent, need);
+        c->is_fifo_excused = c->is_fifo_excused || need == 0;
+        if (need > 0 && a->is_claimed)
+            accused[items[i].index] = true;
+        else if (need > 0)
+            report(c, a, &c->ids[items[i].extra]);
     }
-    free(claims);
+}
+
+/* What nobody claimed; with claims of unknown outcome, all. */
+static int judge_overtaken(struct lb_case *c, const struct lb_key *by_low,
+                           const struct lb_key *by_high, size_t n, bool *accused)
+{
+    struct lb_array overtaken = {0}, claims = {0};
+    int rc = collect_overtaken(c, by_low, by_high, n, accused != NULL, &overtaken);
+    if (rc == 0)
+        rc = collect_unknown(c, c->ids[by_low[0].index].class_no, &claims);
+    if (rc == 0)
+        excuse(c, &overtaken, &claims, accused);
+    free(claims.items);
     free(overtaken.items);
     return rc;
 }
 
-/* by_low, by_high: ids of one class by the invoke and by the ok of their put. */
+/* by_low, by_high: ids of one class by the invoke and by the ok of their put. accused: of all ids,
+ * those that no claim of unknown outcome excuses; NULL: there is none of these. */
 static int judge_class(struct lb_case *c, const struct lb_key *by_low, const struct lb_key *by_high,
-                       size_t n)
+                       size_t n, bool *accused)
 {
     const struct lb_id *latest = NULL;
     uint64_t n_before = lb_finding_of(c, LB_G_FIFO)->n_violations;
     size_t next = 0;
     bool all_claimed = true;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && all_claimed; i++)
+        all_claimed = c->ids[by_low[i].index].is_claimed;
+    int rc = all_claimed && accused == NULL ? 0 : judge_overtaken(c, by_low, by_high, n, accused);
+    for (size_t i = 0; i < n && rc == 0; i++) {
         const struct lb_id *b = &c->ids[by_low[i].index];
-        all_claimed = all_claimed && b->is_claimed;
         for (; next < n && put_high(&c->ids[by_high[next].index]) < b->put_low; next++) {
             const struct lb_id *a = &c->ids[by_high[next].index];
-            if (a->is_claimed && (latest == NULL || claim_low(c, a) > claim_low(c, latest)))
+            bool counted = a->is_claimed && (accused == NULL || accused[by_high[next].index]);
+            if (counted && (latest == NULL || claim_low(c, a) > claim_low(c, latest)))
                 latest = a;
         }
         if (latest != NULL && b->is_claimed && claim_low(c, latest) > b->claim_high)
             report(c, latest, b);
     }
-    int rc = all_claimed ? 0 : judge_unclaimed(c, by_low, by_high, n);
     bool is_found = lb_finding_of(c, LB_G_FIFO)->n_violations > n_before;
     /* Of a history that was cut, nobody knows which claim was the first. */
     if (rc != 0 || is_found || !c->has_queue_ties || c->history->truncated)
         return rc;
-    return lb_judge_queue_ties(c, by_low, n, !all_claimed && c->unknown.n > 0);
+    return lb_judge_queue_ties(c, by_low, n);
 }
 
 /* All ids that count, by class, in order of put.invoke and of put.ok. */
@@ -168,7 +214,8 @@ static int judge_sorted(struct lb_case *c, size_t n_ids)
 {
     struct lb_key *low = malloc((n_ids + 1) * sizeof *low);
     struct lb_key *high = malloc((n_ids + 1) * sizeof *high);
-    int rc = low == NULL || high == NULL ? LB_E_MEMORY : 0;
+    bool *accused = c->unknown.n > 0 ? calloc(c->n_ids, sizeof *accused) : NULL;
+    int rc = low == NULL || high == NULL || (c->unknown.n > 0 && accused == NULL) ? LB_E_MEMORY : 0;
     size_t n = 0;
     for (size_t i = 0; i < c->n_ids && rc == 0; i++) {
         const struct lb_id *id = &c->ids[i];
@@ -192,8 +239,9 @@ static int judge_sorted(struct lb_case *c, size_t n_ids)
         uint32_t class_no = c->ids[low[i].index].class_no;
         while (i < n && (!c->classes_differ || c->ids[low[i].index].class_no == class_no))
             i++;
-        rc = judge_class(c, low + first, high + first, i - first);
+        rc = judge_class(c, low + first, high + first, i - first, accused);
     }
+    free(accused);
     free(low);
     free(high);
     return rc;

@@ -9,6 +9,10 @@
  * none can be, those that are left wait for each other in a circle: no order is legal.
  *
  * By times alone, two items are enough for a circle (queue_fifo.c); with ties there may be more.
+ *
+ * The first claim of an item may be one of unknown outcome. Where there are such, and no order is
+ * legal without them, it is tried again as if each item could have been taken by one at any time
+ * before its known claim: if no order is legal even so, it is a violation; otherwise nobody knows.
  */
 #include "judges.h"
 
@@ -38,8 +42,9 @@ struct ties {
     const struct lb_key *keys; /* whose indexes are the ids */
     size_t n, n_taken, n_ready;
     struct order orders[KINDS];
-    bool are_excused; /* claims of unknown outcome may have taken what nobody claimed */
-    uint8_t *n_met;   /* conditions to be the first: by time and by log, of the put and the claim */
+    bool may_be_taken; /* claims of unknown outcome may have taken what nobody claimed, ... */
+    bool may_be_lent;  /* ... or have had it before the known claim */
+    uint8_t *n_met; /* conditions to be the first: by time and by log, of the put and the claim */
     bool *is_taken;
     uint32_t *ready;
 };
@@ -69,7 +74,13 @@ static uint64_t high_of(const struct lb_id *id, int kind)
 /* May it have been taken at any time? Then it comes before none, and after none. */
 static bool is_excused(const struct ties *t, const struct lb_id *id)
 {
-    return t->are_excused && !id->is_claimed;
+    return t->may_be_taken && !id->is_claimed;
+}
+
+/* May it have been taken at any time before its known claim? */
+static bool is_lent(const struct ties *t, const struct lb_id *id, int kind)
+{
+    return t->may_be_lent && id->is_claimed && kind == CLAIM;
 }
 
 /* Where a log says when it was, by log and place; LB_NEVER: it was more than once, or never. */
@@ -117,8 +128,8 @@ static int order_sort(const struct ties *t, struct order *o, int kind)
     for (uint32_t i = 0; i < t->n; i++) {
         const struct lb_id *id = id_of(t, i);
         uint64_t place = place_of(t, id, kind);
-        bool excused = is_excused(t, id);
-        o->by_low[i] = (struct lb_key){.key = excused ? 0 : low_of(id, kind), .index = i};
+        bool excused = is_excused(t, id), any_time = excused || is_lent(t, id, kind);
+        o->by_low[i] = (struct lb_key){.key = any_time ? 0 : low_of(id, kind), .index = i};
         o->by_high[i] = (struct lb_key){.key = excused ? LB_NEVER : high_of(id, kind), .index = i};
         o->group_of[i] = LB_NONE;
         if (place != LB_NEVER)
@@ -158,11 +169,13 @@ static bool order_group(const struct ties *t, struct order *o, int kind)
 
 /* The group's items wait for none of their log any more; nor do the next's, if nothing waits for
  * these. */
-static void open_group(struct ties *t, const struct order *o, size_t group)
+static void open_group(struct ties *t, int kind, size_t group)
 {
+    const struct order *o = &t->orders[kind];
     do {
         for (size_t i = o->groups[group].first; i < o->groups[group].end; i++)
-            meet(t, o->by_log[i].index);
+            if (!is_lent(t, id_of(t, o->by_log[i].index), kind))
+                meet(t, o->by_log[i].index);
     } while (o->groups[group].n_left == 0 && ++group < o->n_groups &&
              o->groups[group].log == o->groups[group - 1].log);
 }
@@ -189,7 +202,7 @@ static void take(struct ties *t, uint32_t item)
         bool counts = group != LB_NONE && is_answered(id_of(t, item), kind);
         if (counts && --o->groups[group].n_left == 0 && group + 1 < o->n_groups &&
             o->groups[group + 1].log == o->groups[group].log)
-            open_group(t, o, group + 1);
+            open_group(t, kind, group + 1);
         advance(t, o);
     }
 }
@@ -199,11 +212,11 @@ static void take_all(struct ties *t)
     for (int kind = 0; kind < KINDS; kind++) {
         struct order *o = &t->orders[kind];
         for (uint32_t i = 0; i < t->n; i++)
-            if (o->group_of[i] == LB_NONE)
+            if (o->group_of[i] == LB_NONE || is_lent(t, id_of(t, i), kind))
                 meet(t, i);
         for (size_t g = 0; g < o->n_groups; g++)
             if (g == 0 || o->groups[g - 1].log != o->groups[g].log)
-                open_group(t, o, g);
+                open_group(t, kind, g);
         advance(t, o);
     }
     while (t->n_ready > 0)
@@ -218,6 +231,8 @@ static uint32_t what_is_before(const struct ties *t, uint32_t item, int *ret_kin
     for (int kind = 0; kind < KINDS; kind++) {
         const struct order *o = &t->orders[kind];
         *ret_kind = kind;
+        if (is_lent(t, id_of(t, item), kind))
+            continue;
         if (!is_excused(t, id_of(t, item)) &&
             o->by_high[o->next_high].key < low_of(id_of(t, item), kind))
             return o->by_high[o->next_high].index;
@@ -276,34 +291,71 @@ static void report(const struct ties *t)
                     item != first ? " (and so on)" : "");
 }
 
-int lb_judge_queue_ties(struct lb_case *c, const struct lb_key *keys, size_t n, bool are_excused)
+/* Is there an order of all? *ret_tied: it was looked for. */
+static int find_order(struct ties *t, bool *ret_tied)
+{
+    int rc = t->n_met == NULL || t->is_taken == NULL || t->ready == NULL ? LB_E_MEMORY : 0;
+    *ret_tied = false;
+    for (int kind = 0; kind < KINDS && rc == 0; kind++) {
+        rc = order_sort(t, &t->orders[kind], kind);
+        if (rc == 0 && order_group(t, &t->orders[kind], kind))
+            *ret_tied = true;
+    }
+    if (rc == 0 && *ret_tied)
+        take_all(t);
+    return rc;
+}
+
+static void ties_release(struct ties *t)
+{
+    for (int kind = 0; kind < KINDS; kind++)
+        order_release(&t->orders[kind]);
+    free(t->n_met);
+    free(t->is_taken);
+    free(t->ready);
+}
+
+static int judge(struct lb_case *c, const struct lb_key *keys, size_t n, bool taken, bool lent,
+                 bool *ret_found)
 {
     struct ties t = {.c = c,
                      .keys = keys,
                      .n = n,
-                     .are_excused = are_excused,
+                     .may_be_taken = taken,
+                     .may_be_lent = lent,
                      .n_met = calloc(n + 1, sizeof *t.n_met),
                      .is_taken = calloc(n + 1, sizeof *t.is_taken),
                      .ready = malloc((n + 1) * sizeof *t.ready)};
-    int rc = t.n_met == NULL || t.is_taken == NULL || t.ready == NULL ? LB_E_MEMORY : 0;
-    bool is_tied = false;
-    for (int kind = 0; kind < KINDS && rc == 0; kind++) {
-        rc = order_sort(&t, &t.orders[kind], kind);
-        if (rc == 0 && order_group(&t, &t.orders[kind], kind))
-            is_tied = true;
-    }
-    if (rc == 0 && is_tied) {
-        take_all(&t);
-        if (t.n_taken < n)
-            report(&t);
-        else if (are_excused)
-            c->doubt[LB_G_FIFO] = "within a tick of the clock, it is not known whether claims of "
-                                  "unknown outcome took the items that nobody claimed";
-    }
-    for (int kind = 0; kind < KINDS; kind++)
-        order_release(&t.orders[kind]);
-    free(t.n_met);
-    free(t.is_taken);
-    free(t.ready);
+    bool is_tied;
+    int rc = find_order(&t, &is_tied);
+    *ret_found = rc != 0 || !is_tied || t.n_taken == n;
+    if (!*ret_found && (taken || c->unknown.n == 0))
+        report(&t);
+    ties_release(&t);
     return rc == 0 ? 0 : lb_out_of_memory(c);
+}
+
+static void doubt(struct lb_case *c, const char *why)
+{
+    c->doubt[LB_G_FIFO] = why;
+}
+
+int lb_judge_queue_ties(struct lb_case *c, const struct lb_key *keys, size_t n)
+{
+    const struct lb_unknown_claim *unknown = c->unknown.items;
+    bool found, lent = false;
+    int rc = judge(c, keys, n, false, false, &found);
+    for (size_t i = 0; i < c->unknown.n; i++)
+        lent = lent || !unknown[i].is_final;
+    if (rc == 0 && !found && c->unknown.n > 0) {
+        rc = judge(c, keys, n, true, lent, &found);
+        if (found)
+            doubt(c, "within a tick of the clock, it is not known which items claims of unknown "
+                     "outcome took");
+    }
+    for (size_t i = 0; i < n && found; i++)
+        if (c->ids[keys[i].index].is_claimed_again)
+            doubt(c, "within a tick of the clock, it is not known which claim of an item that was "
+                     "claimed again came first");
+    return rc;
 }

@@ -172,9 +172,11 @@ static int scan_end(struct lb_scan *scan, const struct lb_event *e)
     const struct lb_event *invoke = scan->invoke;
     if (invoke == NULL)
         return lb_scan_bad(scan, "an end without an invoke");
-    if (e->op != invoke->op || e->process != invoke->process || e->object != invoke->object ||
-        (scan->more.n > 0 && e->value != invoke->value))
+    if (e->op != invoke->op || e->process != invoke->process || e->object != invoke->object)
         return lb_scan_bad(scan, "the end belongs to another operation than the one under way");
+    if (scan->more.n > 0 && e->value != invoke->value)
+        return lb_scan_bad(scan, "the ends of a batch must name its items, in the order of their "
+                                 "invokes");
     int rc = scan->c->model->queue ? lb_scan_queue_end(scan, e, e->type)
                                    : lb_scan_lock_end(scan, e, e->type);
     if (e->type == LB_EV_INFO && !is_retired(scan, e->process)) { /* by a batch, once */

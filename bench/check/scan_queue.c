@@ -50,6 +50,7 @@ static int push_unknown(struct lb_scan *scan, uint64_t n)
     unknown->low = lb_low(scan->invoke->time_ns, scan->slack);
     unknown->n = n;
     unknown->class_no = scan->invoke->object;
+    unknown->is_final = (scan->invoke->flags & LB_EVF_FINAL) != 0;
     return 0;
 }
 

@@ -87,8 +87,8 @@ enum lb_event_flag {
     LB_EVF_EFFECTIVE = 2, /* release, complete, ...: changed something */
     LB_EVF_TOKEN = 4,     /* value is a token (0 is a token too) */
     LB_EVF_OVER = 8,      /* acquire: by a lease that was over, as the database said */
-    LB_EVF_FINAL = 16, /* item: taken out for good, as by Jepsen's dequeue: the loss of its worker
-                          does not bring it back */
+    LB_EVF_FINAL = 16, /* item, invoke of a claim: taken out for good, as by Jepsen's dequeue: the
+                          loss of its worker does not bring it back */
     LB_EVF_COMMITTED = 32 /* acquire, item: it was committed: a failover must not lose it, and the
                              loss of its session does not end it */
 };

@@ -237,8 +237,10 @@ static int add_jepsen_claim(struct reader *reader, uint32_t log, const struct lb
     const struct lb_raw *items = &raw->keys[LB_KEY_VALUE];
     size_t n_items = 1;
     event.value = 0;
-    if (event.type == LB_EV_INVOKE)
+    if (event.type == LB_EV_INVOKE) {
         event.arg = translated->is_drain ? UINT32_MAX : 1;
+        event.flags |= LB_EVF_FINAL;
+    }
     if (translated->is_drain && event.type == LB_EV_OK) {
         if (items->kind != LB_RAW_VECTOR)
             return lb_scan_fail(reader->scan, raw->at, "drain must have a vector of items");
@@ -292,6 +294,25 @@ static int name_log(struct reader *reader, uint32_t log, const struct lb_raw_op 
     return lb_builder_name(&reader->builder, log, name) == 0 ? 0 : no_memory(reader);
 }
 
+/* Of a line that does not say its item: an end is of its request's. */
+static int find_item(struct reader *reader, const struct track *track, const struct lb_raw_op *raw,
+                     struct lb_event *event)
+{
+    const struct lb_raw *f = &raw->keys[LB_KEY_F];
+    int length = f->length > 32 ? 32 : (int)f->length;
+    if (event->type == LB_EV_INVOKE)
+        return lb_scan_fail(reader->scan, raw->at, "%s invokes %.*s without an item",
+                            process_name(raw, event, PROCESS_NAME), length, f->text);
+    if (track->n_open > 1)
+        return lb_scan_fail(
+            reader->scan, raw->at,
+            "%s ends %.*s of one item of a batch of %u, but does not say which: each "
+            "end of a batch must name its item as its value",
+            process_name(raw, event, PROCESS_NAME), length, f->text, track->n_open);
+    event->value = track->value;
+    return 0;
+}
+
 static int add_operation(struct reader *reader, const struct lb_raw_op *raw,
                          struct lb_translated *translated)
 {
@@ -309,18 +330,10 @@ static int add_operation(struct reader *reader, const struct lb_raw_op *raw,
     int code = check_grammar(reader, track, raw, event);
     if (code == 0 && is_new)
         code = name_log(reader, log, raw, event);
+    if (code == 0 && leaves_item_out(reader, raw, event))
+        code = find_item(reader, track, raw, event);
     if (code != 0)
         return code;
-    if (leaves_item_out(reader, raw, event)) {
-        if (event->type == LB_EV_INVOKE)
-            return lb_scan_fail(reader->scan, raw->at, "%s invokes %.*s without an item",
-                                process_name(raw, event, PROCESS_NAME),
-                                raw->keys[LB_KEY_F].length > 32 ? 32
-                                                                : (int)raw->keys[LB_KEY_F].length,
-                                raw->keys[LB_KEY_F].text);
-        if (track->n_open == 1)
-            event->value = track->value; /* an end, of its request's item */
-    }
     note_drain(reader, invoke_ns, translated);
     if (event->time_ns > reader->last_ns)
         reader->last_ns = event->time_ns;

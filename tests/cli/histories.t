@@ -43,6 +43,10 @@ my @cases = (
     ['renewal_without_length.jsonl', 0, 'a renewal that says no length keeps no recovery off', @queue, '--claims', 'no-duplicate'],
     ['renewal_of_its_length.jsonl', 0, 'a renewal keeps recoveries off for as long as it says', @queue, '--claims', 'no-duplicate'],
     ['answered_first.jsonl', 0, 'the claim that was answered first need not have been the first', '--model', 'fifo', '--claims', 'fifo'],
+    ['fifo_given_back.jsonl', 0, 'a claim that was never answered may have had the item', '--model', 'fifo', '--claims', 'fifo'],
+    ['fifo_given_back_late.jsonl', 1, 'not one that was asked for later', '--model', 'fifo', '--claims', 'fifo'],
+    ['fifo_given_back_two.jsonl', 1, 'and no more items than it asked for', '--model', 'fifo', '--claims', 'fifo'],
+    ['fifo_dequeue_lost.jsonl', 1, 'a dequeue gives nothing back', '--model', 'fifo', '--claims', 'fifo'],
     ['cleared_before.jsonl', 0, 'a clear may have found nothing, though it could have opened the item later', @queue,
         '--claims', 'no-duplicate'],
     ['permits_told_twice.jsonl', 1, 'permits may stand on the answer, too', '--model', 'semaphore:2'],
@@ -129,6 +133,21 @@ for my $case (@complaints) {
     my ($code, undef, $said) = lockbench('check', '--model', $model, spew('bad.jsonl', "\n$line\n"));
     is($code, 2, "exit status 2: $line");
     like($said, $says, 'and the line is named');
+}
+
+# Items that one statement ends: each end says which.
+my $batch = join '', map { qq({"type":"$_->[0]","f":"$_->[1]","process":1,"time":$_->[2],"log":1$_->[3]}\n) }
+    ['invoke', 'put', 1, ',"value":1,"arg":2'], ['ok', 'put', 2, ',"value":1,"arg":2'],
+    ['invoke', 'complete', 3, ',"value":1'], ['invoke', 'complete', 3, ',"value":2'];
+for my $case (
+    ['', qr/bad\.jsonl:5: process 1 ends complete of one item of a batch of 2, but does not say which: each end of a batch must name its item/],
+    [',"value":2', qr/bad\.jsonl: .*the ends of a batch must name its items, in the order of their invokes/])
+{
+    my ($value, $says) = @$case;
+    my ($code, undef, $said) = lockbench('check', @queue,
+        spew('bad.jsonl', $batch . qq({"type":"ok","f":"complete","process":1,"time":4,"log":1$value}\n)));
+    is($code, 2, 'an end of a batch' . ($value eq '' ? ' without an item' : ' out of order'));
+    like($said, $says, 'and it is said what is missing');
 }
 
 for my $case (

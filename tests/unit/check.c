@@ -1108,7 +1108,8 @@ static void bad_histories_get_no_verdict(void **state)
     history_init(&history, true);
     batch(1, 1, 3, 5, 6, (const int[]){LB_EV_OK, LB_EV_OK, LB_EV_OK});
     history.events[1][4].value = 3;
-    expect_bad("log 1, event 4: the end belongs to another operation than the one under way");
+    expect_bad("log 1, event 4: the ends of a batch must name its items, in the order of their "
+               "invokes");
     history_init(&history, true);
     batch(1, 1, 3, 5, 6, (const int[]){LB_EV_OK, LB_EV_NONE});
     batch(1, 4, 1, 7, 8, (const int[]){LB_EV_OK}); /* two have not ended */

@@ -26,6 +26,7 @@ struct shape {
     bool mixed;              /* who produces consumes, too */
     bool may_not_tell;       /* not tested, for a reason, is no disagreement */
     bool strict;             /* "empty" is judged with the order */
+    bool again;              /* order: of items that come back, the first claim */
     uint64_t uncertainty_ns; /* of all clocks: the judge may let a violation pass */
     uint64_t tick;
     enum lb_guarantee guarantee;
@@ -37,6 +38,7 @@ struct shape {
 struct item {
     enum { ABSENT, NEW, ACTIVE, COMPLETE, ERROR } state;
     uint64_t claimed, expires;
+    uint64_t ghost; /* until then a claim that was never answered has it; 0: none */
 };
 
 struct simulation {
@@ -64,6 +66,8 @@ static void operate(struct simulation *s, uint32_t log, int op, int type, uint64
         end->answer = type == LB_EV_OK || op == LB_OP_CLAIM ? end->answer : LB_REFUSED;
         end->flags = type == LB_EV_OK && effective ? LB_EVF_EFFECTIVE : 0;
     }
+    if (op == LB_OP_CLAIM && s->shape->final)
+        end[type != LB_EV_NONE ? -1 : 0].flags = LB_EVF_FINAL;
     s->now[log] = type == LB_EV_NONE ? UINT64_MAX : to;
     if (type == LB_EV_INFO) {
         s->process[log] += 100;
@@ -102,6 +106,10 @@ static uint32_t choose_item(struct simulation *s, uint32_t log)
     for (uint32_t id = 1; id <= s->n_put; id++) {
         struct item *item = &s->items[id];
         bool over = s->shape->lease && item->state == ACTIVE && item->expires < s->now[log];
+        if (item->state == ACTIVE && item->ghost != 0 && item->ghost <= s->now[log]) {
+            item->ghost = 0;
+            item->state = NEW;
+        }
         if (item->state != NEW && !over)
             continue;
         if (s->shape->once && chance(s->random, s->wrong_percent))
@@ -119,6 +127,11 @@ static void consume(struct simulation *s, uint32_t log)
     if (id == 0)
         type = LB_EV_FAIL;
     if (type != LB_EV_OK) {
+        /* What it may have had others skip, until it is rolled back. */
+        if (type != LB_EV_FAIL && s->shape->once && chance(s->random, 60)) {
+            s->items[id].state = ACTIVE;
+            s->items[id].ghost = s->now[log] + (1 + below(s->random, 12)) * s->shape->tick;
+        }
         operate(s, log, LB_OP_CLAIM, type, 0, wanted, wanted, false);
         return;
     }
@@ -547,23 +560,31 @@ static bool legal_owners(void)
     return true;
 }
 
-/* --- order: state is the queue, four bits an item, the head lowest --- */
+/* --- order: state is the queue, four bits an item, the head lowest; above HAD_SHIFT the items that
+ * were taken before, and may have been given back: nobody says where they stand in line --- */
+
+enum { HAD_SHIFT = 48 };
 
 static bool step_order(const struct brute *b, const struct brute_op *op, uint64_t *state)
 {
     (void)b;
+    uint64_t had = *state >> HAD_SHIFT << HAD_SHIFT, queue = *state ^ had;
+    uint64_t item = UINT64_C(1) << HAD_SHIFT << op->who;
     if (op->kind == LEAVE) /* told that there is nothing */
-        return *state == 0;
+        return queue == 0;
     if (op->kind == PUT) {
         unsigned shift = 0;
-        while ((*state >> shift & 15) != 0)
+        while ((queue >> shift & 15) != 0)
             shift += 4;
         *state |= (uint64_t)op->who << shift;
         return true;
     }
-    if ((*state & 15) == 0 || (op->kind == CLAIM && (*state & 15) != op->who))
+    if (op->kind == CLAIM && (had & item) != 0)
+        return true; /* it came back */
+    if ((queue & 15) == 0 || (op->kind == CLAIM && (queue & 15) != op->who))
         return false;
-    *state >>= 4;
+    item = UINT64_C(1) << HAD_SHIFT << (queue & 15);
+    *state = queue >> 4 | had | (op->kind == TAKE && op->a == LB_EVF_FINAL ? 0 : item);
     return true;
 }
 
@@ -591,7 +612,7 @@ static void translate_order(bool with_empty)
                     add_brute(CLAIM, (uint32_t)n->value, e->time_ns, end->time_ns, false, 0, log);
             if (e->op == LB_OP_CLAIM && !ok)
                 for (uint32_t k = 0; k < e->arg; k++)
-                    add_brute(TAKE, 0, e->time_ns, UINT64_MAX, true, 0, log);
+                    add_brute(TAKE, 0, e->time_ns, UINT64_MAX, true, e->flags & LB_EVF_FINAL, log);
         }
 }
 
@@ -641,15 +662,23 @@ static bool legal_empty(void)
             for (uint32_t k = 0; k < brute.n; k++)
                 if (brute.ops[k].kind == CLAIM)
                     claimed[brute.ops[k].who] = true;
-            uint64_t taken = UINT64_MAX; /* by claims of unknown outcome: what nobody claimed */
-            for (uint32_t k = 0; k < brute.n; k++)
-                if (brute.ops[k].kind == TAKE && brute.ops[k].low < taken)
-                    taken = brute.ops[k].low;
+            /* By claims of unknown outcome: what nobody claimed, and what came back. */
+            uint64_t taken = UINT64_MAX, lent = UINT64_MAX;
+            for (uint32_t k = 0; k < brute.n; k++) {
+                if (brute.ops[k].kind != TAKE)
+                    continue;
+                taken = brute.ops[k].low < taken ? brute.ops[k].low : taken;
+                if (brute.ops[k].a != LB_EVF_FINAL && brute.ops[k].low < lent)
+                    lent = brute.ops[k].low;
+            }
             uint32_t n = brute.n, kept = 0;
             for (uint32_t k = 0; k < n; k++)
                 if (brute.ops[k].kind != TAKE)
                     brute.ops[kept++] = brute.ops[k];
             brute.n = kept;
+            for (uint32_t k = 0; k < kept; k++)
+                if (brute.ops[k].kind == CLAIM && lent < brute.ops[k].low)
+                    brute.ops[k].low = lent;
             for (uint32_t k = 0; k < kept; k++)
                 if (brute.ops[k].kind == PUT && !claimed[brute.ops[k].who] && taken != UINT64_MAX)
                     add_brute(CLAIM, brute.ops[k].who, taken, UINT64_MAX, true, 0, log);
@@ -746,6 +775,14 @@ static bool judge_sparse(const struct shape *shape)
     return legal;
 }
 
+/* No item was claimed before it was put. */
+static bool has_no_phantom(void)
+{
+    history.model.drained = false;
+    judge_legal(&(const struct shape){.guarantee = LB_G_NO_LOSS});
+    return judgement.findings[LB_G_NO_LOSS].n_violations == 0;
+}
+
 /* Order is asked of items that were put before they were claimed, once. */
 static bool is_ordered(void)
 {
@@ -755,9 +792,7 @@ static bool is_ordered(void)
             if (history.events[log][i].type == LB_EV_NOTE &&
                 seen[history.events[log][i].value]++ > 0)
                 return false;
-    history.model.drained = false;
-    judge_legal(&(const struct shape){.guarantee = LB_G_NO_LOSS});
-    return judgement.findings[LB_G_NO_LOSS].n_violations == 0;
+    return has_no_phantom();
 }
 
 /* Histories of which the judge says that it cannot tell. */
@@ -807,7 +842,9 @@ static void agree(void **state)
                              .seed = seed,
                              .tick = shape->tick,
                              .generate = generate,
-                             .is_asked = shape->once ? is_ordered : NULL,
+                             .is_asked = shape->again  ? has_no_phantom
+                                         : shape->once ? is_ordered
+                                                       : NULL,
                              .compare = compare,
                              .compare_cut = shape->legal != legal_empty ? compare_cut : NULL});
     if (n_untold > 0)
@@ -938,6 +975,24 @@ static struct shape shapes[] = {
      .odd_ends = true,
      .once = true,
      .mixed = true,
+     .batches = true,
+     .may_not_tell = true,
+     .tick = 1,
+     .guarantee = LB_G_FIFO,
+     .legal = legal_order},
+    {.name = "order of items that come back",
+     .odd_ends = true,
+     .once = true,
+     .again = true,
+     .batches = true,
+     .may_not_tell = true,
+     .tick = 1,
+     .guarantee = LB_G_FIFO,
+     .legal = legal_order},
+    {.name = "order of dequeued items",
+     .odd_ends = true,
+     .once = true,
+     .final = true,
      .batches = true,
      .may_not_tell = true,
      .tick = 1,
