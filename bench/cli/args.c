@@ -84,6 +84,9 @@ static const struct flag flags[] = {
      "does not drop the tables at the end"},
     {"costs", 0, FLAG_SWITCH, TO(costs), LB_FLAGS_COSTS, NULL,
      "shows costs per success on the server and on this machine, and samples wait events"},
+    {"metrics", 0, FLAG_TEXT, TO(metrics_at), LB_FLAGS_COSTS, "[HOST:]PORT",
+     "serves live figures to Prometheus at http://HOST:PORT/metrics, to this machine only; 0: any "
+     "free port"},
     {"no-record", 0, FLAG_SWITCH, TO(no_record), LB_FLAGS_RUN | LB_FLAGS_PLAN, NULL,
      "records no history: measures only, tests no guarantee"},
     {"keep-history", 0, FLAG_SWITCH, TO(keep_history), LB_FLAGS_RUN, NULL,

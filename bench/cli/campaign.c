@@ -16,6 +16,7 @@
 #include "progress.h"
 #include "regression.h"
 #include "signals.h"
+#include "telemetry.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,7 @@ struct lb_conductor {
     struct lb_baseline baseline;
     struct lb_outputs outputs;
     struct lb_progress_view view;
+    struct lb_telemetry telemetry;
     const struct lb_stop *stop;
     size_t n_told; /* cells that have been written of */
     bool by_budget;
@@ -259,6 +261,13 @@ static bool was_gone(const struct lb_cell *cell)
     return gone;
 }
 
+static void show(void *arg, const struct lb_progress *progress)
+{
+    struct lb_conductor *state = arg;
+    lb_progress_show(&state->view, progress);
+    lb_telemetry_tell(&state->telemetry, &state->report, state->view.cell, progress);
+}
+
 static int run_once(struct lb_conductor *state, struct lb_cell *cell,
                     const struct lb_scenario *scenario, size_t round)
 {
@@ -276,7 +285,8 @@ static int run_once(struct lb_conductor *state, struct lb_cell *cell,
                                .after_setup = cell->after_setup,
                                .sample_waits = args->costs || state->campaign->sample_waits,
                                .record = !args->no_record,
-                               .keep = args->keep};
+                               .keep = args->keep,
+                               .is_watched = state->telemetry.endpoint != NULL};
     if (args->keep_history) {
         lb_store_history_path(&state->keeper.store, &state->report, cell, round, path, sizeof path);
         plan.history_path = path;
@@ -284,9 +294,9 @@ static int run_once(struct lb_conductor *state, struct lb_cell *cell,
     struct lb_outcome *outcome;
     struct lb_error err = {0};
     state->view.cell = cell;
-    int rc = cell->is_explored
-                 ? lb_explored_run(cell, args, plan.seed, state->stop, &outcome, &err)
-                 : lb_run(&plan, state->stop, lb_progress_show, &state->view, &outcome, &err);
+    int rc = cell->is_explored ? lb_explored_run(cell, args, plan.seed, state->stop, &outcome, &err)
+                               : lb_run(&plan, state->stop, show, state, &outcome, &err);
+    lb_telemetry_over(&state->telemetry, &state->report, cell, rc == 0 ? outcome : NULL);
     if (rc == 0) {
         rc = lb_checkpoint_add(state->keeper.checkpoint, &state->report, cell, round, outcome,
                                &state->err);
@@ -627,6 +637,8 @@ enum lb_exit lb_campaign_run(const struct lb_campaign *campaign)
     int rc = prepare(&state);
     const bool is_run = !campaign->args->show_plan && !campaign->args->dry_run;
     if (rc == 0 && is_run)
+        rc = lb_telemetry_open(&state.telemetry, campaign->args, &state.err);
+    if (rc == 0 && is_run)
         rc = lb_outputs_open(&state.outputs);
     if (rc == 0 && campaign->args->show_plan) {
         status = show_plan(&state);
@@ -638,6 +650,7 @@ enum lb_exit lb_campaign_run(const struct lb_campaign *campaign)
         status = lb_cli_complain(&state.err);
         lb_outputs_fail(&state.outputs);
     }
+    lb_telemetry_close(&state.telemetry);
     for (size_t i = 0; i < state.report.n_cells; i++)
         lb_cell_release(&state.report.cells[i]);
     free(state.report.cells);

@@ -3,6 +3,7 @@
 #ifndef LB_RUN_H
 #define LB_RUN_H
 
+#include "coarse.h"
 #include "outcome.h"
 #include "run_plan.h"
 
@@ -11,8 +12,11 @@ struct lb_progress {
     const char *phase; /* "setup", "warm-up", "running", "checking", "cleaning up" */
     double fraction;   /* 0..1 of the measured part; < 0: unknown */
     uint64_t n_successes;
-    double successes_per_s;             /* since the last call */
-    uint64_t n_overlaps;                /* seen so far by the live witness */
+    double successes_per_s;        /* since the last call */
+    uint64_t n_overlaps;           /* seen so far by the live witness */
+    uint64_t n_refusals, n_faults; /* so far */
+    uint32_t n_workers;            /* that are alive */
+    const uint64_t *waits; /* so far, in LB_COARSE_BUCKETS; NULL unless the plan is_watched */
     const struct lb_interval *interval; /* a second that has just ended; NULL: none */
 };
 typedef void lb_progress_fn(void *arg, const struct lb_progress *progress);

@@ -74,6 +74,21 @@ void lb_run_sample(struct lb_active_run *run, uint64_t now_ns)
     outcome->n_samples = n;
 }
 
+/* What only somebody who watches pays for: a walk over all workers' histograms. */
+static void watch(struct lb_active_run *run, struct lb_progress *progress,
+                  uint64_t waits[LB_COARSE_BUCKETS])
+{
+    uint32_t n_ended = run->crew != NULL ? atomic_load(&run->crew->n_ended) : 0;
+    for (uint32_t i = 0; i < run->n_started; i++) {
+        lb_coarse_add(&run->workers[i].coarse, waits);
+        progress->n_refusals +=
+            atomic_load_explicit(&run->workers[i].refusals, memory_order_relaxed);
+    }
+    progress->n_faults = run->crew != NULL ? atomic_load(&run->crew->n_faults) : 0;
+    progress->n_workers = run->n_started > n_ended ? run->n_started - n_ended : 0;
+    progress->waits = waits;
+}
+
 void lb_run_report(struct lb_active_run *run, const char *phase, double fraction)
 {
     uint64_t now = lb_now_ns(), sum = lb_run_successes(run);
@@ -90,6 +105,9 @@ void lb_run_report(struct lb_active_run *run, const char *phase, double fraction
     }
     run->last_tick_ns = now;
     run->last_progress = sum;
+    uint64_t waits[LB_COARSE_BUCKETS] = {0};
+    if (run->request->is_watched)
+        watch(run, &progress, waits);
     if (run->progress != NULL)
         run->progress(run->progress_arg, &progress);
 }
