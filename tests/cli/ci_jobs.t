@@ -5,6 +5,7 @@ use strict;
 use warnings;
 use FindBin;
 use lib "$FindBin::Bin/../lib";
+use Guides;
 use Lockbench;
 use Test::More;
 
@@ -39,16 +40,10 @@ sub repository
 
 # The commands of a job, by the names of its steps (GitHub), or in their order (GitLab).
 my ($github, $gitlab) = map { slurp("$source/examples/ci/$_") } 'github-actions.yml', 'gitlab-ci.yml';
-my %step;
-for my $part (split /^(?=      - )/m, $github) {
-    my ($name) = $part =~ /^      - name: (.*)/;
-    my ($one, $block) = $part =~ /^        run: (?:([^|\n].*)|\|\n((?:(?: {10}.*)?\n)+))/m;
-    $step{$name} = $one // $block =~ s/^ {10}//mgr if defined($one // $block);
-}
+my %step = map { @$_ } github_steps($github);
 is_deeply([sort keys %step], ['Build lockbench', 'Does it keep its promises?', 'Is it slower than before?', 'Report'],
     'github: the steps') or diag explain \%step;
-my ($script) = $gitlab =~ /^  script:\n((?:    .*\n|\n)+)/m;
-my @gitlab = map { s/^    - (?:\|\n)?//r =~ s/^ {6}//mgr } grep { !/^    #/ } split /^(?=    [-#])/m, $script;
+my @gitlab = gitlab_commands($gitlab, 'script');
 is(scalar @gitlab, 3, 'gitlab: the commands') or diag explain \@gitlab;
 
 sub step

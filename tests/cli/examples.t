@@ -5,6 +5,7 @@ use strict;
 use warnings;
 use FindBin;
 use lib "$FindBin::Bin/../lib";
+use Guides;
 use Lockbench;
 use Test::More;
 
@@ -34,7 +35,7 @@ my @guides = glob "$source/examples/*.md";
 cmp_ok(scalar @guides, '>=', 3, 'there are guides');
 for my $guide (@guides) {
     my ($name) = $guide =~ m{([^/]+)\.md$};
-    my @blocks = slurp($guide) =~ /^```sh\n(.*?)^```$/msg;
+    my @blocks = shell_blocks(slurp($guide));
     cmp_ok(scalar @blocks, '>', 1, "$name: has commands");
     my $dir = scratch() . "/$name";
     mkdir $dir;
