@@ -44,6 +44,7 @@ const struct lb_strategy lb_strategy_lease_update = {
         (const struct lb_break[]){
             {.guarantee = LB_G_PROGRESS,
              .room = "first_run=null",
+             .without = "first_run=now",
              .why = "next_run starts as NULL, and NULL <= now is not true: never granted"},
             {.guarantee = LB_G_OWNER_RELEASE,
              .options = "first_run=now",

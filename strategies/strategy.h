@@ -153,9 +153,10 @@ struct lb_break {
     const char *scenario; /* the scenario that shows it, NULL: any of its shape */
     const char *why;      /* one line */
     const char *options;  /* settings that show it, "form=in"; NULL: the defaults do */
-    const char *room;   /* settings that leave room for it, with defaults and as sections have them:
-                           "read=snapshot stale_ms!=0"; NULL: any */
-    const char *faults; /* "kill,pause": it may show under these only; NULL: without any too */
+    const char *room; /* settings that leave room for it, with defaults and as sections have them:
+                         "read=snapshot stale_ms!=0"; NULL: any */
+    const char *without; /* settings that do away with it, "first_run=now"; NULL: none are known */
+    const char *faults;  /* "kill,pause": it may show under these only; NULL: without any too */
 };
 
 struct lb_guest;

@@ -18,9 +18,8 @@ void lb_nearest_offer(struct lb_nearest *nearest, const char *name)
     if (wanted_length == 0)
         return;
     unsigned distance = lb_edit_distance(nearest->wanted, name);
-    size_t limit = wanted_length < 6 ? 2 : wanted_length / 3;
-    bool contains = wanted_length >= 3 && (strstr(name, nearest->wanted) != NULL ||
-                                           strstr(nearest->wanted, name) != NULL);
+    size_t limit = wanted_length / 3;
+    bool contains = wanted_length >= 3 && strstr(name, nearest->wanted) != NULL;
     if (distance > limit && !contains)
         return;
     size_t at = nearest->n;

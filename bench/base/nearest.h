@@ -16,8 +16,8 @@ struct lb_nearest {
 /* wanted is borrowed. */
 void lb_nearest_init(struct lb_nearest *nearest, const char *wanted);
 
-/* Offers a known name, borrowed: it is kept if it is near enough (a third of the letters differ at
- * most, or one name contains the other) and nearer than others. */
+/* Offers a known name, borrowed: it is kept if it is near enough (it differs by a third of wanted's
+ * letters at most, or contains it) and nearer than others. */
 void lb_nearest_offer(struct lb_nearest *nearest, const char *name);
 
 /* "; did you mean a, b or c?", or "" when nothing is near. Returns buf. */

@@ -116,22 +116,27 @@ char *lb_format_count(double value, char *buf, size_t size)
 unsigned lb_edit_distance(const char *a, const char *b)
 {
     enum { LONGEST = 63 };
-    unsigned row[LONGEST + 1];
+    unsigned rows[3][LONGEST + 1];
+    unsigned *older = rows[0], *above = rows[1], *row = rows[2];
     size_t width = strnlen(b, LONGEST);
     for (size_t j = 0; j <= width; j++)
         row[j] = (unsigned)j;
     for (size_t i = 1; a[i - 1] != '\0' && i <= LONGEST; i++) {
-        unsigned diagonal = row[0];
+        unsigned *oldest = older;
+        older = above;
+        above = row;
+        row = oldest;
         row[0] = (unsigned)i;
         for (size_t j = 1; j <= width; j++) {
-            unsigned above = row[j];
-            unsigned best = diagonal + (a[i - 1] != b[j - 1]);
-            if (above + 1 < best)
-                best = above + 1;
+            unsigned best = above[j - 1] + (a[i - 1] != b[j - 1]);
+            if (above[j] + 1 < best)
+                best = above[j] + 1;
             if (row[j - 1] + 1 < best)
                 best = row[j - 1] + 1;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+                older[j - 2] + 1 < best)
+                best = older[j - 2] + 1;
             row[j] = best;
-            diagonal = above;
         }
     }
     return row[width];

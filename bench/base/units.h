@@ -22,7 +22,8 @@ char *lb_format_ns(uint64_t ns, char *buf, size_t size);
 /* A count for people: "950", "12.4k", "3.10M". Returns buf. */
 char *lb_format_count(double value, char *buf, size_t size);
 
-/* Edit distance (Levenshtein) between two names, for "did you mean". */
+/* How many letters of one name were changed, left out, added, or swapped with their neighbour to
+ * get the other: for "did you mean". Names are compared up to 63 letters. */
 unsigned lb_edit_distance(const char *a, const char *b);
 
 #endif

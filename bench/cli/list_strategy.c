@@ -150,7 +150,9 @@ static const struct lb_strategy *find(const char *name, struct lb_error *err)
     for (size_t i = 0; lb_strategies[i] != NULL; i++)
         lb_nearest_offer(&nearest, lb_strategies[i]->name);
     lb_fail(err, LB_E_USAGE, "unknown strategy '%s'%s", name,
-            lb_nearest_text(&nearest, text, sizeof text));
+            lb_nearest_text(&nearest, text, sizeof text)[0] != '\0'
+                ? text
+                : "; see lockbench list strategies");
     return NULL;
 }
 

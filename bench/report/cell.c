@@ -343,9 +343,14 @@ static const struct lb_break *known_break(const struct lb_cell *cell, enum lb_gu
     return NULL;
 }
 
+const struct lb_break *lb_cell_known_break(const struct lb_cell *cell, enum lb_guarantee guarantee)
+{
+    return known_break(cell, guarantee, 0);
+}
+
 const char *lb_cell_why_broken(const struct lb_cell *cell, enum lb_guarantee guarantee)
 {
-    const struct lb_break *known = known_break(cell, guarantee, 0);
+    const struct lb_break *known = lb_cell_known_break(cell, guarantee);
     return known != NULL ? known->why : "";
 }
 

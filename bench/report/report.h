@@ -163,6 +163,8 @@ enum lb_expectation lb_cell_proof(const struct lb_cell *cell, const struct lb_ou
 /* Of the guarantees whose known break was not caught in this cell: which, why it is broken, and how
  * often it was tested. Returns buf; "" if there is none. */
 char *lb_cell_missed(const struct lb_cell *cell, char *buf, size_t size);
+/* What the strategy says of a break of it that may show in this cell; NULL: nothing. */
+const struct lb_break *lb_cell_known_break(const struct lb_cell *cell, enum lb_guarantee guarantee);
 /* Why it is known to be broken, as the strategy says; "" if it is not known to be. */
 const char *lb_cell_why_broken(const struct lb_cell *cell, enum lb_guarantee guarantee);
 

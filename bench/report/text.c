@@ -397,6 +397,61 @@ static void print_gave_up(const struct lb_sink_state *state, const struct lb_cel
     lb_print_wrapped(state->out, text, 2, state->width);
 }
 
+static bool has_reason(const struct lb_outcome *run, const char *text)
+{
+    return run->state != LB_RUN_COMPLETE && strcmp(run->reason, text) == 0;
+}
+
+static bool has_warning(const struct lb_outcome *run, const char *text)
+{
+    bool has = false;
+    for (size_t w = 0; w < run->n_warnings && !has; w++)
+        has = strcmp(run->warnings[w], text) == 0;
+    return has;
+}
+
+/* What the cell's run says, with the number of that run, or in how many runs it stands: not where
+ * an earlier one said it. */
+static void print_once(const struct lb_sink_state *state, const struct lb_cell *cell,
+                       const char *label, size_t run, const char *text,
+                       bool (*has)(const struct lb_outcome *run, const char *text))
+{
+    char where[48] = "";
+    size_t n = 0;
+    for (size_t i = 0; i < cell->n_runs; i++) {
+        if (!has(cell->runs[i], text))
+            continue;
+        if (i < run)
+            return;
+        n++;
+    }
+    if (n > 1)
+        snprintf(where, sizeof where, " (%zu of %zu runs)", n, cell->n_runs);
+    else if (cell->n_runs > 1)
+        snprintf(where, sizeof where, " (run %zu of %zu)", run + 1, cell->n_runs);
+    char all[1200];
+    snprintf(all, sizeof all, "%s%s", text, where);
+    print_label(state, cell, label, LB_INK_WARN);
+    lb_print_wrapped(state->out, all, 2, state->width);
+}
+
+/* Why nobody was ever let in, where that is known of the strategy, and what to do. */
+static void print_why_idle(const struct lb_sink_state *state, const struct lb_cell *cell)
+{
+    const struct lb_break *known = lb_cell_known_break(cell, LB_G_PROGRESS);
+    char text[400];
+    bool is_idle = cell->n_runs > 0 && known != NULL;
+    for (size_t i = 0; i < cell->n_runs; i++)
+        is_idle = is_idle && cell->runs[i]->counts[LB_M_ACQUIRE].succeeded == 0;
+    if (!is_idle)
+        return;
+    snprintf(text, sizeof text, "%s%s%s", known->why,
+             known->without != NULL ? "; to let it run: --opt " : "",
+             known->without != NULL ? known->without : "");
+    print_label(state, cell, "known", LB_INK_PLAIN);
+    lb_print_wrapped(state->out, text, 2, state->width);
+}
+
 static void print_notes(const struct lb_sink_state *state, const struct lb_cell *cell)
 {
     const char *what = NULL, *why = cell->reason;
@@ -424,10 +479,8 @@ static void print_notes(const struct lb_sink_state *state, const struct lb_cell 
         /* The trials of a plan's search have a table of their own. */
         bool is_told = state->report->n_plans > 0 && cell->scenario.rate[0] != '\0' &&
                        run->state == LB_RUN_INVALID;
-        if (run->state != LB_RUN_COMPLETE && !is_told) {
-            print_label(state, cell, "inconclusive", LB_INK_WARN);
-            lb_print_wrapped(state->out, run->reason, 2, state->width);
-        }
+        if (run->state != LB_RUN_COMPLETE && !is_told)
+            print_once(state, cell, "inconclusive", i, run->reason, has_reason);
         print_gave_up(state, cell, run);
         if (run->proof.name[0] != '\0') {
             char label[64];
@@ -439,15 +492,14 @@ static void print_notes(const struct lb_sink_state *state, const struct lb_cell 
                                                             : LB_INK_WARN);
             lb_print_wrapped(state->out, run->proof.text, 2, state->width);
         }
-        for (size_t w = 0; w < run->n_warnings; w++) {
-            print_label(state, cell, "warning", LB_INK_WARN);
-            lb_print_wrapped(state->out, run->warnings[w], 2, state->width);
-        }
+        for (size_t w = 0; w < run->n_warnings; w++)
+            print_once(state, cell, "warning", i, run->warnings[w], has_warning);
         if (!run->witnesses_agree) {
             print_label(state, cell, "internal error", LB_INK_BAD);
             lb_print_wrapped(state->out, lb_disagreement, 2, state->width);
         }
     }
+    print_why_idle(state, cell);
 }
 
 /* What a reason says after the name of its own strategy, which others may share. */

@@ -90,6 +90,9 @@ static void names_go_both_ways(void **state)
     assert_int_equal(lb_edit_distance("exclusiv", "exclusive"), 1);
     assert_int_equal(lb_edit_distance("", "abc"), 3);
     assert_int_equal(lb_edit_distance("kitten", "sitting"), 3);
+    assert_int_equal(lb_edit_distance("drian", "drain"), 1);
+    assert_int_equal(lb_edit_distance("rnu", "run"), 1);
+    assert_int_equal(lb_edit_distance("ca", "abc"), 3);
 }
 
 /* Whoever is put aside between two readings of a clock has not changed it. */

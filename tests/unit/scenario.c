@@ -204,6 +204,13 @@ static void near_names_are_offered_nearest_first(void **state)
     lb_nearest_init(&nearest, "zzzz");
     lb_nearest_offer(&nearest, "nowait");
     assert_string_equal(lb_nearest_text(&nearest, text, sizeof text), "");
+    lb_nearest_init(&nearest, "none-such");
+    lb_nearest_offer(&nearest, "none");
+    lb_nearest_offer(&nearest, "slots");
+    assert_string_equal(lb_nearest_text(&nearest, text, sizeof text), "");
+    lb_nearest_init(&nearest, "npoe");
+    lb_nearest_offer(&nearest, "none");
+    assert_string_equal(lb_nearest_text(&nearest, text, sizeof text), "");
 }
 
 /* A file's text has no NUL behind it. */

@@ -132,5 +132,7 @@ int lb_scenario_load(const char *name, struct lb_scenario *ret_scenario, struct 
     }
     char text[128];
     return lb_fail(err, LB_E_USAGE, "unknown scenario '%s'%s", name,
-                   lb_nearest_text(&nearest, text, sizeof text));
+                   lb_nearest_text(&nearest, text, sizeof text)[0] != '\0'
+                       ? text
+                       : "; see lockbench list scenarios");
 }
