@@ -17,10 +17,20 @@ const struct lb_strategy lb_strategy_advisory_session = {
                                      "each resource is lockbench's choice",
                                      NULL},
     .shape = LB_LOCK,
+    .ends_with_session = true,
     .is_shared_capable = true,
     .needs = LB_CAP_ADVISORY,
     .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_PROGRESS) |
               LB_G_BIT(LB_G_RECOVERY),
+    .breaks =
+        (const struct lb_break[]){
+            {.guarantee = LB_G_EXCLUSIVE,
+             .engines = "mariadb",
+             .topologies = "galera",
+             .scenario = "mutex-hot",
+             .why = "GET_LOCK locks on one Galera node only"},
+            {0},
+        },
     .twin = "advisory-xact",
     .options =
         (const struct lb_option[]){

@@ -16,6 +16,7 @@ const struct lb_strategy lb_strategy_advisory_xact = {
                                      "each resource is lockbench's choice",
                                      NULL},
     .shape = LB_LOCK,
+    .ends_with_session = true,
     .is_shared_capable = true,
     .needs = LB_CAP_ADVISORY_XACT,
     .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_PROGRESS) |

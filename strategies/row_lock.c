@@ -16,9 +16,19 @@ const struct lb_strategy lb_strategy_row_lock = {
                               "row, held; Temporal's check of its range in each write is not in it",
                               NULL},
     .shape = LB_LOCK,
+    .ends_with_session = true,
     .needs = LB_CAP_ROW_LOCK,
     .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_PROGRESS) |
               LB_G_BIT(LB_G_RECOVERY),
+    .breaks =
+        (const struct lb_break[]){
+            {.guarantee = LB_G_EXCLUSIVE,
+             .engines = "mariadb",
+             .topologies = "galera",
+             .scenario = "mutex-hot",
+             .why = "a Galera node does not know the row locks of the others"},
+            {0},
+        },
     .twin = "row-lock-nowait",
     .flow = &lb_ordinary_flow,
 };

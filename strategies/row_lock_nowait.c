@@ -13,8 +13,18 @@ const struct lb_strategy lb_strategy_row_lock_nowait = {
         (const char *const[]){"the back-off is the harness's (--backoff), not the statement's",
                               NULL},
     .shape = LB_LOCK,
+    .ends_with_session = true,
     .needs = LB_CAP_NOWAIT,
     .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_RECOVERY),
+    .breaks =
+        (const struct lb_break[]){
+            {.guarantee = LB_G_EXCLUSIVE,
+             .engines = "mariadb",
+             .topologies = "galera",
+             .scenario = "mutex-hot",
+             .why = "a Galera node does not know the row locks of the others"},
+            {0},
+        },
     .twin = "row-lock",
     .flow = &lb_ordinary_flow,
 };

@@ -12,8 +12,18 @@ const struct lb_strategy lb_strategy_slots = {
     .origin = "widespread",
     .changed = lb_no_changes,
     .shape = LB_LOCK,
+    .ends_with_session = true,
     .is_capacity_capable = true,
     .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE),
+    .breaks =
+        (const struct lb_break[]){
+            {.guarantee = LB_G_EXCLUSIVE,
+             .engines = "mariadb",
+             .topologies = "galera",
+             .scenario = "mutex-hot",
+             .why = "a Galera node does not know the row locks of the others"},
+            {0},
+        },
     .twin = "count-gate",
     .flow = &lb_ordinary_flow,
 };

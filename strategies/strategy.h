@@ -157,7 +157,12 @@ struct lb_break {
                          "read=snapshot stale_ms!=0"; NULL: any */
     const char *without; /* settings that do away with it, "first_run=now"; NULL: none are known */
     const char *faults;  /* "kill,pause": it may show under these only; NULL: without any too */
+    const char *topologies; /* of servers, "galera", see lb_db.facts; NULL: any, and none */
 };
+
+/* What every strategy breaks whose grants are commits, where an acknowledged commit is lost. `why`
+ * NULL ends. */
+extern const struct lb_break lb_replication_breaks[];
 
 struct lb_guest;
 
@@ -172,6 +177,8 @@ struct lb_strategy {
     bool is_shared_capable;          /* lock: has a shared mode */
     bool is_capacity_capable;        /* lock: admits a capacity above 1 */
     bool is_lease;                   /* a hold ends by itself after ttl_ms */
+    bool ends_with_session;          /* lock: a grant is its session's, or its transaction's */
+    bool keeps_fence;                /* its fence grows across a failover that loses grants */
     uint32_t lease_unit_ms;          /* its ttl is a multiple of so much; 0: of nothing */
     bool no_database;                /* runs without any engine */
     uint64_t needs;                  /* enum lb_cap bits */

@@ -50,11 +50,9 @@ static json_t *breaks_of(const struct lb_strategy *strategy)
     for (const struct lb_break *b = strategy->breaks; b != NULL && b->why != NULL; b++) {
         json_t *one = json_pack("{s:s, s:s}", "guarantee",
                                 lb_guarantee_name((enum lb_guarantee)b->guarantee), "why", b->why);
-        const char *const named[][2] = {{"engines", b->engines},
-                                        {"scenario", b->scenario},
-                                        {"options", b->options},
-                                        {"room", b->room},
-                                        {"faults", b->faults}};
+        const char *const named[][2] = {{"engines", b->engines}, {"scenario", b->scenario},
+                                        {"options", b->options}, {"room", b->room},
+                                        {"faults", b->faults},   {"topologies", b->topologies}};
         for (size_t i = 0; i < sizeof named / sizeof named[0]; i++)
             if (named[i][1] != NULL)
                 json_object_set_new(one, named[i][0], json_string(named[i][1]));
@@ -118,6 +116,8 @@ static void print_breaks(const struct lb_strategy *strategy)
             printf("; where %s", b->room);
         if (b->faults != NULL)
             printf("; under %s", b->faults);
+        if (b->topologies != NULL)
+            printf("; where the servers are %s", b->topologies);
         putchar('\n');
     }
 }

@@ -458,10 +458,16 @@ static int maria_commit(struct lb_conn *conn, struct lb_error *err)
     return cut_after(conn);
 }
 
-/* Always asked for: after an error the client does not know whether the server has rolled back. */
+/* Always asked for: after an error the client does not know whether the server has rolled back. On
+ * Galera a transaction that another node's write has aborted answers ROLLBACK with 1213, once,
+ * and has rolled back then or does so at the next: it is asked again. */
 static int maria_rollback(struct lb_conn *conn, struct lb_error *err)
 {
-    return maria_run(conn, "ROLLBACK", err);
+    enum { TRIES = 3 };
+    int r = maria_run(conn, "ROLLBACK", err);
+    for (int i = 1; i < TRIES && r > LB_OK && r != LB_LOST; i++)
+        r = maria_run(conn, "ROLLBACK", err);
+    return r;
 }
 
 static void maria_node(const struct lb_conn *conn, char *buf, size_t size)

@@ -126,9 +126,21 @@ static int report_rows(struct lb_conn *conn, const char *sql, lb_fact_fn *fact, 
     return 0;
 }
 
+#define WSREP_IS_ON                                                                                \
+    "information_schema.session_variables WHERE variable_name = 'WSREP_ON' AND variable_value = "  \
+    "'ON'"
+
 int lb_maria_facts(struct lb_conn *conn, lb_fact_fn *fact, void *arg, struct lb_error *err)
 {
     fact(arg, "version", mysql_get_server_info(conn->my));
+    /* With all sessions on one node a cluster locks as a single server does. */
+    const bool spreads = conn->space->uri.n_nodes > 1 && !conn->space->uri.first;
+    int rc = report_rows(conn,
+                         spreads ? "SELECT 'topology', 'galera' FROM " WSREP_IS_ON
+                                 : "SELECT 'topology', 'galera-one' FROM " WSREP_IS_ON,
+                         fact, arg, err);
+    if (rc != 0)
+        return rc;
     return report_rows(
         conn,
         "SELECT LOWER(variable_name), variable_value FROM information_schema.session_variables "

@@ -125,6 +125,17 @@ int lb_pg_facts(struct lb_conn *conn, lb_fact_fn *fact, void *arg, struct lb_err
 {
     fact(arg, "version", PQparameterStatus(conn->pg, "server_version"));
     fact(arg, "pooled", conn->pooled ? "yes" : "no");
+    /* Standbys show without their state to who may not see it. */
+    int rc = report_rows(
+        conn,
+        "SELECT 'topology', t FROM (SELECT CASE "
+        "WHEN current_setting('synchronous_standby_names') <> '' AND "
+        "current_setting('synchronous_commit') NOT IN ('off', 'local') THEN 'sync' "
+        "WHEN EXISTS (SELECT FROM pg_stat_replication WHERE coalesce(state, 'streaming') = "
+        "'streaming') THEN 'async' END AS t) s WHERE t IS NOT NULL",
+        fact, arg, err);
+    if (rc != 0)
+        return rc;
     return report_rows(
         conn,
         "SELECT name, current_setting(name) FROM pg_settings WHERE name IN ('autovacuum', "

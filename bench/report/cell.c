@@ -324,22 +324,41 @@ static bool meets(const struct lb_cell *cell, const char *wanted, bool must_be_g
     return true;
 }
 
-/* The n-th known break of the guarantee that may show in this cell. */
+/* What the servers were, as the first run found them: "async"; "": one server, or no run. */
+static const char *topology_of(const struct lb_cell *cell)
+{
+    for (size_t i = 0; cell->n_runs > 0 && i < cell->runs[0]->n_facts; i++)
+        if (strcmp(cell->runs[0]->facts[i].name, "topology") == 0)
+            return cell->runs[0]->facts[i].value;
+    return "";
+}
+
+static bool may_show(const struct lb_break *b, const struct lb_cell *cell,
+                     enum lb_guarantee guarantee)
+{
+    const char *fault = lb_fault_name(cell->scenario.fault), *topology = topology_of(cell);
+    return b->guarantee == guarantee && meets(cell, b->options, true) &&
+           meets(cell, b->room, false) &&
+           (b->faults == NULL || in_list(fault, strlen(fault), b->faults)) &&
+           (b->topologies == NULL || in_list(topology, strlen(topology), b->topologies)) &&
+           (b->engines == NULL || in_list(cell->engine, strcspn(cell->engine, ":"), b->engines));
+}
+
+/* The n-th known break of the guarantee that may show in this cell: its strategy's, then, of a
+ * built-in one whose grants are commits, what replication breaks. */
 static const struct lb_break *known_break(const struct lb_cell *cell, enum lb_guarantee guarantee,
                                           size_t n)
 {
-    for (const struct lb_break *b = cell->strategy->breaks; b != NULL && b->why != NULL; b++) {
-        if (b->guarantee != guarantee || !meets(cell, b->options, true) ||
-            !meets(cell, b->room, false))
-            continue;
-        const char *fault = lb_fault_name(cell->scenario.fault);
-        if (b->faults != NULL && !in_list(fault, strlen(fault), b->faults))
-            continue;
-        if (b->engines != NULL && !in_list(cell->engine, strcspn(cell->engine, ":"), b->engines))
-            continue;
-        if (n-- == 0)
+    const struct lb_strategy *strategy = cell->strategy;
+    for (const struct lb_break *b = strategy->breaks; b != NULL && b->why != NULL; b++)
+        if (may_show(b, cell, guarantee) && n-- == 0)
             return b;
-    }
+    if (strategy->ends_with_session || lb_strategy_find(strategy->name) != strategy)
+        return NULL;
+    for (const struct lb_break *b = lb_replication_breaks; b->why != NULL; b++)
+        if (!(strategy->keeps_fence && guarantee == LB_G_FENCED) && may_show(b, cell, guarantee) &&
+            n-- == 0)
+            return b;
     return NULL;
 }
 

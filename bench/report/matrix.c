@@ -33,6 +33,8 @@ static void take_fact(struct lb_matrix_column *column, const struct lb_fact *fac
                  fact->value);
     else if (strcmp(fact->name, "pooled") == 0)
         column->is_pooled = strcmp(fact->value, "yes") == 0;
+    else if (strcmp(fact->name, "topology") == 0)
+        snprintf(column->topology, sizeof column->topology, "%s", fact->value);
 }
 
 static size_t column_of(struct lb_matrix *matrix, const struct lb_cell *cell)

@@ -16,6 +16,7 @@ struct lb_matrix_column {
     enum lb_isolation level; /* LB_ISO_DEFAULT: no database, or none was asked for */
     char fault[16];          /* "kill"; "": none */
     char version[32];        /* of the server, "15.18"; "": no run has told it */
+    char topology[16];       /* of its servers, "async"; "": one server, or no run has told it */
     bool is_pooled;          /* through a transaction pooler, as the runs found out */
 };
 

@@ -18,9 +18,10 @@ static json_t *column_json(const struct lb_matrix_column *column)
                          "version", "isolation", "default", 0, "fault",
                          column->fault[0] != '\0' ? column->fault : NULL);
     return json_pack(
-        "{s:s, s:s, s:s?, s:b, s:s?, s:b, s:s*}", "engine", column->engine, "product",
+        "{s:s, s:s, s:s?, s:b, s:s*, s:s?, s:b, s:s*}", "engine", column->engine, "product",
         column->db->product, "version", column->version[0] != '\0' ? column->version : NULL,
-        "pooled", column->is_pooled, "isolation",
+        "pooled", column->is_pooled, "topology",
+        column->topology[0] != '\0' ? column->topology : NULL, "isolation",
         column->level != LB_ISO_DEFAULT ? lb_isolation_name(column->level) : NULL, "default",
         lb_matrix_is_default(column), "fault", column->fault[0] != '\0' ? column->fault : NULL);
 }

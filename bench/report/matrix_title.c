@@ -1,15 +1,30 @@
 /* How a matrix names its columns, and its time. See matrix_title.h. */
 #include "matrix_title.h"
 
+#include <string.h>
 #include <time.h>
+
+/* What the fact "topology" means to readers. */
+static const char *topology_words(const char *topology)
+{
+    static const char *const words[][2] = {{"async", ", asynchronous standby"},
+                                           {"sync", ", synchronous standby"},
+                                           {"galera", ", Galera"},
+                                           {"galera-one", ", Galera, one node used"}};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(words[i][0], topology) == 0)
+            return words[i][1];
+    return "";
+}
 
 char *lb_matrix_engine_title(const struct lb_matrix_column *column, char *buf, size_t size)
 {
     if (column->db == NULL)
         snprintf(buf, size, "no database");
     else
-        snprintf(buf, size, "%s%s%s%s", column->db->product, column->version[0] != '\0' ? " " : "",
-                 column->version, column->is_pooled ? " through a pooler" : "");
+        snprintf(buf, size, "%s%s%s%s%s", column->db->product,
+                 column->version[0] != '\0' ? " " : "", column->version,
+                 topology_words(column->topology), column->is_pooled ? " through a pooler" : "");
     return buf;
 }
 

@@ -29,6 +29,7 @@ static bool is_essential(const char *fact)
 {
     static const char *const names[] = {"version",
                                         "pooled",
+                                        "topology",
                                         "journal_mode",
                                         "synchronous",
                                         "fsync",

@@ -13,7 +13,8 @@ CREATE TABLE item (
 );
 CREATE INDEX item_pending ON item (class, status, modified, id);
 CREATE INDEX item_token ON item (token);
-CREATE SEQUENCE claim_number;
+-- Without INCREMENT BY 0 a Galera cluster refuses it; elsewhere it counts by one all the same.
+CREATE SEQUENCE claim_number INCREMENT BY 0;
 
 -- name: put
 INSERT INTO item (id, class, payload)

@@ -14,7 +14,8 @@ CREATE TABLE claimed (
 );
 CREATE TABLE failed (id bigint PRIMARY KEY, class varchar(64) NOT NULL);
 CREATE TABLE done (id bigint PRIMARY KEY, class varchar(64) NOT NULL);
-CREATE SEQUENCE claim_number;
+-- Without INCREMENT BY 0 a Galera cluster refuses it; elsewhere it counts by one all the same.
+CREATE SEQUENCE claim_number INCREMENT BY 0;
 
 -- name: put tx=one
 INSERT INTO job (id, class, payload)

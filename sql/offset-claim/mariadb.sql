@@ -14,7 +14,8 @@ CREATE TABLE item (
 );
 CREATE INDEX item_pending ON item (class, status, id);
 CREATE INDEX item_token ON item (token);
-CREATE SEQUENCE claim_number;
+-- Without INCREMENT BY 0 a Galera cluster refuses it; elsewhere it counts by one all the same.
+CREATE SEQUENCE claim_number INCREMENT BY 0;
 
 -- name: put tx=one
 INSERT IGNORE INTO consumed (class, position) VALUES (:class, 0);

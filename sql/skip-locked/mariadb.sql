@@ -16,7 +16,8 @@ CREATE TABLE item (
 );
 CREATE INDEX item_pending ON item (class, status, status_modified, id);
 CREATE INDEX item_token ON item (token);
-CREATE SEQUENCE claim_number;
+-- Without INCREMENT BY 0 a Galera cluster refuses it; elsewhere it counts by one all the same.
+CREATE SEQUENCE claim_number INCREMENT BY 0;
 
 -- name: setup when recurring=yes
 CREATE TABLE item_status (status smallint PRIMARY KEY, name varchar(64) NOT NULL UNIQUE);
@@ -32,7 +33,8 @@ CREATE TABLE item (
 );
 CREATE INDEX item_pending ON item (class, status, status_modified, id);
 CREATE INDEX item_token ON item (token);
-CREATE SEQUENCE claim_number;
+-- Without INCREMENT BY 0 a Galera cluster refuses it; elsewhere it counts by one all the same.
+CREATE SEQUENCE claim_number INCREMENT BY 0;
 CREATE INDEX item_due ON item (class, status_modified, id);
 
 -- name: put

@@ -65,6 +65,14 @@ sub run_on
     return ($status, $cell);
 }
 
+# What lockbench says the servers are.
+sub topology
+{
+    my ($uri) = @_;
+    my (undef, $cell) = run_on($uri, qw(-s lease-update-safe --workers 1 --duration 50ms --warmup 0 -q));
+    return $cell->{runs}[0]{server_settings}{topology};
+}
+
 END { system("$servers stop --dir $top/s >/dev/null 2>&1") if defined $top && -d "$top/s" }
 
 SKIP: {
@@ -75,6 +83,8 @@ SKIP: {
     is($out, "$pair\n$sync\n", 'one URI each');
     is(psql($pair, 'SELECT pg_is_in_recovery()'), 'f', 'it reaches the primary');
     is(psql($uri{'pg-pair-b'}, 'SELECT pg_is_in_recovery()'), 't', 'b is the standby');
+    is(topology($pair), 'async', 'lockbench knows the asynchronous standby');
+    is(topology($sync), 'sync', 'and the synchronous one');
     psql($pair, 'CREATE TABLE t (id int)');
     servers('stall pg-pair');
     is(psql($pair, 'INSERT INTO t VALUES (1) RETURNING id'), 1, 'a stalled pair acknowledges a commit');
@@ -133,11 +143,18 @@ SKIP: {
         my ($status, $cell) = run_on($uri{$pair}, '-s', $strategy, '--fault', $fault, '--failover-command', $command,
             qw(--workers 4 --hold 5ms --ttl 20s --warmup 0 --duration 0 --fault-count 1 --fault-length 1s -q),
             qw(--fault-interval 300ms --progress-bound 60s));
-        my %verdict = map { $_->{guarantee} => $_->{verdict} } @{$cell->{runs}[0]{guarantees} // []};
+        my %verdict = map { $_ => $cell->{guarantees}{$_}{verdict} } keys %{$cell->{guarantees} // {}};
         return ($status, %verdict);
     };
     my ($status, %verdict) = $fail_over->('pg-pair', 'failover', 'lease-update-safe');
     is($status, 1, 'an asynchronous failover lets two in') or diag err();
+    is($verdict{fenced}, 'violated', 'with the same fence');
+    ($status, %verdict) = $fail_over->('pg-pair', 'failover', 'lease-epoch');
+    is("$verdict{exclusive} $verdict{fenced}", 'violated held', 'which grows where the timeline is part of it');
+    servers('rebuild pg-pair');
+    my $out = `$lockbench verify -s lease-update-safe,lease-epoch,row-lock -d '$uri{'pg-pair'}' --matrix --isolation read-committed --faults failover --failover-command '$servers \$STEP pg-pair --dir $top/s' -q 2>$top/err`;
+    is($? >> 8, 0, 'verify knows what breaks there') or diag err();
+    like($out, qr/PostgreSQL [0-9.]+, asynchronous standby/, 'and the matrix says where');
     ($status) = $fail_over->('pg-pair-sync', 'failover', 'lease-update-safe');
     is($status, 0, 'a synchronous one does not') or diag err();
     ($status) = $fail_over->('pg-pair-sync', 'cancel-sync', 'lease-update-safe');
@@ -164,6 +181,8 @@ SKIP: {
     mariadb('galera-2', 'SET wsrep_sync_wait = 15; INSERT INTO t VALUES (1)');
     is(mariadb('galera-3', 'SET wsrep_sync_wait = 15; SELECT count(*) FROM t'), 1, 'a write is everywhere');
 
+    is(topology($uri{galera}), 'galera', 'lockbench knows the cluster');
+    is(topology("$uri{galera}&spread=first"), 'galera-one', 'and that one node locks as a single server does');
     my $cell;
     my @short = (qw(--workers 4 --hold 2ms --duration 1s --warmup 0 -q));
     if ($ENV{LB_TEST_SOAK}) {
@@ -191,6 +210,13 @@ SKIP: {
     ($status) = servers('restart galera-2');
     is($status, 0, 'a member that is killed comes back') or diag err();
     is(mariadb('galera-2', 'SET wsrep_sync_wait = 15; SELECT count(*) FROM t'), 2, 'with everything');
+}
+SKIP: {
+    skip 'a pair from nothing is asked for by LB_TEST_SOAK=1', 1 if !$ENV{LB_TEST_SOAK};
+    my $out = `TMPDIR=$top $ENV{LB_SOURCE}/scripts/failover --count 1 2>$top/err </dev/null`;
+    is($? >> 8, 0, 'scripts/failover shows two holders, from nothing') or diag $out, err();
+    like($out, qr/two holders in 1 of 1, no verdict in 0/, 'and counts them');
+    is_deeply([glob "$top/lockbench-failover.*"], [], 'and leaves nothing');
 }
 my ($status) = servers('isolate nosuch');
 is($status, 3, 'no such member');

@@ -127,6 +127,87 @@ static void known_breaks_are_expected_where_they_apply(void **state)
     }
 }
 
+/* What replication breaks is known of built-in strategies whose grants are commits, on the servers
+ * and under the faults where it can: elsewhere a violation is one. */
+static void breaks_of_replication_are_known_where_they_can_happen(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *strategy, *engine, *topology; /* NULL: no such fact */
+        enum lb_fault fault;
+        enum lb_guarantee guarantee;
+        enum lb_verdict verdict;
+        enum lb_expectation wanted;
+    } cases[] = {
+        {"lease-update-safe", "postgres", "async", LB_FAULT_FAILOVER, LB_G_EXCLUSIVE, LB_V_VIOLATED,
+         LB_EXPECT_CAUGHT},
+        {"lease-update-safe", "postgres", "async", LB_FAULT_PARTITION, LB_G_FENCED, LB_V_VIOLATED,
+         LB_EXPECT_CAUGHT},
+        {"lease-update-safe", "postgres", "async", LB_FAULT_FAILOVER, LB_G_EXCLUSIVE, LB_V_HELD,
+         LB_EXPECT_KEPT},
+        {"lease-update-safe", "postgres", "async", LB_FAULT_NONE, LB_G_EXCLUSIVE, LB_V_VIOLATED,
+         LB_EXPECT_BROKEN},
+        {"lease-update-safe", "postgres", "sync", LB_FAULT_FAILOVER, LB_G_EXCLUSIVE, LB_V_VIOLATED,
+         LB_EXPECT_BROKEN},
+        {"lease-update-safe", "postgres", "sync", LB_FAULT_CANCEL_SYNC, LB_G_FENCED, LB_V_VIOLATED,
+         LB_EXPECT_CAUGHT},
+        {"lease-update-safe", "postgres", NULL, LB_FAULT_FAILOVER, LB_G_EXCLUSIVE, LB_V_VIOLATED,
+         LB_EXPECT_BROKEN},
+        {"lease-queue", "postgres", "async", LB_FAULT_FAILOVER, LB_G_NO_LOSS, LB_V_VIOLATED,
+         LB_EXPECT_CAUGHT},
+        /* a fence with an epoch grows, but for two primaries at once */
+        {"lease-epoch", "postgres", "async", LB_FAULT_FAILOVER, LB_G_EXCLUSIVE, LB_V_VIOLATED,
+         LB_EXPECT_CAUGHT},
+        {"lease-epoch", "postgres", "async", LB_FAULT_FAILOVER, LB_G_FENCED, LB_V_VIOLATED,
+         LB_EXPECT_BROKEN},
+        {"lease-epoch", "postgres", "async", LB_FAULT_PARTITION, LB_G_FENCED, LB_V_VIOLATED,
+         LB_EXPECT_CAUGHT},
+        /* nobody may believe in a lock whose session is gone */
+        {"advisory-session", "postgres", "async", LB_FAULT_FAILOVER, LB_G_EXCLUSIVE, LB_V_VIOLATED,
+         LB_EXPECT_BROKEN},
+        {"row-lock", "mariadb", "galera", LB_FAULT_NONE, LB_G_EXCLUSIVE, LB_V_VIOLATED,
+         LB_EXPECT_CAUGHT},
+        {"row-lock", "mariadb", "galera", LB_FAULT_NONE, LB_G_EXCLUSIVE, LB_V_HELD,
+         LB_EXPECT_MISSED},
+        {"row-lock", "mariadb", "galera-one", LB_FAULT_NONE, LB_G_EXCLUSIVE, LB_V_VIOLATED,
+         LB_EXPECT_BROKEN},
+        {"row-lock", "mariadb", NULL, LB_FAULT_NONE, LB_G_EXCLUSIVE, LB_V_HELD, LB_EXPECT_KEPT},
+        {"lease-upsert", "mariadb", "galera", LB_FAULT_NONE, LB_G_EXCLUSIVE, LB_V_VIOLATED,
+         LB_EXPECT_BROKEN},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct lb_cell cell = make_cell(cases[i].engine, "mutex-hot", 1);
+        struct lb_outcome *run = cell.runs[0];
+        cell.strategy = lb_strategy_find(cases[i].strategy);
+        assert_non_null(cell.strategy);
+        cell.scenario.fault = cases[i].fault;
+        run->judgement.findings[cases[i].guarantee].verdict = cases[i].verdict;
+        if (cases[i].topology != NULL) {
+            run->facts = calloc(1, sizeof *run->facts);
+            assert_non_null(run->facts);
+            run->facts[0] =
+                (struct lb_fact){.name = strdup("topology"), .value = strdup(cases[i].topology)};
+            run->n_facts = 1;
+        }
+        enum lb_expectation got = lb_cell_expectation(&cell, cases[i].guarantee);
+        if (got != cases[i].wanted)
+            fail_msg("case %zu: %d and not %d", i, (int)got, (int)cases[i].wanted);
+        lb_cell_release(&cell);
+    }
+    /* A user's strategy has no breaks that we know of, whatever it is called. */
+    struct lb_strategy own = *lb_strategy_find("lease-update-safe");
+    struct lb_cell cell = make_cell("postgres", "mutex-hot", 1);
+    cell.strategy = &own;
+    cell.scenario.fault = LB_FAULT_FAILOVER;
+    cell.runs[0]->facts = calloc(1, sizeof *cell.runs[0]->facts);
+    assert_non_null(cell.runs[0]->facts);
+    cell.runs[0]->facts[0] = (struct lb_fact){.name = strdup("topology"), .value = strdup("async")};
+    cell.runs[0]->n_facts = 1;
+    cell.runs[0]->judgement.findings[LB_G_EXCLUSIVE].verdict = LB_V_VIOLATED;
+    assert_int_equal(lb_cell_expectation(&cell, LB_G_EXCLUSIVE), LB_EXPECT_BROKEN);
+    lb_cell_release(&cell);
+}
+
 static void a_run_that_ended_early_proves_nothing(void **state)
 {
     (void)state;
@@ -256,6 +337,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_reason_of_a_known_break_fits_the_options),
         cmocka_unit_test(known_breaks_are_expected_where_they_apply),
+        cmocka_unit_test(breaks_of_replication_are_known_where_they_can_happen),
         cmocka_unit_test(a_run_that_ended_early_proves_nothing),
         cmocka_unit_test(one_violation_in_several_runs_is_one),
         cmocka_unit_test(a_cell_without_verdicts_is_not_held),
