@@ -29,11 +29,12 @@ static json_t *witness_of(const struct lb_explored *explored, const char *comman
         if ((explored->violated >> g & 1) != 0)
             json_array_append_new(violated, json_string(lb_guarantee_name((enum lb_guarantee)g)));
     }
-    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:b, s:o, s:s, s:o}", "schedule", schedule,
+    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:b, s:o, s:s, s:s, s:o}", "schedule", schedule,
                      "replay", replay, "workers", (json_int_t)explored->witness_workers, "rounds",
                      (json_int_t)explored->witness_rounds, "statements",
                      (json_int_t)explored->table.n_statements, "confirmed", explored->confirmed,
-                     "violated", violated, "words", explored->words, "steps", steps_of(explored));
+                     "violated", violated, "words", explored->words, "setup", explored->setup,
+                     "steps", steps_of(explored));
 }
 
 static json_t *verdicts_of(const struct lb_explored *explored)

@@ -92,6 +92,8 @@ static int make_witness(struct lb_stage *stage, struct lb_explored *explored, bo
             set_finding(stage, explored, g);
     lb_show_words(explored);
     int r = lb_show_table(stage, explored, err);
+    if (r == 0 && (explored->setup = lb_show_setup(stage)) == NULL)
+        r = lb_fail(err, LB_E_MEMORY, "out of memory");
     if (r == 0 && lb_exploring(stage->db)->has_specs) {
         explored->spec = lb_show_spec(stage, explored);
         r = explored->spec == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory") : 0;
@@ -329,6 +331,7 @@ void lb_explored_free(struct lb_explored *explored)
         free(explored->table.steps[i].note);
     }
     free(explored->table.steps);
+    free(explored->setup);
     free(explored->spec);
     free(explored);
 }

@@ -124,6 +124,7 @@ struct lb_explored {
     bool is_nondeterministic; /* ... or none did */
     unsigned n_confirming;    /* replays that it took: two, but where the engine had a choice */
     char words[1500];         /* the violation in plain words */
+    char *setup;              /* the statements that came before the schedule */
     char *spec;               /* PostgreSQL's isolationtester: the schedule; NULL: another engine */
 };
 

@@ -19,4 +19,8 @@ const char *lb_show_native(const struct lb_stage *stage, const char *sql);
 /* spec.c: the same for PostgreSQL's isolationtester; NULL: out of memory. Caller frees. */
 char *lb_show_spec(const struct lb_stage *stage, const struct lb_explored *explored);
 
+/* spec.c: the statements that made the tables and what is in them; NULL: out of memory. Caller
+ * frees. */
+char *lb_show_setup(const struct lb_stage *stage);
+
 #endif

@@ -104,19 +104,24 @@ static void add_acts(struct spec *spec, const struct lb_explored_table *table)
 }
 
 /* Statements without parameters in the file's order, then what was executed with some. */
-static void print_setup(FILE *out, const struct lb_stage *stage)
+static void print_statements(FILE *out, const struct lb_stage *stage, const char *indent)
 {
     const struct lb_section *setup = &stage->program->sections[LB_S_SETUP];
-    fputs("setup\n{\n    CREATE SCHEMA lockbench_spec;\n    SET search_path = lockbench_spec;\n",
-          out);
     for (size_t i = 0; i < setup->n_statements; i++)
         if (setup->statements[i].n_params == 0)
-            fprintf(out, "    %s;\n", setup->statements[i].native);
+            fprintf(out, "%s%s;\n", indent, setup->statements[i].native);
     for (const char *at = stage->setup_sql; at != NULL && *at != '\0';) {
         size_t n = strcspn(at, "\n");
-        fprintf(out, "    %.*s\n", (int)n, at);
+        fprintf(out, "%s%.*s\n", indent, (int)n, at);
         at += n + (at[n] == '\n');
     }
+}
+
+static void print_setup(FILE *out, const struct lb_stage *stage)
+{
+    fputs("setup\n{\n    CREATE SCHEMA lockbench_spec;\n    SET search_path = lockbench_spec;\n",
+          out);
+    print_statements(out, stage, "    ");
     fputs("}\n\nteardown\n{\n    DROP SCHEMA lockbench_spec CASCADE;\n}\n", out);
 }
 
@@ -163,6 +168,20 @@ char *lb_show_spec(const struct lb_stage *stage, const struct lb_explored *explo
         free(spec->steps[i].sql);
     free(spec);
     if (ok)
+        return text;
+    free(text);
+    return NULL;
+}
+
+char *lb_show_setup(const struct lb_stage *stage)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL)
+        return NULL;
+    print_statements(out, stage, "");
+    if (fclose(out) == 0)
         return text;
     free(text);
     return NULL;

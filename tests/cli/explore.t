@@ -43,6 +43,7 @@ unlike($out, qr/worker 2/, 'a smaller case: the third has nothing to do with it'
 is((lockbench(split ' ', $again))[0], 1, 'a smaller case: the command shows it again');
 my $queue = decode_json((explore_until(qr/--workers 2 --rounds 1/, '-s', 'autocommit-skip', '--workers', '3', '--format', 'json'))[1])->{witness};
 is("$queue->{workers} x $queue->{rounds}", '2 x 1', 'a smaller case of a queue');
+like($queue->{setup}, qr/^CREATE TABLE .*^INSERT INTO /ms, 'a smaller case of a queue: what made its tables');
 like($queue->{replay}, qr/ --workers 2 --rounds 1 --items 3 --replay /, 'a smaller case of a queue: with as many items');
 is((lockbench(split ' ', $queue->{replay} =~ s/^lockbench //r))[0], 1, 'a smaller case of a queue: the command shows it again');
 ($status, $out) = explore('-s', good_queue(), '--items', '1', '--producers', '1');

@@ -1,0 +1,100 @@
+#!/usr/bin/env perl
+# results/reference: what is published has the form of its schema and no empty cell, is what a sample of it says here,
+# and its transcripts play with the plain client programs (a few; with LB_TEST_SOAK=1 all). The player is seen to refuse
+# a transcript that is not so.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib", "$FindBin::Bin/../../scripts/lib";
+use JSON::PP;
+use Lockbench;
+use Reference::Files ();
+use Reference::Replay;
+use Schema;
+use Test::More;
+
+my $source = $ENV{LB_SOURCE} // "$FindBin::Bin/../..";
+my $script = "$source/scripts/reference";
+my $data = Reference::Files::published();
+my $soak = $ENV{LB_TEST_SOAK};
+
+# The servers, by their kind.
+my %uri = (sqlite => 'sqlite:');
+for my $uri (split /\n/, $ENV{LB_TEST_URIS} // '') {
+    if ($uri =~ /^mariadb/) { $uri{mariadb} //= $uri; next }
+    next if $uri !~ /^postgres/ || system("psql --version >/dev/null 2>&1") != 0;
+    my ($major) = `psql -XAtqc 'SHOW server_version' '$uri'` =~ /^(\d+)/ or next;
+    $uri{ $major == 15 ? 'postgres' : 'pg18' } //= $uri if $major == 15 || $major == 18;
+}
+
+sub reference
+{
+    my (@args) = @_;
+    my ($status, $out, $err) = Reference::Files::captured($script, @args);
+    return ($status, $out, $err);
+}
+
+# --- the form ---
+{
+    my @wrong = mistakes($data, decode_json(slurp("$source/results/reference/schema.json")), 'reference');
+    is_deeply([grep { defined } @wrong[0 .. 9]], [], 'the data is as its schema says');
+    my %broken = (%$data, cells => [{ %{ $data->{cells}[0] }, verdict => 'perhaps' }]);
+    like(join(' ', mistakes(\%broken, decode_json(slurp("$source/results/reference/schema.json")), 'reference')), qr/verdict: "perhaps"/,
+        'and the schema refuses another verdict');
+    my %cell = map { $_->{id} => $_ } @{ $data->{cells} };
+    my @ids = map { my $row = $_->{id}; map { "$row/$_->{id}" } @{ $data->{columns} } } @{ $data->{rows} };
+    is_deeply([grep { !$cell{$_} } @ids], [], 'every row has a cell in every column');
+    is(scalar(keys %cell), scalar(@ids), 'and no other');
+    cmp_ok(scalar @{ $data->{rows} }, '>=', 40, 'rows');
+    cmp_ok(scalar @{ $data->{columns} }, '>=', 8, 'columns');
+    is_deeply([map { $_->{id} } grep { $_->{verdict} eq 'skip' && ($_->{reason} // '') eq '' } values %cell], [], 'what is skipped says why');
+    my @unshown = grep { my $c = $_; $c->{verdict} eq 'violated' && grep { $_->{verdict} eq 'violated' && !defined $_->{witness} } values %{ $c->{guarantees} } } values %cell;
+    is_deeply([map { $_->{id} } @unshown], [], 'what is violated has a witness');
+    is_deeply([map { $_->{id} } grep { grep { @{ $_->{steps} } > 10 } @{ $_->{transcripts} // [] } } values %cell], [], 'no transcript is longer than ten steps');
+    my %is = map { $_->{id} => 1 } @{ $data->{rows} };
+    is_deeply([sort map { $_->{id} } Reference::Files::rows()], [sort keys %is], 'the rows are those of rows.tsv');
+}
+
+# --- a sample of it is so here ---
+{
+    my @servers = map { "$_=$uri{$_}" } grep { $_ ne 'sqlite' } sort keys %uri;
+    my ($status, $out, $err) = reference('sample', $soak ? 60 : 5, @servers);
+    is($status, 0, 'sampled cells are as published') or diag $out, $err;
+    note $out;
+}
+
+# --- transcripts play, and one that is not so does not ---
+my @choice = ([sqlite => 'read-then-write/sqlite/serializable'], [postgres => 'naive-claim/postgres-15/read-committed'],
+    [mariadb => 'autocommit-skip/mariadb-10.11/repeatable-read']);
+my %cell = map { $_->{id} => $_ } @{ $data->{cells} };
+for my $one (@choice) {
+    my ($kind, $id) = @$one;
+    SKIP: {
+        skip "$id needs a server of kind $kind", 3 if !$uri{$kind};
+        skip "$id needs sqlite3", 3 if $kind eq 'sqlite' && system('sqlite3 --version >/dev/null 2>&1') != 0;
+        my ($transcript) = grep { $_->{replays} } @{ $cell{$id}{transcripts} };
+        ok($transcript, "$id has a transcript that plays") or next;
+        is((replayed($transcript, $uri{$kind}))[1], '', "$id: plays");
+        my $other = decode_json(encode_json($transcript));
+        my ($act) = grep { $_->{result} =~ /\w=/ } map { @{ $_->{acts} } } @{ $other->{steps} };
+        $act->{result} = 'id=4711';
+        like((replayed($other, $uri{$kind}))[1], qr/^step \d+: .*has no 4711/, "$id: another answer is told");
+    }
+}
+if ($soak) {
+    my ($status, $out, $err) = reference('replay', map { "$_=$uri{$_}" } grep { $_ ne 'sqlite' } sort keys %uri);
+    is($status, 0, 'every published transcript plays') or diag $out, $err;
+    note +(split /\n/, $out)[-1];
+}
+
+# --- what is asked wrongly ---
+for my $case (
+    [[], qr/which command/], [['run'], qr/--work DIR is missing/], [['sample'], qr/which command/],
+    [['site', '/nowhere/x', '/dev/null'], qr/\S/, 3], [['run', '--work', scratch(), '--rows', '('], qr/not a pattern: \(/], [['--nothing'], qr/which command/])
+{
+    my ($args, $words, $status) = @$case;
+    my ($got, undef, $err) = reference(@$args);
+    is($got, $status // 2, "reference @$args: exit status");
+    like($err, $words, "reference @$args: says why");
+}
+done_testing;
