@@ -148,8 +148,8 @@ static const struct flag flags[] = {
     {"isolation", 0, FLAG_TEXT, TO(explore.isolation), LB_FLAGS_EXPLORE, "LEVEL",
      "read-committed, repeatable-read or serializable"},
     {"steps", 0, FLAG_TEXT, TO(explore.steps), LB_FLAGS_EXPLORE, "LIST",
-     "also explores clock (a lease runs out once) and crash (a worker dies between two "
-     "statements)"},
+     "also explores clock (a lease runs out once), crash (a worker dies between two statements) "
+     "and cut (a commit's answer is lost with the connection)"},
     {"ttl", 0, FLAG_TEXT, TO(explore.ttl), LB_FLAGS_EXPLORE, "TIME", "length of a lease (10 min)"},
     {"polls", 0, FLAG_TEXT, TO(explore.polls), LB_FLAGS_EXPLORE, "N",
      "gives an operation up after N refused tries that changed something (5)"},

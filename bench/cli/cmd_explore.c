@@ -47,8 +47,10 @@ static int take_steps(const char *text, struct lb_explore_plan *plan, struct lb_
             plan->ticks = 1;
         else if (n == 5 && strncmp(text, "crash", n) == 0)
             plan->deaths = 1;
+        else if (n == 3 && strncmp(text, "cut", n) == 0)
+            plan->cuts = 1;
         else
-            return lb_fail(err, LB_E_USAGE, "option --steps: '%.*s' is neither clock nor crash",
+            return lb_fail(err, LB_E_USAGE, "option --steps: '%.*s' is not clock, crash or cut",
                            (int)n, text);
         text += n + (text[n] == ',');
     }

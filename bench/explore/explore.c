@@ -160,10 +160,11 @@ static int shrink(struct lb_stage *stage, struct lb_explored *explored, struct l
 
 /* --- the result --- */
 
-/* Dead holders, and whether those who wait for them go on: a lease needs its time for that. */
+/* Holders that are dead, or do not know that they hold, and whether those who wait for them go on:
+ * a lease needs its time for that. */
 static bool shows_recovery(const struct lb_stage *stage)
 {
-    return stage->plan.deaths > 0 && stage->plan.strategy->shape == LB_LOCK &&
+    return stage->plan.deaths + stage->plan.cuts > 0 && stage->plan.strategy->shape == LB_LOCK &&
            (!stage->plan.strategy->is_lease || stage->plan.ticks > 0);
 }
 
@@ -176,8 +177,12 @@ static void set_verdicts(const struct lb_stage *stage, struct lb_explored *explo
         *finding = (struct lb_finding){.verdict = claimed ? LB_V_HELD : LB_V_NOT_CLAIMED,
                                        .n_tested = explored->search.n_schedules};
         const struct lb_finding *last = &stage->judgement.findings[g];
-        bool not_tested = last->verdict == LB_V_NOT_TESTED && g != LB_G_PROGRESS &&
-                          !(g == LB_G_RECOVERY && shows_recovery(stage));
+        bool was_tested = (stage->tested & LB_G_BIT(g)) != 0;
+        /* Of what was in the hands of those who died, or were not told, nothing is known. */
+        if (g == LB_G_NO_LOSS && stage->plan.deaths + stage->plan.cuts > 0)
+            was_tested = false;
+        bool not_tested =
+            !was_tested && g != LB_G_PROGRESS && !(g == LB_G_RECOVERY && shows_recovery(stage));
         if ((explored->search.violated >> g & 1) != 0)
             finding->verdict = LB_V_VIOLATED;
         else if (claimed && stage->unmoved[0] != '\0') {
@@ -186,7 +191,10 @@ static void set_verdicts(const struct lb_stage *stage, struct lb_explored *explo
                      "the clock could not be moved: a statement asks for %s", stage->unmoved);
         } else if (claimed && not_tested) {
             finding->verdict = LB_V_NOT_TESTED;
-            memcpy(finding->reason, last->reason, sizeof finding->reason);
+            snprintf(finding->reason, sizeof finding->reason, "%s",
+                     last->verdict == LB_V_NOT_TESTED ? last->reason
+                                                      : "what the dead, and those who lost an "
+                                                        "answer, had in hand was not claimed anew");
         } else if (claimed && explored->search.violated != 0 && !explored->complete) {
             finding->verdict = LB_V_NOT_TESTED;
             snprintf(finding->reason, sizeof finding->reason, "%s",

@@ -60,6 +60,7 @@ struct lb_explore_plan {
     uint32_t ttl_ms, period_ms;
     uint32_t deaths; /* at most so many workers die */
     uint32_t ticks;  /* at most so many times the clocks move on by one lease */
+    uint32_t cuts;   /* at most so many commits lose their answer with the connection */
     bool keep;
     unsigned claims; /* LB_G_BIT()s that were asked for instead of the strategy's, which has them */
 

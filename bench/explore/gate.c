@@ -378,6 +378,24 @@ static bool passes_unseen(const struct lb_player *player, enum lb_step_kind kind
     return (player->tx_writes & ~LB_BIT_WRITER) == 0;
 }
 
+/* The server commits, and the connection is cut before the answer comes. Whatever the server says,
+ * the worker is not told. What the session has beyond the transaction is given back before others
+ * go on: when a server notices the end of a connection is its own affair. */
+static int lose_answer(struct lb_player *player, struct lb_error *err)
+{
+    const struct lb_stage *stage = player->stage;
+    struct lb_conn *conn = player->session.conn;
+    const char *sql = lb_exploring(stage->db)->session;
+    player->is_cut = false;
+    player->is_lost = true;
+    int r = stage->db->commit(conn, err);
+    if (r > LB_OK)
+        r = stage->db->rollback(conn, err);
+    if (r == LB_OK && sql != NULL && stage->used_advisory)
+        r = stage->db->run(conn, sql, err);
+    return r < 0 ? r : LB_LOST;
+}
+
 static int before(void *arg, const struct lb_step *step, struct lb_error *err)
 {
     struct lb_player *player = arg;
@@ -398,6 +416,8 @@ static int before(void *arg, const struct lb_step *step, struct lb_error *err)
     if (consumes || (player->stage->unreduced && step->kind != LB_STEP_POLL))
         player->may_go = false;
     set_pending(player, step);
+    if (step->kind == LB_STEP_COMMIT && player->is_cut)
+        return lose_answer(player, err);
     const struct lb_stage *stage = player->stage;
     if (step->kind == LB_STEP_EXECUTE && stage->clock != NULL && stage->clock_ms > 0)
         return lb_stage_run_clock(player->stage, &player->session, stage->clock->statement,
@@ -492,6 +512,7 @@ bool lb_player_retries(struct lb_player *player, int answer, bool learned)
     if (answer <= LB_OK || answer == LB_LOST)
         return false;
     player->last_refusal = answer;
+    player->has_seen = !learned && player->try_first >= player->stage->n_before_leases;
     player->story_n = player->story_try;
     if (player->session.in_tx || learned || keeps_session_locks(player))
         leave_trace(player, LB_TRACE_CHANGES);

@@ -32,7 +32,7 @@ static int drain(struct lb_stage *stage, bool *ret_drained, struct lb_error *err
         all = is_claimed(stage, id);
     *ret_drained = all;
     /* A claim that the database still holds open would be claimed anew after its rollback. */
-    if (all || stage->n_deaths > 0)
+    if (all || stage->n_deaths > 0 || stage->n_cuts > 0)
         return 0;
     int r = plan->strategy->flow->open(&stage->control_actor, err);
     for (uint64_t i = 0; i <= 2 * n_items && r == LB_OK; i++) {
@@ -85,9 +85,12 @@ int lb_stage_judge(struct lb_stage *stage, bool complete, struct lb_error *err)
     if (r < 0)
         return r;
     int bits = 0;
-    for (int g = 0; g < LB_GUARANTEES; g++)
+    for (int g = 0; g < LB_GUARANTEES; g++) {
         if (stage->judgement.findings[g].verdict == LB_V_VIOLATED)
             bits |= 1 << g;
+        if (stage->judgement.findings[g].verdict != LB_V_NOT_TESTED)
+            stage->tested |= LB_G_BIT(g);
+    }
     return bits;
 }
 
@@ -154,8 +157,9 @@ static void describe(struct lb_stage *stage, uint32_t waiting, char *text, size_
     }
 }
 
-/* An engine ends deadlocks. Where somebody has died, those who are left may wait for what it held:
- * in vain only if neither the end of the session nor, for a lease, time gives it back. */
+/* An engine ends deadlocks. Where somebody has died, or was not told what came of its commit, those
+ * who are left may wait for what it holds: in vain only if neither the end of the session nor, for
+ * a lease, time gives it back. */
 unsigned lb_stage_stuck(struct lb_stage *stage, uint32_t waiting)
 {
     unsigned n_blocked = 0, n_empty = 0, n_waiting = 0;
@@ -176,9 +180,14 @@ unsigned lb_stage_stuck(struct lb_stage *stage, uint32_t waiting)
     const struct lb_strategy *strategy = stage->plan.strategy;
     if (is_deadlock)
         return 0;
-    if (stage->n_deaths == 0)
+    if (stage->n_deaths == 0 && stage->n_cuts == 0)
         return strategy->claims & LB_G_BIT(LB_G_PROGRESS);
-    /* A clock that stood still has ended no lease. */
+    /* A clock that stood still has ended no lease. A waiter that counts from when it saw its holder
+     * must have seen it before. */
     bool outlived = stage->outlived && stage->unmoved[0] == '\0';
+    bool remembers = lb_strategy_has(&stage->strategy_plan, LB_S_ENQUEUE);
+    for (uint32_t i = 0; i < stage->n_players && remembers; i++)
+        if ((waiting >> i & 1) != 0 && !stage->players[i].saw_it_outlived)
+            outlived = false;
     return !strategy->is_lease || outlived ? strategy->claims & LB_G_BIT(LB_G_RECOVERY) : 0;
 }

@@ -7,6 +7,8 @@
  */
 #include "stage.h"
 
+#include "note.h"
+
 #include <string.h>
 
 struct script {
@@ -56,6 +58,7 @@ static int insist(struct script *script, lb_lock_operation *operate, enum lb_ste
     const struct lb_strategy_plan *plan = player->actor.plan;
     bool remembers = operate == lb_operate_acquire && lb_strategy_has(plan, LB_S_ENQUEUE);
     player->n_refusals = 0;
+    player->has_seen = player->saw_it_outlived = false;
     for (;;) {
         int r = begin_try(player, kind, err);
         if (r != 0)
@@ -259,6 +262,19 @@ static int play_round(struct script *script, uint32_t round, struct lb_error *er
     }
 }
 
+/* Goes on without an answer, on a new connection and under a new name, as a run's workers do. */
+static int take_new_session(struct lb_player *player, struct lb_error *err)
+{
+    player->is_lost = false;
+    player->op.holds = player->op.continued = false;
+    lb_note_append(&player->log, player->number, LB_OP_SESSION_END, 0, player->number, 0);
+    snprintf(player->actor.name, sizeof player->actor.name, "w%ub", player->number);
+    int r = lb_session_reconnect(&player->session, err);
+    if (r == 0)
+        r = lb_stage_begin_session(player->stage, player, err);
+    return r == 0 ? player->actor.plan->strategy->flow->open(&player->actor, err) : r;
+}
+
 int lb_player_script(struct lb_player *player, struct lb_error *err)
 {
     const struct lb_explore_plan *plan = &player->stage->plan;
@@ -266,8 +282,14 @@ int lb_player_script(struct lb_player *player, struct lb_error *err)
     struct script script = {.player = player};
     script.request.shared = player->number >= plan->workers - plan->readers;
     script.request.capacity = plan->capacity;
+    snprintf(player->actor.name, sizeof player->actor.name, "w%u", player->number);
     int r = strategy_plan->strategy->flow->open(&player->actor, err);
-    for (uint32_t round = 0; round < player->stage->rounds && r >= 0 && r != LB_LOST; round++)
+    for (uint32_t round = 0; round < player->stage->rounds && r >= 0 && r != LB_LOST;) {
         r = play_round(&script, round, err);
+        if (r == LB_LOST && player->is_lost) /* which round that was, it does not know: once more */
+            r = take_new_session(player, err);
+        else
+            round++;
+    }
     return r < 0 ? r : 0;
 }

@@ -554,8 +554,9 @@ static int replay(struct search *search, const struct lb_schedule *schedule, uin
         if (!has(system->enabled(search->arg), schedule->moves[i])) {
             system->end(search->arg, LB_END_PRUNED, 0, &ignored);
             return lb_fail(err, LB_E_USAGE, "move %zu of the schedule cannot be made: %s", i + 1,
-                           lb_move_worker(schedule->moves[i]) < 0
-                               ? "the clock is not stepped"
+                           schedule->moves[i] == LB_MOVE_CLOCK ? "the clock is not stepped"
+                           : schedule->moves[i] >= LB_MOVE_CUT
+                               ? "the worker is not before a commit"
                                : "the worker is blocked, or has finished");
         }
         set_move(search, schedule->moves[i]);

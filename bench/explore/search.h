@@ -37,12 +37,14 @@
 
 #include <stdatomic.h>
 
-/* Moves are numbers: worker w takes its next step; worker w dies; the clocks move on. */
+/* Moves are numbers: worker w takes its next step; worker w dies; the clocks move on; worker w
+ * takes its next step, a commit, and loses the answer with its connection. */
 enum {
     LB_MAX_WORKERS = 8,
     LB_MOVE_DEATH = LB_MAX_WORKERS,
     LB_MOVE_CLOCK = 2 * LB_MAX_WORKERS,
-    LB_MOVES = LB_MOVE_CLOCK + 1,
+    LB_MOVE_CUT,
+    LB_MOVES = LB_MOVE_CUT + LB_MAX_WORKERS,
     LB_MAX_LENGTH = 400,  /* moves of one schedule */
     LB_MAX_ANSWERS = 8,   /* that one move at one state may have */
     LB_MAX_REPLAYS = 500, /* of a path, until its moves answer as wanted */
@@ -58,7 +60,14 @@ struct lb_schedule {
 /* The worker that a move is about; -1: the clock. */
 static inline int lb_move_worker(unsigned move)
 {
-    return move == LB_MOVE_CLOCK ? -1 : (int)(move % LB_MAX_WORKERS);
+    return move < LB_MOVE_CLOCK    ? (int)(move % LB_MAX_WORKERS)
+           : move == LB_MOVE_CLOCK ? -1
+                                   : (int)(move - LB_MOVE_CUT);
+}
+
+static inline bool lb_move_is_death(unsigned move)
+{
+    return move >= LB_MOVE_DEATH && move < LB_MOVE_CLOCK;
 }
 
 /* What a try that was refused, and will be made again, has left behind. */
@@ -173,7 +182,8 @@ int lb_search_replay(const struct lb_system *system, void *arg, const struct lb_
 int lb_search_shrink(const struct lb_system *system, void *arg, int violated,
                      struct lb_schedule *schedule, uint64_t *n_replays, struct lb_error *err);
 
-/* "0110", "01x0t1": a digit is a worker's step, xN worker N's death, t the clock. */
+/* "0110", "01x0t1c1": a digit is a worker's step, xN worker N's death, t the clock, cN a commit of
+ * worker N whose answer is lost. */
 void lb_schedule_print(const struct lb_schedule *schedule, char *buf, size_t size);
 int lb_schedule_parse(const char *text, struct lb_schedule *ret, struct lb_error *err);
 /* Changes of worker between neighbouring moves. */

@@ -141,7 +141,7 @@ int lb_show_table(const struct lb_stage *stage, struct lb_explored *explored, st
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     size_t a = 0;
     for (size_t move = 0; move < schedule->n && ok; move++) {
-        if (schedule->moves[move] >= LB_MOVE_DEATH) {
+        if (schedule->moves[move] >= LB_MOVE_DEATH && schedule->moves[move] < LB_MOVE_CUT) {
             struct lb_explored_step *step = &table->steps[table->n_steps++];
             *step = (struct lb_explored_step){.move = (uint32_t)move,
                                               .worker = lb_move_worker(schedule->moves[move]),

@@ -20,8 +20,11 @@ void lb_schedule_print(const struct lb_schedule *schedule, char *buf, size_t siz
         if (move == LB_MOVE_CLOCK)
             n += (size_t)snprintf(buf + n, size - n, "t");
         else
-            n += (size_t)snprintf(buf + n, size - n, "%s%u", move >= LB_MOVE_DEATH ? "x" : "",
-                                  move % LB_MAX_WORKERS);
+            n += (size_t)snprintf(buf + n, size - n, "%s%d",
+                                  lb_move_is_death(move) ? "x"
+                                  : move >= LB_MOVE_CUT  ? "c"
+                                                         : "",
+                                  lb_move_worker(move));
     }
 }
 
@@ -36,14 +39,15 @@ int lb_schedule_parse(const char *text, struct lb_schedule *ret, struct lb_error
             schedule.moves[schedule.n++] = LB_MOVE_CLOCK;
             continue;
         }
-        if (*at == 'x') {
-            base = LB_MOVE_DEATH;
+        if (*at == 'x' || *at == 'c') {
+            base = *at == 'x' ? LB_MOVE_DEATH : LB_MOVE_CUT;
             at++;
         }
         if (*at < '0' || *at >= '0' + LB_MAX_WORKERS)
             return lb_fail(err, LB_E_USAGE,
                            "\"%s\" is not a schedule: a digit is a step of that worker, x and a "
-                           "digit its death, t a step of the clock",
+                           "digit its death, t a step of the clock, c and a digit a commit of that "
+                           "worker whose answer is lost",
                            text);
         schedule.moves[schedule.n++] = (uint8_t)(base + (unsigned)(*at - '0'));
     }

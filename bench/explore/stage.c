@@ -161,6 +161,8 @@ static void reset_player(struct lb_player *player)
     bool is_absent = player->role == LB_ROLE_WORKER && player->number >= stage->n_acting;
     player->state = is_absent ? LB_PLAYER_FINISHED : LB_PLAYER_STANDS;
     player->finished = player->may_go = player->gave_up = player->give_up = false;
+    player->is_cut = player->is_lost = false;
+    player->has_seen = player->saw_it_outlived = false;
     player->tx_writes = player->tx_locks = 0;
     player->tx_changed = player->tx_is_split = player->tx_keeps_snapshot = false;
     player->try_moves = player->n_refusals = 0;
@@ -209,7 +211,8 @@ static int stage_reset(void *arg, struct lb_error *err)
     stage->written = 0;
     stage->used_advisory = false;
     stage->n_moves = 0;
-    stage->n_deaths = stage->n_ticks = 0;
+    stage->n_deaths = stage->n_ticks = stage->n_cuts = 0;
+    stage->n_before_leases = 0;
     stage->clock_ms = 0;
     stage->n_seen = 0;
     stage->control_log.next = stage->control_events + stage->n_setup_events;
@@ -222,6 +225,13 @@ static bool may_die(const struct lb_stage *stage, const struct lb_player *player
 {
     return stage->n_deaths < stage->plan.deaths && player->in_script &&
            (player->state == LB_PLAYER_STANDS || player->state == LB_PLAYER_BLOCKED);
+}
+
+static bool may_be_cut(const struct lb_stage *stage, const struct lb_player *player)
+{
+    return stage->n_cuts < stage->plan.cuts && player->state == LB_PLAYER_STANDS &&
+           player->in_script && player->next_kind == LB_STEP_COMMIT &&
+           player->role != LB_ROLE_BLOCKER;
 }
 
 /* How often nobody is to be able to go on before that is believed. MariaDB says that a session
@@ -251,6 +261,8 @@ static uint32_t stage_enabled(void *arg)
             enabled |= 1u << i;
         if (may_die(stage, player))
             enabled |= 1u << (LB_MOVE_DEATH + i);
+        if (may_be_cut(stage, player))
+            enabled |= 1u << (LB_MOVE_CUT + i);
     }
     if (stage->n_ticks < stage->plan.ticks && stage->n_moves > 0 && enabled != 0)
         enabled |= 1u << LB_MOVE_CLOCK;
@@ -444,10 +456,26 @@ const char *lb_stage_native(struct lb_stage *stage, const char *native)
     return text;
 }
 
+/* Somebody has died, or was not told what came of its commit: leases run from now. */
+static void leases_begin(struct lb_stage *stage)
+{
+    stage->outlived = false;
+    stage->n_before_leases = stage->n_moves + 1;
+    for (uint32_t i = 0; i < stage->n_players; i++)
+        stage->players[i].has_seen = stage->players[i].saw_it_outlived = false;
+}
+
+static void leases_end(struct lb_stage *stage)
+{
+    stage->outlived = true;
+    for (uint32_t i = 0; i < stage->n_players; i++)
+        stage->players[i].saw_it_outlived = stage->players[i].has_seen;
+}
+
 static int tick(struct lb_stage *stage, struct lb_error *err)
 {
     stage->n_ticks++;
-    stage->outlived = true;
+    leases_end(stage);
     /* Twice: the judge allows for clocks that run at different rates. */
     stage->clock_ms += 2 * (int64_t)stage->plan.ttl_ms;
     for (uint32_t i = 0; i < stage->n_players; i++)
@@ -466,9 +494,9 @@ static int act(struct lb_stage *stage, unsigned move, struct lb_error *err)
     if (move == LB_MOVE_CLOCK)
         return tick(stage, err);
     struct lb_player *player = player_of(stage, move);
-    if (move >= LB_MOVE_DEATH) {
+    if (lb_move_is_death(move)) {
         stage->n_deaths++;
-        stage->outlived = false;
+        leases_begin(stage);
         int r = dismiss(stage, player, err);
         die(stage, player);
         return r;
@@ -477,6 +505,11 @@ static int act(struct lb_stage *stage, unsigned move, struct lb_error *err)
     if (ends && player->tx_writes != 0 && !player->tx_failed && lb_player_tells_rows(player))
         lb_player_ask_rows(player);
     player->may_go = true;
+    player->is_cut = move >= LB_MOVE_CUT;
+    if (player->is_cut) {
+        stage->n_cuts++;
+        leases_begin(stage);
+    }
     if (player->try_moves++ == 0)
         player->try_first = stage->n_moves;
     let_go(player);
@@ -531,7 +564,7 @@ static int stage_move(void *arg, unsigned move, struct lb_moved *ret, struct lb_
         r = settle_blocked(stage, err);
     if (r != 0)
         return r;
-    if (move >= LB_MOVE_DEATH) /* or the clock */
+    if (move >= LB_MOVE_DEATH) /* or the clock, or a cut */
         ret->touched = (struct lb_footprint){.reads = LB_TOUCHES_ALL,
                                              .writes = LB_TOUCHES_ALL,
                                              .commits = LB_TOUCHES_ALL,

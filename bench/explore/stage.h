@@ -93,7 +93,9 @@ struct lb_player {
     enum lb_role role;
 
     bool may_go;    /* let go, and has not used it yet */
+    bool is_cut;    /* ... and is to lose the answer of its commit, and its connection */
     bool in_script; /* has begun, and not finished */
+    bool is_lost;   /* its connection was cut so */
     bool give_up;   /* ends its script at the next gate */
     struct lb_error error;
     struct lb_act pending;        /* the step under way */
@@ -127,6 +129,8 @@ struct lb_player {
     unsigned n_refusals;       /* of the present operation, that count */
     bool gave_up;              /* some operation was given up after too many refusals */
     int last_refusal;          /* enum lb_answer of the last refused try, LB_OK: none */
+    bool has_seen; /* asked since the last death or cut, was refused, and was told nothing new */
+    bool saw_it_outlived; /* ... and a lease has passed since */
 
     char *story;               /* what it was answered, refused tries left out; NULL: nobody asks */
     size_t story_n, story_try; /* bytes so far, and before the try under way */
@@ -207,10 +211,12 @@ struct lb_stage {
     bool idle[LB_MAX_LENGTH]; /* the move was part of a try that was refused and left nothing */
     struct lb_act acts[LB_MAX_ACTS];
     size_t n_acts;
-    unsigned n_deaths, n_ticks;
-    bool outlived;                  /* a lease has passed since the last death */
+    unsigned n_deaths, n_ticks, n_cuts;
+    size_t n_before_leases;         /* moves up to the last death or cut */
+    bool outlived;                  /* a lease has passed since the last death, or cut */
     int64_t clock_ms;               /* what the clock steps add up to */
     struct lb_judgement judgement;  /* of the last schedule that was judged */
+    unsigned tested;                /* LB_G_BIT()s that some schedule so far has tested */
     char deadlock[600], stuck[600]; /* the first, in words */
     uint64_t n_deadlocks, n_stuck;
     uint64_t n_acts_total; /* statements executed, of all schedules */

@@ -400,7 +400,6 @@ static int open_player(struct lb_stage *stage, uint32_t number, struct lb_error 
     player->actor.plan = &stage->strategy_plan;
     player->actor.session = &player->session;
     player->actor.number = number;
-    snprintf(player->actor.name, sizeof player->actor.name, "w%u", number);
     player->op = (struct lb_operator){.actor = &player->actor,
                                       .log = &player->log,
                                       .process = number,
@@ -423,6 +422,10 @@ int lb_stage_open(struct lb_stage *stage, const struct lb_explore_plan *plan, st
 {
     *stage = (struct lb_stage){
         .plan = *plan, .db = plan->target->db, .n_acting = plan->workers, .rounds = plan->rounds};
+    if (plan->cuts > 0 && stage->db->in_process)
+        return lb_fail(err, LB_E_USAGE,
+                       "option --steps: cut has no meaning on %s, which has no connection to lose",
+                       stage->db->product);
     lb_gate_of_stage(&stage->gate);
     if (stage->plan.strategy->shape == LB_QUEUE && stage->plan.items == 0)
         stage->plan.items = plan->workers * plan->rounds * plan->batch;

@@ -65,6 +65,11 @@ like($out, qr/--steps crash --replay \d+x\d\d?$/m, 'a death in the hold: and of 
 is($status, 0, 'a lock of the transaction dies with it: exit status');
 like($out, qr/^  recovery +held$/m, 'a lock of the transaction: recovery is held');
 
+# SQLite has no connection that could lose an answer.
+($status, $out, my $refused) = explore('-s', 'table-lock', '--steps', 'cut');
+is($status, 2, 'a lost answer on SQLite: exit status');
+like($refused, qr/^lockbench: option --steps: cut has no meaning on SQLite, which has no connection to lose$/m, 'and why');
+
 # The clock steps over a lease: the release that does not ask whose run it ends.
 ($status, $out) = explore('-s', 'lease-update', '--opt', 'first_run=now', '--steps', 'clock');
 is($status, 1, 'a lease runs out: exit status');
@@ -144,7 +149,7 @@ for (
     [qr/needs -s STRATEGY/,                              ],
     [qr/--workers: '0' is not a number from 1/,  '-s', 'cas', '--workers', '0'],
     [qr/--rounds: 'x' is not a number/,          '-s', 'cas', '--rounds', 'x'],
-    [qr/--steps: 'noon' is neither clock nor crash/, '-s', 'cas', '--steps', 'clock,noon'],
+    [qr/--steps: 'noon' is not clock, crash or cut/, '-s', 'cas', '--steps', 'clock,noon'],
     [qr/--readers: has no meaning for cas, a queue/, '-s', 'cas', '--readers', '1'],
     [qr/--readers: there are only 2 workers/,    '-s', 'lock-row', '--readers', '3'],
     [qr/--items: has no meaning for lock-row/,   '-s', 'lock-row', '--items', '3'],

@@ -595,7 +595,14 @@ static void schedules_are_written_and_read(void **state)
     assert_int_equal(schedule.moves[3], LB_MOVE_CLOCK);
     lb_schedule_print(&schedule, text, sizeof text);
     assert_string_equal(text, "01x0t1");
-    static const char *const bad[] = {"0 1", "a", "x", "9", "0x9"};
+    assert_int_equal(lb_schedule_parse("0c1x7c7", &schedule, &err), 0);
+    assert_int_equal(schedule.moves[1], LB_MOVE_CUT + 1);
+    assert_int_equal(lb_move_worker(schedule.moves[1]), 1);
+    assert_false(lb_move_is_death(schedule.moves[1]));
+    assert_true(lb_move_is_death(schedule.moves[2]));
+    lb_schedule_print(&schedule, text, sizeof text);
+    assert_string_equal(text, "0c1x7c7");
+    static const char *const bad[] = {"0 1", "a", "x", "9", "0x9", "c", "c8"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         assert_int_equal(lb_schedule_parse(bad[i], &schedule, &err), LB_E_USAGE);
 }
