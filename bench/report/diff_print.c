@@ -95,6 +95,12 @@ static const char *verdict_text(const struct lb_diff_row *row)
     return lb_diff_violates(row) ? "VIOLATED" : lb_diff_outcome_name(row->outcome);
 }
 
+/* Has it figures, or a violation to show? What else it has to say stands below the table. */
+static bool has_row(const struct lb_diff_row *row)
+{
+    return row->is_compared || lb_diff_violates(row);
+}
+
 struct texts {
     char base[80], new[80], ratio[60], p[24];
 };
@@ -173,10 +179,14 @@ int lb_diff_text(const struct lb_diff *diff, FILE *out, bool color, bool termina
     struct lb_table *table = lb_table_new(columns, COLUMNS);
     if (table == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
+    size_t n_shown = 0;
     for (size_t i = 0; i < diff->n_rows; i++) {
         const struct lb_diff_row *row = &diff->rows[i];
         struct texts t;
+        if (!has_row(row))
+            continue;
         row_texts(row, &t);
+        n_shown++;
         const char *const cells[COLUMNS] = {row->base->strategy,
                                             row->base->engine,
                                             row->base->scenario,
@@ -196,12 +206,13 @@ int lb_diff_text(const struct lb_diff *diff, FILE *out, bool color, bool termina
     char hidden[100] = "";
     if (terminal)
         lb_table_fit(table, width, least, hidden, sizeof hidden);
-    int rc = lb_table_print(table, out, color);
+    int rc = n_shown > 0 ? lb_table_print(table, out, color) : 0;
     lb_table_free(table);
     if (rc != 0)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     lb_print_hidden(out, hidden, width);
-    fputc('\n', out);
+    if (n_shown > 0)
+        fputc('\n', out);
     print_reasons(diff, out, width);
     summary(diff, text, sizeof text);
     size_t used = strlen(text);
@@ -305,6 +316,8 @@ int lb_diff_markdown(const struct lb_diff *diff, FILE *out, struct lb_error *err
         const struct lb_diff_row *row = &diff->rows[i];
         struct texts t;
         char verdict[300];
+        if (!has_row(row))
+            continue;
         row_texts(row, &t);
         snprintf(verdict, sizeof verdict, "%s%s%s", verdict_text(row),
                  row->reason[0] != '\0' ? ": " : "", row->reason);
@@ -327,6 +340,16 @@ int lb_diff_markdown(const struct lb_diff *diff, FILE *out, struct lb_error *err
         "\nMedians, and ratios (new/base) by Hodges and Lehmann, with %s; two-sided p after Holm "
         "over the table. %s\n",
         intervals_text(diff, intervals, sizeof intervals), power_text(diff, text, sizeof text));
+    for (size_t i = 0; i < diff->n_rows; i++) {
+        const struct lb_diff_row *row = &diff->rows[i];
+        if (has_row(row))
+            continue;
+        snprintf(text, sizeof text, "%s on %s, %s, %s: %s", row->base->strategy, row->base->engine,
+                 row->base->scenario, lb_metric_name(row->metric), row->reason);
+        fputs("\n- ", out);
+        lb_markdown_text(out, text);
+        fputc('\n', out);
+    }
     for (size_t i = 0; i < diff->n_notes; i++)
         fprintf(out, "\nNot alike, as allowed: `%s` is `%s` in the base, `%s` in the new result.\n",
                 diff->notes[i].key, diff->notes[i].base, diff->notes[i].new);

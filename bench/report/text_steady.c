@@ -10,7 +10,7 @@
 static void print_drift(const struct lb_sink_state *state, const struct lb_cell *cell, size_t run,
                         const struct lb_steadiness *steady)
 {
-    char text[500], of[40] = "", from[32], to[32];
+    char text[500], of[40] = "", from[32], to[32], share[60] = "";
     const struct lb_confidence *interval = &steady->change.interval;
     double mean = cell->runs[run]->successes_per_s, change = steady->change.value;
     double low = 100 * fmin(fabs(interval->low), fabs(interval->high));
@@ -20,12 +20,14 @@ static void print_drift(const struct lb_sink_state *state, const struct lb_cell 
     /* Both ends of the line; a steep one ends below nothing. */
     lb_format_count(fmax(0, mean * (1 - change / 2)), from, sizeof from);
     lb_format_count(fmax(0, mean * (1 + change / 2)), to, sizeof to);
+    /* More than all of it is a slope, and no share that means something to a reader. */
+    if (high <= 100)
+        snprintf(share, sizeof share, " (by %.0f to %.0f %% of its mean)", low, high);
     snprintf(text, sizeof text,
-             "not steady: %s on %s, %s%s: the rate %s from %s/s to %s/s over the measured part (by "
-             "%.0f to %.0f %% of its mean), so its mean describes no steady state: use a longer "
-             "--warmup or --duration.",
+             "not steady: %s on %s, %s%s: the rate %s from %s/s to %s/s over the measured part%s, "
+             "so its mean describes no steady state: use a longer --warmup or --duration.",
              cell->name, cell->engine, cell->scenario.name, of, change < 0 ? "fell" : "rose", from,
-             to, low, high);
+             to, share);
     lb_print_wrapped(state->out, text, 0, state->width);
 }
 

@@ -57,7 +57,6 @@ sub page_of
 }
 
 my $axe = axe();
-diag 'axe-core is not asked: npm could not fetch it' if !$axe;
 my %pages = (compare => page_of('compare', 'compare'));
 $pages{all} = page_of('all', map { s{.*/(.*)\.json}{$1}r } glob "$ENV{LB_SOURCE}/tests/fuzz/corpus/result/*-*.json") if $ENV{LB_TEST_SOAK};
 for my $name (sort keys %pages) {
@@ -71,9 +70,11 @@ for my $name (sort keys %pages) {
         is_deeply($view->{outside}, [], "$where: no text is beyond the window");
         cmp_ok($view->{scroll}, '<=', 1, "$where: nothing is wider than the window") if $view->{name} ne 'print';
         is("$view->{mains} $view->{unnamed_tables}", '1 0', "$where: one main part, no table without a name");
-        next if !$view->{axe};
-        my @grave = map { "$_->{impact} $_->{id}: $_->{nodes}[0]" } grep { $_->{impact} =~ /serious|critical|moderate/ } @{ $view->{axe} };
-        is_deeply(\@grave, [], "$where: accessible, says axe-core");
+      SKIP: {
+            skip 'no axe-core: npm is missing, or could not fetch it', 1 if !$axe;
+            my @grave = map { "$_->{impact} $_->{id}: $_->{nodes}[0]" } grep { $_->{impact} =~ /serious|critical|moderate/ } @{ $view->{axe} };
+            is_deeply(\@grave, [], "$where: accessible, says axe-core");
+        }
     }
     my $keys = $seen->{keyboard};
     cmp_ok($keys->{reached}, '>', 15, "$name: by keyboard");

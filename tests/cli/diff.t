@@ -80,6 +80,10 @@ like($out, qr/3 and 2 runs cannot show a difference among 1 comparison:\s+at lea
 ($status, $out) = lockbench('diff', $base, result([cell('a', \@steady)]));
 is($status, 5, 'a missing cell: exit status 5');
 like($out, qr/^b on postgres, mutex-hot, rate: the new result does not have it$/m, 'a missing cell: named');
+unlike($out, qr/^b  /m, 'a missing cell: no empty row');
+(undef, $out) = lockbench('diff', $base, result([cell('a', \@steady)]), '--format', 'markdown');
+like($out, qr/^- b on postgres, mutex-hot, rate: the new result does not have it$/m, 'a missing cell: named in Markdown');
+unlike($out, qr/^\| b \|/m, 'a missing cell: no empty row in Markdown');
 ($status, $out) = lockbench('diff', $base, result([cell('a', \@steady),
     cell('b', [], verdict => 'error', reason => 'no such server')]));
 is($status, 5, 'a failed cell: exit status 5');

@@ -31,4 +31,16 @@ like($line, qr/^known lease-update on sqlite, mutex-hot next_run starts as NULL,
 
 ($status, $out) = lockbench(@command[0 .. $#command - 4], '--opt', 'first_run=now', '--count', '5', '--duration', '10m');
 unlike($out, qr/^known /m, 'which is not said where it does not apply');
+# 200 holds a second at most, and 5,000 that are wanted.
+my @behind = ('run', '-s', good_lock(), '-S', 'mutex-hot', '--workers', '1', '--hold', '5ms', '--rate', '5000/s', '--max-pending', '100',
+    '--duration', '1s', '--warmup', '0', '-q', '--format', 'text', '--format', "json:$file");
+my $rates = qr{[\d.]+k?/s of [\d.]+k?/s; (\d+) were left at the end, \S+ \w+ of work if no more came; (\d+) found 100 waiting \(--max-pending\) and were left out$};
+($status, $out, $err) = until_shown(sub { $_[1] =~ s/\n  +(?=\S)/ /gr =~ /falls behind/ }, @behind);
+($line = $out) =~ s/\n  +(?=\S)/ /g;
+like($line, qr/^warning good-lock on sqlite, mutex-hot falls behind: $rates/m, 'what falls behind says by how much') or diag $err;
+my ($left, $skipped) = $line =~ /falls behind: $rates/m;
+my $run = decode_json(slurp($file))->{cells}[0]{runs}[0];
+my $asked = $run->{operations}{acquire};
+is($skipped, $asked->{skipped}, '... what was left out');
+is($left + $skipped + $asked->{succeeded}, $run->{open_loop}{due}, '... and nothing is missing');
 done_testing();

@@ -203,18 +203,40 @@ static void warn_of_no_drain(struct lb_active_run *run)
              lb_format_ns(ttl_ns, ttl, sizeof ttl));
 }
 
+/* Fewer were served than came. What still waits at the end takes as long again as it took to serve
+ * so many; what found the queue of arrivals full never came in. */
+static void warn_of_backlog(struct lb_active_run *run, uint64_t n_served)
+{
+    struct lb_outcome *outcome = run->outcome;
+    const struct lb_scenario *scenario = run->request->scenario;
+    const enum lb_measure arrives = scenario->shape == LB_QUEUE ? LB_M_PUT : LB_M_ACQUIRE;
+    uint64_t due = outcome->n_due, skipped = outcome->counts[arrives].skipped;
+    uint64_t left = due > n_served + skipped ? due - n_served - skipped : 0;
+    double seconds = (double)outcome->elapsed_ns / 1e9;
+    char served[32], came[32], span[32], lost[100] = "";
+    lb_format_count((double)n_served / seconds, served, sizeof served);
+    lb_format_count((double)due / seconds, came, sizeof came);
+    lb_format_ns((uint64_t)((double)left * (double)outcome->elapsed_ns / (double)n_served), span,
+                 sizeof span);
+    if (skipped > 0)
+        snprintf(lost, sizeof lost, "; %llu found %llu waiting (--max-pending) and were left out",
+                 (unsigned long long)skipped, (unsigned long long)scenario->max_pending);
+    warn(outcome,
+         "falls behind: %s/s of %s/s; %llu were left at the end, %s of work if no more came%s",
+         served, came, (unsigned long long)left, span, lost);
+}
+
 static void warn_of_no_work(struct lb_active_run *run)
 {
     enum { SOME = 100 };
     struct lb_outcome *outcome = run->outcome;
     const char *done = run->request->scenario->shape == LB_QUEUE ? "claimed" : "granted";
     uint64_t n = outcome->counts[LB_M_ACQUIRE].succeeded, due = outcome->n_due;
+    uint64_t n_served = outcome->n_items > 0 ? outcome->n_items : n;
     if (n == 0 && outcome->state == LB_RUN_COMPLETE)
         warn(outcome, "nothing was %s in the measured part", done);
-    else if (due >= SOME && outcome->n_items + n * (outcome->n_items == 0) < due - due / 10)
-        warn(outcome, "of %llu arrivals only %llu were %s in time: the work is behind its rate",
-             (unsigned long long)due,
-             (unsigned long long)(outcome->n_items > 0 ? outcome->n_items : n), done);
+    else if (due >= SOME && n_served > 0 && n_served < due - due / 10)
+        warn_of_backlog(run, n_served);
 }
 
 void lb_run_warn(struct lb_active_run *run)
