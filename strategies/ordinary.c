@@ -277,16 +277,27 @@ void lb_ordinary_fill_class(struct lb_bag *bag, const struct lb_strategy_plan *p
     set_text(bag, LB_SLOT_CLASS, "default");
 }
 
+static void set_group(struct lb_bag *bag, const struct lb_strategy_plan *plan, int64_t id)
+{
+    char name[24];
+    if (plan->groups == 0)
+        return;
+    int n = snprintf(name, sizeof name, "group%u", (unsigned)((uint64_t)id % plan->groups));
+    struct lb_value value = lb_text(name, (size_t)n);
+    lb_bag_set(bag, LB_SLOT_GROUP, &value);
+}
+
 int lb_ordinary_put(struct lb_actor *actor, int64_t first, uint32_t n, const char *payload,
                     struct lb_error *err)
 {
     struct lb_section_result result;
     struct lb_bag bag;
-    lb_ordinary_fill_own_class(&bag, actor);
-    set_text(&bag, LB_SLOT_PAYLOAD, payload);
     uint32_t each = actor->plan->program->puts_one ? 1 : n;
     int r = LB_OK;
     for (uint32_t done = 0; done < n && r == LB_OK; done += each) {
+        lb_ordinary_fill_own_class(&bag, actor);
+        set_text(&bag, LB_SLOT_PAYLOAD, payload);
+        set_group(&bag, actor->plan, first + done);
         bag.value[LB_SLOT_ID] = lb_int(first + done);
         bag.value[LB_SLOT_N] = lb_int(each);
         r = lb_runner_section(&actor->runner, LB_S_PUT, &bag, false, NULL, NULL, &result, err);

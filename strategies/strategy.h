@@ -74,6 +74,7 @@ struct lb_strategy_plan {
     const uint32_t *capacity;          /* one per resource */
     uint32_t ttl_ms, period_ms;        /* length of a lease; of a period */
     uint32_t limit_ms;                 /* recover takes claims that are older */
+    uint32_t groups;                   /* item i is of group i % groups; 0: items have none */
     const struct lb_setting *settings; /* --opt, as given: for programs (guest) */
     size_t n_settings;
     void *shared; /* a strategy's own, made by setup (pthread controls) */

@@ -18,6 +18,8 @@ static const struct {
     [LB_G_FIFO] = {"fifo", "grants and claims follow the order of arrival"},
     [LB_G_PROGRESS] = {"progress", "nobody waits longer than the scenario's bound"},
     [LB_G_RECOVERY] = {"recovery", "what a dead holder held is granted again within the bound"},
+    [LB_G_ONCE] = {"once", "no item is executed twice, whatever becomes of its worker"},
+    [LB_G_GROUP_EXCLUSIVE] = {"group-exclusive", "never two items of one group in hand"},
 };
 
 const char *lb_guarantee_name(enum lb_guarantee guarantee)

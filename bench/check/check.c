@@ -69,7 +69,8 @@ static const char *untested(const struct lb_case *c, int guarantee)
 {
     const struct lb_model *model = c->model;
     bool for_queue = guarantee == LB_G_NO_DUPLICATE || guarantee == LB_G_NO_LOSS ||
-                     guarantee == LB_G_BOUNDED_CLAIM;
+                     guarantee == LB_G_BOUNDED_CLAIM || guarantee == LB_G_ONCE ||
+                     guarantee == LB_G_GROUP_EXCLUSIVE;
     if (for_queue && !model->queue)
         return "it is about queues, and this is a lock";
     if (guarantee == LB_G_EXCLUSIVE && model->queue)
@@ -82,6 +83,8 @@ static const char *untested(const struct lb_case *c, int guarantee)
         return "no bound was given";
     if (guarantee == LB_G_RECOVERY && model->recovery_bound_ns == 0)
         return "no bound was given";
+    if (guarantee == LB_G_GROUP_EXCLUSIVE && model->groups == 0)
+        return "the history does not say which items are of one group";
     if (guarantee == LB_G_NO_LOSS && !model->drained)
         return "the queue was not drained";
     if (c->out->findings[guarantee].n_tested > 0 && c->doubt[guarantee] != NULL)

@@ -58,6 +58,8 @@ size_t lb_model_format(const struct lb_model *model, char *buf, size_t size)
            model->release == LB_RELEASE_STATE ? "state" : "belief", model->drained, model->complete,
            (unsigned long long)model->end_ns, (unsigned long long)model->progress_bound_ns,
            (unsigned long long)model->recovery_bound_ns, (unsigned long long)model->period_ns);
+    if (model->groups > 0)
+        append(buf, size, &used, "groups=%u\n", model->groups);
     return used;
 }
 
@@ -197,7 +199,7 @@ int lb_model_parse(const char *meta, struct lb_model *ret_model, uint32_t **ret_
                    struct lb_error *err)
 {
     struct lb_model model = *ret_model;
-    uint64_t resources = model.n_resources;
+    uint64_t resources = model.n_resources, groups = model.groups;
     bool state = model.release == LB_RELEASE_STATE;
     uint32_t *capacity = NULL;
     int rc = read_word(meta, "shape", "lock", "queue", &model.queue, err);
@@ -212,6 +214,10 @@ int lb_model_parse(const char *meta, struct lb_model *ret_model, uint32_t **ret_
     rc = rc != 0 ? rc : read_number(meta, "progress_bound_ns", &model.progress_bound_ns, err);
     rc = rc != 0 ? rc : read_number(meta, "recovery_bound_ns", &model.recovery_bound_ns, err);
     rc = rc != 0 ? rc : read_number(meta, "period_ns", &model.period_ns, err);
+    rc = rc != 0 ? rc : read_number(meta, "groups", &groups, err);
+    if (rc == 0 && groups > MOST_RESOURCES)
+        rc = lb_fail(err, LB_E_FILE, "the history's meta text has more than %d groups",
+                     MOST_RESOURCES);
     if (rc == 0 && resources > MOST_RESOURCES)
         rc = lb_fail(err, LB_E_FILE, "the history's meta text has more than %d resources",
                      MOST_RESOURCES);
@@ -219,6 +225,7 @@ int lb_model_parse(const char *meta, struct lb_model *ret_model, uint32_t **ret_
     if (rc != 0)
         return rc;
     model.n_resources = (uint32_t)resources;
+    model.groups = (uint32_t)groups;
     model.release = state ? LB_RELEASE_STATE : LB_RELEASE_BELIEF;
     model.capacity = capacity;
     *ret_model = model;

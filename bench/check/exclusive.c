@@ -27,6 +27,7 @@
 
 #include "units.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 struct entry {
@@ -318,22 +319,46 @@ static int sweep_all(struct sweep *sweep)
 
 /* --- words --- */
 
+/* The engine's word that the grant waited, which is why its lease cannot have begun before; else
+ * "".
+ */
+static void tell_wait(const struct lb_case *c, const struct lb_hold *hold, char *text, size_t size)
+{
+    uint32_t invoke = lb_case_invoke(c, hold->log, hold->event);
+    const struct lb_event *waited = NULL, *ok = lb_case_event(c, hold->log, hold->event);
+    for (uint32_t i = invoke + 1; i < hold->event; i++)
+        if (lb_case_event(c, hold->log, i)->op == LB_OP_WAITED)
+            waited = lb_case_event(c, hold->log, i);
+    text[0] = '\0';
+    if (waited == NULL || ok->arg == 0)
+        return;
+    char at[LB_AT], over[LB_AT], lease[LB_AT];
+    uint64_t length = (uint64_t)ok->arg * 1000000u;
+    snprintf(text, size,
+             "; the server said that the grant of %s still waited at %s, so that its lease of %s "
+             "is not over before %s: it was counted from before the wait",
+             lb_who(c, hold->log, LB_WHOM), lb_at(c, waited->time_ns, at, sizeof at),
+             lb_format_ns(length, lease, sizeof lease),
+             lb_at(c, waited->time_ns + length, over, sizeof over));
+}
+
 static void describe_pair(struct lb_case *c, struct lb_witness *witness,
                           const struct lb_hold *later, const struct lb_hold *earlier,
                           uint64_t earlier_end)
 {
-    char at[LB_AT], from[LB_AT], to[LB_AT], together[LB_AT];
+    char at[LB_AT], from[LB_AT], to[LB_AT], together[LB_AT], waited[240];
     bool for_ever = earlier_end > c->end_ns;
+    tell_wait(c, earlier, waited, sizeof waited);
     lb_witness_text(witness,
                     "%s was granted resource %u%s at %s while %s held it%s from %s %s%s: "
-                    "%s together",
+                    "%s together%s",
                     lb_who(c, later->log, LB_WHOM), later->resource,
                     later->is_shared ? " (shared)" : "", lb_at(c, later->start, at, sizeof at),
                     lb_who(c, earlier->log, LB_WHOM), earlier->is_shared ? " (shared)" : "",
                     lb_at(c, earlier->start, from, sizeof from),
                     for_ever ? (earlier->is_dead ? "and died in it" : "on") : "to ",
                     for_ever ? "" : lb_at(c, earlier_end, to, sizeof to),
-                    lb_format_ns(witness->overlap_ns, together, sizeof together));
+                    lb_format_ns(witness->overlap_ns, together, sizeof together), waited);
 }
 
 static void describe(struct sweep *sweep, const struct overlap *overlap)

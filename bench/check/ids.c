@@ -10,6 +10,7 @@
  * Ids that lie far apart, or that are put twice, do not fit. Then the table is given up, every id
  * is odd, and the ids come from the events and puts sorted by id. The verdicts are the same.
  */
+#include "items.h"
 #include "judges.h"
 #include "scan_logs.h"
 
@@ -53,7 +54,7 @@ void lb_ids_open(struct lb_case *c)
             smallest = id < smallest ? id : smallest;
             is_any = true;
         }
-    if (!is_any || room >= LB_NONE)
+    if (!is_any || room >= LB_NONE || lb_wants_groups(c)) /* it asks for all events of all ids */
         return;
     /* Untouched pages cost nothing; a system that promises no more than it has may refuse. */
     c->table = calloc(room + 1, sizeof *c->ids);

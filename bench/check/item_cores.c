@@ -183,7 +183,8 @@ int lb_item_others(struct lb_item_group *group)
 /* --- the core --- */
 
 /* The earliest time at which an item, closed from low on by op, can be open again. */
-static uint64_t reopened(const struct lb_item_group *group, int op, uint32_t class_no, uint64_t low)
+uint64_t lb_item_reopened(const struct lb_item_group *group, int op, uint32_t class_no,
+                          uint64_t low)
 {
     if (op == LB_OP_FREE)
         return low;
@@ -381,7 +382,7 @@ static uint64_t ended_by_others(const struct lb_item_group *group,
     for (size_t i = 0; i < sizeof ops / sizeof ops[0] && group->n_strangers > 0; i++) {
         uint64_t at = lb_moments_earliest(&group->others, ops[i], 0, claim->low);
         if (at != LB_NEVER && at <= done)
-            best = earlier(best, reopened(group, ops[i], claim->class_no, at));
+            best = earlier(best, lb_item_reopened(group, ops[i], claim->class_no, at));
     }
     return best;
 }
@@ -396,7 +397,7 @@ struct lb_item_core lb_item_core_of(const struct lb_item_group *group, size_t pl
         if (!lb_item_closes(e->op))
             continue;
         uint64_t low = later(e->low, claim->low);
-        core.end = earlier(core.end, reopened(group, e->op, e->class_no, low));
+        core.end = earlier(core.end, lb_item_reopened(group, e->op, e->class_no, low));
         if (e->op == LB_OP_FREE)
             core.alone = earlier(core.alone, low);
         if (e->op == LB_OP_COMPLETE && group->c->model->period_ns > 0)

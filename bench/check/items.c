@@ -78,6 +78,12 @@ static int by_start(const void *a, const void *b)
     return (x->start > y->start) - (x->start < y->start);
 }
 
+void lb_item_sort_cores(struct lb_item_group *group)
+{
+    if (group->n_cores > 0)
+        qsort(group->cores, group->n_cores, sizeof *group->cores, by_start);
+}
+
 static bool is_empty(const struct lb_item_core *core)
 {
     return core->end <= core->start;
@@ -121,26 +127,31 @@ static const struct lb_item_core *find_meeting(const struct lb_item_group *group
     return NULL;
 }
 
-static int judge_cores(struct lb_item_group *group)
+int lb_item_sweep(struct lb_item_group *group, lb_meeting_fn *meets)
 {
     const struct lb_item_core *cores = group->cores, *latest = NULL;
-    uint32_t *last = malloc(group->n_cores * sizeof *last);
+    uint32_t *last = malloc((group->n_cores + 1) * sizeof *last);
     if (last == NULL)
         return lb_out_of_memory(group->c);
     for (size_t i = 0; i < group->n_cores; i++)
         last[i] = i > 0 && cores[last[i - 1]].end >= cores[i].end ? last[i - 1] : (uint32_t)i;
     for (size_t i = 0; i < group->n_cores; i++) {
         const struct lb_item_core *other = find_meeting(group, last, i, latest);
-        if (other != NULL) {
-            report_duplicate(group, other, &cores[i]);
-            if (group->first_duplicate == LB_NEVER)
-                group->first_duplicate = cores[i].start;
-        }
+        if (other != NULL)
+            meets(group, other, &cores[i]);
         if (!is_empty(&cores[i]) && (latest == NULL || cores[i].end > latest->end))
             latest = &cores[i];
     }
     free(last);
     return 0;
+}
+
+static void meet(struct lb_item_group *group, const struct lb_item_core *first,
+                 const struct lb_item_core *second)
+{
+    report_duplicate(group, first, second);
+    if (group->first_duplicate == LB_NEVER)
+        group->first_duplicate = second->start;
 }
 
 /* Cores that end where they do only because somebody else did something, once: two may have needed
@@ -214,11 +225,13 @@ static int judge_claims(struct lb_item_group *group, size_t n_claims)
         before = core.end > before ? core.end : before;
         group->cores[group->n_cores++] = core;
     }
-    qsort(group->cores, group->n_cores, sizeof *group->cores, by_start);
-    int rc = judge_cores(group);
+    lb_item_sort_cores(group);
+    int rc = lb_item_sweep(group, meet);
     if (rc == 0 && group->first_duplicate == LB_NEVER && may_share(group))
         rc = judge_order(group);
     count_taken(group);
+    if (rc == 0 && (group->c->model->claims & LB_G_BIT(LB_G_ONCE)) != 0)
+        rc = lb_judge_once(group);
     return rc;
 }
 
@@ -234,14 +247,17 @@ static int judge_group(struct lb_item_group *group)
     if (is_ordinary)
         group->c->n_releases += lb_item_closes(group->events[1]->op) &&
                                 (group->events[1]->flags & LB_EVF_EFFECTIVE) != 0;
-    if (rc == 0 && !is_ordinary)
+    if (rc == 0 && (!is_ordinary || group->hand != NULL))
         rc = lb_item_others(group);
     if (rc == 0 && n_claims > 1)
         rc = judge_claims(group, n_claims);
+    if (rc == 0 && group->hand != NULL)
+        rc = lb_in_hand_add(group->hand, group);
     if (rc == 0 && !is_ordinary)
         rc = lb_judge_item_owner(group);
     free(group->cores);
-    free(group->resumed);
+    if (group->hand == NULL) /* else its cores speak of them */
+        free(group->resumed);
     group->cores = NULL;
     group->resumed = NULL;
     group->n_cores = 0;
@@ -264,7 +280,9 @@ int lb_judge_items(struct lb_case *c)
     const struct lb_item_event *items = c->items.items;
     struct lb_array events = {0};
     struct lb_item_world world;
-    struct lb_item_group group = {.c = c, .world = &world};
+    struct lb_in_hand hand = {0};
+    struct lb_item_group group = {
+        .c = c, .world = &world, .hand = lb_wants_groups(c) ? &hand : NULL};
     int rc = lb_item_world_init(&world, c);
     for (size_t i = 0, next = 0, next_look = 0; i < n && rc == 0;) {
         events.n = 0;
@@ -287,9 +305,13 @@ int lb_judge_items(struct lb_case *c)
         if (rc == 0 && !is_put_again(c, id, &next))
             rc = judge_group(&group);
     }
+    if (rc == 0 && group.hand != NULL)
+        rc = lb_judge_groups(&hand, &world, c);
     lb_item_world_release(&world);
     free(group.others.array.items);
+    lb_in_hand_release(&hand);
     lb_finding_of(c, LB_G_NO_DUPLICATE)->n_tested = c->out->measures.n_claims;
+    lb_finding_of(c, LB_G_ONCE)->n_tested = c->out->measures.n_claims;
     lb_finding_of(c, LB_G_OWNER_RELEASE)->n_tested = c->n_releases;
     free(events.items);
     return rc;

@@ -50,6 +50,7 @@ struct lb_item_world {
 };
 
 struct lb_item_core;
+struct lb_in_hand;
 
 struct lb_item_group {
     struct lb_case *c;
@@ -63,6 +64,7 @@ struct lb_item_group {
     size_t n_strangers;
     struct lb_item_core *cores; /* one a claim, by start */
     size_t n_cores;
+    struct lb_in_hand *hand;  /* where the claims of all items go; NULL: nobody wants them */
     uint64_t first_duplicate; /* when it was first claimed twice; LB_NEVER */
 };
 
@@ -136,6 +138,31 @@ int lb_item_others_claim(const struct lb_item_group *group, const struct lb_item
                          bool *ret_others, bool *ret_gave_up);
 
 int lb_judge_item_owner(struct lb_item_group *group);
+
+/* Two cores that meet: the second one starts no earlier. */
+typedef void lb_meeting_fn(struct lb_item_group *group, const struct lb_item_core *first,
+                           const struct lb_item_core *second);
+/* Tells each of the group's cores, which are sorted, that meets one before it. */
+int lb_item_sweep(struct lb_item_group *group, lb_meeting_fn *meets);
+void lb_item_sort_cores(struct lb_item_group *group);
+/* Makes an end of a claim by op at low the time at which the item can be claimable again. */
+uint64_t lb_item_reopened(const struct lb_item_group *group, int op, uint32_t class_no,
+                          uint64_t low);
+
+/* No item executed twice: once.c. */
+int lb_judge_once(const struct lb_item_group *item);
+
+/* The claims of all items, in groups: group_exclusive.c. */
+struct lb_in_hand {
+    struct lb_array cores;   /* struct lb_item_core */
+    struct lb_array resumed; /* struct lb_item_event *, of which some cores speak: its own */
+};
+/* Does somebody want to know, and does the history say which items are of one group? */
+bool lb_wants_groups(const struct lb_case *c);
+/* Adds the claims of one item, and keeps what was resumed of it. */
+int lb_in_hand_add(struct lb_in_hand *hand, const struct lb_item_group *group);
+void lb_in_hand_release(struct lb_in_hand *hand);
+int lb_judge_groups(struct lb_in_hand *hand, struct lb_item_world *world, struct lb_case *c);
 
 /* Puts a claim in the place of each renewal that took effect when the lease may have been over, or
  * the item recovered: its worker had it at that time, and may not have had it without a break. */

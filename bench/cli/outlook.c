@@ -344,6 +344,16 @@ static void claim_in_line(struct making *m)
     set_all(ask, keys);
 }
 
+/* More workers than groups, which take their time: somebody always waits for a group. */
+static void work_in_groups(struct making *m)
+{
+    static const char *const keys[] = {"groups", "3", "hold", "3ms", "backlog", "300", NULL};
+    struct lb_ask *ask =
+        add_stressed(m, "drain", NULL, 2000, "it claims group-exclusive: items of three groups");
+    snprintf(ask->name, sizeof ask->name, "groups");
+    set_all(ask, keys);
+}
+
 static void stress_queue(struct making *m)
 {
     const struct lb_features *f = &m->outlook->features;
@@ -365,6 +375,8 @@ static void stress_queue(struct making *m)
         put_slowly(m);
     if (claims(m, LB_G_FIFO))
         claim_in_line(m);
+    if (claims(m, LB_G_GROUP_EXCLUSIVE))
+        work_in_groups(m);
     rescue(m);
     if (f->has_free || f->has_error) {
         ask = add_stressed(m, "give-back", NULL, 1200,

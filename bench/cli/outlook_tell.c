@@ -91,9 +91,12 @@ static struct advice advise_lock(const struct lb_outlook *o, enum lb_guarantee g
         return (struct advice){
             .quotes = {&o->clock},
             .text =
-                "the lease is counted from a time before the wait: ask for the time in the "
-                "statement that has the row (clock_timestamp(), SYSDATE(6)), or return left_ms, "
-                "how much is left of it"};
+                "what a statement sets, and the values it inserts, are computed before it waits "
+                "for the row, and so was the lease's end. Lock the row first, by a statement of "
+                "its "
+                "own (tx=one, SELECT ... FOR UPDATE), and ask for the time in the one behind it "
+                "(clock_timestamp(), SYSDATE(6)); or return left_ms, how much is left, and let "
+                "who has nothing left try again"};
     if (guarantee == LB_G_EXCLUSIVE && is_renewed(cell))
         return advise_renewal(o);
     if (guarantee == LB_G_OWNER_RELEASE ||
@@ -116,6 +119,18 @@ static struct advice advise_queue(const struct lb_outlook *o, enum lb_guarantee 
         return advise_unasked(o);
     if (guarantee == LB_G_NO_DUPLICATE && is_renewed(cell))
         return advise_renewal(o);
+    if (guarantee == LB_G_ONCE)
+        return (struct advice){
+            .quotes = {&o->begin, &o->recover},
+            .text = "what was claimed and is not done may have been begun: mark it for people to "
+                    "look at instead of giving it to the next worker, or promise no more than that "
+                    "nothing is lost, and let the work bear being done twice"};
+    if (guarantee == LB_G_GROUP_EXCLUSIVE)
+        return (struct advice){
+            .quotes = {&o->begin, &o->begin_end},
+            .text = "two claims that do not see each other take two items of one group: let the "
+                    "database refuse the second (a unique index on the group of what is in hand, "
+                    "or a row of its own for each group that the claim locks)"};
     if (guarantee == LB_G_NO_DUPLICATE && !f->is_one_commit)
         return (struct advice){
             .quotes = {&o->begin, &o->begin_end},

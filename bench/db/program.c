@@ -36,6 +36,7 @@ const char *const lb_fixed_slot_names[LB_SLOT_FIXED] = {
     [LB_SLOT_IDS] = "ids",
     [LB_SLOT_TOKENS] = "tokens",
     [LB_SLOT_ITEMS] = "items",
+    [LB_SLOT_GROUP] = "group",
 };
 
 static const enum lb_type fixed_types[LB_SLOT_FIXED] = {
@@ -45,6 +46,7 @@ static const enum lb_type fixed_types[LB_SLOT_FIXED] = {
     [LB_SLOT_ID] = LB_INT,       [LB_SLOT_TOKEN] = LB_INT,     [LB_SLOT_PERIOD_MS] = LB_INT,
     [LB_SLOT_SPACE_NO] = LB_INT, [LB_SLOT_CLASS] = LB_TEXT,    [LB_SLOT_TICKET] = LB_INT,
     [LB_SLOT_IDS] = LB_TEXT,     [LB_SLOT_TOKENS] = LB_TEXT,   [LB_SLOT_ITEMS] = LB_TEXT,
+    [LB_SLOT_GROUP] = LB_TEXT,
 };
 
 int lb_fixed_slot(const char *name, size_t length)
@@ -133,6 +135,7 @@ static bool harness_fills(const struct lb_building *b, int slot, enum lb_section
     case LB_SLOT_N:
         return !is_lock && (section == LB_S_PUT || section == LB_S_CLAIM);
     case LB_SLOT_PAYLOAD:
+    case LB_SLOT_GROUP:
         return section == LB_S_PUT;
     case LB_SLOT_ID:
         return !is_lock && section != LB_S_CLAIM && section != LB_S_SETUP &&
@@ -235,7 +238,7 @@ static int add_parameter(struct lb_building *b, const struct lb_raw_section *sec
     set_default(b, slot);
     if (section_has_column(b, section, index, name, length) ||
         inherits_column(b, section->name, name, length))
-        b->program->carries |= UINT32_C(1) << slot;
+        b->program->carries |= UINT64_C(1) << slot;
     enum lb_type type = b->program->defaults[slot].type;
     if (slot < LB_SLOT_FIXED) {
         type = fixed_types[slot];
@@ -400,13 +403,23 @@ static int check_put(struct lb_building *b)
 {
     struct lb_program *program = b->program;
     const struct lb_section *put = &program->sections[LB_S_PUT];
-    bool has_id = false, has_n = false;
+    bool has_id = false, has_n = false, has_group = false;
     for (size_t k = 0; k < put->n_statements; k++)
         for (size_t i = 0; i < put->statements[k].n_params; i++) {
             has_id |= put->statements[k].param_slot[i] == LB_SLOT_ID;
             has_n |= put->statements[k].param_slot[i] == LB_SLOT_N;
+            has_group |= put->statements[k].param_slot[i] == LB_SLOT_GROUP;
         }
     program->puts_one = !has_n;
+    if (has_group && has_n)
+        return lb_file_fail(b->file, put->line, b->err,
+                            "section put has :n and :group: items of one put would all be of one "
+                            "group. Without :n it is run once for each item");
+    if (!has_group && put->present &&
+        (b->file->claims & LB_G_BIT(LB_G_GROUP_EXCLUSIVE)) != 0)
+        return lb_file_fail(b->file, put->line, b->err,
+                            "claims group-exclusive, and section put does not use :group, the "
+                            "group of the item that it puts");
     if (!put->present || has_id)
         return 0;
     return lb_file_fail(b->file, put->line, b->err,

@@ -79,7 +79,7 @@ struct lb_setting {
     const char *name, *value;
 };
 
-enum { LB_SLOTS = 32, LB_PARAMS = 24 };
+enum { LB_SLOTS = 40, LB_PARAMS = 24 };
 
 /* When a statement is run: always, or by what the last statement above it came to that is run
  * always: it returned or changed a row, or neither. */
@@ -136,6 +136,7 @@ enum lb_slot {
     LB_SLOT_IDS,      /* :ids          text, a list: the items that are ended together */
     LB_SLOT_TOKENS,   /* :tokens       text, a list: their tokens, in the same order */
     LB_SLOT_ITEMS,    /* :items        text, JSON: [{"id":1,"token":7},...] */
+    LB_SLOT_GROUP,    /* :group        text, the group of the item that is put */
     LB_SLOT_FIXED     /* how many there are */
 };
 
@@ -150,7 +151,7 @@ struct lb_program {
     size_t n_statements;                /* all sections together; statement k has the index k */
     const struct lb_statement *statements;
     const char *origin;    /* the file, for messages */
-    uint32_t carries;      /* bit per slot: a column of that name is wanted by a later statement */
+    uint64_t carries;      /* bit per slot: a column of that name is wanted by a later statement */
     uint32_t uses;         /* bit per fixed slot: some statement has it as parameter */
     bool puts_one;         /* put has no :n: it is run for each item */
     bool recovers_by_time; /* recover asks for the time: it need not take everything */

@@ -138,6 +138,8 @@ static int guarantee_shape(int guarantee)
     case LB_G_NO_DUPLICATE:
     case LB_G_NO_LOSS:
     case LB_G_BOUNDED_CLAIM:
+    case LB_G_ONCE:
+    case LB_G_GROUP_EXCLUSIVE:
         return LB_QUEUE;
     default:
         return -1;

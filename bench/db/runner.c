@@ -138,7 +138,7 @@ static void map_columns(const struct lb_runner *runner, struct lb_runner_stateme
         if (strcasecmp(name, "left_ms") == 0)
             state->left = (int)i;
         state->has_id = state->has_id || slot == LB_SLOT_ID;
-        if (slot < 0 || ((program->carries | always) & UINT32_C(1) << slot) == 0)
+        if (slot < 0 || ((program->carries | always) & UINT64_C(1) << slot) == 0)
             continue;
         if (state->n_mapped < MAPPED) {
             state->map[state->n_mapped].column = (uint16_t)i;

@@ -79,6 +79,7 @@ int lb_stage_judge(struct lb_stage *stage, bool complete, struct lb_error *err)
                              .claims = strategy->claims,
                              .release = LB_RELEASE_BELIEF,
                              .drained = drained,
+                             .groups = stage->strategy_plan.groups,
                              .complete = true, /* whoever holds at its end holds on */
                              .end_ns = end_ns};
     r = lb_check(&view, &model, &stage->judgement, err);

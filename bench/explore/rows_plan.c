@@ -100,6 +100,8 @@ static const char *constant(const struct lb_row_reader *reader, int param, char 
     switch (reader->statement->param_slot[param]) {
     case LB_SLOT_CLASS:
         return "'default'";
+    case LB_SLOT_GROUP: /* all items are of one */
+        return "'group0'";
     case LB_SLOT_RESOURCE:
         return "'r0'";
     case LB_SLOT_RESOURCE_NO:

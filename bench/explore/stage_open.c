@@ -268,8 +268,9 @@ static int open_rules(struct lb_stage *stage, struct lb_error *err)
     const struct lb_explore_plan *plan = &stage->plan;
     if (plan->relation != LB_RELATION_ROWS)
         return 0;
+    const unsigned global = LB_G_BIT(LB_G_FIFO) | LB_G_BIT(LB_G_GROUP_EXCLUSIVE);
     stage->is_local =
-        plan->strategy->shape == LB_QUEUE && (plan->strategy->claims & LB_G_BIT(LB_G_FIFO)) == 0;
+        plan->strategy->shape == LB_QUEUE && (plan->strategy->claims & global) == 0;
     if (!lb_exploring(stage->db)->reads_by_statement || stage->keeps_snapshots ||
         stage->tables.opaque)
         return 0;
@@ -317,6 +318,7 @@ static int set_up(struct lb_stage *stage, struct lb_error *err)
                                   .capacity = stage->capacity,
                                   .ttl_ms = plan->ttl_ms,
                                   .limit_ms = limit_ms,
+                                  .groups = (stage->program->uses >> LB_SLOT_GROUP & 1) != 0,
                                   .period_ms = plan->period_ms};
     stage->control_events = calloc(LB_PLAYER_EVENTS, sizeof *stage->control_events);
     if (stage->control_events == NULL)

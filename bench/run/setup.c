@@ -213,6 +213,9 @@ static int new_program(struct lb_active_run *run, const struct lb_db *db, struct
     free(settings);
     if (rc == 0)
         note_options(run->outcome, run->program);
+    if (rc == 0 && (run->program->uses >> LB_SLOT_GROUP & 1) != 0)
+        run->plan.groups =
+            (uint32_t)(request->scenario->groups > 0 ? request->scenario->groups : 4);
     if (rc == 0) {
         struct lb_features features;
         lb_features_read(request->file, run->program, &features);

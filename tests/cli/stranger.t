@@ -108,6 +108,27 @@ my @queue = ('--workers', '4', '--producers', '1', '--put-interval', '160ms', '-
 unlike($out, qr{violated}, 'renewals in time: nothing is accused');
 like($out, qr{^visibility +sqlite }m, '... and it was run') or diag $err;
 
+# --- groups, and work that is begun once: explored, which takes no luck ---
+for (['grouped', 'take=alone', 0, 'group-exclusive'], ['grouped', 'take=any', 1, 'group-exclusive'],
+    ['at-most-once', 'after=lost', 0, 'once', '--steps', 'clock', '--rescuers', '1', '--items', '1'],
+    ['at-most-once', 'after=again', 1, 'once', '--steps', 'clock', '--rescuers', '1', '--items', '1'])
+{
+    my ($file, $option, $expected, $guarantee, @more) = @$_;
+    ($status, $out, $err) = lockbench('explore', '-s', "$folder/$file.sql", '-d', 'sqlite:', '--opt', $option, '--time', '10m', '-q', @more);
+    is($status, $expected, "$file, $option: exit status") or diag $out, $err;
+    like($out, $expected ? qr/$guarantee +violated/ : qr/$guarantee +held/, '... by the right guarantee');
+}
+my $grouped = slurp("$folder/grouped.sql");
+for ([':id, :group,', ':id, NULL,', 'claims group-exclusive, and section put does not use :group'],
+    ['VALUES \\(:id', 'VALUES (:id + 0 * :n', 'section put has :n and :group'])
+{
+    my ($from, $to, $words) = @$_;
+    (my $wrong = $grouped) =~ s/$from/$to/;
+    ($status, $out, $err) = lockbench('lint', spew('grouped.sql', $wrong));
+    is($status, 2, "$words: refused");
+    like($err, qr/grouped\.sql:\d+: \Q$words\E/, '... in words');
+}
+
 my $unclear = slurp("$folder/plainjob.sql");
 $unclear =~ s/bounded-claim, /bounded-claim, fifo, /;
 $unclear =~ s/^-- name: teardown/-- name: renew [sqlite]\nUPDATE work SET put_at = put_at WHERE id = :id;\n\n-- name: teardown/m;
@@ -118,7 +139,7 @@ like($out, qr/^(?:not )?ok \d+ - plainjob sqlite \S+ $_\b/m, "$_ is claimed, and
 # --- the truth ---
 my @todo = map { [split /\t/] } grep { !/^file\t/ } split /\n/, slurp("$folder/truth.tsv");
 # Right files take the longest, as all is asked of them: most of them only in a soak.
-@todo = grep { $_->[0] !~ /^(?:visib|heart|insert)/ && ($_->[3] ne 'right' || $_->[0] =~ /^(?:copy|pgmq|pruned|rescue)/) } @todo if !$ENV{LB_TEST_SOAK};
+@todo = grep { $_->[0] !~ /^(?:visib|heart|insert|grouped|at-most)/ && ($_->[3] ne 'right' || $_->[0] =~ /^(?:copy|pgmq|pruned|rescue)/) } @todo if !$ENV{LB_TEST_SOAK};
 # Which of the rest are under way: most of it is waiting.
 sub fill
 {

@@ -8,7 +8,16 @@
 
 #include <cmocka.h>
 
-enum { PRODUCER, FIRST_CONSUMER, OPERATOR = 3, LOGS = 4, IDS = 10, MS = 1000000, LEASE_MS = 8 };
+enum {
+    PRODUCER,
+    FIRST_CONSUMER,
+    OPERATOR = 3,
+    LOGS = 4,
+    IDS = 10,
+    MS = 1000000,
+    LEASE_MS = 8,
+    GROUPS = 5
+};
 
 static struct test_history history;
 static struct lb_judgement judgement;
@@ -218,6 +227,8 @@ static void administer(struct simulation *s)
     }
 }
 
+static bool legal_groups(void);
+
 static void generate(const struct shape *shape, struct lb_random *random)
 {
     struct simulation s = {.shape = shape, .random = random};
@@ -225,6 +236,7 @@ static void generate(const struct shape *shape, struct lb_random *random)
     history.model.lease = shape->lease;
     history.model.drained = shape->drained;
     history.model.strict = shape->strict;
+    history.model.groups = shape->legal == legal_groups ? GROUPS : 0;
     uncertainty_ns = shape->uncertainty_ns;
     for (uint32_t log = 0; log < LOGS; log++)
         history.logs[log].uncertainty_ns = uncertainty_ns;
@@ -289,7 +301,7 @@ struct claim_info {
 };
 
 static struct claim_info claims[BRUTE_OPS];
-static uint32_t n_claims;
+static uint32_t n_claims, first_claim; /* first: of the item that is being translated */
 
 /* What a worker asked for comes after what it had asked for before, even if it is not known whether
  * it happened. */
@@ -359,7 +371,7 @@ static void translate_claim(uint32_t log, const struct lb_event *invoke, const s
 static uint32_t claim_before(uint32_t log, const struct lb_event *event)
 {
     uint32_t found = 0;
-    for (uint32_t i = 0; i < n_claims; i++)
+    for (uint32_t i = first_claim; i < n_claims; i++)
         if (claims[i].log == log && claims[i].note < event)
             found = i + 1;
     return found;
@@ -434,10 +446,10 @@ static void translate_recoveries(void)
         }
 }
 
-/* All that concerns item id. */
-static void translate_item(uint64_t id)
+/* All that concerns item id, but recoveries. */
+static void translate_one(uint64_t id)
 {
-    brute.n = n_claims = 0;
+    first_claim = n_claims;
     for (uint32_t log = 0; log < LOGS; log++)
         for (size_t i = 0; i < history.n[log]; i++) {
             const struct lb_event *invoke = &history.events[log][i], *end = end_of(log, i);
@@ -450,10 +462,16 @@ static void translate_item(uint64_t id)
                 translate_op(log, invoke, end, id);
             uint32_t who = claim_before(log, invoke);
             /* The connection is gone, and with it what this worker held. */
-            for (; end != NULL && end->type == LB_EV_INFO && who > 0; who--)
+            for (; end != NULL && end->type == LB_EV_INFO && who > first_claim; who--)
                 if (claims[who - 1].log == log && (claims[who - 1].note->flags & LB_EVF_FINAL) == 0)
                     add_brute(GONE, who, invoke->time_ns, UINT64_MAX, true, 0, DATABASE);
         }
+}
+
+static void translate_item(uint64_t id)
+{
+    brute.n = n_claims = 0;
+    translate_one(id);
     translate_recoveries();
 }
 
@@ -689,6 +707,95 @@ static bool legal_empty(void)
             if (!brute_legal(&brute))
                 return false;
         }
+    return true;
+}
+
+/* --- once: what ends an execution is its own worker's end, and what asks for another; state as in
+ * step_item, without renewals --- */
+
+static bool step_once(const struct brute *b, const struct brute_op *op, uint64_t *state)
+{
+    (void)b;
+    uint64_t kind = *state & 15, who = *state >> 4;
+    switch (op->kind) {
+    case CLAIM:
+        *state = ACTIVE | (uint64_t)op->who << 4;
+        return kind == 0;
+    case END:
+    case CLOSE:
+        if (kind == ACTIVE && who == op->who)
+            *state = op->a == LB_OP_FREE ? 0 : op->a == LB_OP_ERROR ? ERROR : COMPLETE;
+        return true;
+    case CLEAR:
+        *state = kind == ERROR ? 0 : *state;
+        return true;
+    case RESET:
+        *state = kind == COMPLETE ? 0 : *state;
+        return true;
+    default: /* what takes a claim from its worker undoes nothing of his work */
+        return true;
+    }
+}
+
+static bool legal_once(void)
+{
+    for (uint64_t id = 1; id <= IDS + 1; id++) {
+        translate_item(id);
+        brute.step = step_once;
+        if (!brute_legal(&brute))
+            return false;
+    }
+    return true;
+}
+
+/* --- groups: state: the claim in hand; above USED_SHIFT the recoveries that took one --- */
+
+static uint64_t claim_item[BRUTE_OPS];
+
+static bool step_group(const struct brute *b, const struct brute_op *op, uint64_t *state)
+{
+    (void)b;
+    uint64_t used = *state >> USED_SHIFT << USED_SHIFT, who = *state ^ used;
+    uint64_t recovery = op->kind == RECOVER ? UINT64_C(1) << USED_SHIFT << op->a : 0;
+    switch (op->kind) {
+    case CLAIM:
+        *state = used | op->who;
+        return who == 0;
+    case END:
+    case CLOSE: /* who is 0: a stranger's, of the item b */
+        if (who > 0 && (op->who > 0 ? who == op->who : claim_item[who - 1] == op->b))
+            *state = used;
+        return true;
+    case GONE:
+        *state = used;
+        return who == op->who;
+    case RECOVER:
+        *state = used | recovery;
+        return who == op->who && (used & recovery) == 0;
+    default:
+        return true;
+    }
+}
+
+static bool legal_groups(void)
+{
+    for (uint64_t group = 0; group < GROUPS; group++) {
+        brute.n = n_claims = 0;
+        for (uint64_t id = 1; id <= IDS + 1; id++) {
+            uint32_t first = brute.n;
+            if (id % GROUPS != group)
+                continue;
+            translate_one(id);
+            for (; first < brute.n; first++)
+                brute.ops[first].b = id;
+            for (uint32_t i = first_claim; i < n_claims; i++)
+                claim_item[i] = id;
+        }
+        translate_recoveries();
+        brute.step = step_group;
+        if (!brute_legal(&brute))
+            return false;
+    }
     return true;
 }
 
@@ -963,6 +1070,47 @@ static struct shape shapes[] = {
      .tick = MS,
      .guarantee = LB_G_OWNER_RELEASE,
      .legal = legal_owners},
+    {.name = "executions",
+     .odd_ends = true,
+     .resets = true,
+     .batches = true,
+     .tick = 1,
+     .guarantee = LB_G_ONCE,
+     .may_not_tell = true,
+     .legal = legal_once},
+    {.name = "executions of recovered items",
+     .odd_ends = true,
+     .resets = true,
+     .recovers = true,
+     .renews = true,
+     .late = true,
+     .tick = MS,
+     .guarantee = LB_G_ONCE,
+     .may_not_tell = true,
+     .legal = legal_once},
+    {.name = "groups",
+     .odd_ends = true,
+     .batches = true,
+     .tick = 1,
+     .guarantee = LB_G_GROUP_EXCLUSIVE,
+     .may_not_tell = true,
+     .legal = legal_groups},
+    {.name = "groups of recovered items",
+     .odd_ends = true,
+     .resets = true,
+     .recovers = true,
+     .late = true,
+     .tick = MS,
+     .guarantee = LB_G_GROUP_EXCLUSIVE,
+     .may_not_tell = true,
+     .legal = legal_groups},
+    {.name = "groups of items that strangers end",
+     .odd_ends = true,
+     .strangers = true,
+     .tick = 1,
+     .guarantee = LB_G_GROUP_EXCLUSIVE,
+     .may_not_tell = true,
+     .legal = legal_groups},
     {.name = "order",
      .may_not_tell = true,
      .odd_ends = true,

@@ -58,6 +58,7 @@ static struct lb_model model_of(const struct lb_active_run *run, bool complete, 
         .end_ns = end_ns,
         .progress_bound_ns = scenario->progress_bound_ns,
         .recovery_bound_ns = scenario->recovery_bound_ns,
+        .groups = run->plan.groups,
         .period_ns = strategy->shape == LB_QUEUE ? period_ns : 0};
 }
 

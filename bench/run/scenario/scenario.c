@@ -83,6 +83,8 @@ const struct lb_key lb_scenario_keys[] = {
         "ends when the backlog is empty; --no-drain: ends by time"),
     KEY("classes", LB_KEY_COUNT, classes, LB_KEY_QUEUE, "N",
         "number of task classes in the queue's table, each with its own items and workers; 0: one"),
+    KEY("groups", LB_KEY_COUNT, groups, LB_KEY_QUEUE, "N",
+        "number of groups that items are of, where the strategy puts them with :group; 0: 4"),
     KEY("rounds", LB_KEY_COUNT, rounds, LB_KEY_QUEUE, "N",
         "drains the backlog N times, and compares the strategy's count with the history; 0: does "
         "not"),

@@ -93,6 +93,7 @@ struct lb_scenario {
     uint64_t period_ns; /* recurring work */
     bool drain;         /* queue: ends when the backlog is empty */
     uint64_t classes; /* queue: of task, in one table, each with its items and consumers; 0: one */
+    uint64_t groups;  /* queue: of items, where the strategy has them; 0: 4 */
     uint64_t rounds;  /* queue: drained, reset and drained again; counted at the end; 0: not */
     uint64_t readers; /* queue: sessions that count its items all the while, without its lock */
     uint64_t duration_ns; /* of the measured part; with count or drain an upper bound, 0: none */
