@@ -415,8 +415,7 @@ static int check_put(struct lb_building *b)
         return lb_file_fail(b->file, put->line, b->err,
                             "section put has :n and :group: items of one put would all be of one "
                             "group. Without :n it is run once for each item");
-    if (!has_group && put->present &&
-        (b->file->claims & LB_G_BIT(LB_G_GROUP_EXCLUSIVE)) != 0)
+    if (!has_group && put->present && (b->file->claims & LB_G_BIT(LB_G_GROUP_EXCLUSIVE)) != 0)
         return lb_file_fail(b->file, put->line, b->err,
                             "claims group-exclusive, and section put does not use :group, the "
                             "group of the item that it puts");

@@ -269,8 +269,7 @@ static int open_rules(struct lb_stage *stage, struct lb_error *err)
     if (plan->relation != LB_RELATION_ROWS)
         return 0;
     const unsigned global = LB_G_BIT(LB_G_FIFO) | LB_G_BIT(LB_G_GROUP_EXCLUSIVE);
-    stage->is_local =
-        plan->strategy->shape == LB_QUEUE && (plan->strategy->claims & global) == 0;
+    stage->is_local = plan->strategy->shape == LB_QUEUE && (plan->strategy->claims & global) == 0;
     if (!lb_exploring(stage->db)->reads_by_statement || stage->keeps_snapshots ||
         stage->tables.opaque)
         return 0;
