@@ -15,7 +15,7 @@
         libmariadb-dev libpopt-dev libinih-dev libjansson-dev zlib1g-dev libcminpack-dev
         libjs-d3 libmicrohttpd-dev)
     LB_PKG_TEST=(libcmocka-dev perl postgresql mariadb-server pgbouncer sqlite3 chromium nodejs libxml2-utils zsh fish
-        galera-4 rsync socat python3-psycopg2 faketime
+        galera-4 rsync socat python3-psycopg2 python3-asyncpg faketime
         libminion-perl libmojo-pg-perl php-cli php-pgsql php-symfony-lock python3-django)
     LB_PKG_CHECK=(clang clang-format clang-tidy cppcheck shellcheck)
 }

@@ -78,6 +78,16 @@ struct lb_strategy_plan {
     const struct lb_setting *settings; /* --opt, as given: for programs (guest) */
     size_t n_settings;
     void *shared; /* a strategy's own, made by setup (pthread controls) */
+    /* Of programs (guest): */
+    bool is_gated; /* their statements pass a gate, where faults and the trace are */
+    int trace;     /* a line for each statement is written to this file; 0: none is */
+};
+
+/* A connection that is cut, by the gate of a program, ... */
+enum lb_cut {
+    LB_CUT_NOTHING,
+    LB_CUT_BEFORE, /* before its next statement goes out */
+    LB_CUT_AFTER   /* after that went out, and before its answer */
 };
 
 /* One participant: a worker's side of the strategy. */
@@ -95,7 +105,10 @@ struct lb_actor {
     atomic_int program;       /* its process, and the process group; 0: there is none */
     atomic_bool is_cancelled; /* it was killed, as the run is given up */
     bool is_cut_off;          /* by a fault: its sessions were ended */
-    int64_t sessions[8];      /* the server's numbers of its sessions, as far as it says them */
+    bool is_apart;            /* setup or teardown: its statements pass no gate */
+    atomic_int cut;           /* enum lb_cut: what becomes of its next statement */
+    _Atomic uint64_t slow_until_ns, slow_ns; /* until then each of its statements waits so long */
+    int64_t sessions[8]; /* the server's numbers of its sessions, as far as it says them */
     uint32_t n_sessions;
     char said[200]; /* the error of its last operation */
 };

@@ -91,6 +91,9 @@ static const struct flag flags[] = {
      "records no history: measures only, tests no guarantee"},
     {"keep-history", 0, FLAG_SWITCH, TO(keep_history), LB_FLAGS_RUN, NULL,
      "stores the recorded histories in the result's directory (needs -o)"},
+    {"trace", 0, FLAG_TEXT, TO(trace), LB_FLAGS_RUN, "FILE",
+     "writes each statement of a program to FILE, a line of JSON each, with its operation, times "
+     "and answer (PostgreSQL)"},
     {"format", 0, FLAG_WORDS, TO(formats), LB_FLAGS_OUTPUT, "FORMAT[:FILE]",
      "text, json, jsonl, csv, tap, junit or markdown, to standard output or to a file; may be "
      "repeated"},

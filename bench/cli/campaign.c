@@ -17,6 +17,7 @@
 #include "regression.h"
 #include "signals.h"
 #include "telemetry.h"
+#include "tracing.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,7 @@ struct lb_conductor {
     size_t n_told; /* cells that have been written of */
     bool by_budget;
     struct lb_looks *looks; /* of a budget's tables; the cells borrow it */
+    int trace;              /* --trace; 0: none */
     struct lb_error err;
 };
 
@@ -219,6 +221,8 @@ static int prepare(struct lb_conductor *state)
         rc = choose_budget(state, err);
     if (rc == 0)
         rc = lb_baseline_check(&state->baseline, report, err);
+    if (rc == 0)
+        rc = lb_tracing_open(args, report, &state->trace, err);
     return rc == 0 && !args->dry_run
                ? lb_keeper_open(&state->keeper, args,
                                 state->campaign->conduct != NULL || state->by_budget, report, err)
@@ -283,6 +287,7 @@ static int run_once(struct lb_conductor *state, struct lb_cell *cell,
                                .restart_command = args->restart,
                                .failover_command = args->failover,
                                .after_setup = cell->after_setup,
+                               .trace = state->trace,
                                .sample_waits = args->costs || state->campaign->sample_waits,
                                .record = !args->no_record,
                                .keep = args->keep,
@@ -658,5 +663,7 @@ enum lb_exit lb_campaign_run(const struct lb_campaign *campaign)
     lb_keeper_release(&state.keeper);
     lb_baseline_release(&state.baseline);
     lb_selection_release(&state.selection);
+    if (state.trace > 0)
+        close(state.trace);
     return status;
 }

@@ -219,6 +219,8 @@ struct lb_db {
     /* Asked over control: is the session with this id waiting for a lock of another session right
      * now? 1, 0, or an error. Optional: NULL where execute() never blocks. */
     int (*is_blocked)(struct lb_conn *control, int64_t session_id, struct lb_error *err);
+    /* Its protocol is the one that bench/gate relays. */
+    bool is_relayed;
     /* A list among the parameters is written as an array, {1,2}; else as JSON, [1,2]. */
     bool has_arrays;
     /* The engine runs inside this process: no conn may be open while the process forks. */

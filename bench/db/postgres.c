@@ -567,6 +567,7 @@ const struct lb_db lb_db_postgres = {
     .cancel = lb_pg_cancel,
     .session_id = lb_pg_session_id,
     .is_blocked = lb_pg_is_blocked,
+    .is_relayed = true,
     .cut = pg_cut,
     .lock_rows = pg_lock_rows,
     .take_snapshot = pg_take_snapshot,

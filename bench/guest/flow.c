@@ -6,7 +6,7 @@
  * What is no answer to the request that is under way ends the run: a program that answers twice, or
  * something else, cannot be judged.
  */
-#include "guest_private.h"
+#include "gated.h"
 
 #include "clock.h"
 
@@ -25,6 +25,7 @@ struct shared {
 /* One worker's. */
 struct state {
     struct lb_guest_process process;
+    struct lb_guest_gate *gate; /* NULL: it connects by itself */
     char who[64];
     uint32_t start_ms, answer_ms;
     json_int_t id;
@@ -90,10 +91,14 @@ static int ask(struct lb_actor *actor, json_t *request, json_t **ret_answer, str
     snprintf(what, sizeof what, "%s", json_string_value(json_object_get(request, "do")));
     json_object_set_new(request, "id", json_integer(++state->id));
     uint64_t deadline_ns = lb_now_ns() + state->answer_ms * UINT64_C(1000000);
+    if (state->gate != NULL)
+        lb_guest_gate_begin(state->gate, request);
     int rc = lb_guest_send(&state->process, request, deadline_ns, what, err);
     json_decref(request);
     if (rc == 0)
         rc = lb_guest_receive(&state->process, deadline_ns, what, &answer, err);
+    if (state->gate != NULL)
+        lb_guest_gate_end(state->gate);
     if (rc == LB_E_INTERRUPTED)
         rc = lb_guest_fail(&state->process, LB_E_PROGRAM, what, err,
                            "no answer within %u ms; --opt answer_ms=N gives it more",
@@ -133,10 +138,9 @@ static bool read_number(const json_t *answer, const char *key, int64_t *ret, boo
 
 /* --- life ----------------------------------------------------------------------------------- */
 
-static json_t *describe_door(const struct shared *shared)
+static json_t *describe_door(const char *engine, const struct lb_door *door)
 {
-    const struct lb_door *door = &shared->door;
-    json_t *target = json_pack("{s:s}", "engine", shared->engine);
+    json_t *target = json_pack("{s:s}", "engine", engine);
     const struct {
         const char *key, *value;
     } parts[] = {{"host", door->host},     {"port", door->port},
@@ -187,6 +191,8 @@ static void end(struct lb_actor *actor, uint32_t grace_ms)
     struct state *state = actor->state;
     atomic_store(&actor->program, 0);
     lb_guest_end(&state->process, grace_ms);
+    lb_guest_gate_close(state->gate);
+    state->gate = NULL;
 }
 
 /* Starts a process, or another one in place of one that is lost, and opens it. */
@@ -194,6 +200,7 @@ static int guest_open(struct lb_actor *actor, struct lb_error *err)
 {
     const struct lb_strategy_plan *plan = actor->plan;
     const struct shared *shared = plan->shared;
+    const struct lb_door *door = &shared->door;
     struct state *state = actor->state;
     json_t *hello = NULL, *answer = NULL;
     if (atomic_load(&actor->is_cancelled))
@@ -209,9 +216,14 @@ static int guest_open(struct lb_actor *actor, struct lb_error *err)
     state->process = (struct lb_guest_process){
         .path = plan->strategy->guest->path, .who = state->who, .door = &shared->door};
     actor->is_cut_off = false;
+    atomic_store(&actor->cut, LB_CUT_NOTHING);
     int rc = lb_guest_limit("start_ms", plan->settings, plan->n_settings, &state->start_ms, err);
     if (rc == 0)
         rc = lb_guest_limit("answer_ms", plan->settings, plan->n_settings, &state->answer_ms, err);
+    if (rc == 0 && plan->is_gated && !actor->is_apart)
+        rc = lb_guest_gate_open(actor, door, &state->gate, err);
+    if (rc == 0 && state->gate != NULL)
+        door = lb_guest_gate_door(state->gate);
     if (rc == 0)
         rc = lb_guest_spawn(&state->process, err);
     if (rc == 0)
@@ -222,7 +234,7 @@ static int guest_open(struct lb_actor *actor, struct lb_error *err)
     if (rc == 0)
         rc = ask(actor,
                  json_pack("{s:s, s:s, s:s, s:o, s:o}", "do", "open", "worker", actor->name, "uri",
-                           shared->door.uri, "target", describe_door(shared), "options",
+                           door->uri, "target", describe_door(shared->engine, door), "options",
                            describe_run(actor)),
                  &answer, err);
     if (rc == LB_OK)
@@ -258,7 +270,7 @@ static void guest_close(struct lb_actor *actor)
 /* setup and teardown: a process of their own, asked once. */
 static int ask_once(const struct lb_strategy_plan *plan, const char *what, struct lb_error *err)
 {
-    struct lb_actor actor = {.plan = plan};
+    struct lb_actor actor = {.plan = plan, .is_apart = true};
     json_t *resources = json_array();
     snprintf(actor.name, sizeof actor.name, "%s", what);
     for (uint32_t i = 0; i < plan->n_resources; i++) {

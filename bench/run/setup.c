@@ -360,7 +360,11 @@ static int make_plan(struct lb_active_run *run, struct lb_error *err)
         .capacity = run->capacity,
         .ttl_ms = (uint32_t)(scenario->ttl_ns / 1000000),
         .limit_ms = (uint32_t)(scenario->ttl_ns / 1000000),
-        .period_ms = (uint32_t)(scenario->period_ns / 1000000)};
+        .period_ms = (uint32_t)(scenario->period_ns / 1000000),
+        .is_gated = request->strategy->guest != NULL &&
+                    (request->trace > 0 || scenario->fault == LB_FAULT_CUT ||
+                     scenario->fault == LB_FAULT_SLOW),
+        .trace = request->trace};
     return request->strategy->no_database
                ? lb_run_supported(request->strategy, NULL, NULL, 0, scenario, err)
                : open_database(run, err);

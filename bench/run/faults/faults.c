@@ -19,7 +19,8 @@
 #include <unistd.h>
 
 /* A program has sessions of its own: what is done inside of a session of ours cannot be done. */
-static int check_program(const struct lb_scenario *scenario, struct lb_error *err)
+static int check_program(const struct lb_scenario *scenario, const struct lb_db *db,
+                         struct lb_error *err)
 {
     switch (scenario->fault) {
     case LB_FAULT_NONE:
@@ -29,6 +30,12 @@ static int check_program(const struct lb_scenario *scenario, struct lb_error *er
         return 0;
     case LB_FAULT_CUT:
     case LB_FAULT_SLOW:
+        if (db != NULL && db->is_relayed)
+            return 0;
+        return lb_fail(err, LB_E_UNSUPPORTED,
+                       "fault %s cannot be done to a program on %s: there is no gate for its "
+                       "protocol",
+                       lb_fault_name(scenario->fault), db != NULL ? db->product : "no database");
     case LB_FAULT_BLOCKER:
     case LB_FAULT_SNAPSHOT:
     case LB_FAULT_RESTART:
@@ -36,7 +43,8 @@ static int check_program(const struct lb_scenario *scenario, struct lb_error *er
     case LB_FAULTS:
     default:
         return lb_fail(err, LB_E_UNSUPPORTED,
-                       "fault %s cannot be done to a program; kill, pause and disconnect can",
+                       "fault %s cannot be done to a program; kill, pause, disconnect, cut and "
+                       "slow can",
                        lb_fault_name(scenario->fault));
     }
 }
@@ -46,7 +54,7 @@ int lb_fault_check(const struct lb_strategy *strategy, const struct lb_scenario 
 {
     const char *name = lb_fault_name(scenario->fault);
     bool ok;
-    if (strategy->guest != NULL && check_program(scenario, err) != 0)
+    if (strategy->guest != NULL && check_program(scenario, db, err) != 0)
         return err->code;
     switch (scenario->fault) {
     case LB_FAULT_DISCONNECT:
@@ -122,6 +130,14 @@ static void disconnect_program(struct lb_worker *worker)
     }
     if (rc < 0)
         lb_crew_fail(crew, &err);
+}
+
+/* Its gate does so with its next statement: in turns before that goes out, and behind it. */
+static void cut_program(struct lb_worker *worker)
+{
+    struct lb_actor *actor = &worker->actor;
+    actor->is_cut_off = true;
+    atomic_store(&actor->cut, worker->n_cuts++ % 2 == 0 ? LB_CUT_BEFORE : LB_CUT_AFTER);
 }
 
 /* Ends a session over a second connection, as an operator would. is_own: what the worker holds may
@@ -224,10 +240,14 @@ static void obey(struct lb_worker *worker, const struct lb_request *request,
             disconnect(worker, worker->session.conn, true);
         break;
     case LB_FAULT_CUT:
-        if (worker->has_session && worker->session.conn != NULL)
+        if (crew->plan->strategy->guest != NULL)
+            cut_program(worker);
+        else if (worker->has_session && worker->session.conn != NULL)
             crew->db->cut(worker->session.conn);
         break;
     case LB_FAULT_SLOW:
+        atomic_store(&worker->actor.slow_ns, length_ns);
+        atomic_store(&worker->actor.slow_until_ns, lb_now_ns() + crew->scenario->fault_interval_ns);
         worker->slow_until_ns = lb_now_ns() + crew->scenario->fault_interval_ns;
         break;
     case LB_FAULT_NONE:

@@ -55,6 +55,7 @@ struct lb_worker {
     atomic_int order;           /* enum lb_fault: what it must do to itself at its next hold */
     atomic_bool dying;          /* it is about to kill its process */
     _Atomic uint64_t resume_ns; /* stopped: when to continue it; 0: not stopped */
+    unsigned n_cuts;            /* of its program's connections */
     uint64_t slow_until_ns;     /* its statements are delayed until then */
     bool in_fault;              /* it carried out an order in the hold that it is in */
     bool is_full;               /* its connection has been told that the disk is full */

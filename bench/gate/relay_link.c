@@ -1,0 +1,428 @@
+/* One connection: bytes from the client that may pass, and answers. See relay.h. */
+#include "relay_link.h"
+
+#include "clock.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* --- sockets --- */
+
+/* Somebody else's fork may have the socket, too, until it executes another program: it must be
+ * taken off the list of what is watched by hand. */
+static void close_side(struct lb_relay_side *side)
+{
+    if (side->fd >= 0) {
+        epoll_ctl(side->epoll, EPOLL_CTL_DEL, side->fd, NULL);
+        close(side->fd);
+    }
+    *side = (struct lb_relay_side){.fd = -1};
+}
+
+static bool watch(int epoll, struct lb_relay_link *link, int fd)
+{
+    struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET,
+                                .data.ptr = link};
+    return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+struct lb_relay_link *lb_link_new(int fd, uint32_t number, int epoll)
+{
+    struct lb_relay_link *link = calloc(1, sizeof *link);
+    if (link == NULL || !watch(epoll, link, fd)) {
+        close(fd);
+        free(link);
+        return NULL;
+    }
+    link->number = number;
+    link->client =
+        (struct lb_relay_side){.fd = fd, .epoll = epoll, .can_read = true, .can_write = true};
+    link->server.fd = -1;
+    link->from_client.is_first = true;
+    return link;
+}
+
+void lb_link_free(struct lb_relay_link *link)
+{
+    close_side(&link->client);
+    close_side(&link->server);
+    lb_wire_front_free(&link->front);
+    free(link);
+}
+
+static int connect_local(const struct lb_door *door)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int n = snprintf(address.sun_path, sizeof address.sun_path, "%s/.s.PGSQL.%s", door->socket,
+                     door->port);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool fits = n > 0 && (size_t)n < sizeof address.sun_path;
+    if (fd >= 0 && fits && connect(fd, (struct sockaddr *)&address, sizeof address) == 0)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+static int connect_far(const struct lb_door *door)
+{
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list = NULL;
+    int fd = -1, on = 1;
+    if (getaddrinfo(door->host, door->port, &hints, &list) != 0)
+        return -1;
+    for (struct addrinfo *a = list; a != NULL && fd < 0; a = a->ai_next) {
+        fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (fd >= 0 && connect(fd, a->ai_addr, a->ai_addrlen) != 0) {
+            close(fd);
+            fd = -1;
+        }
+    }
+    freeaddrinfo(list);
+    if (fd >= 0)
+        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    return fd;
+}
+
+/* An error as a server sends it, so that the program's driver can say it. */
+static void refuse(struct lb_relay_link *link)
+{
+    static const char body[] = "SFATAL\0VFATAL\0C08006\0Mthe gate cannot connect to the server\0";
+    uint32_t length = sizeof body + 4; /* the NUL behind the last field is the body's own end */
+    char *p = link->to_client.bytes;
+    const char head[5] = {'E', 0, 0, 0, (char)length};
+    memcpy(p, head, sizeof head);
+    memcpy(p + sizeof head, body, sizeof body);
+    link->to_client.n = sizeof head + sizeof body;
+    link->to_server.n = link->allowed = link->scanned = 0;
+}
+
+static bool open_server(struct lb_relay_link *link, const struct lb_link_frame *frame)
+{
+    int fd = frame->door->socket[0] != '\0' ? connect_local(frame->door) : connect_far(frame->door);
+    link->is_open = true;
+    if (fd < 0 || !watch(frame->epoll, link, fd)) {
+        if (fd >= 0)
+            close(fd);
+        refuse(link);
+        return false;
+    }
+    link->server = (struct lb_relay_side){
+        .fd = fd, .epoll = frame->epoll, .can_read = true, .can_write = true};
+    return true;
+}
+
+/* true: something was read. */
+static bool read_side(struct lb_relay_side *side, struct lb_relay_buffer *buffer)
+{
+    size_t room = LB_LINK_ROOM - buffer->n;
+    if (side->fd < 0 || !side->can_read || room == 0)
+        return false;
+    ssize_t n = recv(side->fd, buffer->bytes + buffer->n, room, MSG_DONTWAIT);
+    if (n > 0) {
+        side->can_read = (size_t)n == room || side->is_hung_up;
+        buffer->n += (size_t)n;
+        return true;
+    }
+    if (n < 0 && errno == EINTR)
+        return true;
+    side->can_read = false;
+    if (n == 0 || (errno != EAGAIN && errno != EWOULDBLOCK))
+        close_side(side);
+    return false;
+}
+
+/* The first n bytes. true: some were written. */
+static bool write_side(struct lb_relay_side *side, struct lb_relay_buffer *buffer, size_t n,
+                       size_t *ret_written)
+{
+    *ret_written = 0;
+    if (side->fd < 0 || !side->can_write || n == 0)
+        return false;
+    ssize_t some = send(side->fd, buffer->bytes, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (some > 0) {
+        side->can_write = (size_t)some == n;
+        buffer->n -= (size_t)some;
+        memmove(buffer->bytes, buffer->bytes + some, buffer->n);
+        *ret_written = (size_t)some;
+        return true;
+    }
+    if (some < 0 && errno == EINTR)
+        return true;
+    side->can_write = false;
+    if (some < 0 && errno != EAGAIN && errno != EWOULDBLOCK)
+        close_side(side);
+    return false;
+}
+
+/* --- requests --- */
+
+static struct lb_relay_statement statement_of(const struct lb_relay_link *link)
+{
+    return (struct lb_relay_statement){.request = &link->front.request,
+                                       .answer = &link->back.answer,
+                                       .start_ns = link->start_ns,
+                                       .link = link->number,
+                                       .pid = link->back.pid,
+                                       .status = link->back.status,
+                                       .n_asked = link->n_asked};
+}
+
+static void let_through(struct lb_relay_link *link, bool is_told)
+{
+    link->allowed = link->scanned;
+    link->is_collecting = link->is_asked = false;
+    link->is_under_way = link->is_streamed || link->front.request.awaits_ready ||
+                         link->front.request.n_statements > 0;
+    link->is_told = is_told;
+    link->n_asked = 0;
+    link->has_copied = false;
+    link->start_ns = lb_now_ns();
+    lb_wire_back_next(&link->back);
+    if (!link->is_under_way)
+        lb_wire_front_next(&link->front);
+}
+
+static void finish(struct lb_relay_link *link, const struct lb_link_frame *frame, bool is_lost)
+{
+    struct lb_relay_statement statement = statement_of(link);
+    statement.end_ns = lb_now_ns();
+    statement.is_lost = is_lost;
+    statement.cut = link->is_cut ? "after" : NULL;
+    link->is_under_way = link->is_streamed = false;
+    if (link->is_told)
+        frame->hooks->answered(frame->arg, &statement);
+    link->is_told = false;
+    lb_wire_front_next(&link->front);
+}
+
+/* Behind a Flush nothing says that the answer has ended. */
+static void finish_flushed(struct lb_relay_link *link, const struct lb_link_frame *frame)
+{
+    const struct lb_wire_answer *answer = &link->back.answer;
+    const struct lb_wire_request *request = &link->front.request;
+    bool is_answered = answer->has_failed || answer->n_done >= request->n_statements;
+    if (link->is_under_way && !link->is_streamed && !request->awaits_ready && is_answered)
+        finish(link, frame, false);
+}
+
+static void cut_client(struct lb_relay_link *link)
+{
+    close_side(&link->client);
+    link->to_client.n = 0;
+    link->is_cut = true;
+}
+
+/* Asks what becomes of the request. true: it went on. */
+static bool ask(struct lb_relay_link *link, struct lb_link_frame *frame)
+{
+    struct lb_relay_statement statement = statement_of(link);
+    if (link->until_ns > lb_now_ns())
+        return false;
+    link->until_ns = 0;
+    link->n_asked++;
+    switch (frame->hooks->asks(frame->arg, &statement, &link->until_ns)) {
+    case LB_RELAY_WAIT:
+        return false;
+    case LB_RELAY_CUT_BEFORE:
+        statement.cut = "before";
+        statement.start_ns = statement.end_ns = lb_now_ns();
+        frame->hooks->answered(frame->arg, &statement);
+        link->to_server.n = link->allowed = link->scanned = 0;
+        link->is_asked = false;
+        cut_client(link);
+        close_side(&link->server);
+        return true;
+    case LB_RELAY_CUT_AFTER:
+        let_through(link, true);
+        cut_client(link);
+        return true;
+    case LB_RELAY_END:
+        frame->has_ended = true;
+        return false;
+    case LB_RELAY_GO:
+    default:
+        let_through(link, true);
+        return true;
+    }
+}
+
+/* --- from the client --- */
+
+static void begin_session(struct lb_relay_link *link, struct lb_link_frame *frame)
+{
+    enum lb_wire_start start = lb_wire_start_of(&link->from_client);
+    if (start == LB_WIRE_ENCRYPTION && link->to_client.n < LB_LINK_ROOM) {
+        link->to_client.bytes[link->to_client.n++] = 'N';
+        link->to_server.n -= link->scanned;
+        memmove(link->to_server.bytes, link->to_server.bytes + link->scanned, link->to_server.n);
+        link->scanned = 0;
+        link->from_client.is_first = true;
+        return;
+    }
+    link->is_raw = start == LB_WIRE_CANCEL;
+    if (open_server(link, frame))
+        link->allowed = link->scanned;
+}
+
+/* May this message pass while another request is under way? */
+static bool may_pass(const struct lb_relay_link *link, uint8_t type)
+{
+    if (!link->is_under_way || link->is_streamed)
+        return true;
+    bool is_data = type == 'd' || type == 'c' || type == 'f' || type == 'p' || type == 'X';
+    /* A Sync or Flush that closes the data of a COPY: the one before was not heeded. */
+    return is_data || ((type == 'S' || type == 'H') && link->has_copied);
+}
+
+/* A message has ended. */
+static void take_message(struct lb_relay_link *link, struct lb_link_frame *frame)
+{
+    bool is_copying = link->back.is_copying || (link->is_under_way && link->has_copied);
+    if (!link->is_open) {
+        begin_session(link, frame);
+        return;
+    }
+    if (!link->is_ready) { /* passwords */
+        link->allowed = link->scanned;
+        return;
+    }
+    enum lb_wire_part part = link->is_taken && link->from_client.type == 'Q'
+                                 ? LB_WIRE_ENDS
+                                 : lb_wire_front_take(&link->front, &link->from_client, is_copying);
+    link->is_taken = false;
+    bool passes = part == LB_WIRE_PASSES && (!link->is_collecting || link->from_client.type == 'X');
+    if (passes || link->is_streamed)
+        link->allowed = link->scanned;
+    else
+        link->is_collecting = true;
+    if (part != LB_WIRE_ENDS)
+        return;
+    if (link->is_streamed)
+        link->is_streamed = false;
+    else if (link->front.request.n_statements == 0)
+        let_through(link, false);
+    else
+        link->is_asked = true;
+}
+
+/* The buffer is full, and its last message is not complete. */
+static void take_large(struct lb_relay_link *link)
+{
+    uint8_t type = link->from_client.type;
+    bool is_data = type == 'd' || type == 'p' || !link->is_ready;
+    if (!link->is_open || is_data || link->is_streamed) {
+        link->allowed = link->is_open ? link->scanned : 0;
+        return;
+    }
+    link->is_taken = true;
+    if (type == 'Q')
+        lb_wire_front_take(&link->front, &link->from_client, false);
+    else if (link->front.request.n_statements == 0)
+        snprintf(link->front.request.text, sizeof link->front.request.text,
+                 "(a request of more than %d bytes)", LB_LINK_ROOM);
+    link->front.request.is_cut = link->is_streamed = link->is_asked = true;
+}
+
+/* Reads on in what has come. true: it has got further. */
+static bool scan(struct lb_relay_link *link, struct lb_link_frame *frame)
+{
+    bool has_moved = false;
+    while (link->scanned < link->to_server.n && !link->is_asked && !link->is_cut) {
+        bool ends;
+        if (link->is_raw) {
+            link->allowed = link->scanned = link->to_server.n;
+            return true;
+        }
+        bool begins = !link->from_client.is_in && link->from_client.n_head == 0;
+        if (begins && link->is_ready &&
+            !may_pass(link, (uint8_t)link->to_server.bytes[link->scanned]))
+            break;
+        long n = lb_wire_cut(&link->from_client, link->to_server.bytes + link->scanned,
+                             link->to_server.n - link->scanned, &ends);
+        if (n < 0) {
+            link->is_over = true;
+            return false;
+        }
+        has_moved = true;
+        link->scanned += (size_t)n;
+        if (ends)
+            take_message(link, frame);
+        else if (link->to_server.n == LB_LINK_ROOM && link->allowed == 0)
+            take_large(link);
+        else if (link->is_streamed && !link->is_asked)
+            link->allowed = link->scanned;
+    }
+    return has_moved;
+}
+
+/* --- from the server --- */
+
+/* The answers that have come: from is where to begin in to_client. */
+static void read_answers(struct lb_relay_link *link, struct lb_link_frame *frame, size_t from)
+{
+    while (from < link->to_client.n && !link->is_raw) {
+        bool ends;
+        long n = lb_wire_cut(&link->from_server, link->to_client.bytes + from,
+                             link->to_client.n - from, &ends);
+        if (n < 0) {
+            link->is_raw = true; /* whatever it is, the client may understand it */
+            return;
+        }
+        from += (size_t)n;
+        if (!ends)
+            return;
+        bool is_ready = lb_wire_back_take(&link->back, &link->from_server);
+        const struct lb_wire_request *request = &link->front.request;
+        link->is_raw = link->back.is_stream;
+        link->has_copied = link->has_copied || link->back.is_copying;
+        link->is_ready = link->is_ready || is_ready;
+        if (link->is_under_way && !link->is_streamed && request->awaits_ready && is_ready)
+            finish(link, frame, false);
+        finish_flushed(link, frame);
+    }
+}
+
+/* One of both is gone: what is left for the other is passed on, and then it is over. */
+static void end(struct lb_relay_link *link, struct lb_link_frame *frame)
+{
+    bool is_served = link->client.fd >= 0 && link->to_client.n > 0;
+    bool is_serving = link->server.fd >= 0 && (link->allowed > 0 || link->is_cut) &&
+                      (!link->is_cut || link->is_under_way);
+    bool is_alone = link->client.fd < 0 || (link->is_open && link->server.fd < 0);
+    if (!is_alone || is_served || is_serving)
+        return;
+    if (link->is_under_way)
+        finish(link, frame, true);
+    link->is_over = true;
+}
+
+void lb_link_advance(struct lb_relay_link *link, struct lb_link_frame *frame)
+{
+    bool has_moved = true;
+    size_t written;
+    while (has_moved && !link->is_over && !frame->has_ended) {
+        has_moved = read_side(&link->client, &link->to_server);
+        has_moved |= scan(link, frame);
+        finish_flushed(link, frame);
+        if (link->is_asked)
+            has_moved |= ask(link, frame);
+        has_moved |= write_side(&link->server, &link->to_server, link->allowed, &written);
+        link->allowed -= written;
+        link->scanned -= written;
+        size_t n_before = link->to_client.n;
+        has_moved |= read_side(&link->server, &link->to_client);
+        read_answers(link, frame, n_before);
+        if (link->is_cut)
+            link->to_client.n = 0;
+        has_moved |= write_side(&link->client, &link->to_client, link->to_client.n, &written);
+        end(link, frame);
+    }
+}

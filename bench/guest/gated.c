@@ -1,0 +1,206 @@
+/* The gate of one worker's program: see gated.h.
+ *
+ * Faults: the worker gives orders through its actor, and the relay's thread carries them out with
+ * the next request that comes. A connection is cut in turns before a request goes out and behind
+ * it, before its answer: the program cannot tell which, and must not guess.
+ *
+ * The trace: one line of JSON for each request that was let through, in one write to a file that is
+ * opened for appending, so that the lines of several workers do not mix.
+ */
+#include "gated.h"
+
+#include "clock.h"
+#include "relay.h"
+#include "text_clean.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct lb_guest_gate {
+    struct lb_actor *actor;
+    struct lb_relay *relay;
+    const struct lb_door *door;
+    pthread_mutex_t lock; /* of what follows, which the worker writes and the relay reads */
+    char operation[40], thing[40];
+    json_int_t id;
+    bool is_within;
+};
+
+static enum lb_relay_verdict asks(void *arg, const struct lb_relay_statement *statement,
+                                  uint64_t *ret_until_ns)
+{
+    const struct lb_guest_gate *gate = arg;
+    struct lb_actor *actor = gate->actor;
+    uint64_t now_ns = lb_now_ns();
+    if (statement->n_asked == 0 && now_ns < atomic_load(&actor->slow_until_ns)) {
+        *ret_until_ns = now_ns + atomic_load(&actor->slow_ns);
+        return LB_RELAY_WAIT;
+    }
+    switch (atomic_exchange(&actor->cut, LB_CUT_NOTHING)) {
+    case LB_CUT_BEFORE:
+        return LB_RELAY_CUT_BEFORE;
+    case LB_CUT_AFTER:
+        return LB_RELAY_CUT_AFTER;
+    default:
+        return LB_RELAY_GO;
+    }
+}
+
+/* A copy that can stand in a line: what is no UTF-8 does not. */
+static void put_text(json_t *line, const struct lb_guest_gate *gate, const char *key,
+                     const char *text)
+{
+    char *copy = lb_clean_copy(text, strlen(text));
+    if (copy != NULL)
+        lb_guest_clean(gate->door, copy);
+    json_object_set_new(line, key, json_string(copy != NULL ? copy : ""));
+    free(copy);
+}
+
+/* "1\n'x'\n" as a list. */
+static json_t *list_of(const char *params)
+{
+    json_t *list = json_array();
+    for (const char *p = params; *p != '\0';) {
+        size_t n = strcspn(p, "\n");
+        char *copy = lb_clean_copy(p, n);
+        json_array_append_new(list, json_string(copy != NULL ? copy : ""));
+        free(copy);
+        p += n + (p[n] == '\n');
+    }
+    return list;
+}
+
+static void put_operation(json_t *line, struct lb_guest_gate *gate)
+{
+    pthread_mutex_lock(&gate->lock);
+    if (gate->is_within) {
+        json_object_set_new(line, "operation", json_string(gate->operation));
+        json_object_set_new(line, "id", json_integer(gate->id));
+        if (gate->thing[0] != '\0')
+            json_object_set_new(line, "of", json_string(gate->thing));
+    }
+    pthread_mutex_unlock(&gate->lock);
+}
+
+static void put_answer(json_t *line, const struct lb_guest_gate *gate,
+                       const struct lb_relay_statement *statement)
+{
+    const struct lb_wire_answer *answer = statement->answer;
+    const char status[] = {statement->status, '\0'};
+    if (statement->cut != NULL)
+        json_object_set_new(line, "cut", json_string(statement->cut));
+    if (statement->cut != NULL && strcmp(statement->cut, "before") == 0)
+        return;
+    if (statement->is_lost) {
+        json_object_set_new(line, "lost", json_true());
+        return;
+    }
+    json_object_set_new(line, "rows", json_integer((json_int_t)answer->n_rows));
+    json_object_set_new(line, "changed", json_integer(answer->n_changed));
+    if (answer->has_failed) {
+        put_text(line, gate, "sqlstate", answer->sqlstate);
+        put_text(line, gate, "error", answer->message);
+    }
+    json_object_set_new(line, "transaction",
+                        json_string(statement->status == 'T'   ? "open"
+                                    : statement->status == 'E' ? "failed"
+                                    : statement->status == 'I' ? "none"
+                                                               : status));
+}
+
+static void answered(void *arg, const struct lb_relay_statement *statement)
+{
+    struct lb_guest_gate *gate = arg;
+    const struct lb_strategy_plan *plan = gate->actor->plan;
+    const struct lb_wire_request *request = statement->request;
+    if (plan->trace == 0)
+        return;
+    json_t *line =
+        json_pack("{s:s, s:s}", "strategy", plan->strategy->name, "worker", gate->actor->name);
+    put_operation(line, gate);
+    put_text(line, gate, "sql", request->text);
+    if (request->is_cut)
+        json_object_set_new(line, "shortened", json_true());
+    if (request->n_statements > 1)
+        json_object_set_new(line, "statements", json_integer(request->n_statements));
+    if (request->params[0] != '\0')
+        json_object_set_new(line, "parameters", list_of(request->params));
+    json_object_set_new(line, "connection", json_integer(statement->link));
+    json_object_set_new(line, "session", json_integer(statement->pid));
+    json_object_set_new(line, "start_ns", json_integer((json_int_t)statement->start_ns));
+    json_object_set_new(line, "end_ns", json_integer((json_int_t)statement->end_ns));
+    put_answer(line, gate, statement);
+    char *text = json_dumps(line, JSON_COMPACT);
+    json_decref(line);
+    if (text == NULL)
+        return;
+    size_t n = strlen(text);
+    text[n++] = '\n'; /* instead of the NUL */
+    /* A disk that is full is noticed where the history is written. */
+    ssize_t ignored = write(plan->trace, text, n);
+    (void)ignored;
+    free(text);
+}
+
+static const struct lb_relay_hooks hooks = {.asks = asks, .answered = answered};
+
+int lb_guest_gate_open(struct lb_actor *actor, const struct lb_door *door,
+                       struct lb_guest_gate **ret_gate, struct lb_error *err)
+{
+    struct lb_guest_gate *gate = calloc(1, sizeof *gate);
+    if (gate == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    gate->actor = actor;
+    gate->door = door;
+    pthread_mutex_init(&gate->lock, NULL);
+    int rc = lb_relay_new(door, &hooks, gate, &gate->relay, err);
+    if (rc == 0)
+        rc = lb_relay_start(gate->relay, err);
+    if (rc == 0)
+        *ret_gate = gate;
+    else
+        lb_guest_gate_close(gate);
+    return rc;
+}
+
+const struct lb_door *lb_guest_gate_door(const struct lb_guest_gate *gate)
+{
+    return lb_relay_door(gate->relay);
+}
+
+void lb_guest_gate_begin(struct lb_guest_gate *gate, const json_t *request)
+{
+    const char *resource = json_string_value(json_object_get(request, "resource"));
+    const json_t *item = json_object_get(request, "item");
+    pthread_mutex_lock(&gate->lock);
+    gate->is_within = true;
+    gate->id = json_integer_value(json_object_get(request, "id"));
+    snprintf(gate->operation, sizeof gate->operation, "%s",
+             json_string_value(json_object_get(request, "do")));
+    gate->thing[0] = '\0';
+    if (resource != NULL)
+        snprintf(gate->thing, sizeof gate->thing, "%s", resource);
+    else if (json_is_integer(item))
+        snprintf(gate->thing, sizeof gate->thing, "%" JSON_INTEGER_FORMAT,
+                 json_integer_value(item));
+    pthread_mutex_unlock(&gate->lock);
+}
+
+void lb_guest_gate_end(struct lb_guest_gate *gate)
+{
+    pthread_mutex_lock(&gate->lock);
+    gate->is_within = false;
+    pthread_mutex_unlock(&gate->lock);
+}
+
+void lb_guest_gate_close(struct lb_guest_gate *gate)
+{
+    if (gate == NULL)
+        return;
+    lb_relay_free(gate->relay);
+    pthread_mutex_destroy(&gate->lock);
+    free(gate);
+}

@@ -1,0 +1,128 @@
+#!/usr/bin/env perl
+# The gate between a program and PostgreSQL: what drivers see through it is what they see without it; --trace has their
+# statements; the faults cut and slow catch a program that takes an unknown outcome for a good one, and no other.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use JSON::PP;
+use Lockbench;
+use Test::More;
+
+my $source = $ENV{LB_SOURCE} or die "LB_SOURCE is not set\n";
+my $drivers = "$source/tests/drivers";
+my ($postgres) = grep { /^postgres/ } split /\n/, $ENV{LB_TEST_URIS} // '';
+my ($tcp) = grep { /^postgres/ } split /\n/, $ENV{LB_TEST_TCP_URIS} // '';
+my @once = ('--workers', '1', '--count', '1', '--duration', '0', '--warmup', '0', '--progress-bound', '10m', '-q');
+
+sub works { return system("$_[0] > /dev/null 2>&1") == 0 }
+
+sub compile
+{
+    my $program = scratch() . '/libpq';
+    my $flags = `pkg-config --cflags --libs libpq`;
+    chomp $flags;
+    return works("cc -o $program $drivers/libpq.c $flags") ? $program : undef;
+}
+
+# What the driver has printed, the address that it was given, and the lines of the trace.
+sub battery
+{
+    my ($uri, $command, $trace) = @_;
+    my $out = scratch() . '/out';
+    local @ENV{qw(LB_BATTERY LB_BATTERY_OUT)} = ($command, $out);
+    my ($status, undef, $err) = lockbench('run', '-s', "$drivers/adapter.pl", '-d', $uri, @once, defined $trace ? ('--trace', $trace) : ());
+    return ("status $status: $err") if $status != 0;
+    my $text = slurp($out);
+    $text =~ s/^at (.*)\n//m;
+    return ($text, $1);
+}
+
+sub lines { return map { decode_json($_) } split /\n/, slurp($_[0]) }
+
+if (!defined $postgres) {
+    plan skip_all => 'no PostgreSQL in LB_TEST_URIS';
+}
+my $libpq = compile();
+my ($node) = grep { -d "$_/node_modules/pg" } map { "$source/examples/programs/$_" } 'pg-boss', 'graphile-worker';
+$ENV{NODE_PG} = $node // '';
+for my $driver (
+    ['libpq', $libpq, defined $libpq ? undef : 'no compiler or libpq'],
+    ['psql', "sh $drivers/psql.sh", works('psql --version') ? undef : 'no psql'],
+    ['psycopg2', "$drivers/psycopg2_all.py", works('/usr/bin/python3 -c "import psycopg2"') ? undef : 'no python3-psycopg2'],
+    ['asyncpg', "$drivers/asyncpg_all.py", works('/usr/bin/python3 -c "import asyncpg"') ? undef : 'no python3-asyncpg'],
+    ['DBD::Pg', "$drivers/dbd_pg.pl", works('perl -MDBD::Pg -e 1') ? undef : 'no libdbd-pg-perl'],
+    ['Mojo::Pg', "$drivers/mojo_pg.pl", works('perl -MMojo::Pg -e 1') ? undef : 'no libmojo-pg-perl'],
+    ['PDO', "php $drivers/pdo.php", works('php -m | grep -q pdo_pgsql') ? undef : 'no php-pgsql'],
+    ['node-postgres', "node $drivers/node_pg.mjs", defined $node && works('node --version') ? undef : 'no Node.js, or pg is not installed']
+) {
+    my ($name, $command, $missing) = @$driver;
+    SKIP: {
+        skip $missing, 3 if defined $missing;
+        my $trace = scratch() . '/trace.jsonl';
+        my ($direct, $there) = battery($postgres, $command);
+        my ($gated, $here) = battery($postgres, $command, $trace);
+        like($direct, qr/^status 0$/m, "$name: at work");
+        is($gated, $direct, "$name: the same through the gate");
+        isnt($here, $there, "$name: and it was the gate");
+        next if $name ne 'asyncpg';
+        my @lines = lines($trace);
+        my ($one) = grep { $_->{sql} eq 'SELECT 1 / $1::int' } @lines;
+        is($one->{sqlstate}, '22012', '... the trace has errors');
+        my ($copy) = grep { $_->{sql} =~ /^COPY .*FROM STDIN/ } @lines;
+        is($copy->{changed}, 5000, '... rows');
+        my ($many) = grep { $_->{sql} =~ /^INSERT INTO a/ } @lines;
+        is($many->{statements}, 500, '... a pipeline as one request');
+        my ($sum) = grep { $_->{sql} =~ /^SELECT id FROM a WHERE/ } @lines;
+        is(scalar @{$sum->{parameters}}, 1, '... and parameters');
+    }
+}
+
+SKIP: {
+    skip 'no server over TCP, no compiler or libpq', 2 if !defined $tcp || !defined $libpq;
+    my $trace = scratch() . '/tcp.jsonl';
+    my ($direct) = battery($tcp, $libpq);
+    my ($gated, $here) = battery($tcp, $libpq, $trace);
+    is($gated, $direct, 'over TCP, with a password: the same');
+    is($here, '127.0.0.1', '... on the loopback interface');
+    my ($password) = $tcp =~ m{://[^:]*:([^@]*)@};
+    unlike(slurp($trace), qr/\Q$password\E/, '... and the password is not in the trace');
+    my ($status, undef, $err) = lockbench('run', '-s', "$drivers/adapter.pl", '-d', "$tcp?sslmode=require", @once, '--trace', $trace);
+    isnt($status, 0, 'a connection that must be encrypted');
+}
+
+my @left = glob '/tmp/lockbench-gate-*';
+SKIP: {
+    skip 'no python3-psycopg2', 12 if !works('/usr/bin/python3 -c "import psycopg2"');
+    my $queue = sub {
+        my ($lies, @args) = @_;
+        my $trace = scratch() . '/queue.jsonl';
+        my ($status, $out) = lockbench('run', '-s', "$drivers/jobs.py", '-d', $postgres, '-S', 'drain', '--opt', "lies=$lies", '--backlog', '150', '--hold',
+            '10ms', '--duration', '0', '--workers', '3', '--ttl', '100ms', '--progress-bound', '10m', '--recovery-bound', '10m', '-q', '--format', 'json', '--trace',
+            $trace, @args);
+        my $cell = eval { decode_json($out)->{cells}[0] };
+        return ($status, $cell, lines($trace));
+    };
+    my ($status, $cell, @lines) = $queue->('no', '--fault', 'cut', '--fault-interval', '100ms');
+    is($status, 0, 'a queue whose connections are cut: held') or diag encode_json($cell->{guarantees} // {});
+    my %cuts;
+    $cuts{$_->{cut}}++ for grep { defined $_->{cut} } @lines;
+    cmp_ok($cuts{before} // 0, '>', 0, 'some were cut before a request went out');
+    cmp_ok($cuts{after} // 0, '>', 0, '... and some behind it');
+    is_deeply([sort { $a cmp $b } keys %{{ map { $_->{operation} => 1 } grep { defined $_->{operation} } @lines }}], ['claim', 'complete', 'put'],
+        'each statement with its operation');
+    ($status, $cell) = $queue->('yes', '--fault', 'cut', '--fault-interval', '100ms');
+    is($status, 1, 'a program that says "done" of what it does not know: caught');
+    is($cell->{guarantees}{'no-duplicate'}{verdict}, 'violated', '... by name');
+    ($status, $cell, @lines) = $queue->('no', '--fault', 'slow', '--fault-interval', '100ms', '--fault-length', '50ms', '--backlog', '60');
+    is($status, 0, 'slow statements: held');
+    cmp_ok($cell->{runs}[0]{faults}, '>', 0, '... and there were some');
+    ($status, undef, my $err) = lockbench('run', '-s', 'lease-now', '-d', $postgres, '-q', '--trace', scratch() . '/no.jsonl');
+    is($status, 2, '--trace of a built-in strategy is refused');
+    like($err, qr/^lockbench: option --trace: lease-now is no program/, '... in one line');
+    ($status, undef, $err) = lockbench('run', '-s', "$source/examples/programs/queue.py", '-d', 'sqlite:', '-q', '--trace', scratch() . '/no.jsonl');
+    is($status, 2, '... and of a program on another engine');
+    ($status, undef, $err) = lockbench('run', '-s', "$source/examples/programs/queue.py", '-d', 'sqlite:', '-q', '-S', 'drain', '--fault', 'cut');
+    is($status, 2, 'and so are faults of the gate');
+}
+done_testing();
