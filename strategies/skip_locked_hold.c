@@ -23,5 +23,14 @@ const struct lb_strategy lb_strategy_skip_locked_hold = {
     .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM) |
               LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_RECOVERY),
     .twin = "skip-locked",
+    .breaks =
+        (const struct lb_break[]){
+            {.guarantee = LB_G_NO_DUPLICATE,
+             .engines = "mariadb",
+             .topologies = "galera",
+             .scenario = "drain",
+             .why = "a Galera node does not know the row locks of the others"},
+            {0},
+        },
     .flow = &lb_ordinary_flow,
 };

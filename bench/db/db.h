@@ -193,6 +193,9 @@ struct lb_db {
      * error, as execute(). Required. */
     int (*prepare)(struct lb_conn *conn, const char *sql, size_t n_params,
                    const enum lb_type *types, struct lb_stmt **ret_stmt, struct lb_error *err);
+    /* Does a transaction come to harm by a statement that is prepared inside of it? Then all are
+     * prepared before the first one. Optional. */
+    bool (*prepares_ahead)(const struct lb_conn *conn);
     /* Executes. rows is filled when the answer is LB_OK. Inside a transaction an answer other than
      * LB_OK means that the transaction must be rolled back. Required. */
     int (*execute)(struct lb_conn *conn, struct lb_stmt *stmt, const struct lb_value *params,

@@ -470,6 +470,14 @@ static int maria_rollback(struct lb_conn *conn, struct lb_error *err)
     return r;
 }
 
+/* On Galera, where another node's write may abort the transaction at any time, a statement that is
+ * prepared just then swallows the error: the transaction is gone, and what follows is answered as
+ * if it were not, the COMMIT too. See docs/galera-lost-commit.md. */
+static bool maria_prepares_ahead(const struct lb_conn *conn)
+{
+    return conn->space->uri.n_nodes > 1;
+}
+
 static void maria_node(const struct lb_conn *conn, char *buf, size_t size)
 {
     lb_mariadb_node_format(&conn->space->uri.nodes[conn->node], buf, size);
@@ -536,6 +544,7 @@ const struct lb_db lb_db_mariadb = {
     .caps = maria_caps,
     .run = maria_run,
     .prepare = maria_prepare,
+    .prepares_ahead = maria_prepares_ahead,
     .execute = maria_execute,
     .column = maria_column,
     .value = maria_value,

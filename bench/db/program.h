@@ -257,6 +257,7 @@ struct lb_runner {
     uint64_t tx_pause_ns;    /* mean wait before the commit of enqueue, put and claim if tx=one */
     struct lb_random random; /* for the pauses; whoever sets tx_pause_ns seeds it */
     struct lb_runner_statement *statements; /* private */
+    unsigned ahead;                         /* private: the connection that all were prepared on */
 };
 int lb_runner_init(struct lb_runner *runner, const struct lb_program *program,
                    struct lb_session *session, struct lb_error *err);

@@ -82,6 +82,7 @@ int lb_runner_init(struct lb_runner *runner, const struct lb_program *program,
                    struct lb_session *session, struct lb_error *err)
 {
     runner->program = program;
+    runner->ahead = 0;
     runner->session = session;
     runner->statements = calloc(program->n_statements + 1, sizeof *runner->statements);
     if (runner->statements == NULL)
@@ -406,6 +407,29 @@ static int settle(struct lb_runner *runner, enum lb_section_name name, bool had_
     return committed;
 }
 
+/* Once for each connection, and as far as the server can: what it rejects now is prepared when it
+ * is first executed, and told then. */
+static void prepare_ahead(struct lb_runner *runner)
+{
+    const struct lb_program *program = runner->program;
+    struct lb_session *session = runner->session;
+    if (session->db->prepares_ahead == NULL || session->gate != NULL || session->conn == NULL ||
+        runner->ahead == session->generation + 1 || !session->db->prepares_ahead(session->conn))
+        return;
+    runner->ahead = session->generation + 1; /* 0: on none */
+    for (size_t i = 0; i < program->n_statements && !lb_conn_head(session->conn)->lost; i++) {
+        const struct lb_statement *statement = &program->statements[i];
+        struct lb_prepared *prepared = &runner->statements[i].prepared;
+        struct lb_error ignored;
+        bool is_new = prepared->stmt == NULL || prepared->generation != session->generation;
+        if (is_new && session->db->prepare(session->conn, statement->native, statement->n_params,
+                                           statement->param_type, &prepared->stmt, &ignored) == 0)
+            prepared->generation = session->generation;
+        else if (is_new)
+            prepared->stmt = NULL;
+    }
+}
+
 static int run_once(struct lb_runner *runner, enum lb_section_name name, bool ends_hold,
                     struct progress *progress, struct lb_error *err)
 {
@@ -417,6 +441,8 @@ static int run_once(struct lb_runner *runner, enum lb_section_name name, bool en
     progress->seen_id = progress->decided = false;
     progress->on_error = section->on_error;
     if (!had_tx && section->tx != LB_TX_EACH) {
+        if (!progress->is_plain)
+            prepare_ahead(runner);
         int r = lb_session_begin(session, section->begin, err);
         if (r != LB_OK) {
             progress->result->by_engine = r > 0;

@@ -194,6 +194,14 @@ SKIP: {
         is_deeply($cell->{runs}[0]{nodes}, {}, 'which has no others to name');
         ($status) = run_on($uri{galera}, '-s', 'lease-update-safe', @short);
         is($status, 0, 'a lease excludes everywhere') or diag err();
+        # The product's lost commit, and that our own statements are not among its victims.
+        my @lines = map { [split /\t/] } split /\n/, `timeout 300 $ENV{LB_BUILD}/tests/tools/lost_commit $top/s/galera-1/socket/s $top/s/galera-2/socket/s 2>$top/err`;
+        is(scalar @lines, 4, 'commits are counted') or diag err();
+        my %lost = map { $_->[0] => $_->[4] } @lines[1 .. $#lines];
+        is("$lost{nothing} $lost{SELECT}", '0 0', 'a transaction is acknowledged and there, or refused');
+        cmp_ok($lost{PREPARE}, '>', 0, 'unless a statement is prepared in it: docs/galera-lost-commit.md');
+        my $n_held = grep { (run_on($uri{galera}, qw(-s for-update -S drain --backlog 20 --workers 6 --hold 0 -q)))[0] == 0 } 1 .. 20;
+        is($n_held, 20, 'lockbench prepares before the transaction');
     }
     ($status) = servers('isolate galera-3');
     is($status, 0, 'isolate') or diag err();
