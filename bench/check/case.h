@@ -204,7 +204,8 @@ struct lb_case {
     struct lb_array world;
     struct lb_array waiters;
     struct lb_array writes;
-    struct lb_array stalls; /* apart, in order, once all logs were read */
+    struct lb_array stalls; /* of everybody: apart, in order, once all logs were read */
+    struct lb_array unrun;  /* the same, and those of single workers */
     struct lb_array late_waits;
     struct lb_array refusals;
     struct lb_array unknown;        /* struct lb_unknown_claim */

@@ -13,10 +13,11 @@
 
 static void case_release(struct lb_case *c)
 {
-    struct lb_array *arrays[] = {
-        &c->holds,   &c->tokens,         &c->late,         &c->items,   &c->puts,       &c->world,
-        &c->waiters, &c->writes,         &c->refusals,     &c->unknown, &c->pending,    &c->open,
-        &c->infos,   &c->unknown_grants, &c->crowded_ends, &c->stalls,  &c->late_waits, &c->ties};
+    struct lb_array *arrays[] = {&c->holds,    &c->tokens,         &c->late,         &c->items,
+                                 &c->puts,     &c->world,          &c->waiters,      &c->writes,
+                                 &c->refusals, &c->unknown,        &c->pending,      &c->open,
+                                 &c->infos,    &c->unknown_grants, &c->crowded_ends, &c->stalls,
+                                 &c->unrun,    &c->late_waits,     &c->ties};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         free(arrays[i]->items);
     for (size_t i = 0; i < c->history->n_logs && c->logs != NULL; i++)

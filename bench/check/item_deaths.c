@@ -55,12 +55,16 @@ static uint64_t work_before(const struct lb_case *c, uint64_t death, uint64_t ag
     return last;
 }
 
+static enum lb_guarantee guarantee_of_stuck(const struct lb_case *c)
+{
+    return (c->model->claims & LB_G_BIT(LB_G_RECOVERY)) != 0 ? LB_G_RECOVERY : LB_G_NO_LOSS;
+}
+
 /* Nobody has it, and nobody will: for its users a stuck item is lost. */
 static void report_stuck(struct lb_case *c, const struct lb_item_event *dead, uint64_t death,
                          uint64_t length)
 {
-    bool recovers = (c->model->claims & LB_G_BIT(LB_G_RECOVERY)) != 0;
-    struct lb_finding *finding = lb_finding_of(c, recovers ? LB_G_RECOVERY : LB_G_NO_LOSS);
+    struct lb_finding *finding = lb_finding_of(c, guarantee_of_stuck(c));
     finding->n_violations++;
     struct lb_witness *witness = lb_witness_new(finding);
     if (witness == NULL)
@@ -139,17 +143,17 @@ static int judge_death(struct lb_case *c, size_t first, size_t end, size_t i, st
     }
     uint64_t patience =
         c->model->recovery_bound_ns > STUCK_NS ? c->model->recovery_bound_ns : STUCK_NS;
-    if (next == NULL && c->model->drained && length > patience &&
-        ((c->model->claims & LB_G_BIT(LB_G_RECOVERY)) == 0 || c->model->recovery_bound_ns == 0))
+    if (next == NULL && c->model->drained &&
+        ((c->model->claims & LB_G_BIT(LB_G_RECOVERY)) == 0 || c->model->recovery_bound_ns == 0) &&
+        lb_is_late(c, guarantee_of_stuck(c), death, until, patience))
         report_stuck(c, dead, death, length);
-    uint64_t bound = c->model->recovery_bound_ns, late = length;
+    uint64_t bound = c->model->recovery_bound_ns, late = length, from = death;
     if (bound > 0 && late > bound) { /* a pass over all ids, for those few */
-        uint64_t from =
-            work_before(c, death, claimable_again(c, dead, death, lease_end, renewed), until);
+        from = work_before(c, death, claimable_again(c, dead, death, lease_end, renewed), until);
         late = until - from - lb_stalled_within(c, from, until);
     }
     lb_finding_of(c, LB_G_RECOVERY)->n_tested += next != NULL || late > bound;
-    if (bound > 0 && late > bound)
+    if (bound > 0 && late > bound && lb_is_late(c, LB_G_RECOVERY, from, until, bound))
         report(c, dead, death, next, length);
     return 0;
 }

@@ -172,7 +172,7 @@ int lb_judge_recovery(struct lb_case *c)
             rc = lb_out_of_memory(c);
         uint64_t bound = c->model->recovery_bound_ns;
         lb_finding_of(c, LB_G_RECOVERY)->n_tested += next != NULL || took > bound;
-        if (bound > 0 && took > bound)
+        if (bound > 0 && lb_is_late(c, LB_G_RECOVERY, deaths[i].at, until, bound))
             report_recovery(c, &lb_holds(c)[deaths[i].hold], deaths[i].at, next, took);
     }
     lb_measure_recovery(c, lengths.items, lengths.n);

@@ -132,6 +132,10 @@ int lb_scan_stall(struct lb_case *c, const struct lb_event *e);
 void lb_judge_stalls(struct lb_case *c);
 /* For how long everybody stood still between these times. */
 uint64_t lb_stalled_within(const struct lb_case *c, uint64_t from, uint64_t until);
+/* Is that time beyond a bound, whoever stood still? If it is so only because some worker did, the
+ * guarantee is in doubt. */
+bool lb_is_late(struct lb_case *c, enum lb_guarantee guarantee, uint64_t from, uint64_t until,
+                uint64_t bound);
 int lb_keep_late_wait(struct lb_case *c, const struct lb_pending_wait *wait, uint32_t end);
 void lb_judge_late_waits(struct lb_case *c);
 

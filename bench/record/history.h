@@ -66,8 +66,8 @@ enum lb_op {
     LB_OP_DEATH = 41,       /* the writer of log arg died at time_ns */
     LB_OP_SESSION_END = 42, /* the server confirmed the end of the session of log arg */
     LB_OP_WARM = 43,        /* note: the warm-up ends: from here on operations count */
-    LB_OP_STALL = 44,       /* note: until then everybody had stood still for value ns, through no
-                               fault of the protocol; arg = enum lb_stall */
+    LB_OP_STALL = 44,       /* note: until then everybody, or one worker, had stood still for value
+                               ns, through no fault of the protocol; arg = enum lb_stall */
     LB_OP_WAITED = 45,      /* note, within an acquire: at time_ns the engine said that what it does
                                was waiting for somebody: it took effect later */
     LB_OP_RESTART = 46      /* note: the database server had been started anew, for value ns by now:
@@ -79,6 +79,7 @@ enum lb_stall {
     LB_STALL_TICK,   /* the recorder: stopped, or not run by its machine */
     LB_STALL_ENGINE, /* the database answered nothing, to nobody */
     LB_STALL_HELD,   /* a process that took no part had the database's lock */
+    LB_STALL_ONE,    /* some worker: not run by its machine, or its process was stopped */
     LB_STALLS
 };
 

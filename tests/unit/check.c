@@ -702,6 +702,59 @@ static void nobody_recovers_while_everybody_stands_still(void **state)
     expect(LB_G_RECOVERY, LB_V_VIOLATED);
 }
 
+/* One worker stood still: it may be why another waited, or not. */
+static void nobody_knows_what_one_kept_from_another(void **state)
+{
+    (void)state;
+    history_init(&history, false);
+    history.model.progress_bound_ns = 25;
+    history.model.end_ns = 1000;
+    acquire(&history, 0, 0, 10, 110);
+    release(&history, 0, 0, 111, 112);
+    note(&history, 7, LB_OP_STALL, 50, 50, LB_STALL_ONE);   /* 0 to 50 */
+    note(&history, 7, LB_OP_STALL, 100, 40, LB_STALL_TICK); /* 60 to 100 */
+    history.model.progress_bound_ns = 60;
+    expect(LB_G_PROGRESS, LB_V_HELD); /* 100 - 40 */
+    assert_int_equal(judgement.measures.stalled_ns, 40);
+    history.model.progress_bound_ns = 20;
+    expect(LB_G_PROGRESS, LB_V_NOT_TESTED); /* 100 - 80, or 100 - 40 */
+    history.model.progress_bound_ns = 19;
+    expect(LB_G_PROGRESS, LB_V_VIOLATED);
+    history_init(&history, false);
+    history.model.end_ns = 1000;
+    acquire(&history, 0, 0, 1, 2);
+    note(&history, 7, LB_OP_DEATH, 5, 0, 0);
+    note(&history, 7, LB_OP_SESSION_END, 6, 0, 0);
+    note(&history, 7, LB_OP_STALL, 85, 75, LB_STALL_ONE);
+    acquire(&history, 1, 0, 3, 100);
+    release(&history, 1, 0, 101, 102);
+    history.model.recovery_bound_ns = 95;
+    expect(LB_G_RECOVERY, LB_V_HELD);
+    history.model.recovery_bound_ns = 20;
+    expect(LB_G_RECOVERY, LB_V_NOT_TESTED);
+    assert_int_equal(judgement.measures.max_recovery_ns, 95); /* it took so long all the same */
+    history.model.recovery_bound_ns = 19;
+    expect(LB_G_RECOVERY, LB_V_VIOLATED);
+    /* An item, and one that is stuck. */
+    history_init(&history, true);
+    history.model.end_ns = 9 * (uint64_t)MS * 1000;
+    history.model.drained = true;
+    put(&history, 0, 1, 1, 1, 2);
+    claim(&history, 1, 1, 3, 4, 0);
+    note(&history, 7, LB_OP_DEATH, 5, 0, 1);
+    note(&history, 7, LB_OP_STALL, 8 * (uint64_t)MS * 1000, 7 * (uint64_t)MS * 1000, LB_STALL_ONE);
+    history.model.claims &= ~LB_G_BIT(LB_G_RECOVERY);
+    expect(LB_G_NO_LOSS, LB_V_VIOLATED); /* 2 s of the 9 */
+    history.events[7][1].time_ns = history.model.end_ns;
+    history.events[7][1].value = history.model.end_ns - 10 * MS;
+    expect(LB_G_NO_LOSS, LB_V_NOT_TESTED);
+    history.model.claims |= LB_G_BIT(LB_G_RECOVERY);
+    history.model.recovery_bound_ns = 20 * MS;
+    expect(LB_G_RECOVERY, LB_V_NOT_TESTED);
+    history.model.recovery_bound_ns = 9 * MS;
+    expect(LB_G_RECOVERY, LB_V_VIOLATED);
+}
+
 /* Nobody can tell the slow from the dead. */
 static void a_claim_is_recovered_when_it_is_old(void **state)
 {
@@ -1230,6 +1283,7 @@ int main(void)
         cmocka_unit_test(recovery_counts_from_the_end_of_the_lease),
         cmocka_unit_test(nobody_waits_while_everybody_stands_still),
         cmocka_unit_test(nobody_recovers_while_everybody_stands_still),
+        cmocka_unit_test(nobody_knows_what_one_kept_from_another),
         cmocka_unit_test(a_claim_is_recovered_when_it_is_old),
         cmocka_unit_test(shares_are_measured),
         cmocka_unit_test(items_are_claimed_once),

@@ -173,7 +173,7 @@ static void finish(struct simulation *s, uint32_t log)
         int type = is_lost ? LB_EV_FAIL : random_end(s);
         if (type == LB_EV_OK && !chance(s->random, s->wrong_percent))
             s->items[id].claimed = s->now[log];
-        operate(s, log, LB_OP_RENEW_ITEM, type, id, 0, LEASE_MS, true);
+        operate(s, log, LB_OP_RENEW_ITEM, type, id, 0, LEASE_MS, chance(s->random, 90));
         return;
     }
     int type = random_end(s);
@@ -210,7 +210,8 @@ static void administer(struct simulation *s)
     int op = s->shape->recurring ? LB_OP_RESET_ALL : ops[below(s->random, 3)], type = random_end(s);
     if (s->shape->recovers && chance(s->random, 70)) {
         uint64_t age = 3 + below(s->random, 4), asked = s->now[OPERATOR];
-        operate(s, OPERATOR, LB_OP_RECOVER, type, 0, (uint32_t)age, 0, true);
+        /* It may ask for less than it takes. */
+        operate(s, OPERATOR, LB_OP_RECOVER, type, 0, (uint32_t)age - below(s->random, 3), 0, true);
         for (uint32_t id = 1; id <= IDS && type == LB_EV_OK; id++)
             if (s->items[id].state == ACTIVE && s->items[id].claimed + age * MS <= asked + 2 * MS)
                 s->items[id].state = NEW;
@@ -243,8 +244,9 @@ static void generate(const struct shape *shape, struct lb_random *random)
     s.think = 1 + below(random, 6);
     s.busy = below(random, 6);
     s.wrong_percent = below(random, 2) * below(random, 70);
+    uint32_t first_process = chance(random, 30) ? LB_NAMED_PROCESS : 0;
     for (uint32_t log = 0; log < LOGS; log++) {
-        s.process[log] = log;
+        s.process[log] = first_process + log;
         s.now[log] = log == PRODUCER ? 0 : (1 + below(random, 8)) * shape->tick;
     }
     if (!shape->resets)
@@ -389,7 +391,8 @@ static void translate_op(uint32_t log, const struct lb_event *invoke, const stru
     if (op == LB_OP_RESET_ALL || op == LB_OP_CLEAR_ALL || (op == LB_OP_CLEAR_ERROR && mine))
         add_brute(op == LB_OP_RESET_ALL ? RESET : CLEAR, 0, invoke->time_ns, high, type != LB_EV_OK,
                   0, log);
-    bool renews = op == LB_OP_RENEW_ITEM && mine && who > 0;
+    bool renews = op == LB_OP_RENEW_ITEM && mine && who > 0 &&
+                  (type != LB_EV_OK || (end->flags & LB_EVF_EFFECTIVE) != 0);
     if (renews && type == LB_EV_OK) {
         uint32_t number = ++claims[who - 1].n_renewals;
         claims[who - 1].expiry_high = lease_high(end->time_ns);

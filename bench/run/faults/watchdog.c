@@ -10,6 +10,8 @@
  *          answered either, the engine stands still. A lock that is stuck leaves the engine as
  *          quick as ever, and so does not count.
  *   held   an engine that is a file (SQLite): a process that is none of ours has its lock.
+ *   one    a worker tells that it was not run itself, or its process was stopped:
+ * workers/starved.c.
  *
  * Each time of standing still is a note in the history (LB_OP_STALL), and the judge takes it off
  * the waits: so a stored history is judged as the run was.
@@ -85,6 +87,17 @@ static void note(struct lb_watchdog *watchdog, uint64_t from_ns, uint64_t until_
                                                      .arg = stall,
                                                      .op = LB_OP_STALL,
                                                      .type = LB_EV_NOTE});
+}
+
+/* What workers tell of themselves. */
+static void note_starved(struct lb_watchdog *watchdog)
+{
+    for (uint32_t i = 0; i < watchdog->n_slots; i++) {
+        _Atomic uint64_t *since = &watchdog->workers[i].starved_since_ns;
+        uint64_t from_ns = atomic_load_explicit(since, memory_order_relaxed);
+        if (from_ns != 0)
+            note(watchdog, atomic_exchange(since, 0), lb_now_ns(), LB_STALL_ONE);
+    }
 }
 
 /* Does somebody wait, and has nobody had a success for a while? Relaxed: late by a tick at most. */
@@ -167,18 +180,20 @@ static void *watchdog_main(void *arg)
             note(watchdog, due_ns, now_ns, LB_STALL_TICK);
             watchdog->success_ns = watchdog->sound_ns = now_ns;
         }
+        note_starved(watchdog);
         if (!watchdog->probes || now_ns < ask_ns || !is_suspicious(watchdog, now_ns) ||
             atomic_load(&watchdog->is_asked))
             continue;
         ask_engine(watchdog);
         ask_ns = lb_now_ns() + PAUSE_NS;
     }
+    note_starved(watchdog);
     atomic_store(&watchdog->has_ended, true);
     return NULL;
 }
 
-int lb_watchdog_start(struct lb_watchdog *watchdog, const struct lb_worker *workers,
-                      uint32_t n_slots, uint32_t log, struct lb_error *err)
+int lb_watchdog_start(struct lb_watchdog *watchdog, struct lb_worker *workers, uint32_t n_slots,
+                      uint32_t log, struct lb_error *err)
 {
     const struct lb_crew *crew = watchdog->crew;
     if (crew->history == NULL || !is_bounded(crew->scenario))

@@ -8,7 +8,7 @@
 
 struct lb_watchdog {
     const struct lb_crew *crew;
-    const struct lb_worker *workers;
+    struct lb_worker *workers;
     uint32_t n_slots;
     struct lb_log log;
     struct lb_waitable ask; /* signalled once it is to end */
@@ -30,8 +30,8 @@ struct lb_watchdog {
 int lb_watchdog_setup(struct lb_watchdog *watchdog, const struct lb_crew *crew,
                       struct lb_session *control, struct lb_error *err);
 /* Starts its thread, which writes the log of that number. */
-int lb_watchdog_start(struct lb_watchdog *watchdog, const struct lb_worker *workers,
-                      uint32_t n_slots, uint32_t log, struct lb_error *err);
+int lb_watchdog_start(struct lb_watchdog *watchdog, struct lb_worker *workers, uint32_t n_slots,
+                      uint32_t log, struct lb_error *err);
 /* After the workers have ended; accepts one that was never started. */
 void lb_watchdog_end(struct lb_watchdog *watchdog);
 /* After all sessions have ended: see lb_db.probe_close. */

@@ -11,6 +11,8 @@
  */
 #include "processes.h"
 
+#include "starved.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,7 +23,9 @@
 #include <unistd.h>
 
 struct lb_process {
-    pid_t pid; /* 0: reaped */
+    pid_t pid;           /* 0: reaped */
+    uint64_t looked_ns;  /* when it was last seen to be there */
+    uint64_t stopped_ns; /* somebody else has stopped it, not before then; 0: nobody */
 };
 
 /* Worker i runs in the process i modulo the scenario's processes; one that replaces a killed worker
@@ -181,6 +185,26 @@ static void resume(struct lb_active_run *run, uint32_t slot, bool now)
     }
 }
 
+/* Has a fault stopped it, on purpose? */
+static bool is_in_fault(const struct lb_active_run *run, uint32_t slot)
+{
+    for (uint32_t i = 0; i < run->n_started; i++)
+        if (runs_in(run, slot, i) && atomic_load(&run->workers[i].resume_ns) != 0)
+            return true;
+    return false;
+}
+
+/* Somebody else had stopped it: none of its workers could go on. */
+static void note_stop(struct lb_active_run *run, uint32_t slot)
+{
+    struct lb_process *process = &run->processes[slot];
+    for (uint32_t i = 0; i < run->n_started && process->stopped_ns != 0; i++)
+        if (runs_in(run, slot, i)) {
+            lb_worker_starved(&run->workers[i], process->stopped_ns);
+            process->stopped_ns = 0;
+        }
+}
+
 void lb_processes_watch(struct lb_active_run *run)
 {
     for (uint32_t slot = 0; slot < run->n_processes; slot++) {
@@ -188,9 +212,19 @@ void lb_processes_watch(struct lb_active_run *run)
         if (pid <= 0)
             continue;
         resume(run, slot, false);
+        struct lb_process *process = &run->processes[slot];
+        uint64_t since_ns = process->looked_ns;
+        process->looked_ns = lb_now_ns();
         int status;
-        if (waitpid(pid, &status, WNOHANG) == pid)
-            bury(run, slot, status);
+        if (waitpid(pid, &status, WNOHANG | WUNTRACED | WCONTINUED) != pid)
+            continue;
+        if (WIFSTOPPED(status) && !is_in_fault(run, slot)) {
+            process->stopped_ns = since_ns;
+        } else if (!WIFSTOPPED(status)) {
+            note_stop(run, slot);
+            if (!WIFCONTINUED(status))
+                bury(run, slot, status);
+        }
     }
 }
 

@@ -75,8 +75,11 @@ struct lb_worker {
     struct lb_chunks *chunks;
     struct lb_ends *ends; /* NULL: each item is ended by itself */
     bool *lost_items; /* of the claim that it has: told by a renewal that they are not its own */
-    _Atomic uint64_t progress;       /* successes so far, for the progress line */
-    _Atomic uint64_t waits_since_ns; /* it has asked for a lock or an item since then; 0: no */
+    _Atomic uint64_t progress;         /* successes so far, for the progress line */
+    _Atomic uint64_t waits_since_ns;   /* it has asked for a lock or an item since then; 0: no */
+    _Atomic uint64_t starved_since_ns; /* it was not run from then on; 0: it was, or it is noted */
+    uint64_t looked_ns,
+        delayed_ns; /* when its thread's delay was last asked for, and what it was */
     /* Of the consumer in this seat: */
     _Atomic uint64_t empty_epoch; /* the last epoch that was answered with "empty" */
     atomic_bool seat_has_items;   /* it has claimed some */

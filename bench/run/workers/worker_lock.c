@@ -1,5 +1,6 @@
 /* A participant of a lock: think, ask until granted, hold, release. */
 #include "guard.h"
+#include "starved.h"
 #include "worker.h"
 #include "zipf.h"
 
@@ -34,7 +35,7 @@ static void await_none(struct lb_worker *worker, const _Atomic uint32_t *count)
     struct lb_crew *crew = worker->crew;
     uint64_t give_up_ns = lb_now_ns() + crew->scenario->ttl_ns;
     while (atomic_load(count) > 0 && lb_now_ns() < give_up_ns &&
-           lb_crew_wait(crew, lb_now_ns() + 1000000, LB_PHASE_STOP))
+           lb_worker_sleep(worker, lb_now_ns() + 1000000, LB_PHASE_STOP))
         ;
 }
 
@@ -46,10 +47,10 @@ static void overrun(struct lb_worker *worker, const struct lb_request *request, 
     enum { LOOK_NS = 1000000 };
     struct lb_crew *crew = worker->crew;
     uint64_t ttl_ns = crew->scenario->ttl_ns, until_ns = granted_ns + 3 * ttl_ns;
-    bool goes_on = lb_crew_wait(crew, granted_ns + ttl_ns + ttl_ns / 20, LB_PHASE_ABORT);
+    bool goes_on = lb_worker_sleep(worker, granted_ns + ttl_ns + ttl_ns / 20, LB_PHASE_ABORT);
     while (goes_on && lb_now_ns() < until_ns &&
            !lb_live_is_taken_over(crew->live, request->resource, worker->number))
-        goes_on = lb_crew_wait(crew, lb_now_ns() + LOOK_NS, LB_PHASE_STOP);
+        goes_on = lb_worker_sleep(worker, lb_now_ns() + LOOK_NS, LB_PHASE_STOP);
     atomic_fetch_add(&crew->n_late, 1);
     await_none(worker, &crew->n_asking);
 }
@@ -92,6 +93,7 @@ static int wait_for_grant(struct lb_worker *worker, const struct lb_request *req
                                : UINT64_MAX;
     unsigned n_refusals = 0;
     while ((answer = ask(worker, request, grant)) != LB_OK) {
+        lb_worker_look(worker);
         bool go_on = lb_worker_refused(worker, answer, ++n_refusals, err);
         if (answer < 0 || answer == LB_LOST)
             return LB_TIMEOUT; /* what was asked for is gone with the session */
@@ -104,6 +106,7 @@ static int wait_for_grant(struct lb_worker *worker, const struct lb_request *req
             lb_worker_refused(worker, answer, 1, err);
         return LB_TIMEOUT;
     }
+    lb_worker_look(worker);
     return LB_OK;
 }
 
@@ -142,9 +145,10 @@ static bool keep(struct lb_worker *worker, const struct lb_request *request, str
     uint64_t renew_ns = crew->scenario->renew_ns;
     uint64_t next_ns = lb_now_ns() + renew_ns;
     bool renews = renew_ns > 0 && lb_strategy_has(crew->plan, LB_S_RENEW);
-    while (renews && next_ns < until_ns && lb_crew_wait(crew, next_ns, LB_PHASE_ABORT)) {
+    while (renews && next_ns < until_ns && lb_worker_sleep(worker, next_ns, LB_PHASE_ABORT)) {
         leave(worker, request, mark);
         int answer = lb_operate_renew(&worker->op, request, grant, &worker->err);
+        lb_worker_look(worker);
         if (answer == LB_REFUSED || answer == LB_LOST)
             return false;
         enter(worker, request, mark);
@@ -153,7 +157,7 @@ static bool keep(struct lb_worker *worker, const struct lb_request *request, str
         renews = answer == LB_OK;
         next_ns += renew_ns;
     }
-    lb_crew_wait(crew, until_ns, LB_PHASE_ABORT);
+    lb_worker_sleep(worker, until_ns, LB_PHASE_ABORT);
     return true;
 }
 
@@ -201,6 +205,7 @@ static bool release(struct lb_worker *worker, const struct lb_request *request,
     unsigned n_refusals = 0;
     for (;;) {
         int answer = lb_operate_release(&worker->op, request, grant, err);
+        lb_worker_look(worker);
         if (answer == LB_OK)
             return true;
         if (answer == LB_REFUSED) /* not ours any more */
@@ -223,7 +228,7 @@ static void place_skewed(struct lb_worker *worker, const struct lb_request *requ
         return;
     uint64_t give_up_ns = lb_now_ns() + scenario->skew_ns + 10 * scenario->hold_ns;
     while (!lb_live_is_held(crew->live, request->resource) && lb_now_ns() < give_up_ns &&
-           lb_crew_wait(crew, lb_now_ns() + 1000000, LB_PHASE_STOP))
+           lb_worker_sleep(worker, lb_now_ns() + 1000000, LB_PHASE_STOP))
         worker->op.continued = false;
 }
 
@@ -241,7 +246,8 @@ static void place_pair(struct lb_worker *worker)
     uint32_t place = atomic_fetch_add(&crew->n_arrived, 1);
     uint64_t give_up_ns = lb_now_ns() + PATIENCE * scenario->tx_pause_ns;
     while (place % 2 == 0 && atomic_load(&crew->n_arrived) == place + 1 &&
-           lb_now_ns() < give_up_ns && lb_crew_wait(crew, lb_now_ns() + LOOK_NS, LB_PHASE_STOP))
+           lb_now_ns() < give_up_ns &&
+           lb_worker_sleep(worker, lb_now_ns() + LOOK_NS, LB_PHASE_STOP))
         ;
     worker->op.continued = false;
 }

@@ -7,6 +7,7 @@
  */
 #include "chunks.h"
 #include "classes.h"
+#include "starved.h"
 #include "worker.h"
 
 #include <stdlib.h>
@@ -63,6 +64,7 @@ static void recover(struct lb_worker *worker)
     worker->op.continued = false;
     atomic_fetch_add(&crew->n_adding, 1);
     int answer = lb_operate_class(&worker->op, LB_OP_RECOVER, &worker->err);
+    lb_worker_look(worker);
     if (may_have_recovered(worker)) /* before it is noted: what it freed is awaited no more */
         lb_crew_new_epoch(crew);
     if (answer == LB_OK)
@@ -87,7 +89,7 @@ static bool begin_round(struct lb_worker *worker, struct lb_item *item, uint64_t
     /* Nobody has anything while it works, so that the history alone says what was reset. */
     atomic_store(&crew->in_reset, true);
     while (atomic_load(&crew->n_claiming) > 1 &&
-           lb_crew_wait(crew, lb_now_ns() + SHORT_NS, LB_PHASE_ABORT))
+           lb_worker_sleep(worker, lb_now_ns() + SHORT_NS, LB_PHASE_ABORT))
         continue;
     worker->op.continued = false;
     int answer = LB_OK;
@@ -255,14 +257,14 @@ static void work_until(struct lb_worker *worker, struct hand *hand, uint32_t pla
 {
     struct lb_crew *crew = worker->crew;
     while (hand->renew_ns > 0 && hand->renew_ns < until_ns && !hand->is_lost[place] &&
-           lb_crew_wait(crew, hand->renew_ns, LB_PHASE_ABORT)) {
+           lb_worker_sleep(worker, hand->renew_ns, LB_PHASE_ABORT)) {
         renew_from(worker, hand, hand->is_batch ? 0 : place);
         hand->renew_ns += crew->scenario->renew_ns;
         if (hand->renew_ns < lb_now_ns()) /* what was missed is not made up for */
             hand->renew_ns = lb_now_ns() + crew->scenario->renew_ns;
     }
     if (!hand->is_lost[place])
-        lb_crew_wait(crew, until_ns, LB_PHASE_ABORT);
+        lb_worker_sleep(worker, until_ns, LB_PHASE_ABORT);
 }
 
 /* What is claimed by a transaction that stays open needs no renewal. */
@@ -307,6 +309,7 @@ static void process_each(struct lb_worker *worker, struct hand *hand, uint64_t c
         worker->op.end_ns = end_ns != 0 ? end_ns : lb_now_ns();
         lb_operator_continue(&worker->op);
         lb_worker_end_item(worker, &items[i], which);
+        lb_worker_look(worker);
         crew->events->left(worker);
     }
 }
@@ -325,6 +328,7 @@ static void process_batch(struct lb_worker *worker, struct hand *hand, uint64_t 
     }
     lb_worker_end(worker, LB_M_HOLD, claimed_ns, lb_now_ns(), true);
     lb_worker_end_batch(worker, hand->items, hand->n, hand->is_lost);
+    lb_worker_look(worker);
     crew->events->left(worker);
 }
 
@@ -376,6 +380,7 @@ static void claim_once(struct lb_worker *worker, struct lb_worker *first_consume
         uint64_t epoch = atomic_load(&crew->epoch);
         int answer = lb_operate_claim(&worker->op, (uint32_t)scenario->batch, items,
                                       room_for(scenario), &n, err);
+        lb_worker_look(worker);
         if (answer == LB_OK || answer == LB_EMPTY)
             lb_worker_waits(worker, 0);
         if (answer == LB_OK) {
@@ -430,7 +435,7 @@ void lb_worker_consume_loop(struct lb_worker *worker)
     uint64_t next_ns = lb_now_ns();
     for (uint64_t done = 0; scenario->count == 0 || done < scenario->count; done++) {
         if (scenario->claim_interval_ns > 0 && lb_crew_phase(crew) < LB_PHASE_DRAIN)
-            lb_crew_wait(crew, next_ns += scenario->claim_interval_ns, LB_PHASE_DRAIN);
+            lb_worker_sleep(worker, next_ns += scenario->claim_interval_ns, LB_PHASE_DRAIN);
         if (lb_crew_phase(crew) >= LB_PHASE_STOP || atomic_load(&crew->drained) ||
             !lb_worker_records(worker))
             break;
@@ -480,7 +485,7 @@ void lb_worker_produce_loop(struct lb_worker *worker)
             if (!lb_worker_arrival(worker))
                 break;
         } else if (scenario->put_interval_ns > 0) {
-            lb_crew_wait(crew, next_ns += scenario->put_interval_ns, LB_PHASE_DRAIN);
+            lb_worker_sleep(worker, next_ns += scenario->put_interval_ns, LB_PHASE_DRAIN);
         }
         /* Whoever finds the queue drained has seen no producer here; whoever comes after sees the
          * phase. */

@@ -2,6 +2,7 @@
  * do after a refusal.
  */
 #include "pool.h"
+#include "starved.h"
 #include "worker.h"
 
 #include <signal.h>
@@ -120,7 +121,7 @@ bool lb_worker_connect(struct lb_worker *worker)
             lb_crew_fail(worker->crew, &err);
             return false;
         }
-        if (!lb_crew_wait(worker->crew, lb_now_ns() + pause_ns, LB_PHASE_STOP))
+        if (!lb_worker_sleep(worker, lb_now_ns() + pause_ns, LB_PHASE_STOP))
             return false;
         pause_ns = pause_ns * 2 < LONGEST_PAUSE_NS ? pause_ns * 2 : LONGEST_PAUSE_NS;
     }
@@ -207,7 +208,7 @@ bool lb_worker_refused(struct lb_worker *worker, int answer, unsigned n_refusals
                           memory_order_relaxed);
     uint64_t wait_ns = backoff_ns(worker, n_refusals);
     if (wait_ns > 0)
-        lb_crew_wait(crew, lb_now_ns() + wait_ns, LB_PHASE_STOP);
+        lb_worker_sleep(worker, lb_now_ns() + wait_ns, LB_PHASE_STOP);
     return lb_crew_phase(crew) < LB_PHASE_STOP;
 }
 

@@ -1,0 +1,82 @@
+/* Times at which one worker was not run, though others were.
+ *
+ * Who has a lock, or is to recover an item, keeps all others waiting while its thread is not run,
+ * or its process is stopped. No protocol can help that, so the judge must know of it. Three ways to
+ * tell:
+ *
+ *   sleep  a wait of its own, with a deadline, ended much later;
+ *   look   the kernel counts how long a thread was ready to run and had no processor: that shows
+ *          what was lost within an operation as well (Linux; elsewhere nothing is seen);
+ *   stop   its process was stopped, and not by a fault of the run (processes.c).
+ *
+ * The worker only leaves the moment from which on it was not run; the watchdog notes it in the
+ * history at its next tick. What a tick more counts is to the strategy's favour.
+ */
+#include "starved.h"
+
+#include "worker.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* So much later is noted; and so often is the kernel asked. */
+#define LATE_NS UINT64_C(50000000)
+#define LOOK_NS UINT64_C(50000000)
+
+/* A fault pauses whole processes: what befalls the others in one is a part of the fault. */
+static bool is_paused_with_others(const struct lb_crew *crew)
+{
+    const struct lb_scenario *scenario = crew->scenario;
+    return scenario->fault == LB_FAULT_PAUSE && scenario->processes > 0 &&
+           scenario->processes < scenario->workers;
+}
+
+void lb_worker_starved(struct lb_worker *worker, uint64_t from_ns)
+{
+    if (is_paused_with_others(worker->crew))
+        return;
+    uint64_t none = 0; /* an earlier one, not noted yet, covers this one */
+    atomic_compare_exchange_strong(&worker->starved_since_ns, &none, from_ns);
+}
+
+bool lb_worker_sleep(struct lb_worker *worker, uint64_t deadline_ns, enum lb_phase limit)
+{
+    uint64_t due_ns = lb_now_ns();
+    due_ns = due_ns > deadline_ns ? due_ns : deadline_ns;
+    bool slept = lb_crew_wait(worker->crew, deadline_ns, limit);
+    uint64_t now_ns = lb_now_ns();
+    if (slept && now_ns > due_ns && now_ns - due_ns >= LATE_NS)
+        lb_worker_starved(worker, due_ns);
+    return slept;
+}
+
+/* How long this thread has been ready without a processor; 0: not known. */
+static uint64_t delay_ns(void)
+{
+    char text[96];
+    int fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+    if (fd >= 0)
+        close(fd);
+    if (n <= 0)
+        return 0;
+    text[n] = '\0';
+    char *rest;
+    strtoull(text, &rest, 10); /* the time that it was run */
+    return strtoull(rest, NULL, 10);
+}
+
+void lb_worker_look(struct lb_worker *worker)
+{
+    uint64_t now_ns = worker->op.end_ns, since_ns = worker->looked_ns;
+    if (now_ns < since_ns + LOOK_NS)
+        return;
+    uint64_t delayed_ns = delay_ns(), lost_ns = delayed_ns - worker->delayed_ns;
+    bool is_first = since_ns == 0 || delayed_ns < worker->delayed_ns;
+    worker->looked_ns = now_ns;
+    worker->delayed_ns = delayed_ns;
+    if (!is_first && lost_ns >= LATE_NS)
+        lb_worker_starved(worker,
+                          now_ns - (lost_ns < now_ns - since_ns ? lost_ns : now_ns - since_ns));
+}
