@@ -24,7 +24,7 @@ sub site_of
     my ($name, $of) = @_;
     my $file = spew("$name.json", JSON::PP->new->utf8->encode($of));
     my $dir = scratch() . "/$name";
-    my ($status, undef, $err) = Reference::Files::captured("$source/scripts/reference", 'site', $dir, $file);
+    my ($status, undef, $err) = Reference::Files::captured("$source/scripts/reference", 'site', $dir, '--data', $file);
     return ($dir, $status, $err);
 }
 

@@ -55,12 +55,28 @@ sub reference
     is_deeply([sort map { $_->{id} } Reference::Files::rows()], [sort keys %is], 'the rows are those of rows.tsv');
 }
 
+# --- the guide to the queue has the strategy's own statements ---
+{
+    my $flat = sub { return $_[0] =~ s/;//gr =~ s/\s+/ /gr =~ s/ $//r };
+    my $guide = $flat->(slurp("$source/results/reference/guides/1-queue-workers-die.md"));
+    my ($status, $shown) = lockbench('show', 'lease-queue', '-d', 'postgres');
+    my %section = $shown =~ /^-- name: (\S+)\n(.*?)\n(?=\n-- name|\z)/msg;
+    ok(index($guide, $flat->($section{$_})) >= 0, "the guide: $_ of lease-queue") for qw(claim complete);
+}
+
 # --- a sample of it is so here ---
 {
     my @servers = map { "$_=$uri{$_}" } grep { $_ ne 'sqlite' } sort keys %uri;
     my ($status, $out, $err) = reference('sample', $soak ? 60 : 5, @servers);
     is($status, 0, 'sampled cells are as published') or diag $out, $err;
     note $out;
+    my $other = decode_json(encode_json($data));
+    for my $run (map { @{ $_->{runs} // [] } } @{ $other->{cells} }) {
+        $_ = $_ eq 'held' ? 'violated' : 'held' for values %{ $run->{verdicts} // {} };
+    }
+    ($status, $out) = reference('sample', 1, '--data', spew('other.json', encode_json($other)));
+    is($status, 4, 'a cell that is published otherwise is found');
+    like($out, qr/^NOT as published: .* is (?:held, and published as violated|violated, and published as held)/m, 'and named');
 }
 
 # --- transcripts play, and one that is not so does not ---
@@ -90,7 +106,7 @@ if ($soak) {
 # --- what is asked wrongly ---
 for my $case (
     [[], qr/which command/], [['run'], qr/--work DIR is missing/], [['sample'], qr/which command/],
-    [['site', '/nowhere/x', '/dev/null'], qr/\S/, 3], [['run', '--work', scratch(), '--rows', '('], qr/not a pattern: \(/], [['--nothing'], qr/which command/])
+    [['site', scratch() . '/x', '--data', '/dev/null'], qr/\S/, 3], [['run', '--work', scratch(), '--rows', '('], qr/not a pattern: \(/], [['--nothing'], qr/which command/])
 {
     my ($args, $words, $status) = @$case;
     my ($got, undef, $err) = reference(@$args);

@@ -8,12 +8,13 @@ use POSIX qw(strftime);
 use Reference::Files;
 use Reference::Replay;
 use Reference::Transcript;
-our @EXPORT = qw(run_cells asked_explored flags_of uris_of version_of);
+our @EXPORT = qw(run_cells is_of asked_explored flags_of uris_of version_of);
 
 # What is explored, beside two workers with one round each.
 my %explored = (
     plain => [],
     clock => [qw(--steps clock)],
+    crash => ['--steps', 'clock,crash'],
     clock1 => [qw(--steps clock --items 1)],
     rescue => [qw(--rescuers 1 --items 1 --steps clock --preemptions 2)],
     renew => [qw(--renewals 1 --steps clock)],
@@ -105,7 +106,8 @@ sub explored
 sub stressed
 {
     my ($row, $column, $uri) = @_;
-    my @command = ('verify', flags_of($row), '-S', $row->{stressed}, '--no-explore', '--seed', seed());
+    # Not how long one waits: that is the machine's affair as well, and explorations tell who is never let in.
+    my @command = ('verify', flags_of($row), '-S', $row->{stressed}, qw(--no-explore --progress-bound 0 --seed), seed());
     push @command, '--isolation', $column->{isolation} if $column->{isolation} ne 'default';
     my $said = asked($uri, @command);
     my @cells = map { {
@@ -129,6 +131,9 @@ sub stressed
     return $said;
 }
 
+# A protocol that asks for a level is another one at another level.
+sub is_of { my ($row, $column) = @_; return $row->{levels} eq '' || $column->{isolation} eq $row->{levels} }
+
 # {work, uris, rows, columns (regular expressions), only, until, time}
 sub run_cells
 {
@@ -139,7 +144,7 @@ sub run_cells
         for my $column (columns()) {
             my $uri = $how->{uris}{ $column->{servers} };
             next if !defined $uri || $column->{id} !~ $how->{columns};
-            for my $row (grep { $_->{id} =~ $how->{rows} } rows()) {
+            for my $row (grep { $_->{id} =~ $how->{rows} && is_of($_, $column) } rows()) {
                 push @pieces, map { [$kind, $column, $row, $uri, $_] }
                     $kind eq 'stress' ? 'stress' : $column->{via} eq 'direct' ? split(/,/, $row->{explored}) : ();
             }

@@ -5,6 +5,7 @@ use strict;
 use warnings;
 use Exporter 'import';
 use POSIX qw(strftime);
+use Reference::Cells;
 use Reference::Files;
 use Reference::Transcript;
 our @EXPORT = qw(publish);
@@ -87,6 +88,8 @@ sub cell_of
     my ($work, $row, $column) = @_;
     my $dir = "$work/$row->{id}/" . $column->{id} =~ s{/}{,}r;
     my (@explored, @stressed, @runs, $version, $words);
+    return { id => "$row->{id}/$column->{id}", row => $row->{id}, column => $column->{id}, verdict => 'skip',
+        reason => "it asks for $row->{levels}: at another level it is another protocol" } if !is_of($row, $column);
     for my $path (sort glob "'$dir'/*.json") {
         my ($kind, $name) = $path =~ m{/(explore|stress)(?:-(\w+))?\.json$} or next;
         my $said = decoded(slurp($path));
@@ -129,7 +132,7 @@ sub publish
     my ($status, $listed) = captured($ENV{LOCKBENCH}, 'list', '--format', 'json');
     my %about = $status == 0 ? map { $_->{strategy} => $_ } @{ decoded($listed)->{strategies} } : ();
     my ($version) = (captured($ENV{LOCKBENCH}, '--version'))[1] =~ /(\d+\.\d+\.\d+)/;
-    my @rows = map { my %row = %$_; $row{title} ||= $about{ $row{strategy} }{summary} // $row{id}; delete $row{$_} for qw(explored stressed); \%row } rows();
+    my @rows = map { my %row = %$_; $row{title} ||= $about{ $row{strategy} }{summary} // $row{id}; delete $row{$_} for qw(explored stressed levels); \%row } rows();
     my @cells = map { my $row = $_; map { cell_of($work, $row, $_) } columns() } rows();
     my $versions = versions_of(\@cells);
     my @columns = map { { %$_, version => $versions->{ $_->{id} } } } columns();

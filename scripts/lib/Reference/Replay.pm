@@ -28,9 +28,9 @@ sub command_of
         or die "a URI of no known form\n";
     my @command = ('mariadb', '--no-defaults', qw(--batch --raw --skip-column-names --unbuffered --force));
     push @command, '--user=' . unescaped($user) if defined $user;
-    my ($socket) = ($query // '') =~ /(?:^|&)socket=([^&]*)/;
+    my ($socket) = ($query // '') =~ /(?:^|&)socket=([^&,]*)/;    # the first node of several
     push @command, '--socket=' . unescaped($socket) if defined $socket;
-    my ($name, $port) = split /:/, $host;
+    my ($name, $port) = split /:/, $host =~ s/,.*//r;
     push @command, "--host=$name", '--port=' . ($port // 3306) if !defined $socket;
     $ENV{MYSQL_PWD} = unescaped($password) if defined $password;
     return @command;
@@ -133,7 +133,7 @@ sub values_of
 {
     my ($result) = @_;
     my @values;
-    push @values, defined $1 ? $1 : $2 while $result =~ /\w[\w?()* ]*=(?:'((?:[^']|'')*)'|(\S+))/g;
+    push @values, defined $1 ? $1 : $2 while $result =~ /\w[\w?()* ]*=(?:'((?:[^']|'')*)'|([^\s;]+))/g;
     return grep { !/\d\d:\d\d:\d\d|^\d+\.\d+$|^\d{12,}$/ } @values;
 }
 

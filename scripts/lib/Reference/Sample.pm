@@ -33,10 +33,10 @@ sub again
 # N cells of the published data, another choice with another LB_TEST_SEED.
 sub sample
 {
-    my ($n, $uris) = @_;
+    my ($n, $uris, $file) = @_;
     my %row = map { $_->{id} => $_ } rows();
     my @pieces;
-    for my $cell (@{ published()->{cells} }) {
+    for my $cell (@{ published($file)->{cells} }) {
         my ($column, $uri) = uri_of($cell, $uris);
         next if !defined $uri || !$row{ $cell->{row} };
         push @pieces, map { [$cell, $_, $column, $uri] }
@@ -58,9 +58,9 @@ sub sample
 
 sub replay_all
 {
-    my ($how, $uris) = @_;
+    my ($how, $uris, $file) = @_;
     my ($n, $wrong) = (0, 0);
-    for my $cell (grep { $_->{row} =~ $how->{rows} && $_->{column} =~ $how->{columns} } @{ published()->{cells} }) {
+    for my $cell (grep { $_->{row} =~ $how->{rows} && $_->{column} =~ $how->{columns} } @{ published($file)->{cells} }) {
         my ($column, $uri) = uri_of($cell, $uris);
         next if !defined $uri;
         for my $transcript (grep { $_->{replays} } @{ $cell->{transcripts} // [] }) {

@@ -118,6 +118,7 @@ sub row_page
 {
     my ($row, $data, $cells) = @_;
     my $html = '<p>' . h($row->{title}) . '. For: ' . h($row->{need}) . '.</p>'
+        . ($row->{group} eq 'article' ? '<p class="box">Verdicts are of what this form claims. docs/articles of the source tree says what else was seen of the article: what is lost when an agent fails or dies, and what to use today.</p>' : '')
         . ($row->{group} eq 'protocol' ? '<p class="box">These are statements of ours, after the mechanism that the name stands for. No code of a library was run for this row, and no version of it is claimed.</p>' : '') . '<ul>';
     for my $column (@{ $data->{columns} }) {
         my $cell = $cells->{"$row->{id}/$column->{id}"};
