@@ -96,8 +96,8 @@ int main(int argc, char **argv)
     MYSQL *my = connect_to(argv[1]), *other = connect_to(argv[2]);
     printf("between\tacknowledged\trefused\tin the row\tlost\n");
     for (int between = NOTHING; between < BETWEENS; between++) {
-        struct adder adders[2] = {{.socket = argv[1], .between = between, .n = n},
-                                  {.socket = argv[2], .between = between, .n = n}};
+        struct adder adders[2] = {{.socket = argv[1], .between = (enum between)between, .n = n},
+                                  {.socket = argv[2], .between = (enum between)between, .n = n}};
         pthread_t threads[2];
         if (!query(my, "CREATE OR REPLACE TABLE lost_commit (id int PRIMARY KEY, v int)") ||
             !query(my, "INSERT INTO lost_commit VALUES (1, 0)") ||
