@@ -16,7 +16,8 @@
         libjs-d3 libmicrohttpd-dev)
     LB_PKG_TEST=(libcmocka-dev perl postgresql mariadb-server pgbouncer sqlite3 chromium nodejs libxml2-utils zsh fish
         galera-4 rsync socat python3-psycopg2 python3-asyncpg faketime
-        libminion-perl libmojo-pg-perl php-cli php-pgsql php-symfony-lock python3-django)
+        libminion-perl libmojo-pg-perl php-cli php-pgsql php-symfony-lock python3-django
+        libopenmpi-dev openmpi-bin)
     LB_PKG_CHECK=(clang clang-format clang-tidy cppcheck shellcheck)
 }
 

@@ -70,6 +70,7 @@ enum lb_exit lb_exit_of(int errcode)
     case LB_E_INTERRUPTED:
         return LB_EXIT_INTERRUPTED;
     case LB_E_INTERNAL:
+    case LB_E_RANK:
         return LB_EXIT_INCONCLUSIVE;
     default:
         return LB_EXIT_OK;

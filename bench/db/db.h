@@ -157,6 +157,11 @@ struct lb_db {
      * Two runs at once get two spaces. The space keeps a connection of its own. Required. */
     int (*space_open)(const struct lb_target *target, const char *hint, struct lb_space **ret_space,
                       struct lb_error *err);
+    /* The space of that name and number, which another process, maybe on another machine, has made
+     * and will drop; its close only lets go of it. Optional: NULL where a space is inside of one
+     * process. */
+    int (*space_join)(const struct lb_target *target, const char *name, int32_t number,
+                      struct lb_space **ret_space, struct lb_error *err);
     /* Drops the space, or with keep leaves it for inspection (a later run will not drop it then).
      * The space is freed in any case. All conns in it are closed before. Required. */
     int (*space_close)(struct lb_space *space, bool keep, struct lb_error *err);

@@ -532,6 +532,7 @@ const struct lb_db lb_db_mariadb = {
     .match = lb_mariadb_uri_match,
     .describe = lb_maria_describe,
     .space_open = lb_maria_space_open,
+    .space_join = lb_maria_space_join,
     .space_close = lb_maria_space_close,
     .space_name = lb_maria_space_name,
     .space_number = lb_maria_space_number,

@@ -558,6 +558,26 @@ int lb_maria_space_open(const struct lb_target *target, const char *hint,
     return 0;
 }
 
+int lb_maria_space_join(const struct lb_target *target, const char *name, int32_t number,
+                        struct lb_space **ret_space, struct lb_error *err)
+{
+    struct lb_space *space = calloc(1, sizeof *space);
+    if (space == NULL || mysql_library_init(0, NULL, NULL) != 0) {
+        free(space);
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    }
+    int r = lb_mariadb_uri_parse(target->uri, &space->uri, err);
+    if (r != 0) {
+        free(space);
+        return r;
+    }
+    space->is_joined = true;
+    space->number = number;
+    snprintf(space->name, sizeof space->name, "%s", name);
+    *ret_space = space;
+    return 0;
+}
+
 static int keep_database(struct lb_space *space, struct lb_error *err)
 {
     char sql[400];
@@ -574,6 +594,10 @@ int lb_maria_space_close(struct lb_space *space, bool keep, struct lb_error *err
     bool gone = false;
     if (space == NULL)
         return 0;
+    if (space->is_joined) {
+        free(space);
+        return 0;
+    }
     lb_life_end(&space->life);
     int r = 0;
     for (int i = 0; i < SESSIONS; i++) {
@@ -600,12 +624,12 @@ int lb_maria_space_close(struct lb_space *space, bool keep, struct lb_error *err
 
 int lb_maria_space_check(struct lb_space *space, struct lb_error *err)
 {
-    return lb_life_check(&space->life, err);
+    return space->is_joined ? 0 : lb_life_check(&space->life, err);
 }
 
 int lb_maria_space_look(struct lb_space *space, struct lb_error *err)
 {
-    return lb_life_look_again(&space->life, err);
+    return space->is_joined ? 0 : lb_life_look_again(&space->life, err);
 }
 
 const char *lb_maria_space_name(const struct lb_space *space)

@@ -17,12 +17,15 @@ struct lb_space {
     char run[20]; /* the run's id, in the database's comment and in its table */
     char name[64];
     int32_t number;
+    bool is_joined;      /* it is another process's */
     struct lb_life life; /* guards my while the run lives */
 };
 
 /* As the members of struct lb_db. */
 int lb_maria_describe(const char *uri, char *label, size_t size, struct lb_error *err);
 int lb_maria_space_open(const struct lb_target *target, const char *hint,
+                        struct lb_space **ret_space, struct lb_error *err);
+int lb_maria_space_join(const struct lb_target *target, const char *name, int32_t number,
                         struct lb_space **ret_space, struct lb_error *err);
 int lb_maria_space_close(struct lb_space *space, bool keep, struct lb_error *err);
 int lb_maria_space_check(struct lb_space *space, struct lb_error *err);

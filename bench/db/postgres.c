@@ -545,6 +545,7 @@ const struct lb_db lb_db_postgres = {
     .match = lb_pg_match,
     .describe = lb_pg_describe,
     .space_open = lb_pg_space_open,
+    .space_join = lb_pg_space_join,
     .space_close = lb_pg_space_close,
     .space_name = lb_pg_space_name,
     .space_number = lb_pg_space_number,

@@ -561,6 +561,20 @@ int lb_pg_space_open(const struct lb_target *target, const char *hint, struct lb
     return 0;
 }
 
+int lb_pg_space_join(const struct lb_target *target, const char *name, int32_t number,
+                     struct lb_space **ret_space, struct lb_error *err)
+{
+    struct lb_space *space = calloc(1, sizeof *space);
+    if (space == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    space->target = *target;
+    space->is_joined = true;
+    space->oid = (Oid)number;
+    snprintf(space->schema, sizeof space->schema, "%s", name);
+    *ret_space = space;
+    return 0;
+}
+
 /* The session's transaction behind a pooler ends with this. */
 static int keep_schema(struct lb_space *space, struct lb_error *err)
 {
@@ -589,6 +603,10 @@ int lb_pg_space_close(struct lb_space *space, bool keep, struct lb_error *err)
     bool gone = false;
     if (space == NULL)
         return 0;
+    if (space->is_joined) {
+        free(space);
+        return 0;
+    }
     lb_life_end(&space->life);
     int r = 0;
     for (int i = 0; i < SESSIONS; i++) {
@@ -618,12 +636,12 @@ int lb_pg_space_close(struct lb_space *space, bool keep, struct lb_error *err)
 
 int lb_pg_space_check(struct lb_space *space, struct lb_error *err)
 {
-    return lb_life_check(&space->life, err);
+    return space->is_joined ? 0 : lb_life_check(&space->life, err);
 }
 
 int lb_pg_space_look(struct lb_space *space, struct lb_error *err)
 {
-    return lb_life_look_again(&space->life, err);
+    return space->is_joined ? 0 : lb_life_look_again(&space->life, err);
 }
 
 const char *lb_pg_space_name(const struct lb_space *space)

@@ -16,6 +16,7 @@ struct lb_space {
     char run[20]; /* the run's id, in the schema's comment and in its table */
     char schema[64];
     Oid oid;
+    bool is_joined;      /* it is another process's */
     bool has_database;   /* of the same name, for programs: postgres_door.c */
     struct lb_life life; /* guards pg while the run lives */
 };
@@ -25,6 +26,8 @@ bool lb_pg_match(const char *uri);
 int lb_pg_describe(const char *uri, char *label, size_t size, struct lb_error *err);
 int lb_pg_space_open(const struct lb_target *target, const char *hint, struct lb_space **ret_space,
                      struct lb_error *err);
+int lb_pg_space_join(const struct lb_target *target, const char *name, int32_t number,
+                     struct lb_space **ret_space, struct lb_error *err);
 int lb_pg_space_close(struct lb_space *space, bool keep, struct lb_error *err);
 int lb_pg_space_check(struct lb_space *space, struct lb_error *err);
 int lb_pg_space_look(struct lb_space *space, struct lb_error *err);

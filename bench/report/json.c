@@ -7,6 +7,7 @@
 #include "diff.h"
 #include "json_object.h"
 #include "json_plan.h"
+#include "json_ranks.h"
 #include "ranking.h"
 #include "report.h"
 #include "steady.h"
@@ -287,6 +288,7 @@ static json_t *run_json(const struct lb_outcome *run, const char *history)
             object.failed = true;
     put(&object, "warnings", warnings);
     put(&object, "waits", waits_json(run));
+    put(&object, "ranks", lb_ranks_json(&run->ranks));
     return object_end(&object);
 }
 

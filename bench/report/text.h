@@ -24,6 +24,8 @@ void lb_text_open(const struct lb_sink_state *state);
 /* Of runs with a pool or with readers: how long workers waited for a session, how long reads took.
  */
 void lb_text_sessions(const struct lb_sink_state *state);
+/* Of runs that several ranks did together: a line for each. */
+void lb_text_ranks(const struct lb_sink_state *state);
 /* The operation whose arrivals an open loop plans. */
 enum lb_measure lb_open_measure(const struct lb_outcome *run);
 

@@ -180,11 +180,11 @@ int lb_backlog_put(struct lb_active_run *run, struct lb_error *err)
     struct lb_actor actor = {.plan = &run->plan,
                              .session = run->has_control ? &run->control : NULL,
                              .name = "setup",
-                             .number = run->n_slots};
+                             .number = run->share.first_log};
     struct lb_operator op = {.actor = &actor,
                              .log = run->history != NULL ? &run->control_log : NULL,
-                             .process = run->n_slots,
-                             .n_processes = run->n_slots + LB_EXTRA_LOGS,
+                             .process = run->share.first_log,
+                             .n_processes = run->share.n_logs,
                              .counts = counts};
     const struct lb_flow *flow = run->request->strategy->flow;
     int rc = flow->open(&actor, err);
@@ -195,6 +195,6 @@ int lb_backlog_put(struct lb_active_run *run, struct lb_error *err)
     if (rc > LB_OK)
         return lb_fail(err, LB_E_ENV, "the backlog could not be put: %s %s", lb_answer_name(rc),
                        run->control.message);
-    atomic_store(&run->crew->next_id, (int64_t)(scenario->dead_rows + scenario->backlog) + 1);
+    atomic_fetch_add(&run->crew->next_id, (int64_t)(scenario->dead_rows + scenario->backlog));
     return rc;
 }

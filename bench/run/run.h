@@ -4,6 +4,7 @@
 #define LB_RUN_H
 
 #include "coarse.h"
+#include "link.h"
 #include "outcome.h"
 #include "run_plan.h"
 
@@ -25,6 +26,11 @@ typedef void lb_progress_fn(void *arg, const struct lb_progress *progress);
  * strategy and engine do not fit: LB_E_UNSUPPORTED). */
 int lb_run(const struct lb_run_plan *plan, const struct lb_stop *stop, lb_progress_fn *progress,
            void *arg, struct lb_outcome **ret_outcome, struct lb_error *err);
+/* This process leads other ranks: from now on all runs are theirs, too. Waits until all have come;
+ * LB_E_RANK if one does not. After the last run: lb_run_part. The others call lb_follow. */
+int lb_run_lead(struct lb_link *link, struct lb_error *err);
+/* true: one of them was lost, and will not come to the end. */
+bool lb_run_part(void);
 /* Can this strategy run on this engine, and be asked what the scenario asks? 0, or LB_E_UNSUPPORTED
  * with the reason, which is what a SKIP prints. caps: what the server can do (0: unknown, only the
  * file is looked at). */

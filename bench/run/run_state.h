@@ -20,12 +20,53 @@ struct lb_shared_run {
     struct lb_worker workers[];
 };
 
+/* This rank's part of a run that several ranks do together (peers.h). Alone: all of it. */
+struct lb_share {
+    uint32_t rank, n_ranks;
+    uint32_t first_worker; /* the number of the first of its workers */
+    uint32_t first_log;    /* of the logs beside the workers' */
+    uint32_t n_logs;       /* of all ranks: the step between process numbers */
+    uint32_t n_workers;    /* of all ranks */
+    bool has_producers;    /* any rank */
+};
+
+/* What the other ranks have done so far, as they last said. */
+struct lb_elsewhere {
+    uint64_t n_successes, n_refusals, n_overlaps;
+    uint64_t sums[LB_COARSE_BUCKETS];
+};
+
+/* Where a rank that does not set up joins in. */
+struct lb_joining {
+    const char *space; /* its name */
+    int32_t number;    /* and number */
+    int64_t next_id;   /* of the first item that is put */
+};
+
+struct lb_active_run;
+struct lb_peers;
+
+/* Other ranks, for whoever waits for something: the leader's own, or a follower's. */
+struct lb_company {
+    void (*poll)(struct lb_active_run *run); /* takes and sends messages; does not wait */
+    bool (*are_ready)(const struct lb_active_run *run);
+    bool (*have_ended)(const struct lb_active_run *run);
+};
+
 struct lb_active_run {
     const struct lb_run_plan *request;
     const struct lb_stop *stop;
     lb_progress_fn *progress;
     void *progress_arg;
     struct lb_outcome *outcome;
+
+    struct lb_share share;
+    const struct lb_company *company; /* NULL: there are no others */
+    struct lb_peers *peers;           /* of the leader of several ranks; else NULL */
+    void *follower;                   /* of who follows: see follow.c */
+    const struct lb_joining *joining; /* who follows: the space that is there already */
+    struct lb_elsewhere elsewhere;
+    uint64_t wake_ns; /* something of the others' is due then; 0: nothing */
 
     struct lb_space *space;
     struct lb_session control;
@@ -68,7 +109,8 @@ struct lb_active_run {
     uint64_t sample_spacing_ns; /* between two of the outcome's samples */
     uint64_t interval_ns;       /* start of the present interval */
     uint64_t interval_sums[LB_COARSE_BUCKETS], interval_successes, interval_refusals;
-    uint64_t first_successes, last_successes; /* so many until the measured part began, and ended */
+    uint64_t first_successes,
+        last_successes; /* of this rank's: so many until the measured part began, and ended */
     struct rusage usage_before;
     uint64_t next_sample_ns; /* of waits */
     uint64_t last_tick_ns, last_progress;

@@ -264,7 +264,10 @@ static int open_database(struct lb_active_run *run, struct lb_error *err)
 {
     const struct lb_run_plan *request = run->request;
     const struct lb_db *db = request->target->db;
-    int rc = db->space_open(request->target, request->strategy->name, &run->space, err);
+    int rc = run->joining != NULL
+                 ? db->space_join(request->target, run->joining->space, run->joining->number,
+                                  &run->space, err)
+                 : db->space_open(request->target, request->strategy->name, &run->space, err);
     if (rc != 0)
         return rc;
     struct lb_conn_options options = {.role = "control"};
@@ -277,15 +280,18 @@ static int open_database(struct lb_active_run *run, struct lb_error *err)
     if (rc != 0)
         return rc;
     size_t limit = 0;
-    size_t room = db->space_room != NULL ? db->space_room(run->space, &limit) : SIZE_MAX;
-    uint64_t n_sessions = request->scenario->pool > 0 ? request->scenario->pool : run->n_workers;
+    bool asks = db->space_room != NULL && run->joining == NULL; /* who made it has asked for all */
+    size_t room = asks ? db->space_room(run->space, &limit) : SIZE_MAX;
+    uint64_t n_sessions = request->scenario->pool > 0 ? request->scenario->pool
+                          : run->share.n_ranks > 1    ? run->share.n_workers
+                                                      : run->n_workers;
     if (room < n_sessions)
         return lb_fail(err, LB_E_ENV,
                        "%u workers want %llu connections, %s has room for %zu more (limit %zu): "
                        "use fewer --workers, a --pool, or raise the limit",
                        run->n_workers, (unsigned long long)n_sessions, request->target->label, room,
                        limit);
-    rc = check_ttl(run, err);
+    rc = run->joining == NULL ? check_ttl(run, err) : 0;
     if (rc == 0 && request->strategy->guest == NULL)
         rc = new_program(run, db, err);
     else if (rc == 0)
@@ -338,6 +344,9 @@ static int make_shared(struct lb_active_run *run, struct lb_error *err)
     run->n_slots = run->n_workers;
     if (scenario->fault == LB_FAULT_KILL)
         run->n_slots += (uint32_t)n_deaths(scenario);
+    if (run->share.n_ranks == 0)
+        run->share = (struct lb_share){
+            .n_ranks = 1, .first_log = run->n_slots, .n_logs = run->n_slots + LB_EXTRA_LOGS};
     int rc = check_request(run->request, err);
     if (rc != 0)
         return rc;
@@ -382,13 +391,15 @@ static int open_records(struct lb_active_run *run, struct lb_error *err)
     int rc = lb_history_create(request->history_path, &run->history, err);
     if (rc != 0)
         return rc;
-    lb_log_init(&run->control_log, run->history, run->n_slots);
+    lb_log_init(&run->control_log, run->history, run->share.first_log);
     return lb_run_begin_meta(run, err);
 }
 
 static int set_up_strategy(struct lb_active_run *run, struct lb_error *err)
 {
     const struct lb_run_plan *request = run->request;
+    if (run->joining != NULL)
+        return 0;
     int rc =
         request->strategy->flow->setup(&run->plan, run->has_control ? &run->control : NULL, err);
     if (rc > LB_OK)
@@ -419,6 +430,8 @@ static bool has_guard(const struct lb_active_run *run)
 static int set_up_work(struct lb_active_run *run, struct lb_error *err)
 {
     const struct lb_run_plan *request = run->request;
+    if (run->joining != NULL)
+        return 0;
     int rc = has_guard(run) ? lb_guard_setup(&run->control, run->plan.n_resources, err) : 0;
     if (rc != 0 || request->scenario->rows == 0)
         return rc;
@@ -446,7 +459,10 @@ static int make_crew(struct lb_active_run *run, struct lb_error *err)
                                   .n_workers = run->n_workers,
                                   .n_consumers = (uint32_t)scenario->workers,
                                   .n_rounds = scenario->rounds,
-                                  .next_id = 1};
+                                  .first_worker = run->share.first_worker,
+                                  .has_others = run->share.n_ranks > 1,
+                                  .id_step = run->share.n_ranks,
+                                  .next_id = run->joining != NULL ? run->joining->next_id : 1};
     int rc = lb_ledger_check(run, err);
     return rc == 0 ? lb_classes_check(run, err) : rc;
 }
@@ -477,17 +493,23 @@ static int make_load(struct lb_active_run *run, struct lb_error *err)
     return 0;
 }
 
+static int put_backlog(struct lb_active_run *run, struct lb_error *err)
+{
+    return run->joining == NULL ? lb_backlog_put(run, err) : 0;
+}
+
 static int prepare_watchdog(struct lb_active_run *run, struct lb_error *err)
 {
-    return lb_watchdog_setup(&run->watchdog, run->crew, run->has_control ? &run->control : NULL,
-                             err);
+    /* The server is asked by who has made the space; others watch their own machine. */
+    bool asks = run->has_control && run->joining == NULL;
+    return lb_watchdog_setup(&run->watchdog, run->crew, asks ? &run->control : NULL, err);
 }
 
 int lb_run_set_up(struct lb_active_run *run, struct lb_error *err)
 {
     static int (*const steps[])(struct lb_active_run *, struct lb_error *) = {
         make_shared, make_plan, open_records,     set_up_strategy, set_up_work,
-        make_crew,   make_load, prepare_watchdog, lb_backlog_put};
+        make_crew,   make_load, prepare_watchdog, put_backlog};
     int rc = 0;
     for (size_t i = 0; i < sizeof steps / sizeof steps[0] && rc == 0; i++)
         rc = steps[i](run, err);
@@ -501,24 +523,24 @@ static void init_worker(struct lb_active_run *run, uint32_t number, uint32_t n_c
     struct lb_worker *worker = &run->workers[number];
     const struct lb_scenario *scenario = run->request->scenario;
     worker->crew = run->crew;
-    worker->number = number;
+    worker->number = run->share.first_worker + number;
     worker->seat = number;
     worker->overruns = (double)number / run->n_slots; /* not all in the same hold */
-    if (scenario->skew_ns > 0 && number % 2 == 1)
+    if (scenario->skew_ns > 0 && worker->number % 2 == 1)
         worker->actor.clock_skew_ms = (int64_t)(scenario->skew_ns / 1000000);
     worker->role = scenario->shape == LB_LOCK   ? LB_ROLE_LOCKER
                    : number < scenario->workers ? LB_ROLE_CONSUMER
                                                 : LB_ROLE_PRODUCER;
     worker->actor.plan = &run->plan;
-    worker->actor.number = number;
-    lb_random_init(&worker->random, run->request->seed, number);
+    worker->actor.number = worker->number;
+    lb_random_init(&worker->random, run->request->seed, worker->number);
     if (run->history != NULL)
-        lb_log_init(&worker->log, run->history, number);
+        lb_log_init(&worker->log, run->history, worker->number);
     worker->op =
         (struct lb_operator){.actor = &worker->actor,
                              .log = run->history != NULL ? &worker->log : NULL,
-                             .process = number,
-                             .n_processes = run->n_slots + LB_EXTRA_LOGS,
+                             .process = worker->number,
+                             .n_processes = run->share.n_logs,
                              .may_last = run->may_last,
                              .lease_ms = run->request->strategy->is_lease ? run->plan.ttl_ms : 0,
                              .counts = worker->counts,

@@ -6,7 +6,7 @@ use warnings;
 use Exporter 'import';
 use File::Temp qw(tempdir);
 use POSIX ();
-our @EXPORT = qw(lockbench start finish until_shown wait_for slurp spew scratch good_lock open_door good_queue);
+our @EXPORT = qw(lockbench start start_program finish until_shown wait_for slurp spew scratch good_lock open_door good_queue);
 
 my $program = $ENV{LOCKBENCH} or die "LOCKBENCH is not set\n";
 my $scratch = tempdir('lockbench-cli.XXXXXX', TMPDIR => 1, CLEANUP => 1);
@@ -36,16 +36,19 @@ sub spew
 }
 
 # Starts it, with its output going to files.
-sub start
+sub start { return start_program($program, @_) }
+
+# The same with another program, such as one that launches lockbench.
+sub start_program
 {
-    my (@args) = @_;
+    my (@command) = @_;
     my $run = { out => "$scratch/out." . ++$runs, err => "$scratch/err.$runs" };
     $run->{pid} = fork() // die "fork: $!\n";
     if ($run->{pid} == 0) {
         open STDIN, '<', '/dev/null';
         open STDOUT, '>', $run->{out} or POSIX::_exit(99);
         open STDERR, '>', $run->{err} or POSIX::_exit(99);
-        exec $program, @args or POSIX::_exit(99);
+        exec @command or POSIX::_exit(99);
     }
     return $run;
 }

@@ -61,7 +61,7 @@ my $build = $ENV{LB_BUILD};
 SKIP: {
     skip 'no libraries to look at' if !defined $build || !-e "$build/liblb_run.a";
     my (%found, %named);
-    for my $module (map { m{([^/]+)/$} } glob "$source/bench/*/") {
+    for my $module (grep { -e "$build/liblb_$_.a" } map { m{([^/]+)/$} } glob "$source/bench/*/") {
         my (%defined_in, %wants);
         for (`nm -A '$build/liblb_$module.a'`) {
             my ($name, $kind, $symbol) = /:(\w+)\.c\.o:.* ([TDRBCU]) (lb_\w+)$/ or next;

@@ -365,7 +365,7 @@ static void block(struct lb_active_run *run, struct lb_session *session, struct 
         if (!lb_crew_wait(crew, lb_now_ns() + scenario->fault_interval_ns, LB_PHASE_DRAIN))
             break;
         int answer = lb_session_begin(session, LB_BEGIN_DEFERRED, &err);
-        lb_note_append(log, run->n_slots + 1, LB_OP_FAULT, scenario->fault, UINT32_MAX, 0);
+        lb_note_append(log, run->share.first_log + 1, LB_OP_FAULT, scenario->fault, UINT32_MAX, 0);
         if (answer == LB_OK)
             answer = scenario->fault == LB_FAULT_BLOCKER ? db->lock_rows(session->conn, 0, &err)
                                                          : db->take_snapshot(session->conn, &err);
@@ -379,7 +379,7 @@ static void block(struct lb_active_run *run, struct lb_session *session, struct 
             note_waiters(run, session);
         lb_session_rollback(session, &err);
         atomic_fetch_add(&crew->n_faults_over, 1);
-        lb_note_append(log, run->n_slots + 1, LB_OP_FAULT, scenario->fault, UINT32_MAX, 1);
+        lb_note_append(log, run->share.first_log + 1, LB_OP_FAULT, scenario->fault, UINT32_MAX, 1);
     }
 }
 
@@ -391,13 +391,13 @@ static void fill(struct lb_active_run *run, struct lb_log *log)
     for (uint64_t done = 0; scenario->fault_count == 0 || done < scenario->fault_count; done++) {
         if (!lb_crew_wait(crew, lb_now_ns() + scenario->fault_interval_ns, LB_PHASE_DRAIN))
             break;
-        lb_note_append(log, run->n_slots + 1, LB_OP_FAULT, LB_FAULT_FULL, UINT32_MAX, 0);
+        lb_note_append(log, run->share.first_log + 1, LB_OP_FAULT, LB_FAULT_FULL, UINT32_MAX, 0);
         atomic_fetch_add(&crew->n_faults, 1);
         atomic_store(&crew->disk_full, true);
         lb_crew_wait(crew, lb_now_ns() + scenario->fault_length_ns, LB_PHASE_DRAIN);
         atomic_store(&crew->disk_full, false);
         atomic_fetch_add(&crew->n_faults_over, 1);
-        lb_note_append(log, run->n_slots + 1, LB_OP_FAULT, LB_FAULT_FULL, UINT32_MAX, 1);
+        lb_note_append(log, run->share.first_log + 1, LB_OP_FAULT, LB_FAULT_FULL, UINT32_MAX, 1);
     }
 }
 
@@ -409,7 +409,7 @@ static void *world_main(void *arg)
     struct lb_log log;
     struct lb_log *used = NULL;
     if (run->history != NULL) {
-        lb_log_init(&log, run->history, run->n_slots + 1);
+        lb_log_init(&log, run->history, run->share.first_log + 1);
         used = &log;
     }
     if (scenario->fault == LB_FAULT_FULL) {

@@ -126,7 +126,7 @@ static int restart(struct lb_active_run *run, struct lb_session *session, struct
     if (rc != 0)
         return rc;
     atomic_fetch_add(&crew->n_faults, 1);
-    lb_note_append(log, run->n_slots + 1, LB_OP_FAULT, LB_FAULT_RESTART, UINT32_MAX, 0);
+    lb_note_append(log, run->share.first_log + 1, LB_OP_FAULT, LB_FAULT_RESTART, UINT32_MAX, 0);
     rc = lb_restart_run_command("restart", run->request->restart_command, NULL, err);
     if (rc == 0 && crew->db->run(session->conn, "SELECT 1", err) == LB_OK)
         rc = lb_fail(err, LB_E_USAGE, "the restart command has not restarted %s: %s", label,
@@ -134,7 +134,7 @@ static int restart(struct lb_active_run *run, struct lb_session *session, struct
     if (rc == 0)
         rc = lb_restart_come_back(session, crew, err);
     atomic_fetch_add(&crew->n_faults_over, 1);
-    lb_note_append(log, run->n_slots + 1, LB_OP_FAULT, LB_FAULT_RESTART, UINT32_MAX, 1);
+    lb_note_append(log, run->share.first_log + 1, LB_OP_FAULT, LB_FAULT_RESTART, UINT32_MAX, 1);
     return rc;
 }
 

@@ -169,7 +169,7 @@ static int switch_over(struct lb_active_run *run, struct lb_session *session, st
     if (rc != 0)
         return rc;
     atomic_fetch_add(&crew->n_faults, 1);
-    lb_note_append(log, run->n_slots + 1, LB_OP_FAULT, fault, UINT32_MAX, 0);
+    lb_note_append(log, run->share.first_log + 1, LB_OP_FAULT, fault, UINT32_MAX, 0);
     prepare(run);
     rc = run_step(run, "stall", err);
     if (rc == 0)
@@ -181,7 +181,7 @@ static int switch_over(struct lb_active_run *run, struct lb_session *session, st
         lb_crew_wait(crew, lb_now_ns() + run->request->scenario->fault_length_ns, LB_PHASE_STOP);
     if (rc == 0)
         rc = run_step(run, "rebuild", err);
-    lb_note_append(log, run->n_slots + 1, LB_OP_FAULT, fault, UINT32_MAX, 1);
+    lb_note_append(log, run->share.first_log + 1, LB_OP_FAULT, fault, UINT32_MAX, 1);
     atomic_fetch_add(&crew->n_faults_over, 1);
     return rc;
 }

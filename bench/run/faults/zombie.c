@@ -24,7 +24,7 @@ enum { PATIENCE = 10 };
 
 static struct lb_worker *first_of(struct lb_worker *worker)
 {
-    return worker - worker->number;
+    return lb_worker_first(worker);
 }
 
 /* Zombies and hosts look at each other's words, every millisecond: workers may be in processes of

@@ -6,9 +6,17 @@
 
 #define INTERVAL_NS UINT64_C(1000000000)
 
+uint64_t lb_run_refusals(const struct lb_active_run *run)
+{
+    uint64_t sum = run->elsewhere.n_refusals;
+    for (uint32_t i = 0; i < run->n_started; i++)
+        sum += atomic_load_explicit(&run->workers[i].refusals, memory_order_relaxed);
+    return sum;
+}
+
 uint64_t lb_run_successes(const struct lb_active_run *run)
 {
-    uint64_t sum = 0;
+    uint64_t sum = run->elsewhere.n_successes;
     for (uint32_t i = 0; i < run->n_started; i++)
         sum += atomic_load_explicit(&run->workers[i].progress, memory_order_relaxed);
     return sum;
@@ -23,26 +31,25 @@ const struct lb_interval *lb_run_interval(struct lb_active_run *run, bool force)
         run->interval_ns = run->measure_ns;
     if (now_ns < run->interval_ns + INTERVAL_NS && !(force && now_ns > run->interval_ns))
         return NULL;
-    uint64_t sums[LB_COARSE_BUCKETS] = {0}, successes = 0, refusals = 0;
-    for (uint32_t i = 0; i < run->n_started; i++) {
-        const struct lb_worker *worker = &run->workers[i];
-        lb_coarse_add(&worker->coarse, sums);
-        successes += atomic_load_explicit(&worker->progress, memory_order_relaxed);
-        refusals += atomic_load_explicit(&worker->refusals, memory_order_relaxed);
-    }
+    uint64_t sums[LB_COARSE_BUCKETS];
+    uint64_t successes = lb_run_successes(run), refusals = lb_run_refusals(run);
+    memcpy(sums, run->elsewhere.sums, sizeof sums);
+    for (uint32_t i = 0; i < run->n_started; i++)
+        lb_coarse_add(&run->workers[i].coarse, sums);
     struct lb_interval *grown =
         realloc(outcome->intervals, (outcome->n_intervals + 1) * sizeof *grown);
     if (grown == NULL)
         return NULL;
     outcome->intervals = grown;
     struct lb_interval *interval = &grown[outcome->n_intervals++];
-    *interval = (struct lb_interval){.start_ns = run->interval_ns - run->measure_ns,
-                                     .length_ns = now_ns - run->interval_ns,
-                                     .n_successes = successes - run->interval_successes,
-                                     .n_refusals = refusals - run->interval_refusals,
-                                     .p50_ns = lb_coarse_quantile(sums, run->interval_sums, 0.5),
-                                     .p99_ns = lb_coarse_quantile(sums, run->interval_sums, 0.99),
-                                     .n_overlaps = lb_live_overlaps(run->live)};
+    *interval =
+        (struct lb_interval){.start_ns = run->interval_ns - run->measure_ns,
+                             .length_ns = now_ns - run->interval_ns,
+                             .n_successes = successes - run->interval_successes,
+                             .n_refusals = refusals - run->interval_refusals,
+                             .p50_ns = lb_coarse_quantile(sums, run->interval_sums, 0.5),
+                             .p99_ns = lb_coarse_quantile(sums, run->interval_sums, 0.99),
+                             .n_overlaps = lb_live_overlaps(run->live) + run->elsewhere.n_overlaps};
     memcpy(run->interval_sums, sums, sizeof sums);
     run->interval_successes = successes;
     run->interval_refusals = refusals;
@@ -57,14 +64,13 @@ void lb_run_sample(struct lb_active_run *run, uint64_t now_ns)
     enum { FIRST_SPACING_NS = 100000000 };
     struct lb_outcome *outcome = run->outcome;
     struct lb_sample *samples = outcome->samples;
-    uint64_t at_ns = now_ns - run->measure_ns, successes = 0;
+    uint64_t at_ns = now_ns - run->measure_ns;
     if (run->sample_spacing_ns == 0)
         run->sample_spacing_ns = FIRST_SPACING_NS;
     size_t n = outcome->n_samples;
     if (n > 0 && at_ns < samples[n - 1].at_ns + run->sample_spacing_ns)
         return;
-    for (uint32_t i = 0; i < run->n_started; i++)
-        successes += atomic_load_explicit(&run->workers[i].progress, memory_order_relaxed);
+    uint64_t successes = lb_run_successes(run);
     if (n == LB_SAMPLES) {
         for (n = 0; n < LB_SAMPLES / 2; n++)
             samples[n] = samples[2 * n];
@@ -79,11 +85,10 @@ static void watch(struct lb_active_run *run, struct lb_progress *progress,
                   uint64_t waits[LB_COARSE_BUCKETS])
 {
     uint32_t n_ended = run->crew != NULL ? atomic_load(&run->crew->n_ended) : 0;
-    for (uint32_t i = 0; i < run->n_started; i++) {
+    memcpy(waits, run->elsewhere.sums, sizeof run->elsewhere.sums);
+    for (uint32_t i = 0; i < run->n_started; i++)
         lb_coarse_add(&run->workers[i].coarse, waits);
-        progress->n_refusals +=
-            atomic_load_explicit(&run->workers[i].refusals, memory_order_relaxed);
-    }
+    progress->n_refusals = lb_run_refusals(run);
     progress->n_faults = run->crew != NULL ? atomic_load(&run->crew->n_faults) : 0;
     progress->n_workers = run->n_started > n_ended ? run->n_started - n_ended : 0;
     progress->waits = waits;
@@ -98,7 +103,8 @@ void lb_run_report(struct lb_active_run *run, const char *phase, double fraction
         .fraction = fraction,
         .n_successes = sum,
         .successes_per_s = seconds > 0 ? (double)(sum - run->last_progress) / seconds : 0,
-        .n_overlaps = run->live != NULL ? lb_live_overlaps(run->live) : 0};
+        .n_overlaps =
+            run->live != NULL ? lb_live_overlaps(run->live) + run->elsewhere.n_overlaps : 0};
     if (run->crew != NULL && lb_crew_phase(run->crew) == LB_PHASE_MEASURE) {
         progress.interval = lb_run_interval(run, false);
         lb_run_sample(run, now);

@@ -7,6 +7,7 @@
 #include "live.h"
 #include "measure.h"
 #include "proof.h"
+#include "ranks.h"
 #include "run_plan.h"
 
 #include <stdio.h>
@@ -103,6 +104,7 @@ struct lb_outcome {
     struct lb_wait *waits;    /* NULL: not sampled */
     size_t n_waits;
     uint64_t n_wait_samples;
+    struct lb_ranks ranks; /* of a run that several did together */
 };
 
 /* An outcome without any measurement yet. 0 or LB_E_MEMORY. */

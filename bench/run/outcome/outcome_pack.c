@@ -68,6 +68,7 @@ int lb_outcome_write(const struct lb_outcome *outcome, FILE *out, struct lb_erro
     put_facts(out, outcome->nodes, outcome->n_nodes);
     put_facts(out, outcome->server, outcome->n_server);
     put(out, outcome->waits, outcome->n_waits * sizeof *outcome->waits);
+    put(out, outcome->ranks.rows, outcome->ranks.n * sizeof *outcome->ranks.rows);
     return ferror(out) ? lb_fail(err, LB_E_ENV, "cannot write an outcome") : 0;
 }
 
@@ -165,6 +166,7 @@ int lb_outcome_read(const unsigned char *bytes, size_t n, struct lb_outcome **re
     o->worker_successes = NULL;
     o->facts = o->nodes = o->server = NULL;
     o->waits = NULL;
+    o->ranks.rows = NULL;
     size_t n_facts = o->n_facts, n_nodes = o->n_nodes, n_server = o->n_server;
     o->n_facts = o->n_nodes = o->n_server = 0;
     for (int m = 0; m < LB_MEASURES; m++) {
@@ -181,6 +183,7 @@ int lb_outcome_read(const unsigned char *bytes, size_t n, struct lb_outcome **re
     o->server = take_facts(&s, &n_server);
     o->n_server = n_server;
     o->waits = take_array(&s, o->n_waits, sizeof *o->waits);
+    o->ranks.rows = take_array(&s, o->ranks.n, sizeof *o->ranks.rows);
     if (s.failed || s.left > 0) {
         lb_outcome_free(o);
         return lb_fail(err, LB_E_FILE, "a stored run is not whole");

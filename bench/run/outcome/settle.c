@@ -5,11 +5,15 @@
 #include "class_proof.h"
 #include "control.h"
 #include "intervals.h"
+#include "joint.h"
 #include "ledger.h"
 #include "overdue.h"
+#include "parts.h"
+#include "peers.h"
 #include "periodic.h"
 #include "readers.h"
 #include "text_clean.h"
+#include "twice.h"
 #include "units.h"
 
 #include <stdio.h>
@@ -135,6 +139,34 @@ static void give_up_verdicts(struct lb_outcome *outcome)
                  "interrupted while the history was judged");
 }
 
+static void add_live(struct lb_live_witness *live, const struct lb_live_witness *elsewhere)
+{
+    if (live->n_overlaps == 0 && elsewhere->n_overlaps > 0) {
+        live->resource = elsewhere->resource;
+        live->first = elsewhere->first;
+        live->second = elsewhere->second;
+    }
+    live->n_overlaps += elsewhere->n_overlaps;
+    live->n_lost_updates += elsewhere->n_lost_updates;
+    live->hold_sum_exceeds |= elsewhere->hold_sum_exceeds;
+}
+
+/* Without a rank's history, or with a clock that follows no bound, nothing is judged. */
+static bool is_beyond_judging(struct lb_active_run *run)
+{
+    const struct lb_peers *peers = run->peers;
+    struct lb_outcome *outcome = run->outcome;
+    const char *why = peers->lost[0] != '\0' ? peers->lost : peers->astray;
+    for (int i = 0; i < LB_GUARANTEES && why[0] != '\0'; i++)
+        snprintf(outcome->judgement.findings[i].reason,
+                 sizeof outcome->judgement.findings[i].reason, "%.180s", why);
+    if (peers->lost[0] == '\0' && why[0] != '\0' && outcome->state == LB_RUN_COMPLETE) {
+        outcome->state = LB_RUN_INVALID;
+        snprintf(outcome->reason, sizeof outcome->reason, "%s", why);
+    }
+    return why[0] != '\0';
+}
+
 int lb_run_judge(struct lb_active_run *run, struct lb_error *err)
 {
     enum { SECOND_NS = 1000000000 };
@@ -142,7 +174,9 @@ int lb_run_judge(struct lb_active_run *run, struct lb_error *err)
     struct lb_outcome *outcome = run->outcome;
     const struct lb_strategy *strategy = run->request->strategy;
     uint64_t end_ns = lb_now_ns();
+    const struct lb_part elsewhere = lb_parts_sum(run);
     lb_live_result(run->live, end_ns - run->first_ns, &outcome->live);
+    add_live(&outcome->live, &elsewhere.live);
     outcome->witnesses_agree = true;
     for (int i = 0; i < LB_GUARANTEES; i++)
         outcome->judgement.findings[i].verdict =
@@ -156,9 +190,14 @@ int lb_run_judge(struct lb_active_run *run, struct lb_error *err)
     }
     lb_run_report(run, "checking", -1);
     struct lb_history_view view;
-    int rc = lb_history_view(run->history, &view, err);
+    int rc = run->peers != NULL ? lb_joint_view(run, &view, err)
+                                : lb_history_view(run->history, &view, err);
     if (rc != 0)
         return rc;
+    if (run->peers != NULL && is_beyond_judging(run)) {
+        lb_history_release(&view);
+        return 0;
+    }
     bool complete = outcome->state == LB_RUN_COMPLETE || outcome->state == LB_RUN_INVALID ||
                     outcome->state == LB_RUN_INTERRUPTED;
     struct lb_model model = model_of(run, complete, end_ns);
@@ -171,7 +210,9 @@ int lb_run_judge(struct lb_active_run *run, struct lb_error *err)
     }
     outcome->start_ns = view.start_ns;
     outcome->n_events = view.n_events;
-    rc = lb_check(&view, &model, &outcome->judgement, err);
+    rc = run->peers != NULL
+             ? lb_judge_twice(&view, &model, &outcome->judgement, outcome->ranks.near, err)
+             : lb_check(&view, &model, &outcome->judgement, err);
     if (rc == LB_E_INTERRUPTED) {
         lb_history_release(&view);
         give_up_verdicts(outcome);
@@ -224,10 +265,10 @@ static void settle_dead(struct lb_worker *worker)
  * waits are long, what began and ended inside is far less than what was granted. */
 static uint64_t locks_granted(const struct lb_active_run *run)
 {
-    return run->last_successes - run->first_successes;
+    return run->last_successes - run->first_successes + lb_parts_sum(run).n_granted;
 }
 
-static void merge(struct lb_active_run *run)
+static int merge(struct lb_active_run *run, struct lb_error *err)
 {
     struct lb_outcome *outcome = run->outcome;
     outcome->n_workers = run->n_workers;
@@ -259,6 +300,9 @@ static void merge(struct lb_active_run *run)
         outcome->n_statements += worker->n_statements;
         outcome->n_connects += worker->n_connects;
     }
+    int rc = lb_parts_add(run, &busy_ns, &edge_ns, err);
+    if (rc != 0)
+        return rc;
     lb_readers_settle(run->readers, &outcome->counts[LB_M_READ], outcome->service[LB_M_READ]);
     const struct lb_counts *claims = &outcome->counts[LB_M_ACQUIRE];
     uint64_t successes = run->request->scenario->shape == LB_QUEUE ? outcome->n_items
@@ -270,6 +314,7 @@ static void merge(struct lb_active_run *run)
     outcome->successes_per_s = seconds > 0 ? (double)successes / seconds : 0;
     outcome->attempts_per_success =
         claims->succeeded > 0 ? (double)claims->attempts / (double)claims->succeeded : 0;
+    return 0;
 }
 
 /* Little's law: operations under way = rate x mean time. Said only where the window's edges cannot
@@ -334,6 +379,7 @@ void lb_run_subtract_counters(struct lb_active_run *run)
     struct lb_outcome *outcome = run->outcome;
     for (uint32_t i = 0; i < run->n_started; i++)
         outcome->n_successes_all += atomic_load(&run->workers[i].progress);
+    outcome->n_successes_all += lb_parts_sum(run).n_successes;
     if (lb_fault_is_commanded(run->request->scenario->fault) ||
         atomic_load(&run->crew->uptime.n) > 0)
         return; /* a server that was stopped at once has forgotten them; another has its own */
@@ -425,10 +471,13 @@ int lb_run_settle(struct lb_active_run *run, struct lb_error *err)
         snprintf(outcome->reason, sizeof outcome->reason, "interrupted after %.1f s",
                  (double)(run->stop_ns - run->measure_ns) / 1e9);
     }
-    merge(run);
+    int rc = merge(run, err);
+    if (rc != 0)
+        return rc;
     take_nodes(run);
     judge_generator(run);
-    int rc = lb_run_count_due(run, err);
+    lb_parts_invalidate(run);
+    rc = lb_run_count_due(run, err);
     if (rc == 0)
         rc = assert_algebra(outcome, err);
     return rc != 0 ? rc : assert_little(outcome, err);

@@ -41,6 +41,11 @@ const struct lb_error *lb_crew_error(const struct lb_crew *crew)
     return atomic_load(&crew->error_state) == 2 ? &crew->error : NULL;
 }
 
+int64_t lb_crew_new_id(struct lb_crew *crew)
+{
+    return atomic_fetch_add(&crew->next_id, (int64_t)crew->id_step);
+}
+
 /* Acquire: whom a phase lets go sees what was written before it was raised. */
 static bool has_come(const struct lb_crew *crew, enum lb_phase phase)
 {

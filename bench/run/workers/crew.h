@@ -60,6 +60,9 @@ struct lb_crew {
     struct lb_carrier **carriers; /* threads that run workers as fibers; none: each has a thread */
     uint32_t n_carriers;
     struct lb_waitable change; /* a phase, n_ready, n_ended or drained changed */
+    uint32_t first_worker;     /* the number of the first: others run elsewhere */
+    bool has_others;           /* workers in other ranks: what is shared with them, peers.c knows */
+    _Atomic uint64_t emptied;  /* has_others: the last epoch, + 1, in which the queue was drained */
     uint32_t n_workers;
     _Atomic uint32_t n_ready, n_ended;
     atomic_int error_state; /* 0: none; 1: being written; 2: error can be read */
@@ -75,7 +78,8 @@ struct lb_crew {
     _Atomic uint32_t n_asking, n_late; /* overruns: acquires, and late releases, under way */
 
     /* Queues. */
-    _Atomic int64_t next_id;     /* the next item's id */
+    _Atomic int64_t next_id;     /* the next item's id: lb_crew_new_id */
+    uint32_t id_step;            /* between two ids of this rank; the others have those between */
     struct lb_schedule schedule; /* open loop */
     bool open_loop;
     uint64_t schedule_start_ns;
@@ -117,6 +121,8 @@ void lb_crew_fail(struct lb_crew *crew, const struct lb_error *error);
 const struct lb_error *lb_crew_error(const struct lb_crew *crew);
 /* How a session of the workers' is opened, but for its role. */
 void lb_crew_conn_options(const struct lb_crew *crew, struct lb_conn_options *ret_options);
+/* An id that no other item has, in any rank. */
+int64_t lb_crew_new_id(struct lb_crew *crew);
 /* Waits until deadline_ns, or until the phase has reached limit. true: the deadline passed. */
 bool lb_crew_wait(struct lb_crew *crew, uint64_t deadline_ns, enum lb_phase limit);
 

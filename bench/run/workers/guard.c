@@ -147,9 +147,10 @@ void lb_guard_released(struct lb_worker *worker, bool committed)
 }
 
 int lb_guard_lost_updates(struct lb_session *control, const struct lb_worker *workers,
-                          uint32_t n_workers, uint64_t *ret_lost, struct lb_error *err)
+                          uint32_t n_workers, uint64_t elsewhere, uint64_t *ret_lost,
+                          struct lb_error *err)
 {
-    uint64_t accepted = 0;
+    uint64_t accepted = elsewhere;
     for (uint32_t i = 0; i < n_workers; i++)
         accepted += workers[i].n_guarded;
     static const char sql[] = "SELECT sum(value) FROM lockbench_guard";

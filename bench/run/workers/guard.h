@@ -16,8 +16,10 @@ int lb_guard_write(struct lb_worker *worker, uint32_t resource, const struct lb_
                    struct lb_error *err);
 /* The hold's release was answered; committed: with LB_OK. */
 void lb_guard_released(struct lb_worker *worker, bool committed);
-/* After the run: writes that were accepted minus what the rows count. */
+/* After the run: writes that were accepted minus what the rows count; elsewhere: those
+ * of other ranks. */
 int lb_guard_lost_updates(struct lb_session *control, const struct lb_worker *workers,
-                          uint32_t n_workers, uint64_t *ret_lost, struct lb_error *err);
+                          uint32_t n_workers, uint64_t elsewhere, uint64_t *ret_lost,
+                          struct lb_error *err);
 
 #endif

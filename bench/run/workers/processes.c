@@ -127,7 +127,7 @@ static void bury_worker(struct lb_active_run *run, struct lb_worker *worker, int
         static const uint8_t ops[] = {LB_OP_DEATH, LB_OP_SESSION_END};
         for (size_t i = 0; i < 2; i++)
             lb_log_append(&run->control_log, &(struct lb_event){.time_ns = lb_now_ns(),
-                                                                .process = run->n_slots,
+                                                                .process = run->share.first_log,
                                                                 .arg = worker->number,
                                                                 .op = ops[i],
                                                                 .type = LB_EV_NOTE});

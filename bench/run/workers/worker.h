@@ -21,7 +21,7 @@ enum { LB_NODES_KEPT = 3 };
 
 struct lb_worker {
     _Alignas(64) struct lb_crew *crew; /* no two workers share a cache line */
-    uint32_t number;                   /* its log's number as well */
+    uint32_t number;                   /* among all ranks; its log's number as well */
     enum lb_role role;
     pthread_t thread;
     struct lb_operator op;
@@ -102,6 +102,12 @@ struct lb_worker_events {
 void lb_worker_live(void *worker);
 /* Starts the thread of one worker. */
 int lb_worker_start(struct lb_worker *worker, struct lb_error *err);
+/* The first worker of this process. */
+static inline struct lb_worker *lb_worker_first(struct lb_worker *worker)
+{
+    return worker - (worker->number - worker->crew->first_worker);
+}
+
 /* For the watchdog: since when it waits for a lock or an item; 0: it does not. */
 static inline void lb_worker_waits(struct lb_worker *worker, uint64_t since_ns)
 {

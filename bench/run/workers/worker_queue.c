@@ -43,7 +43,7 @@ static bool awaits_recovery(struct lb_crew *crew)
 static bool may_have_recovered(struct lb_worker *worker)
 {
     struct lb_crew *crew = worker->crew;
-    struct lb_worker *first_consumer = worker - worker->number;
+    struct lb_worker *first_consumer = lb_worker_first(worker);
     bool has_items = false;
     for (uint32_t i = 0; i < crew->n_consumers && !has_items; i++)
         has_items = atomic_load(&first_consumer[i].seat_has_items);
@@ -174,7 +174,10 @@ static void note_empty(struct lb_worker *worker, struct lb_worker *first_consume
     /* The epoch comes last: whoever takes the errors away makes a new one first. */
     if (atomic_load(&crew->n_adding) == 0 && !awaits_recovery(crew) && !restart(worker, epoch) &&
         !begin_round(worker, item, epoch) && atomic_load(&crew->epoch) == epoch) {
-        atomic_store(&crew->drained, true);
+        if (crew->has_others) /* may put back what they have */
+            atomic_store(&crew->emptied, epoch + 1);
+        else
+            atomic_store(&crew->drained, true);
         lb_event_signal(&crew->change);
     }
 }
@@ -415,7 +418,7 @@ void lb_worker_consume_loop(struct lb_worker *worker)
 {
     struct lb_crew *crew = worker->crew;
     const struct lb_scenario *scenario = crew->scenario;
-    struct lb_worker *first_consumer = worker - worker->number; /* consumers are numbered first */
+    struct lb_worker *first_consumer = lb_worker_first(worker); /* consumers come first */
     struct lb_item *items = calloc(room_for(scenario), sizeof *items);
     worker->lost_items = calloc(room_for(scenario), sizeof *worker->lost_items);
     if (items == NULL || worker->lost_items == NULL)
@@ -456,7 +459,7 @@ static void put_one(struct lb_worker *worker)
     struct lb_crew *crew = worker->crew;
     if (!crew->open_loop)
         worker->op.measured = lb_crew_phase(crew) == LB_PHASE_MEASURE;
-    int64_t id = atomic_fetch_add(&crew->next_id, 1);
+    int64_t id = lb_crew_new_id(crew);
     if (crew->open_loop && (uint64_t)id <= crew->n_due)
         atomic_store_explicit(&crew->due_ns[id - 1], worker->intended_ns, memory_order_relaxed);
     if (crew->scenario->classes > 1)

@@ -36,7 +36,7 @@ void lb_worker_name(struct lb_worker *worker)
     struct lb_random random;
     switch (worker->crew->scenario->ids) {
     case LB_IDS_SPID: /* as a server numbers its sessions: the lowest number that is free */
-        snprintf(name, size, "%u", 51 + worker->seat);
+        snprintf(name, size, "%u", 51 + worker->crew->first_worker + worker->seat);
         return;
     case LB_IDS_GUID: /* from a stream of its own: another one for each session */
         lb_random_init(&random, worker->crew->run->seed ^ worker->n_lost << 32, ~number);

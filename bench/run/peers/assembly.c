@@ -1,0 +1,277 @@
+/* Ranks come together for a run, and part: see peers.h. */
+#include "peers.h"
+
+#include "clock.h"
+#include "control.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PATIENCE_S = 20, MOST_S = 3600 };
+#define MEET_NS UINT64_C(60000000000)
+
+static void nap(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
+}
+
+/* --- meeting --- */
+
+void lb_peers_introduce(struct lb_parcel *parcel)
+{
+    char host[64] = "?";
+    gethostname(host, sizeof host - 1);
+    lb_parcel_begin(parcel, LB_MSG_MEET, 0);
+    lb_parcel_put_text(parcel, LB_VERSION);
+    lb_parcel_put_u64(parcel, sizeof(struct lb_outcome));
+    lb_parcel_put_u64(parcel, sizeof(struct lb_scenario));
+    lb_parcel_put_text(parcel, host);
+}
+
+static int meet_one(struct lb_peers *peers, uint32_t rank, struct lb_parcel *parcel,
+                    struct lb_error *err)
+{
+    struct lb_peer *peer = &peers->all[rank];
+    const char *version = lb_parcel_take_text(parcel);
+    bool same = version != NULL && strcmp(version, LB_VERSION) == 0 &&
+                lb_parcel_take_u64(parcel) == sizeof(struct lb_outcome) &&
+                lb_parcel_take_u64(parcel) == sizeof(struct lb_scenario);
+    const char *host = same ? lb_parcel_take_text(parcel) : NULL;
+    snprintf(peer->host, sizeof peer->host, "%s", host != NULL ? host : "?");
+    peer->is_met = true;
+    peer->heard_ns = lb_now_ns();
+    if (same)
+        return 0;
+    return lb_fail(
+        err, LB_E_ENV,
+        "rank %u is another build of lockbench than rank 0: install the same on all hosts", rank);
+}
+
+static bool all_met(const struct lb_peers *peers)
+{
+    bool met = true;
+    for (uint32_t r = 1; r < peers->n; r++)
+        met = met && peers->all[r].is_met;
+    return met;
+}
+
+uint64_t lb_peers_patience_ns(void)
+{
+    const char *text = getenv("LOCKBENCH_RANK_PATIENCE");
+    long s = text != NULL ? strtol(text, NULL, 10) : PATIENCE_S;
+    return (uint64_t)(s > 0 && s <= MOST_S ? s : PATIENCE_S) * 1000000000u;
+}
+
+int lb_peers_meet(struct lb_link *link, struct lb_peers **ret_peers, struct lb_error *err)
+{
+    struct lb_peers *peers = calloc(1, sizeof *peers);
+    if (peers != NULL)
+        peers->all = calloc(link->n_ranks, sizeof *peers->all);
+    if (peers == NULL || peers->all == NULL) {
+        free(peers);
+        return lb_fail(err, LB_E_MEMORY, "out of memory for %u ranks", link->n_ranks);
+    }
+    peers->link = link;
+    peers->n = link->n_ranks;
+    peers->patience_ns = lb_peers_patience_ns();
+    gethostname(peers->host, sizeof peers->host - 1);
+    struct lb_parcel parcel = {0};
+    uint64_t give_up_ns = lb_now_ns() + MEET_NS, number;
+    int rc = 0;
+    while (rc == 0 && !all_met(peers) && lb_now_ns() < give_up_ns) {
+        enum lb_message what;
+        uint32_t from;
+        if (!lb_parcel_receive(&parcel, link, &from, &what, &number))
+            nap();
+        else if (what == LB_MSG_MEET && from > 0 && from < peers->n)
+            rc = meet_one(peers, from, &parcel, err);
+    }
+    lb_parcel_release(&parcel);
+    if (rc == 0 && !all_met(peers))
+        rc = lb_fail(err, LB_E_RANK, "not all of the %u ranks have come within a minute", peers->n);
+    *ret_peers = peers;
+    return rc;
+}
+
+bool lb_peers_part(struct lb_peers *peers)
+{
+    if (peers == NULL)
+        return false;
+    bool lost = !all_met(peers);
+    for (uint32_t r = 1; r < peers->n; r++) {
+        lost |= peers->all[r].is_lost;
+        lb_parcel_begin(&peers->parcel, LB_MSG_BYE, 0);
+        lb_parcel_send(&peers->parcel, peers->link, r);
+        lb_offsets_release(&peers->all[r].offsets);
+        lb_outcome_free(peers->all[r].outcome);
+    }
+    lb_parcel_release(&peers->parcel);
+    free(peers->all);
+    free(peers);
+    return lost;
+}
+
+/* --- one run --- */
+
+int lb_peers_check(const struct lb_run_plan *request, uint32_t n_ranks, struct lb_error *err)
+{
+    const struct lb_scenario *s = request->scenario;
+    const struct lb_strategy *strategy = request->strategy;
+    const struct lb_db *db = strategy->no_database ? NULL : request->target->db;
+    bool is_queue = s->shape == LB_QUEUE;
+    const struct {
+        const char *what;
+        bool is_asked;
+    } beyond[] = {{"faults", s->fault != LB_FAULT_NONE},
+                  {"--processes", s->processes > 0},
+                  {"--pool", s->pool > 0},
+                  {"--threads", s->threads > 0},
+                  {"--rounds", is_queue && s->rounds > 0},
+                  {"--rows", is_queue && s->rows > 0},
+                  {"--readers", is_queue && s->readers > 0},
+                  {"--period", s->period_ns > 0},
+                  {"--classes", is_queue && s->classes > 1},
+                  {"--locked-ahead", is_queue && s->locked_ahead > 0},
+                  {"--dead-rows", is_queue && s->dead_rows > 0},
+                  {"--rate", s->rate[0] != '\0'},
+                  {"--keep-history", request->history_path != NULL}};
+    if (strategy->flow != &lb_ordinary_flow || db == NULL)
+        return lb_fail(err, LB_E_UNSUPPORTED,
+                       "%s does not work from several ranks: its sessions are "
+                       "not lockbench's own",
+                       strategy->name);
+    if (db->space_join == NULL)
+        return lb_fail(err, LB_E_UNSUPPORTED,
+                       "%s runs inside of one process: ranks need a server that all of them reach",
+                       db->product);
+    for (size_t i = 0; i < sizeof beyond / sizeof beyond[0]; i++)
+        if (beyond[i].is_asked)
+            return lb_fail(err, LB_E_UNSUPPORTED,
+                           "several ranks: %s is not offered: use one process, "
+                           "lockbench",
+                           beyond[i].what);
+    if (s->workers < n_ranks)
+        return lb_fail(err, LB_E_UNSUPPORTED,
+                       "several ranks: %llu workers are not one for each of the "
+                       "%u ranks: give --workers %u or more",
+                       (unsigned long long)s->workers, n_ranks, n_ranks);
+    return 0;
+}
+
+static uint64_t share_of(uint64_t all, uint32_t rank, uint32_t n_ranks)
+{
+    return all / n_ranks + (rank < all % n_ranks);
+}
+
+void lb_peers_share(const struct lb_scenario *all, uint32_t rank, uint32_t n_ranks,
+                    struct lb_scenario *ret_own, struct lb_share *ret_share)
+{
+    uint64_t producers = all->shape == LB_QUEUE ? all->producers : 0, first = 0;
+    for (uint32_t r = 0; r < rank; r++)
+        first += share_of(all->workers, r, n_ranks) + share_of(producers, r, n_ranks);
+    uint32_t n = (uint32_t)(all->workers + producers);
+    *ret_own = *all;
+    ret_own->workers = share_of(all->workers, rank, n_ranks);
+    if (all->shape == LB_QUEUE)
+        ret_own->producers = share_of(producers, rank, n_ranks);
+    *ret_share = (struct lb_share){.rank = rank,
+                                   .n_ranks = n_ranks,
+                                   .first_worker = (uint32_t)first,
+                                   .first_log = n + LB_EXTRA_LOGS * rank,
+                                   .n_logs = n + LB_EXTRA_LOGS * n_ranks,
+                                   .n_workers = n,
+                                   .has_producers = producers > 0};
+}
+
+static void describe_run(struct lb_active_run *run, const struct lb_scenario *all)
+{
+    const struct lb_run_plan *request = run->request;
+    struct lb_parcel *parcel = &run->peers->parcel;
+    bool is_built_in = lb_strategy_find(request->strategy->name) == request->strategy;
+    lb_parcel_begin(parcel, LB_MSG_RUN, run->peers->run);
+    lb_parcel_put(parcel, all, sizeof *all);
+    lb_parcel_put_text(parcel, request->strategy->name);
+    lb_parcel_put_u64(parcel, is_built_in);
+    lb_parcel_put_u64(parcel, request->strategy->shape);
+    lb_parcel_put_text(parcel, lb_file_text(request->file));
+    lb_parcel_put_text(parcel, request->target->uri);
+    lb_parcel_put_text(parcel, request->target->db->space_name(run->space));
+    lb_parcel_put_u64(parcel, (uint64_t)request->target->db->space_number(run->space));
+    lb_parcel_put_u64(parcel, (uint64_t)atomic_load(&run->crew->next_id));
+    lb_parcel_put_u64(parcel, request->seed);
+    lb_parcel_put_u64(parcel, request->record);
+    lb_parcel_put_u64(parcel, request->n_settings);
+    for (size_t i = 0; i < request->n_settings; i++) {
+        lb_parcel_put_text(parcel, request->settings[i].name);
+        lb_parcel_put_text(parcel, request->settings[i].value);
+    }
+}
+
+static void begin_peer(struct lb_active_run *run, uint32_t rank, const struct lb_scenario *all)
+{
+    struct lb_peer *peer = &run->peers->all[rank];
+    struct lb_scenario own;
+    struct lb_share share;
+    lb_peers_share(all, rank, run->peers->n, &own, &share);
+    lb_offsets_release(&peer->offsets);
+    lb_outcome_free(peer->outcome);
+    bool is_lost = peer->is_lost;
+    char host[sizeof peer->host];
+    memcpy(host, peer->host, sizeof host);
+    *peer = (struct lb_peer){
+        .is_met = true,
+        .is_lost = is_lost,
+        .n_workers = (uint32_t)(own.workers + (all->shape == LB_QUEUE ? own.producers : 0)),
+        .first_worker = share.first_worker,
+        .heard_ns = lb_now_ns(),
+        .place_log = UINT32_MAX};
+    memcpy(peer->host, host, sizeof host);
+}
+
+int lb_peers_begin(struct lb_active_run *run, const struct lb_scenario *all, struct lb_error *err)
+{
+    struct lb_peers *peers = run->peers;
+    if (peers == NULL)
+        return 0;
+    if (peers->lost[0] != '\0')
+        return lb_fail(err, LB_E_RANK, "%s", peers->lost);
+    peers->run++;
+    peers->wave = 0;
+    peers->step = 0;
+    peers->own_epoch = 0;
+    for (uint32_t r = 1; r < peers->n; r++)
+        begin_peer(run, r, all);
+    /* Nothing that a rank does comes before the first look at its clock. */
+    for (uint32_t r = 1; r < peers->n; r++) {
+        struct lb_peer *peer = &peers->all[r];
+        while (peer->offsets.n == 0 && !peer->is_lost && lb_control_interrupted(run) < 2) {
+            lb_peers_ask_clock(run, r);
+            run->company->poll(run);
+        }
+        describe_run(run, all);
+        if (!peer->is_lost && lb_parcel_send(&peers->parcel, peers->link, r) != 0)
+            return lb_fail(err, LB_E_RANK, "rank %u on %s cannot be sent to", r, peer->host);
+    }
+    const struct lb_error *error = lb_crew_error(run->crew);
+    if (error != NULL) {
+        *err = *error;
+        return err->code;
+    }
+    return 0;
+}
+
+void lb_peers_end(struct lb_active_run *run)
+{
+    struct lb_peers *peers = run->peers;
+    for (uint32_t r = 1; peers != NULL && r < peers->n; r++) {
+        lb_parcel_begin(&peers->parcel, LB_MSG_OVER, peers->run);
+        lb_parcel_send(&peers->parcel, peers->link, r);
+    }
+    if (peers == NULL)
+        return;
+    lb_builder_release(&peers->builder);
+    free(peers->uncertainty_ns);
+    peers->uncertainty_ns = NULL;
+}

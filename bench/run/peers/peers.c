@@ -1,0 +1,348 @@
+/* Leading other ranks: see peers.h.
+ *
+ * Is a queue drained? In one rank it is once all consumers were told "empty" within one epoch
+ * (worker_queue.c). Epochs of several ranks are laid beside each other by waves: each wave makes
+ * every rank begin a new epoch, and say whether the one before it had stayed as it was, with nobody
+ * at work on an item. After the first wave, all ranks are told to make a second; once all have been
+ * told "empty" in that epoch, a third asks whether anything has happened since the first. If not,
+ * then between the answers to the first and the questions of the third no rank put, claimed or gave
+ * back anything, and all consumers of all ranks were told "empty" then.
+ */
+#include "peers.h"
+
+#include "clock.h"
+#include "joint.h"
+
+#include <stdio.h>
+
+#define LEAD_NS       UINT64_C(50000000)
+#define PING_EVERY_NS UINT64_C(100000000)
+#define PING_WAIT_NS  UINT64_C(3000000)
+enum { BURST = 5, RANKS_A_TICK = 16 };
+
+static void nap(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
+}
+
+static void lose(struct lb_active_run *run, uint32_t rank, const char *why)
+{
+    struct lb_peers *peers = run->peers;
+    struct lb_peer *peer = &peers->all[rank];
+    struct lb_error err;
+    if (peer->is_lost)
+        return;
+    peer->is_lost = true;
+    if (peers->lost[0] == '\0')
+        snprintf(peers->lost, sizeof peers->lost, "rank %u on %s %s", rank, peer->host, why);
+    if (lb_crew_phase(run->crew) >= LB_PHASE_MEASURE) {
+        lb_crew_raise(run->crew, LB_PHASE_STOP);
+        return;
+    }
+    lb_fail(&err, LB_E_RANK, "%s: nothing was measured", peers->lost);
+    lb_crew_fail(run->crew, &err);
+}
+
+static void send_to(struct lb_active_run *run, uint32_t rank)
+{
+    struct lb_peers *peers = run->peers;
+    if (lb_parcel_send(&peers->parcel, peers->link, rank) != 0)
+        lose(run, rank, "could not be sent to");
+}
+
+/* --- clocks --- */
+
+static void ping(struct lb_active_run *run, uint32_t rank)
+{
+    struct lb_peers *peers = run->peers;
+    struct lb_peer *peer = &peers->all[rank];
+    lb_parcel_begin(&peers->parcel, LB_MSG_PING, peers->run);
+    peer->ping_ns = lb_now_ns();
+    lb_parcel_put_u64(&peers->parcel, peer->ping_ns);
+    send_to(run, rank);
+}
+
+static void take_pong(struct lb_active_run *run, uint32_t rank, struct lb_parcel *parcel)
+{
+    uint64_t received_ns = lb_now_ns();
+    struct lb_peer *peer = &run->peers->all[rank];
+    uint64_t sent_ns = lb_parcel_take_u64(parcel), theirs_ns = lb_parcel_take_u64(parcel);
+    if (parcel->failed || sent_ns != peer->ping_ns)
+        return;
+    peer->ping_ns = 0;
+    if (lb_offsets_add(&peer->offsets, sent_ns, theirs_ns, received_ns) != 0)
+        lose(run, rank, "has more to say of its clock than there is memory");
+}
+
+/* The first question may find the other asleep for a millisecond; the next ones find it awake. */
+void lb_peers_ask_clock(struct lb_active_run *run, uint32_t rank)
+{
+    struct lb_peer *peer = &run->peers->all[rank];
+    uint64_t until_ns = lb_now_ns() + PING_WAIT_NS;
+    for (int i = 0; i < BURST && !peer->is_lost && lb_now_ns() < until_ns; i++) {
+        if (peer->ping_ns == 0)
+            ping(run, rank);
+        while (peer->ping_ns != 0 && lb_now_ns() < until_ns) {
+            lb_peers_take(run);
+            if (peer->ping_ns != 0 && i == 0)
+                nap();
+        }
+    }
+    peer->measure_due_ns = lb_now_ns() + PING_EVERY_NS;
+}
+
+/* --- messages --- */
+
+static void take_progress(struct lb_active_run *run, struct lb_peer *peer, struct lb_parcel *parcel)
+{
+    struct lb_elsewhere so_far;
+    lb_parcel_take(parcel, &so_far, sizeof so_far);
+    uint64_t wave = lb_parcel_take_u64(parcel), flags = lb_parcel_take_u64(parcel);
+    if (parcel->failed)
+        return;
+    struct lb_elsewhere *sum = &run->elsewhere;
+    sum->n_successes += so_far.n_successes - peer->so_far.n_successes;
+    sum->n_refusals += so_far.n_refusals - peer->so_far.n_refusals;
+    sum->n_overlaps += so_far.n_overlaps - peer->so_far.n_overlaps;
+    for (size_t i = 0; i < LB_COARSE_BUCKETS; i++)
+        sum->sums[i] += so_far.sums[i] - peer->so_far.sums[i];
+    peer->so_far = so_far;
+    peer->wave = wave;
+    peer->is_unchanged = (flags & 1) != 0;
+    peer->is_emptied = (flags & 2) != 0;
+    peer->is_done = (flags & 4) != 0;
+}
+
+static void take_failure(struct lb_active_run *run, uint32_t rank, struct lb_parcel *parcel)
+{
+    struct lb_peer *peer = &run->peers->all[rank];
+    struct lb_error err = {0};
+    lb_parcel_take(parcel, &err, sizeof err);
+    err.message[sizeof err.message - 1] = '\0';
+    struct lb_error told;
+    lb_fail(&told, err.code < 0 ? err.code : LB_E_INTERNAL, "rank %u on %s: %s", rank, peer->host,
+            err.message);
+    lb_crew_fail(run->crew, &told);
+    peer->is_ready = true;
+}
+
+static void take_result(struct lb_active_run *run, uint32_t rank, struct lb_parcel *parcel)
+{
+    struct lb_peer *peer = &run->peers->all[rank];
+    struct lb_error err;
+    size_t n;
+    lb_parcel_take(parcel, &peer->part, sizeof peer->part);
+    const unsigned char *bytes = lb_parcel_rest(parcel, &n);
+    if (parcel->failed || peer->outcome != NULL ||
+        lb_outcome_read(bytes, n, &peer->outcome, &err) != 0) {
+        lose(run, rank, "sent a result that is not whole");
+        return;
+    }
+    peer->has_result = true;
+    peer->has_ended = true;
+}
+
+static void take_one(struct lb_active_run *run, uint32_t rank, enum lb_message what,
+                     struct lb_parcel *parcel)
+{
+    struct lb_peer *peer = &run->peers->all[rank];
+    peer->heard_ns = lb_now_ns();
+    switch (what) {
+    case LB_MSG_PONG:
+        take_pong(run, rank, parcel);
+        break;
+    case LB_MSG_READY:
+        peer->is_ready = true;
+        break;
+    case LB_MSG_PROGRESS:
+        take_progress(run, peer, parcel);
+        break;
+    case LB_MSG_FAILED:
+        take_failure(run, rank, parcel);
+        break;
+    case LB_MSG_ENDED:
+        peer->has_ended = true;
+        break;
+    case LB_MSG_RESULT:
+        take_result(run, rank, parcel);
+        break;
+    case LB_MSG_EVENTS:
+        lb_joint_take(run, rank, parcel);
+        break;
+    default:
+        break;
+    }
+    lb_event_signal(&run->crew->change);
+}
+
+void lb_peers_take(struct lb_active_run *run)
+{
+    struct lb_peers *peers = run->peers;
+    struct lb_parcel parcel = {0};
+    enum lb_message what;
+    uint32_t from;
+    uint64_t number;
+    while (lb_parcel_receive(&parcel, peers->link, &from, &what, &number))
+        if (from > 0 && from < peers->n && number == peers->run && !peers->all[from].is_lost)
+            take_one(run, from, what, &parcel);
+    lb_parcel_release(&parcel);
+}
+
+/* --- is the queue drained? --- */
+
+static void begin_wave(struct lb_active_run *run)
+{
+    struct lb_peers *peers = run->peers;
+    peers->wave++;
+    for (uint32_t r = 1; r < peers->n; r++) {
+        lb_parcel_begin(&peers->parcel, LB_MSG_WAVE, peers->run);
+        lb_parcel_put_u64(&peers->parcel, peers->wave);
+        send_to(run, r);
+    }
+    peers->own_unchanged = lb_part_wave(run, &peers->own_epoch);
+}
+
+static bool all_have_seen(const struct lb_peers *peers, bool unchanged, bool emptied)
+{
+    bool all = !unchanged || peers->own_unchanged;
+    for (uint32_t r = 1; r < peers->n; r++) {
+        const struct lb_peer *peer = &peers->all[r];
+        all = all && peer->wave == peers->wave && (!emptied || peer->is_emptied) &&
+              (!unchanged || peer->is_unchanged);
+    }
+    return all;
+}
+
+static void drain(struct lb_active_run *run)
+{
+    struct lb_peers *peers = run->peers;
+    struct lb_crew *crew = run->crew;
+    bool producers = run->share.has_producers;
+    if (crew->scenario->shape != LB_QUEUE || atomic_load(&crew->drained) ||
+        (producers && lb_crew_phase(crew) < LB_PHASE_DRAIN) ||
+        lb_crew_phase(crew) < LB_PHASE_WARMUP)
+        return;
+    switch (peers->step) {
+    case 0: /* all are told "empty", each rank in an epoch of its own */
+        if (!lb_part_is_emptied(crew) || !all_have_seen(peers, false, true))
+            return;
+        break;
+    case 1: /* all have begun the first wave's epoch */
+        if (!all_have_seen(peers, false, false))
+            return;
+        break;
+    case 2: /* and were told "empty" in the second's */
+        if (all_have_seen(peers, false, false) && !all_have_seen(peers, true, false))
+            peers->step = 0; /* something had happened in between */
+        if (peers->step == 0 || !lb_part_is_emptied(crew) || !all_have_seen(peers, true, true))
+            return;
+        break;
+    default: /* the third: has anything happened? */
+        if (!all_have_seen(peers, false, false))
+            return;
+        peers->step = 0;
+        if (!all_have_seen(peers, true, false))
+            return;
+        for (uint32_t r = 1; r < peers->n; r++) {
+            lb_parcel_begin(&peers->parcel, LB_MSG_DRAINED, peers->run);
+            send_to(run, r);
+        }
+        atomic_store(&crew->drained, true);
+        lb_event_signal(&crew->change);
+        return;
+    }
+    begin_wave(run);
+    peers->step++;
+}
+
+/* --- phases --- */
+
+static void tell_phase(struct lb_active_run *run, enum lb_phase phase, uint64_t at_ns)
+{
+    struct lb_peers *peers = run->peers;
+    for (uint32_t r = 1; r < peers->n; r++) {
+        struct lb_peer *peer = &peers->all[r];
+        if (peer->is_lost || peer->told >= phase)
+            continue;
+        peer->told = phase;
+        lb_parcel_begin(&peers->parcel, LB_MSG_PHASE, peers->run);
+        lb_parcel_put_u64(&peers->parcel, phase);
+        lb_parcel_put_u64(&peers->parcel, lb_offsets_theirs(&peer->offsets, at_ns));
+        send_to(run, r);
+    }
+}
+
+uint64_t lb_peers_agree(struct lb_active_run *run, enum lb_phase phase)
+{
+    uint64_t at_ns = lb_now_ns();
+    struct lb_crew *crew = run->crew;
+    if (run->peers == NULL || lb_crew_phase(crew) > phase)
+        return at_ns;
+    at_ns += LEAD_NS;
+    tell_phase(run, phase, at_ns);
+    enum lb_phase before = lb_crew_phase(crew);
+    while (lb_now_ns() < at_ns && lb_crew_phase(crew) == before) {
+        run->company->poll(run);
+        uint32_t seen = lb_event_seen(&crew->change);
+        uint64_t wake_ns = lb_now_ns() + UINT64_C(1000000);
+        lb_event_wait(&crew->change, seen, wake_ns < at_ns ? wake_ns : at_ns);
+    }
+    return lb_now_ns();
+}
+
+static void watch(struct lb_active_run *run)
+{
+    struct lb_peers *peers = run->peers;
+    uint64_t now_ns = lb_now_ns();
+    char why[120];
+    uint32_t n_asked = 0;
+    for (uint32_t r = 1; r < peers->n; r++) {
+        struct lb_peer *peer = &peers->all[r];
+        if (peer->is_lost)
+            continue;
+        /* Once its history is here, nothing more is asked of it. */
+        if (now_ns > peer->heard_ns + peers->patience_ns && !peer->has_history) {
+            snprintf(why, sizeof why,
+                     "has not answered for %llu s: it was killed, stands still or cannot "
+                     "be reached",
+                     (unsigned long long)(peers->patience_ns / 1000000000));
+            lose(run, r, why);
+        } else if (now_ns >= peer->measure_due_ns && n_asked < RANKS_A_TICK && !peer->has_history) {
+            n_asked++;
+            lb_peers_ask_clock(run, r);
+        }
+    }
+}
+
+static void poll(struct lb_active_run *run)
+{
+    lb_peers_take(run);
+    watch(run);
+    /* Raised by whoever raised it here. */
+    enum lb_phase phase = lb_crew_phase(run->crew);
+    if (phase > LB_PHASE_PREPARE)
+        tell_phase(run, phase, lb_now_ns());
+    drain(run);
+}
+
+static bool are_ready(const struct lb_active_run *run)
+{
+    bool ready = true;
+    for (uint32_t r = 1; r < run->peers->n; r++)
+        ready = ready && (run->peers->all[r].is_ready || run->peers->all[r].is_lost);
+    return ready;
+}
+
+static bool have_ended(const struct lb_active_run *run)
+{
+    /* Before the stop: their workers have done their count. After it: the ranks have told what came
+     * of it. */
+    bool ended = true, is_over = lb_crew_phase(run->crew) >= LB_PHASE_STOP;
+    for (uint32_t r = 1; r < run->peers->n; r++) {
+        const struct lb_peer *peer = &run->peers->all[r];
+        ended = ended && (peer->has_ended || peer->is_lost || (!is_over && peer->is_done));
+    }
+    return ended;
+}
+
+const struct lb_company lb_peers_company = {poll, are_ready, have_ended};

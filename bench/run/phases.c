@@ -1,0 +1,157 @@
+/* The phases of a run: see phases.h. */
+#include "phases.h"
+
+#include "backlog.h"
+#include "carriers.h"
+#include "control.h"
+#include "faults.h"
+#include "intervals.h"
+#include "pool.h"
+#include "processes.h"
+#include "readers.h"
+#include "waits.h"
+
+#include <sys/time.h>
+
+/* How long after the stop a worker may still wait inside the engine before it is cancelled. */
+#define GRACE_NS UINT64_C(2000000000)
+/* A process that has not ended by then is killed. Where nobody waits for the end, it may be that it
+ * is not run. */
+#define STARVED_NS    UINT64_C(10000000000)
+#define FAULT_TICK_NS UINT64_C(3000000)
+#define TICK_NS       UINT64_C(100000000)
+#define COMPANY_NS    UINT64_C(1000000)
+
+/* Is it reached, here and elsewhere? The workers' own counters are the only ones that are waited
+ * for. */
+static bool is_there(const struct lb_active_run *run, const _Atomic uint32_t *counter,
+                     uint32_t wanted)
+{
+    if (atomic_load(counter) < wanted)
+        return false;
+    if (run->company == NULL)
+        return true;
+    return counter == &run->crew->n_ready ? run->company->are_ready(run)
+                                          : run->company->have_ended(run);
+}
+
+static uint64_t next_look_ns(const struct lb_active_run *run)
+{
+    /* Faults are placed, and their victims buried, to some milliseconds; a rank that asks what time
+     * it is here should not wait for the answer. */
+    uint64_t wake_ns =
+        lb_now_ns() + (run->company != NULL                             ? COMPANY_NS
+                       : run->request->scenario->fault != LB_FAULT_NONE ? FAULT_TICK_NS
+                       : lb_waits_wanted(run)                           ? LB_SAMPLE_NS
+                                                                        : TICK_NS);
+    return run->wake_ns != 0 && run->wake_ns < wake_ns ? run->wake_ns : wake_ns;
+}
+
+bool lb_phases_tick(struct lb_active_run *run, const _Atomic uint32_t *counter, uint32_t wanted,
+                    uint64_t until_ns)
+{
+    struct lb_crew *crew = run->crew;
+    uint64_t wake_ns = next_look_ns(run);
+    uint32_t seen = lb_event_seen(&crew->change);
+    if (!is_there(run, counter, wanted) && (!atomic_load(&crew->drained) || run->company != NULL))
+        lb_event_wait(&crew->change, seen, until_ns < wake_ns ? until_ns : wake_ns);
+    lb_processes_watch(run);
+    lb_faults_watch(run);
+    lb_waits_sample(run);
+    if (run->company != NULL)
+        run->company->poll(run);
+    struct lb_error lost;
+    if (crew->db != NULL && crew->db->space_check != NULL &&
+        crew->db->space_check(run->space, &lost) < 0)
+        lb_crew_fail(crew, &lost);
+    return is_there(run, counter, wanted);
+}
+
+void lb_phases_wait_ready(struct lb_active_run *run)
+{
+    while (!lb_phases_tick(run, &run->crew->n_ready, run->n_started, UINT64_MAX) &&
+           lb_control_interrupted(run) < 2)
+        lb_run_report(run, "connecting", -1);
+}
+
+/* --- the measured part --- */
+
+void lb_phases_measure(struct lb_active_run *run, uint64_t at_ns)
+{
+    struct lb_crew *crew = run->crew;
+    getrusage(RUSAGE_SELF, &run->usage_before);
+    run->measure_ns = at_ns;
+    run->outcome->start_unix_ms = lb_unix_ms();
+    atomic_store(&crew->measure_ns, run->measure_ns);
+    run->interval_successes = lb_run_successes(run);
+    run->first_successes = run->interval_successes - run->elsewhere.n_successes;
+    lb_run_sample(run, run->measure_ns);
+    run->interval_refusals = lb_run_refusals(run);
+    lb_crew_raise(crew, LB_PHASE_MEASURE);
+}
+
+void lb_phases_measured(struct lb_active_run *run)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    /* Last: workers count until the phase is raised, and what they count is divided by this time.
+     */
+    run->last_successes = lb_run_successes(run) - run->elsewhere.n_successes;
+    run->stop_ns = lb_now_ns();
+    atomic_store(&run->crew->stop_ns, run->stop_ns);
+    struct lb_outcome *outcome = run->outcome;
+    struct timeval user, system;
+    timersub(&usage.ru_utime, &run->usage_before.ru_utime, &user);
+    timersub(&usage.ru_stime, &run->usage_before.ru_stime, &system);
+    outcome->has_cpu = run->processes == NULL;
+    outcome->cpu_user_ns = (uint64_t)user.tv_sec * 1000000000u + (uint64_t)user.tv_usec * 1000u;
+    outcome->cpu_system_ns =
+        (uint64_t)system.tv_sec * 1000000000u + (uint64_t)system.tv_usec * 1000u;
+    outcome->n_switches_voluntary = (uint64_t)(usage.ru_nvcsw - run->usage_before.ru_nvcsw);
+    outcome->n_switches_involuntary = (uint64_t)(usage.ru_nivcsw - run->usage_before.ru_nivcsw);
+}
+
+/* --- the end --- */
+
+/* Workers of other processes are cancelled there. */
+static void cancel_all(struct lb_active_run *run)
+{
+    for (uint32_t i = 0; i < run->n_started && run->processes == NULL; i++)
+        lb_worker_cancel(&run->workers[i]);
+    if (run->crew->pool != NULL)
+        lb_pool_cancel(run->crew->pool);
+    if (run->readers != NULL)
+        lb_readers_cancel(run->readers);
+}
+
+void lb_phases_stop(struct lb_active_run *run)
+{
+    struct lb_crew *crew = run->crew;
+    const struct lb_scenario *scenario = run->request->scenario;
+    lb_crew_raise(crew, LB_PHASE_STOP);
+    lb_backlog_free(run);
+    uint64_t grace_ns = lb_now_ns() + GRACE_NS + 2 * scenario->hold_ns +
+                        (scenario->overrun > 0 ? 4 * scenario->ttl_ns : 0);
+    while (!lb_phases_tick(run, &crew->n_ended, run->n_started, UINT64_MAX)) {
+        lb_run_report(run, "stopping", -1);
+        if (lb_now_ns() < grace_ns && lb_control_interrupted(run) < 2 &&
+            lb_crew_phase(crew) < LB_PHASE_ABORT)
+            continue;
+        lb_crew_raise(crew, LB_PHASE_ABORT);
+        cancel_all(run);
+        if (lb_now_ns() > grace_ns + (lb_control_interrupted(run) > 0 ? GRACE_NS : STARVED_NS))
+            lb_processes_end(run, true);
+    }
+    if (run->processes != NULL)
+        lb_processes_end(run, false);
+    else if (crew->n_carriers > 0)
+        lb_carriers_end(run);
+    else
+        for (uint32_t i = 0; i < run->n_started; i++)
+            pthread_join(run->workers[i].thread, NULL);
+    if (run->crew->pool != NULL)
+        lb_pool_close(run->crew->pool, &run->outcome->n_statements, &run->outcome->n_connects);
+    lb_readers_end(run->readers);
+    lb_faults_end(run);
+    lb_watchdog_end(&run->watchdog);
+}

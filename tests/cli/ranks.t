@@ -1,0 +1,85 @@
+#!/usr/bin/env perl
+# Many load machines: ranks of one MPI job, on this machine, each with a clock of its own that is off by up to 3,000 s
+# and drifts. Broken strategies are caught, their repaired twins held, sums are those of all ranks; what is
+# not offered is refused in one line; a rank that is killed ends the run, and nothing is left.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use JSON::PP;
+use Lockbench;
+use Test::More;
+
+my $program = ($ENV{LB_BUILD} // '.') . '/lockbench-mpi';
+plan skip_all => 'no lockbench-mpi: libopenmpi-dev was not there when it was built' if !-x $program;
+plan skip_all => 'no mpirun' if system('command -v mpirun >/dev/null') != 0;
+my $servers = ($ENV{LB_SOURCE} // '.') . '/scripts/servers';
+my $dir = scratch() . '/servers';
+mkdir $dir;
+my $started = `$servers start --fast --dir $dir postgres 2>$dir.log`;
+plan skip_all => 'no PostgreSQL could be started: ' . slurp("$dir.log") =~ s/\n/ /gr if $? != 0;
+END { local $?; system "$servers stop --dir $dir >/dev/null 2>&1" if defined $dir }
+my ($uri) = split /\n/, $started;
+my ($tcp) = `$servers status --tcp --dir $dir` =~ /^(postgresql:\S+)$/m;
+
+$ENV{OMPI_ALLOW_RUN_AS_ROOT} = $ENV{OMPI_ALLOW_RUN_AS_ROOT_CONFIRM} = 1;
+$ENV{OMPI_MCA_rmaps_base_oversubscribe} = 1;
+# What nobody waits for in vain: a rank of a busy machine may be silent for long.
+$ENV{LOCKBENCH_RANK_PATIENCE} = 300;
+
+sub ranks { my ($n, @args) = @_; return finish(start_program('mpirun', '-n', $n, $program, @args)) }
+sub measure
+{
+    my (@args) = @_;
+    local $ENV{LOCKBENCH_TEST_CLOCKS} = '0,-1000:50,3000:-50,1500:20';
+    my ($status, $out, $err) = ranks(4, 'run', '-d', $uri, '--warmup', '0', '--quiet', '--format', 'json', '--progress-bound', '10m', @args);
+    my $json = eval { decode_json($out) } // {};
+    diag $err if !%$json;
+    return ($status, $json->{cells}[0]{guarantees} // {}, $json->{cells}[0]{runs}[0] // {});
+}
+sub sum { my $sum = 0; $sum += $_ for @_; return $sum }
+
+# Each of eight workers has its number of operations, so that no machine is too slow.
+my ($status, $guarantees, $run) = measure('-s', 'read-then-write', '--workers', 8, '--count', 60, '--duration', '10m', '--hold', '5ms');
+is($status, 1, 'a control: exit status');
+is($guarantees->{exclusive}{verdict}, 'violated', 'a control is caught, across clocks');
+my $rows = $run->{ranks}{rows} // [];
+is(scalar @$rows, 4, 'a row for each rank');
+my @ahead = map { int($_->{clock_offset_ns} / 1e9 + ($_->{clock_offset_ns} < 0 ? -0.5 : 0.5)) } @$rows;
+is("@ahead", '0 -1000 3000 1500', 'each with its clock');
+is(sum(map { $_->{workers} } @$rows), 8, 'and its share of the workers');
+is(sum(map { $_->{successes} } @$rows), sum(@{$run->{worker_successes}}), 'whose successes add up');
+is(scalar @{$run->{worker_successes}}, 8, 'of all workers');
+
+($status, $guarantees, $run) = measure('-s', 'row-lock', '--workers', 8, '--count', 30, '--duration', '10m');
+is($status, 0, 'a lock: exit status');
+is($guarantees->{exclusive}{verdict}, 'held', 'a lock is held');
+is($run->{operations}{acquire}{succeeded}, 8 * 30, 'all acquires of all ranks are counted');
+is($run->{guard_lost_updates}, 0, 'no write of any rank is missing');
+
+($status, $guarantees, $run) = measure('-s', 'skip-locked', '-S', 'drain', '--workers', 6, '--backlog', 900, '--duration', '10m');
+is($status, 0, 'a queue: exit status');
+is($guarantees->{'no-loss'}{verdict}, 'held', 'it is drained by all ranks, and lost nothing');
+is($guarantees->{'no-duplicate'}{verdict}, 'held', 'and handed out nothing twice');
+is($run->{items}, 900, 'all items are counted once');
+
+# What is not offered.
+for (['skip-locked', '-S', 'drain', '--workers', '3', qr/^lockbench: .*3 workers are not one for each of the 4 ranks/m],
+    ['row-lock', '--fault', 'disconnect', '--workers', '8', qr/several ranks: faults is not offered/]) {
+    my ($strategy, @args) = @$_;
+    my $want = pop @args;
+    my ($code, $out, $err) = ranks(4, 'run', '-s', $strategy, @args, '-d', $uri, '--quiet');
+    is($code, 2, "@args: refused");
+    like("$out$err", $want, 'and why');
+}
+
+# The password goes to the ranks, and nowhere else.
+my ($password) = $tcp =~ m{//[^:]+:([^@]+)@} or die;
+my ($code, $out, $err) = ranks(2, 'run', '-s', 'row-lock', '-d', $tcp, '--workers-per-rank', '2', '--count', '5', '--warmup', '0', '--quiet');
+is($code, 0, 'a password: all ranks connect') or diag $err;
+is((grep { /\Q$password\E/ } $out, $err), 0, 'a password is not printed');
+like($out, qr/^rank 1 on \S+: 2 workers, /m, 'workers of each rank');
+
+sub schemas { return `psql -XAtq -c "SELECT nspname FROM pg_namespace WHERE nspname LIKE 'lockbench%'" '$uri'` }
+is(schemas(), '', 'no schema is left');
+done_testing;
