@@ -28,7 +28,7 @@ struct shared {
     _Atomic uint64_t beats;   /* the rank has looked for messages so often */
     _Atomic uint32_t n_ranks; /* 0: MPI has not begun */
     _Atomic uint32_t rank;
-    _Atomic bool is_done; /* MPI has ended: whatever comes now is the exit status */
+    char uri[4096]; /* rank 0: of the server that it has a space on; "": none */
 };
 
 /* --- the rank --- */
@@ -70,13 +70,13 @@ static char **multiply(int argc, char **argv, uint32_t n_ranks)
     return copy;
 }
 
-static int lead(struct lb_link *link, int argc, char **argv)
+static int lead(struct lb_link *link, struct shared *shared, int argc, char **argv)
 {
     struct lb_error err;
     int status = LB_EXIT_USAGE;
     static const char *const apart[] = {"explore", "experiment"};
     char **copy = multiply(argc, argv, link->n_ranks);
-    int rc = copy != NULL ? lb_run_lead(link, &err) : 0;
+    int rc = copy != NULL ? lb_run_lead(link, shared->uri, sizeof shared->uri, &err) : 0;
     for (size_t i = 0; i < sizeof apart / sizeof apart[0] && rc == 0 && copy != NULL; i++)
         if (argc > 1 && link->n_ranks > 1 && strcmp(argv[1], apart[i]) == 0)
             rc = lb_fail(&err, LB_E_USAGE, "%s is not offered with several ranks: use lockbench %s",
@@ -107,7 +107,7 @@ static int be_rank(struct shared *shared, int argc, char **argv)
     atomic_store(&shared->n_ranks, link->n_ranks);
     bool is_whole = true;
     if (link->rank == 0) {
-        status = lead(link, argc, argv);
+        status = lead(link, shared, argc, argv);
         is_whole = !lb_run_part();
     } else if (lb_follow(link, &err) != 0) {
         is_whole = false;
@@ -118,7 +118,6 @@ static int be_rank(struct shared *shared, int argc, char **argv)
     /* MPI's own end waits for all ranks. */
     if (is_whole)
         MPI_Finalize();
-    atomic_store(&shared->is_done, true);
     return status;
 }
 
@@ -153,6 +152,20 @@ static bool is_stuck(const struct shared *shared, uint64_t *beats, uint64_t *sin
     return now_ns > *since_ns + lb_peers_patience_ns() + more_ns;
 }
 
+/* Drops what a rank 0 that was killed has left: a new space of ours does so first of all. */
+static void sweep(const struct shared *shared)
+{
+    struct lb_target target;
+    struct lb_space *space = NULL;
+    struct lb_error err;
+    if (shared->uri[0] == '\0' || lb_target_parse(shared->uri, &target, &err) != 0)
+        return;
+    if (target.db->space_open(&target, "sweep", &space, &err) != 0 ||
+        target.db->space_close(space, false, &err) != 0)
+        fprintf(stderr, "lockbench: rank 0's tables are left for the next run: %s\n", err.message);
+    lb_target_release(&target);
+}
+
 static int watch(const struct shared *shared)
 {
     int status;
@@ -179,6 +192,7 @@ static int watch(const struct shared *shared)
     /* Rank 0 misses it, and ends the run; with rank 0 nobody is left to do so. */
     if (n_ranks > 1 && rank > 0)
         wait_for_end();
+    sweep(shared);
     return LB_EXIT_INCONCLUSIVE;
 }
 

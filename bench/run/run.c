@@ -90,9 +90,14 @@ static void execute(struct lb_active_run *run)
 /* The ranks that run with this one; NULL: there are none. */
 static struct lb_peers *peers;
 
-int lb_run_lead(struct lb_link *link, struct lb_error *err)
+int lb_run_lead(struct lb_link *link, char *where, size_t size, struct lb_error *err)
 {
-    return link->n_ranks > 1 ? lb_peers_meet(link, &peers, err) : 0;
+    int rc = link->n_ranks > 1 ? lb_peers_meet(link, &peers, err) : 0;
+    if (rc == 0 && peers != NULL) {
+        peers->where = where;
+        peers->where_size = size;
+    }
+    return rc;
 }
 
 bool lb_run_part(void)
@@ -111,6 +116,7 @@ static int take_share(struct lb_active_run *run, const struct lb_scenario *all,
     lb_peers_share(all, 0, peers->n, own, &run->share);
     run->peers = peers;
     run->company = &lb_peers_company;
+    snprintf(peers->where, peers->where_size, "%s", run->request->target->uri);
     return 0;
 }
 
@@ -206,6 +212,8 @@ static int run_once(const struct lb_run_plan *plan, const struct lb_stop *stop,
         rc = clean_rc;
         *err = clean_error;
     }
+    if (peers != NULL)
+        peers->where[0] = '\0';
     lb_run_release(&run);
     if (rc != 0) {
         lb_outcome_free(run.outcome);

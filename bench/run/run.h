@@ -27,8 +27,10 @@ typedef void lb_progress_fn(void *arg, const struct lb_progress *progress);
 int lb_run(const struct lb_run_plan *plan, const struct lb_stop *stop, lb_progress_fn *progress,
            void *arg, struct lb_outcome **ret_outcome, struct lb_error *err);
 /* This process leads other ranks: from now on all runs are theirs, too. Waits until all have come;
- * LB_E_RANK if one does not. After the last run: lb_run_part. The others call lb_follow. */
-int lb_run_lead(struct lb_link *link, struct lb_error *err);
+ * LB_E_RANK if one does not. where, of that size, has the URI of the server while a space is
+ * there: for whoever outlives this process. After the last run: lb_run_part. The others call
+ * lb_follow. */
+int lb_run_lead(struct lb_link *link, char *where, size_t size, struct lb_error *err);
 /* true: one of them was lost, and will not come to the end. */
 bool lb_run_part(void);
 /* Can this strategy run on this engine, and be asked what the scenario asks? 0, or LB_E_UNSUPPORTED

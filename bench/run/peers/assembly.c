@@ -78,7 +78,8 @@ int lb_peers_meet(struct lb_link *link, struct lb_peers **ret_peers, struct lb_e
     peers->patience_ns = lb_peers_patience_ns();
     gethostname(peers->host, sizeof peers->host - 1);
     struct lb_parcel parcel = {0};
-    uint64_t give_up_ns = lb_now_ns() + MEET_NS, number;
+    uint64_t wait_ns = peers->patience_ns > MEET_NS ? peers->patience_ns : MEET_NS, number;
+    uint64_t give_up_ns = lb_now_ns() + wait_ns;
     int rc = 0;
     while (rc == 0 && !all_met(peers) && lb_now_ns() < give_up_ns) {
         enum lb_message what;
@@ -90,7 +91,7 @@ int lb_peers_meet(struct lb_link *link, struct lb_peers **ret_peers, struct lb_e
     }
     lb_parcel_release(&parcel);
     if (rc == 0 && !all_met(peers))
-        rc = lb_fail(err, LB_E_RANK, "not all of the %u ranks have come within a minute", peers->n);
+        rc = lb_fail(err, LB_E_RANK, "not all of the %u ranks have come", peers->n);
     *ret_peers = peers;
     return rc;
 }

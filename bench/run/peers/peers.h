@@ -45,6 +45,8 @@ struct lb_peers {
     uint32_t n;          /* ranks, the leader included */
     uint64_t run;        /* the number of the present run */
     uint64_t patience_ns;
+    char *where; /* the URI of a run that is under way; "": none */
+    size_t where_size;
     char host[64];
     /* Is the queue drained? See drain in peers.c. */
     uint64_t wave, own_epoch;
