@@ -65,6 +65,9 @@ struct lb_batch {
 int lb_batch_init(struct lb_batch *batch, uint32_t room, struct lb_error *err);
 void lb_batch_release(struct lb_batch *batch); /* zeroed ones too */
 
+struct lb_stepper;
+struct lb_actor;
+
 /* What all workers of a run share. Immutable while they run. */
 struct lb_strategy_plan {
     const struct lb_strategy *strategy;
@@ -80,7 +83,28 @@ struct lb_strategy_plan {
     void *shared; /* a strategy's own, made by setup (pthread controls) */
     /* Of programs (guest): */
     bool is_gated; /* their statements pass a gate, where faults and the trace are */
-    int trace;     /* a line for each statement is written to this file; 0: none is */
+    const struct lb_stepper *stepper; /* NULL: they come as they like */
+    int trace; /* a line for each statement is written to this file; 0: none is */
+};
+
+/* A statement of a program that is stepped: before it goes out, and behind its answer. */
+struct lb_stepped {
+    const char *sql, *params; /* literals, one a line */
+    const char *operation;
+    bool is_cut;     /* there is more text than that */
+    int64_t session; /* the server's number of it */
+    bool in_tx;      /* behind it */
+    int answer;      /* enum lb_answer */
+    uint64_t n_rows;
+    int64_t n_changed;
+    const char *rows; /* the first of them */
+};
+
+/* Lets a program's statements go one by one. asks may stand; an error ends the program's
+ * connections, and its operation. */
+struct lb_stepper {
+    int (*asks)(struct lb_actor *actor, const struct lb_stepped *stepped, struct lb_error *err);
+    void (*answered)(struct lb_actor *actor, const struct lb_stepped *stepped);
 };
 
 /* A connection that is cut, by the gate of a program, ... */

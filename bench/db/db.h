@@ -175,6 +175,10 @@ struct lb_db {
     /* Makes a database of the space's own, if it is none and has none yet, which goes with the
      * space; and tells how to connect to it. Controlling thread. Required. */
     int (*door)(struct lb_space *space, struct lb_door *ret_door, struct lb_error *err);
+    /* Keeps the state of that database; and puts it back: all its sessions are ended first.
+     * is_changed false: nothing else is to be done. Controlling thread. Optional. */
+    int (*door_keep)(struct lb_space *space, struct lb_error *err);
+    int (*door_back)(struct lb_space *space, bool is_changed, struct lb_error *err);
     /* LB_E_ENV once the space is lost while its run goes on; does not wait. Any thread. Optional.
      */
     int (*space_check)(struct lb_space *space, struct lb_error *err);

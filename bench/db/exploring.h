@@ -46,6 +46,8 @@ struct lb_exploring {
     const char *session;
     /* A row: the session holds advisory locks beyond its transaction; NULL: it cannot be asked. */
     const char *has_locks;
+    /* The same of the session whose number is its parameter. */
+    const char *has_locks_of;
     /* On a session of its own before each schedule: until it is run again nothing is purged. What
      * was deleted in the schedule goes on taking locks, and not until a purge that nobody can wait
      * for. */

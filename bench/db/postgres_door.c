@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Is it there, and ours to drop? */
 static bool is_there(PGconn *pg, const char *name)
@@ -22,7 +23,13 @@ static bool is_there(PGconn *pg, const char *name)
     return is;
 }
 
-int lb_pg_door_drop(PGconn *pg, const char *name, struct lb_error *err)
+/* What the database was when programs were set up: "NAME_0" beside it. */
+static void name_copy(const char *name, char *copy, size_t size)
+{
+    snprintf(copy, size, "%s_0", name);
+}
+
+static int drop(PGconn *pg, const char *name, struct lb_error *err)
 {
     char sql[300];
     if (!is_there(pg, name))
@@ -40,10 +47,21 @@ int lb_pg_door_drop(PGconn *pg, const char *name, struct lb_error *err)
     return r;
 }
 
-static int create(PGconn *pg, const char *name, struct lb_error *err)
+int lb_pg_door_drop(PGconn *pg, const char *name, struct lb_error *err)
 {
-    char sql[200];
-    snprintf(sql, sizeof sql, "CREATE DATABASE \"%s\"", name);
+    char copy[130];
+    name_copy(name, copy, sizeof copy);
+    int r = drop(pg, name, err);
+    return r == 0 ? drop(pg, copy, err) : r;
+}
+
+/* from NULL: an empty one. */
+static int create(PGconn *pg, const char *name, const char *from, struct lb_error *err)
+{
+    char sql[300];
+    snprintf(sql, sizeof sql, "CREATE DATABASE \"%s\"%s%s%s", name,
+             from != NULL ? " TEMPLATE \"" : "", from != NULL ? from : "",
+             from != NULL ? "\"" : "");
     PGresult *result = PQexec(pg, sql);
     int r = 0;
     if (!lb_pg_succeeded(result)) {
@@ -144,7 +162,7 @@ int lb_pg_door(struct lb_space *space, struct lb_door *ret_door, struct lb_error
                     "a program needs a database of its own, which cannot be made through a "
                     "pooler: name the server itself");
     if (r == 0)
-        r = create(pg, space->schema, err);
+        r = create(pg, space->schema, NULL, err);
     if (r == 0) {
         const char *host = or_empty(PQhost(pg));
         space->has_database = true;
@@ -156,6 +174,66 @@ int lb_pg_door(struct lb_space *space, struct lb_door *ret_door, struct lb_error
         snprintf(ret_door->database, sizeof ret_door->database, "%s", space->schema);
         write_uri(space->target.uri, ret_door);
     }
+    PQfinish(pg);
+    return r;
+}
+
+/* Nobody is connected any more, and what they held is free. */
+static int send_away(PGconn *pg, const char *name, struct lb_error *err)
+{
+    char sql[300];
+    int n = 1;
+    snprintf(sql, sizeof sql,
+             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '%s'", name);
+    while (n > 0) {
+        PGresult *result = PQexec(pg, sql);
+        bool ok = lb_pg_succeeded(result);
+        n = PQntuples(result);
+        PQclear(result);
+        if (!ok)
+            return lb_fail(err, LB_E_ENV, "the programs' sessions cannot be ended: %s",
+                           PQerrorMessage(pg));
+        if (n > 0)
+            usleep(1000);
+    }
+    return 0;
+}
+
+static int connect_door(struct lb_space *space, PGconn **ret_pg, struct lb_error *err)
+{
+    bool pooled = false;
+    return lb_pg_connect(space->target.uri, "space", "-c search_path=pg_catalog", "pg_catalog",
+                         ret_pg, &pooled, err);
+}
+
+int lb_pg_door_keep(struct lb_space *space, struct lb_error *err)
+{
+    PGconn *pg = NULL;
+    char copy[130];
+    name_copy(space->schema, copy, sizeof copy);
+    int r = connect_door(space, &pg, err);
+    if (r < 0)
+        return r;
+    r = send_away(pg, space->schema, err);
+    if (r == 0)
+        r = create(pg, copy, space->schema, err);
+    PQfinish(pg);
+    return r;
+}
+
+int lb_pg_door_back(struct lb_space *space, bool is_changed, struct lb_error *err)
+{
+    PGconn *pg = NULL;
+    char copy[130];
+    name_copy(space->schema, copy, sizeof copy);
+    int r = connect_door(space, &pg, err);
+    if (r < 0)
+        return r;
+    r = send_away(pg, space->schema, err);
+    if (r == 0 && is_changed)
+        r = drop(pg, space->schema, err);
+    if (r == 0 && is_changed)
+        r = create(pg, space->schema, copy, err);
     PQfinish(pg);
     return r;
 }

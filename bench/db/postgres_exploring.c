@@ -79,6 +79,7 @@ const struct lb_exploring lb_postgres_exploring = {
                 "d.adrelid) LIKE '%nextval%'))",
     .vacuum = "VACUUM \"%s\"",
     .session = "SELECT pg_advisory_unlock_all()",
+    .has_locks_of = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND pid = $1 LIMIT 1",
     .has_locks = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid() "
                  "LIMIT 1",
     .one_batch = true,

@@ -94,7 +94,7 @@ static int make_witness(struct lb_stage *stage, struct lb_explored *explored, bo
     int r = lb_show_table(stage, explored, err);
     if (r == 0 && (explored->setup = lb_show_setup(stage)) == NULL)
         r = lb_fail(err, LB_E_MEMORY, "out of memory");
-    if (r == 0 && lb_exploring(stage->db)->has_specs) {
+    if (r == 0 && lb_exploring(stage->db)->has_specs && !lb_stage_has_programs(stage)) {
         explored->spec = lb_show_spec(stage, explored);
         r = explored->spec == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory") : 0;
     }
@@ -211,13 +211,16 @@ static void set_coverage(const struct lb_stage *stage, struct lb_explored *explo
     const struct lb_search_options *options = &stage->plan.search;
     char *text = explored->bounds;
     size_t size = sizeof explored->bounds, n = 0;
-    explored->complete = search->complete && stage->n_given_up == 0;
+    explored->complete = search->complete && stage->n_given_up == 0 && !stage->is_coarse;
     explored->stopped_at_first =
         search->violated != 0 && !options->all && !search->interrupted && !search->timed_out;
     if (options->random > 0)
         n += (size_t)snprintf(text + n, size - n, "random schedules; ");
     if (options->preemptions >= 0)
         n += (size_t)snprintf(text + n, size - n, "at most %d preemptions; ", options->preemptions);
+    if (stage->is_coarse)
+        n += (size_t)snprintf(text + n, size - n,
+                              "a program's statement that commits by itself is one step; ");
     if (search->too_long)
         n += (size_t)snprintf(text + n, size - n, "schedules cut at %d moves; ", LB_MAX_LENGTH);
     if (stage->n_given_up > 0)

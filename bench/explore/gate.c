@@ -18,6 +18,8 @@ static enum lb_statement_kind kind_of(const struct lb_stage *stage, const char *
                                       struct lb_footprint *ret)
 {
     const struct lb_program *program = stage->program;
+    if (lb_stage_has_programs(stage))
+        return lb_stepped_footprint(sql, ret);
     for (size_t i = 0; i < program->n_statements; i++)
         if (program->statements[i].sql == sql) {
             *ret = stage->footprints[i];
@@ -497,6 +499,8 @@ static bool keeps_session_locks(struct lb_player *player)
     const char *sql = lb_exploring(session->db)->has_locks;
     if ((player->try_touched.commits & LB_BIT_ADVISORY) == 0 || session->conn == NULL)
         return false;
+    if (lb_stage_has_programs(player->stage))
+        return lb_stepped_keeps_locks(player);
     if (sql == NULL)
         return player->try_moves > 1;
     struct lb_step step = {.kind = LB_STEP_EXECUTE, .sql = sql};

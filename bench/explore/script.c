@@ -283,7 +283,10 @@ int lb_player_script(struct lb_player *player, struct lb_error *err)
     script.request.shared = player->number >= plan->workers - plan->readers;
     script.request.capacity = plan->capacity;
     snprintf(player->actor.name, sizeof player->actor.name, "w%u", player->number);
-    int r = strategy_plan->strategy->flow->open(&player->actor, err);
+    /* A program was opened before the schedule. */
+    int r = lb_stage_has_programs(player->stage)
+                ? LB_OK
+                : strategy_plan->strategy->flow->open(&player->actor, err);
     for (uint32_t round = 0; round < player->stage->rounds && r >= 0 && r != LB_LOST;) {
         r = play_round(&script, round, err);
         if (r == LB_LOST && player->is_lost) /* which round that was, it does not know: once more */

@@ -128,7 +128,9 @@ static int dismiss(struct lb_stage *stage, struct lb_player *player, struct lb_e
          * cancellation would hit its rollback. */
         player->state = LB_PLAYER_ACTS;
         r = settle(stage, 0, err);
-        if (player->state == LB_PLAYER_BLOCKED)
+        if (player->state == LB_PLAYER_BLOCKED && lb_stage_has_programs(stage))
+            lb_stepped_cancel(player);
+        else if (player->state == LB_PLAYER_BLOCKED)
             lb_session_cancel(&player->session);
     } else if (player->state == LB_PLAYER_STANDS && !player->in_script) {
         player->state = LB_PLAYER_FINISHED;
@@ -193,7 +195,8 @@ static int turn_clock_back(struct lb_stage *stage, struct lb_error *err)
 static int stage_reset(void *arg, struct lb_error *err)
 {
     struct lb_stage *stage = arg;
-    int r = lb_reset_run(&stage->reset, stage->written, err);
+    int r = lb_stage_has_programs(stage) ? lb_stepped_reset(stage, err)
+                                         : lb_reset_run(&stage->reset, stage->written, err);
     if (r == 0 && stage->has_keeper)
         r = stage->db->run(stage->keeper.conn, lb_exploring(stage->db)->keep, err);
     if (r == 0 && stage->clock_is_ahead)

@@ -99,6 +99,7 @@ struct lb_player {
     bool give_up;   /* ends its script at the next gate */
     struct lb_error error;
     struct lb_act pending;        /* the step under way */
+    struct lb_step step;          /* of a program: the same */
     struct lb_prepared has_locks; /* see lb_exploring.has_locks */
     int64_t session_id;
     bool was_blocked; /* before this move */
@@ -162,7 +163,11 @@ struct lb_stage {
     struct lb_gate gate;
     struct lb_gate setup_gate;   /* of the control session during set-up */
     struct lb_prepared watching; /* the watch's statement */
-    char *setup_sql;             /* what it executed with parameters, filled in; one per line */
+    bool is_dirty;               /* programs have changed the database while they opened */
+    bool is_coarse; /* a program's statement has changed something and committed in one step */
+    char **texts;   /* of programs' statements; what is executed borrows them */
+    size_t n_texts;
+    char *setup_sql; /* what it executed with parameters, filled in; one per line */
     struct lb_reset reset;
     struct lb_row_rules rules; /* empty: tables only */
     struct lb_prepared committed_rows;
@@ -285,6 +290,21 @@ bool lb_workers_are_alike(const struct lb_program *program, const struct lb_tabl
 
 /* Within the player's fiber: it stands until it is let go. */
 void lb_player_stand(struct lb_player *player);
+
+/* stepped.c: players that are programs. Is this stage's strategy one? */
+static inline bool lb_stage_has_programs(const struct lb_stage *stage)
+{
+    return stage->plan.strategy->guest != NULL;
+}
+extern const struct lb_stepper lb_stage_stepper;
+enum lb_statement_kind lb_stepped_footprint(const char *sql, struct lb_footprint *ret);
+/* Everything as after set-up, with new processes. */
+int lb_stepped_reset(struct lb_stage *stage, struct lb_error *err);
+void lb_stepped_end_all(struct lb_stage *stage);
+/* The player is blocked, and its program ends. */
+void lb_stepped_cancel(struct lb_player *player);
+/* Has its session advisory locks? */
+bool lb_stepped_keeps_locks(struct lb_player *player);
 
 /* script.c: what a player does from its first step to its last. */
 int lb_player_script(struct lb_player *player, struct lb_error *err);

@@ -103,6 +103,10 @@ static int new_program(struct lb_stage *stage, struct lb_error *err)
 {
     struct lb_explore_plan *plan = &stage->plan;
     struct lb_scaled scaled;
+    if (lb_stage_has_programs(stage)) { /* it has no sections */
+        stage->program = calloc(1, sizeof *stage->program);
+        return stage->program != NULL ? 0 : lb_fail(err, LB_E_MEMORY, "out of memory");
+    }
     struct lb_setting *settings = calloc(plan->n_settings + 2, sizeof *settings);
     if (settings == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
@@ -187,6 +191,7 @@ static int put_items(struct lb_stage *stage, struct lb_error *err)
                                              .process = stage->n_players,
                                              .n_processes = stage->n_players + 1,
                                              .counts = stage->control_counts};
+    stage->control_actor.is_apart = true;
     int r = flow->open(&stage->control_actor, err);
     for (uint32_t i = 0; i < stage->plan.items && r == LB_OK; i++)
         r = lb_operate_put(&stage->control_op, (int64_t)i + 1, 1, "x", err);
@@ -266,7 +271,7 @@ static uint32_t played_sections(const struct lb_explore_plan *plan)
 static int open_rules(struct lb_stage *stage, struct lb_error *err)
 {
     const struct lb_explore_plan *plan = &stage->plan;
-    if (plan->relation != LB_RELATION_ROWS)
+    if (plan->relation != LB_RELATION_ROWS || lb_stage_has_programs(stage))
         return 0;
     const unsigned global = LB_G_BIT(LB_G_FIFO) | LB_G_BIT(LB_G_GROUP_EXCLUSIVE);
     stage->is_local = plan->strategy->shape == LB_QUEUE && (plan->strategy->claims & global) == 0;
@@ -295,23 +300,69 @@ static int make_locking(struct lb_stage *stage, struct lb_error *err)
     return 0;
 }
 
+static bool has_section(const struct lb_stage *stage, enum lb_section_name name)
+{
+    const struct lb_flow *flow = stage->plan.strategy->flow;
+    bool is_queue = stage->plan.strategy->shape == LB_QUEUE;
+    if (!lb_stage_has_programs(stage))
+        return stage->program->sections[name].present;
+    return name == LB_S_RECOVER ? flow->recover != NULL
+           : is_queue           ? flow->renew_item != NULL
+                                : flow->renew != NULL;
+}
+
+/* What is done inside of sessions of ours cannot be done to a program's. */
+static int check_programs(const struct lb_stage *stage, struct lb_error *err)
+{
+    const struct lb_explore_plan *plan = &stage->plan;
+    const char *what = plan->ticks > 0 || plan->deaths > 0 || plan->cuts > 0 ? "--steps"
+                       : plan->blockers > 0                                  ? "--blockers"
+                       : plan->isolation != LB_ISO_DEFAULT                   ? "--isolation"
+                       : plan->relation == LB_RELATION_STEPS                 ? "--no-reduction"
+                                                                             : NULL;
+    if (what != NULL)
+        return lb_fail(err, LB_E_UNSUPPORTED, "%s is a program: option %s is not for its sessions",
+                       plan->strategy->name, what);
+    if (stage->db->door_keep == NULL || !stage->db->is_relayed)
+        return lb_fail(err, LB_E_UNSUPPORTED,
+                       "%s is a program: its statements on %s cannot be scheduled one by one; "
+                       "lockbench verify runs it",
+                       plan->strategy->name, stage->db->product);
+    return 0;
+}
+
+/* What every schedule of programs begins with. */
+static int keep_database(struct lb_stage *stage, struct lb_error *err)
+{
+    if (stage->control_actor.plan != NULL)
+        stage->plan.strategy->flow->close(&stage->control_actor);
+    stage->tables.opaque = true; /* what stands in the statements is all that is known */
+    return stage->db->door_keep(stage->space, err);
+}
+
 static int set_up(struct lb_stage *stage, struct lb_error *err)
 {
     const struct lb_explore_plan *plan = &stage->plan;
     stage->capacity[0] = plan->capacity;
     uint32_t limit_ms = stage->strategy_plan.limit_ms;
-    if (plan->renewals > 0 && !stage->program->sections[LB_S_RENEW].present)
+    if (lb_stage_has_programs(stage) && check_programs(stage, err) != 0)
+        return err->code;
+    if (plan->renewals > 0 && !has_section(stage, LB_S_RENEW))
         return lb_fail(err, LB_E_UNSUPPORTED, "%s has no section renew, which a heartbeat runs",
                        plan->strategy->name);
     if (plan->blockers > 0 && stage->db->lock_rows == NULL)
         return lb_fail(err, LB_E_UNSUPPORTED, "%s has no locks of rows, which a blocker takes",
                        stage->db->product);
-    if (plan->rescuers > 0 && !stage->program->sections[LB_S_RECOVER].present)
+    if (plan->rescuers > 0 && !has_section(stage, LB_S_RECOVER))
         return lb_fail(err, LB_E_UNSUPPORTED, "%s has no section recover, which a rescuer runs",
                        plan->strategy->name);
     stage->strategy_plan =
         (struct lb_strategy_plan){.strategy = plan->strategy,
-                                  .program = stage->program,
+                                  .program = lb_stage_has_programs(stage) ? NULL : stage->program,
+                                  .is_gated = lb_stage_has_programs(stage),
+                                  .stepper = &lb_stage_stepper,
+                                  .settings = plan->settings,
+                                  .n_settings = plan->n_settings,
                                   .space_no = stage->db->space_number(stage->space),
                                   .n_resources = 1,
                                   .capacity = stage->capacity,
@@ -335,7 +386,9 @@ static int set_up(struct lb_stage *stage, struct lb_error *err)
     if (r == 0 && plan->strategy->shape == LB_QUEUE)
         r = put_items(stage, err);
     stage->control.gate = NULL;
-    if (r == 0)
+    if (r == 0 && lb_stage_has_programs(stage))
+        r = keep_database(stage, err);
+    else if (r == 0)
         r = lb_reset_open(&stage->reset, &stage->control, &stage->tables, err);
     if (r == 0)
         r = make_locking(stage, err);
@@ -354,12 +407,13 @@ static int set_up(struct lb_stage *stage, struct lb_error *err)
     if (stage->footprints == NULL || stage->kinds == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     find_unmoved_clock(stage);
-    stage->are_alike = !plan->distinct && plan->relation <= LB_RELATION_TABLES &&
+    stage->are_alike = !plan->distinct && !lb_stage_has_programs(stage) &&
+                       plan->relation <= LB_RELATION_TABLES &&
                        ((plan->without & LB_WITHOUT_NAMES) != 0 ||
                         lb_workers_are_alike(stage->program, &stage->tables));
     for (uint32_t i = 0; i < LB_MAX_WORKERS; i++)
         stage->alike[i] = kind_of_player(plan, i);
-    stage->skips_locks = stage->tables.one_writer;
+    stage->skips_locks = stage->tables.one_writer || lb_stage_has_programs(stage);
     for (size_t i = 0; i < n; i++) {
         const char *sql = stage->program->statements[i].sql;
         stage->kinds[i] = lb_footprint_of_sql(&stage->tables, sql, &stage->footprints[i]);
@@ -463,6 +517,8 @@ int lb_stage_close(struct lb_stage *stage, struct lb_error *err)
     lb_stage_dismiss_all(stage);
     stage->is_open = false;
     lb_stage_forget_acts(stage);
+    if (lb_stage_has_programs(stage))
+        lb_stepped_end_all(stage);
     for (uint32_t i = 0; i < stage->n_players; i++)
         close_player(&stage->players[i]);
     if (stage->control_actor.plan != NULL)
@@ -479,6 +535,9 @@ int lb_stage_close(struct lb_stage *stage, struct lb_error *err)
     free(stage->kinds);
     free(stage->control_events);
     free(stage->setup_sql);
+    for (size_t i = 0; i < stage->n_texts; i++)
+        free(stage->texts[i]);
+    free(stage->texts);
     for (size_t i = 0; i < stage->n_rewritten; i++)
         free(stage->rewritten[i].text);
     for (size_t i = 0; i < LB_FOOTPRINT_TABLES; i++)

@@ -99,6 +99,8 @@ static int ask(struct lb_actor *actor, json_t *request, json_t **ret_answer, str
         rc = lb_guest_receive(&state->process, deadline_ns, what, &answer, err);
     if (state->gate != NULL)
         lb_guest_gate_end(state->gate);
+    if (rc == LB_E_INTERRUPTED && state->gate != NULL && lb_guest_gate_is_over(state->gate, err))
+        return rc;
     if (rc == LB_E_INTERRUPTED)
         rc = lb_guest_fail(&state->process, LB_E_PROGRAM, what, err,
                            "no answer within %u ms; --opt answer_ms=N gives it more",
@@ -222,8 +224,10 @@ static int guest_open(struct lb_actor *actor, struct lb_error *err)
         rc = lb_guest_limit("answer_ms", plan->settings, plan->n_settings, &state->answer_ms, err);
     if (rc == 0 && plan->is_gated && !actor->is_apart)
         rc = lb_guest_gate_open(actor, door, &state->gate, err);
-    if (rc == 0 && state->gate != NULL)
+    if (rc == 0 && state->gate != NULL) {
         door = lb_guest_gate_door(state->gate);
+        state->process.relay = lb_guest_gate_relay(state->gate);
+    }
     if (rc == 0)
         rc = lb_guest_spawn(&state->process, err);
     if (rc == 0)

@@ -26,7 +26,63 @@ struct lb_guest_gate {
     char operation[40], thing[40];
     json_int_t id;
     bool is_within;
+    bool is_over;
+    struct lb_error why;
 };
+
+/* The answers that contention can cause, by the server's codes. */
+static int answer_of(const struct lb_relay_statement *statement)
+{
+    static const struct {
+        const char *sqlstate;
+        enum lb_answer answer;
+    } known[] = {{"55P03", LB_BUSY},
+                 {"57014", LB_TIMEOUT},
+                 {"40001", LB_CONFLICT},
+                 {"40P01", LB_DEADLOCK},
+                 {"23505", LB_DUPLICATE}};
+    if (statement->is_lost)
+        return LB_LOST;
+    if (!statement->answer->has_failed)
+        return LB_OK;
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (strcmp(known[i].sqlstate, statement->answer->sqlstate) == 0)
+            return (int)known[i].answer;
+    return LB_OTHER;
+}
+
+static struct lb_stepped stepped_of(const struct lb_guest_gate *gate,
+                                    const struct lb_relay_statement *statement)
+{
+    return (struct lb_stepped){.sql = statement->request->text,
+                               .params = statement->request->params,
+                               .operation = gate->operation,
+                               .is_cut = statement->request->is_cut,
+                               .session = statement->pid,
+                               .in_tx = statement->status != 'I',
+                               .answer = answer_of(statement),
+                               .n_rows = statement->answer->n_rows,
+                               .n_changed = statement->answer->n_changed,
+                               .rows = statement->answer->rows};
+}
+
+static enum lb_relay_verdict step(void *arg, const struct lb_relay_statement *statement,
+                                  uint64_t *ret_until_ns)
+{
+    struct lb_guest_gate *gate = arg;
+    struct lb_stepped stepped = stepped_of(gate, statement);
+    (void)ret_until_ns;
+    int rc = gate->actor->plan->stepper->asks(gate->actor, &stepped, &gate->why);
+    gate->is_over = rc < 0;
+    return rc < 0 ? LB_RELAY_END : LB_RELAY_GO;
+}
+
+static void stepped(void *arg, const struct lb_relay_statement *statement)
+{
+    const struct lb_guest_gate *gate = arg;
+    struct lb_stepped done = stepped_of(gate, statement);
+    gate->actor->plan->stepper->answered(gate->actor, &done);
+}
 
 static enum lb_relay_verdict asks(void *arg, const struct lb_relay_statement *statement,
                                   uint64_t *ret_until_ns)
@@ -146,6 +202,7 @@ static void answered(void *arg, const struct lb_relay_statement *statement)
 }
 
 static const struct lb_relay_hooks hooks = {.asks = asks, .answered = answered};
+static const struct lb_relay_hooks stepping = {.asks = step, .answered = stepped};
 
 int lb_guest_gate_open(struct lb_actor *actor, const struct lb_door *door,
                        struct lb_guest_gate **ret_gate, struct lb_error *err)
@@ -156,8 +213,9 @@ int lb_guest_gate_open(struct lb_actor *actor, const struct lb_door *door,
     gate->actor = actor;
     gate->door = door;
     pthread_mutex_init(&gate->lock, NULL);
-    int rc = lb_relay_new(door, &hooks, gate, &gate->relay, err);
-    if (rc == 0)
+    bool is_stepped = actor->plan->stepper != NULL;
+    int rc = lb_relay_new(door, is_stepped ? &stepping : &hooks, gate, &gate->relay, err);
+    if (rc == 0 && !is_stepped)
         rc = lb_relay_start(gate->relay, err);
     if (rc == 0)
         *ret_gate = gate;
@@ -169,6 +227,18 @@ int lb_guest_gate_open(struct lb_actor *actor, const struct lb_door *door,
 const struct lb_door *lb_guest_gate_door(const struct lb_guest_gate *gate)
 {
     return lb_relay_door(gate->relay);
+}
+
+struct lb_relay *lb_guest_gate_relay(struct lb_guest_gate *gate)
+{
+    return gate->actor->plan->stepper != NULL ? gate->relay : NULL;
+}
+
+bool lb_guest_gate_is_over(const struct lb_guest_gate *gate, struct lb_error *err)
+{
+    if (gate->is_over)
+        *err = gate->why;
+    return gate->is_over;
 }
 
 void lb_guest_gate_begin(struct lb_guest_gate *gate, const json_t *request)

@@ -13,6 +13,10 @@ int lb_guest_gate_open(struct lb_actor *actor, const struct lb_door *door,
                        struct lb_guest_gate **ret_gate, struct lb_error *err);
 /* Where the program connects to. */
 const struct lb_door *lb_guest_gate_door(const struct lb_guest_gate *gate);
+/* NULL: it has a thread of its own. Else whoever waits for the program drives it. */
+struct lb_relay *lb_guest_gate_relay(struct lb_guest_gate *gate);
+/* Has the stepper ended it? err is then what it said. */
+bool lb_guest_gate_is_over(const struct lb_guest_gate *gate, struct lb_error *err);
 /* An operation begins, and has ended: what comes in between is its own. */
 void lb_guest_gate_begin(struct lb_guest_gate *gate, const json_t *request);
 void lb_guest_gate_end(struct lb_guest_gate *gate);

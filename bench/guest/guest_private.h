@@ -31,6 +31,7 @@ struct lb_guest_process {
     char last[256];    /* line on its standard error */
     char partial[256]; /* the one that is not complete */
     size_t n_partial;
+    struct lb_relay *relay; /* is driven while its answer is awaited; NULL: there is none */
 };
 
 /* A process with its pipes; nothing is read yet. 0, LB_E_ENV or LB_E_MEMORY. */

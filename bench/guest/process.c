@@ -1,7 +1,9 @@
 /* A process of a program, and lines to and from it: see guest_private.h. */
 #include "guest_private.h"
 
+#include "carrier.h"
 #include "clock.h"
+#include "relay.h"
 #include "text_clean.h"
 
 #include <errno.h>
@@ -12,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -182,19 +185,40 @@ static int fail_ended(struct lb_guest_process *process, const char *what, struct
                          info.si_code == CLD_EXITED ? "status" : "signal", info.si_status);
 }
 
-/* Waits for one of its pipes. false: not by deadline_ns. */
+/* In a fiber: the others go on until one of them can be read, or deadline_ns passes. */
+static void let_others(const struct pollfd *fds, size_t n, uint64_t deadline_ns)
+{
+    int all = epoll_create1(EPOLL_CLOEXEC);
+    for (size_t i = 0; i < n; i++) {
+        struct epoll_event event = {.events = EPOLLIN};
+        if (fds[i].fd >= 0)
+            epoll_ctl(all, EPOLL_CTL_ADD, fds[i].fd, &event);
+    }
+    lb_carrier_wait_once(all, false, deadline_ns);
+    close(all);
+}
+
+/* Waits for one of its pipes, and drives its relay. false: not by deadline_ns, or the relay has
+ * ended. */
 static bool await(struct lb_guest_process *process, bool writing, uint64_t deadline_ns)
 {
-    struct pollfd fds[] = {
+    enum { FDS = 4 };
+    struct lb_relay *relay = process->relay;
+    struct pollfd fds[FDS] = {
         {.fd = writing ? process->to : process->from, .events = writing ? POLLOUT : POLLIN},
         {.fd = process->errors, .events = POLLIN},
-        {.fd = process->life, .events = POLLIN}};
+        {.fd = process->life, .events = POLLIN},
+        {.fd = relay != NULL ? lb_relay_fd(relay) : -1, .events = POLLIN}};
     for (;;) {
+        if (relay != NULL && !lb_relay_pump(relay))
+            return false;
+        if (relay != NULL && !writing && lb_carrier_is_here())
+            let_others(fds, FDS, deadline_ns);
         uint64_t now_ns = lb_now_ns();
         uint64_t left_ns = deadline_ns > now_ns ? deadline_ns - now_ns : 0;
         struct timespec left = {.tv_sec = (time_t)(left_ns / 1000000000),
                                 .tv_nsec = (long)(left_ns % 1000000000)};
-        int n = ppoll(fds, 3, &left, NULL);
+        int n = ppoll(fds, FDS, &left, NULL);
         if (n == 0)
             return false;
         if (fds[1].revents != 0 && !read_errors(process)) {
@@ -203,7 +227,8 @@ static bool await(struct lb_guest_process *process, bool writing, uint64_t deadl
         }
         if (n > 0 && (fds[0].revents != 0 || fds[2].revents != 0))
             return true;
-        fds[0].revents = fds[1].revents = fds[2].revents = 0;
+        for (size_t i = 0; i < FDS; i++)
+            fds[i].revents = 0;
     }
 }
 

@@ -91,7 +91,6 @@ SKIP: {
     isnt($status, 0, 'a connection that must be encrypted');
 }
 
-my @left = glob '/tmp/lockbench-gate-*';
 SKIP: {
     skip 'no python3-psycopg2', 12 if !works('/usr/bin/python3 -c "import psycopg2"');
     my $queue = sub {
@@ -124,5 +123,28 @@ SKIP: {
     is($status, 2, '... and of a program on another engine');
     ($status, undef, $err) = lockbench('run', '-s', "$source/examples/programs/queue.py", '-d', 'sqlite:', '-q', '-S', 'drain', '--fault', 'cut');
     is($status, 2, 'and so are faults of the gate');
+}
+
+# Exploring takes a database and two interpreters a schedule: one schedule here, the searches with LB_TEST_SOAK.
+SKIP: {
+    skip 'no python3-psycopg2', 10 if !works('/usr/bin/python3 -c "import psycopg2"');
+    my @explore = ('explore', '-s', "$drivers/flag.py", '-d', $postgres, '--time', '10m', '-q');
+    my ($status, $out) = lockbench(@explore, '--opt', 'form=look', '--replay', '0110');
+    is($status, 1, 'who looks and then takes: two holders');
+    like($out, qr/UPDATE flag SET owner = 'w0' WHERE name =/, "... in the program's own words");
+    ($status, $out) = lockbench(@explore, '--opt', 'form=wait', '--replay', '010');
+    is($status, 0, 'who waits for the row is let go by nobody else');
+    like($out, qr/UPDATE flag SET owner = 'w0'/, '... under names of their own');
+    like($out, qr/-> blocked/, '... and the server says that it is blocked');
+    ($status, undef, my $err) = lockbench(@explore, '--steps', 'crash');
+    is($status, 2, 'steps that cannot be made are refused');
+    skip 'searches: with LB_TEST_SOAK=1', 4 if !$ENV{LB_TEST_SOAK};
+    ($status, $out) = lockbench(@explore, '--opt', 'form=look');
+    is($status, 1, 'found by itself');
+    ($status, $out) = lockbench(@explore, '--opt', 'form=wait');
+    is($status, 0, 'in a transaction: held');
+    like($out, qr/^  complete: .*^  exclusive +held$/ms, '... in every order');
+    ($status, $out) = lockbench('explore', '-s', "$source/examples/programs/advisory.py", '-d', $postgres, '--time', '10m', '-q');
+    like($out, qr/^  complete: .*^  exclusive +held$/ms, 'advisory locks: held in every order');
 }
 done_testing();

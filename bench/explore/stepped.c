@@ -1,0 +1,189 @@
+/* Players that are programs of the user's: see guest.h. What their statements are is seen by the
+ * gate between them and the server, where each stands until it is let go; what they touch is not
+ * known table by table. Every schedule begins with new processes and with the database as it was
+ * after set-up.
+ */
+#include "stage.h"
+
+#include <ctype.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- what a statement is --- */
+
+/* Texts live as long as the stage: acts borrow them. NULL: out of memory. */
+static const char *keep_text(struct lb_stage *stage, const char *text)
+{
+    for (size_t i = 0; i < stage->n_texts; i++)
+        if (strcmp(stage->texts[i], text) == 0)
+            return stage->texts[i];
+    char **grown = realloc(stage->texts, (stage->n_texts + 1) * sizeof *grown);
+    if (grown == NULL)
+        return NULL;
+    stage->texts = grown;
+    grown[stage->n_texts] = strdup(text);
+    return grown[stage->n_texts] != NULL ? grown[stage->n_texts++] : NULL;
+}
+
+/* Is the text this word, and nothing else that would do something? */
+static bool is_only(const char *text, const char *word)
+{
+    size_t n = strlen(word);
+    return strncasecmp(text, word, n) == 0 && !isalnum((unsigned char)text[n]) &&
+           strchr(text, ';') == NULL;
+}
+
+static enum lb_step_kind kind_of_text(const char *text)
+{
+    char trimmed[64];
+    size_t n;
+    text += strspn(text, " \t\r\n");
+    n = strlen(text);
+    while (n > 0 && strchr("; \t\r\n", text[n - 1]) != NULL)
+        n--;
+    if (n >= sizeof trimmed)
+        return LB_STEP_EXECUTE;
+    memcpy(trimmed, text, n);
+    trimmed[n] = '\0';
+    if (is_only(trimmed, "begin") || is_only(trimmed, "start transaction"))
+        return LB_STEP_BEGIN;
+    if (is_only(trimmed, "commit") || is_only(trimmed, "end"))
+        return LB_STEP_COMMIT;
+    bool is_whole = is_only(trimmed, "rollback") || is_only(trimmed, "abort");
+    return is_whole && strcasestr(trimmed, " to") == NULL ? LB_STEP_ROLLBACK : LB_STEP_EXECUTE;
+}
+
+/* All tables count as one. */
+enum lb_statement_kind lb_stepped_footprint(const char *sql, struct lb_footprint *ret)
+{
+    static const struct lb_tables none = {.n = 0};
+    enum { ALL_TABLES = 1 };
+    enum lb_statement_kind kind = lb_footprint_of_sql(&none, sql, ret);
+    if (ret->writes == LB_TOUCHES_ALL)
+        return kind;
+    bool has_tables = strncasecmp(sql, "select", 6) != 0 || strcasestr(sql, "from") != NULL;
+    if (has_tables)
+        ret->reads |= ALL_TABLES;
+    if (has_tables && kind != LB_PLAIN_READ)
+        ret->writes |= ALL_TABLES | LB_BIT_SEQUENCES;
+    return kind;
+}
+
+/* --- the gate --- */
+
+static int asks(struct lb_actor *actor, const struct lb_stepped *stepped, struct lb_error *err)
+{
+    struct lb_player *player = actor->session->gate_arg;
+    struct lb_stage *stage = player->stage;
+    struct lb_footprint touched;
+    if (!player->in_script) { /* while it opens */
+        if (lb_stepped_footprint(stepped->sql, &touched) != LB_PLAIN_READ)
+            stage->is_dirty = true;
+        return 0;
+    }
+    if (stepped->is_cut)
+        return lb_fail(err, LB_E_UNSUPPORTED,
+                       "worker %u sends a statement that is too long to be explored: %.60s...",
+                       player->number, stepped->sql);
+    const char *sql = keep_text(stage, stepped->sql);
+    const char *section = keep_text(stage, stepped->operation);
+    if (sql == NULL || section == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    player->session_id = stepped->session;
+    player->step = (struct lb_step){.kind = kind_of_text(sql), .sql = sql, .section = section};
+    int r = stage->gate.before(player, &player->step, err);
+    if (r == 0 && stage->details && player->step.kind == LB_STEP_EXECUTE) {
+        free(player->pending.params);
+        player->pending.params = strdup(stepped->params);
+    }
+    return r;
+}
+
+static void answered(struct lb_actor *actor, const struct lb_stepped *stepped)
+{
+    struct lb_player *player = actor->session->gate_arg;
+    const struct lb_rows rows = {.n_rows = stepped->n_rows, .n_changed = stepped->n_changed};
+    if (!player->in_script)
+        return;
+    bool was_in_tx = player->session.in_tx;
+    player->session.in_tx = stepped->in_tx;
+    struct lb_footprint touched;
+    lb_stepped_footprint(player->step.sql, &touched);
+    if (!was_in_tx && !stepped->in_tx && player->step.kind == LB_STEP_EXECUTE &&
+        (touched.writes & ~LB_BIT_ADVISORY) != 0)
+        player->stage->is_coarse = true;
+    size_t n_acts = player->n_acts;
+    player->stage->gate.after(player, &player->step, stepped->answer,
+                              stepped->answer == LB_OK ? &rows : NULL);
+    if (player->n_acts > n_acts && player->acts[n_acts].rows != NULL) {
+        free(player->acts[n_acts].rows);
+        player->acts[n_acts].rows = strdup(stepped->rows);
+    }
+}
+
+const struct lb_stepper lb_stage_stepper = {.asks = asks, .answered = answered};
+
+/* --- life --- */
+
+static void end_program(struct lb_stage *stage, struct lb_actor *actor)
+{
+    atomic_store(&actor->is_cancelled, true); /* at once */
+    stage->plan.strategy->flow->close(actor);
+    atomic_store(&actor->is_cancelled, false);
+}
+
+void lb_stepped_end_all(struct lb_stage *stage)
+{
+    for (uint32_t i = 0; i < stage->n_players; i++)
+        end_program(stage, &stage->players[i].actor);
+    if (stage->control_actor.plan != NULL)
+        end_program(stage, &stage->control_actor);
+}
+
+int lb_stepped_reset(struct lb_stage *stage, struct lb_error *err)
+{
+    bool is_changed = stage->is_dirty || (stage->written & ~LB_BIT_ADVISORY) != 0;
+    lb_stepped_end_all(stage);
+    int r = stage->db->door_back(stage->space, is_changed, err);
+    stage->is_dirty = false;
+    for (uint32_t i = 0; i < stage->n_players && r == 0; i++) {
+        struct lb_player *player = &stage->players[i];
+        player->session.in_tx = false;
+        if (player->role == LB_ROLE_WORKER && player->number >= stage->n_acting)
+            continue;
+        snprintf(player->actor.name, sizeof player->actor.name, "w%u", i);
+        r = stage->plan.strategy->flow->open(&player->actor, err);
+        if (r > LB_OK)
+            r = lb_fail(err, LB_E_PROGRAM, "%s, worker %u: cannot be opened: %s %s",
+                        stage->plan.strategy->name, i, lb_answer_name(r), player->actor.said);
+    }
+    return r;
+}
+
+/* Who waits in the server is not waked by a program's end: that is done when the next schedule
+ * begins. */
+void lb_stepped_cancel(struct lb_player *player)
+{
+    int program = atomic_load(&player->actor.program);
+    atomic_store(&player->actor.is_cancelled, true);
+    if (program > 0)
+        kill(-program, SIGKILL);
+}
+
+/* Asked over the player's own session, which has nothing else to do: the fiber waits meanwhile. */
+bool lb_stepped_keeps_locks(struct lb_player *player)
+{
+    struct lb_session *session = &player->session;
+    const char *sql = lb_exploring(session->db)->has_locks_of;
+    const struct lb_value id = {.type = LB_INT, .integer = player->session_id};
+    struct lb_step step = {.kind = LB_STEP_EXECUTE, .sql = sql, .params = &id, .n_params = 1};
+    struct lb_rows rows = {0};
+    if (sql == NULL)
+        return true;
+    session->gate = NULL;
+    int r = lb_session_execute(session, &player->has_locks, &step, sql, &rows, &player->error);
+    session->gate = &player->stage->gate;
+    return r != LB_OK || rows.n_rows > 0;
+}
