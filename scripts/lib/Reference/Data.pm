@@ -11,10 +11,10 @@ use Reference::Transcript;
 our @EXPORT = qw(publish);
 
 my %why_not = (
-    cluster => 'not run: it needs three servers of its own (scripts/servers start galera)',
+    cluster => 'not run yet: it needs three servers of its own (scripts/servers start galera)',
     failover => 'not run: it needs a private pair of servers that may be killed (scripts/servers start pg-pair)',
-    pooler => 'not run: not asked for this row',
-    direct => 'not run: not asked for this row',
+    pooler => 'not run yet: rows that matter most there came first',
+    direct => 'not run yet: the time ended before',
 );
 
 sub reason_of { my ($words) = @_; return $words =~ s/^lockbench: //r =~ s/\n.*//sr =~ s{^results/reference/}{}r =~ s{/(?:tmp|root|home|work)/\S*}{...}gr }
