@@ -29,8 +29,7 @@ static void close_side(struct lb_relay_side *side)
 
 static bool watch(int epoll, struct lb_relay_link *link, int fd)
 {
-    struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET,
-                                .data.ptr = link};
+    struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET, .data.ptr = link};
     return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
@@ -139,16 +138,27 @@ static bool read_side(struct lb_relay_side *side, struct lb_relay_buffer *buffer
     return false;
 }
 
+/* It takes no more for now. That it does again is asked for from here on: whoever reads from it all
+ * the time would wake the relay each time. */
+static void stop_writing(struct lb_relay_link *link, struct lb_relay_side *side)
+{
+    struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET,
+                                .data.ptr = link};
+    side->can_write = false;
+    epoll_ctl(side->epoll, EPOLL_CTL_MOD, side->fd, &event);
+}
+
 /* The first n bytes. true: some were written. */
-static bool write_side(struct lb_relay_side *side, struct lb_relay_buffer *buffer, size_t n,
-                       size_t *ret_written)
+static bool write_side(struct lb_relay_link *link, struct lb_relay_side *side,
+                       struct lb_relay_buffer *buffer, size_t n, size_t *ret_written)
 {
     *ret_written = 0;
     if (side->fd < 0 || !side->can_write || n == 0)
         return false;
     ssize_t some = send(side->fd, buffer->bytes, n, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (some > 0) {
-        side->can_write = (size_t)some == n;
+        if ((size_t)some < n)
+            stop_writing(link, side);
         buffer->n -= (size_t)some;
         memmove(buffer->bytes, buffer->bytes + some, buffer->n);
         *ret_written = (size_t)some;
@@ -156,9 +166,10 @@ static bool write_side(struct lb_relay_side *side, struct lb_relay_buffer *buffe
     }
     if (some < 0 && errno == EINTR)
         return true;
-    side->can_write = false;
     if (some < 0 && errno != EAGAIN && errno != EWOULDBLOCK)
         close_side(side);
+    else
+        stop_writing(link, side);
     return false;
 }
 
@@ -414,7 +425,7 @@ void lb_link_advance(struct lb_relay_link *link, struct lb_link_frame *frame)
         finish_flushed(link, frame);
         if (link->is_asked)
             has_moved |= ask(link, frame);
-        has_moved |= write_side(&link->server, &link->to_server, link->allowed, &written);
+        has_moved |= write_side(link, &link->server, &link->to_server, link->allowed, &written);
         link->allowed -= written;
         link->scanned -= written;
         size_t n_before = link->to_client.n;
@@ -422,7 +433,7 @@ void lb_link_advance(struct lb_relay_link *link, struct lb_link_frame *frame)
         read_answers(link, frame, n_before);
         if (link->is_cut)
             link->to_client.n = 0;
-        has_moved |= write_side(&link->client, &link->to_client, link->to_client.n, &written);
+        has_moved |= write_side(link, &link->client, &link->to_client, link->to_client.n, &written);
         end(link, frame);
     }
 }
