@@ -87,6 +87,9 @@ static const struct flag flags[] = {
     {"metrics", 0, FLAG_TEXT, TO(metrics_at), LB_FLAGS_COSTS, "[HOST:]PORT",
      "serves live figures to Prometheus at http://HOST:PORT/metrics, to this machine only; 0: any "
      "free port"},
+    {"top", 0, FLAG_SWITCH, TO(top), LB_FLAGS_COSTS, NULL,
+     "shows throughput, latency, workers, faults and overlaps on the whole terminal while runs go "
+     "on"},
     {"no-record", 0, FLAG_SWITCH, TO(no_record), LB_FLAGS_RUN | LB_FLAGS_PLAN, NULL,
      "records no history: measures only, tests no guarantee"},
     {"keep-history", 0, FLAG_SWITCH, TO(keep_history), LB_FLAGS_RUN, NULL,
