@@ -287,6 +287,14 @@ static void set_group(struct lb_bag *bag, const struct lb_strategy_plan *plan, i
     lb_bag_set(bag, LB_SLOT_GROUP, &value);
 }
 
+void lb_ordinary_fill_resource(struct lb_bag *bag, const struct lb_strategy_plan *plan,
+                               uint32_t resource)
+{
+    lb_ordinary_fill_class(bag, plan);
+    set_resource(bag, resource);
+    bag->value[LB_SLOT_CAPACITY] = lb_int(plan->capacity != NULL ? plan->capacity[resource] : 1);
+}
+
 int lb_ordinary_put(struct lb_actor *actor, int64_t first, uint32_t n, const char *payload,
                     struct lb_error *err)
 {

@@ -10,6 +10,9 @@ int lb_ordinary_setup(struct lb_strategy_plan *plan, struct lb_session *session,
 void lb_ordinary_fill_own_class(struct lb_bag *bag, const struct lb_actor *actor);
 /* The parameters of a section that an operator runs on the whole class, in no worker's name. */
 void lb_ordinary_fill_class(struct lb_bag *bag, const struct lb_strategy_plan *plan);
+/* The same for a resource of a lock, and an operator. */
+void lb_ordinary_fill_resource(struct lb_bag *bag, const struct lb_strategy_plan *plan,
+                               uint32_t resource);
 int lb_ordinary_open(struct lb_actor *actor, struct lb_error *err);
 int lb_ordinary_enqueue(struct lb_actor *actor, const struct lb_request *request,
                         struct lb_grant *grant, struct lb_error *err);

@@ -20,6 +20,7 @@ static const struct {
     [LB_G_RECOVERY] = {"recovery", "what a dead holder held is granted again within the bound"},
     [LB_G_ONCE] = {"once", "no item is executed twice, whatever becomes of its worker"},
     [LB_G_GROUP_EXCLUSIVE] = {"group-exclusive", "never two items of one group in hand"},
+    [LB_G_PERMITS] = {"permits", "a stored count of permits is the capacity less the holders"},
 };
 
 const char *lb_guarantee_name(enum lb_guarantee guarantee)

@@ -16,6 +16,7 @@ enum lb_guarantee {
     LB_G_RECOVERY,      /* a dead holder's lock or item is granted again within the bound */
     LB_G_ONCE,          /* work on an item is not begun twice, unless it was given back or reset */
     LB_G_GROUP_EXCLUSIVE, /* no two items of one group are in hand at one time */
+    LB_G_PERMITS,         /* a stored count of permits is right whenever all is quiet */
     LB_GUARANTEES
 };
 

@@ -125,6 +125,13 @@ struct lb_unknown_claim {
     bool is_final; /* what it took, it took for good */
 };
 
+/* How many permits the tables said were free, of one resource. */
+struct lb_asked {
+    uint64_t low, high;
+    int64_t free;
+    uint32_t resource;
+};
+
 /* The release that ended a hold whose worker had several of the resource at once. */
 struct lb_crowded_end {
     uint32_t hold;
@@ -206,6 +213,7 @@ struct lb_case {
     struct lb_array writes;
     struct lb_array stalls; /* of everybody: apart, in order, once all logs were read */
     struct lb_array unrun;  /* the same, and those of single workers */
+    struct lb_array asked;  /* struct lb_asked */
     struct lb_array late_waits;
     struct lb_array refusals;
     struct lb_array unknown;        /* struct lb_unknown_claim */

@@ -17,7 +17,7 @@ static void case_release(struct lb_case *c)
                                  &c->puts,     &c->world,          &c->waiters,      &c->writes,
                                  &c->refusals, &c->unknown,        &c->pending,      &c->open,
                                  &c->infos,    &c->unknown_grants, &c->crowded_ends, &c->stalls,
-                                 &c->unrun,    &c->late_waits,     &c->ties};
+                                 &c->unrun,    &c->late_waits,     &c->ties,         &c->asked};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         free(arrays[i]->items);
     for (size_t i = 0; i < c->history->n_logs && c->logs != NULL; i++)
@@ -36,9 +36,9 @@ static int judge(struct lb_case *c)
     typedef int step(struct lb_case * c);
     static step *const of_queue[] = {lb_scan_history, lb_ids_finish,       lb_judge_items,
                                      lb_judge_loss,   lb_judge_queue_fifo, lb_judge_item_deaths};
-    static step *const of_lock[] = {lb_scan_history,    lb_world_apply, lb_merge_holds,
-                                    lb_judge_exclusive, lb_judge_owner, lb_judge_lock_fifo,
-                                    lb_judge_recovery};
+    static step *const of_lock[] = {lb_scan_history,    lb_world_apply,   lb_merge_holds,
+                                    lb_judge_exclusive, lb_judge_permits, lb_judge_owner,
+                                    lb_judge_lock_fifo, lb_judge_recovery};
     static step *const of_both[] = {lb_judge_fenced, lb_judge_answers, lb_judge_fairness};
     step *const *const steps = c->model->queue ? of_queue : of_lock;
     const size_t n =
@@ -74,7 +74,7 @@ static const char *untested(const struct lb_case *c, int guarantee)
                      guarantee == LB_G_GROUP_EXCLUSIVE;
     if (for_queue && !model->queue)
         return "it is about queues, and this is a lock";
-    if (guarantee == LB_G_EXCLUSIVE && model->queue)
+    if ((guarantee == LB_G_EXCLUSIVE || guarantee == LB_G_PERMITS) && model->queue)
         return "it is about locks, and this is a queue";
     if (c->history->truncated)
         return "the history is cut off";
@@ -99,6 +99,8 @@ static const char *untested(const struct lb_case *c, int guarantee)
     switch (guarantee) {
     case LB_G_EXCLUSIVE:
         return "nothing was granted";
+    case LB_G_PERMITS:
+        return "nobody asked for the count when all was quiet";
     case LB_G_FENCED:
         return "no token was seen";
     case LB_G_OWNER_RELEASE:

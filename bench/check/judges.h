@@ -17,6 +17,7 @@ int lb_sort(struct lb_key *keys, size_t n);
 int lb_judge_exclusive(struct lb_case *c);
 /* What the order of each worker's own operations adds, within a tick: how many violations more. */
 int lb_judge_ties(struct lb_case *c, uint64_t *ret_n);
+int lb_judge_permits(struct lb_case *c);
 int lb_judge_owner(struct lb_case *c);
 int lb_judge_fenced(struct lb_case *c);
 int lb_judge_lock_fifo(struct lb_case *c);

@@ -113,6 +113,8 @@ static int scan_note(struct lb_scan *scan, const struct lb_event *e)
         c->out->measures.n_restarts++;
         return 0;
     }
+    if (e->op == LB_OP_PERMITS)
+        return lb_scan_permits(scan, e);
     if (e->op == LB_OP_WAITED) {
         scan->waited_ns = e->time_ns;
         return scan->invoke != NULL ? 0 : lb_scan_bad(scan, "a wait outside of an operation");

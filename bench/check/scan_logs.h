@@ -71,6 +71,8 @@ static inline bool lb_is_batched(const struct lb_event *first, const struct lb_e
            (e->op == LB_OP_COMPLETE || e->op == LB_OP_ERROR || e->op == LB_OP_FREE);
 }
 
+/* A note of how many permits are free: permits.c. */
+int lb_scan_permits(struct lb_scan *scan, const struct lb_event *note);
 int lb_scan_history(struct lb_case *c);
 int lb_scan_bad(struct lb_scan *scan, const char *what);
 int lb_scan_lock_end(struct lb_scan *scan, const struct lb_event *end, int type);

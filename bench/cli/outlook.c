@@ -265,6 +265,15 @@ static void stress_lock(struct making *m)
         add_stressed(m, "readers-writers", NULL, 2200, "it has :mode: many read, some write");
     if (f->has_capacity)
         add_stressed(m, "limited", NULL, 2200, "it has :capacity: three may hold");
+    if (claims(m, LB_G_PERMITS) && f->has_capacity && f->lease != NULL) {
+        struct lb_ask *ask =
+            add_stressed(m, "overrun", NULL, 3000,
+                         "it claims permits: three may hold, and outlast their leases");
+        snprintf(ask->name, sizeof ask->name, "limited overrun");
+        set(ask, "capacity", "3");
+        set(ask, "duration", "2s");
+        set(ask, "progress-bound", "0");
+    }
     if (f->has_period)
         add_stressed(m, "periodic-job", NULL, 4000,
                      "it has :period_ms: a job is due again and again");

@@ -97,6 +97,13 @@ static struct advice advise_lock(const struct lb_outlook *o, enum lb_guarantee g
                 "own (tx=one, SELECT ... FOR UPDATE), and ask for the time in the one behind it "
                 "(clock_timestamp(), SYSDATE(6)); or return left_ms, how much is left, and let "
                 "who has nothing left try again"};
+    if (guarantee == LB_G_PERMITS)
+        return (struct advice){
+            .quotes = {&o->begin, &o->begin_end, &o->unasked},
+            .text = "change the count only together with the row of a holder, in one transaction, "
+                    "and only if that row was there: whoever takes over what is past gives its "
+                    "permit back once, and its late release finds no row and changes nothing; or "
+                    "store no count, and count the holders"};
     if (guarantee == LB_G_EXCLUSIVE && is_renewed(cell))
         return advise_renewal(o);
     if (guarantee == LB_G_OWNER_RELEASE ||

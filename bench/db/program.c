@@ -425,6 +425,15 @@ static int check_put(struct lb_building *b)
                         "section put does not use :id, the number of the item that it puts");
 }
 
+static int check_permits(struct lb_building *b)
+{
+    const struct lb_section *permits = &b->program->sections[LB_S_PERMITS];
+    if ((b->file->claims & LB_G_BIT(LB_G_PERMITS)) == 0 || permits->present)
+        return 0;
+    return lb_file_fail(b->file, b->program->sections[LB_S_ACQUIRE].line, b->err,
+                        "claims permits, and has no section permits, which says how many are free");
+}
+
 /* Statements that can be asked for their columns: CALL and the like cannot. */
 static bool has_known_columns(const struct lb_raw_statement *statement)
 {
@@ -501,6 +510,8 @@ static int keep_statements(struct lb_building *b)
     }
     program->recovers_by_time = recovers_by_time(b);
     int r = check_put(b);
+    if (r == 0)
+        r = check_permits(b);
     if (r == 0)
         r = check_batches(b);
     return r == 0 ? check_claim(b) : r;

@@ -41,6 +41,7 @@ enum lb_section_name {
     LB_S_RESET_ALL,
     LB_S_RECOVER,  /* what an operator, or the protocol, runs after a death */
     LB_S_COUNT,    /* queue: one row (pending, active, done, failed) */
+    LB_S_PERMITS,  /* lock: one row (free): how many permits the tables say can be taken */
     LB_S_TEARDOWN, /* once per run, on the control session */
     LB_SECTIONS
 };

@@ -134,6 +134,7 @@ static int guarantee_shape(int guarantee)
     switch (guarantee) {
     case LB_G_EXCLUSIVE:
     case LB_G_FENCED:
+    case LB_G_PERMITS:
         return LB_LOCK;
     case LB_G_NO_DUPLICATE:
     case LB_G_NO_LOSS:

@@ -34,6 +34,7 @@ static const char *const section_names[LB_SECTIONS] = {
     [LB_S_RESET_ALL] = "reset-all",
     [LB_S_RECOVER] = "recover",
     [LB_S_COUNT] = "count",
+    [LB_S_PERMITS] = "permits",
     [LB_S_TEARDOWN] = "teardown",
 };
 
@@ -50,6 +51,7 @@ bool lb_section_fits(enum lb_section_name name, enum lb_shape shape)
     case LB_S_ACQUIRE:
     case LB_S_RELEASE:
     case LB_S_CANCEL:
+    case LB_S_PERMITS:
         return shape == LB_LOCK;
     case LB_S_PUT:
     case LB_S_CLAIM:

@@ -2,6 +2,7 @@
 #include "stage.h"
 
 #include "clock.h"
+#include "free_permits.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,6 +48,30 @@ static int drain(struct lb_stage *stage, bool *ret_drained, struct lb_error *err
     return r < 0 ? r : 0;
 }
 
+/* Everybody is through: what do the tables say of the permits? A dead worker's transaction may have
+ * locked them. */
+static int ask_permits(struct lb_stage *stage, struct lb_error *err)
+{
+    struct lb_runner runner = {0};
+    int64_t n_free = 0;
+    if ((stage->plan.strategy->claims & LB_G_BIT(LB_G_PERMITS)) == 0 || stage->n_deaths > 0)
+        return 0;
+    int r = lb_runner_init(&runner, stage->program, &stage->control, err);
+    if (r != 0)
+        return r;
+    r = lb_permits_ask(&stage->strategy_plan, &runner, 0, &n_free, err);
+    lb_runner_release(&runner);
+    uint64_t now_ns = stage->counts_steps ? stage->start_ns + (stage->n_moves + 2) * LB_STEP_NS
+                                          : lb_now_ns() + (uint64_t)stage->clock_ms * 1000000u;
+    if (r == LB_OK)
+        lb_log_append(&stage->control_log, &(struct lb_event){.time_ns = now_ns,
+                                                              .value = (uint64_t)n_free,
+                                                              .process = stage->n_players,
+                                                              .op = LB_OP_PERMITS,
+                                                              .type = LB_EV_NOTE});
+    return r < 0 ? r : 0;
+}
+
 int lb_stage_judge(struct lb_stage *stage, bool complete, struct lb_error *err)
 {
     const struct lb_explore_plan *plan = &stage->plan;
@@ -55,6 +80,8 @@ int lb_stage_judge(struct lb_stage *stage, bool complete, struct lb_error *err)
     int r = 0;
     if (strategy->shape == LB_QUEUE && complete && (strategy->claims & LB_G_BIT(LB_G_NO_LOSS)) != 0)
         r = drain(stage, &drained, err);
+    if (r == 0 && strategy->shape == LB_LOCK && complete)
+        r = ask_permits(stage, err);
     if (r < 0)
         return r;
     struct lb_span spans[LB_MAX_WORKERS + 1];

@@ -223,7 +223,8 @@ static void find_unmoved_clock(struct lb_stage *stage)
         stage->clock == NULL || !stage->clock->keeps_defaults || stage->plan.putters == 0;
     for (int s = 0; s < LB_SECTIONS && stage->plan.ticks > 0; s++)
         for (size_t i = 0; i < program->sections[s].n_statements; i++)
-            if (s != LB_S_TEARDOWN && s != LB_S_COUNT && !(s == LB_S_SETUP && is_ignored) &&
+            if (s != LB_S_TEARDOWN && s != LB_S_COUNT && s != LB_S_PERMITS &&
+                !(s == LB_S_SETUP && is_ignored) &&
                 lb_footprint_reads_clock(program->sections[s].statements[i].sql, moved,
                                          stage->unmoved, sizeof stage->unmoved))
                 return;

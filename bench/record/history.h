@@ -70,6 +70,8 @@ enum lb_op {
                                ns, through no fault of the protocol; arg = enum lb_stall */
     LB_OP_WAITED = 45,      /* note, within an acquire: at time_ns the engine said that what it does
                                was waiting for somebody: it took effect later */
+    LB_OP_PERMITS = 47,     /* note: the tables said that value permits (signed) of resource object
+                               can be taken; it was asked for arg microseconds before */
     LB_OP_RESTART = 46      /* note: the database server had been started anew, for value ns by now:
                                it crashed or was stopped, and not by the run */
 };

@@ -28,6 +28,7 @@ static const char *const op_names[] = {
     [LB_OP_STALL] = "stall",
     [LB_OP_WAITED] = "waited",
     [LB_OP_RESTART] = "restart",
+    [LB_OP_PERMITS] = "permits",
 };
 
 enum { OPS = sizeof op_names / sizeof op_names[0] };

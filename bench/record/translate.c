@@ -433,8 +433,9 @@ static int translate_note(struct lb_translator *tr, const struct lb_raw_op *raw,
     translated->kind = LB_TR_NEMESIS;
     if (raw->keys[LB_KEY_LOG].kind == LB_RAW_ABSENT)
         return 0;
-    static const int notes[] = {LB_OP_ITEM, LB_OP_FAULT, LB_OP_DEATH,  LB_OP_SESSION_END,
-                                LB_OP_WARM, LB_OP_STALL, LB_OP_WAITED, LB_OP_RESTART};
+    static const int notes[] = {LB_OP_ITEM,        LB_OP_FAULT,   LB_OP_DEATH,
+                                LB_OP_SESSION_END, LB_OP_WARM,    LB_OP_STALL,
+                                LB_OP_WAITED,      LB_OP_RESTART, LB_OP_PERMITS};
     for (size_t i = 0; i < sizeof notes / sizeof notes[0]; i++)
         if (lb_raw_is(f, lb_op_name(notes[i])))
             event->op = (uint8_t)notes[i];

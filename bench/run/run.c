@@ -7,6 +7,7 @@
  * user's database whatever happens.
  */
 #include "run.h"
+#include "quiet.h"
 
 #include "backlog.h"
 #include "chunks.h"
@@ -177,6 +178,8 @@ static int run_once(const struct lb_run_plan *plan, const struct lb_stop *stop,
                 lb_run_subtract_counters(&run);
             if (rc == 0 && scenario.rounds > 0)
                 rc = lb_ledger_count(&run, err);
+            if (rc == 0)
+                rc = lb_quiet_ask(&run, err);
             if (rc == 0)
                 rc = lb_run_judge(&run, err);
             if (rc == 0)

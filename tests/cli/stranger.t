@@ -108,8 +108,9 @@ my @queue = ('--workers', '4', '--producers', '1', '--put-interval', '160ms', '-
 unlike($out, qr{violated}, 'renewals in time: nothing is accused');
 like($out, qr{^visibility +sqlite }m, '... and it was run') or diag $err;
 
-# --- groups, and work that is begun once: explored, which takes no luck ---
-for (['grouped', 'take=alone', 0, 'group-exclusive'], ['grouped', 'take=any', 1, 'group-exclusive'],
+# --- groups, work that is begun once, and a count of permits: explored, which takes no luck ---
+for (['semaphore', 'release=own', 0, 'permits', '--steps', 'clock'], ['semaphore', 'release=always', 1, 'permits', '--steps', 'clock'],
+    ['grouped', 'take=alone', 0, 'group-exclusive'], ['grouped', 'take=any', 1, 'group-exclusive'],
     ['at-most-once', 'after=lost', 0, 'once', '--steps', 'clock', '--rescuers', '1', '--items', '1'],
     ['at-most-once', 'after=again', 1, 'once', '--steps', 'clock', '--rescuers', '1', '--items', '1'])
 {
@@ -129,6 +130,11 @@ for ([':id, :group,', ':id, NULL,', 'claims group-exclusive, and section put doe
     like($err, qr/grouped\.sql:\d+: \Q$words\E/, '... in words');
 }
 
+(my $uncounted = slurp("$folder/semaphore.sql")) =~ s/^-- name: permits\n.*?\n\n//ms;
+($status, $out, $err) = lockbench('lint', spew('semaphore.sql', $uncounted));
+is($status, 2, 'permits without a count: refused');
+like($err, qr/semaphore\.sql:\d+: claims permits, and has no section permits/, '... in words');
+
 my $unclear = slurp("$folder/plainjob.sql");
 $unclear =~ s/bounded-claim, /bounded-claim, fifo, /;
 $unclear =~ s/^-- name: teardown/-- name: renew [sqlite]\nUPDATE work SET put_at = put_at WHERE id = :id;\n\n-- name: teardown/m;
@@ -139,7 +145,7 @@ like($out, qr/^(?:not )?ok \d+ - plainjob sqlite \S+ $_\b/m, "$_ is claimed, and
 # --- the truth ---
 my @todo = map { [split /\t/] } grep { !/^file\t/ } split /\n/, slurp("$folder/truth.tsv");
 # Right files take the longest, as all is asked of them: most of them only in a soak.
-@todo = grep { $_->[0] !~ /^(?:visib|heart|insert|grouped|at-most)/ && ($_->[3] ne 'right' || $_->[0] =~ /^(?:copy|pgmq|pruned|rescue)/) } @todo if !$ENV{LB_TEST_SOAK};
+@todo = grep { $_->[0] !~ /^(?:visib|heart|insert|grouped|at-most|semaphore)/ && ($_->[3] ne 'right' || $_->[0] =~ /^(?:copy|pgmq|pruned|rescue)/) } @todo if !$ENV{LB_TEST_SOAK};
 # Which of the rest are under way: most of it is waiting.
 sub fill
 {

@@ -1,0 +1,200 @@
+/* permits: a stored count of permits is the capacity less what holders have, whenever it is asked.
+ *
+ * The count is asked when all is quiet, and is a note in the history: so many are free. Of the
+ * grants of that resource some are certainly held then, namely those whose core (exclusive.c)
+ * covers the question; and some may be held: those that were asked for by then and have not
+ * certainly ended, by a release that was answered and had an effect, or by a lease that is over at
+ * the latest reckoning. A grant of unknown outcome may be held, and so is for ever what is neither
+ * released nor a lease. If the capacity less what is said to be free lies outside of these two
+ * numbers, no order of the operations explains it.
+ *
+ * Where readers share it, or something of the history is missing, nothing is judged.
+ */
+#include "judges.h"
+#include "scan_logs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A grant that may be held from low to high. */
+struct maybe {
+    uint64_t low, high;
+    uint32_t resource, log, event;
+    uint64_t permits;
+    bool is_open; /* no release with an effect yet */
+};
+
+int lb_scan_permits(struct lb_scan *scan, const struct lb_event *note)
+{
+    struct lb_case *c = scan->c;
+    if (c->model->queue || note->object >= c->n_resources)
+        return lb_scan_bad(scan, "permits of a resource that is none");
+    int64_t n_free = (int64_t)note->value;
+    if (n_free < INT32_MIN || n_free > UINT32_MAX)
+        return lb_scan_bad(scan, "not a number of permits");
+    struct lb_asked *asked = lb_array_push(&c->asked, sizeof *asked);
+    if (asked == NULL)
+        return lb_out_of_memory(c);
+    uint64_t took_ns = (uint64_t)note->arg * 1000u;
+    uint64_t from_ns = note->time_ns > took_ns ? note->time_ns - took_ns : 0;
+    *asked = (struct lb_asked){.low = lb_low(from_ns, scan->slack),
+                               .high = lb_high(note->time_ns, scan->slack),
+                               .free = n_free,
+                               .resource = note->object};
+    return 0;
+}
+
+/* --- what may be held --- */
+
+struct holders {
+    struct lb_case *c;
+    struct lb_array all; /* struct maybe */
+    uint32_t log;
+    uint64_t slack;
+    size_t first; /* of the log */
+};
+
+static struct maybe *newest(struct holders *holders, uint32_t resource)
+{
+    struct maybe *all = holders->all.items;
+    for (size_t i = holders->all.n; i > holders->first; i--)
+        if (all[i - 1].is_open && all[i - 1].resource == resource)
+            return &all[i - 1];
+    return NULL;
+}
+
+static int granted(struct holders *holders, const struct lb_event *invoke, uint32_t at,
+                   const struct lb_event *end)
+{
+    struct maybe *slot = lb_array_push(&holders->all, sizeof *slot);
+    if (slot == NULL)
+        return lb_out_of_memory(holders->c);
+    bool is_certain = end != NULL && end->type == LB_EV_OK;
+    *slot = (struct maybe){.low = lb_low(invoke->time_ns, holders->slack),
+                           .high = LB_NEVER,
+                           .resource = invoke->object,
+                           .log = holders->log,
+                           .event = at,
+                           .permits = invoke->arg > 0 ? invoke->arg : 1,
+                           .is_open = is_certain};
+    if (is_certain && holders->c->model->lease && end->arg > 0)
+        slot->high = lb_lease_high(lb_high(end->time_ns, holders->slack), end->arg);
+    return 0;
+}
+
+static int note_end(struct holders *holders, const struct lb_event *invoke, uint32_t at,
+                    const struct lb_event *end)
+{
+    bool is_ok = end != NULL && end->type == LB_EV_OK,
+         is_failed = end != NULL && end->type == LB_EV_FAIL;
+    if (invoke->op == LB_OP_ACQUIRE)
+        return is_failed ? 0 : granted(holders, invoke, at, end);
+    struct maybe *grant = newest(holders, invoke->object);
+    if (grant == NULL || is_failed)
+        return 0;
+    if (invoke->op == LB_OP_RENEW) {
+        uint64_t high =
+            is_ok ? lb_lease_high(lb_high(end->time_ns, holders->slack), end->arg) : LB_NEVER;
+        grant->high = high > grant->high ? high : grant->high;
+    } else if (invoke->op == LB_OP_RELEASE && is_ok && (end->flags & LB_EVF_EFFECTIVE) != 0) {
+        uint64_t high = lb_high(end->time_ns, holders->slack);
+        grant->high = high < grant->high ? high : grant->high;
+        grant->is_open = false;
+    }
+    return 0;
+}
+
+static int read_log(struct holders *holders, const struct lb_log_view *view)
+{
+    const struct lb_event *invoke = NULL;
+    uint32_t index = 0, at = 0;
+    int rc = 0;
+    holders->slack = view->uncertainty_ns;
+    holders->first = holders->all.n;
+    for (size_t s = 0; s < view->n_spans && rc == 0; s++)
+        for (size_t k = 0; k < view->spans[s].n && rc == 0; k++, index++) {
+            const struct lb_event *e = &view->spans[s].events[k];
+            if (e->type == LB_EV_INVOKE) {
+                invoke = e;
+                at = index;
+            } else if (e->type != LB_EV_NOTE && invoke != NULL) {
+                rc = note_end(holders, invoke, at, e);
+                invoke = NULL;
+            }
+        }
+    return rc == 0 && invoke != NULL ? note_end(holders, invoke, at, NULL) : rc;
+}
+
+/* --- the test --- */
+
+static uint64_t certainly_held(const struct lb_case *c, const struct lb_asked *asked)
+{
+    const struct lb_hold *holds = lb_holds(c);
+    uint64_t n = 0;
+    for (size_t i = 0; i < c->holds.n; i++)
+        if (holds[i].resource == asked->resource && holds[i].start < asked->low &&
+            holds[i].cut > asked->high)
+            n += holds[i].permits;
+    return n;
+}
+
+static void judge_one(struct holders *holders, const struct lb_asked *asked)
+{
+    struct lb_case *c = holders->c;
+    const struct maybe *all = holders->all.items, *last = NULL;
+    uint32_t capacity = c->model->capacity != NULL ? c->model->capacity[asked->resource] : 1;
+    uint64_t least = certainly_held(c, asked), most = 0;
+    for (size_t i = 0; i < holders->all.n; i++) {
+        if (all[i].resource != asked->resource || all[i].low > asked->high)
+            continue;
+        most += all[i].high >= asked->low ? all[i].permits : 0;
+        last = last == NULL || all[i].low > last->low ? &all[i] : last;
+    }
+    struct lb_finding *finding = lb_finding_of(c, LB_G_PERMITS);
+    int64_t taken = (int64_t)capacity - asked->free;
+    finding->n_tested++;
+    if (taken >= (int64_t)least && taken <= (int64_t)most)
+        return;
+    finding->n_violations++;
+    struct lb_witness *witness = lb_witness_new(finding);
+    if (witness == NULL)
+        return;
+    char at[LB_AT];
+    if (last != NULL)
+        lb_witness_add(c, witness, last->log, last->event);
+    witness->at_ns = asked->high;
+    char held[60];
+    if (least == most)
+        snprintf(held, sizeof held, "%llu %s", (unsigned long long)most, most == 1 ? "is" : "are");
+    else
+        snprintf(held, sizeof held, "between %llu and %llu are", (unsigned long long)least,
+                 (unsigned long long)most);
+    lb_witness_text(witness,
+                    "at %s the tables say that %lld of %u permits of resource %u can be taken, "
+                    "while %s held",
+                    lb_at(c, asked->high, at, sizeof at), (long long)asked->free, capacity,
+                    asked->resource, held);
+}
+
+int lb_judge_permits(struct lb_case *c)
+{
+    const struct lb_asked *asked = c->asked.items;
+    struct holders holders = {.c = c};
+    int rc = 0;
+    if (c->asked.n == 0 || (c->model->claims & LB_G_BIT(LB_G_PERMITS)) == 0 ||
+        c->history->truncated)
+        return 0;
+    if (c->has_shared) {
+        c->doubt[LB_G_PERMITS] = "readers share it: they have no number of permits";
+        lb_finding_of(c, LB_G_PERMITS)->n_tested = c->asked.n;
+        return 0;
+    }
+    for (size_t i = 0; i < c->history->n_logs && rc == 0; i++) {
+        holders.log = (uint32_t)i;
+        rc = read_log(&holders, &c->history->logs[i]);
+    }
+    for (size_t i = 0; i < c->asked.n && rc == 0; i++)
+        judge_one(&holders, &asked[i]);
+    free(holders.all.items);
+    return rc;
+}
