@@ -518,8 +518,11 @@ int lb_stage_close(struct lb_stage *stage, struct lb_error *err)
     lb_stage_dismiss_all(stage);
     stage->is_open = false;
     lb_stage_forget_acts(stage);
+    struct lb_error ignored;
     if (lb_stage_has_programs(stage))
         lb_stepped_end_all(stage);
+    if (lb_stage_has_programs(stage) && stage->strategy_plan.shared != NULL)
+        stage->plan.strategy->flow->teardown(&stage->strategy_plan, &stage->control, &ignored);
     for (uint32_t i = 0; i < stage->n_players; i++)
         close_player(&stage->players[i]);
     if (stage->control_actor.plan != NULL)
