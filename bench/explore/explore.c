@@ -164,8 +164,14 @@ static int shrink(struct lb_stage *stage, struct lb_explored *explored, struct l
  * a lease needs its time for that. */
 static bool shows_recovery(const struct lb_stage *stage)
 {
-    return stage->plan.deaths + stage->plan.cuts > 0 && stage->plan.strategy->shape == LB_LOCK &&
-           (!stage->plan.strategy->is_lease || stage->plan.ticks > 0);
+    const struct lb_explore_plan *plan = &stage->plan;
+    const struct lb_strategy *strategy = plan->strategy;
+    bool is_outlived = strategy->is_lease && plan->ticks > 0;
+    if (plan->deaths + plan->cuts == 0)
+        return false;
+    return strategy->shape == LB_LOCK
+               ? !strategy->is_lease || is_outlived
+               : is_outlived && (strategy->claims & LB_G_BIT(LB_G_NO_LOSS)) != 0;
 }
 
 static void set_verdicts(const struct lb_stage *stage, struct lb_explored *explored)

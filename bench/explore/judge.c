@@ -21,6 +21,25 @@ static bool is_claimed(const struct lb_stage *stage, uint64_t id)
     return false;
 }
 
+/* What the control session did comes behind all that the players did. */
+static void date_drain(struct lb_stage *stage, size_t first)
+{
+    for (size_t i = first; i < stage->control_log.n_events; i++) {
+        struct lb_event *event = &stage->control_events[i];
+        event->time_ns += (uint64_t)stage->clock_ms * 1000000u;
+        if (stage->counts_steps)
+            event->time_ns = stage->start_ns + (stage->n_moves + 1) * LB_STEP_NS + stage->n_seen++;
+    }
+}
+
+/* May somebody still have an item who will never say so, because he is dead or was not told? Only
+ * the end of a lease takes it from him. */
+static bool is_kept(const struct lb_stage *stage)
+{
+    bool outlived = stage->plan.strategy->is_lease && stage->outlived && stage->unmoved[0] == '\0';
+    return stage->n_deaths + stage->n_cuts > 0 && !outlived;
+}
+
 /* Every item that was put has been claimed, or is now, by the control session, until it is told
  * that nothing is left. */
 static int drain(struct lb_stage *stage, bool *ret_drained, struct lb_error *err)
@@ -31,10 +50,11 @@ static int drain(struct lb_stage *stage, bool *ret_drained, struct lb_error *err
     bool all = true;
     for (uint64_t id = 1; id <= n_items && all; id++)
         all = is_claimed(stage, id);
-    *ret_drained = all;
-    /* A claim that the database still holds open would be claimed anew after its rollback. */
-    if (all || stage->n_deaths > 0 || stage->n_cuts > 0)
+    *ret_drained = all && stage->n_deaths + stage->n_cuts == 0;
+    if (*ret_drained || is_kept(stage))
         return 0;
+    size_t first = stage->control_log.n_events;
+    stage->control_actor.clock_skew_ms = stage->clock_ms;
     int r = plan->strategy->flow->open(&stage->control_actor, err);
     for (uint64_t i = 0; i <= 2 * n_items && r == LB_OK; i++) {
         struct lb_item *items = stage->players[0].items;
@@ -44,6 +64,7 @@ static int drain(struct lb_stage *stage, bool *ret_drained, struct lb_error *err
             r = lb_operate_item(&stage->control_op, LB_OP_COMPLETE, &items[k], err);
     }
     stage->written = LB_TOUCHES_ALL;
+    date_drain(stage, first);
     *ret_drained = r == LB_EMPTY;
     return r < 0 ? r : 0;
 }
@@ -97,8 +118,9 @@ int lb_stage_judge(struct lb_stage *stage, bool complete, struct lb_error *err)
         view.n_events += log->n_events;
     }
     view.start_ns = stage->start_ns;
-    uint64_t end_ns = stage->counts_steps ? stage->start_ns + (stage->n_moves + 1) * LB_STEP_NS
-                                          : lb_now_ns() + (uint64_t)stage->clock_ms * 1000000u;
+    uint64_t end_ns = stage->counts_steps
+                          ? stage->start_ns + (stage->n_moves + 1) * LB_STEP_NS + stage->n_seen
+                          : lb_now_ns() + (uint64_t)stage->clock_ms * 1000000u;
     struct lb_model model = {.queue = strategy->shape == LB_QUEUE,
                              .n_resources = 1,
                              .capacity = stage->capacity,

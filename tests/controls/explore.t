@@ -200,6 +200,32 @@ my $never = spew('never.sql', slurp($counts) =~ s/1 = 1/1 = 0/r =~ s/strategy: c
 is((explore('sqlite', $counts, '--steps', 'crash,clock'))[0], 0, 'a lease that is counted by who waits: recovery is held');
 is((explore('sqlite', $never,  '--steps', 'crash,clock'))[0], 1, 'a lease that nobody ends: recovery is violated');
 
+# An item in the hands of the dead comes back with the end of its lease, which the last claim asks for.
+my $queue = spew('lq.sql', <<'SQL');
+-- strategy: lq
+-- shape: queue
+-- claims: no-duplicate, no-loss, recovery
+-- lease: ttl_ms
+-- name: setup
+CREATE TABLE job (id bigint PRIMARY KEY, owner varchar(64), until_ms bigint NOT NULL, n bigint NOT NULL);
+-- name: put
+INSERT INTO job (id, until_ms, n) VALUES (:id, 0, 0);
+-- name: claim
+-- answer: row
+UPDATE job SET owner = :worker, until_ms = :now + :ttl_ms, n = n + 1
+WHERE id = (SELECT min(id) FROM job WHERE until_ms <= :now AND 1 = 1) RETURNING id, n AS token;
+-- name: complete
+DELETE FROM job WHERE id = :id AND n = :token;
+-- name: teardown
+DROP TABLE job;
+SQL
+my $kept = spew('lqn.sql', slurp($queue) =~ s/1 = 1/owner IS NULL/r =~ s/strategy: lq/strategy: lqn/r);
+my ($came_back, $back) = explore('sqlite', $queue, '--steps', 'crash,clock');
+is "$came_back $back->{verdicts}{recovery}", '0 held', 'a queue of leases: what the dead had comes back';
+my ($stayed, $stuck) = explore('sqlite', $kept, '--steps', 'crash,clock');
+is "$stayed $stuck->{verdicts}{recovery}", '1 violated', 'a queue that asks for no owner: it is stuck';
+is((explore('sqlite', 'skip-locked', '--steps', 'crash,clock'))[0], 0, 'a queue that needs recover: nobody ran it');
+
 # Protocols whose failure hides behind what is taken to commute, or to have left nothing. Each was
 # complete and clean once.
 my @hidden = (
