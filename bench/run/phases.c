@@ -64,6 +64,8 @@ bool lb_phases_tick(struct lb_active_run *run, const _Atomic uint32_t *counter, 
     if (crew->db != NULL && crew->db->space_check != NULL &&
         crew->db->space_check(run->space, &lost) < 0)
         lb_crew_fail(crew, &lost);
+    if (wanted < run->n_started) /* whoever was buried above has a successor */
+        wanted = run->n_started;
     return is_there(run, counter, wanted);
 }
 

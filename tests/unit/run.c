@@ -597,6 +597,18 @@ static void a_killed_holder_is_buried_and_replaced(void **state)
     lb_outcome_free(outcome);
 }
 
+/* All workers there were are dead when their successors are only just made. */
+static void the_only_worker_is_replaced_as_well(void **state)
+{
+    (void)state;
+    struct lb_outcome *outcome =
+        must_run(OPEN_DOOR, (const char *[]){"workers", "1", "hold", "2ms", "fault", "kill",
+                                             "fault-interval", "20ms", "fault-count", "3",
+                                             "duration", "0", "warmup", "0", NULL});
+    assert_int_equal(outcome->n_faults, 3);
+    lb_outcome_free(outcome);
+}
+
 static void a_rejected_statement_ends_the_run_with_its_reason(void **state)
 {
     (void)state;
@@ -762,6 +774,7 @@ int main(void)
         cmocka_unit_test(what_is_granted_after_the_measured_part_is_not_held),
         cmocka_unit_test(who_is_told_that_the_lock_is_gone_lets_go),
         cmocka_unit_test(a_killed_holder_is_buried_and_replaced),
+        cmocka_unit_test(the_only_worker_is_replaced_as_well),
         cmocka_unit_test(a_rejected_statement_ends_the_run_with_its_reason),
         cmocka_unit_test(a_disagreement_of_witnesses_and_history_is_noticed),
         cmocka_unit_test(who_does_not_end_is_killed_by_the_run),
