@@ -12,7 +12,8 @@
  * A recovery is one moment, and an end by a stranger ends one claim. Where the same one may have
  * ended two claims of the group, a violation may pass: not tested.
  *
- * The history does not name groups: item i is of group i % groups.
+ * The history does not name groups: item i is of group i % groups. One that is no number is of none
+ * that is known: not tested.
  */
 #include "items.h"
 
@@ -78,6 +79,11 @@ int lb_in_hand_add(struct lb_in_hand *hand, const struct lb_item_group *item)
     }
     if (kept != NULL)
         *kept = item->resumed;
+    if (item->events[0]->id >> 63 != 0) { /* a text, or a number below 0 */
+        item->c->doubt[LB_G_GROUP_EXCLUSIVE] =
+            "some items have other names than numbers from 0 on: it is not known of which group";
+        return 0;
+    }
     for (size_t i = 0; i < item->n; i++) {
         if (item->events[i]->op != LB_OP_ITEM)
             continue;
@@ -204,7 +210,7 @@ int lb_judge_groups(struct lb_in_hand *hand, struct lb_item_world *world, struct
             group.n_cores++;
         rc = judge_group(&group, keys + first, times);
     }
-    lb_finding_of(c, LB_G_GROUP_EXCLUSIVE)->n_tested = n;
+    lb_finding_of(c, LB_G_GROUP_EXCLUSIVE)->n_tested = c->out->measures.n_claims;
     free(keys);
     free(sorted);
     free(times);

@@ -8,6 +8,10 @@
  * released nor a lease. If the capacity less what is said to be free lies outside of these two
  * numbers, no order of the operations explains it.
  *
+ * A release ends the grant whose token, or permits, it names. Where it names none, and its worker
+ * may have several of different numbers, or it gives back other permits than were granted at once,
+ * all of them may be held still, and what is not violated even so is not tested.
+ *
  * Where readers share it, or something of the history is missing, nothing is judged.
  */
 #include "judges.h"
@@ -20,8 +24,10 @@
 struct maybe {
     uint64_t low, high;
     uint32_t resource, log, event;
-    uint64_t permits;
-    bool is_open; /* no release with an effect yet */
+    uint64_t permits, token;
+    bool has_token;
+    bool is_certain; /* it was answered */
+    bool is_fixed;   /* its worker does not believe in it any more, though nothing ended it */
 };
 
 int lb_scan_permits(struct lb_scan *scan, const struct lb_event *note)
@@ -48,27 +54,92 @@ int lb_scan_permits(struct lb_scan *scan, const struct lb_event *note)
 
 struct holders {
     struct lb_case *c;
-    struct lb_array all; /* struct maybe */
+    struct lb_array all;  /* struct maybe */
+    struct lb_array open; /* uint32_t, of all: of the log, what it may still release or renew */
     uint32_t log;
     uint64_t slack;
-    size_t first; /* of the log */
+    bool is_crowded; /* the log had too many to remember */
 };
 
-static struct maybe *newest(struct holders *holders, uint32_t resource)
+static struct maybe *open_at(const struct holders *holders, size_t i)
 {
-    struct maybe *all = holders->all.items;
-    for (size_t i = holders->all.n; i > holders->first; i--)
-        if (all[i - 1].is_open && all[i - 1].resource == resource)
-            return &all[i - 1];
-    return NULL;
+    const uint32_t *open = holders->open.items;
+    return (struct maybe *)holders->all.items + open[i];
+}
+
+static void forget(struct holders *holders, const struct maybe *grant)
+{
+    uint32_t *open = holders->open.items;
+    size_t n = 0;
+    for (size_t i = 0; i < holders->open.n; i++)
+        if (open_at(holders, i) != grant)
+            open[n++] = open[i];
+    holders->open.n = n;
+}
+
+/* Of many, none that its worker gave up is expected to be released any more. */
+static void forget_fixed(struct holders *holders)
+{
+    for (size_t i = holders->open.n; i-- > 0;)
+        if (open_at(holders, i)->is_fixed)
+            forget(holders, open_at(holders, i));
+}
+
+/* How well the words of a release or renewal fit a grant: its token says most; 0: they do not. */
+static unsigned fit(const struct lb_event *invoke, const struct maybe *grant)
+{
+    if (grant->resource != invoke->object || !grant->is_certain)
+        return 0;
+    unsigned believed = grant->is_fixed ? 1 : 2;
+    if ((invoke->flags & LB_EVF_TOKEN) != 0 && grant->has_token)
+        return grant->token == invoke->value ? 4 + believed : 0;
+    return invoke->arg == 0 || invoke->arg == grant->permits ? believed : 0;
+}
+
+/* The grant that a release or renewal speaks of, and whether that is clear. Of several that are
+ * alike it may be any: if it is the one that ends first, no more than what is held is left. Where
+ * they differ, or what its worker may have got without being told does, nobody can say: NULL. */
+static struct maybe *spoken_of(const struct holders *holders, const struct lb_event *invoke,
+                               bool *ret_clear)
+{
+    struct maybe *best = NULL;
+    unsigned best_fit = 0;
+    bool differ = holders->is_crowded, has_any = differ;
+    for (size_t i = 0; i < holders->open.n; i++) {
+        struct maybe *grant = open_at(holders, i);
+        unsigned its = fit(invoke, grant);
+        has_any = has_any || grant->resource == invoke->object;
+        if (its == 0 || its < best_fit)
+            continue;
+        if (its > best_fit || grant->high < best->high)
+            best = grant;
+        best_fit = its;
+    }
+    for (size_t i = 0; best != NULL && i < holders->open.n; i++) {
+        const struct maybe *grant = open_at(holders, i);
+        bool may_be = grant->resource == invoke->object &&
+                      (grant->is_certain ? fit(invoke, grant) == best_fit : invoke->arg == 0);
+        differ = differ || (may_be && grant->permits != best->permits);
+    }
+    bool is_named = best_fit > 4;
+    *ret_clear = is_named || (best != NULL ? !differ : !has_any);
+    return *ret_clear ? best : NULL;
 }
 
 static int granted(struct holders *holders, const struct lb_event *invoke, uint32_t at,
                    const struct lb_event *end)
 {
+    enum { MANY = 64 };
     struct maybe *slot = lb_array_push(&holders->all, sizeof *slot);
-    if (slot == NULL)
+    if (holders->open.n >= MANY)
+        forget_fixed(holders);
+    holders->is_crowded = holders->is_crowded || holders->open.n >= MANY;
+    uint32_t *open =
+        slot != NULL && !holders->is_crowded ? lb_array_push(&holders->open, sizeof *open) : NULL;
+    if (slot == NULL || (open == NULL && !holders->is_crowded))
         return lb_out_of_memory(holders->c);
+    if (open != NULL)
+        *open = (uint32_t)(holders->all.n - 1);
     bool is_certain = end != NULL && end->type == LB_EV_OK;
     *slot = (struct maybe){.low = lb_low(invoke->time_ns, holders->slack),
                            .high = LB_NEVER,
@@ -76,10 +147,58 @@ static int granted(struct holders *holders, const struct lb_event *invoke, uint3
                            .log = holders->log,
                            .event = at,
                            .permits = invoke->arg > 0 ? invoke->arg : 1,
-                           .is_open = is_certain};
+                           .token = is_certain ? end->value : 0,
+                           .has_token = is_certain && (end->flags & LB_EVF_TOKEN) != 0,
+                           .is_certain = is_certain};
     if (is_certain && holders->c->model->lease && end->arg > 0)
         slot->high = lb_lease_high(lb_high(end->time_ns, holders->slack), end->arg);
     return 0;
+}
+
+static void leave_open(const struct holders *holders)
+{
+    holders->c->doubt[LB_G_PERMITS] =
+        "a release or renewal did not say which of its worker's grants it was of, or a release "
+        "gave back other permits than were granted at once";
+}
+
+/* Of several that it may speak of, each may be held longer. */
+static void renewed(struct holders *holders, const struct lb_event *invoke, uint64_t high)
+{
+    bool is_clear;
+    struct maybe *grant = spoken_of(holders, invoke, &is_clear);
+    bool is_named = grant != NULL && (invoke->flags & LB_EVF_TOKEN) != 0 && grant->has_token;
+    size_t n = 0;
+    for (size_t i = 0; i < holders->open.n; i++) {
+        struct maybe *its = open_at(holders, i);
+        if (its->resource != invoke->object || (is_named && its != grant))
+            continue;
+        n++;
+        its->high = high > its->high ? high : its->high;
+    }
+    if (n > 1 || holders->is_crowded)
+        leave_open(holders);
+}
+
+static void released(struct holders *holders, const struct lb_event *invoke, uint64_t high,
+                     bool has_effect)
+{
+    bool is_clear;
+    struct maybe *grant = spoken_of(holders, invoke, &is_clear);
+    if (!is_clear)
+        leave_open(holders);
+    if (grant == NULL)
+        return;
+    if (has_effect && high < grant->high)
+        grant->high = high;
+    forget(holders, grant);
+}
+
+/* A worker that was retired does not count upon what it had. */
+static void retired(struct holders *holders)
+{
+    for (size_t i = 0; i < holders->open.n; i++)
+        open_at(holders, i)->is_fixed = true;
 }
 
 static int note_end(struct holders *holders, const struct lb_event *invoke, uint32_t at,
@@ -87,21 +206,15 @@ static int note_end(struct holders *holders, const struct lb_event *invoke, uint
 {
     bool is_ok = end != NULL && end->type == LB_EV_OK,
          is_failed = end != NULL && end->type == LB_EV_FAIL;
-    if (invoke->op == LB_OP_ACQUIRE)
-        return is_failed ? 0 : granted(holders, invoke, at, end);
-    struct maybe *grant = newest(holders, invoke->object);
-    if (grant == NULL || is_failed)
-        return 0;
-    if (invoke->op == LB_OP_RENEW) {
-        uint64_t high =
-            is_ok ? lb_lease_high(lb_high(end->time_ns, holders->slack), end->arg) : LB_NEVER;
-        grant->high = high > grant->high ? high : grant->high;
-    } else if (invoke->op == LB_OP_RELEASE && is_ok && (end->flags & LB_EVF_EFFECTIVE) != 0) {
-        uint64_t high = lb_high(end->time_ns, holders->slack);
-        grant->high = high < grant->high ? high : grant->high;
-        grant->is_open = false;
-    }
-    return 0;
+    uint64_t high = is_ok ? lb_high(end->time_ns, holders->slack) : LB_NEVER;
+    int rc = invoke->op == LB_OP_ACQUIRE && !is_failed ? granted(holders, invoke, at, end) : 0;
+    if (invoke->op == LB_OP_RENEW && !is_failed)
+        renewed(holders, invoke, is_ok && end->arg > 0 ? lb_lease_high(high, end->arg) : LB_NEVER);
+    if (invoke->op == LB_OP_RELEASE && (is_ok || (is_failed && end->answer == LB_REFUSED)))
+        released(holders, invoke, high, is_ok && (end->flags & LB_EVF_EFFECTIVE) != 0);
+    if (!is_ok && !is_failed)
+        retired(holders);
+    return rc;
 }
 
 static int read_log(struct holders *holders, const struct lb_log_view *view)
@@ -110,7 +223,8 @@ static int read_log(struct holders *holders, const struct lb_log_view *view)
     uint32_t index = 0, at = 0;
     int rc = 0;
     holders->slack = view->uncertainty_ns;
-    holders->first = holders->all.n;
+    holders->open.n = 0;
+    holders->is_crowded = false;
     for (size_t s = 0; s < view->n_spans && rc == 0; s++)
         for (size_t k = 0; k < view->spans[s].n && rc == 0; k++, index++) {
             const struct lb_event *e = &view->spans[s].events[k];
@@ -196,5 +310,6 @@ int lb_judge_permits(struct lb_case *c)
     for (size_t i = 0; i < c->asked.n && rc == 0; i++)
         judge_one(&holders, &asked[i]);
     free(holders.all.items);
+    free(holders.open.items);
     return rc;
 }

@@ -187,6 +187,8 @@ static int told_model(struct loaded *loaded, struct lb_error *err)
         free(capacity);
         loaded->model.complete = loaded->model.complete && one.complete;
         loaded->model.drained = loaded->model.drained && one.drained;
+        if (one.groups != loaded->model.groups)
+            loaded->model.groups = 0; /* they contradict each other */
     }
     /* Of one file's clock, or of what is missing: the last event's time is as good. */
     if (loaded->view == &loaded->joined || loaded->view->truncated)

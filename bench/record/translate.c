@@ -441,6 +441,9 @@ static int translate_note(struct lb_translator *tr, const struct lb_raw_op *raw,
             event->op = (uint8_t)notes[i];
     if (event->op == 0)
         return lb_scan_fail(tr->scan, raw->at, "not a note that can have a log");
+    if (event->op == LB_OP_PERMITS && raw->keys[LB_KEY_VALUE].kind != LB_RAW_INTEGER)
+        return lb_scan_fail(tr->scan, raw->at,
+                            "permits must have how many are free as its value, a whole number");
     translated->kind = LB_TR_NOTE;
     event->type = LB_EV_NOTE;
     event->answer = answer_of(&raw->keys[LB_KEY_ERROR], event->op, LB_EV_OK);
