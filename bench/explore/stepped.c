@@ -63,12 +63,26 @@ enum lb_statement_kind lb_stepped_footprint(const char *sql, struct lb_footprint
     enum lb_statement_kind kind = lb_footprint_of_sql(&none, sql, ret);
     if (ret->writes == LB_TOUCHES_ALL)
         return kind;
-    bool has_tables = strncasecmp(sql, "select", 6) != 0 || strcasestr(sql, "from") != NULL;
+    bool has_tables = strncasecmp(sql, "select", 6) != 0 || strcasestr(sql, "from") != NULL ||
+                      strcasestr(sql, "table") != NULL;
     if (has_tables)
         ret->reads |= ALL_TABLES;
     if (has_tables && kind != LB_PLAIN_READ)
         ret->writes |= ALL_TABLES | LB_BIT_SEQUENCES;
     return kind;
+}
+
+/* Has it changed something and committed at once? By itself; with a COMMIT in the same text; or
+ * beside a transaction of another connection of the program. */
+static bool commits_at_once(const struct lb_step *step, bool in_tx)
+{
+    struct lb_footprint touched;
+    lb_stepped_footprint(step->sql, &touched);
+    if (step->kind != LB_STEP_EXECUTE || (touched.writes & ~LB_BIT_ADVISORY) == 0)
+        return false;
+    bool may_end = strchr(step->sql, ';') != NULL && (strcasestr(step->sql, "commit") != NULL ||
+                                                      strcasestr(step->sql, "end") != NULL);
+    return !in_tx || may_end;
 }
 
 /* --- the gate --- */
@@ -107,12 +121,8 @@ static void answered(struct lb_actor *actor, const struct lb_stepped *stepped)
     const struct lb_rows rows = {.n_rows = stepped->n_rows, .n_changed = stepped->n_changed};
     if (!player->in_script)
         return;
-    bool was_in_tx = player->session.in_tx;
     player->session.in_tx = stepped->in_tx;
-    struct lb_footprint touched;
-    lb_stepped_footprint(player->step.sql, &touched);
-    if (!was_in_tx && !stepped->in_tx && player->step.kind == LB_STEP_EXECUTE &&
-        (touched.writes & ~LB_BIT_ADVISORY) != 0)
+    if (commits_at_once(&player->step, stepped->in_tx))
         player->stage->is_coarse = true;
     size_t n_acts = player->n_acts;
     player->stage->gate.after(player, &player->step, stepped->answer,

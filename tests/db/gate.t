@@ -135,7 +135,7 @@ SKIP: {
 
 # Exploring takes a database and two interpreters a schedule: one schedule here, the searches with LB_TEST_SOAK.
 SKIP: {
-    skip 'no python3-psycopg2', 10 if !works('/usr/bin/python3 -c "import psycopg2"');
+    skip 'no python3-psycopg2', 14 if !works('/usr/bin/python3 -c "import psycopg2"');
     my @explore = ('explore', '-s', "$drivers/flag.py", '-d', $postgres, '--time', '10m', '-q');
     my ($status, $out) = lockbench(@explore, '--opt', 'form=look', '--replay', '0110');
     is($status, 1, 'who looks and then takes: two holders');
@@ -144,6 +144,12 @@ SKIP: {
     is($status, 0, 'who waits for the row is let go by nobody else');
     like($out, qr/UPDATE flag SET owner = 'w0'/, '... under names of their own');
     like($out, qr/-> blocked/, '... and the server says that it is blocked');
+    for (['take', 1], ['text', 1], ['beside', 1], ['wait', 0]) {
+        my ($form, $is_one) = @$_;
+        (undef, $out) = lockbench(@explore, '--opt', "form=$form", '--max-schedules', '1');
+        my $says = $out =~ /^  bounded.*a program's statement that commits by itself is one step/m ? 1 : 0;
+        is($says, $is_one, "form $form: whether a statement that writes commits by itself is said") or diag $out;
+    }
     ($status, undef, my $err) = lockbench(@explore, '--steps', 'crash');
     is($status, 2, 'steps that cannot be made are refused');
     skip 'searches: with LB_TEST_SOAK=1', 4 if !$ENV{LB_TEST_SOAK};
