@@ -84,7 +84,13 @@ struct lb_strategy_plan {
     /* Of programs (guest): */
     bool is_gated; /* their statements pass a gate, where faults and the trace are */
     const struct lb_stepper *stepper; /* NULL: they come as they like */
-    int trace; /* a line for each statement is written to this file; 0: none is */
+    struct lb_trace_file *trace; /* a line for each statement is written there; NULL: none is */
+};
+
+/* A file that several threads append lines to. */
+struct lb_trace_file {
+    int fd;
+    atomic_int error; /* errno of the first line that could not be written: none is behind it */
 };
 
 /* A statement of a program that is stepped: before it goes out, and behind its answer. */

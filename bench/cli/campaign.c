@@ -36,8 +36,8 @@ struct lb_conductor {
     const struct lb_stop *stop;
     size_t n_told; /* cells that have been written of */
     bool by_budget;
-    struct lb_looks *looks; /* of a budget's tables; the cells borrow it */
-    int trace;              /* --trace; 0: none */
+    struct lb_looks *looks;     /* of a budget's tables; the cells borrow it */
+    struct lb_trace_file trace; /* --trace */
     struct lb_error err;
 };
 
@@ -288,7 +288,7 @@ static int run_once(struct lb_conductor *state, struct lb_cell *cell,
                                .restart_command = args->restart,
                                .failover_command = args->failover,
                                .after_setup = cell->after_setup,
-                               .trace = state->trace,
+                               .trace = args->trace != NULL ? &state->trace : NULL,
                                .sample_waits = args->costs || state->campaign->sample_waits,
                                .record = !args->no_record,
                                .keep = args->keep,
@@ -671,7 +671,7 @@ enum lb_exit lb_campaign_run(const struct lb_campaign *campaign)
     lb_keeper_release(&state.keeper);
     lb_baseline_release(&state.baseline);
     lb_selection_release(&state.selection);
-    if (state.trace > 0)
-        close(state.trace);
+    if (lb_tracing_close(&state.trace, campaign->args, &state.err) != 0)
+        status = lb_exit_worse(status, lb_cli_complain(&state.err));
     return status;
 }

@@ -4,9 +4,11 @@
 
 #include "args.h"
 
-/* Empties the file, or makes it, and says what keeps a cell from being traced. 0 if --trace is not
- * given. *ret_fd: to be closed; 0: there is none. LB_E_USAGE, LB_E_ENV. */
-int lb_tracing_open(const struct lb_args *args, const struct lb_report *report, int *ret_fd,
-                    struct lb_error *err);
+/* Empties the file, or makes it, and says what keeps a cell from being traced. Nothing is opened,
+ * and trace stays as it is, if --trace is not given. LB_E_USAGE, LB_E_ENV. */
+int lb_tracing_open(const struct lb_args *args, const struct lb_report *report,
+                    struct lb_trace_file *trace, struct lb_error *err);
+/* LB_E_ENV: not all lines are there. */
+int lb_tracing_close(struct lb_trace_file *trace, const struct lb_args *args, struct lb_error *err);
 
 #endif

@@ -2,6 +2,7 @@
 #include "relay.h"
 
 #include "clock.h"
+#include "relay_folder.h"
 #include "relay_link.h"
 
 #include <arpa/inet.h>
@@ -25,7 +26,7 @@ struct lb_relay {
     struct lb_door server, own;
     struct lb_link_frame frame;
     int listener, stop;
-    char dir[64], path[108];
+    struct lb_relay_folder folder;
     struct lb_relay_link *links[LINKS];
     uint32_t n_accepted;
     pthread_t thread;
@@ -47,6 +48,8 @@ static bool is_of_the_way(const char *setting, size_t n)
                                        "sslcrl",
                                        "gssencmode",
                                        "sslsni",
+                                       "sslnegotiation",
+                                       "sslcertmode",
                                        "sslcrldir",
                                        "sslpassword",
                                        "channel_binding",
@@ -113,19 +116,16 @@ static int fail_listen(struct lb_error *err)
 static int listen_local(struct lb_relay *relay, struct lb_error *err)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    snprintf(relay->dir, sizeof relay->dir, "/tmp/lockbench-gate-XXXXXX");
-    if (mkdtemp(relay->dir) == NULL) {
-        relay->dir[0] = '\0';
+    if (!lb_relay_folder_make(&relay->folder))
         return fail_listen(err);
-    }
-    snprintf(relay->path, sizeof relay->path, "%s/.s.PGSQL.%s", relay->dir, relay->server.port);
-    memcpy(address.sun_path, relay->path, sizeof address.sun_path);
+    snprintf(address.sun_path, sizeof address.sun_path, "%s/.s.PGSQL.%s", relay->folder.path,
+             relay->server.port);
     relay->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (relay->listener < 0 ||
         bind(relay->listener, (struct sockaddr *)&address, sizeof address) != 0 ||
         listen(relay->listener, LINKS) != 0)
         return fail_listen(err);
-    snprintf(relay->own.socket, sizeof relay->own.socket, "%s", relay->dir);
+    snprintf(relay->own.socket, sizeof relay->own.socket, "%s", relay->folder.path);
     return 0;
 }
 
@@ -173,7 +173,7 @@ int lb_relay_new(const struct lb_door *door, const struct lb_relay_hooks *hooks,
     if (relay == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     relay->server = *door;
-    relay->listener = relay->stop = -1;
+    relay->listener = relay->stop = relay->folder.lock = -1;
     relay->frame =
         (struct lb_link_frame){.door = &relay->server, .hooks = hooks, .arg = arg, .epoll = -1};
     int rc = open_relay(relay, err);
@@ -191,7 +191,21 @@ const struct lb_door *lb_relay_door(const struct lb_relay *relay)
 
 /* --- its work --- */
 
-/* One more than there is room for is refused, as by a server. */
+/* As a server says it, so that the program's driver can tell. */
+static void refuse_more(int fd)
+{
+    static const char error[] =
+        "SFATAL\0VFATAL\0C53300\0Mtoo many connections of one program: the gate has room for 64\0";
+    _Static_assert(LINKS == 64, "the message says so");
+    const char head[5] = {'E', 0, 0, 0, (char)(sizeof error + 4)};
+    /* What does not fit into a socket that nothing was sent on is not worth a wait. */
+    bool is_said = send(fd, head, sizeof head, MSG_DONTWAIT | MSG_NOSIGNAL) > 0 &&
+                   send(fd, error, sizeof error, MSG_DONTWAIT | MSG_NOSIGNAL) > 0;
+    (void)is_said;
+    close(fd);
+}
+
+/* One more than there is room for is refused. */
 static void accept_client(struct lb_relay *relay)
 {
     int fd, on = 1;
@@ -200,7 +214,7 @@ static void accept_client(struct lb_relay *relay)
         while (i < LINKS && relay->links[i] != NULL)
             i++;
         if (i == LINKS) {
-            close(fd);
+            refuse_more(fd);
             continue;
         }
         if (relay->server.socket[0] == '\0')
@@ -325,9 +339,6 @@ void lb_relay_free(struct lb_relay *relay)
         close(relay->stop);
     if (relay->frame.epoll >= 0)
         close(relay->frame.epoll);
-    if (relay->dir[0] != '\0') {
-        unlink(relay->path);
-        rmdir(relay->dir);
-    }
+    lb_relay_folder_remove(&relay->folder);
     free(relay);
 }

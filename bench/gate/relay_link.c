@@ -166,7 +166,10 @@ static bool write_side(struct lb_relay_link *link, struct lb_relay_side *side,
     }
     if (some < 0 && errno == EINTR)
         return true;
-    if (some < 0 && errno != EAGAIN && errno != EWOULDBLOCK)
+    if (some < 0 && errno == EPIPE && side == &link->server) {
+        side->can_read = side->is_hung_up = true; /* its last words, and then its end */
+        side->can_write = false;
+    } else if (some < 0 && errno != EAGAIN && errno != EWOULDBLOCK)
         close_side(side);
     else
         stop_writing(link, side);
@@ -239,21 +242,25 @@ static bool ask(struct lb_relay_link *link, struct lb_link_frame *frame)
         return false;
     link->until_ns = 0;
     link->n_asked++;
-    switch (frame->hooks->asks(frame->arg, &statement, &link->until_ns)) {
+    enum lb_relay_verdict verdict = frame->hooks->asks(frame->arg, &statement, &link->until_ns);
+    /* Of what is longer than the buffer the server would wait for the rest. */
+    if (verdict == LB_RELAY_CUT_AFTER && link->is_streamed)
+        verdict = LB_RELAY_CUT_BEFORE;
+    switch (verdict) {
     case LB_RELAY_WAIT:
         return false;
+    case LB_RELAY_CUT_AFTER:
+        let_through(link, true);
+        cut_client(link);
+        return true;
     case LB_RELAY_CUT_BEFORE:
         statement.cut = "before";
         statement.start_ns = statement.end_ns = lb_now_ns();
         frame->hooks->answered(frame->arg, &statement);
         link->to_server.n = link->allowed = link->scanned = 0;
-        link->is_asked = false;
+        link->is_asked = link->is_streamed = false;
         cut_client(link);
         close_side(&link->server);
-        return true;
-    case LB_RELAY_CUT_AFTER:
-        let_through(link, true);
-        cut_client(link);
         return true;
     case LB_RELAY_END:
         frame->has_ended = true;
@@ -286,9 +293,11 @@ static void begin_session(struct lb_relay_link *link, struct lb_link_frame *fram
 /* May this message pass while another request is under way? */
 static bool may_pass(const struct lb_relay_link *link, uint8_t type)
 {
+    bool is_data = type == 'd' || type == 'c' || type == 'f' || type == 'p' || type == 'X';
+    if (link->is_open && !link->is_ready) /* a request waits until the session has begun */
+        return type == 'p' || type == 'X';
     if (!link->is_under_way || link->is_streamed)
         return true;
-    bool is_data = type == 'd' || type == 'c' || type == 'f' || type == 'p' || type == 'X';
     /* A Sync or Flush that closes the data of a COPY: the one before was not heeded. */
     return is_data || ((type == 'S' || type == 'H') && link->has_copied);
 }
@@ -353,12 +362,14 @@ static bool scan(struct lb_relay_link *link, struct lb_link_frame *frame)
             return true;
         }
         bool begins = !link->from_client.is_in && link->from_client.n_head == 0;
-        if (begins && link->is_ready &&
+        if (begins && link->is_open &&
             !may_pass(link, (uint8_t)link->to_server.bytes[link->scanned]))
             break;
         long n = lb_wire_cut(&link->from_client, link->to_server.bytes + link->scanned,
                              link->to_server.n - link->scanned, &ends);
         if (n < 0) {
+            if (link->is_under_way)
+                finish(link, frame, true);
             link->is_over = true;
             return false;
         }
@@ -405,8 +416,10 @@ static void read_answers(struct lb_relay_link *link, struct lb_link_frame *frame
 static void end(struct lb_relay_link *link, struct lb_link_frame *frame)
 {
     bool is_served = link->client.fd >= 0 && link->to_client.n > 0;
+    /* A COPY whose client was cut gets no more data. */
+    bool is_awaited = link->is_under_way && !link->back.is_copying;
     bool is_serving = link->server.fd >= 0 && (link->allowed > 0 || link->is_cut) &&
-                      (!link->is_cut || link->is_under_way);
+                      (!link->is_cut || is_awaited);
     bool is_alone = link->client.fd < 0 || (link->is_open && link->server.fd < 0);
     if (!is_alone || is_served || is_serving)
         return;

@@ -10,7 +10,7 @@ static bool begin_body(struct lb_wire_cutter *cutter, size_t n_type)
 {
     const uint8_t *p = cutter->head + n_type;
     uint32_t length = (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
-    if (length < 4 || length > LB_WIRE_LONGEST)
+    if (length < 4 || length > (n_type > 0 ? LB_WIRE_LONGEST : LB_WIRE_FIRST))
         return false;
     cutter->type = n_type > 0 ? cutter->head[0] : 0;
     cutter->left = length - 4;

@@ -13,6 +13,7 @@
 #include "relay.h"
 #include "text_clean.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,37 @@ struct lb_guest_gate {
     bool is_within;
     bool is_over;
     struct lb_error why;
+    /* Of the statement that is stepped, without passwords. */
+    char sql[LB_WIRE_TEXT], params[LB_WIRE_PARAMS], rows[sizeof((struct lb_wire_answer *)0)->rows];
 };
+
+/* PASSWORD '...', as in CREATE and ALTER ROLE: what is between the quotes. */
+static void hide_literals(char *sql)
+{
+    static const char word[] = "password";
+    for (char *at = sql; (at = strcasestr(at, word)) != NULL;) {
+        at += sizeof word - 1;
+        char *p = at + strspn(at, " \t\r\n");
+        bool has_escapes = (p[0] == 'E' || p[0] == 'e') && p[1] == '\'';
+        p += has_escapes;
+        if (*p != '\'')
+            continue;
+        for (p++; *p != '\0' && (*p != '\'' || p[1] == '\''); p++) {
+            if (*p == '\'' || (has_escapes && p[0] == '\\' && p[1] != '\0'))
+                *p++ = '*';
+            *p = '*';
+        }
+        at = p;
+    }
+}
+
+static const char *hidden(const struct lb_guest_gate *gate, const char *text, char *copy,
+                          size_t size)
+{
+    snprintf(copy, size, "%s", text);
+    lb_guest_hide(gate->door, copy);
+    return copy;
+}
 
 /* The answers that contention can cause, by the server's codes. */
 static int answer_of(const struct lb_relay_statement *statement)
@@ -51,19 +82,23 @@ static int answer_of(const struct lb_relay_statement *statement)
     return LB_OTHER;
 }
 
-static struct lb_stepped stepped_of(const struct lb_guest_gate *gate,
+static struct lb_stepped stepped_of(struct lb_guest_gate *gate,
                                     const struct lb_relay_statement *statement)
 {
-    return (struct lb_stepped){.sql = statement->request->text,
-                               .params = statement->request->params,
-                               .operation = gate->operation,
-                               .is_cut = statement->request->is_cut,
-                               .session = statement->pid,
-                               .in_tx = statement->status != 'I',
-                               .answer = answer_of(statement),
-                               .n_rows = statement->answer->n_rows,
-                               .n_changed = statement->answer->n_changed,
-                               .rows = statement->answer->rows};
+    const struct lb_wire_request *request = statement->request;
+    hidden(gate, request->text, gate->sql, sizeof gate->sql);
+    hide_literals(gate->sql);
+    return (struct lb_stepped){
+        .sql = gate->sql,
+        .params = hidden(gate, request->params, gate->params, sizeof gate->params),
+        .operation = gate->operation,
+        .is_cut = statement->request->is_cut,
+        .session = statement->pid,
+        .in_tx = statement->status != 'I',
+        .answer = answer_of(statement),
+        .n_rows = statement->answer->n_rows,
+        .n_changed = statement->answer->n_changed,
+        .rows = hidden(gate, statement->answer->rows, gate->rows, sizeof gate->rows)};
 }
 
 static enum lb_relay_verdict step(void *arg, const struct lb_relay_statement *statement,
@@ -79,7 +114,7 @@ static enum lb_relay_verdict step(void *arg, const struct lb_relay_statement *st
 
 static void stepped(void *arg, const struct lb_relay_statement *statement)
 {
-    const struct lb_guest_gate *gate = arg;
+    struct lb_guest_gate *gate = arg;
     struct lb_stepped done = stepped_of(gate, statement);
     gate->actor->plan->stepper->answered(gate->actor, &done);
 }
@@ -109,19 +144,23 @@ static void put_text(json_t *line, const struct lb_guest_gate *gate, const char 
                      const char *text)
 {
     char *copy = lb_clean_copy(text, strlen(text));
-    if (copy != NULL)
+    if (copy != NULL) {
         lb_guest_clean(gate->door, copy);
+        hide_literals(copy);
+    }
     json_object_set_new(line, key, json_string(copy != NULL ? copy : ""));
     free(copy);
 }
 
 /* "1\n'x'\n" as a list. */
-static json_t *list_of(const char *params)
+static json_t *list_of(const struct lb_guest_gate *gate, const char *params)
 {
     json_t *list = json_array();
     for (const char *p = params; *p != '\0';) {
         size_t n = strcspn(p, "\n");
         char *copy = lb_clean_copy(p, n);
+        if (copy != NULL)
+            lb_guest_clean(gate->door, copy);
         json_array_append_new(list, json_string(copy != NULL ? copy : ""));
         free(copy);
         p += n + (p[n] == '\n');
@@ -172,7 +211,7 @@ static void answered(void *arg, const struct lb_relay_statement *statement)
     struct lb_guest_gate *gate = arg;
     const struct lb_strategy_plan *plan = gate->actor->plan;
     const struct lb_wire_request *request = statement->request;
-    if (plan->trace == 0)
+    if (plan->trace == NULL || atomic_load(&plan->trace->error) != 0)
         return;
     json_t *line =
         json_pack("{s:s, s:s}", "strategy", plan->strategy->name, "worker", gate->actor->name);
@@ -183,7 +222,7 @@ static void answered(void *arg, const struct lb_relay_statement *statement)
     if (request->n_statements > 1)
         json_object_set_new(line, "statements", json_integer(request->n_statements));
     if (request->params[0] != '\0')
-        json_object_set_new(line, "parameters", list_of(request->params));
+        json_object_set_new(line, "parameters", list_of(gate, request->params));
     json_object_set_new(line, "connection", json_integer(statement->link));
     json_object_set_new(line, "session", json_integer(statement->pid));
     json_object_set_new(line, "start_ns", json_integer((json_int_t)statement->start_ns));
@@ -195,9 +234,9 @@ static void answered(void *arg, const struct lb_relay_statement *statement)
         return;
     size_t n = strlen(text);
     text[n++] = '\n'; /* instead of the NUL */
-    /* A disk that is full is noticed where the history is written. */
-    ssize_t ignored = write(plan->trace, text, n);
-    (void)ignored;
+    ssize_t written = write(plan->trace->fd, text, n);
+    if (written != (ssize_t)n)
+        atomic_store(&plan->trace->error, written < 0 ? errno : ENOSPC);
     free(text);
 }
 

@@ -48,6 +48,8 @@ int lb_guest_receive(struct lb_guest_process *process, uint64_t deadline_ns, con
 int lb_guest_fail(struct lb_guest_process *process, int code, const char *what,
                   struct lb_error *err, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
+/* Puts asterisks where the password is. door may be NULL. */
+void lb_guest_hide(const struct lb_door *door, char *text);
 /* Makes what a program has said safe to print, in place: without the password. door may be NULL. */
 void lb_guest_clean(const struct lb_door *door, char *text);
 /* Closes its input and waits for its end, at most so long; then its whole group is killed. */

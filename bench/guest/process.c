@@ -129,17 +129,22 @@ static void hide(char *text, const char *secret, size_t n)
         memset(at, '*', n);
 }
 
+void lb_guest_hide(const struct lb_door *door, char *text)
+{
+    if (door == NULL)
+        return;
+    /* As it stands in the URI, too: there special characters are written in another way. */
+    const char *user = strstr(door->uri, "://");
+    const char *at = user != NULL ? strchr(user, '@') : NULL;
+    const char *colon = at != NULL ? memchr(user + 3, ':', (size_t)(at - user - 3)) : NULL;
+    hide(text, door->password, strlen(door->password));
+    if (colon != NULL)
+        hide(text, colon + 1, (size_t)(at - colon - 1));
+}
+
 void lb_guest_clean(const struct lb_door *door, char *text)
 {
-    if (door != NULL) {
-        /* As it stands in the URI, too: there special characters are written in another way. */
-        const char *user = strstr(door->uri, "://");
-        const char *at = user != NULL ? strchr(user, '@') : NULL;
-        const char *colon = at != NULL ? memchr(user + 3, ':', (size_t)(at - user - 3)) : NULL;
-        hide(text, door->password, strlen(door->password));
-        if (colon != NULL)
-            hide(text, colon + 1, (size_t)(at - colon - 1));
-    }
+    lb_guest_hide(door, text);
     lb_clean_text(text);
 }
 

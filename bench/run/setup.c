@@ -371,7 +371,7 @@ static int make_plan(struct lb_active_run *run, struct lb_error *err)
         .limit_ms = (uint32_t)(scenario->ttl_ns / 1000000),
         .period_ms = (uint32_t)(scenario->period_ns / 1000000),
         .is_gated = request->strategy->guest != NULL &&
-                    (request->trace > 0 || scenario->fault == LB_FAULT_CUT ||
+                    (request->trace != NULL || scenario->fault == LB_FAULT_CUT ||
                      scenario->fault == LB_FAULT_SLOW),
         .trace = request->trace};
     return request->strategy->no_database

@@ -79,6 +79,28 @@ for my $driver (
 }
 
 SKIP: {
+    skip 'no psql', 8 if !works('psql --version');
+    my ($trace, $mine) = map { scratch() . "/$_" } 'roles.jsonl', 'mine.py';
+    my $psql = q{psql -X -c "ALTER ROLE nobody PASSWORD 'it''s mine' VALID UNTIL '2000-01-01'" -c "ALTER ROLE nobody PASSWORD E'a\\\\'b'"};
+    battery($postgres, $psql, $trace);
+    my $said = join "\n", map { $_->{sql} } lines($trace);
+    like($said, qr/^ALTER ROLE nobody PASSWORD '\*+' VALID UNTIL '2000-01-01'/m, "a role's new password is not in the trace");
+    like($said, qr/^ALTER ROLE nobody PASSWORD E'\*+'/m, '... with escapes');
+    is((stat $trace)[2] & 0777, 0600, '... which is for its user alone');
+    open my $file, '>', $mine or die "$mine: $!\n";
+    print $file "print('hello')\n";
+    close $file;
+    for (['/dev/full', 3, qr/cannot be written: No space left on device; statements are missing/], [$mine, 2, qr/is there already, and is no trace/]) {
+        my ($path, $expected, $says) = @$_;
+        my ($why) = battery($postgres, $psql, $path);
+        like($why, qr/^status $expected: lockbench: option --trace: \S+ $says/, "--trace $path: said, with the reason");
+    }
+    is(slurp($mine), "print('hello')\n", '... and the file is as it was');
+    my ($again) = battery($postgres, $psql, $trace);
+    unlike($again, qr/^status [23]:/, 'a trace is overwritten by the next');
+}
+
+SKIP: {
     skip 'no server over TCP, no compiler or libpq', 2 if !defined $tcp || !defined $libpq;
     my $trace = scratch() . '/tcp.jsonl';
     my ($direct) = battery($tcp, $libpq);

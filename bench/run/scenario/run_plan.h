@@ -25,7 +25,7 @@ struct lb_run_plan {
     const char *failover_command; /* faults of replicated servers, see switchover.c; NULL: none */
     const char *restart_command;  /* fault restart: stops and starts the server; NULL: not given */
     const char *history_path;     /* keep the history there; NULL: a temporary file */
-    int trace;                    /* programs: a line for each statement goes there; 0: none */
+    struct lb_trace_file *trace;  /* programs: a line for each statement goes there; NULL: none */
     bool sample_waits;            /* what sessions wait for, where the engine tells */
     bool is_watched;              /* progress is told the waits, too: a walk over all workers */
     bool record;                  /* write a history at all (off: verdicts are not tested) */
