@@ -59,6 +59,7 @@ struct holders {
     uint32_t log;
     uint64_t slack;
     bool is_crowded; /* the log had too many to remember */
+    bool is_unclear; /* a renewal may have been of another grant than its core says */
 };
 
 static struct maybe *open_at(const struct holders *holders, size_t i)
@@ -167,17 +168,19 @@ static void renewed(struct holders *holders, const struct lb_event *invoke, uint
 {
     bool is_clear;
     struct maybe *grant = spoken_of(holders, invoke, &is_clear);
-    bool is_named = grant != NULL && (invoke->flags & LB_EVF_TOKEN) != 0 && grant->has_token;
     size_t n = 0;
     for (size_t i = 0; i < holders->open.n; i++) {
         struct maybe *its = open_at(holders, i);
-        if (its->resource != invoke->object || (is_named && its != grant))
+        bool may_be = grant == NULL || fit(invoke, its) == fit(invoke, grant);
+        if (its->resource != invoke->object || !may_be)
             continue;
-        n++;
+        n += its->is_certain;
         its->high = high > its->high ? high : its->high;
     }
-    if (n > 1 || holders->is_crowded)
-        leave_open(holders);
+    if (n <= 1 && !holders->is_crowded)
+        return;
+    holders->is_unclear = true;
+    leave_open(holders);
 }
 
 static void released(struct holders *holders, const struct lb_event *invoke, uint64_t high,
@@ -257,7 +260,7 @@ static void judge_one(struct holders *holders, const struct lb_asked *asked)
     struct lb_case *c = holders->c;
     const struct maybe *all = holders->all.items, *last = NULL;
     uint32_t capacity = c->model->capacity != NULL ? c->model->capacity[asked->resource] : 1;
-    uint64_t least = certainly_held(c, asked), most = 0;
+    uint64_t least = holders->is_unclear ? 0 : certainly_held(c, asked), most = 0;
     for (size_t i = 0; i < holders->all.n; i++) {
         if (all[i].resource != asked->resource || all[i].low > asked->high)
             continue;

@@ -99,6 +99,7 @@ for my $case (
     ['group_put_again.jsonl', '', 'group-exclusive', qr/put more than once: give each one a name/],
     ['group_of_text.jsonl', '', 'group-exclusive', qr/other names than numbers from 0 on/],
     ['groups_host_a.jsonl groups_host_b.jsonl', '', 'group-exclusive', qr/does not say which items are of one group/],
+    ['permits_free_prolonged.jsonl', '', 'permits', qr/did not say which of its worker's grants/],
     ['permits_free_any.jsonl', '', 'permits', qr/did not say which of its worker's grants/],
     ['permits_free_parts.jsonl', '', 'permits', qr/other permits than were granted at once/])
 {
