@@ -74,7 +74,8 @@ static int lead(struct lb_link *link, struct shared *shared, int argc, char **ar
 {
     struct lb_error err;
     int status = LB_EXIT_USAGE;
-    static const char *const apart[] = {"explore", "experiment"};
+    /* plan gives each worker a thread, and has runs of fewer workers than ranks. */
+    static const char *const apart[] = {"explore", "experiment", "plan"};
     char **copy = multiply(argc, argv, link->n_ranks);
     int rc = copy != NULL ? lb_run_lead(link, shared->uri, sizeof shared->uri, &err) : 0;
     for (size_t i = 0; i < sizeof apart / sizeof apart[0] && rc == 0 && copy != NULL; i++)
@@ -133,6 +134,12 @@ static void pass_on(int signal_no)
     kill(child, SIGCONT); /* one that stands still does not end */
 }
 
+/* Its child's end wakes the waiting process from its sleep. */
+static void wake(int signal_no)
+{
+    (void)signal_no;
+}
+
 static void wait_for_end(void)
 {
     for (;;)
@@ -176,7 +183,7 @@ static int watch(const struct shared *shared)
             return LB_EXIT_ENVIRONMENT;
         if (is_stuck(shared, &beats, &since_ns))
             kill(child, SIGKILL);
-        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+        nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
     }
     child = 0;
     if (!WIFSIGNALED(status))
@@ -209,12 +216,14 @@ int main(int argc, char **argv)
         return LB_EXIT_ENVIRONMENT;
     }
     pid_t parent = getpid();
+    signal(SIGCHLD, wake);
     child = fork();
     if (child < 0) {
         fprintf(stderr, "lockbench: cannot start the rank's process: %s\n", strerror(errno));
         return LB_EXIT_ENVIRONMENT;
     }
     if (child == 0) {
+        signal(SIGCHLD, SIG_DFL);
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != parent)
             _exit(LB_EXIT_ENVIRONMENT);

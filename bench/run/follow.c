@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PROGRESS_NS UINT64_C(50000000)
-#define AWAKE_NS    UINT64_C(300000)
+#define PROGRESS_NS UINT64_C(100000000)
+#define AWAKE_NS    UINT64_C(1500000)
 enum { EVENTS_AT_ONCE = 8000, MOST_SETTINGS = 256 };
 
 /* Where the history has been sent up to. */
@@ -31,7 +31,7 @@ struct follower {
     struct lb_parcel in, out;
     uint64_t run, patience_ns, heard_ns, awake_ns, told_ns;
     uint64_t due_ns[LB_PHASE_ABORT + 1]; /* of phases that were announced; 0: it was not */
-    uint64_t wave, epoch;
+    uint64_t wave, epoch, flags;         /* flags: as they were told */
     bool is_unchanged, is_measured, has_failed, is_over, is_lost, is_told_bye;
     struct reading reading;
 };
@@ -43,12 +43,12 @@ static void send_out(struct follower *f)
 
 static void answer_ping(struct follower *f, uint64_t number)
 {
-    uint64_t sent_ns = lb_parcel_take_u64(&f->in);
+    uint64_t sent_ns = lb_parcel_take_u64(&f->in), n_left = lb_parcel_take_u64(&f->in);
     lb_parcel_begin(&f->out, LB_MSG_PONG, number);
     lb_parcel_put_u64(&f->out, sent_ns);
     lb_parcel_put_u64(&f->out, lb_skew_shown(&f->skew, lb_now_ns()));
     send_out(f);
-    f->awake_ns = lb_now_ns() + AWAKE_NS;
+    f->awake_ns = n_left > 0 ? lb_now_ns() + AWAKE_NS : 0;
 }
 
 /* --- while a run is under way --- */
@@ -58,9 +58,18 @@ static bool is_done(const struct lb_active_run *run)
     return run->n_started > 0 && atomic_load(&run->crew->n_ended) >= run->n_started;
 }
 
+/* What others may wait for. */
+static uint64_t flags_of(struct lb_active_run *run)
+{
+    const struct follower *f = run->follower;
+    return (f->is_unchanged ? 1U : 0U) | (lb_part_is_emptied(run->crew) ? 2U : 0U) |
+           (is_done(run) ? 4U : 0U);
+}
+
 static void tell_progress(struct lb_active_run *run)
 {
     struct follower *f = run->follower;
+    f->flags = flags_of(run); /* first: who is done has counted all */
     struct lb_elsewhere so_far = {.n_successes = lb_run_successes(run),
                                   .n_refusals = lb_run_refusals(run),
                                   .n_overlaps = lb_live_overlaps(run->live)};
@@ -69,9 +78,7 @@ static void tell_progress(struct lb_active_run *run)
     lb_parcel_begin(&f->out, LB_MSG_PROGRESS, f->run);
     lb_parcel_put(&f->out, &so_far, sizeof so_far);
     lb_parcel_put_u64(&f->out, f->wave);
-    lb_parcel_put_u64(&f->out, (f->is_unchanged ? 1U : 0U) |
-                                   (lb_part_is_emptied(run->crew) ? 2U : 0U) |
-                                   (is_done(run) ? 4U : 0U));
+    lb_parcel_put_u64(&f->out, f->flags);
     send_out(f);
     f->told_ns = lb_now_ns();
 }
@@ -216,7 +223,7 @@ static void poll(struct lb_active_run *run)
     const struct lb_error *error = lb_crew_error(crew);
     if (error != NULL)
         tell_failure(f, error);
-    if (lb_now_ns() > f->told_ns + PROGRESS_NS)
+    if (lb_now_ns() > f->told_ns + PROGRESS_NS || flags_of(run) != f->flags)
         tell_progress(run);
     if (f->is_over)
         lb_crew_raise(crew, LB_PHASE_ABORT);
@@ -360,7 +367,7 @@ static void follow_run(struct follower *f)
     order->parcel = f->in;
     f->in = (struct lb_parcel){0};
     memset(f->due_ns, 0, sizeof f->due_ns);
-    f->wave = f->epoch = f->told_ns = 0;
+    f->wave = f->epoch = f->flags = f->told_ns = 0;
     f->is_unchanged = f->is_measured = f->has_failed = f->is_over = false;
     f->reading = (struct reading){0};
     int rc = read_order(f, order, &err);

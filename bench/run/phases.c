@@ -20,7 +20,9 @@
 #define STARVED_NS    UINT64_C(10000000000)
 #define FAULT_TICK_NS UINT64_C(3000000)
 #define TICK_NS       UINT64_C(100000000)
-#define COMPANY_NS    UINT64_C(1000000)
+/* Another rank may ask. While workers work, their time is not taken for that. */
+#define COMPANY_NS      UINT64_C(1000000)
+#define BUSY_COMPANY_NS UINT64_C(5000000)
 
 /* Is it reached, here and elsewhere? The workers' own counters are the only ones that are waited
  * for. */
@@ -35,12 +37,21 @@ static bool is_there(const struct lb_active_run *run, const _Atomic uint32_t *co
                                           : run->company->have_ended(run);
 }
 
+/* What ends a queue without producers is found by a few questions, one after the other. */
+static bool is_busy(const struct lb_active_run *run)
+{
+    enum lb_phase phase = lb_crew_phase(run->crew);
+    bool may_drain = run->request->scenario->shape == LB_QUEUE && !run->share.has_producers;
+    return (phase == LB_PHASE_WARMUP || phase == LB_PHASE_MEASURE) && !may_drain;
+}
+
 static uint64_t next_look_ns(const struct lb_active_run *run)
 {
     /* Faults are placed, and their victims buried, to some milliseconds; a rank that asks what time
      * it is here should not wait for the answer. */
     uint64_t wake_ns =
-        lb_now_ns() + (run->company != NULL                             ? COMPANY_NS
+        lb_now_ns() + (run->company != NULL && is_busy(run)             ? BUSY_COMPANY_NS
+                       : run->company != NULL                           ? COMPANY_NS
                        : run->request->scenario->fault != LB_FAULT_NONE ? FAULT_TICK_NS
                        : lb_waits_wanted(run)                           ? LB_SAMPLE_NS
                                                                         : TICK_NS);

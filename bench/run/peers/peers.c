@@ -16,13 +16,15 @@
 #include <stdio.h>
 
 #define LEAD_NS       UINT64_C(50000000)
-#define PING_EVERY_NS UINT64_C(100000000)
-#define PING_WAIT_NS  UINT64_C(3000000)
+#define PING_EVERY_NS UINT64_C(200000000)
+#define PING_WAIT_NS  UINT64_C(10000000)
+#define SPIN_NS       UINT64_C(500000)
 enum { BURST = 5, RANKS_A_TICK = 16 };
 
 static void nap(void)
 {
-    nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
+    /* Shorter than who was asked stays awake: AWAKE_NS in follow.c. */
+    nanosleep(&(struct timespec){.tv_nsec = 150000}, NULL);
 }
 
 static void lose(struct lb_active_run *run, uint32_t rank, const char *why)
@@ -56,9 +58,11 @@ static void ping(struct lb_active_run *run, uint32_t rank)
 {
     struct lb_peers *peers = run->peers;
     struct lb_peer *peer = &peers->all[rank];
+    peer->n_pings_left--;
     lb_parcel_begin(&peers->parcel, LB_MSG_PING, peers->run);
     peer->ping_ns = lb_now_ns();
     lb_parcel_put_u64(&peers->parcel, peer->ping_ns);
+    lb_parcel_put_u64(&peers->parcel, peer->n_pings_left);
     send_to(run, rank);
 }
 
@@ -72,23 +76,52 @@ static void take_pong(struct lb_active_run *run, uint32_t rank, struct lb_parcel
     peer->ping_ns = 0;
     if (lb_offsets_add(&peer->offsets, sent_ns, theirs_ns, received_ns) != 0)
         lose(run, rank, "has more to say of its clock than there is memory");
+    else if (peer->n_pings_left > 0)
+        ping(run, rank);
 }
 
-/* The first question may find the other asleep for a millisecond; the next ones find it awake. */
-void lb_peers_ask_clock(struct lb_active_run *run, uint32_t rank)
+/* The first question may find the other asleep; the next ones find it awake. One that is not
+ * answered is not asked again: its answer, however late, begins the burst. */
+static void begin_burst(struct lb_active_run *run, uint32_t rank)
 {
     struct lb_peer *peer = &run->peers->all[rank];
-    uint64_t until_ns = lb_now_ns() + PING_WAIT_NS;
-    for (int i = 0; i < BURST && !peer->is_lost && lb_now_ns() < until_ns; i++) {
-        if (peer->ping_ns == 0)
-            ping(run, rank);
-        while (peer->ping_ns != 0 && lb_now_ns() < until_ns) {
-            lb_peers_take(run);
-            if (peer->ping_ns != 0 && i == 0)
-                nap();
-        }
-    }
+    peer->n_pings_left = BURST;
     peer->measure_due_ns = lb_now_ns() + PING_EVERY_NS;
+    if (peer->ping_ns == 0)
+        ping(run, rank);
+}
+
+/* Who was awake a moment ago answers at once: sleeping meanwhile would make the bound wider. Who
+ * does not answer at once has no core, and may need this one. */
+static bool is_awaited(const struct lb_peers *peers, bool *ret_spin)
+{
+    bool is_awaited = false;
+    *ret_spin = false;
+    for (uint32_t r = 1; r < peers->n; r++) {
+        const struct lb_peer *peer = &peers->all[r];
+        if (peer->is_lost || peer->ping_ns == 0)
+            continue;
+        is_awaited = true;
+        *ret_spin |= peer->n_pings_left + 1 < BURST && lb_now_ns() < peer->ping_ns + SPIN_NS;
+    }
+    return is_awaited;
+}
+
+static void await_answers(struct lb_active_run *run)
+{
+    uint64_t until_ns = lb_now_ns() + PING_WAIT_NS;
+    bool spin;
+    while (is_awaited(run->peers, &spin) && lb_now_ns() < until_ns) {
+        if (!spin)
+            nap();
+        lb_peers_take(run);
+    }
+}
+
+void lb_peers_ask_clock(struct lb_active_run *run, uint32_t rank)
+{
+    begin_burst(run, rank);
+    await_answers(run);
 }
 
 /* --- messages --- */
@@ -172,7 +205,6 @@ static void take_one(struct lb_active_run *run, uint32_t rank, enum lb_message w
     default:
         break;
     }
-    lb_event_signal(&run->crew->change);
 }
 
 void lb_peers_take(struct lb_active_run *run)
@@ -309,9 +341,11 @@ static void watch(struct lb_active_run *run)
             lose(run, r, why);
         } else if (now_ns >= peer->measure_due_ns && n_asked < RANKS_A_TICK && !peer->has_history) {
             n_asked++;
-            lb_peers_ask_clock(run, r);
+            begin_burst(run, r);
         }
     }
+    if (n_asked > 0)
+        await_answers(run);
 }
 
 static void poll(struct lb_active_run *run)

@@ -2,7 +2,7 @@
  *
  * Rank 0 leads: it sets up, raises the phases, judges and reports. The others follow (follow.c).
  * All that ranks share goes through here: what is to be run, phases, ids, whether a queue is
- * drained, counters, clocks, and in the end the results. Who leads measures the others' clocks ten
+ * drained, counters, clocks, and in the end the results. Who leads measures the others' clocks five
  * times a second (offsets.h), and takes a rank for lost that has not answered for the patience.
  */
 #ifndef LB_PEERS_H
