@@ -68,10 +68,13 @@ is(sum(map { $_->{workers} } @$rows), 8, 'and its share of the workers');
 is(sum(map { $_->{successes} } @$rows), sum(@{$run->{worker_successes}}), 'whose successes add up');
 is(scalar @{$run->{worker_successes}}, 8, 'of all workers');
 
-($status, $guarantees, $run) = measure(0, '-s', 'row-lock', '--workers', 8, '--count', 10, '--duration', '10m');
+# Who is refused tries again some 100 ms later: so there is time between one's release and another's grant, more than
+# the clocks are uncertain by where ranks wait for a core.
+($status, $guarantees, $run) = measure(0, '-s', 'row-lock-nowait', '--workers', 4, '--count', 2, '--duration', '10m', '--hold', '20ms',
+    '--poll', '200ms', '--poll-max', '400ms');
 is($status, 0, 'a lock: exit status');
 is($guarantees->{exclusive}{verdict}, 'held', 'a lock is held');
-is($run->{operations}{acquire}{succeeded}, 8 * 10, 'all acquires of all ranks are counted');
+is($run->{operations}{acquire}{succeeded}, 4 * 2, 'all acquires of all ranks are counted');
 is($run->{guard_lost_updates}, 0, 'no write of any rank is missing');
 
 ($status, $guarantees, $run) = measure(0, '-s', 'skip-locked', '-S', 'drain', '--workers', 6, '--backlog', 900, '--duration', '10m');
@@ -89,12 +92,8 @@ for (@refused) {
 
 # The password goes to the ranks, and nowhere else.
 my ($password) = $tcp =~ m{//[^:]+:([^@]+)@} or die;
-my ($code, $out, $err);
-my $end = time + 600;
-do {
-    ($code, $out, $err) = ranks(2, 'run', '-s', 'row-lock', '-d', $tcp, '--workers-per-rank', '2', '--count', '5', '--warmup', '0', '--quiet',
-        '--progress-bound', '10m');
-} until $code != 5 || time > $end; # 5: undecided, as above
+my ($code, $out, $err) = ranks(2, 'run', '-s', 'skip-locked', '-S', 'drain', '-d', $tcp, '--workers-per-rank', '2', '--backlog', '50',
+    '--duration', '10m', '--quiet', '--progress-bound', '10m');
 is($code, 0, 'a password: all ranks connect') or diag $err;
 is((grep { /\Q$password\E/ } $out, $err), 0, 'a password is not printed');
 like($out, qr/^rank 1 on \S+: 2 workers, /m, 'workers of each rank');
