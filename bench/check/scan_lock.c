@@ -141,6 +141,26 @@ static void end_any(struct lb_scan *scan, uint32_t number)
     c->doubt[LB_G_EXCLUSIVE] = "a release did not say which of its worker's grants it was of";
 }
 
+/* A renewal that does not say which of several grants it is of. None is certain to be prolonged,
+ * and each may be; of a refused one, none is certain to go on. */
+static bool renews_any(struct lb_scan *scan, uint32_t number, bool is_refused)
+{
+    const struct lb_event *invoke = scan->invoke;
+    bool is_told = invoke->arg > 0 || (invoke->flags & LB_EVF_TOKEN) != 0;
+    unsigned n = 0;
+    for (uint32_t i = scan->newest[invoke->object]; i != LB_NONE; i = grant_at(scan, i)->older)
+        n += !grant_at(scan, i)->is_fixed;
+    if (is_told || n < 2 || grant_at(scan, number)->is_fixed)
+        return false;
+    for (uint32_t i = scan->newest[invoke->object]; i != LB_NONE; i = grant_at(scan, i)->older)
+        if (!grant_at(scan, i)->is_fixed && is_refused)
+            end_hold(scan, grant_at(scan, i), lb_low(invoke->time_ns, scan->slack));
+        else if (!grant_at(scan, i)->is_fixed)
+            grant_at(scan, i)->expiry_high = LB_NEVER;
+    scan->c->doubt[LB_G_EXCLUSIVE] = "a renewal did not say which of its worker's grants it was of";
+    return true;
+}
+
 /* --- grants --- */
 
 static int push_token(struct lb_case *c, const struct lb_event *ok)
@@ -527,11 +547,14 @@ static int end_renew(struct lb_scan *scan, const struct lb_event *end, int type)
     if (number == LB_NONE)
         return 0;
     struct lb_open *grant = grant_at(scan, number);
+    bool is_refused = type == LB_EV_FAIL && end->answer == LB_REFUSED;
+    if ((type == LB_EV_OK || is_refused) && renews_any(scan, number, is_refused))
+        return 0;
     if (type == LB_EV_OK)
         return renewed(scan, end, grant);
     if (type != LB_EV_FAIL)
         grant->expiry_high = LB_NEVER; /* it may have been prolonged */
-    else if (end->answer == LB_REFUSED && !grant->is_fixed)
+    else if (is_refused && !grant->is_fixed)
         end_hold(scan, grant, lb_low(scan->invoke->time_ns, scan->slack));
     return 0;
 }

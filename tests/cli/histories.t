@@ -101,7 +101,8 @@ for my $case (
     ['groups_host_a.jsonl groups_host_b.jsonl', '', 'group-exclusive', qr/does not say which items are of one group/],
     ['permits_free_prolonged.jsonl', '', 'permits', qr/did not say which of its worker's grants/],
     ['permits_free_any.jsonl', '', 'permits', qr/did not say which of its worker's grants/],
-    ['permits_free_parts.jsonl', '', 'permits', qr/other permits than were granted at once/])
+    ['permits_free_parts.jsonl', '', 'permits', qr/other permits than were granted at once/],
+    ['renewal_of_either.jsonl', '', 'exclusive', qr/renewal did not say which of its worker's grants/])
 {
     my ($files, $model, $claims, $reason) = @$case;
     my @model = $model eq '' ? () : ('--model', $model);

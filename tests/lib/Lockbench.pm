@@ -13,6 +13,7 @@ my $scratch = tempdir('lockbench-cli.XXXXXX', TMPDIR => 1, CLEANUP => 1);
 chmod 0711, $scratch;
 $ENV{TMPDIR} = $scratch;
 delete $ENV{NO_COLOR};
+$ENV{TERM} = 'xterm';    # of the terminals that tests make
 my $runs = 0;
 
 sub scratch { return $scratch }
