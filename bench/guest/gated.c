@@ -25,6 +25,7 @@ struct lb_guest_gate {
     const struct lb_door *door;
     pthread_mutex_t lock; /* of what follows, which the worker writes and the relay reads */
     char operation[40], thing[40];
+    char worker[sizeof((struct lb_actor *)0)->name]; /* which the worker changes with its session */
     json_int_t id;
     bool is_within;
     bool is_over;
@@ -171,6 +172,7 @@ static json_t *list_of(const struct lb_guest_gate *gate, const char *params)
 static void put_operation(json_t *line, struct lb_guest_gate *gate)
 {
     pthread_mutex_lock(&gate->lock);
+    json_object_set_new(line, "worker", json_string(gate->worker));
     if (gate->is_within) {
         json_object_set_new(line, "operation", json_string(gate->operation));
         json_object_set_new(line, "id", json_integer(gate->id));
@@ -213,8 +215,7 @@ static void answered(void *arg, const struct lb_relay_statement *statement)
     const struct lb_wire_request *request = statement->request;
     if (plan->trace == NULL || atomic_load(&plan->trace->error) != 0)
         return;
-    json_t *line =
-        json_pack("{s:s, s:s}", "strategy", plan->strategy->name, "worker", gate->actor->name);
+    json_t *line = json_pack("{s:s}", "strategy", plan->strategy->name);
     put_operation(line, gate);
     put_text(line, gate, "sql", request->text);
     if (request->is_cut)
@@ -251,6 +252,7 @@ int lb_guest_gate_open(struct lb_actor *actor, const struct lb_door *door,
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     gate->actor = actor;
     gate->door = door;
+    snprintf(gate->worker, sizeof gate->worker, "%s", actor->name);
     pthread_mutex_init(&gate->lock, NULL);
     bool is_stepped = actor->plan->stepper != NULL;
     int rc = lb_relay_new(door, is_stepped ? &stepping : &hooks, gate, &gate->relay, err);
@@ -286,6 +288,7 @@ void lb_guest_gate_begin(struct lb_guest_gate *gate, const json_t *request)
     const json_t *item = json_object_get(request, "item");
     pthread_mutex_lock(&gate->lock);
     gate->is_within = true;
+    snprintf(gate->worker, sizeof gate->worker, "%s", gate->actor->name);
     gate->id = json_integer_value(json_object_get(request, "id"));
     snprintf(gate->operation, sizeof gate->operation, "%s",
              json_string_value(json_object_get(request, "do")));
