@@ -105,7 +105,7 @@ if ($soak) {
 
 # --- what is asked wrongly ---
 for my $case (
-    [[], qr/which command/], [['run'], qr/--work DIR is missing/], [['sample'], qr/which command/],
+    [[], qr/which command/], [['run'], qr/--work DIR is missing/], [['sample'], qr/sample needs a number/],
     [['site', scratch() . '/x', '--data', '/dev/null'], qr/\S/, 3], [['run', '--work', scratch(), '--rows', '('], qr/not a pattern: \(/], [['--nothing'], qr/which command/])
 {
     my ($args, $words, $status) = @$case;
