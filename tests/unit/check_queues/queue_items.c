@@ -1,0 +1,195 @@
+/* The models of one item: claimed once at a time, ended by who has it, done once; and of a group,
+ * of which one item is claimed at a time. */
+#include "queue_search.h"
+
+/* state: 0 new; else kind, claim << 4, renewals << 12, those that its age counts from << 20; above
+ * USED_SHIFT the recoveries */
+static bool step_item(const struct brute *b, const struct brute_op *op, uint64_t *state)
+{
+    (void)b;
+    uint64_t used = *state >> USED_SHIFT << USED_SHIFT, now = *state ^ used;
+    uint64_t kind = now & 15, who = now >> 4 & 255;
+    uint64_t recovery = op->kind == RECOVER ? UINT64_C(1) << USED_SHIFT << op->a : 0;
+    switch (op->kind) {
+    case CLAIM:
+        *state = used | ACTIVE | (uint64_t)op->who << 4;
+        return now == 0;
+    case KEEP:
+        if (kind == ACTIVE && who == op->who)
+            *state = used | (now >> 20 << 20) | ACTIVE | (uint64_t)op->who << 4 | op->a << 12;
+        return true;
+    case RENEW: /* of what is nobody's: its worker has it again */
+        *state = used | ACTIVE | (uint64_t)op->who << 4 | op->a << 12 | op->a << 20;
+        return kind == 0 || (kind == ACTIVE && who == op->who);
+    case EXPIRE:
+        *state = used;
+        return kind == ACTIVE && who == op->who && (now >> 12 & 255) == op->a;
+    case GONE:
+        *state = used;
+        return kind == ACTIVE && who == op->who;
+    case RECOVER:
+        *state = used | recovery;
+        return kind == ACTIVE && who == op->who && now >> 20 == op->b && (used & recovery) == 0;
+    case END: /* given back, and claimed by nobody since: it ends what is free */
+    case CLOSE:
+        if ((kind == ACTIVE && (who == op->who || op->who == 0)) || /* 0: a stranger's, anybody's */
+            (kind == 0 && op->kind == END))
+            *state = used | (op->a == LB_OP_FREE ? 0 : op->a == LB_OP_ERROR ? ERROR : COMPLETE);
+        return true;
+    case CLEAR:
+        *state = kind == ERROR ? used : *state;
+        return true;
+    case RESET:
+        *state = kind == COMPLETE ? used : *state;
+        return true;
+    default: /* LEAVE: the late end in question */
+        return kind != ACTIVE || claims[who - 1].log == claims[op->who - 1].log;
+    }
+}
+
+bool legal_items(void)
+{
+    for (uint64_t id = 1; id <= IDS + 1; id++) {
+        translate_item(id);
+        brute.step = step_item;
+        if (!brute_legal(&brute))
+            return false;
+    }
+    return true;
+}
+
+/* --- owners --- */
+
+static bool legal_end(uint64_t id, uint32_t log, const struct lb_event *invoke,
+                      const struct lb_event *end)
+{
+    translate_item(id);
+    uint32_t who = claim_before(log, invoke);
+    if (who == 0)
+        return true;
+    brute_cut(&brute, end->time_ns, log + 1, (uint32_t)(invoke - history.events[log]) + 1);
+    brute.step = step_item;
+    if (!brute_legal(&brute))
+        return true;
+    place_now = (uint32_t)(end - history.events[log]) + 1;
+    add_brute(LEAVE, who, invoke->time_ns, end->time_ns, false, 0, log);
+    return brute_legal(&brute);
+}
+
+bool legal_owners(void)
+{
+    for (uint32_t log = 0; log < LOGS; log++) {
+        bool out[IDS + 2] = {false}, unclear[IDS + 2] = {false};
+        for (size_t i = 0; i < history.n[log]; i++) {
+            const struct lb_event *e = &history.events[log][i];
+            bool closer = e->op == LB_OP_FREE || e->op == LB_OP_ERROR || e->op == LB_OP_COMPLETE;
+            const struct lb_event *end = e->type == LB_EV_INVOKE ? end_of(log, i) : NULL;
+            if (e->type == LB_EV_NOTE) {
+                out[e->value] = true;
+                unclear[e->value] = false;
+            }
+            if (!closer || e->type != LB_EV_INVOKE || (end != NULL && end->type == LB_EV_FAIL))
+                continue;
+            if (end == NULL || end->type != LB_EV_OK) {
+                unclear[e->value] = true;
+                continue;
+            }
+            if ((end->flags & LB_EVF_EFFECTIVE) == 0)
+                continue;
+            if ((!out[e->value] && !unclear[e->value]) ||
+                (out[e->value] && !legal_end(e->value, log, e, end)))
+                return false;
+            out[e->value] = false;
+        }
+    }
+    return true;
+}
+
+/* --- once: what ends an execution is its own worker's end, and what asks for another; state as in
+ * step_item, without renewals --- */
+
+static bool step_once(const struct brute *b, const struct brute_op *op, uint64_t *state)
+{
+    (void)b;
+    uint64_t kind = *state & 15, who = *state >> 4;
+    switch (op->kind) {
+    case CLAIM:
+        *state = ACTIVE | (uint64_t)op->who << 4;
+        return kind == 0;
+    case END:
+    case CLOSE:
+        if (kind == ACTIVE && who == op->who)
+            *state = op->a == LB_OP_FREE ? 0 : op->a == LB_OP_ERROR ? ERROR : COMPLETE;
+        return true;
+    case CLEAR:
+        *state = kind == ERROR ? 0 : *state;
+        return true;
+    case RESET:
+        *state = kind == COMPLETE ? 0 : *state;
+        return true;
+    default: /* what takes a claim from its worker undoes nothing of his work */
+        return true;
+    }
+}
+
+bool legal_once(void)
+{
+    for (uint64_t id = 1; id <= IDS + 1; id++) {
+        translate_item(id);
+        brute.step = step_once;
+        if (!brute_legal(&brute))
+            return false;
+    }
+    return true;
+}
+
+/* --- groups: state: the claim in hand; above USED_SHIFT the recoveries that took one --- */
+
+static uint64_t claim_item[BRUTE_OPS];
+
+static bool step_group(const struct brute *b, const struct brute_op *op, uint64_t *state)
+{
+    (void)b;
+    uint64_t used = *state >> USED_SHIFT << USED_SHIFT, who = *state ^ used;
+    uint64_t recovery = op->kind == RECOVER ? UINT64_C(1) << USED_SHIFT << op->a : 0;
+    switch (op->kind) {
+    case CLAIM:
+        *state = used | op->who;
+        return who == 0;
+    case END:
+    case CLOSE: /* who is 0: a stranger's, of the item b */
+        if (who > 0 && (op->who > 0 ? who == op->who : claim_item[who - 1] == op->b))
+            *state = used;
+        return true;
+    case GONE:
+        *state = used;
+        return who == op->who;
+    case RECOVER:
+        *state = used | recovery;
+        return who == op->who && (used & recovery) == 0;
+    default:
+        return true;
+    }
+}
+
+bool legal_groups(void)
+{
+    for (uint64_t group = 0; group < GROUPS; group++) {
+        brute.n = n_claims = 0;
+        for (uint64_t id = 1; id <= IDS + 1; id++) {
+            uint32_t first = brute.n;
+            if (id % GROUPS != group)
+                continue;
+            translate_one(id);
+            for (; first < brute.n; first++)
+                brute.ops[first].b = id;
+            for (uint32_t i = first_claim; i < n_claims; i++)
+                claim_item[i] = id;
+        }
+        translate_recoveries();
+        brute.step = step_group;
+        if (!brute_legal(&brute))
+            return false;
+    }
+    return true;
+}
