@@ -392,12 +392,16 @@ struct lb_item_core lb_item_core_of(const struct lb_item_group *group, size_t pl
     const struct lb_item_event *claim = group->events[place];
     struct lb_item_core core = {
         .start = claim->high, .end = LB_NEVER, .alone = LB_NEVER, .place = place, .claim = claim};
+    uint64_t taken = LB_NEVER;
     for (size_t i = place + 1; lb_item_own(group, place, i); i++) {
         const struct lb_item_event *e = group->events[i];
         if (!lb_item_closes(e->op))
             continue;
         uint64_t low = later(e->low, claim->low);
-        core.end = earlier(core.end, lb_item_reopened(group, e->op, e->class_no, low));
+        uint64_t reopened = lb_item_reopened(group, e->op, e->class_no, low);
+        core.end = earlier(core.end, reopened);
+        if (e->op == LB_OP_FREE || !lb_item_certain(e)) /* else it is what finished the item */
+            taken = earlier(taken, reopened);
         if (e->op == LB_OP_FREE)
             core.alone = earlier(core.alone, low);
         if (e->op == LB_OP_COMPLETE && group->c->model->period_ns > 0)
@@ -408,17 +412,23 @@ struct lb_item_core lb_item_core_of(const struct lb_item_group *group, size_t pl
     uint64_t done = finished(group, place), lease_low, lease_high;
     if (claim->lease_ms > 0) {
         lb_item_lease(group, place, &lease_low, &lease_high);
-        if (lease_low <= done)
+        if (lease_low <= done) {
             core.alone = earlier(core.alone, lease_low);
+            taken = earlier(taken, lease_low);
+        }
     }
     uint64_t lost = lb_item_lost(group, claim), recovered = lb_item_recovered(group, claim);
     if (lost <= done)
         core.alone = earlier(core.alone, lost);
     core.end = earlier(core.end, core.alone);
     core.done = done;
-    if (recovered <= done)
-        core.end = earlier(core.end, recovered);
-    core.end = earlier(core.end, ended_by_others(group, claim, done));
+    taken = earlier(taken, earlier(lost, recovered));
+    uint64_t others = ended_by_others(group, claim, done);
+    taken = earlier(taken, others);
+    if (taken <= done)
+        core.end = earlier(core.end, taken);
+    core.end = earlier(core.end, others);
+    core.is_finished_late = taken <= done && done < group->c->known_ns;
     core.alone = earlier(core.alone, group->c->known_ns); /* what gave it back may be missing */
     core.end = earlier(core.end, group->c->known_ns);
     return core;
@@ -427,5 +437,5 @@ struct lb_item_core lb_item_core_of(const struct lb_item_group *group, size_t pl
 bool lb_item_was_done(const struct lb_item_group *group, const struct lb_item_core *core)
 {
     const struct lb_item_core *last = &group->cores[group->n_cores - 1];
-    return core->end <= core->done && core->done <= last->start && core->done < group->c->known_ns;
+    return core->is_finished_late && core->done <= last->start;
 }

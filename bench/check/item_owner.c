@@ -37,9 +37,10 @@ static const struct lb_item_event *rival(const struct lb_item_group *group,
                                          const struct lb_item_event *op)
 {
     const struct lb_item_event *found = NULL;
-    for (size_t i = 0; i < group->n_cores && group->cores[i].start < op->low; i++) {
+    for (size_t i = lb_item_cores_from(group, mine->low);
+         i < group->n_cores && group->cores[i].start < op->low; i++) {
         const struct lb_item_core *core = &group->cores[i];
-        if (core->claim->log != op->log && core->claim->high >= mine->low && core->done >= op->low)
+        if (core->claim->log != op->log && core->done >= op->low)
             found = core->claim;
     }
     return found;

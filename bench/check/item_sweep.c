@@ -22,10 +22,7 @@ static bool is_empty(const struct lb_item_core *core)
     return core->end <= core->start;
 }
 
-/* The core that ends last of those that start before a time; NULL. last: by place, the core up to
- * there that ends last. */
-static const struct lb_item_core *last_before(const struct lb_item_group *group,
-                                              const uint32_t *last, uint64_t time)
+size_t lb_item_cores_from(const struct lb_item_group *group, uint64_t time)
 {
     size_t low = 0, high = group->n_cores;
     while (low < high) {
@@ -35,7 +32,16 @@ static const struct lb_item_core *last_before(const struct lb_item_group *group,
         else
             high = middle;
     }
-    return low > 0 ? &group->cores[last[low - 1]] : NULL;
+    return low;
+}
+
+/* The core that ends last of those that start before a time; NULL. last: by place, the core up to
+ * there that ends last. */
+static const struct lb_item_core *last_before(const struct lb_item_group *group,
+                                              const uint32_t *last, uint64_t time)
+{
+    size_t n = lb_item_cores_from(group, time);
+    return n > 0 ? &group->cores[last[n - 1]] : NULL;
 }
 
 /* The core that meets the one at place i, or NULL. Those that are not empty are swept; an empty one

@@ -74,6 +74,8 @@ struct lb_item_core {
     uint64_t done;   /* by then its worker had certainly finished the item; LB_NEVER */
     uint64_t before; /* the latest end of what its log had claimed before */
     size_t place;    /* of its claim among the events */
+    bool is_finished_late; /* ... and the claim may have been taken from it before, by others than
+                              that end of its own */
     const struct lb_item_event *claim;
 };
 
@@ -145,6 +147,9 @@ typedef void lb_meeting_fn(struct lb_item_group *group, const struct lb_item_cor
 /* Tells each of the group's cores, which are sorted, that meets one before it. */
 int lb_item_sweep(struct lb_item_group *group, lb_meeting_fn *meets);
 void lb_item_sort_cores(struct lb_item_group *group);
+/* How many of the group's cores, which are sorted, start before a time: that is when their claims
+ * were answered. */
+size_t lb_item_cores_from(const struct lb_item_group *group, uint64_t time);
 /* Makes an end of a claim by op at low the time at which the item can be claimable again. */
 uint64_t lb_item_reopened(const struct lb_item_group *group, int op, uint32_t class_no,
                           uint64_t low);

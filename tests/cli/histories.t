@@ -50,6 +50,8 @@ my @cases = (
     ['fifo_dequeue_lost.jsonl', 1, 'a dequeue gives nothing back', '--model', 'fifo', '--claims', 'fifo'],
     ['cleared_before.jsonl', 0, 'a clear may have found nothing, though it could have opened the item later', @queue,
         '--claims', 'no-duplicate'],
+    ['resets_in_flight.jsonl', 0, 'resets while a worker completes what it has take nothing from it', @queue,
+        '--claims', 'no-duplicate'],
     ['permits_told_twice.jsonl', 1, 'permits may stand on the answer, too', '--model', 'semaphore:2'],
     ['escaped_item.jsonl', 1, 'a text is the same with and without escapes', @queue, '--claims', 'no-duplicate'],
     ['jepsen_tagged.edn', 1, 'tagged records, a list, what is discarded', @queue],
