@@ -51,7 +51,8 @@ struct lb_item_event {
     uint64_t low, high;
     uint64_t since;   /* a claim: from when a recovery counts its age */
     uint64_t renewed; /* a claim: when it was last renewed in time, */
-    uint32_t safe_ms; /* which keeps recoveries off for so long; 0: it was not */
+    uint64_t least;   /* a claim whose lease a renewal without a length resumed: its earliest end */
+    uint32_t safe_ms; /* renewed: which keeps recoveries off for so long; 0: it was not */
     uint32_t log, event;
     uint32_t lease_ms;
     uint32_t class_no;

@@ -41,11 +41,9 @@ static struct lb_item_core in_hand(const struct lb_item_group *item, size_t plac
         own = lb_item_closes(item->events[i]->op) ? item->events[i] : NULL;
     uint64_t lost = lb_item_lost(item, claim), recovered = lb_item_recovered(item, claim);
     uint64_t closed = own != NULL ? own->low : LB_NEVER;
-    uint64_t taken = earlier(earlier(lost, recovered), item->c->known_ns), low, high;
-    if (claim->lease_ms > 0) {
-        lb_item_lease(item, place, &low, &high);
-        taken = earlier(taken, low);
-    }
+    uint64_t taken = earlier(earlier(lost, recovered), item->c->known_ns);
+    if (claim->lease_ms > 0)
+        taken = earlier(taken, lb_item_lease(item, place));
     uint64_t stranger = LB_NEVER;
     for (size_t k = 0; k < sizeof ends / sizeof ends[0] && item->n_strangers > 0; k++)
         stranger = earlier(stranger, lb_moments_earliest(&item->others, ends[k], 0, claim->low));

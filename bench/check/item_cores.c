@@ -197,25 +197,24 @@ uint64_t lb_item_reopened(const struct lb_item_group *group, int op, uint32_t cl
     return best;
 }
 
-void lb_item_lease(const struct lb_item_group *group, size_t place, uint64_t *ret_low,
-                   uint64_t *ret_high)
+/* The earliest end of the lease of the claim at a place, as prolonged before place i. A renewal
+ * that says no length leaves it no shorter than it was. */
+static uint64_t lease_until(const struct lb_item_group *group, size_t place, size_t i)
 {
     const struct lb_item_event *claim = group->events[place];
-    *ret_low = lb_lease_low(claim->low, claim->lease_ms);
-    *ret_high = lb_lease_high(claim->high, claim->lease_ms);
-    for (size_t i = place + 1; lb_item_own(group, place, i); i++) {
-        const struct lb_item_event *e = group->events[i];
-        if (e->op != LB_OP_RENEW_ITEM)
-            continue;
-        if (e->type != LB_EV_OK) {
-            *ret_high = LB_NEVER;
-            continue;
-        }
-        *ret_high = later(*ret_high, lb_lease_high(e->high, e->lease_ms));
+    uint64_t low = later(claim->least, lb_lease_low(claim->low, claim->lease_ms));
+    for (size_t k = place + 1; k < i && lb_item_own(group, place, k); k++) {
+        const struct lb_item_event *e = group->events[k];
         /* Renewed too late, it was claimable in between: lb_item_resume makes a claim of that. */
-        if (e->high < *ret_low)
-            *ret_low = lb_lease_low(e->low, e->lease_ms);
+        if (e->op == LB_OP_RENEW_ITEM && e->type == LB_EV_OK && e->lease_ms > 0 && e->high < low)
+            low = lb_lease_low(e->low, e->lease_ms);
     }
+    return low;
+}
+
+uint64_t lb_item_lease(const struct lb_item_group *group, size_t place)
+{
+    return lease_until(group, place, group->n);
 }
 
 /* The latest time by which the claimer certainly finished the item; LB_NEVER. */
@@ -286,15 +285,8 @@ static const struct lb_item_event *renewed_claim(const struct lb_item_group *gro
 /* May the lease of the claim at a place have been over when the renewal at place i was answered? */
 static bool may_be_over(const struct lb_item_group *group, size_t place, size_t i)
 {
-    const struct lb_item_event *claim = group->events[place], *e = group->events[i];
-    if (claim->lease_ms == 0 || e->lease_ms == 0)
-        return false;
-    uint64_t low = lb_lease_low(claim->low, claim->lease_ms);
-    for (size_t k = place + 1; k < i; k++) /* as far as it had been prolonged before */
-        if (group->events[k]->op == LB_OP_RENEW_ITEM && group->events[k]->type == LB_EV_OK &&
-            group->events[k]->high < low)
-            low = lb_lease_low(group->events[k]->low, group->events[k]->lease_ms);
-    return e->high >= low;
+    return group->events[place]->lease_ms > 0 &&
+           group->events[i]->high >= lease_until(group, place, i);
 }
 
 int lb_item_resume(struct lb_item_group *group)
@@ -321,8 +313,9 @@ int lb_item_resume(struct lb_item_group *group)
             *copy = *e;
             copy->op = LB_OP_ITEM;
             copy->flags = claim->flags;
-            /* Of a lease, one that says no length may be over at once: within the margin. */
             copy->lease_ms = claim->lease_ms == 0 ? 0 : e->lease_ms > 0 ? e->lease_ms : 1;
+            if (claim->lease_ms > 0 && e->lease_ms == 0)
+                copy->least = lease_until(group, place, i);
             copy->is_resumed = true;
             group->events[i] = copy;
         } else { /* the same claim, but for how old it is */
@@ -409,13 +402,11 @@ struct lb_item_core lb_item_core_of(const struct lb_item_group *group, size_t pl
         if (lb_item_certain(e)) /* its worker has no more to say about it */
             break;
     }
-    uint64_t done = finished(group, place), lease_low, lease_high;
-    if (claim->lease_ms > 0) {
-        lb_item_lease(group, place, &lease_low, &lease_high);
-        if (lease_low <= done) {
-            core.alone = earlier(core.alone, lease_low);
-            taken = earlier(taken, lease_low);
-        }
+    uint64_t done = finished(group, place);
+    uint64_t lease = claim->lease_ms > 0 ? lb_item_lease(group, place) : LB_NEVER;
+    if (lease <= done) {
+        core.alone = earlier(core.alone, lease);
+        taken = earlier(taken, lease);
     }
     uint64_t lost = lb_item_lost(group, claim), recovered = lb_item_recovered(group, claim);
     if (lost <= done)

@@ -149,10 +149,9 @@ static int add_claim(struct search *s, const struct lb_item_core *core)
         if (lb_item_certain(group->events[i]))
             break;
     }
-    uint64_t let_go = lb_item_lost(group, claim), lease_low = LB_NEVER, lease_high;
-    if (claim->lease_ms > 0)
-        lb_item_lease(group, core->place, &lease_low, &lease_high);
-    let_go = lease_low < let_go ? lease_low : let_go;
+    uint64_t let_go = lb_item_lost(group, claim);
+    uint64_t lease = claim->lease_ms > 0 ? lb_item_lease(group, core->place) : LB_NEVER;
+    let_go = lease < let_go ? lease : let_go;
     let_go = group->c->known_ns < let_go ? group->c->known_ns : let_go;
     if (let_go != LB_NEVER && rc == 0)
         rc = add(s, &(struct deed){.low = let_go > claim->low ? let_go : claim->low,

@@ -120,11 +120,10 @@ static void count_taken(const struct lb_item_group *group)
     uint64_t n_taken = 0;
     for (size_t i = 0; i + 1 < group->n_cores; i++) {
         const struct lb_item_core *core = &group->cores[i];
-        uint64_t until = core[1].start, lease_low = LB_NEVER, lease_high;
-        if (core->claim->lease_ms > 0)
-            lb_item_lease(group, core->place, &lease_low, &lease_high);
+        uint64_t until = core[1].start;
+        uint64_t lease = core->claim->lease_ms > 0 ? lb_item_lease(group, core->place) : LB_NEVER;
         bool is_taken = core[1].claim->log != core->claim->log &&
-                        (lease_low <= until || lb_item_recovered(group, core->claim) <= until) &&
+                        (lease <= until || lb_item_recovered(group, core->claim) <= until) &&
                         lb_item_lost(group, core->claim) > until &&
                         group->c->logs[core->claim->log].gone_ns > until;
         for (size_t k = core->place + 1; is_taken && lb_item_own(group, core->place, k); k++)

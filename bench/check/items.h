@@ -105,9 +105,8 @@ void lb_item_world_release(struct lb_item_world *world);
 int lb_item_others(struct lb_item_group *group);
 /* The core of the claim at a place. */
 struct lb_item_core lb_item_core_of(const struct lb_item_group *group, size_t place);
-/* When the lease of the claim at a place ended, as far as its own worker prolonged it. */
-void lb_item_lease(const struct lb_item_group *group, size_t place, uint64_t *ret_low,
-                   uint64_t *ret_high);
+/* When the lease of the claim at a place can have ended, as far as its own worker prolonged it. */
+uint64_t lb_item_lease(const struct lb_item_group *group, size_t place);
 /* The earliest time at which a claimer was lost with what it held, or taken to be; LB_NEVER. */
 uint64_t lb_item_lost(const struct lb_item_group *group, const struct lb_item_event *claim);
 /* The earliest time at which a recovery can have taken the claim; LB_NEVER. */

@@ -252,6 +252,14 @@ static void set_lease(struct lb_scan *scan, struct lb_open *grant, const struct 
     scan->c->has_cuts = true;
 }
 
+/* A renewal that says no length: the lease is no shorter than it was, nor over before that. */
+static void keep_lease(struct lb_scan *scan, struct lb_open *grant)
+{
+    uint64_t low = lb_low(scan->invoke->time_ns, scan->slack);
+    grant->expiry_low = low > grant->expiry_low ? low : grant->expiry_low;
+    grant->expiry_high = LB_NEVER;
+}
+
 static int acquired(struct lb_scan *scan, const struct lb_event *ok)
 {
     struct lb_case *c = scan->c;
@@ -514,11 +522,14 @@ static int end_release(struct lb_scan *scan, const struct lb_event *end, int typ
 static int renewed(struct lb_scan *scan, const struct lb_event *ok, struct lb_open *grant)
 {
     struct lb_case *c = scan->c;
-    if (grant->is_fixed || grant->expiry_low == LB_NEVER || ok->arg == 0)
+    if (grant->is_fixed || grant->expiry_low == LB_NEVER)
         return 0;
     uint64_t old_low = grant->expiry_low, old_high = grant->expiry_high;
     uint64_t high = lb_high(ok->time_ns, scan->slack);
-    set_lease(scan, grant, ok);
+    if (ok->arg > 0)
+        set_lease(scan, grant, ok);
+    else
+        keep_lease(scan, grant);
     if (grant->expiry_high < old_high)
         grant->expiry_high = old_high;
     struct lb_hold *piece = &lb_holds(c)[grant->piece];

@@ -172,18 +172,98 @@ static bool tells_model(const struct lb_history_view *view)
     return view->meta != NULL && lb_meta_get(view->meta, "shape", shape, sizeof shape) != NULL;
 }
 
+/* "b.jsonl:1": where a file says what it is a history of. */
+static const char *meta_place(const struct loaded *loaded, const struct lb_args *args, size_t file,
+                              char *buf, size_t size)
+{
+    size_t line = loaded->facts[file].meta_line;
+    snprintf(buf, size, line > 0 ? "%s:%zu" : "%s", args->positional.words[file], line);
+    return buf;
+}
+
+static int contradict(const struct loaded *loaded, const struct lb_args *args, size_t other,
+                      const char *key, const char *first, const char *second, struct lb_error *err)
+{
+    char place[320], first_place[sizeof place];
+    return lb_fail(err, LB_E_FILE,
+                   "%s: %s is %s, and %s in %s: files that are checked together must be of one run",
+                   meta_place(loaded, args, other, place, sizeof place), key, second, first,
+                   meta_place(loaded, args, 0, first_place, sizeof first_place));
+}
+
+static int compare_key(const struct loaded *loaded, const struct lb_args *args, size_t other,
+                       const char *key, struct lb_error *err)
+{
+    char first[200] = "not said", second[sizeof first] = "not said";
+    lb_meta_get(loaded->view->meta, key, first, sizeof first);
+    lb_meta_get(loaded->views[other].meta, key, second, sizeof second);
+    return strcmp(first, second) == 0 ? 0
+                                      : contradict(loaded, args, other, key, first, second, err);
+}
+
+/* Files of one run say the same of what is judged: it would be the first's for all of them. What an
+ * option says instead is not asked. */
+static int check_same_run(const struct lb_args *args, const struct loaded *loaded, size_t other,
+                          const struct lb_model *one, struct lb_error *err)
+{
+    const struct lb_check_args *options = &args->check;
+    bool named = options->model != NULL;
+    const struct {
+        const char *key;
+        bool is_told; /* by an option */
+    } keys[] = {{"shape", named},
+                {"resources", named},
+                {"reentrant", named},
+                {"lease", named},
+                {"claims", named || options->claims != NULL},
+                {"release", options->release != NULL},
+                {"progress_bound_ns", options->progress != NULL},
+                {"recovery_bound_ns", options->recovery != NULL},
+                {"period_ns", false}};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        int rc = keys[i].is_told ? 0 : compare_key(loaded, args, other, keys[i].key, err);
+        if (rc != 0)
+            return rc;
+    }
+    const uint32_t *ours = loaded->model.capacity, *its = one->capacity;
+    for (uint32_t i = 0; !named && i < loaded->model.n_resources; i++) {
+        uint32_t a = ours != NULL ? ours[i] : 1, b = its != NULL ? its[i] : 1;
+        char key[40], first[16], second[16];
+        if (a == b)
+            continue;
+        snprintf(key, sizeof key, "capacity of resource %u", i);
+        snprintf(first, sizeof first, "%u", a);
+        snprintf(second, sizeof second, "%u", b);
+        return contradict(loaded, args, other, key, first, second, err);
+    }
+    return 0;
+}
+
+/* One file's meta text. */
+static int parse_meta(const struct lb_args *args, const struct loaded *loaded, size_t file,
+                      struct lb_model *model, uint32_t **ret_capacity, struct lb_error *err)
+{
+    char place[320];
+    int rc = lb_model_parse(loaded->views[file].meta, model, ret_capacity, err);
+    if (rc != 0)
+        lb_fail_prefix(err, "%s", meta_place(loaded, args, file, place, sizeof place));
+    return rc;
+}
+
 /* What the files themselves say: lockbench's own have it in their meta text. The whole is as
  * complete, and as drained, as all of its files. */
-static int told_model(struct loaded *loaded, struct lb_error *err)
+static int told_model(const struct lb_args *args, struct loaded *loaded, struct lb_error *err)
 {
     char strategy[64];
     bool named = lb_meta_get(loaded->view->meta, "strategy", strategy, sizeof strategy) != NULL;
     snprintf(loaded->model_name, sizeof loaded->model_name, "of %s", named ? strategy : "the file");
-    int rc = lb_model_parse(loaded->view->meta, &loaded->model, &loaded->capacity, err);
+    int rc = parse_meta(args, loaded, 0, &loaded->model, &loaded->capacity, err);
     for (size_t i = 1; i < loaded->n && rc == 0; i++) {
         struct lb_model one = {.complete = true, .drained = true};
         uint32_t *capacity = NULL;
-        rc = lb_model_parse(loaded->views[i].meta, &one, &capacity, err);
+        rc = parse_meta(args, loaded, i, &one, &capacity, err);
+        if (rc == 0 && tells_model(&loaded->views[i]))
+            rc = check_same_run(args, loaded, i, &one, err);
         free(capacity);
         loaded->model.complete = loaded->model.complete && one.complete;
         loaded->model.drained = loaded->model.drained && one.drained;
@@ -196,17 +276,20 @@ static int told_model(struct loaded *loaded, struct lb_error *err)
     return rc;
 }
 
-/* A history of a lock is none of a queue: said of the file's line, where there are lines. */
+/* A history of a lock is none of a queue: said of the file's line, where there are lines. The model
+ * is the option's, or the first file's. */
 static int check_shape(const struct lb_args *args, const struct loaded *loaded,
                        struct lb_error *err)
 {
     for (size_t i = 0; i < loaded->n; i++) {
         const struct lb_read_facts *facts = &loaded->facts[i];
         if (loaded->model.queue ? facts->is_lock : facts->is_queue)
-            return lb_fail(
-                err, LB_E_USAGE, "%s:%zu: an operation of a %s, but --model %s is of a %s",
-                args->positional.words[i], facts->first_line, facts->is_lock ? "lock" : "queue",
-                args->check.model, loaded->model.queue ? "queue" : "lock");
+            return lb_fail(err, LB_E_USAGE, "%s:%zu: an operation of a %s, but %s%s is of a %s",
+                           args->positional.words[i], facts->first_line,
+                           facts->is_lock ? "lock" : "queue",
+                           args->check.model != NULL ? "--model " : "the model ",
+                           args->check.model != NULL ? args->check.model : loaded->model_name,
+                           loaded->model.queue ? "queue" : "lock");
     }
     return 0;
 }
@@ -221,7 +304,7 @@ static int make_model(const struct lb_args *args, struct loaded *loaded, struct 
     *model = (struct lb_model){.complete = true, .drained = drained};
     int rc = 0;
     if (tells_model(loaded->view))
-        rc = told_model(loaded, err);
+        rc = told_model(args, loaded, err);
     else if (options->model == NULL)
         rc = lb_fail(err, LB_E_USAGE,
                      "%s does not say what it is a history of: give --model mutex, reentrant, "
@@ -229,7 +312,7 @@ static int make_model(const struct lb_args *args, struct loaded *loaded, struct 
                      args->positional.words[0]);
     if (rc == 0 && options->model != NULL)
         rc = named_model(loaded, options->model, err);
-    if (rc == 0 && options->model != NULL)
+    if (rc == 0)
         rc = check_shape(args, loaded, err);
     if (rc == 0 && options->strict && !model->queue)
         rc = lb_fail(err, LB_E_USAGE, "option --strict: is for queues (--model queue or fifo)");

@@ -351,20 +351,30 @@ static int hex_digit(char c)
     return c <= '9' ? c - '0' : (c | 32) - 'a' + 10;
 }
 
+static bool is_absent_or_count(const struct lb_raw *value)
+{
+    return value->kind == LB_RAW_ABSENT || value->kind == LB_RAW_NIL ||
+           (value->kind == LB_RAW_INTEGER && value->integer >= 0);
+}
+
 /* Escapes of both formats, as far as the writer makes them. */
 static int read_meta(struct reader *reader, const struct lb_raw_op *raw)
 {
     const struct lb_raw *value = &raw->keys[LB_KEY_VALUE];
     const struct lb_raw *unix_ns = &raw->keys[LB_KEY_UNIX];
-    if (unix_ns->kind == LB_RAW_INTEGER && unix_ns->integer >= 0)
-        reader->start_unix_ns = (uint64_t)unix_ns->integer;
     const struct lb_raw *events = &raw->keys[LB_KEY_EVENTS];
-    reader->has_wanted = events->kind == LB_RAW_INTEGER && events->integer >= 0;
+    if (!is_absent_or_count(unix_ns) || !is_absent_or_count(events))
+        return lb_scan_fail(reader->scan, raw->at, "%s of meta must be a number from 0 on",
+                            is_absent_or_count(unix_ns) ? "events" : "unix");
+    if (unix_ns->kind == LB_RAW_INTEGER)
+        reader->start_unix_ns = (uint64_t)unix_ns->integer;
+    reader->has_wanted = events->kind == LB_RAW_INTEGER;
     reader->n_wanted = (uint64_t)events->integer;
     if (value->kind != LB_RAW_STRING && value->kind != LB_RAW_NAME)
         return 0;
     if (reader->meta != NULL)
         return lb_scan_fail(reader->scan, raw->at, "a second meta");
+    reader->facts.meta_line = lb_scan_line(reader->scan, raw->at);
     char *out = reader->meta = malloc(value->length + 1);
     if (out == NULL)
         return no_memory(reader);

@@ -420,6 +420,46 @@ static int read_process(struct lb_translator *tr, const struct lb_raw_op *raw,
     return 0;
 }
 
+/* What a note must say beside its time: a number that makes no sense would be taken off waits, or
+ * end what lasts still. */
+static int check_note(const struct lb_translator *tr, const struct lb_raw_op *raw,
+                      const struct lb_event *event)
+{
+    const struct lb_raw *value = &raw->keys[LB_KEY_VALUE];
+    bool has_value = value->kind != LB_RAW_ABSENT && value->kind != LB_RAW_NIL;
+    switch (event->op) {
+    case LB_OP_ITEM:
+        if (!has_value && (event->flags & LB_EVF_TOKEN) == 0)
+            return lb_scan_fail(tr->scan, raw->at, "item must have its item as its value");
+        return 0;
+    case LB_OP_PERMITS:
+        if (value->kind != LB_RAW_INTEGER)
+            return lb_scan_fail(tr->scan, raw->at,
+                                "permits must have how many are free as its value, a whole number");
+        return 0;
+    case LB_OP_STALL:
+    case LB_OP_RESTART:
+        if (event->value > (uint64_t)LB_LATEST_TIME) /* negative, or a text's number, too */
+            return lb_scan_fail(tr->scan, raw->at,
+                                "%s must have a length of time in ns as its value, a whole number "
+                                "from 0 to 2^62",
+                                lb_op_name(event->op));
+        if (event->op == LB_OP_STALL && event->arg >= LB_STALLS)
+            return lb_scan_fail(tr->scan, raw->at, "arg of stall must be a number from 0 to %d",
+                                LB_STALLS - 1);
+        return 0;
+    case LB_OP_DEATH:
+    case LB_OP_SESSION_END:
+        if (event->arg >= LB_MAX_LOGS)
+            return lb_scan_fail(tr->scan, raw->at,
+                                "arg of %s must be the number of a log, from 0 to %d",
+                                lb_op_name(event->op), LB_MAX_LOGS - 1);
+        return 0;
+    default:
+        return 0;
+    }
+}
+
 /* An operation of the nemesis: a note of ours, or what somebody else's did to the system. */
 static int translate_note(struct lb_translator *tr, const struct lb_raw_op *raw,
                           struct lb_translated *translated)
@@ -441,9 +481,6 @@ static int translate_note(struct lb_translator *tr, const struct lb_raw_op *raw,
             event->op = (uint8_t)notes[i];
     if (event->op == 0)
         return lb_scan_fail(tr->scan, raw->at, "not a note that can have a log");
-    if (event->op == LB_OP_PERMITS && raw->keys[LB_KEY_VALUE].kind != LB_RAW_INTEGER)
-        return lb_scan_fail(tr->scan, raw->at,
-                            "permits must have how many are free as its value, a whole number");
     translated->kind = LB_TR_NOTE;
     event->type = LB_EV_NOTE;
     event->answer = answer_of(&raw->keys[LB_KEY_ERROR], event->op, LB_EV_OK);
@@ -452,7 +489,9 @@ static int translate_note(struct lb_translator *tr, const struct lb_raw_op *raw,
         code = read_count(tr, raw, LB_KEY_BY, "by", UINT32_MAX, 0, &event->process);
     if (code == 0)
         code = read_value(tr, raw, event);
-    return code == 0 ? read_own_keys(tr, raw, event) : code;
+    if (code == 0)
+        code = read_own_keys(tr, raw, event);
+    return code == 0 ? check_note(tr, raw, event) : code;
 }
 
 int lb_translate(struct lb_translator *tr, const struct lb_raw_op *raw,
@@ -500,6 +539,8 @@ int lb_translate(struct lb_translator *tr, const struct lb_raw_op *raw,
     if (code == 0 && op == LB_OP_PUT && type == LB_EV_INVOKE && event->arg > 0 &&
         event->value > UINT64_MAX - (event->arg - 1))
         code = lb_scan_fail(tr->scan, raw->at, "a put of more ids than there are");
+    if (code == 0 && op == LB_OP_ACQUIRE && type == LB_EV_INVOKE && event->arg == 0)
+        code = lb_scan_fail(tr->scan, raw->at, "arg of acquire is its permits, 1 or more");
     *ret_translated = translated;
     return code;
 }

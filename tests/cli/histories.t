@@ -57,6 +57,9 @@ my @cases = (
     ['jepsen_tagged.edn', 1, 'tagged records, a list, what is discarded', @queue],
     ['lease_gap.jsonl', 1, 'whenever the renewal took effect, both had it', '--model', 'lease'],
     ['lease_gap_let_go.jsonl', 0, 'the renewal may have come after the other let go', '--model', 'lease'],
+    ['untold_renewal.jsonl', 1, 'a renewal without a length shows that its worker has it then', '--model', 'lease', '--claims', 'exclusive'],
+    ['untold_renewal_in_time.jsonl', 0, 'but not for how long', '--model', 'lease', '--claims', 'exclusive'],
+    ['untold_renewal_item.jsonl', 1, 'the same of an item', @queue, '--claims', 'no-duplicate'],
     ['permits_free_older.jsonl', 0, 'a release ends the grant whose permits it names', @permits],
     ['permits_free_drift.jsonl', 1, 'and no other one', @permits],
     ['permits_free_token.jsonl', 0, 'or whose token', @permits],
@@ -90,6 +93,47 @@ for my $case (
     is($code, 1, "$one: one name is one thing") or diag $says;
     like($says =~ s/\s+/ /gr, $names, 'and the witness says which');
 }
+
+# Files that are joined are of one run: what one says must not be taken for the others'.
+sub of_run
+{
+    my ($name, %differs) = @_;
+    my %says = (shape => 'lock', resources => 2, capacity => '1*2', reentrant => 0, lease => 0, claims => 'exclusive',
+        release => 'belief', drained => 0, complete => 1, period_ns => 0, progress_bound_ns => 0, %differs);
+    my $meta = join '', map { "$_=$says{$_}\\n" } sort keys %says;
+    return spew($name, <<"END");
+{"type":"info","f":"meta","process":"nemesis","time":0,"events":2,"value":"$meta"}
+{"type":"invoke","f":"acquire","process":0,"time":1,"log":0}
+{"type":"ok","f":"acquire","process":0,"time":2,"log":0}
+END
+}
+my $first = of_run('first.jsonl');
+for my $case (
+    ['capacity', '1*1,2*1', 'capacity of resource 1 is 2, and 1 in '],
+    ['resources', 1, 'resources is 1, and 2 in ', capacity => '1*1'],
+    ['lease', 1, 'lease is 1, and 0 in '],
+    ['period_ns', 7, 'period_ns is 7, and 0 in '],
+    ['release', 'state', 'release is state, and belief in '],
+    ['progress_bound_ns', 9, 'progress_bound_ns is 9, and 0 in '],
+    ['claims', 'exclusive,fenced', 'claims is exclusive,fenced, and exclusive in '],
+    ['reentrant', 1, 'reentrant is 1, and 0 in '],
+    ['shape', 'queue', 'shape is queue, and lock in '])
+{
+    my ($key, $value, $says, @more) = @$case;
+    my ($code, undef, $said) = lockbench('check', $first, of_run('other.jsonl', $key => $value, @more));
+    is($code, 2, "two files with another $key are not of one run");
+    like($said, qr/other\.jsonl:1: \Q$says\E\S*first\.jsonl:1: files that are checked together must be of one run/,
+        'and it is said which');
+}
+is((lockbench('check', $first, of_run('other.jsonl')))[0], 1, 'two files that agree are judged as one');
+is((lockbench('check', '--claims', 'exclusive', $first, of_run('other.jsonl', claims => 'fenced')))[0], 1,
+    'what an option says is not asked of the files');
+my ($shape_code, undef, $shape_said) = lockbench('check', $first, "$dir/names_host_a.jsonl");
+is($shape_code, 2, 'a lock and a queue are not joined');
+like($shape_said, qr/names_host_a\.jsonl:3: an operation of a queue, but the model of the file is of a lock/, 'and it is said');
+my ($bad_code, undef, $bad_said) = lockbench('check', $first, of_run('other.jsonl', capacity => '0*2'));
+is($bad_code, 2, 'a capacity of 0 is none');
+like($bad_said, qr/other\.jsonl:1: the history's meta text has capacity=0\*2/, 'and the file is named');
 
 # What nobody can tell apart is neither held nor violated.
 for my $case (
@@ -143,7 +187,27 @@ my @complaints = (
     ['mutex', '{"type":"invoke","f":"acquire","process":0,"time":1,"object":3}' . "\n" .
               '{"type":"ok","f":"acquire","process":0,"time":1}',
         qr/:3: process 0 ends acquire of another resource than it invoked in line 2/],
+    ['mutex', '{"type":"invoke","f":"acquire","process":0,"time":1,"arg":0}', qr/:2: arg of acquire is its permits, 1 or more/],
+    ['mutex', '{"type":"invoke","f":"acquire","process":0,"time":1,"arg":-2}', qr/:2: arg must be a number from 0 to \d+/],
+    ['queue', '{"type":"invoke","f":"recover","process":0,"time":1,"arg":-2}', qr/:2: arg must be a number from 0 to \d+/],
+    ['mutex', '{"type":"invoke","f":"acquire","process":0,"time":-7}', qr/:2: time must be a whole number/],
 );
+# Notes whose number makes no sense would be taken off waits, or end what lasts still.
+for my $case (
+    ['stall', '"value":-5', 'stall must have a length of time in ns as its value'],
+    ['stall', '"value":"long"', 'stall must have a length of time in ns as its value'],
+    ['stall', '"value":4611686018427387905', 'stall must have a length of time in ns as its value'],
+    ['stall', '"token":-5', 'stall must have a length of time in ns as its value'],
+    ['stall', '"value":5,"arg":4', 'arg of stall must be a number from 0 to 3'],
+    ['restart', '"value":-1', 'restart must have a length of time in ns as its value'],
+    ['death', '"arg":4294967295', 'arg of death must be the number of a log'],
+    ['session-end', '"arg":1048576', 'arg of session-end must be the number of a log'],
+    ['meta', '"events":-1', 'events of meta must be a number from 0 on'],
+    ['meta', '"unix":"now"', 'unix of meta must be a number from 0 on'])
+{
+    my ($note, $keys, $says) = @$case;
+    push @complaints, ['mutex', qq({"type":"info","f":"$note","process":"nemesis","log":0,"time":9,$keys}), qr/:2: \Q$says\E/];
+}
 for my $case (@complaints) {
     my ($model, $line, $says) = @$case;
     my ($code, undef, $said) = lockbench('check', '--model', $model, spew('bad.jsonl', "\n$line\n"));

@@ -402,6 +402,8 @@ static void random_history(struct lb_random *random, bool queue, struct lb_histo
                                  .type = LB_EV_INVOKE};
             if (op == LB_OP_PUT && e.value > UINT64_MAX - e.arg)
                 e.value -= e.arg; /* of ids that there are */
+            if (op == LB_OP_ACQUIRE && e.arg == 0)
+                e.arg = 1; /* permits */
             add(&builder, log, e);
             bool may_batch = op == LB_OP_COMPLETE || op == LB_OP_ERROR || op == LB_OP_FREE;
             uint64_t n_more = may_batch && lb_random_below(random, 3) == 0
@@ -422,6 +424,9 @@ static void random_history(struct lb_random *random, bool queue, struct lb_histo
                 size_t first = e.op != LB_OP_CLAIM; /* items are noted in claims only */
                 note.op = notes[first + lb_random_below(random, sizeof notes - first)];
                 note.value = any_number(random);
+                if (note.op == LB_OP_STALL || note.op == LB_OP_RESTART)
+                    note.value >>= 2; /* a length of time */
+                note.arg %= note.op == LB_OP_STALL ? LB_STALLS : LB_MAX_LOGS;
                 add(&builder, log, note);
             }
             e.time_ns = now += lb_random_below(random, 3);

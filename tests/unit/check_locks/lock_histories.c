@@ -96,7 +96,8 @@ static bool give(struct worker *w)
         int type = random_end(w, 85);
         bool refused = chance(w->random, 50);
         operate(w, LB_OP_RENEW, type,
-                type == LB_EV_FAIL ? (refused ? LB_REFUSED : LB_CONFLICT) : LB_OK, &held, 0, 8, 0);
+                type == LB_EV_FAIL ? (refused ? LB_REFUSED : LB_CONFLICT) : LB_OK, &held, 0,
+                w->shape->untold && chance(w->random, 60) ? 0 : 8, 0);
         return type != LB_EV_NONE;
     }
     if (w->shape->writes && chance(w->random, 60)) {

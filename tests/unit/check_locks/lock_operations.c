@@ -130,6 +130,7 @@ static void translate_acquire(const struct shape *shape, uint32_t log,
     add_brute(ACQUIRE, who, invoke->time_ns, end->time_ns, false, 0, 0);
     if (shape->lease) {
         add_brute(EXPIRE, who, lease_low(invoke->time_ns, end->arg), UINT64_MAX, true, 0, 0);
+        g->expiry_low = lease_low(invoke->time_ns, end->arg);
         g->expiry_high = lease_high(end->time_ns, end->arg);
     }
 }
@@ -188,10 +189,13 @@ static void translate_renew(struct grant *g, const struct lb_event *invoke,
         return;
     uint32_t who = (uint32_t)(g - translation.grants);
     if (end->type == LB_EV_OK && g->believed) {
+        bool is_told = end->arg > 0; /* else it was as long as before at least, and nobody knows */
+        uint64_t low = is_told ? lease_low(invoke->time_ns, end->arg) : invoke->time_ns;
+        uint64_t high = is_told ? lease_high(end->time_ns, end->arg) : UINT64_MAX;
+        g->expiry_low = is_told || low > g->expiry_low ? low : g->expiry_low;
+        g->expiry_high = high > g->expiry_high ? high : g->expiry_high;
         add_brute(RENEW, who, invoke->time_ns, end->time_ns, false, number, 0);
-        add_brute(EXPIRE, who, lease_low(invoke->time_ns, end->arg), UINT64_MAX, true, number, 0);
-        if (lease_high(end->time_ns, end->arg) > g->expiry_high || g->expiry_high == UINT64_MAX)
-            g->expiry_high = lease_high(end->time_ns, end->arg);
+        add_brute(EXPIRE, who, g->expiry_low, UINT64_MAX, true, number, 0);
     }
     if (end->type == LB_EV_FAIL && end->answer == LB_REFUSED)
         end_belief(g, invoke->time_ns);

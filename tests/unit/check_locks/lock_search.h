@@ -16,6 +16,7 @@ struct shape {
     bool late;       /* the first worker overruns its lease */
     bool bare;       /* releases say nothing but the resource, as other tools' do */
     bool retry;      /* a worker asks again, whatever it was told */
+    bool untold;     /* some renewals do not say their length */
     uint32_t most_held;
     enum lb_release_semantics release;
     uint64_t tick;
@@ -38,7 +39,7 @@ struct grant {
     bool believed;      /* the core has not ended */
     uint32_t lapsed;    /* its end when the connection was lost: place in brute.ops + 1; 0: none */
     uint64_t low, high; /* of its acquire */
-    uint64_t expiry_high;
+    uint64_t expiry_low, expiry_high; /* of its lease, as it was prolonged last */
     const struct lb_event *acquired;
 };
 

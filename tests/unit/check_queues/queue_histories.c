@@ -124,7 +124,8 @@ static void finish(struct simulation *s, uint32_t log)
         int type = is_lost ? LB_EV_FAIL : random_end(s);
         if (type == LB_EV_OK && !chance(s->random, s->wrong_percent))
             s->items[id].claimed = s->now[log];
-        operate(s, log, LB_OP_RENEW_ITEM, type, id, 0, LEASE_MS, chance(s->random, 90));
+        uint32_t told_ms = s->shape->untold && chance(s->random, 60) ? 0 : LEASE_MS;
+        operate(s, log, LB_OP_RENEW_ITEM, type, id, 0, told_ms, chance(s->random, 90));
         return;
     }
     int type = random_end(s);

@@ -19,7 +19,7 @@ static bool step_item(const struct brute *b, const struct brute_op *op, uint64_t
             *state = used | (now >> 20 << 20) | ACTIVE | (uint64_t)op->who << 4 | op->a << 12;
         return true;
     case RENEW: /* of what is nobody's: its worker has it again */
-        *state = used | ACTIVE | (uint64_t)op->who << 4 | op->a << 12 | op->a << 20;
+        *state = used | ACTIVE | (uint64_t)op->who << 4 | op->a << 12 | op->b << 20;
         return kind == 0 || (kind == ACTIVE && who == op->who);
     case EXPIRE:
         *state = used;

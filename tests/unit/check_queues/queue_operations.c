@@ -33,11 +33,6 @@ static uint64_t lease_low(uint64_t low)
     return after_ms(low, LEASE_MS);
 }
 
-static uint64_t lease_high(uint64_t high)
-{
-    return high + LEASE_MS * UINT64_C(1000000) + (1000000 + LEASE_MS * UINT64_C(1000));
-}
-
 const struct lb_event *end_of(uint32_t log, size_t i)
 {
     for (size_t k = i + 1; k < history.n[log]; k++)
@@ -62,8 +57,8 @@ static void translate_claim(uint32_t log, const struct lb_event *invoke, const s
         add_brute(CLAIM, n_claims, invoke->time_ns, end->time_ns, false, 0, log);
         c->renewed_low[0] = c->low;
         if (note->arg > 0) {
-            c->expiry_high = lease_high(end->time_ns);
-            add_brute(EXPIRE, n_claims, lease_low(invoke->time_ns), UINT64_MAX, true, 0, DATABASE);
+            c->expiry_low = lease_low(invoke->time_ns);
+            add_brute(EXPIRE, n_claims, c->expiry_low, UINT64_MAX, true, 0, DATABASE);
         }
     }
 }
@@ -92,15 +87,18 @@ static void translate_op(uint32_t log, const struct lb_event *invoke, const stru
     bool renews = op == LB_OP_RENEW_ITEM && mine && who > 0 &&
                   (type != LB_EV_OK || (end->flags & LB_EVF_EFFECTIVE) != 0);
     if (renews && type == LB_EV_OK) {
-        uint32_t number = ++claims[who - 1].n_renewals;
-        claims[who - 1].expiry_high = lease_high(end->time_ns);
-        int kind = claims[who - 1].is_closed ? KEEP : RENEW;
-        claims[who - 1].renewed_low[number] = kind == RENEW ? invoke->time_ns : UINT64_MAX;
+        struct claim_info *c = &claims[who - 1];
+        bool is_told = end->arg > 0; /* else it was as long as before at least, and nobody knows */
+        uint64_t low = is_told ? lease_low(invoke->time_ns) : invoke->time_ns;
+        uint32_t number = ++c->n_renewals;
+        int kind = c->is_closed ? KEEP : RENEW;
+        c->aged = is_told && kind == RENEW ? number : c->aged;
+        c->renewed_low[number] = c->aged == number ? invoke->time_ns : UINT64_MAX;
+        c->expiry_low = is_told || low > c->expiry_low ? low : c->expiry_low;
         add_brute(kind, who, invoke->time_ns, high, false, number, log);
-        if (claims[who - 1].note->arg > 0)
-            add_brute(EXPIRE, who, lease_low(invoke->time_ns), UINT64_MAX, true, number, log);
-    } else if (renews) {
-        claims[who - 1].expiry_high = UINT64_MAX;
+        brute.ops[brute.n - 1].b = c->aged;
+        if (c->note->arg > 0)
+            add_brute(EXPIRE, who, c->expiry_low, UINT64_MAX, true, number, log);
     }
     if ((op == LB_OP_FREE || op == LB_OP_ERROR || op == LB_OP_COMPLETE) && mine) {
         bool certain = type == LB_EV_OK && (end->flags & LB_EVF_EFFECTIVE) != 0;

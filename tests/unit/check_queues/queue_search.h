@@ -23,6 +23,7 @@ struct shape {
     bool recurring;          /* one item, done again and again */
     bool recovers;           /* what was claimed long ago is freed */
     bool renews;             /* claims are renewed: leases always are */
+    bool untold;             /* some renewals do not say their length */
     bool final;              /* items are taken out for good */
     bool strangers;          /* items are ended by who never claimed them */
     bool mixed;              /* who produces consumes, too */
@@ -62,10 +63,10 @@ enum { RENEWALS = 20 };
 struct claim_info {
     uint32_t log;
     const struct lb_event *note;
-    uint64_t low, high, expiry_low, expiry_high;
+    uint64_t low, high, expiry_low;
     uint64_t renewed_low[RENEWALS]; /* from when its age counts, by number of the renewal */
-    uint32_t n_renewals;
-    bool is_closed, is_ended; /* perhaps; certainly */
+    uint32_t n_renewals, aged;      /* aged: the newest that says a length, and so keeps it young */
+    bool is_closed, is_ended;       /* perhaps; certainly */
 };
 
 extern struct claim_info claims[BRUTE_OPS];
