@@ -58,7 +58,7 @@ struct lb_read_facts {
     uint64_t n_ignored;     /* events skipped because they were to be ignored */
     uint64_t n_nemesis;     /* events of the nemesis */
     uint64_t n_open;        /* operations that never ended */
-    size_t meta_line; /* of the meta record; 0: none, or not a text */
+    size_t meta_line;       /* of the meta record; 0: none, or not a text */
 };
 
 /* Reads a history of any of the three formats; path "-" is standard input. options may be NULL.
