@@ -82,7 +82,8 @@ struct lb_strategy_plan {
     size_t n_settings;
     void *shared; /* a strategy's own, made by setup (pthread controls) */
     /* Of programs (guest): */
-    bool is_gated; /* their statements pass a gate, where faults and the trace are */
+    bool is_gated;       /* their statements pass a gate, where faults and the trace are */
+    bool is_setup_gated; /* ... also those of setup and teardown */
     const struct lb_stepper *stepper; /* NULL: they come as they like */
     struct lb_trace_file *trace; /* a line for each statement is written there; NULL: none is */
 };
@@ -97,7 +98,8 @@ struct lb_trace_file {
 struct lb_stepped {
     const char *sql, *params; /* literals, one a line */
     const char *operation;
-    bool is_cut;     /* there is more text than that */
+    bool is_cut; /* there is more text than that */
+    uint32_t n_statements;
     int64_t session; /* the server's number of it */
     bool in_tx;      /* behind it */
     int answer;      /* enum lb_answer */
@@ -111,6 +113,7 @@ struct lb_stepped {
 struct lb_stepper {
     int (*asks)(struct lb_actor *actor, const struct lb_stepped *stepped, struct lb_error *err);
     void (*answered)(struct lb_actor *actor, const struct lb_stepped *stepped);
+    void *arg; /* theirs */
 };
 
 /* A connection that is cut, by the gate of a program, ... */
@@ -135,7 +138,7 @@ struct lb_actor {
     atomic_int program;       /* its process, and the process group; 0: there is none */
     atomic_bool is_cancelled; /* it was killed, as the run is given up */
     bool is_cut_off;          /* by a fault: its sessions were ended */
-    bool is_apart;            /* setup or teardown: its statements pass no gate */
+    bool is_apart;            /* setup or teardown */
     atomic_int cut;           /* enum lb_cut: what becomes of its next statement */
     _Atomic uint64_t slow_until_ns, slow_ns; /* until then each of its statements waits so long */
     int64_t sessions[8]; /* the server's numbers of its sessions, as far as it says them */

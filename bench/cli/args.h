@@ -27,7 +27,8 @@ enum lb_flag_group {
     LB_FLAGS_BASELINE = 1 << 14, /* --save --baseline, and how to compare */
     LB_FLAGS_SHOW = 1 << 15,     /* -d and --opt of show */
     LB_FLAGS_PLAN = 1 << 16,     /* what plan takes beside the selection */
-    LB_FLAGS_EXPLORED = 1 << 17  /* --no-explore */
+    LB_FLAGS_EXPLORED = 1 << 17, /* --no-explore */
+    LB_FLAGS_RECORD = 1 << 18    /* -s -d --opt -o of record */
 };
 
 struct lb_words {

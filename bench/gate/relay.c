@@ -7,6 +7,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
@@ -29,6 +30,8 @@ struct lb_relay {
     struct lb_relay_folder folder;
     struct lb_relay_link *links[LINKS];
     uint32_t n_accepted;
+    uint64_t deaf_until_ns; /* no descriptor is left for who wants to connect; 0: there are */
+    struct addrinfo *addresses;
     pthread_t thread;
     bool has_thread;
 };
@@ -144,12 +147,25 @@ static int listen_near(struct lb_relay *relay, struct lb_error *err)
     return 0;
 }
 
+/* Once: names may take long to be looked up, and sessions would wait for that. */
+static int find_server(struct lb_relay *relay, struct lb_error *err)
+{
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
+    int error = getaddrinfo(relay->server.host, relay->server.port, &hints, &relay->addresses);
+    relay->frame.addresses = relay->addresses;
+    return error == 0 ? 0
+                      : lb_fail(err, LB_E_ENV, "the gate cannot find %s: %s", relay->server.host,
+                                gai_strerror(error));
+}
+
 static int open_relay(struct lb_relay *relay, struct lb_error *err)
 {
     struct epoll_event event = {.events = EPOLLIN};
     relay->own = relay->server;
     bool is_local = relay->server.socket[0] != '\0';
     int rc = is_local ? listen_local(relay, err) : listen_near(relay, err);
+    if (rc == 0 && !is_local)
+        rc = find_server(relay, err);
     if (rc == 0)
         rc = write_uri(relay, err);
     if (rc != 0)
@@ -205,6 +221,28 @@ static void refuse_more(int fd)
     close(fd);
 }
 
+static void listen_for(struct lb_relay *relay, uint32_t events)
+{
+    struct epoll_event event = {.events = events, .data.ptr = relay};
+    epoll_ctl(relay->frame.epoll, EPOLL_CTL_MOD, relay->listener, &event);
+}
+
+/* Who could not be accepted would wake the relay again and again: he waits a while. */
+static void stop_listening(struct lb_relay *relay)
+{
+    enum { DEAF_NS = 50000000 };
+    listen_for(relay, 0);
+    relay->deaf_until_ns = lb_now_ns() + DEAF_NS;
+}
+
+static void listen_again(struct lb_relay *relay)
+{
+    if (relay->deaf_until_ns == 0 || lb_now_ns() < relay->deaf_until_ns)
+        return;
+    relay->deaf_until_ns = 0;
+    listen_for(relay, EPOLLIN);
+}
+
 /* One more than there is room for is refused. */
 static void accept_client(struct lb_relay *relay)
 {
@@ -221,6 +259,8 @@ static void accept_client(struct lb_relay *relay)
             setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         relay->links[i] = lb_link_new(fd, ++relay->n_accepted, relay->frame.epoll);
     }
+    if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+        stop_listening(relay);
 }
 
 /* Which of its sides is meant is not said: what cannot be read or written is found out. */
@@ -263,6 +303,7 @@ static bool turn(struct lb_relay *relay, int timeout_ms)
 {
     struct epoll_event events[EVENTS];
     bool goes_on = true;
+    listen_again(relay);
     int n = epoll_wait(relay->frame.epoll, events, EVENTS, timeout_ms);
     for (int i = 0; i < n; i++) {
         if (events[i].data.ptr == NULL)
@@ -285,10 +326,11 @@ int lb_relay_fd(const struct lb_relay *relay)
 
 uint64_t lb_relay_due_ns(const struct lb_relay *relay)
 {
-    uint64_t due_ns = UINT64_MAX;
+    uint64_t due_ns = relay->deaf_until_ns != 0 ? relay->deaf_until_ns : UINT64_MAX;
     for (uint32_t i = 0; i < LINKS; i++) {
         const struct lb_relay_link *link = relay->links[i];
-        if (link != NULL && link->is_asked && link->until_ns != 0 && link->until_ns < due_ns)
+        if (link != NULL && (link->is_asked || link->is_connecting) && link->until_ns != 0 &&
+            link->until_ns < due_ns)
             due_ns = link->until_ns;
     }
     return due_ns;
@@ -339,6 +381,8 @@ void lb_relay_free(struct lb_relay *relay)
         close(relay->stop);
     if (relay->frame.epoll >= 0)
         close(relay->frame.epoll);
+    if (relay->addresses != NULL)
+        freeaddrinfo(relay->addresses);
     lb_relay_folder_remove(&relay->folder);
     free(relay);
 }

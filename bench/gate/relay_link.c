@@ -57,37 +57,33 @@ void lb_link_free(struct lb_relay_link *link)
     free(link);
 }
 
-static int connect_local(const struct lb_door *door)
+/* Asks for the connection, or how far it is. 0: it is there; EINPROGRESS: not yet; EAGAIN: it must
+ * be asked for again. */
+static int try_connect(struct lb_relay_link *link, const struct lb_link_frame *frame)
 {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    int n = snprintf(address.sun_path, sizeof address.sun_path, "%s/.s.PGSQL.%s", door->socket,
-                     door->port);
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    bool fits = n > 0 && (size_t)n < sizeof address.sun_path;
-    if (fd >= 0 && fits && connect(fd, (struct sockaddr *)&address, sizeof address) == 0)
-        return fd;
-    if (fd >= 0)
-        close(fd);
-    return -1;
+    struct sockaddr_un local = {.sun_family = AF_UNIX};
+    const struct sockaddr *address = (const struct sockaddr *)&local;
+    socklen_t size = sizeof local;
+    if (link->address != NULL) {
+        address = link->address->ai_addr;
+        size = link->address->ai_addrlen;
+    } else {
+        int n = snprintf(local.sun_path, sizeof local.sun_path, "%s/.s.PGSQL.%s",
+                         frame->door->socket, frame->door->port);
+        if (n < 0 || (size_t)n >= sizeof local.sun_path)
+            return ENAMETOOLONG;
+    }
+    if (connect(link->server.fd, address, size) == 0 || errno == EISCONN)
+        return 0;
+    return errno == EALREADY || errno == EINTR ? EINPROGRESS : errno;
 }
 
-static int connect_far(const struct lb_door *door)
+static bool open_socket(struct lb_relay_link *link, int epoll)
 {
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list = NULL;
-    int fd = -1, on = 1;
-    if (getaddrinfo(door->host, door->port, &hints, &list) != 0)
-        return -1;
-    for (struct addrinfo *a = list; a != NULL && fd < 0; a = a->ai_next) {
-        fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        if (fd >= 0 && connect(fd, a->ai_addr, a->ai_addrlen) != 0) {
-            close(fd);
-            fd = -1;
-        }
-    }
-    freeaddrinfo(list);
-    if (fd >= 0)
-        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    return fd;
+    int family = link->address != NULL ? link->address->ai_family : AF_UNIX;
+    int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    link->server = (struct lb_relay_side){.fd = fd, .epoll = epoll};
+    return fd >= 0;
 }
 
 /* An error as a server sends it, so that the program's driver can say it. */
@@ -95,27 +91,70 @@ static void refuse(struct lb_relay_link *link)
 {
     static const char body[] = "SFATAL\0VFATAL\0C08006\0Mthe gate cannot connect to the server\0";
     uint32_t length = sizeof body + 4; /* the NUL behind the last field is the body's own end */
-    char *p = link->to_client.bytes;
+    char *p = link->to_client.bytes + link->to_client.n;
     const char head[5] = {'E', 0, 0, 0, (char)length};
     memcpy(p, head, sizeof head);
     memcpy(p + sizeof head, body, sizeof body);
-    link->to_client.n = sizeof head + sizeof body;
+    link->to_client.n += sizeof head + sizeof body;
     link->to_server.n = link->allowed = link->scanned = 0;
 }
 
-static bool open_server(struct lb_relay_link *link, const struct lb_link_frame *frame)
+/* It is there: what was asked for before may have been reported by the way. */
+static bool begin_serving(struct lb_relay_link *link, const struct lb_link_frame *frame)
 {
-    int fd = frame->door->socket[0] != '\0' ? connect_local(frame->door) : connect_far(frame->door);
-    link->is_open = true;
-    if (fd < 0 || !watch(frame->epoll, link, fd)) {
-        if (fd >= 0)
-            close(fd);
-        refuse(link);
-        return false;
-    }
+    struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET, .data.ptr = link};
+    int fd = link->server.fd, on = 1;
+    if (link->address != NULL)
+        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     link->server = (struct lb_relay_side){
         .fd = fd, .epoll = frame->epoll, .can_read = true, .can_write = true};
-    return true;
+    return epoll_ctl(frame->epoll, link->is_watched ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &event) ==
+           0;
+}
+
+/* The next address, or none is left. */
+static bool go_on_connecting(struct lb_relay_link *link, const struct lb_link_frame *frame)
+{
+    close_side(&link->server);
+    link->is_watched = false;
+    if (link->address != NULL)
+        link->address = link->address->ai_next;
+    return link->address != NULL && open_socket(link, frame->epoll);
+}
+
+/* Nothing here waits: others have their sessions. */
+static void advance_connecting(struct lb_relay_link *link, const struct lb_link_frame *frame)
+{
+    enum { AGAIN_NS = 20000000 };
+    link->until_ns = 0;
+    while (link->is_connecting) {
+        int error = link->server.fd >= 0 ? try_connect(link, frame) : EBADF;
+        if (error == EAGAIN) { /* a socket's queue is full: nobody says when it is not */
+            link->until_ns = lb_now_ns() + AGAIN_NS;
+            return;
+        }
+        if (error == EINPROGRESS) {
+            struct epoll_event event = {.events = EPOLLOUT | EPOLLET, .data.ptr = link};
+            link->is_watched = link->is_watched ||
+                               epoll_ctl(frame->epoll, EPOLL_CTL_ADD, link->server.fd, &event) == 0;
+            return;
+        }
+        link->is_connecting = error != 0;
+        if (error == 0 && begin_serving(link, frame))
+            return;
+        link->is_connecting = go_on_connecting(link, frame);
+        if (!link->is_connecting)
+            refuse(link);
+    }
+}
+
+static void open_server(struct lb_relay_link *link, const struct lb_link_frame *frame)
+{
+    link->is_open = link->is_connecting = true;
+    link->address = frame->addresses;
+    open_socket(link, frame->epoll);
+    link->allowed = link->scanned;
+    advance_connecting(link, frame);
 }
 
 /* true: something was read. */
@@ -286,8 +325,7 @@ static void begin_session(struct lb_relay_link *link, struct lb_link_frame *fram
         return;
     }
     link->is_raw = start == LB_WIRE_CANCEL;
-    if (open_server(link, frame))
-        link->allowed = link->scanned;
+    open_server(link, frame);
 }
 
 /* May this message pass while another request is under way? */
@@ -421,11 +459,26 @@ static void end(struct lb_relay_link *link, struct lb_link_frame *frame)
     bool is_serving = link->server.fd >= 0 && (link->allowed > 0 || link->is_cut) &&
                       (!link->is_cut || is_awaited);
     bool is_alone = link->client.fd < 0 || (link->is_open && link->server.fd < 0);
+    if (link->client.fd < 0 && link->is_connecting && !link->is_raw)
+        is_serving = false; /* who has gone before the server was there */
     if (!is_alone || is_served || is_serving)
         return;
     if (link->is_under_way)
         finish(link, frame, true);
     link->is_over = true;
+}
+
+/* To and from the server. true: something has moved. */
+static bool serve(struct lb_relay_link *link, struct lb_link_frame *frame)
+{
+    size_t written;
+    bool has_moved = write_side(link, &link->server, &link->to_server, link->allowed, &written);
+    link->allowed -= written;
+    link->scanned -= written;
+    size_t n_before = link->to_client.n;
+    has_moved |= read_side(&link->server, &link->to_client);
+    read_answers(link, frame, n_before);
+    return has_moved;
 }
 
 void lb_link_advance(struct lb_relay_link *link, struct lb_link_frame *frame)
@@ -438,12 +491,10 @@ void lb_link_advance(struct lb_relay_link *link, struct lb_link_frame *frame)
         finish_flushed(link, frame);
         if (link->is_asked)
             has_moved |= ask(link, frame);
-        has_moved |= write_side(link, &link->server, &link->to_server, link->allowed, &written);
-        link->allowed -= written;
-        link->scanned -= written;
-        size_t n_before = link->to_client.n;
-        has_moved |= read_side(&link->server, &link->to_client);
-        read_answers(link, frame, n_before);
+        if (link->is_connecting)
+            advance_connecting(link, frame);
+        else
+            has_moved |= serve(link, frame);
         if (link->is_cut)
             link->to_client.n = 0;
         has_moved |= write_side(link, &link->client, &link->to_client, link->to_client.n, &written);

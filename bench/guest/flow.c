@@ -222,7 +222,7 @@ static int guest_open(struct lb_actor *actor, struct lb_error *err)
     int rc = lb_guest_limit("start_ms", plan->settings, plan->n_settings, &state->start_ms, err);
     if (rc == 0)
         rc = lb_guest_limit("answer_ms", plan->settings, plan->n_settings, &state->answer_ms, err);
-    if (rc == 0 && plan->is_gated && !actor->is_apart)
+    if (rc == 0 && plan->is_gated && (!actor->is_apart || plan->is_setup_gated))
         rc = lb_guest_gate_open(actor, door, &state->gate, err);
     if (rc == 0 && state->gate != NULL) {
         door = lb_guest_gate_door(state->gate);

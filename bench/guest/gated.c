@@ -34,6 +34,19 @@ struct lb_guest_gate {
     char sql[LB_WIRE_TEXT], params[LB_WIRE_PARAMS], rows[sizeof((struct lb_wire_answer *)0)->rows];
 };
 
+/* Asterisks up to the end of $tag$...$tag$. Returns what is behind it; NULL: at begins none. */
+static char *hide_dollars(char *at)
+{
+    size_t n = *at == '$' ? 1 + strcspn(at + 1, "$ \t\r\n'") : 0;
+    if (n == 0 || at[n] != '$')
+        return NULL;
+    n++;
+    char *body = at + n, *end = memmem(body, strlen(body), at, n);
+    size_t length = end != NULL ? (size_t)(end - body) : strlen(body);
+    memset(body, '*', length);
+    return body + length;
+}
+
 /* PASSWORD '...', as in CREATE and ALTER ROLE: what is between the quotes. */
 static void hide_literals(char *sql)
 {
@@ -42,7 +55,11 @@ static void hide_literals(char *sql)
         at += sizeof word - 1;
         char *p = at + strspn(at, " \t\r\n");
         bool has_escapes = (p[0] == 'E' || p[0] == 'e') && p[1] == '\'';
-        p += has_escapes;
+        bool is_unicode = (p[0] == 'U' || p[0] == 'u') && p[1] == '&' && p[2] == '\'';
+        p += is_unicode ? 2 : has_escapes;
+        char *behind = hide_dollars(p);
+        if (behind != NULL)
+            at = behind;
         if (*p != '\'')
             continue;
         for (p++; *p != '\0' && (*p != '\'' || p[1] == '\''); p++) {
@@ -93,7 +110,8 @@ static struct lb_stepped stepped_of(struct lb_guest_gate *gate,
         .sql = gate->sql,
         .params = hidden(gate, request->params, gate->params, sizeof gate->params),
         .operation = gate->operation,
-        .is_cut = statement->request->is_cut,
+        .is_cut = request->is_cut,
+        .n_statements = request->n_statements,
         .session = statement->pid,
         .in_tx = statement->status != 'I',
         .answer = answer_of(statement),

@@ -203,6 +203,11 @@ static void let_others(const struct pollfd *fds, size_t n, uint64_t deadline_ns)
     close(all);
 }
 
+static uint64_t sooner(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
 /* Waits for one of its pipes, and drives its relay. false: not by deadline_ns, or the relay has
  * ended. */
 static bool await(struct lb_guest_process *process, bool writing, uint64_t deadline_ns)
@@ -218,13 +223,15 @@ static bool await(struct lb_guest_process *process, bool writing, uint64_t deadl
         if (relay != NULL && !lb_relay_pump(relay))
             return false;
         if (relay != NULL && !writing && lb_carrier_is_here())
-            let_others(fds, FDS, deadline_ns);
+            let_others(fds, FDS, sooner(lb_relay_due_ns(relay), deadline_ns));
         uint64_t now_ns = lb_now_ns();
-        uint64_t left_ns = deadline_ns > now_ns ? deadline_ns - now_ns : 0;
+        uint64_t until_ns =
+            relay != NULL ? sooner(lb_relay_due_ns(relay), deadline_ns) : deadline_ns;
+        uint64_t left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
         struct timespec left = {.tv_sec = (time_t)(left_ns / 1000000000),
                                 .tv_nsec = (long)(left_ns % 1000000000)};
         int n = ppoll(fds, FDS, &left, NULL);
-        if (n == 0)
+        if (n == 0 && until_ns == deadline_ns)
             return false;
         if (fds[1].revents != 0 && !read_errors(process)) {
             close(process->errors);

@@ -79,13 +79,14 @@ for my $driver (
 }
 
 SKIP: {
-    skip 'no psql', 8 if !works('psql --version');
+    skip 'no psql', 9 if !works('psql --version');
     my ($trace, $mine) = map { scratch() . "/$_" } 'roles.jsonl', 'mine.py';
-    my $psql = q{psql -X -c "ALTER ROLE nobody PASSWORD 'it''s mine' VALID UNTIL '2000-01-01'" -c "ALTER ROLE nobody PASSWORD E'a\\\\'b'"};
+    my $psql = q{psql -X -c "ALTER ROLE nobody PASSWORD 'it''s mine' VALID UNTIL '2000-01-01'" -c "ALTER ROLE nobody PASSWORD E'a\\\\'b'" -c 'ALTER ROLE nobody PASSWORD $of$mine$of$ CREATEDB'};
     battery($postgres, $psql, $trace);
     my $said = join "\n", map { $_->{sql} } lines($trace);
     like($said, qr/^ALTER ROLE nobody PASSWORD '\*+' VALID UNTIL '2000-01-01'/m, "a role's new password is not in the trace");
     like($said, qr/^ALTER ROLE nobody PASSWORD E'\*+'/m, '... with escapes');
+    like($said, qr/^ALTER ROLE nobody PASSWORD \$of\$\*{4}\$of\$ CREATEDB/m, '... between dollars');
     is((stat $trace)[2] & 0777, 0600, '... which is for its user alone');
     open my $file, '>', $mine or die "$mine: $!\n";
     print $file "print('hello')\n";

@@ -3,6 +3,8 @@
 #include "relay.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -10,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -326,6 +329,103 @@ static void test_folders_of_the_dead(void **state)
     assert_true(was_alive);
 }
 
+static void exchange(struct stage *stage)
+{
+    char bytes[100];
+    SAY(stage->client, "Q\0\0\0\xdSELECT 1\0");
+    pump(stage);
+    assert_int_equal(hear(stage->server, bytes, sizeof bytes), 14);
+    SAY(stage->server, "Z\0\0\0\5I");
+    pump(stage);
+    assert_int_equal(hear(stage->client, bytes, sizeof bytes), 6);
+}
+
+/* Lets the relay work until the server is asked for one more session. */
+static int accept_next(struct stage *stage)
+{
+    int fd;
+    fcntl(stage->listener, F_SETFL, O_NONBLOCK);
+    while ((fd = accept(stage->listener, NULL, NULL)) < 0) {
+        assert_true(errno == EAGAIN);
+        lb_relay_pump(stage->relay);
+        usleep(1000);
+    }
+    return fd;
+}
+
+/* A server whose queue of connections is full: others go on, and who waits gets there. */
+static void test_full_queue(void **state)
+{
+    enum { MORE = 3 };
+    struct stage *stage = *state;
+    int clients[MORE], servers[MORE];
+    char bytes[100];
+    begin_session(stage);
+    assert_int_equal(listen(stage->listener, 0), 0);
+    for (size_t i = 0; i < MORE; i++) {
+        clients[i] = open_socket(lb_relay_door(stage->relay)->socket, false);
+        SAY(clients[i], START);
+        pump(stage);
+    }
+    assert_true(lb_relay_due_ns(stage->relay) != UINT64_MAX);
+    exchange(stage);
+    for (size_t i = 0; i < MORE; i++) {
+        servers[i] = accept_next(stage);
+        for (ssize_t n = -1; n != sizeof START - 1;) {
+            pump(stage);
+            n = hear(servers[i], bytes, sizeof bytes);
+            assert_true(n == -1 || n == sizeof START - 1);
+        }
+    }
+    assert_true(lb_relay_due_ns(stage->relay) == UINT64_MAX);
+    for (size_t i = 0; i < MORE; i++) {
+        close(clients[i]);
+        close(servers[i]);
+    }
+}
+
+/* Who goes before the server was there leaves nothing behind. */
+static void test_gone_before_the_server(void **state)
+{
+    struct stage *stage = *state;
+    begin_session(stage);
+    assert_int_equal(listen(stage->listener, 0), 0);
+    for (size_t i = 0; i < 3; i++) {
+        int client = open_socket(lb_relay_door(stage->relay)->socket, false);
+        SAY(client, START);
+        pump(stage);
+        close(client);
+        pump(stage);
+    }
+    assert_true(lb_relay_due_ns(stage->relay) == UINT64_MAX);
+    exchange(stage);
+}
+
+/* No descriptor is left: it does not wake for nothing, others go on, and who waits gets in. */
+static void test_no_descriptors(void **state)
+{
+    struct stage *stage = *state;
+    struct rlimit limit, less;
+    begin_session(stage);
+    int client = open_socket(lb_relay_door(stage->relay)->socket, false);
+    SAY(client, START);
+    int next = dup(client);
+    close(next);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    less = (struct rlimit){.rlim_cur = (rlim_t)next, .rlim_max = limit.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &less), 0);
+    lb_relay_pump(stage->relay);
+    struct pollfd fd = {.fd = lb_relay_fd(stage->relay), .events = POLLIN};
+    int n = poll(&fd, 1, 0);
+    bool is_due = lb_relay_due_ns(stage->relay) != UINT64_MAX;
+    exchange(stage);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    assert_int_equal(n, 0);
+    assert_true(is_due);
+    close(accept_next(stage));
+    close(client);
+}
+
 int main(void)
 {
     cmocka_set_message_output(CM_OUTPUT_TAP);
@@ -339,6 +439,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_cut_in_copy, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_cut_of_what_is_long, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_last_words, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_full_queue, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_gone_before_the_server, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_no_descriptors, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

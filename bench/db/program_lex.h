@@ -1,0 +1,45 @@
+/* The words of SQL, as statement files have them. */
+#ifndef LB_PROGRAM_LEX_H
+#define LB_PROGRAM_LEX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum lb_token_kind {
+    LB_T_END,
+    LB_T_BLANK,
+    LB_T_COMMENT,  /* -- to the end of the line, without the newline */
+    LB_T_HINT,     /* a comment in slashes and stars: kept, it may be a hint to the planner */
+    LB_T_WORD,     /* identifier or keyword */
+    LB_T_QUOTED,   /* '..' "..." `..` E'..' $tag$..$tag$ */
+    LB_T_PARAM,    /* :name */
+    LB_T_OPTION,   /* {name} */
+    LB_T_POSITION, /* ? or $1: a placeholder of the engine's, which nothing fills */
+    LB_T_SEMICOLON,
+    LB_T_OTHER, /* anything else, operators included */
+    LB_T_BAD    /* text does not end; what says which */
+};
+
+struct lb_token {
+    enum lb_token_kind kind;
+    const char *text; /* in the input */
+    size_t length;
+    int line;
+    bool first_on_line; /* nothing but blanks before it */
+    const char *what;   /* LB_T_BAD: the mistake */
+};
+
+struct lb_lexer {
+    const char *at, *end;
+    int line;
+    bool first_on_line;
+};
+
+void lb_lexer_init(struct lb_lexer *lexer, const char *text, size_t length, int line);
+struct lb_token lb_lexer_next(struct lb_lexer *lexer);
+/* Keyword or identifier, whatever its case. */
+bool lb_token_is(const struct lb_token *token, const char *word);
+/* The name in :name or {name}. */
+void lb_token_name(const struct lb_token *token, const char **ret_name, size_t *ret_length);
+
+#endif

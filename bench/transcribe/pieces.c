@@ -1,0 +1,152 @@
+/* See pieces.h. */
+#include "pieces.h"
+
+#include "program_lex.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+static struct lb_token token_at(const char *at, const char *end)
+{
+    struct lb_lexer lexer;
+    lb_lexer_init(&lexer, at, (size_t)(end - at), 1);
+    return lb_lexer_next(&lexer);
+}
+
+/* 4219.5 is one number. */
+static size_t number_length(const char *at, const char *end)
+{
+    const char *p = at;
+    while (p < end && isalnum((unsigned char)*p))
+        p++;
+    if (p + 1 < end && *p == '.' && isdigit((unsigned char)p[1]))
+        for (p++; p < end && isalnum((unsigned char)*p);)
+            p++;
+    return (size_t)(p - at);
+}
+
+struct lb_piece lb_piece_next(struct lb_piece_reader *reader)
+{
+    for (;;) {
+        struct lb_token token = token_at(reader->at, reader->end);
+        struct lb_piece piece = {.text = token.text, .n = token.length, .kind = LB_PIECE_OTHER};
+        if (token.kind == LB_T_BAD)
+            piece.n = (size_t)(reader->end - reader->at);
+        if (token.kind == LB_T_END)
+            piece.kind = LB_PIECE_END;
+        else if (token.kind == LB_T_POSITION && token.text[0] == '$')
+            piece.kind = LB_PIECE_POSITION;
+        else if (token.kind == LB_T_PARAM)
+            piece.kind = LB_PIECE_COLON;
+        else if (token.kind == LB_T_QUOTED &&
+                 (token.text[0] == '\'' || token.text[0] == 'E' || token.text[0] == 'e'))
+            piece.kind = LB_PIECE_LITERAL;
+        else if (token.kind == LB_T_OTHER && isdigit((unsigned char)token.text[0])) {
+            piece.n = number_length(reader->at, reader->end);
+            piece.kind = LB_PIECE_LITERAL;
+        }
+        reader->at += piece.n;
+        if (token.kind != LB_T_COMMENT && token.kind != LB_T_HINT)
+            return piece;
+    }
+}
+
+static bool begins_with(const char *text, size_t n, const char *word)
+{
+    size_t length = strlen(word);
+    return n >= length && strncasecmp(text, word, length) == 0 &&
+           (n == length || !(isalnum((unsigned char)text[length]) || text[length] == '_'));
+}
+
+static bool has_words(const char *text, size_t n, const char *words)
+{
+    char copy[200];
+    snprintf(copy, sizeof copy, "%.*s", (int)(n < sizeof copy ? n : sizeof copy - 1), text);
+    return strcasestr(copy, words) != NULL;
+}
+
+/* Begins and ends transactions, which a section does not say, or is the driver's own. */
+static bool is_left_to_others(struct lb_parts *parts, const char *text, size_t n)
+{
+    static const char *const ends[] = {"commit", "end", "rollback", "abort"};
+    static const char *const drivers[] = {"deallocate", "discard", "close"};
+    if (begins_with(text, n, "begin") || begins_with(text, n, "start transaction")) {
+        parts->begins = true;
+        parts->is_serializable |= has_words(text, n, "serializable");
+        parts->is_repeatable |= has_words(text, n, "repeatable read");
+        return true;
+    }
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+        if (begins_with(text, n, ends[i]))
+            return !has_words(text, n, " to ");
+    for (size_t i = 0; i < sizeof drivers / sizeof drivers[0]; i++)
+        if (begins_with(text, n, drivers[i]))
+            return true;
+    return false;
+}
+
+static void add(struct lb_parts *parts, const struct lb_recorded_statement *statement,
+                const char *from, const char *to)
+{
+    while (from < to && isspace((unsigned char)*from))
+        from++;
+    while (from < to && isspace((unsigned char)to[-1]))
+        to--;
+    struct lb_piece_reader reader = {.at = from, .end = to};
+    struct lb_piece first;
+    do
+        first = lb_piece_next(&reader);
+    while (first.kind == LB_PIECE_OTHER && isspace((unsigned char)first.text[0]));
+    if (first.kind == LB_PIECE_END) /* nothing but comments: what drivers look with */
+        return;
+    size_t n = (size_t)(to - first.text);
+    if (is_left_to_others(parts, first.text, n))
+        return;
+    if (parts->n == LB_PARTS) {
+        parts->n_left_out++;
+        return;
+    }
+    parts->parts[parts->n++] =
+        (struct lb_part){.statement = statement,
+                         .text = first.text,
+                         .n = n,
+                         .is_last = true,
+                         .is_mixed = statement->n_statements > 1 && statement->params[0] != '\0'};
+}
+
+/* The statements of one request. */
+static void split(struct lb_parts *parts, const struct lb_recorded_statement *statement)
+{
+    const char *end = statement->sql + strlen(statement->sql), *from = statement->sql;
+    struct lb_piece_reader reader = {.at = from, .end = end};
+    size_t first = parts->n;
+    for (;;) {
+        struct lb_piece piece = lb_piece_next(&reader);
+        bool is_end = piece.kind == LB_PIECE_END;
+        bool is_semicolon = piece.kind == LB_PIECE_OTHER && piece.n == 1 && piece.text[0] == ';';
+        if (is_end || is_semicolon) {
+            add(parts, statement, from, is_end ? end : piece.text);
+            from = reader.at;
+        }
+        if (is_end)
+            break;
+    }
+    for (size_t i = first; i + 1 < parts->n; i++)
+        parts->parts[i].is_last = false;
+}
+
+void lb_parts_of(const struct lb_recorded *sample, struct lb_parts *ret)
+{
+    *ret = (struct lb_parts){.n = 0};
+    for (size_t i = 0; sample != NULL && i < sample->n; i++) {
+        const struct lb_recorded_statement *statement = &sample->statements[i];
+        ret->is_open = statement->in_tx;
+        ret->has_sessions |= i > 0 && statement->session != sample->statements[0].session;
+        if (statement->is_cut)
+            ret->n_left_out++;
+        else
+            split(ret, statement);
+    }
+}

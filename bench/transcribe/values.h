@@ -1,0 +1,46 @@
+/* What the literals of a program's statements stand for, told by how they differ between workers.
+ * Private to bench/transcribe. */
+#ifndef LB_VALUES_H
+#define LB_VALUES_H
+
+#include "recording.h"
+
+enum { LB_VALUE_SAMPLES = 3, LB_VALUE_TEXT = 160, LB_VALUES = 64 };
+
+/* One value as each of the three had it, as text; "": not had. */
+struct lb_value_of {
+    char had[LB_VALUE_SAMPLES][LB_VALUE_TEXT];
+    char text[100]; /* what stands for it in the file: ":worker" */
+    bool is_weak;   /* a number that others may be by chance: it counts if it differs */
+    bool is_param;  /* ... or as a parameter */
+};
+
+struct lb_values {
+    struct lb_value_of known[LB_VALUES];
+    size_t n;
+    size_t n_own;    /* of them, those of the operation that is being written, are at the end */
+    bool has_ttl;    /* the length of the lease was found */
+    uint64_t now_ms; /* since 1970, when the operation began */
+};
+
+/* What the three samples of an operation say of themselves, in place of the last one's. Samples
+ * may be NULL. */
+void lb_values_begin(struct lb_values *values,
+                     const struct lb_recorded *const samples[LB_VALUE_SAMPLES], bool is_lock);
+/* Learns a column of an answer: the names of those that follow. */
+void lb_values_learn(struct lb_values *values, const char *const had[LB_VALUE_SAMPLES],
+                     const char *text);
+/* What stands for a literal that they have at the same place (NULL: not had), in out. note, if not
+ * empty then, is what a reader should know. false: the first one's own literal is in out. */
+bool lb_values_resolve(struct lb_values *values, const char *const literals[LB_VALUE_SAMPLES],
+                       bool is_param, bool is_lock, char *out, size_t size, char *note,
+                       size_t note_size);
+
+/* A literal's value; at most size - 1 bytes. */
+void lb_value_plain(const char *literal, size_t n, char *plain, size_t size);
+/* The nth column of the first of rows as the gate writes them: "id=1 owner='w0'; id=2". false:
+ * there is none. */
+bool lb_value_column(const char *rows, size_t nth, char *name, size_t name_size, char *literal,
+                     size_t literal_size);
+
+#endif

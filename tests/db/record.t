@@ -1,0 +1,155 @@
+#!/usr/bin/env perl
+# lockbench record: what a program sends becomes a strategy file that lint takes, and that gets the verdict that the
+# program gets, also where the program is broken; values are recognised; a file that is somebody's stays; no password.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use JSON::PP;
+use Lockbench;
+use Test::More;
+
+my $source = $ENV{LB_SOURCE} or die "LB_SOURCE is not set\n";
+my ($postgres) = grep { /^postgres/ } split /\n/, $ENV{LB_TEST_URIS} // '';
+my ($tcp) = grep { /^postgres/ } split /\n/, $ENV{LB_TEST_TCP_URIS} // '';
+plan skip_all => 'no PostgreSQL in LB_TEST_URIS' if !defined $postgres;
+plan skip_all => 'no python3-psycopg2' if system('/usr/bin/python3 -c "import psycopg2" 2>/dev/null') != 0;
+
+my @patient = ('--opt', 'start_ms=600000', '--opt', 'answer_ms=600000');
+my @bounds = ('--workers', '4', '--count', '300', '--duration', '0', '--warmup', '0', '--progress-bound', '10m');
+
+sub program
+{
+    my ($name, $text) = @_;
+    my $path = spew($name, $text);
+    chmod 0755, $path;
+    return $path;
+}
+
+sub record
+{
+    my ($path, $out, @more) = @_;
+    return lockbench('record', '-s', $path, '-d', $postgres, '-o', $out, @patient, @more);
+}
+
+sub verdict
+{
+    my ($path, $guarantee, @more) = @_;
+    my ($status, $out, $err) = lockbench('run', '-s', $path, '-d', $postgres, @bounds, '--format', 'json', '-q', @more);
+    my $result = eval { decode_json($out) } or return "status $status: $err";
+    return $result->{cells}[0]{guarantees}{$guarantee}{verdict};
+}
+
+my $advisory = slurp("$source/examples/programs/advisory.py");
+my $right = program('advisory.py', $advisory);
+my $file = scratch() . '/advisory.sql';
+my ($status, $out, $err) = record($right, $file);
+is($status, 0, 'a program is recorded') or diag $err;
+like($out, qr/^\S+advisory\.sql: lockbench verify -s \S+ asks it$/, '... and it is said what next');
+my $text = slurp($file);
+like($text, qr/^-- Recorded by lockbench from \S+advisory\.py, version /, 'its first line says what it is');
+like($text, qr/^-- name: acquire session=keep$/m, 'a lock of the session stays in it');
+like($text, qr/pg_try_advisory_lock\(:resource_no\)/, 'the key of the resource is recognised');
+like($text, qr/AS granted FROM answer;/, 'and that false is a refusal');
+unlike($text, qr/TO DO/, 'nothing is left to do');
+is((lockbench('lint', $file))[0], 0, 'lint takes it');
+is(verdict($right, 'exclusive', '--resources', '1', @patient), 'held', 'the program holds');
+is(verdict($file, 'exclusive', '--resources', '1'), 'held', '... as does its record');
+
+# The control: a program that grants to everybody, and its record.
+my $wrong = program('wrong.py', $advisory =~ s/SELECT pg_try_advisory_lock\(%s\)/SELECT true AS granted, %s AS key/r =~ s/pg_advisory_unlock\(%s\)/true AS granted, %s AS key/r);
+($status, $out, $err) = record($wrong, my $wrong_file = scratch() . '/wrong.sql');
+is($status, 0, 'a broken program is recorded') or diag $err;
+like(slurp($wrong_file), qr/TO DO, somebody else was granted it as well/, '... and what was seen is said');
+is(verdict($wrong, 'exclusive', '--resources', '1', @patient), 'violated', 'the broken program is caught');
+is(verdict($wrong_file, 'exclusive', '--resources', '1'), 'violated', '... as is its record');
+
+# A queue whose values come in all ways: in the text, in texts of others, as seconds and dates, in JSON.
+my $queue = program('queue.py', <<'PY');
+#!/usr/bin/python3
+import datetime, json, sys, time
+import psycopg2
+HELLO = {"hello": 1, "strategy": "job", "shape": "queue", "claims": ["no-duplicate", "no-loss"], "engines": ["postgres"],
+         "operations": ["put", "claim", "complete", "recover"], "lease": True, "lease_unit_ms": 1000}
+print(json.dumps(HELLO), flush=True)
+for line in sys.stdin:
+    r = json.loads(line)
+    do = r["do"]
+    if do == "close":
+        break
+    answer = {"ok": True}
+    if do == "open":
+        c = psycopg2.connect(r["uri"])
+        cursor = c.cursor()
+        worker, ttl = r["worker"], r["options"]["ttl_ms"] // 1000
+    elif do == "setup":
+        cursor.execute("CREATE TABLE job (id uuid PRIMARY KEY DEFAULT gen_random_uuid(), data jsonb, owner text, until int, at timestamptz)")
+    elif do == "put":
+        cursor.execute("INSERT INTO job (data, until, at) VALUES (%s, 0, %s)",
+                       (json.dumps({"item": r["item"], "what": r["payload"]}), datetime.datetime.now(datetime.timezone.utc)))
+    elif do == "claim":
+        cursor.execute("SELECT id, data FROM job WHERE until <= %s AND until >= 0 ORDER BY at LIMIT 1 FOR UPDATE SKIP LOCKED", (int(time.time()),))
+        row = cursor.fetchone()
+        if row is None:
+            answer = {"empty": True}
+        else:
+            cursor.execute("UPDATE job SET owner = 'by:' || %s, until = %s WHERE id = %s", (worker, int(time.time()) + ttl, row[0]))
+            mine = row[0]
+            answer = {"ok": True, "items": [{"item": row[1]["item"]}]}
+    elif do == "complete":
+        cursor.execute("UPDATE job SET until = -1 WHERE id = %s AND owner = 'by:" + worker + "'", (mine,))
+        answer = {"ok": True} if cursor.rowcount == 1 else {"refused": True}
+    if do != "open":
+        c.commit()
+    print(json.dumps({"id": r["id"], **answer}), flush=True)
+PY
+($status, $out, $err) = record($queue, my $queue_file = scratch() . '/queue.sql');
+is($status, 0, 'a queue is recorded') or diag $err;
+$text = slurp($queue_file);
+unlike($text, qr/TO DO/, '... without a question') or diag $text;
+like($text, qr/-- lease: ttl_ms/, 'its lease is known');
+like($text, qr/\(:now \/ 1000\)/, 'seconds of the clock are recognised');
+like($text, qr/\(\(:now \+ :ttl_ms\) \/ 1000\)/, '... and the end of a lease');
+like($text, qr/\(to_timestamp\(:now \/ 1000\.0\)\)::timestamptz/, '... and a date');
+like($text, qr/'\{"item": ' \|\| :id::bigint/, "the item's number is recognised in a text");
+like($text, qr/\("data"::jsonb->>'item'\)::bigint AS id/, '... and in an answer');
+like($text, qr/-- require: row\nWITH answer AS/, 'who finds nothing ends there');
+like($text, qr/WHERE id = :own_id/, "the row's own key is carried on");
+like($text, qr/\('by:' \|\| :worker::text\)/, "the worker's name is recognised in a text");
+is((lockbench('lint', $queue_file))[0], 0, 'lint takes it');
+is(verdict($queue_file, "no-duplicate"), verdict($queue, "no-duplicate", @patient), "both get one verdict");
+
+# What is refused, and what it leaves alone.
+spew('mine.sql', "-- strategy: mine\n");
+for (
+    [[$right, scratch() . '/mine.sql'], 2, qr/mine\.sql is there already, and was not written by record/],
+    [[$right, scratch() . '/mine.txt'], 2, qr/mine\.txt: a strategy file's name ends in \.sql/],
+    [[$right, '/dev/full/x.sql'], 3, qr{/dev/full}],
+    [[program('silent.sh', "#!/bin/sh\necho oh no >&2\nexit 7\n"), scratch() . '/new.sql'], 3, qr/silent\.sh.*oh no/]
+) {
+    my ($args, $want, $says) = @$_;
+    ($status, $out, $err) = record(@$args);
+    is($status, $want, "@$args: status") or diag $err;
+    like($err, $says, '... and why');
+}
+is(slurp(scratch() . '/mine.sql'), "-- strategy: mine\n", 'the file that was there is as it was');
+ok(!-e scratch() . '/new.sql', 'nothing is written where nothing was recorded');
+($status, $out, $err) = lockbench('record', '-s', $right, '-d', 'sqlite:', '-o', scratch() . '/new.sql');
+like("$status $err", qr/^2 .*no gate/, 'SQLite has no gate');
+($status, $out, $err) = lockbench('record', '-s', 'lease-update', '-d', $postgres, '-o', scratch() . '/new.sql');
+like("$status $err", qr/^2 .*record takes one program/, 'a strategy that is no program');
+($status, $out, $err) = lockbench('record', '-s', $right, '-d', $postgres);
+like("$status $err", qr/^2 .*needs -o FILE/, 'no file');
+($status) = record($right, $file);
+is($status, 0, 'its own file is written again');
+
+SKIP: {
+    skip 'no server over TCP', 2 if !defined $tcp;
+    my ($password) = $tcp =~ m{://[^:]*:([^@]*)@};
+    my $telling = program('telling.py', $advisory =~ s/SELECT pg_try_advisory_lock\(%s\)/SELECT pg_try_advisory_lock(%s), '$password' AS secret/r);
+    ($status, $out, $err) = lockbench('record', '-s', $telling, '-d', $tcp, '-o', my $secret = scratch() . '/secret.sql', @patient);
+    is($status, 0, 'over TCP, with a password') or diag $err;
+    unlike(slurp($secret), qr/\Q$password\E/, '... which is not in the file');
+}
+
+done_testing;
