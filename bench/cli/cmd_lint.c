@@ -196,6 +196,12 @@ static void warn(const char *path, const struct lb_file *file, const struct lb_s
             continue;
         lb_features_read(file, program, &features);
         warn_of_features(&w, file, &features);
+        line = lb_replica_unasked(program);
+        if (line != 0 && is_new(&w, line))
+            printf(
+                "%s:%d: warning: a replica lags, and the primary is not asked again for all that "
+                "it is asked here: put the conditions into the statement that writes\n",
+                path, line);
         lb_program_free(program);
     }
 }

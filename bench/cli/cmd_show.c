@@ -225,6 +225,8 @@ static void print_sections(const struct lb_program *program)
         print_section_line((enum lb_section_name)name, section);
         for (size_t i = 0; i < section->n_statements; i++) {
             const struct lb_statement *statement = &section->statements[i];
+            if (statement->on_replica)
+                puts("-- on: replica");
             if (statement->require_row)
                 puts("-- require: row");
             if (i == section->answer && i + 1 < section->n_statements)

@@ -17,6 +17,8 @@ enum { USUAL_S = 60, STRETCH_MOST = 12 };
 struct making {
     const struct lb_strategy *strategy;
     const struct lb_db *db;
+    const struct lb_program *program;
+    const struct lb_outlook_site *site;
     struct lb_outlook *outlook;
 };
 
@@ -85,6 +87,10 @@ static void explore_all(struct making *m)
     const struct lb_features *f = &m->outlook->features;
     bool lock = m->strategy->shape == LB_LOCK;
     struct lb_ask *ask;
+    if (m->program->reads_replica) {
+        leave_out(m, "explore", "it reads on a replica, whose lag is no step that can be taken");
+        return;
+    }
     add_explored(m, "explore", "every order of two workers' statements");
     /* Who counts the lease from when he saw its holder waits on when the clock moved before. */
     bool waiter_counts = f->lease != NULL && f->has_enqueue && f->by_worker_clock;
@@ -197,6 +203,24 @@ static void lose_connections(struct making *m, const char *scenario)
     set_fault_times(m, ask, "8", "2s");
 }
 
+/* What was acknowledged may be lost with a server. How it is made to go only the user knows. */
+static void fail_over(struct making *m, const char *scenario)
+{
+    if (m->site->fails_over)
+        add_stressed(m, scenario, "failover", 12000,
+                     "-d names several servers, and there is --failover-command: one is lost while "
+                     "somebody holds");
+    else if (m->site->has_several)
+        leave_out(m, "failover",
+                  "-d names several servers: say how one takes another's place with "
+                  "--failover-command, if they are private");
+}
+
+static const char *crowd_reason(const struct making *m, const char *otherwise)
+{
+    return m->program->reads_replica ? "it reads on a replica, which lags: a crowd" : otherwise;
+}
+
 /* Holders rest so often that a wait can begin when no lease is left: it is the one that counts. */
 static void make_wait(struct making *m)
 {
@@ -253,7 +277,8 @@ static void stress_lease(struct making *m)
 static void stress_lock(struct making *m)
 {
     const struct lb_features *f = &m->outlook->features;
-    add_stressed(m, "mutex-hot", NULL, 2200, "a crowd at one lock");
+    add_stressed(m, "mutex-hot", NULL, 2200, crowd_reason(m, "a crowd at one lock"));
+    fail_over(m, "mutex-hot");
     if (f->has_enqueue || f->n_begin > 1 || claims(m, LB_G_FIFO)) {
         struct lb_ask *ask = add_stressed(m, "mutex-pair", NULL, 2200,
                                           "it takes several statements: two meet at a free lock");
@@ -366,10 +391,11 @@ static void work_in_groups(struct making *m)
 static void stress_queue(struct making *m)
 {
     const struct lb_features *f = &m->outlook->features;
-    struct lb_ask *ask =
-        add_stressed(m, "drain", NULL, 2000, "a crowd at a backlog, and its books");
+    struct lb_ask *ask = add_stressed(m, "drain", NULL, 2000,
+                                      crowd_reason(m, "a crowd at a backlog, and its books"));
     if (claims(m, LB_G_PROGRESS))
         set(ask, "progress-bound", "5s");
+    fail_over(m, "steady");
     if (claims(m, LB_G_BOUNDED_CLAIM))
         add_stressed(m, "overclaim", NULL, 500,
                      "it claims bounded-claim: one worker, counted rows");
@@ -508,13 +534,15 @@ static void quote_all(const struct lb_program *program, struct lb_outlook *outlo
 }
 
 void lb_outlook_make(const struct lb_strategy *strategy, const struct lb_file *file,
-                     const struct lb_program *program, uint64_t budget_ns, struct lb_outlook *ret)
+                     const struct lb_program *program, const struct lb_outlook_site *site,
+                     uint64_t budget_ns, struct lb_outlook *ret)
 {
     *ret = (struct lb_outlook){.budget_ns = budget_ns,
                                .strategy = strategy->name,
                                .shape = strategy->shape,
                                .claims = strategy->claims};
-    struct making m = {.strategy = strategy, .db = program->db, .outlook = ret};
+    struct making m = {
+        .strategy = strategy, .db = program->db, .program = program, .site = site, .outlook = ret};
     lb_features_read(file, program, &ret->features);
     quote_all(program, ret);
     explore_all(&m);

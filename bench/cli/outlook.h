@@ -44,9 +44,16 @@ struct lb_outlook {
     struct lb_ask asks[LB_ASKS];
 };
 
+/* Where a file is to be tried. */
+struct lb_outlook_site {
+    bool has_several; /* servers, of which one may take another's place */
+    bool fails_over;  /* --failover-command is there */
+};
+
 /* Fills *ret for a file on one engine. program: its statements for that engine. */
 void lb_outlook_make(const struct lb_strategy *strategy, const struct lb_file *file,
-                     const struct lb_program *program, uint64_t budget_ns, struct lb_outlook *ret);
+                     const struct lb_program *program, const struct lb_outlook_site *site,
+                     uint64_t budget_ns, struct lb_outlook *ret);
 /* The scenario of an ask, its times stretched where the file's lease cannot be as short. 0 or an
  * error. */
 int lb_ask_scenario(const struct lb_outlook *outlook, const struct lb_ask *ask,

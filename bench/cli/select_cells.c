@@ -291,7 +291,9 @@ static int add_outlook(struct lb_selection *selection, const struct lb_args *arg
             rc = lb_fail(err, LB_E_MEMORY, "out of memory");
         } else {
             selection->outlooks[selection->n_outlooks++] = outlook;
-            lb_outlook_make(protocol->strategy, protocol->user_file, program,
+            const struct lb_outlook_site site = {.has_several = (place->caps & LB_CAP_REPLICA) != 0,
+                                                 .fails_over = args->failover != NULL};
+            lb_outlook_make(protocol->strategy, protocol->user_file, program, &site,
                             args->budget_ns > 0 ? args->budget_ns : LB_OUTLOOK_BUDGET_NS, outlook);
             snprintf(outlook->engine, sizeof outlook->engine, "%s", place->engine);
             outlook->path = protocol->path;

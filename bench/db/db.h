@@ -43,7 +43,8 @@ enum lb_cap {
     LB_CAP_BEGIN_MODE = 1u << 13,         /* BEGIN DEFERRED, IMMEDIATE, EXCLUSIVE */
     LB_CAP_PARTIAL_INDEX = 1u << 14,      /* CREATE UNIQUE INDEX ... WHERE */
     LB_CAP_SERIALIZABLE_RETRY = 1u << 15, /* SERIALIZABLE by aborting (SSI): 40001 answers */
-    LB_CAPS = 16                          /* how many there are */
+    LB_CAP_REPLICA = 1u << 16,            /* the target names a second server, to read from */
+    LB_CAPS = 17                          /* how many there are */
 };
 
 /* "skip_locked" for LB_CAP_SKIP_LOCKED; for a single bit. */
@@ -128,6 +129,11 @@ struct lb_conn_options {
     uint32_t seat;
     /* The node of this connection, and no other; NULL: any. */
     const struct lb_conn *beside;
+    /* A session: has a second connection, to a replica. */
+    bool reads_replica;
+    /* Another server, which follows that of this connection and has what it had done so far: for
+     * reads. NULL: no such server. Only where caps() has LB_CAP_REPLICA. */
+    struct lb_conn *replica_of;
 };
 
 /* How somebody else, a program of the user's, connects to what a run owns. "": there is none. */

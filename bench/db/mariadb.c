@@ -139,6 +139,23 @@ static void maria_close(struct lb_conn *conn)
     free(conn);
 }
 
+/* The next node that takes us; not the primary's own. */
+static MYSQL *connect_replica(struct lb_conn *conn, const struct lb_conn *primary,
+                              struct lb_maria_wish *wish, struct lb_error *err)
+{
+    const struct lb_mariadb_uri *uri = &conn->space->uri;
+    MYSQL *my = NULL;
+    lb_fail(err, LB_E_ENV, "it names one");
+    wish->only = true;
+    for (size_t i = 1; i < uri->n_nodes && my == NULL; i++) {
+        wish->node = (primary->node + i) % uri->n_nodes;
+        my = lb_maria_connect(uri, wish, &conn->node, err);
+    }
+    if (my == NULL)
+        lb_fail_prefix(err, "no replica among the hosts of -d");
+    return my;
+}
+
 static int maria_open(struct lb_space *space, const struct lb_conn_options *options,
                       struct lb_conn **ret_conn, struct lb_error *err)
 {
@@ -159,14 +176,15 @@ static int maria_open(struct lb_space *space, const struct lb_conn_options *opti
              bound_s, bound_s, levels[options->isolation]);
     conn->head.db = &lb_db_mariadb;
     conn->space = space;
-    const struct lb_maria_wish wish = {.database = space->name,
-                                       .role = options->role,
-                                       .init = init,
-                                       .node = options->beside != NULL ? options->beside->node
-                                               : space->uri.first      ? 0
-                                                                       : options->seat,
-                                       .only = options->beside != NULL};
-    conn->my = lb_maria_connect(&space->uri, &wish, &conn->node, err);
+    struct lb_maria_wish wish = {.database = space->name,
+                                 .role = options->role,
+                                 .init = init,
+                                 .node = options->beside != NULL ? options->beside->node
+                                         : space->uri.first      ? 0
+                                                                 : options->seat,
+                                 .only = options->beside != NULL};
+    conn->my = options->replica_of != NULL ? connect_replica(conn, options->replica_of, &wish, err)
+                                           : lb_maria_connect(&space->uri, &wish, &conn->node, err);
     if (conn->my == NULL) {
         free(conn);
         return err->code;
@@ -178,9 +196,9 @@ static int maria_open(struct lb_space *space, const struct lb_conn_options *opti
 
 static uint64_t maria_caps(struct lb_conn *conn)
 {
-    (void)conn; /* 10.6 has them all, and an older server is refused */
-    return LB_CAP_SKIP_LOCKED | LB_CAP_NOWAIT | LB_CAP_ROW_LOCK | LB_CAP_ADVISORY |
-           LB_CAP_MULTI_WRITER | LB_CAP_LOCK_TIMEOUT;
+    uint64_t caps = LB_CAP_SKIP_LOCKED | LB_CAP_NOWAIT | LB_CAP_ROW_LOCK | LB_CAP_ADVISORY |
+                    LB_CAP_MULTI_WRITER | LB_CAP_LOCK_TIMEOUT; /* an older than 10.6 is refused */
+    return caps | (conn->space->uri.n_nodes > 1 ? LB_CAP_REPLICA : 0);
 }
 
 /* --- statements ----------------------------------------------------------------------------- */

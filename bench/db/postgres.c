@@ -11,7 +11,7 @@
  */
 #include "clock.h"
 #include "exploring.h"
-#include "postgres_conn.h"
+#include "postgres_replica.h"
 
 #include <libpq-fe.h>
 
@@ -132,11 +132,12 @@ static int pg_open(struct lb_space *space, const struct lb_conn_options *options
     snprintf(extra, sizeof extra, "-c search_path=%s -c lock_timeout=%u%s%s", space->schema,
              options->lock_timeout_ms, has_level ? " -c default_transaction_isolation=" : "",
              escaped);
-    int r = lb_pg_connect(space->target.uri, options->role, extra, space->schema, &conn->pg,
+    const char *which = options->replica_of != NULL ? "standby" : NULL;
+    int r = lb_pg_connect(space->target.uri, options->role, extra, space->schema, which, &conn->pg,
                           &conn->pooled, err);
     if (r < 0) {
         free(conn);
-        return r;
+        return which != NULL ? lb_fail_prefix(err, "no replica among the hosts of -d") : r;
     }
     snprintf(conn->settings, sizeof conn->settings,
              "%s%s%sSELECT set_config('search_path', '%s', true), "
@@ -147,6 +148,11 @@ static int pg_open(struct lb_space *space, const struct lb_conn_options *options
     if (conn->cancel == NULL) {
         pg_close(conn);
         return lb_fail(err, LB_E_MEMORY, "out of memory");
+    }
+    if (options->replica_of != NULL &&
+        (r = lb_pg_await_replay(conn, options->replica_of, err)) < 0) {
+        pg_close(conn);
+        return r;
     }
     *ret_conn = conn;
     return 0;
@@ -162,6 +168,8 @@ static uint64_t pg_caps(struct lb_conn *conn)
         caps |= LB_CAP_MERGE;
     if (PQserverVersion(conn->pg) >= 170000)
         caps |= LB_CAP_MERGE_RETURNING;
+    if (!conn->pooled && lb_pg_names_several(conn->pg))
+        caps |= LB_CAP_REPLICA;
     return caps;
 }
 

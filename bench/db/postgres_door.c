@@ -153,7 +153,7 @@ int lb_pg_door(struct lb_space *space, struct lb_door *ret_door, struct lb_error
     PGconn *pg = NULL;
     bool pooled = false;
     int r = lb_pg_connect(space->target.uri, "space", "-c search_path=pg_catalog", "pg_catalog",
-                          &pg, &pooled, err);
+                          NULL, &pg, &pooled, err);
     if (r < 0)
         return r;
     *ret_door = (struct lb_door){0};
@@ -203,7 +203,7 @@ static int connect_door(struct lb_space *space, PGconn **ret_pg, struct lb_error
 {
     bool pooled = false;
     return lb_pg_connect(space->target.uri, "space", "-c search_path=pg_catalog", "pg_catalog",
-                         ret_pg, &pooled, err);
+                         NULL, ret_pg, &pooled, err);
 }
 
 int lb_pg_door_keep(struct lb_space *space, struct lb_error *err)

@@ -114,11 +114,11 @@ static int fail_connect(PGconn *pg, const char *password, struct lb_error *err)
 
 /* Connects with the target's own settings, and with start-up options behind the user's own (NULL:
  * none, not even the user's). *ret_refused: a pooler does not take options. */
-static int connect_pg(const char *uri, const char *role, const char *extra, PGconn **ret_pg,
-                      bool *ret_refused, struct lb_error *err)
+static int connect_pg(const char *uri, const char *role, const char *extra, const char *which,
+                      PGconn **ret_pg, bool *ret_refused, struct lb_error *err)
 {
     enum { MAX_KEYS = 64 };
-    const char *keys[MAX_KEYS + 4], *values[MAX_KEYS + 4];
+    const char *keys[MAX_KEYS + 5], *values[MAX_KEYS + 5];
     PQconninfoOption *options = NULL;
     char name[64], merged[1000] = "";
     size_t n = 0;
@@ -146,6 +146,10 @@ static int connect_pg(const char *uri, const char *role, const char *extra, PGco
     values[n++] = name;
     keys[n] = "options";
     values[n++] = merged;
+    if (which != NULL) { /* what is said last counts */
+        keys[n] = "target_session_attrs";
+        values[n++] = which;
+    }
     keys[n] = values[n] = NULL;
     PGconn *pg = lb_pg_wire_connect(keys, values, (unsigned)strtoul(timeout, NULL, 10));
     *ret_refused = false;
@@ -238,13 +242,13 @@ static bool has_search_path(PGconn *pg, const char *schema)
 }
 
 int lb_pg_connect(const char *uri, const char *role, const char *options, const char *search_path,
-                  PGconn **ret_pg, bool *ret_pooled, struct lb_error *err)
+                  const char *which, PGconn **ret_pg, bool *ret_pooled, struct lb_error *err)
 {
     bool refused = false;
     PGconn *pg = NULL;
-    int r = connect_pg(uri, role, options, &pg, &refused, err);
+    int r = connect_pg(uri, role, options, which, &pg, &refused, err);
     if (r < 0 && refused)
-        r = connect_pg(uri, role, NULL, &pg, &refused, err);
+        r = connect_pg(uri, role, NULL, which, &pg, &refused, err);
     if (r < 0)
         return r;
     *ret_pg = pg;
@@ -440,7 +444,7 @@ static int create_schema(struct lb_space *space, const char *hint, struct lb_err
 static int open_session(struct lb_space *space, struct lb_error *err)
 {
     int r = lb_pg_connect(space->target.uri, "space", "-c search_path=pg_catalog", "pg_catalog",
-                          &space->pg, &space->pooled, err);
+                          NULL, &space->pg, &space->pooled, err);
     struct lb_error ignored;
     if (r == 0 && !space->pooled && PQserverVersion(space->pg) >= 140000)
         command(space->pg, "SET idle_session_timeout = 0", &ignored);

@@ -43,9 +43,10 @@ int lb_pg_door_back(struct lb_space *space, bool is_changed, struct lb_error *er
 
 /* Connects with the target's own settings, and with start-up options behind the user's own. A
  * pooler that takes no options gets none. *ret_pooled: the options did not arrive, so that each
- * transaction has to carry its settings; search_path is the one that was given in options. */
+ * transaction has to carry its settings; search_path is the one that was given in options. which:
+ * of several hosts, instead of the target's own target_session_attrs; NULL: as that says. */
 int lb_pg_connect(const char *uri, const char *role, const char *options, const char *search_path,
-                  PGconn **ret_pg, bool *ret_pooled, struct lb_error *err);
+                  const char *which, PGconn **ret_pg, bool *ret_pooled, struct lb_error *err);
 bool lb_pg_succeeded(const PGresult *result);
 
 #endif

@@ -306,6 +306,7 @@ static int translate(struct lb_building *b, const struct lb_raw_section *section
                               .on_error = raw->has_on_error ? raw->on_error : section->on_error,
                               .require_row = raw->require_row,
                               .is_write = raw->is_write,
+                              .on_replica = raw->on_replica,
                               .line = raw->line};
     b->sql.length = b->native.length = 0;
     struct lb_lexer lexer;
@@ -325,6 +326,7 @@ static int translate(struct lb_building *b, const struct lb_raw_section *section
     if (statement->sql == NULL || statement->native == NULL)
         return lb_building_no_memory(b);
     b->program->n_statements++;
+    b->program->reads_replica |= raw->on_replica;
     return 0;
 }
 

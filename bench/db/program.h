@@ -97,6 +97,7 @@ struct lb_statement {
     enum lb_on_error on_error; /* the section's, unless it has its own */
     bool require_row;          /* -- require: row */
     bool is_write;             /* not a plain SELECT */
+    bool on_replica;           /* -- on: replica */
     int line;
 };
 
@@ -156,6 +157,7 @@ struct lb_program {
     uint32_t uses;         /* bit per fixed slot: some statement has it as parameter */
     bool puts_one;         /* put has no :n: it is run for each item */
     bool recovers_by_time; /* recover asks for the time: it need not take everything */
+    bool reads_replica;    /* some statement is on a replica */
     uint64_t needs;        /* enum lb_cap bits of the file and of the chosen sections */
     const struct lb_setting *settings; /* the options as resolved, in declared order */
     size_t n_settings;

@@ -39,6 +39,10 @@ struct lb_features {
 void lb_features_read(const struct lb_file *file, const struct lb_program *program,
                       struct lb_features *ret);
 
+/* The line of a statement on a replica, with a condition that its section does not ask the primary
+ * for afterwards; 0: there is none. */
+int lb_replica_unasked(const struct lb_program *program);
+
 /* The line of a time in a statement, or of a column's type in a CREATE, that has whole seconds
  * only; 0: there is none. */
 int lb_whole_seconds(const struct lb_statement *statement, const char *engine);

@@ -16,8 +16,8 @@
 #include <strings.h>
 
 static const char *const keys[] = {
-    "strategy", "shape",   "claims", "isolation", "option", "needs", "origin", "summary",
-    "name",     "require", "answer", "on-error",  "lease",  "limit", "if",     "else",
+    "strategy", "shape",  "claims",   "isolation", "option", "needs", "origin", "summary", "name",
+    "require",  "answer", "on-error", "lease",     "limit",  "if",    "else",   "on",
 };
 
 int lb_file_fail(const struct lb_file *file, int line, struct lb_error *err, const char *format,
@@ -188,6 +188,30 @@ int lb_needs_read(const struct lb_file *file, const struct lb_directive *directi
         *ret_needs |= found;
     }
     return 0;
+}
+
+int lb_replica_line(const struct lb_file *file, const struct lb_directive *directive,
+                    enum lb_section_name section, struct lb_error *err)
+{
+    if (!lb_slice_is(directive->value, directive->value_length, "replica"))
+        return lb_file_fail(file, directive->line, err, "on: \"%.*s\": only \"replica\" can be",
+                            (int)directive->value_length, directive->value);
+    switch (section) {
+    case LB_S_ENQUEUE:
+    case LB_S_ACQUIRE:
+    case LB_S_RENEW:
+    case LB_S_RELEASE:
+    case LB_S_CANCEL:
+    case LB_S_CLAIM:
+    case LB_S_COMPLETE:
+    case LB_S_ERROR:
+    case LB_S_FREE:
+        return 0;
+    default: /* run by a session that has no replica */
+        return lb_file_fail(file, directive->line, err,
+                            "on: replica: section %s is run on the primary alone",
+                            lb_section_text(section));
+    }
 }
 
 static bool is_option_name(const char *text, size_t length)

@@ -301,7 +301,7 @@ struct reading {
     enum lb_when when; /* `-- if: row` and `-- else`, which wait for theirs */
     int when_line;
     enum lb_on_error on_error;
-    int on_error_line;
+    int on_error_line, replica_line;
 };
 
 static bool any_of(const struct lb_token *token, const char *const *words)
@@ -394,6 +394,10 @@ static int end_statement(struct reading *r)
     bool is_read = false;
     for (size_t i = 0; reads[i] != NULL; i++)
         is_read = is_read || lb_slice_is(r->first, strlen(r->first), reads[i]);
+    bool is_write = !is_read || r->changes || r->locks;
+    if (r->replica_line != 0 && is_write)
+        return lb_file_fail(file, r->replica_line, r->err,
+                            "on: replica: a statement that writes or locks goes to the primary");
     file->statements[file->n_statements++] = (struct lb_raw_statement){
         .text = r->start,
         .length = (size_t)(r->end - r->start),
@@ -402,7 +406,8 @@ static int end_statement(struct reading *r)
         .on_error = r->on_error,
         .has_on_error = r->on_error_line != 0,
         .require_row = r->require_line != 0,
-        .is_write = !is_read || r->changes || r->locks,
+        .is_write = is_write,
+        .on_replica = r->replica_line != 0,
         .has_rows = is_read || r->has_returning,
         .columns = r->columns != NULL ? r->columns : r->start,
     };
@@ -410,7 +415,7 @@ static int end_statement(struct reading *r)
         r->section->answer = r->section->n_statements;
     r->section->n_statements++;
     r->start = NULL;
-    r->require_line = r->answer_line = r->when_line = r->on_error_line = 0;
+    r->require_line = r->answer_line = r->when_line = r->on_error_line = r->replica_line = 0;
     r->when = LB_WHEN_ALWAYS;
     return 0;
 }
@@ -429,6 +434,8 @@ static int end_section(struct reading *r)
     if (r->on_error_line != 0)
         return lb_file_fail(r->file, r->on_error_line, r->err,
                             "on-error: stands above no statement");
+    if (r->replica_line != 0)
+        return lb_file_fail(r->file, r->replica_line, r->err, "on: stands above no statement");
     return 0;
 }
 
@@ -490,20 +497,27 @@ static int when_line(struct reading *r, const struct lb_directive *directive)
     return 0;
 }
 
-/* `-- require: row`, `-- answer: row` and `-- if: row`; `-- else`, which has no value. */
+/* `-- require: row`, `answer` and `if` like it; `-- else`, which has no value; `-- on: replica`. */
 static int row_line(struct reading *r, const struct lb_directive *directive)
 {
     int key_length = (int)directive->key_length;
-    bool is_else = lb_directive_is(directive, "else");
+    bool is_else = lb_directive_is(directive, "else"), is_on = lb_directive_is(directive, "on");
+    if (is_on && lb_replica_line(r->file, directive, r->section->name, r->err) != 0)
+        return LB_E_FILE;
     if (is_else && directive->value_length > 0)
         return lb_file_fail(r->file, directive->line, r->err, "else: nothing stands behind it");
-    if (!is_else && !lb_slice_is(directive->value, directive->value_length, "row"))
+    if (!is_else && !is_on && !lb_slice_is(directive->value, directive->value_length, "row"))
         return lb_file_fail(r->file, directive->line, r->err, "%.*s: only \"row\" can be",
                             key_length, directive->key);
     if (r->start != NULL)
         return lb_file_fail(r->file, directive->line, r->err,
                             "%.*s: stands above a statement, not inside of one (is a ; missing?)",
                             key_length, directive->key);
+    if (is_on) {
+        r->replica_line = directive->line;
+        r->file->needs |= LB_CAP_REPLICA;
+        return 0;
+    }
     if (is_else || lb_directive_is(directive, "if"))
         return when_line(r, directive);
     if (lb_directive_is(directive, "require")) {
@@ -522,7 +536,7 @@ static int take_directive(struct reading *r, const struct lb_directive *directiv
     bool in_section = lb_directive_is(directive, "require") ||
                       lb_directive_is(directive, "answer") ||
                       lb_directive_is(directive, "on-error") || lb_directive_is(directive, "if") ||
-                      lb_directive_is(directive, "else") ||
+                      lb_directive_is(directive, "else") || lb_directive_is(directive, "on") ||
                       (lb_directive_is(directive, "needs") && r->section != NULL);
     if (lb_directive_is(directive, "name"))
         return begin_section(r, directive);

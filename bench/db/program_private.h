@@ -33,7 +33,7 @@ struct lb_raw_statement {
     enum lb_on_error on_error;
     bool has_on_error; /* its own */
     bool require_row;
-    bool is_write;
+    bool is_write, on_replica;
     bool has_rows;       /* SELECT, WITH, VALUES, or RETURNING */
     const char *columns; /* where column names start: behind RETURNING, or text */
 };
@@ -102,6 +102,9 @@ int lb_header_finish(struct lb_file *file, struct lb_error *err);
 /* Names of capabilities, separated by commas. */
 int lb_needs_read(const struct lb_file *file, const struct lb_directive *directive,
                   uint64_t *ret_needs, struct lb_error *err);
+/* May a statement of this section be on a replica, and is `directive` how that is said? */
+int lb_replica_line(const struct lb_file *file, const struct lb_directive *directive,
+                    enum lb_section_name section, struct lb_error *err);
 /* The rest of a `-- name:` line. */
 int lb_section_line(struct lb_file *file, const struct lb_directive *directive,
                     struct lb_raw_section *ret_section, struct lb_error *err);

@@ -132,7 +132,7 @@ static void map_columns(const struct lb_runner *runner, struct lb_runner_stateme
     state->granted = state->left = -1;
     state->has_id = false;
     for (size_t i = 0; i < n_columns && i < UINT16_MAX; i++) {
-        const char *name = session->db->column(session->conn, i);
+        const char *name = session->db->column(session->used, i);
         int slot = lb_program_slot(program, name);
         if (strcasecmp(name, "granted") == 0)
             state->granted = (int)i;
@@ -168,7 +168,7 @@ static int fill_bag(const struct lb_runner *runner, const struct lb_runner_state
 {
     const struct lb_session *session = runner->session;
     for (size_t i = 0; i < state->n_mapped; i++) {
-        struct lb_value value = session->db->value(session->conn, row, state->map[i].column);
+        struct lb_value value = session->db->value(session->used, row, state->map[i].column);
         if (!lb_bag_set(bag, state->map[i].slot, &value))
             return lb_fail(err, LB_E_FILE,
                            "column %s: %u bytes do not fit; the texts that a row carries to later "
@@ -235,7 +235,7 @@ static int take_rows(struct lb_runner *runner, const struct lb_section *section,
         map_columns(runner, state, rows->n_columns);
     progress->found = rows->n_columns > 0 ? rows->n_rows > 0 : rows->n_changed > 0;
     if (rows->n_rows > 0 && state->granted >= 0) {
-        struct lb_value value = session->db->value(session->conn, 0, (size_t)state->granted);
+        struct lb_value value = session->db->value(session->used, 0, (size_t)state->granted);
         progress->found = is_granted(&value);
         result->contended = !progress->found;
     }
@@ -249,7 +249,7 @@ static int take_rows(struct lb_runner *runner, const struct lb_section *section,
         return 0;
     }
     if (state->left >= 0) {
-        struct lb_value value = session->db->value(session->conn, 0, (size_t)state->left);
+        struct lb_value value = session->db->value(session->used, 0, (size_t)state->left);
         int64_t left_ms;
         result->is_over = lb_value_int(&value, &left_ms) && left_ms <= 0;
     }
@@ -284,7 +284,8 @@ static int run_statement(struct lb_runner *runner, enum lb_section_name name, si
                            .sql = statement->sql,
                            .section = lb_section_text(name),
                            .params = params,
-                           .n_params = statement->n_params};
+                           .n_params = statement->n_params,
+                           .on_replica = statement->on_replica};
     int r =
         lb_session_execute(runner->session, &state->prepared, &step, statement->native, &rows, err);
     if (r != LB_OK)
@@ -421,7 +422,8 @@ static void prepare_ahead(struct lb_runner *runner)
         const struct lb_statement *statement = &program->statements[i];
         struct lb_prepared *prepared = &runner->statements[i].prepared;
         struct lb_error ignored;
-        bool is_new = prepared->stmt == NULL || prepared->generation != session->generation;
+        bool is_new = !statement->on_replica &&
+                      (prepared->stmt == NULL || prepared->generation != session->generation);
         if (is_new && session->db->prepare(session->conn, statement->native, statement->n_params,
                                            statement->param_type, &prepared->stmt, &ignored) == 0)
             prepared->generation = session->generation;

@@ -15,32 +15,49 @@
 #include <stdio.h>
 #include <string.h>
 
-static void set_conn(struct lb_session *session, struct lb_conn *conn)
+static void set_conns(struct lb_session *session, struct lb_conn *conn, struct lb_conn *replica)
 {
     pthread_mutex_lock(&session->lock);
-    session->conn = conn;
+    session->conn = session->used = conn;
+    session->replica = replica;
     pthread_mutex_unlock(&session->lock);
 }
 
-static void discard_conn(struct lb_session *session)
+static void discard_conns(struct lb_session *session)
 {
-    struct lb_conn *conn = session->conn;
+    struct lb_conn *conn = session->conn, *replica = session->replica;
     if (conn == NULL)
         return;
-    set_conn(session, NULL);
+    set_conns(session, NULL, NULL);
     session->in_tx = false;
     session->db->close(conn);
+    session->db->close(replica);
 }
 
-static int connect_conn(struct lb_session *session, struct lb_error *err)
+/* A standby knows no serializable transactions; what it reads in one statement is one snapshot. */
+static int connect_replica(struct lb_session *session, struct lb_conn *conn,
+                           struct lb_conn **ret_replica, struct lb_error *err)
 {
-    struct lb_conn *conn = NULL;
+    struct lb_conn_options options = session->options;
+    if (options.isolation == LB_ISO_SERIALIZABLE)
+        options.isolation = LB_ISO_REPEATABLE_READ;
+    options.replica_of = conn;
+    return session->db->open(session->space, &options, ret_replica, err);
+}
+
+static int connect_conns(struct lb_session *session, struct lb_error *err)
+{
+    struct lb_conn *conn = NULL, *replica = NULL;
     int r = session->db->open(session->space, &session->options, &conn, err);
-    if (r < 0)
+    if (r == 0 && session->options.reads_replica)
+        r = connect_replica(session, conn, &replica, err);
+    if (r < 0) {
+        session->db->close(conn);
         return r;
+    }
     session->generation++;
-    session->n_connects++;
-    set_conn(session, conn);
+    session->n_connects += replica != NULL ? 2 : 1;
+    set_conns(session, conn, replica);
     return 0;
 }
 
@@ -56,7 +73,7 @@ int lb_session_open(struct lb_session *session, const struct lb_db *db, struct l
         session->options.role = session->role;
     }
     pthread_mutex_init(&session->lock, NULL);
-    int r = connect_conn(session, err);
+    int r = connect_conns(session, err);
     if (r < 0) {
         pthread_mutex_destroy(&session->lock);
         session->db = NULL;
@@ -68,15 +85,15 @@ void lb_session_close(struct lb_session *session)
 {
     if (session == NULL || session->db == NULL)
         return;
-    discard_conn(session);
+    discard_conns(session);
     pthread_mutex_destroy(&session->lock);
     session->db = NULL;
 }
 
 int lb_session_reconnect(struct lb_session *session, struct lb_error *err)
 {
-    discard_conn(session);
-    return connect_conn(session, err);
+    discard_conns(session);
+    return connect_conns(session, err);
 }
 
 void lb_session_cancel(struct lb_session *session)
@@ -84,6 +101,8 @@ void lb_session_cancel(struct lb_session *session)
     pthread_mutex_lock(&session->lock);
     if (session->conn != NULL)
         session->db->cancel(session->conn);
+    if (session->replica != NULL)
+        session->db->cancel(session->replica);
     pthread_mutex_unlock(&session->lock);
 }
 
@@ -94,15 +113,15 @@ static int step_end(struct lb_session *session, const struct lb_step *step, int 
     session->n_statements++;
     if (answer >= 0)
         session->n_answers[answer]++;
-    if (answer > LB_OK && session->conn != NULL) {
-        const struct lb_conn_head *head = lb_conn_head(session->conn);
+    if (answer > LB_OK && session->used != NULL) {
+        const struct lb_conn_head *head = lb_conn_head(session->used);
         memcpy(session->native, head->native, sizeof session->native);
         memcpy(session->message, head->message, sizeof session->message);
         lb_clean_text(session->message);
     }
     /* An error may end the connection as well: the next operation then answers LB_LOST. */
-    if (answer == LB_LOST || (session->conn != NULL && lb_conn_head(session->conn)->lost))
-        discard_conn(session);
+    if (answer == LB_LOST || (session->used != NULL && lb_conn_head(session->used)->lost))
+        discard_conns(session);
     if (session->gate != NULL)
         session->gate->after(session->gate_arg, step, answer, answer == LB_OK ? rows : NULL);
     return answer;
@@ -111,20 +130,21 @@ static int step_end(struct lb_session *session, const struct lb_step *step, int 
 /* 0: go on. Anything else is the step's result (an answer is already counted, the gate told). */
 static int step_begin(struct lb_session *session, const struct lb_step *step, struct lb_error *err)
 {
+    session->used = step->on_replica ? session->replica : session->conn;
     if (session->gate != NULL) {
         int r = session->gate->before(session->gate_arg, step, err);
         if (r < 0)
             return r;
         if (r > 0) {
-            if (session->conn != NULL) {
-                struct lb_conn_head *head = lb_conn_head(session->conn);
+            if (session->used != NULL) {
+                struct lb_conn_head *head = lb_conn_head(session->used);
                 head->native[0] = '\0';
                 snprintf(head->message, sizeof head->message, "%s, as injected", lb_answer_name(r));
             }
             return step_end(session, step, r, NULL);
         }
     }
-    if (session->conn == NULL)
+    if (session->used == NULL)
         return step_end(session, step, LB_LOST, NULL);
     return 0;
 }
@@ -144,7 +164,7 @@ static int execute_once(struct lb_session *session, struct lb_prepared *prepared
             types[i] = step->params[i].type;
         if (session->gate != NULL && session->gate->rewrite != NULL)
             native = session->gate->rewrite(session->gate_arg, native);
-        r = session->db->prepare(session->conn, native, step->n_params, types, &prepared->stmt,
+        r = session->db->prepare(session->used, native, step->n_params, types, &prepared->stmt,
                                  err);
         if (r != 0) {
             prepared->stmt = NULL;
@@ -152,7 +172,7 @@ static int execute_once(struct lb_session *session, struct lb_prepared *prepared
         }
         prepared->generation = session->generation;
     }
-    r = session->db->execute(session->conn, prepared->stmt, step->params, ret_rows, err);
+    r = session->db->execute(session->used, prepared->stmt, step->params, ret_rows, err);
     return step_end(session, step, r, ret_rows);
 }
 

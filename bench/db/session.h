@@ -28,6 +28,7 @@ struct lb_step {
     const char *section; /* "acquire", "claim", ...; NULL outside of a section */
     const struct lb_value *params;
     size_t n_params;
+    bool on_replica; /* executed by itself on the replica, whatever transaction is open */
 };
 
 /* Step control. Both functions are called by the session's thread. */
@@ -52,7 +53,9 @@ struct lb_session {
     struct lb_conn_options options; /* its role points to the next */
     char role[40];                  /* a copy: reconnects want it long after the open */
     struct lb_conn *conn;           /* NULL after the connection was lost and discarded */
-    pthread_mutex_t lock;           /* protects conn, the pointer, against lb_session_cancel */
+    struct lb_conn *replica;        /* with options.reads_replica; lost, and made anew, with conn */
+    struct lb_conn *used;           /* which of the two took the last step: it has the rows */
+    pthread_mutex_t lock;           /* protects both pointers against lb_session_cancel */
     unsigned generation; /* grows with each reconnect: prepared statements belong to one */
     bool in_tx;
     const struct lb_gate *gate; /* NULL: none */

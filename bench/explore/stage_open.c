@@ -62,6 +62,10 @@ static int check_plan(struct lb_stage *stage, struct lb_error *err)
     if (strategy->no_database)
         return lb_fail(err, LB_E_UNSUPPORTED, "%s has no statements to step through",
                        strategy->name);
+    if ((strategy->needs & LB_CAP_REPLICA) != 0)
+        return lb_fail(err, LB_E_UNSUPPORTED,
+                       "%s reads on a replica, whose lag is no step that can be taken",
+                       strategy->name);
     return lb_run_supported(strategy, plan->file, stage->db, stage->db->caps(stage->control.conn),
                             &scenario, err);
 }

@@ -129,6 +129,10 @@ int lb_run_supported(const struct lb_strategy *strategy, const struct lb_file *f
     }
     if (scenario->period_ns > 0 && !lb_file_uses(file, LB_SLOT_PERIOD_MS))
         return lb_fail(err, LB_E_UNSUPPORTED, "%s knows no period", strategy->name);
+    if (caps != 0 && (strategy->needs & ~caps & LB_CAP_REPLICA) != 0)
+        return lb_fail(err, LB_E_UNSUPPORTED,
+                       "%s reads on a replica, and -d names one server: give it several hosts",
+                       strategy->name);
     uint64_t missing = caps != 0 ? strategy->needs & ~caps : 0;
     if (missing != 0)
         return lb_fail(err, LB_E_UNSUPPORTED, "%s needs %s, which this %s does not have",

@@ -57,6 +57,21 @@ like($out, qr/^\Q$odd\E:13: warning: .* release asks for neither holder nor toke
 is($status, 2, '--check-file is gone');
 like($err, qr/: lockbench lint FILE$/, 'and it is said what to use');
 
+# What only a replica is asked.
+my $lease = "-- strategy: looks\n-- shape: lock\n-- name: setup\nCREATE TABLE lease (name text, owner text);\n"
+    . "-- name: release\nUPDATE lease SET owner = NULL WHERE owner = :worker;\n-- name: acquire\n-- on: replica\n-- require: row\n"
+    . "SELECT 1 FROM lease WHERE name = :resource AND (owner IS NULL OR length(owner) = 0);\nUPDATE lease SET owner = :worker WHERE name = :resource";
+($status, $out, $err) = lockbench('lint', my $looks = spew('looks.sql', "$lease;\n"));
+is($status, 0, 'a replica is asked, and the primary not') or diag $err;
+like($out, qr/^\Q$looks\E:10: warning: a replica lags, and the primary is not asked again/m, 'it is said') or diag $out;
+($status, $out) = lockbench('lint', spew('asks.sql', "$lease AND (owner IS NULL OR length(owner) = 0);\n"));
+unlike($out, qr/warning/, 'and not where it is asked again');
+for my $command (['run'], ['explore'], ['verify', '-S', 'mutex-hot']) {
+    ($status, undef, $err) = lockbench(@$command, '-s', $looks, '-d', 'sqlite:', '--quiet');
+    isnt($status, 0, "$command->[0] on one server") or diag $err;
+    like($err, qr/looks reads on a replica/, 'says what is missing') if $command->[0] ne 'verify';
+}
+
 # What only a server knows.
 my $rejected = spew('rejected.sql', "$head-- name: acquire\n-- require: row\nSELECT 1;\nUPDATE nothing SET a = 1;\n$release");
 ($status) = lockbench('lint', $rejected);

@@ -65,6 +65,14 @@ sub run_on
     return ($status, $cell);
 }
 
+# The verdict of exclusive, and what was run.
+sub exclusive
+{
+    my ($uri, @args) = @_;
+    my ($status, $cell) = run_on($uri, @args, qw(--workers 4 --hold 2ms --think 0 --warmup 0 --progress-bound 0 -q));
+    return "$status " . ($cell->{guarantees}{exclusive}{verdict} // 'none');
+}
+
 # What lockbench says the servers are.
 sub topology
 {
@@ -88,6 +96,18 @@ SKIP: {
     $is = topology($pair) while !defined $is && $looks++ < 200;
     is($is, 'async', 'lockbench knows the asynchronous standby');
     is(topology($sync), 'sync', 'and the synchronous one');
+    # Each commit is seen there 50 ms late, so that a look there is old whoever is scheduled when.
+    psql($uri{'pg-pair-b'}, $_) for "ALTER SYSTEM SET recovery_min_apply_delay = '50ms'", 'SELECT pg_reload_conf()';
+    is(exclusive($pair, qw(-s lease-replica-look --count 20 --duration 0)), '1 violated', 'who looks at the standby and writes at the primary is caught')
+        or diag err();
+    is(exclusive($pair, qw(-s lease-replica-hint --count 4 --duration 0)), '0 held', 'who asks the primary again is not') or diag err();
+    is(exclusive($uri{'pg-pair-a'}, qw(-s lease-replica-look)), '2 none', 'a target of one server');
+    like(err(), qr/^lockbench: lease-replica-look reads on a replica, and -d names one server: give it several hosts$/, 'is refused in a line');
+    my $both = $pair =~ s/pg-pair-b/pg-pair-a/r;
+    $both =~ s/port=(\d+),\d+/port=$1,$1/;
+    is(exclusive($both, qw(-s lease-replica-look)), '3 none', 'several hosts without a standby');
+    like(err(), qr/^lockbench: .*no replica among the hosts of -d: /, 'are refused, too');
+    psql($uri{'pg-pair-b'}, $_) for 'ALTER SYSTEM RESET recovery_min_apply_delay', 'SELECT pg_reload_conf()';
     psql($pair, 'CREATE TABLE t (id int)');
     servers('stall pg-pair');
     is(psql($pair, 'INSERT INTO t VALUES (1) RETURNING id'), 1, 'a stalled pair acknowledges a commit');

@@ -24,6 +24,7 @@ void lb_crew_conn_options(const struct lb_crew *crew, struct lb_conn_options *re
         ret_options->isolation = crew->plan->strategy->isolation;
     if (ret_options->isolation == LB_ISO_DEFAULT && crew->plan->program != NULL)
         ret_options->isolation = crew->plan->program->isolation;
+    ret_options->reads_replica = crew->plan->program != NULL && crew->plan->program->reads_replica;
 }
 
 void lb_crew_fail(struct lb_crew *crew, const struct lb_error *error)

@@ -1,0 +1,22 @@
+/* A lease that is looked at on a replica, and asked for again where it is written.
+ *
+ * What the replica says is a hint: it spares the primary those who would be refused anyway. The
+ * UPDATE on the primary has the whole condition once more, and its answer counts. A replica that
+ * lags costs time, a lease that it believes to be held still, and never a second holder.
+ */
+#include "strategy.h"
+
+const struct lb_strategy lb_strategy_lease_replica_hint = {
+    .name = "lease-replica-hint",
+    .summary = "a lease: a replica is asked first, and the primary's UPDATE asks again",
+    .origin = "repaired twin of lease-replica-look",
+    .changed = lb_no_changes,
+    .shape = LB_LOCK,
+    .is_lease = true,
+    .keeps_fence = true,
+    .needs = LB_CAP_REPLICA,
+    .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_FENCED) |
+              LB_G_BIT(LB_G_PROGRESS) | LB_G_BIT(LB_G_RECOVERY),
+    .twin = "lease-replica-look",
+    .flow = &lb_ordinary_flow,
+};

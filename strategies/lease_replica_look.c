@@ -1,0 +1,35 @@
+/* A control that must be caught: a lease that is looked at on a replica and taken on the primary.
+ *
+ * The writers are serialised by a row lock on the primary, and the second statement asks whether
+ * the lease is free. On one server that is right: whoever has the row lock sees what the one before
+ * committed. Behind a router that sends plain SELECTs to a replica it is not: the replica says what
+ * was so a moment ago, and the primary is written without a second question.
+ *
+ * A standby for which commits wait (synchronous_commit = on) has received them, and need not have
+ * applied them: it lags just as well. Only remote_apply waits until they can be read there.
+ *
+ * Source: https://docs.djangoproject.com/en/stable/topics/db/multi-db/ (database routers).
+ */
+#include "strategy.h"
+
+const struct lb_strategy lb_strategy_lease_replica_look = {
+    .name = "lease-replica-look",
+    .summary = "control: a replica says that the lease is free, and the primary is not asked again",
+    .origin = "read and write splitting by a framework's router",
+    .changed = lb_no_changes,
+    .shape = LB_LOCK,
+    .is_control = true,
+    .is_lease = true,
+    .needs = LB_CAP_REPLICA,
+    .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_FENCED) |
+              LB_G_BIT(LB_G_PROGRESS) | LB_G_BIT(LB_G_RECOVERY),
+    .breaks =
+        (const struct lb_break[]){
+            {.guarantee = LB_G_EXCLUSIVE,
+             .scenario = "mutex-hot",
+             .why = "the replica does not know the newest grant yet"},
+            {0},
+        },
+    .twin = "lease-replica-hint",
+    .flow = &lb_ordinary_flow,
+};
