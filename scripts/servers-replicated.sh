@@ -184,7 +184,7 @@ promote() {
     standby=$(other_member "$1" "$(info "$1" primary)")
     end_relay "$1"
     configure "$1" "$standby" alone
-    (cd "$base/$standby" && "${as_user[@]}" "$(info "$standby" bindir)/pg_ctl" promote -s -w -t 30 -D data) 9>&-
+    (cd "$base/$standby" && "${as_user[@]}" "$(info "$standby" bindir)/pg_ctl" promote -s -w -t 300 -D data) 9>&-
     set_info "$1" primary "$standby"
 }
 
