@@ -44,49 +44,17 @@ is($options, 'timeout_ms=200', 'an option that only recover has is its limit');
 ($options) = used('-s', $rescue, @short, '-S', 'queue-overrun', '--recover', '20ms', '--opt', 'timeout_ms=5000');
 is($options, 'timeout_ms=5000', '... and --opt goes before the scenario');
 
-my $queue = <<'END';
--- strategy: phased
--- shape: queue
--- claims: no-duplicate, no-loss, owner-release, recovery
--- HEADER
--- name: setup
-CREATE TABLE work (id INTEGER PRIMARY KEY, phase TEXT NOT NULL DEFAULT 'new', holder TEXT, taken_at INTEGER,
-    attempt INTEGER NOT NULL DEFAULT 0);
--- name: put
-INSERT INTO work (id) VALUES (:id);
--- name: claim tx=one begin=immediate
--- require: row
-SELECT id FROM work WHERE phase = 'new' ORDER BY id LIMIT 1;
-UPDATE work SET phase = 'taken', holder = :worker, taken_at = :now, attempt = attempt + 1 WHERE id = :id
-RETURNING id, attempt AS token;
--- name: complete
-UPDATE work SET phase = 'done' WHERE id = :id AND phase = 'taken' AND attempt = :token;
--- name: recover
-UPDATE work SET phase = 'new' WHERE phase = 'taken' AND taken_at < :now - LIMIT;
--- name: teardown
-DROP TABLE work;
-END
-
-sub queue
-{
-    my ($name, $header, $limit) = @_;
-    my $text = $queue;
-    $text =~ s/-- HEADER/$header/;
-    $text =~ s/LIMIT;/$limit;/;
-    return spew("$name.sql", $text);
-}
-
 my @kills = ('-S', 'steady', '--faults', 'kill', '-q');
 # What is said of the dead is withheld where the machine stood still.
 my $is_said = sub { return $_[0] != 0 || $_[1] !~ /recovery # SKIP/ };
-($status, $out) = until_shown($is_said, 'verify', '-s', queue('ttl', '--', ':ttl_ms'), '-d', 'sqlite:', @kills);
+($status, $out) = until_shown($is_said, 'verify', '-s', phased_queue('ttl', ':ttl_ms'), '-d', 'sqlite:', @kills);
 is($status, 0, ':ttl_ms in recover alone makes no lease of a queue: nothing is stuck') or diag $out;
-like($out, qr/^ok \d+ - phased sqlite steady\+kill recovery$/m, 'and its recovery is run');
+like($out, qr/^ok \d+ - ttl sqlite steady\+kill recovery$/m, 'and its recovery is run');
 
-my $seconds = queue('seconds', "-- option: rescue_s = 3600\n-- limit: rescue_s", ':rescue_s * 1000');
+my $seconds = phased_queue('seconds', ':rescue_s * 1000', "-- option: rescue_s = 3600\n-- limit: rescue_s\n");
 ($options) = used('-s', $seconds, @short, '-S', 'queue-overrun', '--ttl', '1500ms');
 is($options, 'rescue_s=2', 'a limit in seconds is rounded up to whole ones');
-my $minutes = queue('minutes', "-- option: age = 60\n-- limit: age in min", ':age * 60000');
+my $minutes = phased_queue('minutes', ':age * 60000', "-- option: age = 60\n-- limit: age in min\n");
 ($options) = used('-s', $minutes, @short, '-S', 'queue-overrun');
 is($options, 'age=1', 'a unit that the name does not have is told');
 
@@ -122,7 +90,7 @@ my @bad = (
 );
 for my $case (@bad) {
     my ($header, $message) = @$case;
-    my ($status, undef, $err) = lockbench('run', '-s', queue('bad', $header, ':ttl_ms'), @short);
+    my ($status, undef, $err) = lockbench('run', '-s', phased_queue('bad', ':ttl_ms', "$header\n"), @short);
     is($status, 2, "refused: $header");
     like($err, $message, '... with file and line');
 }

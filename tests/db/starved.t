@@ -14,27 +14,6 @@ use Time::HiRes 'sleep';
 my $stop_holder = ($ENV{LB_BUILD} // 'build') . '/tests/tools/stop_holder';
 my $not_run = qr/^(?:a wait was beyond the bound, but some worker was not run for a part of it|everybody stood still)/;
 
-my $queue = <<'END';
--- shape: queue
--- claims: no-duplicate, no-loss, owner-release, recovery
--- name: setup
-CREATE TABLE work (id INTEGER PRIMARY KEY, phase TEXT NOT NULL DEFAULT 'new', holder TEXT, taken_at INTEGER,
-    attempt INTEGER NOT NULL DEFAULT 0);
--- name: put
-INSERT INTO work (id) VALUES (:id);
--- name: claim tx=one begin=immediate
--- require: row
-SELECT id FROM work WHERE phase = 'new' ORDER BY id LIMIT 1;
-UPDATE work SET phase = 'taken', holder = :worker, taken_at = :now, attempt = attempt + 1 WHERE id = :id
-RETURNING id, attempt AS token;
--- name: complete
-UPDATE work SET phase = 'done' WHERE id = :id AND phase = 'taken' AND attempt = :token;
--- name: recover
-UPDATE work SET phase = 'new' WHERE phase = 'taken' AND taken_at < :now - AGE;
--- name: teardown
-DROP TABLE work;
-END
-
 sub begin
 {
     my ($strategy, @args) = @_;
@@ -46,8 +25,8 @@ sub begin
 sub begin_queue
 {
     my ($name, $limit) = @_;
-    my $file = spew("$name.sql", "-- strategy: $name\n" . $queue =~ s/AGE/$limit/r);
-    return begin($file, '-S', 'steady', '--fault', 'kill', '--fault-interval', '400ms', '--recover', '100ms', '--ttl', '500ms',
+    return begin(phased_queue($name, $limit), '-S', 'steady', '--fault', 'kill', '--fault-interval', '400ms',
+        '--recover', '100ms', '--ttl', '500ms',
         '--recovery-bound', '1500ms', '--workers', 1, '--producers', 1, '--processes', 2);
 }
 

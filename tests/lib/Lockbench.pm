@@ -6,7 +6,8 @@ use warnings;
 use Exporter 'import';
 use File::Temp qw(tempdir);
 use POSIX ();
-our @EXPORT = qw(lockbench start start_program finish until_shown wait_for slurp spew scratch good_lock open_door good_queue);
+our @EXPORT = qw(lockbench start start_program finish until_shown wait_for slurp spew scratch good_lock open_door good_queue
+    phased_queue);
 
 my $program = $ENV{LOCKBENCH} or die "LOCKBENCH is not set\n";
 my $scratch = tempdir('lockbench-cli.XXXXXX', TMPDIR => 1, CLEANUP => 1);
@@ -156,6 +157,35 @@ RETURNING id, payload;
 UPDATE good_queue SET state = 'done' WHERE id = :id AND state = 'active';
 -- name: teardown
 DROP TABLE good_queue;
+SQL
+}
+
+# A queue for SQLite that takes back what was taken longer ago than a limit, an expression in ms; header: further
+# lines of its head.
+sub phased_queue
+{
+    my ($name, $limit, $header) = (@_, '');
+    return spew("$name.sql", <<"SQL");
+-- strategy: $name
+-- shape: queue
+-- claims: no-duplicate, no-loss, owner-release, recovery
+$header
+-- name: setup
+CREATE TABLE work (id INTEGER PRIMARY KEY, phase TEXT NOT NULL DEFAULT 'new', holder TEXT, taken_at INTEGER,
+    attempt INTEGER NOT NULL DEFAULT 0);
+-- name: put
+INSERT INTO work (id) VALUES (:id);
+-- name: claim tx=one begin=immediate
+-- require: row
+SELECT id FROM work WHERE phase = 'new' ORDER BY id LIMIT 1;
+UPDATE work SET phase = 'taken', holder = :worker, taken_at = :now, attempt = attempt + 1 WHERE id = :id
+RETURNING id, attempt AS token;
+-- name: complete
+UPDATE work SET phase = 'done' WHERE id = :id AND phase = 'taken' AND attempt = :token;
+-- name: recover
+UPDATE work SET phase = 'new' WHERE phase = 'taken' AND taken_at < :now - $limit;
+-- name: teardown
+DROP TABLE work;
 SQL
 }
 
