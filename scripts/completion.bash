@@ -22,7 +22,7 @@ _lockbench() {
     -s | --strategy) words="all locks queues controls $("$program" list strategies --names 2>/dev/null)" ;;
     -S | --scenario) words=$("$program" list scenarios --names 2>/dev/null) ;;
     -d | --database) words='sqlite: postgresql:// mariadb://' ;;
-    --faults) words='all kill pause disconnect cut slow blocker snapshot restart full failover partition cancel-sync skew' ;;
+    --faults) words="all $("$program" list faults --names 2>/dev/null)" ;;
     --baseline) words=$("$program" list results --names 2>/dev/null) ;;
     --format) words='text json jsonl csv tap junit markdown' ;;
     --arrivals) words='poisson even' ;;
@@ -37,7 +37,7 @@ _lockbench() {
             words=$("$program" "$command" --help 2>/dev/null |
                 sed -n 's/^  \(-[a-zA-Z],\|   \) \(--[a-z-]*\).*/\2/p')
         elif [[ $command == list ]]; then
-            words='strategies scenarios engines guarantees results'
+            words='strategies scenarios engines guarantees faults results'
         elif [[ $command == show ]]; then
             words="$("$program" list strategies --names 2>/dev/null)
                 $("$program" list results --names 2>/dev/null)"
@@ -56,7 +56,7 @@ _lockbench() {
     # Lists are completed at their last name.
     local before=''
     if [[ $previous == -s || $previous == -S || $previous == --strategy ||
-        $previous == --scenario ]] && [[ $current == *,* ]]; then
+        $previous == --scenario || $previous == --faults ]] && [[ $current == *,* ]]; then
         before=${current%,*},
     fi
     mapfile -t COMPREPLY < <(compgen -P "$before" -W "$words" -- "${current#"$before"}")

@@ -30,11 +30,11 @@ complete -c lockbench -n 'not __fish_use_subcommand' -f -a '(__lockbench_options
 complete -c lockbench -n '__lockbench_after -s --strategy' -a '(__fish_append , all locks queues controls (__lockbench_list strategies))'
 complete -c lockbench -n '__lockbench_after -S --scenario' -a '(__fish_append , (__lockbench_list scenarios))'
 complete -c lockbench -n '__lockbench_after -d --database' -a 'sqlite: postgresql:// mariadb://'
-complete -c lockbench -n '__lockbench_after --faults' -a '(__fish_append , all kill pause disconnect cut slow blocker snapshot restart full failover partition cancel-sync skew)'
+complete -c lockbench -n '__lockbench_after --faults' -a '(__fish_append , all (__lockbench_list faults))'
 complete -c lockbench -n '__lockbench_after --baseline' -a '(__lockbench_list results)'
 complete -c lockbench -n '__lockbench_after --format' -a 'text json jsonl csv tap junit markdown'
 complete -c lockbench -n '__lockbench_after --isolation' -a 'default read-committed repeatable-read serializable'
 complete -c lockbench -n '__lockbench_after --backoff' -a 'fixed exponential jitter'
-complete -c lockbench -n '__lockbench_is list' -a 'strategies scenarios engines guarantees results'
+complete -c lockbench -n '__lockbench_is list' -a 'strategies scenarios engines guarantees faults results'
 complete -c lockbench -n '__lockbench_is show' -a '(__lockbench_list strategies) (__lockbench_list results)'
 complete -c lockbench -n '__lockbench_is report diff check lint experiment' -F

@@ -13,7 +13,7 @@ _lockbench() {
     -s | --strategy) _values -s , strategy all locks queues controls ${(f)"$($program list strategies --names 2>/dev/null)"} || _files ;;
     -S | --scenario) _values -s , scenario ${(f)"$($program list scenarios --names 2>/dev/null)"} || _files ;;
     -d | --database) compadd -S '' -- sqlite: postgresql:// mariadb:// ;;
-    --faults) _values -s , fault all kill pause disconnect cut slow blocker snapshot restart full failover partition cancel-sync skew ;;
+    --faults) _values -s , fault all ${(f)"$($program list faults --names 2>/dev/null)"} ;;
     --baseline) compadd -- ${(f)"$($program list results --names 2>/dev/null)"} ;;
     --format) compadd -- text json jsonl csv tap junit markdown ;;
     --arrivals) compadd -- poisson even ;;
@@ -24,7 +24,7 @@ _lockbench() {
         if [[ $words[CURRENT] == -* ]]; then
             compadd -- ${(f)"$($program $command --help 2>/dev/null | sed -n 's/^  \(-[a-zA-Z],\|   \) \(--[a-z-]*\).*/\2/p')"}
         elif [[ $command == list ]]; then
-            compadd -- strategies scenarios engines guarantees results
+            compadd -- strategies scenarios engines guarantees faults results
         elif [[ $command == show ]]; then
             compadd -- ${(f)"$($program list strategies --names 2>/dev/null)"} ${(f)"$($program list results --names 2>/dev/null)"}
         else

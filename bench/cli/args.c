@@ -49,8 +49,7 @@ static const struct flag flags[] = {
     {"sql-dir", 0, FLAG_TEXT, TO(sql_dir), LB_FLAGS_SELECT, "DIR",
      "reads statements from DIR/<strategy>/<engine>.sql, where that file exists"},
     {"faults", 0, FLAG_TEXT, TO(faults), LB_FLAGS_FAULTS, "NAME[,NAME...]",
-     "runs each scenario once under each fault: all, kill, pause, disconnect, cut, slow, blocker, "
-     "snapshot, restart, full, failover, partition, cancel-sync, skew"},
+     "runs each scenario once under each fault: all" LB_FAULT_NAMES ", skew"},
     {"restart-command", 0, FLAG_TEXT, TO(restart), LB_FLAGS_RUN, "COMMAND",
      "for the fault restart: a command that kills the server of -d and starts it again; the "
      "server must be private"},

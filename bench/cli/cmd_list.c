@@ -92,11 +92,26 @@ static bool guarantee_row(size_t n, char cells[][CELL])
     return true;
 }
 
+static const struct lb_column fault_columns[] = {{"fault", false}, {"what happens", false}};
+
+static bool fault_row(size_t n, char cells[][CELL])
+{
+    if (n + 1 > LB_FAULTS)
+        return false;
+    bool is_skew = n + 1 == LB_FAULTS; /* a key of the scenario, asked for in the same way */
+    enum lb_fault fault = (enum lb_fault)(n + 1);
+    snprintf(cells[0], CELL, "%s", is_skew ? "skew" : lb_fault_name(fault));
+    snprintf(cells[1], CELL, "%s",
+             is_skew ? lb_scenario_key("skew")->help : lb_fault_summary(fault));
+    return true;
+}
+
 static const struct listing listings[] = {
     {"strategies", strategy_columns, 7, strategy_row},
     {"scenarios", scenario_columns, 3, scenario_row},
     {"engines", engine_columns, 3, engine_row},
     {"guarantees", guarantee_columns, 2, guarantee_row},
+    {"faults", fault_columns, 2, fault_row},
 };
 enum { LISTINGS = sizeof listings / sizeof listings[0] };
 
@@ -122,6 +137,14 @@ static int print_text(const struct listing *listing, bool names)
     return rc;
 }
 
+/* A column's title as a key of JSON. */
+static const char *key_of(const struct lb_column *column)
+{
+    return strcmp(column->title, "-d") == 0             ? "uri"
+           : strcmp(column->title, "what happens") == 0 ? "summary"
+                                                        : column->title;
+}
+
 static json_t *listing_json(const struct listing *listing)
 {
     char cells[MOST_COLUMNS][CELL];
@@ -129,10 +152,7 @@ static json_t *listing_json(const struct listing *listing)
     for (size_t n = 0; memset(cells, 0, sizeof cells), listing->row(n, cells); n++) {
         json_t *row = json_object();
         for (size_t c = 0; c < listing->n_columns; c++)
-            json_object_set_new(
-                row,
-                strcmp(listing->columns[c].title, "-d") == 0 ? "uri" : listing->columns[c].title,
-                json_string(cells[c]));
+            json_object_set_new(row, key_of(&listing->columns[c]), json_string(cells[c]));
         json_array_append_new(rows, row);
     }
     return rows;
@@ -170,10 +190,11 @@ static int find_listing(const struct lb_args *args, const struct listing **ret_l
             *ret_listing = &listings[i];
     }
     if (*ret_listing == NULL)
-        return lb_fail(err, LB_E_USAGE, "cannot list '%s'%s", args->positional.words[0],
-                       nearest.n > 0
-                           ? lb_nearest_text(&nearest, text, sizeof text)
-                           : "; there are strategies, scenarios, engines, guarantees, results");
+        return lb_fail(
+            err, LB_E_USAGE, "cannot list '%s'%s", args->positional.words[0],
+            nearest.n > 0
+                ? lb_nearest_text(&nearest, text, sizeof text)
+                : "; there are strategies, scenarios, engines, guarantees, faults, results");
     if (args->positional.n > 1)
         return lb_fail(err, LB_E_USAGE, "unexpected argument '%s' for list",
                        args->positional.words[1]);

@@ -7,16 +7,15 @@
  */
 #include "fault_scenarios.h"
 
+#include "fault_kind.h"
 #include "nearest.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEYS = 20 };
-
 struct preset {
     const char *name;
-    const char *keys[KEYS]; /* key, value, ... */
+    const char *const *keys; /* key, value, ..., NULL */
 };
 
 /* For all faults. */
@@ -28,57 +27,30 @@ static const char *const for_queues[] = {
     "ttl",    "500ms", "recover",        "200ms", "hold",           "1ms", "duration", "3s",
     "warmup", "0",     "recovery-bound", "3s",    "progress-bound", "10s", NULL};
 
-/* One, in the middle of the run, and a lease that outlasts it. */
-#define SWITCHES(name)                                                                             \
-    "fault", name, "fault-interval", "500ms", "fault-length", "1s", "fault-count", "1",            \
-        "duration", "0", "ttl", "20s", "progress-bound", "60s", "recovery-bound", "60s"
+/* What is no fault, but a key of the scenario, and asked for in the same way. */
+static const char *const skewed_locks[] = {"skew",  "400ms", "workers", "2", "hold",
+                                           "160ms", "think", "1ms",     NULL};
+static const char *const skewed_queues[] = {"skew", "1s", NULL};
 
-static const struct preset lock_presets[] = {
-    {"kill",
-     {"fault", "kill", "fault-interval", "250ms", "fault-count", "20", "duration", "7s", "stale",
-      "300ms"}},
-    {"pause",
-     {"fault", "pause", "fault-interval", "450ms", "fault-length", "400ms", "guard", "yes"}},
-    {"disconnect", {"fault", "disconnect", "fault-interval", "200ms"}},
-    {"cut", {"fault", "cut", "fault-interval", "200ms"}},
-    {"slow", {"fault", "slow", "fault-interval", "200ms", "fault-length", "30ms"}},
-    {"blocker", {"fault", "blocker", "fault-interval", "200ms", "fault-length", "350ms"}},
-    {"snapshot", {"fault", "snapshot", "fault-interval", "200ms", "fault-length", "500ms"}},
-    {"restart",
-     {"fault", "restart", "fault-interval", "800ms", "fault-count", "2", "duration", "5s"}},
-    {"full", {"fault", "full", "fault-interval", "200ms", "fault-length", "200ms"}},
-    {"failover", {SWITCHES("failover")}},
-    {"partition", {SWITCHES("partition")}},
-    {"cancel-sync", {SWITCHES("cancel-sync")}},
-    {"skew", {"skew", "400ms", "workers", "2", "hold", "160ms", "think", "1ms"}},
-    {0},
-};
+/* The faults in their order, and the skew at last; false: there are no more. */
+static bool preset_at(size_t i, bool lock, struct preset *ret)
+{
+    if (i + 1 > LB_FAULTS)
+        return false;
+    if (i + 1 == LB_FAULTS) {
+        *ret = (struct preset){"skew", lock ? skewed_locks : skewed_queues};
+        return true;
+    }
+    const struct lb_fault_kind *kind = lb_fault_kinds[i + 1];
+    *ret = (struct preset){lb_fault_name((enum lb_fault)(i + 1)),
+                           lock ? kind->lock_keys : kind->queue_keys};
+    return true;
+}
 
-static const struct preset queue_presets[] = {
-    {"kill", {"fault", "kill", "fault-interval", "60ms", "fault-count", "20", "duration", "3s"}},
-    /* Nobody frees what a live consumer has: that would be the operator's mistake. */
-    {"pause",
-     {"fault", "pause", "fault-interval", "700ms", "fault-length", "900ms", "recover", "0"}},
-    {"disconnect", {"fault", "disconnect", "fault-interval", "200ms"}},
-    {"cut", {"fault", "cut", "fault-interval", "200ms"}},
-    {"slow", {"fault", "slow", "fault-interval", "200ms", "fault-length", "30ms"}},
-    {"blocker", {"fault", "blocker", "fault-interval", "200ms", "fault-length", "300ms"}},
-    {"snapshot", {"fault", "snapshot", "fault-interval", "200ms", "fault-length", "500ms"}},
-    {"restart",
-     {"fault", "restart", "fault-interval", "800ms", "fault-count", "2", "duration", "5s"}},
-    {"full", {"fault", "full", "fault-interval", "200ms", "fault-length", "200ms"}},
-    {"failover", {SWITCHES("failover"), "recover", "0"}},
-    {"partition", {SWITCHES("partition"), "recover", "0"}},
-    {"cancel-sync", {SWITCHES("cancel-sync"), "recover", "0"}},
-    {"skew", {"skew", "1s"}},
-    {0},
-};
-
-static int set_keys(struct lb_scenario *scenario, const char *const *keys, size_t most,
-                    struct lb_error *err)
+static int set_keys(struct lb_scenario *scenario, const char *const *keys, struct lb_error *err)
 {
     int rc = 0;
-    for (size_t i = 0; i + 1 < most && keys[i] != NULL && rc == 0; i += 2)
+    for (size_t i = 0; keys[i] != NULL && rc == 0; i += 2)
         rc = lb_scenario_set(scenario, keys[i], keys[i + 1], err);
     return rc;
 }
@@ -89,17 +61,17 @@ static int put_under(struct lb_scenario *scenario, const struct preset *preset,
     bool lock = scenario->shape == LB_LOCK;
     size_t used = strnlen(scenario->name, sizeof scenario->name - 16);
     snprintf(scenario->name + used, sizeof scenario->name - used, "+%s", preset->name);
-    int rc = set_keys(scenario, lock ? for_locks : for_queues, SIZE_MAX, err);
-    return rc == 0 ? set_keys(scenario, preset->keys, KEYS, err) : rc;
+    int rc = set_keys(scenario, lock ? for_locks : for_queues, err);
+    return rc == 0 ? set_keys(scenario, preset->keys, err) : rc;
 }
 
 int lb_fault_preset(struct lb_scenario *scenario, const char *fault, struct lb_error *err)
 {
-    const struct preset *preset = scenario->shape == LB_LOCK ? lock_presets : queue_presets;
-    while (preset->name != NULL && strcmp(preset->name, fault) != 0)
-        preset++;
-    return preset->name != NULL ? put_under(scenario, preset, err)
-                                : lb_fail(err, LB_E_USAGE, "unknown fault '%s'", fault);
+    struct preset preset;
+    for (size_t i = 0; preset_at(i, scenario->shape == LB_LOCK, &preset); i++)
+        if (strcmp(preset.name, fault) == 0)
+            return put_under(scenario, &preset, err);
+    return lb_fail(err, LB_E_USAGE, "unknown fault '%s'", fault);
 }
 
 static int add(struct lb_question **questions, size_t *n, const struct lb_question *base,
@@ -135,15 +107,14 @@ static int check_list(const char *list, struct lb_error *err)
         struct lb_nearest nearest;
         lb_nearest_init(&nearest, name);
         bool known = strcmp(name, "all") == 0;
-        for (const struct preset *p = lock_presets; p->name != NULL; p++) {
-            lb_nearest_offer(&nearest, p->name);
-            known |= strcmp(name, p->name) == 0;
+        struct preset preset;
+        for (size_t i = 0; preset_at(i, true, &preset); i++) {
+            lb_nearest_offer(&nearest, preset.name);
+            known |= strcmp(name, preset.name) == 0;
         }
         if (!known)
             return lb_fail(err, LB_E_USAGE,
-                           "option --faults: unknown fault '%s'%s (all, kill, pause, disconnect, "
-                           "cut, slow, blocker, snapshot, restart, full, failover, partition, "
-                           "cancel-sync, skew)",
+                           "option --faults: unknown fault '%s'%s (all" LB_FAULT_NAMES ", skew)",
                            name, lb_nearest_text(&nearest, text, sizeof text));
         at = comma != NULL ? comma + 1 : NULL;
     }
@@ -157,11 +128,10 @@ int lb_select_faults(struct lb_selection *selection, const char *list, struct lb
     int rc = check_list(list, err);
     for (size_t q = 0; q < selection->n_questions && rc == 0; q++) {
         const struct lb_question *base = &selection->questions[q];
-        const struct preset *preset =
-            base->scenario.shape == LB_LOCK ? lock_presets : queue_presets;
-        for (; preset->name != NULL && rc == 0; preset++)
-            if (is_in(list, "all") || is_in(list, preset->name))
-                rc = add(&questions, &n, base, preset, err);
+        struct preset preset;
+        for (size_t i = 0; rc == 0 && preset_at(i, base->scenario.shape == LB_LOCK, &preset); i++)
+            if (is_in(list, "all") || is_in(list, preset.name))
+                rc = add(&questions, &n, base, &preset, err);
     }
     if (rc != 0) {
         free(questions);

@@ -333,9 +333,7 @@ static int check_request(const struct lb_run_plan *request, struct lb_error *err
     const struct lb_db *db = request->strategy->no_database ? NULL : request->target->db;
     int rc = lb_fault_check(request->strategy, request->scenario, db, err);
     if (rc == 0)
-        rc = lb_restart_check(request, err);
-    if (rc == 0)
-        rc = lb_switchover_check(request, err);
+        rc = lb_fault_check_plan(request, err);
     return rc == 0 ? lb_backlog_check(request->scenario, db, err) : rc;
 }
 
@@ -374,9 +372,9 @@ static int make_plan(struct lb_active_run *run, struct lb_error *err)
         .ttl_ms = (uint32_t)(scenario->ttl_ns / 1000000),
         .limit_ms = (uint32_t)(scenario->ttl_ns / 1000000),
         .period_ms = (uint32_t)(scenario->period_ns / 1000000),
-        .is_gated = request->strategy->guest != NULL &&
-                    (request->trace != NULL || scenario->fault == LB_FAULT_CUT ||
-                     scenario->fault == LB_FAULT_SLOW),
+        .is_gated =
+            request->strategy->guest != NULL &&
+            (request->trace != NULL || lb_fault_is(scenario->fault, LB_FAULT_IS_AT_THE_GATE)),
         .trace = request->trace};
     return request->strategy->no_database
                ? lb_run_supported(request->strategy, NULL, NULL, 0, scenario, err)
@@ -449,7 +447,7 @@ static int make_crew(struct lb_active_run *run, struct lb_error *err)
 {
     const struct lb_run_plan *request = run->request;
     const struct lb_scenario *scenario = request->scenario;
-    run->may_last = lb_fault_switches(scenario->fault) && run->has_control &&
+    run->may_last = lb_fault_is(scenario->fault, LB_FAULT_IS_A_SWITCH) && run->has_control &&
                     !locks_with_session(lb_file_text(request->file));
     *run->crew = (struct lb_crew){.run = request,
                                   .scenario = scenario,

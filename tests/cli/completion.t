@@ -31,6 +31,8 @@ is(offered('compare', '-S', 'drain,mutex-h'), 'drain,mutex-hot', 'the last of a 
 is(offered('run', '--backoff', '=', 'f'), 'fixed', 'a value after =');
 is(offered('show', 'skip-'), 'skip-locked skip-locked-hold', 'what can be shown');
 is(offered('verify', '--faults', 'ki'), 'kill', 'a fault');
+is(offered('verify', '--faults', ''), join(' ', sort 'all', split ' ', (lockbench('list', 'faults', '--names'))[1]), 'all faults');
+is(offered('verify', '--faults', 'kill,pa'), 'kill,partition kill,pause', 'the last of a list of faults');
 is(offered('list', 'r'), 'results', 'stored results');
 is(offered('list', 's'), 'scenarios strategies', 'what can be listed');
 is(offered('report', "$ENV{LB_SOURCE}/tests/u"), "$ENV{LB_SOURCE}/tests/unit", 'results are directories');

@@ -107,6 +107,16 @@ my ($models) = `$program check --help` =~ /--model=MODEL\s+(.*?);/s;
 is_deeply([sort keys %models], [sort map { s/:K//r } split /,\s+|\s+or\s+/, $models], 'every model has an example');
 
 my $scenario = page('lockbench-scenario.5');
+# Every fault is in the help and in both pages.
+my @faults = split ' ', `$program list faults --names`;
+cmp_ok(scalar @faults, '>', 10, 'there are faults');
+my ($faults) = $manual =~ /^\.BR --faults =(.*?)^\.TP/ms;
+my $verify = `$program verify --help`;
+for my $fault (@faults) {
+    like($faults, qr/(?<![\w-])\Q$fault\E(?![\w-])/, "--faults of lockbench(1) has $fault");
+    like($scenario, qr/^\.BR? \Q$fault\E\b/m, "lockbench-scenario(5) has $fault");
+    like($verify =~ s/\s+/ /gr, qr/under each fault: all(?:, [\w-]+)*, \Q$fault\E\b/, "verify --help has $fault");
+}
 my %described = map { $_ => 1 } $scenario =~ /^\.BR ([a-z-]+) " \(/mg;
 $keys{shape} = 1;
 is_deeply([sort keys %described], [sort keys %keys], 'lockbench-scenario(5) has exactly the keys');

@@ -1,4 +1,4 @@
-/* The fault that stops the server at once and starts it again: see lb_restart_world.
+/* The fault that stops the server at once and starts it again.
  *
  * How that is done only the user knows, who gives the command. It is refused where anybody else has
  * a session on the server, before the run and before each restart: their work would be cut off as
@@ -6,6 +6,8 @@
  * must be lost.
  */
 #include "restart.h"
+
+#include "fault_kind.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,9 +23,9 @@ extern char **environ;
 
 enum { COMMAND_S = 60, BACK_S = 30 };
 
-int lb_restart_check(const struct lb_run_plan *plan, struct lb_error *err)
+static int check(const struct lb_run_plan *plan, struct lb_error *err)
 {
-    if (plan->scenario->fault == LB_FAULT_RESTART && plan->restart_command == NULL)
+    if (plan->restart_command == NULL)
         return lb_fail(err, LB_E_UNSUPPORTED,
                        "fault restart needs --restart-command, which stops and starts the server "
                        "of -d: a private one only");
@@ -138,7 +140,8 @@ static int restart(struct lb_active_run *run, struct lb_session *session, struct
     return rc;
 }
 
-void lb_restart_world(struct lb_active_run *run, struct lb_session *session, struct lb_log *log)
+static void inject_outside(struct lb_active_run *run, struct lb_session *session,
+                           struct lb_log *log)
 {
     const struct lb_scenario *scenario = run->request->scenario;
     struct lb_error err = {0};
@@ -151,3 +154,17 @@ void lb_restart_world(struct lb_active_run *run, struct lb_session *session, str
         }
     }
 }
+
+static bool suits(const struct lb_db *db)
+{
+    return db != NULL && db->strangers != NULL;
+}
+
+const struct lb_fault_kind lb_fault_restart = {
+    .suits = suits,
+    .check = check,
+    .inject_outside = inject_outside,
+    .lock_keys = {"fault", "restart", "fault-interval", "800ms", "fault-count", "2", "duration",
+                  "5s"},
+    .queue_keys = {"fault", "restart", "fault-interval", "800ms", "fault-count", "2", "duration",
+                   "5s"}};

@@ -4,12 +4,9 @@
 
 #include "run_state.h"
 
-/* restart.c. check: is the command given? private: has nobody else a session on the server? Either
- * is LB_E_UNSUPPORTED otherwise. world: restarts it over and over, until the run stops. */
-int lb_restart_check(const struct lb_run_plan *plan, struct lb_error *err);
+/* Has nobody else a session on the server? LB_E_UNSUPPORTED otherwise. */
 int lb_restart_private(struct lb_session *session, enum lb_fault fault, const char *label,
                        struct lb_error *err);
-void lb_restart_world(struct lb_active_run *run, struct lb_session *session, struct lb_log *log);
 /* Runs a command of the user's to its end, with STEP in its environment if step is not NULL. */
 int lb_restart_run_command(const char *name, const char *command, const char *step,
                            struct lb_error *err);

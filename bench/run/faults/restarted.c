@@ -34,7 +34,8 @@ void lb_uptime_begin(struct lb_crew *crew, struct lb_session *control)
     struct lb_uptime *uptime = &crew->uptime;
     int64_t since_us;
     uint64_t up_us;
-    if (control == NULL || control->conn == NULL || lb_fault_is_commanded(crew->scenario->fault))
+    if (control == NULL || control->conn == NULL ||
+        lb_fault_is(crew->scenario->fault, LB_FAULT_IS_COMMANDED))
         return;
     if (control->db->node != NULL)
         control->db->node(control->conn, uptime->node, sizeof uptime->node);

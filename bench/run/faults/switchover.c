@@ -20,6 +20,7 @@
  */
 #include "switchover.h"
 
+#include "fault_kind.h"
 #include "restart.h"
 
 #include <stdio.h>
@@ -27,9 +28,9 @@
 
 enum { PATIENCE_S = 5 }; /* of the holder, for a successor, after the failover */
 
-int lb_switchover_check(const struct lb_run_plan *plan, struct lb_error *err)
+static int check(const struct lb_run_plan *plan, struct lb_error *err)
 {
-    if (lb_fault_switches(plan->scenario->fault) && plan->failover_command == NULL)
+    if (plan->failover_command == NULL)
         return lb_fail(err, LB_E_UNSUPPORTED,
                        "fault %s needs --failover-command, which is run with STEP=stall, %s and "
                        "rebuild and makes the servers of -d do so: private ones only",
@@ -186,7 +187,8 @@ static int switch_over(struct lb_active_run *run, struct lb_session *session, st
     return rc;
 }
 
-void lb_switchover_world(struct lb_active_run *run, struct lb_session *session, struct lb_log *log)
+static void inject_outside(struct lb_active_run *run, struct lb_session *session,
+                           struct lb_log *log)
 {
     const struct lb_scenario *scenario = run->request->scenario;
     struct lb_error err = {0};
@@ -199,3 +201,30 @@ void lb_switchover_world(struct lb_active_run *run, struct lb_session *session, 
         }
     }
 }
+
+static bool suits(const struct lb_db *db)
+{
+    return db != NULL && db->strangers != NULL && db->node != NULL;
+}
+
+static bool suits_cancel(const struct lb_db *db)
+{
+    return db != NULL && db->cancel_sync != NULL;
+}
+
+/* One, in the middle of the run, and a lease that outlasts it. */
+#define KEYS(name)                                                                                 \
+    "fault", name, "fault-interval", "500ms", "fault-length", "1s", "fault-count", "1",            \
+        "duration", "0", "ttl", "20s", "progress-bound", "60s", "recovery-bound", "60s"
+#define KIND(name, function)                                                                       \
+    {                                                                                              \
+        .suits = function, .check = check, .inject_outside = inject_outside,                       \
+        .lock_keys = {KEYS(name)}, .queue_keys = {                                                 \
+            KEYS(name),                                                                            \
+            "recover",                                                                             \
+            "0"                                                                                    \
+        }                                                                                          \
+    }
+const struct lb_fault_kind lb_fault_failover = KIND("failover", suits);
+const struct lb_fault_kind lb_fault_partition = KIND("partition", suits);
+const struct lb_fault_kind lb_fault_cancel_sync = KIND("cancel-sync", suits_cancel);

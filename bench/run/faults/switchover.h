@@ -18,8 +18,4 @@ void lb_switchover_wait(struct lb_worker *worker);
 void lb_switchover_hold(struct lb_worker *worker, const struct lb_request *request,
                         const struct lb_item *item);
 
-/* switchover.c: as restart's. */
-int lb_switchover_check(const struct lb_run_plan *plan, struct lb_error *err);
-void lb_switchover_world(struct lb_active_run *run, struct lb_session *session, struct lb_log *log);
-
 #endif

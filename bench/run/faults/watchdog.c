@@ -62,7 +62,7 @@ int lb_watchdog_setup(struct lb_watchdog *watchdog, const struct lb_crew *crew,
     watchdog->crew = crew;
     watchdog->quiet_ns = quiet_ns(scenario);
     if (control == NULL || crew->history == NULL || !is_bounded(scenario) ||
-        scenario->fault == LB_FAULT_BLOCKER || lb_fault_is_commanded(scenario->fault))
+        scenario->fault == LB_FAULT_BLOCKER || lb_fault_is(scenario->fault, LB_FAULT_IS_COMMANDED))
         return 0;
     if (db->probe_open != NULL) {
         watchdog->probe = db->probe_open(crew->space);

@@ -380,7 +380,7 @@ void lb_run_subtract_counters(struct lb_active_run *run)
     for (uint32_t i = 0; i < run->n_started; i++)
         outcome->n_successes_all += atomic_load(&run->workers[i].progress);
     outcome->n_successes_all += lb_parts_sum(run).n_successes;
-    if (lb_fault_is_commanded(run->request->scenario->fault) ||
+    if (lb_fault_is(run->request->scenario->fault, LB_FAULT_IS_COMMANDED) ||
         atomic_load(&run->crew->uptime.n) > 0)
         return; /* a server that was stopped at once has forgotten them; another has its own */
     lb_run_take_counters(run, &outcome->server, &outcome->n_server);

@@ -30,13 +30,6 @@ static const char *when(const struct lb_active_run *run, uint64_t at_ns, char *b
     return lb_format_ns(at_ns > run->first_ns ? at_ns - run->first_ns : 0, buf, size);
 }
 
-/* Does the run itself end sessions? */
-static bool ends_sessions(enum lb_fault fault)
-{
-    return fault == LB_FAULT_DISCONNECT || fault == LB_FAULT_CUT || fault == LB_FAULT_KILL ||
-           fault == LB_FAULT_RESTART;
-}
-
 /* Workers that were still at something long after the run had ended. */
 static void warn_of_the_stuck(struct lb_active_run *run)
 {
@@ -108,7 +101,8 @@ static void warn_of_sessions(struct lb_active_run *run)
     struct lb_first *lost = &run->crew->lost;
     uint64_t n = atomic_load(&lost->n);
     char at[32];
-    if (atomic_load(&lost->state) == 2 && !ends_sessions(run->request->scenario->fault))
+    if (atomic_load(&lost->state) == 2 &&
+        !lb_fault_is(run->request->scenario->fault, LB_FAULT_IS_AN_END))
         warn(run->outcome,
              "%llu session%s ended by the server or somebody else, the first at %s: %s",
              (unsigned long long)n, n == 1 ? " was" : "s were",

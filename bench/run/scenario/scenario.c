@@ -101,8 +101,7 @@ const struct lb_key lb_scenario_keys[] = {
         "default, read-committed, repeatable-read or serializable"),
     KEY("progress-bound", LB_KEY_TIME, progress_bound_ns, LB_KEY_BOTH, "TIME",
         "longest wait that is allowed; 0: not judged"),
-    KEY("fault", LB_KEY_FAULT, fault, LB_KEY_BOTH, "KIND",
-        "none, kill, pause, disconnect, cut, slow, blocker, snapshot, restart or full"),
+    KEY("fault", LB_KEY_FAULT, fault, LB_KEY_BOTH, "KIND", "what goes wrong: none" LB_FAULT_NAMES),
     KEY("fault-interval", LB_KEY_TIME, fault_interval_ns, LB_KEY_BOTH, "TIME",
         "time between two faults"),
     KEY("fault-length", LB_KEY_TIME, fault_length_ns, LB_KEY_BOTH, "TIME",
@@ -140,27 +139,6 @@ static const char *const ids_names[] = {[LB_IDS_UNIQUE] = "unique",
                                         [LB_IDS_SPID] = "spid",
                                         [LB_IDS_GUID] = "guid",
                                         [LB_IDS_HOST] = "host"};
-
-static const char *const fault_names[LB_FAULTS] = {
-    [LB_FAULT_NONE] = "none",
-    [LB_FAULT_KILL] = "kill",
-    [LB_FAULT_PAUSE] = "pause",
-    [LB_FAULT_DISCONNECT] = "disconnect",
-    [LB_FAULT_CUT] = "cut",
-    [LB_FAULT_SLOW] = "slow",
-    [LB_FAULT_BLOCKER] = "blocker",
-    [LB_FAULT_SNAPSHOT] = "snapshot",
-    [LB_FAULT_RESTART] = "restart",
-    [LB_FAULT_FULL] = "full",
-    [LB_FAULT_FAILOVER] = "failover",
-    [LB_FAULT_PARTITION] = "partition",
-    [LB_FAULT_CANCEL_SYNC] = "cancel-sync",
-};
-
-const char *lb_fault_name(enum lb_fault fault)
-{
-    return fault_names[fault];
-}
 
 const char *lb_shape_name(enum lb_shape shape)
 {
@@ -213,6 +191,14 @@ static int find_name(const char *text, const char *const *names, size_t n)
     for (size_t i = 0; i < n; i++)
         if (strcmp(text, names[i]) == 0)
             return (int)i;
+    return -1;
+}
+
+static int find_fault(const char *name)
+{
+    for (int i = 0; i < LB_FAULTS; i++)
+        if (strcmp(name, lb_fault_name((enum lb_fault)i)) == 0)
+            return i;
     return -1;
 }
 
@@ -286,8 +272,8 @@ static const char *store(struct lb_scenario *scenario, const struct lb_key *key,
         scenario->backoff = (enum lb_backoff)choice;
         return NULL;
     case LB_KEY_FAULT:
-        if ((choice = find_name(value, fault_names, LB_FAULTS)) < 0)
-            return "none, kill, pause, disconnect, cut, slow, blocker, snapshot, restart or full";
+        if ((choice = find_fault(value)) < 0)
+            return "one of none" LB_FAULT_NAMES;
         scenario->fault = (enum lb_fault)choice;
         return NULL;
     case LB_KEY_IDS:
@@ -395,7 +381,7 @@ void lb_scenario_get(const struct lb_scenario *scenario, const struct lb_key *ke
         snprintf(buf, size, "%s", ids_names[scenario->ids]);
         return;
     case LB_KEY_FAULT:
-        snprintf(buf, size, "%s", fault_names[scenario->fault]);
+        snprintf(buf, size, "%s", lb_fault_name(scenario->fault));
         return;
     case LB_KEY_ISOLATION:
     default:

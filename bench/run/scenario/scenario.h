@@ -5,41 +5,11 @@
 #define LB_SCENARIO_H
 
 #include "db.h"
+#include "fault_list.h"
 #include "program.h"
 #include "random.h"
 
 enum lb_backoff { LB_BACKOFF_FIXED, LB_BACKOFF_EXPONENTIAL, LB_BACKOFF_JITTER };
-
-/* What goes wrong during a run, each placed inside a hold, never hoped for. */
-enum lb_fault {
-    LB_FAULT_NONE,
-    LB_FAULT_KILL,       /* SIGKILL of the holder's process; a new participant takes its seat */
-    LB_FAULT_PAUSE,      /* the holder stands still (SIGSTOP with processes): the zombie */
-    LB_FAULT_DISCONNECT, /* the server ends the holder's session, the holder lives on */
-    LB_FAULT_CUT,        /* the connection is cut after the statement that ends the hold was sent */
-    LB_FAULT_SLOW,       /* every statement of the victim is delayed */
-    LB_FAULT_BLOCKER,    /* another session locks the strategy's rows without changing them */
-    LB_FAULT_SNAPSHOT,   /* another session keeps an old snapshot: dead rows cannot be removed */
-    LB_FAULT_RESTART,    /* the server is stopped at once and started again */
-    LB_FAULT_FULL,       /* the disk is full for a time: the database cannot grow */
-    /* Of replicated servers: */
-    LB_FAULT_FAILOVER,    /* replication is stalled, the primary is lost, another takes its place */
-    LB_FAULT_PARTITION,   /* the same, but the old primary, or a node, lives on behind a cut */
-    LB_FAULT_CANCEL_SYNC, /* failover, and who waits for the standby is told to wait no more */
-    LB_FAULTS
-};
-
-const char *lb_fault_name(enum lb_fault fault);
-static inline bool lb_fault_switches(enum lb_fault fault)
-{
-    return fault == LB_FAULT_FAILOVER || fault == LB_FAULT_PARTITION ||
-           fault == LB_FAULT_CANCEL_SYNC;
-}
-/* Is it carried out by a command of the user's? The server is away for a while. */
-static inline bool lb_fault_is_commanded(enum lb_fault fault)
-{
-    return fault == LB_FAULT_RESTART || lb_fault_switches(fault);
-}
 
 enum { LB_MAX_CAPACITIES = 64 };
 

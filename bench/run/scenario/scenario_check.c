@@ -70,9 +70,8 @@ static int validate_shape(const struct lb_scenario *scenario, struct lb_error *e
 /* Sessions go from worker to worker: nothing may need one of a certain worker. */
 static int validate_pool(const struct lb_scenario *s, struct lb_error *err)
 {
-    bool can_be = s->fault == LB_FAULT_NONE || s->fault == LB_FAULT_DISCONNECT ||
-                  s->fault == LB_FAULT_BLOCKER || s->fault == LB_FAULT_SNAPSHOT ||
-                  lb_fault_is_commanded(s->fault);
+    bool can_be = s->fault == LB_FAULT_NONE || lb_fault_is(s->fault, LB_FAULT_IS_FOR_POOLS);
+    char names[200];
     if (s->pool == 0)
         return 0;
     if (s->pool > s->workers + s->producers)
@@ -83,9 +82,9 @@ static int validate_pool(const struct lb_scenario *s, struct lb_error *err)
         return lb_fail(err, LB_E_USAGE, "pool: each worker needs a thread to wait in: threads 0");
     if (!can_be)
         return lb_fail(err, LB_E_USAGE,
-                       "pool: fault %s befalls a worker with a session of its own; disconnect, "
-                       "blocker, snapshot, restart, failover, partition or cancel-sync",
-                       lb_fault_name(s->fault));
+                       "pool: fault %s befalls a worker with a session of its own; %s",
+                       lb_fault_name(s->fault),
+                       lb_faults_named(LB_FAULT_IS_FOR_POOLS, "or", names, sizeof names));
     if (s->guard || s->rows > 0)
         return lb_fail(err, LB_E_USAGE, "pool: %s needs a session per worker",
                        s->guard ? "guard" : "rows");
@@ -109,10 +108,11 @@ static int validate_counting(const struct lb_scenario *s, struct lb_error *err)
                        "classes: not with rounds, recover, rows, locked-ahead or dead-rows");
     if (s->readers > 1000)
         return lb_fail(err, LB_E_USAGE, "readers: at most 1000");
-    if (s->readers > 0 && s->fault != LB_FAULT_NONE && s->fault != LB_FAULT_BLOCKER &&
-        s->fault != LB_FAULT_SNAPSHOT)
-        return lb_fail(err, LB_E_USAGE, "readers: not with fault %s; blocker or snapshot",
-                       lb_fault_name(s->fault));
+    char names[200];
+    if (s->readers > 0 && s->fault != LB_FAULT_NONE &&
+        !lb_fault_is(s->fault, LB_FAULT_IS_FOR_READERS))
+        return lb_fail(err, LB_E_USAGE, "readers: not with fault %s; %s", lb_fault_name(s->fault),
+                       lb_faults_named(LB_FAULT_IS_FOR_READERS, "or", names, sizeof names));
     return 0;
 }
 

@@ -109,7 +109,7 @@ void lb_worker_set_pause(struct lb_worker *worker)
 bool lb_worker_connect(struct lb_worker *worker)
 {
     enum { FIRST_PAUSE_NS = 20000000, LONGEST_PAUSE_NS = 500000000 };
-    bool is_awaited = lb_fault_is_commanded(worker->crew->scenario->fault);
+    bool is_awaited = lb_fault_is(worker->crew->scenario->fault, LB_FAULT_IS_COMMANDED);
     const uint64_t give_up_ns = lb_now_ns() + UINT64_C(1000000000) * (is_awaited ? 60 : 5);
     uint64_t pause_ns = FIRST_PAUSE_NS;
     struct lb_error err = {0};

@@ -1,0 +1,16 @@
+/* A transaction beside the workers', held open for a time, over and over. Private to bench/run. */
+#ifndef LB_BESIDE_H
+#define LB_BESIDE_H
+
+#include "run_state.h"
+
+struct lb_beside {
+    int (*take)(const struct lb_db *db, struct lb_conn *conn, struct lb_error *err);
+    /* What it has taken is about to be let go. Optional. */
+    void (*leaves)(struct lb_active_run *run, struct lb_session *session);
+};
+/* Until the run stops, or fault-count is reached. */
+void lb_beside_run(struct lb_active_run *run, struct lb_session *session, struct lb_log *log,
+                   const struct lb_beside *beside);
+
+#endif

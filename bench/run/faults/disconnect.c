@@ -1,0 +1,88 @@
+/* The fault disconnect: the server ends the holder's session; the holder lives on. */
+#include "pool.h"
+#include "victim.h"
+
+/* Ends the sessions of the worker's program. */
+static void disconnect_program(struct lb_worker *worker)
+{
+    struct lb_crew *crew = worker->crew;
+    struct lb_actor *actor = &worker->actor;
+    struct lb_error err = {0};
+    struct lb_conn_options options = {.role = "operator"};
+    struct lb_conn *operator_conn = NULL;
+    int rc = actor->n_sessions > 0
+                 ? crew->db->open(crew->space, &options, &operator_conn, &err)
+                 : lb_fail(&err, LB_E_FILE,
+                           "fault disconnect: %s does not say which sessions are its own: "
+                           "\"session\" in its answer to open",
+                           crew->plan->strategy->name);
+    if (rc == 0) {
+        lb_note_append(worker->op.log, worker->op.process, LB_OP_SESSION_END, 0, worker->number, 0);
+        actor->is_cut_off = true;
+        for (uint32_t i = 0; i < actor->n_sessions && rc >= 0; i++)
+            rc = crew->db->terminate(operator_conn, actor->sessions[i], &err);
+        crew->db->close(operator_conn);
+    }
+    if (rc < 0)
+        lb_crew_fail(crew, &err);
+}
+
+/* Ends a session over a second connection, as an operator would. is_own: what the worker holds may
+ * live in it. */
+static void disconnect(struct lb_worker *worker, struct lb_conn *conn, bool is_own)
+{
+    struct lb_crew *crew = worker->crew;
+    struct lb_error err = {0};
+    struct lb_conn_options options = {.role = "operator", .beside = conn};
+    struct lb_conn *operator_conn = NULL;
+    int rc = crew->db->open(crew->space, &options, &operator_conn, &err);
+    if (rc == 0) {
+        int64_t id = crew->db->session_id(conn);
+        if (is_own)
+            lb_note_append(worker->op.log, worker->op.process, LB_OP_SESSION_END, 0, worker->number,
+                           0);
+        rc = crew->db->terminate(operator_conn, id, &err);
+        crew->db->close(operator_conn);
+    }
+    if (rc < 0)
+        lb_crew_fail(crew, &err);
+}
+
+/* Of a pool: the session that the hold lives in, or one that is free, of which nobody knows until
+ * somebody has taken it. */
+static void disconnect_pooled(struct lb_worker *worker)
+{
+    struct lb_crew *crew = worker->crew;
+    bool is_own = worker->pooled != NULL;
+    struct lb_pooled *pooled =
+        is_own ? worker->pooled : lb_pool_take(crew->pool, crew, LB_PHASE_STOP);
+    if (pooled != NULL && pooled->session.conn != NULL)
+        disconnect(worker, pooled->session.conn, is_own);
+    if (pooled != NULL && !is_own)
+        lb_pool_give(crew->pool, pooled);
+}
+
+static void inject(struct lb_worker *worker, const struct lb_request *request,
+                   const struct lb_item *items, uint32_t n)
+{
+    (void)request;
+    (void)items;
+    (void)n;
+    if (worker->crew->plan->strategy->guest != NULL)
+        disconnect_program(worker);
+    else if (worker->crew->pool != NULL)
+        disconnect_pooled(worker);
+    else if (worker->has_session && worker->session.conn != NULL)
+        disconnect(worker, worker->session.conn, true);
+}
+
+static bool suits(const struct lb_db *db)
+{
+    return db != NULL && db->terminate != NULL;
+}
+
+const struct lb_fault_kind lb_fault_disconnect = {
+    .suits = suits,
+    .inject = inject,
+    .lock_keys = {"fault", "disconnect", "fault-interval", "200ms"},
+    .queue_keys = {"fault", "disconnect", "fault-interval", "200ms"}};

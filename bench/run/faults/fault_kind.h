@@ -1,0 +1,50 @@
+/* One kind of fault: what it does, to whom, and how verify --faults asks for it. Each has a file
+ * here, and a line in fault_list.h.
+ *
+ * A fault is either of a worker, which carries it out itself inside of its next hold (inject), or
+ * of the world, in a thread of its own (inject_outside). Only one kind of fault is in a run.
+ */
+#ifndef LB_FAULT_KIND_H
+#define LB_FAULT_KIND_H
+
+#include "fault_list.h"
+#include "strategy.h"
+
+struct lb_active_run;
+struct lb_log;
+struct lb_run_plan;
+struct lb_worker;
+
+enum { LB_FAULT_KEYS = 20 };
+
+struct lb_fault_kind {
+    /* Has it a meaning on an engine? db NULL: no database. NULL: always. */
+    bool (*suits)(const struct lb_db *db);
+    /* Is everything given that it needs? 0 or LB_E_UNSUPPORTED with a message. Optional. */
+    int (*check)(const struct lb_run_plan *plan, struct lb_error *err);
+
+    /* Of a worker, by its own thread, inside of a hold: of request, or of n items. It may block. */
+    void (*inject)(struct lb_worker *worker, const struct lb_request *request,
+                   const struct lb_item *items, uint32_t n);
+    /* The order waits for a later hold of the worker. thing: what it holds. Optional. */
+    bool (*postpones)(struct lb_worker *worker, int64_t thing);
+    /* May no further worker be told now? By the controlling thread. Optional. */
+    bool (*is_enough)(const struct lb_active_run *run);
+    /* Before each statement of a worker, on its session; negative: an error. Optional. */
+    int (*before)(struct lb_worker *worker, struct lb_error *err);
+    bool is_last; /* who carried it out is given no other order */
+
+    /* Of the world: over and over, until the run stops. session: NULL if it has none. */
+    void (*inject_outside)(struct lb_active_run *run, struct lb_session *session,
+                           struct lb_log *log);
+    enum lb_isolation isolation; /* of its session */
+    bool has_no_session;
+
+    /* The scenario's keys with --faults: key, value, ... */
+    const char *lock_keys[LB_FAULT_KEYS], *queue_keys[LB_FAULT_KEYS];
+};
+
+/* By enum lb_fault; LB_FAULT_NONE is NULL. */
+extern const struct lb_fault_kind *const lb_fault_kinds[LB_FAULTS];
+
+#endif

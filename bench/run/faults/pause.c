@@ -1,0 +1,44 @@
+/* The fault pause: the holder stands still, and wakes up as a zombie: see zombie.h. */
+#include "run_state.h"
+#include "victim.h"
+#include "zombie.h"
+
+#include <signal.h>
+
+static void stand_still(struct lb_worker *worker, const struct lb_request *request,
+                        const struct lb_item *items, uint32_t n)
+{
+    struct lb_crew *crew = worker->crew;
+    uint64_t length_ns = crew->scenario->fault_length_ns;
+    int64_t thing = request != NULL ? (int64_t)request->resource : n > 0 ? items[0].id : 0;
+    if (request == NULL)
+        lb_zombie_sleep(worker, thing);
+    lb_victim_signal(worker, SIGSTOP);
+    if (crew->scenario->processes > 0) {
+        atomic_store(&worker->resume_ns, lb_now_ns() + length_ns);
+        lb_event_signal(&crew->change);
+        raise(SIGSTOP);
+    } else {
+        lb_crew_wait(crew, lb_now_ns() + length_ns, LB_PHASE_ABORT);
+    }
+    lb_victim_signal(worker, SIGCONT);
+    lb_zombie_wait(worker, thing);
+}
+
+/* Somebody has to take over from those who sleep: half of the workers stay awake. */
+static bool too_many_sleep(const struct lb_active_run *run)
+{
+    const struct lb_scenario *scenario = run->request->scenario;
+    uint64_t half = scenario->workers > 1 ? scenario->workers / 2 : 1;
+    return run->n_orders - atomic_load(&run->crew->n_faults_over) >= half;
+}
+
+const struct lb_fault_kind lb_fault_pause = {
+    .inject = stand_still,
+    .postpones = lb_zombie_awaits, /* a host does not go to sleep */
+    .is_enough = too_many_sleep,
+    .lock_keys = {"fault", "pause", "fault-interval", "450ms", "fault-length", "400ms", "guard",
+                  "yes"},
+    /* Nobody frees what a live consumer has: that would be the operator's mistake. */
+    .queue_keys = {"fault", "pause", "fault-interval", "700ms", "fault-length", "900ms", "recover",
+                   "0"}};

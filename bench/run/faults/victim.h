@@ -1,0 +1,14 @@
+/* Whom a fault befalls, with the program that the worker has started. Private to bench/run. */
+#ifndef LB_VICTIM_H
+#define LB_VICTIM_H
+
+#include "fault_kind.h"
+#include "worker.h"
+
+/* Signals the program of a worker, with all that it has started. */
+void lb_victim_signal(struct lb_worker *worker, int number);
+
+/* What a kind of fault may need, as struct lb_fault_kind's suits. */
+bool lb_fault_suits_databases(const struct lb_db *db);
+
+#endif
