@@ -24,7 +24,7 @@ _lockbench() {
     -d | --database) words='sqlite: postgresql:// mariadb://' ;;
     --faults) words="all $("$program" list faults --names 2>/dev/null)" ;;
     --baseline) words=$("$program" list results --names 2>/dev/null) ;;
-    --format) words='text json jsonl csv tap junit markdown' ;;
+    --format) words=$("$program" list formats --names 2>/dev/null) ;;
     --arrivals) words='poisson even' ;;
     --backoff) words='fixed exponential jitter' ;;
     --isolation) words='default read-committed repeatable-read serializable' ;;
@@ -37,7 +37,7 @@ _lockbench() {
             words=$("$program" "$command" --help 2>/dev/null |
                 sed -n 's/^  \(-[a-zA-Z],\|   \) \(--[a-z-]*\).*/\2/p')
         elif [[ $command == list ]]; then
-            words='strategies scenarios engines guarantees faults results'
+            words='strategies scenarios engines guarantees faults formats results'
         elif [[ $command == show ]]; then
             words="$("$program" list strategies --names 2>/dev/null)
                 $("$program" list results --names 2>/dev/null)"

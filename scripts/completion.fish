@@ -32,9 +32,9 @@ complete -c lockbench -n '__lockbench_after -S --scenario' -a '(__fish_append , 
 complete -c lockbench -n '__lockbench_after -d --database' -a 'sqlite: postgresql:// mariadb://'
 complete -c lockbench -n '__lockbench_after --faults' -a '(__fish_append , all (__lockbench_list faults))'
 complete -c lockbench -n '__lockbench_after --baseline' -a '(__lockbench_list results)'
-complete -c lockbench -n '__lockbench_after --format' -a 'text json jsonl csv tap junit markdown'
+complete -c lockbench -n '__lockbench_after --format' -a '(__lockbench_list formats)'
 complete -c lockbench -n '__lockbench_after --isolation' -a 'default read-committed repeatable-read serializable'
 complete -c lockbench -n '__lockbench_after --backoff' -a 'fixed exponential jitter'
-complete -c lockbench -n '__lockbench_is list' -a 'strategies scenarios engines guarantees faults results'
+complete -c lockbench -n '__lockbench_is list' -a 'strategies scenarios engines guarantees faults formats results'
 complete -c lockbench -n '__lockbench_is show' -a '(__lockbench_list strategies) (__lockbench_list results)'
 complete -c lockbench -n '__lockbench_is report diff check lint experiment' -F

@@ -15,7 +15,7 @@ _lockbench() {
     -d | --database) compadd -S '' -- sqlite: postgresql:// mariadb:// ;;
     --faults) _values -s , fault all ${(f)"$($program list faults --names 2>/dev/null)"} ;;
     --baseline) compadd -- ${(f)"$($program list results --names 2>/dev/null)"} ;;
-    --format) compadd -- text json jsonl csv tap junit markdown ;;
+    --format) compadd -- ${(f)"$($program list formats --names 2>/dev/null)"} ;;
     --arrivals) compadd -- poisson even ;;
     --backoff) compadd -- fixed exponential jitter ;;
     --isolation) compadd -- default read-committed repeatable-read serializable ;;
@@ -24,7 +24,7 @@ _lockbench() {
         if [[ $words[CURRENT] == -* ]]; then
             compadd -- ${(f)"$($program $command --help 2>/dev/null | sed -n 's/^  \(-[a-zA-Z],\|   \) \(--[a-z-]*\).*/\2/p')"}
         elif [[ $command == list ]]; then
-            compadd -- strategies scenarios engines guarantees faults results
+            compadd -- strategies scenarios engines guarantees faults formats results
         elif [[ $command == show ]]; then
             compadd -- ${(f)"$($program list strategies --names 2>/dev/null)"} ${(f)"$($program list results --names 2>/dev/null)"}
         else

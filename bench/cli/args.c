@@ -1,6 +1,7 @@
 /* Arguments: see args.h. popt's own --help would exit; ours is an ordinary flag. */
 #include "cli.h"
 #include "combinations.h"
+#include "format_names.h"
 #include "nearest.h"
 #include "units.h"
 
@@ -21,7 +22,7 @@ struct flag {
     size_t offset; /* in struct lb_args */
     unsigned groups;
     const char *argument;
-    const char *help;
+    const char *help; /* %s: the command's formats, see format_names.h */
 };
 
 #define TO(field) offsetof(struct lb_args, field)
@@ -104,8 +105,7 @@ static const struct flag flags[] = {
      "writes each statement of a program to FILE, a line of JSON each, with its operation, times "
      "and answer (PostgreSQL)"},
     {"format", 0, FLAG_WORDS, TO(formats), LB_FLAGS_OUTPUT, "FORMAT[:FILE]",
-     "text, json, jsonl, csv, tap, junit or markdown, to standard output or to a file; may be "
-     "repeated"},
+     "%s, to standard output or to a file; may be repeated"},
     {"output", 'o', FLAG_TEXT, TO(output), LB_FLAGS_OUTPUT, "DIR",
      "stores the result in DIR/<time>-<name>/"},
     {"output", 'o', FLAG_TEXT, TO(output), LB_FLAGS_REPORT, "FILE",
@@ -132,7 +132,7 @@ static const struct flag flags[] = {
      "what to compare: rate (default), p50, p95, p99, cpu; may be repeated"},
     {"allow", 0, FLAG_WORDS, TO(allowed), LB_FLAGS_DIFF | LB_FLAGS_BASELINE, "KEY",
      "compares even if this key of the configuration differs; may be repeated"},
-    {"format", 0, FLAG_TEXT, TO(format), LB_FLAGS_DIFF, "FORMAT", "text, json or markdown"},
+    {"format", 0, FLAG_TEXT, TO(format), LB_FLAGS_DIFF, "FORMAT", "%s"},
     {"no-color", 0, FLAG_SWITCH, TO(no_color), LB_FLAGS_OUTPUT | LB_FLAGS_DIFF, NULL,
      "prints no colour, as does NO_COLOR in the environment"},
     {"workers", 0, FLAG_TEXT, TO(explore.workers), LB_FLAGS_EXPLORE, "N",
@@ -184,7 +184,7 @@ static const struct flag flags[] = {
      "runs one schedule, as printed with a violation, and judges it"},
     {"spec", 0, FLAG_TEXT, TO(explore.spec), LB_FLAGS_EXPLORE, "FILE",
      "writes a violating schedule for PostgreSQL's isolationtester"},
-    {"format", 0, FLAG_TEXT, TO(format), LB_FLAGS_EXPLORE, "FORMAT", "text or json"},
+    {"format", 0, FLAG_TEXT, TO(format), LB_FLAGS_EXPLORE, "FORMAT", "%s"},
     {"model", 0, FLAG_TEXT, TO(check.model), LB_FLAGS_CHECK, "MODEL",
      "mutex, reentrant, semaphore:K, rwlock, lease, queue or fifo; not needed for lockbench's "
      "own files"},
@@ -206,15 +206,15 @@ static const struct flag flags[] = {
      "writes the history as edn or jsonl instead of judging it"},
     {"plain", 0, FLAG_SWITCH, TO(check.plain), LB_FLAGS_CHECK, NULL,
      "with --export: writes only what Knossos' and Jepsen's models know"},
-    {"format", 0, FLAG_TEXT, TO(format), LB_FLAGS_CHECK, "FORMAT", "text, json or tap"},
+    {"format", 0, FLAG_TEXT, TO(format), LB_FLAGS_CHECK, "FORMAT", "%s"},
     {"strategy", 's', FLAG_WORDS, TO(strategies), LB_FLAGS_LIST, "NAME[,NAME...]",
      "prints all about these strategies: source, options, known breaks, and what was changed from "
      "the source"},
     {"names", 0, FLAG_SWITCH, TO(names), LB_FLAGS_LIST, NULL,
      "prints names only, one on each line"},
-    {"format", 0, FLAG_TEXT, TO(format), LB_FLAGS_LIST, "FORMAT", "text or json"},
+    {"format", 0, FLAG_TEXT, TO(format), LB_FLAGS_LIST, "FORMAT", "%s"},
     {"format", 0, FLAG_TEXT, TO(format), LB_FLAGS_SHOW, "FORMAT",
-     "of a stored result: text (the default), json, csv, markdown or junit"},
+     "of a stored result: %s; default: text"},
     {"help", 'h', FLAG_SWITCH, TO(help), LB_FLAGS_GENERAL, NULL, "shows this help"},
 };
 
@@ -267,6 +267,7 @@ struct tables {
     struct poptOption top[GROUPS + 1];
     struct poptOption options[MOST_FLAGS + GROUPS];
     char no_names[MOST_FLAGS][32];
+    char format_help[300];
     size_t n_options, n_top, n_no_names;
 };
 
@@ -309,6 +310,21 @@ static void add_key_options(struct tables *tables)
                    pgbench_flags[i].help, pgbench_flags[i].argument);
 }
 
+/* A command has one --format. */
+static const char *help_of(struct tables *tables, const struct flag *flag,
+                           const struct lb_command *command, unsigned group)
+{
+    const char *gap = strstr(flag->help, "%s");
+    struct lb_format_names formats;
+    char names[200];
+    if (gap == NULL)
+        return flag->help;
+    lb_formats_of(&formats, group, command);
+    snprintf(tables->format_help, sizeof tables->format_help, "%.*s%s%s", (int)(gap - flag->help),
+             flag->help, lb_formats_text(&formats, " or ", names, sizeof names), gap + 2);
+    return tables->format_help;
+}
+
 static void make_tables(struct tables *tables, const struct lb_command *command)
 {
     memset(tables, 0, sizeof *tables);
@@ -323,7 +339,8 @@ static void make_tables(struct tables *tables, const struct lb_command *command)
             if (flags[i].groups & group)
                 add_option(tables, flags[i].name, flags[i].letter,
                            flags[i].kind == FLAG_SWITCH ? POPT_ARG_NONE : POPT_ARG_STRING,
-                           (int)i + 1, flags[i].help, flags[i].argument);
+                           (int)i + 1, help_of(tables, &flags[i], command, group),
+                           flags[i].argument);
         tables->n_options++; /* the zeroed entry that ends this group */
         tables->top[tables->n_top++] = (struct poptOption){
             .argInfo = POPT_ARG_INCLUDE_TABLE, .arg = first, .descrip = titles[g].title};
@@ -492,6 +509,8 @@ static int parse_progress(struct lb_args *args, struct lb_error *err)
 static int parse_numbers(struct lb_args *args, struct lb_error *err)
 {
     int rc = take_json(args, err);
+    if (rc == 0)
+        rc = lb_format_check(args, err);
     if (rc == 0)
         rc = parse_progress(args, err);
     if (rc != 0)

@@ -182,7 +182,7 @@ static int prepare(struct lb_conductor *state)
     struct lb_report *report = &state->report;
     struct lb_error *err = &state->err;
     int rc = lb_outputs_choose(&state->outputs,
-                               state->campaign->sinks != NULL ? state->campaign->sinks : lb_sinks);
+                               state->campaign->of != 0 ? state->campaign->of : LB_OF_RUNS);
     if (rc == 0)
         rc = load_baseline(state);
     snprintf(report->command, sizeof report->command, "%s", args->command->name);

@@ -11,14 +11,14 @@ struct lb_conductor;
 struct lb_campaign {
     const struct lb_args *args;
     struct lb_select_defaults defaults;
-    const struct lb_sink *const *sinks; /* that --format may name; NULL: lb_sinks */
-    const struct lb_sink *sink;         /* without --format */
-    bool judge_expectations;            /* exit by what was expected: a caught control is well */
-    uint64_t n_repeat;                  /* runs of each cell without --repeat; 0: 1 */
-    bool refuse_skips;                  /* a cell that cannot run is an error */
-    bool sample_waits;                  /* what sessions wait for, --costs or not */
-    bool explores;                      /* each strategy as well, in cells of their own */
-    bool may_budget; /* without --repeat, where strategies are compared: see budget.h */
+    unsigned of;                /* enum lb_sink_use: what --format is about; 0: runs */
+    const struct lb_sink *sink; /* without --format */
+    bool judge_expectations;    /* exit by what was expected: a caught control is well */
+    uint64_t n_repeat;          /* runs of each cell without --repeat; 0: 1 */
+    bool refuse_skips;          /* a cell that cannot run is an error */
+    bool sample_waits;          /* what sessions wait for, --costs or not */
+    bool explores;              /* each strategy as well, in cells of their own */
+    bool may_budget;            /* without --repeat, where strategies are compared: see budget.h */
     /* For --dry-run, where conduct decides what is run: puts it into the report's cells. */
     int (*preview)(struct lb_conductor *conductor, void *arg, struct lb_error *err);
     bool judges_runs; /* conduct says what an invalid run is worth */

@@ -13,7 +13,7 @@
     (LB_FLAGS_SELECT | LB_FLAGS_RUN | LB_FLAGS_OUTPUT | LB_FLAGS_SCENARIO | LB_FLAGS_GENERAL)
 
 const struct lb_command lb_commands[] = {
-    {"list", "[strategies|scenarios|engines|guarantees|faults|results [DIR]]",
+    {"list", "[strategies|scenarios|engines|guarantees|faults|formats|results [DIR]]",
      "Lists what is built in, or the stored results.", LB_FLAGS_LIST | LB_FLAGS_GENERAL, 2,
      lb_command_list, NULL},
     {"show", "NAME|FILE.sql|DIR [-d ENGINE] [--opt NAME=VALUE]... [--format FORMAT]",

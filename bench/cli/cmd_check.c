@@ -93,13 +93,9 @@ static int parse_bound(const char *name, const char *text, uint64_t *ret_ns, str
 
 static int check_words(const struct lb_args *args, struct lb_error *err)
 {
-    const char *format = args->format, *export = args->check.export, *release = args->check.release;
+    const char *export = args->check.export, *release = args->check.release;
     if (args->positional.n == 0)
         return lb_fail(err, LB_E_USAGE, "check takes the files of a history; - is standard input");
-    if (format != NULL && strcmp(format, "text") != 0 && strcmp(format, "json") != 0 &&
-        strcmp(format, "tap") != 0)
-        return lb_fail(err, LB_E_USAGE, "option --format: unknown format '%s' (text, json, tap)",
-                       format);
     if (export != NULL && strcmp(export, "edn") != 0 && strcmp(export, "jsonl") != 0)
         return lb_fail(err, LB_E_USAGE, "option --export: unknown format '%s' (edn, jsonl)",
                        export);

@@ -316,15 +316,6 @@ static enum lb_exit explore_one(const struct lb_args *args, const struct lb_sele
     return status;
 }
 
-static int check_format(const struct lb_args *args, struct lb_error *err)
-{
-    if (args->format != NULL && strcmp(args->format, "text") != 0 &&
-        strcmp(args->format, "json") != 0)
-        return lb_fail(err, LB_E_USAGE, "option --format: unknown format '%s' (text, json)",
-                       args->format);
-    return 0;
-}
-
 enum lb_exit lb_command_explore(const struct lb_args *args)
 {
     static const struct lb_select_defaults defaults = {.strategies = NULL};
@@ -334,9 +325,7 @@ enum lb_exit lb_command_explore(const struct lb_args *args)
     struct lb_error err = {0};
     enum lb_exit status = LB_EXIT_OK;
     const struct lb_stop *stop = lb_signals_install();
-    int rc = check_format(args, &err);
-    if (rc == 0)
-        rc = make_plan(args, &plan, &replay, &err);
+    int rc = make_plan(args, &plan, &replay, &err);
     if (rc == 0)
         rc = lb_select(&selection, args, &defaults, &err);
     bool is_one = selection.n_protocols * selection.n_places == 1;

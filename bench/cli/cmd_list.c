@@ -106,12 +106,34 @@ static bool fault_row(size_t n, char cells[][CELL])
     return true;
 }
 
+static const struct lb_column format_columns[] = {
+    {"format", false}, {"of", false}, {"summary", false}};
+
+static bool format_row(size_t n, char cells[][CELL])
+{
+    const struct lb_sink *sink = lb_sink_at(n, LB_OF_RUNS);
+    if (sink == NULL)
+        return false;
+    size_t length = strlen(sink->name);
+    snprintf(cells[0], CELL, "%s", sink->name);
+    add_word(cells[1], "runs");
+    if (lb_sink_find(sink->name, length, LB_OF_PLANS) != NULL)
+        add_word(cells[1], "plans");
+    if (lb_sink_find(sink->name, length, LB_OF_MATRICES) != NULL)
+        add_word(cells[1], "matrices");
+    if (sink->file != NULL)
+        add_word(cells[1], "stored results");
+    snprintf(cells[2], CELL, "%s", sink->summary);
+    return true;
+}
+
 static const struct listing listings[] = {
     {"strategies", strategy_columns, 7, strategy_row},
     {"scenarios", scenario_columns, 3, scenario_row},
     {"engines", engine_columns, 3, engine_row},
     {"guarantees", guarantee_columns, 2, guarantee_row},
     {"faults", fault_columns, 2, fault_row},
+    {"formats", format_columns, 3, format_row},
 };
 enum { LISTINGS = sizeof listings / sizeof listings[0] };
 
@@ -176,10 +198,6 @@ static int find_listing(const struct lb_args *args, const struct listing **ret_l
     struct lb_nearest nearest;
     char text[128];
     *ret_listing = NULL;
-    if (args->format != NULL && strcmp(args->format, "text") != 0 &&
-        strcmp(args->format, "json") != 0)
-        return lb_fail(err, LB_E_USAGE, "option --format: list has text and json, not '%s'",
-                       args->format);
     if (args->positional.n == 0)
         return 0;
     lb_nearest_init(&nearest, args->positional.words[0]);
@@ -190,11 +208,10 @@ static int find_listing(const struct lb_args *args, const struct listing **ret_l
             *ret_listing = &listings[i];
     }
     if (*ret_listing == NULL)
-        return lb_fail(
-            err, LB_E_USAGE, "cannot list '%s'%s", args->positional.words[0],
-            nearest.n > 0
-                ? lb_nearest_text(&nearest, text, sizeof text)
-                : "; there are strategies, scenarios, engines, guarantees, faults, results");
+        return lb_fail(err, LB_E_USAGE, "cannot list '%s'%s", args->positional.words[0],
+                       nearest.n > 0 ? lb_nearest_text(&nearest, text, sizeof text)
+                                     : "; there are strategies, scenarios, engines, guarantees, "
+                                       "faults, formats, results");
     if (args->positional.n > 1)
         return lb_fail(err, LB_E_USAGE, "unexpected argument '%s' for list",
                        args->positional.words[1]);

@@ -374,7 +374,7 @@ enum lb_exit lb_command_plan(const struct lb_args *args)
         status = LB_EXIT_INCONCLUSIVE;
     } else {
         const struct lb_campaign campaign = {.args = &planner.args,
-                                             .sinks = lb_plan_sinks,
+                                             .of = LB_OF_PLANS,
                                              .sink = &lb_sink_plan,
                                              .sample_waits = true,
                                              .conduct = conduct,

@@ -8,8 +8,8 @@ enum lb_exit lb_command_verify(const struct lb_args *args)
 {
     const struct lb_campaign campaign = {
         .args = args,
-        .sinks = args->matrix ? lb_matrix_sinks : lb_sinks,
-        .sink = args->matrix ? lb_matrix_sinks[0] : &lb_sink_tap,
+        .of = args->matrix ? LB_OF_MATRICES : LB_OF_RUNS,
+        .sink = args->matrix ? &lb_matrix_markdown : &lb_sink_tap,
         .explores = !args->no_explore && !args->matrix && args->faults == NULL &&
                     args->scenarios.n == 0 && args->n_overrides == 0 && !args->no_record,
         .defaults = {.strategies = "all", .controls = true, .breaks = true, .plans = true},

@@ -121,10 +121,6 @@ static int print_json(const char *directory, char *const *names, long n)
 static int check(const struct lb_args *args, const char *directory, struct lb_error *err)
 {
     struct stat st;
-    if (args->format != NULL && strcmp(args->format, "text") != 0 &&
-        strcmp(args->format, "json") != 0)
-        return lb_fail(err, LB_E_USAGE, "option --format: list has text and json, not '%s'",
-                       args->format);
     if (args->strategies.n > 0)
         return lb_fail(err, LB_E_USAGE, "option -s: tells all about a strategy: leave out results");
     if (stat(directory, &st) != 0 || !S_ISDIR(st.st_mode))

@@ -1,7 +1,7 @@
 /* What is written of a campaign while it runs: see outputs.h. */
 #include "outputs.h"
 
-#include "nearest.h"
+#include "format_names.h"
 #include "terminal.h"
 
 #include <stdio.h>
@@ -9,29 +9,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static const struct lb_sink *sink_named(const char *name, size_t length,
-                                        const struct lb_sink *const *sinks)
-{
-    for (; *sinks != NULL; sinks++)
-        if (strlen((*sinks)->name) == length && memcmp((*sinks)->name, name, length) == 0)
-            return *sinks;
-    return NULL;
-}
-
-static int unknown(const char *name, const struct lb_sink *const *sinks, struct lb_error *err)
-{
-    struct lb_nearest nearest;
-    char text[128], all[100] = "";
-    lb_nearest_init(&nearest, name);
-    for (; *sinks != NULL; sinks++) {
-        size_t used = strlen(all);
-        lb_nearest_offer(&nearest, (*sinks)->name);
-        snprintf(all + used, sizeof all - used, "%s%s", used > 0 ? ", " : "", (*sinks)->name);
-    }
-    return lb_fail(err, LB_E_USAGE, "option --format: unknown format '%s'%s (%s)", name,
-                   lb_nearest_text(&nearest, text, sizeof text), all);
-}
 
 /* The path of a place, however it is spelled; what is not there yet keeps its names. NULL: out of
  * memory. */
@@ -125,15 +102,18 @@ static struct lb_written *of_stdout(struct lb_outputs *outputs)
     return add(outputs, outputs->usual, NULL);
 }
 
-int lb_outputs_choose(struct lb_outputs *outputs, const struct lb_sink *const *sinks)
+int lb_outputs_choose(struct lb_outputs *outputs, unsigned of)
 {
     const struct lb_words *words = &outputs->args->formats;
     for (size_t i = 0; i < words->n; i++) {
         const char *word = words->words[i], *colon = strchr(word, ':');
         const char *path = colon == NULL || strcmp(colon, ":-") == 0 ? NULL : colon + 1;
-        const struct lb_sink *sink = sink_named(word, strcspn(word, ":"), sinks);
-        if (sink == NULL)
-            return unknown(word, sinks, outputs->err);
+        const struct lb_sink *sink = lb_sink_find(word, strcspn(word, ":"), of);
+        if (sink == NULL) {
+            struct lb_format_names formats;
+            lb_formats_of_sinks(&formats, of);
+            return lb_format_unknown(&formats, word, outputs->err);
+        }
         if (path != NULL && path[0] == '\0')
             return lb_fail(outputs->err, LB_E_USAGE, "option --format: '%s' names no file", word);
         int rc = check_place(outputs, sink, path);

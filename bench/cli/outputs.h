@@ -27,9 +27,9 @@ struct lb_outputs {
     size_t n_open; /* files of the first so many are open */
 };
 
-/* Reads the words of --format; sinks: those that there are, NULL-terminated. args, report, usual
+/* Reads the words of --format; of: what is told, enum lb_sink_use. args, report, usual
  * and err are set by then, and borrowed until the end. LB_E_USAGE with a message. */
-int lb_outputs_choose(struct lb_outputs *outputs, const struct lb_sink *const *sinks);
+int lb_outputs_choose(struct lb_outputs *outputs, unsigned of);
 /* Opens the files, before anything is run. */
 int lb_outputs_open(struct lb_outputs *outputs);
 

@@ -205,4 +205,8 @@ static void csv_end(struct lb_sink_state *state)
     lb_rankings_release(rankings);
 }
 
-const struct lb_sink lb_sink_csv = {.name = "csv", .end = csv_end};
+const struct lb_sink lb_sink_csv = {.name = "csv",
+                                    .summary = "a line for each run",
+                                    .of = LB_OF_RUNS | LB_OF_PLANS,
+                                    .file = "report.csv",
+                                    .end = csv_end};

@@ -628,6 +628,14 @@ static void jsonl_end(struct lb_sink_state *state)
     state->rc = write_json(object_end(&object), JSON_COMPACT, state->out, state->err);
 }
 
-const struct lb_sink lb_sink_json = {.name = "json", .end = json_end};
-const struct lb_sink lb_sink_jsonl = {
-    .name = "jsonl", .begin = jsonl_begin, .cell = jsonl_cell, .end = jsonl_end};
+const struct lb_sink lb_sink_json = {.name = "json",
+                                     .summary = "the whole result as one document",
+                                     .of = LB_OF_RUNS | LB_OF_PLANS,
+                                     .file = "run.json",
+                                     .end = json_end};
+const struct lb_sink lb_sink_jsonl = {.name = "jsonl",
+                                      .summary = "a line of JSON as each row ends",
+                                      .of = LB_OF_RUNS | LB_OF_PLANS,
+                                      .begin = jsonl_begin,
+                                      .cell = jsonl_cell,
+                                      .end = jsonl_end};

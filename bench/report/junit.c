@@ -222,4 +222,9 @@ static void junit_fail(struct lb_sink_state *state)
     fputs("/>\n    </testcase>\n  </testsuite>\n</testsuites>\n", state->out);
 }
 
-const struct lb_sink lb_sink_junit = {.name = "junit", .end = junit_end, .fail = junit_fail};
+const struct lb_sink lb_sink_junit = {.name = "junit",
+                                      .summary = "test cases, for CI systems",
+                                      .of = LB_OF_RUNS,
+                                      .file = "report.xml",
+                                      .end = junit_end,
+                                      .fail = junit_fail};

@@ -194,4 +194,8 @@ static void markdown_end(struct lb_sink_state *state)
         print_notes(out, &report->cells[i]);
 }
 
-const struct lb_sink lb_sink_markdown = {.name = "markdown", .end = markdown_end};
+const struct lb_sink lb_sink_markdown = {.name = "markdown",
+                                         .summary = "a table for a comment or a page",
+                                         .of = LB_OF_RUNS,
+                                         .file = "report.md",
+                                         .end = markdown_end};

@@ -115,4 +115,5 @@ static void json_end(struct lb_sink_state *state)
     json_decref(json);
 }
 
-const struct lb_sink lb_matrix_json = {.name = "json", .end = json_end};
+const struct lb_sink lb_matrix_json = {
+    .name = "json", .summary = "the matrix as a document", .of = LB_OF_MATRICES, .end = json_end};

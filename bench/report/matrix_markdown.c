@@ -301,4 +301,7 @@ static void markdown_end(struct lb_sink_state *state)
         state->rc = lb_fail(state->err, LB_E_MEMORY, "out of memory");
 }
 
-const struct lb_sink lb_matrix_markdown = {.name = "markdown", .end = markdown_end};
+const struct lb_sink lb_matrix_markdown = {.name = "markdown",
+                                           .summary = "the matrix as a table",
+                                           .of = LB_OF_MATRICES,
+                                           .end = markdown_end};

@@ -197,23 +197,24 @@ struct lb_sink_state {
 /* begin once, cell as each comes to its end (in the order of the report), end once. fail instead of
  * all of these when nothing could be begun: state->err says why. NULL: does not care. */
 struct lb_sink {
-    const char *name;
+    const char *name, *summary;
+    unsigned of;      /* enum lb_sink_use, as bits */
+    const char *file; /* in a stored result's directory; NULL: not stored */
     void (*begin)(struct lb_sink_state *state);
     void (*cell)(struct lb_sink_state *state, const struct lb_cell *cell);
     void (*end)(struct lb_sink_state *state);
     void (*fail)(struct lb_sink_state *state);
 };
-extern const struct lb_sink lb_sink_text, lb_sink_json, lb_sink_jsonl, lb_sink_csv, lb_sink_tap,
-    lb_sink_junit, lb_sink_markdown;
-/* Text for plans: what plan prints without --format. */
-extern const struct lb_sink lb_sink_plan;
-/* All of them; NULL-terminated. */
-extern const struct lb_sink *const lb_sinks[];
-/* Those of a plan: text of its own, json, jsonl, csv. */
-extern const struct lb_sink *const lb_plan_sinks[];
-/* Those of a matrix (see matrix.h): markdown, json. */
-extern const struct lb_sink lb_matrix_markdown, lb_matrix_json;
-extern const struct lb_sink *const lb_matrix_sinks[];
+/* Of what can it tell? */
+enum lb_sink_use { LB_OF_RUNS = 1 << 0, LB_OF_PLANS = 1 << 1, LB_OF_MATRICES = 1 << 2 };
+/* What commands print without --format, and what some look for. */
+extern const struct lb_sink lb_sink_text, lb_sink_json, lb_sink_csv, lb_sink_tap, lb_sink_markdown,
+    lb_sink_plan, lb_matrix_markdown;
+/* The sink number i (from 0) of those that can tell of runs, plans or matrices, in the order of
+ * format_list.h; NULL: there are no more. */
+const struct lb_sink *lb_sink_at(size_t i, unsigned of);
+/* By the first letters of a word; NULL: there is none. */
+const struct lb_sink *lb_sink_find(const char *name, size_t length, unsigned of);
 
 struct json_t;
 /* The whole report as one JSON document; NULL: out of memory. */

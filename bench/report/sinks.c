@@ -1,11 +1,29 @@
-/* The sinks by name. */
+/* The sinks by name: see format_list.h. */
+#include "format_list.h"
 #include "report.h"
 
-const struct lb_sink *const lb_sinks[] = {&lb_sink_text,     &lb_sink_json, &lb_sink_jsonl,
-                                          &lb_sink_csv,      &lb_sink_tap,  &lb_sink_junit,
-                                          &lb_sink_markdown, NULL};
+#include <string.h>
 
-const struct lb_sink *const lb_plan_sinks[] = {&lb_sink_plan, &lb_sink_json, &lb_sink_jsonl,
-                                               &lb_sink_csv, NULL};
+#define DECLARATION(symbol) extern const struct lb_sink symbol;
+LB_FORMAT_LIST(DECLARATION)
 
-const struct lb_sink *const lb_matrix_sinks[] = {&lb_matrix_markdown, &lb_matrix_json, NULL};
+#define ENTRY(symbol) &symbol,
+static const struct lb_sink *const sinks[] = {LB_FORMAT_LIST(ENTRY)};
+enum { SINKS = sizeof sinks / sizeof sinks[0] };
+
+const struct lb_sink *lb_sink_at(size_t i, unsigned of)
+{
+    for (size_t k = 0; k < SINKS; k++)
+        if ((sinks[k]->of & of) != 0 && i-- == 0)
+            return sinks[k];
+    return NULL;
+}
+
+const struct lb_sink *lb_sink_find(const char *name, size_t length, unsigned of)
+{
+    const struct lb_sink *sink;
+    for (size_t i = 0; (sink = lb_sink_at(i, of)) != NULL; i++)
+        if (strlen(sink->name) == length && memcmp(sink->name, name, length) == 0)
+            return sink;
+    return NULL;
+}

@@ -154,7 +154,8 @@ static int store_views(const struct lb_store *store, const struct lb_report *rep
                        struct lb_error *err)
 {
     int rc = 0;
-    for (const struct lb_view *view = lb_views; view->format != NULL && rc == 0; view++) {
+    const struct lb_sink *view;
+    for (size_t i = 0; rc == 0 && (view = lb_sink_at(i, LB_OF_RUNS | LB_OF_PLANS)) != NULL; i++) {
         struct lb_stored_file file;
         if (!lb_view_fits(view, report))
             continue;

@@ -329,5 +329,10 @@ static void tap_fail(struct lb_sink_state *state)
     fprintf(state->out, "TAP version 13\nBail out! %s\n", state->err->message);
 }
 
-const struct lb_sink lb_sink_tap = {
-    .name = "tap", .begin = tap_begin, .cell = tap_cell, .end = tap_end, .fail = tap_fail};
+const struct lb_sink lb_sink_tap = {.name = "tap",
+                                    .summary = "a line for each guarantee, for test harnesses",
+                                    .of = LB_OF_RUNS,
+                                    .begin = tap_begin,
+                                    .cell = tap_cell,
+                                    .end = tap_end,
+                                    .fail = tap_fail};

@@ -263,4 +263,8 @@ static void plan_end(struct lb_sink_state *state)
     lb_text_details(state);
 }
 
-const struct lb_sink lb_sink_plan = {.name = "text", .end = plan_end};
+const struct lb_sink lb_sink_plan = {.name = "text",
+                                     .summary = "tables for people",
+                                     .of = LB_OF_PLANS,
+                                     .file = "report.txt",
+                                     .end = plan_end};

@@ -10,26 +10,19 @@
 #include <string.h>
 #include <sys/stat.h>
 
-const struct lb_view lb_views[] = {
-    {"text", "report.txt", &lb_sink_text},   {"json", "run.json", NULL},
-    {"csv", "report.csv", &lb_sink_csv},     {"markdown", "report.md", &lb_sink_markdown},
-    {"junit", "report.xml", &lb_sink_junit}, {NULL, NULL, NULL}};
-
 enum { WIDTH = 100 }; /* as of what is no terminal */
 
-bool lb_view_fits(const struct lb_view *view, const struct lb_report *report)
+bool lb_view_fits(const struct lb_sink *view, const struct lb_report *report)
 {
-    return view->sink != NULL &&
-           (report->n_plans == 0 || view->sink == &lb_sink_text || view->sink == &lb_sink_csv);
+    bool plans = report->n_plans > 0;
+    return view->file != NULL && view != &lb_sink_json &&
+           (view->of & (plans ? LB_OF_PLANS : LB_OF_RUNS)) != 0;
 }
 
-int lb_view_write(const struct lb_view *view, const struct lb_report *report, FILE *out,
+int lb_view_write(const struct lb_sink *sink, const struct lb_report *report, FILE *out,
                   struct lb_error *err)
 {
-    const struct lb_sink *sink = view->sink;
     struct lb_sink_state state = {.out = out, .report = report, .width = WIDTH, .err = err};
-    if (sink == &lb_sink_text && report->n_plans > 0)
-        sink = &lb_sink_plan;
     if (sink->begin != NULL)
         sink->begin(&state);
     for (size_t i = 0; i < report->n_cells && sink->cell != NULL; i++)
@@ -62,17 +55,20 @@ bool lb_result_exists(const char *path)
     return strlen(path) < 900 && locate(path, "run.json", file, sizeof file);
 }
 
-static const struct lb_view *find_view(const char *format, struct lb_error *err)
+static const struct lb_sink *find_view(const char *format, struct lb_error *err)
 {
     struct lb_nearest nearest;
     char text[128], all[100] = "";
+    const struct lb_sink *view;
     lb_nearest_init(&nearest, format);
-    for (const struct lb_view *view = lb_views; view->format != NULL; view++) {
+    for (size_t i = 0; (view = lb_sink_at(i, LB_OF_RUNS)) != NULL; i++) {
         size_t used = strlen(all);
-        if (strcmp(view->format, format) == 0)
+        if (view->file == NULL)
+            continue;
+        if (strcmp(view->name, format) == 0)
             return view;
-        lb_nearest_offer(&nearest, view->format);
-        snprintf(all + used, sizeof all - used, "%s%s", used > 0 ? ", " : "", view->format);
+        lb_nearest_offer(&nearest, view->name);
+        snprintf(all + used, sizeof all - used, "%s%s", used > 0 ? ", " : "", view->name);
     }
     lb_fail(err, LB_E_USAGE, "option --format: unknown format '%s'%s (of a stored result: %s)",
             format, lb_nearest_text(&nearest, text, sizeof text), all);
@@ -106,7 +102,7 @@ static int print_file(FILE *in, FILE *out, struct lb_error *err)
 int lb_result_print(const char *path, const char *format, FILE *out, struct lb_error *err)
 {
     char name[1000];
-    const struct lb_view *view = find_view(format != NULL ? format : "text", err);
+    const struct lb_sink *view = find_view(format != NULL ? format : "text", err);
     if (view == NULL)
         return LB_E_USAGE;
     if (!lb_result_exists(path))

@@ -10,19 +10,11 @@
 #include "report.h"
 #include "stored.h"
 
-/* A format and its file in a result's directory. */
-struct lb_view {
-    const char *format, *file;
-    const struct lb_sink *sink; /* NULL: json, which the store itself writes */
-};
-/* In the order in which they are told; format NULL ends. */
-extern const struct lb_view lb_views[];
-
+/* Does a report have this view beside its run.json? A plan has no Markdown, and no test cases. */
+bool lb_view_fits(const struct lb_sink *view, const struct lb_report *report);
 /* Writes one view of a finished report. 0, LB_E_MEMORY or LB_E_ENV. */
-int lb_view_write(const struct lb_view *view, const struct lb_report *report, FILE *out,
+int lb_view_write(const struct lb_sink *view, const struct lb_report *report, FILE *out,
                   struct lb_error *err);
-/* Does a report have it? A plan has no Markdown, and no test cases. */
-bool lb_view_fits(const struct lb_view *view, const struct lb_report *report);
 
 /* Is there a result of that path or name? As for lb_stored_load. */
 bool lb_result_exists(const char *path);

@@ -36,7 +36,7 @@ spew('kept/main/report.txt', "title\e]0;x\a\nnext\r\n");
 (undef, $out) = lockbench('show', "$dir/main");
 is($out, "title?]0;x?\nnext\r\n", 'what controls a terminal is not printed');
 for my $bad ([['older', '--format', 'csv'], qr/has no report\.csv: .*lockbench report/],
-    [['older', '--format', 'cvs'], qr/unknown format 'cvs'; did you mean csv\? \(of a stored result: text, json, csv, markdown, junit\)/],
+    [['older', '--format', 'cvs'], qr/unknown format 'cvs'; did you mean csv\? \(of a stored result: text, json, csv, junit, markdown\)/],
     [['older', '-d', 'sqlite'], qr/option -d: is for a strategy/], [['older', '--opt', 'a=b'], qr/option --opt: is for a strategy/]) {
     my ($args, $why) = @$bad;
     ($status, $out, $err) = lockbench('show', "$dir/$args->[0]", @$args[1 .. $#$args]);

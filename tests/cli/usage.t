@@ -51,7 +51,7 @@ my @cases = (
     [['run', '-s', $lock, '-d', 'postgresql://u:secret@127.0.0.1:1/x'], 3, qr/cannot connect/],
     [['run', '-s', $lock, '-o', '/proc/no-such'], 3, qr{/proc/no-such}],
     [['list', 'stratgies'], 2, qr/cannot list 'stratgies'; did you mean strategies/],
-    [['list', '--format', 'tap'], 2, qr/list has text and json/],
+    [['list', '--format', 'tap'], 2, qr/unknown format 'tap' \(text, json\)/],
 );
 for my $case (@cases) {
     my ($args, $wanted, $pattern) = @$case;

@@ -107,6 +107,14 @@ my ($models) = `$program check --help` =~ /--model=MODEL\s+(.*?);/s;
 is_deeply([sort keys %models], [sort map { s/:K//r } split /,\s+|\s+or\s+/, $models], 'every model has an example');
 
 my $scenario = page('lockbench-scenario.5');
+# Every format is in the manual, and in the help of what has it.
+my ($formats) = $manual =~ /^\.BR --format =\\fIformat\\fR\[(.*?)^\.TP/ms;
+my @formats = split ' ', `$program list formats --names`;
+cmp_ok(scalar @formats, '>', 5, 'there are formats');
+for my $format (@formats) {
+    like($formats, qr/^\.BR? $format\b/m, "--format of lockbench(1) has $format");
+    like(`$program run --help` =~ s/\s+/ /gr, qr/--format=FORMAT\[:FILE\] [\w, ]*\b$format\b/, "run --help has $format");
+}
 # Every fault is in the help and in both pages.
 my @faults = split ' ', `$program list faults --names`;
 cmp_ok(scalar @faults, '>', 10, 'there are faults');
