@@ -14,9 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DURATION_NS UINT64_C(4000000000)
+#define DURATION_NS UINT64_C(2000000000)
 #define WARMUP_NS   UINT64_C(500000000)
-enum { REPEAT = 3, BACKLOG = 4000, REST_MS = 500 };
+#define BUDGET_NS   UINT64_C(105000000000) /* of each plan: with its report within two minutes */
+enum { REPEAT = 3, MOST_REPEAT = 8, BACKLOG = 4000, REST_MS = 500 };
 static const char default_workers[] = "1,2,4,8,16,32";
 
 struct planner {
@@ -85,6 +86,8 @@ static int read_question(struct planner *planner, const struct lb_args *args, st
                            "option --rate: plan finds the rates itself: see --slo and --demand");
     }
     question->n_repeat = args->repeat != NULL ? args->n_repeat : REPEAT;
+    question->most_repeat = args->repeat != NULL ? args->n_repeat : MOST_REPEAT;
+    question->budget_ns = BUDGET_NS;
     question->seed = args->seed_number;
     int rc = read_levels(question, workers, err);
     if (rc == 0)
@@ -306,11 +309,31 @@ static enum lb_exit status_of(const struct planner *planner)
     return status;
 }
 
+/* What the demand hangs on; and then whatever is not known well, with the time that is left. */
+static int refine(struct lb_plan *plan, const struct lb_lab *lab, struct lb_error *err)
+{
+    size_t n_points = plan->n_points;
+    int rc = lb_plan_refine(plan, lab, err);
+    if (rc == 0)
+        rc = lb_plan_repeat(plan, 1, true, lab, err);
+    if (plan->n_points > n_points)
+        lb_plan_fit(plan);
+    return rc;
+}
+
 static int preview(struct lb_conductor *conductor, void *arg, struct lb_error *err)
 {
     struct planner *planner = arg;
     planner->conductor = conductor;
     return make_plans(planner, err);
+}
+
+static void tell(const struct planner *planner, const struct lb_report *report)
+{
+    const struct lb_plan_question *question = &planner->question;
+    bool is_open = question->most_repeat > question->n_repeat;
+    lb_dry_run_tell_plan(report, question->has_slo,
+                         is_open ? planner->n_plans * question->budget_ns : 0);
 }
 
 static enum lb_exit conduct(struct lb_conductor *conductor, void *arg)
@@ -329,17 +352,15 @@ static enum lb_exit conduct(struct lb_conductor *conductor, void *arg)
     if (rc == 0 && planner->n_plans == 0)
         rc = lb_fail(&err, LB_E_UNSUPPORTED, "nothing to plan: %s", planner->templates[0].reason);
     if (rc == 0 && !planner->args.quiet)
-        lb_dry_run_tell_plan(report, planner->question.has_slo);
+        tell(planner, report);
     if (rc == 0)
         rc = lb_plan_sweep(planner->plans, planner->n_plans, &lab, &err);
+    if (rc == 0)
+        rc = lb_plan_repeat(planner->plans, planner->n_plans, false, &lab, &err);
     for (size_t i = 0; i < planner->n_plans; i++)
         lb_plan_fit(&planner->plans[i]);
-    for (size_t i = 0; i < planner->n_plans && rc == 0; i++) {
-        size_t n_points = planner->plans[i].n_points;
-        rc = lb_plan_refine(&planner->plans[i], &lab, &err);
-        if (planner->plans[i].n_points > n_points)
-            lb_plan_fit(&planner->plans[i]);
-    }
+    for (size_t i = 0; i < planner->n_plans && rc == 0; i++)
+        rc = refine(&planner->plans[i], &lab, &err);
     for (size_t i = 0; i < planner->n_plans && rc == 0; i++)
         rc = lb_plan_search(&planner->plans[i], &lab, &err);
     for (size_t i = 0; i < planner->n_plans; i++)

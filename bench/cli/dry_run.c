@@ -133,15 +133,19 @@ int lb_dry_run_print(const struct lb_report *report, uint64_t budget_ns, bool gr
     return 0;
 }
 
-void lb_dry_run_tell_plan(const struct lb_report *report, bool has_slo)
+void lb_dry_run_tell_plan(const struct lb_report *report, bool has_slo, uint64_t most_ns)
 {
     size_t n_cells = 0;
-    char text[120];
+    char text[120], most[120] = "", span[40];
+    if (most_ns > lb_dry_run_ns(report))
+        snprintf(most, sizeof most,
+                 "; those that differ are run again, for about %s in all at most",
+                 lb_format_span(most_ns, span, sizeof span));
     for (size_t i = 0; i < report->n_cells; i++)
         n_cells += report->cells[i].state != LB_CELL_SKIPPED;
     uint64_t n_runs = n_cells * report->n_repeat;
-    fprintf(stderr, "lockbench: %llu runs (%zu numbers of workers, %llu times each) take %s%s\n",
+    fprintf(stderr, "lockbench: %llu runs (%zu numbers of workers, %llu times each) take %s%s%s\n",
             (unsigned long long)n_runs, n_cells, (unsigned long long)report->n_repeat,
-            describe_time(report, text, sizeof text),
+            describe_time(report, text, sizeof text), most,
             has_slo ? "; the trials for --slo come on top of that" : "");
 }

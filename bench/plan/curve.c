@@ -80,12 +80,13 @@ static void find_doubts(struct lb_plan *plan)
         add_doubt(plan, text);
     }
     if (plan->interrupted) {
-        snprintf(
-            text, sizeof text,
-            "interrupted after %zu of %llu runs of the sweep: --resume goes on, if it was stored "
-            "with -o",
-            plan->n_points,
-            (unsigned long long)plan->question->n_levels * plan->question->n_repeat);
+        uint64_t whole = plan->question->n_levels * plan->question->n_repeat;
+        char done[60] = "";
+        if (plan->n_points < whole)
+            snprintf(done, sizeof done, " after %zu of %llu runs of the sweep", plan->n_points,
+                     (unsigned long long)whole);
+        snprintf(text, sizeof text, "interrupted%s: --resume goes on, if it was stored with -o",
+                 done);
         add_doubt(plan, text);
     }
 }

@@ -37,7 +37,9 @@ int lb_slo_parse(const char *text, struct lb_slo *ret, struct lb_error *err);
 struct lb_plan_question {
     uint64_t levels[LB_PLAN_LEVELS]; /* numbers of workers, ascending */
     size_t n_levels;
-    uint64_t n_repeat; /* runs at each */
+    uint64_t n_repeat;    /* runs at each, at least */
+    uint64_t most_repeat; /* at most, where they differ; not above n_repeat: no more */
+    uint64_t budget_ns;   /* that a plan may take for more of them */
     bool has_slo;
     struct lb_slo slo;
     double demand_per_s; /* 0: none */
@@ -162,6 +164,11 @@ void lb_plan_release(struct lb_plan *plan);
  * keep the reason as their refusal. 0, or LB_E_INTERRUPTED: plans are marked, what was measured
  * is kept. */
 int lb_plan_sweep(struct lb_plan *plans, size_t n, const struct lb_lab *lab, struct lb_error *err);
+/* Runs numbers of workers again whose throughput is not known well yet, all plans in turns, while
+ * there is time. refined: what the demand hangs on was measured (lb_plan_refine), so that no time
+ * is kept for it. 0, LB_E_INTERRUPTED or LB_E_MEMORY. */
+int lb_plan_repeat(struct lb_plan *plans, size_t n, bool refined, const struct lb_lab *lab,
+                   struct lb_error *err);
 /* Fits what was measured: fit, band, knee, peak, at. */
 void lb_plan_fit(struct lb_plan *plan);
 /* Measures the numbers of workers on which the answer to the demand hangs, LB_PLAN_ADDED at most.

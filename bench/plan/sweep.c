@@ -35,8 +35,9 @@ int lb_plan_init(struct lb_plan *plan, const struct lb_plan_question *question,
     snprintf(plan->engine, sizeof plan->engine, "%s", engine);
     if (question->has_slo)
         snprintf(plan->slo_reason, sizeof plan->slo_reason, "interrupted before the search began");
-    plan->points =
-        calloc((question->n_levels + LB_PLAN_ADDED) * question->n_repeat + 1, sizeof *plan->points);
+    uint64_t most =
+        question->most_repeat > question->n_repeat ? question->most_repeat : question->n_repeat;
+    plan->points = calloc((question->n_levels + LB_PLAN_ADDED) * most + 1, sizeof *plan->points);
     plan->trials = calloc(LB_PLAN_TRIALS, sizeof *plan->trials);
     if (plan->points == NULL || plan->trials == NULL) {
         lb_plan_release(plan);
