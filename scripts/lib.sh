@@ -13,7 +13,7 @@
     LB_TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
     LB_PKG_BUILD=(build-essential cmake ninja-build pkg-config libsqlite3-dev libpq-dev
         libmariadb-dev libpopt-dev libinih-dev libjansson-dev zlib1g-dev libcminpack-dev
-        libjs-d3 libmicrohttpd-dev)
+        libjs-d3 libmicrohttpd-dev file)
     LB_PKG_TEST=(libcmocka-dev perl postgresql mariadb-server pgbouncer sqlite3 chromium nodejs libxml2-utils zsh fish
         galera-4 rsync socat python3-psycopg2 python3-asyncpg faketime
         libminion-perl libmojo-pg-perl php-cli php-pgsql php-symfony-lock python3-django

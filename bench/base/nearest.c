@@ -12,6 +12,20 @@ void lb_nearest_init(struct lb_nearest *nearest, const char *wanted)
     *nearest = (struct lb_nearest){.wanted = wanted};
 }
 
+/* In a short word a letter that is replaced makes another word: "nope" is no slip of "none". A
+ * letter that is missing, too much, or swapped with its neighbour is one. */
+static bool is_another_word(const char *wanted, const char *name)
+{
+    enum { SHORT = 4 };
+    size_t n = strlen(wanted);
+    if (n > SHORT || strlen(name) != n)
+        return false;
+    size_t n_different = 0;
+    for (size_t i = 0; i < n; i++)
+        n_different += wanted[i] != name[i];
+    return n_different == 1;
+}
+
 void lb_nearest_offer(struct lb_nearest *nearest, const char *name)
 {
     size_t wanted_length = strlen(nearest->wanted);
@@ -20,7 +34,7 @@ void lb_nearest_offer(struct lb_nearest *nearest, const char *name)
     unsigned distance = lb_edit_distance(nearest->wanted, name);
     size_t limit = wanted_length / 3;
     bool contains = wanted_length >= 3 && strstr(name, nearest->wanted) != NULL;
-    if (distance > limit && !contains)
+    if ((distance > limit && !contains) || is_another_word(nearest->wanted, name))
         return;
     size_t at = nearest->n;
     while (at > 0 && nearest->distances[at - 1] > distance)

@@ -581,8 +581,10 @@ static void announce(const struct lb_conductor *state)
     }
     if (state->campaign->args->quiet || seconds <= LONG_S || state->campaign->conduct != NULL)
         return;
-    fprintf(stderr, "lockbench: %llu runs of each of %zu cells take more than %llu min%s\n",
-            (unsigned long long)report->n_repeat, report->n_cells, (unsigned long long)seconds / 60,
+    char text[32];
+    lb_format_span(seconds * 1000000000u, text, sizeof text);
+    fprintf(stderr, "lockbench: this takes %s %s%s\n",
+            lb_dry_run_is_open(report) ? "at least" : "about", text,
             report->n_repeat > 1 ? "; --repeat 1 is a first look" : "");
 }
 
@@ -602,6 +604,8 @@ static enum lb_exit run_all(struct lb_conductor *state)
     lb_outputs_begin(&state->outputs, state->selection.outlooks, state->selection.n_outlooks);
     fflush(stdout);
     enum lb_exit status = LB_EXIT_OK;
+    if (state->campaign->conduct == NULL && !state->by_budget)
+        lb_forecast_init(&state->view.forecast, &state->report, lb_now_ns());
     if (state->campaign->conduct != NULL)
         status = state->campaign->conduct(state, state->campaign->arg);
     else if ((state->by_budget ? lb_budget_run(state, args->budget_ns, &state->looks, &state->err)

@@ -135,7 +135,9 @@ static int make_plan(const struct lb_args *args, struct lb_explore_plan *plan,
     if (rc == 0 && own->isolation != NULL) {
         int isolation = lb_isolation_parse(own->isolation);
         if (isolation < 0)
-            return lb_fail(err, LB_E_USAGE, "option --isolation: unknown level '%s'",
+            return lb_fail(err, LB_E_USAGE,
+                           "option --isolation: '%s' is not read-committed, repeatable-read or "
+                           "serializable",
                            own->isolation);
         plan->isolation = (enum lb_isolation)isolation;
     }

@@ -1,6 +1,7 @@
 /* --dry-run: see dry_run.h. */
 #include "dry_run.h"
 
+#include "forecast.h"
 #include "progress.h"
 #include "table.h"
 #include "units.h"
@@ -9,7 +10,8 @@
 
 static bool ends_by_itself(const struct lb_cell *cell)
 {
-    return cell->is_explored || cell->scenario.drain || cell->scenario.count > 0;
+    uint64_t ignored;
+    return !lb_forecast_length(cell, &ignored);
 }
 
 uint64_t lb_dry_run_ns(const struct lb_report *report)
@@ -17,11 +19,11 @@ uint64_t lb_dry_run_ns(const struct lb_report *report)
     uint64_t sum_ns = 0;
     for (size_t i = 0; i < report->n_cells; i++) {
         const struct lb_cell *cell = &report->cells[i];
-        if (cell->state == LB_CELL_SKIPPED || cell->is_explored)
+        uint64_t length_ns;
+        if (cell->state == LB_CELL_SKIPPED)
             continue;
-        sum_ns += cell->scenario.warmup_ns;
-        if (!ends_by_itself(cell))
-            sum_ns += cell->scenario.duration_ns;
+        lb_forecast_length(cell, &length_ns);
+        sum_ns += length_ns;
     }
     return sum_ns * report->n_repeat;
 }

@@ -53,11 +53,15 @@ char *lb_format_span(uint64_t ns, char *buf, size_t size)
     return buf;
 }
 
-/* As the runs so far went; 0: not known yet. */
+/* 0: not known yet. Without a forecast: as the runs so far went. */
 static uint64_t left_of_runs(const struct lb_progress_view *view)
 {
     size_t n = view->n_done - view->n_resumed;
-    if (view->start_ns == 0 || n == 0 || view->n_done >= view->n_total)
+    if (view->start_ns == 0 || view->n_done >= view->n_total)
+        return 0;
+    if (view->forecast.report != NULL)
+        return lb_forecast_left(&view->forecast, lb_now_ns());
+    if (n == 0)
         return 0;
     double each_ns = (double)(lb_now_ns() - view->start_ns) / ((double)n + 0.5);
     return (uint64_t)(each_ns * ((double)(view->n_total - view->n_done) - 0.5));
@@ -164,6 +168,8 @@ void lb_progress_clear(const struct lb_progress_view *view)
 void lb_progress_done(struct lb_progress_view *view, const struct lb_cell *cell)
 {
     view->n_done++;
+    if (view->forecast.report != NULL)
+        lb_forecast_learn(&view->forecast, cell, lb_now_ns());
     view->p50_ns = view->p99_ns = 0;
     if (view->quiet)
         return;

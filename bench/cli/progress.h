@@ -2,6 +2,7 @@
 #ifndef LB_PROGRESS_VIEW_H
 #define LB_PROGRESS_VIEW_H
 
+#include "forecast.h"
 #include "report.h"
 #include "search.h"
 #include "top.h"
@@ -15,7 +16,8 @@ struct lb_progress_view {
     uint64_t start_ns;      /* 0: how long is left is not told */
     size_t n_done, n_total; /* runs */
     size_t n_resumed;       /* of these, done before the start */
-    bool has_left;          /* how many runs there will be is not known, how long it takes is */
+    struct lb_forecast forecast;
+    bool has_left; /* how many runs there will be is not known, how long it takes is */
     uint64_t left_ns;
     const struct lb_cell *cell; /* that is running */
     unsigned width;

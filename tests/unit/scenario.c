@@ -204,6 +204,19 @@ static void near_names_are_offered_nearest_first(void **state)
     lb_nearest_init(&nearest, "zzzz");
     lb_nearest_offer(&nearest, "nowait");
     assert_string_equal(lb_nearest_text(&nearest, text, sizeof text), "");
+    /* In a short word a replaced letter makes another word; a letter too much, too few or swapped
+     * does not. */
+    static const struct {
+        const char *wanted, *name;
+        bool is_near;
+    } shorts[] = {{"nope", "none", false}, {"rnu", "run", true},  {"rum", "run", false},
+                  {"kil", "kill", true},   {"runn", "run", true}, {"lsit", "list", true},
+                  {"pausr", "pause", true}};
+    for (size_t i = 0; i < sizeof shorts / sizeof shorts[0]; i++) {
+        lb_nearest_init(&nearest, shorts[i].wanted);
+        lb_nearest_offer(&nearest, shorts[i].name);
+        assert_int_equal(nearest.n, shorts[i].is_near ? 1 : 0);
+    }
     lb_nearest_init(&nearest, "none-such");
     lb_nearest_offer(&nearest, "none");
     lb_nearest_offer(&nearest, "slots");

@@ -107,7 +107,9 @@ const struct lb_key lb_scenario_keys[] = {
     KEY("fault-length", LB_KEY_TIME, fault_length_ns, LB_KEY_BOTH, "TIME",
         "length of a pause, blocker, snapshot or full disk; delay of a slow statement"),
     KEY("fault-count", LB_KEY_COUNT, fault_count, LB_KEY_BOTH, "N",
-        "number of faults at most; 0: as many as the time allows"),
+        "number of faults at most; 0: as many as the time allows; the run still lasts for its "
+        "duration, or with "
+        "duration 0 until the last fault is over"),
     KEY("skew", LB_KEY_TIME, skew_ns, LB_KEY_BOTH, "TIME",
         "the clock of every second worker is ahead by TIME"),
     KEY("renew", LB_KEY_TIME, renew_ns, LB_KEY_BOTH, "TIME",
