@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const char *const metric_names[LB_METRICS] = {"rate", "p50", "p95", "p99", "cpu"};
 
@@ -223,12 +224,28 @@ static size_t read_some(void *buf, size_t size, void *arg)
     return n;
 }
 
+/* A directory without the file of a result is one of somebody else's, or one that holds results. */
+static int fail_to_open(const char *path, int code, struct lb_error *err)
+{
+    const char *name = strrchr(path, '/');
+    if (code == ENOENT && name != NULL && strcmp(name, "/run.json") == 0) {
+        char directory[sizeof((struct lb_stored *)0)->path];
+        snprintf(directory, sizeof directory, "%.*s", (int)(name - path), path);
+        if (access(directory, F_OK) == 0)
+            return lb_fail(err, LB_E_FILE,
+                           "%s: is no result of lockbench: no run.json is in it; name the "
+                           "directory of one result, such as those of lockbench list results",
+                           directory);
+    }
+    return lb_fail(err, LB_E_FILE, "%s: %s", path, strerror(code));
+}
+
 static int read_json(struct lb_stored *result, struct lb_error *err)
 {
     json_error_t why;
     FILE *file = fopen(result->path, "re");
     if (file == NULL)
-        return lb_fail(err, LB_E_FILE, "%s: %s", result->path, strerror(errno));
+        return fail_to_open(result->path, errno, err);
     struct bounded input = {.file = file};
     result->json = json_load_callback(read_some, &input, JSON_REJECT_DUPLICATES, &why);
     int failure = ferror(file) ? errno : 0;
@@ -239,8 +256,8 @@ static int read_json(struct lb_stored *result, struct lb_error *err)
         return lb_fail(err, LB_E_FILE, "%s: larger than a result can be (%d MiB)", result->path,
                        LARGEST >> 20);
     if (result->json == NULL)
-        return lb_fail(err, LB_E_FILE, "%s:%d: %s", result->path, why.line > 0 ? why.line : 1,
-                       why.text);
+        return lb_fail(err, LB_E_FILE, "%s:%d: this is no result of lockbench: %s", result->path,
+                       why.line > 0 ? why.line : 1, why.text);
     clean(result->json);
     return 0;
 }

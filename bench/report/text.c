@@ -4,6 +4,7 @@
  * Nothing is printed before the end: the order of the rows depends on the results.
  */
 #include "text.h"
+#include "alike.h"
 #include "chart.h"
 #include "diff.h"
 #include "report.h"
@@ -400,14 +401,14 @@ static void print_gave_up(const struct lb_sink_state *state, const struct lb_cel
 
 static bool has_reason(const struct lb_outcome *run, const char *text)
 {
-    return run->state != LB_RUN_COMPLETE && strcmp(run->reason, text) == 0;
+    return run->state != LB_RUN_COMPLETE && lb_is_alike(run->reason, text);
 }
 
 static bool has_warning(const struct lb_outcome *run, const char *text)
 {
     bool has = false;
     for (size_t w = 0; w < run->n_warnings && !has; w++)
-        has = strcmp(run->warnings[w], text) == 0;
+        has = lb_is_alike(run->warnings[w], text);
     return has;
 }
 
@@ -427,7 +428,8 @@ static void print_once(const struct lb_sink_state *state, const struct lb_cell *
         n++;
     }
     if (n > 1)
-        snprintf(where, sizeof where, " (%zu of %zu runs)", n, cell->n_runs);
+        snprintf(where, sizeof where, " (run %zu; the like in %zu of %zu runs)", run + 1, n,
+                 cell->n_runs);
     else if (cell->n_runs > 1)
         snprintf(where, sizeof where, " (run %zu of %zu)", run + 1, cell->n_runs);
     char all[1200];

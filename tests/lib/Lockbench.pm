@@ -13,6 +13,9 @@ my $program = $ENV{LOCKBENCH} or die "LOCKBENCH is not set\n";
 my $scratch = tempdir('lockbench-cli.XXXXXX', TMPDIR => 1, CLEANUP => 1);
 chmod 0711, $scratch;
 $ENV{TMPDIR} = $scratch;
+# Ctrl-C in the middle leaves nothing behind: what is to be removed is removed at the end, and by this process alone.
+my $owner = $$;
+$SIG{INT} = $SIG{TERM} = $SIG{HUP} = sub { $$ == $owner ? exit 130 : POSIX::_exit(130) };
 delete $ENV{NO_COLOR};
 $ENV{TERM} = 'xterm';    # of the terminals that tests make
 my $runs = 0;

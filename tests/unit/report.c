@@ -1,6 +1,7 @@
 /* What cells come to: expectations, verdicts over several runs, medians, the command that repeats.
  */
 #include "report.h"
+#include "alike.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -332,6 +333,19 @@ static void a_disagreement_is_an_internal_error_by_name(void **state)
     lb_cell_release(&cell);
 }
 
+/* What a run warns of has its own figures in every run, and is one thing. */
+static void warnings_that_differ_in_figures_are_alike(void **state)
+{
+    (void)state;
+    assert_true(lb_is_alike("", ""));
+    assert_true(lb_is_alike("stood still for 332 ms: stopped", "stood still for 1.20 s: stopped"));
+    assert_true(lb_is_alike("it took 3 of 12 s, in all", "it took 5 of 900 ms, in all"));
+    assert_false(lb_is_alike("stood still for 332 ms", "stood still for 332 ms: stopped"));
+    assert_false(lb_is_alike("late by 5 ms", "early by 5 ms"));
+    assert_false(lb_is_alike("late by 5 ms", "late by some ms"));
+    assert_false(lb_is_alike("", "late"));
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -344,6 +358,7 @@ int main(void)
         cmocka_unit_test(numbers_are_medians),
         cmocka_unit_test(a_disagreement_is_an_internal_error_by_name),
         cmocka_unit_test(the_command_repeats_what_differs),
+        cmocka_unit_test(warnings_that_differ_in_figures_are_alike),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

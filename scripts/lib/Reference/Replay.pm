@@ -230,6 +230,7 @@ sub replayed
             or $wrong ne '' or $wrong = $@;
     }
     stop($all[0]) if @all;
+    die "interrupted\n" if $wrong =~ /^interrupted/;
     return ($wrong eq '' ? 1 : 0, $wrong);
 }
 
