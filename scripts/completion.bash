@@ -1,5 +1,5 @@
 # Bash completion for lockbench. It asks the program: commands, options and names are those of the
-# lockbench that is being called, and nothing is listed here.
+# lockbench that is being called. Listed here are only the words that an option takes.
 # shellcheck shell=bash
 
 _lockbench() {
@@ -24,7 +24,18 @@ _lockbench() {
     -d | --database) words='sqlite: postgresql:// mariadb://' ;;
     --faults) words="all $("$program" list faults --names 2>/dev/null)" ;;
     --baseline) words=$("$program" list results --names 2>/dev/null) ;;
-    --format) words=$("$program" list formats --names 2>/dev/null) ;;
+    --fault) words="none $("$program" list faults --names 2>/dev/null | grep -vx skew)" ;;
+    --steps) words='clock crash cut' ;;
+    --ids) words='unique spid guid host' ;;
+    --model) words='mutex reentrant semaphore: rwlock lease queue fifo' ;;
+    --release) words='belief state' ;;
+    --export) words='edn jsonl' ;;
+    --metric) words='rate p50 p95 p99 cpu' ;;
+    --format)
+        # Which of them is the command's own to say.
+        words=$("$program" "$command" --help 2>/dev/null | sed -n '/--format=/,/^ *\(-[a-zA-Z], *\)\?--[a-eg-z]/p' |
+            grep -owF "$("$program" list formats --names 2>/dev/null)" | sort -u)
+        ;;
     --arrivals) words='poisson even' ;;
     --backoff) words='fixed exponential jitter' ;;
     --isolation) words='default read-committed repeatable-read serializable' ;;
@@ -55,8 +66,8 @@ _lockbench() {
     esac
     # Lists are completed at their last name.
     local before=''
-    if [[ $previous == -s || $previous == -S || $previous == --strategy ||
-        $previous == --scenario || $previous == --faults ]] && [[ $current == *,* ]]; then
+    if [[ $previous == -s || $previous == -S || $previous == --strategy || $previous == --scenario ||
+        $previous == --faults || $previous == --steps || $previous == --metric ]] && [[ $current == *,* ]]; then
         before=${current%,*},
     fi
     mapfile -t COMPREPLY < <(compgen -P "$before" -W "$words" -- "${current#"$before"}")

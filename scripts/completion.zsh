@@ -15,7 +15,17 @@ _lockbench() {
     -d | --database) compadd -S '' -- sqlite: postgresql:// mariadb:// ;;
     --faults) _values -s , fault all ${(f)"$($program list faults --names 2>/dev/null)"} ;;
     --baseline) compadd -- ${(f)"$($program list results --names 2>/dev/null)"} ;;
-    --format) compadd -- ${(f)"$($program list formats --names 2>/dev/null)"} ;;
+    --fault) compadd -- none ${(f)"$($program list faults --names 2>/dev/null | grep -vx skew)"} ;;
+    --steps) _values -s , step clock crash cut ;;
+    --ids) compadd -- unique spid guid host ;;
+    --model) compadd -S '' -- mutex reentrant semaphore: rwlock lease queue fifo ;;
+    --release) compadd -- belief state ;;
+    --export) compadd -- edn jsonl ;;
+    --metric) _values -s , metric rate p50 p95 p99 cpu ;;
+    --format)
+        compadd -- ${(f)"$($program $command --help 2>/dev/null | sed -n '/--format=/,/^ *\(-[a-zA-Z], *\)\{0,1\}--[a-eg-z]/p' |
+            grep -owF "$($program list formats --names 2>/dev/null)" | sort -u)"}
+        ;;
     --arrivals) compadd -- poisson even ;;
     --backoff) compadd -- fixed exponential jitter ;;
     --isolation) compadd -- default read-committed repeatable-read serializable ;;

@@ -418,7 +418,7 @@ static void print_once(const struct lb_sink_state *state, const struct lb_cell *
                        const char *label, size_t run, const char *text,
                        bool (*has)(const struct lb_outcome *run, const char *text))
 {
-    char where[48] = "";
+    char where[64] = "";
     size_t n = 0;
     for (size_t i = 0; i < cell->n_runs; i++) {
         if (!has(cell->runs[i], text))
@@ -427,7 +427,9 @@ static void print_once(const struct lb_sink_state *state, const struct lb_cell *
             return;
         n++;
     }
-    if (n > 1)
+    if (n > 1 && strpbrk(text, "0123456789") == NULL)
+        snprintf(where, sizeof where, " (%zu of %zu runs)", n, cell->n_runs);
+    else if (n > 1) /* each has its own figures */
         snprintf(where, sizeof where, " (run %zu; the like in %zu of %zu runs)", run + 1, n,
                  cell->n_runs);
     else if (cell->n_runs > 1)

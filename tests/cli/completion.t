@@ -42,6 +42,28 @@ my ($status, $help) = lockbench('run', '--help');
 is($options, join(' ', sort $help =~ /^  (?:-\w,|   ) (--[a-z-]+)/mg), 'every option of --help, and no other');
 
 
+# The words that an option takes: those that the program names when it is given another one.
+my $history = spew('h.jsonl', '');
+my %asked = (
+    'run --fault' => [], 'run --ids' => [], 'run --backoff' => [], 'run --isolation' => [], 'run --format' => [], 'verify --faults' => [],
+    'plan --format' => ['-s', 'lock-row'], 'plan --arrivals' => ['-s', 'lock-row', '--slo', 'p99<5ms'], 'diff --format' => ['a', 'b'],
+    'diff --metric' => ['a', 'b'], 'explore --steps' => ['-s', 'lock-row'], 'explore --format' => ['-s', 'lock-row'],
+    'check --format' => [$history], 'check --release' => [$history], 'check --export' => [$history], 'list --format' => ['strategies'],
+);
+my %takes;
+for my $case (sort keys %asked) {
+    my ($command, $option) = split / /, $case;
+    my (undef, undef, $err) = lockbench($command, @{$asked{$case}}, $option, 'nope');
+    my ($words) = $err =~ /^lockbench: option \Q$option\E: .*?(?:'nope' is (?:not|neither)|list has) ?(.*?)(?:, not 'nope')?$/m;
+    ($words) = $err =~ /^lockbench: option \Q$option\E: .*\((.*)\)$/m if !defined $words;
+    $takes{$case} = join ' ', sort grep { length } split /, | (?:or|nor|and) /, $words // '';
+    isnt($takes{$case}, '', "$case: says what it takes") or diag $err;
+    my $offered = offered($command, $option, '');
+    is($offered, $takes{$case}, "bash: $case");
+}
+is(offered('explore', '--steps', 'clock,c'), 'clock,clock clock,crash clock,cut', 'the last of a list of steps');
+
+
 # The other shells offer the same. zsh completes in its line editor only: its builtins are stood in for by
 # functions that print.
 my $folder = ($ENV{LB_SOURCE} // '.') . '/scripts';
@@ -61,7 +83,7 @@ set --
 source $completion
 ZSH
 my %shell = (
-    zsh => sub { join ' ', map { quotemeta } 'zsh', '-f', $stubs, "$folder/completion.zsh", $ENV{LOCKBENCH}, @_ },
+    zsh => sub { join ' ', map { length ? quotemeta : q('') } 'zsh', '-f', $stubs, "$folder/completion.zsh", $ENV{LOCKBENCH}, @_ },
     fish => sub {
         "fish --no-config -c " . quotemeta "function lockbench; '$ENV{LOCKBENCH}' \$argv; end; source '$folder/completion.fish'; complete -C '" . join(' ', 'lockbench', @_) . "'";
     },
@@ -71,7 +93,7 @@ for my $shell (sort keys %shell) {
         skip "no $shell", 1 if system("$shell -c true >/dev/null 2>&1") != 0;
         for my $case ([['comp'], 'compare'], [['run', '--work'], '--workers'], [['show', 'skip-'], 'skip-locked skip-locked-hold'],
             [['run', '-S', 'mutex-'], 'mutex-hot mutex-pair mutex-spread'], [['verify', '--faults', 'ki'], 'kill'],
-            [['list', 's'], 'scenarios strategies']) {
+            [['list', 's'], 'scenarios strategies'], map { [[split(/ /), ''], $takes{$_}] } sort keys %takes) {
             my ($words, $expected) = @$case;
             my $command = $shell{$shell}->(@$words);
             my @offered = map { s/[\t\n].*//sr } `$command 2>&1`;
