@@ -163,7 +163,7 @@ for (
     [qr/--depth: is for --random/,               '-s', 'cas', '--depth', '2'],
     [qr/--choices: 'few' is not a number/,       '-s', 'cas', '--choices', 'few'],
     [qr/--time: 'soon' is not a time/,           '-s', 'cas', '--time', 'soon'],
-    [qr/--isolation: unknown level 'high'/,      '-s', 'cas', '--isolation', 'high'],
+    [qr/--isolation: 'high' is not read-committed, repeatable-read or serializable/,      '-s', 'cas', '--isolation', 'high'],
     [qr/--format: unknown format 'tap'/,         '-s', 'cas', '--format', 'tap'],
     [qr/"01y" is not a schedule/,                '-s', 'cas', '--replay', '01y'],
     [qr/move 1 of the schedule cannot be made/,  '-s', 'cas', '--replay', '7'],
