@@ -124,7 +124,7 @@ is($status, 0, 'not slower than that: exit status 0') or diag $err;
 is($status, 0, 'without a threshold it is no gate') or diag $err;
 ($status, undef, $err) = lockbench('compare', '-s', "$lock,$slow", @against, '--repeat', '1', '--threshold', '10%');
 is($status, 5, 'one run tells nothing: exit status 5');
-like($err, qr/^lockbench: slow cannot be compared with good-lock on sqlite, \S+: too few runs of the two were complete$/m, '... and why')
+like($err, qr/^lockbench: slow cannot be compared with good-lock on sqlite, \S+: (?:too few runs of the two were complete|it had no success)$/m, '... and why')
     or diag $err;
 my $never = variant('never', 'AND 1 = 0');
 ($status, undef, $err) = lockbench('compare', '-s', "$lock,$same,$never", @against, '--threshold', '900%');

@@ -54,7 +54,7 @@ my %takes;
 for my $case (sort keys %asked) {
     my ($command, $option) = split / /, $case;
     my (undef, undef, $err) = lockbench($command, @{$asked{$case}}, $option, 'nope');
-    my ($words) = $err =~ /^lockbench: option \Q$option\E: .*?(?:'nope' is (?:not|neither)|list has) ?(.*?)(?:, not 'nope')?$/m;
+    my ($words) = $err =~ /^lockbench: option \Q$option\E: .*?(?:'nope' is (?:not|neither)|list has) ?(?:one of )?(.*?)(?:, not 'nope')?$/m;
     ($words) = $err =~ /^lockbench: option \Q$option\E: .*\((.*)\)$/m if !defined $words;
     $takes{$case} = join ' ', sort grep { length } split /, | (?:or|nor|and) /, $words // '';
     isnt($takes{$case}, '', "$case: says what it takes") or diag $err;
