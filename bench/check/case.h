@@ -178,9 +178,10 @@ struct lb_log_facts {
     size_t first_hold; /* its holds, by start */
     size_t n_holds, n_pieces;
     uint64_t n_successes, n_attempts;
-    uint64_t last_ns;  /* of its last event */
-    uint64_t death_ns; /* when its writer's death was noted; LB_NEVER: it did not die */
-    uint64_t gone_ns;  /* when it can have died at the earliest; LB_NEVER */
+    uint64_t last_ns;      /* of its last event */
+    uint64_t answered_low; /* when the operation was asked for that was last answered ok or fail */
+    uint64_t death_ns;     /* when its writer's death was noted; LB_NEVER: it did not die */
+    uint64_t gone_ns;      /* when it can have died at the earliest; LB_NEVER */
     size_t *span_first;
 };
 

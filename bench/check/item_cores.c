@@ -163,6 +163,8 @@ int lb_item_others(struct lb_item_group *group)
             claim = NULL;
         claim = e->op == LB_OP_ITEM ? e : claim;
         bool stranger = lb_item_closes(e->op) && claim == NULL;
+        if (lb_item_closes(e->op) && lb_item_certain(e)) /* it has it no more */
+            claim = NULL;
         if (!stranger && e->op != LB_OP_CLEAR_ERROR)
             continue;
         group->n_strangers += stranger;
@@ -221,9 +223,8 @@ uint64_t lb_item_lease(const struct lb_item_group *group, size_t place)
 static uint64_t finished(const struct lb_item_group *group, size_t place)
 {
     for (size_t i = place + 1; lb_item_own(group, place, i); i++)
-        if (lb_item_certain(group->events[i]) && group->events[i]->op != LB_OP_FREE &&
-            lb_item_closes(group->events[i]->op))
-            return group->events[i]->high;
+        if (lb_item_certain(group->events[i]) && lb_item_closes(group->events[i]->op))
+            return group->events[i]->op != LB_OP_FREE ? group->events[i]->high : LB_NEVER;
     return LB_NEVER;
 }
 

@@ -277,6 +277,7 @@ static int scan_log(struct lb_scan *scan)
         lb_history_forget(c->history, &scan->view->spans[s]);
     }
     facts->last_ns = scan->last_ns;
+    facts->answered_low = scan->answered_low;
     if (c->end_ns < scan->last_ns)
         c->end_ns = scan->last_ns;
     int rc = keep_wait(scan);

@@ -107,9 +107,13 @@ static uint64_t first_within(const struct lb_case *c, uint32_t log, enum what wh
 
 uint64_t lb_world_session_end(const struct lb_case *c, const struct lb_world_event *note)
 {
+    const struct lb_log_facts *facts = &c->logs[note->target];
+    bool is_silent = lb_high(facts->last_ns, lb_slack(c, note->target)) < note->low;
+    /* Another's note says only that it has ended: it was there for all that it answered. */
+    uint64_t alive = note->log != note->target && is_silent ? facts->answered_low : note->alive;
     uint64_t previous = 0;
     if (c->moments.n == 0)
-        return note->alive;
+        return alive;
     const struct moment *before = first_from(c, &(struct moment){note->low, note->target, ENDED});
     if (before > (const struct moment *)c->moments.items && before[-1].log == note->target &&
         before[-1].what == ENDED)
@@ -123,7 +127,7 @@ uint64_t lb_world_session_end(const struct lb_case *c, const struct lb_world_eve
         cause = c->logs[note->target].gone_ns;
     if (cause != LB_NEVER)
         return cause;
-    return note->alive > previous ? note->alive : previous;
+    return alive > previous ? alive : previous;
 }
 
 /* By hold: how far it, and those of its log before it, last at most. */

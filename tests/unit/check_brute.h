@@ -9,7 +9,7 @@
 #ifndef CHECK_BRUTE_H
 #define CHECK_BRUTE_H
 
-#include "check_history.h"
+#include "check_seen.h"
 
 #include "property.h"
 
@@ -324,6 +324,7 @@ static inline void compare_part(const struct comparison *c, struct lb_random *ra
     static struct test_history whole;
     whole = *c->history;
     cut_tails(c->history, random);
+    see_history(c->history);
     c->compare_cut(c->shape);
     *c->history = whole;
 }
@@ -331,6 +332,7 @@ static inline void compare_part(const struct comparison *c, struct lb_random *ra
 /* Random histories, and mutations of the legal ones. */
 static inline struct tally compare_histories(const struct comparison *c)
 {
+    enum { SEEN_OF = 2000 }; /* these are enough to see what is generated */
     struct tally tally = {.name = c->name};
     struct lb_random random;
     lb_random_init(&random, c->seed, (uint64_t)(c->name[0] * 256 + c->name[1]));
@@ -338,6 +340,8 @@ static inline struct tally compare_histories(const struct comparison *c)
         c->generate(c->shape, &random);
         if (c->is_asked != NULL && !c->is_asked())
             continue;
+        if (tally.n < SEEN_OF)
+            see_history(c->history);
         bool legal = c->compare(c->shape);
         tally.n++;
         tally.n_legal += legal;

@@ -345,10 +345,18 @@ static struct shape shapes[] = {
      .legal = legal_loss},
 };
 
+static void every_shape_is_generated(void **state)
+{
+    static const enum seen never[] = {SEEN_BARE}; /* it is of locks */
+    (void)state;
+    expect_seen(never, sizeof never / sizeof never[0]);
+}
+
 int main(void)
 {
     enum { N = sizeof shapes / sizeof shapes[0] };
-    struct CMUnitTest tests[N];
+    struct CMUnitTest tests[N + 1];
+    tests[N] = (struct CMUnitTest)cmocka_unit_test(every_shape_is_generated);
     for (size_t i = 0; i < N; i++)
         tests[i] = (struct CMUnitTest){
             .name = shapes[i].name, .test_func = agree, .initial_state = &shapes[i]};

@@ -136,11 +136,12 @@ void generate(const struct shape *shape, struct lb_random *random)
     if (chance(random, 10) && !shape->lease && !shape->tickets)
         most_held = 2; /* one worker, two grants */
     uint32_t think = 1 + below(random, 12), busy = below(random, 5), hold = below(random, 6);
+    uint32_t first_process = chance(random, 30) ? LB_NAMED_PROCESS : 0;
     for (uint32_t log = 0; log < n_logs; log++) {
         struct worker w = {.random = random,
                            .shape = shape,
                            .log = log,
-                           .process = log,
+                           .process = first_process + log,
                            .think = think,
                            .busy = busy,
                            .hold = hold};

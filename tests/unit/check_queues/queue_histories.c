@@ -23,7 +23,8 @@ static void operate(struct simulation *s, uint32_t log, int op, int type, uint64
     if (type != LB_EV_NONE) {
         end[-1].process = s->process[log];
         end->arg = end_arg;
-        end->answer = type == LB_EV_OK || op == LB_OP_CLAIM ? end->answer : LB_REFUSED;
+        uint8_t refusal = chance(s->random, 50) ? LB_REFUSED : LB_DEADLOCK;
+        end->answer = type == LB_EV_OK || op == LB_OP_CLAIM ? end->answer : refusal;
         end->flags = type == LB_EV_OK && effective ? LB_EVF_EFFECTIVE : 0;
     }
     if (op == LB_OP_CLAIM && s->shape->final)

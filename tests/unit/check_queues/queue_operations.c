@@ -102,12 +102,14 @@ static void translate_op(uint32_t log, const struct lb_event *invoke, const stru
     }
     if ((op == LB_OP_FREE || op == LB_OP_ERROR || op == LB_OP_COMPLETE) && mine) {
         bool certain = type == LB_EV_OK && (end->flags & LB_EVF_EFFECTIVE) != 0;
-        bool is_first = certain && who > 0 && !claims[who - 1].is_ended;
+        if (who > 0 && claims[who - 1].is_ended)
+            who = 0; /* it has it no more */
+        bool is_first = certain && who > 0;
         if (who > 0)
             claims[who - 1].is_closed = true;
         if (is_first)
             claims[who - 1].is_ended = true;
-        /* Who never claimed it may have ended anybody's claim, or nobody's. */
+        /* Who does not have it may have ended anybody's claim, or nobody's. */
         add_brute(is_first ? END : CLOSE, who, invoke->time_ns, high, !certain || who == 0,
                   (uint64_t)op, log);
     }

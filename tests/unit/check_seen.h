@@ -1,0 +1,121 @@
+/* What the random histories of the judge's tests have in them: a shape that is never generated
+ * would be a test that cannot fail. */
+#ifndef CHECK_SEEN_H
+#define CHECK_SEEN_H
+
+#include "check_history.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+enum seen {
+    SEEN_TIE,        /* two workers in one tick */
+    SEEN_NAMED,      /* processes with names */
+    SEEN_FAILED,     /* an end that failed, and was not refused */
+    SEEN_REFUSED,    /* an end that was */
+    SEEN_UNKNOWN,    /* an unknown outcome */
+    SEEN_UNANSWERED, /* no outcome */
+    SEEN_NO_EFFECT,  /* an end that was answered ok and changed nothing */
+    SEEN_BARE,       /* a release that says neither permits nor token, as other tools' do */
+    SEEN_UNTOLD,     /* a renewal that does not say its length */
+    SEEN_RECOVER,    /* a recovery */
+    SEEN_STRANGER,   /* an end by a worker that never claimed the item */
+    SEEN_AGAIN,      /* an end by a worker that had ended its claim of the item */
+    SEEN_CUT,        /* logs without their tails */
+    SEEN_SHAPES
+};
+
+static uint64_t seen_in[SEEN_SHAPES];
+
+static inline bool seen_is_end(const struct lb_event *e)
+{
+    return e->op == LB_OP_RELEASE || e->op == LB_OP_COMPLETE || e->op == LB_OP_ERROR ||
+           e->op == LB_OP_FREE;
+}
+
+static inline bool seen_ties(const struct test_history *h)
+{
+    for (uint32_t a = 0; a < MAX_LOGS; a++)
+        for (size_t i = 0; i < h->n[a]; i++)
+            for (uint32_t b = a + 1; b < MAX_LOGS; b++)
+                for (size_t k = 0; k < h->n[b]; k++)
+                    if (h->events[a][i].time_ns == h->events[b][k].time_ns)
+                        return true;
+    return false;
+}
+
+/* An invoke: of what its worker does not have, or has ended. */
+static inline void see_owner(const struct lb_event *log, size_t at)
+{
+    bool claimed = false, ended = false;
+    for (size_t i = 0; i < at; i++) {
+        bool same = log[i].value == log[at].value;
+        if (same && log[i].type == LB_EV_NOTE && log[i].op == LB_OP_ITEM) {
+            claimed = true;
+            ended = false;
+        } else if (same && log[i].type == LB_EV_OK && seen_is_end(&log[i])) {
+            ended = ended || (log[i].flags & LB_EVF_EFFECTIVE) != 0;
+        }
+    }
+    seen_in[SEEN_STRANGER] += !claimed;
+    seen_in[SEEN_AGAIN] += claimed && ended;
+}
+
+static inline void see_event(const struct lb_event *log, size_t n, size_t at)
+{
+    const struct lb_event *e = &log[at];
+    bool is_end = seen_is_end(e), is_invoke = e->type == LB_EV_INVOKE;
+    seen_in[SEEN_NAMED] += e->process >= LB_NAMED_PROCESS;
+    seen_in[SEEN_FAILED] += is_end && e->type == LB_EV_FAIL && e->answer != LB_REFUSED;
+    seen_in[SEEN_REFUSED] += is_end && e->type == LB_EV_FAIL && e->answer == LB_REFUSED;
+    seen_in[SEEN_UNKNOWN] += e->type == LB_EV_INFO;
+    seen_in[SEEN_UNANSWERED] += is_invoke && at + 1 == n;
+    seen_in[SEEN_NO_EFFECT] += is_end && e->type == LB_EV_OK && (e->flags & LB_EVF_EFFECTIVE) == 0;
+    seen_in[SEEN_BARE] +=
+        e->op == LB_OP_RELEASE && is_invoke && e->arg == 0 && (e->flags & LB_EVF_TOKEN) == 0;
+    seen_in[SEEN_UNTOLD] +=
+        (e->op == LB_OP_RENEW || e->op == LB_OP_RENEW_ITEM) && e->type == LB_EV_OK && e->arg == 0;
+    seen_in[SEEN_RECOVER] += e->op == LB_OP_RECOVER && is_invoke;
+    if (is_end && is_invoke && e->op != LB_OP_RELEASE)
+        see_owner(log, at);
+}
+
+static inline void see_history(const struct test_history *h)
+{
+    seen_in[SEEN_CUT] += h->view.truncated;
+    seen_in[SEEN_TIE] += seen_ties(h);
+    for (uint32_t log = 0; log < MAX_LOGS; log++)
+        for (size_t i = 0; i < h->n[log]; i++)
+            see_event(h->events[log], h->n[log], i);
+}
+
+/* The last test of a program: all shapes but some were generated. */
+static inline void expect_seen(const enum seen *never, size_t n_never)
+{
+    static const char *const names[] = {"ties",
+                                        "named processes",
+                                        "failed ends",
+                                        "refused ends",
+                                        "unknown outcomes",
+                                        "no outcomes",
+                                        "ends without effect",
+                                        "bare releases",
+                                        "untold renewals",
+                                        "recoveries",
+                                        "strangers' ends",
+                                        "ends by who had ended it",
+                                        "cut tails"};
+    for (size_t i = 0; i < SEEN_SHAPES; i++) {
+        bool is_left_out = false;
+        for (size_t k = 0; k < n_never; k++)
+            is_left_out = is_left_out || never[k] == (enum seen)i;
+        printf("# %s: %llu\n", names[i], (unsigned long long)seen_in[i]);
+        if (!is_left_out && seen_in[i] == 0)
+            fail_msg("no history has %s", names[i]);
+    }
+}
+
+#endif
