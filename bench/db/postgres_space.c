@@ -85,10 +85,15 @@ int lb_pg_describe(const char *uri, char *label, size_t size, struct lb_error *e
     if (host == NULL)
         host = option_value(options, "hostaddr");
     bool in_query = host != NULL && (host[0] == '/' || strchr(host, ',') != NULL);
-    snprintf(label, size, "postgresql://%s%s%s%s%s/%s%s%s%s%s", user ? user : "", user ? "@" : "",
-             host && !in_query ? host : "", port && !in_query ? ":" : "",
+    /* Without it a repetition would take the first of several that answers, be it a standby. */
+    const char *which = option_value(options, "target_session_attrs");
+    bool chooses = which != NULL && strchr(host != NULL ? host : "", ',') != NULL &&
+                   which[strspn(which, "abcdefghijklmnopqrstuvwxyz-")] == '\0';
+    snprintf(label, size, "postgresql://%s%s%s%s%s/%s%s%s%s%s%s%s", user ? user : "",
+             user ? "@" : "", host && !in_query ? host : "", port && !in_query ? ":" : "",
              port && !in_query ? port : "", db ? db : "", in_query ? "?host=" : "",
-             in_query ? host : "", port && in_query ? "&port=" : "", port && in_query ? port : "");
+             in_query ? host : "", port && in_query ? "&port=" : "", port && in_query ? port : "",
+             chooses ? "&target_session_attrs=" : "", chooses ? which : "");
     PQconninfoFree(options);
     return 0;
 }
