@@ -1,6 +1,7 @@
 /* The verdicts of `lockbench check`: see check_print.h. */
 #include "check_print.h"
 
+#include "report.h"
 #include "units.h"
 
 #include <jansson.h>
@@ -179,42 +180,6 @@ static json_t *finding_json(const struct lb_checked *checked, const struct lb_fi
                      (json_int_t)finding->n_tested, "witnesses", witnesses);
 }
 
-static json_t *measures_json(const struct lb_measures *m)
-{
-    const struct {
-        const char *name;
-        uint64_t value;
-    } rows[] = {{"holds", m->n_holds},
-                {"claims", m->n_claims},
-                {"refusals", m->n_refusals},
-                {"refusals_unjustified", m->n_refusals_unjustified},
-                {"empty", m->n_empty},
-                {"empty_unjustified", m->n_empty_unjustified},
-                {"longest_wait_ns", m->longest_wait_ns},
-                {"overtakes", m->n_overtakes},
-                {"overtakes_of_one_max", m->max_overtakes},
-                {"depth_max", m->max_depth},
-                {"lease_overlaps_cut", m->n_cut_violations},
-                {"lease_overlaps_uncut", m->n_uncut_violations},
-                {"stale_writes_accepted", m->n_stale_writes_accepted},
-                {"stale_writes_refused", m->n_stale_writes_refused},
-                {"items_taken", m->n_taken_items},
-                {"items_taken_claims", m->n_taken_claims},
-                {"deaths", m->n_deaths},
-                {"recovered", m->n_recovered},
-                {"stuck", m->n_stuck},
-                {"recovery_p50_ns", m->p50_recovery_ns},
-                {"recovery_p95_ns", m->p95_recovery_ns},
-                {"recovery_max_ns", m->max_recovery_ns},
-                {"restarts", m->n_restarts}};
-    json_t *object = json_object();
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        json_object_set_new(object, rows[i].name, json_integer((json_int_t)rows[i].value));
-    json_object_set_new(object, "jain", json_real(m->jain));
-    json_object_set_new(object, "gini", json_real(m->gini));
-    return object;
-}
-
 int lb_checked_json(const struct lb_checked *checked, FILE *out, struct lb_error *err)
 {
     json_t *files = json_array(), *guarantees = json_object();
@@ -229,7 +194,7 @@ int lb_checked_json(const struct lb_checked *checked, FILE *out, struct lb_error
                              (json_int_t)checked->n_events, "workers",
                              (json_int_t)checked->n_workers, "truncated", checked->truncated,
                              "without_checksums", checked->is_unchecked, "guarantees", guarantees,
-                             "measures", measures_json(&checked->judgement->measures));
+                             "measures", lb_measures_json(&checked->judgement->measures));
     int rc = root == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory for the verdicts") : 0;
     if (rc == 0 && json_dumpf(root, out, JSON_INDENT(2)) != 0)
         rc = lb_fail(err, LB_E_ENV, "cannot write the verdicts");

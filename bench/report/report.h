@@ -219,6 +219,8 @@ const struct lb_sink *lb_sink_find(const char *name, size_t length, unsigned of)
 struct json_t;
 /* The whole report as one JSON document; NULL: out of memory. */
 struct json_t *lb_json_report(const struct lb_report *report);
+/* What the judge counted, as an object; NULL: out of memory. */
+struct json_t *lb_measures_json(const struct lb_measures *m);
 /* Writes the whole report as one JSON document. 0, LB_E_MEMORY or LB_E_ENV. */
 int lb_json_write(const struct lb_report *report, FILE *out, struct lb_error *err);
 

@@ -121,6 +121,72 @@ static int take_share(struct lb_active_run *run, const struct lb_scenario *all,
     return 0;
 }
 
+/* The workers have stopped: what came of it, and what is to be said of that. */
+static int conclude(struct lb_active_run *run, const struct lb_scenario *scenario,
+                    struct lb_error *err)
+{
+    int rc = lb_control_reopen(run, err);
+    if (rc == 0 && run->has_control)
+        lb_uptime_look(run->crew, &run->control, run->history != NULL ? &run->control_log : NULL,
+                       run->share.first_log);
+    if (rc == 0)
+        rc = lb_peers_gather(run, err);
+    if (rc == 0)
+        rc = lb_run_settle(run, err);
+    if (rc == 0)
+        rc = lb_run_check_errors(run, err);
+    if (rc == 0 && run->crew->db != NULL)
+        lb_run_subtract_counters(run);
+    if (rc == 0 && scenario->rounds > 0)
+        rc = lb_ledger_count(run, err);
+    if (rc == 0)
+        rc = lb_quiet_ask(run, err);
+    if (rc == 0)
+        rc = lb_run_judge(run, err);
+    if (rc == 0)
+        lb_run_warn(run);
+    if (rc == 0 && run->crew->guard && run->outcome->state != LB_RUN_SERVER_GONE) {
+        uint64_t lost = 0;
+        rc = lb_guard_lost_updates(&run->control, run->workers, run->n_started,
+                                   lb_parts_sum(run).n_guarded, &lost, err);
+        run->outcome->n_guard_lost = lost;
+    }
+    if (rc == 0 && scenario->rows > 0 && run->outcome->state != LB_RUN_SERVER_GONE)
+        rc = lb_chunks_prove(&run->control, run->crew, run->outcome->n_lost, &run->outcome->proof,
+                             err);
+    return rc;
+}
+
+/* From the first worker that is ready to the verdicts. started: how the start came out. */
+static int measure(struct lb_active_run *run, const struct lb_scenario *scenario, int started,
+                   struct lb_error *err)
+{
+    int rc = started;
+    lb_phases_wait_ready(run);
+    bool opened = rc == 0 && lb_crew_error(run->crew) == NULL;
+    if (opened)
+        rc = lb_watchdog_start(&run->watchdog, run->workers, run->n_slots, run->share.first_log + 2,
+                               err);
+    if (opened && rc == 0)
+        rc = lb_faults_start(run, err);
+    if (opened && rc == 0 && scenario->readers > 0)
+        rc = lb_readers_start(run, err);
+    if (opened && rc == 0) {
+        execute(run);
+        return conclude(run, scenario, err);
+    }
+    lb_crew_raise(run->crew, LB_PHASE_ABORT);
+    lb_phases_stop(run);
+    const struct lb_error *error = lb_crew_error(run->crew);
+    if (rc == 0 && error != NULL) {
+        rc = error->code;
+        *err = *error;
+    } else if (rc == 0) {
+        rc = lb_fail(err, LB_E_INTERRUPTED, "interrupted before the start");
+    }
+    return rc;
+}
+
 /* *ret_again: nothing has begun yet, and the connection was lost on the way there. */
 static int run_once(const struct lb_run_plan *plan, const struct lb_stop *stop,
                     lb_progress_fn *progress, void *arg, bool *ret_again,
@@ -152,59 +218,8 @@ static int run_once(const struct lb_run_plan *plan, const struct lb_stop *stop,
     }
     if (rc == 0)
         rc = lb_run_start_workers(&run, err);
-    if (run.n_started > 0) {
-        lb_phases_wait_ready(&run);
-        bool opened = rc == 0 && lb_crew_error(run.crew) == NULL;
-        if (opened)
-            rc = lb_watchdog_start(&run.watchdog, run.workers, run.n_slots, run.share.first_log + 2,
-                                   err);
-        if (opened && rc == 0)
-            rc = lb_faults_start(&run, err);
-        if (opened && rc == 0 && scenario.readers > 0)
-            rc = lb_readers_start(&run, err);
-        if (opened && rc == 0) {
-            execute(&run);
-            rc = lb_control_reopen(&run, err);
-            if (rc == 0 && run.has_control)
-                lb_uptime_look(run.crew, &run.control,
-                               run.history != NULL ? &run.control_log : NULL, run.share.first_log);
-            if (rc == 0)
-                rc = lb_peers_gather(&run, err);
-            if (rc == 0)
-                rc = lb_run_settle(&run, err);
-            if (rc == 0)
-                rc = lb_run_check_errors(&run, err);
-            if (rc == 0 && run.crew->db != NULL)
-                lb_run_subtract_counters(&run);
-            if (rc == 0 && scenario.rounds > 0)
-                rc = lb_ledger_count(&run, err);
-            if (rc == 0)
-                rc = lb_quiet_ask(&run, err);
-            if (rc == 0)
-                rc = lb_run_judge(&run, err);
-            if (rc == 0)
-                lb_run_warn(&run);
-            if (rc == 0 && run.crew->guard && run.outcome->state != LB_RUN_SERVER_GONE) {
-                uint64_t lost = 0;
-                rc = lb_guard_lost_updates(&run.control, run.workers, run.n_started,
-                                           lb_parts_sum(&run).n_guarded, &lost, err);
-                run.outcome->n_guard_lost = lost;
-            }
-            if (rc == 0 && scenario.rows > 0 && run.outcome->state != LB_RUN_SERVER_GONE)
-                rc = lb_chunks_prove(&run.control, run.crew, run.outcome->n_lost,
-                                     &run.outcome->proof, err);
-        } else {
-            lb_crew_raise(run.crew, LB_PHASE_ABORT);
-            lb_phases_stop(&run);
-            const struct lb_error *error = lb_crew_error(run.crew);
-            if (rc == 0 && error != NULL) {
-                rc = error->code;
-                *err = *error;
-            } else if (rc == 0) {
-                rc = lb_fail(err, LB_E_INTERRUPTED, "interrupted before the start");
-            }
-        }
-    }
+    if (run.n_started > 0)
+        rc = measure(&run, &scenario, rc, err);
     *ret_again = rc != 0 && run.n_started == 0 && run.has_control &&
                  !lb_control_interrupted(&run) && !lb_control_has_connection(&run);
     lb_run_report(&run, "cleaning up", -1);

@@ -36,6 +36,32 @@ for my $path (grep { !m{^strategies/|^bench/db/(?:sqlite|postgres|mariadb)|^benc
     is("@found", '', "$path names no engine") if @found;
 }
 
+# A function is read in one piece. Longer ones are lists in the form of code, or have a reason here.
+my %long = (
+    'bench/explore/stage_open.c set_up' => 'the order in which a stage is made, one call after another',
+);
+sub lengths
+{
+    my ($code) = @_;
+    my %lines;
+    while ($code =~ /^(\w[^\n;]*\b(\w+)\([^;{}]*\))\n(\{\n.*?^\})/msg) {
+        my ($head, $name, $body) = ($1, $2, $3);
+        $lines{$name} = ($head =~ tr/\n//) + ($body =~ tr/\n//) + 2;
+    }
+    return %lines;
+}
+is_deeply({lengths("int f(int a,\n      int b)\n{\n    return a;\n}\n\nstatic void g(void)\n{\n}\n")}, {f => 5, g => 3}, 'functions are measured');
+my $n_functions = 0;
+for my $path (grep { /\.c$/ } @sources) {
+    open my $file, '<', "$source/$path" or die "$path: $!\n";
+    my %lines = lengths(do { local $/; <$file> });
+    $n_functions += keys %lines;
+    for my $name (grep { $lines{$_} > 80 && !$long{"$path $_"} } sort keys %lines) {
+        fail("$path: $name has $lines{$name} lines: cut it, or say here why it is long");
+    }
+}
+cmp_ok($n_functions, '>', 2000, "there are functions: $n_functions");
+
 # Which sources of a module need each other in a circle, as the linker sees it: CONTRIBUTING.md names each, with the
 # reason.
 sub circles

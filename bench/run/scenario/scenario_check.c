@@ -116,17 +116,9 @@ static int validate_counting(const struct lb_scenario *s, struct lb_error *err)
     return 0;
 }
 
-int lb_scenario_validate(const struct lb_scenario *scenario, struct lb_error *err)
+/* How many there are, and which faults they can have. */
+static int validate_workers(const struct lb_scenario *s, struct lb_error *err)
 {
-    const struct lb_scenario *s = scenario;
-    uint32_t *capacity;
-    int rc = validate_shape(s, err);
-    if (rc != 0)
-        return rc;
-    rc = lb_scenario_capacities(s, &capacity, err);
-    if (rc != 0)
-        return rc;
-    free(capacity);
     if (s->workers == 0 && s->producers == 0)
         return lb_fail(err, LB_E_USAGE, "workers: at least 1 is needed");
     if (s->workers + s->producers > 100000)
@@ -138,11 +130,12 @@ int lb_scenario_validate(const struct lb_scenario *scenario, struct lb_error *er
     if (s->fault == LB_FAULT_KILL && s->processes > 0 && s->processes != s->workers + s->producers)
         return lb_fail(err, LB_E_USAGE, "processes: fault kill wants one for each worker: %llu",
                        (unsigned long long)(s->workers + s->producers));
-    rc = validate_pool(s, err);
-    if (rc == 0)
-        rc = validate_counting(s, err);
-    if (rc != 0)
-        return rc;
+    return 0;
+}
+
+/* What carries the workers. */
+static int validate_threads(const struct lb_scenario *s, struct lb_error *err)
+{
     if (s->renew_ns > 0 && s->ttl_ns == 0)
         return lb_fail(err, LB_E_USAGE, "renew: needs a ttl");
     if (s->processes > s->workers + s->producers)
@@ -157,6 +150,12 @@ int lb_scenario_validate(const struct lb_scenario *scenario, struct lb_error *er
                        "threads: a fault stops its victim's thread, so each worker needs its own");
     if (s->resources == 0 || s->resources > 1000000)
         return lb_fail(err, LB_E_USAGE, "resources: from 1 to 1000000");
+    return 0;
+}
+
+/* What ends the run, and the rows that items update. */
+static int validate_end(const struct lb_scenario *s, struct lb_error *err)
+{
     if (s->duration_ns == 0 && s->count == 0 && !s->drain &&
         (s->fault == LB_FAULT_NONE || s->fault_count == 0))
         return lb_fail(err, LB_E_USAGE,
@@ -183,6 +182,12 @@ int lb_scenario_validate(const struct lb_scenario *scenario, struct lb_error *er
         return lb_fail(err, LB_E_USAGE,
                        "rows: with a fault, an update may be done whose item is not: it is not "
                        "judged");
+    return 0;
+}
+
+/* What stands before the backlog. */
+static int validate_backlog(const struct lb_scenario *s, struct lb_error *err)
+{
     if (s->locked_ahead > 0 && (s->locked_ahead < 20 || s->locked_ahead > s->backlog))
         return lb_fail(err, LB_E_USAGE, "locked-ahead: from 20 to the backlog");
     if ((s->locked_ahead > 0 || s->dead_rows > 0) && s->period_ns > 0)
@@ -192,6 +197,11 @@ int lb_scenario_validate(const struct lb_scenario *scenario, struct lb_error *er
         return lb_fail(err, LB_E_USAGE, "locked-ahead and dead-rows: not with processes");
     if ((s->locked_ahead > 0 || s->dead_rows > 0) && s->rows > 0)
         return lb_fail(err, LB_E_USAGE, "locked-ahead and dead-rows: not with rows");
+    return 0;
+}
+
+static int validate_sizes(const struct lb_scenario *s, struct lb_error *err)
+{
     if (s->batch == 0 || s->batch > LB_CLAIM_MAX)
         return lb_fail(err, LB_E_USAGE, "batch: from 1 to %d", LB_CLAIM_MAX);
     if (s->payload_bytes > 1 << 20)
@@ -205,4 +215,22 @@ int lb_scenario_validate(const struct lb_scenario *scenario, struct lb_error *er
     if (s->ttl_ns > UINT64_C(86400000000000))
         return lb_fail(err, LB_E_USAGE, "ttl: at most 24h");
     return 0;
+}
+
+int lb_scenario_validate(const struct lb_scenario *scenario, struct lb_error *err)
+{
+    static int (*const validate[])(const struct lb_scenario *s, struct lb_error *err) = {
+        validate_workers, validate_pool,    validate_counting, validate_threads,
+        validate_end,     validate_backlog, validate_sizes};
+    uint32_t *capacity;
+    int rc = validate_shape(scenario, err);
+    if (rc != 0)
+        return rc;
+    rc = lb_scenario_capacities(scenario, &capacity, err);
+    if (rc != 0)
+        return rc;
+    free(capacity);
+    for (size_t i = 0; i < sizeof validate / sizeof validate[0] && rc == 0; i++)
+        rc = validate[i](scenario, err);
+    return rc;
 }
