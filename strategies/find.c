@@ -84,6 +84,16 @@ bool lb_strategy_has(const struct lb_strategy_plan *plan, enum lb_section_name n
         return flow->reset_all != NULL;
     case LB_S_RECOVER:
         return flow->recover != NULL;
+    case LB_S_RETRY:
+        return flow->retry != NULL;
+    case LB_S_SWEEP:
+        return flow->sweep != NULL;
+    case LB_S_REGISTER:
+        return flow->enroll != NULL;
+    case LB_S_HEARTBEAT:
+        return flow->beat != NULL;
+    case LB_S_UNREGISTER:
+        return flow->sign_off != NULL;
     default:
         return true;
     }

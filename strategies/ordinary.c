@@ -54,6 +54,8 @@ static void fill_actor(struct lb_bag *bag, const struct lb_actor *actor)
 {
     bag->value[LB_SLOT_NOW] = lb_int(lb_unix_ms() + actor->clock_skew_ms);
     set_text(bag, LB_SLOT_WORKER, actor->name);
+    set_text(bag, LB_SLOT_PROCESS, actor->process[0] != '\0' ? actor->process : actor->name);
+    set_text(bag, LB_SLOT_HOST, actor->host);
 }
 
 static void fill_request(struct lb_bag *bag, const struct lb_actor *actor,
@@ -274,6 +276,8 @@ void lb_ordinary_fill_class(struct lb_bag *bag, const struct lb_strategy_plan *p
     fill_plan(bag, plan);
     bag->value[LB_SLOT_NOW] = lb_int(lb_unix_ms());
     set_text(bag, LB_SLOT_WORKER, "operator");
+    set_text(bag, LB_SLOT_PROCESS, "operator");
+    set_text(bag, LB_SLOT_HOST, "");
     set_text(bag, LB_SLOT_CLASS, "default");
 }
 
@@ -422,6 +426,12 @@ int lb_ordinary_free_item(struct lb_actor *actor, struct lb_item *item, struct l
     return item_section(actor, item, LB_S_FREE, true, err);
 }
 
+int lb_ordinary_retry(struct lb_actor *actor, struct lb_item *item, struct lb_error *err)
+{
+    item->bag.value[LB_SLOT_DELAY_MS] = lb_int(actor->plan->delay_ms);
+    return item_section(actor, item, LB_S_RETRY, true, err);
+}
+
 int lb_ordinary_renew_item(struct lb_actor *actor, struct lb_item *item, struct lb_error *err)
 {
     return item_section(actor, item, LB_S_RENEW, false, err);
@@ -460,6 +470,29 @@ int lb_ordinary_recover(struct lb_actor *actor, struct lb_error *err)
     return class_section(actor, LB_S_RECOVER, err);
 }
 
+/* --- processes --- */
+
+int lb_ordinary_sweep(struct lb_actor *actor, struct lb_error *err)
+{
+    return class_section(actor, LB_S_SWEEP, err);
+}
+
+int lb_ordinary_enroll(struct lb_actor *actor, struct lb_error *err)
+{
+    return class_section(actor, LB_S_REGISTER, err);
+}
+
+int lb_ordinary_beat(struct lb_actor *actor, struct lb_error *err)
+{
+    int r = class_section(actor, LB_S_HEARTBEAT, err);
+    return r == LB_BUSY ? LB_REFUSED : r; /* no row: nobody knows of it */
+}
+
+int lb_ordinary_sign_off(struct lb_actor *actor, struct lb_error *err)
+{
+    return class_section(actor, LB_S_UNREGISTER, err);
+}
+
 const struct lb_flow lb_ordinary_flow = {
     .setup = lb_ordinary_setup,
     .open = lb_ordinary_open,
@@ -473,12 +506,17 @@ const struct lb_flow lb_ordinary_flow = {
     .complete = lb_ordinary_complete,
     .error = lb_ordinary_error,
     .free_item = lb_ordinary_free_item,
+    .retry = lb_ordinary_retry,
     .clear_error = lb_ordinary_clear_error,
     .renew_item = lb_ordinary_renew_item,
     .end_batch = lb_ordinary_end_batch,
     .clear_all_errors = lb_ordinary_clear_all_errors,
     .reset_all = lb_ordinary_reset_all,
     .recover = lb_ordinary_recover,
+    .sweep = lb_ordinary_sweep,
+    .enroll = lb_ordinary_enroll,
+    .beat = lb_ordinary_beat,
+    .sign_off = lb_ordinary_sign_off,
     .close = lb_ordinary_close,
     .teardown = lb_ordinary_teardown,
 };

@@ -39,6 +39,11 @@ int lb_ordinary_renew_item(struct lb_actor *actor, struct lb_item *item, struct 
 int lb_ordinary_clear_all_errors(struct lb_actor *actor, struct lb_error *err);
 int lb_ordinary_reset_all(struct lb_actor *actor, struct lb_error *err);
 int lb_ordinary_recover(struct lb_actor *actor, struct lb_error *err);
+int lb_ordinary_retry(struct lb_actor *actor, struct lb_item *item, struct lb_error *err);
+int lb_ordinary_sweep(struct lb_actor *actor, struct lb_error *err);
+int lb_ordinary_enroll(struct lb_actor *actor, struct lb_error *err);
+int lb_ordinary_beat(struct lb_actor *actor, struct lb_error *err);
+int lb_ordinary_sign_off(struct lb_actor *actor, struct lb_error *err);
 void lb_ordinary_close(struct lb_actor *actor);
 int lb_ordinary_teardown(struct lb_strategy_plan *plan, struct lb_session *session,
                          struct lb_error *err);

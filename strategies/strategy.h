@@ -77,6 +77,7 @@ struct lb_strategy_plan {
     const uint32_t *capacity;          /* one per resource */
     uint32_t ttl_ms, period_ms;        /* length of a lease; of a period */
     uint32_t limit_ms;                 /* recover takes claims that are older */
+    uint32_t delay_ms;                 /* a retried item is due after so long */
     uint32_t groups;                   /* item i is of group i % groups; 0: items have none */
     const struct lb_setting *settings; /* --opt, as given: for programs (guest) */
     size_t n_settings;
@@ -129,6 +130,8 @@ struct lb_actor {
     struct lb_session *session; /* NULL for strategies without statements */
     char name[40];              /* :worker, unique unless --duplicate-ids */
     uint32_t number;
+    char process[24];        /* :process, the participant's process; "": as its name */
+    char host[24];           /* :host */
     const char *task_class;  /* :class, of what this actor puts and claims; NULL: "default" */
     int64_t clock_skew_ms;   /* added to :now */
     struct lb_runner runner; /* the ordinary flow's state */
@@ -175,13 +178,17 @@ struct lb_flow {
                struct lb_error *err);
     int (*claim)(struct lb_actor *actor, uint32_t n, struct lb_item *items, uint32_t max,
                  uint32_t *ret_n, int64_t *ret_marked, struct lb_error *err);
-    lb_item_fn *complete, *error, *free_item, *clear_error, *renew_item;
+    lb_item_fn *complete, *error, *free_item, *retry, *clear_error, *renew_item;
     /* Where lb_strategy_ends_batch says so (Optional): all items of the batch by section, which is
      * LB_S_COMPLETE, LB_S_ERROR or LB_S_FREE. The answer is LB_OK if it ended any of them;
      * batch->answers tells of each, unless it is an error. */
     int (*end_batch)(struct lb_actor *actor, enum lb_section_name section, struct lb_batch *batch,
                      struct lb_error *err);
     lb_actor_fn *clear_all_errors, *reset_all, *recover;
+    /* A queue's process (Optional): sweep and enroll (section register) before its first claim;
+     * beat again and again, LB_REFUSED: nobody knows of it any more; sign_off (section unregister)
+     * once it has nothing and claims nothing more. retry: an item failed, and is due later. */
+    lb_actor_fn *sweep, *enroll, *beat, *sign_off;
 
     /* Worker, once, after its last operation (not after a lost connection). Required. */
     void (*close)(struct lb_actor *actor);

@@ -63,6 +63,12 @@ struct lb_item_event {
     bool is_resumed; /* a claim that goes on: it was renewed when it may have been over */
 };
 
+/* The process of a log said that it is alive. */
+struct lb_beat {
+    uint64_t low, high;
+    uint32_t log, safe_ms;
+};
+
 /* A process was answered info. */
 struct lb_info {
     uint64_t low;
@@ -216,6 +222,7 @@ struct lb_case {
     struct lb_array stalls; /* of everybody: apart, in order, once all logs were read */
     struct lb_array unrun;  /* the same, and those of single workers */
     struct lb_array asked;  /* struct lb_asked */
+    struct lb_array beats;  /* struct lb_beat; by log and low once the logs were read */
     struct lb_array late_waits;
     struct lb_array refusals;
     struct lb_array unknown;        /* struct lb_unknown_claim */

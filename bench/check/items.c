@@ -198,17 +198,38 @@ static bool is_put_again(const struct lb_case *c, uint64_t id, size_t *next)
     return *next < c->put_again.n && ids[*next] == id;
 }
 
+/* The claims of one item, n from place first on: those of processes that beat. */
+static void keep_alive(const struct lb_item_group *group, struct lb_item_event *items, size_t first,
+                       size_t n)
+{
+    const struct lb_key *keys = group->c->by_id + first;
+    for (size_t i = 0; i < n && group->c->beats.n > 0; i++) {
+        struct lb_item_event *claim = &items[keys[i].index];
+        uint64_t until = LB_NEVER;
+        if (claim->op != LB_OP_ITEM)
+            continue;
+        for (size_t k = i + 1; k < n && until == LB_NEVER; k++) {
+            const struct lb_item_event *e = &items[keys[k].index];
+            if (e->log != claim->log)
+                break;
+            until = lb_item_closes(e->op) ? e->high : e->op == LB_OP_ITEM ? e->low : LB_NEVER;
+        }
+        lb_beats_keep(group, claim, until);
+    }
+}
+
 /* c->items are in order of log and event; sorted by id, they still are within one id. */
 int lb_judge_items(struct lb_case *c)
 {
     size_t n = c->items.n;
-    const struct lb_item_event *items = c->items.items;
+    struct lb_item_event *items = c->items.items;
     struct lb_array events = {0};
     struct lb_item_world world;
     struct lb_in_hand hand = {0};
     struct lb_item_group group = {
         .c = c, .world = &world, .hand = lb_wants_groups(c) ? &hand : NULL};
     int rc = lb_item_world_init(&world, c);
+    lb_beats_sort(c);
     for (size_t i = 0, next = 0, next_look = 0; i < n && rc == 0;) {
         events.n = 0;
         uint64_t id = c->by_id[i].key;
@@ -224,6 +245,7 @@ int lb_judge_items(struct lb_case *c)
             rc = lb_case_goes_on(c);
             next_look = OFTEN;
         }
+        keep_alive(&group, items, i - events.n, events.n);
         group.events = events.items;
         group.n = events.n;
         group.first_duplicate = LB_NEVER;

@@ -156,6 +156,14 @@ uint64_t lb_item_reopened(const struct lb_item_group *group, int op, uint32_t cl
 /* No item executed twice: once.c. */
 int lb_judge_once(const struct lb_item_group *item);
 
+/* --- processes that say that they are alive: beats.c --- */
+
+/* Once the logs were read. */
+void lb_beats_sort(struct lb_case *c);
+/* A claim by a worker whose process beats: how far its signs of life keep recoveries off, up to the
+ * time at which its worker ended it. */
+void lb_beats_keep(const struct lb_item_group *group, struct lb_item_event *claim, uint64_t until);
+
 /* The claims of all items, in groups: group_exclusive.c. */
 struct lb_in_hand {
     struct lb_array cores;   /* struct lb_item_core */

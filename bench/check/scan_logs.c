@@ -201,8 +201,8 @@ static int scan_invoke(struct lb_scan *scan, const struct lb_event *e)
     if (is_retired(scan, e->process))
         return lb_scan_bad(scan, "a process goes on after an unknown outcome");
     bool lock = (e->op >= LB_OP_ENQUEUE && e->op <= LB_OP_WRITE) || e->op == LB_OP_RECOVER;
-    bool queue = (e->op >= LB_OP_PUT && e->op <= LB_OP_RENEW_ITEM && e->op != LB_OP_ITEM) ||
-                 e->op == LB_OP_WRITE;
+    bool queue =
+        (e->op >= LB_OP_PUT && e->op <= LB_OP_BEAT && e->op != LB_OP_ITEM) || e->op == LB_OP_WRITE;
     if (!(scan->c->model->queue ? queue : lock))
         return lb_scan_bad(scan, scan->c->model->queue ? "not an operation of a queue"
                                                        : "not an operation of a lock");

@@ -82,6 +82,8 @@ size_t lb_scan_cycles(struct lb_scan *scan, const struct lb_event *events, size_
 int lb_scan_lock_finish(struct lb_scan *scan);
 int lb_scan_queue_end(struct lb_scan *scan, const struct lb_event *end, int type);
 int lb_scan_item(struct lb_scan *scan, const struct lb_event *note);
+/* A sign of life: beats.c. */
+int lb_scan_beat(struct lb_scan *scan, const struct lb_event *end, int type);
 /* An operation on everybody's: recover, reset-all, clear-all. */
 int lb_scan_write(struct lb_scan *scan, const struct lb_event *end, int type);
 int lb_scan_world(struct lb_scan *scan, const struct lb_event *end, int type);

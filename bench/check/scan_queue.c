@@ -166,6 +166,8 @@ int lb_scan_queue_end(struct lb_scan *scan, const struct lb_event *end, int type
     case LB_OP_RESET_ALL:
     case LB_OP_RECOVER:
         return lb_scan_world(scan, end, type);
+    case LB_OP_BEAT:
+        return lb_scan_beat(scan, end, type);
     case LB_OP_WRITE:
         return lb_scan_write(scan, end, type);
     default:

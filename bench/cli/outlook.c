@@ -68,18 +68,32 @@ static struct lb_ask *add_explored(struct making *m, const char *name, const cha
 static void explore_renewal(struct making *m)
 {
     const struct lb_features *f = &m->outlook->features;
-    struct lb_ask *ask =
-        add_explored(m, "explore+renew", "it has renew: a hold is renewed once, perhaps too late");
+    struct lb_ask *ask = add_explored(m, f->has_renew ? "explore+renew" : "explore+heartbeat",
+                                      "it has renew: a hold is renewed once, perhaps too late");
     ask->explored.renewals = ask->explored.ticks = 1;
     if (m->strategy->shape == LB_LOCK)
         return;
     ask->explored.items = 1;
+    if (!f->has_renew) { /* one heart: beside the rescuer nobody else is needed */
+        ask->explored.workers = 1;
+        ask->explored.rounds = 2;
+    }
     if (f->lease == NULL) {
         ask->explored.rescuers = 1;
         ask->explored.preemptions = is_server(m->db) ? 2 : 0; /* all of it takes minutes there */
         snprintf(ask->why, sizeof ask->why,
-                 "it has renew: a claim is renewed once, beside a rescuer");
+                 f->has_renew
+                     ? "it has renew: a claim is renewed once, beside a rescuer"
+                     : "it has heartbeat: a process says once that it is alive, beside a rescuer");
     }
+}
+
+/* A lock whose lease may be counted before a wait. */
+static bool counts_by_server(const struct making *m)
+{
+    const struct lb_features *f = &m->outlook->features;
+    return m->strategy->shape == LB_LOCK && is_server(m->db) && f->is_one_commit &&
+           !f->by_worker_clock && f->begin_clock_line != 0;
 }
 
 static void explore_all(struct making *m)
@@ -120,7 +134,8 @@ static void explore_all(struct making *m)
         ask->explored.rounds = 2;
         ask->explored.ticks = ask->explored.rescuers = 1;
     }
-    if (f->has_renew && (f->lease != NULL || (!lock && f->recovers_by_time && f->has_recover)))
+    if ((f->has_renew || f->has_beat) &&
+        (f->lease != NULL || (!lock && f->recovers_by_time && f->has_recover)))
         explore_renewal(m);
     if (lock && f->has_mode) {
         ask = add_explored(m, "explore+reader", "it has :mode: one of the two reads");
@@ -225,11 +240,13 @@ static const char *crowd_reason(const struct making *m, const char *otherwise)
 static void make_wait(struct making *m)
 {
     struct lb_ask *ask =
-        add_stressed(m, "blocker", NULL, 3000,
+        add_stressed(m, "blocker", NULL, 6000,
                      "its lease is counted from the server's time: another session makes it wait");
-    static const char *const keys[] = {"hold",     "30ms", "think", "80ms",           "ttl",
-                                       "60ms",     "poll", "5ms",   "fault-interval", "200ms",
-                                       "duration", "3s",   NULL};
+    /* Long enough that a busy machine does not hide it: the second is let in while the server's
+       word of the first one's wait is younger than a lease. */
+    static const char *const keys[] = {"hold",     "100ms", "think", "150ms",        "ttl",
+                                       "250ms",    "poll",  "5ms",   "fault-length", "700ms",
+                                       "duration", "6s",    NULL};
     set_all(ask, keys);
 }
 
@@ -257,6 +274,26 @@ static void stress_renewals(struct making *m, const char *scenario)
         set_all(ask, few);
 }
 
+/* One heart for all that a process has: in time, nobody may take it; too late, whoever wakes up has
+ * been given up. */
+static void stress_heartbeats(struct making *m)
+{
+    static const char *const in_time[] = {"renew", "50ms", "hold", "450ms", "ttl", "200ms", NULL};
+    static const char *const late[] = {"renew", "260ms", "hold", "500ms", "ttl", "200ms", NULL};
+    const struct lb_features *f = &m->outlook->features;
+    if (!f->has_beat || !f->has_recover)
+        return;
+    struct lb_ask *ask =
+        add_stressed(m, "queue-rescue", NULL, 3000,
+                     "it has heartbeat: processes are heard of in time, and work for longer");
+    snprintf(ask->name, sizeof ask->name, "heartbeats in time");
+    set_all(ask, in_time);
+    ask = add_stressed(m, "queue-rescue", NULL, 3000,
+                       "it has heartbeat: processes are thought to be dead, and are alive");
+    snprintf(ask->name, sizeof ask->name, "heartbeats late");
+    set_all(ask, late);
+}
+
 static void stress_lease(struct making *m)
 {
     const struct lb_features *f = &m->outlook->features;
@@ -264,7 +301,7 @@ static void stress_lease(struct making *m)
                  f->unasked_line != 0
                      ? "it is a lease, and its release asks for no holder: holds outlast it"
                      : "it is a lease: holds outlast it");
-    if (is_server(m->db) && f->is_one_commit && !f->by_worker_clock && f->begin_clock_line != 0)
+    if (counts_by_server(m))
         make_wait(m);
     struct lb_ask *ask = add_stressed(m, "mutex-hot", "pause", 3000,
                                       "it is a lease: holders sleep past it, and wake up");
@@ -339,6 +376,7 @@ static void rescue(struct making *m)
         stress_renewals(m, "queue-overrun");
     else if (f->has_recover && f->recovers_by_time)
         stress_renewals(m, "queue-rescue");
+    stress_heartbeats(m);
     if (f->has_recover && f->recovers_by_time)
         add_stressed(m, "queue-rescue", NULL, 3000,
                      f->unasked_line != 0
@@ -413,22 +451,30 @@ static void stress_queue(struct making *m)
     if (claims(m, LB_G_GROUP_EXCLUSIVE))
         work_in_groups(m);
     rescue(m);
-    if (f->has_free || f->has_error) {
+    if (f->has_retry && f->has_recover && f->recovers_by_time) {
+        ask = add_stressed(m, "queue-rescue", NULL, 3000,
+                           "it has retry: who is too slow lets the item be tried again");
+        snprintf(ask->name, sizeof ask->name, "retried late");
+        set(ask, "free", "0.5");
+    }
+    if (f->has_free || f->has_error || f->has_retry) {
         ask = add_stressed(m, "give-back", NULL, 1200,
-                           f->has_free ? "it has free: items come back while others are taken"
-                                       : "it has error: items fail");
-        if (!f->has_free)
+                           f->has_free    ? "it has free: items come back while others are taken"
+                           : f->has_retry ? "it has retry: items fail, and are due again later"
+                                          : "it has error: items fail");
+        if (!f->has_free && !f->has_retry)
             set(ask, "free", "0");
         if (f->has_error)
             set(ask, "error", "0.1");
     }
     bool frees_dead =
         f->is_session_bound || f->lease != NULL || (f->has_recover && f->recovers_by_time);
-    if (frees_dead || claims(m, LB_G_RECOVERY)) {
-        ask = add_stressed(m, "steady", "kill", claims(m, LB_G_RECOVERY) ? 5500 : 3500,
-                           claims(m, LB_G_RECOVERY)
-                               ? "it claims recovery: consumers are killed"
-                               : "what the dead have comes back: consumers are killed");
+    if (frees_dead || f->has_sweep || claims(m, LB_G_RECOVERY)) {
+        ask = add_stressed(
+            m, "steady", "kill", claims(m, LB_G_RECOVERY) ? 5500 : 3500,
+            f->has_sweep ? "it has sweep: consumers are killed, and others start beside the living"
+            : claims(m, LB_G_RECOVERY) ? "it claims recovery: consumers are killed"
+                                       : "what the dead have comes back: consumers are killed");
         set_fault_times(m, ask, "8", claims(m, LB_G_RECOVERY) ? "4s" : "2s");
         set(ask, "recover", f->recovers_by_time ? "100ms" : "0");
         if (claims(m, LB_G_RECOVERY))
@@ -530,6 +576,8 @@ static void quote_all(const struct lb_program *program, struct lb_outlook *outlo
     quote(program, f->unasked_line, &outlook->unasked);
     quote(program, f->renew_line, &outlook->renew);
     quote(program, f->recover_line, &outlook->recover);
+    quote(program, f->beat_line, &outlook->beat);
+    quote(program, f->sweep_line, &outlook->sweep);
     quote(program, f->begin_clock_line, &outlook->clock);
 }
 

@@ -37,7 +37,7 @@ struct lb_outlook {
     enum lb_shape shape;
     unsigned claims;
     struct lb_quote begin, begin_end; /* the first and the last statement of acquire or claim */
-    struct lb_quote unasked, renew, recover, clock;
+    struct lb_quote unasked, renew, recover, beat, sweep, clock;
     struct lb_features features;
     uint64_t budget_ns;
     size_t n_asks;

@@ -64,6 +64,15 @@ static bool is_renewed(const struct lb_cell *cell)
     return cell->is_explored ? cell->explored.renewals > 0 : cell->scenario.renew_ns > 0;
 }
 
+static struct advice advise_heartbeat(const struct lb_outlook *o)
+{
+    return (struct advice){
+        .quotes = {&o->beat, &o->recover, &o->sweep},
+        .text = "free only what a process has that was not heard of for the limit: let recover go "
+                "by the time that heartbeat writes and not by that of the claim, and sweep by who "
+                "is alive and not by the machine"};
+}
+
 static struct advice advise_renewal(const struct lb_outlook *o)
 {
     struct advice advice = {.quotes = {&o->renew, &o->begin}};
@@ -124,8 +133,13 @@ static struct advice advise_queue(const struct lb_outlook *o, enum lb_guarantee 
     const struct lb_features *f = &o->features;
     if (guarantee == LB_G_OWNER_RELEASE)
         return advise_unasked(o);
-    if (guarantee == LB_G_NO_DUPLICATE && is_renewed(cell))
+    if (guarantee == LB_G_NO_DUPLICATE && f->has_renew && is_renewed(cell))
         return advise_renewal(o);
+    if (guarantee == LB_G_RECOVERY && f->has_beat)
+        return (struct advice){
+            .quotes = {&o->beat, &o->recover},
+            .text = "what a dead process has must come back: let each process speak for itself "
+                    "alone, and let recover find also what a process has whose row is gone"};
     if (guarantee == LB_G_ONCE)
         return (struct advice){
             .quotes = {&o->begin, &o->recover},
@@ -145,6 +159,8 @@ static struct advice advise_queue(const struct lb_outlook *o, enum lb_guarantee 
                 "what is selected is marked by another transaction: two see the same item in "
                 "between. Select and mark in one statement, or in one transaction (tx=one) with "
                 "FOR UPDATE"};
+    if (guarantee == LB_G_NO_DUPLICATE && f->has_beat)
+        return advise_heartbeat(o);
     if (guarantee == LB_G_NO_DUPLICATE && f->has_recover)
         return (struct advice){
             .quotes = {&o->begin, &o->recover},

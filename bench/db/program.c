@@ -37,6 +37,9 @@ const char *const lb_fixed_slot_names[LB_SLOT_FIXED] = {
     [LB_SLOT_TOKENS] = "tokens",
     [LB_SLOT_ITEMS] = "items",
     [LB_SLOT_GROUP] = "group",
+    [LB_SLOT_PROCESS] = "process",
+    [LB_SLOT_HOST] = "host",
+    [LB_SLOT_DELAY_MS] = "delay_ms",
 };
 
 static const enum lb_type fixed_types[LB_SLOT_FIXED] = {
@@ -46,7 +49,8 @@ static const enum lb_type fixed_types[LB_SLOT_FIXED] = {
     [LB_SLOT_ID] = LB_INT,       [LB_SLOT_TOKEN] = LB_INT,     [LB_SLOT_PERIOD_MS] = LB_INT,
     [LB_SLOT_SPACE_NO] = LB_INT, [LB_SLOT_CLASS] = LB_TEXT,    [LB_SLOT_TICKET] = LB_INT,
     [LB_SLOT_IDS] = LB_TEXT,     [LB_SLOT_TOKENS] = LB_TEXT,   [LB_SLOT_ITEMS] = LB_TEXT,
-    [LB_SLOT_GROUP] = LB_TEXT,
+    [LB_SLOT_GROUP] = LB_TEXT,   [LB_SLOT_PROCESS] = LB_TEXT,  [LB_SLOT_HOST] = LB_TEXT,
+    [LB_SLOT_DELAY_MS] = LB_INT,
 };
 
 int lb_fixed_slot(const char *name, size_t length)
@@ -103,7 +107,7 @@ static bool inherits_column(const struct lb_building *b, enum lb_section_name na
                                                    LB_S_RENEW};
     bool has_bag = name == LB_S_ACQUIRE || name == LB_S_RENEW || name == LB_S_RELEASE ||
                    name == LB_S_CANCEL || name == LB_S_COMPLETE || name == LB_S_ERROR ||
-                   name == LB_S_FREE || name == LB_S_CLEAR_ERROR;
+                   name == LB_S_FREE || name == LB_S_RETRY || name == LB_S_CLEAR_ERROR;
     for (size_t i = 0; has_bag && i < sizeof sources / sizeof sources[0]; i++) {
         const struct lb_raw_section *section = b->chosen[sources[i]];
         if (sources[i] != name && section != NULL &&
@@ -117,6 +121,13 @@ static bool inherits_column(const struct lb_building *b, enum lb_section_name na
 static bool may_end_batch(enum lb_section_name name)
 {
     return name == LB_S_COMPLETE || name == LB_S_ERROR || name == LB_S_FREE;
+}
+
+/* Sections of a whole process, in which no item is meant. */
+static bool is_of_process(enum lb_section_name section)
+{
+    return section == LB_S_REGISTER || section == LB_S_HEARTBEAT || section == LB_S_UNREGISTER ||
+           section == LB_S_SWEEP;
 }
 
 static bool harness_fills(const struct lb_building *b, int slot, enum lb_section_name section)
@@ -139,7 +150,13 @@ static bool harness_fills(const struct lb_building *b, int slot, enum lb_section
         return section == LB_S_PUT;
     case LB_SLOT_ID:
         return !is_lock && section != LB_S_CLAIM && section != LB_S_SETUP &&
-               section != LB_S_TEARDOWN;
+               section != LB_S_TEARDOWN && !is_of_process(section);
+    case LB_SLOT_PROCESS:
+    case LB_SLOT_HOST:
+        return !is_lock && section != LB_S_SETUP && section != LB_S_TEARDOWN &&
+               section != LB_S_COUNT && section != LB_S_PUT;
+    case LB_SLOT_DELAY_MS:
+        return section == LB_S_RETRY;
     case LB_SLOT_CLASS:
         return !is_lock;
     case LB_SLOT_IDS:
@@ -476,11 +493,11 @@ static int check_claim(struct lb_building *b)
                         "returns it");
 }
 
-/* Does recover ask how old a claim is? Whoever does not takes what the living have as well. A time
- * that it only writes down (SET freed_at = now() WHERE ...) asks nothing. */
-static bool recovers_by_time(const struct lb_building *b)
+/* Does it ask how old a claim is? Whoever does not takes what the living have as well. A time that
+ * it only writes down (SET freed_at = now() WHERE ...) asks nothing. */
+static bool recovers_by_time(const struct lb_building *b, enum lb_section_name section)
 {
-    const struct lb_section *recover = &b->program->sections[LB_S_RECOVER];
+    const struct lb_section *recover = &b->program->sections[section];
     const struct lb_timing *limit = lb_file_limit(b->file);
     for (size_t k = 0; k < recover->n_statements; k++) {
         const struct lb_statement *statement = &recover->statements[k];
@@ -510,7 +527,9 @@ static int keep_statements(struct lb_building *b)
         program->sections[i].statements = kept;
         kept += program->sections[i].n_statements;
     }
-    program->recovers_by_time = recovers_by_time(b);
+    program->recovers_by_time = recovers_by_time(b, LB_S_RECOVER);
+    program->sweeps_by_life =
+        program->sections[LB_S_HEARTBEAT].present || recovers_by_time(b, LB_S_SWEEP);
     int r = check_put(b);
     if (r == 0)
         r = check_permits(b);

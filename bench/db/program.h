@@ -36,13 +36,18 @@ enum lb_section_name {
     LB_S_COMPLETE,
     LB_S_ERROR,
     LB_S_FREE,
+    LB_S_RETRY, /* queue: failed, and due again after :delay_ms */
     LB_S_CLEAR_ERROR,
     LB_S_CLEAR_ALL_ERRORS,
     LB_S_RESET_ALL,
-    LB_S_RECOVER,  /* what an operator, or the protocol, runs after a death */
-    LB_S_COUNT,    /* queue: one row (pending, active, done, failed) */
-    LB_S_PERMITS,  /* lock: one row (free): how many permits the tables say can be taken */
-    LB_S_TEARDOWN, /* once per run, on the control session */
+    LB_S_RECOVER,    /* what an operator, or the protocol, runs after a death */
+    LB_S_REGISTER,   /* queue: a process begins, */
+    LB_S_HEARTBEAT,  /* says that it is alive, */
+    LB_S_UNREGISTER, /* and ends in order */
+    LB_S_SWEEP,      /* queue: what a process does for the dead before it registers */
+    LB_S_COUNT,      /* queue: one row (pending, active, done, failed) */
+    LB_S_PERMITS,    /* lock: one row (free): how many permits the tables say can be taken */
+    LB_S_TEARDOWN,   /* once per run, on the control session */
     LB_SECTIONS
 };
 
@@ -139,6 +144,9 @@ enum lb_slot {
     LB_SLOT_TOKENS,   /* :tokens       text, a list: their tokens, in the same order */
     LB_SLOT_ITEMS,    /* :items        text, JSON: [{"id":1,"token":7},...] */
     LB_SLOT_GROUP,    /* :group        text, the group of the item that is put */
+    LB_SLOT_PROCESS,  /* :process      text, the process of the worker, from register to its end */
+    LB_SLOT_HOST,     /* :host         text, the machine that the process runs on */
+    LB_SLOT_DELAY_MS, /* :delay_ms     integer, after how long a retried item is due */
     LB_SLOT_FIXED     /* how many there are */
 };
 
@@ -158,6 +166,7 @@ struct lb_program {
     bool puts_one;         /* put has no :n: it is run for each item */
     bool recovers_by_time; /* recover asks for the time: it need not take everything */
     bool reads_replica;    /* some statement is on a replica */
+    bool sweeps_by_life;   /* so does sweep, or by who is alive: processes say that they are */
     uint64_t needs;        /* enum lb_cap bits of the file and of the chosen sections */
     const struct lb_setting *settings; /* the options as resolved, in declared order */
     size_t n_settings;

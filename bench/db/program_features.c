@@ -85,8 +85,8 @@ static bool asks_whose(const struct lb_program *program, const struct lb_stateme
     for (size_t i = 0; i < statement->n_params; i++) {
         unsigned slot = statement->param_slot[i];
         bool is_carried = slot >= LB_SLOT_FIXED && (program->carries >> slot & 1) != 0;
-        if (slot == LB_SLOT_WORKER || slot == LB_SLOT_TOKEN || slot == LB_SLOT_TICKET ||
-            slot == LB_SLOT_TOKENS || slot == LB_SLOT_ITEMS || is_carried)
+        if (slot == LB_SLOT_WORKER || slot == LB_SLOT_PROCESS || slot == LB_SLOT_TOKEN ||
+            slot == LB_SLOT_TICKET || slot == LB_SLOT_TOKENS || slot == LB_SLOT_ITEMS || is_carried)
             return true;
     }
     return any_token(statement, names_session);
@@ -94,7 +94,8 @@ static bool asks_whose(const struct lb_program *program, const struct lb_stateme
 
 static void find_unasked(const struct lb_program *program, struct lb_features *ret)
 {
-    static const enum lb_section_name ends[] = {LB_S_RELEASE, LB_S_COMPLETE, LB_S_ERROR, LB_S_FREE};
+    static const enum lb_section_name ends[] = {LB_S_RELEASE, LB_S_COMPLETE, LB_S_ERROR, LB_S_FREE,
+                                                LB_S_RETRY};
     for (size_t e = 0; e < sizeof ends / sizeof ends[0] && ret->unasked_line == 0; e++) {
         const struct lb_section *section = &program->sections[ends[e]];
         bool asks = false;
@@ -221,8 +222,8 @@ static void read_begin(const struct lb_program *program, struct lb_features *ret
 /* Where times are compared, and where they are kept. */
 static void find_whole_seconds(const struct lb_program *program, struct lb_features *ret)
 {
-    static const enum lb_section_name names[] = {LB_S_ACQUIRE, LB_S_CLAIM, LB_S_RENEW, LB_S_RECOVER,
-                                                 LB_S_SETUP};
+    static const enum lb_section_name names[] = {LB_S_ACQUIRE,   LB_S_CLAIM,   LB_S_RENEW,
+                                                 LB_S_HEARTBEAT, LB_S_RECOVER, LB_S_SETUP};
     bool goes_by_time = ret->lease != NULL || ret->limit != NULL || ret->recovers_by_time;
     for (size_t n = 0; n < sizeof names / sizeof names[0] && goes_by_time; n++) {
         const struct lb_section *section = &program->sections[names[n]];
@@ -243,6 +244,9 @@ void lb_features_read(const struct lb_file *file, const struct lb_program *progr
     ret->recovers_by_time = program->recovers_by_time;
     ret->has_free = sections[LB_S_FREE].present;
     ret->has_error = sections[LB_S_ERROR].present;
+    ret->has_retry = sections[LB_S_RETRY].present;
+    ret->has_beat = sections[LB_S_HEARTBEAT].present;
+    ret->has_sweep = sections[LB_S_SWEEP].present;
     ret->has_enqueue = sections[LB_S_ENQUEUE].present;
     ret->has_renew = sections[LB_S_RENEW].present;
     ret->has_mode = (program->uses >> LB_SLOT_MODE & 1) != 0;
@@ -260,5 +264,10 @@ void lb_features_read(const struct lb_file *file, const struct lb_program *progr
             ret->recover_line = recover->statements[i].line;
         ret->ends_sessions = ret->ends_sessions || any_token(&recover->statements[i], ends_session);
     }
+    for (size_t i = 0; i < sections[LB_S_HEARTBEAT].n_statements; i++)
+        ret->beat_line = sections[LB_S_HEARTBEAT].statements[i].line;
+    for (size_t i = 0; i < sections[LB_S_SWEEP].n_statements; i++)
+        if (sections[LB_S_SWEEP].statements[i].is_write)
+            ret->sweep_line = sections[LB_S_SWEEP].statements[i].line;
     find_whole_seconds(program, ret);
 }

@@ -13,9 +13,10 @@ struct lb_features {
     const struct lb_timing *lease, *limit; /* the file's; NULL: none */
     bool has_recover, recovers_by_time;
     bool ends_sessions; /* recover ends the sessions of others */
-    bool has_free, has_error, has_enqueue, has_renew;
-    bool has_token;  /* acquire or claim returns one */
-    bool takes_many; /* claim has :n */
+    bool has_free, has_error, has_retry, has_enqueue, has_renew;
+    bool has_beat, has_sweep; /* processes that say that they are alive, and that tidy up first */
+    bool has_token;           /* acquire or claim returns one */
+    bool takes_many;          /* claim has :n */
     bool has_mode, has_capacity;
     bool puts_in_tx;       /* put commits a transaction of its own */
     bool has_period;       /* work is due again */
@@ -28,6 +29,8 @@ struct lb_features {
                               0: all ask */
     enum lb_section_name unasked; /* its section */
     int renew_line;               /* of renew's first statement that changes something; 0: none */
+    int beat_line;                /* of heartbeat's last statement; 0: none */
+    int sweep_line;               /* of sweep's last statement that changes something; 0: none */
     int recover_line;             /* of recover's last statement that changes something; 0: none */
     int constant_line;    /* of a length of time in acquire, claim or recover that no option sets;
                              0: none */

@@ -29,10 +29,15 @@ static const char *const section_names[LB_SECTIONS] = {
     [LB_S_COMPLETE] = "complete",
     [LB_S_ERROR] = "error",
     [LB_S_FREE] = "free",
+    [LB_S_RETRY] = "retry",
     [LB_S_CLEAR_ERROR] = "clear-error",
     [LB_S_CLEAR_ALL_ERRORS] = "clear-all-errors",
     [LB_S_RESET_ALL] = "reset-all",
     [LB_S_RECOVER] = "recover",
+    [LB_S_REGISTER] = "register",
+    [LB_S_HEARTBEAT] = "heartbeat",
+    [LB_S_UNREGISTER] = "unregister",
+    [LB_S_SWEEP] = "sweep",
     [LB_S_COUNT] = "count",
     [LB_S_PERMITS] = "permits",
     [LB_S_TEARDOWN] = "teardown",
@@ -58,6 +63,11 @@ bool lb_section_fits(enum lb_section_name name, enum lb_shape shape)
     case LB_S_COMPLETE:
     case LB_S_ERROR:
     case LB_S_FREE:
+    case LB_S_RETRY:
+    case LB_S_REGISTER:
+    case LB_S_HEARTBEAT:
+    case LB_S_UNREGISTER:
+    case LB_S_SWEEP:
     case LB_S_CLEAR_ERROR:
     case LB_S_CLEAR_ALL_ERRORS:
     case LB_S_RESET_ALL:

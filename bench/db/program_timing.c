@@ -276,6 +276,10 @@ static void take(struct lb_timing *timing, const struct lb_file *file, const cha
 static const unsigned begins =
     1u << LB_S_ENQUEUE | 1u << LB_S_ACQUIRE | 1u << LB_S_CLAIM | 1u << LB_S_RENEW;
 
+/* What goes by how long nothing was heard of a process, or how old a claim is. */
+static const unsigned lives =
+    1u << LB_S_RECOVER | 1u << LB_S_SWEEP | 1u << LB_S_REGISTER | 1u << LB_S_HEARTBEAT;
+
 /* A name that nobody has spoken about: what does it look like? */
 static void infer(struct lb_file *file, const char *name, bool is_sure)
 {
@@ -283,7 +287,7 @@ static void infer(struct lb_file *file, const char *name, bool is_sure)
     if ((use.sections & begins) != 0) {
         if (file->lease.name == NULL && !file->lease.is_said)
             take(&file->lease, file, name, &use);
-    } else if ((use.sections & 1u << LB_S_RECOVER) != 0) {
+    } else if ((use.sections & lives) != 0) {
         if (file->limit.name == NULL && !file->limit.is_said)
             take(&file->limit, file, name, &use);
     }

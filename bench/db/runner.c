@@ -312,6 +312,9 @@ static bool needs_no_row(enum lb_section_name name)
     case LB_S_CLEAR_ALL_ERRORS:
     case LB_S_RESET_ALL:
     case LB_S_RECOVER:
+    case LB_S_REGISTER:
+    case LB_S_UNREGISTER:
+    case LB_S_SWEEP:
     case LB_S_TEARDOWN:
         return true;
     default:

@@ -74,11 +74,61 @@ static int insist(struct script *script, lb_lock_operation *operate, enum lb_ste
     }
 }
 
+enum life { SWEEPS, ENROLLS, BEATS };
+
+/* What its process does: before its first claim, or to say that it is alive. */
+static int live(struct lb_player *player, enum life what, struct lb_error *err)
+{
+    int r;
+    player->n_refusals = 0;
+    do {
+        r = begin_try(player, LB_STEP_POLL, err);
+        if (r != 0)
+            return r;
+        r = what == SWEEPS ? lb_operate_sweep(&player->op, err)
+                           : lb_operate_beat(&player->op, what == ENROLLS, player->number, err);
+    } while (r != LB_REFUSED && lb_player_retries(player, r, false));
+    if (r == LB_OK)
+        lb_player_note(player, what == SWEEPS    ? "its process has swept"
+                               : what == ENROLLS ? "its process is registered"
+                                                 : "its process is alive");
+    return r;
+}
+
+/* LB_REFUSED: nobody knows of its process any more; it registers again, and goes on. */
+static int beat(struct lb_player *player, struct lb_error *err)
+{
+    int r = live(player, BEATS, err);
+    if (r == LB_REFUSED && lb_strategy_has(player->actor.plan, LB_S_REGISTER))
+        r = live(player, ENROLLS, err);
+    return r == LB_REFUSED ? LB_OK : r;
+}
+
+static int begin_process(struct lb_player *player, struct lb_error *err)
+{
+    const struct lb_strategy_plan *plan = player->actor.plan;
+    int r = LB_OK;
+    if (player->role != LB_ROLE_WORKER || plan->program == NULL)
+        return r;
+    if (lb_strategy_has(plan, LB_S_SWEEP))
+        r = live(player, SWEEPS, err);
+    if (r >= LB_OK && r != LB_LOST && lb_strategy_has(plan, LB_S_REGISTER))
+        r = live(player, ENROLLS, err);
+    else if (r >= LB_OK && r != LB_LOST && lb_strategy_has(plan, LB_S_HEARTBEAT))
+        r = beat(player, err);
+    return r;
+}
+
 /* Heartbeats. LB_REFUSED: it is told that it has it no longer. */
 static int renew(struct script *script, struct lb_item *item, struct lb_error *err)
 {
     struct lb_player *player = script->player;
     int r = LB_OK;
+    if (item != NULL && lb_strategy_has(player->actor.plan, LB_S_HEARTBEAT))
+        for (uint32_t i = 0; i < player->stage->plan.renewals && r == LB_OK; i++)
+            r = beat(player, err);
+    if (!lb_strategy_has(player->actor.plan, LB_S_RENEW))
+        return r;
     for (uint32_t i = 0; i < player->stage->plan.renewals && r == LB_OK; i++) {
         player->n_refusals = 0;
         do {
@@ -287,6 +337,10 @@ int lb_player_script(struct lb_player *player, struct lb_error *err)
     int r = lb_stage_has_programs(player->stage)
                 ? LB_OK
                 : strategy_plan->strategy->flow->open(&player->actor, err);
+    snprintf(player->actor.process, sizeof player->actor.process, "p%u", player->number);
+    snprintf(player->actor.host, sizeof player->actor.host, "h0");
+    if (r == LB_OK)
+        r = begin_process(player, err);
     for (uint32_t round = 0; round < player->stage->rounds && r >= 0 && r != LB_LOST;) {
         r = play_round(&script, round, err);
         if (r == LB_LOST && player->is_lost) /* which round that was, it does not know: once more */

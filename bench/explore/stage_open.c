@@ -267,6 +267,8 @@ static uint32_t played_sections(const struct lb_explore_plan *plan)
     if (plan->renewals > 0)
         played |= 1u << LB_S_RENEW;
     if (plan->strategy->shape == LB_QUEUE)
+        played |= 1u << LB_S_SWEEP | 1u << LB_S_REGISTER | 1u << LB_S_HEARTBEAT;
+    if (plan->strategy->shape == LB_QUEUE)
         return played | 1u << LB_S_CLAIM | 1u << LB_S_COMPLETE;
     return played | 1u << LB_S_ENQUEUE | 1u << LB_S_ACQUIRE | 1u << LB_S_RELEASE |
            1u << LB_S_CANCEL;
@@ -352,8 +354,10 @@ static int set_up(struct lb_stage *stage, struct lb_error *err)
     uint32_t limit_ms = stage->strategy_plan.limit_ms;
     if (lb_stage_has_programs(stage) && check_programs(stage, err) != 0)
         return err->code;
-    if (plan->renewals > 0 && !has_section(stage, LB_S_RENEW))
-        return lb_fail(err, LB_E_UNSUPPORTED, "%s has no section renew, which a heartbeat runs",
+    if (plan->renewals > 0 && !has_section(stage, LB_S_RENEW) &&
+        (lb_stage_has_programs(stage) || !has_section(stage, LB_S_HEARTBEAT)))
+        return lb_fail(err, LB_E_UNSUPPORTED,
+                       "%s has neither a section renew nor a section heartbeat",
                        plan->strategy->name);
     if (plan->blockers > 0 && stage->db->lock_rows == NULL)
         return lb_fail(err, LB_E_UNSUPPORTED, "%s has no locks of rows, which a blocker takes",

@@ -61,6 +61,8 @@ enum lb_op {
     LB_OP_RECOVER = 25,    /* frees what dead claimers held; arg = age in ms: and what was claimed
                               longer ago, by whomever (0: not that) / - */
     LB_OP_RENEW_ITEM = 26, /* value = id */
+    LB_OP_BEAT = 27,       /* the process of the worker with log object is alive / arg = for how
+                              many ms that keeps off a recovery, counted from the invoke */
     /* notes about the world */
     LB_OP_FAULT = 40,       /* value = kind, arg = target's log; object = phase 0 begin, 1 end */
     LB_OP_DEATH = 41,       /* the writer of log arg died at time_ns */

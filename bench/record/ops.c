@@ -21,6 +21,7 @@ static const char *const op_names[] = {
     [LB_OP_RESET_ALL] = "reset-all",
     [LB_OP_RECOVER] = "recover",
     [LB_OP_RENEW_ITEM] = "renew-item",
+    [LB_OP_BEAT] = "beat",
     [LB_OP_FAULT] = "fault",
     [LB_OP_DEATH] = "death",
     [LB_OP_SESSION_END] = "session-end",

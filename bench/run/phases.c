@@ -2,6 +2,7 @@
 #include "phases.h"
 
 #include "backlog.h"
+#include "beater.h"
 #include "carriers.h"
 #include "control.h"
 #include "faults.h"
@@ -162,6 +163,8 @@ void lb_phases_stop(struct lb_active_run *run)
     else
         for (uint32_t i = 0; i < run->n_started; i++)
             pthread_join(run->workers[i].thread, NULL);
+    lb_beater_end(run->beater);
+    run->beater = NULL;
     if (run->crew->pool != NULL)
         lb_pool_close(run->crew->pool, &run->outcome->n_statements, &run->outcome->n_connects);
     lb_readers_end(run->readers);

@@ -44,6 +44,7 @@ struct lb_joining {
 };
 
 struct lb_active_run;
+struct lb_beater;
 struct lb_peers;
 
 /* Other ranks, for whoever waits for something: the leader's own, or a follower's. */
@@ -91,6 +92,7 @@ struct lb_active_run {
     uint64_t n_orders;  /* faults that workers were told to carry out */
     uint64_t next_fault_ns, faults_over_ns;
     struct lb_random fault_random;
+    struct lb_beater *beater;    /* of workers that are threads of this process; NULL: none */
     struct lb_readers *readers;  /* NULL: none */
     int64_t counted[LB_COUNTED]; /* at the end, by the strategy's own statement */
     bool is_counted;

@@ -2,6 +2,7 @@
 #include "setup.h"
 
 #include "backlog.h"
+#include "beater.h"
 #include "carrier.h"
 #include "carriers.h"
 #include "chunks.h"
@@ -346,9 +347,16 @@ static int make_shared(struct lb_active_run *run, struct lb_error *err)
     run->n_slots = run->n_workers;
     if (scenario->fault == LB_FAULT_KILL)
         run->n_slots += (uint32_t)n_deaths(scenario);
+    bool beats = run->request->file != NULL && lb_file_has(run->request->file, LB_S_HEARTBEAT);
+    if (run->share.n_ranks > 1 && beats)
+        return lb_fail(err, LB_E_UNSUPPORTED,
+                       "%s has a section heartbeat, which several machines cannot run together",
+                       run->request->strategy->name);
     if (run->share.n_ranks == 0)
-        run->share = (struct lb_share){
-            .n_ranks = 1, .first_log = run->n_slots, .n_logs = run->n_slots + LB_EXTRA_LOGS};
+        run->share = (struct lb_share){.n_ranks = 1,
+                                       .first_log = run->n_slots,
+                                       .n_logs = run->n_slots + LB_EXTRA_LOGS +
+                                                 (beats ? 1 + run->n_slots : 0)};
     int rc = check_request(run->request, err);
     if (rc != 0)
         return rc;
@@ -371,6 +379,7 @@ static int make_plan(struct lb_active_run *run, struct lb_error *err)
         .capacity = run->capacity,
         .ttl_ms = (uint32_t)(scenario->ttl_ns / 1000000),
         .limit_ms = (uint32_t)(scenario->ttl_ns / 1000000),
+        .delay_ms = (uint32_t)(scenario->ttl_ns > 0 ? scenario->ttl_ns / 4000000 : 50),
         .period_ms = (uint32_t)(scenario->period_ns / 1000000),
         .is_gated =
             request->strategy->guest != NULL &&
@@ -581,6 +590,9 @@ int lb_run_start_workers(struct lb_active_run *run, struct lb_error *err)
     run->outcome->n_threads = n_carriers > 0 ? n_carriers : run->n_workers;
     for (; n_carriers == 0 && run->n_started < run->n_workers && rc == 0; run->n_started += rc == 0)
         rc = lb_worker_start(&run->workers[run->n_started], err);
+    if (rc == 0)
+        rc = lb_beater_start(run->workers, 0, 1, run->n_workers,
+                             run->share.first_log + LB_EXTRA_LOGS, &run->beater, err);
     if (rc != 0)
         lb_crew_raise(run->crew, LB_PHASE_ABORT);
     return rc;

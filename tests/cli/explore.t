@@ -156,7 +156,7 @@ for (
     [qr/--producers: at most 8 workers/,         '-s', 'cas', '--workers', '8', '--producers', '1'],
     [qr/--rescuers: at most 8 workers/,          '-s', 'cas', '--workers', '8', '--rescuers', '1'],
     [qr/lease-update has no section recover, which a rescuer runs/, '-s', 'lease-update', '--rescuers', '1'],
-    [qr/read-then-write has no section renew, which a heartbeat runs/, '-s', 'read-then-write', '--renewals', '1'],
+    [qr/read-then-write has neither a section renew nor a section heartbeat/, '-s', 'read-then-write', '--renewals', '1'],
     [qr/--blockers: at most 8 workers/,          '-s', 'cas', '--workers', '8', '--blockers', '1'],
     [qr/SQLite has no locks of rows, which a blocker takes/, '-s', 'cas', '--blockers', '1'],
     [qr/--claims: unknown guarantee 'speed' \(see lockbench list guarantees\)/, '-s', 'cas', '--claims', 'fifo,speed'],

@@ -1,79 +1,109 @@
--- A worker says at times that it is still at its job; a rescuer frees jobs that were not heard of for too long.
--- rescue=silent goes by the last beat. rescue=old goes by the time of the claim: jobs are freed under workers that beat.
--- beat=number asks for the job's number alone: who was asleep beats for a job that is another's by now, and goes on.
--- After the heartbeats of river, oban and delayed job queues. Truth expected: right as it is; rescue=old and
--- beat=number broken: no-duplicate.
+-- Processes register, and say again and again that they are alive; jobs name the process that has them. A rescuer
+-- forgets the processes that were not heard of for too long, and frees the jobs of those that nobody knows.
+-- rescue=old frees by the time of the claim instead: also what processes have that are alive. beat=host speaks for all
+-- processes of a machine: a dead one's jobs are never freed. sweep=host frees at its start all that its machine's
+-- processes have, as if it were alone there.
+-- After the heartbeats of river, solid_queue, oban and delayed_job. Truth expected: right as it is; rescue=old and
+-- sweep=host broken: no-duplicate; beat=host broken: recovery.
 --
 -- strategy: heartbeat
 -- shape: queue
 -- claims: no-duplicate, no-loss, bounded-claim, owner-release, recovery
--- option: rescue_after_ms = 3600000
+-- option: alive_ms = 300000 (how long a process counts as alive without being heard of)
 -- option: rescue = silent | old
--- option: beat = own | number
+-- option: beat = own | host
+-- option: sweep = gone | host
 
 -- name: setup [sqlite]
+CREATE TABLE process (name text PRIMARY KEY, host text NOT NULL, beat_at real NOT NULL);
 CREATE TABLE job (
     id integer PRIMARY KEY,
     args text,
     state text NOT NULL DEFAULT 'available',
     attempt integer NOT NULL DEFAULT 0,
     attempted_at real,
-    beat_at real
+    process text,
+    host text
 );
 
 -- name: setup [postgres]
+CREATE TABLE process (name text PRIMARY KEY, host text NOT NULL, beat_at timestamptz NOT NULL);
 CREATE TABLE job (
     id bigint PRIMARY KEY,
     args text,
     state text NOT NULL DEFAULT 'available',
     attempt int NOT NULL DEFAULT 0,
     attempted_at timestamptz,
-    beat_at timestamptz
+    process text,
+    host text
 );
 
 -- name: put
 INSERT INTO job (id, args) VALUES (:id, :payload);
 
+-- name: sweep when sweep=gone
+UPDATE job SET state = 'available'
+WHERE state = 'executing' AND NOT EXISTS (SELECT 1 FROM process WHERE process.name = job.process);
+
+-- name: sweep when sweep=host
+UPDATE job SET state = 'available' WHERE state = 'executing' AND host = :host;
+
+-- name: register [sqlite]
+INSERT INTO process (name, host, beat_at) VALUES (:process, :host, julianday('now'))
+ON CONFLICT (name) DO UPDATE SET beat_at = julianday('now');
+
+-- name: register [postgres]
+INSERT INTO process (name, host, beat_at) VALUES (:process, :host, clock_timestamp())
+ON CONFLICT (name) DO UPDATE SET beat_at = clock_timestamp();
+
+-- name: heartbeat [sqlite] when beat=own
+UPDATE process SET beat_at = julianday('now') WHERE name = :process;
+
+-- name: heartbeat [sqlite] when beat=host
+UPDATE process SET beat_at = julianday('now') WHERE host = :host;
+
+-- name: heartbeat [postgres] when beat=own
+UPDATE process SET beat_at = clock_timestamp() WHERE name = :process;
+
+-- name: heartbeat [postgres] when beat=host
+UPDATE process SET beat_at = clock_timestamp() WHERE host = :host;
+
+-- name: unregister
+DELETE FROM process WHERE name = :process;
+
 -- name: claim [sqlite]
-UPDATE job SET state = 'executing', attempt = attempt + 1, attempted_at = julianday('now'), beat_at = julianday('now')
+UPDATE job SET state = 'executing', attempt = attempt + 1, attempted_at = julianday('now'),
+    process = :process, host = :host
 WHERE id IN (SELECT id FROM job WHERE state = 'available' ORDER BY id LIMIT :n)
 RETURNING id, args AS payload, attempt AS token;
 
 -- name: claim [postgres]
-UPDATE job SET state = 'executing', attempt = attempt + 1, attempted_at = clock_timestamp(), beat_at = clock_timestamp()
+UPDATE job SET state = 'executing', attempt = attempt + 1, attempted_at = clock_timestamp(),
+    process = :process, host = :host
 WHERE id = ANY (ARRAY (SELECT id FROM job WHERE state = 'available' ORDER BY id LIMIT :n FOR UPDATE SKIP LOCKED))
 RETURNING id, args AS payload, attempt AS token;
-
--- name: renew [sqlite] when beat=own
-UPDATE job SET beat_at = julianday('now') WHERE id = :id AND state = 'executing' AND attempt = :token;
-
--- name: renew [sqlite] when beat=number
-UPDATE job SET beat_at = julianday('now') WHERE id = :id AND state = 'executing';
-
--- name: renew [postgres] when beat=own
-UPDATE job SET beat_at = clock_timestamp() WHERE id = :id AND state = 'executing' AND attempt = :token;
-
--- name: renew [postgres] when beat=number
-UPDATE job SET beat_at = clock_timestamp() WHERE id = :id AND state = 'executing';
 
 -- name: complete
 UPDATE job SET state = 'completed' WHERE id = :id AND state = 'executing' AND attempt = :token;
 
--- name: recover [sqlite] when rescue=silent
+-- name: recover [sqlite] tx=one when rescue=silent
+DELETE FROM process WHERE beat_at < julianday('now') - :alive_ms / 86400000.0;
 UPDATE job SET state = 'available'
-WHERE state = 'executing' AND beat_at < julianday('now') - :rescue_after_ms / 86400000.0;
+WHERE state = 'executing' AND NOT EXISTS (SELECT 1 FROM process WHERE process.name = job.process);
 
 -- name: recover [sqlite] when rescue=old
 UPDATE job SET state = 'available'
-WHERE state = 'executing' AND attempted_at < julianday('now') - :rescue_after_ms / 86400000.0;
+WHERE state = 'executing' AND attempted_at < julianday('now') - :alive_ms / 86400000.0;
 
--- name: recover [postgres] when rescue=silent
+-- name: recover [postgres] tx=one when rescue=silent
+DELETE FROM process WHERE beat_at < clock_timestamp() - :alive_ms * interval '1 millisecond';
 UPDATE job SET state = 'available'
-WHERE state = 'executing' AND beat_at < clock_timestamp() - :rescue_after_ms * interval '1 millisecond';
+WHERE state = 'executing' AND NOT EXISTS (SELECT 1 FROM process WHERE process.name = job.process);
 
 -- name: recover [postgres] when rescue=old
 UPDATE job SET state = 'available'
-WHERE state = 'executing' AND attempted_at < clock_timestamp() - :rescue_after_ms * interval '1 millisecond';
+WHERE state = 'executing' AND attempted_at < clock_timestamp() - :alive_ms * interval '1 millisecond';
 
 -- name: teardown
 DROP TABLE job;
+DROP TABLE process;

@@ -294,6 +294,8 @@ static void mistakes_are_reported_by_line(void **state)
          "x.sql:3: unknown section \"aquire\"; did you mean acquire"},
         {LOCK_HEADER "-- name: claim\n",
          "x.sql:3: section claim belongs to a queue, and this is a lock"},
+        {LOCK_HEADER "-- name: heartbeat\nSELECT 1;\n",
+         "x.sql:3: section heartbeat belongs to a queue, and this is a lock"},
         {LOCK_HEADER "-- name:\n", "x.sql:3: name: which section?"},
         {LOCK_HEADER "-- name: acquire [oracle]\n",
          "x.sql:3: section acquire: no engine \"oracle\""},

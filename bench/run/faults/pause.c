@@ -19,7 +19,9 @@ static void stand_still(struct lb_worker *worker, const struct lb_request *reque
         lb_event_signal(&crew->change);
         raise(SIGSTOP);
     } else {
+        atomic_store(&worker->is_still, true);
         lb_crew_wait(crew, lb_now_ns() + length_ns, LB_PHASE_ABORT);
+        atomic_store(&worker->is_still, false);
     }
     lb_victim_signal(worker, SIGCONT);
     lb_zombie_wait(worker, thing);

@@ -113,7 +113,8 @@ const struct lb_key lb_scenario_keys[] = {
     KEY("skew", LB_KEY_TIME, skew_ns, LB_KEY_BOTH, "TIME",
         "the clock of every second worker is ahead by TIME"),
     KEY("renew", LB_KEY_TIME, renew_ns, LB_KEY_BOTH, "TIME",
-        "time between two renewals of a held lease, or of a claimed item; 0: never renewed"),
+        "time between two renewals of a held lease, or of a claimed item; 0: never renewed; "
+        "between two heartbeats of a process; 0: a quarter of recover's limit"),
     KEY("recover", LB_KEY_TIME, recover_ns, LB_KEY_QUEUE, "TIME",
         "how often a consumer frees items that were claimed longer than ttl ago; 0: never"),
     KEY("recovery-bound", LB_KEY_TIME, recovery_bound_ns, LB_KEY_BOTH, "TIME",

@@ -94,6 +94,7 @@ struct lb_crew {
     _Atomic uint64_t recover_due_ns; /* the next run of the strategy's recovery */
     _Atomic uint64_t recovered_ns;   /* when the last one that worked began */
     _Atomic uint64_t item_death_ns;  /* when a consumer last died with items */
+    _Atomic uint64_t retried_ns;     /* when all items that failed are due again; 0: none is not */
     _Atomic uint64_t n_rounds;       /* that are still to come, the present one included */
     _Atomic uint64_t n_strays;       /* items that were handed to workers of another class */
     _Atomic int64_t stray_id;        /* the last of these */

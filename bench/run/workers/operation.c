@@ -227,16 +227,9 @@ int lb_operate_claim(struct lb_operator *op, uint32_t n, struct lb_item *items, 
     return finish(op, LB_M_ACQUIRE, &event, answer);
 }
 
-int lb_operate_item(struct lb_operator *op, enum lb_op which, struct lb_item *item,
-                    struct lb_error *err)
+static int operate_item(struct lb_operator *op, enum lb_op which, lb_item_fn *call,
+                        struct lb_item *item, struct lb_error *err)
 {
-    const struct lb_flow *flow = op->actor->plan->strategy->flow;
-    lb_item_fn *call = which == LB_OP_COMPLETE      ? flow->complete
-                       : which == LB_OP_ERROR       ? flow->error
-                       : which == LB_OP_FREE        ? flow->free_item
-                       : which == LB_OP_CLEAR_ERROR ? flow->clear_error
-                       : which == LB_OP_RENEW_ITEM  ? flow->renew_item
-                                                    : NULL;
     if (call == NULL)
         return lb_fail(err, LB_E_UNSUPPORTED, "strategy %s has no %s",
                        op->actor->plan->strategy->name, lb_op_name((int)which));
@@ -259,6 +252,24 @@ int lb_operate_item(struct lb_operator *op, enum lb_op which, struct lb_item *it
     else if (answer > LB_OK)
         return finish_as(op, LB_M_RELEASE, &event, answer, LB_EV_INFO);
     return finish(op, LB_M_RELEASE, &event, answer);
+}
+
+int lb_operate_item(struct lb_operator *op, enum lb_op which, struct lb_item *item,
+                    struct lb_error *err)
+{
+    const struct lb_flow *flow = op->actor->plan->strategy->flow;
+    lb_item_fn *call = which == LB_OP_COMPLETE      ? flow->complete
+                       : which == LB_OP_ERROR       ? flow->error
+                       : which == LB_OP_FREE        ? flow->free_item
+                       : which == LB_OP_CLEAR_ERROR ? flow->clear_error
+                       : which == LB_OP_RENEW_ITEM  ? flow->renew_item
+                                                    : NULL;
+    return operate_item(op, which, call, item, err);
+}
+
+int lb_operate_retry(struct lb_operator *op, struct lb_item *item, struct lb_error *err)
+{
+    return operate_item(op, LB_OP_FREE, op->actor->plan->strategy->flow->retry, item, err);
 }
 
 static void invoke_more(struct lb_operator *op, enum lb_op which, int64_t id)
@@ -327,6 +338,20 @@ int lb_operate_batch(struct lb_operator *op, enum lb_op which, struct lb_batch *
     return answer;
 }
 
+/* age_ms: whose claims a recovery takes; 0: those of the dead. */
+static int operate_class(struct lb_operator *op, enum lb_op which, lb_actor_fn *call,
+                         uint32_t age_ms, struct lb_error *err)
+{
+    if (call == NULL)
+        return lb_fail(err, LB_E_UNSUPPORTED, "strategy %s has no %s",
+                       op->actor->plan->strategy->name, lb_op_name((int)which));
+    invoke(op, which, 0, 0, age_ms, 0);
+    int answer = take(op, which) ? call(op->actor, err) : LB_TIMEOUT;
+    op->end_ns = lb_now_ns();
+    struct lb_event event = {.op = (uint8_t)which};
+    return finish(op, LB_M_RELEASE, &event, answer);
+}
+
 int lb_operate_class(struct lb_operator *op, enum lb_op which, struct lb_error *err)
 {
     const struct lb_flow *flow = op->actor->plan->strategy->flow;
@@ -334,15 +359,43 @@ int lb_operate_class(struct lb_operator *op, enum lb_op which, struct lb_error *
                         : which == LB_OP_RESET_ALL ? flow->reset_all
                         : which == LB_OP_RECOVER   ? flow->recover
                                                    : NULL;
-    if (call == NULL)
-        return lb_fail(err, LB_E_UNSUPPORTED, "strategy %s has no %s",
-                       op->actor->plan->strategy->name, lb_op_name((int)which));
     /* Nobody can tell the slow from the dead: what is older than ttl is freed. */
-    invoke(op, which, 0, 0, which == LB_OP_RECOVER ? op->actor->plan->limit_ms : 0, 0);
-    int answer = take(op, which) ? call(op->actor, err) : LB_TIMEOUT;
+    return operate_class(op, which, call, which == LB_OP_RECOVER ? op->actor->plan->limit_ms : 0,
+                         err);
+}
+
+int lb_operate_sweep(struct lb_operator *op, struct lb_error *err)
+{
+    const struct lb_strategy_plan *plan = op->actor->plan;
+    bool takes_old = plan->program != NULL && plan->program->sweeps_by_life;
+    return operate_class(op, LB_OP_RECOVER, plan->strategy->flow->sweep,
+                         takes_old ? plan->limit_ms : 0, err);
+}
+
+int lb_operate_beat(struct lb_operator *op, bool enrolls, uint32_t log, struct lb_error *err)
+{
+    const struct lb_strategy_plan *plan = op->actor->plan;
+    invoke(op, LB_OP_BEAT, log, 0, 0, 0);
+    lb_actor_fn *call = enrolls ? plan->strategy->flow->enroll : plan->strategy->flow->beat;
+    int answer = take(op, LB_OP_BEAT) ? call(op->actor, err) : LB_TIMEOUT;
     op->end_ns = lb_now_ns();
-    struct lb_event event = {.op = (uint8_t)which};
+    struct lb_event event = {.op = LB_OP_BEAT, .object = log, .arg = plan->limit_ms};
     return finish(op, LB_M_RELEASE, &event, answer);
+}
+
+int lb_operate_sign_off(struct lb_operator *op, uint32_t log, struct lb_error *err)
+{
+    append(op, &(struct lb_event){.time_ns = lb_now_ns(),
+                                  .process = op->process,
+                                  .arg = log,
+                                  .op = LB_OP_SESSION_END,
+                                  .type = LB_EV_NOTE});
+    if (!take(op, LB_OP_BEAT))
+        return LB_TIMEOUT;
+    int answer = op->actor->plan->strategy->flow->sign_off(op->actor, err);
+    if (op->lender != NULL)
+        op->lender->give(op->lender_arg, LB_OP_BEAT, answer);
+    return answer;
 }
 
 void lb_operator_note_write(struct lb_operator *op, uint32_t resource, const struct lb_grant *grant,

@@ -77,6 +77,16 @@ int lb_operate_item(struct lb_operator *op, enum lb_op which, struct lb_item *it
  * order, their ends. What the statement ended besides is recorded with them. */
 int lb_operate_batch(struct lb_operator *op, enum lb_op which, struct lb_batch *batch,
                      struct lb_error *err);
+/* The item failed, and is due again later: recorded as LB_OP_FREE. */
+int lb_operate_retry(struct lb_operator *op, struct lb_item *item, struct lb_error *err);
+/* A process, before its first claim: recorded as LB_OP_RECOVER. */
+int lb_operate_sweep(struct lb_operator *op, struct lb_error *err);
+/* The process of the operator's actor, whose log has that number, says that it is alive; enrolls:
+ * for the first time, by section register. */
+int lb_operate_beat(struct lb_operator *op, bool enrolls, uint32_t log, struct lb_error *err);
+/* The process of the worker with that log ends in order, with nothing in hand: recorded as the end
+ * of its session. */
+int lb_operate_sign_off(struct lb_operator *op, uint32_t log, struct lb_error *err);
 /* The whole class: LB_OP_CLEAR_ALL, LB_OP_RESET_ALL or LB_OP_RECOVER. */
 int lb_operate_class(struct lb_operator *op, enum lb_op which, struct lb_error *err);
 

@@ -11,6 +11,7 @@
  */
 #include "processes.h"
 
+#include "beater.h"
 #include "starved.h"
 
 #include <errno.h>
@@ -45,6 +46,21 @@ static bool all_ended(const struct lb_active_run *run, uint32_t slot)
     return true;
 }
 
+/* Of the workers of one process; see runs_in. */
+static struct lb_beater *start_beater(struct lb_active_run *run, uint32_t slot)
+{
+    uint32_t n_first = (uint32_t)run->request->scenario->processes;
+    bool is_first = slot < n_first;
+    uint32_t first = is_first ? slot : run->n_workers + slot - n_first;
+    struct lb_beater *beater = NULL;
+    struct lb_error err = {0};
+    if (lb_beater_start(run->workers, first, is_first ? n_first : run->n_slots,
+                        is_first ? run->n_workers : run->n_slots,
+                        run->share.first_log + LB_EXTRA_LOGS + slot, &beater, &err) != 0)
+        lb_crew_fail(run->crew, &err);
+    return beater;
+}
+
 /* The whole life of a child. */
 static _Noreturn void child_main(struct lb_active_run *run, uint32_t slot, pid_t parent)
 {
@@ -64,6 +80,7 @@ static _Noreturn void child_main(struct lb_active_run *run, uint32_t slot, pid_t
             _exit(1);
         }
     }
+    struct lb_beater *beater = start_beater(run, slot);
     for (;;) {
         uint32_t seen = lb_event_seen(&crew->change);
         if (all_ended(run, slot))
@@ -78,6 +95,7 @@ static _Noreturn void child_main(struct lb_active_run *run, uint32_t slot, pid_t
     for (uint32_t i = 0; i < run->n_slots; i++)
         if (runs_in(run, slot, i))
             pthread_join(run->workers[i].thread, NULL);
+    lb_beater_end(beater);
     _exit(0);
 }
 

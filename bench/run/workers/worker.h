@@ -53,6 +53,8 @@ struct lb_worker {
     double overruns;            /* of its holds that are due: it overruns when there is one */
     uint32_t seat;              /* consumer: whose place it took; its own number at the start */
     atomic_int order;           /* enum lb_fault: what it must do to itself at its next hold */
+    atomic_bool beats;          /* consumer: its process has begun, and not signed off */
+    atomic_bool is_still;       /* a fault lets its thread stand still: its heart does, too */
     atomic_bool dying;          /* it is about to kill its process */
     _Atomic uint64_t resume_ns; /* stopped: when to continue it; 0: not stopped */
     unsigned n_cuts;            /* of its program's connections */

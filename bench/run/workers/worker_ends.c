@@ -75,6 +75,25 @@ static bool is_over(struct lb_worker *worker, int answer, unsigned n_refusals)
     return answer < 0 || answer == LB_LOST || lb_crew_phase(worker->crew) >= LB_PHASE_ABORT;
 }
 
+/* Instead of being given back it may be due later, where the protocol has that. */
+static bool is_retried(struct lb_worker *worker, enum lb_op which)
+{
+    const struct lb_strategy_plan *plan = worker->crew->plan;
+    return which == LB_OP_FREE && lb_strategy_has(plan, LB_S_RETRY) &&
+           (!lb_strategy_has(plan, LB_S_FREE) || lb_random_unit(&worker->random) < 0.5);
+}
+
+/* Before the epoch in which it was ended: until it is due the queue is not drained. */
+static void note_retried(struct lb_crew *crew)
+{
+    enum { CLOCKS_NS = 50000000 }; /* the database's clock need not run as ours */
+    uint64_t due_ns = lb_now_ns() + crew->plan->delay_ms * UINT64_C(1000000) + CLOCKS_NS;
+    uint64_t before_ns = atomic_load(&crew->retried_ns);
+    while (before_ns < due_ns &&
+           !atomic_compare_exchange_weak(&crew->retried_ns, &before_ns, due_ns))
+        ;
+}
+
 void lb_worker_end_item(struct lb_worker *worker, struct lb_item *item, enum lb_op which)
 {
     struct lb_crew *crew = worker->crew;
@@ -82,10 +101,14 @@ void lb_worker_end_item(struct lb_worker *worker, struct lb_item *item, enum lb_
     lb_worker_begin(worker, LB_M_RELEASE);
     uint64_t start_ns = worker->op.end_ns;
     unsigned n_refusals = 0;
+    bool later = is_retried(worker, which);
     int answer;
     do
-        answer = lb_operate_item(&worker->op, which, item, &worker->err);
+        answer = later ? lb_operate_retry(&worker->op, item, &worker->err)
+                       : lb_operate_item(&worker->op, which, item, &worker->err);
     while (!is_over(worker, answer, ++n_refusals));
+    if (later)
+        note_retried(crew);
     lb_worker_end(worker, LB_M_RELEASE, start_ns, worker->op.end_ns, answer == LB_OK);
     if (which == LB_OP_ERROR && answer == LB_OK)
         note_error(crew, item);

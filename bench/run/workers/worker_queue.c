@@ -5,6 +5,7 @@
  * up; the queue is drained when every consumer has been answered "empty" to a claim that it
  * began in the present epoch, after the last put.
  */
+#include "beater.h"
 #include "chunks.h"
 #include "classes.h"
 #include "starved.h"
@@ -25,10 +26,22 @@ static bool recovers(const struct lb_crew *crew)
             (plan->program != NULL && plan->program->recovers_by_time));
 }
 
+enum { CLOCKS_NS = 50000000 }; /* the database's clock need not run as ours */
+
+/* Items that failed are due by now: of these nobody may have heard "empty". */
+static void look_at_retried(struct lb_crew *crew)
+{
+    uint64_t retried_ns = atomic_load(&crew->retried_ns);
+    if (retried_ns > 0 && lb_now_ns() >= retried_ns &&
+        atomic_compare_exchange_strong(&crew->retried_ns, &retried_ns, 0))
+        lb_crew_new_epoch(crew);
+}
+
 /* Are there items of the dead that a recovery will bring back? */
 static bool awaits_recovery(struct lb_crew *crew)
 {
-    enum { CLOCKS_NS = 50000000 }; /* the database's clock need not run as ours */
+    if (atomic_load(&crew->retried_ns) > 0)
+        return true;
     uint64_t death_ns = atomic_load(&crew->item_death_ns);
     if (death_ns == 0)
         return false;
@@ -435,6 +448,7 @@ void lb_worker_consume_loop(struct lb_worker *worker)
             lb_class_name(scenario, worker->seat % scenario->classes, worker->class_name);
     /* What the dead had in this seat is awaited by their death. */
     atomic_store(&first_consumer[worker->seat].seat_has_items, false);
+    lb_process_begin(worker);
     uint64_t next_ns = lb_now_ns();
     for (uint64_t done = 0; scenario->count == 0 || done < scenario->count; done++) {
         if (scenario->claim_interval_ns > 0 && lb_crew_phase(crew) < LB_PHASE_DRAIN)
@@ -443,10 +457,12 @@ void lb_worker_consume_loop(struct lb_worker *worker)
             !lb_worker_records(worker))
             break;
         recover(worker);
+        look_at_retried(crew);
         begin_claim(crew);
         claim_once(worker, first_consumer, items);
         end_claim(crew);
     }
+    lb_process_end(worker);
     lb_ends_free(worker);
     free(worker->lost_items);
     free(items);
