@@ -54,9 +54,11 @@ static struct lb_beater *start_beater(struct lb_active_run *run, uint32_t slot)
     uint32_t first = is_first ? slot : run->n_workers + slot - n_first;
     struct lb_beater *beater = NULL;
     struct lb_error err = {0};
+    if (is_first && slot >= run->n_workers) /* more processes than workers: it has none */
+        return NULL;
     if (lb_beater_start(run->workers, first, is_first ? n_first : run->n_slots,
                         is_first ? run->n_workers : run->n_slots,
-                        run->share.first_log + LB_EXTRA_LOGS + slot, &beater, &err) != 0)
+                        run->share.first_log + LB_EXTRA_LOGS + 1 + first, &beater, &err) != 0)
         lb_crew_fail(run->crew, &err);
     return beater;
 }
