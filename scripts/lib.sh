@@ -30,6 +30,12 @@ lb_die() {
     exit 3
 }
 
+# A mistake in the arguments: one line that names it.
+lb_misused() {
+    lb_say "$1; see --help"
+    exit 2
+}
+
 lb_as_root() {
     if [[ $EUID == 0 ]]; then
         "$@"
