@@ -21,7 +21,7 @@
 
 extern char **environ;
 
-enum { COMMAND_S = 60, BACK_S = 30 };
+enum { COMMAND_S = 300, BACK_S = 30 };
 
 static int check(const struct lb_run_plan *plan, struct lb_error *err)
 {
