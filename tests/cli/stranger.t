@@ -146,7 +146,7 @@ like($out, qr/^(?:not )?ok \d+ - plainjob sqlite \S+ $_\b/m, "$_ is claimed, and
 my @todo = map { [split /\t/] } grep { !/^file\t/ } split /\n/, slurp("$folder/truth.tsv");
 # Right files take the longest, as all is asked of them: most of them only in a soak. Most defects are shown by what is
 # asked first; some need the whole budget, and these begin first.
-my %needs_all = map { ("$_.sql" => 1) } qw(liquibase shedlock-dbtime lease-late pruned-hidden);
+my %needs_all = map { ("$_.sql" => 1) } qw(liquibase shedlock-dbtime lease-late rescue-listed pruned-hidden pruned-alive);
 if (!$ENV{LB_TEST_SOAK}) {
     @todo = grep { $_->[0] !~ /^(?:visib|heart|retried|insert|grouped|at-most|semaphore)/ && ($_->[3] ne 'right' || $_->[0] =~ /^(?:copy|pgmq)/) } @todo;
     @todo = ((grep { $needs_all{ $_->[0] } } @todo), (grep { !$needs_all{ $_->[0] } } @todo));
