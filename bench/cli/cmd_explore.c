@@ -115,6 +115,9 @@ static int make_counts(const struct lb_explore_args *args, struct lb_explore_pla
                      : plan->rescuers > 0 ? "rescuers"
                                           : "producers",
                      LB_MAX_WORKERS);
+    if (rc == 0 && args->states && (args->random != NULL || args->preemptions != NULL))
+        rc = lb_fail(err, LB_E_USAGE, "option --states: has no meaning with --%s",
+                     args->random != NULL ? "random" : "preemptions");
     if (rc == 0 && args->depth != NULL && args->random == NULL)
         rc = lb_fail(err, LB_E_USAGE, "option --depth: is for --random schedules");
     return rc;
@@ -157,6 +160,7 @@ static int make_plan(const struct lb_args *args, struct lb_explore_plan *plan,
     plan->search.all = !own->first;
     if (own->no_reduction)
         plan->relation = LB_RELATION_STEPS;
+    plan->states = own->states ? LB_STATES_ASKED : LB_STATES_NONE;
     plan->time_ns = time_ns;
     return rc;
 }

@@ -51,19 +51,20 @@ int lb_explored_json(FILE *out, const struct lb_explored *explored, const char *
     const struct lb_search_result *search = &explored->search;
     json_t *root = json_pack(
         "{s:s, s:s, s:s, s:I, s:I, s:b, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
-        "s:I, s:I, s:I, s:b, s:o}",
+        "s:I, s:I, s:I, s:I, s:b, s:o}",
         "strategy", explored->strategy, "engine", explored->engine, "target", explored->target,
         "workers", (json_int_t)explored->workers, "rounds", (json_int_t)explored->rounds,
         "complete", explored->complete, "bounds", explored->bounds, "schedules",
         (json_int_t)search->n_schedules, "pruned_asleep", (json_int_t)search->n_asleep,
-        "pruned_void", (json_int_t)search->n_void, "steps", (json_int_t)search->n_moves, "choices",
-        (json_int_t)search->n_choices, "other_answers", (json_int_t)search->n_others,
-        "answers_not_reached", (json_int_t)search->n_unreached, "repeated_replays",
-        (json_int_t)search->n_repeated, "longest_schedule", (json_int_t)search->longest,
-        "statements", (json_int_t)explored->n_statements, "elapsed_ns",
-        (json_int_t)explored->elapsed_ns, "deadlocks", (json_int_t)explored->n_deadlocks, "stuck",
-        (json_int_t)explored->n_stuck, "nondeterministic",
-        search->differs || explored->is_nondeterministic, "verdicts", verdicts_of(explored));
+        "pruned_void", (json_int_t)search->n_void, "pruned_same", (json_int_t)search->n_same,
+        "steps", (json_int_t)search->n_moves, "choices", (json_int_t)search->n_choices,
+        "other_answers", (json_int_t)search->n_others, "answers_not_reached",
+        (json_int_t)search->n_unreached, "repeated_replays", (json_int_t)search->n_repeated,
+        "longest_schedule", (json_int_t)search->longest, "statements",
+        (json_int_t)explored->n_statements, "elapsed_ns", (json_int_t)explored->elapsed_ns,
+        "deadlocks", (json_int_t)explored->n_deadlocks, "stuck", (json_int_t)explored->n_stuck,
+        "nondeterministic", search->differs || explored->is_nondeterministic, "verdicts",
+        verdicts_of(explored));
     if (root == NULL)
         return -1;
     if (explored->has_witness)

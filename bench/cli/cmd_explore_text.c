@@ -143,9 +143,9 @@ static void print_coverage(FILE *out, const struct lb_explored *explored, unsign
                                      : "bounded",
         explored->bounds[0] != '\0' ? ": " : "", explored->bounds,
         (unsigned long long)search->n_schedules,
-        (unsigned long long)search->n_asleep + search->n_void, (unsigned long long)search->n_moves,
-        search->longest, (unsigned long long)explored->n_statements,
-        (double)explored->elapsed_ns / 1e9);
+        (unsigned long long)search->n_asleep + search->n_void + search->n_same,
+        (unsigned long long)search->n_moves, search->longest,
+        (unsigned long long)explored->n_statements, (double)explored->elapsed_ns / 1e9);
     if (search->n_choices > 0)
         say(out, width,
             "choices of the engine among waiting sessions: %llu; other answers that were seen, and "

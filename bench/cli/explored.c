@@ -149,7 +149,7 @@ static void take_coverage(const struct lb_explored *explored, struct lb_outcome 
              explored->workers, explored->rounds, explored->complete ? "complete" : "bounded",
              explored->bounds[0] != '\0' ? ": " : "", explored->bounds,
              (unsigned long long)search->n_schedules,
-             (unsigned long long)search->n_asleep + search->n_void,
+             (unsigned long long)search->n_asleep + search->n_void + search->n_same,
              (unsigned long long)search->n_moves);
 }
 

@@ -16,6 +16,7 @@ static int run_search(struct lb_stage *stage, const struct lb_explore_plan *plan
     stage->start_ns = lb_now_ns();
     struct lb_search_options options = plan->search;
     options.unreduced = plan->relation >= LB_RELATION_MOVES;
+    options.states = stage->states.is_on;
     options.void_from_now = &stage->doubts;
     options.alike = stage->are_alike ? stage->alike : NULL;
     options.deadline_ns = plan->time_ns > 0 ? stage->start_ns + plan->time_ns : 0;

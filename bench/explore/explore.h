@@ -19,6 +19,13 @@ enum lb_relation {
     LB_RELATION_STEPS   /* ... and of every single step */
 };
 
+/* Is a schedule given up that leads to a state that was met before? */
+enum lb_states_wish {
+    LB_STATES_NONE,
+    LB_STATES_TRIED, /* where states can be told */
+    LB_STATES_ASKED  /* where they cannot, it is an error */
+};
+
 /* For tests of the relation: rules that are left out. */
 enum {
     LB_WITHOUT_CONDITIONS = 1, /* a scan sees the rows of its key only */
@@ -68,6 +75,7 @@ struct lb_explore_plan {
     struct lb_search_options search; /* interrupt and progress included; deadline_ns and unreduced
                                         are not used */
     enum lb_relation relation;
+    enum lb_states_wish states;
     bool distinct;    /* workers are not taken to be alike */
     unsigned without; /* for tests of the relation: LB_WITHOUT_ bits of rules that are left out */
     const struct lb_explore_watch *watch; /* NULL: nobody looks */

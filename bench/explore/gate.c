@@ -455,6 +455,9 @@ static void after(void *arg, const struct lb_step *step, int answer, const struc
     default:
         break;
     }
+    /* In which order several are found, or locked, depends on where they stand. */
+    if (rows != NULL && step->kind == LB_STEP_EXECUTE && (rows->n_rows > 1 || rows->n_changed > 1))
+        player->stage->states.is_on = false;
     add_act(player, step, answer, rows);
     tell_story(player, step, answer, rows);
 }

@@ -330,6 +330,7 @@ int lb_player_script(struct lb_player *player, struct lb_error *err)
     const struct lb_explore_plan *plan = &player->stage->plan;
     const struct lb_strategy_plan *strategy_plan = player->actor.plan;
     struct script script = {.player = player};
+    player->memory = &script.grant.bag;
     script.request.shared = player->number >= plan->workers - plan->readers;
     script.request.capacity = plan->capacity;
     snprintf(player->actor.name, sizeof player->actor.name, "w%u", player->number);
@@ -348,5 +349,6 @@ int lb_player_script(struct lb_player *player, struct lb_error *err)
         else
             round++;
     }
+    player->memory = NULL;
     return r < 0 ? r : 0;
 }

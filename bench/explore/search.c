@@ -3,6 +3,7 @@
 
 #include "clock.h"
 #include "random.h"
+#include "visited.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,7 @@ struct search {
     struct lb_search_result *result;
     struct lb_random random;
     size_t max_length;
+    struct lb_visited visited;
     size_t n; /* nodes on the path */
     struct node nodes[LB_MAX_LENGTH + 1];
 };
@@ -421,6 +423,65 @@ static int backtrack(struct search *search, struct lb_error *err)
     return 0;
 }
 
+/* What the search knows of the state beside the system: who waits for what, and what others have
+ * done since a try began that is still going on. */
+static void mix_search(const struct search *search, struct lb_state *state)
+{
+    const struct node *node = &search->nodes[search->n];
+    lb_visited_mix(state->digest, node->waiting);
+    lb_visited_mix(state->digest, node->moved);
+    for (unsigned w = 0; w < LB_MAX_WORKERS; w++) {
+        uint64_t since = 0;
+        if (has(node->waiting, w))
+            lb_visited_mix(state->digest, lb_footprint_digest(&node->waits_for[w]));
+        if (!has(state->is_trying, w))
+            continue;
+        for (size_t i = state->try_first[w]; i < search->n; i++) {
+            const struct node *before = &search->nodes[i];
+            uint64_t one = lb_footprint_digest(&before->touched[before->move]);
+            bool is_new = before->move != w;
+            for (size_t k = state->try_first[w]; k < i && is_new; k++)
+                is_new =
+                    search->nodes[k].move == w ||
+                    lb_footprint_digest(&search->nodes[k].touched[search->nodes[k].move]) != one;
+            since += is_new ? one * UINT64_C(0x9e3779b97f4a7c15) : 0; /* a set has no order */
+        }
+        lb_visited_mix(state->digest, since);
+    }
+}
+
+/* Is there nothing left to explore at the node at the end of the path, since its state was met
+ * before? 1, 0, or an error. What was explored from it then need not be again. */
+static int recall(struct search *search, struct lb_error *err)
+{
+    const struct lb_search_options *options = search->options;
+    struct node *node = &search->nodes[search->n];
+    struct lb_state state = {.is_known = false};
+    if (!options->states || !is_reduced(search) || search->n == 0)
+        return 0;
+    int r = search->system->state(search->arg, &state, err);
+    if (r < 0 || !state.is_known)
+        return r;
+    mix_search(search, &state);
+    uint32_t *asleep, now = node->asleep & node->enabled;
+    if (!lb_visited_find(&search->visited, state.digest, now, &asleep))
+        return 0;
+    uint32_t left = *asleep & ~now, explored = node->enabled & ~*asleep;
+    *asleep &= now;
+    if (left == 0) {
+        search->result->n_same++;
+        return 1;
+    }
+    static const struct lb_footprint all = {
+        .reads = LB_TOUCHES_ALL, .writes = LB_TOUCHES_ALL, .commits = LB_TOUCHES_ALL};
+    for (unsigned move = 0; move < LB_MOVES; move++)
+        if (has(explored & ~node->asleep, move)) {
+            node->done |= 1u << move;
+            node->touched[move] = all; /* what it was is not known here */
+        }
+    return 0;
+}
+
 /* Runs on from the end of the path, always with the first choice, until the schedule ends. */
 static int run_on(struct search *search, struct lb_error *err)
 {
@@ -428,6 +489,9 @@ static int run_on(struct search *search, struct lb_error *err)
         enum lb_ending ending;
         if (!look_around(search, &ending))
             return end_schedule(search, ending, err);
+        int same = recall(search, err);
+        if (same != 0)
+            return same < 0 ? same : end_schedule(search, LB_END_PRUNED, err);
         unsigned move = choose(search, search->n);
         if (move == LB_MOVES) {
             search->result->n_asleep++;
@@ -538,6 +602,7 @@ int lb_search(const struct lb_system *system, void *arg, const struct lb_search_
                              : LB_MAX_LENGTH;
     lb_random_init(&search->random, options->seed, 0);
     int r = options->random > 0 ? search_random(search, err) : search_all(search, err);
+    lb_visited_free(&search->visited);
     free(search);
     return r;
 }

@@ -20,6 +20,9 @@
  * until a move is made that could change the answer, which makes busy loops finite; and what was
  * left to explore before the try is explored behind it instead.
  *
+ * States: a schedule that leads to a state from which all was explored is given up. A state that
+ * was met with other moves asleep is explored as far as those go (Godefroid 1996, chapter 6).
+ *
  * Symmetry: workers of a kind are interchangeable. Of the schedules that differ only by their names
  * those are explored in which each begins after those of its kind with lower numbers. That is a set
  * closed under swapping independent moves: the first moves of two of a kind are never neighbours in
@@ -108,6 +111,14 @@ enum lb_ending {
     LB_END_PRUNED /* explored elsewhere: not judged */
 };
 
+/* A state, as far as what can still happen, and the verdict on it, depend on it. */
+struct lb_state {
+    bool is_known;      /* false: it cannot be told; digest says nothing then */
+    uint64_t digest[2]; /* equal for equal states */
+    uint32_t is_trying; /* workers that are amid a try, which began at move: */
+    size_t try_first[LB_MAX_WORKERS];
+};
+
 struct lb_system {
     /* Everything as at the beginning. */
     int (*reset)(void *arg, struct lb_error *err);
@@ -119,6 +130,8 @@ struct lb_system {
     /* The schedule ends here; waiting: bits of the workers that are refused and wait. Returns a
      * negative error, or bits of what was violated (0: nothing). */
     int (*end)(void *arg, enum lb_ending ending, uint32_t waiting, struct lb_error *err);
+    /* The state that the moves so far have led to. */
+    int (*state)(void *arg, struct lb_state *ret, struct lb_error *err);
 };
 
 struct lb_search_result;
@@ -136,6 +149,7 @@ struct lb_search_options {
     uint64_t random;        /* so many random schedules instead of all */
     unsigned depth;         /* PCT's d */
     uint64_t seed;
+    bool states;             /* what lies behind a state is explored once */
     unsigned choice_replays; /* of each move with a choice, at least, to see what else it answers */
     bool all;                /* do not stop at the first violation */
     const atomic_int *interrupt; /* stop when not 0; may be NULL */
@@ -148,6 +162,7 @@ struct lb_search_options {
 struct lb_search_result {
     uint64_t n_schedules;         /* run to their end */
     uint64_t n_asleep;            /* given up: a reordering of independent moves of another one */
+    uint64_t n_same;              /* given up: led to a state that was met before */
     uint64_t n_void;              /* given up: another one with a futile try more */
     uint64_t n_moves;             /* made, re-execution included */
     uint64_t n_stuck;             /* schedules in which nobody could go on */

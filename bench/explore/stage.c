@@ -648,4 +648,5 @@ const struct lb_system lb_stage_system = {.reset = stage_reset,
                                           .enabled = stage_enabled,
                                           .finished = stage_finished,
                                           .move = stage_move,
-                                          .end = stage_end};
+                                          .end = stage_end,
+                                          .state = lb_stage_state};

@@ -19,6 +19,7 @@
 #include "reset.h"
 #include "rows.h"
 #include "search.h"
+#include "states.h"
 
 enum lb_player_state {
     LB_PLAYER_STANDS,  /* before a step, or before its first */
@@ -133,8 +134,10 @@ struct lb_player {
     bool has_seen; /* asked since the last death or cut, was refused, and was told nothing new */
     bool saw_it_outlived; /* ... and a lease has passed since */
 
-    char *story;               /* what it was answered, refused tries left out; NULL: nobody asks */
-    size_t story_n, story_try; /* bytes so far, and before the try under way */
+    const struct lb_bag *memory; /* of its script, while it is in one: what a lock's answers said */
+    char *story;                 /* what it was answered, refused tries left out; NULL: nobody
+                                   asks */
+    size_t story_n, story_try;   /* bytes so far, and before the try under way */
 
     /* This move's. */
     struct lb_footprint touched;
@@ -169,6 +172,7 @@ struct lb_stage {
     size_t n_texts;
     char *setup_sql; /* what it executed with parameters, filled in; one per line */
     struct lb_reset reset;
+    struct lb_states states;
     struct lb_row_rules rules; /* empty: tables only */
     struct lb_prepared committed_rows;
     bool are_alike; /* workers of a kind differ by their names only, see symmetry.c */

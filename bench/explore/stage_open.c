@@ -289,6 +289,29 @@ static int open_rules(struct lb_stage *stage, struct lb_error *err)
                              played_sections(plan), plan->batch, err);
 }
 
+/* States are told where nothing but rows, locks and answers tells what comes next: no time goes by,
+ * nobody dies, and each statement reads by itself. */
+static int open_states(struct lb_stage *stage, struct lb_error *err)
+{
+    const struct lb_explore_plan *plan = &stage->plan;
+    bool is_queue = plan->strategy->shape == LB_QUEUE;
+    bool is_possible = plan->relation == LB_RELATION_ROWS && !lb_stage_has_programs(stage) &&
+                       lb_exploring(stage->db)->reads_by_statement && !stage->keeps_snapshots &&
+                       !stage->tables.opaque &&
+                       plan->deaths + plan->ticks + plan->cuts + plan->blockers == 0 &&
+                       !(is_queue && (stage->program->uses >> LB_SLOT_NOW & 1) != 0);
+    if (plan->states == LB_STATES_NONE)
+        return 0;
+    int r = is_possible ? lb_states_open(&stage->states, &stage->reset, &stage->tables,
+                                         stage->program, played_sections(plan), err)
+                        : 0;
+    if (r == 0 && !stage->states.is_on && plan->states == LB_STATES_ASKED)
+        return lb_fail(err, LB_E_UNSUPPORTED,
+                       "option --states: a state of %s on %s cannot be told; leave the option out",
+                       plan->strategy->name, stage->db->product);
+    return r;
+}
+
 /* What blockers execute: one statement for each table. */
 static int make_locking(struct lb_stage *stage, struct lb_error *err)
 {
@@ -428,7 +451,8 @@ static int set_up(struct lb_stage *stage, struct lb_error *err)
         stage->kinds[i] = lb_footprint_of_sql(&stage->tables, sql, &stage->footprints[i]);
         stage->skips_locks = stage->skips_locks || lb_footprint_skips_locks(sql);
     }
-    return open_rules(stage, err);
+    r = open_rules(stage, err);
+    return r == 0 ? open_states(stage, err) : r;
 }
 
 static int open_player(struct lb_stage *stage, uint32_t number, struct lb_error *err)
@@ -443,10 +467,10 @@ static int open_player(struct lb_stage *stage, uint32_t number, struct lb_error 
     player->events = calloc(LB_PLAYER_EVENTS, sizeof *player->events);
     player->items = calloc(LB_CLAIM_ROOM, sizeof *player->items);
     stage->n_players = number + 1;
-    if (stage->plan.watch != NULL)
+    bool is_told = stage->plan.watch != NULL || stage->states.is_on;
+    if (is_told)
         player->story = calloc(1, LB_STORY_BYTES);
-    if (player->events == NULL || player->items == NULL ||
-        (player->story == NULL) != (stage->plan.watch == NULL))
+    if (player->events == NULL || player->items == NULL || (player->story == NULL) == is_told)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     struct lb_conn_options options = {.isolation = stage->isolation,
                                       .role = roles[number],
@@ -537,6 +561,7 @@ int lb_stage_close(struct lb_stage *stage, struct lb_error *err)
         stage->plan.strategy->flow->close(&stage->control_actor);
     lb_reset_close(&stage->reset);
     lb_row_rules_close(&stage->rules);
+    lb_states_close(&stage->states);
     if (stage->has_keeper)
         lb_session_close(&stage->keeper);
     if (stage->has_control)

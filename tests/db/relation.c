@@ -394,6 +394,7 @@ static int explore(const struct lb_target *target, const struct lb_strategy *str
         .polls = 3,
         .ttl_ms = 600000,
         .relation = relation,
+        .states = getenv("LB_TEST_STATES") != NULL ? LB_STATES_TRIED : LB_STATES_NONE,
         .without = broken,
         .watch = &watch,
         .search = {.preemptions = -1,

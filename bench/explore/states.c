@@ -1,0 +1,500 @@
+/* The digest of a state: see states.h. PostgreSQL at READ COMMITTED, while all stand. */
+#include "stage.h"
+
+#include "clock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HERE "c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r'"
+
+/* A row as text: times as microseconds. */
+static const char lines_sql[] =
+    "SELECT c.relname::text, string_agg(CASE WHEN a.atttypid IN ('timestamptz'::regtype, "
+    "'timestamp'::regtype) THEN format('CASE WHEN isfinite(t.%1$I) THEN (extract(epoch from "
+    "t.%1$I) * 1000000)::bigint::text ELSE quote_nullable(t.%1$I::text) END', a.attname) ELSE "
+    "format('quote_nullable(t.%I::text)', a.attname) END, ', ' ORDER BY a.attnum) FROM pg_class c "
+    "JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped WHERE " HERE
+    " GROUP BY c.relname";
+static const char keys_sql[] =
+    "SELECT c.relname::text, string_agg(format('t.%I', a.attname), ', ' ORDER BY a.attnum) FROM "
+    "pg_index i JOIN pg_class c ON c.oid = i.indrelid JOIN pg_attribute a ON a.attrelid = c.oid "
+    "AND a.attnum = ANY (i.indkey) WHERE i.indisprimary AND " HERE " GROUP BY c.relname";
+/* Columns that put rows in one order: a key of one column, and stored times. */
+static const char ordering_sql[] =
+    "SELECT a.attname::text, '' FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND "
+    "a.attnum > 0 WHERE " HERE " AND (a.atttypid IN ('timestamptz'::regtype, 'timestamp'::regtype) "
+    "OR EXISTS (SELECT 1 FROM pg_index i WHERE i.indrelid = c.oid AND i.indisprimary AND "
+    "i.indnkeyatts = 1 AND a.attnum = ANY (i.indkey)))";
+static const char sequences_sql[] =
+    "SELECT c.relname::text, pg_sequence_last_value(c.oid)::text FROM pg_class c WHERE "
+    "c.relnamespace = current_schema()::regnamespace AND c.relkind = 'S' ORDER BY 1";
+static const char locks_sql[] =
+    "SELECT pid, classid::bigint, objid::bigint, objsubid, mode FROM pg_locks WHERE locktype = "
+    "'advisory' AND granted AND database = (SELECT oid FROM pg_database WHERE datname = "
+    "current_database()) ORDER BY 1, 2, 3, 4, 5";
+
+enum { MOST_ORDERING = 60 };
+
+struct opening {
+    const struct lb_tables *tables;
+    char *line[LB_FOOTPRINT_TABLES], *key[LB_FOOTPRINT_TABLES];
+    char *ordering[MOST_ORDERING + 1];
+    size_t n_ordering;
+    bool is_linked, has_sequences;
+};
+
+/* --- what is asked once --- */
+
+static int keep(char **into, const char *text, struct lb_error *err)
+{
+    free(*into);
+    *into = strdup(text);
+    return *into == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory") : 0;
+}
+
+static int take_line(void *arg, const char *name, const char *line, struct lb_error *err)
+{
+    struct opening *opening = arg;
+    for (size_t i = 0; i < opening->tables->n; i++)
+        if (strcmp(opening->tables->name[i], name) == 0)
+            return keep(&opening->line[i], line, err);
+    return 0;
+}
+
+static int take_key(void *arg, const char *name, const char *key, struct lb_error *err)
+{
+    struct opening *opening = arg;
+    for (size_t i = 0; i < opening->tables->n; i++)
+        if (strcmp(opening->tables->name[i], name) == 0)
+            return keep(&opening->key[i], key, err);
+    return 0;
+}
+
+static int take_ordering(void *arg, const char *column, const char *unused, struct lb_error *err)
+{
+    struct opening *opening = arg;
+    (void)unused;
+    return opening->n_ordering < MOST_ORDERING
+               ? keep(&opening->ordering[opening->n_ordering++], column, err)
+               : 0;
+}
+
+static int take_link(void *arg, const char *child, const char *parent, struct lb_error *err)
+{
+    (void)child;
+    (void)parent;
+    (void)err;
+    ((struct opening *)arg)->is_linked = true;
+    return 0;
+}
+
+static int take_sequence(void *arg, const char *name, const char *value, struct lb_error *err)
+{
+    (void)name;
+    (void)value;
+    (void)err;
+    ((struct opening *)arg)->has_sequences = true;
+    return 0;
+}
+
+static int read_catalogue(struct opening *opening, struct lb_reset *reset, struct lb_error *err)
+{
+    int r = lb_reset_query(reset, lines_sql, take_line, opening, err);
+    if (r == 0)
+        r = lb_reset_query(reset, keys_sql, take_key, opening, err);
+    if (r == 0)
+        r = lb_reset_query(reset, ordering_sql, take_ordering, opening, err);
+    if (r == 0)
+        r = lb_reset_query(reset, reset->exploring->links, take_link, opening, err);
+    return r == 0 ? lb_reset_query(reset, sequences_sql, take_sequence, opening, err) : r;
+}
+
+/* --- which statements --- */
+
+static bool is_understood(const struct opening *opening, const struct lb_program *program,
+                          uint32_t played)
+{
+    const char *const *ordering = (const char *const *)opening->ordering;
+    for (int s = 0; s < LB_SECTIONS; s++)
+        for (size_t i = 0; (played >> s & 1) != 0 && i < program->sections[s].n_statements; i++) {
+            const char *sql = program->sections[s].statements[i].sql;
+            struct lb_footprint touched;
+            lb_footprint_of_sql(opening->tables, sql, &touched);
+            if (touched.writes == LB_TOUCHES_ALL || touched.reads == LB_TOUCHES_ALL ||
+                !lb_states_is_orderly(opening->tables, sql, ordering))
+                return false;
+        }
+    return !opening->is_linked;
+}
+
+/* --- the queries --- */
+
+static int make_queries(struct lb_states *states, const struct opening *opening,
+                        struct lb_error *err)
+{
+    static const char own[] = "pg_current_xact_id_if_assigned()::xid";
+    size_t size;
+    FILE *committed_sql = open_memstream(&states->committed_sql, &size);
+    FILE *own_sql = committed_sql != NULL ? open_memstream(&states->own_sql, &size) : NULL;
+    if (own_sql == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    fprintf(own_sql, "SELECT -1, coalesce(%s::text, '')", own);
+    for (size_t i = 0; i < opening->tables->n; i++) {
+        const char *name = opening->tables->name[i], *line = opening->line[i];
+        const char *order = opening->key[i] != NULL ? opening->key[i] : "t.ctid";
+        fprintf(committed_sql,
+                "%sSELECT %zu, (SELECT string_agg(concat_ws(chr(31), chr(1) || t.xmax::text || "
+                "chr(2), %s), chr(30) ORDER BY %s) FROM \"%s\" AS t)",
+                i > 0 ? " UNION ALL " : "", i, line, order, name);
+        fprintf(own_sql,
+                " UNION ALL SELECT %zu, (SELECT string_agg(concat_ws(chr(31), (t.xmin = %s)::text, "
+                "(t.xmax = %s)::text, %s), chr(30) ORDER BY %s) FROM \"%s\" AS t WHERE t.xmin = %s "
+                "OR t.xmax = %s)",
+                i, own, own, line, order, name, own, own);
+    }
+    int a = fclose(committed_sql), b = fclose(own_sql);
+    if (a != 0 || b != 0)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    if (opening->has_sequences && (states->sequences_sql = strdup(sequences_sql)) == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    return 0;
+}
+
+int lb_states_open(struct lb_states *states, struct lb_reset *reset, const struct lb_tables *tables,
+                   const struct lb_program *program, uint32_t played, struct lb_error *err)
+{
+    struct opening opening = {.tables = tables};
+    int r = read_catalogue(&opening, reset, err);
+    bool has_all = tables->n > 0;
+    for (size_t i = 0; i < tables->n; i++)
+        has_all = has_all && opening.line[i] != NULL;
+    if (r == 0 && has_all && is_understood(&opening, program, played)) {
+        r = make_queries(states, &opening, err);
+        states->is_on = r == 0;
+    }
+    for (size_t i = 0; i < LB_FOOTPRINT_TABLES; i++) {
+        free(opening.line[i]);
+        free(opening.key[i]);
+    }
+    for (size_t i = 0; i < opening.n_ordering; i++)
+        free(opening.ordering[i]);
+    return r;
+}
+
+void lb_states_close(struct lb_states *states)
+{
+    free(states->committed_sql);
+    free(states->own_sql);
+    free(states->sequences_sql);
+    *states = (struct lb_states){0};
+}
+
+/* --- asking --- */
+
+struct told {
+    struct lb_stage *stage;
+    FILE *out;
+    uint64_t now_ms;
+    char xid[LB_MAX_WORKERS][24]; /* of the players' transactions; "": none */
+    struct {
+        uint32_t player, n;
+        int64_t class, object, kind;
+    } locks[16];
+    size_t n_locks;
+    bool is_vague; /* something cannot be told */
+};
+
+typedef void take_row(struct told *told, struct lb_session *session, size_t row, uint32_t player);
+
+static int ask(struct told *told, struct lb_session *session, struct lb_prepared *prepared,
+               const char *sql, take_row *take, uint32_t player, struct lb_error *err)
+{
+    struct lb_step step = {.kind = LB_STEP_EXECUTE, .sql = sql};
+    struct lb_rows rows = {0};
+    const struct lb_gate *gate = session->gate;
+    session->gate = NULL;
+    if (session->db->set_aside != NULL) /* the player has not read it yet */
+        session->db->set_aside(session->conn);
+    int r = lb_session_execute(session, prepared, &step, sql, &rows, err);
+    session->gate = gate;
+    if (r > LB_OK)
+        r = lb_fail(err, LB_E_ENV, "the state cannot be told: %s", session->message);
+    for (size_t row = 0; r == 0 && row < rows.n_rows; row++)
+        take(told, session, row, player);
+    if (session->db->take_back != NULL && session->conn != NULL)
+        session->db->take_back(session->conn);
+    return r;
+}
+
+static int64_t number_at(struct lb_session *session, size_t row, size_t column)
+{
+    struct lb_value value = session->db->value(session->conn, row, column);
+    int64_t number = 0;
+    lb_value_int(&value, &number);
+    return number;
+}
+
+static char *text_at(struct lb_session *session, size_t row, size_t column)
+{
+    struct lb_value value = session->db->value(session->conn, row, column);
+    return value.type == LB_TEXT ? strndup(value.text, value.length) : strdup("");
+}
+
+static void take_own(struct told *told, struct lb_session *session, size_t row, uint32_t player)
+{
+    char *text = text_at(session, row, 1);
+    int64_t table = number_at(session, row, 0);
+    if (text != NULL && table < 0)
+        snprintf(told->xid[player], sizeof told->xid[player], "%s", text);
+    else if (text != NULL)
+        fprintf(told->out, "own %u %lld:%s\n", player, (long long)table, text);
+    told->is_vague = told->is_vague || text == NULL;
+    free(text);
+}
+
+/* Whose transaction has locked, changed or deleted the row: chr(1), its number, chr(2). */
+static void tell_owner(struct told *told, const char *xid, size_t n)
+{
+    for (uint32_t i = 0; i < LB_MAX_WORKERS; i++)
+        if (n > 0 && strlen(told->xid[i]) == n && memcmp(told->xid[i], xid, n) == 0)
+            fprintf(told->out, "by %u", i);
+}
+
+static void take_committed(struct told *told, struct lb_session *session, size_t row,
+                           uint32_t unused)
+{
+    char *text = text_at(session, row, 1);
+    (void)unused;
+    fprintf(told->out, "table %lld:", (long long)number_at(session, row, 0));
+    told->is_vague = told->is_vague || text == NULL || lb_states_tie(text, told->now_ms);
+    for (const char *p = text; p != NULL && *p != '\0'; p++) {
+        const char *end = *p == '\x01' ? strchr(p, '\x02') : NULL;
+        if (end == NULL) {
+            fputc(*p, told->out);
+            continue;
+        }
+        tell_owner(told, p + 1, (size_t)(end - p - 1));
+        p = end;
+    }
+    fputc('\n', told->out);
+    free(text);
+}
+
+static void take_sequence_value(struct told *told, struct lb_session *session, size_t row,
+                                uint32_t unused)
+{
+    char *name = text_at(session, row, 0), *value = text_at(session, row, 1);
+    (void)unused;
+    fprintf(told->out, "sequence %s %s\n", name != NULL ? name : "?", value != NULL ? value : "?");
+    free(name);
+    free(value);
+}
+
+static void take_lock(struct told *told, struct lb_session *session, size_t row, uint32_t unused)
+{
+    const struct lb_stage *stage = told->stage;
+    int64_t pid = number_at(session, row, 0);
+    char *mode = text_at(session, row, 4);
+    (void)unused;
+    for (uint32_t i = 0; i < stage->n_players; i++) {
+        if (stage->players[i].session_id != pid)
+            continue;
+        bool has_room = told->n_locks < sizeof told->locks / sizeof told->locks[0];
+        if (mode == NULL || strcmp(mode, "ExclusiveLock") != 0 || !has_room) {
+            told->is_vague = true;
+            continue;
+        }
+        told->locks[told->n_locks].player = i;
+        told->locks[told->n_locks].class = number_at(session, row, 1);
+        told->locks[told->n_locks].object = number_at(session, row, 2);
+        told->locks[told->n_locks++].kind = number_at(session, row, 3);
+    }
+    free(mode);
+}
+
+static void take_count(struct told *told, struct lb_session *session, size_t row, uint32_t lock)
+{
+    told->locks[lock].n = (uint32_t)number_at(session, row, 0);
+}
+
+static void take_nothing(struct told *told, struct lb_session *session, size_t row, uint32_t unused)
+{
+    (void)told;
+    (void)session;
+    (void)row;
+    (void)unused;
+}
+
+/* How often the session has the lock nothing tells: it is given back until there is none, and taken
+ * again as often, while everybody stands. What its transaction has is not given back by that. */
+static int count_lock(struct told *told, size_t i, struct lb_error *err)
+{
+    struct lb_player *player = &told->stage->players[told->locks[i].player];
+    char key[80], sql[400];
+    struct lb_prepared once = {0};
+    int64_t class = told->locks[i].class, object = told->locks[i].object;
+    if (told->locks[i].kind == 1)
+        snprintf(key, sizeof key, "%lld::bigint",
+                 (long long)((uint64_t) class << 32 | (uint64_t)object));
+    else
+        snprintf(key, sizeof key, "(%d), (%d)", (int)(int32_t) class, (int)(int32_t)object);
+    snprintf(sql, sizeof sql,
+             "WITH RECURSIVE back AS (SELECT pg_advisory_unlock(%s) AS had UNION ALL SELECT "
+             "pg_advisory_unlock(%s) FROM back WHERE had) SELECT count(*) FROM back WHERE had",
+             key, key);
+    int r = ask(told, &player->session, &once, sql, take_count, (uint32_t)i, err);
+    if (r != 0 || told->locks[i].n == 0)
+        return r;
+    snprintf(sql, sizeof sql, "SELECT pg_advisory_lock(%s) FROM generate_series(1, %u)", key,
+             told->locks[i].n);
+    once = (struct lb_prepared){0};
+    return ask(told, &player->session, &once, sql, take_nothing, 0, err);
+}
+
+static int tell_locks(struct told *told, struct lb_error *err)
+{
+    struct lb_stage *stage = told->stage;
+    if (!stage->used_advisory)
+        return 0;
+    int r = ask(told, &stage->control, &stage->states.locks, locks_sql, take_lock, 0, err);
+    for (size_t i = 0; r == 0 && i < told->n_locks; i++) {
+        const struct lb_player *player = &stage->players[told->locks[i].player];
+        if (player->session.in_tx && player->tx_failed)
+            told->is_vague = true;
+        else
+            r = count_lock(told, i, err);
+        fprintf(told->out, "lock %u %lld %lld %lld %u\n", told->locks[i].player,
+                (long long)told->locks[i].class, (long long)told->locks[i].object,
+                (long long)told->locks[i].kind, told->locks[i].n);
+    }
+    return r;
+}
+
+static int tell_database(struct told *told, struct lb_error *err)
+{
+    struct lb_stage *stage = told->stage;
+    struct lb_states *states = &stage->states;
+    int r = 0;
+    for (uint32_t i = 0; i < stage->n_players && r == 0; i++) {
+        struct lb_player *player = &stage->players[i];
+        if (player->session.in_tx && !player->tx_failed)
+            r = ask(told, &player->session, &states->own[i], states->own_sql, take_own, i, err);
+    }
+    if (r == 0)
+        r = ask(told, &stage->control, &states->committed, states->committed_sql, take_committed, 0,
+                err);
+    if (r == 0 && states->sequences_sql != NULL)
+        r = ask(told, &stage->control, &states->sequences, states->sequences_sql,
+                take_sequence_value, 0, err);
+    return r == 0 ? tell_locks(told, err) : r;
+}
+
+/* --- the players --- */
+
+/* Who of the others has moved since the player's try began, in tries that are over, and in those
+ * that are not: see stage.c's take_refusal. */
+static void tell_others(struct told *told, const struct lb_player *player)
+{
+    const struct lb_stage *stage = told->stage;
+    unsigned over[LB_MAX_WORKERS] = {0}, under_way[LB_MAX_WORKERS] = {0};
+    for (size_t i = player->try_first; i < stage->n_moves; i++) {
+        int other = lb_move_worker(stage->moves[i]);
+        if (other < 0 || (uint32_t)other == player->number || stage->idle[i])
+            continue;
+        const struct lb_player *it = &stage->players[other];
+        if (it->try_moves > 0 && i >= it->try_first)
+            under_way[other] = 1;
+        else
+            over[other] = 1;
+    }
+    for (uint32_t i = 0; i < stage->n_players; i++)
+        fprintf(told->out, " %u%u", over[i], under_way[i]);
+}
+
+static void tell_memory(struct told *told, const struct lb_bag *bag)
+{
+    for (size_t i = 0; bag != NULL && i < LB_SLOTS; i++) {
+        const struct lb_value *value = &bag->value[i];
+        if (value->type == LB_NULL)
+            continue;
+        fprintf(told->out, " %zu=", i);
+        if (value->type == LB_INT)
+            fprintf(told->out, "%lld", (long long)value->integer);
+        else if (value->type == LB_TEXT)
+            fprintf(told->out, "'%.*s'", (int)value->length, value->text);
+        else
+            fprintf(told->out, "%.17g", value->real);
+    }
+}
+
+static void tell_player(struct told *told, const struct lb_player *player)
+{
+    FILE *out = told->out;
+    fprintf(out, "player %u: %d %d %d %d%d%d%d%d%d %u %u %x %d\n", player->number,
+            (int)player->state, player->next_kind, player->last_refusal, player->session.in_tx,
+            player->tx_failed, player->tx_changed, player->gave_up, player->has_seen,
+            player->in_script, player->n_refusals, player->tx_writes, player->tx_locks,
+            (int)player->op.holds);
+    fprintf(out, "claims %llx %llx\n", (unsigned long long)player->claims,
+            (unsigned long long)player->began);
+    if (player->story == NULL || player->story_n + LB_STORY_BYTES / 4 > LB_STORY_BYTES)
+        told->is_vague = true;
+    else
+        fprintf(out, "%.*s\n", (int)player->story_n, player->story);
+    if (player->state == LB_PLAYER_FINISHED)
+        return;
+    tell_memory(told, player->memory);
+    if (player->try_moves > 0) {
+        const struct lb_footprint *touched = &player->try_touched;
+        fprintf(out, "\ntry %d %x %x %x", (int)player->trace, touched->reads, touched->writes,
+                touched->commits);
+        tell_others(told, player);
+    }
+    fputc('\n', out);
+}
+
+/* --- the state --- */
+
+static bool can_be_told(const struct lb_stage *stage)
+{
+    for (uint32_t i = 0; i < stage->n_players; i++) {
+        const struct lb_player *player = &stage->players[i];
+        bool is_quiet = player->state == LB_PLAYER_STANDS || player->state == LB_PLAYER_FINISHED;
+        if (!is_quiet || player->session.conn == NULL)
+            return false;
+    }
+    return stage->states.is_on;
+}
+
+int lb_stage_state(void *arg, struct lb_state *ret, struct lb_error *err)
+{
+    struct lb_stage *stage = arg;
+    char *text = NULL;
+    size_t size = 0;
+    if (!can_be_told(stage))
+        return 0;
+    struct told told = {.stage = stage, .now_ms = (uint64_t)lb_unix_ms()};
+    told.out = open_memstream(&text, &size);
+    if (told.out == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    int r = tell_database(&told, err);
+    for (uint32_t i = 0; i < stage->n_players; i++) {
+        const struct lb_player *player = &stage->players[i];
+        tell_player(&told, player);
+        if (player->state == LB_PLAYER_STANDS && player->try_moves > 0) {
+            ret->is_trying |= 1u << i;
+            ret->try_first[i] = player->try_first;
+        }
+    }
+    lb_states_tell_history(stage, told.out);
+    if (fclose(told.out) != 0)
+        r = r != 0 ? r : lb_fail(err, LB_E_MEMORY, "out of memory");
+    if (r == 0 && !told.is_vague) {
+        lb_states_digest(text, size, told.now_ms, ret->digest);
+        ret->is_known = true;
+    }
+    free(text);
+    return r;
+}
