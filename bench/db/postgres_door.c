@@ -148,6 +148,26 @@ static const char *or_empty(const char *text)
     return text != NULL ? text : "";
 }
 
+static int connect_door(struct lb_space *space, PGconn **ret_pg, struct lb_error *err)
+{
+    bool pooled = false;
+    return lb_pg_connect(space->target.uri, "space", "-c search_path=pg_catalog", "pg_catalog",
+                         NULL, ret_pg, &pooled, err);
+}
+
+/* A pooler knows the databases of its configuration: the new one only if it passes all on. */
+static int check_pooler(const struct lb_door *door, struct lb_error *err)
+{
+    PGconn *pg = PQconnectdb(door->uri);
+    bool is_there = PQstatus(pg) == CONNECTION_OK;
+    PQfinish(pg);
+    return is_there ? 0
+                    : lb_fail(err, LB_E_UNSUPPORTED,
+                              "a program has a database of its own, to which the pooler does not "
+                              "connect: it needs a line for all others, in PgBouncer's "
+                              "[databases]: * = host=...; or name the server itself");
+}
+
 int lb_pg_door(struct lb_space *space, struct lb_door *ret_door, struct lb_error *err)
 {
     PGconn *pg = NULL;
@@ -157,15 +177,10 @@ int lb_pg_door(struct lb_space *space, struct lb_door *ret_door, struct lb_error
     if (r < 0)
         return r;
     *ret_door = (struct lb_door){0};
-    if (pooled)
-        r = lb_fail(err, LB_E_UNSUPPORTED,
-                    "a program needs a database of its own, which cannot be made through a "
-                    "pooler: name the server itself");
-    if (r == 0)
-        r = create(pg, space->schema, NULL, err);
+    r = create(pg, space->schema, NULL, err);
+    space->has_database = r == 0;
     if (r == 0) {
         const char *host = or_empty(PQhost(pg));
-        space->has_database = true;
         snprintf(host[0] == '/' ? ret_door->socket : ret_door->host, sizeof ret_door->host, "%s",
                  host);
         snprintf(ret_door->port, sizeof ret_door->port, "%s", or_empty(PQport(pg)));
@@ -174,6 +189,20 @@ int lb_pg_door(struct lb_space *space, struct lb_door *ret_door, struct lb_error
         snprintf(ret_door->database, sizeof ret_door->database, "%s", space->schema);
         write_uri(space->target.uri, ret_door);
     }
+    PQfinish(pg);
+    return r == 0 && pooled ? check_pooler(ret_door, err) : r;
+}
+
+int lb_pg_door_close(struct lb_space *space, struct lb_error *err)
+{
+    PGconn *pg = NULL;
+    if (!space->pooled)
+        return lb_pg_door_drop(space->pg, space->schema, err);
+    /* The space's own session is in a transaction, where no database can be dropped. */
+    int r = connect_door(space, &pg, err);
+    if (r < 0)
+        return r;
+    r = lb_pg_door_drop(pg, space->schema, err);
     PQfinish(pg);
     return r;
 }
@@ -197,13 +226,6 @@ static int send_away(PGconn *pg, const char *name, struct lb_error *err)
             usleep(1000);
     }
     return 0;
-}
-
-static int connect_door(struct lb_space *space, PGconn **ret_pg, struct lb_error *err)
-{
-    bool pooled = false;
-    return lb_pg_connect(space->target.uri, "space", "-c search_path=pg_catalog", "pg_catalog",
-                         NULL, ret_pg, &pooled, err);
 }
 
 int lb_pg_door_keep(struct lb_space *space, struct lb_error *err)

@@ -600,7 +600,7 @@ static int end_schema(struct lb_space *space, bool keep, struct lb_error *err)
 {
     int r = 0;
     if (space->has_database && !keep)
-        r = lb_pg_door_drop(space->pg, space->schema, err);
+        r = lb_pg_door_close(space, err);
     if (r == 0)
         r = keep ? keep_schema(space, err) : drop_schema(space->pg, space->schema, space->oid, err);
     return r;

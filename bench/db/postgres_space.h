@@ -38,6 +38,8 @@ size_t lb_pg_space_room(struct lb_space *space, size_t *ret_limit);
 int lb_pg_door(struct lb_space *space, struct lb_door *ret_door, struct lb_error *err);
 /* Drops the database of that name, if there is one and it is the user's. */
 int lb_pg_door_drop(PGconn *pg, const char *name, struct lb_error *err);
+/* The same for a space's own, at its end. */
+int lb_pg_door_close(struct lb_space *space, struct lb_error *err);
 int lb_pg_door_keep(struct lb_space *space, struct lb_error *err);
 int lb_pg_door_back(struct lb_space *space, bool is_changed, struct lb_error *err);
 

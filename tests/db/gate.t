@@ -13,7 +13,8 @@ my $source = $ENV{LB_SOURCE} or die "LB_SOURCE is not set\n";
 my $drivers = "$source/tests/drivers";
 my ($postgres) = grep { /^postgres/ } split /\n/, $ENV{LB_TEST_URIS} // '';
 my ($tcp) = grep { /^postgres/ } split /\n/, $ENV{LB_TEST_TCP_URIS} // '';
-my @once = ('--workers', '1', '--count', '1', '--duration', '0', '--warmup', '0', '--progress-bound', '10m', '-q');
+my @once = ('--workers', '1', '--count', '1', '--duration', '0', '--warmup', '0', '--progress-bound', '10m', '-q',
+    '--opt', 'start_ms=600000', '--opt', 'answer_ms=600000');
 
 sub works { return system("$_[0] > /dev/null 2>&1") == 0 }
 
@@ -112,6 +113,20 @@ SKIP: {
     unlike(slurp($trace), qr/\Q$password\E/, '... and the password is not in the trace');
     my ($status, undef, $err) = lockbench('run', '-s', "$drivers/adapter.pl", '-d', "$tcp?sslmode=require", @once, '--trace', $trace);
     isnt($status, 0, 'a connection that must be encrypted');
+}
+
+# JDBC knows no local sockets. Its driver is a file of Debian's, with those that it needs.
+SKIP: {
+    my @jars = grep { -e } map { "/usr/share/java/$_.jar" } qw(postgresql scram-client scram-common);
+    skip 'no server over TCP', 3 if !defined $tcp;
+    skip 'no Java, or no libpostgresql-jdbc-java', 3 if !-e '/usr/share/java/postgresql.jar' || !works('javac -version');
+    my $java = 'java -XX:TieredStopAtLevel=1 -cp ' . join(':', @jars) . " $drivers/Jdbc.java";
+    my ($direct, $there) = battery($tcp, $java);
+    my ($gated, $here) = battery($tcp, $java, my $trace = scratch() . '/jdbc.jsonl');
+    like($direct, qr/^still here\nstatus 0$/m, 'JDBC: at work');
+    is($gated, $direct, 'JDBC: the same through the gate');
+    my ($batch) = grep { ($_->{statements} // 0) > 1 && $_->{sql} =~ /^INSERT INTO j/ } lines($trace);
+    ok(defined $batch, '... the trace has its batches');
 }
 
 SKIP: {

@@ -49,4 +49,31 @@ for my $case (['advisory-xact', 'exclusive', '--workers', '4', '--hold', '5ms'],
     cmp_ok($cell->{runs}[0]{connections_lost} // 0, '>=', 3, "through the pooler, cut: $strategy noticed it");
     is($cell->{guarantees}{$guarantee}{verdict}, 'held', "through the pooler, cut: $strategy: $guarantee");
 }
+
+# A program has a database of its own, through the pooler as well, if that passes on to any. Its workers, one after the other,
+# all get the one backend that the pooler has: what excludes others without it lets them in.
+SKIP: {
+    skip 'no python3-psycopg2', 8 if system('/usr/bin/python3 -c "import psycopg2" 2>/dev/null') != 0;
+    my @record = ('record', '-s', ($ENV{LB_SOURCE} // '.') . '/examples/programs/advisory.py', '-o', scratch() . '/recorded.sql', '--opt',
+        'start_ms=600000', '--opt', 'answer_ms=600000');
+    my $databases = sub { return `psql -XAtq -c "SELECT datname FROM pg_database WHERE datname LIKE 'lockbench_%'" '$direct'` };
+    ($status, $out, $err) = lockbench(@record, '-d', $direct);
+    is($status, 0, 'a program without the pooler') or diag $err;
+    unlike(slurp(scratch() . '/recorded.sql'), qr/somebody else was granted it/, '... excludes others');
+    ($status, $out, $err) = lockbench(@record, '-d', $pooled);
+    is($status, 0, 'a program through the pooler') or diag $err;
+    like(slurp(scratch() . '/recorded.sql'), qr/somebody else was granted it/, '... lets others in');
+    is($databases->(), '', '... and its database is gone');
+    my $ini = "$dir/pgbouncer/pgbouncer.ini";
+    my $text = slurp($ini);
+    $text =~ s/^\* = .*\n//m or die "$ini: no line for all databases\n";
+    open my $file, '>', $ini or die "$ini: $!\n";
+    print $file $text;
+    close $file;
+    system("$servers restart pgbouncer --dir $dir >/dev/null 2>&1") == 0 or die "pgbouncer does not start again\n";
+    ($status, $out, $err) = lockbench(@record, '-d', $pooled);
+    is($status, 2, 'a pooler that knows no other database: refused');
+    like($err, qr/to which the pooler does not connect: it needs a line for all others/, '... with what to do');
+    is($databases->(), '', '... and nothing is left');
+}
 done_testing();

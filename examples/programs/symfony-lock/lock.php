@@ -26,7 +26,9 @@ function connect(array $target): PDO
 {
     $parts = ['host' => $target['host'] ?: $target['socket'], 'port' => $target['port'], 'dbname' => $target['database']];
     $text = implode(';', array_map(fn ($key) => "$key=$parts[$key]", array_keys(array_filter($parts))));
-    return new PDO("pgsql:$text", $target['user'], $target['password'] ?? null, [PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION]);
+    /* Without statements prepared by the server, as a pooler in transaction mode wants. */
+    return new PDO("pgsql:$text", $target['user'], $target['password'] ?? null,
+        [PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION, PDO::ATTR_EMULATE_PREPARES => true]);
 }
 
 function answer(array $request): array
