@@ -236,17 +236,17 @@ static const char *crowd_reason(const struct making *m, const char *otherwise)
     return m->program->reads_replica ? "it reads on a replica, which lags: a crowd" : otherwise;
 }
 
-/* Holders rest so often that a wait can begin when no lease is left: it is the one that counts. */
+/* Holders rest so often that a wait can begin when nobody has a lease, and nobody's release waits
+ * ahead: after that the server would compute it anew. It is long against what a busy machine takes
+ * to let the second one in. */
 static void make_wait(struct making *m)
 {
     struct lb_ask *ask =
         add_stressed(m, "blocker", NULL, 6000,
                      "its lease is counted from the server's time: another session makes it wait");
-    /* Long enough that a busy machine does not hide it: the second is let in while the server's
-       word of the first one's wait is younger than a lease. */
-    static const char *const keys[] = {"hold",     "100ms", "think", "150ms",        "ttl",
-                                       "250ms",    "poll",  "5ms",   "fault-length", "700ms",
-                                       "duration", "6s",    NULL};
+    static const char *const keys[] = {"hold",     "50ms", "think", "400ms",        "ttl",
+                                       "150ms",    "poll", "5ms",   "fault-length", "500ms",
+                                       "duration", "6s",   NULL};
     set_all(ask, keys);
 }
 
