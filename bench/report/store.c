@@ -96,7 +96,7 @@ static int store_file(const struct lb_store *store, const char *name,
                                    struct lb_error *err),
                       const struct lb_report *report, struct lb_error *err)
 {
-    struct lb_stored_file file;
+    struct lb_stored_file file = {0};
     int rc = begin_file(store, name, &file, err);
     return rc == 0 ? end_file(&file, write(report, file.file, err), err) : rc;
 }
@@ -139,7 +139,7 @@ static int store_distributions(const struct lb_store *store, const struct lb_rep
         if (sum->count == 0)
             continue;
         char name[300];
-        struct lb_stored_file file;
+        struct lb_stored_file file = {0};
         distribution_name(report, i / 2, names[from_intended], name, sizeof name);
         rc = begin_file(store, name, &file, err);
         if (rc == 0)
@@ -156,7 +156,7 @@ static int store_views(const struct lb_store *store, const struct lb_report *rep
     int rc = 0;
     const struct lb_sink *view;
     for (size_t i = 0; rc == 0 && (view = lb_sink_at(i, LB_OF_RUNS | LB_OF_PLANS)) != NULL; i++) {
-        struct lb_stored_file file;
+        struct lb_stored_file file = {0};
         if (!lb_view_fits(view, report))
             continue;
         rc = begin_file(store, view->file, &file, err);
