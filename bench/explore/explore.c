@@ -248,8 +248,9 @@ static void set_coverage(const struct lb_stage *stage, struct lb_explored *explo
                               (double)stage->plan.time_ns / 1e9, search->share * 100);
     else if (!search->complete && options->max_schedules > 0 &&
              search->n_schedules >= options->max_schedules)
-        n += (size_t)snprintf(text + n, size - n, "at most %llu schedules; ",
-                              (unsigned long long)options->max_schedules);
+        n += (size_t)snprintf(text + n, size - n, "at most %llu schedule%s; ",
+                              (unsigned long long)options->max_schedules,
+                              options->max_schedules == 1 ? "" : "s");
     if (n >= 2 && n < size)
         text[n - 2] = '\0';
     if (options->preemptions >= 0)
