@@ -401,6 +401,9 @@ static void damaged_files_are_refused(void **state)
         char saved[4];
         memcpy(saved, bytes + damages[i].offset, damages[i].n);
         memcpy(bytes + damages[i].offset, damages[i].bytes, damages[i].n);
+        /* Times and checksums differ from run to run: what is there may be what is written. */
+        if (memcmp(bytes + damages[i].offset, saved, damages[i].n) == 0)
+            bytes[damages[i].offset] ^= 1;
         spill(place->path, bytes, size);
         memcpy(bytes + damages[i].offset, saved, damages[i].n);
         assert_int_equal(lb_history_open(place->path, &view, &err), LB_E_FILE);
