@@ -114,7 +114,7 @@ for my $engine (grep { has('lease-update-safe', $_) } sort keys %engine) {
     # Whose lock a release ended is certain only up to the first double hold, so one zombie has to
     # do. Its successor waits for it, and must not outlive its own lease.
     $slow{$engine}{unowned} = begin('one zombie, as published', $engine, @article, '--ttl', $long, '--fault', 'pause',
-        '--fault-length', '15100ms', '--fault-interval', '200ms', @faults, 1, '--guard', '--progress-bound', '0');
+        '--fault-length', '18s', '--fault-interval', '200ms', @faults, 1, '--guard', '--progress-bound', '0');
     $slow{$engine}{renewal} = begin('renewal', $engine, @lease, '--ttl', $long, '--workers', '2', '--count', '1', '--duration', '0',
         '--hold', '15200ms', '--progress-bound', '0', '--renew', '25ms');
     # Whoever is ahead keeps the others out for as long, so that a number of operations would not do.
