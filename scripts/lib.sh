@@ -36,6 +36,22 @@ lb_misused() {
     exit 2
 }
 
+# lb_wants_value "$@": the option that stands first has a value.
+lb_wants_value() {
+    [[ $# -ge 2 ]] || lb_misused "$1: a value is missing"
+}
+
+# lb_wants_number NAME VALUE: VALUE is a number from 1.
+lb_wants_number() {
+    [[ $2 =~ ^[1-9][0-9]{0,8}$ ]] || lb_misused "$1: '$2' is not a number from 1"
+}
+
+# The comment at the script's head is its help.
+lb_help() {
+    sed -n '2,$ { /^#/!q; s/^# \{0,1\}//p }' "$0"
+    exit 0
+}
+
 lb_as_root() {
     if [[ $EUID == 0 ]]; then
         "$@"

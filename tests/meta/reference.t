@@ -105,8 +105,8 @@ if ($soak) {
 
 # --- what is asked wrongly ---
 for my $case (
-    [[], qr/which command/], [['run'], qr/--work DIR is missing/], [['sample'], qr/sample needs a number/],
-    [['site', scratch() . '/x', '--data', '/dev/null'], qr/\S/, 3], [['run', '--work', scratch(), '--rows', '('], qr/not a pattern: \(/], [['--nothing'], qr/which command/])
+    [[], qr/no command/], [['run'], qr/--work DIR is missing/], [['sample'], qr/sample needs a number/],
+    [['site', scratch() . '/x', '--data', '/dev/null'], qr/\S/, 3], [['run', '--work', scratch(), '--rows', '('], qr/'\(' is not a regular expression/], [['--nothing'], qr/unknown option --nothing/])
 {
     my ($args, $words, $status) = @$case;
     my ($got, undef, $err) = reference(@$args);

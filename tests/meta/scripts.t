@@ -1,0 +1,61 @@
+#!/usr/bin/env perl
+# Every script says in one line what is wrong with its arguments, and ends with status 2, before it does anything.
+use strict;
+use warnings;
+use File::Temp qw(tempdir);
+use Test::More;
+
+my $source = $ENV{LB_SOURCE} // '.';
+my $dir = tempdir('lockbench-meta.XXXXXX', TMPDIR => 1, CLEANUP => 1);
+# The arguments of these are lockbench's own, which says it: quickstart has to build it first.
+my %without = map { $_ => 1 } qw(quickstart);
+
+sub says
+{
+    my ($name, @args) = @_;
+    # The bound is for one that does not look at its arguments and begins to work.
+    system 'sh', '-c', 'out=$1; shift; exec timeout 300 "$@" </dev/null >"$out/stdout" 2>"$out/stderr"', 'sh', $dir, "$source/scripts/$name", @args;
+    my $status = $? >> 8;
+    open my $file, '<', "$dir/stderr" or die "$dir/stderr: $!\n";
+    my @lines = <$file>;
+    return ($status, @lines);
+}
+
+my @scripts = grep { -f && -x } glob "$source/scripts/*";
+cmp_ok(scalar @scripts, '>', 25, 'there are scripts');
+for my $name (grep { !$without{$_} } map { m{([^/]+)$} } @scripts) {
+    my ($status, @lines) = says($name, '--no-such-option');
+    is($status, 2, "$name --no-such-option: status 2");
+    is(scalar @lines, 1, '... one line') or diag @lines;
+    like($lines[0] // '', qr/--no-such-option/, '... that names it');
+}
+
+# Values and words, by example.
+for my $case (
+    [['bench-gate', 'postgresql:', '0'], qr/^bench-gate: ROUNDS: '0' is not a number from 1;/],
+    [['bench-explore', 'sqlite:'], qr/'sqlite:' is no URI of a PostgreSQL server;/],
+    [['soak-relation', 'many'], qr/^soak-relation: PROGRAMS: 'many' is not a number from 1;/],
+    [['soak-starved', '--runs'], qr/^soak-starved: --runs: a value is missing;/],
+    [['soak-fuzz', '1', 'nothing'], qr/there is no reader 'nothing';/],
+    [['soak-plan', 'more'], qr/unexpected argument 'more';/],
+    [['soak-articles', '--runs', '0'], qr/option --runs: '0' is not a number from 1;/],
+    [['soak-articles', '--runs', 'x'], qr/value "x" invalid for option runs/],
+    [['servers', 'begin'], qr/^servers: unknown command 'begin';/],
+    [['servers', 'start', '--dir'], qr/^servers: --dir: a value is missing;/],
+    [['test', '--jobs', 'x'], qr/^test: --jobs: 'x' is not a number from 1;/],
+) {
+    my ($call, $text) = @$case;
+    my ($status, @lines) = says(@$call);
+    is($status, 2, "@$call: status 2");
+    like(join('', @lines), qr/\A.*\n\z/, '... one line');
+    like($lines[0] // '', $text, '... that names it');
+}
+
+# The help of those that have no options is the comment at their head.
+for my $name (qw(soak-relation soak-hostile bench-gate)) {
+    my ($status) = says($name, '--help');
+    is($status, 0, "$name --help");
+    open my $file, '<', "$dir/stdout" or die "$dir/stdout: $!\n";
+    like(join('', <$file>), qr/\A[^#]*$name [^#]+\z/, '... is about it');
+}
+done_testing();
