@@ -6,6 +6,7 @@
  */
 #include "campaign.h"
 
+#include "ask_again.h"
 #include "budget.h"
 #include "clock.h"
 #include "dry_run.h"
@@ -300,12 +301,15 @@ static int run_once(struct lb_conductor *state, struct lb_cell *cell,
     struct lb_outcome *outcome;
     struct lb_error err = {0};
     state->view.cell = cell;
+    uint64_t since_ns = lb_now_ns();
     int rc = cell->is_explored ? lb_explored_run(cell, args, plan.seed, state->stop, &outcome, &err)
                                : lb_run(&plan, state->stop, show, state, &outcome, &err);
+    cell->took_ns += lb_now_ns() - since_ns;
     lb_telemetry_over(&state->telemetry, &state->report, cell, rc == 0 ? outcome : NULL);
     if (rc == 0) {
-        rc = lb_checkpoint_add(state->keeper.checkpoint, &state->report, cell, round, outcome,
-                               &state->err);
+        bool is_more = cell->outlook != NULL && round >= state->report.n_repeat; /* ask_again.h */
+        rc = lb_checkpoint_add(is_more ? NULL : state->keeper.checkpoint, &state->report, cell,
+                               round, outcome, &state->err);
         if (rc == 0)
             rc = lb_cell_add(cell, outcome, &state->err);
         else
@@ -364,7 +368,7 @@ static void tell(struct lb_conductor *state, bool all)
 {
     while (state->n_told < state->report.n_cells) {
         const struct lb_cell *cell = &state->report.cells[state->n_told];
-        bool is_over = cell->state == LB_CELL_DONE ? cell->n_runs == state->report.n_repeat
+        bool is_over = cell->state == LB_CELL_DONE ? cell->n_runs >= state->report.n_repeat
                                                    : cell->state != LB_CELL_PENDING;
         if (!is_over && !all)
             return;
@@ -388,6 +392,12 @@ static int run_rounds(struct lb_conductor *state)
                 continue;
             rc = run_once(state, cell, &cell->scenario, round);
             lb_progress_done(&state->view, cell);
+            while (rc == 0 && round + 1 == report->n_repeat && !is_stopped(state) &&
+                   lb_is_asked_again(report, cell)) {
+                state->view.n_total++;
+                rc = run_once(state, cell, &cell->scenario, cell->n_runs);
+                lb_progress_done(&state->view, cell);
+            }
             tell(state, false);
         }
     }

@@ -234,7 +234,8 @@ static struct tally tally_of(const struct lb_outlook *outlook, const struct lb_r
         if (cell->outlook != outlook || cell->n_runs == 0)
             continue;
         const struct lb_outcome *run = cell->runs[0];
-        t.elapsed_ns += run->elapsed_ns;
+        for (size_t r = 0; r < cell->n_runs; r++)
+            t.elapsed_ns += cell->runs[r]->elapsed_ns;
         if (cell->is_explored) {
             const char *schedules = strstr(run->covered, " schedules run");
             while (schedules != NULL && schedules > run->covered && schedules[-1] != ' ')

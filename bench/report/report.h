@@ -64,6 +64,7 @@ struct lb_cell {
     enum lb_cell_state state;
     char reason[300];
     struct lb_error error;
+    uint64_t took_ns; /* all its runs of this session, with what is around them */
     size_t n_runs, room;
     struct lb_outcome **runs; /* owned */
 };

@@ -1,0 +1,55 @@
+/* Lines of a plan that are run again: see ask_again.h.
+ *
+ * Bounds are judged by a clock. A machine that stands still for a fifth of a run, or does not run a
+ * worker, says nothing about them, and what is wrong with the protocol would be missed. What a plan
+ * does not use up of its budget (explorations that are complete) is for such lines.
+ */
+#include "ask_again.h"
+
+#include "outlook.h"
+
+#include <string.h>
+
+enum { MOST_RUNS = 5 };
+
+static bool is_untested(const struct lb_cell *cell, enum lb_guarantee guarantee)
+{
+    return lb_cell_expectation(cell, guarantee) == LB_EXPECT_UNTESTED;
+}
+
+/* Without a bound, and without anybody who dies, there is nothing that another run could tell. */
+static bool is_spoilt(const struct lb_cell *cell)
+{
+    const struct lb_outcome *last = cell->runs[cell->n_runs - 1];
+    if (last->state != LB_RUN_COMPLETE)
+        return false;
+    bool stood_still = last->judgement.measures.n_stalls > 0;
+    bool dies = cell->scenario.fault == LB_FAULT_KILL ||
+                (stood_still && last->judgement.measures.n_deaths > 0);
+    return (cell->scenario.recovery_bound_ns > 0 && dies && is_untested(cell, LB_G_RECOVERY)) ||
+           (cell->scenario.progress_bound_ns > 0 && stood_still &&
+            is_untested(cell, LB_G_PROGRESS));
+}
+
+static uint64_t cost_of(const struct lb_cell *cell)
+{
+    const struct lb_outlook *outlook = cell->outlook;
+    for (size_t i = 0; i < outlook->n_asks; i++)
+        if (strcmp(outlook->asks[i].name, cell->scenario.name) == 0)
+            return outlook->asks[i].cost_ns;
+    return 0;
+}
+
+bool lb_is_asked_again(const struct lb_report *report, const struct lb_cell *cell)
+{
+    if (cell->outlook == NULL || cell->is_explored || cell->state != LB_CELL_DONE ||
+        cell->n_runs >= report->n_repeat - 1 + MOST_RUNS || !is_spoilt(cell))
+        return false;
+    uint64_t ns = cost_of(cell);
+    for (size_t i = 0; i < report->n_cells; i++) {
+        const struct lb_cell *other = &report->cells[i];
+        if (other->outlook == cell->outlook)
+            ns += other->state == LB_CELL_PENDING ? cost_of(other) : other->took_ns;
+    }
+    return ns <= cell->outlook->budget_ns;
+}
