@@ -13,6 +13,7 @@
 
 #include "beater.h"
 #include "starved.h"
+#include "stops.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -24,9 +25,8 @@
 #include <unistd.h>
 
 struct lb_process {
-    pid_t pid;           /* 0: reaped */
-    uint64_t looked_ns;  /* when it was last seen to be there */
-    uint64_t stopped_ns; /* somebody else has stopped it, not before then; 0: nobody */
+    pid_t pid; /* 0: reaped */
+    struct lb_stops stops;
 };
 
 /* Worker i runs in the process i modulo the scenario's processes; one that replaces a killed worker
@@ -77,6 +77,8 @@ static _Noreturn void child_main(struct lb_active_run *run, uint32_t slot, pid_t
     signal(SIGHUP, SIG_IGN);
     struct lb_error err;
     for (uint32_t i = 0; i < run->n_slots; i++) {
+        if (runs_in(run, slot, i))
+            lb_worker_late(&run->workers[i], run->processes[slot].stops.looked_ns);
         if (runs_in(run, slot, i) && lb_worker_start(&run->workers[i], &err) != 0) {
             lb_crew_fail(crew, &err);
             _exit(1);
@@ -105,6 +107,7 @@ static int start_process(struct lb_active_run *run, uint32_t slot, struct lb_err
 {
     pid_t parent = getpid();
     fflush(NULL); /* what is buffered must not be written twice */
+    run->processes[slot].stops.looked_ns = lb_now_ns();
     pid_t pid = fork();
     if (pid == 0)
         child_main(run, slot, parent);
@@ -201,6 +204,7 @@ static void resume(struct lb_active_run *run, uint32_t slot, bool now)
         if (!runs_in(run, slot, i) || resume_ns == 0 || (!now && lb_now_ns() < resume_ns))
             continue;
         atomic_store(&worker->resume_ns, 0);
+        run->processes[slot].stops.is_resumed = true;
         kill(run->processes[slot].pid, SIGCONT);
     }
 }
@@ -214,15 +218,15 @@ static bool is_in_fault(const struct lb_active_run *run, uint32_t slot)
     return false;
 }
 
-/* Somebody else had stopped it: none of its workers could go on. */
-static void note_stop(struct lb_active_run *run, uint32_t slot)
+/* What is seen of a process now: if somebody else had stopped it, none of its workers could go on.
+ */
+static void look(struct lb_active_run *run, uint32_t slot, uint64_t now_ns, enum lb_stop_seen seen)
 {
-    struct lb_process *process = &run->processes[slot];
-    for (uint32_t i = 0; i < run->n_started && process->stopped_ns != 0; i++)
-        if (runs_in(run, slot, i)) {
-            lb_worker_starved(&run->workers[i], process->stopped_ns);
-            process->stopped_ns = 0;
-        }
+    struct lb_stops *stops = &run->processes[slot].stops;
+    uint64_t since_ns = lb_stops_look(stops, now_ns, seen, is_in_fault(run, slot));
+    for (uint32_t i = 0; i < run->n_started && since_ns != 0; i++)
+        if (runs_in(run, slot, i))
+            lb_worker_starved(&run->workers[i], since_ns);
 }
 
 void lb_processes_watch(struct lb_active_run *run)
@@ -232,19 +236,17 @@ void lb_processes_watch(struct lb_active_run *run)
         if (pid <= 0)
             continue;
         resume(run, slot, false);
-        struct lb_process *process = &run->processes[slot];
-        uint64_t since_ns = process->looked_ns;
-        process->looked_ns = lb_now_ns();
         int status;
-        if (waitpid(pid, &status, WNOHANG | WUNTRACED | WCONTINUED) != pid)
-            continue;
-        if (WIFSTOPPED(status) && !is_in_fault(run, slot)) {
-            process->stopped_ns = since_ns;
-        } else if (!WIFSTOPPED(status)) {
-            note_stop(run, slot);
-            if (!WIFCONTINUED(status))
-                bury(run, slot, status);
-        }
+        uint64_t now_ns = lb_now_ns(); /* before it is looked at: it may be stopped at once */
+        bool is_news = waitpid(pid, &status, WNOHANG | WUNTRACED | WCONTINUED) == pid;
+        bool has_ended = is_news && !WIFSTOPPED(status) && !WIFCONTINUED(status);
+        look(run, slot, now_ns,
+             !is_news             ? LB_STOP_SAME
+             : has_ended          ? LB_STOP_ENDED
+             : WIFSTOPPED(status) ? LB_STOP_STOPPED
+                                  : LB_STOP_CONTINUED);
+        if (has_ended)
+            bury(run, slot, status);
     }
 }
 
@@ -270,6 +272,7 @@ void lb_processes_end(struct lb_active_run *run, bool kill_now)
         int status = 0;
         while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
             ;
+        look(run, slot, lb_now_ns(), LB_STOP_ENDED);
         bury(run, slot, status);
     }
 }

@@ -36,8 +36,17 @@ void lb_worker_starved(struct lb_worker *worker, uint64_t from_ns)
 {
     if (is_paused_with_others(worker->crew))
         return;
-    uint64_t none = 0; /* an earlier one, not noted yet, covers this one */
-    atomic_compare_exchange_strong(&worker->starved_since_ns, &none, from_ns);
+    uint64_t since_ns =
+        atomic_load(&worker->starved_since_ns); /* not noted yet: the earlier counts */
+    while ((since_ns == 0 || from_ns < since_ns) &&
+           !atomic_compare_exchange_weak(&worker->starved_since_ns, &since_ns, from_ns))
+        continue;
+}
+
+void lb_worker_late(struct lb_worker *worker, uint64_t due_ns)
+{
+    if (lb_now_ns() >= due_ns + LATE_NS)
+        lb_worker_starved(worker, due_ns);
 }
 
 bool lb_worker_sleep(struct lb_worker *worker, uint64_t deadline_ns, enum lb_phase limit)
@@ -45,9 +54,8 @@ bool lb_worker_sleep(struct lb_worker *worker, uint64_t deadline_ns, enum lb_pha
     uint64_t due_ns = lb_now_ns();
     due_ns = due_ns > deadline_ns ? due_ns : deadline_ns;
     bool slept = lb_crew_wait(worker->crew, deadline_ns, limit);
-    uint64_t now_ns = lb_now_ns();
-    if (slept && now_ns > due_ns && now_ns - due_ns >= LATE_NS)
-        lb_worker_starved(worker, due_ns);
+    if (slept)
+        lb_worker_late(worker, due_ns);
     return slept;
 }
 
@@ -67,9 +75,9 @@ static uint64_t delay_ns(void)
     return strtoull(rest, NULL, 10);
 }
 
-void lb_worker_look(struct lb_worker *worker)
+void lb_worker_look_at(struct lb_worker *worker, uint64_t now_ns)
 {
-    uint64_t now_ns = worker->op.end_ns, since_ns = worker->looked_ns;
+    uint64_t since_ns = worker->looked_ns;
     if (now_ns < since_ns + LOOK_NS)
         return;
     uint64_t delayed_ns = delay_ns(), lost_ns = delayed_ns - worker->delayed_ns;
@@ -79,4 +87,9 @@ void lb_worker_look(struct lb_worker *worker)
     if (!is_first && lost_ns >= LATE_NS)
         lb_worker_starved(worker,
                           now_ns - (lost_ns < now_ns - since_ns ? lost_ns : now_ns - since_ns));
+}
+
+void lb_worker_look(struct lb_worker *worker)
+{
+    lb_worker_look_at(worker, worker->op.end_ns);
 }

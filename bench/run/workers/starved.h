@@ -8,7 +8,11 @@ struct lb_worker;
 
 /* As lb_crew_wait; tells the watchdog if the worker was not run for long after the deadline. */
 bool lb_worker_sleep(struct lb_worker *worker, uint64_t deadline_ns, enum lb_phase limit);
-/* After an operation: tells it if the worker's thread waited for a processor for long. */
+/* What was to happen by then happens now: tells it if that is much later. */
+void lb_worker_late(struct lb_worker *worker, uint64_t due_ns);
+/* Tells it if the worker's thread waited for a processor for long, since the last look. */
+void lb_worker_look_at(struct lb_worker *worker, uint64_t now_ns);
+/* The same, after an operation. */
 void lb_worker_look(struct lb_worker *worker);
 /* It was not run from then on up to now, or to a moment ago. */
 void lb_worker_starved(struct lb_worker *worker, uint64_t from_ns);

@@ -5,6 +5,7 @@
 
 #include "chunks.h"
 #include "guard.h"
+#include "starved.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -71,9 +72,11 @@ void lb_worker_live(void *argument)
     struct lb_worker *worker = argument;
     struct lb_crew *crew = worker->crew;
     struct lb_error err = {0};
+    lb_worker_look_at(worker, lb_now_ns()); /* who comes for a dead one is awaited */
     int rc = prepare(worker, &err);
     if (rc < 0)
         lb_crew_fail(crew, &err);
+    lb_worker_look_at(worker, lb_now_ns());
 
     report_ready(worker);
     lb_crew_wait(crew, UINT64_MAX, LB_PHASE_WARMUP);

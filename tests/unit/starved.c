@@ -1,0 +1,102 @@
+/* Since when was a worker not run? What is not noted accuses a right strategy. */
+#include "starved.h"
+
+#include "stops.h"
+#include "worker.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#define FORKED 100
+#define LOOKED 200
+#define NOW    900
+
+static struct lb_stops fresh(void)
+{
+    return (struct lb_stops){.looked_ns = FORKED};
+}
+
+/* A rescuer, stopped as soon as it was there. */
+static void stopped_before_the_first_look(void **state)
+{
+    (void)state;
+    struct lb_stops stops = fresh();
+    assert_int_equal(lb_stops_look(&stops, LOOKED, LB_STOP_STOPPED, false), 0);
+    assert_int_equal(lb_stops_look(&stops, LOOKED + 1, LB_STOP_SAME, false), 0);
+    assert_int_equal(lb_stops_look(&stops, NOW, LB_STOP_CONTINUED, false), FORKED);
+    assert_int_equal(lb_stops_look(&stops, NOW + 1, LB_STOP_ENDED, false), 0);
+}
+
+/* Who looks was late itself. */
+static void stopped_and_continued_between_two_looks(void **state)
+{
+    (void)state;
+    struct lb_stops stops = fresh();
+    assert_int_equal(lb_stops_look(&stops, LOOKED, LB_STOP_SAME, false), 0);
+    assert_int_equal(lb_stops_look(&stops, NOW, LB_STOP_CONTINUED, false), LOOKED);
+}
+
+static void stopped_again_before_it_was_seen_to_go_on(void **state)
+{
+    (void)state;
+    struct lb_stops stops = fresh();
+    lb_stops_look(&stops, LOOKED, LB_STOP_STOPPED, false);
+    lb_stops_look(&stops, LOOKED + 100, LB_STOP_STOPPED, false);
+    assert_int_equal(lb_stops_look(&stops, NOW, LB_STOP_CONTINUED, false), FORKED);
+}
+
+static void killed_while_it_was_stopped(void **state)
+{
+    (void)state;
+    struct lb_stops stops = fresh();
+    lb_stops_look(&stops, LOOKED, LB_STOP_SAME, false);
+    lb_stops_look(&stops, LOOKED + 100, LB_STOP_STOPPED, false);
+    assert_int_equal(lb_stops_look(&stops, NOW, LB_STOP_ENDED, false), LOOKED);
+    assert_int_equal(stops.stopped_ns, 0);
+}
+
+/* A fault's stop is a part of the run, seen or not, and only that one is. */
+static void stopped_by_a_fault(void **state)
+{
+    (void)state;
+    struct lb_stops stops = fresh();
+    assert_int_equal(lb_stops_look(&stops, LOOKED, LB_STOP_STOPPED, true), 0);
+    stops.is_resumed = true;
+    assert_int_equal(lb_stops_look(&stops, LOOKED + 100, LB_STOP_CONTINUED, false), 0);
+    stops.is_resumed = true; /* the stop itself was not seen */
+    assert_int_equal(lb_stops_look(&stops, LOOKED + 200, LB_STOP_CONTINUED, false), 0);
+    assert_int_equal(lb_stops_look(&stops, LOOKED + 300, LB_STOP_CONTINUED, true), 0);
+    assert_int_equal(lb_stops_look(&stops, LOOKED + 400, LB_STOP_SAME, false), 0);
+    assert_int_equal(lb_stops_look(&stops, NOW, LB_STOP_CONTINUED, false), LOOKED + 400);
+}
+
+/* Its own thread says so first, and of a shorter time: what is noted covers both. */
+static void the_earliest_start_is_kept(void **state)
+{
+    (void)state;
+    struct lb_scenario scenario;
+    lb_scenario_init(&scenario);
+    struct lb_crew crew = {.scenario = &scenario};
+    struct lb_worker worker = {.crew = &crew};
+    lb_worker_starved(&worker, LOOKED);
+    lb_worker_starved(&worker, FORKED);
+    lb_worker_starved(&worker, NOW);
+    assert_int_equal(atomic_load(&worker.starved_since_ns), FORKED);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stopped_before_the_first_look),
+        cmocka_unit_test(stopped_and_continued_between_two_looks),
+        cmocka_unit_test(stopped_again_before_it_was_seen_to_go_on),
+        cmocka_unit_test(killed_while_it_was_stopped),
+        cmocka_unit_test(stopped_by_a_fault),
+        cmocka_unit_test(the_earliest_start_is_kept),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
