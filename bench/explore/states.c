@@ -206,6 +206,12 @@ struct told {
     bool is_vague; /* something cannot be told */
 };
 
+/* For tests. */
+static bool is_left_out(const struct told *told, unsigned part)
+{
+    return (told->stage->plan.without & part) != 0;
+}
+
 typedef void take_row(struct told *told, struct lb_session *session, size_t row, uint32_t player);
 
 static int ask(struct told *told, struct lb_session *session, struct lb_prepared *prepared,
@@ -248,7 +254,7 @@ static void take_own(struct told *told, struct lb_session *session, size_t row, 
     int64_t table = number_at(session, row, 0);
     if (text != NULL && table < 0)
         snprintf(told->xid[player], sizeof told->xid[player], "%s", text);
-    else if (text != NULL)
+    else if (text != NULL && !is_left_out(told, LB_WITHOUT_OWN))
         fprintf(told->out, "own %u %lld:%s\n", player, (long long)table, text);
     told->is_vague = told->is_vague || text == NULL;
     free(text);
@@ -257,7 +263,7 @@ static void take_own(struct told *told, struct lb_session *session, size_t row, 
 /* Whose transaction has locked, changed or deleted the row: chr(1), its number, chr(2). */
 static void tell_owner(struct told *told, const char *xid, size_t n)
 {
-    for (uint32_t i = 0; i < LB_MAX_WORKERS; i++)
+    for (uint32_t i = 0; i < LB_MAX_WORKERS && !is_left_out(told, LB_WITHOUT_HOLDERS); i++)
         if (n > 0 && strlen(told->xid[i]) == n && memcmp(told->xid[i], xid, n) == 0)
             fprintf(told->out, "by %u", i);
 }
@@ -272,7 +278,8 @@ static void take_committed(struct told *told, struct lb_session *session, size_t
     for (const char *p = text; p != NULL && *p != '\0'; p++) {
         const char *end = *p == '\x01' ? strchr(p, '\x02') : NULL;
         if (end == NULL) {
-            fputc(*p, told->out);
+            if (!is_left_out(told, LB_WITHOUT_ROWS))
+                fputc(*p, told->out);
             continue;
         }
         tell_owner(told, p + 1, (size_t)(end - p - 1));
@@ -356,7 +363,7 @@ static int count_lock(struct told *told, size_t i, struct lb_error *err)
 static int tell_locks(struct told *told, struct lb_error *err)
 {
     struct lb_stage *stage = told->stage;
-    if (!stage->used_advisory)
+    if (!stage->used_advisory || is_left_out(told, LB_WITHOUT_ADVISORY))
         return 0;
     int r = ask(told, &stage->control, &stage->states.locks, locks_sql, take_lock, 0, err);
     for (size_t i = 0; r == 0 && i < told->n_locks; i++) {
@@ -385,7 +392,7 @@ static int tell_database(struct told *told, struct lb_error *err)
     if (r == 0)
         r = ask(told, &stage->control, &states->committed, states->committed_sql, take_committed, 0,
                 err);
-    if (r == 0 && states->sequences_sql != NULL)
+    if (r == 0 && states->sequences_sql != NULL && !is_left_out(told, LB_WITHOUT_SEQUENCES))
         r = ask(told, &stage->control, &states->sequences, states->sequences_sql,
                 take_sequence_value, 0, err);
     return r == 0 ? tell_locks(told, err) : r;
