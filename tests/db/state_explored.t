@@ -15,17 +15,17 @@ sub explore
 {
     my ($strategy, @args) = @_;
     my ($status, $out, $err) =
-        lockbench('explore', '-s', $strategy, '-d', $uri, '--workers', 2, '--format', 'json', '--time', '10m', @args);
+        lockbench('explore', '-s', $strategy, '-d', $uri, '--format', 'json', '--time', '10m', @args);
     my $result = eval { decode_json($out) };
     diag "$strategy: $err$out" if !$result;
     return ($status, $result // {});
 }
 
 # Nobody waits for a lock in it, so that the server has no choice.
-my ($status, $all) = explore('skip-locked-hold', '--rounds', 2);
+my ($status, $all) = explore('skip-locked-hold', '--workers', 3);
 is($status, 0, 'skip-locked-hold: exit status');
 is($all->{pruned_same}, 0, 'skip-locked-hold: no state is looked at');
-($status, my $few) = explore('skip-locked-hold', '--rounds', 2, '--states');
+($status, my $few) = explore('skip-locked-hold', '--workers', 3, '--states');
 is($status, 0, 'skip-locked-hold with states: exit status');
 ok($all->{complete} && $few->{complete}, 'both are complete');
 cmp_ok($few->{pruned_same}, '>', 0, 'states are met again');
