@@ -21,5 +21,5 @@ cmp_ok($share[2], '<', $share[0] / 2, 'between statements the death is seen at o
 
 $out = `$script --deaths 0 2>&1`;
 is($? >> 8, 2, 'no deaths: usage');
-like($out, qr/--deaths and --statement: more than 0/, 'no deaths: says so');
+like($out, qr/--deaths: '0' is not a number from 1/, 'no deaths: says so');
 done_testing();
