@@ -142,7 +142,7 @@ SKIP: {
     };
     # A run may be over before a fault of each kind was.
     my ($status, $cell, @lines, %cuts, %told, $held);
-    for (1 .. 5) {
+    for (1 .. 50) {
         ($status, $cell, @lines) = $queue->('no', '--fault', 'cut', '--fault-interval', '100ms');
         $held = $status == 0 or diag encode_json($cell->{guarantees} // {});
         $cuts{$_->{cut}}++ for grep { defined $_->{cut} } @lines;
@@ -153,7 +153,7 @@ SKIP: {
     cmp_ok($cuts{before} // 0, '>', 0, 'some were cut before a request went out');
     cmp_ok($cuts{after} // 0, '>', 0, '... and some behind it');
     is_deeply([sort keys %told], ['claim', 'complete', 'put'], 'each statement with its operation');
-    for (1 .. 5) {
+    for (1 .. 50) {
         ($status, $cell) = $queue->('yes', '--fault', 'cut', '--fault-interval', '100ms');
         last if $status != 0;
     }

@@ -35,9 +35,23 @@ sub record
 sub verdict
 {
     my ($path, $guarantee, @more) = @_;
-    my ($status, $out, $err) = lockbench('run', '-s', $path, '-d', $postgres, @bounds, '--format', 'json', '-q', @more);
-    my $result = eval { decode_json($out) } or return "status $status: $err";
-    return $result->{cells}[0]{guarantees}{$guarantee}{verdict};
+    my $end = time + 600;
+    while (1) {
+        my ($status, $out, $err) = lockbench('run', '-s', $path, '-d', $postgres, @bounds, '--format', 'json', '-q', @more);
+        my $result = eval { decode_json($out) } or return "status $status: $err";
+        my $verdict = $result->{cells}[0]{guarantees}{$guarantee}{verdict};
+        # A machine that stood still excuses much.
+        return $verdict if $verdict ne 'not tested' || time > $end;
+    }
+}
+
+# Chance decides when two workers meet.
+sub until_violated
+{
+    my $end = time + 600;
+    my $verdict;
+    do { $verdict = verdict(@_) } while $verdict eq 'held' && time < $end;
+    return $verdict;
 }
 
 my $advisory = slurp("$source/examples/programs/advisory.py");
@@ -61,8 +75,8 @@ my $wrong = program('wrong.py', $advisory =~ s/SELECT pg_try_advisory_lock\(%s\)
 ($status, $out, $err) = record($wrong, my $wrong_file = scratch() . '/wrong.sql');
 is($status, 0, 'a broken program is recorded') or diag $err;
 like(slurp($wrong_file), qr/TO DO, somebody else was granted it as well/, '... and what was seen is said');
-is(verdict($wrong, 'exclusive', '--resources', '1', @patient), 'violated', 'the broken program is caught');
-is(verdict($wrong_file, 'exclusive', '--resources', '1'), 'violated', '... as is its record');
+is(until_violated($wrong, 'exclusive', '--resources', '1', @patient), 'violated', 'the broken program is caught');
+is(until_violated($wrong_file, 'exclusive', '--resources', '1'), 'violated', '... as is its record');
 
 # A queue whose values come in all ways: in the text, in texts of others, as seconds and dates, in JSON.
 my $queue = program('queue.py', <<'PY');
