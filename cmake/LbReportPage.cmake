@@ -1,4 +1,4 @@
-# The report page: every file of bench/report/html is embedded, and the charting library of Debian's
+# The report page: every file of bench/report/page/html is embedded, and the charting library of Debian's
 # libjs-d3 with its licence. It is not copied into the source tree; without it, `lockbench report`
 # says what to install.
 set(LB_D3_DIR "/usr/share/javascript/d3" CACHE PATH "Where d3.min.js (version 3) is")
@@ -17,7 +17,7 @@ function(lb_page_part name path)
   set(entries "${entries}    {\"${name}\", ${symbol}, &${symbol}_length},\n" PARENT_SCOPE)
 endfunction()
 
-file(GLOB files CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/bench/report/html/*")
+file(GLOB files CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/bench/report/page/html/*")
 foreach(path IN LISTS files)
   get_filename_component(name "${path}" NAME)
   lb_page_part("${name}" "${path}")
@@ -34,7 +34,7 @@ else()
 endif()
 set(generated "${CMAKE_BINARY_DIR}/page_parts.c")
 file(CONFIGURE OUTPUT "${generated}" @ONLY CONTENT
-"/* Generated from bench/report/html/. */
+"/* Generated from bench/report/page/html/. */
 #include \"page.h\"
 @declarations@
 const struct lb_page_part lb_page_parts[] = {

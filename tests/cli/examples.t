@@ -48,7 +48,7 @@ sub shapes
     return @found;
 }
 
-my $sources = join '', map { slurp($_) } glob "$source/bench/report/*.c $source/bench/cli/*.c";
+my $sources = join '', map { slurp($_) } glob "$source/bench/{report,cli}/{*/,}*.c";
 my @guides = glob "$source/examples/*.md";
 cmp_ok(scalar @guides, '>=', 3, 'there are guides');
 for my $guide (@guides) {

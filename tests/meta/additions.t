@@ -24,7 +24,7 @@ my %line = (
     'bench/run/scenario/fault_list.h' => qq{    FAULT(DROWSE, drowse, "drowse", 0, "the holder does nothing for a moment") \\\n},
     'bench/report/format_list.h' => qq{    FORMAT(lb_sink_shout) \\\n},
 );
-my %file = ('bench/run/faults/drowse.c' => <<'C', 'bench/report/shout.c' => <<'C2');
+my %file = ('bench/run/faults/drowse.c' => <<'C', 'bench/report/data/shout.c' => <<'C2');
 /* The fault drowse: the holder does nothing for a moment. */
 #include "fault_kind.h"
 #include "worker.h"
@@ -55,7 +55,7 @@ C2
 
 # What sees the lists, and is not the same without: the tables that are made of them.
 my @compiled = qw(bench/run/scenario/fault_list.c bench/run/scenario/scenario.c bench/run/faults/fault_kinds.c bench/report/sinks.c
-    bench/report/page_history.c bench/cli/args.c bench/cli/cmd_list.c bench/cli/fault_scenarios.c);
+    bench/report/page/page_history.c bench/cli/selection/args.c bench/cli/commands/cmd_list.c bench/cli/selection/fault_scenarios.c);
 
 for my $path (keys %line) {
     my @lines = split /^/, slurp("$source/$path");

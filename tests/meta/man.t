@@ -84,12 +84,12 @@ for my $line (@lines) {
 
 # The keys and operations of lockbench-history(5) are those that the reader knows.
 my $history = page('lockbench-history.5');
-my ($keys) = slurp("$top/bench/record/text_scan.c") =~ /(\[LB_KEY_TYPE\] = .*?)\};/s;
+my ($keys) = slurp("$top/bench/record/formats/text_scan.c") =~ /(\[LB_KEY_TYPE\] = .*?)\};/s;
 like($history, qr/^\.BR?I? .*\b\Q$_\E\b/m, "lockbench-history(5) has the key $_") for $keys =~ /"(\w+)"/g;
 my ($ops) = slurp("$top/bench/record/ops.c") =~ /op_names\[\] = \{(.*?)\};/s;
 like($history, qr/[ ,"]\Q$_\E(?![\w-])/, "lockbench-history(5) has the operation $_") for $ops =~ /"([\w-]+)"/g;
 my ($words) = slurp("$top/bench/base/error.c") =~ /(\[LB_EMPTY\] = .*?)\};/s;
-my ($others) = slurp("$top/bench/record/translate.c") =~ /others\[\] = \{(.*?)\};/s;
+my ($others) = slurp("$top/bench/record/formats/translate.c") =~ /others\[\] = \{(.*?)\};/s;
 like($history, qr/[ ,"]\Q$_\E(?![\w-])/, "lockbench-history(5) has the error $_") for "$words$others" =~ /"([\w-]+)"/g;
 like($manual, qr/lockbench-history \(5\)/, 'lockbench(1) names lockbench-history(5)');
 

@@ -29,7 +29,7 @@ is_deeply([doubled(@sources)], [], 'no name stands in two folders');
 # What differs between engines is in the engine's own files, but for the words that ask for the time, which stand in one
 # table (program_clock.c); "show" prefers one, and strategies name what they
 # were seen with.
-for my $path (grep { !m{^strategies/|^bench/db/(?:sqlite|postgres|mariadb)|^bench/db/program_clock\.c|^bench/cli/cmd_show\.c} } @sources) {
+for my $path (grep { !m{^strategies/|^bench/db/(?:sqlite|postgres|mariadb)/|^bench/db/program/program_clock\.c|^bench/cli/commands/cmd_show\.c} } @sources) {
     open my $file, '<', "$source/$path" or die "$path: $!\n";
     my $code = do { local $/; <$file> } =~ s{/\*.*?\*/}{}gsr;
     my @found = $code =~ /"(sqlite|postgres|mariadb)"/g;
@@ -38,7 +38,7 @@ for my $path (grep { !m{^strategies/|^bench/db/(?:sqlite|postgres|mariadb)|^benc
 
 # A function is read in one piece. Longer ones are lists in the form of code, or have a reason here.
 my %long = (
-    'bench/explore/stage_open.c set_up' => 'the order in which a stage is made, one call after another',
+    'bench/explore/system/stage_open.c set_up' => 'the order in which a stage is made, one call after another',
 );
 sub lengths
 {

@@ -1,7 +1,8 @@
 /* The report page: see page.h.
  *
- * The page is a template (bench/report/html/page.html) with {{name}} where another embedded file,
- * or the data, goes. The data is one JSON document in a <script> of a type that is not run; every
+ * The page is a template (bench/report/page/html/page.html) with {{name}} where another embedded
+ * file, or the data, goes. The data is one JSON document in a <script> of a type that is not run;
+ * every
  * "<" in it is written as an escape, so that no text of a result can end that element. What the
  * script then shows of it, it sets as text and never as markup.
  */

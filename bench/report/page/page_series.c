@@ -150,7 +150,7 @@ struct collection {
     size_t n;
 };
 
-/* As bench/report/store_series.c names them. */
+/* As bench/report/store/store_series.c names them. */
 static void prefix_of(const json_t *cell, char *buf, size_t size)
 {
     snprintf(buf, size, "%s/%s/%s/", text_of(cell, "strategy"), text_of(cell, "engine"),
