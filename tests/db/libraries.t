@@ -11,6 +11,7 @@ use Test::More;
 
 my ($uri) = grep { /^postgres/ } split /\n/, $ENV{LB_TEST_URIS} // '';
 plan skip_all => 'no PostgreSQL in LB_TEST_URIS' if !defined $uri;
+my ($tcp_uri) = grep { /^postgres/ } split /\n/, $ENV{LB_TEST_TCP_URIS} // '';
 my $examples = ($ENV{LB_SOURCE} // '.') . '/examples/programs';
 # An interpreter that a loaded machine starts slowly is no mistake.
 my @patient = ('--opt', 'start_ms=600000', '--opt', 'answer_ms=600000');
@@ -26,18 +27,26 @@ sub installed
 sub cell
 {
     my ($path, @more) = @_;
-    my ($status, $out, $err) = lockbench('run', '-s', $path, '-d', $uri, @patient, '--quiet', '--format', 'json', '--warmup', '0', @more);
+    my $where = $path =~ m{/quartz/} ? $tcp_uri : $uri;
+    my ($status, $out, $err) = lockbench('run', '-s', $path, '-d', $where, @patient, '--quiet', '--format', 'json', '--warmup', '0', @more);
     my $json = eval { decode_json($out) };
     return ($status, $json->{cells}[0] // {}, $err);
 }
 
 sub verdict { return $_[0]{guarantees}{$_[1]}{verdict} // 'none' }
 
+# Java is too large for every machine that runs the tests: where Quartz is, its adapter is compiled for this test.
+my $java = "$examples/quartz/queue.sh";
+$ENV{QUARTZ_CLASSES} = scratch();
+if (!-e '/usr/share/java/quartz2.jar' || !-x '/usr/bin/javac') { note 'SKIP quartz: no quartz2.jar or no javac here; examples/programs/quartz/install brings them' }
+elsif (!defined $tcp_uri) { note 'SKIP quartz: no PostgreSQL in LB_TEST_TCP_URIS' }
+else { is(system($java, '--compile'), 0, 'quartz/queue.sh is compiled') }
+
 my $n_items = 20;
 # Schedulers on one job store do run a job twice; how often is chance.
 my %may_repeat = map { $_ => 1 } 'apscheduler';
 my @found;
-for my $path (sort grep { !m{/symfony-lock/lock\.php$} } glob "$examples/*/*.{pl,php,py,rb,mjs}") {
+for my $path (sort grep { !m{/symfony-lock/lock\.php$} } glob "$examples/*/*.{mjs,php,pl,py,rb,sh}") {
     my ($name) = $path =~ m{/programs/(.*)$};
     my $hello = installed($path);
     if (!defined $hello) {
@@ -46,6 +55,7 @@ for my $path (sort grep { !m{/symfony-lock/lock\.php$} } glob "$examples/*/*.{pl
     }
     push @found, $name;
     my @asked = $hello->{shape} eq 'lock' ? ('-S', 'mutex-hot', '--workers', 2, '--count', $n_items) : ('-S', 'drain', '--backlog', $n_items, '--workers', 2);
+    push @asked, '--ttl', '10m'; # who does not run for a while is not dead
     my ($status, $cell, $err) = cell($path, '--duration', '10m', @asked);
     my $operations = $cell->{runs}[0]{operations} // {};
     cmp_ok($operations->{acquire}{succeeded} // 0, '>=', $n_items, "$name: does what it is asked") or diag $err;
