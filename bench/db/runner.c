@@ -4,7 +4,7 @@
  * column goes to which slot is looked up by name once per prepared statement. Nothing is allocated
  * or formatted per execution.
  */
-#include "program_private.h"
+#include "program_raw.h"
 
 #include "carrier.h"
 #include "clock.h"

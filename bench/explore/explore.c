@@ -3,64 +3,64 @@
 
 #include "clock.h"
 #include "show.h"
-#include "stage.h"
+#include "testbed.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int run_search(struct lb_stage *stage, const struct lb_explore_plan *plan,
+static int run_search(struct lb_testbed *testbed, const struct lb_explore_plan *plan,
                       struct lb_search_result *ret, struct lb_error *err)
 {
-    stage->unreduced = plan->relation == LB_RELATION_STEPS;
-    stage->start_ns = lb_now_ns();
+    testbed->unreduced = plan->relation == LB_RELATION_STEPS;
+    testbed->start_ns = lb_now_ns();
     struct lb_search_options options = plan->search;
     options.unreduced = plan->relation >= LB_RELATION_MOVES;
-    options.states = stage->states.is_on;
-    options.void_from_now = &stage->doubts;
-    options.alike = stage->are_alike ? stage->alike : NULL;
-    options.deadline_ns = plan->time_ns > 0 ? stage->start_ns + plan->time_ns : 0;
-    int r = lb_search(&lb_stage_system, stage, &options, ret, err);
-    if (r != 0 || !stage->doubts)
+    options.states = testbed->states.is_on;
+    options.void_from_now = &testbed->doubts;
+    options.alike = testbed->are_alike ? testbed->alike : NULL;
+    options.deadline_ns = plan->time_ns > 0 ? testbed->start_ns + plan->time_ns : 0;
+    int r = lb_search(&lb_testbed_system, testbed, &options, ret, err);
+    if (r != 0 || !testbed->doubts)
         return r;
     /* What the finer relation took for granted is not so: all of it anew, without it. */
-    stage->is_local = stage->doubts = false;
-    stage->rules.fine = stage->rules.fixed = 0;
-    stage->n_given_up = stage->n_deadlocks = stage->n_stuck = 0;
+    testbed->is_local = testbed->doubts = false;
+    testbed->rules.fine = testbed->rules.fixed = 0;
+    testbed->n_given_up = testbed->n_deadlocks = testbed->n_stuck = 0;
     if (plan->watch != NULL)
         plan->watch->anew(plan->watch->arg);
-    return lb_search(&lb_stage_system, stage, &options, ret, err);
+    return lb_search(&lb_testbed_system, testbed, &options, ret, err);
 }
 
 /* --- the witness --- */
 
-static void set_finding(const struct lb_stage *stage, struct lb_explored *explored, int g)
+static void set_finding(const struct lb_testbed *testbed, struct lb_explored *explored, int g)
 {
     struct lb_finding *finding = &explored->findings[g];
-    *finding = stage->judgement.findings[g];
+    *finding = testbed->judgement.findings[g];
     if (finding->verdict == LB_V_VIOLATED)
         return;
     finding->verdict = LB_V_VIOLATED;
     finding->n_witnesses = 1;
     snprintf(finding->witness[0].text, sizeof finding->witness[0].text, "nobody can go on: %s",
-             stage->stuck);
+             testbed->stuck);
 }
 
 /* Replays the schedule until two replays in which it violated gave the same answers: which of the
  * waiting sessions goes on is the engine's choice, and the violation may need one of them. A
  * schedule that violates nothing is believed at once. Returns what the last replay violated. */
-static int confirm(struct lb_stage *stage, struct lb_explored *explored, bool is_violation,
+static int confirm(struct lb_testbed *testbed, struct lb_explored *explored, bool is_violation,
                    struct lb_error *err)
 {
     enum { REPLAYS = 200 };
     uint64_t answers[LB_MAX_LENGTH], before[LB_MAX_LENGTH];
     int r = 0, violated = 0;
     explored->confirmed = false;
-    stage->details = true;
-    stage->counts_steps = stage->plan.ticks == 0;
+    testbed->details = true;
+    testbed->counts_steps = testbed->plan.ticks == 0;
     for (unsigned i = 0; i < REPLAYS && !explored->confirmed; i++) {
-        stage->start_ns = lb_now_ns();
-        r = lb_search_replay(&lb_stage_system, stage, &explored->schedule, answers, err);
+        testbed->start_ns = lb_now_ns();
+        r = lb_search_replay(&lb_testbed_system, testbed, &explored->schedule, answers, err);
         explored->n_confirming++;
         if (r < 0 || (r == 0 && !is_violation))
             break;
@@ -72,31 +72,31 @@ static int confirm(struct lb_stage *stage, struct lb_explored *explored, bool is
             memcpy(before, answers, sizeof before);
         }
     }
-    stage->details = stage->counts_steps = false;
+    testbed->details = testbed->counts_steps = false;
     return r;
 }
 
-static int make_witness(struct lb_stage *stage, struct lb_explored *explored, bool is_violation,
+static int make_witness(struct lb_testbed *testbed, struct lb_explored *explored, bool is_violation,
                         struct lb_error *err)
 {
-    int violated = confirm(stage, explored, is_violation, err);
+    int violated = confirm(testbed, explored, is_violation, err);
     if (violated < 0)
         return violated;
     explored->is_nondeterministic = (is_violation || violated != 0) && !explored->confirmed;
     explored->has_witness = true;
-    explored->witness_workers = stage->n_acting;
-    explored->witness_rounds = stage->rounds;
-    explored->witness_items = stage->plan.items;
+    explored->witness_workers = testbed->n_running;
+    explored->witness_rounds = testbed->rounds;
+    explored->witness_items = testbed->plan.items;
     explored->violated = violated;
     for (int g = 0; g < LB_GUARANTEES; g++)
         if ((violated >> g & 1) != 0)
-            set_finding(stage, explored, g);
+            set_finding(testbed, explored, g);
     lb_show_words(explored);
-    int r = lb_show_table(stage, explored, err);
-    if (r == 0 && (explored->setup = lb_show_setup(stage)) == NULL)
+    int r = lb_show_table(testbed, explored, err);
+    if (r == 0 && (explored->setup = lb_show_setup(testbed)) == NULL)
         r = lb_fail(err, LB_E_MEMORY, "out of memory");
-    if (r == 0 && lb_exploring(stage->db)->has_specs && !lb_stage_has_programs(stage)) {
-        explored->spec = lb_show_spec(stage, explored);
+    if (r == 0 && lb_exploring(testbed->db)->has_specs && !lb_testbed_has_programs(testbed)) {
+        explored->spec = lb_show_spec(testbed, explored);
         r = explored->spec == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory") : 0;
     }
     return r;
@@ -104,17 +104,17 @@ static int make_witness(struct lb_stage *stage, struct lb_explored *explored, bo
 
 /* Searches with so many workers and rounds, no longer than the search that found the violation
  * took. Takes the first schedule that violates the same. */
-static int search_smaller(struct lb_stage *stage, struct lb_explored *explored, unsigned bit,
+static int search_smaller(struct lb_testbed *testbed, struct lb_explored *explored, unsigned bit,
                           uint64_t budget_ns, struct lb_error *err)
 {
     struct lb_search_result found;
-    struct lb_search_options options = {.unreduced = stage->plan.relation >= LB_RELATION_MOVES,
-                                        .preemptions = stage->plan.search.preemptions,
-                                        .choice_replays = stage->plan.search.choice_replays,
-                                        .interrupt = stage->plan.search.interrupt};
-    stage->start_ns = lb_now_ns();
-    options.deadline_ns = stage->start_ns + budget_ns;
-    int r = lb_search(&lb_stage_system, stage, &options, &found, err);
+    struct lb_search_options options = {.unreduced = testbed->plan.relation >= LB_RELATION_MOVES,
+                                        .preemptions = testbed->plan.search.preemptions,
+                                        .choice_replays = testbed->plan.search.choice_replays,
+                                        .interrupt = testbed->plan.search.interrupt};
+    testbed->start_ns = lb_now_ns();
+    options.deadline_ns = testbed->start_ns + budget_ns;
+    int r = lb_search(&lb_testbed_system, testbed, &options, &found, err);
     if (r != 0)
         return r;
     explored->n_replays += found.n_schedules;
@@ -126,35 +126,35 @@ static int search_smaller(struct lb_stage *stage, struct lb_explored *explored, 
 
 /* The smallest case that shows the violation: fewest workers, then fewest rounds. Who reads, puts,
  * rescues or blocks is told by the number of the worker: then all workers stay. */
-static int find_smallest(struct lb_stage *stage, struct lb_explored *explored, unsigned bit,
+static int find_smallest(struct lb_testbed *testbed, struct lb_explored *explored, unsigned bit,
                          uint64_t budget_ns, struct lb_error *err)
 {
-    const struct lb_explore_plan *plan = &stage->plan;
+    const struct lb_explore_plan *plan = &testbed->plan;
     uint32_t others = plan->readers + plan->putters + plan->rescuers + plan->blockers;
     uint32_t fewest = others > 0 ? plan->workers : 1;
     int r = 0;
     for (uint32_t workers = fewest; workers <= plan->workers && r == 0; workers++)
         for (uint32_t rounds = 1; rounds <= plan->rounds && r == 0; rounds++) {
-            stage->n_acting = workers;
-            stage->rounds = rounds;
+            testbed->n_running = workers;
+            testbed->rounds = rounds;
             if (workers == plan->workers && rounds == plan->rounds)
                 return 0;
-            r = search_smaller(stage, explored, bit, budget_ns, err);
+            r = search_smaller(testbed, explored, bit, budget_ns, err);
         }
     return r < 0 ? r : 0;
 }
 
-static int shrink(struct lb_stage *stage, struct lb_explored *explored, struct lb_error *err)
+static int shrink(struct lb_testbed *testbed, struct lb_explored *explored, struct lb_error *err)
 {
     int violated = explored->search.violated;
     unsigned bit = 0;
     while ((violated >> bit & 1) == 0)
         bit++;
     explored->schedule = explored->search.first[bit];
-    int r = find_smallest(stage, explored, bit, lb_now_ns() - stage->start_ns, err);
-    stage->start_ns = lb_now_ns();
+    int r = find_smallest(testbed, explored, bit, lb_now_ns() - testbed->start_ns, err);
+    testbed->start_ns = lb_now_ns();
     if (r == 0)
-        r = lb_search_shrink(&lb_stage_system, stage, 1 << bit, &explored->schedule,
+        r = lb_search_shrink(&lb_testbed_system, testbed, 1 << bit, &explored->schedule,
                              &explored->n_replays, err);
     return r;
 }
@@ -163,9 +163,9 @@ static int shrink(struct lb_stage *stage, struct lb_explored *explored, struct l
 
 /* Holders that are dead, or do not know that they hold, and whether those who wait for them go on:
  * a lease needs its time for that. */
-static bool shows_recovery(const struct lb_stage *stage)
+static bool shows_recovery(const struct lb_testbed *testbed)
 {
-    const struct lb_explore_plan *plan = &stage->plan;
+    const struct lb_explore_plan *plan = &testbed->plan;
     const struct lb_strategy *strategy = plan->strategy;
     bool is_outlived = strategy->is_lease && plan->ticks > 0;
     if (plan->deaths + plan->cuts == 0)
@@ -175,27 +175,27 @@ static bool shows_recovery(const struct lb_stage *stage)
                : is_outlived && (strategy->claims & LB_G_BIT(LB_G_NO_LOSS)) != 0;
 }
 
-static void set_verdicts(const struct lb_stage *stage, struct lb_explored *explored)
+static void set_verdicts(const struct lb_testbed *testbed, struct lb_explored *explored)
 {
-    const struct lb_strategy *strategy = stage->plan.strategy;
+    const struct lb_strategy *strategy = testbed->plan.strategy;
     for (int g = 0; g < LB_GUARANTEES; g++) {
         struct lb_finding *finding = &explored->findings[g];
         bool claimed = (strategy->claims & LB_G_BIT(g)) != 0;
         *finding = (struct lb_finding){.verdict = claimed ? LB_V_HELD : LB_V_NOT_CLAIMED,
                                        .n_tested = explored->search.n_schedules};
-        const struct lb_finding *last = &stage->judgement.findings[g];
-        bool was_tested = (stage->tested & LB_G_BIT(g)) != 0;
+        const struct lb_finding *last = &testbed->judgement.findings[g];
+        bool was_tested = (testbed->tested & LB_G_BIT(g)) != 0;
         /* Of what was in the hands of those who died, or were not told, nothing is known. */
-        if (g == LB_G_NO_LOSS && stage->plan.deaths + stage->plan.cuts > 0)
+        if (g == LB_G_NO_LOSS && testbed->plan.deaths + testbed->plan.cuts > 0)
             was_tested = false;
         bool not_tested =
-            !was_tested && g != LB_G_PROGRESS && !(g == LB_G_RECOVERY && shows_recovery(stage));
+            !was_tested && g != LB_G_PROGRESS && !(g == LB_G_RECOVERY && shows_recovery(testbed));
         if ((explored->search.violated >> g & 1) != 0)
             finding->verdict = LB_V_VIOLATED;
-        else if (claimed && stage->unmoved[0] != '\0') {
+        else if (claimed && testbed->unmoved[0] != '\0') {
             finding->verdict = LB_V_NOT_TESTED;
             snprintf(finding->reason, sizeof finding->reason,
-                     "the clock could not be moved: a statement asks for %s", stage->unmoved);
+                     "the clock could not be moved: a statement asks for %s", testbed->unmoved);
         } else if (claimed && not_tested) {
             finding->verdict = LB_V_NOT_TESTED;
             snprintf(finding->reason, sizeof finding->reason, "%s",
@@ -212,28 +212,28 @@ static void set_verdicts(const struct lb_stage *stage, struct lb_explored *explo
     }
 }
 
-static void set_coverage(const struct lb_stage *stage, struct lb_explored *explored)
+static void set_coverage(const struct lb_testbed *testbed, struct lb_explored *explored)
 {
     const struct lb_search_result *search = &explored->search;
-    const struct lb_search_options *options = &stage->plan.search;
+    const struct lb_search_options *options = &testbed->plan.search;
     char *text = explored->bounds;
     size_t size = sizeof explored->bounds, n = 0;
-    explored->complete = search->complete && stage->n_given_up == 0 && !stage->is_coarse;
+    explored->complete = search->complete && testbed->n_given_up == 0 && !testbed->is_coarse;
     explored->stopped_at_first =
         search->violated != 0 && !options->all && !search->interrupted && !search->timed_out;
     if (options->random > 0)
         n += (size_t)snprintf(text + n, size - n, "random schedules; ");
     if (options->preemptions >= 0)
         n += (size_t)snprintf(text + n, size - n, "at most %d preemptions; ", options->preemptions);
-    if (stage->is_coarse)
+    if (testbed->is_coarse)
         n += (size_t)snprintf(text + n, size - n,
                               "a program's statement that commits by itself is one step; ");
     if (search->too_long)
         n += (size_t)snprintf(text + n, size - n, "schedules cut at %d moves; ", LB_MAX_LENGTH);
-    if (stage->n_given_up > 0)
+    if (testbed->n_given_up > 0)
         n += (size_t)snprintf(text + n, size - n,
                               "in %llu schedules an operation was given up after %u refusals; ",
-                              (unsigned long long)stage->n_given_up, stage->plan.polls);
+                              (unsigned long long)testbed->n_given_up, testbed->plan.polls);
     if (search->n_unreached > 0)
         n += (size_t)snprintf(text + n, size - n,
                               "%llu answers of the engine did not come again in %d replays; ",
@@ -245,7 +245,7 @@ static void set_coverage(const struct lb_stage *stage, struct lb_explored *explo
                               search->share < 0.001
                                   ? "ended after %.5g s, less than 0.1 %% of the search; "
                                   : "ended after %.5g s, roughly %.2g %% of the search; ",
-                              (double)stage->plan.time_ns / 1e9, search->share * 100);
+                              (double)testbed->plan.time_ns / 1e9, search->share * 100);
     else if (!search->complete && options->max_schedules > 0 &&
              search->n_schedules >= options->max_schedules)
         n += (size_t)snprintf(text + n, size - n, "at most %llu schedule%s; ",
@@ -271,67 +271,67 @@ static struct lb_explored *new_explored(const struct lb_explore_plan *plan)
     return explored;
 }
 
-static int explore(struct lb_stage *stage, const struct lb_explore_plan *plan,
+static int explore(struct lb_testbed *testbed, const struct lb_explore_plan *plan,
                    struct lb_explored *explored, struct lb_error *err)
 {
     int r;
     if (plan->replay != NULL) {
         explored->schedule = *plan->replay;
-        stage->unreduced = plan->relation == LB_RELATION_STEPS;
-        return make_witness(stage, explored, false, err);
+        testbed->unreduced = plan->relation == LB_RELATION_STEPS;
+        return make_witness(testbed, explored, false, err);
     }
-    r = run_search(stage, plan, &explored->search, err);
+    r = run_search(testbed, plan, &explored->search, err);
     if (r != 0)
         return r;
-    explored->n_statements = stage->n_acts_total;
-    explored->n_deadlocks = stage->n_deadlocks;
-    explored->n_stuck = stage->n_stuck;
-    memcpy(explored->deadlock, stage->deadlock, sizeof explored->deadlock);
-    memcpy(explored->stuck, stage->stuck, sizeof explored->stuck);
-    set_coverage(stage, explored);
-    set_verdicts(stage, explored);
+    explored->n_statements = testbed->n_records_total;
+    explored->n_deadlocks = testbed->n_deadlocks;
+    explored->n_stuck = testbed->n_stuck;
+    memcpy(explored->deadlock, testbed->deadlock, sizeof explored->deadlock);
+    memcpy(explored->stuck, testbed->stuck, sizeof explored->stuck);
+    set_coverage(testbed, explored);
+    set_verdicts(testbed, explored);
     if (explored->search.violated != 0 && !explored->search.differs && plan->watch == NULL) {
-        r = shrink(stage, explored, err);
+        r = shrink(testbed, explored, err);
         if (r == 0)
-            r = make_witness(stage, explored, true, err);
+            r = make_witness(testbed, explored, true, err);
     }
     return r;
 }
 
 /* Whichever session met it first has said it in its own words. */
-static void name_lost_server(struct lb_stage *stage, struct lb_error *err)
+static void name_lost_server(struct lb_testbed *testbed, struct lb_error *err)
 {
     static const char words[] = "the server went away";
-    struct lb_conn *conn = stage->control.conn;
+    struct lb_conn *conn = testbed->control.conn;
     struct lb_error ignored;
     bool is_lost = conn == NULL || lb_conn_head(conn)->lost ||
-                   stage->db->run(conn, "SELECT 1", &ignored) == LB_LOST;
+                   testbed->db->run(conn, "SELECT 1", &ignored) == LB_LOST;
     if (is_lost && strncmp(err->message, words, sizeof words - 1) != 0)
         lb_fail_prefix(err, "%s", words);
 }
 
 int lb_explore(const struct lb_explore_plan *plan, struct lb_explored **ret, struct lb_error *err)
 {
-    struct lb_stage *stage = calloc(1, sizeof *stage);
+    struct lb_testbed *testbed = calloc(1, sizeof *testbed);
     struct lb_explored *explored = new_explored(plan);
-    int r = stage == NULL || explored == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory") : 0;
+    int r = testbed == NULL || explored == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory") : 0;
     if (r == 0) {
         uint64_t start_ns = lb_now_ns();
-        r = lb_stage_open(stage, plan, err);
+        r = lb_testbed_open(testbed, plan, err);
         if (r == 0)
-            r = explore(stage, plan, explored, err);
+            r = explore(testbed, plan, explored, err);
         /* Statements fail in many ways when somebody has dropped their tables. */
-        if (r < 0 && r != LB_E_INTERRUPTED && stage->space != NULL &&
-            stage->db->space_look != NULL && stage->db->space_look(stage->space, err) < 0)
+        if (r < 0 && r != LB_E_INTERRUPTED && testbed->space != NULL &&
+            testbed->db->space_look != NULL && testbed->db->space_look(testbed->space, err) < 0)
             r = err->code;
-        if (r == LB_E_ENV && stage->has_control)
-            name_lost_server(stage, err);
+        if (r == LB_E_ENV && testbed->has_control)
+            name_lost_server(testbed, err);
         struct lb_error close_error;
-        int closed = lb_stage_close(stage, r == 0 ? err : &close_error);
+        int closed = lb_testbed_close(testbed, r == 0 ? err : &close_error);
         r = r == 0 ? closed : r;
         explored->elapsed_ns = lb_now_ns() - start_ns;
     }
-    free(stage);
+    free(testbed);
     if (r != 0) {
         lb_explored_free(explored);
         return r;

@@ -8,7 +8,7 @@
 
 /* --- parameters --- */
 
-/* The n-th literal of an act's parameters, one per line. */
+/* The n-th literal of a record's parameters, one per line. */
 static const char *literal(const char *params, size_t n, size_t *ret_length)
 {
     for (; n > 0 && params != NULL; n--) {
@@ -84,19 +84,19 @@ char *lb_show_fill_in(const char *native, const char *params)
     return text.bytes;
 }
 
-const char *lb_show_native(const struct lb_stage *stage, const char *sql)
+const char *lb_show_native(const struct lb_testbed *testbed, const char *sql)
 {
-    for (size_t i = 0; i < stage->program->n_statements; i++)
-        if (stage->program->statements[i].sql == sql)
-            return stage->program->statements[i].native;
+    for (size_t i = 0; i < testbed->program->n_statements; i++)
+        if (testbed->program->statements[i].sql == sql)
+            return testbed->program->statements[i].native;
     return sql;
 }
 
 /* --- rows --- */
 
-static const char *text_of(const struct lb_act *act)
+static const char *text_of(const struct lb_step_record *record)
 {
-    switch (act->kind) {
+    switch (record->kind) {
     case LB_STEP_BEGIN:
         return "BEGIN";
     case LB_STEP_COMMIT:
@@ -112,31 +112,32 @@ static const char *text_of(const struct lb_act *act)
     }
 }
 
-static bool fill_step(const struct lb_stage *stage, const struct lb_act *act, int worker,
-                      struct lb_explored_step *step)
+static bool fill_step(const struct lb_testbed *testbed, const struct lb_step_record *record,
+                      int worker, struct lb_explored_step *step)
 {
-    *step = (struct lb_explored_step){.move = act->move,
+    *step = (struct lb_explored_step){.move = record->move,
                                       .worker = worker,
-                                      .kind = (enum lb_step_kind)act->kind,
-                                      .is_late = act->is_late,
-                                      .was_blocked = act->was_blocked,
-                                      .answer = act->answer,
-                                      .n_rows = act->n_rows,
-                                      .n_changed = act->n_changed};
-    step->sql = act->kind == LB_STEP_EXECUTE
-                    ? lb_show_fill_in(lb_show_native(stage, act->sql), act->params)
-                    : strdup(text_of(act));
-    step->rows = strdup(act->rows != NULL ? act->rows : "");
-    step->note = strdup(act->note);
+                                      .kind = (enum lb_step_kind)record->kind,
+                                      .is_late = record->is_late,
+                                      .was_blocked = record->was_blocked,
+                                      .answer = record->answer,
+                                      .n_rows = record->n_rows,
+                                      .n_changed = record->n_changed};
+    step->sql = record->kind == LB_STEP_EXECUTE
+                    ? lb_show_fill_in(lb_show_native(testbed, record->sql), record->params)
+                    : strdup(text_of(record));
+    step->rows = strdup(record->rows != NULL ? record->rows : "");
+    step->note = strdup(record->note);
     return step->sql != NULL && step->rows != NULL && step->note != NULL;
 }
 
-int lb_show_table(const struct lb_stage *stage, struct lb_explored *explored, struct lb_error *err)
+int lb_show_table(const struct lb_testbed *testbed, struct lb_explored *explored,
+                  struct lb_error *err)
 {
     struct lb_explored_table *table = &explored->table;
     const struct lb_schedule *schedule = &explored->schedule;
     bool ok = true;
-    table->steps = calloc(stage->n_acts + schedule->n + 1, sizeof *table->steps);
+    table->steps = calloc(testbed->n_records + schedule->n + 1, sizeof *table->steps);
     if (table->steps == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     size_t a = 0;
@@ -152,13 +153,13 @@ int lb_show_table(const struct lb_stage *stage, struct lb_explored *explored, st
             step->note = strdup("");
             ok = step->sql != NULL && step->rows != NULL && step->note != NULL;
         }
-        for (; a < stage->n_acts && stage->acts[a].move == move && ok; a++) {
-            const struct lb_act *act = &stage->acts[a];
-            bool is_harness = act->kind > LB_STEP_ROLLBACK;
-            if (is_harness && (!stage->unreduced || act->kind == LB_STEP_POLL))
+        for (; a < testbed->n_records && testbed->records[a].move == move && ok; a++) {
+            const struct lb_step_record *record = &testbed->records[a];
+            bool is_harness = record->kind > LB_STEP_ROLLBACK;
+            if (is_harness && (!testbed->unreduced || record->kind == LB_STEP_POLL))
                 continue;
-            ok = fill_step(stage, act, act->player, &table->steps[table->n_steps++]);
-            table->n_statements += !is_harness && act->kind != LB_STEP_BEGIN && !act->is_late;
+            ok = fill_step(testbed, record, record->task, &table->steps[table->n_steps++]);
+            table->n_statements += !is_harness && record->kind != LB_STEP_BEGIN && !record->is_late;
         }
     }
     return ok ? 0 : lb_fail(err, LB_E_MEMORY, "out of memory");

@@ -2,10 +2,11 @@
 #ifndef LB_SHOW_H
 #define LB_SHOW_H
 
-#include "stage.h"
+#include "testbed.h"
 
-/* The acts of the schedule that was played last, with details, as rows of a table. */
-int lb_show_table(const struct lb_stage *stage, struct lb_explored *explored, struct lb_error *err);
+/* The records of the schedule that was played last, with details, as rows of a table. */
+int lb_show_table(const struct lb_testbed *testbed, struct lb_explored *explored,
+                  struct lb_error *err);
 
 /* What is violated, in one sentence each: times become numbers of steps, in the findings too. */
 void lb_show_words(struct lb_explored *explored);
@@ -14,13 +15,13 @@ void lb_show_words(struct lb_explored *explored);
  * frees.
  */
 char *lb_show_fill_in(const char *native, const char *params);
-const char *lb_show_native(const struct lb_stage *stage, const char *sql);
+const char *lb_show_native(const struct lb_testbed *testbed, const char *sql);
 
 /* spec.c: the same for PostgreSQL's isolationtester; NULL: out of memory. Caller frees. */
-char *lb_show_spec(const struct lb_stage *stage, const struct lb_explored *explored);
+char *lb_show_spec(const struct lb_testbed *testbed, const struct lb_explored *explored);
 
 /* spec.c: the statements that made the tables and what is in them; NULL: out of memory. Caller
  * frees. */
-char *lb_show_setup(const struct lb_stage *stage);
+char *lb_show_setup(const struct lb_testbed *testbed);
 
 #endif

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_STEPS = LB_MAX_ACTS };
+enum { MAX_STEPS = LB_MAX_RECORDS };
 
 struct spec_step {
     int worker;
@@ -58,44 +58,44 @@ static struct spec_step *new_step(struct spec *spec, int worker)
     return step;
 }
 
-/* The step to which this act belongs: the session's last one, if it is of the same move. */
-static struct spec_step *step_for(struct spec *spec, const struct lb_explored_step *act,
+/* The step to which what is shown belongs: the session's last one, if it is of the same move. */
+static struct spec_step *step_for(struct spec *spec, const struct lb_explored_step *shown,
                                   const uint32_t *last_move)
 {
-    bool follows = act->is_late || last_move[act->worker] == act->move;
+    bool follows = shown->is_late || last_move[shown->worker] == shown->move;
     for (size_t i = spec->n_steps; i-- > 0 && follows;)
-        if (spec->steps[i].worker == act->worker) {
+        if (spec->steps[i].worker == shown->worker) {
             if (spec->steps[i].failed)
                 break;
             return &spec->steps[i];
         }
-    return new_step(spec, act->worker);
+    return new_step(spec, shown->worker);
 }
 
-static void add_acts(struct spec *spec, const struct lb_explored_table *table)
+static void add_steps(struct spec *spec, const struct lb_explored_table *table)
 {
     uint32_t last_move[LB_MAX_WORKERS];
     memset(last_move, 0xff, sizeof last_move);
     for (size_t i = 0; i < table->n_steps; i++) {
-        const struct lb_explored_step *act = &table->steps[i];
-        if (act->worker < 0 || act->is_death) {
-            if (act->is_death)
-                append(spec, new_step(spec, act->worker), "ROLLBACK");
+        const struct lb_explored_step *shown = &table->steps[i];
+        if (shown->worker < 0 || shown->is_death) {
+            if (shown->is_death)
+                append(spec, new_step(spec, shown->worker), "ROLLBACK");
             continue;
         }
-        if (act->kind > LB_STEP_ROLLBACK)
+        if (shown->kind > LB_STEP_ROLLBACK)
             continue;
-        bool is_answer = act->is_late && spec->is_blocked[act->worker];
-        struct spec_step *step = step_for(spec, act, last_move);
+        bool is_answer = shown->is_late && spec->is_blocked[shown->worker];
+        struct spec_step *step = step_for(spec, shown, last_move);
         if (!is_answer)
-            append(spec, step, act->sql);
-        last_move[act->worker] = act->move;
-        step->failed = !act->was_blocked && act->answer != LB_OK;
-        spec->is_blocked[act->worker] = act->was_blocked;
-        if (act->kind == LB_STEP_BEGIN)
-            spec->in_tx[act->worker] = true;
-        if (act->kind == LB_STEP_COMMIT || act->kind == LB_STEP_ROLLBACK)
-            spec->in_tx[act->worker] = false;
+            append(spec, step, shown->sql);
+        last_move[shown->worker] = shown->move;
+        step->failed = !shown->was_blocked && shown->answer != LB_OK;
+        spec->is_blocked[shown->worker] = shown->was_blocked;
+        if (shown->kind == LB_STEP_BEGIN)
+            spec->in_tx[shown->worker] = true;
+        if (shown->kind == LB_STEP_COMMIT || shown->kind == LB_STEP_ROLLBACK)
+            spec->in_tx[shown->worker] = false;
     }
     for (int pass = 0; pass < 2; pass++)
         for (int w = 0; w < LB_MAX_WORKERS; w++)
@@ -104,24 +104,24 @@ static void add_acts(struct spec *spec, const struct lb_explored_table *table)
 }
 
 /* Statements without parameters in the file's order, then what was executed with some. */
-static void print_statements(FILE *out, const struct lb_stage *stage, const char *indent)
+static void print_statements(FILE *out, const struct lb_testbed *testbed, const char *indent)
 {
-    const struct lb_section *setup = &stage->program->sections[LB_S_SETUP];
+    const struct lb_section *setup = &testbed->program->sections[LB_S_SETUP];
     for (size_t i = 0; i < setup->n_statements; i++)
         if (setup->statements[i].n_params == 0)
             fprintf(out, "%s%s;\n", indent, setup->statements[i].native);
-    for (const char *at = stage->setup_sql; at != NULL && *at != '\0';) {
+    for (const char *at = testbed->setup_sql; at != NULL && *at != '\0';) {
         size_t n = strcspn(at, "\n");
         fprintf(out, "%s%.*s\n", indent, (int)n, at);
         at += n + (at[n] == '\n');
     }
 }
 
-static void print_setup(FILE *out, const struct lb_stage *stage)
+static void print_setup(FILE *out, const struct lb_testbed *testbed)
 {
     fputs("setup\n{\n    CREATE SCHEMA lockbench_spec;\n    SET search_path = lockbench_spec;\n",
           out);
-    print_statements(out, stage, "    ");
+    print_statements(out, testbed, "    ");
     fputs("}\n\nteardown\n{\n    DROP SCHEMA lockbench_spec CASCADE;\n}\n", out);
 }
 
@@ -146,7 +146,7 @@ static void print_sessions(FILE *out, const struct spec *spec, enum lb_isolation
     fputc('\n', out);
 }
 
-char *lb_show_spec(const struct lb_stage *stage, const struct lb_explored *explored)
+char *lb_show_spec(const struct lb_testbed *testbed, const struct lb_explored *explored)
 {
     struct spec *spec = calloc(1, sizeof *spec);
     char *text = NULL;
@@ -155,11 +155,11 @@ char *lb_show_spec(const struct lb_stage *stage, const struct lb_explored *explo
     if (spec != NULL && out != NULL) {
         char schedule[LB_MAX_LENGTH * 2 + 1];
         lb_schedule_print(&explored->schedule, schedule, sizeof schedule);
-        add_acts(spec, &explored->table);
+        add_steps(spec, &explored->table);
         fprintf(out, "# %s, %u workers x %u rounds, schedule %s\n# %s\n\n", explored->strategy,
                 explored->witness_workers, explored->witness_rounds, schedule, explored->words);
-        print_setup(out, stage);
-        print_sessions(out, spec, stage->isolation);
+        print_setup(out, testbed);
+        print_sessions(out, spec, testbed->isolation);
     }
     bool ok = spec != NULL && out != NULL && !spec->failed;
     if (out != NULL)
@@ -173,14 +173,14 @@ char *lb_show_spec(const struct lb_stage *stage, const struct lb_explored *explo
     return NULL;
 }
 
-char *lb_show_setup(const struct lb_stage *stage)
+char *lb_show_setup(const struct lb_testbed *testbed)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     if (out == NULL)
         return NULL;
-    print_statements(out, stage, "");
+    print_statements(out, testbed, "");
     if (fclose(out) == 0)
         return text;
     free(text);

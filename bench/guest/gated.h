@@ -3,7 +3,7 @@
 #ifndef LB_GATED_H
 #define LB_GATED_H
 
-#include "guest_private.h"
+#include "guest_process.h"
 
 struct lb_guest_gate;
 

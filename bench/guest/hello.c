@@ -1,5 +1,5 @@
 /* The first line of a program, as a strategy's descriptor: see guest.h. */
-#include "guest_private.h"
+#include "guest_process.h"
 
 #include "clock.h"
 #include "nearest.h"

@@ -1,5 +1,5 @@
-/* A process of a program, and lines to and from it: see guest_private.h. */
-#include "guest_private.h"
+/* A process of a program, and lines to and from it: see guest_process.h. */
+#include "guest_process.h"
 
 #include "carrier.h"
 #include "clock.h"

@@ -1,6 +1,6 @@
 /* Figures of a campaign that is under way, for Prometheus to fetch over HTTP from this machine.
  *
- * One thread (the one that conducts the campaign) tells what it knows; the endpoint's own thread
+ * One thread (the one that runs the campaign) tells what it knows; the endpoint's own thread
  * renders it when it is asked. A case is a strategy on an engine under a scenario, by its number.
  * Counters only grow, over all runs of their case.
  */

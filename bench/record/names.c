@@ -2,7 +2,7 @@
 #include "names.h"
 
 #include "history.h"
-#include "jepsen.h"
+#include "interchange.h"
 #include "text_clean.h"
 
 #include <stdio.h>

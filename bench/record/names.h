@@ -1,6 +1,6 @@
 /* The names that histories in text have for items and resources: numbers of their own, the same for
  * the same name in every file that is read with one table. Private to bench/record, but for
- * lb_names_new, lb_names_free (jepsen.h) and the two that tell a name (history.h).
+ * lb_names_new, lb_names_free (interchange.h) and the two that tell a name (history.h).
  */
 #ifndef LB_NAMES_H
 #define LB_NAMES_H

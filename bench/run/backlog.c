@@ -44,7 +44,7 @@ static int stand(struct lb_active_run *run, struct lb_session *session, bool *ha
                  enum lb_isolation isolation, const char *role, struct lb_error *err)
 {
     struct lb_conn_options options = {.role = role, .isolation = isolation};
-    int rc = lb_session_open(session, run->crew->db, run->space, &options, err);
+    int rc = lb_session_open(session, run->team->db, run->space, &options, err);
     *has = rc == 0;
     return rc == 0 ? lb_session_begin(session, LB_BEGIN_DEFERRED, err) : rc;
 }
@@ -52,18 +52,18 @@ static int stand(struct lb_active_run *run, struct lb_session *session, bool *ha
 void lb_backlog_free(struct lb_active_run *run)
 {
     struct lb_error ignored;
-    bool *has[] = {&run->has_locker, &run->has_keeper};
-    struct lb_session *sessions[] = {&run->locker, &run->keeper};
+    bool *has[] = {&run->has_locker, &run->has_snapshot};
+    struct lb_session *sessions[] = {&run->locker, &run->snapshot};
     for (size_t i = 0; i < sizeof has / sizeof has[0]; i++) {
         if (!*has[i])
             continue;
         lb_session_rollback(sessions[i], &ignored);
         lb_session_close(sessions[i]);
         *has[i] = false;
-        atomic_fetch_add(&run->crew->epoch, 1); /* what was locked can be claimed */
+        atomic_fetch_add(&run->team->epoch, 1); /* what was locked can be claimed */
     }
-    if (run->crew != NULL)
-        atomic_store(&run->crew->ahead_is_locked, false);
+    if (run->team != NULL)
+        atomic_store(&run->team->ahead_is_locked, false);
 }
 
 /* Items first .. first + n - 1. An answer or an error. */
@@ -145,10 +145,10 @@ static int fill(struct lb_active_run *run, struct lb_operator *op, const char *p
     uint64_t dead = scenario->dead_rows, locked = scenario->locked_ahead;
     int rc = put(run, op, 1, dead, payload, err);
     if (rc == LB_OK && dead > 0)
-        rc =
-            stand(run, &run->keeper, &run->has_keeper, LB_ISO_REPEATABLE_READ, "old snapshot", err);
+        rc = stand(run, &run->snapshot, &run->has_snapshot, LB_ISO_REPEATABLE_READ, "old snapshot",
+                   err);
     if (rc == LB_OK && dead > 0)
-        rc = run->crew->db->take_snapshot(run->keeper.conn, err);
+        rc = run->team->db->take_snapshot(run->snapshot.conn, err);
     if (rc == LB_OK && dead > 0)
         rc = use_up(run, op, err);
     if (rc == LB_OK)
@@ -157,8 +157,8 @@ static int fill(struct lb_active_run *run, struct lb_operator *op, const char *p
         locked > 0) /* read committed: without locks of gaps, into which others put */
         rc = stand(run, &run->locker, &run->has_locker, LB_ISO_READ_COMMITTED, "locked rows", err);
     if (rc == LB_OK && locked > 0)
-        rc = run->crew->db->lock_rows(run->locker.conn, locked, err);
-    atomic_store(&run->crew->ahead_is_locked, rc == LB_OK && locked > 0);
+        rc = run->team->db->lock_rows(run->locker.conn, locked, err);
+    atomic_store(&run->team->ahead_is_locked, rc == LB_OK && locked > 0);
     if (rc == LB_OK && scenario->classes > 1)
         rc = put_classes(run, op, payload, err);
     else if (rc == LB_OK)
@@ -195,6 +195,6 @@ int lb_backlog_put(struct lb_active_run *run, struct lb_error *err)
     if (rc > LB_OK)
         return lb_fail(err, LB_E_ENV, "the backlog could not be put: %s %s", lb_answer_name(rc),
                        run->control.message);
-    atomic_fetch_add(&run->crew->next_id, (int64_t)(scenario->dead_rows + scenario->backlog));
+    atomic_fetch_add(&run->team->next_id, (int64_t)(scenario->dead_rows + scenario->backlog));
     return rc;
 }

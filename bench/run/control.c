@@ -30,12 +30,12 @@ int lb_control_mend(struct lb_active_run *run, struct lb_error *err)
 
 int lb_control_reopen(struct lb_active_run *run, struct lb_error *err)
 {
-    if (run->has_control && lb_crew_error(run->crew) == NULL) {
+    if (run->has_control && lb_team_error(run->team) == NULL) {
         int rc_mend = lb_control_mend(run, err);
         if (rc_mend != LB_E_ENV)
             return rc_mend;
         /* What was measured until then, and its history, stay worth a report. */
-        lb_crew_fail(run->crew, err);
+        lb_team_fail(run->team, err);
         return 0;
     }
     if (!run->control_closed)

@@ -55,14 +55,14 @@ static void answer_ping(struct follower *f, uint64_t number)
 
 static bool is_done(const struct lb_active_run *run)
 {
-    return run->n_started > 0 && atomic_load(&run->crew->n_ended) >= run->n_started;
+    return run->n_started > 0 && atomic_load(&run->team->n_ended) >= run->n_started;
 }
 
 /* What others may wait for. */
 static uint64_t flags_of(struct lb_active_run *run)
 {
     const struct follower *f = run->follower;
-    return (f->is_unchanged ? 1U : 0U) | (lb_part_is_emptied(run->crew) ? 2U : 0U) |
+    return (f->is_unchanged ? 1U : 0U) | (lb_part_is_emptied(run->team) ? 2U : 0U) |
            (is_done(run) ? 4U : 0U);
 }
 
@@ -166,8 +166,8 @@ static void take_one(struct lb_active_run *run, enum lb_message what, uint64_t n
         tell_progress(run);
     }
     if (what == LB_MSG_DRAINED) {
-        atomic_store(&run->crew->drained, true);
-        lb_event_signal(&run->crew->change);
+        atomic_store(&run->team->drained, true);
+        lb_event_signal(&run->team->change);
     }
     if (what == LB_MSG_PULL)
         send_events(run);
@@ -178,17 +178,17 @@ static void take_one(struct lb_active_run *run, enum lb_message what, uint64_t n
 static void enter_phase(struct lb_active_run *run, enum lb_phase phase, uint64_t at_ns)
 {
     struct follower *f = run->follower;
-    struct lb_crew *crew = run->crew;
+    struct lb_team *team = run->team;
     if (run->first_ns == 0)
-        run->first_ns = crew->schedule_start_ns = at_ns;
+        run->first_ns = team->schedule_start_ns = at_ns;
     if (phase == LB_PHASE_MEASURE) {
         lb_phases_measure(run, at_ns);
         f->is_measured = true;
         return;
     }
-    if (phase > LB_PHASE_MEASURE && lb_crew_phase(crew) == LB_PHASE_MEASURE)
+    if (phase > LB_PHASE_MEASURE && lb_team_phase(team) == LB_PHASE_MEASURE)
         lb_phases_measured(run);
-    lb_crew_raise(crew, phase);
+    lb_team_raise(team, phase);
 }
 
 /* Those that are due, in their order; what is due next is not slept through. */
@@ -197,7 +197,7 @@ static void enter_phases(struct lb_active_run *run)
     struct follower *f = run->follower;
     uint64_t now_ns = lb_now_ns();
     run->wake_ns = 0;
-    for (int p = (int)lb_crew_phase(run->crew) + 1; p <= (int)LB_PHASE_ABORT; p++) {
+    for (int p = (int)lb_team_phase(run->team) + 1; p <= (int)LB_PHASE_ABORT; p++) {
         uint64_t due_ns = f->due_ns[p];
         if (due_ns == 0)
             continue;
@@ -211,7 +211,7 @@ static void enter_phases(struct lb_active_run *run)
 static void poll(struct lb_active_run *run)
 {
     struct follower *f = run->follower;
-    struct lb_crew *crew = run->crew;
+    struct lb_team *team = run->team;
     enum lb_message what;
     uint32_t from;
     uint64_t number;
@@ -220,16 +220,16 @@ static void poll(struct lb_active_run *run)
             take_one(run, what, number);
     while (lb_now_ns() < f->awake_ns);
     enter_phases(run);
-    const struct lb_error *error = lb_crew_error(crew);
+    const struct lb_error *error = lb_team_error(team);
     if (error != NULL)
         tell_failure(f, error);
     if (lb_now_ns() > f->told_ns + PROGRESS_NS || flags_of(run) != f->flags)
         tell_progress(run);
     if (f->is_over)
-        lb_crew_raise(crew, LB_PHASE_ABORT);
-    if (lb_now_ns() > f->heard_ns + f->patience_ns && lb_crew_phase(crew) < LB_PHASE_ABORT) {
+        lb_team_raise(team, LB_PHASE_ABORT);
+    if (lb_now_ns() > f->heard_ns + f->patience_ns && lb_team_phase(team) < LB_PHASE_ABORT) {
         f->is_over = f->is_lost = true;
-        lb_crew_raise(crew, LB_PHASE_ABORT);
+        lb_team_raise(team, LB_PHASE_ABORT);
     }
 }
 
@@ -242,7 +242,7 @@ static bool are_ready(const struct lb_active_run *run)
 /* They may be told to stop, when others have not done their count yet. */
 static bool have_ended(const struct lb_active_run *run)
 {
-    return lb_crew_phase(run->crew) >= LB_PHASE_STOP;
+    return lb_team_phase(run->team) >= LB_PHASE_STOP;
 }
 
 static const struct lb_company company = {poll, are_ready, have_ended};
@@ -333,21 +333,21 @@ static void send_result(struct lb_active_run *run)
 static void work(struct lb_active_run *run)
 {
     struct follower *f = run->follower;
-    struct lb_crew *crew = run->crew;
+    struct lb_team *team = run->team;
     struct lb_error err;
-    while (!lb_phases_tick(run, &crew->n_ready, run->n_started, UINT64_MAX) &&
-           lb_crew_phase(crew) < LB_PHASE_ABORT)
+    while (!lb_phases_tick(run, &team->n_ready, run->n_started, UINT64_MAX) &&
+           lb_team_phase(team) < LB_PHASE_ABORT)
         continue;
-    if (lb_crew_phase(crew) < LB_PHASE_ABORT &&
+    if (lb_team_phase(team) < LB_PHASE_ABORT &&
         lb_watchdog_start(&run->watchdog, run->workers, run->n_slots, run->share.first_log + 2,
                           &err) != 0)
-        lb_crew_fail(crew, &err);
-    if (lb_crew_phase(crew) < LB_PHASE_ABORT) {
+        lb_team_fail(team, &err);
+    if (lb_team_phase(team) < LB_PHASE_ABORT) {
         lb_parcel_begin(&f->out, LB_MSG_READY, f->run);
         send_out(f);
     }
-    while (lb_crew_phase(crew) < LB_PHASE_STOP)
-        lb_phases_tick(run, &crew->n_ended, run->n_started, UINT64_MAX);
+    while (lb_team_phase(team) < LB_PHASE_STOP)
+        lb_phases_tick(run, &team->n_ended, run->n_started, UINT64_MAX);
     if (f->is_measured && run->stop_ns == 0)
         lb_phases_measured(run);
     lb_phases_stop(run);
@@ -387,8 +387,8 @@ static void follow_run(struct follower *f)
         work(&run);
     else
         tell_ended(f);
-    while (run.crew != NULL && !f->is_over)
-        lb_phases_tick(&run, &run.crew->n_ended, UINT32_MAX, UINT64_MAX);
+    while (run.team != NULL && !f->is_over)
+        lb_phases_tick(&run, &run.team->n_ended, UINT32_MAX, UINT64_MAX);
     if (f->reading.has_view)
         lb_history_release(&f->reading.view);
     if (run.outcome != NULL) {

@@ -34,14 +34,14 @@ static bool is_there(const struct lb_active_run *run, const _Atomic uint32_t *co
         return false;
     if (run->company == NULL)
         return true;
-    return counter == &run->crew->n_ready ? run->company->are_ready(run)
+    return counter == &run->team->n_ready ? run->company->are_ready(run)
                                           : run->company->have_ended(run);
 }
 
 /* What ends a queue without producers is found by a few questions, one after the other. */
 static bool is_busy(const struct lb_active_run *run)
 {
-    enum lb_phase phase = lb_crew_phase(run->crew);
+    enum lb_phase phase = lb_team_phase(run->team);
     bool may_drain = run->request->scenario->shape == LB_QUEUE && !run->share.has_producers;
     return (phase == LB_PHASE_WARMUP || phase == LB_PHASE_MEASURE) && !may_drain;
 }
@@ -62,20 +62,20 @@ static uint64_t next_look_ns(const struct lb_active_run *run)
 bool lb_phases_tick(struct lb_active_run *run, const _Atomic uint32_t *counter, uint32_t wanted,
                     uint64_t until_ns)
 {
-    struct lb_crew *crew = run->crew;
+    struct lb_team *team = run->team;
     uint64_t wake_ns = next_look_ns(run);
-    uint32_t seen = lb_event_seen(&crew->change);
-    if (!is_there(run, counter, wanted) && (!atomic_load(&crew->drained) || run->company != NULL))
-        lb_event_wait(&crew->change, seen, until_ns < wake_ns ? until_ns : wake_ns);
+    uint32_t seen = lb_event_seen(&team->change);
+    if (!is_there(run, counter, wanted) && (!atomic_load(&team->drained) || run->company != NULL))
+        lb_event_wait(&team->change, seen, until_ns < wake_ns ? until_ns : wake_ns);
     lb_processes_watch(run);
     lb_faults_watch(run);
     lb_waits_sample(run);
     if (run->company != NULL)
         run->company->poll(run);
     struct lb_error lost;
-    if (crew->db != NULL && crew->db->space_check != NULL &&
-        crew->db->space_check(run->space, &lost) < 0)
-        lb_crew_fail(crew, &lost);
+    if (team->db != NULL && team->db->space_check != NULL &&
+        team->db->space_check(run->space, &lost) < 0)
+        lb_team_fail(team, &lost);
     if (wanted < run->n_started) /* whoever was buried above has a successor */
         wanted = run->n_started;
     return is_there(run, counter, wanted);
@@ -83,7 +83,7 @@ bool lb_phases_tick(struct lb_active_run *run, const _Atomic uint32_t *counter, 
 
 void lb_phases_wait_ready(struct lb_active_run *run)
 {
-    while (!lb_phases_tick(run, &run->crew->n_ready, run->n_started, UINT64_MAX) &&
+    while (!lb_phases_tick(run, &run->team->n_ready, run->n_started, UINT64_MAX) &&
            lb_control_interrupted(run) < 2)
         lb_run_report(run, "connecting", -1);
 }
@@ -92,16 +92,16 @@ void lb_phases_wait_ready(struct lb_active_run *run)
 
 void lb_phases_measure(struct lb_active_run *run, uint64_t at_ns)
 {
-    struct lb_crew *crew = run->crew;
+    struct lb_team *team = run->team;
     getrusage(RUSAGE_SELF, &run->usage_before);
     run->measure_ns = at_ns;
     run->outcome->start_unix_ms = lb_unix_ms();
-    atomic_store(&crew->measure_ns, run->measure_ns);
+    atomic_store(&team->measure_ns, run->measure_ns);
     run->interval_successes = lb_run_successes(run);
     run->first_successes = run->interval_successes - run->elsewhere.n_successes;
     lb_run_sample(run, run->measure_ns);
     run->interval_refusals = lb_run_refusals(run);
-    lb_crew_raise(crew, LB_PHASE_MEASURE);
+    lb_team_raise(team, LB_PHASE_MEASURE);
 }
 
 void lb_phases_measured(struct lb_active_run *run)
@@ -112,7 +112,7 @@ void lb_phases_measured(struct lb_active_run *run)
      */
     run->last_successes = lb_run_successes(run) - run->elsewhere.n_successes;
     run->stop_ns = lb_now_ns();
-    atomic_store(&run->crew->stop_ns, run->stop_ns);
+    atomic_store(&run->team->stop_ns, run->stop_ns);
     struct lb_outcome *outcome = run->outcome;
     struct timeval user, system;
     timersub(&usage.ru_utime, &run->usage_before.ru_utime, &user);
@@ -132,41 +132,41 @@ static void cancel_all(struct lb_active_run *run)
 {
     for (uint32_t i = 0; i < run->n_started && run->processes == NULL; i++)
         lb_worker_cancel(&run->workers[i]);
-    if (run->crew->pool != NULL)
-        lb_pool_cancel(run->crew->pool);
+    if (run->team->pool != NULL)
+        lb_pool_cancel(run->team->pool);
     if (run->readers != NULL)
         lb_readers_cancel(run->readers);
 }
 
 void lb_phases_stop(struct lb_active_run *run)
 {
-    struct lb_crew *crew = run->crew;
+    struct lb_team *team = run->team;
     const struct lb_scenario *scenario = run->request->scenario;
-    lb_crew_raise(crew, LB_PHASE_STOP);
+    lb_team_raise(team, LB_PHASE_STOP);
     lb_backlog_free(run);
     uint64_t grace_ns = lb_now_ns() + GRACE_NS + 2 * scenario->hold_ns +
                         (scenario->overrun > 0 ? 4 * scenario->ttl_ns : 0);
-    while (!lb_phases_tick(run, &crew->n_ended, run->n_started, UINT64_MAX)) {
+    while (!lb_phases_tick(run, &team->n_ended, run->n_started, UINT64_MAX)) {
         lb_run_report(run, "stopping", -1);
         if (lb_now_ns() < grace_ns && lb_control_interrupted(run) < 2 &&
-            lb_crew_phase(crew) < LB_PHASE_ABORT)
+            lb_team_phase(team) < LB_PHASE_ABORT)
             continue;
-        lb_crew_raise(crew, LB_PHASE_ABORT);
+        lb_team_raise(team, LB_PHASE_ABORT);
         cancel_all(run);
         if (lb_now_ns() > grace_ns + (lb_control_interrupted(run) > 0 ? GRACE_NS : STARVED_NS))
             lb_processes_end(run, true);
     }
     if (run->processes != NULL)
         lb_processes_end(run, false);
-    else if (crew->n_carriers > 0)
+    else if (team->n_carriers > 0)
         lb_carriers_end(run);
     else
         for (uint32_t i = 0; i < run->n_started; i++)
             pthread_join(run->workers[i].thread, NULL);
     lb_beater_end(run->beater);
     run->beater = NULL;
-    if (run->crew->pool != NULL)
-        lb_pool_close(run->crew->pool, &run->outcome->n_statements, &run->outcome->n_connects);
+    if (run->team->pool != NULL)
+        lb_pool_close(run->team->pool, &run->outcome->n_statements, &run->outcome->n_connects);
     lb_readers_end(run->readers);
     lb_faults_end(run);
     lb_watchdog_end(&run->watchdog);

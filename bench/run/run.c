@@ -36,14 +36,14 @@
 static void stay(struct lb_active_run *run, const char *name, uint64_t until_ns, uint64_t from_ns,
                  bool until_drained)
 {
-    struct lb_crew *crew = run->crew;
-    enum lb_phase phase = lb_crew_phase(crew);
-    while (lb_now_ns() < until_ns && lb_crew_phase(crew) == phase && !lb_control_interrupted(run)) {
-        bool only_ahead = atomic_load(&crew->only_ahead) && atomic_load(&crew->ahead_is_locked);
-        if ((until_drained && (atomic_load(&crew->drained) || only_ahead)) ||
+    struct lb_team *team = run->team;
+    enum lb_phase phase = lb_team_phase(team);
+    while (lb_now_ns() < until_ns && lb_team_phase(team) == phase && !lb_control_interrupted(run)) {
+        bool only_ahead = atomic_load(&team->only_ahead) && atomic_load(&team->ahead_is_locked);
+        if ((until_drained && (atomic_load(&team->drained) || only_ahead)) ||
             (phase == LB_PHASE_MEASURE && lb_faults_done(run)))
             break;
-        if (lb_phases_tick(run, &crew->n_ended, run->n_started, until_ns))
+        if (lb_phases_tick(run, &team->n_ended, run->n_started, until_ns))
             break;
         if (lb_now_ns() >= run->last_tick_ns + REPORT_NS)
             lb_run_report(run, name,
@@ -56,12 +56,12 @@ static void stay(struct lb_active_run *run, const char *name, uint64_t until_ns,
 static void execute(struct lb_active_run *run)
 {
     const struct lb_scenario *scenario = run->request->scenario;
-    struct lb_crew *crew = run->crew;
+    struct lb_team *team = run->team;
     enum lb_phase first = scenario->warmup_ns > 0 ? LB_PHASE_WARMUP : LB_PHASE_MEASURE;
     run->first_ns = lb_peers_agree(run, first);
-    crew->schedule_start_ns = run->first_ns;
+    team->schedule_start_ns = run->first_ns;
     if (scenario->warmup_ns > 0) {
-        lb_crew_raise(crew, LB_PHASE_WARMUP);
+        lb_team_raise(team, LB_PHASE_WARMUP);
         stay(run, "warm-up", run->first_ns + scenario->warmup_ns, run->first_ns, false);
     }
     lb_phases_measure(run, scenario->warmup_ns > 0 ? lb_peers_agree(run, LB_PHASE_MEASURE)
@@ -71,8 +71,8 @@ static void execute(struct lb_active_run *run)
                             ? run->measure_ns + DRAIN_RUN_NS
                             : UINT64_MAX;
     stay(run, "running", until_ns, run->measure_ns, scenario->drain);
-    bool drains = scenario->shape == LB_QUEUE && !atomic_load(&crew->drained) &&
-                  !lb_control_interrupted(run) && lb_crew_phase(crew) == LB_PHASE_MEASURE &&
+    bool drains = scenario->shape == LB_QUEUE && !atomic_load(&team->drained) &&
+                  !lb_control_interrupted(run) && lb_team_phase(team) == LB_PHASE_MEASURE &&
                   lb_run_outlasted_ns(run) == 0;
     lb_peers_agree(run, drains ? LB_PHASE_DRAIN : LB_PHASE_STOP);
     lb_run_interval(run, true);
@@ -81,7 +81,7 @@ static void execute(struct lb_active_run *run)
     if (drains) {
         /* A claim that is under way may be granted what was locked: it must see the phase by then.
          */
-        lb_crew_raise(crew, LB_PHASE_DRAIN);
+        lb_team_raise(team, LB_PHASE_DRAIN);
         lb_backlog_free(run);
         stay(run, "draining", lb_now_ns() + DRAIN_NS, lb_now_ns(), true);
     }
@@ -127,7 +127,7 @@ static int conclude(struct lb_active_run *run, const struct lb_scenario *scenari
 {
     int rc = lb_control_reopen(run, err);
     if (rc == 0 && run->has_control)
-        lb_uptime_look(run->crew, &run->control, run->history != NULL ? &run->control_log : NULL,
+        lb_uptime_look(run->team, &run->control, run->history != NULL ? &run->control_log : NULL,
                        run->share.first_log);
     if (rc == 0)
         rc = lb_peers_gather(run, err);
@@ -135,7 +135,7 @@ static int conclude(struct lb_active_run *run, const struct lb_scenario *scenari
         rc = lb_run_settle(run, err);
     if (rc == 0)
         rc = lb_run_check_errors(run, err);
-    if (rc == 0 && run->crew->db != NULL)
+    if (rc == 0 && run->team->db != NULL)
         lb_run_subtract_counters(run);
     if (rc == 0 && scenario->rounds > 0)
         rc = lb_ledger_count(run, err);
@@ -145,14 +145,14 @@ static int conclude(struct lb_active_run *run, const struct lb_scenario *scenari
         rc = lb_run_judge(run, err);
     if (rc == 0)
         lb_run_warn(run);
-    if (rc == 0 && run->crew->guard && run->outcome->state != LB_RUN_SERVER_GONE) {
+    if (rc == 0 && run->team->guard && run->outcome->state != LB_RUN_SERVER_GONE) {
         uint64_t lost = 0;
         rc = lb_guard_lost_updates(&run->control, run->workers, run->n_started,
                                    lb_parts_sum(run).n_guarded, &lost, err);
         run->outcome->n_guard_lost = lost;
     }
     if (rc == 0 && scenario->rows > 0 && run->outcome->state != LB_RUN_SERVER_GONE)
-        rc = lb_chunks_prove(&run->control, run->crew, run->outcome->n_lost, &run->outcome->proof,
+        rc = lb_chunks_prove(&run->control, run->team, run->outcome->n_lost, &run->outcome->proof,
                              err);
     return rc;
 }
@@ -163,7 +163,7 @@ static int measure(struct lb_active_run *run, const struct lb_scenario *scenario
 {
     int rc = started;
     lb_phases_wait_ready(run);
-    bool opened = rc == 0 && lb_crew_error(run->crew) == NULL;
+    bool opened = rc == 0 && lb_team_error(run->team) == NULL;
     if (opened)
         rc = lb_watchdog_start(&run->watchdog, run->workers, run->n_slots, run->share.first_log + 2,
                                err);
@@ -175,9 +175,9 @@ static int measure(struct lb_active_run *run, const struct lb_scenario *scenario
         execute(run);
         return conclude(run, scenario, err);
     }
-    lb_crew_raise(run->crew, LB_PHASE_ABORT);
+    lb_team_raise(run->team, LB_PHASE_ABORT);
     lb_phases_stop(run);
-    const struct lb_error *error = lb_crew_error(run->crew);
+    const struct lb_error *error = lb_team_error(run->team);
     if (rc == 0 && error != NULL) {
         rc = error->code;
         *err = *error;
@@ -213,7 +213,7 @@ static int run_once(const struct lb_run_plan *plan, const struct lb_stop *stop,
     rc = lb_run_set_up(&run, err);
     if (rc == 0) {
         lb_run_take_counters(&run, &run.counters_before, &run.n_counters_before);
-        lb_uptime_begin(run.crew, run.has_control ? &run.control : NULL);
+        lb_uptime_begin(run.team, run.has_control ? &run.control : NULL);
         rc = lb_peers_begin(&run, plan->scenario, err);
     }
     if (rc == 0)

@@ -14,9 +14,9 @@
 /* Logs beside the workers': the controlling thread's, the faults', the watchdog's. */
 enum { LB_EXTRA_LOGS = 3 };
 
-/* Crew and workers, in memory that forked processes share. */
+/* Team and workers, in memory that forked processes share. */
 struct lb_shared_run {
-    struct lb_crew crew;
+    struct lb_team team;
     struct lb_worker workers[];
 };
 
@@ -74,9 +74,9 @@ struct lb_active_run {
     bool has_control;
     struct lb_program *program;
     uint32_t *capacity;
-    double *choice;                   /* the crew's */
-    struct lb_session locker, keeper; /* of locked rows, and of an old snapshot */
-    bool has_locker, has_keeper;
+    double *choice;                     /* the team's */
+    struct lb_session locker, snapshot; /* of locked rows, and of an old snapshot */
+    bool has_locker, has_snapshot;
     struct lb_strategy_plan plan;
     bool is_set_up;
     struct lb_shared_run *shared;
@@ -84,7 +84,7 @@ struct lb_active_run {
     struct lb_process *processes;    /* forked ones; NULL: threads of this process */
     uint32_t n_processes;            /* entries of processes, the dead included */
     bool control_closed;
-    struct lb_crew *crew;
+    struct lb_team *team;
     struct lb_worker *workers;
     uint32_t n_workers; /* at a time */
     uint32_t n_slots;   /* lives: n_workers, and room for those who replace the killed */

@@ -364,7 +364,7 @@ static int make_shared(struct lb_active_run *run, struct lb_error *err)
     run->histograms = lb_shared_new(histograms_size(run->n_slots));
     if (run->shared == NULL || run->histograms == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory for %u workers", run->n_workers);
-    run->crew = &run->shared->crew;
+    run->team = &run->shared->team;
     run->workers = run->shared->workers;
     return lb_scenario_capacities(scenario, &run->capacity, err);
 }
@@ -452,13 +452,13 @@ static int set_up_work(struct lb_active_run *run, struct lb_error *err)
     return lb_chunks_setup(&run->control, request->scenario->rows, err);
 }
 
-static int make_crew(struct lb_active_run *run, struct lb_error *err)
+static int make_team(struct lb_active_run *run, struct lb_error *err)
 {
     const struct lb_run_plan *request = run->request;
     const struct lb_scenario *scenario = request->scenario;
     run->may_last = lb_fault_is(scenario->fault, LB_FAULT_IS_A_SWITCH) && run->has_control &&
                     !locks_with_session(lb_file_text(request->file));
-    *run->crew = (struct lb_crew){.run = request,
+    *run->team = (struct lb_team){.run = request,
                                   .scenario = scenario,
                                   .plan = &run->plan,
                                   .db = run->has_control ? request->target->db : NULL,
@@ -482,22 +482,22 @@ static int make_crew(struct lb_active_run *run, struct lb_error *err)
 static int make_load(struct lb_active_run *run, struct lb_error *err)
 {
     const struct lb_scenario *scenario = run->request->scenario;
-    struct lb_crew *crew = run->crew;
+    struct lb_team *team = run->team;
     if (scenario->rate[0] != '\0') {
-        crew->open_loop = true;
-        int rc = lb_schedule_init(&crew->schedule, scenario->rate, run->request->seed, err);
+        team->open_loop = true;
+        int rc = lb_schedule_init(&team->schedule, scenario->rate, run->request->seed, err);
         if (rc != 0)
             return rc;
     }
-    if (crew->open_loop && scenario->shape == LB_QUEUE) {
-        crew->n_due = WATCHED_ITEMS;
-        crew->due_ns = lb_shared_new(WATCHED_ITEMS * sizeof *crew->due_ns);
-        if (crew->due_ns == NULL)
+    if (team->open_loop && scenario->shape == LB_QUEUE) {
+        team->n_due = WATCHED_ITEMS;
+        team->due_ns = lb_shared_new(WATCHED_ITEMS * sizeof *team->due_ns);
+        if (team->due_ns == NULL)
             return lb_fail(err, LB_E_MEMORY, "out of memory for the items' times");
     }
     if (scenario->shape == LB_LOCK && scenario->zipf > 0) {
         run->choice = lb_zipf_new(run->plan.n_resources, scenario->zipf);
-        crew->choice = run->choice;
+        team->choice = run->choice;
         if (run->choice == NULL)
             return lb_fail(err, LB_E_MEMORY, "out of memory for the choice of resources");
     }
@@ -513,14 +513,14 @@ static int prepare_watchdog(struct lb_active_run *run, struct lb_error *err)
 {
     /* The server is asked by who has made the space; others watch their own machine. */
     bool asks = run->has_control && run->joining == NULL;
-    return lb_watchdog_setup(&run->watchdog, run->crew, asks ? &run->control : NULL, err);
+    return lb_watchdog_setup(&run->watchdog, run->team, asks ? &run->control : NULL, err);
 }
 
 int lb_run_set_up(struct lb_active_run *run, struct lb_error *err)
 {
     static int (*const steps[])(struct lb_active_run *, struct lb_error *) = {
         make_shared, make_plan, open_records,     set_up_strategy, set_up_work,
-        make_crew,   make_load, prepare_watchdog, put_backlog};
+        make_team,   make_load, prepare_watchdog, put_backlog};
     int rc = 0;
     for (size_t i = 0; i < sizeof steps / sizeof steps[0] && rc == 0; i++)
         rc = steps[i](run, err);
@@ -533,7 +533,7 @@ static void init_worker(struct lb_active_run *run, uint32_t number, uint32_t n_c
 {
     struct lb_worker *worker = &run->workers[number];
     const struct lb_scenario *scenario = run->request->scenario;
-    worker->crew = run->crew;
+    worker->team = run->team;
     worker->number = run->share.first_worker + number;
     worker->seat = number;
     worker->overruns = (double)number / run->n_slots; /* not all in the same hold */
@@ -556,7 +556,7 @@ static void init_worker(struct lb_active_run *run, uint32_t number, uint32_t n_c
                              .lease_ms = run->request->strategy->is_lease ? run->plan.ttl_ms : 0,
                              .counts = worker->counts,
                              .waited_ns = run->counts_waits ? &worker->waited_ns : NULL,
-                             .lender = run->crew->pool != NULL ? &lb_pool_lender : NULL,
+                             .lender = run->team->pool != NULL ? &lb_pool_lender : NULL,
                              .lender_arg = worker};
     uint32_t owner = n_carriers > 0 ? number % n_carriers : number;
     worker->owns_histograms = owner == number;
@@ -564,7 +564,7 @@ static void init_worker(struct lb_active_run *run, uint32_t number, uint32_t n_c
     static const enum lb_measure responses[] = {LB_M_ACQUIRE, LB_M_PUT, LB_M_CYCLE};
     for (uint32_t m = 0; m < LB_MEASURES; m++)
         worker->service[m] = &histograms[m];
-    for (size_t i = 0; run->crew->open_loop && i < sizeof responses / sizeof responses[0]; i++)
+    for (size_t i = 0; run->team->open_loop && i < sizeof responses / sizeof responses[0]; i++)
         worker->response[responses[i]] = &histograms[LB_MEASURES + responses[i]];
     worker->pacing = &histograms[2 * LB_MEASURES];
     pthread_mutex_init(&worker->session_lock, NULL);
@@ -574,7 +574,7 @@ int lb_run_start_workers(struct lb_active_run *run, struct lb_error *err)
 {
     const struct lb_scenario *scenario = run->request->scenario;
     int rc = scenario->pool > 0
-                 ? lb_pool_new(run->crew, (uint32_t)scenario->pool, &run->crew->pool, err)
+                 ? lb_pool_new(run->team, (uint32_t)scenario->pool, &run->team->pool, err)
                  : 0;
     if (rc != 0)
         return rc;
@@ -594,7 +594,7 @@ int lb_run_start_workers(struct lb_active_run *run, struct lb_error *err)
         rc = lb_beater_start(run->workers, 0, 1, run->n_workers,
                              run->share.first_log + LB_EXTRA_LOGS, &run->beater, err);
     if (rc != 0)
-        lb_crew_raise(run->crew, LB_PHASE_ABORT);
+        lb_team_raise(run->team, LB_PHASE_ABORT);
     return rc;
 }
 
@@ -627,12 +627,12 @@ int lb_run_clean_up(struct lb_active_run *run, struct lb_error *err)
 
 void lb_run_release(struct lb_active_run *run)
 {
-    if (run->crew != NULL) {
+    if (run->team != NULL) {
         lb_carriers_release(run);
-        lb_pool_free(run->crew->pool);
+        lb_pool_free(run->team->pool);
     }
-    if (run->crew != NULL && run->crew->due_ns != NULL)
-        lb_shared_free(run->crew->due_ns, run->crew->n_due * sizeof *run->crew->due_ns);
+    if (run->team != NULL && run->team->due_ns != NULL)
+        lb_shared_free(run->team->due_ns, run->team->n_due * sizeof *run->team->due_ns);
     lb_shared_free(run->shared, shared_size(run->n_slots));
     lb_shared_free(run->histograms, histograms_size(run->n_slots));
     lb_readers_release(run->readers);

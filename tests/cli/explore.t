@@ -77,7 +77,7 @@ like($out, qr/^  owner-release is violated/m, 'a lease runs out: the release of 
 like($out, qr/\btime passes\b/, 'a lease runs out: is a step');
 is((explore('-s', 'lease-update-safe', '--steps', 'clock'))[0], 0, 'the repaired twin');
 
-# Whoever runs recover is one more player: what it frees while its owner lives, and completes by id
+# Whoever runs recover is one more worker: what it frees while its owner lives, and completes by id
 # only, is ended by a stranger.
 my $unsafe = spew('unsafe-queue.sql', <<'SQL');
 -- strategy: unsafe-queue

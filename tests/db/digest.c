@@ -4,7 +4,7 @@
  */
 #include "fixture.h"
 
-#include "stage.h"
+#include "testbed.h"
 
 static const char protocol[] =
     "-- strategy: by-hand\n-- shape: lock\n-- claims: exclusive\n-- name: setup\n"
@@ -28,7 +28,7 @@ struct bench {
     struct lb_target target;
     struct lb_file *file;
     struct lb_strategy strategy;
-    struct lb_stage stage;
+    struct lb_testbed testbed;
 };
 
 static const char *uri_of_postgres(void)
@@ -59,14 +59,14 @@ static void open_bench(struct bench *b, const char *uri)
                                          .polls = 3,
                                          .ttl_ms = 600000,
                                          .states = LB_STATES_ASKED};
-    if (lb_stage_open(&b->stage, &plan, &err) != 0)
+    if (lb_testbed_open(&b->testbed, &plan, &err) != 0)
         fail_msg("%s", err.message);
 }
 
 static void close_bench(struct bench *b)
 {
     struct lb_error err = {0};
-    if (lb_stage_close(&b->stage, &err) != 0)
+    if (lb_testbed_close(&b->testbed, &err) != 0)
         fail_msg("%s", err.message);
     lb_file_free(b->file);
     lb_target_release(&b->target);
@@ -78,46 +78,47 @@ static void must_be_ok(int r, const struct lb_error *err)
         fail_msg("%d: %s", r, err->message);
 }
 
-static void do_it(struct lb_stage *stage, const struct done *done)
+static void do_it(struct lb_testbed *testbed, const struct done *done)
 {
     struct lb_error err = {0};
     struct lb_session *session =
-        done->who == OTHER ? &stage->control : &stage->players[done->who].session;
-    stage->db->set_aside(session->conn);
-    must_be_ok(stage->db->run(session->conn, done->sql, &err), &err);
-    stage->db->take_back(session->conn);
+        done->who == OTHER ? &testbed->control : &testbed->tasks[done->who].session;
+    testbed->db->set_aside(session->conn);
+    must_be_ok(testbed->db->run(session->conn, done->sql, &err), &err);
+    testbed->db->take_back(session->conn);
 }
 
 /* The digest of the state in which both workers stand in a transaction, and this was done. */
-static void tell(struct lb_stage *stage, const struct done *done, unsigned without, uint64_t ret[2])
+static void tell(struct lb_testbed *testbed, const struct done *done, unsigned without,
+                 uint64_t ret[2])
 {
     struct lb_error err = {0};
     struct lb_state state = {0};
-    stage->plan.without = without;
-    stage->written = LB_TOUCHES_ALL;
-    must_be_ok(lb_stage_system.reset(stage, &err), &err);
+    testbed->plan.without = without;
+    testbed->written = LB_TOUCHES_ALL;
+    must_be_ok(lb_testbed_system.reset(testbed, &err), &err);
     for (unsigned worker = 0; worker < 2; worker++) {
         struct lb_moved moved = {0};
-        must_be_ok(lb_stage_system.move(stage, worker, &moved, &err), &err);
-        assert_true(stage->players[worker].session.in_tx);
+        must_be_ok(lb_testbed_system.move(testbed, worker, &moved, &err), &err);
+        assert_true(testbed->tasks[worker].session.in_tx);
         /* What time it was for a worker is in its memory: that of the next one is a later one. */
         for (int64_t now_ms = lb_unix_ms(); lb_unix_ms() <= now_ms;)
             ;
     }
-    stage->used_advisory = true; /* it is looked for */
-    do_it(stage, done);
-    must_be_ok(lb_stage_state(stage, &state, &err), &err);
+    testbed->used_advisory = true; /* it is looked for */
+    do_it(testbed, done);
+    must_be_ok(lb_testbed_state(testbed, &state, &err), &err);
     assert_true(state.is_known);
     memcpy(ret, state.digest, sizeof state.digest);
-    must_be_ok(lb_stage_system.end(stage, LB_END_PRUNED, 0, &err), &err);
+    must_be_ok(lb_testbed_system.end(testbed, LB_END_PRUNED, 0, &err), &err);
 }
 
-static bool are_equal(struct lb_stage *stage, const struct done *a, const struct done *b,
+static bool are_equal(struct lb_testbed *testbed, const struct done *a, const struct done *b,
                       unsigned without)
 {
     uint64_t one[2], other[2];
-    tell(stage, a, without, one);
-    tell(stage, b, without, other);
+    tell(testbed, a, without, one);
+    tell(testbed, b, without, other);
     return memcmp(one, other, sizeof one) == 0;
 }
 
@@ -167,11 +168,11 @@ static void each_part_tells_what_no_other_part_does(void **state)
     }
     open_bench(&b, uri);
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
-        if (!are_equal(&b.stage, &pairs[i].a, &pairs[i].a, 0))
+        if (!are_equal(&b.testbed, &pairs[i].a, &pairs[i].a, 0))
             fail_msg("%zu: told twice, and not the same: %s", i, pairs[i].a.sql);
-        if (are_equal(&b.stage, &pairs[i].a, &pairs[i].b, 0))
+        if (are_equal(&b.testbed, &pairs[i].a, &pairs[i].b, 0))
             fail_msg("%zu: told to be the same: %s; %s", i, pairs[i].a.sql, pairs[i].b.sql);
-        if (!are_equal(&b.stage, &pairs[i].a, &pairs[i].b, pairs[i].part))
+        if (!are_equal(&b.testbed, &pairs[i].a, &pairs[i].b, pairs[i].part))
             fail_msg("%zu: told apart by another part: %s; %s", i, pairs[i].a.sql, pairs[i].b.sql);
     }
     close_bench(&b);
@@ -189,11 +190,11 @@ static void who_has_locked_a_row_is_told_twice(void **state)
     if (uri == NULL)
         return;
     open_bench(&bench, uri);
-    assert_true(are_equal(&bench.stage, &a, &a, 0));
-    assert_false(are_equal(&bench.stage, &a, &b, 0));
-    assert_false(are_equal(&bench.stage, &a, &b, LB_WITHOUT_OWN));
-    assert_false(are_equal(&bench.stage, &a, &b, LB_WITHOUT_HOLDERS));
-    assert_true(are_equal(&bench.stage, &a, &b, LB_WITHOUT_OWN | LB_WITHOUT_HOLDERS));
+    assert_true(are_equal(&bench.testbed, &a, &a, 0));
+    assert_false(are_equal(&bench.testbed, &a, &b, 0));
+    assert_false(are_equal(&bench.testbed, &a, &b, LB_WITHOUT_OWN));
+    assert_false(are_equal(&bench.testbed, &a, &b, LB_WITHOUT_HOLDERS));
+    assert_true(are_equal(&bench.testbed, &a, &b, LB_WITHOUT_OWN | LB_WITHOUT_HOLDERS));
     close_bench(&bench);
 }
 

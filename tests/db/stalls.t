@@ -43,13 +43,13 @@ sub until_granted
 # Runs a strategy, does something to it when it is at work, lets it work for some time more, and compares the verdicts.
 sub stopped
 {
-    my ($name, $uri, $strategy, $wanted, $deed, $more, @args) = @_;
+    my ($name, $uri, $strategy, $wanted, $action, $more, @args) = @_;
     my $directory = scratch() . '/' . ($name =~ s/\W+/-/gr);
     my $run = start('run', '-s', $strategy, '-d', $uri, '--format', 'json', '--progress', '100ms', '--warmup', '0',
         '--keep-history', '-o', $directory, '-S', 'mutex-pair', '--duration', '10m', @args);
     my $told = until_granted($run, 2);
     cmp_ok($told, '>=', 2, "$name: it is at work");
-    $deed->($run);
+    $action->($run);
     sleep $more;
     ok($more || until_granted($run, $told + 3) >= $told + 3, "$name: and again");
     kill INT => $run->{pid};

@@ -1,6 +1,6 @@
 /* The lines of a program in another language: the first one as a description of a strategy, the
  * others as answers are read. What is said of them is one line, and has no password in it. */
-#include "guest_private.h"
+#include "guest_process.h"
 
 #include "db.h"
 #include "memfile.h"

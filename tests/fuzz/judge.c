@@ -3,7 +3,7 @@
  */
 #include "check.h"
 #include "check_meta.h"
-#include "jepsen.h"
+#include "interchange.h"
 
 #include <stdlib.h>
 #include <string.h>

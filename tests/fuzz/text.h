@@ -3,7 +3,7 @@
 #define LB_FUZZ_TEXT_H
 
 #include "history.h"
-#include "jepsen.h"
+#include "interchange.h"
 
 #include <stdint.h>
 #include <stdio.h>

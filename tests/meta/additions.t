@@ -34,7 +34,7 @@ static void inject(struct lb_worker *worker, const struct lb_request *request, c
     (void)request;
     (void)items;
     (void)n;
-    lb_crew_wait(worker->crew, lb_now_ns() + 1000000, LB_PHASE_ABORT);
+    lb_team_wait(worker->team, lb_now_ns() + 1000000, LB_PHASE_ABORT);
 }
 
 const struct lb_fault_kind lb_fault_drowse = {.inject = inject,

@@ -38,7 +38,7 @@ for my $path (grep { !m{^strategies/|^bench/db/(?:sqlite|postgres|mariadb)/|^ben
 
 # A function is read in one piece. Longer ones are lists in the form of code, or have a reason here.
 my %long = (
-    'bench/explore/system/stage_open.c set_up' => 'the order in which a stage is made, one call after another',
+    'bench/explore/system/testbed_open.c set_up' => 'the order in which a testbed is made, one call after another',
 );
 sub lengths
 {

@@ -11,7 +11,7 @@
 #include "check.h"
 #include "check_meta.h"
 #include "clock.h"
-#include "jepsen.h"
+#include "interchange.h"
 #include "random.h"
 #include "units.h"
 

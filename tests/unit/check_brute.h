@@ -205,8 +205,8 @@ static inline void swap_operations(struct test_history *h, uint32_t log, size_t 
     }
 }
 
-/* Another worker does the same as its last deed. What names itself (a ticket, the ids of a put) is
- * not done twice, nor is a release. */
+/* Another worker does the same as its last operation. What names itself (a ticket, the ids of a
+ * put) is not done twice, nor is a release. */
 static inline void duplicate_operation(struct test_history *h, uint32_t log, size_t at,
                                        uint32_t other)
 {

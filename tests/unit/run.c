@@ -144,7 +144,7 @@ static int late_acquire(struct lb_actor *actor, const struct lb_request *request
     struct lb_worker *worker =
         (struct lb_worker *)(void *)((char *)actor - offsetof(struct lb_worker, actor));
     atomic_store(&the_stop.requested, 1);
-    lb_crew_wait(worker->crew, UINT64_MAX, LB_PHASE_STOP);
+    lb_team_wait(worker->team, UINT64_MAX, LB_PHASE_STOP);
     return LB_OK;
 }
 

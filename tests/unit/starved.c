@@ -79,8 +79,8 @@ static void the_earliest_start_is_kept(void **state)
     (void)state;
     struct lb_scenario scenario;
     lb_scenario_init(&scenario);
-    struct lb_crew crew = {.scenario = &scenario};
-    struct lb_worker worker = {.crew = &crew};
+    struct lb_team team = {.scenario = &scenario};
+    struct lb_worker worker = {.team = &team};
     lb_worker_starved(&worker, LOOKED);
     lb_worker_starved(&worker, FORKED);
     lb_worker_starved(&worker, NOW);

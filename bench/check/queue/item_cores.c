@@ -133,7 +133,7 @@ static int add_world(struct lb_item_world *world, const struct lb_case *c,
 int lb_item_world_init(struct lb_item_world *world, struct lb_case *c)
 {
     const struct lb_world_event *events = c->world.items;
-    *world = (struct lb_item_world){.deeds_left = (1 << 20) + 4 * c->history->n_events,
+    *world = (struct lb_item_world){.operations_left = (1 << 20) + 4 * c->history->n_events,
                                     .steps_left = (1 << 22) + 16 * c->history->n_events};
     int rc = 0;
     for (size_t i = 0; i < c->world.n && rc == 0; i++)

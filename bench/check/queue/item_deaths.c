@@ -100,7 +100,8 @@ static void report(struct lb_case *c, const struct lb_item_event *dead, uint64_t
                     lb_format_ns(c->model->recovery_bound_ns, bound, sizeof bound));
 }
 
-/* The claim at place i of the items first .. end - 1, all of one id, was its claimer's last deed.
+/* The claim at place i of the items first .. end - 1, all of one id, was its claimer's last
+ * operation.
  */
 static int judge_death(struct lb_case *c, size_t first, size_t end, size_t i, struct lb_array *took)
 {

@@ -6,10 +6,10 @@
  *
  * The search goes along the times (Lowe, "Testing for linearizability", 2017: just-in-time
  * linearization). What was asked for and not answered yet is pending. When an operation is
- * answered, it must have taken effect: each way in which things may stand is continued in all
- * orders of pending operations that end with this one, and the others are dropped. If none is left
- * there is no order. Only claims can fail to have a place, since everything else may find nothing
- * to do.
+ * answered, it must have taken effect: each configuration (how things may stand) is continued in
+ * all orders of pending operations that end with this one, and the others are dropped. If none is
+ * left there is no order. Only claims can fail to have a place, since everything else may find
+ * nothing to do.
  *
  * What is not tried, because it cannot help:
  *   - a reset or clear that finds nothing to open, before it must, or before something of its own
@@ -20,15 +20,15 @@
  *     then something else of its own worker may have to come between).
  * What a claim leaves pending for ever (its lease may end it) is forgotten when it is over.
  *
- * Bounded: more than 64 pending operations, 256 ways or many steps, over all items, and the search
- * gives up. Where the order of the claims is plain, item_gaps.c mostly shows without a search that
- * there is one.
+ * Bounded: more than 64 pending operations, 256 configurations or many steps, over all items, and
+ * the search gives up. Where the order of the claims is plain, item_gaps.c mostly shows without a
+ * search that there is one.
  */
 #include "items.h"
 
 #include <stdlib.h>
 
-enum deed_kind {
+enum operation_kind {
     CLAIM,
     CLOSE,  /* complete, error or free, by the claimer or a stranger */
     OPEN,   /* reset or clear */
@@ -40,9 +40,9 @@ enum deed_kind {
 
 enum state { FREE, TAKEN, DONE, FAILED, STATE_BITS = 2, STATE_MASK = 3 };
 
-struct deed {
+struct operation {
     uint64_t low, high;
-    enum deed_kind kind;
+    enum operation_kind kind;
     enum state to;   /* CLOSE: the state after; OPEN: the one that it opens */
     bool is_certain; /* it took effect by high; otherwise it may have, at any time */
     bool is_bound;   /* it speaks of the claim, or complete, that is number owner */
@@ -52,52 +52,53 @@ struct deed {
     const struct lb_moment *recovery;
 };
 
-enum { SLOTS = 64, WAYS = 256 };
+enum { SLOTS = 64, CONFIGURATIONS = 256 };
 
-/* How things may stand: state, and in it the number of the deed that made it; and which of the
- * pending deeds have taken effect. */
-struct way {
+/* How things may stand: state, and in it the number of the operation that made it; and which of the
+ * pending operations have taken effect. */
+struct configuration {
     uint64_t state, done;
 };
 
-struct ways {
-    struct way all[WAYS];
+struct configurations {
+    struct configuration all[CONFIGURATIONS];
     uint32_t n;
 };
 
 struct search {
     const struct lb_item_group *group;
-    struct lb_array deeds; /* struct deed, by low */
-    uint32_t *returns;     /* those that were answered, by high and then in their log's order */
+    struct lb_array operations; /* struct operation, by low */
+    uint32_t *returns; /* those that were answered, by high and then in their log's order */
     size_t n_returns;
-    uint32_t slots[SLOTS];             /* pending: numbers of deeds */
+    uint32_t slots[SLOTS];             /* pending: numbers of operations */
     uint64_t first[SLOTS];             /* what of its own log must have taken effect before */
     uint64_t used;                     /* slots */
     uint64_t time;                     /* of the answer that the search has come to */
     const struct lb_item_event *leave; /* the end in question; NULL */
-    struct ways now, after, seen; /* after: of the deed that was answered; seen: on the way there */
+    struct configurations now, after,
+        seen; /* after: of the operation that was answered; seen: on the path there */
     bool gave_up;
     bool was_done; /* a claim was taken back, and its worker finished the item all the same */
 };
 
-static struct deed *deeds_of(const struct search *s)
+static struct operation *operations_of(const struct search *s)
 {
-    return s->deeds.items;
+    return s->operations.items;
 }
 
 /* --- what happened --- */
 
-static int add(struct search *s, const struct deed *deed)
+static int add(struct search *s, const struct operation *operation)
 {
-    if (s->group->world->deeds_left == 0)
+    if (s->group->world->operations_left == 0)
         s->gave_up = true;
     if (s->gave_up)
         return 0;
-    s->group->world->deeds_left--;
-    struct deed *slot = lb_array_push(&s->deeds, sizeof *slot);
+    s->group->world->operations_left--;
+    struct operation *slot = lb_array_push(&s->operations, sizeof *slot);
     if (slot == NULL)
         return lb_out_of_memory(s->group->c);
-    *slot = *deed;
+    *slot = *operation;
     return 0;
 }
 
@@ -110,38 +111,38 @@ static enum state state_after(int op)
 static int add_close(struct search *s, const struct lb_item_event *e, bool is_bound, uint32_t owner)
 {
     const struct lb_item_group *group = s->group;
-    uint32_t number = (uint32_t)s->deeds.n;
-    int rc = add(s, &(struct deed){.low = e->low,
-                                   .high = e->high,
-                                   .kind = CLOSE,
-                                   .to = state_after(e->op),
-                                   .is_certain = is_bound && lb_item_certain(e),
-                                   .is_bound = is_bound,
-                                   .owner = owner,
-                                   .log = e->log,
-                                   .position = e->event});
+    uint32_t number = (uint32_t)s->operations.n;
+    int rc = add(s, &(struct operation){.low = e->low,
+                                        .high = e->high,
+                                        .kind = CLOSE,
+                                        .to = state_after(e->op),
+                                        .is_certain = is_bound && lb_item_certain(e),
+                                        .is_bound = is_bound,
+                                        .owner = owner,
+                                        .log = e->log,
+                                        .position = e->event});
     if (rc != 0 || e->op != LB_OP_COMPLETE || group->c->model->period_ns == 0)
         return rc;
-    return add(s, &(struct deed){.low = e->low + group->c->model->period_ns,
-                                 .high = LB_NEVER,
-                                 .kind = DUE,
-                                 .is_bound = true,
-                                 .owner = number,
-                                 .log = LB_NONE});
+    return add(s, &(struct operation){.low = e->low + group->c->model->period_ns,
+                                      .high = LB_NEVER,
+                                      .kind = DUE,
+                                      .is_bound = true,
+                                      .owner = number,
+                                      .log = LB_NONE});
 }
 
 static int add_claim(struct search *s, const struct lb_item_core *core)
 {
     const struct lb_item_group *group = s->group;
     const struct lb_item_event *claim = core->claim;
-    uint32_t number = (uint32_t)s->deeds.n;
-    int rc = add(s, &(struct deed){.low = claim->low,
-                                   .high = claim->high,
-                                   .kind = CLAIM,
-                                   .is_certain = true,
-                                   .log = claim->log,
-                                   .position = claim->event,
-                                   .core = core});
+    uint32_t number = (uint32_t)s->operations.n;
+    int rc = add(s, &(struct operation){.low = claim->low,
+                                        .high = claim->high,
+                                        .kind = CLAIM,
+                                        .is_certain = true,
+                                        .log = claim->log,
+                                        .position = claim->event,
+                                        .core = core});
     for (size_t i = core->place + 1; lb_item_own(group, core->place, i) && rc == 0; i++) {
         if (!lb_item_closes(group->events[i]->op))
             continue;
@@ -154,24 +155,24 @@ static int add_claim(struct search *s, const struct lb_item_core *core)
     let_go = lease < let_go ? lease : let_go;
     let_go = group->c->known_ns < let_go ? group->c->known_ns : let_go;
     if (let_go != LB_NEVER && rc == 0)
-        rc = add(s, &(struct deed){.low = let_go > claim->low ? let_go : claim->low,
-                                   .high = LB_NEVER,
-                                   .kind = LET_GO,
-                                   .is_bound = true,
-                                   .owner = number,
-                                   .log = LB_NONE});
+        rc = add(s, &(struct operation){.low = let_go > claim->low ? let_go : claim->low,
+                                        .high = LB_NEVER,
+                                        .kind = LET_GO,
+                                        .is_bound = true,
+                                        .owner = number,
+                                        .log = LB_NONE});
     return rc;
 }
 
 static int add_opener(struct search *s, const struct lb_moment *moment)
 {
-    return add(s, &(struct deed){.low = moment->low,
-                                 .high = moment->high,
-                                 .kind = OPEN,
-                                 .to = moment->op == LB_OP_RESET_ALL ? DONE : FAILED,
-                                 .is_certain = moment->is_certain,
-                                 .log = moment->log,
-                                 .position = moment->position});
+    return add(s, &(struct operation){.low = moment->low,
+                                      .high = moment->high,
+                                      .kind = OPEN,
+                                      .to = moment->op == LB_OP_RESET_ALL ? DONE : FAILED,
+                                      .is_certain = moment->is_certain,
+                                      .log = moment->log,
+                                      .position = moment->position});
 }
 
 /* Recoveries that can take one of the claims, each once: it is one moment. */
@@ -196,12 +197,12 @@ static int add_recoveries(struct search *s, uint64_t last)
             low = one < low ? one : low;
         }
         if (low <= last)
-            rc = add(s, &(struct deed){.low = low,
-                                       .high = first->high,
-                                       .kind = RECOVER,
-                                       .log = first->log,
-                                       .position = first->position,
-                                       .recovery = first});
+            rc = add(s, &(struct operation){.low = low,
+                                            .high = first->high,
+                                            .kind = RECOVER,
+                                            .log = first->log,
+                                            .position = first->position,
+                                            .recovery = first});
     }
     return rc;
 }
@@ -257,18 +258,18 @@ static int by_time(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
-/* Numbers of deeds by low, or of those that were answered by high. */
-static uint32_t *sort_deeds(const struct search *s, bool by_high, size_t *ret_n)
+/* Numbers of operations by low, or of those that were answered by high. */
+static uint32_t *sort_operations(const struct search *s, bool by_high, size_t *ret_n)
 {
-    const struct deed *deeds = deeds_of(s);
-    struct order_key *keys = malloc((s->deeds.n + 1) * sizeof *keys);
-    uint32_t *numbers = malloc((s->deeds.n + 1) * sizeof *numbers);
+    const struct operation *operations = operations_of(s);
+    struct order_key *keys = malloc((s->operations.n + 1) * sizeof *keys);
+    uint32_t *numbers = malloc((s->operations.n + 1) * sizeof *numbers);
     size_t n = 0;
-    for (uint32_t i = 0; keys != NULL && i < s->deeds.n; i++)
-        if (!by_high || deeds[i].high != LB_NEVER)
-            keys[n++] = (struct order_key){.time = by_high ? deeds[i].high : deeds[i].low,
-                                           .log = deeds[i].log,
-                                           .position = deeds[i].position,
+    for (uint32_t i = 0; keys != NULL && i < s->operations.n; i++)
+        if (!by_high || operations[i].high != LB_NEVER)
+            keys[n++] = (struct order_key){.time = by_high ? operations[i].high : operations[i].low,
+                                           .log = operations[i].log,
+                                           .position = operations[i].position,
                                            .number = i};
     if (keys != NULL && numbers != NULL) {
         qsort(keys, n, sizeof *keys, by_time);
@@ -283,7 +284,7 @@ static uint32_t *sort_deeds(const struct search *s, bool by_high, size_t *ret_n)
     return numbers;
 }
 
-/* --- the ways in which things may stand --- */
+/* --- the configurations in which things may stand --- */
 
 /* The steps of all searches together are limited, so that they are linear in the history. */
 static void take_steps(struct search *s, uint64_t n)
@@ -294,17 +295,18 @@ static void take_steps(struct search *s, uint64_t n)
 }
 
 /* false: it is there already, or there is no room for it (then the search is given up). */
-static bool ways_add(struct search *s, struct ways *ways, struct way way)
+static bool configurations_add(struct search *s, struct configurations *configurations,
+                               struct configuration from)
 {
-    for (uint32_t i = 0; i < ways->n; i++)
-        if (ways->all[i].state == way.state && ways->all[i].done == way.done)
+    for (uint32_t i = 0; i < configurations->n; i++)
+        if (configurations->all[i].state == from.state && configurations->all[i].done == from.done)
             return false;
-    take_steps(s, ways->n);
-    if (ways->n == WAYS) {
+    take_steps(s, configurations->n);
+    if (configurations->n == CONFIGURATIONS) {
         s->gave_up = true;
         return false;
     }
-    ways->all[ways->n++] = way;
+    configurations->all[configurations->n++] = from;
     return true;
 }
 
@@ -316,42 +318,44 @@ static void go_on(struct search *s)
     s->after.n = 0;
 }
 
-static bool is_done(const struct way *way, unsigned slot)
+static bool is_done(const struct configuration *from, unsigned slot)
 {
-    return (way->done >> slot & 1) != 0;
+    return (from->done >> slot & 1) != 0;
 }
 
 /* Has somebody else claimed it? */
-static bool is_anothers(const struct search *s, const struct way *way, const struct deed *deed)
+static bool is_anothers(const struct search *s, const struct configuration *from,
+                        const struct operation *operation)
 {
-    const struct lb_item_core *core = deeds_of(s)[way->state >> STATE_BITS].core;
-    return (way->state & STATE_MASK) == TAKEN && core->claim->log != deed->owner;
+    const struct lb_item_core *core = operations_of(s)[from->state >> STATE_BITS].core;
+    return (from->state & STATE_MASK) == TAKEN && core->claim->log != operation->owner;
 }
 
-/* Does the deed's worker still have it, by a claim that the deed resumes? */
-static bool is_own(const struct search *s, const struct way *way, const struct deed *deed)
+/* Does the operation's worker still have it, by a claim that the operation resumes? */
+static bool is_own(const struct search *s, const struct configuration *from,
+                   const struct operation *operation)
 {
-    const struct lb_item_core *core = deeds_of(s)[way->state >> STATE_BITS].core;
-    return (way->state & STATE_MASK) == TAKEN && core->claim->log == deed->log;
+    const struct lb_item_core *core = operations_of(s)[from->state >> STATE_BITS].core;
+    return (from->state & STATE_MASK) == TAKEN && core->claim->log == operation->log;
 }
 
-static uint64_t made_by(enum state state, uint32_t deed)
+static uint64_t made_by(enum state state, uint32_t operation)
 {
-    return (uint64_t)state | (uint64_t)deed << STATE_BITS;
+    return (uint64_t)state | (uint64_t)operation << STATE_BITS;
 }
 
 /* Is there another pending opener of the same that may as well be used now, and this one in its
  * place? Not if this one must come before others of its log that may overlap it. */
-static bool is_later_opener(const struct search *s, const struct way *way, unsigned slot)
+static bool is_later_opener(const struct search *s, const struct configuration *from, unsigned slot)
 {
-    const struct deed *deeds = deeds_of(s), *mine = &deeds[s->slots[slot]];
+    const struct operation *operations = operations_of(s), *mine = &operations[s->slots[slot]];
     if (mine->is_certain && lb_slack(s->group->c, mine->log) > 0)
         return false;
-    for (uint64_t left = s->used & ~way->done; left != 0; left &= left - 1) {
+    for (uint64_t left = s->used & ~from->done; left != 0; left &= left - 1) {
         unsigned i = (unsigned)__builtin_ctzll(left);
-        const struct deed *other = &deeds[s->slots[i]];
+        const struct operation *other = &operations[s->slots[i]];
         if (i == slot || other->kind != OPEN || other->to != mine->to ||
-            (s->first[i] & ~way->done) != 0)
+            (s->first[i] & ~from->done) != 0)
             continue;
         if (other->high < mine->high ||
             (mine->high == LB_NEVER && other->high == LB_NEVER && i < slot))
@@ -360,82 +364,84 @@ static bool is_later_opener(const struct search *s, const struct way *way, unsig
     return false;
 }
 
-/* Does something else of its own log have to wait for the slot's deed? */
-static bool is_waited_for(const struct search *s, const struct way *way, unsigned slot)
+/* Does something else of its own log have to wait for the slot's operation? */
+static bool is_waited_for(const struct search *s, const struct configuration *from, unsigned slot)
 {
-    for (uint64_t left = s->used & ~way->done; left != 0; left &= left - 1)
+    for (uint64_t left = s->used & ~from->done; left != 0; left &= left - 1)
         if ((s->first[__builtin_ctzll(left)] >> slot & 1) != 0)
             return true;
     return false;
 }
 
 /* Is the claim old enough for the recovery by now? */
-static bool takes(const struct search *s, const struct deed *deed, uint32_t claim)
+static bool takes(const struct search *s, const struct operation *operation, uint32_t claim)
 {
-    const struct lb_item_core *core = deeds_of(s)[claim].core;
-    return lb_item_recovery(s->group, deed->recovery, core->claim) <= s->time;
+    const struct lb_item_core *core = operations_of(s)[claim].core;
+    return lb_item_recovery(s->group, operation->recovery, core->claim) <= s->time;
 }
 
-/* What comes of the slot's deed; false: it cannot take effect, or need not be tried. must: it is
- * the one that was answered. */
-static bool apply(const struct search *s, const struct way *way, unsigned slot, bool must,
-                  struct way *ret_way)
+/* What comes of the slot's operation; false: it cannot take effect, or need not be tried. must: it
+ * is the one that was answered. */
+static bool apply(const struct search *s, const struct configuration *from, unsigned slot,
+                  bool must, struct configuration *ret)
 {
     uint32_t number = s->slots[slot];
-    const struct deed *deed = &deeds_of(s)[number];
-    enum state state = (enum state)(way->state & STATE_MASK);
-    bool counts_time = s->group->c->model->period_ns > 0 && deed->to == DONE;
-    *ret_way = (struct way){way->state, way->done | UINT64_C(1) << slot};
-    switch (deed->kind) {
+    const struct operation *operation = &operations_of(s)[number];
+    enum state state = (enum state)(from->state & STATE_MASK);
+    bool counts_time = s->group->c->model->period_ns > 0 && operation->to == DONE;
+    *ret = (struct configuration){from->state, from->done | UINT64_C(1) << slot};
+    switch (operation->kind) {
     case CLAIM:
-        ret_way->state = made_by(TAKEN, number);
-        return state == FREE || (deed->core->claim->is_resumed && is_own(s, way, deed));
+        ret->state = made_by(TAKEN, number);
+        return state == FREE || (operation->core->claim->is_resumed && is_own(s, from, operation));
     case CLOSE:
-        if (state == TAKEN && (!deed->is_bound || way->state == made_by(TAKEN, deed->owner))) {
-            ret_way->state = made_by(deed->to, counts_time ? number : 0);
+        if (state == TAKEN &&
+            (!operation->is_bound || from->state == made_by(TAKEN, operation->owner))) {
+            ret->state = made_by(operation->to, counts_time ? number : 0);
             return true;
         }
         /* Its claim was taken back, nobody has claimed it since, and all the same the end had an
            effect: the item is done, or failed. */
-        if (state == FREE && deed->is_certain && deed->is_bound && deed->to != FREE &&
-            deed->high < s->group->c->known_ns) {
-            ret_way->state = made_by(deed->to, counts_time ? number : 0);
+        if (state == FREE && operation->is_certain && operation->is_bound &&
+            operation->to != FREE && operation->high < s->group->c->known_ns) {
+            ret->state = made_by(operation->to, counts_time ? number : 0);
             return true;
         }
-        return must || deed->is_certain;
+        return must || operation->is_certain;
     case OPEN:
-        if (state != deed->to)
-            return must || s->was_done || is_waited_for(s, way, slot);
-        ret_way->state = FREE;
-        return must || !is_later_opener(s, way, slot);
+        if (state != operation->to)
+            return must || s->was_done || is_waited_for(s, from, slot);
+        ret->state = FREE;
+        return must || !is_later_opener(s, from, slot);
     case LET_GO:
-        ret_way->state = FREE;
-        return way->state == made_by(TAKEN, deed->owner);
+        ret->state = FREE;
+        return from->state == made_by(TAKEN, operation->owner);
     case LEAVE:
-        return deed->owner == LB_NONE || !is_anothers(s, way, deed);
+        return operation->owner == LB_NONE || !is_anothers(s, from, operation);
     case RECOVER:
-        ret_way->state = FREE;
-        return state == TAKEN && takes(s, deed, (uint32_t)(way->state >> STATE_BITS));
+        ret->state = FREE;
+        return state == TAKEN && takes(s, operation, (uint32_t)(from->state >> STATE_BITS));
     default:
-        ret_way->state = FREE;
-        return way->state == made_by(DONE, deed->owner);
+        ret->state = FREE;
+        return from->state == made_by(DONE, operation->owner);
     }
 }
 
-/* All ways from this one in which the target's deed is the last that took effect. */
-static void continue_way(struct search *s, struct way way, unsigned target)
+/* All configurations from this one in which the target's operation is the last that took effect. */
+static void continue_from(struct search *s, struct configuration from, unsigned target)
 {
     take_steps(s, 1);
-    for (uint64_t left = s->used & ~way.done; left != 0 && !s->gave_up; left &= left - 1) {
+    for (uint64_t left = s->used & ~from.done; left != 0 && !s->gave_up; left &= left - 1) {
         unsigned slot = (unsigned)__builtin_ctzll(left);
-        struct way next;
-        if ((s->first[slot] & ~way.done) != 0 ||
-            !apply(s, &way, slot, slot == target && deeds_of(s)[s->slots[slot]].is_certain, &next))
+        struct configuration next;
+        if ((s->first[slot] & ~from.done) != 0 ||
+            !apply(s, &from, slot, slot == target && operations_of(s)[s->slots[slot]].is_certain,
+                   &next))
             continue;
         if (slot == target)
-            ways_add(s, &s->after, next);
-        else if (ways_add(s, &s->seen, next))
-            continue_way(s, next, target);
+            configurations_add(s, &s->after, next);
+        else if (configurations_add(s, &s->seen, next))
+            continue_from(s, next, target);
     }
 }
 
@@ -443,27 +449,27 @@ static void continue_way(struct search *s, struct way way, unsigned target)
 
 static bool begin(struct search *s, uint32_t number)
 {
-    const struct deed *deeds = deeds_of(s), *deed = &deeds[number];
+    const struct operation *operations = operations_of(s), *operation = &operations[number];
     if (s->used == UINT64_MAX)
         return false;
     unsigned slot = (unsigned)__builtin_ctzll(~s->used);
     s->slots[slot] = number;
     s->first[slot] = 0;
-    for (uint64_t left = s->used; left != 0 && deed->log != LB_NONE; left &= left - 1) {
+    for (uint64_t left = s->used; left != 0 && operation->log != LB_NONE; left &= left - 1) {
         unsigned i = (unsigned)__builtin_ctzll(left);
-        const struct deed *other = &deeds[s->slots[i]];
-        if (other->log != deed->log)
+        const struct operation *other = &operations[s->slots[i]];
+        if (other->log != operation->log)
             continue;
-        if (other->is_certain && other->position < deed->position)
+        if (other->is_certain && other->position < operation->position)
             s->first[slot] |= UINT64_C(1) << i;
-        if (deed->is_certain && deed->position < other->position)
+        if (operation->is_certain && operation->position < other->position)
             s->first[i] |= UINT64_C(1) << slot;
     }
     s->used |= UINT64_C(1) << slot;
     return true;
 }
 
-/* The slots hold nothing any more; ways that differed in them only become one. */
+/* The slots hold nothing any more; configurations that differed in them only become one. */
 static void forget(struct search *s, uint64_t slots)
 {
     if (slots == 0)
@@ -472,7 +478,8 @@ static void forget(struct search *s, uint64_t slots)
     for (unsigned i = 0; i < SLOTS; i++)
         s->first[i] &= ~slots;
     for (uint32_t i = 0; i < s->now.n; i++)
-        ways_add(s, &s->after, (struct way){s->now.all[i].state, s->now.all[i].done & ~slots});
+        configurations_add(
+            s, &s->after, (struct configuration){s->now.all[i].state, s->now.all[i].done & ~slots});
     go_on(s);
 }
 
@@ -484,38 +491,39 @@ static unsigned slot_of(const struct search *s, uint32_t number)
     return SLOTS;
 }
 
-/* Deeds that speak of a claim, or complete, which is over in every way. */
+/* Operations that speak of a claim, or complete, which is over in every configuration. */
 static uint64_t outlived(const struct search *s)
 {
     uint64_t slots = 0;
     for (uint64_t left = s->used; left != 0; left &= left - 1) {
         unsigned slot = (unsigned)__builtin_ctzll(left);
-        const struct deed *deed = &deeds_of(s)[s->slots[slot]];
-        bool is_over = deed->is_bound && slot_of(s, deed->owner) == SLOTS;
+        const struct operation *operation = &operations_of(s)[s->slots[slot]];
+        bool is_over = operation->is_bound && slot_of(s, operation->owner) == SLOTS;
         for (uint32_t i = 0; i < s->now.n && is_over; i++) {
             uint64_t state = s->now.all[i].state;
-            is_over = state != made_by(TAKEN, deed->owner) && state != made_by(DONE, deed->owner);
+            is_over = state != made_by(TAKEN, operation->owner) &&
+                      state != made_by(DONE, operation->owner);
         }
         /* One that is certain has its answer to come; its slot goes then. */
-        if (is_over && deed->high == LB_NEVER)
+        if (is_over && operation->high == LB_NEVER)
             slots |= UINT64_C(1) << slot;
     }
     return slots;
 }
 
-/* The deed was answered: it took effect, or will not any more. false: there is no order. */
+/* The operation was answered: it took effect, or will not any more. false: there is no order. */
 static bool finish(struct search *s, uint32_t number)
 {
     unsigned slot = slot_of(s, number);
-    bool is_certain = deeds_of(s)[number].is_certain;
-    s->time = deeds_of(s)[number].high;
+    bool is_certain = operations_of(s)[number].is_certain;
+    s->time = operations_of(s)[number].high;
     for (uint32_t i = 0; i < s->now.n && !s->gave_up; i++) {
         bool done = is_done(&s->now.all[i], slot);
         if (done || !is_certain)
-            ways_add(s, &s->after, s->now.all[i]);
+            configurations_add(s, &s->after, s->now.all[i]);
         s->seen.n = 0;
         if (!done)
-            continue_way(s, s->now.all[i], slot);
+            continue_from(s, s->now.all[i], slot);
     }
     if (s->after.n == 0)
         return false;
@@ -529,20 +537,22 @@ static bool finish(struct search *s, uint32_t number)
 static const struct lb_item_core *run(struct search *s, const uint32_t *calls, uint32_t leave,
                                       bool *ret_found)
 {
-    const struct deed *deeds = deeds_of(s);
+    const struct operation *operations = operations_of(s);
     size_t next = 0;
-    ways_add(s, &s->now, (struct way){FREE, 0});
+    configurations_add(s, &s->now, (struct configuration){FREE, 0});
     *ret_found = true;
     for (size_t i = 0; i < s->n_returns; i++) {
-        const struct deed *deed = &deeds[s->returns[i]];
-        bool is_own = leave != LB_NONE && deed->log == s->leave->log &&
-                      deed->position < s->leave->event; /* also within the tick */
+        const struct operation *operation = &operations[s->returns[i]];
+        bool is_own = leave != LB_NONE && operation->log == s->leave->log &&
+                      operation->position < s->leave->event; /* also within the tick */
         if (leave != LB_NONE && s->returns[i] != leave && !is_own &&
-            deed->high >= deeds[leave].high)
+            operation->high >= operations[leave].high)
             continue;
-        if (deed->high >= s->group->c->known_ns) /* what happened before may be missing */
+        if (operation->high >= s->group->c->known_ns) /* what happened before may be missing */
             return NULL;
-        for (; next < s->deeds.n && deeds[calls[next]].low <= deeds[s->returns[i]].high; next++)
+        for (; next < s->operations.n &&
+               operations[calls[next]].low <= operations[s->returns[i]].high;
+             next++)
             s->gave_up = s->gave_up || !begin(s, calls[next]);
         if (s->gave_up)
             return NULL;
@@ -551,7 +561,7 @@ static const struct lb_item_core *run(struct search *s, const uint32_t *calls, u
             return NULL;
         *ret_found = found;
         if (!found || s->returns[i] == leave)
-            return deeds[s->returns[i]].core;
+            return operations[s->returns[i]].core;
     }
     return NULL;
 }
@@ -571,17 +581,17 @@ static int search(const struct lb_item_group *group, const struct lb_item_event 
     for (size_t i = 0; i < group->n_cores; i++)
         s->was_done = s->was_done || lb_item_was_done(group, &group->cores[i]);
     int rc = add_all(s, leave != NULL ? leave->high : 0);
-    uint32_t number = leave != NULL ? (uint32_t)s->deeds.n : LB_NONE;
+    uint32_t number = leave != NULL ? (uint32_t)s->operations.n : LB_NONE;
     if (rc == 0 && leave != NULL)
-        rc = add(s, &(struct deed){.low = leave->low,
-                                   .high = leave->high,
-                                   .kind = LEAVE,
-                                   .is_certain = true,
-                                   .owner = asks ? leave->log : LB_NONE,
-                                   .log = LB_NONE});
+        rc = add(s, &(struct operation){.low = leave->low,
+                                        .high = leave->high,
+                                        .kind = LEAVE,
+                                        .is_certain = true,
+                                        .owner = asks ? leave->log : LB_NONE,
+                                        .log = LB_NONE});
     if (rc == 0 && !s->gave_up) {
-        calls = sort_deeds(s, false, &n_calls);
-        s->returns = sort_deeds(s, true, &s->n_returns);
+        calls = sort_operations(s, false, &n_calls);
+        s->returns = sort_operations(s, true, &s->n_returns);
         rc = calls == NULL || s->returns == NULL ? lb_out_of_memory(group->c) : 0;
     }
     if (rc == 0 && !s->gave_up) {
@@ -590,7 +600,7 @@ static int search(const struct lb_item_group *group, const struct lb_item_event 
     *ret_gave_up = s->gave_up;
     free(calls);
     free(s->returns);
-    free(s->deeds.items);
+    free(s->operations.items);
     free(s);
     return rc;
 }

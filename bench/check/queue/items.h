@@ -45,7 +45,7 @@ struct lb_item_world {
     struct lb_moments openers;    /* reset-all, clear-all, and recoveries, of all classes as one */
     uint32_t old_ms;              /* the smallest age that a recovery asks for; 0: none does */
     struct lb_array session_ends; /* struct lb_session_end */
-    uint64_t deeds_left;          /* that item_order.c may still look at, over all items; */
+    uint64_t operations_left;     /* that item_order.c may still look at, over all items; */
     uint64_t steps_left;          /* ... and steps that it may take */
 };
 
@@ -70,10 +70,10 @@ struct lb_item_group {
 
 struct lb_item_core {
     uint64_t start, end;
-    uint64_t alone;  /* the end, if nothing but its own deeds, its lease or its loss ended it */
-    uint64_t done;   /* by then its worker had certainly finished the item; LB_NEVER */
-    uint64_t before; /* the latest end of what its log had claimed before */
-    size_t place;    /* of its claim among the events */
+    uint64_t alone; /* the end, if nothing but its own operations, its lease or its loss ended it */
+    uint64_t done;  /* by then its worker had certainly finished the item; LB_NEVER */
+    uint64_t before;       /* the latest end of what its log had claimed before */
+    size_t place;          /* of its claim among the events */
     bool is_finished_late; /* ... and the claim may have been taken from it before, by others than
                               that end of its own */
     const struct lb_item_event *claim;

@@ -35,7 +35,7 @@ struct table {
 };
 
 struct budget {
-    struct lb_conductor *conductor;
+    struct lb_scheduler *scheduler;
     struct lb_report *report;
     struct table *tables;
     size_t n_tables;
@@ -221,18 +221,18 @@ static int run_round(struct budget *budget, struct table *table, size_t *cells,
 {
     size_t n = order(budget, table, cells);
     uint64_t used_ns = 0;
-    for (size_t i = 0; i < n && !lb_conductor_stopped(budget->conductor); i++) {
+    for (size_t i = 0; i < n && !lb_scheduler_stopped(budget->scheduler); i++) {
         struct lb_cell *cell = &budget->report->cells[cells[i]];
         uint64_t start_ns = lb_now_ns(), left = left_ns(budget);
         struct lb_scenario scenario;
         bool resumed;
         if (cell->state == LB_CELL_NOT_RUN || cell->state == LB_CELL_FAILED)
             continue; /* the target has failed meanwhile */
-        lb_conductor_left(budget->conductor, left > used_ns ? left - used_ns : 0);
+        lb_scheduler_left(budget->scheduler, left > used_ns ? left - used_ns : 0);
         size_t n_runs = cell->n_runs;
         choose_length(budget->report, cell, table->compares, n_runs, &scenario);
         int rc =
-            lb_conductor_run(budget->conductor, cell, &scenario, table->n_rounds, &resumed, err);
+            lb_scheduler_run(budget->scheduler, cell, &scenario, table->n_rounds, &resumed, err);
         if (rc != 0)
             return rc;
         used_ns += resumed && cell->n_runs > n_runs ? resumed_ns(cell, scenario.warmup_ns)
@@ -332,12 +332,12 @@ static void close_looks(struct budget *budget)
     }
 }
 
-int lb_budget_run(struct lb_conductor *conductor, uint64_t total_ns, struct lb_looks **ret_looks,
+int lb_budget_run(struct lb_scheduler *scheduler, uint64_t total_ns, struct lb_looks **ret_looks,
                   struct lb_error *err)
 {
-    struct lb_report *report = lb_conductor_report(conductor);
+    struct lb_report *report = lb_scheduler_report(scheduler);
     size_t n = report->n_cells + 1;
-    struct budget budget = {.conductor = conductor,
+    struct budget budget = {.scheduler = scheduler,
                             .report = report,
                             .tables = calloc(n, sizeof *budget.tables),
                             .is_in = calloc(n, sizeof *budget.is_in)};
@@ -349,9 +349,9 @@ int lb_budget_run(struct lb_conductor *conductor, uint64_t total_ns, struct lb_l
     if (rc == 0)
         rc = make_tables(&budget, total_ns, *ret_looks);
     for (struct table *table = rc == 0 ? next(&budget) : NULL;
-         table != NULL && rc == 0 && !lb_conductor_stopped(conductor); table = next(&budget)) {
+         table != NULL && rc == 0 && !lb_scheduler_stopped(scheduler); table = next(&budget)) {
         rc = run_round(&budget, table, cells, err);
-        if (rc == 0 && !lb_conductor_stopped(conductor))
+        if (rc == 0 && !lb_scheduler_stopped(scheduler))
             rc = look(&budget, table, err);
     }
     if (rc == 0)

@@ -14,7 +14,7 @@ bool lb_budget_applies(const struct lb_report *report);
 uint64_t lb_budget_forecast(const struct lb_report *report, uint64_t total_ns);
 /* Runs all. The looks that it took belong to *ret_looks, which the cells borrow: free it after
  * them. 0, or an error of memory or of the checkpoint. */
-int lb_budget_run(struct lb_conductor *conductor, uint64_t total_ns, struct lb_looks **ret_looks,
+int lb_budget_run(struct lb_scheduler *scheduler, uint64_t total_ns, struct lb_looks **ret_looks,
                   struct lb_error *err);
 
 #endif

@@ -11,12 +11,12 @@
 #include "clock.h"
 #include "dry_run.h"
 #include "explored.h"
-#include "keeper.h"
 #include "nearest.h"
 #include "outputs.h"
 #include "progress.h"
 #include "regression.h"
 #include "signals.h"
+#include "storage.h"
 #include "telemetry.h"
 #include "tracing.h"
 
@@ -24,11 +24,11 @@
 #include <string.h>
 #include <unistd.h>
 
-struct lb_conductor {
+struct lb_scheduler {
     const struct lb_campaign *campaign;
     struct lb_selection selection;
     struct lb_report report;
-    struct lb_keeper keeper;
+    struct lb_storage storage;
     struct lb_baseline baseline;
     struct lb_outputs outputs;
     struct lb_progress_view view;
@@ -109,7 +109,7 @@ static void describe_question(struct lb_report *report, const struct lb_args *ar
 }
 
 /* A baseline is told where there is a place for it. */
-static int load_baseline(struct lb_conductor *state)
+static int load_baseline(struct lb_scheduler *state)
 {
     int rc = lb_baseline_load(&state->baseline, state->campaign->args, &state->err);
     if (rc != 0 || !state->baseline.is_given || lb_outputs_have(&state->outputs, &lb_sink_text) ||
@@ -131,7 +131,7 @@ static bool gives(const struct lb_args *args, const char *key)
 
 /* Rounds go on for a time unless a number of runs was asked for, or is needed: a gate compares
  * cells that were run alike. */
-static int choose_budget(struct lb_conductor *state, struct lb_error *err)
+static int choose_budget(struct lb_scheduler *state, struct lb_error *err)
 {
     const struct lb_args *args = state->campaign->args;
     struct lb_report *report = &state->report;
@@ -177,7 +177,7 @@ static int check_reference(const struct lb_report *report, struct lb_error *err)
                    report->reference, lb_nearest_text(&nearest, text, sizeof text));
 }
 
-static int prepare(struct lb_conductor *state)
+static int prepare(struct lb_scheduler *state)
 {
     const struct lb_args *args = state->campaign->args;
     struct lb_report *report = &state->report;
@@ -201,7 +201,7 @@ static int prepare(struct lb_conductor *state)
     if (rc == 0 && args->dry_run && args->resume != NULL)
         rc = lb_fail(err, LB_E_USAGE, "option --dry-run: not together with --resume");
     if (rc == 0)
-        rc = lb_keeper_prepare(&state->keeper, args, report, err);
+        rc = lb_storage_prepare(&state->storage, args, report, err);
     if (rc == 0)
         rc = lb_select(&state->selection, args, &state->campaign->defaults, err);
     if (rc == 0 && args->dry_run)
@@ -226,13 +226,13 @@ static int prepare(struct lb_conductor *state)
     if (rc == 0)
         rc = lb_tracing_open(args, report, &state->trace, err);
     return rc == 0 && !args->dry_run
-               ? lb_keeper_open(&state->keeper, args,
-                                state->campaign->conduct != NULL || state->by_budget, report, err)
+               ? lb_storage_open(&state->storage, args,
+                                 state->campaign->schedule != NULL || state->by_budget, report, err)
                : rc;
 }
 
 /* The target answers no more: its other cells are not tried. */
-static void give_up_target(struct lb_conductor *state, const struct lb_target *target,
+static void give_up_target(struct lb_scheduler *state, const struct lb_target *target,
                            const char *why)
 {
     for (size_t i = 0; i < state->report.n_cells && target != NULL; i++) {
@@ -245,13 +245,13 @@ static void give_up_target(struct lb_conductor *state, const struct lb_target *t
 }
 
 /* By the user; or nobody reads, and nothing is kept. */
-static bool is_stopped(const struct lb_conductor *state)
+static bool is_stopped(const struct lb_scheduler *state)
 {
     return atomic_load(&state->stop->requested) > 0 ||
-           (!state->keeper.is_stored && lb_reader_is_gone());
+           (!state->storage.is_stored && lb_reader_is_gone());
 }
 
-static void tell_failure(struct lb_conductor *state, const struct lb_cell *cell, const char *why)
+static void tell_failure(struct lb_scheduler *state, const struct lb_cell *cell, const char *why)
 {
     lb_progress_clear(&state->view);
     fprintf(stderr, "lockbench: %s on %s, %s: %s\n", cell->name, cell->engine, cell->scenario.name,
@@ -269,12 +269,12 @@ static bool was_gone(const struct lb_cell *cell)
 
 static void show(void *arg, const struct lb_progress *progress)
 {
-    struct lb_conductor *state = arg;
+    struct lb_scheduler *state = arg;
     lb_progress_show(&state->view, progress);
     lb_telemetry_tell(&state->telemetry, &state->report, state->view.cell, progress);
 }
 
-static int run_once(struct lb_conductor *state, struct lb_cell *cell,
+static int run_once(struct lb_scheduler *state, struct lb_cell *cell,
                     const struct lb_scenario *scenario, size_t round)
 {
     const struct lb_args *args = state->campaign->args;
@@ -295,7 +295,8 @@ static int run_once(struct lb_conductor *state, struct lb_cell *cell,
                                .keep = args->keep,
                                .is_watched = state->telemetry.endpoint != NULL || args->top};
     if (args->keep_history) {
-        lb_store_history_path(&state->keeper.store, &state->report, cell, round, path, sizeof path);
+        lb_store_history_path(&state->storage.store, &state->report, cell, round, path,
+                              sizeof path);
         plan.history_path = path;
     }
     struct lb_outcome *outcome;
@@ -308,7 +309,7 @@ static int run_once(struct lb_conductor *state, struct lb_cell *cell,
     lb_telemetry_over(&state->telemetry, &state->report, cell, rc == 0 ? outcome : NULL);
     if (rc == 0) {
         bool is_more = cell->outlook != NULL && round >= state->report.n_repeat; /* ask_again.h */
-        rc = lb_checkpoint_add(is_more ? NULL : state->keeper.checkpoint, &state->report, cell,
+        rc = lb_checkpoint_add(is_more ? NULL : state->storage.checkpoint, &state->report, cell,
                                round, outcome, &state->err);
         if (rc == 0)
             rc = lb_cell_add(cell, outcome, &state->err);
@@ -348,7 +349,7 @@ static bool is_sweep(const struct lb_report *report)
 
 /* Fisher and Yates. With one round of different things the order of the report is as good as any,
  * and easier to follow; the points of a sweep must not drift with the machine. */
-static void order_round(const struct lb_conductor *state, size_t *order, size_t round)
+static void order_round(const struct lb_scheduler *state, size_t *order, size_t round)
 {
     struct lb_random random;
     for (size_t i = 0; i < state->report.n_cells; i++)
@@ -364,7 +365,7 @@ static void order_round(const struct lb_conductor *state, size_t *order, size_t 
 }
 
 /* Tells the sink of all cells, in order, up to the first that may still run. */
-static void tell(struct lb_conductor *state, bool all)
+static void tell(struct lb_scheduler *state, bool all)
 {
     while (state->n_told < state->report.n_cells) {
         const struct lb_cell *cell = &state->report.cells[state->n_told];
@@ -377,7 +378,7 @@ static void tell(struct lb_conductor *state, bool all)
     }
 }
 
-static int run_rounds(struct lb_conductor *state)
+static int run_rounds(struct lb_scheduler *state)
 {
     struct lb_report *report = &state->report;
     size_t *order = calloc(report->n_cells, sizeof *order);
@@ -388,7 +389,7 @@ static int run_rounds(struct lb_conductor *state)
         for (size_t i = 0; i < report->n_cells && rc == 0 && !is_stopped(state); i++) {
             struct lb_cell *cell = &report->cells[order[i]];
             if ((cell->state != LB_CELL_PENDING && cell->state != LB_CELL_DONE) ||
-                lb_checkpoint_has(state->keeper.checkpoint, report, cell, round))
+                lb_checkpoint_has(state->storage.checkpoint, report, cell, round))
                 continue;
             rc = run_once(state, cell, &cell->scenario, round);
             lb_progress_done(&state->view, cell);
@@ -405,44 +406,44 @@ static int run_rounds(struct lb_conductor *state)
     return rc;
 }
 
-struct lb_report *lb_conductor_report(struct lb_conductor *conductor)
+struct lb_report *lb_scheduler_report(struct lb_scheduler *scheduler)
 {
-    return &conductor->report;
+    return &scheduler->report;
 }
 
-void lb_conductor_expect(struct lb_conductor *conductor, size_t n_runs)
+void lb_scheduler_expect(struct lb_scheduler *scheduler, size_t n_runs)
 {
-    conductor->view.n_total = n_runs;
+    scheduler->view.n_total = n_runs;
 }
 
-void lb_conductor_left(struct lb_conductor *conductor, uint64_t left_ns)
+void lb_scheduler_left(struct lb_scheduler *scheduler, uint64_t left_ns)
 {
-    conductor->view.has_left = true;
-    conductor->view.left_ns = left_ns;
+    scheduler->view.has_left = true;
+    scheduler->view.left_ns = left_ns;
 }
 
-int lb_conductor_run(struct lb_conductor *conductor, struct lb_cell *cell,
+int lb_scheduler_run(struct lb_scheduler *scheduler, struct lb_cell *cell,
                      const struct lb_scenario *scenario, size_t round, bool *ret_resumed,
                      struct lb_error *err)
 {
     struct lb_outcome *kept =
-        lb_checkpoint_take(conductor->keeper.checkpoint, &conductor->report, cell, round);
+        lb_checkpoint_take(scheduler->storage.checkpoint, &scheduler->report, cell, round);
     *ret_resumed = kept != NULL;
     if (kept != NULL)
         return lb_cell_add(cell, kept, err);
-    int rc = run_once(conductor, cell, scenario, round);
+    int rc = run_once(scheduler, cell, scenario, round);
     if (rc != 0)
-        *err = conductor->err;
-    lb_progress_done(&conductor->view, cell);
+        *err = scheduler->err;
+    lb_progress_done(&scheduler->view, cell);
     return rc;
 }
 
-bool lb_conductor_stopped(const struct lb_conductor *conductor)
+bool lb_scheduler_stopped(const struct lb_scheduler *scheduler)
 {
-    return is_stopped(conductor);
+    return is_stopped(scheduler);
 }
 
-static enum lb_exit status_of_cell(const struct lb_conductor *state, const struct lb_cell *cell)
+static enum lb_exit status_of_cell(const struct lb_scheduler *state, const struct lb_cell *cell)
 {
     const struct lb_campaign *campaign = state->campaign;
     enum lb_exit status = LB_EXIT_OK;
@@ -452,7 +453,7 @@ static enum lb_exit status_of_cell(const struct lb_conductor *state, const struc
         const struct lb_outcome *run = cell->runs[i];
         if (run->state == LB_RUN_SERVER_GONE)
             status = lb_exit_worse(status, LB_EXIT_ENVIRONMENT);
-        /* Whoever conducts has judged an invalid run by what hangs on it. */
+        /* Whoever schedules has judged an invalid run by what hangs on it. */
         bool is_invalid = run->state == LB_RUN_INVALID && !campaign->judges_runs;
         bool is_open = false; /* a violation is possible, and the clocks do not tell */
         for (int g = 0; g < LB_GUARANTEES; g++)
@@ -476,7 +477,7 @@ static enum lb_exit status_of_cell(const struct lb_conductor *state, const struc
     return status;
 }
 
-static enum lb_exit status_of(const struct lb_conductor *state)
+static enum lb_exit status_of(const struct lb_scheduler *state)
 {
     const struct lb_report *report = &state->report;
     enum lb_exit status = report->interrupted ? LB_EXIT_INTERRUPTED : LB_EXIT_OK;
@@ -508,7 +509,7 @@ static bool has_failed(const struct lb_cell *cell)
 }
 
 /* A gate that judged nothing must not be green. */
-static bool judged_nothing(const struct lb_conductor *state)
+static bool judged_nothing(const struct lb_scheduler *state)
 {
     const struct lb_report *report = &state->report;
     const char *reason = "";
@@ -546,7 +547,7 @@ static bool has_runs(const struct lb_report *report)
 }
 
 /* Writes everything; a failure to write is told, and does not hide what was found. */
-static enum lb_exit finish(struct lb_conductor *state)
+static enum lb_exit finish(struct lb_scheduler *state)
 {
     enum lb_exit written = LB_EXIT_OK;
     state->report.interrupted = is_stopped(state);
@@ -560,7 +561,7 @@ static enum lb_exit finish(struct lb_conductor *state)
                                &state->err);
     if (rc != 0)
         written = lb_cli_complain(&state->err);
-    if (lb_keeper_finish(&state->keeper, &state->report, &state->err) != 0)
+    if (lb_storage_finish(&state->storage, &state->report, &state->err) != 0)
         written = lb_exit_worse(written, has_runs(&state->report) ? lb_cli_complain(&state->err)
                                                                   : lb_exit_of(state->err.code));
     bool is_stdout;
@@ -574,7 +575,7 @@ static enum lb_exit finish(struct lb_conductor *state)
     return lb_exit_worse(status_of(state), written);
 }
 
-static void announce(const struct lb_conductor *state)
+static void announce(const struct lb_scheduler *state)
 {
     enum { LONG_S = 60 };
     const struct lb_report *report = &state->report;
@@ -589,7 +590,7 @@ static void announce(const struct lb_conductor *state)
                 text);
         return;
     }
-    if (state->campaign->args->quiet || seconds <= LONG_S || state->campaign->conduct != NULL)
+    if (state->campaign->args->quiet || seconds <= LONG_S || state->campaign->schedule != NULL)
         return;
     char text[32];
     lb_format_span(seconds * 1000000000u, text, sizeof text);
@@ -598,7 +599,7 @@ static void announce(const struct lb_conductor *state)
             report->n_repeat > 1 ? "; --repeat 1 is a first look" : "");
 }
 
-static enum lb_exit run_all(struct lb_conductor *state)
+static enum lb_exit run_all(struct lb_scheduler *state)
 {
     const struct lb_args *args = state->campaign->args;
     size_t n_cells = 0;
@@ -609,15 +610,15 @@ static enum lb_exit run_all(struct lb_conductor *state)
                      n_cells * state->report.n_repeat);
     if (args->top)
         state->view.top = &state->top;
-    state->view.n_done = state->view.n_resumed = state->keeper.n_resumed;
+    state->view.n_done = state->view.n_resumed = state->storage.n_resumed;
     announce(state);
     lb_outputs_begin(&state->outputs, state->selection.outlooks, state->selection.n_outlooks);
     fflush(stdout);
     enum lb_exit status = LB_EXIT_OK;
-    if (state->campaign->conduct == NULL && !state->by_budget)
+    if (state->campaign->schedule == NULL && !state->by_budget)
         lb_forecast_init(&state->view.forecast, &state->report, lb_now_ns());
-    if (state->campaign->conduct != NULL)
-        status = state->campaign->conduct(state, state->campaign->arg);
+    if (state->campaign->schedule != NULL)
+        status = state->campaign->schedule(state, state->campaign->arg);
     else if ((state->by_budget ? lb_budget_run(state, args->budget_ns, &state->looks, &state->err)
                                : run_rounds(state)) != 0)
         status = lb_cli_complain(&state->err);
@@ -625,7 +626,7 @@ static enum lb_exit run_all(struct lb_conductor *state)
 }
 
 /* --plan: what would be asked, and nothing is run. */
-static enum lb_exit show_plan(struct lb_conductor *state)
+static enum lb_exit show_plan(struct lb_scheduler *state)
 {
     const struct lb_selection *selection = &state->selection;
     for (size_t i = 0; i < selection->n_outlooks; i++)
@@ -639,21 +640,21 @@ static enum lb_exit show_plan(struct lb_conductor *state)
 }
 
 /* --dry-run: the cells, and the time; nothing is opened, made or run. */
-static enum lb_exit preview(struct lb_conductor *state)
+static enum lb_exit preview(struct lb_scheduler *state)
 {
     const struct lb_campaign *campaign = state->campaign;
     int rc = campaign->preview != NULL ? campaign->preview(state, campaign->arg, &state->err) : 0;
     uint64_t budget_ns =
         state->by_budget ? lb_budget_forecast(&state->report, campaign->args->budget_ns) : 0;
     if (rc == 0)
-        rc = lb_dry_run_print(&state->report, budget_ns, campaign->conduct != NULL, stdout,
+        rc = lb_dry_run_print(&state->report, budget_ns, campaign->schedule != NULL, stdout,
                               &state->err);
     return rc == 0 ? LB_EXIT_OK : lb_cli_complain(&state->err);
 }
 
 enum lb_exit lb_campaign_run(const struct lb_campaign *campaign)
 {
-    struct lb_conductor state = {.campaign = campaign, .stop = lb_signals_install()};
+    struct lb_scheduler state = {.campaign = campaign, .stop = lb_signals_install()};
     enum lb_exit status;
     state.outputs.args = campaign->args;
     state.outputs.report = &state.report;
@@ -682,7 +683,7 @@ enum lb_exit lb_campaign_run(const struct lb_campaign *campaign)
         lb_cell_release(&state.report.cells[i]);
     free(state.report.cells);
     free(state.looks);
-    lb_keeper_release(&state.keeper);
+    lb_storage_release(&state.storage);
     lb_baseline_release(&state.baseline);
     lb_selection_release(&state.selection);
     if (lb_tracing_close(&state.trace, campaign->args, &state.err) != 0)

@@ -5,8 +5,8 @@
 #include "cli.h"
 #include "select.h"
 
-/* A campaign that is under way. */
-struct lb_conductor;
+/* A campaign that is under way: decides which run is next. */
+struct lb_scheduler;
 
 struct lb_campaign {
     const struct lb_args *args;
@@ -19,30 +19,31 @@ struct lb_campaign {
     bool sample_waits;          /* what sessions wait for, --costs or not */
     bool explores;              /* each strategy as well, in cells of their own */
     bool may_budget;            /* without --repeat, where strategies are compared: see budget.h */
-    /* For --dry-run, where conduct decides what is run: puts it into the report's cells. */
-    int (*preview)(struct lb_conductor *conductor, void *arg, struct lb_error *err);
-    bool judges_runs; /* conduct says what an invalid run is worth */
+    /* For --dry-run, where the function schedule decides what is run: puts it into the report's
+     * cells. */
+    int (*preview)(struct lb_scheduler *scheduler, void *arg, struct lb_error *err);
+    bool judges_runs; /* schedule says what an invalid run is worth */
     /* Decides by itself what is run, instead of each cell --repeat times. May replace the report's
      * cells. Returns a status; that of the cells is added. NULL: the usual rounds. */
-    enum lb_exit (*conduct)(struct lb_conductor *conductor, void *arg);
+    enum lb_exit (*schedule)(struct lb_scheduler *scheduler, void *arg);
     void *arg;
 };
 
-/* For conduct: the report, whose cells may grow; */
-struct lb_report *lb_conductor_report(struct lb_conductor *conductor);
+/* For schedule: the report, whose cells may grow; */
+struct lb_report *lb_scheduler_report(struct lb_scheduler *scheduler);
 /* how many runs there will be, for the progress line; */
-void lb_conductor_expect(struct lb_conductor *conductor, size_t n_runs);
+void lb_scheduler_expect(struct lb_scheduler *scheduler, size_t n_runs);
 /* or how much time is left; */
-void lb_conductor_left(struct lb_conductor *conductor, uint64_t left_ns);
+void lb_scheduler_left(struct lb_scheduler *scheduler, uint64_t left_ns);
 /* one run of a cell, with the seed of that round; scenario: the cell's own, or one that differs
  * from it in the length of the run. What it came to is in the cell: a run more, or its state.
- * *ret_resumed: it was there from before an interruption, if conduct asks for the same cells in the
- * same order then. An error is one of memory or of the checkpoint. */
-int lb_conductor_run(struct lb_conductor *conductor, struct lb_cell *cell,
+ * *ret_resumed: it was there from before an interruption, if schedule asks for the same cells in
+ * the same order then. An error is one of memory or of the checkpoint. */
+int lb_scheduler_run(struct lb_scheduler *scheduler, struct lb_cell *cell,
                      const struct lb_scenario *scenario, size_t round, bool *ret_resumed,
                      struct lb_error *err);
 /* Did the user ask to stop? */
-bool lb_conductor_stopped(const struct lb_conductor *conductor);
+bool lb_scheduler_stopped(const struct lb_scheduler *scheduler);
 
 /* Selects, connects, runs, reports, stores. Returns the exit status; has complained by then. */
 enum lb_exit lb_campaign_run(const struct lb_campaign *campaign);

@@ -8,7 +8,7 @@
 #include "check_meta.h"
 #include "check_print.h"
 #include "cli.h"
-#include "jepsen.h"
+#include "interchange.h"
 #include "terminal.h"
 #include "units.h"
 

@@ -28,7 +28,7 @@ struct planner {
     struct lb_plan *plans; /* of the templates that can run */
     size_t *template_of;   /* of each plan */
     size_t n_plans;
-    struct lb_conductor *conductor;
+    struct lb_scheduler *scheduler;
     size_t n_done, n_expected; /* runs */
     bool resumed;              /* the last one was there from before an interruption */
 };
@@ -159,7 +159,7 @@ static int find_cell(struct planner *planner, const struct lb_cell *template,
                      const struct lb_scenario *scenario, struct lb_cell **ret_cell,
                      struct lb_error *err)
 {
-    struct lb_report *report = lb_conductor_report(planner->conductor);
+    struct lb_report *report = lb_scheduler_report(planner->scheduler);
     for (size_t i = 0; i < report->n_cells; i++) {
         struct lb_cell *cell = &report->cells[i];
         if (cell->strategy == template->strategy && strcmp(cell->name, template->name) == 0 &&
@@ -193,7 +193,7 @@ static int measure(void *arg, const struct lb_plan *plan, const struct lb_scenar
 {
     struct planner *planner = arg;
     struct lb_cell *cell;
-    if (lb_conductor_stopped(planner->conductor))
+    if (lb_scheduler_stopped(planner->scheduler))
         return lb_fail(err, LB_E_INTERRUPTED, "interrupted");
     int rc = lb_scenario_validate(scenario, err);
     if (rc == 0)
@@ -205,9 +205,9 @@ static int measure(void *arg, const struct lb_plan *plan, const struct lb_scenar
     planner->n_done++;
     if (planner->n_expected < planner->n_done) /* trials: as many as it takes */
         planner->n_expected = planner->n_done;
-    lb_conductor_expect(planner->conductor, planner->n_expected);
+    lb_scheduler_expect(planner->scheduler, planner->n_expected);
     rc =
-        lb_conductor_run(planner->conductor, cell, &cell->scenario, n_runs, &planner->resumed, err);
+        lb_scheduler_run(planner->scheduler, cell, &cell->scenario, n_runs, &planner->resumed, err);
     if (rc != 0)
         return rc;
     if (cell->n_runs > n_runs && cell->runs[n_runs]->state != LB_RUN_INTERRUPTED) {
@@ -221,7 +221,7 @@ static int measure(void *arg, const struct lb_plan *plan, const struct lb_scenar
         *err = cell->error;
         return err->code;
     }
-    return lb_conductor_stopped(planner->conductor)
+    return lb_scheduler_stopped(planner->scheduler)
                ? lb_fail(err, LB_E_INTERRUPTED, "interrupted")
                : lb_fail(err, LB_E_UNSUPPORTED, "%s", cell->reason);
 }
@@ -254,7 +254,7 @@ static int make_cells(struct planner *planner, struct lb_error *err)
 /* Takes the selected cells out of the report, which gets one for each thing that is run. */
 static int make_plans(struct planner *planner, struct lb_error *err)
 {
-    struct lb_report *report = lb_conductor_report(planner->conductor);
+    struct lb_report *report = lb_scheduler_report(planner->scheduler);
     planner->templates = report->cells;
     planner->n_templates = report->n_cells;
     report->cells = NULL;
@@ -285,10 +285,10 @@ static int make_plans(struct planner *planner, struct lb_error *err)
 /* What was to be run and was not, for another reason than the user's stop, says why. */
 static void explain_pending(struct planner *planner)
 {
-    struct lb_report *report = lb_conductor_report(planner->conductor);
+    struct lb_report *report = lb_scheduler_report(planner->scheduler);
     for (size_t i = 0; i < report->n_cells; i++) {
         struct lb_cell *cell = &report->cells[i];
-        if (cell->state != LB_CELL_PENDING || lb_conductor_stopped(planner->conductor))
+        if (cell->state != LB_CELL_PENDING || lb_scheduler_stopped(planner->scheduler))
             continue;
         cell->state = LB_CELL_NOT_RUN;
         for (size_t p = 0; p < planner->n_plans; p++)
@@ -321,10 +321,10 @@ static int refine(struct lb_plan *plan, const struct lb_lab *lab, struct lb_erro
     return rc;
 }
 
-static int preview(struct lb_conductor *conductor, void *arg, struct lb_error *err)
+static int preview(struct lb_scheduler *scheduler, void *arg, struct lb_error *err)
 {
     struct planner *planner = arg;
-    planner->conductor = conductor;
+    planner->scheduler = scheduler;
     return make_plans(planner, err);
 }
 
@@ -336,15 +336,15 @@ static void tell(const struct planner *planner, const struct lb_report *report)
                          is_open ? planner->n_plans * question->budget_ns : 0);
 }
 
-static enum lb_exit conduct(struct lb_conductor *conductor, void *arg)
+static enum lb_exit schedule(struct lb_scheduler *scheduler, void *arg)
 {
     struct planner *planner = arg;
     struct lb_error err;
     const struct lb_lab lab = {planner, measure, rest};
-    planner->conductor = conductor;
-    planner->question.seed = lb_conductor_report(conductor)->seed; /* resumed: the one from then */
+    planner->scheduler = scheduler;
+    planner->question.seed = lb_scheduler_report(scheduler)->seed; /* resumed: the one from then */
     int rc = make_plans(planner, &err);
-    struct lb_report *report = lb_conductor_report(conductor);
+    struct lb_report *report = lb_scheduler_report(scheduler);
     report->plans = planner->plans;
     report->n_plans = planner->n_plans;
     planner->n_expected =
@@ -398,7 +398,7 @@ enum lb_exit lb_command_plan(const struct lb_args *args)
                                              .of = LB_OF_PLANS,
                                              .sink = &lb_sink_plan,
                                              .sample_waits = true,
-                                             .conduct = conduct,
+                                             .schedule = schedule,
                                              .preview = preview,
                                              .judges_runs = true,
                                              .arg = &planner};

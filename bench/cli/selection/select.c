@@ -1,7 +1,7 @@
 /* Names to things: see select.h. Unknown names are answered with the nearest known ones; nothing is
  * run before every name, file and option is known to be right. */
 #include "select.h"
-#include "select_private.h"
+#include "select_parts.h"
 
 #include "cli.h"
 #include "combinations.h"

@@ -1,7 +1,7 @@
 /* The cells that strategies, targets and scenarios make: see select.h. A cell that cannot run is
  * there too, SKIPPED with its reason. */
 #include "select.h"
-#include "select_private.h"
+#include "select_parts.h"
 
 #include "levels.h"
 #include "nearest.h"

@@ -4,7 +4,7 @@
 #ifndef LB_PROGRAM_BUILDING_H
 #define LB_PROGRAM_BUILDING_H
 
-#include "program_private.h"
+#include "program_raw.h"
 
 struct lb_chunk {
     struct lb_chunk *next;

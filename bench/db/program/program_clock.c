@@ -5,7 +5,7 @@
  */
 #include "program_features.h"
 
-#include "program_private.h"
+#include "program_raw.h"
 
 #include <string.h>
 

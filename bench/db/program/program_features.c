@@ -1,7 +1,7 @@
 /* Features of a protocol by the words of its statements: see program_features.h. */
 #include "program_features.h"
 
-#include "program_private.h"
+#include "program_raw.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* What can be said of a parsed statement file: its header, what it has for which engine, and
  * whether it is right for all of them.
  */
-#include "program_private.h"
+#include "program_raw.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
  * is a remark; behind an option it is the option's help.
  */
 #include "nearest.h"
-#include "program_private.h"
+#include "program_raw.h"
 #include "units.h"
 
 #include <ctype.h>

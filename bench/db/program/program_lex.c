@@ -6,7 +6,7 @@
  * is read before an engine is known: a backslash escapes in E'..' only (write '' for a quote), and
  * a comment in a comment is an error rather than one thing here and another there.
  */
-#include "program_private.h"
+#include "program_raw.h"
 
 #include <ctype.h>
 #include <string.h>

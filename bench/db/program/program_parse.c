@@ -6,7 +6,7 @@
  * engine is known: see program.c.
  */
 #include "nearest.h"
-#include "program_private.h"
+#include "program_raw.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
  * where a function of the file's does the work.
  */
 #include "program_features.h"
-#include "program_private.h"
+#include "program_raw.h"
 
 #include <string.h>
 #include <strings.h>

@@ -1,5 +1,5 @@
 /* The sections of a statement file: their names, and the shape that each is of. */
-#include "program_private.h"
+#include "program_raw.h"
 
 static const char *const section_names[LB_SECTIONS] = {
     [LB_S_SETUP] = "setup",

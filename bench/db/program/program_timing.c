@@ -5,7 +5,7 @@
  * acquiring, claiming or renewing has is the lease. A number that is no length of time
  * (`:max_attempts`) is neither.
  */
-#include "program_private.h"
+#include "program_raw.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Options of a strategy's file that nothing in it uses: see program.h. */
-#include "program_private.h"
+#include "program_raw.h"
 
 static bool names_it(const struct lb_token *token, const char *option)
 {

@@ -67,7 +67,7 @@ static inline uint32_t lb_footprint_undisturbed(const struct lb_footprint *holde
 }
 
 /* Can one change what the other does? Two commits alone cannot: what can be seen after both is the
- * same. (While somebody is blocked they can, and then a commit reads, too: see stage.c.) */
+ * same. (While somebody is blocked they can, and then a commit reads, too: see testbed.c.) */
 static inline bool lb_footprint_conflicts(const struct lb_footprint *a,
                                           const struct lb_footprint *b)
 {

@@ -58,7 +58,7 @@ struct lb_row_rules {
 /* Looks at the statements of the sections in `played` (bit per enum lb_section_name). batch: what
  * :n is. Leaves everything coarse where rows cannot be told apart. Closed also after a failure.
  *
- * own_sql, over a player's session in its transaction: rows (table, key, order, conditions met,
+ * own_sql, over a task's session in its transaction: rows (table, key, order, conditions met,
  * transaction) of what it has inserted or updated so far; table -1 stands alone. committed_sql,
  * over any other session, with the transaction as $1: the same of what it has locked, changed or
  * deleted, as it was before. */

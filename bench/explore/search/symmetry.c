@@ -7,7 +7,7 @@
  * of a key or of an index, or where the words are not understood, workers are not taken to be
  * alike. That costs schedules.
  */
-#include "stage.h"
+#include "testbed.h"
 
 #include <ctype.h>
 #include <string.h>

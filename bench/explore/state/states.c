@@ -1,5 +1,5 @@
 /* The digest of a state: see states.h. PostgreSQL at READ COMMITTED, while all stand. */
-#include "stage.h"
+#include "testbed.h"
 
 #include "clock.h"
 
@@ -194,12 +194,12 @@ void lb_states_close(struct lb_states *states)
 /* --- asking --- */
 
 struct told {
-    struct lb_stage *stage;
+    struct lb_testbed *testbed;
     FILE *out;
     uint64_t now_ms;
-    char xid[LB_MAX_WORKERS][24]; /* of the players' transactions; "": none */
+    char xid[LB_MAX_WORKERS][24]; /* of the tasks' transactions; "": none */
     struct {
-        uint32_t player, n;
+        uint32_t task, n;
         int64_t class, object, kind;
     } locks[16];
     size_t n_locks;
@@ -209,26 +209,26 @@ struct told {
 /* For tests. */
 static bool is_left_out(const struct told *told, unsigned part)
 {
-    return (told->stage->plan.without & part) != 0;
+    return (told->testbed->plan.without & part) != 0;
 }
 
-typedef void take_row(struct told *told, struct lb_session *session, size_t row, uint32_t player);
+typedef void take_row(struct told *told, struct lb_session *session, size_t row, uint32_t task);
 
 static int ask(struct told *told, struct lb_session *session, struct lb_prepared *prepared,
-               const char *sql, take_row *take, uint32_t player, struct lb_error *err)
+               const char *sql, take_row *take, uint32_t task, struct lb_error *err)
 {
     struct lb_step step = {.kind = LB_STEP_EXECUTE, .sql = sql};
     struct lb_rows rows = {0};
     const struct lb_gate *gate = session->gate;
     session->gate = NULL;
-    if (session->db->set_aside != NULL) /* the player has not read it yet */
+    if (session->db->set_aside != NULL) /* the task has not read it yet */
         session->db->set_aside(session->conn);
     int r = lb_session_execute(session, prepared, &step, sql, &rows, err);
     session->gate = gate;
     if (r > LB_OK)
         r = lb_fail(err, LB_E_ENV, "the state cannot be told: %s", session->message);
     for (size_t row = 0; r == 0 && row < rows.n_rows; row++)
-        take(told, session, row, player);
+        take(told, session, row, task);
     if (session->db->take_back != NULL && session->conn != NULL)
         session->db->take_back(session->conn);
     return r;
@@ -248,14 +248,14 @@ static char *text_at(struct lb_session *session, size_t row, size_t column)
     return value.type == LB_TEXT ? strndup(value.text, value.length) : strdup("");
 }
 
-static void take_own(struct told *told, struct lb_session *session, size_t row, uint32_t player)
+static void take_own(struct told *told, struct lb_session *session, size_t row, uint32_t task)
 {
     char *text = text_at(session, row, 1);
     int64_t table = number_at(session, row, 0);
     if (text != NULL && table < 0)
-        snprintf(told->xid[player], sizeof told->xid[player], "%s", text);
+        snprintf(told->xid[task], sizeof told->xid[task], "%s", text);
     else if (text != NULL && !is_left_out(told, LB_WITHOUT_OWN))
-        fprintf(told->out, "own %u %lld:%s\n", player, (long long)table, text);
+        fprintf(told->out, "own %u %lld:%s\n", task, (long long)table, text);
     told->is_vague = told->is_vague || text == NULL;
     free(text);
 }
@@ -301,19 +301,19 @@ static void take_sequence_value(struct told *told, struct lb_session *session, s
 
 static void take_lock(struct told *told, struct lb_session *session, size_t row, uint32_t unused)
 {
-    const struct lb_stage *stage = told->stage;
+    const struct lb_testbed *testbed = told->testbed;
     int64_t pid = number_at(session, row, 0);
     char *mode = text_at(session, row, 4);
     (void)unused;
-    for (uint32_t i = 0; i < stage->n_players; i++) {
-        if (stage->players[i].session_id != pid)
+    for (uint32_t i = 0; i < testbed->n_tasks; i++) {
+        if (testbed->tasks[i].session_id != pid)
             continue;
         bool has_room = told->n_locks < sizeof told->locks / sizeof told->locks[0];
         if (mode == NULL || strcmp(mode, "ExclusiveLock") != 0 || !has_room) {
             told->is_vague = true;
             continue;
         }
-        told->locks[told->n_locks].player = i;
+        told->locks[told->n_locks].task = i;
         told->locks[told->n_locks].class = number_at(session, row, 1);
         told->locks[told->n_locks].object = number_at(session, row, 2);
         told->locks[told->n_locks++].kind = number_at(session, row, 3);
@@ -338,7 +338,7 @@ static void take_nothing(struct told *told, struct lb_session *session, size_t r
  * again as often, while everybody stands. What its transaction has is not given back by that. */
 static int count_lock(struct told *told, size_t i, struct lb_error *err)
 {
-    struct lb_player *player = &told->stage->players[told->locks[i].player];
+    struct lb_task *task = &told->testbed->tasks[told->locks[i].task];
     char key[80], sql[400];
     struct lb_prepared once = {0};
     int64_t class = told->locks[i].class, object = told->locks[i].object;
@@ -351,28 +351,28 @@ static int count_lock(struct told *told, size_t i, struct lb_error *err)
              "WITH RECURSIVE back AS (SELECT pg_advisory_unlock(%s) AS had UNION ALL SELECT "
              "pg_advisory_unlock(%s) FROM back WHERE had) SELECT count(*) FROM back WHERE had",
              key, key);
-    int r = ask(told, &player->session, &once, sql, take_count, (uint32_t)i, err);
+    int r = ask(told, &task->session, &once, sql, take_count, (uint32_t)i, err);
     if (r != 0 || told->locks[i].n == 0)
         return r;
     snprintf(sql, sizeof sql, "SELECT pg_advisory_lock(%s) FROM generate_series(1, %u)", key,
              told->locks[i].n);
     once = (struct lb_prepared){0};
-    return ask(told, &player->session, &once, sql, take_nothing, 0, err);
+    return ask(told, &task->session, &once, sql, take_nothing, 0, err);
 }
 
 static int tell_locks(struct told *told, struct lb_error *err)
 {
-    struct lb_stage *stage = told->stage;
-    if (!stage->used_advisory || is_left_out(told, LB_WITHOUT_ADVISORY))
+    struct lb_testbed *testbed = told->testbed;
+    if (!testbed->used_advisory || is_left_out(told, LB_WITHOUT_ADVISORY))
         return 0;
-    int r = ask(told, &stage->control, &stage->states.locks, locks_sql, take_lock, 0, err);
+    int r = ask(told, &testbed->control, &testbed->states.locks, locks_sql, take_lock, 0, err);
     for (size_t i = 0; r == 0 && i < told->n_locks; i++) {
-        const struct lb_player *player = &stage->players[told->locks[i].player];
-        if (player->session.in_tx && player->tx_failed)
+        const struct lb_task *task = &testbed->tasks[told->locks[i].task];
+        if (task->session.in_tx && task->tx_failed)
             told->is_vague = true;
         else
             r = count_lock(told, i, err);
-        fprintf(told->out, "lock %u %lld %lld %lld %u\n", told->locks[i].player,
+        fprintf(told->out, "lock %u %lld %lld %lld %u\n", told->locks[i].task,
                 (long long)told->locks[i].class, (long long)told->locks[i].object,
                 (long long)told->locks[i].kind, told->locks[i].n);
     }
@@ -381,42 +381,42 @@ static int tell_locks(struct told *told, struct lb_error *err)
 
 static int tell_database(struct told *told, struct lb_error *err)
 {
-    struct lb_stage *stage = told->stage;
-    struct lb_states *states = &stage->states;
+    struct lb_testbed *testbed = told->testbed;
+    struct lb_states *states = &testbed->states;
     int r = 0;
-    for (uint32_t i = 0; i < stage->n_players && r == 0; i++) {
-        struct lb_player *player = &stage->players[i];
-        if (player->session.in_tx && !player->tx_failed)
-            r = ask(told, &player->session, &states->own[i], states->own_sql, take_own, i, err);
+    for (uint32_t i = 0; i < testbed->n_tasks && r == 0; i++) {
+        struct lb_task *task = &testbed->tasks[i];
+        if (task->session.in_tx && !task->tx_failed)
+            r = ask(told, &task->session, &states->own[i], states->own_sql, take_own, i, err);
     }
     if (r == 0)
-        r = ask(told, &stage->control, &states->committed, states->committed_sql, take_committed, 0,
-                err);
+        r = ask(told, &testbed->control, &states->committed, states->committed_sql, take_committed,
+                0, err);
     if (r == 0 && states->sequences_sql != NULL && !is_left_out(told, LB_WITHOUT_SEQUENCES))
-        r = ask(told, &stage->control, &states->sequences, states->sequences_sql,
+        r = ask(told, &testbed->control, &states->sequences, states->sequences_sql,
                 take_sequence_value, 0, err);
     return r == 0 ? tell_locks(told, err) : r;
 }
 
-/* --- the players --- */
+/* --- the tasks --- */
 
-/* Who of the others has moved since the player's try began, in tries that are over, and in those
- * that are not: see stage.c's take_refusal. */
-static void tell_others(struct told *told, const struct lb_player *player)
+/* Who of the others has moved since the task's try began, in tries that are over, and in those
+ * that are not: see testbed.c's take_refusal. */
+static void tell_others(struct told *told, const struct lb_task *task)
 {
-    const struct lb_stage *stage = told->stage;
+    const struct lb_testbed *testbed = told->testbed;
     unsigned over[LB_MAX_WORKERS] = {0}, under_way[LB_MAX_WORKERS] = {0};
-    for (size_t i = player->try_first; i < stage->n_moves; i++) {
-        int other = lb_move_worker(stage->moves[i]);
-        if (other < 0 || (uint32_t)other == player->number || stage->idle[i])
+    for (size_t i = task->try_first; i < testbed->n_moves; i++) {
+        int other = lb_move_worker(testbed->moves[i]);
+        if (other < 0 || (uint32_t)other == task->number || testbed->idle[i])
             continue;
-        const struct lb_player *it = &stage->players[other];
+        const struct lb_task *it = &testbed->tasks[other];
         if (it->try_moves > 0 && i >= it->try_first)
             under_way[other] = 1;
         else
             over[other] = 1;
     }
-    for (uint32_t i = 0; i < stage->n_players; i++)
+    for (uint32_t i = 0; i < testbed->n_tasks; i++)
         fprintf(told->out, " %u%u", over[i], under_way[i]);
 }
 
@@ -436,66 +436,65 @@ static void tell_memory(struct told *told, const struct lb_bag *bag)
     }
 }
 
-static void tell_player(struct told *told, const struct lb_player *player)
+static void tell_task(struct told *told, const struct lb_task *task)
 {
     FILE *out = told->out;
-    fprintf(out, "player %u: %d %d %d %d%d%d%d%d%d %u %u %x %d\n", player->number,
-            (int)player->state, player->next_kind, player->last_refusal, player->session.in_tx,
-            player->tx_failed, player->tx_changed, player->gave_up, player->has_seen,
-            player->in_script, player->n_refusals, player->tx_writes, player->tx_locks,
-            (int)player->op.holds);
-    fprintf(out, "claims %llx %llx\n", (unsigned long long)player->claims,
-            (unsigned long long)player->began);
-    if (player->story == NULL || player->story_n + LB_STORY_BYTES / 4 > LB_STORY_BYTES)
+    fprintf(out, "task %u: %d %d %d %d%d%d%d%d%d %u %u %x %d\n", task->number, (int)task->state,
+            task->next_kind, task->last_refusal, task->session.in_tx, task->tx_failed,
+            task->tx_changed, task->gave_up, task->has_seen, task->in_script, task->n_refusals,
+            task->tx_writes, task->tx_locks, (int)task->op.holds);
+    fprintf(out, "claims %llx %llx\n", (unsigned long long)task->claims,
+            (unsigned long long)task->began);
+    if (task->story == NULL || task->story_n + LB_STORY_BYTES / 4 > LB_STORY_BYTES)
         told->is_vague = true;
     else
-        fprintf(out, "%.*s\n", (int)player->story_n, player->story);
-    if (player->state == LB_PLAYER_FINISHED)
+        fprintf(out, "%.*s\n", (int)task->story_n, task->story);
+    if (task->state == LB_TASK_FINISHED)
         return;
-    tell_memory(told, player->memory);
-    if (player->try_moves > 0) {
-        const struct lb_footprint *touched = &player->try_touched;
-        fprintf(out, "\ntry %d %x %x %x", (int)player->trace, touched->reads, touched->writes,
+    tell_memory(told, task->memory);
+    if (task->try_moves > 0) {
+        const struct lb_footprint *touched = &task->try_touched;
+        fprintf(out, "\ntry %d %x %x %x", (int)task->trace, touched->reads, touched->writes,
                 touched->commits);
-        tell_others(told, player);
+        tell_others(told, task);
     }
     fputc('\n', out);
 }
 
 /* --- the state --- */
 
-static bool can_be_told(const struct lb_stage *stage)
+static bool can_be_told(const struct lb_testbed *testbed)
 {
-    for (uint32_t i = 0; i < stage->n_players; i++) {
-        const struct lb_player *player = &stage->players[i];
-        bool is_quiet = player->state == LB_PLAYER_STANDS || player->state == LB_PLAYER_FINISHED;
-        if (!is_quiet || player->session.conn == NULL)
+    for (uint32_t i = 0; i < testbed->n_tasks; i++) {
+        const struct lb_task *task = &testbed->tasks[i];
+        bool is_quiet = task->state == LB_TASK_STANDS || task->state == LB_TASK_FINISHED;
+        if (!is_quiet || task->session.conn == NULL)
             return false;
     }
-    return stage->states.is_on;
+    return testbed->states.is_on;
 }
 
-int lb_stage_state(void *arg, struct lb_state *ret, struct lb_error *err)
+int lb_testbed_state(void *arg, struct lb_state *ret, struct lb_error *err)
 {
-    struct lb_stage *stage = arg;
+    struct lb_testbed *testbed = arg;
     char *text = NULL;
     size_t size = 0;
-    if (!can_be_told(stage))
+    if (!can_be_told(testbed))
         return 0;
-    struct told told = {.stage = stage, .now_ms = (uint64_t)lb_unix_ms()};
+    struct told told = {.testbed = testbed, .now_ms = (uint64_t)lb_unix_ms()};
     told.out = open_memstream(&text, &size);
     if (told.out == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     int r = tell_database(&told, err);
-    for (uint32_t i = 0; i < stage->n_players; i++) {
-        const struct lb_player *player = &stage->players[i];
-        tell_player(&told, player);
-        if (player->state == LB_PLAYER_STANDS && player->try_moves > 0) {
+    for (uint32_t i = 0; i < testbed->n_tasks; i++) {
+        const struct lb_task *task = &testbed->tasks[i];
+        tell_task(&told, task);
+        if (task->state == LB_TASK_STANDS && task->try_moves > 0) {
             ret->is_trying |= 1u << i;
-            ret->try_first[i] = player->try_first;
+            ret->try_first[i] = task->try_first;
         }
     }
-    lb_states_tell_history(stage, told.out);
+    lb_states_tell_history(testbed, told.out);
     if (fclose(told.out) != 0)
         r = r != 0 ? r : lb_fail(err, LB_E_MEMORY, "out of memory");
     if (r == 0 && !told.is_vague) {

@@ -11,12 +11,12 @@
 
 #include <stdio.h>
 
-struct lb_stage;
+struct lb_testbed;
 
 struct lb_states {
     bool is_on;
     char *committed_sql; /* over the control session: rows (table, its rows) */
-    char *own_sql;       /* over a player's, in its transaction: what it has changed or locked */
+    char *own_sql;       /* over a task's, in its transaction: what it has changed or locked */
     char *sequences_sql; /* NULL: there are none */
     struct lb_prepared committed, locks, sequences, own[LB_MAX_WORKERS];
 };
@@ -27,12 +27,12 @@ int lb_states_open(struct lb_states *states, struct lb_reset *reset, const struc
                    const struct lb_program *program, uint32_t played, struct lb_error *err);
 void lb_states_close(struct lb_states *states);
 
-/* Part of the stage's system: see search.h. */
-int lb_stage_state(void *arg, struct lb_state *ret, struct lb_error *err);
+/* Part of the testbed's system: see search.h. */
+int lb_testbed_state(void *arg, struct lb_state *ret, struct lb_error *err);
 
 /* states_told.c: adds what the history so far tells; where only operations on one object are
  * compared, object by object. */
-void lb_states_tell_history(const struct lb_stage *stage, FILE *out);
+void lb_states_tell_history(const struct lb_testbed *testbed, FILE *out);
 /* The digest of a text in which times stand for their places in time: numbers that are a time of
  * about now, in ms or us. */
 void lb_states_digest(const char *text, size_t size, uint64_t now_ms, uint64_t ret[2]);

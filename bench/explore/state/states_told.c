@@ -1,5 +1,5 @@
 /* What a state's text is made of that is not asked of the engine: see states.h. */
-#include "stage.h"
+#include "testbed.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -113,7 +113,7 @@ bool lb_states_tie(const char *rows, uint64_t now_ms)
 struct point {
     uint64_t time_ns, value, objects;
     uint32_t process, object, arg;
-    uint16_t number; /* of the operation among its player's */
+    uint16_t number; /* of the operation among its task's */
     uint8_t op, type, flags;
 };
 
@@ -129,43 +129,43 @@ static bool is_try(const struct lb_event *event)
 }
 
 /* An operation that goes on: which objects it is about is not known, or what it was answered. */
-static uint64_t objects_of_open(const struct lb_player *player, const struct lb_event *event)
+static uint64_t objects_of_open(const struct lb_task *task, const struct lb_event *event)
 {
-    if (event->op == LB_OP_CLAIM && player->claims != 0)
-        return player->claims;
-    return event->op == LB_OP_COMPLETE ? lb_object_of(player->stage, event->value) : LB_ALL_OBJECTS;
+    if (event->op == LB_OP_CLAIM && task->claims != 0)
+        return task->claims;
+    return event->op == LB_OP_COMPLETE ? lb_object_of(task->testbed, event->value) : LB_ALL_OBJECTS;
 }
 
-/* Adds the beginning and the end of each operation of the player's that counts. */
-static void add_points(const struct lb_player *player, struct points *points)
+/* Adds the beginning and the end of each operation of the task's that counts. */
+static void add_points(const struct lb_task *task, struct points *points)
 {
-    const struct lb_stage *stage = player->stage;
+    const struct lb_testbed *testbed = task->testbed;
     size_t begun = SIZE_MAX; /* the beginning of what goes on */
     uint64_t items = 0;
     uint16_t number = 0;
-    for (size_t i = 0; i < player->log.n_events; i++) {
-        const struct lb_event *event = &player->events[i];
+    for (size_t i = 0; i < task->log.n_events; i++) {
+        const struct lb_event *event = &task->events[i];
         struct point point = {event->time_ns, event->value, LB_ALL_OBJECTS, event->process,
                               event->object,  event->arg,   number,         event->op,
                               event->type,    event->flags};
         if (event->type == LB_EV_INVOKE) {
             begun = begun == SIZE_MAX ? points->n : begun; /* a batch has several */
             items = event->op == LB_OP_CLAIM ? 0 : items;
-            point.objects = objects_of_open(player, event);
+            point.objects = objects_of_open(task, event);
         } else if (event->type == LB_EV_FAIL && is_try(event) && begun != SIZE_MAX) {
             points->n = begun;
             begun = SIZE_MAX;
             continue;
         } else if (event->op == LB_OP_ITEM) {
-            items |= lb_object_of(stage, event->value);
-            point.objects = lb_object_of(stage, event->value);
+            items |= lb_object_of(testbed, event->value);
+            point.objects = lb_object_of(testbed, event->value);
         } else if (event->op == LB_OP_CLAIM && begun != SIZE_MAX) {
             point.objects = points->all[begun].objects = items;
             begun = SIZE_MAX;
             number++;
         } else {
             point.objects =
-                event->op == LB_OP_COMPLETE ? lb_object_of(stage, event->value) : LB_ALL_OBJECTS;
+                event->op == LB_OP_COMPLETE ? lb_object_of(testbed, event->value) : LB_ALL_OBJECTS;
             begun = SIZE_MAX;
             number++;
         }
@@ -220,24 +220,24 @@ static void tell_objects(const struct points *points, uint64_t objects, struct p
     fputc('\n', out);
 }
 
-void lb_states_tell_history(const struct lb_stage *stage, FILE *out)
+void lb_states_tell_history(const struct lb_testbed *testbed, FILE *out)
 {
     size_t n = 1;
     uint64_t objects = 0;
-    for (uint32_t i = 0; i < stage->n_players; i++)
-        n += stage->players[i].log.n_events;
+    for (uint32_t i = 0; i < testbed->n_tasks; i++)
+        n += testbed->tasks[i].log.n_events;
     struct points points = {.all = calloc(n, sizeof *points.all)};
     struct point *some = calloc(n, sizeof *some);
-    for (uint32_t i = 0; i < stage->n_players && points.all != NULL; i++)
-        add_points(&stage->players[i], &points);
+    for (uint32_t i = 0; i < testbed->n_tasks && points.all != NULL; i++)
+        add_points(&testbed->tasks[i], &points);
     if (points.all != NULL && some != NULL) {
         qsort(points.all, points.n, sizeof *points.all, by_time);
         for (size_t i = 0; i < points.n; i++)
             objects |= points.all[i].objects;
-        for (unsigned bit = 0; bit < 64 && stage->is_local; bit++)
+        for (unsigned bit = 0; bit < 64 && testbed->is_local; bit++)
             if ((objects >> bit & 1) != 0)
                 tell_objects(&points, UINT64_C(1) << bit, some, out);
-        if (!stage->is_local)
+        if (!testbed->is_local)
             tell_objects(&points, LB_ALL_OBJECTS, some, out);
     } else {
         fputc('?', out); /* told apart from any other by what comes with it */

@@ -1,5 +1,5 @@
 /* The verdict on one schedule: its history goes to the same judge as a run's. */
-#include "stage.h"
+#include "testbed.h"
 
 #include "clock.h"
 #include "free_permits.h"
@@ -10,145 +10,149 @@
 
 /* --- draining --- */
 
-static bool is_claimed(const struct lb_stage *stage, uint64_t id)
+static bool is_claimed(const struct lb_testbed *testbed, uint64_t id)
 {
-    for (uint32_t i = 0; i < stage->n_players; i++) {
-        const struct lb_player *player = &stage->players[i];
-        for (size_t k = 0; k < player->log.n_events; k++)
-            if (player->events[k].op == LB_OP_ITEM && player->events[k].value == id)
+    for (uint32_t i = 0; i < testbed->n_tasks; i++) {
+        const struct lb_task *task = &testbed->tasks[i];
+        for (size_t k = 0; k < task->log.n_events; k++)
+            if (task->events[k].op == LB_OP_ITEM && task->events[k].value == id)
                 return true;
     }
     return false;
 }
 
-/* What the control session did comes behind all that the players did. */
-static void date_drain(struct lb_stage *stage, size_t first)
+/* What the control session did comes behind all that the tasks did. */
+static void date_drain(struct lb_testbed *testbed, size_t first)
 {
-    for (size_t i = first; i < stage->control_log.n_events; i++) {
-        struct lb_event *event = &stage->control_events[i];
-        event->time_ns += (uint64_t)stage->clock_ms * 1000000u;
-        if (stage->counts_steps)
-            event->time_ns = stage->start_ns + (stage->n_moves + 1) * LB_STEP_NS + stage->n_seen++;
+    for (size_t i = first; i < testbed->control_log.n_events; i++) {
+        struct lb_event *event = &testbed->control_events[i];
+        event->time_ns += (uint64_t)testbed->clock_ms * 1000000u;
+        if (testbed->counts_steps)
+            event->time_ns =
+                testbed->start_ns + (testbed->n_moves + 1) * LB_STEP_NS + testbed->n_seen++;
     }
 }
 
 /* May somebody still have an item who will never say so, because he is dead or was not told? Only
  * the end of a lease takes it from him. */
-static bool is_kept(const struct lb_stage *stage)
+static bool is_kept(const struct lb_testbed *testbed)
 {
-    bool outlived = stage->plan.strategy->is_lease && stage->outlived && stage->unmoved[0] == '\0';
-    return stage->n_deaths + stage->n_cuts > 0 && !outlived;
+    bool outlived =
+        testbed->plan.strategy->is_lease && testbed->outlived && testbed->unmoved[0] == '\0';
+    return testbed->n_deaths + testbed->n_cuts > 0 && !outlived;
 }
 
 /* Every item that was put has been claimed, or is now, by the control session, until it is told
  * that nothing is left. */
-static int drain(struct lb_stage *stage, bool *ret_drained, struct lb_error *err)
+static int drain(struct lb_testbed *testbed, bool *ret_drained, struct lb_error *err)
 {
     static const uint32_t one = 1;
-    const struct lb_explore_plan *plan = &stage->plan;
+    const struct lb_explore_plan *plan = &testbed->plan;
     uint64_t n_items = plan->items + plan->putters * plan->rounds;
     bool all = true;
     for (uint64_t id = 1; id <= n_items && all; id++)
-        all = is_claimed(stage, id);
-    *ret_drained = all && stage->n_deaths + stage->n_cuts == 0;
-    if (*ret_drained || is_kept(stage))
+        all = is_claimed(testbed, id);
+    *ret_drained = all && testbed->n_deaths + testbed->n_cuts == 0;
+    if (*ret_drained || is_kept(testbed))
         return 0;
-    size_t first = stage->control_log.n_events;
-    stage->control_actor.clock_skew_ms = stage->clock_ms;
-    int r = plan->strategy->flow->open(&stage->control_actor, err);
+    size_t first = testbed->control_log.n_events;
+    testbed->control_actor.clock_skew_ms = testbed->clock_ms;
+    int r = plan->strategy->flow->open(&testbed->control_actor, err);
     for (uint64_t i = 0; i <= 2 * n_items && r == LB_OK; i++) {
-        struct lb_item *items = stage->players[0].items;
+        struct lb_item *items = testbed->tasks[0].items;
         uint32_t n = 0;
-        r = lb_operate_claim(&stage->control_op, one, items, LB_CLAIM_ROOM, &n, err);
+        r = lb_operate_claim(&testbed->control_op, one, items, LB_CLAIM_ROOM, &n, err);
         for (uint32_t k = 0; k < n && r == LB_OK; k++)
-            r = lb_operate_item(&stage->control_op, LB_OP_COMPLETE, &items[k], err);
+            r = lb_operate_item(&testbed->control_op, LB_OP_COMPLETE, &items[k], err);
     }
-    stage->written = LB_TOUCHES_ALL;
-    date_drain(stage, first);
+    testbed->written = LB_TOUCHES_ALL;
+    date_drain(testbed, first);
     *ret_drained = r == LB_EMPTY;
     return r < 0 ? r : 0;
 }
 
 /* Everybody is through: what do the tables say of the permits? A dead worker's transaction may have
  * locked them. */
-static int ask_permits(struct lb_stage *stage, struct lb_error *err)
+static int ask_permits(struct lb_testbed *testbed, struct lb_error *err)
 {
     struct lb_runner runner = {0};
     int64_t n_free = 0;
-    if ((stage->plan.strategy->claims & LB_G_BIT(LB_G_PERMITS)) == 0 || stage->n_deaths > 0)
+    if ((testbed->plan.strategy->claims & LB_G_BIT(LB_G_PERMITS)) == 0 || testbed->n_deaths > 0)
         return 0;
-    int r = lb_runner_init(&runner, stage->program, &stage->control, err);
+    int r = lb_runner_init(&runner, testbed->program, &testbed->control, err);
     if (r != 0)
         return r;
-    r = lb_permits_ask(&stage->strategy_plan, &runner, 0, &n_free, err);
+    r = lb_permits_ask(&testbed->strategy_plan, &runner, 0, &n_free, err);
     lb_runner_release(&runner);
-    uint64_t now_ns = stage->counts_steps ? stage->start_ns + (stage->n_moves + 2) * LB_STEP_NS
-                                          : lb_now_ns() + (uint64_t)stage->clock_ms * 1000000u;
+    uint64_t now_ns = testbed->counts_steps
+                          ? testbed->start_ns + (testbed->n_moves + 2) * LB_STEP_NS
+                          : lb_now_ns() + (uint64_t)testbed->clock_ms * 1000000u;
     if (r == LB_OK)
-        lb_log_append(&stage->control_log, &(struct lb_event){.time_ns = now_ns,
-                                                              .value = (uint64_t)n_free,
-                                                              .process = stage->n_players,
-                                                              .op = LB_OP_PERMITS,
-                                                              .type = LB_EV_NOTE});
+        lb_log_append(&testbed->control_log, &(struct lb_event){.time_ns = now_ns,
+                                                                .value = (uint64_t)n_free,
+                                                                .process = testbed->n_tasks,
+                                                                .op = LB_OP_PERMITS,
+                                                                .type = LB_EV_NOTE});
     return r < 0 ? r : 0;
 }
 
-int lb_stage_judge(struct lb_stage *stage, bool complete, struct lb_error *err)
+int lb_testbed_judge(struct lb_testbed *testbed, bool complete, struct lb_error *err)
 {
-    const struct lb_explore_plan *plan = &stage->plan;
+    const struct lb_explore_plan *plan = &testbed->plan;
     const struct lb_strategy *strategy = plan->strategy;
     bool drained = false;
     int r = 0;
     if (strategy->shape == LB_QUEUE && complete && (strategy->claims & LB_G_BIT(LB_G_NO_LOSS)) != 0)
-        r = drain(stage, &drained, err);
+        r = drain(testbed, &drained, err);
     if (r == 0 && strategy->shape == LB_LOCK && complete)
-        r = ask_permits(stage, err);
+        r = ask_permits(testbed, err);
     if (r < 0)
         return r;
     struct lb_span spans[LB_MAX_WORKERS + 1];
     struct lb_log_view logs[LB_MAX_WORKERS + 1];
-    struct lb_history_view view = {.n_logs = stage->n_players + 1, .logs = logs, .meta = ""};
-    for (uint32_t i = 0; i <= stage->n_players; i++) {
-        bool is_player = i < stage->n_players;
-        const struct lb_log *log = is_player ? &stage->players[i].log : &stage->control_log;
-        spans[i] = (struct lb_span){is_player ? stage->players[i].events : stage->control_events,
+    struct lb_history_view view = {.n_logs = testbed->n_tasks + 1, .logs = logs, .meta = ""};
+    for (uint32_t i = 0; i <= testbed->n_tasks; i++) {
+        bool is_task = i < testbed->n_tasks;
+        const struct lb_log *log = is_task ? &testbed->tasks[i].log : &testbed->control_log;
+        spans[i] = (struct lb_span){is_task ? testbed->tasks[i].events : testbed->control_events,
                                     log->n_events};
         logs[i] = (struct lb_log_view){
             .number = i, .n_spans = 1, .spans = &spans[i], .n_events = log->n_events};
         view.n_events += log->n_events;
     }
-    view.start_ns = stage->start_ns;
-    uint64_t end_ns = stage->counts_steps
-                          ? stage->start_ns + (stage->n_moves + 1) * LB_STEP_NS + stage->n_seen
-                          : lb_now_ns() + (uint64_t)stage->clock_ms * 1000000u;
+    view.start_ns = testbed->start_ns;
+    uint64_t end_ns =
+        testbed->counts_steps
+            ? testbed->start_ns + (testbed->n_moves + 1) * LB_STEP_NS + testbed->n_seen
+            : lb_now_ns() + (uint64_t)testbed->clock_ms * 1000000u;
     struct lb_model model = {.queue = strategy->shape == LB_QUEUE,
                              .n_resources = 1,
-                             .capacity = stage->capacity,
+                             .capacity = testbed->capacity,
                              .lease = strategy->is_lease,
                              .claims = strategy->claims,
                              .release = LB_RELEASE_BELIEF,
                              .drained = drained,
-                             .groups = stage->strategy_plan.groups,
+                             .groups = testbed->strategy_plan.groups,
                              .complete = true, /* whoever holds at its end holds on */
                              .end_ns = end_ns};
-    r = lb_check(&view, &model, &stage->judgement, err);
+    r = lb_check(&view, &model, &testbed->judgement, err);
     if (r < 0)
         return r;
     int bits = 0;
     for (int g = 0; g < LB_GUARANTEES; g++) {
-        if (stage->judgement.findings[g].verdict == LB_V_VIOLATED)
+        if (testbed->judgement.findings[g].verdict == LB_V_VIOLATED)
             bits |= 1 << g;
-        if (stage->judgement.findings[g].verdict != LB_V_NOT_TESTED)
-            stage->tested |= LB_G_BIT(g);
+        if (testbed->judgement.findings[g].verdict != LB_V_NOT_TESTED)
+            testbed->tested |= LB_G_BIT(g);
     }
     return bits;
 }
 
 /* --- watching --- */
 
-int lb_stage_describe(struct lb_stage *stage, char **ret_state, struct lb_error *err)
+int lb_testbed_describe(struct lb_testbed *testbed, char **ret_state, struct lb_error *err)
 {
-    const struct lb_explore_watch *watch = stage->plan.watch;
+    const struct lb_explore_watch *watch = testbed->plan.watch;
     char *state = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&state, &size);
@@ -156,12 +160,13 @@ int lb_stage_describe(struct lb_stage *stage, char **ret_state, struct lb_error 
     struct lb_rows rows = {0};
     if (out == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
-    for (uint32_t i = 0; i < stage->n_players; i++)
-        fprintf(out, "w%u:%.*s\n", i, (int)stage->players[i].story_n, stage->players[i].story);
-    int r = lb_session_execute(&stage->control, &stage->watching, &step, watch->sql, &rows, err);
+    for (uint32_t i = 0; i < testbed->n_tasks; i++)
+        fprintf(out, "w%u:%.*s\n", i, (int)testbed->tasks[i].story_n, testbed->tasks[i].story);
+    int r =
+        lb_session_execute(&testbed->control, &testbed->watching, &step, watch->sql, &rows, err);
     for (size_t row = 0; row < rows.n_rows && r == LB_OK; row++) {
         for (size_t column = 0; column < rows.n_columns; column++) {
-            struct lb_value value = stage->db->value(stage->control.conn, row, column);
+            struct lb_value value = testbed->db->value(testbed->control.conn, row, column);
             int64_t number;
             if (value.type == LB_TEXT)
                 fprintf(out, "%.*s ", (int)value.length, value.text);
@@ -173,7 +178,7 @@ int lb_stage_describe(struct lb_stage *stage, char **ret_state, struct lb_error 
     if (fclose(out) != 0 || state == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     if (r > LB_OK)
-        r = lb_fail(err, LB_E_ENV, "the state cannot be read: %s", stage->control.message);
+        r = lb_fail(err, LB_E_ENV, "the state cannot be read: %s", testbed->control.message);
     if (r == 0)
         *ret_state = state;
     else
@@ -183,24 +188,24 @@ int lb_stage_describe(struct lb_stage *stage, char **ret_state, struct lb_error 
 
 /* --- nobody can go on --- */
 
-static void describe(struct lb_stage *stage, uint32_t waiting, char *text, size_t size)
+static void describe(struct lb_testbed *testbed, uint32_t waiting, char *text, size_t size)
 {
     size_t n = 0;
     text[0] = '\0';
-    for (uint32_t i = 0; i < stage->n_players; i++) {
-        struct lb_player *player = &stage->players[i];
+    for (uint32_t i = 0; i < testbed->n_tasks; i++) {
+        struct lb_task *task = &testbed->tasks[i];
         const char *sep = n > 0 ? "; " : "";
-        if (player->state == LB_PLAYER_BLOCKED) {
+        if (task->state == LB_TASK_BLOCKED) {
             struct lb_footprint ignored;
-            struct lb_act act;
-            lb_player_pending(player, &ignored, &act);
+            struct lb_step_record record;
+            lb_task_pending(task, &ignored, &record);
             n += (size_t)snprintf(text + n, size - n, "%sworker %u is blocked in %.160s", sep, i,
-                                  act.sql != NULL ? act.sql : "a statement");
-            free(act.params);
+                                  record.sql != NULL ? record.sql : "a statement");
+            free(record.params);
         } else if ((waiting >> i & 1) != 0) {
             n += (size_t)snprintf(text + n, size - n,
                                   "%sworker %u is answered \"%s\" again and again", sep, i,
-                                  lb_answer_name(player->last_refusal));
+                                  lb_answer_name(task->last_refusal));
         }
         if (n >= size)
             return;
@@ -210,34 +215,34 @@ static void describe(struct lb_stage *stage, uint32_t waiting, char *text, size_
 /* An engine ends deadlocks. Where somebody has died, or was not told what came of its commit, those
  * who are left may wait for what it holds: in vain only if neither the end of the session nor, for
  * a lease, time gives it back. */
-unsigned lb_stage_stuck(struct lb_stage *stage, uint32_t waiting)
+unsigned lb_testbed_stuck(struct lb_testbed *testbed, uint32_t waiting)
 {
     unsigned n_blocked = 0, n_empty = 0, n_waiting = 0;
-    for (uint32_t i = 0; i < stage->n_players; i++) {
-        const struct lb_player *player = &stage->players[i];
-        n_blocked += player->state == LB_PLAYER_BLOCKED;
+    for (uint32_t i = 0; i < testbed->n_tasks; i++) {
+        const struct lb_task *task = &testbed->tasks[i];
+        n_blocked += task->state == LB_TASK_BLOCKED;
         n_waiting += waiting >> i & 1;
-        n_empty += (waiting >> i & 1) != 0 && player->last_refusal == LB_EMPTY;
+        n_empty += (waiting >> i & 1) != 0 && task->last_refusal == LB_EMPTY;
     }
     /* A queue that has nothing left is no finding. */
     if (n_blocked == 0 && n_empty == n_waiting)
         return 0;
     bool is_deadlock = n_blocked >= 2 && n_waiting == 0;
-    char *text = is_deadlock ? stage->deadlock : stage->stuck;
-    uint64_t *count = is_deadlock ? &stage->n_deadlocks : &stage->n_stuck;
+    char *text = is_deadlock ? testbed->deadlock : testbed->stuck;
+    uint64_t *count = is_deadlock ? &testbed->n_deadlocks : &testbed->n_stuck;
     if ((*count)++ == 0)
-        describe(stage, waiting, text, sizeof stage->stuck);
-    const struct lb_strategy *strategy = stage->plan.strategy;
+        describe(testbed, waiting, text, sizeof testbed->stuck);
+    const struct lb_strategy *strategy = testbed->plan.strategy;
     if (is_deadlock)
         return 0;
-    if (stage->n_deaths == 0 && stage->n_cuts == 0)
+    if (testbed->n_deaths == 0 && testbed->n_cuts == 0)
         return strategy->claims & LB_G_BIT(LB_G_PROGRESS);
     /* A clock that stood still has ended no lease. A waiter that counts from when it saw its holder
      * must have seen it before. */
-    bool outlived = stage->outlived && stage->unmoved[0] == '\0';
-    bool remembers = lb_strategy_has(&stage->strategy_plan, LB_S_ENQUEUE);
-    for (uint32_t i = 0; i < stage->n_players && remembers; i++)
-        if ((waiting >> i & 1) != 0 && !stage->players[i].saw_it_outlived)
+    bool outlived = testbed->outlived && testbed->unmoved[0] == '\0';
+    bool remembers = lb_strategy_has(&testbed->strategy_plan, LB_S_ENQUEUE);
+    for (uint32_t i = 0; i < testbed->n_tasks && remembers; i++)
+        if ((waiting >> i & 1) != 0 && !testbed->tasks[i].saw_it_outlived)
             outlived = false;
     return !strategy->is_lease || outlived ? strategy->claims & LB_G_BIT(LB_G_RECOVERY) : 0;
 }

@@ -1,29 +1,29 @@
-/* What a player does from its first step to its last: the rounds that were asked for, each attempt
+/* What a task does from its first step to its last: the rounds that were asked for, each attempt
  * through the recorded operations that runs use too.
  *
  * An operation that was refused is tried again; the search lets it as soon as the answer could be
  * another one. One that keeps changing something without getting anywhere is given up after `polls`
  * refusals, and the result says so.
  */
-#include "stage.h"
+#include "testbed.h"
 
 #include "note.h"
 
 #include <string.h>
 
 struct script {
-    struct lb_player *player;
+    struct lb_task *task;
     struct lb_request request;
     struct lb_grant grant;
 };
 
 /* The gate before a try; LB_TIMEOUT when there have been too many. */
-static int begin_try(struct lb_player *player, enum lb_step_kind kind, struct lb_error *err)
+static int begin_try(struct lb_task *task, enum lb_step_kind kind, struct lb_error *err)
 {
-    int r = lb_player_begin_try(player, kind, err);
-    if (r < 0 || player->n_refusals < player->stage->plan.polls)
+    int r = lb_task_begin_try(task, kind, err);
+    if (r < 0 || task->n_refusals < task->testbed->plan.polls)
         return r;
-    player->gave_up = true;
+    task->gave_up = true;
     return LB_TIMEOUT;
 }
 
@@ -53,100 +53,100 @@ typedef int lb_lock_operation(struct lb_operator *op, const struct lb_request *r
 static int insist(struct script *script, lb_lock_operation *operate, enum lb_step_kind kind,
                   struct lb_error *err)
 {
-    struct lb_player *player = script->player;
+    struct lb_task *task = script->task;
     bool is_release = kind == LB_STEP_LEAVE;
-    const struct lb_strategy_plan *plan = player->actor.plan;
+    const struct lb_strategy_plan *plan = task->actor.plan;
     bool remembers = operate == lb_operate_acquire && lb_strategy_has(plan, LB_S_ENQUEUE);
-    player->n_refusals = 0;
-    player->has_seen = player->saw_it_outlived = false;
+    task->n_refusals = 0;
+    task->has_seen = task->saw_it_outlived = false;
     for (;;) {
-        int r = begin_try(player, kind, err);
+        int r = begin_try(task, kind, err);
         if (r != 0)
             return r;
         uint64_t memory = remembers ? digest_of_memory(&script->grant.bag) : 0;
-        r = operate(&player->op, &script->request, &script->grant, err);
+        r = operate(&task->op, &script->request, &script->grant, err);
         if (is_release && r == LB_REFUSED)
             return r;
         bool learned = remembers && digest_of_memory(&script->grant.bag) != memory;
-        if (!lb_player_retries(player, r, learned))
+        if (!lb_task_retries(task, r, learned))
             return r;
-        player->op.holds = is_release;
+        task->op.holds = is_release;
     }
 }
 
 enum life { SWEEPS, ENROLLS, BEATS };
 
 /* What its process does: before its first claim, or to say that it is alive. */
-static int live(struct lb_player *player, enum life what, struct lb_error *err)
+static int live(struct lb_task *task, enum life what, struct lb_error *err)
 {
     int r;
-    player->n_refusals = 0;
+    task->n_refusals = 0;
     do {
-        r = begin_try(player, LB_STEP_POLL, err);
+        r = begin_try(task, LB_STEP_POLL, err);
         if (r != 0)
             return r;
-        r = what == SWEEPS ? lb_operate_sweep(&player->op, err)
-                           : lb_operate_beat(&player->op, what == ENROLLS, player->number, err);
-    } while (r != LB_REFUSED && lb_player_retries(player, r, false));
+        r = what == SWEEPS ? lb_operate_sweep(&task->op, err)
+                           : lb_operate_beat(&task->op, what == ENROLLS, task->number, err);
+    } while (r != LB_REFUSED && lb_task_retries(task, r, false));
     if (r == LB_OK)
-        lb_player_note(player, what == SWEEPS    ? "its process has swept"
-                               : what == ENROLLS ? "its process is registered"
-                                                 : "its process is alive");
+        lb_task_note(task, what == SWEEPS    ? "its process has swept"
+                           : what == ENROLLS ? "its process is registered"
+                                             : "its process is alive");
     return r;
 }
 
 /* LB_REFUSED: nobody knows of its process any more; it registers again, and goes on. */
-static int beat(struct lb_player *player, struct lb_error *err)
+static int beat(struct lb_task *task, struct lb_error *err)
 {
-    int r = live(player, BEATS, err);
-    if (r == LB_REFUSED && lb_strategy_has(player->actor.plan, LB_S_REGISTER))
-        r = live(player, ENROLLS, err);
+    int r = live(task, BEATS, err);
+    if (r == LB_REFUSED && lb_strategy_has(task->actor.plan, LB_S_REGISTER))
+        r = live(task, ENROLLS, err);
     return r == LB_REFUSED ? LB_OK : r;
 }
 
-static int begin_process(struct lb_player *player, struct lb_error *err)
+static int begin_process(struct lb_task *task, struct lb_error *err)
 {
-    const struct lb_strategy_plan *plan = player->actor.plan;
+    const struct lb_strategy_plan *plan = task->actor.plan;
     int r = LB_OK;
-    if (player->role != LB_ROLE_WORKER || plan->program == NULL)
+    if (task->role != LB_ROLE_WORKER || plan->program == NULL)
         return r;
     if (lb_strategy_has(plan, LB_S_SWEEP))
-        r = live(player, SWEEPS, err);
+        r = live(task, SWEEPS, err);
     if (r >= LB_OK && r != LB_LOST && lb_strategy_has(plan, LB_S_REGISTER))
-        r = live(player, ENROLLS, err);
+        r = live(task, ENROLLS, err);
     else if (r >= LB_OK && r != LB_LOST && lb_strategy_has(plan, LB_S_HEARTBEAT))
-        r = beat(player, err);
+        r = beat(task, err);
     return r;
 }
 
 /* Heartbeats. LB_REFUSED: it is told that it has it no longer. */
 static int renew(struct script *script, struct lb_item *item, struct lb_error *err)
 {
-    struct lb_player *player = script->player;
+    struct lb_task *task = script->task;
     int r = LB_OK;
-    if (item != NULL && lb_strategy_has(player->actor.plan, LB_S_HEARTBEAT))
-        for (uint32_t i = 0; i < player->stage->plan.renewals && r == LB_OK; i++)
-            r = beat(player, err);
-    if (!lb_strategy_has(player->actor.plan, LB_S_RENEW))
+    if (item != NULL && lb_strategy_has(task->actor.plan, LB_S_HEARTBEAT))
+        for (uint32_t i = 0; i < task->testbed->plan.renewals && r == LB_OK; i++)
+            r = beat(task, err);
+    if (!lb_strategy_has(task->actor.plan, LB_S_RENEW))
         return r;
-    for (uint32_t i = 0; i < player->stage->plan.renewals && r == LB_OK; i++) {
-        player->n_refusals = 0;
+    for (uint32_t i = 0; i < task->testbed->plan.renewals && r == LB_OK; i++) {
+        task->n_refusals = 0;
         do {
-            r = begin_try(player, LB_STEP_POLL, err);
+            r = begin_try(task, LB_STEP_POLL, err);
             if (r != 0)
                 return r;
-            r = item != NULL ? lb_operate_item(&player->op, LB_OP_RENEW_ITEM, item, err)
-                             : lb_operate_renew(&player->op, &script->request, &script->grant, err);
-        } while (r != LB_REFUSED && lb_player_retries(player, r, false));
-        lb_player_note(player, r == LB_OK ? "renewed" : "told that it is over");
+            r = item != NULL ? lb_operate_item(&task->op, LB_OP_RENEW_ITEM, item, err)
+                             : lb_operate_renew(&task->op, &script->request, &script->grant, err);
+        } while (r != LB_REFUSED && lb_task_retries(task, r, false));
+        lb_task_note(task, r == LB_OK ? "renewed" : "told that it is over");
     }
     return r;
 }
 
 static int lock_round(struct script *script, struct lb_error *err)
 {
-    struct lb_player *player = script->player;
-    const struct lb_strategy_plan *plan = player->actor.plan;
+    struct lb_task *task = script->task;
+    const struct lb_strategy_plan *plan = task->actor.plan;
     int r = LB_OK;
     if (plan->strategy->flow->enqueue != NULL && lb_strategy_has(plan, LB_S_ENQUEUE))
         r = insist(script, lb_operate_enqueue, LB_STEP_POLL, err);
@@ -155,61 +155,61 @@ static int lock_round(struct script *script, struct lb_error *err)
     r = insist(script, lb_operate_acquire, LB_STEP_POLL, err);
     if (r == LB_TIMEOUT && plan->strategy->flow->cancel != NULL &&
         lb_strategy_has(plan, LB_S_CANCEL)) {
-        int cancelled = lb_player_begin_try(player, LB_STEP_POLL, err);
+        int cancelled = lb_task_begin_try(task, LB_STEP_POLL, err);
         if (cancelled >= 0)
-            cancelled = lb_operate_cancel(&player->op, &script->request, &script->grant, err);
+            cancelled = lb_operate_cancel(&task->op, &script->request, &script->grant, err);
         return cancelled < 0 ? cancelled : r;
     }
     if (r != LB_OK)
         return r;
-    lb_player_note(player, "holds from here");
-    r = lb_session_pass(&player->session, LB_STEP_ENTER, err);
+    lb_task_note(task, "holds from here");
+    r = lb_session_pass(&task->session, LB_STEP_ENTER, err);
     if (r >= 0)
         r = renew(script, NULL, err);
     if (r == LB_OK)
         r = insist(script, lb_operate_release, LB_STEP_LEAVE, err);
     if (r == LB_OK)
-        lb_player_note(player, "released");
+        lb_task_note(task, "released");
     return r;
 }
 
-static int end_item(struct lb_player *player, struct lb_item *item, struct lb_error *err)
+static int end_item(struct lb_task *task, struct lb_item *item, struct lb_error *err)
 {
     int r;
-    player->n_refusals = 0;
+    task->n_refusals = 0;
     do {
-        r = begin_try(player, LB_STEP_LEAVE, err);
+        r = begin_try(task, LB_STEP_LEAVE, err);
         if (r != 0)
             return r;
-        r = lb_operate_item(&player->op, LB_OP_COMPLETE, item, err);
-    } while (r != LB_REFUSED && lb_player_retries(player, r, false));
+        r = lb_operate_item(&task->op, LB_OP_COMPLETE, item, err);
+    } while (r != LB_REFUSED && lb_task_retries(task, r, false));
     if (r == LB_OK)
-        lb_player_note(player, "completed %lld", (long long)item->id);
+        lb_task_note(task, "completed %lld", (long long)item->id);
     return r;
 }
 
 /* All items of the claim at once. */
-static int end_batch(struct lb_player *player, uint32_t n, struct lb_error *err)
+static int end_batch(struct lb_task *task, uint32_t n, struct lb_error *err)
 {
     struct lb_batch batch;
     int r = lb_batch_init(&batch, n, err);
     if (r != 0)
         return r;
     for (; batch.n < n; batch.n++)
-        batch.items[batch.n] = &player->items[batch.n];
-    player->n_refusals = 0;
+        batch.items[batch.n] = &task->items[batch.n];
+    task->n_refusals = 0;
     do {
-        r = begin_try(player, LB_STEP_LEAVE, err);
+        r = begin_try(task, LB_STEP_LEAVE, err);
         if (r == 0)
-            r = lb_operate_batch(&player->op, LB_OP_COMPLETE, &batch, err);
+            r = lb_operate_batch(&task->op, LB_OP_COMPLETE, &batch, err);
         else
             break;
-    } while (r != LB_REFUSED && lb_player_retries(player, r, false));
+    } while (r != LB_REFUSED && lb_task_retries(task, r, false));
     if (r == LB_OK) {
         uint32_t n_done = 0;
         for (uint32_t i = 0; i < n; i++)
             n_done += batch.answers[i] == LB_OK;
-        lb_player_note(player, "completed %u of %u", n_done, n);
+        lb_task_note(task, "completed %u of %u", n_done, n);
     }
     lb_batch_release(&batch);
     return r;
@@ -217,78 +217,78 @@ static int end_batch(struct lb_player *player, uint32_t n, struct lb_error *err)
 
 static int queue_round(struct script *script, struct lb_error *err)
 {
-    struct lb_player *player = script->player;
+    struct lb_task *task = script->task;
     uint32_t n = 0;
     int r;
-    player->n_refusals = 0;
+    task->n_refusals = 0;
     do {
-        r = begin_try(player, LB_STEP_POLL, err);
+        r = begin_try(task, LB_STEP_POLL, err);
         if (r != 0)
             return r;
-        r = lb_operate_claim(&player->op, player->stage->plan.batch, player->items, LB_CLAIM_ROOM,
-                             &n, err);
-    } while (lb_player_retries(player, r, false));
+        r = lb_operate_claim(&task->op, task->testbed->plan.batch, task->items, LB_CLAIM_ROOM, &n,
+                             err);
+    } while (lb_task_retries(task, r, false));
     if (r != LB_OK)
         return r;
-    lb_player_note(player, n == 1 ? "claimed %lld" : "claimed %lld and others",
-                   (long long)player->items[0].id);
-    r = lb_session_pass(&player->session, LB_STEP_ENTER, err);
-    bool together = lb_strategy_ends_batch(player->actor.plan, LB_S_COMPLETE);
+    lb_task_note(task, n == 1 ? "claimed %lld" : "claimed %lld and others",
+                 (long long)task->items[0].id);
+    r = lb_session_pass(&task->session, LB_STEP_ENTER, err);
+    bool together = lb_strategy_ends_batch(task->actor.plan, LB_S_COMPLETE);
     for (uint32_t i = 0; i < n && r >= 0; i++) {
-        r = renew(script, &player->items[i], err);
+        r = renew(script, &task->items[i], err);
         if (r == LB_OK && !together)
-            r = end_item(player, &player->items[i], err);
+            r = end_item(task, &task->items[i], err);
     }
-    return r >= 0 && together ? end_batch(player, n, err) : r;
+    return r >= 0 && together ? end_batch(task, n, err) : r;
 }
 
-static int put_round(struct lb_player *player, uint32_t round, struct lb_error *err)
+static int put_round(struct lb_task *task, uint32_t round, struct lb_error *err)
 {
-    const struct lb_explore_plan *plan = &player->stage->plan;
-    int64_t id = (int64_t)plan->items + 1 + (player->number - plan->workers) * plan->rounds + round;
+    const struct lb_explore_plan *plan = &task->testbed->plan;
+    int64_t id = (int64_t)plan->items + 1 + (task->number - plan->workers) * plan->rounds + round;
     int r;
-    player->n_refusals = 0;
+    task->n_refusals = 0;
     do {
-        r = begin_try(player, LB_STEP_POLL, err);
+        r = begin_try(task, LB_STEP_POLL, err);
         if (r != 0)
             return r;
-        r = lb_operate_put(&player->op, id, 1, "x", err);
-    } while (lb_player_retries(player, r, false));
+        r = lb_operate_put(&task->op, id, 1, "x", err);
+    } while (lb_task_retries(task, r, false));
     return r;
 }
 
 /* Whoever finds nothing to recover has done its round. */
-static int rescue_round(struct lb_player *player, struct lb_error *err)
+static int rescue_round(struct lb_task *task, struct lb_error *err)
 {
     int r;
-    player->n_refusals = 0;
+    task->n_refusals = 0;
     do {
-        r = begin_try(player, LB_STEP_POLL, err);
+        r = begin_try(task, LB_STEP_POLL, err);
         if (r != 0)
             return r;
-        r = lb_operate_class(&player->op, LB_OP_RECOVER, err);
-    } while (r != LB_EMPTY && r != LB_REFUSED && lb_player_retries(player, r, false));
+        r = lb_operate_class(&task->op, LB_OP_RECOVER, err);
+    } while (r != LB_EMPTY && r != LB_REFUSED && lb_task_retries(task, r, false));
     if (r == LB_OK)
-        lb_player_note(player, "has recovered");
+        lb_task_note(task, "has recovered");
     return r;
 }
 
 /* Locks the rows of all tables, and lets them go. Whoever is refused, or ended by a deadlock, has
  * done its round. */
-static int block_round(struct lb_player *player, struct lb_error *err)
+static int block_round(struct lb_task *task, struct lb_error *err)
 {
-    struct lb_stage *stage = player->stage;
-    struct lb_session *session = &player->session;
-    int r = lb_player_begin_try(player, LB_STEP_POLL, err);
+    struct lb_testbed *testbed = task->testbed;
+    struct lb_session *session = &task->session;
+    int r = lb_task_begin_try(task, LB_STEP_POLL, err);
     if (r >= 0)
         r = lb_session_begin(session, LB_BEGIN_DEFERRED, err);
-    for (size_t i = 0; i < stage->tables.n && r == LB_OK; i++) {
+    for (size_t i = 0; i < testbed->tables.n && r == LB_OK; i++) {
         struct lb_step step = {
-            .kind = LB_STEP_EXECUTE, .section = "blocker", .sql = stage->locking[i]};
+            .kind = LB_STEP_EXECUTE, .section = "blocker", .sql = testbed->locking[i]};
         struct lb_rows rows;
-        r = lb_session_execute(session, &player->locking[i], &step, step.sql, &rows, err);
+        r = lb_session_execute(session, &task->locking[i], &step, step.sql, &rows, err);
         if (r == LB_OK)
-            lb_player_note(player, "locks rows, changes none");
+            lb_task_note(task, "locks rows, changes none");
     }
     if (r == LB_OTHER)
         return lb_fail(err, LB_E_ENV, "a blocker cannot lock rows: %s", session->message);
@@ -297,58 +297,58 @@ static int block_round(struct lb_player *player, struct lb_error *err)
 
 static int play_round(struct script *script, uint32_t round, struct lb_error *err)
 {
-    struct lb_player *player = script->player;
-    switch (player->role) {
+    struct lb_task *task = script->task;
+    switch (task->role) {
     case LB_ROLE_PUTTER:
-        return put_round(player, round, err);
+        return put_round(task, round, err);
     case LB_ROLE_RESCUER:
-        return rescue_round(player, err);
+        return rescue_round(task, err);
     case LB_ROLE_BLOCKER:
-        return block_round(player, err);
+        return block_round(task, err);
     case LB_ROLE_WORKER:
     default:
-        return player->actor.plan->strategy->shape == LB_LOCK ? lock_round(script, err)
-                                                              : queue_round(script, err);
+        return task->actor.plan->strategy->shape == LB_LOCK ? lock_round(script, err)
+                                                            : queue_round(script, err);
     }
 }
 
 /* Goes on without an answer, on a new connection and under a new name, as a run's workers do. */
-static int take_new_session(struct lb_player *player, struct lb_error *err)
+static int take_new_session(struct lb_task *task, struct lb_error *err)
 {
-    player->is_lost = false;
-    player->op.holds = player->op.continued = false;
-    lb_note_append(&player->log, player->number, LB_OP_SESSION_END, 0, player->number, 0);
-    snprintf(player->actor.name, sizeof player->actor.name, "w%ub", player->number);
-    int r = lb_session_reconnect(&player->session, err);
+    task->is_lost = false;
+    task->op.holds = task->op.continued = false;
+    lb_note_append(&task->log, task->number, LB_OP_SESSION_END, 0, task->number, 0);
+    snprintf(task->actor.name, sizeof task->actor.name, "w%ub", task->number);
+    int r = lb_session_reconnect(&task->session, err);
     if (r == 0)
-        r = lb_stage_begin_session(player->stage, player, err);
-    return r == 0 ? player->actor.plan->strategy->flow->open(&player->actor, err) : r;
+        r = lb_testbed_begin_session(task->testbed, task, err);
+    return r == 0 ? task->actor.plan->strategy->flow->open(&task->actor, err) : r;
 }
 
-int lb_player_script(struct lb_player *player, struct lb_error *err)
+int lb_task_script(struct lb_task *task, struct lb_error *err)
 {
-    const struct lb_explore_plan *plan = &player->stage->plan;
-    const struct lb_strategy_plan *strategy_plan = player->actor.plan;
-    struct script script = {.player = player};
-    player->memory = &script.grant.bag;
-    script.request.shared = player->number >= plan->workers - plan->readers;
+    const struct lb_explore_plan *plan = &task->testbed->plan;
+    const struct lb_strategy_plan *strategy_plan = task->actor.plan;
+    struct script script = {.task = task};
+    task->memory = &script.grant.bag;
+    script.request.shared = task->number >= plan->workers - plan->readers;
     script.request.capacity = plan->capacity;
-    snprintf(player->actor.name, sizeof player->actor.name, "w%u", player->number);
+    snprintf(task->actor.name, sizeof task->actor.name, "w%u", task->number);
     /* A program was opened before the schedule. */
-    int r = lb_stage_has_programs(player->stage)
+    int r = lb_testbed_has_programs(task->testbed)
                 ? LB_OK
-                : strategy_plan->strategy->flow->open(&player->actor, err);
-    snprintf(player->actor.process, sizeof player->actor.process, "p%u", player->number);
-    snprintf(player->actor.host, sizeof player->actor.host, "h0");
+                : strategy_plan->strategy->flow->open(&task->actor, err);
+    snprintf(task->actor.process, sizeof task->actor.process, "p%u", task->number);
+    snprintf(task->actor.host, sizeof task->actor.host, "h0");
     if (r == LB_OK)
-        r = begin_process(player, err);
-    for (uint32_t round = 0; round < player->stage->rounds && r >= 0 && r != LB_LOST;) {
+        r = begin_process(task, err);
+    for (uint32_t round = 0; round < task->testbed->rounds && r >= 0 && r != LB_LOST;) {
         r = play_round(&script, round, err);
-        if (r == LB_LOST && player->is_lost) /* which round that was, it does not know: once more */
-            r = take_new_session(player, err);
+        if (r == LB_LOST && task->is_lost) /* which round that was, it does not know: once more */
+            r = take_new_session(task, err);
         else
             round++;
     }
-    player->memory = NULL;
+    task->memory = NULL;
     return r < 0 ? r : 0;
 }

@@ -1,9 +1,9 @@
-/* Players that are programs of the user's: see guest.h. What their statements are is seen by the
+/* Tasks that are programs of the user's: see guest.h. What their statements are is seen by the
  * gate between them and the server, where each stands until it is let go; what they touch is not
  * known table by table. Every schedule begins with new processes and with the database as it was
  * after set-up.
  */
-#include "stage.h"
+#include "testbed.h"
 
 #include <ctype.h>
 #include <signal.h>
@@ -13,18 +13,18 @@
 
 /* --- what a statement is --- */
 
-/* Texts live as long as the stage: acts borrow them. NULL: out of memory. */
-static const char *keep_text(struct lb_stage *stage, const char *text)
+/* Texts live as long as the testbed: records borrow them. NULL: out of memory. */
+static const char *keep_text(struct lb_testbed *testbed, const char *text)
 {
-    for (size_t i = 0; i < stage->n_texts; i++)
-        if (strcmp(stage->texts[i], text) == 0)
-            return stage->texts[i];
-    char **grown = realloc(stage->texts, (stage->n_texts + 1) * sizeof *grown);
+    for (size_t i = 0; i < testbed->n_texts; i++)
+        if (strcmp(testbed->texts[i], text) == 0)
+            return testbed->texts[i];
+    char **grown = realloc(testbed->texts, (testbed->n_texts + 1) * sizeof *grown);
     if (grown == NULL)
         return NULL;
-    stage->texts = grown;
-    grown[stage->n_texts] = strdup(text);
-    return grown[stage->n_texts] != NULL ? grown[stage->n_texts++] : NULL;
+    testbed->texts = grown;
+    grown[testbed->n_texts] = strdup(text);
+    return grown[testbed->n_texts] != NULL ? grown[testbed->n_texts++] : NULL;
 }
 
 /* Is the text this word, and nothing else that would do something? */
@@ -89,111 +89,111 @@ static bool commits_at_once(const struct lb_step *step, bool in_tx)
 
 static int asks(struct lb_actor *actor, const struct lb_stepped *stepped, struct lb_error *err)
 {
-    struct lb_player *player = actor->session->gate_arg;
-    struct lb_stage *stage = player->stage;
+    struct lb_task *task = actor->session->gate_arg;
+    struct lb_testbed *testbed = task->testbed;
     struct lb_footprint touched;
-    if (!player->in_script) { /* while it opens */
+    if (!task->in_script) { /* while it opens */
         if (lb_stepped_footprint(stepped->sql, &touched) != LB_PLAIN_READ)
-            stage->is_dirty = true;
+            testbed->is_dirty = true;
         return 0;
     }
     if (stepped->is_cut)
         return lb_fail(err, LB_E_UNSUPPORTED,
                        "worker %u sends a statement that is too long to be explored: %.60s...",
-                       player->number, stepped->sql);
-    const char *sql = keep_text(stage, stepped->sql);
-    const char *section = keep_text(stage, stepped->operation);
+                       task->number, stepped->sql);
+    const char *sql = keep_text(testbed, stepped->sql);
+    const char *section = keep_text(testbed, stepped->operation);
     if (sql == NULL || section == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
-    player->session_id = stepped->session;
-    player->step = (struct lb_step){.kind = kind_of_text(sql), .sql = sql, .section = section};
-    int r = stage->gate.before(player, &player->step, err);
-    if (r == 0 && stage->details && player->step.kind == LB_STEP_EXECUTE) {
-        free(player->pending.params);
-        player->pending.params = strdup(stepped->params);
+    task->session_id = stepped->session;
+    task->step = (struct lb_step){.kind = kind_of_text(sql), .sql = sql, .section = section};
+    int r = testbed->gate.before(task, &task->step, err);
+    if (r == 0 && testbed->details && task->step.kind == LB_STEP_EXECUTE) {
+        free(task->pending.params);
+        task->pending.params = strdup(stepped->params);
     }
     return r;
 }
 
 static void answered(struct lb_actor *actor, const struct lb_stepped *stepped)
 {
-    struct lb_player *player = actor->session->gate_arg;
+    struct lb_task *task = actor->session->gate_arg;
     const struct lb_rows rows = {.n_rows = stepped->n_rows, .n_changed = stepped->n_changed};
-    if (!player->in_script)
+    if (!task->in_script)
         return;
-    player->session.in_tx = stepped->in_tx;
-    if (commits_at_once(&player->step, stepped->in_tx))
-        player->stage->is_coarse = true;
-    size_t n_acts = player->n_acts;
-    player->stage->gate.after(player, &player->step, stepped->answer,
+    task->session.in_tx = stepped->in_tx;
+    if (commits_at_once(&task->step, stepped->in_tx))
+        task->testbed->is_coarse = true;
+    size_t n_records = task->n_records;
+    task->testbed->gate.after(task, &task->step, stepped->answer,
                               stepped->answer == LB_OK ? &rows : NULL);
-    if (player->n_acts > n_acts && player->acts[n_acts].rows != NULL) {
-        free(player->acts[n_acts].rows);
-        player->acts[n_acts].rows = strdup(stepped->rows);
+    if (task->n_records > n_records && task->records[n_records].rows != NULL) {
+        free(task->records[n_records].rows);
+        task->records[n_records].rows = strdup(stepped->rows);
     }
 }
 
-const struct lb_stepper lb_stage_stepper = {.asks = asks, .answered = answered};
+const struct lb_stepper lb_testbed_stepper = {.asks = asks, .answered = answered};
 
 /* --- life --- */
 
-static void end_program(struct lb_stage *stage, struct lb_actor *actor)
+static void end_program(struct lb_testbed *testbed, struct lb_actor *actor)
 {
     atomic_store(&actor->is_cancelled, true); /* at once */
-    stage->plan.strategy->flow->close(actor);
+    testbed->plan.strategy->flow->close(actor);
     atomic_store(&actor->is_cancelled, false);
 }
 
-void lb_stepped_end_all(struct lb_stage *stage)
+void lb_stepped_end_all(struct lb_testbed *testbed)
 {
-    for (uint32_t i = 0; i < stage->n_players; i++)
-        end_program(stage, &stage->players[i].actor);
-    if (stage->control_actor.plan != NULL)
-        end_program(stage, &stage->control_actor);
+    for (uint32_t i = 0; i < testbed->n_tasks; i++)
+        end_program(testbed, &testbed->tasks[i].actor);
+    if (testbed->control_actor.plan != NULL)
+        end_program(testbed, &testbed->control_actor);
 }
 
-int lb_stepped_reset(struct lb_stage *stage, struct lb_error *err)
+int lb_stepped_reset(struct lb_testbed *testbed, struct lb_error *err)
 {
-    bool is_changed = stage->is_dirty || (stage->written & ~LB_BIT_ADVISORY) != 0;
-    lb_stepped_end_all(stage);
-    int r = stage->db->door_back(stage->space, is_changed, err);
-    stage->is_dirty = false;
-    for (uint32_t i = 0; i < stage->n_players && r == 0; i++) {
-        struct lb_player *player = &stage->players[i];
-        player->session.in_tx = false;
-        if (player->role == LB_ROLE_WORKER && player->number >= stage->n_acting)
+    bool is_changed = testbed->is_dirty || (testbed->written & ~LB_BIT_ADVISORY) != 0;
+    lb_stepped_end_all(testbed);
+    int r = testbed->db->door_back(testbed->space, is_changed, err);
+    testbed->is_dirty = false;
+    for (uint32_t i = 0; i < testbed->n_tasks && r == 0; i++) {
+        struct lb_task *task = &testbed->tasks[i];
+        task->session.in_tx = false;
+        if (task->role == LB_ROLE_WORKER && task->number >= testbed->n_running)
             continue;
-        snprintf(player->actor.name, sizeof player->actor.name, "w%u", i);
-        r = stage->plan.strategy->flow->open(&player->actor, err);
+        snprintf(task->actor.name, sizeof task->actor.name, "w%u", i);
+        r = testbed->plan.strategy->flow->open(&task->actor, err);
         if (r > LB_OK)
             r = lb_fail(err, LB_E_PROGRAM, "%s, worker %u: cannot be opened: %s %s",
-                        stage->plan.strategy->name, i, lb_answer_name(r), player->actor.said);
+                        testbed->plan.strategy->name, i, lb_answer_name(r), task->actor.said);
     }
     return r;
 }
 
 /* Who waits in the server is not waked by a program's end: that is done when the next schedule
  * begins. */
-void lb_stepped_cancel(struct lb_player *player)
+void lb_stepped_cancel(struct lb_task *task)
 {
-    int program = atomic_load(&player->actor.program);
-    atomic_store(&player->actor.is_cancelled, true);
+    int program = atomic_load(&task->actor.program);
+    atomic_store(&task->actor.is_cancelled, true);
     if (program > 0)
         kill(-program, SIGKILL);
 }
 
-/* Asked over the player's own session, which has nothing else to do: the fiber waits meanwhile. */
-bool lb_stepped_keeps_locks(struct lb_player *player)
+/* Asked over the task's own session, which has nothing else to do: the fiber waits meanwhile. */
+bool lb_stepped_keeps_locks(struct lb_task *task)
 {
-    struct lb_session *session = &player->session;
+    struct lb_session *session = &task->session;
     const char *sql = lb_exploring(session->db)->has_locks_of;
-    const struct lb_value id = {.type = LB_INT, .integer = player->session_id};
+    const struct lb_value id = {.type = LB_INT, .integer = task->session_id};
     struct lb_step step = {.kind = LB_STEP_EXECUTE, .sql = sql, .params = &id, .n_params = 1};
     struct lb_rows rows = {0};
     if (sql == NULL)
         return true;
     session->gate = NULL;
-    int r = lb_session_execute(session, &player->has_locks, &step, sql, &rows, &player->error);
-    session->gate = &player->stage->gate;
+    int r = lb_session_execute(session, &task->has_locks, &step, sql, &rows, &task->error);
+    session->gate = &task->testbed->gate;
     return r != LB_OK || rows.n_rows > 0;
 }

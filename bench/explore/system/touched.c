@@ -1,9 +1,9 @@
-/* Which rows a player's statement, or the end of its transaction, has touched: see rows.h.
+/* Which rows a task's statement, or the end of its transaction, has touched: see rows.h.
  *
  * The server is asked, and only for a move that the search makes for the first time: of a move that
  * is made again it knows.
  */
-#include "stage.h"
+#include "testbed.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,15 +17,15 @@ static uint64_t digest_of(const char *text, size_t n, uint64_t digest)
 
 #define NO_DIGEST UINT64_C(0xcbf29ce484222325)
 
-bool lb_player_tells_rows(const struct lb_player *player)
+bool lb_task_tells_rows(const struct lb_task *task)
 {
-    return player->stage->rules.own_sql != NULL && !player->stage->again &&
-           player->stage->rules.fine != 0 && player->role != LB_ROLE_BLOCKER;
+    return task->testbed->rules.own_sql != NULL && !task->testbed->again &&
+           task->testbed->rules.fine != 0 && task->role != LB_ROLE_BLOCKER;
 }
 
 /* --- asking --- */
 
-static void take_row(struct lb_player *player, struct lb_session *session, size_t row, bool is_own,
+static void take_row(struct lb_task *task, struct lb_session *session, size_t row, bool is_own,
                      char *xid, size_t size)
 {
     const struct lb_db *db = session->db;
@@ -40,7 +40,7 @@ static void take_row(struct lb_player *player, struct lb_session *session, size_
         snprintf(xid, size, "%.*s", id.type == LB_TEXT ? (int)id.length : 0, id.text);
         return;
     }
-    struct lb_own_rows *own = &player->own;
+    struct lb_own_rows *own = &task->own;
     uint64_t digest = digest_of(key.text, key.length, NO_DIGEST);
     size_t i = 0;
     while (i < own->n && (own->rows[i].table != number || own->rows[i].key != digest))
@@ -66,7 +66,7 @@ static void take_row(struct lb_player *player, struct lb_session *session, size_
     }
 }
 
-static int ask(struct lb_player *player, struct lb_session *session, struct lb_prepared *prepared,
+static int ask(struct lb_task *task, struct lb_session *session, struct lb_prepared *prepared,
                const char *sql, const struct lb_value *param, bool is_own, char *xid, size_t size)
 {
     struct lb_step step = {
@@ -74,41 +74,41 @@ static int ask(struct lb_player *player, struct lb_session *session, struct lb_p
     struct lb_rows rows = {0};
     const struct lb_gate *gate = session->gate;
     session->gate = NULL;
-    if (session->db->set_aside != NULL) /* the player has not read it yet */
+    if (session->db->set_aside != NULL) /* the task has not read it yet */
         session->db->set_aside(session->conn);
-    int r = lb_session_execute(session, prepared, &step, sql, &rows, &player->error);
+    int r = lb_session_execute(session, prepared, &step, sql, &rows, &task->error);
     session->gate = gate;
     if (r > LB_OK)
-        r = lb_fail(&player->error, LB_E_ENV, "its rows cannot be told: %s", session->message);
+        r = lb_fail(&task->error, LB_E_ENV, "its rows cannot be told: %s", session->message);
     for (size_t row = 0; r == 0 && row < rows.n_rows; row++)
-        take_row(player, session, row, is_own, xid, size);
+        take_row(task, session, row, is_own, xid, size);
     if (session->db->take_back != NULL && session->conn != NULL)
         session->db->take_back(session->conn);
     return r;
 }
 
-void lb_player_ask_rows(struct lb_player *player)
+void lb_task_ask_rows(struct lb_task *task)
 {
-    struct lb_stage *stage = player->stage;
+    struct lb_testbed *testbed = task->testbed;
     char xid[40] = "";
-    player->own = (struct lb_own_rows){.n = 0};
-    if (!player->session.in_tx || player->session.conn == NULL)
+    task->own = (struct lb_own_rows){.n = 0};
+    if (!task->session.in_tx || task->session.conn == NULL)
         return;
-    int r = ask(player, &player->session, &player->own_rows, stage->rules.own_sql, NULL, true, xid,
+    int r = ask(task, &task->session, &task->own_rows, testbed->rules.own_sql, NULL, true, xid,
                 sizeof xid);
     if (r != 0 || xid[0] == '\0')
         return;
     struct lb_value param = lb_text(xid, strlen(xid));
     char ignored[40];
-    ask(player, &stage->control, &stage->committed_rows, stage->rules.committed_sql, &param, false,
-        ignored, sizeof ignored);
+    ask(task, &testbed->control, &testbed->committed_rows, testbed->rules.committed_sql, &param,
+        false, ignored, sizeof ignored);
 }
 
 /* --- footprints --- */
 
-static void add_own_rows(const struct lb_player *player, struct lb_footprint *touched)
+static void add_own_rows(const struct lb_task *task, struct lb_footprint *touched)
 {
-    const struct lb_own_rows *own = &player->own;
+    const struct lb_own_rows *own = &task->own;
     for (size_t i = 0; i < own->n; i++) {
         struct lb_touched_row row = {.key = own->rows[i].key,
                                      .meets = own->rows[i].meets_before | own->rows[i].meets_after,
@@ -119,13 +119,13 @@ static void add_own_rows(const struct lb_player *player, struct lb_footprint *to
         touched->by_row = 0;
 }
 
-void lb_player_tell_end(struct lb_player *player, struct lb_footprint *touched)
+void lb_task_tell_end(struct lb_task *task, struct lb_footprint *touched)
 {
-    const struct lb_row_rules *rules = &player->stage->rules;
-    if (!lb_player_tells_rows(player))
+    const struct lb_row_rules *rules = &task->testbed->rules;
+    if (!lb_task_tells_rows(task))
         return;
     touched->by_row = (rules->fine | rules->fixed) & touched->commits;
-    add_own_rows(player, touched);
+    add_own_rows(task, touched);
 }
 
 /* The key that the parameters say; false: it cannot be told. */
@@ -153,14 +153,14 @@ static bool key_of(const struct lb_row_table *table, const struct lb_row_ref *re
     return true;
 }
 
-static void add_ref(const struct lb_player *player, const struct lb_row_ref *ref,
+static void add_ref(const struct lb_task *task, const struct lb_row_ref *ref,
                     const struct lb_step *step, struct lb_footprint *touched)
 {
-    const struct lb_row_table *table = &player->stage->rules.tables[ref->table];
+    const struct lb_row_table *table = &task->testbed->rules.tables[ref->table];
     struct lb_touched_ref told = {
         .table = ref->table, .condition = ref->condition, .is_keyed = ref->is_keyed};
     bool is_joined = ref->is_joined && !ref->is_keyed; /* told by what it changed */
-    bool is_left_out = (player->stage->plan.without & LB_WITHOUT_CONDITIONS) != 0;
+    bool is_left_out = (task->testbed->plan.without & LB_WITHOUT_CONDITIONS) != 0;
     if (!ref->is_keyed && !is_joined && is_left_out)
         return;
     bool ok =
@@ -172,16 +172,16 @@ static void add_ref(const struct lb_player *player, const struct lb_row_ref *ref
 }
 
 /* What is joined with what was changed touched the one row that was changed. */
-static void add_joined(const struct lb_player *player, const struct lb_row_ref *ref,
+static void add_joined(const struct lb_task *task, const struct lb_row_ref *ref,
                        struct lb_footprint *touched)
 {
     struct lb_touched_ref told = {.table = ref->table, .condition = -1, .is_keyed = true};
     size_t n = 0;
     if (!ref->is_joined || ref->is_keyed)
         return;
-    for (size_t i = 0; i < player->own.n; i++)
-        if (player->own.rows[i].table == ref->table) {
-            told.key = player->own.rows[i].key;
+    for (size_t i = 0; i < task->own.n; i++)
+        if (task->own.rows[i].table == ref->table) {
+            told.key = task->own.rows[i].key;
             n++;
         }
     if (n == 1)
@@ -193,25 +193,25 @@ static void add_joined(const struct lb_player *player, const struct lb_row_ref *
 /* A row that comes to meet the condition of those who take the first by an order has its place in
  * that order by what is stored now: somebody may tell by it when that was. One that comes back with
  * what was stored in it before is taken not to be. */
-static bool stores_order(struct lb_player *player, const struct lb_row_statement *told)
+static bool stores_order(struct lb_task *task, const struct lb_row_statement *told)
 {
-    struct lb_stage *stage = player->stage;
-    bool stores = !player->tx_is_one;
-    if ((stage->plan.without & LB_WITHOUT_ORDER) != 0)
+    struct lb_testbed *testbed = task->testbed;
+    bool stores = !task->tx_is_one;
+    if ((testbed->plan.without & LB_WITHOUT_ORDER) != 0)
         return false;
-    for (size_t i = 0; i < player->own.n; i++) {
-        const struct lb_own_row *row = &player->own.rows[i];
-        const struct lb_row_table *table = &stage->rules.tables[row->table];
+    for (size_t i = 0; i < task->own.n; i++) {
+        const struct lb_own_row *row = &task->own.rows[i];
+        const struct lb_row_table *table = &testbed->rules.tables[row->table];
         uint32_t after = row->is_after ? row->meets_after & table->ordered : 0;
         bool is_new = !row->is_before || row->order_after != row->order_before;
         if ((after & ~row->meets_before) != 0 && !is_new)
-            stage->doubts = true;
+            testbed->doubts = true;
         stores = stores || (after != 0 && is_new);
     }
     for (size_t i = 0; i < LB_FOOTPRINT_TABLES; i++)
         if ((told->changes >> i & 1) != 0)
-            stores =
-                stores || (stage->rules.fine >> i & 1) == 0 || stage->rules.tables[i].has_numbers;
+            stores = stores || (testbed->rules.fine >> i & 1) == 0 ||
+                     testbed->rules.tables[i].has_numbers;
     return stores;
 }
 
@@ -225,58 +225,58 @@ static bool is_several(const struct lb_row_statement *told, const struct lb_rows
     return is_conditional && (rows->n_rows > 1 || rows->n_changed > 1);
 }
 
-static const struct lb_row_statement *told_of(const struct lb_stage *stage, const char *sql)
+static const struct lb_row_statement *told_of(const struct lb_testbed *testbed, const char *sql)
 {
-    for (size_t i = 0; i < stage->program->n_statements; i++)
-        if (stage->program->statements[i].sql == sql)
-            return &stage->rules.statements[i];
+    for (size_t i = 0; i < testbed->program->n_statements; i++)
+        if (testbed->program->statements[i].sql == sql)
+            return &testbed->rules.statements[i];
     return NULL;
 }
 
-bool lb_player_tell_statement(struct lb_player *player, const struct lb_step *step, int answer,
-                              const struct lb_rows *rows, struct lb_footprint *touched)
+bool lb_task_tell_statement(struct lb_task *task, const struct lb_step *step, int answer,
+                            const struct lb_rows *rows, struct lb_footprint *touched)
 {
-    struct lb_stage *stage = player->stage;
-    const struct lb_row_rules *rules = &stage->rules;
-    player->owed = NULL;
-    if (stage->rules.own_sql == NULL || answer != LB_OK || rows == NULL)
+    struct lb_testbed *testbed = task->testbed;
+    const struct lb_row_rules *rules = &testbed->rules;
+    task->owed = NULL;
+    if (testbed->rules.own_sql == NULL || answer != LB_OK || rows == NULL)
         return true;
-    const struct lb_row_statement *told = told_of(stage, step->sql);
+    const struct lb_row_statement *told = told_of(testbed, step->sql);
     if (told == NULL || !told->is_told)
         return true;
     if (is_several(told, rows))
-        stage->doubts = true;
-    if (!lb_player_tells_rows(player) || player->has_waited || touched->writes == LB_TOUCHES_ALL)
+        testbed->doubts = true;
+    if (!lb_task_tells_rows(task) || task->has_waited || touched->writes == LB_TOUCHES_ALL)
         return true;
     touched->by_row = (rules->fine | rules->fixed) & (touched->reads | touched->writes);
     for (size_t i = 0; i < told->n_refs; i++)
         if ((rules->fine >> told->refs[i].table & 1) != 0)
-            add_ref(player, &told->refs[i], step, touched);
-    if (touched->writes == 0 || !player->session.in_tx)
+            add_ref(task, &told->refs[i], step, touched);
+    if (touched->writes == 0 || !task->session.in_tx)
         return true;
-    player->owed = told;
-    player->owed_touched = *touched;
+    task->owed = told;
+    task->owed_touched = *touched;
     return false;
 }
 
-void lb_player_tell_rows(struct lb_player *player)
+void lb_task_tell_rows(struct lb_task *task)
 {
-    struct lb_stage *stage = player->stage;
-    const struct lb_row_statement *told = player->owed;
-    struct lb_footprint *touched = &player->owed_touched;
+    struct lb_testbed *testbed = task->testbed;
+    const struct lb_row_statement *told = task->owed;
+    struct lb_footprint *touched = &task->owed_touched;
     if (told == NULL)
         return;
-    player->owed = NULL;
-    if (player->state == LB_PLAYER_STANDS && player->session.in_tx) {
-        lb_player_ask_rows(player);
+    task->owed = NULL;
+    if (task->state == LB_TASK_STANDS && task->session.in_tx) {
+        lb_task_ask_rows(task);
         for (size_t i = 0; i < told->n_refs; i++)
-            if ((stage->rules.fine >> told->refs[i].table & 1) != 0)
-                add_joined(player, &told->refs[i], touched);
-        add_own_rows(player, touched);
-        if (touched->draws && !stores_order(player, told))
+            if ((testbed->rules.fine >> told->refs[i].table & 1) != 0)
+                add_joined(task, &told->refs[i], touched);
+        add_own_rows(task, touched);
+        if (touched->draws && !stores_order(task, told))
             touched->writes &= ~LB_BIT_SEQUENCES;
     } else {
         touched->by_row = 0;
     }
-    lb_player_touch(player, touched);
+    lb_task_touch(task, touched);
 }

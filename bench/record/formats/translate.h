@@ -1,5 +1,5 @@
-/* One operation of a text format (struct lb_raw_op) to an event. What it means stands in jepsen.h;
- * the grammar of processes is checked in jepsen.c. Private to bench/record.
+/* One operation of a text format (struct lb_raw_op) to an event. What it means stands in
+ * interchange.h; the grammar of processes is checked in interchange.c. Private to bench/record.
  */
 #ifndef LB_TRANSLATE_H
 #define LB_TRANSLATE_H

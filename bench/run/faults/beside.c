@@ -4,26 +4,26 @@
 void lb_beside_run(struct lb_active_run *run, struct lb_session *session, struct lb_log *log,
                    const struct lb_beside *beside)
 {
-    struct lb_crew *crew = run->crew;
+    struct lb_team *team = run->team;
     const struct lb_scenario *scenario = run->request->scenario;
     struct lb_error err = {0};
     for (uint64_t done = 0; scenario->fault_count == 0 || done < scenario->fault_count; done++) {
-        if (!lb_crew_wait(crew, lb_now_ns() + scenario->fault_interval_ns, LB_PHASE_DRAIN))
+        if (!lb_team_wait(team, lb_now_ns() + scenario->fault_interval_ns, LB_PHASE_DRAIN))
             break;
         int answer = lb_session_begin(session, LB_BEGIN_DEFERRED, &err);
         lb_note_append(log, run->share.first_log + 1, LB_OP_FAULT, scenario->fault, UINT32_MAX, 0);
         if (answer == LB_OK)
-            answer = beside->take(crew->db, session->conn, &err);
+            answer = beside->take(team->db, session->conn, &err);
         if (answer < 0) {
-            lb_crew_fail(crew, &err);
+            lb_team_fail(team, &err);
             break;
         }
-        atomic_fetch_add(&crew->n_faults, 1);
-        lb_crew_wait(crew, lb_now_ns() + scenario->fault_length_ns, LB_PHASE_DRAIN);
+        atomic_fetch_add(&team->n_faults, 1);
+        lb_team_wait(team, lb_now_ns() + scenario->fault_length_ns, LB_PHASE_DRAIN);
         if (beside->leaves != NULL)
             beside->leaves(run, session);
         lb_session_rollback(session, &err);
-        atomic_fetch_add(&crew->n_faults_over, 1);
+        atomic_fetch_add(&team->n_faults_over, 1);
         lb_note_append(log, run->share.first_log + 1, LB_OP_FAULT, scenario->fault, UINT32_MAX, 1);
     }
 }

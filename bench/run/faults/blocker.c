@@ -10,7 +10,7 @@ static int take(const struct lb_db *db, struct lb_conn *conn, struct lb_error *e
 /* Whose statement waits, before what it waits for is set free? */
 static void note_waiters(struct lb_active_run *run, struct lb_session *session)
 {
-    const struct lb_db *db = run->crew->db;
+    const struct lb_db *db = run->team->db;
     if (!run->counts_waits || db->is_blocked == NULL || run->request->scenario->processes > 0 ||
         run->request->scenario->pool > 0)
         return;

@@ -15,10 +15,10 @@ static void inject(struct lb_worker *worker, const struct lb_request *request,
     (void)request;
     (void)items;
     (void)n;
-    if (worker->crew->plan->strategy->guest != NULL)
+    if (worker->team->plan->strategy->guest != NULL)
         cut_program(worker);
     else if (worker->has_session && worker->session.conn != NULL)
-        worker->crew->db->cut(worker->session.conn);
+        worker->team->db->cut(worker->session.conn);
 }
 
 static bool suits(const struct lb_db *db)

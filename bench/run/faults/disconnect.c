@@ -5,61 +5,61 @@
 /* Ends the sessions of the worker's program. */
 static void disconnect_program(struct lb_worker *worker)
 {
-    struct lb_crew *crew = worker->crew;
+    struct lb_team *team = worker->team;
     struct lb_actor *actor = &worker->actor;
     struct lb_error err = {0};
     struct lb_conn_options options = {.role = "operator"};
     struct lb_conn *operator_conn = NULL;
     int rc = actor->n_sessions > 0
-                 ? crew->db->open(crew->space, &options, &operator_conn, &err)
+                 ? team->db->open(team->space, &options, &operator_conn, &err)
                  : lb_fail(&err, LB_E_FILE,
                            "fault disconnect: %s does not say which sessions are its own: "
                            "\"session\" in its answer to open",
-                           crew->plan->strategy->name);
+                           team->plan->strategy->name);
     if (rc == 0) {
         lb_note_append(worker->op.log, worker->op.process, LB_OP_SESSION_END, 0, worker->number, 0);
         actor->is_cut_off = true;
         for (uint32_t i = 0; i < actor->n_sessions && rc >= 0; i++)
-            rc = crew->db->terminate(operator_conn, actor->sessions[i], &err);
-        crew->db->close(operator_conn);
+            rc = team->db->terminate(operator_conn, actor->sessions[i], &err);
+        team->db->close(operator_conn);
     }
     if (rc < 0)
-        lb_crew_fail(crew, &err);
+        lb_team_fail(team, &err);
 }
 
 /* Ends a session over a second connection, as an operator would. is_own: what the worker holds may
  * live in it. */
 static void disconnect(struct lb_worker *worker, struct lb_conn *conn, bool is_own)
 {
-    struct lb_crew *crew = worker->crew;
+    struct lb_team *team = worker->team;
     struct lb_error err = {0};
     struct lb_conn_options options = {.role = "operator", .beside = conn};
     struct lb_conn *operator_conn = NULL;
-    int rc = crew->db->open(crew->space, &options, &operator_conn, &err);
+    int rc = team->db->open(team->space, &options, &operator_conn, &err);
     if (rc == 0) {
-        int64_t id = crew->db->session_id(conn);
+        int64_t id = team->db->session_id(conn);
         if (is_own)
             lb_note_append(worker->op.log, worker->op.process, LB_OP_SESSION_END, 0, worker->number,
                            0);
-        rc = crew->db->terminate(operator_conn, id, &err);
-        crew->db->close(operator_conn);
+        rc = team->db->terminate(operator_conn, id, &err);
+        team->db->close(operator_conn);
     }
     if (rc < 0)
-        lb_crew_fail(crew, &err);
+        lb_team_fail(team, &err);
 }
 
 /* Of a pool: the session that the hold lives in, or one that is free, of which nobody knows until
  * somebody has taken it. */
 static void disconnect_pooled(struct lb_worker *worker)
 {
-    struct lb_crew *crew = worker->crew;
+    struct lb_team *team = worker->team;
     bool is_own = worker->pooled != NULL;
     struct lb_pooled *pooled =
-        is_own ? worker->pooled : lb_pool_take(crew->pool, crew, LB_PHASE_STOP);
+        is_own ? worker->pooled : lb_pool_take(team->pool, team, LB_PHASE_STOP);
     if (pooled != NULL && pooled->session.conn != NULL)
         disconnect(worker, pooled->session.conn, is_own);
     if (pooled != NULL && !is_own)
-        lb_pool_give(crew->pool, pooled);
+        lb_pool_give(team->pool, pooled);
 }
 
 static void inject(struct lb_worker *worker, const struct lb_request *request,
@@ -68,9 +68,9 @@ static void inject(struct lb_worker *worker, const struct lb_request *request,
     (void)request;
     (void)items;
     (void)n;
-    if (worker->crew->plan->strategy->guest != NULL)
+    if (worker->team->plan->strategy->guest != NULL)
         disconnect_program(worker);
-    else if (worker->crew->pool != NULL)
+    else if (worker->team->pool != NULL)
         disconnect_pooled(worker);
     else if (worker->has_session && worker->session.conn != NULL)
         disconnect(worker, worker->session.conn, true);

@@ -70,7 +70,7 @@ static void obey(struct lb_worker *worker, const struct lb_request *request,
     if (!kind->is_last)
         atomic_store(&worker->order, LB_FAULT_NONE);
     lb_note_append(worker->op.log, worker->op.process, LB_OP_FAULT, fault, worker->number, 0);
-    atomic_fetch_add(&worker->crew->n_faults, 1);
+    atomic_fetch_add(&worker->team->n_faults, 1);
     worker->in_fault = true;
     kind->inject(worker, request, items, n);
     lb_note_append(worker->op.log, worker->op.process, LB_OP_FAULT, fault, worker->number, 1);
@@ -81,7 +81,7 @@ static void left(struct lb_worker *worker)
 {
     lb_zombie_gone(worker);
     if (worker->in_fault)
-        atomic_fetch_add(&worker->crew->n_faults_over, 1);
+        atomic_fetch_add(&worker->team->n_faults_over, 1);
     worker->in_fault = false;
 }
 
@@ -89,7 +89,7 @@ static int before(void *arg, const struct lb_step *step, struct lb_error *err)
 {
     struct lb_worker *worker = arg;
     (void)step;
-    return lb_fault_kinds[worker->crew->scenario->fault]->before(worker, err);
+    return lb_fault_kinds[worker->team->scenario->fault]->before(worker, err);
 }
 
 static void after(void *arg, const struct lb_step *step, int answer, const struct lb_rows *rows)
@@ -104,7 +104,7 @@ static const struct lb_gate fault_gate = {.before = before, .after = after};
 
 static void opened(struct lb_worker *worker)
 {
-    const struct lb_fault_kind *kind = lb_fault_kinds[worker->crew->scenario->fault];
+    const struct lb_fault_kind *kind = lb_fault_kinds[worker->team->scenario->fault];
     if (kind == NULL || kind->before == NULL)
         return;
     worker->session.gate = &fault_gate;
@@ -114,7 +114,7 @@ static void opened(struct lb_worker *worker)
 
 static void reconnected(struct lb_worker *worker)
 {
-    lb_uptime_look(worker->crew, &worker->session, worker->op.log, worker->op.process);
+    lb_uptime_look(worker->team, &worker->session, worker->op.log, worker->op.process);
 }
 
 static void holds(struct lb_worker *worker, const struct lb_request *request,
@@ -136,7 +136,7 @@ const struct lb_worker_events lb_fault_events = {.opened = opened,
 static void *world_main(void *arg)
 {
     struct lb_active_run *run = arg;
-    struct lb_crew *crew = run->crew;
+    struct lb_team *team = run->team;
     const struct lb_fault_kind *kind = lb_fault_kinds[run->request->scenario->fault];
     struct lb_log log;
     struct lb_log *used = NULL;
@@ -151,8 +151,8 @@ static void *world_main(void *arg)
     struct lb_error err = {0};
     struct lb_session session;
     struct lb_conn_options options = {.role = "fault", .isolation = kind->isolation};
-    if (lb_session_open(&session, crew->db, run->space, &options, &err) != 0) {
-        lb_crew_fail(crew, &err);
+    if (lb_session_open(&session, team->db, run->space, &options, &err) != 0) {
+        lb_team_fail(team, &err);
         return NULL;
     }
     kind->inject_outside(run, &session, used);
@@ -192,7 +192,7 @@ static bool gives_orders(const struct lb_active_run *run)
 {
     const struct lb_scenario *scenario = run->request->scenario;
     return scenario->fault != LB_FAULT_NONE && !run->has_world &&
-           lb_crew_phase(run->crew) == LB_PHASE_MEASURE &&
+           lb_team_phase(run->team) == LB_PHASE_MEASURE &&
            (scenario->fault_count == 0 || run->n_orders < scenario->fault_count);
 }
 
@@ -208,7 +208,7 @@ bool lb_faults_done(struct lb_active_run *run)
     const struct lb_scenario *scenario = run->request->scenario;
     if (scenario->duration_ns > 0 || scenario->fault_count == 0 ||
         scenario->fault == LB_FAULT_NONE ||
-        atomic_load(&run->crew->n_faults_over) < scenario->fault_count)
+        atomic_load(&run->team->n_faults_over) < scenario->fault_count)
         return false;
     if (run->faults_over_ns == 0)
         run->faults_over_ns = lb_now_ns();

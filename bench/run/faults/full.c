@@ -6,28 +6,28 @@
 static void fill(struct lb_active_run *run, struct lb_session *session, struct lb_log *log)
 {
     (void)session;
-    struct lb_crew *crew = run->crew;
+    struct lb_team *team = run->team;
     const struct lb_scenario *scenario = run->request->scenario;
     for (uint64_t done = 0; scenario->fault_count == 0 || done < scenario->fault_count; done++) {
-        if (!lb_crew_wait(crew, lb_now_ns() + scenario->fault_interval_ns, LB_PHASE_DRAIN))
+        if (!lb_team_wait(team, lb_now_ns() + scenario->fault_interval_ns, LB_PHASE_DRAIN))
             break;
         lb_note_append(log, run->share.first_log + 1, LB_OP_FAULT, LB_FAULT_FULL, UINT32_MAX, 0);
-        atomic_fetch_add(&crew->n_faults, 1);
-        atomic_store(&crew->disk_full, true);
-        lb_crew_wait(crew, lb_now_ns() + scenario->fault_length_ns, LB_PHASE_DRAIN);
-        atomic_store(&crew->disk_full, false);
-        atomic_fetch_add(&crew->n_faults_over, 1);
+        atomic_fetch_add(&team->n_faults, 1);
+        atomic_store(&team->disk_full, true);
+        lb_team_wait(team, lb_now_ns() + scenario->fault_length_ns, LB_PHASE_DRAIN);
+        atomic_store(&team->disk_full, false);
+        atomic_fetch_add(&team->n_faults_over, 1);
         lb_note_append(log, run->share.first_log + 1, LB_OP_FAULT, LB_FAULT_FULL, UINT32_MAX, 1);
     }
 }
 
 static int before(struct lb_worker *worker, struct lb_error *err)
 {
-    bool full = atomic_load(&worker->crew->disk_full);
+    bool full = atomic_load(&worker->team->disk_full);
     if (full == worker->is_full)
         return 0;
     /* What contention refuses is tried again with the next statement. */
-    int answer = worker->crew->db->fill(worker->session.conn, full, err);
+    int answer = worker->team->db->fill(worker->session.conn, full, err);
     if (answer < 0)
         return answer;
     worker->is_full = answer == LB_OK ? full : worker->is_full;

@@ -9,18 +9,18 @@
 static void die(struct lb_worker *worker, const struct lb_request *request,
                 const struct lb_item *items, uint32_t n)
 {
-    struct lb_crew *crew = worker->crew;
+    struct lb_team *team = worker->team;
     if (request != NULL)
-        lb_live_die(crew->live, request->resource, request->shared, worker->number);
+        lb_live_die(team->live, request->resource, request->shared, worker->number);
     for (uint32_t i = 0; i < n; i++)
-        lb_live_item_back(crew->live, items[i].id);
+        lb_live_item_back(team->live, items[i].id);
     if (n > 0)
-        atomic_store(&crew->item_death_ns, lb_now_ns());
+        atomic_store(&team->item_death_ns, lb_now_ns());
     lb_note_append(worker->op.log, worker->op.process, LB_OP_DEATH, 0, worker->number, 0);
     lb_note_append(worker->op.log, worker->op.process, LB_OP_SESSION_END, 0, worker->number, 0);
-    atomic_fetch_add(&crew->n_faults_over, 1);
+    atomic_fetch_add(&team->n_faults_over, 1);
     atomic_store(&worker->dying, true);
-    lb_event_signal(&crew->change);
+    lb_event_signal(&team->change);
     lb_victim_signal(worker, SIGKILL);
     kill(getpid(), SIGKILL);
     abort(); /* not reached */

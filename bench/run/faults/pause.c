@@ -8,19 +8,19 @@
 static void stand_still(struct lb_worker *worker, const struct lb_request *request,
                         const struct lb_item *items, uint32_t n)
 {
-    struct lb_crew *crew = worker->crew;
-    uint64_t length_ns = crew->scenario->fault_length_ns;
+    struct lb_team *team = worker->team;
+    uint64_t length_ns = team->scenario->fault_length_ns;
     int64_t thing = request != NULL ? (int64_t)request->resource : n > 0 ? items[0].id : 0;
     if (request == NULL)
         lb_zombie_sleep(worker, thing);
     lb_victim_signal(worker, SIGSTOP);
-    if (crew->scenario->processes > 0) {
+    if (team->scenario->processes > 0) {
         atomic_store(&worker->resume_ns, lb_now_ns() + length_ns);
-        lb_event_signal(&crew->change);
+        lb_event_signal(&team->change);
         raise(SIGSTOP);
     } else {
         atomic_store(&worker->is_still, true);
-        lb_crew_wait(crew, lb_now_ns() + length_ns, LB_PHASE_ABORT);
+        lb_team_wait(team, lb_now_ns() + length_ns, LB_PHASE_ABORT);
         atomic_store(&worker->is_still, false);
     }
     lb_victim_signal(worker, SIGCONT);
@@ -32,7 +32,7 @@ static bool too_many_sleep(const struct lb_active_run *run)
 {
     const struct lb_scenario *scenario = run->request->scenario;
     uint64_t half = scenario->workers > 1 ? scenario->workers / 2 : 1;
-    return run->n_orders - atomic_load(&run->crew->n_faults_over) >= half;
+    return run->n_orders - atomic_load(&run->team->n_faults_over) >= half;
 }
 
 const struct lb_fault_kind lb_fault_pause = {

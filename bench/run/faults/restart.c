@@ -109,12 +109,12 @@ int lb_restart_run_command(const char *name, const char *command, const char *st
     return 0;
 }
 
-int lb_restart_come_back(struct lb_session *session, struct lb_crew *crew, struct lb_error *err)
+int lb_restart_come_back(struct lb_session *session, struct lb_team *team, struct lb_error *err)
 {
     uint64_t give_up_ns = lb_now_ns() + BACK_S * UINT64_C(1000000000);
     int rc;
     while ((rc = lb_session_reconnect(session, err)) != 0)
-        if (lb_now_ns() > give_up_ns || !lb_crew_wait(crew, lb_now_ns() + 50000000, LB_PHASE_ABORT))
+        if (lb_now_ns() > give_up_ns || !lb_team_wait(team, lb_now_ns() + 50000000, LB_PHASE_ABORT))
             break;
     return rc;
 }
@@ -122,20 +122,20 @@ int lb_restart_come_back(struct lb_session *session, struct lb_crew *crew, struc
 static int restart(struct lb_active_run *run, struct lb_session *session, struct lb_log *log,
                    struct lb_error *err)
 {
-    struct lb_crew *crew = run->crew;
+    struct lb_team *team = run->team;
     const char *label = run->request->target->label;
     int rc = lb_restart_private(session, LB_FAULT_RESTART, label, err);
     if (rc != 0)
         return rc;
-    atomic_fetch_add(&crew->n_faults, 1);
+    atomic_fetch_add(&team->n_faults, 1);
     lb_note_append(log, run->share.first_log + 1, LB_OP_FAULT, LB_FAULT_RESTART, UINT32_MAX, 0);
     rc = lb_restart_run_command("restart", run->request->restart_command, NULL, err);
-    if (rc == 0 && crew->db->run(session->conn, "SELECT 1", err) == LB_OK)
+    if (rc == 0 && team->db->run(session->conn, "SELECT 1", err) == LB_OK)
         rc = lb_fail(err, LB_E_USAGE, "the restart command has not restarted %s: %s", label,
                      run->request->restart_command);
     if (rc == 0)
-        rc = lb_restart_come_back(session, crew, err);
-    atomic_fetch_add(&crew->n_faults_over, 1);
+        rc = lb_restart_come_back(session, team, err);
+    atomic_fetch_add(&team->n_faults_over, 1);
     lb_note_append(log, run->share.first_log + 1, LB_OP_FAULT, LB_FAULT_RESTART, UINT32_MAX, 1);
     return rc;
 }
@@ -146,10 +146,10 @@ static void inject_outside(struct lb_active_run *run, struct lb_session *session
     const struct lb_scenario *scenario = run->request->scenario;
     struct lb_error err = {0};
     for (uint64_t done = 0; scenario->fault_count == 0 || done < scenario->fault_count; done++) {
-        if (!lb_crew_wait(run->crew, lb_now_ns() + scenario->fault_interval_ns, LB_PHASE_DRAIN))
+        if (!lb_team_wait(run->team, lb_now_ns() + scenario->fault_interval_ns, LB_PHASE_DRAIN))
             return;
         if (restart(run, session, log, &err) != 0) {
-            lb_crew_fail(run->crew, &err);
+            lb_team_fail(run->team, &err);
             return;
         }
     }

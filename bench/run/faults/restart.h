@@ -11,6 +11,6 @@ int lb_restart_private(struct lb_session *session, enum lb_fault fault, const ch
 int lb_restart_run_command(const char *name, const char *command, const char *step,
                            struct lb_error *err);
 /* Connects again, with patience. */
-int lb_restart_come_back(struct lb_session *session, struct lb_crew *crew, struct lb_error *err);
+int lb_restart_come_back(struct lb_session *session, struct lb_team *team, struct lb_error *err);
 
 #endif

@@ -29,13 +29,13 @@ static bool ask(struct lb_session *session, const char *node, int64_t *ret_since
            db->up_since(session->conn, ret_since_us, ret_up_us, &ignored) == LB_OK;
 }
 
-void lb_uptime_begin(struct lb_crew *crew, struct lb_session *control)
+void lb_uptime_begin(struct lb_team *team, struct lb_session *control)
 {
-    struct lb_uptime *uptime = &crew->uptime;
+    struct lb_uptime *uptime = &team->uptime;
     int64_t since_us;
     uint64_t up_us;
     if (control == NULL || control->conn == NULL ||
-        lb_fault_is(crew->scenario->fault, LB_FAULT_IS_COMMANDED))
+        lb_fault_is(team->scenario->fault, LB_FAULT_IS_COMMANDED))
         return;
     if (control->db->node != NULL)
         control->db->node(control->conn, uptime->node, sizeof uptime->node);
@@ -43,10 +43,10 @@ void lb_uptime_begin(struct lb_crew *crew, struct lb_session *control)
         atomic_store(&uptime->since_us, since_us);
 }
 
-void lb_uptime_look(struct lb_crew *crew, struct lb_session *session, struct lb_log *log,
+void lb_uptime_look(struct lb_team *team, struct lb_session *session, struct lb_log *log,
                     uint32_t process)
 {
-    struct lb_uptime *uptime = &crew->uptime;
+    struct lb_uptime *uptime = &team->uptime;
     int64_t known_us = atomic_load(&uptime->since_us), since_us;
     uint64_t up_us, unseen = 0;
     if (known_us == 0 || !ask(session, uptime->node, &since_us, &up_us) ||

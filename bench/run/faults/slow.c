@@ -4,7 +4,7 @@
 static void inject(struct lb_worker *worker, const struct lb_request *request,
                    const struct lb_item *items, uint32_t n)
 {
-    const struct lb_scenario *scenario = worker->crew->scenario;
+    const struct lb_scenario *scenario = worker->team->scenario;
     (void)request;
     (void)items;
     (void)n;
@@ -17,7 +17,7 @@ static int before(struct lb_worker *worker, struct lb_error *err)
 {
     (void)err;
     if (lb_now_ns() < worker->slow_until_ns)
-        lb_crew_wait(worker->crew, lb_now_ns() + worker->crew->scenario->fault_length_ns,
+        lb_team_wait(worker->team, lb_now_ns() + worker->team->scenario->fault_length_ns,
                      LB_PHASE_ABORT);
     return 0;
 }

@@ -43,18 +43,18 @@ static int check(const struct lb_run_plan *plan, struct lb_error *err)
 
 void lb_switchover_wait(struct lb_worker *worker)
 {
-    struct lb_crew *crew = worker->crew;
+    struct lb_team *team = worker->team;
     /* Relaxed: most cycles are none of it. */
-    while (atomic_load_explicit(&crew->switchover, memory_order_relaxed) ==
+    while (atomic_load_explicit(&team->switchover, memory_order_relaxed) ==
                LB_SWITCHOVER_PREPARED &&
-           lb_crew_wait(crew, lb_now_ns() + 1000000, LB_PHASE_STOP))
+           lb_team_wait(team, lb_now_ns() + 1000000, LB_PHASE_STOP))
         worker->op.continued = false;
 }
 
 static bool is_taken_over(const struct lb_worker *worker, const struct lb_request *request,
                           const struct lb_item *item)
 {
-    const struct lb_live *live = worker->crew->live;
+    const struct lb_live *live = worker->team->live;
     return request != NULL ? lb_live_is_taken_over(live, request->resource, worker->number)
                            : lb_live_item_is_taken_over(live, item->id, worker->number);
 }
@@ -63,26 +63,26 @@ void lb_switchover_hold(struct lb_worker *worker, const struct lb_request *reque
                         const struct lb_item *item)
 {
     enum { LOOK_NS = 1000000 };
-    struct lb_crew *crew = worker->crew;
+    struct lb_team *team = worker->team;
     int wanted = LB_SWITCHOVER_STALLED;
     /* Relaxed: most holds are none of it. */
-    if (atomic_load_explicit(&crew->switchover, memory_order_relaxed) != LB_SWITCHOVER_STALLED ||
-        worker->op.start_ns < atomic_load(&crew->stalled_ns) ||
-        !atomic_compare_exchange_strong(&crew->switchover, &wanted, LB_SWITCHOVER_PLACED))
+    if (atomic_load_explicit(&team->switchover, memory_order_relaxed) != LB_SWITCHOVER_STALLED ||
+        worker->op.start_ns < atomic_load(&team->stalled_ns) ||
+        !atomic_compare_exchange_strong(&team->switchover, &wanted, LB_SWITCHOVER_PLACED))
         return;
-    uint64_t granted_ns = worker->op.end_ns, ttl_ns = crew->scenario->ttl_ns;
+    uint64_t granted_ns = worker->op.end_ns, ttl_ns = team->scenario->ttl_ns;
     uint64_t until_ns =
-        crew->plan->strategy->is_lease ? granted_ns + ttl_ns - ttl_ns / 10 : UINT64_MAX;
-    lb_note_append(worker->op.log, worker->op.process, LB_OP_FAULT, crew->scenario->fault,
+        team->plan->strategy->is_lease ? granted_ns + ttl_ns - ttl_ns / 10 : UINT64_MAX;
+    lb_note_append(worker->op.log, worker->op.process, LB_OP_FAULT, team->scenario->fault,
                    worker->number, 1);
     while (lb_now_ns() < until_ns && !is_taken_over(worker, request, item) &&
-           lb_crew_wait(crew, lb_now_ns() + LOOK_NS, LB_PHASE_STOP))
-        if (atomic_load(&crew->switchover) == LB_SWITCHOVER_OVER &&
+           lb_team_wait(team, lb_now_ns() + LOOK_NS, LB_PHASE_STOP))
+        if (atomic_load(&team->switchover) == LB_SWITCHOVER_OVER &&
             until_ns > lb_now_ns() + PATIENCE_S * UINT64_C(1000000000))
             until_ns = lb_now_ns() + PATIENCE_S * UINT64_C(1000000000);
     /* Both are inside for a while. */
-    lb_crew_wait(crew, lb_now_ns() + 5 * LOOK_NS, LB_PHASE_ABORT);
-    atomic_store(&crew->switchover, LB_SWITCHOVER_NONE);
+    lb_team_wait(team, lb_now_ns() + 5 * LOOK_NS, LB_PHASE_ABORT);
+    atomic_store(&team->switchover, LB_SWITCHOVER_NONE);
 }
 
 /* --- the world's side --- */
@@ -91,35 +91,35 @@ void lb_switchover_hold(struct lb_worker *worker, const struct lb_request *reque
 static void prepare(struct lb_active_run *run)
 {
     enum { LOOK_NS = 2000000, SETTLE_NS = 300000000 };
-    struct lb_crew *crew = run->crew;
+    struct lb_team *team = run->team;
     uint64_t give_up_ns = lb_now_ns() + PATIENCE_S * UINT64_C(1000000000);
     bool held = run->request->scenario->shape == LB_LOCK;
     if (!held)
         return;
-    atomic_store(&crew->switchover, LB_SWITCHOVER_PREPARED);
+    atomic_store(&team->switchover, LB_SWITCHOVER_PREPARED);
     while (held && lb_now_ns() < give_up_ns) {
-        lb_crew_wait(crew, lb_now_ns() + LOOK_NS, LB_PHASE_STOP);
+        lb_team_wait(team, lb_now_ns() + LOOK_NS, LB_PHASE_STOP);
         held = false;
         for (uint32_t i = 0; i < run->plan.n_resources && !held; i++)
             held = lb_live_is_held(run->live, i);
     }
-    lb_crew_wait(crew, lb_now_ns() + SETTLE_NS, LB_PHASE_STOP);
+    lb_team_wait(team, lb_now_ns() + SETTLE_NS, LB_PHASE_STOP);
 }
 
 /* Waits for a holder. */
 static int place(struct lb_active_run *run, struct lb_session *session, struct lb_error *err)
 {
-    struct lb_crew *crew = run->crew;
+    struct lb_team *team = run->team;
     enum { LOOK_NS = 2000000 };
     bool cancels = run->request->scenario->fault == LB_FAULT_CANCEL_SYNC;
     uint64_t until_ns = lb_now_ns() + run->request->scenario->fault_length_ns, n = 0;
     int rc = 0;
-    atomic_store(&crew->stalled_ns, lb_now_ns());
-    atomic_store(&crew->switchover, LB_SWITCHOVER_STALLED);
-    while (rc == 0 && atomic_load(&crew->switchover) == LB_SWITCHOVER_STALLED &&
-           lb_now_ns() < until_ns && lb_crew_wait(crew, lb_now_ns() + LOOK_NS, LB_PHASE_ABORT))
+    atomic_store(&team->stalled_ns, lb_now_ns());
+    atomic_store(&team->switchover, LB_SWITCHOVER_STALLED);
+    while (rc == 0 && atomic_load(&team->switchover) == LB_SWITCHOVER_STALLED &&
+           lb_now_ns() < until_ns && lb_team_wait(team, lb_now_ns() + LOOK_NS, LB_PHASE_ABORT))
         if (cancels)
-            rc = crew->db->cancel_sync(session->conn, &n, err);
+            rc = team->db->cancel_sync(session->conn, &n, err);
     return rc;
 }
 
@@ -131,13 +131,13 @@ static int run_step(struct lb_active_run *run, const char *step, struct lb_error
 /* The servers change their places, and our session with them. */
 static int change(struct lb_active_run *run, struct lb_session *session, struct lb_error *err)
 {
-    const struct lb_db *db = run->crew->db;
+    const struct lb_db *db = run->team->db;
     const char *step = run->request->scenario->fault == LB_FAULT_PARTITION ? "split" : "failover";
     char before[120], after[120];
     db->node(session->conn, before, sizeof before);
     int rc = run_step(run, step, err);
     if (rc == 0)
-        rc = lb_restart_come_back(session, run->crew, err);
+        rc = lb_restart_come_back(session, run->team, err);
     if (rc != 0)
         return rc;
     db->node(session->conn, after, sizeof after);
@@ -149,27 +149,27 @@ static int change(struct lb_active_run *run, struct lb_session *session, struct 
 }
 
 /* The holder leaves when it has a successor, or after a time. */
-static void await_holder(struct lb_crew *crew)
+static void await_holder(struct lb_team *team)
 {
     int state = LB_SWITCHOVER_PLACED;
-    if (!atomic_compare_exchange_strong(&crew->switchover, &state, LB_SWITCHOVER_OVER))
-        atomic_store(&crew->switchover, LB_SWITCHOVER_NONE); /* there is none */
-    while (atomic_load(&crew->switchover) != LB_SWITCHOVER_NONE &&
-           lb_crew_wait(crew, lb_now_ns() + 2000000, LB_PHASE_STOP))
+    if (!atomic_compare_exchange_strong(&team->switchover, &state, LB_SWITCHOVER_OVER))
+        atomic_store(&team->switchover, LB_SWITCHOVER_NONE); /* there is none */
+    while (atomic_load(&team->switchover) != LB_SWITCHOVER_NONE &&
+           lb_team_wait(team, lb_now_ns() + 2000000, LB_PHASE_STOP))
         ;
 }
 
 static int switch_over(struct lb_active_run *run, struct lb_session *session, struct lb_log *log,
                        struct lb_error *err)
 {
-    struct lb_crew *crew = run->crew;
+    struct lb_team *team = run->team;
     enum lb_fault fault = run->request->scenario->fault;
-    int rc = lb_restart_come_back(session, crew, err);
+    int rc = lb_restart_come_back(session, team, err);
     if (rc == 0)
         rc = lb_restart_private(session, fault, run->request->target->label, err);
     if (rc != 0)
         return rc;
-    atomic_fetch_add(&crew->n_faults, 1);
+    atomic_fetch_add(&team->n_faults, 1);
     lb_note_append(log, run->share.first_log + 1, LB_OP_FAULT, fault, UINT32_MAX, 0);
     prepare(run);
     rc = run_step(run, "stall", err);
@@ -177,13 +177,13 @@ static int switch_over(struct lb_active_run *run, struct lb_session *session, st
         rc = place(run, session, err);
     if (rc == 0)
         rc = change(run, session, err);
-    await_holder(crew);
+    await_holder(team);
     if (rc == 0 && fault == LB_FAULT_PARTITION) /* both sides go on for a while */
-        lb_crew_wait(crew, lb_now_ns() + run->request->scenario->fault_length_ns, LB_PHASE_STOP);
+        lb_team_wait(team, lb_now_ns() + run->request->scenario->fault_length_ns, LB_PHASE_STOP);
     if (rc == 0)
         rc = run_step(run, "rebuild", err);
     lb_note_append(log, run->share.first_log + 1, LB_OP_FAULT, fault, UINT32_MAX, 1);
-    atomic_fetch_add(&crew->n_faults_over, 1);
+    atomic_fetch_add(&team->n_faults_over, 1);
     return rc;
 }
 
@@ -193,10 +193,10 @@ static void inject_outside(struct lb_active_run *run, struct lb_session *session
     const struct lb_scenario *scenario = run->request->scenario;
     struct lb_error err = {0};
     for (uint64_t done = 0; scenario->fault_count == 0 || done < scenario->fault_count; done++) {
-        if (!lb_crew_wait(run->crew, lb_now_ns() + scenario->fault_interval_ns, LB_PHASE_DRAIN))
+        if (!lb_team_wait(run->team, lb_now_ns() + scenario->fault_interval_ns, LB_PHASE_DRAIN))
             return;
         if (switch_over(run, session, log, &err) != 0) {
-            lb_crew_fail(run->crew, &err);
+            lb_team_fail(run->team, &err);
             return;
         }
     }

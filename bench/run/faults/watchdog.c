@@ -54,18 +54,18 @@ static bool is_bounded(const struct lb_scenario *scenario)
     return scenario->progress_bound_ns > 0 || scenario->recovery_bound_ns > 0;
 }
 
-int lb_watchdog_setup(struct lb_watchdog *watchdog, const struct lb_crew *crew,
+int lb_watchdog_setup(struct lb_watchdog *watchdog, const struct lb_team *team,
                       struct lb_session *control, struct lb_error *err)
 {
-    const struct lb_scenario *scenario = crew->scenario;
-    const struct lb_db *db = crew->db;
-    watchdog->crew = crew;
+    const struct lb_scenario *scenario = team->scenario;
+    const struct lb_db *db = team->db;
+    watchdog->team = team;
     watchdog->quiet_ns = quiet_ns(scenario);
-    if (control == NULL || crew->history == NULL || !is_bounded(scenario) ||
+    if (control == NULL || team->history == NULL || !is_bounded(scenario) ||
         scenario->fault == LB_FAULT_BLOCKER || lb_fault_is(scenario->fault, LB_FAULT_IS_COMMANDED))
         return 0;
     if (db->probe_open != NULL) {
-        watchdog->probe = db->probe_open(crew->space);
+        watchdog->probe = db->probe_open(team->space);
         watchdog->probes = watchdog->probe != NULL;
         return 0;
     }
@@ -121,12 +121,12 @@ static bool is_suspicious(struct lb_watchdog *watchdog, uint64_t now_ns)
 /* A lost connection is made anew: a server that is not there answers nobody. */
 static bool ask_server(struct lb_watchdog *watchdog)
 {
-    const struct lb_db *db = watchdog->crew->db;
+    const struct lb_db *db = watchdog->team->db;
     const struct lb_conn_options options = {.role = "watchdog"};
     struct lb_error ignored;
     if (watchdog->conn == NULL || lb_conn_head(watchdog->conn)->lost) {
         struct lb_conn *fresh = NULL;
-        int rc = db->open(watchdog->crew->space, &options, &fresh, &ignored);
+        int rc = db->open(watchdog->team->space, &options, &fresh, &ignored);
         pthread_mutex_lock(&watchdog->conn_lock);
         struct lb_conn *old = watchdog->conn;
         watchdog->conn = rc == 0 ? fresh : NULL;
@@ -153,7 +153,7 @@ static void ask_engine(struct lb_watchdog *watchdog)
     uint64_t asked_ns = lb_now_ns();
     bool is_held = false, answered = true;
     if (watchdog->probe != NULL)
-        is_held = watchdog->crew->db->probe(watchdog->probe);
+        is_held = watchdog->team->db->probe(watchdog->probe);
     else
         answered = ask_server(watchdog);
     uint64_t now_ns = lb_now_ns();
@@ -195,17 +195,17 @@ static void *watchdog_main(void *arg)
 int lb_watchdog_start(struct lb_watchdog *watchdog, struct lb_worker *workers, uint32_t n_slots,
                       uint32_t log, struct lb_error *err)
 {
-    const struct lb_crew *crew = watchdog->crew;
-    if (crew->history == NULL || !is_bounded(crew->scenario))
+    const struct lb_team *team = watchdog->team;
+    if (team->history == NULL || !is_bounded(team->scenario))
         return 0;
     const struct lb_conn_options options = {.role = "watchdog"};
     watchdog->workers = workers;
     watchdog->n_slots = n_slots;
     pthread_mutex_init(&watchdog->conn_lock, NULL);
-    lb_log_init(&watchdog->log, crew->history, log);
+    lb_log_init(&watchdog->log, team->history, log);
     /* A server that has no room for one more session is not asked. */
     if (watchdog->probes && watchdog->probe == NULL)
-        watchdog->probes = crew->db->open(crew->space, &options, &watchdog->conn, err) == 0;
+        watchdog->probes = team->db->open(team->space, &options, &watchdog->conn, err) == 0;
     if (pthread_create(&watchdog->thread, NULL, watchdog_main, watchdog) != 0)
         return lb_fail(err, LB_E_ENV, "cannot start the thread of the watchdog: see ulimit -u");
     watchdog->has_thread = true;
@@ -219,7 +219,7 @@ void lb_watchdog_end(struct lb_watchdog *watchdog)
     for (unsigned n = 1; watchdog->has_thread && !atomic_load(&watchdog->has_ended); n++) {
         pthread_mutex_lock(&watchdog->conn_lock);
         if (watchdog->conn != NULL && n % 32 == 0)
-            watchdog->crew->db->cancel(watchdog->conn);
+            watchdog->team->db->cancel(watchdog->conn);
         pthread_mutex_unlock(&watchdog->conn_lock);
         nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
     }
@@ -227,13 +227,13 @@ void lb_watchdog_end(struct lb_watchdog *watchdog)
         pthread_join(watchdog->thread, NULL);
     watchdog->has_thread = false;
     if (watchdog->conn != NULL)
-        watchdog->crew->db->close(watchdog->conn);
+        watchdog->team->db->close(watchdog->conn);
     watchdog->conn = NULL;
 }
 
 void lb_watchdog_release(struct lb_watchdog *watchdog)
 {
     if (watchdog->probe != NULL)
-        watchdog->crew->db->probe_close(watchdog->probe);
+        watchdog->team->db->probe_close(watchdog->probe);
     watchdog->probe = NULL;
 }

@@ -4,10 +4,10 @@
 #ifndef LB_WATCHDOG_H
 #define LB_WATCHDOG_H
 
-#include "crew.h"
+#include "team.h"
 
 struct lb_watchdog {
-    const struct lb_crew *crew;
+    const struct lb_team *team;
     struct lb_worker *workers;
     uint32_t n_slots;
     struct lb_log log;
@@ -27,7 +27,7 @@ struct lb_watchdog {
 };
 
 /* Prepares the probe, before any worker's process is forked. control NULL: no database. */
-int lb_watchdog_setup(struct lb_watchdog *watchdog, const struct lb_crew *crew,
+int lb_watchdog_setup(struct lb_watchdog *watchdog, const struct lb_team *team,
                       struct lb_session *control, struct lb_error *err);
 /* Starts its thread, which writes the log of that number. */
 int lb_watchdog_start(struct lb_watchdog *watchdog, struct lb_worker *workers, uint32_t n_slots,

@@ -29,9 +29,9 @@ static struct lb_worker *first_of(struct lb_worker *worker)
 
 /* Zombies and hosts look at each other's words, every millisecond: workers may be in processes of
  * their own, or share a thread. false: the phase has come. */
-static bool nap(struct lb_crew *crew, enum lb_phase limit)
+static bool nap(struct lb_team *team, enum lb_phase limit)
 {
-    return lb_crew_wait(crew, lb_now_ns() + 1000000, limit);
+    return lb_team_wait(team, lb_now_ns() + 1000000, limit);
 }
 
 static uint64_t patience_ns(const struct lb_scenario *scenario)
@@ -44,22 +44,22 @@ static uint64_t patience_ns(const struct lb_scenario *scenario)
 static bool others_work(struct lb_worker *worker)
 {
     struct lb_worker *workers = first_of(worker);
-    for (uint32_t i = 0; i < worker->crew->n_workers; i++)
+    for (uint32_t i = 0; i < worker->team->n_workers; i++)
         if (&workers[i] != worker && workers[i].role != LB_ROLE_PRODUCER &&
             !atomic_load(&workers[i].ended) && atomic_load(&workers[i].zombie) != WAITS)
             return true;
     return false;
 }
 
-static bool is_taken_over(const struct lb_crew *crew)
+static bool is_taken_over(const struct lb_team *team)
 {
-    return crew->plan->strategy->is_lease || crew->scenario->recover_ns > 0;
+    return team->plan->strategy->is_lease || team->scenario->recover_ns > 0;
 }
 
 bool lb_zombie_awaits(struct lb_worker *worker, int64_t thing)
 {
     struct lb_worker *workers = first_of(worker);
-    for (uint32_t i = 0; i < worker->crew->n_workers; i++)
+    for (uint32_t i = 0; i < worker->team->n_workers; i++)
         if (&workers[i] != worker && atomic_load(&workers[i].zombie) != AWAKE &&
             atomic_load(&workers[i].slept_on) == thing)
             return true;
@@ -69,20 +69,20 @@ bool lb_zombie_awaits(struct lb_worker *worker, int64_t thing)
 void lb_zombie_sleep(struct lb_worker *worker, int64_t item)
 {
     atomic_store(&worker->slept_on, item); /* before the state that speaks of it */
-    if (is_taken_over(worker->crew))
+    if (is_taken_over(worker->team))
         atomic_store(&worker->zombie, ASLEEP);
 }
 
 void lb_zombie_wait(struct lb_worker *worker, int64_t thing)
 {
-    struct lb_crew *crew = worker->crew;
-    if (!is_taken_over(crew))
+    struct lb_team *team = worker->team;
+    if (!is_taken_over(team))
         return;
-    uint64_t give_up_ns = lb_now_ns() + patience_ns(crew->scenario);
+    uint64_t give_up_ns = lb_now_ns() + patience_ns(team->scenario);
     atomic_store(&worker->slept_on, thing); /* before the state that speaks of it */
     atomic_store(&worker->zombie, WAITS);
     while (atomic_load(&worker->zombie) != CALLED && others_work(worker) &&
-           lb_now_ns() < give_up_ns && nap(crew, LB_PHASE_STOP))
+           lb_now_ns() < give_up_ns && nap(team, LB_PHASE_STOP))
         ;
     atomic_store(&worker->zombie, CALLED);
 }
@@ -99,7 +99,7 @@ static uint32_t call(struct lb_worker *worker, int64_t thing)
 {
     struct lb_worker *workers = first_of(worker);
     uint32_t n = 0;
-    for (uint32_t i = 0; i < worker->crew->n_workers; i++) {
+    for (uint32_t i = 0; i < worker->team->n_workers; i++) {
         struct lb_worker *other = &workers[i];
         int state;
         if (other == worker || atomic_load(&other->zombie) == AWAKE ||
@@ -114,11 +114,11 @@ static uint32_t call(struct lb_worker *worker, int64_t thing)
 
 void lb_zombie_call(struct lb_worker *worker, int64_t thing)
 {
-    struct lb_crew *crew = worker->crew;
+    struct lb_team *team = worker->team;
     /* Called itself, it is the guest. */
-    if (crew->scenario->fault != LB_FAULT_PAUSE || atomic_load(&worker->zombie) != AWAKE)
+    if (team->scenario->fault != LB_FAULT_PAUSE || atomic_load(&worker->zombie) != AWAKE)
         return;
-    uint64_t give_up_ns = lb_now_ns() + patience_ns(crew->scenario);
-    while (call(worker, thing) > 0 && lb_now_ns() < give_up_ns && nap(crew, LB_PHASE_ABORT))
+    uint64_t give_up_ns = lb_now_ns() + patience_ns(team->scenario);
+    while (call(worker, thing) > 0 && lb_now_ns() < give_up_ns && nap(team, LB_PHASE_ABORT))
         ;
 }

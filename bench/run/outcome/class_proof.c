@@ -19,7 +19,7 @@ int lb_classes_check(const struct lb_active_run *run, struct lb_error *err)
 void lb_classes_prove(const struct lb_active_run *run, struct lb_proof *ret_proof)
 {
     const struct lb_outcome *outcome = run->outcome;
-    uint64_t n_strays = atomic_load(&run->crew->n_strays);
+    uint64_t n_strays = atomic_load(&run->team->n_strays);
     ret_proof->verdict = n_strays > 0            ? LB_V_VIOLATED
                          : outcome->n_items == 0 ? LB_V_NOT_TESTED
                                                  : LB_V_HELD;
@@ -29,9 +29,9 @@ void lb_classes_prove(const struct lb_active_run *run, struct lb_proof *ret_proo
             ret_proof->text, sizeof ret_proof->text,
             "%llu times an item was handed to a worker of another class; the last was item %lld "
             "of class%llu",
-            (unsigned long long)n_strays, (long long)atomic_load(&run->crew->stray_id),
+            (unsigned long long)n_strays, (long long)atomic_load(&run->team->stray_id),
             (unsigned long long)lb_class_of(run->request->scenario,
-                                            atomic_load(&run->crew->stray_id)));
+                                            atomic_load(&run->team->stray_id)));
     else
         snprintf(ret_proof->text, sizeof ret_proof->text,
                  "every item went to a worker of its own class: %llu items of %llu classes in one "

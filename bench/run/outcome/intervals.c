@@ -97,7 +97,7 @@ static void watch(struct lb_active_run *run, struct lb_progress *progress,
                   uint64_t waits[LB_COARSE_BUCKETS], struct lb_worker_view views[LB_WORKER_VIEWS])
 {
     uint64_t now_ns = lb_now_ns();
-    uint32_t n_ended = run->crew != NULL ? atomic_load(&run->crew->n_ended) : 0;
+    uint32_t n_ended = run->team != NULL ? atomic_load(&run->team->n_ended) : 0;
     memcpy(waits, run->elsewhere.sums, sizeof run->elsewhere.sums);
     for (uint32_t i = 0; i < run->n_started; i++) {
         lb_coarse_add(&run->workers[i].coarse, waits);
@@ -106,7 +106,7 @@ static void watch(struct lb_active_run *run, struct lb_progress *progress,
     }
     progress->workers = views;
     progress->n_refusals = lb_run_refusals(run);
-    progress->n_faults = run->crew != NULL ? atomic_load(&run->crew->n_faults) : 0;
+    progress->n_faults = run->team != NULL ? atomic_load(&run->team->n_faults) : 0;
     progress->n_workers = run->n_started > n_ended ? run->n_started - n_ended : 0;
     progress->waits = waits;
 }
@@ -122,7 +122,7 @@ void lb_run_report(struct lb_active_run *run, const char *phase, double fraction
         .successes_per_s = seconds > 0 ? (double)(sum - run->last_progress) / seconds : 0,
         .n_overlaps =
             run->live != NULL ? lb_live_overlaps(run->live) + run->elsewhere.n_overlaps : 0};
-    if (run->crew != NULL && lb_crew_phase(run->crew) == LB_PHASE_MEASURE) {
+    if (run->team != NULL && lb_team_phase(run->team) == LB_PHASE_MEASURE) {
         progress.interval = lb_run_interval(run, false);
         lb_run_sample(run, now);
     }
@@ -142,13 +142,13 @@ int lb_run_count_due(struct lb_active_run *run, struct lb_error *err)
 {
     struct lb_outcome *outcome = run->outcome;
     struct lb_schedule schedule;
-    if (!run->crew->open_loop)
+    if (!run->team->open_loop)
         return 0;
     int rc = lb_schedule_init(&schedule, run->request->scenario->rate, run->request->seed, err);
     if (rc != 0)
         return rc;
-    uint64_t from_ns = run->measure_ns - run->crew->schedule_start_ns;
-    uint64_t until_ns = run->stop_ns - run->crew->schedule_start_ns, at_ns;
+    uint64_t from_ns = run->measure_ns - run->team->schedule_start_ns;
+    uint64_t until_ns = run->stop_ns - run->team->schedule_start_ns, at_ns;
     size_t i = 0;
     while ((at_ns = lb_schedule_next(&schedule, NULL)) < until_ns) {
         if (at_ns < from_ns)

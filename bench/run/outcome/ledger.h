@@ -4,7 +4,7 @@
 
 #include "run_state.h"
 
-/* ledger.c: can what the scenario wants be counted, and brought back? After the crew is made.
+/* ledger.c: can what the scenario wants be counted, and brought back? After the team is made.
  * Counts, once the workers have ended; and compares that with the history. */
 int lb_ledger_check(const struct lb_active_run *run, struct lb_error *err);
 int lb_ledger_count(struct lb_active_run *run, struct lb_error *err);

@@ -34,7 +34,7 @@ void lb_run_add_fact(void *arg, const char *name, const char *value)
 
 void lb_run_take_counters(struct lb_active_run *run, struct lb_fact **ret, size_t *ret_n)
 {
-    const struct lb_db *db = run->crew->db;
+    const struct lb_db *db = run->team->db;
     struct lb_error ignored;
     struct lb_fact_list list = {ret, ret_n};
     if (db != NULL && db->counters != NULL && lb_control_has_connection(run))
@@ -57,7 +57,7 @@ static struct lb_model model_of(const struct lb_active_run *run, bool complete, 
             strategy->claims &
             ~(scenario->shape == LB_QUEUE && scenario->classes > 1 ? LB_G_BIT(LB_G_FIFO) : 0U),
         .release = LB_RELEASE_BELIEF,
-        .drained = run->crew != NULL && atomic_load(&run->crew->drained),
+        .drained = run->team != NULL && atomic_load(&run->team->drained),
         .complete = complete,
         .end_ns = end_ns,
         .progress_bound_ns = scenario->progress_bound_ns,
@@ -182,7 +182,7 @@ int lb_run_judge(struct lb_active_run *run, struct lb_error *err)
         outcome->judgement.findings[i].verdict =
             (strategy->claims & LB_G_BIT(i)) != 0 ? LB_V_NOT_TESTED : LB_V_NOT_CLAIMED;
     if (run->history == NULL) {
-        outcome->judgement.measures.n_restarts = atomic_load(&run->crew->uptime.n);
+        outcome->judgement.measures.n_restarts = atomic_load(&run->team->uptime.n);
         for (int i = 0; i < LB_GUARANTEES; i++)
             snprintf(outcome->judgement.findings[i].reason,
                      sizeof outcome->judgement.findings[i].reason, "no history was recorded");
@@ -272,7 +272,7 @@ static int merge(struct lb_active_run *run, struct lb_error *err)
 {
     struct lb_outcome *outcome = run->outcome;
     outcome->n_workers = run->n_workers;
-    outcome->n_faults = atomic_load(&run->crew->n_faults);
+    outcome->n_faults = atomic_load(&run->team->n_faults);
     outcome->elapsed_ns = run->stop_ns - run->measure_ns;
     double busy_ns = 0, edge_ns = 0;
     for (uint32_t i = 0; i < run->n_started; i++) {
@@ -285,7 +285,7 @@ static int merge(struct lb_active_run *run, struct lb_error *err)
             if (!worker->owns_histograms)
                 continue;
             /* Do not touch pages that nobody wrote. */
-            if (one->succeeded > 0 || run->crew->n_carriers > 0)
+            if (one->succeeded > 0 || run->team->n_carriers > 0)
                 lb_histogram_add(outcome->service[m], worker->service[m]);
             if (outcome->response[m] != NULL && worker->response[m] != NULL)
                 lb_histogram_add(outcome->response[m], worker->response[m]);
@@ -306,7 +306,7 @@ static int merge(struct lb_active_run *run, struct lb_error *err)
     lb_readers_settle(run->readers, &outcome->counts[LB_M_READ], outcome->service[LB_M_READ]);
     const struct lb_counts *claims = &outcome->counts[LB_M_ACQUIRE];
     uint64_t successes = run->request->scenario->shape == LB_QUEUE ? outcome->n_items
-                         : run->crew->open_loop                    ? claims->succeeded
+                         : run->team->open_loop                    ? claims->succeeded
                                                                    : locks_granted(run);
     double seconds = (double)outcome->elapsed_ns / 1e9;
     outcome->in_flight = seconds > 0 ? busy_ns / (double)outcome->elapsed_ns : 0;
@@ -381,7 +381,7 @@ void lb_run_subtract_counters(struct lb_active_run *run)
         outcome->n_successes_all += atomic_load(&run->workers[i].progress);
     outcome->n_successes_all += lb_parts_sum(run).n_successes;
     if (lb_fault_is(run->request->scenario->fault, LB_FAULT_IS_COMMANDED) ||
-        atomic_load(&run->crew->uptime.n) > 0)
+        atomic_load(&run->team->uptime.n) > 0)
         return; /* a server that was stopped at once has forgotten them; another has its own */
     lb_run_take_counters(run, &outcome->server, &outcome->n_server);
     for (size_t i = 0; i < outcome->n_server; i++) {
@@ -452,8 +452,8 @@ static void take_nodes(struct lb_active_run *run)
 int lb_run_settle(struct lb_active_run *run, struct lb_error *err)
 {
     struct lb_outcome *outcome = run->outcome;
-    const struct lb_error *error = lb_crew_error(run->crew);
-    const struct lb_db *db = run->crew->db;
+    const struct lb_error *error = lb_team_error(run->team);
+    const struct lb_db *db = run->team->db;
     struct lb_error gone;
     /* Statements fail in many ways when somebody has dropped their tables. */
     if ((error == NULL || error->code != LB_E_ENV) && db != NULL && db->space_look != NULL &&

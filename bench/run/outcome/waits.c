@@ -30,20 +30,20 @@ static void add_wait(void *arg, const char *name, const char *value)
 
 bool lb_waits_wanted(const struct lb_active_run *run)
 {
-    const struct lb_db *db = run->crew->db;
+    const struct lb_db *db = run->team->db;
     return run->request->sample_waits && db != NULL && db->waits != NULL;
 }
 
 void lb_waits_sample(struct lb_active_run *run)
 {
     struct lb_error ignored;
-    if (!lb_waits_wanted(run) || lb_crew_phase(run->crew) != LB_PHASE_MEASURE ||
+    if (!lb_waits_wanted(run) || lb_team_phase(run->team) != LB_PHASE_MEASURE ||
         run->control.conn == NULL || lb_conn_head(run->control.conn)->lost)
         return;
     uint64_t now_ns = lb_now_ns();
     if (now_ns < run->next_sample_ns)
         return;
-    if (run->crew->db->waits(run->control.conn, add_wait, run->outcome, &ignored) == 0)
+    if (run->team->db->waits(run->control.conn, add_wait, run->outcome, &ignored) == 0)
         run->outcome->n_wait_samples++;
     /* From the end: a slow answer does not make the next sample follow at once. */
     run->next_sample_ns = lb_now_ns() + LB_SAMPLE_NS;

@@ -83,7 +83,7 @@ static void warn_of_deaths(struct lb_active_run *run)
 
 static void warn_of_restarts(struct lb_active_run *run)
 {
-    struct lb_uptime *uptime = &run->crew->uptime;
+    struct lb_uptime *uptime = &run->team->uptime;
     uint64_t n = atomic_load(&uptime->n);
     char at[32], times[40] = "";
     if (n > 1)
@@ -98,7 +98,7 @@ static void warn_of_restarts(struct lb_active_run *run)
 
 static void warn_of_sessions(struct lb_active_run *run)
 {
-    struct lb_first *lost = &run->crew->lost;
+    struct lb_first *lost = &run->team->lost;
     uint64_t n = atomic_load(&lost->n);
     char at[32];
     if (atomic_load(&lost->state) == 2 &&
@@ -111,7 +111,7 @@ static void warn_of_sessions(struct lb_active_run *run)
 
 static void warn_of_refusals(struct lb_active_run *run)
 {
-    struct lb_first *refused = &run->crew->refused;
+    struct lb_first *refused = &run->team->refused;
     char at[32];
     if (atomic_load(&refused->state) == 2 && run->request->scenario->fault != LB_FAULT_FULL)
         warn(run->outcome,
@@ -182,7 +182,7 @@ static void warn_of_no_drain(struct lb_active_run *run)
     const struct lb_scenario *scenario = run->request->scenario;
     uint64_t ttl_ns = lb_run_outlasted_ns(run);
     char hold[32], ttl[32];
-    bool has_ended = atomic_load(&run->crew->drained) || atomic_load(&run->crew->only_ahead);
+    bool has_ended = atomic_load(&run->team->drained) || atomic_load(&run->team->only_ahead);
     if (!scenario->drain || has_ended || outcome->state != LB_RUN_COMPLETE)
         return;
     if (ttl_ns == 0) {
@@ -249,10 +249,10 @@ void lb_run_warn(struct lb_active_run *run)
 
 int lb_run_check_errors(struct lb_active_run *run, struct lb_error *err)
 {
-    struct lb_crew *crew = run->crew;
-    const struct lb_first *first = atomic_load(&crew->refused.state) == 2   ? &crew->refused
-                                   : atomic_load(&crew->doubled.state) == 2 ? &crew->doubled
-                                                                            : &crew->lost;
+    struct lb_team *team = run->team;
+    const struct lb_first *first = atomic_load(&team->refused.state) == 2   ? &team->refused
+                                   : atomic_load(&team->doubled.state) == 2 ? &team->doubled
+                                                                            : &team->lost;
     for (uint32_t i = 0; i < run->n_started; i++)
         if (atomic_load(&run->workers[i].progress) > 0)
             return 0;

@@ -200,7 +200,7 @@ static void describe_run(struct lb_active_run *run, const struct lb_scenario *al
     lb_parcel_put_text(parcel, request->target->uri);
     lb_parcel_put_text(parcel, request->target->db->space_name(run->space));
     lb_parcel_put_u64(parcel, (uint64_t)request->target->db->space_number(run->space));
-    lb_parcel_put_u64(parcel, (uint64_t)atomic_load(&run->crew->next_id));
+    lb_parcel_put_u64(parcel, (uint64_t)atomic_load(&run->team->next_id));
     lb_parcel_put_u64(parcel, request->seed);
     lb_parcel_put_u64(parcel, request->record);
     lb_parcel_put_u64(parcel, request->n_settings);
@@ -255,7 +255,7 @@ int lb_peers_begin(struct lb_active_run *run, const struct lb_scenario *all, str
         if (!peer->is_lost && lb_parcel_send(&peers->parcel, peers->link, r) != 0)
             return lb_fail(err, LB_E_RANK, "rank %u on %s cannot be sent to", r, peer->host);
     }
-    const struct lb_error *error = lb_crew_error(run->crew);
+    const struct lb_error *error = lb_team_error(run->team);
     if (error != NULL) {
         *err = *error;
         return err->code;

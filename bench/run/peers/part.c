@@ -8,7 +8,7 @@ void lb_part_take(struct lb_active_run *run, struct lb_part *ret_part)
 {
     *ret_part = (struct lb_part){.n_granted = run->last_successes - run->first_successes,
                                  .n_successes = lb_run_successes(run),
-                                 .n_restarts = atomic_load(&run->crew->uptime.n)};
+                                 .n_restarts = atomic_load(&run->team->uptime.n)};
     for (uint32_t i = 0; i < run->n_started; i++)
         ret_part->n_guarded += run->workers[i].n_guarded;
     lb_live_result(run->live, lb_now_ns() - run->first_ns, &ret_part->live);
@@ -16,7 +16,7 @@ void lb_part_take(struct lb_active_run *run, struct lb_part *ret_part)
 
 static bool has_items(struct lb_active_run *run)
 {
-    for (uint32_t i = 0; i < run->crew->n_consumers; i++)
+    for (uint32_t i = 0; i < run->team->n_consumers; i++)
         if (atomic_load(&run->workers[i].seat_has_items))
             return true;
     return false;
@@ -24,15 +24,15 @@ static bool has_items(struct lb_active_run *run)
 
 bool lb_part_wave(struct lb_active_run *run, uint64_t *epoch)
 {
-    struct lb_crew *crew = run->crew;
-    bool is_idle = atomic_load(&crew->n_adding) == 0 && !has_items(run);
-    uint64_t before = atomic_fetch_add(&crew->epoch, 1);
+    struct lb_team *team = run->team;
+    bool is_idle = atomic_load(&team->n_adding) == 0 && !has_items(run);
+    uint64_t before = atomic_fetch_add(&team->epoch, 1);
     bool is_unchanged = is_idle && before == *epoch;
     *epoch = before + 1;
     return is_unchanged;
 }
 
-bool lb_part_is_emptied(const struct lb_crew *crew)
+bool lb_part_is_emptied(const struct lb_team *team)
 {
-    return atomic_load(&crew->emptied) == atomic_load(&crew->epoch) + 1;
+    return atomic_load(&team->emptied) == atomic_load(&team->epoch) + 1;
 }

@@ -18,5 +18,5 @@ void lb_part_take(struct lb_active_run *run, struct lb_part *ret_part);
  * *epoch says, with nobody at work on an item? *epoch is the new one. */
 bool lb_part_wave(struct lb_active_run *run, uint64_t *epoch);
 /* Were all consumers of this rank told "empty" in its present epoch? */
-bool lb_part_is_emptied(const struct lb_crew *crew);
+bool lb_part_is_emptied(const struct lb_team *team);
 #endif

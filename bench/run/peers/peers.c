@@ -37,12 +37,12 @@ static void lose(struct lb_active_run *run, uint32_t rank, const char *why)
     peer->is_lost = true;
     if (peers->lost[0] == '\0')
         snprintf(peers->lost, sizeof peers->lost, "rank %u on %s %s", rank, peer->host, why);
-    if (lb_crew_phase(run->crew) >= LB_PHASE_MEASURE) {
-        lb_crew_raise(run->crew, LB_PHASE_STOP);
+    if (lb_team_phase(run->team) >= LB_PHASE_MEASURE) {
+        lb_team_raise(run->team, LB_PHASE_STOP);
         return;
     }
     lb_fail(&err, LB_E_RANK, "%s: nothing was measured", peers->lost);
-    lb_crew_fail(run->crew, &err);
+    lb_team_fail(run->team, &err);
 }
 
 static void send_to(struct lb_active_run *run, uint32_t rank)
@@ -155,7 +155,7 @@ static void take_failure(struct lb_active_run *run, uint32_t rank, struct lb_par
     struct lb_error told;
     lb_fail(&told, err.code < 0 ? err.code : LB_E_INTERNAL, "rank %u on %s: %s", rank, peer->host,
             err.message);
-    lb_crew_fail(run->crew, &told);
+    lb_team_fail(run->team, &told);
     peer->is_ready = true;
 }
 
@@ -248,15 +248,15 @@ static bool all_have_seen(const struct lb_peers *peers, bool unchanged, bool emp
 static void drain(struct lb_active_run *run)
 {
     struct lb_peers *peers = run->peers;
-    struct lb_crew *crew = run->crew;
+    struct lb_team *team = run->team;
     bool producers = run->share.has_producers;
-    if (crew->scenario->shape != LB_QUEUE || atomic_load(&crew->drained) ||
-        (producers && lb_crew_phase(crew) < LB_PHASE_DRAIN) ||
-        lb_crew_phase(crew) < LB_PHASE_WARMUP)
+    if (team->scenario->shape != LB_QUEUE || atomic_load(&team->drained) ||
+        (producers && lb_team_phase(team) < LB_PHASE_DRAIN) ||
+        lb_team_phase(team) < LB_PHASE_WARMUP)
         return;
     switch (peers->step) {
     case 0: /* all are told "empty", each rank in an epoch of its own */
-        if (!lb_part_is_emptied(crew) || !all_have_seen(peers, false, true))
+        if (!lb_part_is_emptied(team) || !all_have_seen(peers, false, true))
             return;
         break;
     case 1: /* all have begun the first wave's epoch */
@@ -266,7 +266,7 @@ static void drain(struct lb_active_run *run)
     case 2: /* and were told "empty" in the second's */
         if (all_have_seen(peers, false, false) && !all_have_seen(peers, true, false))
             peers->step = 0; /* something had happened in between */
-        if (peers->step == 0 || !lb_part_is_emptied(crew) || !all_have_seen(peers, true, true))
+        if (peers->step == 0 || !lb_part_is_emptied(team) || !all_have_seen(peers, true, true))
             return;
         break;
     default: /* the third: has anything happened? */
@@ -279,8 +279,8 @@ static void drain(struct lb_active_run *run)
             lb_parcel_begin(&peers->parcel, LB_MSG_DRAINED, peers->run);
             send_to(run, r);
         }
-        atomic_store(&crew->drained, true);
-        lb_event_signal(&crew->change);
+        atomic_store(&team->drained, true);
+        lb_event_signal(&team->change);
         return;
     }
     begin_wave(run);
@@ -307,17 +307,17 @@ static void tell_phase(struct lb_active_run *run, enum lb_phase phase, uint64_t 
 uint64_t lb_peers_agree(struct lb_active_run *run, enum lb_phase phase)
 {
     uint64_t at_ns = lb_now_ns();
-    struct lb_crew *crew = run->crew;
-    if (run->peers == NULL || lb_crew_phase(crew) > phase)
+    struct lb_team *team = run->team;
+    if (run->peers == NULL || lb_team_phase(team) > phase)
         return at_ns;
     at_ns += LEAD_NS;
     tell_phase(run, phase, at_ns);
-    enum lb_phase before = lb_crew_phase(crew);
-    while (lb_now_ns() < at_ns && lb_crew_phase(crew) == before) {
+    enum lb_phase before = lb_team_phase(team);
+    while (lb_now_ns() < at_ns && lb_team_phase(team) == before) {
         run->company->poll(run);
-        uint32_t seen = lb_event_seen(&crew->change);
+        uint32_t seen = lb_event_seen(&team->change);
         uint64_t wake_ns = lb_now_ns() + UINT64_C(1000000);
-        lb_event_wait(&crew->change, seen, wake_ns < at_ns ? wake_ns : at_ns);
+        lb_event_wait(&team->change, seen, wake_ns < at_ns ? wake_ns : at_ns);
     }
     return lb_now_ns();
 }
@@ -353,7 +353,7 @@ static void poll(struct lb_active_run *run)
     lb_peers_take(run);
     watch(run);
     /* Raised by whoever raised it here. */
-    enum lb_phase phase = lb_crew_phase(run->crew);
+    enum lb_phase phase = lb_team_phase(run->team);
     if (phase > LB_PHASE_PREPARE)
         tell_phase(run, phase, lb_now_ns());
     drain(run);
@@ -371,7 +371,7 @@ static bool have_ended(const struct lb_active_run *run)
 {
     /* Before the stop: their workers have done their count. After it: the ranks have told what came
      * of it. */
-    bool ended = true, is_over = lb_crew_phase(run->crew) >= LB_PHASE_STOP;
+    bool ended = true, is_over = lb_team_phase(run->team) >= LB_PHASE_STOP;
     for (uint32_t r = 1; r < run->peers->n; r++) {
         const struct lb_peer *peer = &run->peers->all[r];
         ended = ended && (peer->has_ended || peer->is_lost || (!is_over && peer->is_done));

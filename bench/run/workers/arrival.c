@@ -10,10 +10,10 @@
 #include "worker.h"
 
 /* place: of the arrival in the schedule. */
-static bool is_hopeless(const struct lb_crew *crew, double place, uint64_t now_ns)
+static bool is_hopeless(const struct lb_team *team, double place, uint64_t now_ns)
 {
-    double due = lb_schedule_expected(&crew->schedule, now_ns - crew->schedule_start_ns);
-    return due - place > (double)crew->scenario->max_pending;
+    double due = lb_schedule_expected(&team->schedule, now_ns - team->schedule_start_ns);
+    return due - place > (double)team->scenario->max_pending;
 }
 
 /* A free worker has skipped since then; 0: it has not. Sets it to 0. */
@@ -26,36 +26,36 @@ static void note_skipping(struct lb_worker *worker, uint64_t *since_ns)
 
 bool lb_worker_arrival(struct lb_worker *worker)
 {
-    struct lb_crew *crew = worker->crew;
+    struct lb_team *team = worker->team;
     uint64_t skipping_ns = 0;
     for (;;) {
         double place;
-        uint64_t at_ns = lb_schedule_next(&crew->schedule, &place);
+        uint64_t at_ns = lb_schedule_next(&team->schedule, &place);
         if (at_ns == LB_SCHEDULE_END) {
             note_skipping(worker, &skipping_ns);
-            lb_crew_wait(crew, UINT64_MAX, LB_PHASE_DRAIN);
+            lb_team_wait(team, UINT64_MAX, LB_PHASE_DRAIN);
             return false;
         }
-        uint64_t intended_ns = crew->schedule_start_ns + at_ns;
+        uint64_t intended_ns = team->schedule_start_ns + at_ns;
         uint64_t now_ns = lb_now_ns();
         bool in_time = now_ns < intended_ns;
         if (in_time) {
             note_skipping(worker, &skipping_ns);
-            if (!lb_crew_wait(crew, intended_ns, LB_PHASE_DRAIN))
+            if (!lb_team_wait(team, intended_ns, LB_PHASE_DRAIN))
                 return false;
             now_ns = lb_now_ns();
         }
-        if (lb_crew_phase(crew) >= LB_PHASE_DRAIN) {
+        if (lb_team_phase(team) >= LB_PHASE_DRAIN) {
             note_skipping(worker, &skipping_ns);
             return false;
         }
-        worker->op.measured = lb_crew_phase(crew) == LB_PHASE_MEASURE;
+        worker->op.measured = lb_team_phase(team) == LB_PHASE_MEASURE;
         struct lb_counts *counts =
             &worker->counts[worker->role == LB_ROLE_PRODUCER ? LB_M_PUT : LB_M_ACQUIRE];
         counts->planned += worker->op.measured;
         if (in_time && worker->op.measured)
             lb_histogram_record(worker->pacing, now_ns - intended_ns);
-        if (!in_time && is_hopeless(crew, place, now_ns)) {
+        if (!in_time && is_hopeless(team, place, now_ns)) {
             counts->skipped += worker->op.measured;
             if (skipping_ns == 0 && worker->op.measured)
                 skipping_ns = now_ns;

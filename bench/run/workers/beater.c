@@ -7,7 +7,7 @@
 #include <time.h>
 
 struct lb_beater {
-    struct lb_crew *crew;
+    struct lb_team *team;
     struct lb_worker *workers;
     uint32_t first, step, n;
     struct lb_session session;
@@ -28,7 +28,7 @@ struct lb_beater {
 static bool insist(struct lb_worker *worker, int (*operate)(struct lb_worker *worker))
 {
     unsigned n_refusals = 0;
-    while (lb_crew_phase(worker->crew) < LB_PHASE_STOP) {
+    while (lb_team_phase(worker->team) < LB_PHASE_STOP) {
         worker->op.continued = false;
         int answer = operate(worker);
         if (answer == LB_OK || answer == LB_REFUSED)
@@ -42,9 +42,9 @@ static bool insist(struct lb_worker *worker, int (*operate)(struct lb_worker *wo
 
 static int sweep(struct lb_worker *worker)
 {
-    lb_crew_new_epoch(worker->crew);
+    lb_team_new_epoch(worker->team);
     int answer = lb_operate_sweep(&worker->op, &worker->err);
-    lb_crew_new_epoch(worker->crew); /* of what it freed nobody may have heard "empty" */
+    lb_team_new_epoch(worker->team); /* of what it freed nobody may have heard "empty" */
     return answer;
 }
 
@@ -65,11 +65,11 @@ static int sign_off(struct lb_worker *worker)
 
 void lb_process_begin(struct lb_worker *worker)
 {
-    const struct lb_strategy_plan *plan = worker->crew->plan;
+    const struct lb_strategy_plan *plan = worker->team->plan;
     struct lb_actor *actor = &worker->actor;
     /* A process that comes after a dead one has a name of its own, on the same host. */
     snprintf(actor->process, sizeof actor->process, "p%u", worker->number);
-    snprintf(actor->host, sizeof actor->host, "h%u", worker->crew->first_worker + worker->seat / 2);
+    snprintf(actor->host, sizeof actor->host, "h%u", worker->team->first_worker + worker->seat / 2);
     if (plan->program == NULL)
         return;
     if (lb_strategy_has(plan, LB_S_SWEEP))
@@ -83,40 +83,40 @@ void lb_process_begin(struct lb_worker *worker)
 
 void lb_process_end(struct lb_worker *worker)
 {
-    struct lb_crew *crew = worker->crew;
-    if (crew->plan->program == NULL || !atomic_exchange(&worker->beats, false) ||
-        !lb_strategy_has(crew->plan, LB_S_UNREGISTER))
+    struct lb_team *team = worker->team;
+    if (team->plan->program == NULL || !atomic_exchange(&worker->beats, false) ||
+        !lb_strategy_has(team->plan, LB_S_UNREGISTER))
         return;
     unsigned n_refusals = 0;
     int answer;
     while ((answer = sign_off(worker)) != LB_OK && answer != LB_REFUSED && answer != LB_LOST &&
-           lb_crew_phase(crew) < LB_PHASE_ABORT && n_refusals < 100)
+           lb_team_phase(team) < LB_PHASE_ABORT && n_refusals < 100)
         lb_worker_refused(worker, answer, ++n_refusals, &worker->err);
 }
 
 /* --- beating for all of them --- */
 
-static uint64_t interval_ns(const struct lb_crew *crew)
+static uint64_t interval_ns(const struct lb_team *team)
 {
     enum { OFTEN = 4, LEAST_NS = 1000000 };
-    uint64_t ns = crew->scenario->renew_ns > 0 ? crew->scenario->renew_ns
-                                               : crew->plan->limit_ms * UINT64_C(1000000) / OFTEN;
+    uint64_t ns = team->scenario->renew_ns > 0 ? team->scenario->renew_ns
+                                               : team->plan->limit_ms * UINT64_C(1000000) / OFTEN;
     return ns > LEAST_NS ? ns : LEAST_NS;
 }
 
 static int open_session(struct lb_beater *beater, struct lb_error *err)
 {
     struct lb_conn_options options;
-    lb_crew_conn_options(beater->crew, &options);
+    lb_team_conn_options(beater->team, &options);
     options.role = "heartbeat";
     pthread_mutex_lock(&beater->session_lock);
     int rc = beater->has_session ? lb_session_reconnect(&beater->session, err)
-                                 : lb_session_open(&beater->session, beater->crew->db,
-                                                   beater->crew->space, &options, err);
+                                 : lb_session_open(&beater->session, beater->team->db,
+                                                   beater->team->space, &options, err);
     beater->has_session = beater->has_session || rc == 0;
     pthread_mutex_unlock(&beater->session_lock);
     if (rc == 0)
-        rc = beater->crew->plan->strategy->flow->open(&beater->actor, err);
+        rc = beater->team->plan->strategy->flow->open(&beater->actor, err);
     return rc;
 }
 
@@ -135,19 +135,19 @@ static void beat_for(struct lb_beater *beater, struct lb_worker *worker)
     memcpy(beater->actor.host, worker->actor.host, sizeof beater->actor.host);
     int answer = lb_operate_beat(&beater->op, false, worker->number, &err);
     if (answer == LB_REFUSED && is_alive(worker) &&
-        lb_strategy_has(beater->crew->plan, LB_S_REGISTER))
+        lb_strategy_has(beater->team->plan, LB_S_REGISTER))
         answer = lb_operate_beat(&beater->op, true, worker->number, &err);
     if (answer == LB_LOST && !atomic_load(&beater->is_asked))
         answer = open_session(beater, &err); /* if it fails, the next beat does */
     if (answer < 0 && err.code != LB_E_ENV && !atomic_load(&beater->is_asked))
-        lb_crew_fail(beater->crew, &err);
+        lb_team_fail(beater->team, &err);
 }
 
 static void *beater_main(void *arg)
 {
     struct lb_beater *beater = arg;
     while (!atomic_load(&beater->is_asked)) {
-        uint64_t due_ns = lb_now_ns() + interval_ns(beater->crew);
+        uint64_t due_ns = lb_now_ns() + interval_ns(beater->team);
         for (uint32_t i = beater->first; i < beater->n && !atomic_load(&beater->is_asked);
              i += beater->step)
             if (is_alive(&beater->workers[i]))
@@ -163,22 +163,22 @@ static void *beater_main(void *arg)
 int lb_beater_start(struct lb_worker *workers, uint32_t first, uint32_t step, uint32_t n,
                     uint32_t log, struct lb_beater **ret_beater, struct lb_error *err)
 {
-    struct lb_crew *crew = workers[0].crew;
+    struct lb_team *team = workers[0].team;
     *ret_beater = NULL;
-    if (crew->plan->program == NULL || !lb_strategy_has(crew->plan, LB_S_HEARTBEAT))
+    if (team->plan->program == NULL || !lb_strategy_has(team->plan, LB_S_HEARTBEAT))
         return 0;
     struct lb_beater *beater = calloc(1, sizeof *beater);
     if (beater == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     *beater =
-        (struct lb_beater){.crew = crew, .workers = workers, .first = first, .step = step, .n = n};
+        (struct lb_beater){.team = team, .workers = workers, .first = first, .step = step, .n = n};
     pthread_mutex_init(&beater->session_lock, NULL);
-    if (crew->history != NULL)
-        lb_log_init(&beater->log, crew->history, log);
+    if (team->history != NULL)
+        lb_log_init(&beater->log, team->history, log);
     beater->actor = (struct lb_actor){
-        .plan = crew->plan, .session = &beater->session, .name = "heartbeat", .number = log};
+        .plan = team->plan, .session = &beater->session, .name = "heartbeat", .number = log};
     beater->op = (struct lb_operator){.actor = &beater->actor,
-                                      .log = crew->history != NULL ? &beater->log : NULL,
+                                      .log = team->history != NULL ? &beater->log : NULL,
                                       .process = log,
                                       .n_processes = workers[0].op.n_processes,
                                       .counts = beater->counts};
@@ -212,7 +212,7 @@ void lb_beater_end(struct lb_beater *beater)
         nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
     }
     pthread_join(beater->thread, NULL);
-    beater->crew->plan->strategy->flow->close(&beater->actor);
+    beater->team->plan->strategy->flow->close(&beater->actor);
     lb_session_close(&beater->session);
     pthread_mutex_destroy(&beater->session_lock);
     free(beater);

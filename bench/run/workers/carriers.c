@@ -47,20 +47,20 @@ int lb_carriers_wanted(const struct lb_active_run *run, uint32_t *ret_n, struct 
 
 int lb_carriers_start(struct lb_active_run *run, uint32_t n, struct lb_error *err)
 {
-    struct lb_crew *crew = run->crew;
+    struct lb_team *team = run->team;
     uint32_t room = (run->n_workers + n - 1) / n;
     int rc = 0;
-    crew->carriers = calloc(n, sizeof(struct lb_carrier *));
-    if (crew->carriers == NULL)
+    team->carriers = calloc(n, sizeof(struct lb_carrier *));
+    if (team->carriers == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
-    for (; crew->n_carriers < n && rc == 0; crew->n_carriers += rc == 0)
-        rc = lb_carrier_new(room, &crew->carriers[crew->n_carriers], err);
+    for (; team->n_carriers < n && rc == 0; team->n_carriers += rc == 0)
+        rc = lb_carrier_new(room, &team->carriers[team->n_carriers], err);
     for (uint32_t i = 0; i < run->n_workers && rc == 0; i++)
-        rc = lb_carrier_add(crew->carriers[i % n], lb_worker_live, &run->workers[i], err);
+        rc = lb_carrier_add(team->carriers[i % n], lb_worker_live, &run->workers[i], err);
     if (rc != 0)
         return rc; /* none has begun */
     uint32_t n_running = 0;
-    while (n_running < n && (rc = lb_carrier_start(crew->carriers[n_running], err)) == 0)
+    while (n_running < n && (rc = lb_carrier_start(team->carriers[n_running], err)) == 0)
         n_running++;
     if (n_running == 0)
         return rc;
@@ -73,15 +73,15 @@ int lb_carriers_start(struct lb_active_run *run, uint32_t n, struct lb_error *er
 
 void lb_carriers_end(struct lb_active_run *run)
 {
-    struct lb_crew *crew = run->crew;
-    for (uint32_t i = 0; i < crew->n_carriers; i++)
-        lb_carrier_join(crew->carriers[i]);
+    struct lb_team *team = run->team;
+    for (uint32_t i = 0; i < team->n_carriers; i++)
+        lb_carrier_join(team->carriers[i]);
 }
 
 void lb_carriers_release(struct lb_active_run *run)
 {
-    struct lb_crew *crew = run->crew;
-    for (uint32_t i = 0; i < crew->n_carriers; i++)
-        lb_carrier_free(crew->carriers[i]);
-    free(crew->carriers);
+    struct lb_team *team = run->team;
+    for (uint32_t i = 0; i < team->n_carriers; i++)
+        lb_carrier_free(team->carriers[i]);
+    free(team->carriers);
 }

@@ -53,7 +53,7 @@ int lb_chunks_open(struct lb_worker *worker, struct lb_chunks **ret_chunks, stru
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     char p[2][8];
     for (size_t i = 0; i < 2; i++)
-        worker->crew->db->placeholder(i, p[i], sizeof p[i]);
+        worker->team->db->placeholder(i, p[i], sizeof p[i]);
     snprintf(chunks->sql, sizeof chunks->sql,
              "UPDATE lockbench_chunks SET value = value + 1 WHERE id > %s AND id <= %s", p[0],
              p[1]);
@@ -76,7 +76,7 @@ static int64_t last_row(const struct lb_scenario *scenario, int64_t n)
 static int update(struct lb_worker *worker, int64_t id, bool half, struct lb_error *err)
 {
     struct lb_chunks *chunks = worker->chunks;
-    const struct lb_scenario *scenario = worker->crew->scenario;
+    const struct lb_scenario *scenario = worker->team->scenario;
     if (id < 1 || (uint64_t)id > scenario->backlog)
         return LB_OK; /* no range has this number: the judge will say that nobody put it */
     int64_t first = last_row(scenario, id - 1), last = last_row(scenario, id);
@@ -95,7 +95,7 @@ static int update(struct lb_worker *worker, int64_t id, bool half, struct lb_err
         if (answer <= LB_OK || answer == LB_LOST || in_tx)
             return answer;
         if (!lb_worker_refused(worker, answer, ++n_refusals, err) &&
-            lb_crew_phase(worker->crew) >= LB_PHASE_ABORT)
+            lb_team_phase(worker->team) >= LB_PHASE_ABORT)
             return answer;
     }
 }
@@ -133,17 +133,17 @@ static int read_sums(struct lb_session *control, int64_t *sums, struct lb_error 
     return 0;
 }
 
-int lb_chunks_prove(struct lb_session *control, const struct lb_crew *crew, uint64_t n_lost,
+int lb_chunks_prove(struct lb_session *control, const struct lb_team *team, uint64_t n_lost,
                     struct lb_proof *ret_proof, struct lb_error *err)
 {
     int64_t sums[LB_CHUNK_SUMS];
     int rc = read_sums(control, sums, err);
     if (rc != 0)
         return rc;
-    const uint64_t n_rows = crew->scenario->rows;
+    const uint64_t n_rows = team->scenario->rows;
     bool right =
         sums[0] == (int64_t)n_rows && sums[1] == (int64_t)n_rows && sums[2] == 0 && sums[3] == 0;
-    const char *unknown = !atomic_load(&crew->drained) ? "the queue was not drained"
+    const char *unknown = !atomic_load(&team->drained) ? "the queue was not drained"
                           : n_lost > 0 ? "a connection was lost: what its update did is "
                                          "not known"
                                        : NULL;
@@ -161,7 +161,7 @@ int lb_chunks_prove(struct lb_session *control, const struct lb_crew *crew, uint
                                                    : "not judged",
              (long long)sums[0], (long long)sums[1], (unsigned long long)n_rows, (long long)sums[2],
              (long long)sums[3], (long long)sums[4],
-             (unsigned long long)atomic_load(&crew->n_restarts), unknown != NULL ? "; " : "",
+             (unsigned long long)atomic_load(&team->n_restarts), unknown != NULL ? "; " : "",
              unknown != NULL ? unknown : "");
     return 0;
 }

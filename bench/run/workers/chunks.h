@@ -16,7 +16,7 @@ int lb_chunks_update(struct lb_worker *worker, int64_t id, struct lb_error *err)
 /* The first half of it: what a worker has done that fails in the middle. */
 int lb_chunks_update_half(struct lb_worker *worker, int64_t id, struct lb_error *err);
 /* After the run, in which n_lost sessions were lost: was every row updated exactly once? */
-int lb_chunks_prove(struct lb_session *control, const struct lb_crew *crew, uint64_t n_lost,
+int lb_chunks_prove(struct lb_session *control, const struct lb_team *team, uint64_t n_lost,
                     struct lb_proof *ret_proof, struct lb_error *err);
 
 #endif

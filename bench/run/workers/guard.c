@@ -43,7 +43,7 @@ int lb_guard_open(struct lb_worker *worker, struct lb_guard **ret_guard, struct 
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     char p[4][8];
     for (size_t i = 0; i < 4; i++)
-        worker->crew->db->placeholder(i, p[i], sizeof p[i]);
+        worker->team->db->placeholder(i, p[i], sizeof p[i]);
     snprintf(guard->read_sql, sizeof guard->read_sql,
              "SELECT value FROM lockbench_guard WHERE resource = %s", p[0]);
     snprintf(guard->stamp_sql, sizeof guard->stamp_sql,
@@ -102,7 +102,7 @@ int lb_guard_read(struct lb_worker *worker, uint32_t resource, const struct lb_g
         lb_session_execute(&worker->session, &guard->read, &step, guard->read_sql, &rows, err);
     if (answer != LB_OK)
         return answer;
-    struct lb_value value = worker->crew->db->value(worker->session.conn, 0, 0);
+    struct lb_value value = worker->team->db->value(worker->session.conn, 0, 0);
     if (rows.n_rows != 1 || !lb_value_int(&value, &guard->value))
         return lb_fail(err, LB_E_INTERNAL, "the guarded row of resource %u is missing", resource);
     return LB_OK;

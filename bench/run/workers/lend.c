@@ -14,10 +14,10 @@ static enum lb_phase patience(enum lb_op which)
 
 static struct lb_pooled *wait_for_session(struct lb_worker *worker, enum lb_op which)
 {
-    struct lb_crew *crew = worker->crew;
+    struct lb_team *team = worker->team;
     lb_worker_begin(worker, LB_M_POOL);
     uint64_t start_ns = lb_now_ns();
-    struct lb_pooled *pooled = lb_pool_take(crew->pool, crew, patience(which));
+    struct lb_pooled *pooled = lb_pool_take(team->pool, team, patience(which));
     lb_worker_end(worker, LB_M_POOL, start_ns, lb_now_ns(), pooled != NULL);
     if (worker->op.measured) {
         worker->counts[LB_M_POOL].attempts++;
@@ -50,7 +50,7 @@ static void give(void *arg, enum lb_op which, int answer)
     struct lb_worker *worker = arg;
     if (worker->pooled == NULL || worker->keeps_pooled)
         return;
-    const struct lb_section *sections = worker->crew->plan->program->sections;
+    const struct lb_section *sections = worker->team->plan->program->sections;
     bool keeps = (which == LB_OP_ACQUIRE && sections[LB_S_ACQUIRE].keeps_session) ||
                  (which == LB_OP_CLAIM && sections[LB_S_CLAIM].keeps_session) ||
                  worker->pooled->session.in_tx;

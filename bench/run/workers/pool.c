@@ -28,7 +28,7 @@ static void wake(void *arg)
     pthread_mutex_unlock(&pool->lock);
 }
 
-int lb_pool_new(struct lb_crew *crew, uint32_t n, struct lb_pool **ret_pool, struct lb_error *err)
+int lb_pool_new(struct lb_team *team, uint32_t n, struct lb_pool **ret_pool, struct lb_error *err)
 {
     struct lb_pool *pool = calloc(1, sizeof *pool + n * sizeof pool->pooled[0]);
     if (pool == NULL)
@@ -40,15 +40,15 @@ int lb_pool_new(struct lb_crew *crew, uint32_t n, struct lb_pool **ret_pool, str
         char role[32];
         snprintf(role, sizeof role, "pool %u", i);
         struct lb_conn_options options;
-        lb_crew_conn_options(crew, &options);
+        lb_team_conn_options(team, &options);
         options.role = role;
         options.seat = i;
         struct lb_pooled *pooled = &pool->pooled[i];
-        rc = lb_session_open(&pooled->session, crew->db, crew->space, &options, err);
+        rc = lb_session_open(&pooled->session, team->db, team->space, &options, err);
         if (rc != 0)
             break;
         pool->n_connected++;
-        rc = lb_runner_init(&pooled->runner, crew->plan->program, &pooled->session, err);
+        rc = lb_runner_init(&pooled->runner, team->plan->program, &pooled->session, err);
         pooled->next = pool->free;
         pool->free = pooled;
     }
@@ -56,8 +56,8 @@ int lb_pool_new(struct lb_crew *crew, uint32_t n, struct lb_pool **ret_pool, str
         lb_pool_free(pool);
         return rc;
     }
-    crew->on_phase_arg = pool; /* before any worker is started */
-    crew->on_phase = wake;
+    team->on_phase_arg = pool; /* before any worker is started */
+    team->on_phase = wake;
     *ret_pool = pool;
     return 0;
 }
@@ -100,7 +100,7 @@ static void join_line(struct lb_pool *pool, struct waiter *waiter)
     *at = waiter;
 }
 
-struct lb_pooled *lb_pool_take(struct lb_pool *pool, const struct lb_crew *crew,
+struct lb_pooled *lb_pool_take(struct lb_pool *pool, const struct lb_team *team,
                                enum lb_phase limit)
 {
     pthread_mutex_lock(&pool->lock);
@@ -113,7 +113,7 @@ struct lb_pooled *lb_pool_take(struct lb_pool *pool, const struct lb_crew *crew,
     struct waiter waiter = {.called = PTHREAD_COND_INITIALIZER};
     join_line(pool, &waiter);
     /* A phase is raised before wake() takes the mutex: it is seen here, or the call is. */
-    while (waiter.given == NULL && lb_crew_phase(crew) < limit)
+    while (waiter.given == NULL && lb_team_phase(team) < limit)
         pthread_cond_wait(&waiter.called, &pool->lock);
     if (waiter.given == NULL)
         leave_line(pool, &waiter);

@@ -15,7 +15,7 @@
 #ifndef LB_POOL_H
 #define LB_POOL_H
 
-#include "crew.h"
+#include "team.h"
 
 struct lb_pool;
 
@@ -26,16 +26,16 @@ struct lb_pooled {
     struct lb_pooled *next; /* of those that are free */
 };
 
-/* Opens n sessions, each prepared to run the crew's program, and listens to the crew's phases. Free
+/* Opens n sessions, each prepared to run the team's program, and listens to the team's phases. Free
  * with lb_pool_free. */
-int lb_pool_new(struct lb_crew *crew, uint32_t n, struct lb_pool **ret_pool, struct lb_error *err);
+int lb_pool_new(struct lb_team *team, uint32_t n, struct lb_pool **ret_pool, struct lb_error *err);
 /* Ends the sessions, once no worker has one; adds what they did to the counters. */
 void lb_pool_close(struct lb_pool *pool, uint64_t *n_statements, uint64_t *n_connects);
 /* What is still open ends too. NULL does no harm. */
 void lb_pool_free(struct lb_pool *pool);
 
 /* Waits for a session; NULL: the phase has reached limit. */
-struct lb_pooled *lb_pool_take(struct lb_pool *pool, const struct lb_crew *crew,
+struct lb_pooled *lb_pool_take(struct lb_pool *pool, const struct lb_team *team,
                                enum lb_phase limit);
 void lb_pool_give(struct lb_pool *pool, struct lb_pooled *pooled);
 

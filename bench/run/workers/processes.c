@@ -1,8 +1,8 @@
 /* Workers in forked processes.
  *
- * SQLite's locks belong to a process, and only a process can be killed or stopped. The crew, the
+ * SQLite's locks belong to a process, and only a process can be killed or stopped. The team, the
  * workers, their histograms and the history are in shared memory, so a child only has to run
- * its workers' threads; the parent leads it through the crew's phase and learns of its death
+ * its workers' threads; the parent leads it through the team's phase and learns of its death
  * from wait().
  *
  * No connection may be open while a process forks: SQLite keeps its file locks in tables that a
@@ -59,7 +59,7 @@ static struct lb_beater *start_beater(struct lb_active_run *run, uint32_t slot)
     if (lb_beater_start(run->workers, first, is_first ? n_first : run->n_slots,
                         is_first ? run->n_workers : run->n_slots,
                         run->share.first_log + LB_EXTRA_LOGS + 1 + first, &beater, &err) != 0)
-        lb_crew_fail(run->crew, &err);
+        lb_team_fail(run->team, &err);
     return beater;
 }
 
@@ -67,7 +67,7 @@ static struct lb_beater *start_beater(struct lb_active_run *run, uint32_t slot)
 static _Noreturn void child_main(struct lb_active_run *run, uint32_t slot, pid_t parent)
 {
     enum { PATIENCE_NS = 100000000 };
-    struct lb_crew *crew = run->crew;
+    struct lb_team *team = run->team;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(0);
@@ -80,17 +80,17 @@ static _Noreturn void child_main(struct lb_active_run *run, uint32_t slot, pid_t
         if (runs_in(run, slot, i))
             lb_worker_late(&run->workers[i], run->processes[slot].stops.looked_ns);
         if (runs_in(run, slot, i) && lb_worker_start(&run->workers[i], &err) != 0) {
-            lb_crew_fail(crew, &err);
+            lb_team_fail(team, &err);
             _exit(1);
         }
     }
     struct lb_beater *beater = start_beater(run, slot);
     for (;;) {
-        uint32_t seen = lb_event_seen(&crew->change);
+        uint32_t seen = lb_event_seen(&team->change);
         if (all_ended(run, slot))
             break;
-        lb_event_wait(&crew->change, seen, lb_now_ns() + PATIENCE_NS);
-        if (lb_crew_phase(crew) < LB_PHASE_ABORT)
+        lb_event_wait(&team->change, seen, lb_now_ns() + PATIENCE_NS);
+        if (lb_team_phase(team) < LB_PHASE_ABORT)
             continue;
         for (uint32_t i = 0; i < run->n_slots; i++)
             if (runs_in(run, slot, i))
@@ -134,7 +134,7 @@ int lb_processes_start(struct lb_active_run *run, struct lb_error *err)
         rc = start_process(run, run->n_processes, err);
     run->n_started = run->n_workers;
     if (rc != 0)
-        lb_crew_raise(run->crew, LB_PHASE_ABORT);
+        lb_team_raise(run->team, LB_PHASE_ABORT);
     return rc;
 }
 
@@ -156,9 +156,9 @@ static void bury_worker(struct lb_active_run *run, struct lb_worker *worker, int
                                                                 .type = LB_EV_NOTE});
     }
     if (!atomic_exchange(&worker->ready, true))
-        atomic_fetch_add(&run->crew->n_ready, 1);
+        atomic_fetch_add(&run->team->n_ready, 1);
     atomic_store(&worker->ended, true);
-    atomic_fetch_add(&run->crew->n_ended, 1);
+    atomic_fetch_add(&run->team->n_ended, 1);
 }
 
 /* Somebody new takes the seat of a worker that was killed by order. */
@@ -166,7 +166,7 @@ static void replace_worker(struct lb_active_run *run, const struct lb_worker *de
 {
     struct lb_error err;
     if (!atomic_load(&dead->dying) || run->n_started == run->n_slots ||
-        lb_crew_phase(run->crew) >= LB_PHASE_STOP)
+        lb_team_phase(run->team) >= LB_PHASE_STOP)
         return;
     struct lb_worker *fresh = &run->workers[run->n_started];
     fresh->role = dead->role;
@@ -174,8 +174,8 @@ static void replace_worker(struct lb_active_run *run, const struct lb_worker *de
     run->n_started++;
     if (start_process(run, run->n_processes, &err) != 0) {
         atomic_store(&fresh->ended, true);
-        atomic_fetch_add(&run->crew->n_ended, 1);
-        lb_crew_fail(run->crew, &err);
+        atomic_fetch_add(&run->team->n_ended, 1);
+        lb_team_fail(run->team, &err);
         return;
     }
     run->n_processes++;
@@ -192,7 +192,7 @@ static void bury(struct lb_active_run *run, uint32_t slot, int status)
         bury_worker(run, worker, status);
         replace_worker(run, worker);
     }
-    lb_event_signal(&run->crew->change);
+    lb_event_signal(&run->team->change);
 }
 
 /* Continues what a fault has stopped, once its time is over. */

@@ -30,20 +30,20 @@ struct lb_readers {
 /* One look. false: its session is over, and so is its work. */
 static bool look(struct reader *reader)
 {
-    struct lb_crew *crew = reader->run->crew;
+    struct lb_team *team = reader->run->team;
     int64_t counts[LB_COUNTED];
     struct lb_error err = {0};
-    bool measured = lb_crew_phase(crew) == LB_PHASE_MEASURE;
+    bool measured = lb_team_phase(team) == LB_PHASE_MEASURE;
     uint64_t start_ns = lb_now_ns();
     int answer = lb_count_items(&reader->run->plan, &reader->runner, counts, &err);
     uint64_t end_ns = lb_now_ns();
     if (answer < 0) {
-        lb_crew_fail(crew, &err);
+        lb_team_fail(team, &err);
         return false;
     }
     if (measured) {
         struct lb_counts *c = &reader->counts;
-        bool is_in_time = lb_crew_phase(crew) == LB_PHASE_MEASURE;
+        bool is_in_time = lb_team_phase(team) == LB_PHASE_MEASURE;
         c->started++;
         c->attempts++;
         c->answers[answer]++;
@@ -60,27 +60,27 @@ static bool look(struct reader *reader)
 static void *reader_main(void *arg)
 {
     struct reader *reader = arg;
-    struct lb_crew *crew = reader->run->crew;
-    const uint64_t poll_ns = crew->scenario->poll_ns;
-    lb_crew_wait(crew, UINT64_MAX, LB_PHASE_WARMUP);
-    while (lb_crew_phase(crew) < LB_PHASE_STOP && look(reader))
-        lb_crew_wait(crew, lb_now_ns() + poll_ns, LB_PHASE_STOP);
+    struct lb_team *team = reader->run->team;
+    const uint64_t poll_ns = team->scenario->poll_ns;
+    lb_team_wait(team, UINT64_MAX, LB_PHASE_WARMUP);
+    while (lb_team_phase(team) < LB_PHASE_STOP && look(reader))
+        lb_team_wait(team, lb_now_ns() + poll_ns, LB_PHASE_STOP);
     return NULL;
 }
 
 static int open_reader(struct reader *reader, struct lb_error *err)
 {
-    struct lb_crew *crew = reader->run->crew;
+    struct lb_team *team = reader->run->team;
     struct lb_conn_options options;
-    lb_crew_conn_options(crew, &options);
+    lb_team_conn_options(team, &options);
     options.role = "reader";
     reader->service = lb_histogram_new();
     if (reader->service == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory for a reader");
-    int rc = lb_session_open(&reader->session, crew->db, crew->space, &options, err);
+    int rc = lb_session_open(&reader->session, team->db, team->space, &options, err);
     reader->has_session = rc == 0;
     if (rc == 0)
-        rc = lb_runner_init(&reader->runner, crew->plan->program, &reader->session, err);
+        rc = lb_runner_init(&reader->runner, team->plan->program, &reader->session, err);
     reader->has_runner = reader->has_session && rc == 0;
     if (rc == 0 && pthread_create(&reader->thread, NULL, reader_main, reader) != 0)
         rc = lb_fail(err, LB_E_ENV, "cannot start the thread of a reader");

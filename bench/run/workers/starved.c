@@ -25,16 +25,16 @@
 #define LOOK_NS UINT64_C(50000000)
 
 /* A fault pauses whole processes: what befalls the others in one is a part of the fault. */
-static bool is_paused_with_others(const struct lb_crew *crew)
+static bool is_paused_with_others(const struct lb_team *team)
 {
-    const struct lb_scenario *scenario = crew->scenario;
+    const struct lb_scenario *scenario = team->scenario;
     return scenario->fault == LB_FAULT_PAUSE && scenario->processes > 0 &&
            scenario->processes < scenario->workers;
 }
 
 void lb_worker_starved(struct lb_worker *worker, uint64_t from_ns)
 {
-    if (is_paused_with_others(worker->crew))
+    if (is_paused_with_others(worker->team))
         return;
     uint64_t since_ns =
         atomic_load(&worker->starved_since_ns); /* not noted yet: the earlier counts */
@@ -53,7 +53,7 @@ bool lb_worker_sleep(struct lb_worker *worker, uint64_t deadline_ns, enum lb_pha
 {
     uint64_t due_ns = lb_now_ns();
     due_ns = due_ns > deadline_ns ? due_ns : deadline_ns;
-    bool slept = lb_crew_wait(worker->crew, deadline_ns, limit);
+    bool slept = lb_team_wait(worker->team, deadline_ns, limit);
     if (slept)
         lb_worker_late(worker, due_ns);
     return slept;

@@ -2,11 +2,11 @@
 #ifndef LB_STARVED_H
 #define LB_STARVED_H
 
-#include "crew.h"
+#include "team.h"
 
 struct lb_worker;
 
-/* As lb_crew_wait; tells the watchdog if the worker was not run for long after the deadline. */
+/* As lb_team_wait; tells the watchdog if the worker was not run for long after the deadline. */
 bool lb_worker_sleep(struct lb_worker *worker, uint64_t deadline_ns, enum lb_phase limit);
 /* What was to happen by then happens now: tells it if that is much later. */
 void lb_worker_late(struct lb_worker *worker, uint64_t due_ns);

@@ -17,15 +17,15 @@
 static void report_ready(struct lb_worker *worker)
 {
     atomic_store(&worker->ready, true);
-    atomic_fetch_add(&worker->crew->n_ready, 1);
-    lb_event_signal(&worker->crew->change);
+    atomic_fetch_add(&worker->team->n_ready, 1);
+    lb_event_signal(&worker->team->change);
 }
 
 static void report_ended(struct lb_worker *worker)
 {
     atomic_store(&worker->ended, true);
-    atomic_fetch_add(&worker->crew->n_ended, 1);
-    lb_event_signal(&worker->crew->change);
+    atomic_fetch_add(&worker->team->n_ended, 1);
+    lb_event_signal(&worker->team->change);
 }
 
 void lb_worker_give_up(struct lb_worker *worker)
@@ -36,8 +36,8 @@ void lb_worker_give_up(struct lb_worker *worker)
 
 static int prepare(struct lb_worker *worker, struct lb_error *err)
 {
-    struct lb_crew *crew = worker->crew;
-    const struct lb_scenario *scenario = crew->scenario;
+    struct lb_team *team = worker->team;
+    const struct lb_scenario *scenario = team->scenario;
     if (worker->role != LB_ROLE_LOCKER) {
         worker->payload = malloc(scenario->payload_bytes + 1);
         if (worker->payload == NULL)
@@ -50,13 +50,13 @@ static int prepare(struct lb_worker *worker, struct lb_error *err)
         lb_log_start(worker->op.log);
     lb_worker_name(worker);
     lb_worker_set_pause(worker);
-    if (crew->pool != NULL)
+    if (team->pool != NULL)
         return 0; /* a session comes with each operation */
     int rc = lb_worker_open_session(worker, err);
     if (rc != 0)
         return rc;
     worker->actor.session = worker->has_session ? &worker->session : NULL;
-    rc = crew->plan->strategy->flow->open(&worker->actor, err);
+    rc = team->plan->strategy->flow->open(&worker->actor, err);
     if (rc < 0)
         return rc;
     if (rc != LB_OK)
@@ -64,24 +64,24 @@ static int prepare(struct lb_worker *worker, struct lb_error *err)
                        lb_answer_name(rc));
     if (scenario->rows > 0 && worker->role == LB_ROLE_CONSUMER)
         return lb_chunks_open(worker, &worker->chunks, err);
-    return crew->guard ? lb_guard_open(worker, &worker->guard, err) : 0;
+    return team->guard ? lb_guard_open(worker, &worker->guard, err) : 0;
 }
 
 void lb_worker_live(void *argument)
 {
     struct lb_worker *worker = argument;
-    struct lb_crew *crew = worker->crew;
+    struct lb_team *team = worker->team;
     struct lb_error err = {0};
     lb_worker_look_at(worker, lb_now_ns()); /* who comes for a dead one is awaited */
     int rc = prepare(worker, &err);
     if (rc < 0)
-        lb_crew_fail(crew, &err);
+        lb_team_fail(team, &err);
     lb_worker_look_at(worker, lb_now_ns());
 
     report_ready(worker);
-    lb_crew_wait(crew, UINT64_MAX, LB_PHASE_WARMUP);
+    lb_team_wait(team, UINT64_MAX, LB_PHASE_WARMUP);
 
-    if (lb_crew_phase(crew) < LB_PHASE_STOP) {
+    if (lb_team_phase(team) < LB_PHASE_STOP) {
         if (worker->role == LB_ROLE_LOCKER)
             lb_worker_lock_loop(worker);
         else if (worker->role == LB_ROLE_CONSUMER)
@@ -90,8 +90,8 @@ void lb_worker_live(void *argument)
             lb_worker_produce_loop(worker);
     }
     lb_worker_let_go(worker);
-    if (rc == 0 && crew->pool == NULL)
-        crew->plan->strategy->flow->close(&worker->actor);
+    if (rc == 0 && team->pool == NULL)
+        team->plan->strategy->flow->close(&worker->actor);
     pthread_mutex_lock(&worker->session_lock);
     if (worker->has_session)
         lb_session_close(&worker->session);

@@ -1,13 +1,13 @@
 /* One worker: what it is doing, what it has counted, and its session. Private to bench/run.
  *
- * Workers live in memory that forked processes share: see crew.h. What others read or write of one
+ * Workers live in memory that forked processes share: see team.h. What others read or write of one
  * while it works is atomic, or says which lock protects it.
  */
 #ifndef LB_WORKER_H
 #define LB_WORKER_H
 
-#include "crew.h"
 #include "histogram.h"
+#include "team.h"
 
 #include <pthread.h>
 
@@ -20,7 +20,7 @@ struct lb_chunks;
 enum { LB_NODES_KEPT = 3 };
 
 struct lb_worker {
-    _Alignas(64) struct lb_crew *crew; /* no two workers share a cache line */
+    _Alignas(64) struct lb_team *team; /* no two workers share a cache line */
     uint32_t number;                   /* among all ranks; its log's number as well */
     enum lb_role role;
     pthread_t thread;
@@ -107,7 +107,7 @@ int lb_worker_start(struct lb_worker *worker, struct lb_error *err);
 /* The first worker of this process. */
 static inline struct lb_worker *lb_worker_first(struct lb_worker *worker)
 {
-    return worker - (worker->number - worker->crew->first_worker);
+    return worker - (worker->number - worker->team->first_worker);
 }
 
 /* For the watchdog: since when it waits for a lock or an item; 0: it does not. */
@@ -127,11 +127,11 @@ void lb_worker_consume_loop(struct lb_worker *worker);
 void lb_worker_produce_loop(struct lb_worker *worker);
 
 /* An item was put, claimed or given up. */
-static inline void lb_crew_new_epoch(struct lb_crew *crew)
+static inline void lb_team_new_epoch(struct lb_team *team)
 {
     /* Sequentially consistent together with the reads in note_empty: an item that became claimable
      * before a claim was invoked must be seen as a newer epoch than that claim's. */
-    atomic_fetch_add(&crew->epoch, 1);
+    atomic_fetch_add(&team->epoch, 1);
 }
 
 /* How items are ended (worker_ends.c). open: for claims of so many. choose: what becomes of one.

@@ -13,7 +13,7 @@ bool lb_worker_end(struct lb_worker *worker, enum lb_measure measure, uint64_t s
     if (!worker->op.measured)
         return false;
     struct lb_counts *counts = &worker->counts[measure];
-    if (lb_crew_phase(worker->crew) != LB_PHASE_MEASURE) {
+    if (lb_team_phase(worker->team) != LB_PHASE_MEASURE) {
         counts->censored++;
         return false;
     }
@@ -38,14 +38,14 @@ bool lb_worker_end(struct lb_worker *worker, enum lb_measure measure, uint64_t s
 
 void lb_worker_gave_up(struct lb_worker *worker, bool out_of_tries)
 {
-    if (out_of_tries && worker->op.measured && lb_crew_phase(worker->crew) == LB_PHASE_MEASURE)
+    if (out_of_tries && worker->op.measured && lb_team_phase(worker->team) == LB_PHASE_MEASURE)
         worker->counts[LB_M_ACQUIRE].gave_up++;
 }
 
 void lb_worker_was_busy(struct lb_worker *worker, uint64_t start_ns, uint64_t end_ns, bool counted)
 {
-    uint64_t from_ns = atomic_load_explicit(&worker->crew->measure_ns, memory_order_relaxed);
-    uint64_t stop_ns = atomic_load_explicit(&worker->crew->stop_ns, memory_order_relaxed);
+    uint64_t from_ns = atomic_load_explicit(&worker->team->measure_ns, memory_order_relaxed);
+    uint64_t stop_ns = atomic_load_explicit(&worker->team->stop_ns, memory_order_relaxed);
     if (from_ns == 0 || end_ns <= from_ns || (stop_ns != 0 && start_ns >= stop_ns))
         return;
     uint64_t ns = (stop_ns != 0 && end_ns > stop_ns ? stop_ns : end_ns) -

@@ -12,7 +12,7 @@ struct lb_ends {
 
 int lb_ends_open(struct lb_worker *worker, uint32_t room, struct lb_error *err)
 {
-    const struct lb_strategy_plan *plan = worker->crew->plan;
+    const struct lb_strategy_plan *plan = worker->team->plan;
     worker->ends = NULL;
     if (!lb_strategy_ends_batch(plan, LB_S_COMPLETE) && !lb_strategy_ends_batch(plan, LB_S_ERROR) &&
         !lb_strategy_ends_batch(plan, LB_S_FREE))
@@ -45,7 +45,7 @@ void lb_ends_free(struct lb_worker *worker)
 
 enum lb_op lb_worker_choose_end(struct lb_worker *worker)
 {
-    const struct lb_scenario *scenario = worker->crew->scenario;
+    const struct lb_scenario *scenario = worker->team->scenario;
     double dice =
         scenario->error > 0 || scenario->free_share > 0 ? lb_random_unit(&worker->random) : 1;
     return dice < scenario->error                          ? LB_OP_ERROR
@@ -54,16 +54,16 @@ enum lb_op lb_worker_choose_end(struct lb_worker *worker)
 }
 
 /* From now on somebody else may have it. */
-static void back(struct lb_crew *crew, const struct lb_item *item, enum lb_op which)
+static void back(struct lb_team *team, const struct lb_item *item, enum lb_op which)
 {
-    if (which != LB_OP_COMPLETE || crew->scenario->period_ns > 0 || crew->scenario->rounds > 1)
-        lb_live_item_back(crew->live, item->id);
+    if (which != LB_OP_COMPLETE || team->scenario->period_ns > 0 || team->scenario->rounds > 1)
+        lb_live_item_back(team->live, item->id);
 }
 
-static void note_error(struct lb_crew *crew, const struct lb_item *item)
+static void note_error(struct lb_team *team, const struct lb_item *item)
 {
-    atomic_store(&crew->errored_id, item->id);
-    atomic_fetch_add(&crew->n_errored, 1);
+    atomic_store(&team->errored_id, item->id);
+    atomic_fetch_add(&team->n_errored, 1);
 }
 
 /* Is there no use in asking again? What contention refused is asked for again. */
@@ -72,32 +72,32 @@ static bool is_over(struct lb_worker *worker, int answer, unsigned n_refusals)
     if (answer == LB_OK || answer == LB_REFUSED)
         return true;
     lb_worker_refused(worker, answer, n_refusals, &worker->err);
-    return answer < 0 || answer == LB_LOST || lb_crew_phase(worker->crew) >= LB_PHASE_ABORT;
+    return answer < 0 || answer == LB_LOST || lb_team_phase(worker->team) >= LB_PHASE_ABORT;
 }
 
 /* Instead of being given back it may be due later, where the protocol has that. */
 static bool is_retried(struct lb_worker *worker, enum lb_op which)
 {
-    const struct lb_strategy_plan *plan = worker->crew->plan;
+    const struct lb_strategy_plan *plan = worker->team->plan;
     return which == LB_OP_FREE && lb_strategy_has(plan, LB_S_RETRY) &&
            (!lb_strategy_has(plan, LB_S_FREE) || lb_random_unit(&worker->random) < 0.5);
 }
 
 /* Before the epoch in which it was ended: until it is due the queue is not drained. */
-static void note_retried(struct lb_crew *crew)
+static void note_retried(struct lb_team *team)
 {
     enum { CLOCKS_NS = 50000000 }; /* the database's clock need not run as ours */
-    uint64_t due_ns = lb_now_ns() + crew->plan->delay_ms * UINT64_C(1000000) + CLOCKS_NS;
-    uint64_t before_ns = atomic_load(&crew->retried_ns);
+    uint64_t due_ns = lb_now_ns() + team->plan->delay_ms * UINT64_C(1000000) + CLOCKS_NS;
+    uint64_t before_ns = atomic_load(&team->retried_ns);
     while (before_ns < due_ns &&
-           !atomic_compare_exchange_weak(&crew->retried_ns, &before_ns, due_ns))
+           !atomic_compare_exchange_weak(&team->retried_ns, &before_ns, due_ns))
         ;
 }
 
 void lb_worker_end_item(struct lb_worker *worker, struct lb_item *item, enum lb_op which)
 {
-    struct lb_crew *crew = worker->crew;
-    back(crew, item, which);
+    struct lb_team *team = worker->team;
+    back(team, item, which);
     lb_worker_begin(worker, LB_M_RELEASE);
     uint64_t start_ns = worker->op.end_ns;
     unsigned n_refusals = 0;
@@ -108,20 +108,20 @@ void lb_worker_end_item(struct lb_worker *worker, struct lb_item *item, enum lb_
                        : lb_operate_item(&worker->op, which, item, &worker->err);
     while (!is_over(worker, answer, ++n_refusals));
     if (later)
-        note_retried(crew);
+        note_retried(team);
     lb_worker_end(worker, LB_M_RELEASE, start_ns, worker->op.end_ns, answer == LB_OK);
     if (which == LB_OP_ERROR && answer == LB_OK)
-        note_error(crew, item);
-    lb_crew_new_epoch(crew);
+        note_error(team, item);
+    lb_team_new_epoch(team);
 }
 
 /* Those items of the claim that are to be ended so. */
 static void end_together(struct lb_worker *worker, enum lb_op which)
 {
-    struct lb_crew *crew = worker->crew;
+    struct lb_team *team = worker->team;
     struct lb_batch *batch = &worker->ends->batch;
     for (uint32_t i = 0; i < batch->n; i++)
-        back(crew, batch->items[i], which);
+        back(team, batch->items[i], which);
     lb_worker_begin(worker, LB_M_RELEASE);
     uint64_t start_ns = worker->op.end_ns;
     unsigned n_refusals = 0;
@@ -132,8 +132,8 @@ static void end_together(struct lb_worker *worker, enum lb_op which)
     lb_worker_end(worker, LB_M_RELEASE, start_ns, worker->op.end_ns, answer == LB_OK);
     for (uint32_t i = 0; which == LB_OP_ERROR && answer == LB_OK && i < batch->n; i++)
         if (batch->answers[i] == LB_OK)
-            note_error(crew, batch->items[i]);
-    lb_crew_new_epoch(crew);
+            note_error(team, batch->items[i]);
+    lb_team_new_epoch(team);
 }
 
 void lb_worker_end_batch(struct lb_worker *worker, struct lb_item *items, uint32_t n,
@@ -144,17 +144,17 @@ void lb_worker_end_batch(struct lb_worker *worker, struct lb_item *items, uint32
         enum lb_section_name section;
     } ways[] = {
         {LB_OP_COMPLETE, LB_S_COMPLETE}, {LB_OP_ERROR, LB_S_ERROR}, {LB_OP_FREE, LB_S_FREE}};
-    struct lb_crew *crew = worker->crew;
+    struct lb_team *team = worker->team;
     struct lb_ends *ends = worker->ends;
     for (uint32_t i = 0; i < n; i++)
         ends->which[i] = (uint8_t)lb_worker_choose_end(worker);
-    for (uint32_t i = 0; lb_strategy_holds_in_tx(crew->plan) && i < n; i++)
-        lb_live_item_back(crew->live, items[i].id); /* contention may give all of them back */
+    for (uint32_t i = 0; lb_strategy_holds_in_tx(team->plan) && i < n; i++)
+        lb_live_item_back(team->live, items[i].id); /* contention may give all of them back */
     worker->op.continued = false;
     worker->op.end_ns = lb_now_ns();
     lb_operator_continue(&worker->op);
     for (size_t w = 0; w < sizeof ways / sizeof ways[0]; w++) {
-        bool together = lb_strategy_ends_batch(crew->plan, ways[w].section);
+        bool together = lb_strategy_ends_batch(team->plan, ways[w].section);
         ends->batch.n = 0;
         for (uint32_t i = 0; i < n; i++) {
             if (is_lost[i] || ends->which[i] != ways[w].op)

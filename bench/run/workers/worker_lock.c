@@ -6,9 +6,9 @@
 
 static void choose(struct lb_worker *worker, struct lb_request *ret_request)
 {
-    const struct lb_scenario *scenario = worker->crew->scenario;
-    const struct lb_strategy_plan *plan = worker->crew->plan;
-    const double *choice = worker->crew->choice;
+    const struct lb_scenario *scenario = worker->team->scenario;
+    const struct lb_strategy_plan *plan = worker->team->plan;
+    const double *choice = worker->team->choice;
     ret_request->resource =
         plan->n_resources < 2 ? 0
         : choice != NULL ? lb_zipf_rank(choice, plan->n_resources, lb_random_unit(&worker->random))
@@ -22,7 +22,7 @@ static void choose(struct lb_worker *worker, struct lb_request *ret_request)
  * as well. */
 static bool is_overrun_due(struct lb_worker *worker)
 {
-    double share = worker->crew->scenario->overrun;
+    double share = worker->team->scenario->overrun;
     if (share <= 0 || (worker->overruns += share) < 1)
         return false;
     worker->overruns -= 1;
@@ -32,8 +32,8 @@ static bool is_overrun_due(struct lb_worker *worker)
 /* Waits until the count is 0, for as long as a lease at most. */
 static void await_none(struct lb_worker *worker, const _Atomic uint32_t *count)
 {
-    struct lb_crew *crew = worker->crew;
-    uint64_t give_up_ns = lb_now_ns() + crew->scenario->ttl_ns;
+    struct lb_team *team = worker->team;
+    uint64_t give_up_ns = lb_now_ns() + team->scenario->ttl_ns;
     while (atomic_load(count) > 0 && lb_now_ns() < give_up_ns &&
            lb_worker_sleep(worker, lb_now_ns() + 1000000, LB_PHASE_STOP))
         ;
@@ -45,32 +45,32 @@ static void await_none(struct lb_worker *worker, const _Atomic uint32_t *count)
 static void overrun(struct lb_worker *worker, const struct lb_request *request, uint64_t granted_ns)
 {
     enum { LOOK_NS = 1000000 };
-    struct lb_crew *crew = worker->crew;
-    uint64_t ttl_ns = crew->scenario->ttl_ns, until_ns = granted_ns + 3 * ttl_ns;
+    struct lb_team *team = worker->team;
+    uint64_t ttl_ns = team->scenario->ttl_ns, until_ns = granted_ns + 3 * ttl_ns;
     bool goes_on = lb_worker_sleep(worker, granted_ns + ttl_ns + ttl_ns / 20, LB_PHASE_ABORT);
     while (goes_on && lb_now_ns() < until_ns &&
-           !lb_live_is_taken_over(crew->live, request->resource, worker->number))
+           !lb_live_is_taken_over(team->live, request->resource, worker->number))
         goes_on = lb_worker_sleep(worker, lb_now_ns() + LOOK_NS, LB_PHASE_STOP);
-    atomic_fetch_add(&crew->n_late, 1);
-    await_none(worker, &crew->n_asking);
+    atomic_fetch_add(&team->n_late, 1);
+    await_none(worker, &team->n_asking);
 }
 
 /* One attempt; in a scenario with overruns not while a late release is under way. Sequentially
  * consistent, as is overrun: of the one who asks and the one who lets go, one sees the other. */
 static int ask(struct lb_worker *worker, const struct lb_request *request, struct lb_grant *grant)
 {
-    struct lb_crew *crew = worker->crew;
-    if (crew->scenario->overrun <= 0)
+    struct lb_team *team = worker->team;
+    if (team->scenario->overrun <= 0)
         return lb_operate_acquire(&worker->op, request, grant, &worker->err);
-    atomic_fetch_add(&crew->n_asking, 1);
-    if (atomic_load(&crew->n_late) > 0) {
-        atomic_fetch_sub(&crew->n_asking, 1);
-        await_none(worker, &crew->n_late);
+    atomic_fetch_add(&team->n_asking, 1);
+    if (atomic_load(&team->n_late) > 0) {
+        atomic_fetch_sub(&team->n_asking, 1);
+        await_none(worker, &team->n_late);
         worker->op.continued = false;
-        atomic_fetch_add(&crew->n_asking, 1);
+        atomic_fetch_add(&team->n_asking, 1);
     }
     int answer = lb_operate_acquire(&worker->op, request, grant, &worker->err);
-    atomic_fetch_sub(&crew->n_asking, 1);
+    atomic_fetch_sub(&team->n_asking, 1);
     return answer;
 }
 
@@ -78,10 +78,10 @@ static int ask(struct lb_worker *worker, const struct lb_request *request, struc
 static int wait_for_grant(struct lb_worker *worker, const struct lb_request *request,
                           struct lb_grant *grant)
 {
-    const struct lb_scenario *scenario = worker->crew->scenario;
+    const struct lb_scenario *scenario = worker->team->scenario;
     struct lb_error *err = &worker->err;
     int answer;
-    if (lb_strategy_has(worker->crew->plan, LB_S_ENQUEUE)) {
+    if (lb_strategy_has(worker->team->plan, LB_S_ENQUEUE)) {
         unsigned n_refusals = 0;
         while ((answer = lb_operate_enqueue(&worker->op, request, grant, err)) != LB_OK)
             if (!lb_worker_refused(worker, answer, ++n_refusals, err))
@@ -122,14 +122,14 @@ static void enter(struct lb_worker *worker, const struct lb_request *request, st
 {
     mark->since_ns = worker->op.end_ns;
     mark->seen =
-        lb_live_enter(worker->crew->live, request->resource, request->shared, worker->number);
+        lb_live_enter(worker->team->live, request->resource, request->shared, worker->number);
 }
 
 /* Returns when it had left: the clock is read after the marks are gone. */
 static uint64_t leave(struct lb_worker *worker, const struct lb_request *request,
                       const struct mark *mark)
 {
-    struct lb_live *live = worker->crew->live;
+    struct lb_live *live = worker->team->live;
     lb_live_leave(live, request->resource, request->shared, worker->number, mark->seen);
     uint64_t now_ns = lb_now_ns();
     lb_live_held(live, request->resource, request->shared, now_ns - mark->since_ns);
@@ -141,10 +141,10 @@ static uint64_t leave(struct lb_worker *worker, const struct lb_request *request
 static bool keep(struct lb_worker *worker, const struct lb_request *request, struct lb_grant *grant,
                  struct mark *mark, uint64_t until_ns)
 {
-    struct lb_crew *crew = worker->crew;
-    uint64_t renew_ns = crew->scenario->renew_ns;
+    struct lb_team *team = worker->team;
+    uint64_t renew_ns = team->scenario->renew_ns;
     uint64_t next_ns = lb_now_ns() + renew_ns;
-    bool renews = renew_ns > 0 && lb_strategy_has(crew->plan, LB_S_RENEW);
+    bool renews = renew_ns > 0 && lb_strategy_has(team->plan, LB_S_RENEW);
     while (renews && next_ns < until_ns && lb_worker_sleep(worker, next_ns, LB_PHASE_ABORT)) {
         leave(worker, request, mark);
         int answer = lb_operate_renew(&worker->op, request, grant, &worker->err);
@@ -153,7 +153,7 @@ static bool keep(struct lb_worker *worker, const struct lb_request *request, str
             return false;
         enter(worker, request, mark);
         if (answer < 0)
-            lb_crew_fail(crew, &worker->err);
+            lb_team_fail(team, &worker->err);
         renews = answer == LB_OK;
         next_ns += renew_ns;
     }
@@ -166,7 +166,7 @@ static bool keep(struct lb_worker *worker, const struct lb_request *request, str
 static uint64_t hold(struct lb_worker *worker, const struct lb_request *request,
                      struct lb_grant *grant)
 {
-    struct lb_crew *crew = worker->crew;
+    struct lb_team *team = worker->team;
     struct lb_error *err = &worker->err;
     uint64_t granted_ns = worker->op.end_ns;
     struct mark mark;
@@ -174,23 +174,23 @@ static uint64_t hold(struct lb_worker *worker, const struct lb_request *request,
     bool guarded = worker->guard != NULL && !request->shared && request->capacity == 1;
     int answer = guarded ? lb_guard_read(worker, request->resource, grant, err) : LB_OK;
     bool overruns = is_overrun_due(worker), kept = true;
-    uint64_t ttl_ns = crew->scenario->ttl_ns;
-    uint64_t hold_ns = overruns ? ttl_ns + ttl_ns / 2 : crew->scenario->hold_ns;
-    crew->events->holds(worker, request, NULL, 0);
-    worker->is_late = overruns && crew->scenario->renew_ns == 0;
+    uint64_t ttl_ns = team->scenario->ttl_ns;
+    uint64_t hold_ns = overruns ? ttl_ns + ttl_ns / 2 : team->scenario->hold_ns;
+    team->events->holds(worker, request, NULL, 0);
+    worker->is_late = overruns && team->scenario->renew_ns == 0;
     if (worker->is_late)
         overrun(worker, request, granted_ns);
     else if (hold_ns > 0)
         kept = keep(worker, request, grant, &mark, granted_ns + hold_ns);
     uint64_t left_ns = kept ? leave(worker, request, &mark) : 0;
     /* Nothing else to do: a reading of the clock is a sixth of what a control's cycle takes. */
-    if (kept && !guarded && crew->scenario->fault != LB_FAULT_PAUSE)
+    if (kept && !guarded && team->scenario->fault != LB_FAULT_PAUSE)
         return left_ns;
     if (kept && guarded && answer == LB_OK)
         answer = lb_guard_write(worker, request->resource, grant, err);
     if (answer < 0)
-        lb_crew_fail(crew, err);
-    crew->events->leaves(worker, request->resource);
+        lb_team_fail(team, err);
+    team->events->leaves(worker, request->resource);
     /* A statement that failed inside the strategy's transaction has spoilt it. */
     if (answer > LB_OK && answer != LB_REFUSED && worker->session.in_tx)
         lb_session_rollback(&worker->session, err);
@@ -211,7 +211,7 @@ static bool release(struct lb_worker *worker, const struct lb_request *request,
         if (answer == LB_REFUSED) /* not ours any more */
             return false;
         lb_worker_refused(worker, answer, ++n_refusals, err);
-        if (answer < 0 || answer == LB_LOST || lb_crew_phase(worker->crew) >= LB_PHASE_ABORT)
+        if (answer < 0 || answer == LB_LOST || lb_team_phase(worker->team) >= LB_PHASE_ABORT)
             return false;
         worker->op.holds = true;
     }
@@ -222,12 +222,12 @@ static bool release(struct lb_worker *worker, const struct lb_request *request,
  * the worker waits for that moment, for a time. */
 static void place_skewed(struct lb_worker *worker, const struct lb_request *request)
 {
-    struct lb_crew *crew = worker->crew;
-    const struct lb_scenario *scenario = crew->scenario;
-    if (worker->actor.clock_skew_ms == 0 || crew->open_loop || request->capacity > 1)
+    struct lb_team *team = worker->team;
+    const struct lb_scenario *scenario = team->scenario;
+    if (worker->actor.clock_skew_ms == 0 || team->open_loop || request->capacity > 1)
         return;
     uint64_t give_up_ns = lb_now_ns() + scenario->skew_ns + 10 * scenario->hold_ns;
-    while (!lb_live_is_held(crew->live, request->resource) && lb_now_ns() < give_up_ns &&
+    while (!lb_live_is_held(team->live, request->resource) && lb_now_ns() < give_up_ns &&
            lb_worker_sleep(worker, lb_now_ns() + 1000000, LB_PHASE_STOP))
         worker->op.continued = false;
 }
@@ -239,13 +239,13 @@ static void place_skewed(struct lb_worker *worker, const struct lb_request *requ
 static void place_pair(struct lb_worker *worker)
 {
     enum { LOOK_NS = 200000, PATIENCE = 10 };
-    struct lb_crew *crew = worker->crew;
-    const struct lb_scenario *scenario = crew->scenario;
-    if (scenario->tx_pause_ns == 0 || crew->open_loop || !lb_strategy_has(crew->plan, LB_S_ENQUEUE))
+    struct lb_team *team = worker->team;
+    const struct lb_scenario *scenario = team->scenario;
+    if (scenario->tx_pause_ns == 0 || team->open_loop || !lb_strategy_has(team->plan, LB_S_ENQUEUE))
         return;
-    uint32_t place = atomic_fetch_add(&crew->n_arrived, 1);
+    uint32_t place = atomic_fetch_add(&team->n_arrived, 1);
     uint64_t give_up_ns = lb_now_ns() + PATIENCE * scenario->tx_pause_ns;
-    while (place % 2 == 0 && atomic_load(&crew->n_arrived) == place + 1 &&
+    while (place % 2 == 0 && atomic_load(&team->n_arrived) == place + 1 &&
            lb_now_ns() < give_up_ns &&
            lb_worker_sleep(worker, lb_now_ns() + LOOK_NS, LB_PHASE_STOP))
         ;
@@ -254,12 +254,12 @@ static void place_pair(struct lb_worker *worker)
 
 static void cycle(struct lb_worker *worker, struct lb_request *request, struct lb_grant *grant)
 {
-    worker->crew->events->asks(worker);
+    worker->team->events->asks(worker);
     choose(worker, request);
     place_skewed(worker, request);
     place_pair(worker);
-    if (!worker->crew->open_loop)
-        worker->op.measured = lb_crew_phase(worker->crew) == LB_PHASE_MEASURE;
+    if (!worker->team->open_loop)
+        worker->op.measured = lb_team_phase(worker->team) == LB_PHASE_MEASURE;
     uint64_t start_ns = worker->op.continued ? worker->op.end_ns : lb_now_ns();
     worker->op.end_ns = start_ns;
     lb_operator_continue(&worker->op);
@@ -279,7 +279,7 @@ static void cycle(struct lb_worker *worker, struct lb_request *request, struct l
     }
     uint64_t granted_ns = worker->op.end_ns;
     lb_worker_end(worker, LB_M_ACQUIRE, start_ns, granted_ns, true);
-    if (worker->op.measured && lb_crew_phase(worker->crew) == LB_PHASE_MEASURE)
+    if (worker->op.measured && lb_team_phase(worker->team) == LB_PHASE_MEASURE)
         worker->n_successes++;
     atomic_store_explicit(&worker->progress,
                           atomic_load_explicit(&worker->progress, memory_order_relaxed) + 1,
@@ -295,10 +295,10 @@ static void cycle(struct lb_worker *worker, struct lb_request *request, struct l
     bool released = release(worker, request, grant);
     lb_worker_let_go(worker);
     if (worker->is_late)
-        atomic_fetch_sub(&worker->crew->n_late, 1);
+        atomic_fetch_sub(&worker->team->n_late, 1);
     worker->is_late = false;
     lb_guard_released(worker, released);
-    worker->crew->events->left(worker);
+    worker->team->events->left(worker);
     uint64_t end_ns = worker->op.end_ns;
     lb_worker_end(worker, LB_M_RELEASE, held_ns, end_ns, released);
     bool counted = lb_worker_end(worker, LB_M_CYCLE, start_ns, end_ns, true);
@@ -308,23 +308,23 @@ static void cycle(struct lb_worker *worker, struct lb_request *request, struct l
 
 void lb_worker_lock_loop(struct lb_worker *worker)
 {
-    const struct lb_scenario *scenario = worker->crew->scenario;
+    const struct lb_scenario *scenario = worker->team->scenario;
     struct lb_request request = {0};
     struct lb_grant grant = {0};
     /* A worker starts somewhere within its think time, so that they do not march in step. */
     uint64_t think_ns =
         scenario->think_ns > 0 ? lb_random_below(&worker->random, scenario->think_ns) : 0;
     for (uint64_t done = 0; scenario->count == 0 || done < scenario->count; done++) {
-        if (worker->crew->open_loop) {
+        if (worker->team->open_loop) {
             worker->op.continued = false;
             if (!lb_worker_arrival(worker))
                 break;
         } else if (think_ns > 0) {
             worker->op.continued = false;
-            lb_crew_wait(worker->crew, lb_now_ns() + think_ns, LB_PHASE_STOP);
+            lb_team_wait(worker->team, lb_now_ns() + think_ns, LB_PHASE_STOP);
         }
-        if (lb_crew_phase(worker->crew) >= LB_PHASE_DRAIN || !lb_worker_records(worker)) {
-            if (worker->crew->open_loop) /* neither planned nor begun */
+        if (lb_team_phase(worker->team) >= LB_PHASE_DRAIN || !lb_worker_records(worker)) {
+            if (worker->team->open_loop) /* neither planned nor begun */
                 worker->counts[LB_M_ACQUIRE].planned -= worker->op.measured;
             break;
         }

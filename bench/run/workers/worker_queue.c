@@ -18,10 +18,10 @@ enum { SHORT_NS = 200000 }; /* between two looks at what others are about to end
 
 /* Claims that end by themselves need nobody: what such a strategy has for an operator frees all,
  * unless it asks for the time. */
-static bool recovers(const struct lb_crew *crew)
+static bool recovers(const struct lb_team *team)
 {
-    const struct lb_strategy_plan *plan = crew->plan;
-    return crew->scenario->recover_ns > 0 && lb_strategy_has(plan, LB_S_RECOVER) &&
+    const struct lb_strategy_plan *plan = team->plan;
+    return team->scenario->recover_ns > 0 && lb_strategy_has(plan, LB_S_RECOVER) &&
            (!plan->strategy->is_lease ||
             (plan->program != NULL && plan->program->recovers_by_time));
 }
@@ -29,38 +29,38 @@ static bool recovers(const struct lb_crew *crew)
 enum { CLOCKS_NS = 50000000 }; /* the database's clock need not run as ours */
 
 /* Items that failed are due by now: of these nobody may have heard "empty". */
-static void look_at_retried(struct lb_crew *crew)
+static void look_at_retried(struct lb_team *team)
 {
-    uint64_t retried_ns = atomic_load(&crew->retried_ns);
+    uint64_t retried_ns = atomic_load(&team->retried_ns);
     if (retried_ns > 0 && lb_now_ns() >= retried_ns &&
-        atomic_compare_exchange_strong(&crew->retried_ns, &retried_ns, 0))
-        lb_crew_new_epoch(crew);
+        atomic_compare_exchange_strong(&team->retried_ns, &retried_ns, 0))
+        lb_team_new_epoch(team);
 }
 
 /* Are there items of the dead that a recovery will bring back? */
-static bool awaits_recovery(struct lb_crew *crew)
+static bool awaits_recovery(struct lb_team *team)
 {
-    if (atomic_load(&crew->retried_ns) > 0)
+    if (atomic_load(&team->retried_ns) > 0)
         return true;
-    uint64_t death_ns = atomic_load(&crew->item_death_ns);
+    uint64_t death_ns = atomic_load(&team->item_death_ns);
     if (death_ns == 0)
         return false;
-    if (crew->plan->strategy->is_lease &&
-        lb_now_ns() < death_ns + crew->plan->ttl_ms * UINT64_C(1000000) + CLOCKS_NS)
+    if (team->plan->strategy->is_lease &&
+        lb_now_ns() < death_ns + team->plan->ttl_ms * UINT64_C(1000000) + CLOCKS_NS)
         return true;
-    return recovers(crew) && atomic_load(&crew->recovered_ns) <
-                                 death_ns + crew->plan->limit_ms * UINT64_C(1000000) + CLOCKS_NS;
+    return recovers(team) && atomic_load(&team->recovered_ns) <
+                                 death_ns + team->plan->limit_ms * UINT64_C(1000000) + CLOCKS_NS;
 }
 
 /* Can a recovery have brought something back? Only what somebody has, or the dead had. */
 static bool may_have_recovered(struct lb_worker *worker)
 {
-    struct lb_crew *crew = worker->crew;
+    struct lb_team *team = worker->team;
     struct lb_worker *first_consumer = lb_worker_first(worker);
     bool has_items = false;
-    for (uint32_t i = 0; i < crew->n_consumers && !has_items; i++)
+    for (uint32_t i = 0; i < team->n_consumers && !has_items; i++)
         has_items = atomic_load(&first_consumer[i].seat_has_items);
-    return has_items || awaits_recovery(crew);
+    return has_items || awaits_recovery(team);
 }
 
 /* What an operator's job, or another consumer, does for the dead: one of the consumers does it when
@@ -68,21 +68,21 @@ static bool may_have_recovered(struct lb_worker *worker)
  * interval would never all hear "empty" within one. */
 static void recover(struct lb_worker *worker)
 {
-    struct lb_crew *crew = worker->crew;
-    uint64_t due_ns = atomic_load(&crew->recover_due_ns), now_ns = lb_now_ns();
-    if (!recovers(crew) || now_ns < due_ns ||
-        !atomic_compare_exchange_strong(&crew->recover_due_ns, &due_ns,
-                                        now_ns + crew->scenario->recover_ns))
+    struct lb_team *team = worker->team;
+    uint64_t due_ns = atomic_load(&team->recover_due_ns), now_ns = lb_now_ns();
+    if (!recovers(team) || now_ns < due_ns ||
+        !atomic_compare_exchange_strong(&team->recover_due_ns, &due_ns,
+                                        now_ns + team->scenario->recover_ns))
         return;
     worker->op.continued = false;
-    atomic_fetch_add(&crew->n_adding, 1);
+    atomic_fetch_add(&team->n_adding, 1);
     int answer = lb_operate_class(&worker->op, LB_OP_RECOVER, &worker->err);
     lb_worker_look(worker);
     if (may_have_recovered(worker)) /* before it is noted: what it freed is awaited no more */
-        lb_crew_new_epoch(crew);
+        lb_team_new_epoch(team);
     if (answer == LB_OK)
-        atomic_store(&crew->recovered_ns, now_ns);
-    atomic_fetch_sub(&crew->n_adding, 1);
+        atomic_store(&team->recovered_ns, now_ns);
+    atomic_fetch_sub(&team->n_adding, 1);
     if (answer != LB_OK)
         lb_worker_refused(worker, answer, 1, &worker->err);
 }
@@ -91,22 +91,22 @@ static void recover(struct lb_worker *worker)
  * error of one item, of all, and then what is done. true: a round has begun. */
 static bool begin_round(struct lb_worker *worker, struct lb_item *item, uint64_t epoch)
 {
-    struct lb_crew *crew = worker->crew;
-    uint64_t left = atomic_load(&crew->n_rounds);
-    if (left < 2 || atomic_load(&crew->epoch) != epoch)
+    struct lb_team *team = worker->team;
+    uint64_t left = atomic_load(&team->n_rounds);
+    if (left < 2 || atomic_load(&team->epoch) != epoch)
         return false;
-    if (!atomic_compare_exchange_strong(&crew->n_rounds, &left, left - 1))
+    if (!atomic_compare_exchange_strong(&team->n_rounds, &left, left - 1))
         return true; /* another consumer is at it */
-    lb_crew_new_epoch(crew);
-    atomic_fetch_add(&crew->n_adding, 1);
+    lb_team_new_epoch(team);
+    atomic_fetch_add(&team->n_adding, 1);
     /* Nobody has anything while it works, so that the history alone says what was reset. */
-    atomic_store(&crew->in_reset, true);
-    while (atomic_load(&crew->n_claiming) > 1 &&
+    atomic_store(&team->in_reset, true);
+    while (atomic_load(&team->n_claiming) > 1 &&
            lb_worker_sleep(worker, lb_now_ns() + SHORT_NS, LB_PHASE_ABORT))
         continue;
     worker->op.continued = false;
     int answer = LB_OK;
-    item->id = atomic_exchange(&crew->errored_id, 0);
+    item->id = atomic_exchange(&team->errored_id, 0);
     if (item->id != 0)
         answer = lb_operate_item(&worker->op, LB_OP_CLEAR_ERROR, item, &worker->err);
     static const enum lb_op all[] = {LB_OP_CLEAR_ALL, LB_OP_RESET_ALL};
@@ -116,52 +116,52 @@ static bool begin_round(struct lb_worker *worker, struct lb_item *item, uint64_t
                lb_worker_refused(worker, answer, ++n_refusals, &worker->err))
             continue;
     }
-    atomic_store(&crew->in_reset, false);
-    lb_crew_new_epoch(crew);
-    atomic_fetch_sub(&crew->n_adding, 1);
+    atomic_store(&team->in_reset, false);
+    lb_team_new_epoch(team);
+    atomic_fetch_sub(&team->n_adding, 1);
     return true;
 }
 
 /* With rounds: waits while all is being reset, and says that it claims. The counter goes up before
  * the flag is read, and the flag before the counter: one of the two sees the other. */
-static void begin_claim(struct lb_crew *crew)
+static void begin_claim(struct lb_team *team)
 {
-    while (crew->scenario->rounds > 1) {
-        atomic_fetch_add(&crew->n_claiming, 1);
-        if (!atomic_load(&crew->in_reset) || lb_crew_phase(crew) >= LB_PHASE_STOP)
+    while (team->scenario->rounds > 1) {
+        atomic_fetch_add(&team->n_claiming, 1);
+        if (!atomic_load(&team->in_reset) || lb_team_phase(team) >= LB_PHASE_STOP)
             return;
-        atomic_fetch_sub(&crew->n_claiming, 1);
-        lb_crew_wait(crew, lb_now_ns() + SHORT_NS, LB_PHASE_STOP);
+        atomic_fetch_sub(&team->n_claiming, 1);
+        lb_team_wait(team, lb_now_ns() + SHORT_NS, LB_PHASE_STOP);
     }
 }
 
-static void end_claim(struct lb_crew *crew)
+static void end_claim(struct lb_team *team)
 {
-    if (crew->scenario->rounds > 1)
-        atomic_fetch_sub(&crew->n_claiming, 1);
+    if (team->scenario->rounds > 1)
+        atomic_fetch_sub(&team->n_claiming, 1);
 }
 
 /* Chunked update: once there is nothing left to claim, what failed is made claimable again. true:
  * there was something, and the queue is not drained. */
 static bool restart(struct lb_worker *worker, uint64_t epoch)
 {
-    struct lb_crew *crew = worker->crew;
-    if (crew->scenario->rows == 0 || atomic_load(&crew->n_errored) == 0 ||
-        atomic_load(&crew->epoch) != epoch)
+    struct lb_team *team = worker->team;
+    if (team->scenario->rows == 0 || atomic_load(&team->n_errored) == 0 ||
+        atomic_load(&team->epoch) != epoch)
         return false;
-    lb_crew_new_epoch(crew);
-    uint64_t n = atomic_exchange(&crew->n_errored, 0);
+    lb_team_new_epoch(team);
+    uint64_t n = atomic_exchange(&team->n_errored, 0);
     if (n == 0)
         return true; /* another consumer is at it */
     worker->op.continued = false;
     int answer = lb_operate_class(&worker->op, LB_OP_CLEAR_ALL, &worker->err);
     if (answer == LB_OK) {
-        atomic_fetch_add(&crew->n_restarts, 1);
+        atomic_fetch_add(&team->n_restarts, 1);
     } else {
-        atomic_fetch_add(&crew->n_errored, n);
+        atomic_fetch_add(&team->n_errored, n);
         lb_worker_refused(worker, answer, 1, &worker->err);
     }
-    lb_crew_new_epoch(crew);
+    lb_team_new_epoch(team);
     return true;
 }
 
@@ -169,29 +169,29 @@ static bool restart(struct lb_worker *worker, uint64_t epoch)
 static void note_empty(struct lb_worker *worker, struct lb_worker *first_consumer,
                        struct lb_item *item, uint64_t epoch)
 {
-    struct lb_crew *crew = worker->crew;
+    struct lb_team *team = worker->team;
     atomic_store(&first_consumer[worker->seat].empty_epoch, epoch + 1);
     /* With producers, or items that are due again, empty is but for now. */
-    if ((crew->scenario->producers > 0 || crew->scenario->period_ns > 0) &&
-        lb_crew_phase(crew) < LB_PHASE_DRAIN)
+    if ((team->scenario->producers > 0 || team->scenario->period_ns > 0) &&
+        lb_team_phase(team) < LB_PHASE_DRAIN)
         return;
-    for (uint32_t i = 0; i < crew->n_consumers; i++)
+    for (uint32_t i = 0; i < team->n_consumers; i++)
         if (atomic_load(&first_consumer[i].empty_epoch) != epoch + 1)
             return;
     /* All but what is locked: that is set free once the measured part is over. */
-    if (atomic_load(&crew->ahead_is_locked)) {
-        atomic_store(&crew->only_ahead, true);
-        lb_event_signal(&crew->change);
+    if (atomic_load(&team->ahead_is_locked)) {
+        atomic_store(&team->only_ahead, true);
+        lb_event_signal(&team->change);
         return;
     }
     /* The epoch comes last: whoever takes the errors away makes a new one first. */
-    if (atomic_load(&crew->n_adding) == 0 && !awaits_recovery(crew) && !restart(worker, epoch) &&
-        !begin_round(worker, item, epoch) && atomic_load(&crew->epoch) == epoch) {
-        if (crew->has_others) /* may put back what they have */
-            atomic_store(&crew->emptied, epoch + 1);
+    if (atomic_load(&team->n_adding) == 0 && !awaits_recovery(team) && !restart(worker, epoch) &&
+        !begin_round(worker, item, epoch) && atomic_load(&team->epoch) == epoch) {
+        if (team->has_others) /* may put back what they have */
+            atomic_store(&team->emptied, epoch + 1);
         else
-            atomic_store(&crew->drained, true);
-        lb_event_signal(&crew->change);
+            atomic_store(&team->drained, true);
+        lb_event_signal(&team->change);
     }
 }
 
@@ -199,7 +199,7 @@ static void note_empty(struct lb_worker *worker, struct lb_worker *first_consume
 static void update_half(struct lb_worker *worker, const struct lb_item *item)
 {
     if (lb_chunks_update_half(worker, item->id, &worker->err) < 0)
-        lb_crew_fail(worker->crew, &worker->err);
+        lb_team_fail(worker->team, &worker->err);
 }
 
 /* The item's range, of an item that is to be completed. Returns what is to become of the item. */
@@ -208,7 +208,7 @@ static enum lb_op update_chunk(struct lb_worker *worker, const struct lb_item *i
     struct lb_error *err = &worker->err;
     int answer = lb_chunks_update(worker, item->id, err);
     if (answer < 0)
-        lb_crew_fail(worker->crew, err);
+        lb_team_fail(worker->team, err);
     /* Contention inside of the strategy's transaction: the claim goes with it. */
     return answer == LB_OK ? LB_OP_COMPLETE : LB_OP_FREE;
 }
@@ -216,10 +216,10 @@ static enum lb_op update_chunk(struct lb_worker *worker, const struct lb_item *i
 /* Open loop: how long after it was meant to arrive was the item claimed? */
 static void note_arrival(struct lb_worker *worker, int64_t id, uint64_t claimed_ns)
 {
-    struct lb_crew *crew = worker->crew;
-    if (!crew->open_loop || id < 1 || (uint64_t)id > crew->n_due || !worker->op.measured)
+    struct lb_team *team = worker->team;
+    if (!team->open_loop || id < 1 || (uint64_t)id > team->n_due || !worker->op.measured)
         return;
-    uint64_t due_ns = atomic_load_explicit(&crew->due_ns[id - 1], memory_order_relaxed);
+    uint64_t due_ns = atomic_load_explicit(&team->due_ns[id - 1], memory_order_relaxed);
     if (due_ns == 0)
         return;
     lb_histogram_record(worker->response[LB_M_ACQUIRE], claimed_ns - due_ns);
@@ -229,12 +229,12 @@ static void note_arrival(struct lb_worker *worker, int64_t id, uint64_t claimed_
 /* Several classes: is it one of its own? */
 static void note_class(struct lb_worker *worker, int64_t id)
 {
-    struct lb_crew *crew = worker->crew;
-    const struct lb_scenario *scenario = crew->scenario;
+    struct lb_team *team = worker->team;
+    const struct lb_scenario *scenario = team->scenario;
     if (scenario->classes < 2 || lb_class_of(scenario, id) == worker->seat % scenario->classes)
         return;
-    atomic_store(&crew->stray_id, id);
-    atomic_fetch_add(&crew->n_strays, 1);
+    atomic_store(&team->stray_id, id);
+    atomic_fetch_add(&team->n_strays, 1);
 }
 
 /* --- what a claim brought --- */
@@ -252,18 +252,18 @@ struct hand {
  * when the next one is due. */
 static void renew_from(struct lb_worker *worker, struct hand *hand, uint32_t place)
 {
-    struct lb_crew *crew = worker->crew;
+    struct lb_team *team = worker->team;
     for (uint32_t i = place; i < hand->n; i++) {
         if (hand->is_lost[i])
             continue;
-        lb_live_item_back(crew->live, hand->items[i].id); /* not inside while it asks */
+        lb_live_item_back(team->live, hand->items[i].id); /* not inside while it asks */
         worker->op.continued = false;
         int answer = lb_operate_item(&worker->op, LB_OP_RENEW_ITEM, &hand->items[i], &worker->err);
         if (answer < 0)
-            lb_crew_fail(crew, &worker->err);
+            lb_team_fail(team, &worker->err);
         hand->is_lost[i] = answer == LB_REFUSED || answer == LB_LOST;
         if (!hand->is_lost[i])
-            lb_live_item(crew->live, hand->items[i].id, worker->number);
+            lb_live_item(team->live, hand->items[i].id, worker->number);
     }
 }
 
@@ -271,54 +271,54 @@ static void renew_from(struct lb_worker *worker, struct hand *hand, uint32_t pla
 static void work_until(struct lb_worker *worker, struct hand *hand, uint32_t place,
                        uint64_t until_ns)
 {
-    struct lb_crew *crew = worker->crew;
+    struct lb_team *team = worker->team;
     while (hand->renew_ns > 0 && hand->renew_ns < until_ns && !hand->is_lost[place] &&
            lb_worker_sleep(worker, hand->renew_ns, LB_PHASE_ABORT)) {
         renew_from(worker, hand, hand->is_batch ? 0 : place);
-        hand->renew_ns += crew->scenario->renew_ns;
+        hand->renew_ns += team->scenario->renew_ns;
         if (hand->renew_ns < lb_now_ns()) /* what was missed is not made up for */
-            hand->renew_ns = lb_now_ns() + crew->scenario->renew_ns;
+            hand->renew_ns = lb_now_ns() + team->scenario->renew_ns;
     }
     if (!hand->is_lost[place])
         lb_worker_sleep(worker, until_ns, LB_PHASE_ABORT);
 }
 
 /* What is claimed by a transaction that stays open needs no renewal. */
-static bool renews(const struct lb_crew *crew)
+static bool renews(const struct lb_team *team)
 {
-    return crew->scenario->renew_ns > 0 && lb_strategy_has(crew->plan, LB_S_RENEW) &&
-           !lb_strategy_holds_in_tx(crew->plan);
+    return team->scenario->renew_ns > 0 && lb_strategy_has(team->plan, LB_S_RENEW) &&
+           !lb_strategy_holds_in_tx(team->plan);
 }
 
 /* One item after the other: worked on, and ended. */
 static void process_each(struct lb_worker *worker, struct hand *hand, uint64_t claimed_ns)
 {
-    struct lb_crew *crew = worker->crew;
+    struct lb_team *team = worker->team;
     struct lb_item *items = hand->items;
     uint32_t n = hand->n;
     for (uint32_t i = 0; i < n; i++) {
-        if (crew->scenario->hold_ns > 0)
-            work_until(worker, hand, i, lb_now_ns() + crew->scenario->hold_ns);
+        if (team->scenario->hold_ns > 0)
+            work_until(worker, hand, i, lb_now_ns() + team->scenario->hold_ns);
         if (hand->is_lost[i]) {
             if (i == 0)
                 lb_worker_end(worker, LB_M_HOLD, claimed_ns, lb_now_ns(), true);
             continue;
         }
-        crew->events->holds(worker, NULL, items + i, n - i);
+        team->events->holds(worker, NULL, items + i, n - i);
         enum lb_op which = lb_worker_choose_end(worker);
         uint64_t end_ns = 0;
-        if (i == 0 && lb_strategy_holds_in_tx(crew->plan))
+        if (i == 0 && lb_strategy_holds_in_tx(team->plan))
             for (uint32_t k = 0; k < n; k++) /* contention may give all of them back from now on */
-                lb_live_item_back(crew->live, items[k].id);
+                lb_live_item_back(team->live, items[k].id);
         if (worker->chunks != NULL && which == LB_OP_COMPLETE) {
             uint64_t update_ns = lb_now_ns();
             which = update_chunk(worker, &items[i]);
             /* A refused update may have ended the claim: it was given up when that began. */
             end_ns = which == LB_OP_COMPLETE ? 0 : update_ns;
         }
-        if (worker->chunks != NULL && which == LB_OP_ERROR && crew->scenario->partial)
+        if (worker->chunks != NULL && which == LB_OP_ERROR && team->scenario->partial)
             update_half(worker, &items[i]);
-        crew->events->leaves(worker, items[i].id);
+        team->events->leaves(worker, items[i].id);
         if (i == 0)
             lb_worker_end(worker, LB_M_HOLD, claimed_ns, lb_now_ns(), true);
         worker->op.continued = false;
@@ -326,41 +326,41 @@ static void process_each(struct lb_worker *worker, struct hand *hand, uint64_t c
         lb_operator_continue(&worker->op);
         lb_worker_end_item(worker, &items[i], which);
         lb_worker_look(worker);
-        crew->events->left(worker);
+        team->events->left(worker);
     }
 }
 
 /* All are worked on, and then ended together: until then the worker has them all. */
 static void process_batch(struct lb_worker *worker, struct hand *hand, uint64_t claimed_ns)
 {
-    struct lb_crew *crew = worker->crew;
+    struct lb_team *team = worker->team;
     for (uint32_t i = 0; i < hand->n; i++) {
-        if (crew->scenario->hold_ns > 0)
-            work_until(worker, hand, i, lb_now_ns() + crew->scenario->hold_ns);
+        if (team->scenario->hold_ns > 0)
+            work_until(worker, hand, i, lb_now_ns() + team->scenario->hold_ns);
         if (hand->is_lost[i])
             continue;
-        crew->events->holds(worker, NULL, hand->items, hand->n);
-        crew->events->leaves(worker, hand->items[i].id);
+        team->events->holds(worker, NULL, hand->items, hand->n);
+        team->events->leaves(worker, hand->items[i].id);
     }
     lb_worker_end(worker, LB_M_HOLD, claimed_ns, lb_now_ns(), true);
     lb_worker_end_batch(worker, hand->items, hand->n, hand->is_lost);
     lb_worker_look(worker);
-    crew->events->left(worker);
+    team->events->left(worker);
 }
 
 static void process(struct lb_worker *worker, struct lb_item *items, uint32_t n, uint64_t start_ns)
 {
-    struct lb_crew *crew = worker->crew;
+    struct lb_team *team = worker->team;
     uint64_t claimed_ns = worker->op.end_ns;
     for (uint32_t i = 0; i < n; i++) {
         note_arrival(worker, items[i].id, claimed_ns);
         note_class(worker, items[i].id);
     }
     for (uint32_t i = 0; i < n; i++)
-        lb_live_item(crew->live, items[i].id, worker->number);
+        lb_live_item(team->live, items[i].id, worker->number);
     lb_worker_begin(worker, LB_M_HOLD);
     struct hand hand = {.items = items, .n = n, .is_lost = worker->lost_items};
-    hand.renew_ns = renews(crew) ? claimed_ns + crew->scenario->renew_ns : 0;
+    hand.renew_ns = renews(team) ? claimed_ns + team->scenario->renew_ns : 0;
     hand.is_batch = worker->ends != NULL && worker->chunks == NULL;
     memset(hand.is_lost, 0, n * sizeof *hand.is_lost);
     if (hand.is_batch)
@@ -381,10 +381,10 @@ static uint32_t room_for(const struct lb_scenario *scenario)
 static void claim_once(struct lb_worker *worker, struct lb_worker *first_consumer,
                        struct lb_item *items)
 {
-    struct lb_crew *crew = worker->crew;
-    const struct lb_scenario *scenario = crew->scenario;
+    struct lb_team *team = worker->team;
+    const struct lb_scenario *scenario = team->scenario;
     struct lb_error *err = &worker->err;
-    worker->op.measured = lb_crew_phase(crew) == LB_PHASE_MEASURE;
+    worker->op.measured = lb_team_phase(team) == LB_PHASE_MEASURE;
     lb_worker_begin(worker, LB_M_ACQUIRE);
     uint64_t start_ns = lb_now_ns();
     worker->op.end_ns = start_ns;
@@ -393,7 +393,7 @@ static void claim_once(struct lb_worker *worker, struct lb_worker *first_consume
     lb_worker_waits(worker, start_ns);
     for (;;) {
         uint32_t n = 0;
-        uint64_t epoch = atomic_load(&crew->epoch);
+        uint64_t epoch = atomic_load(&team->epoch);
         int answer = lb_operate_claim(&worker->op, (uint32_t)scenario->batch, items,
                                       room_for(scenario), &n, err);
         lb_worker_look(worker);
@@ -401,10 +401,10 @@ static void claim_once(struct lb_worker *worker, struct lb_worker *first_consume
             lb_worker_waits(worker, 0);
         if (answer == LB_OK) {
             atomic_store(&first_consumer[worker->seat].seat_has_items, true);
-            lb_crew_new_epoch(crew);
+            lb_team_new_epoch(team);
             lb_worker_end(worker, LB_M_ACQUIRE, start_ns, worker->op.end_ns, true);
             lb_worker_begin(worker, LB_M_CYCLE);
-            if (worker->op.measured && lb_crew_phase(crew) == LB_PHASE_MEASURE) {
+            if (worker->op.measured && lb_team_phase(team) == LB_PHASE_MEASURE) {
                 worker->n_successes += n;
                 worker->n_items += n;
             }
@@ -429,8 +429,8 @@ static void claim_once(struct lb_worker *worker, struct lb_worker *first_consume
 
 void lb_worker_consume_loop(struct lb_worker *worker)
 {
-    struct lb_crew *crew = worker->crew;
-    const struct lb_scenario *scenario = crew->scenario;
+    struct lb_team *team = worker->team;
+    const struct lb_scenario *scenario = team->scenario;
     struct lb_worker *first_consumer = lb_worker_first(worker); /* consumers come first */
     struct lb_item *items = calloc(room_for(scenario), sizeof *items);
     worker->lost_items = calloc(room_for(scenario), sizeof *worker->lost_items);
@@ -440,7 +440,7 @@ void lb_worker_consume_loop(struct lb_worker *worker)
         lb_ends_open(worker, room_for(scenario), &worker->err) != 0) {
         free(worker->lost_items);
         free(items);
-        lb_crew_fail(crew, &worker->err);
+        lb_team_fail(team, &worker->err);
         return;
     }
     if (scenario->classes > 1)
@@ -451,16 +451,16 @@ void lb_worker_consume_loop(struct lb_worker *worker)
     lb_process_begin(worker);
     uint64_t next_ns = lb_now_ns();
     for (uint64_t done = 0; scenario->count == 0 || done < scenario->count; done++) {
-        if (scenario->claim_interval_ns > 0 && lb_crew_phase(crew) < LB_PHASE_DRAIN)
+        if (scenario->claim_interval_ns > 0 && lb_team_phase(team) < LB_PHASE_DRAIN)
             lb_worker_sleep(worker, next_ns += scenario->claim_interval_ns, LB_PHASE_DRAIN);
-        if (lb_crew_phase(crew) >= LB_PHASE_STOP || atomic_load(&crew->drained) ||
+        if (lb_team_phase(team) >= LB_PHASE_STOP || atomic_load(&team->drained) ||
             !lb_worker_records(worker))
             break;
         recover(worker);
-        look_at_retried(crew);
-        begin_claim(crew);
+        look_at_retried(team);
+        begin_claim(team);
         claim_once(worker, first_consumer, items);
-        end_claim(crew);
+        end_claim(team);
     }
     lb_process_end(worker);
     lb_ends_free(worker);
@@ -472,15 +472,15 @@ void lb_worker_consume_loop(struct lb_worker *worker)
  * one. */
 static void put_one(struct lb_worker *worker)
 {
-    struct lb_crew *crew = worker->crew;
-    if (!crew->open_loop)
-        worker->op.measured = lb_crew_phase(crew) == LB_PHASE_MEASURE;
-    int64_t id = lb_crew_new_id(crew);
-    if (crew->open_loop && (uint64_t)id <= crew->n_due)
-        atomic_store_explicit(&crew->due_ns[id - 1], worker->intended_ns, memory_order_relaxed);
-    if (crew->scenario->classes > 1)
+    struct lb_team *team = worker->team;
+    if (!team->open_loop)
+        worker->op.measured = lb_team_phase(team) == LB_PHASE_MEASURE;
+    int64_t id = lb_team_new_id(team);
+    if (team->open_loop && (uint64_t)id <= team->n_due)
+        atomic_store_explicit(&team->due_ns[id - 1], worker->intended_ns, memory_order_relaxed);
+    if (team->scenario->classes > 1)
         worker->actor.task_class =
-            lb_class_name(crew->scenario, lb_class_of(crew->scenario, id), worker->class_name);
+            lb_class_name(team->scenario, lb_class_of(team->scenario, id), worker->class_name);
     lb_worker_begin(worker, LB_M_PUT);
     unsigned n_refusals = 0;
     uint64_t start_ns = lb_now_ns();
@@ -488,19 +488,19 @@ static void put_one(struct lb_worker *worker)
     while ((answer = lb_operate_put(&worker->op, id, 1, worker->payload, &worker->err)) != LB_OK)
         if (!lb_worker_refused(worker, answer, ++n_refusals, &worker->err))
             break;
-    lb_crew_new_epoch(crew);
+    lb_team_new_epoch(team);
     lb_worker_end(worker, LB_M_PUT, start_ns, worker->op.end_ns, answer == LB_OK);
 }
 
 void lb_worker_produce_loop(struct lb_worker *worker)
 {
-    struct lb_crew *crew = worker->crew;
-    const struct lb_scenario *scenario = crew->scenario;
+    struct lb_team *team = worker->team;
+    const struct lb_scenario *scenario = team->scenario;
     uint64_t next_ns = lb_now_ns();
     if (scenario->put_interval_ns > 0) /* producers do not march in step */
         next_ns += lb_random_below(&worker->random, scenario->put_interval_ns);
     for (uint64_t done = 0; scenario->count == 0 || done < scenario->count; done++) {
-        if (crew->open_loop) {
+        if (team->open_loop) {
             if (!lb_worker_arrival(worker))
                 break;
         } else if (scenario->put_interval_ns > 0) {
@@ -508,13 +508,13 @@ void lb_worker_produce_loop(struct lb_worker *worker)
         }
         /* Whoever finds the queue drained has seen no producer here; whoever comes after sees the
          * phase. */
-        atomic_fetch_add(&crew->n_adding, 1);
-        bool go_on = atomic_load(&crew->phase) < LB_PHASE_DRAIN && lb_worker_records(worker);
+        atomic_fetch_add(&team->n_adding, 1);
+        bool go_on = atomic_load(&team->phase) < LB_PHASE_DRAIN && lb_worker_records(worker);
         if (go_on)
             put_one(worker);
-        else if (crew->open_loop) /* neither planned nor begun */
+        else if (team->open_loop) /* neither planned nor begun */
             worker->counts[LB_M_PUT].planned -= worker->op.measured;
-        atomic_fetch_sub(&crew->n_adding, 1);
+        atomic_fetch_sub(&team->n_adding, 1);
         if (!go_on)
             break;
     }

@@ -23,7 +23,7 @@ void lb_worker_let_go(struct lb_worker *worker)
     worker->actor.n_held = 0;
     worker->keeps_pooled = false;
     worker->pooled = NULL;
-    lb_pool_give(worker->crew->pool, pooled);
+    lb_pool_give(worker->team->pool, pooled);
 }
 
 /* A new session takes a new name: the old one's rows may still stand in the database, and a
@@ -34,12 +34,12 @@ void lb_worker_name(struct lb_worker *worker)
     char *name = worker->actor.name, host[18] = "";
     const size_t size = sizeof worker->actor.name;
     struct lb_random random;
-    switch (worker->crew->scenario->ids) {
+    switch (worker->team->scenario->ids) {
     case LB_IDS_SPID: /* as a server numbers its sessions: the lowest number that is free */
-        snprintf(name, size, "%u", 51 + worker->crew->first_worker + worker->seat);
+        snprintf(name, size, "%u", 51 + worker->team->first_worker + worker->seat);
         return;
     case LB_IDS_GUID: /* from a stream of its own: another one for each session */
-        lb_random_init(&random, worker->crew->run->seed ^ worker->n_lost << 32, ~number);
+        lb_random_init(&random, worker->team->run->seed ^ worker->n_lost << 32, ~number);
         snprintf(name, size, "%016llx%016llx", (unsigned long long)lb_random_next(&random),
                  (unsigned long long)lb_random_next(&random));
         return;
@@ -52,7 +52,7 @@ void lb_worker_name(struct lb_worker *worker)
     default:
         break;
     }
-    if (worker->crew->scenario->duplicate_ids)
+    if (worker->team->scenario->duplicate_ids)
         number /= 2;
     if (worker->n_lost == 0)
         snprintf(worker->actor.name, sizeof worker->actor.name, "w%u", number);
@@ -66,9 +66,9 @@ static void note_node(struct lb_worker *worker)
 {
     char node[sizeof worker->nodes[0]];
     size_t i = 0;
-    if (worker->crew->db->node == NULL)
+    if (worker->team->db->node == NULL)
         return;
-    worker->crew->db->node(worker->session.conn, node, sizeof node);
+    worker->team->db->node(worker->session.conn, node, sizeof node);
     while (i < LB_NODES_KEPT && worker->nodes[i][0] != '\0' && strcmp(worker->nodes[i], node) != 0)
         i++;
     if (i < LB_NODES_KEPT)
@@ -77,48 +77,48 @@ static void note_node(struct lb_worker *worker)
 
 int lb_worker_open_session(struct lb_worker *worker, struct lb_error *err)
 {
-    struct lb_crew *crew = worker->crew;
-    if (crew->db == NULL || crew->plan->strategy->guest != NULL)
+    struct lb_team *team = worker->team;
+    if (team->db == NULL || team->plan->strategy->guest != NULL)
         return 0;
     char role[32];
     snprintf(role, sizeof role, "worker %u", worker->number);
     struct lb_conn_options options;
-    lb_crew_conn_options(crew, &options);
+    lb_team_conn_options(team, &options);
     options.role = role;
     options.seat = worker->number;
     int rc;
     pthread_mutex_lock(&worker->session_lock);
     rc = worker->has_session
              ? lb_session_reconnect(&worker->session, err)
-             : lb_session_open(&worker->session, crew->db, crew->space, &options, err);
+             : lb_session_open(&worker->session, team->db, team->space, &options, err);
     worker->has_session = worker->has_session || rc == 0;
     if (rc == 0)
         note_node(worker);
     if (rc == 0)
-        crew->events->opened(worker);
+        team->events->opened(worker);
     pthread_mutex_unlock(&worker->session_lock);
     return rc;
 }
 
 void lb_worker_set_pause(struct lb_worker *worker)
 {
-    worker->actor.runner.tx_pause_ns = worker->crew->scenario->tx_pause_ns;
+    worker->actor.runner.tx_pause_ns = worker->team->scenario->tx_pause_ns;
     lb_random_init(&worker->actor.runner.random, lb_random_next(&worker->random), 0);
 }
 
 bool lb_worker_connect(struct lb_worker *worker)
 {
     enum { FIRST_PAUSE_NS = 20000000, LONGEST_PAUSE_NS = 500000000 };
-    bool is_awaited = lb_fault_is(worker->crew->scenario->fault, LB_FAULT_IS_COMMANDED);
+    bool is_awaited = lb_fault_is(worker->team->scenario->fault, LB_FAULT_IS_COMMANDED);
     const uint64_t give_up_ns = lb_now_ns() + UINT64_C(1000000000) * (is_awaited ? 60 : 5);
     uint64_t pause_ns = FIRST_PAUSE_NS;
     struct lb_error err = {0};
     while ((worker->pooled != NULL ? lb_session_reconnect(&worker->pooled->session, &err)
                                    : lb_worker_open_session(worker, &err)) != 0) {
         if (lb_now_ns() >= give_up_ns) {
-            atomic_store(&worker->crew->server_gone, true);
+            atomic_store(&worker->team->server_gone, true);
             lb_fail_prefix(&err, "the server went away");
-            lb_crew_fail(worker->crew, &err);
+            lb_team_fail(worker->team, &err);
             return false;
         }
         if (!lb_worker_sleep(worker, lb_now_ns() + pause_ns, LB_PHASE_STOP))
@@ -135,16 +135,16 @@ static void reconnect(struct lb_worker *worker)
     worker->n_lost++;
     lb_worker_name(worker);
     lb_note_append(worker->op.log, worker->op.process, LB_OP_SESSION_END, 0, worker->number, 0);
-    if (worker->crew->pool != NULL) {
+    if (worker->team->pool != NULL) {
         lb_worker_let_go(worker);
         return;
     }
     if (!lb_worker_connect(worker))
         return;
-    worker->crew->events->reconnected(worker);
-    int rc = worker->crew->plan->strategy->flow->open(&worker->actor, &err);
+    worker->team->events->reconnected(worker);
+    int rc = worker->team->plan->strategy->flow->open(&worker->actor, &err);
     if (rc < 0) {
-        lb_crew_fail(worker->crew, &err);
+        lb_team_fail(worker->team, &err);
         return;
     }
     /* A connection that is lost again at once is noticed by the next operation. */
@@ -153,7 +153,7 @@ static void reconnect(struct lb_worker *worker)
 
 static uint64_t backoff_ns(struct lb_worker *worker, unsigned n_refusals)
 {
-    const struct lb_scenario *scenario = worker->crew->scenario;
+    const struct lb_scenario *scenario = worker->team->scenario;
     uint64_t wait_ns = scenario->poll_ns;
     if (scenario->backoff != LB_BACKOFF_FIXED) {
         uint64_t ceiling = scenario->poll_max_ns > wait_ns ? scenario->poll_max_ns : wait_ns;
@@ -170,36 +170,36 @@ static uint64_t backoff_ns(struct lb_worker *worker, unsigned n_refusals)
 
 bool lb_worker_records(struct lb_worker *worker)
 {
-    struct lb_crew *crew = worker->crew;
+    struct lb_team *team = worker->team;
     if (worker->op.log_error == 0)
         return true;
     struct lb_error full;
-    const char *kept = crew->run->history_path;
+    const char *kept = team->run->history_path;
     lb_fail(&full, worker->op.log_error, "%s%sthe history cannot be written: no space left; %s",
             kept != NULL ? kept : "", kept != NULL ? ": " : "",
             kept != NULL ? "free some or choose another directory" : "free some or set TMPDIR");
-    lb_crew_fail(crew, &full);
+    lb_team_fail(team, &full);
     return false;
 }
 
 bool lb_worker_refused(struct lb_worker *worker, int answer, unsigned n_refusals,
                        struct lb_error *err)
 {
-    struct lb_crew *crew = worker->crew;
+    struct lb_team *team = worker->team;
     if (answer < 0) {
-        lb_crew_fail(crew, err);
+        lb_team_fail(team, err);
         return false;
     }
     if (!lb_worker_records(worker))
         return false;
     const struct lb_session *session =
         worker->pooled != NULL ? &worker->pooled->session : &worker->session;
-    if (crew->plan->strategy->guest != NULL) /* it has the session, and says what went wrong */
+    if (team->plan->strategy->guest != NULL) /* it has the session, and says what went wrong */
         snprintf(worker->session.message, sizeof worker->session.message, "%s", worker->actor.said);
     if (answer == LB_OTHER || answer == LB_DUPLICATE)
-        lb_first_note(answer == LB_OTHER ? &crew->refused : &crew->doubled, session);
+        lb_first_note(answer == LB_OTHER ? &team->refused : &team->doubled, session);
     if (answer == LB_LOST) {
-        lb_first_note(&crew->lost, session);
+        lb_first_note(&team->lost, session);
         reconnect(worker);
         return false;
     }
@@ -209,7 +209,7 @@ bool lb_worker_refused(struct lb_worker *worker, int answer, unsigned n_refusals
     uint64_t wait_ns = backoff_ns(worker, n_refusals);
     if (wait_ns > 0)
         lb_worker_sleep(worker, lb_now_ns() + wait_ns, LB_PHASE_STOP);
-    return lb_crew_phase(crew) < LB_PHASE_STOP;
+    return lb_team_phase(team) < LB_PHASE_STOP;
 }
 
 void lb_worker_cancel(struct lb_worker *worker)

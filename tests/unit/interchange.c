@@ -1,6 +1,6 @@
 /* The interchange formats: what other tools write is understood, what is wrong is refused with its
  * line, and what lockbench writes comes back the same. */
-#include "jepsen.h"
+#include "interchange.h"
 #include "builder.h"
 #include "property.h"
 

@@ -1,17 +1,18 @@
-/* The stage: a strategy's workers as players who act one at a time. Private to bench/explore.
+/* The testbed: a strategy's workers, as tasks that run one at a time. Private to bench/explore.
  *
- * Each player is a fiber with a session of its own; all are carried by the thread that searches
- * (see carrier.h), so that a step costs a switch of stacks and what the database takes, and nothing
- * is shared between threads. A player's gate stops it before each step; the searcher lets one go
- * and waits until everyone is quiet again: at a gate, finished, or blocked in the engine. Blocked
- * is what the engine says when asked over the control session; no time limit decides it.
+ * A task is what the scheduler of the search can let go: a worker, or who puts items, rescues them,
+ * or blocks rows. It is a fiber with a session of its own; all are carried by the thread that
+ * searches (see carrier.h), so that a step costs a switch of stacks and what the database takes,
+ * and nothing is shared between threads. A task's gate stops it before each step; the searcher lets
+ * one go and waits until everyone is quiet again: at a gate, finished, or blocked in the engine.
+ * Blocked is what the engine says when asked over the control session; no time limit decides it.
  *
- * One move of a player is one statement, commit or rollback, with what comes before it and after it
+ * One move of a task is one statement, commit or rollback, with what comes before it and after it
  * that nobody else can tell apart from it: begin, the harness's own steps, the commit of a
  * transaction that changed nothing. docs/design/explore.md says why.
  */
-#ifndef LB_STAGE_H
-#define LB_STAGE_H
+#ifndef LB_TESTBED_H
+#define LB_TESTBED_H
 
 #include "carrier.h"
 #include "explore.h"
@@ -21,17 +22,17 @@
 #include "search.h"
 #include "states.h"
 
-enum lb_player_state {
-    LB_PLAYER_STANDS,  /* before a step, or before its first */
-    LB_PLAYER_ACTS,    /* was let go and has not stopped yet */
-    LB_PLAYER_BLOCKED, /* acts, and the engine says that it waits for another */
-    LB_PLAYER_FINISHED /* all rounds done, or dead */
+enum lb_task_state {
+    LB_TASK_STANDS,  /* before a step, or before its first */
+    LB_TASK_RUNS,    /* was let go and has not stopped yet */
+    LB_TASK_BLOCKED, /* runs, and the engine says that it waits for another */
+    LB_TASK_FINISHED /* all rounds done, or dead */
 };
 
 /* What was executed, for tables, words and specs. */
-struct lb_act {
+struct lb_step_record {
     uint16_t move; /* number of the move that it belongs to */
-    uint8_t player;
+    uint8_t task;
     uint8_t kind; /* enum lb_step_kind */
     int8_t answer;
     bool is_late;     /* was blocked, and answered in another's move */
@@ -43,7 +44,7 @@ struct lb_act {
     char note[48];       /* "holds r0 from here" */
 };
 
-/* What a player does in its rounds. */
+/* What a task does in its rounds. */
 enum lb_role {
     LB_ROLE_WORKER,  /* acquires and releases, or claims and completes */
     LB_ROLE_PUTTER,  /* puts an item */
@@ -51,8 +52,8 @@ enum lb_role {
     LB_ROLE_BLOCKER, /* locks rows and changes none, as a report or a backup does */
 };
 
-/* A row that a player's transaction has changed or locked: as others see it (before), and as the
- * player does (after). Which conditions it meets, and digests of its key and its place in orders.
+/* A row that a task's transaction has changed or locked: as others see it (before), and as the
+ * task does (after). Which conditions it meets, and digests of its key and its place in orders.
  */
 struct lb_own_row {
     uint64_t key, order_before, order_after;
@@ -69,17 +70,22 @@ struct lb_own_rows {
     bool too_many;
 };
 
-enum { LB_MAX_ACTS = 1000, LB_ACTS_OF_MOVE = 16, LB_PLAYER_EVENTS = 2000, LB_STORY_BYTES = 4000 };
+enum {
+    LB_MAX_RECORDS = 1000,
+    LB_RECORDS_OF_MOVE = 16,
+    LB_TASK_EVENTS = 2000,
+    LB_STORY_BYTES = 4000
+};
 
 #define LB_STEP_NS UINT64_C(1000000)
 
-struct lb_stage;
+struct lb_testbed;
 
-struct lb_player {
-    struct lb_stage *stage;
+struct lb_task {
+    struct lb_testbed *testbed;
     uint32_t number;
     bool is_open; /* its fiber is there: number `number` of the carrier */
-    enum lb_player_state state;
+    enum lb_task_state state;
     bool stands;   /* has stopped since it was last let go */
     bool finished; /* has come to the end of its script */
 
@@ -99,9 +105,9 @@ struct lb_player {
     bool is_lost;   /* its connection was cut so */
     bool give_up;   /* ends its script at the next gate */
     struct lb_error error;
-    struct lb_act pending;        /* the step under way */
-    struct lb_step step;          /* of a program: the same */
-    struct lb_prepared has_locks; /* see lb_exploring.has_locks */
+    struct lb_step_record pending; /* the step under way */
+    struct lb_step step;           /* of a program: the same */
+    struct lb_prepared has_locks;  /* see lb_exploring.has_locks */
     int64_t session_id;
     bool was_blocked; /* before this move */
 
@@ -146,18 +152,18 @@ struct lb_player {
     uint64_t digest;
     size_t n_events_before;
     uint64_t n_executed;
-    struct lb_act acts[LB_ACTS_OF_MOVE]; /* with details */
-    size_t n_acts;
+    struct lb_step_record records[LB_RECORDS_OF_MOVE]; /* with details */
+    size_t n_records;
 };
 
-struct lb_stage {
+struct lb_testbed {
     struct lb_explore_plan plan; /* as requested, what was left open filled in */
     const struct lb_db *db;
     struct lb_space *space;
     struct lb_session control;
     bool has_control;
-    struct lb_session keeper; /* MariaDB: keeps what is deleted, see lb_exploring.keep */
-    bool has_keeper;
+    struct lb_session snapshot; /* MariaDB: keeps what is deleted, see lb_exploring.keep */
+    bool has_snapshot;
     struct lb_program *program;
     struct lb_footprint *footprints; /* one per statement of the program */
     enum lb_statement_kind *kinds;
@@ -197,14 +203,14 @@ struct lb_stage {
     size_t n_setup_events; /* the backlog's: the same in every schedule */
     struct lb_counts control_counts[LB_MEASURES];
 
-    struct lb_player players[LB_MAX_WORKERS];
-    uint32_t n_players;
-    uint32_t n_acting; /* of the plan's workers: those behind have finished from the start */
-    uint32_t rounds;   /* of each */
+    struct lb_task tasks[LB_MAX_WORKERS];
+    uint32_t n_tasks;
+    uint32_t n_running; /* of the plan's workers: those behind have finished from the start */
+    uint32_t rounds;    /* of each */
     struct lb_carrier *carrier;
     bool unreduced;   /* every step is a move */
     bool skips_locks; /* some statement does not wait for locks, but is refused, or skips rows */
-    bool details;     /* acts with parameters and rows */
+    bool details;     /* records with parameters and rows */
     bool is_open;     /* gates stop */
     bool keeps_snapshots; /* a transaction reads by one snapshot: REPEATABLE READ and above */
     enum lb_isolation isolation;
@@ -218,8 +224,8 @@ struct lb_stage {
     size_t n_moves;
     uint8_t moves[LB_MAX_LENGTH];
     bool idle[LB_MAX_LENGTH]; /* the move was part of a try that was refused and left nothing */
-    struct lb_act acts[LB_MAX_ACTS];
-    size_t n_acts;
+    struct lb_step_record records[LB_MAX_RECORDS];
+    size_t n_records;
     unsigned n_deaths, n_ticks, n_cuts;
     size_t n_before_leases;         /* moves up to the last death or cut */
     bool outlived;                  /* a lease has passed since the last death, or cut */
@@ -228,97 +234,100 @@ struct lb_stage {
     unsigned tested;                /* LB_G_BIT()s that some schedule so far has tested */
     char deadlock[600], stuck[600]; /* the first, in words */
     uint64_t n_deadlocks, n_stuck;
-    uint64_t n_acts_total; /* statements executed, of all schedules */
-    uint64_t n_given_up;   /* schedules in which somebody gave up after too many refusals */
+    uint64_t n_records_total; /* statements executed, of all schedules */
+    uint64_t n_given_up;      /* schedules in which somebody gave up after too many refusals */
 };
 
-/* stage_open.c: opens the space, sets the strategy up, starts the players. Closed also after a
+/* testbed_open.c: opens the space, sets the strategy up, starts the tasks. Closed also after a
  * failure. */
-int lb_stage_open(struct lb_stage *stage, const struct lb_explore_plan *plan, struct lb_error *err);
-int lb_stage_close(struct lb_stage *stage, struct lb_error *err);
-/* What is run once on a player's new connection. */
-int lb_stage_begin_session(struct lb_stage *stage, struct lb_player *player, struct lb_error *err);
-/* stage.c: ends every player's script where it is: after a failure, before the stage is closed. */
-void lb_stage_dismiss_all(struct lb_stage *stage);
-/* The stage as a system to be searched. arg is the stage. */
-extern const struct lb_system lb_stage_system;
+int lb_testbed_open(struct lb_testbed *testbed, const struct lb_explore_plan *plan,
+                    struct lb_error *err);
+int lb_testbed_close(struct lb_testbed *testbed, struct lb_error *err);
+/* What is run once on a task's new connection. */
+int lb_testbed_begin_session(struct lb_testbed *testbed, struct lb_task *task,
+                             struct lb_error *err);
+/* testbed.c: ends every task's script where it is: after a failure, before the testbed is closed.
+ */
+void lb_testbed_dismiss_all(struct lb_testbed *testbed);
+/* The testbed as a system to be searched. arg is the testbed. */
+extern const struct lb_system lb_testbed_system;
 
-/* Runs a statement of the stage's clock over this session; n: ms, where it has a place. */
-int lb_stage_run_clock(struct lb_stage *stage, struct lb_session *session, const char *format,
-                       int64_t n, struct lb_error *err);
+/* Runs a statement of the testbed's clock over this session; n: ms, where it has a place. */
+int lb_testbed_run_clock(struct lb_testbed *testbed, struct lb_session *session, const char *format,
+                         int64_t n, struct lb_error *err);
 
 /* The statement as it is executed while the clock can be moved. */
-const char *lb_stage_native(struct lb_stage *stage, const char *native);
+const char *lb_testbed_native(struct lb_testbed *testbed, const char *native);
 
 /* gate.c */
-void lb_gate_of_stage(struct lb_gate *gate);
+void lb_gate_of_testbed(struct lb_gate *gate);
 /* The parameters as SQL literals, one per line. */
 char *lb_gate_describe_params(const struct lb_step *step);
 /* Takes note of what a statement has touched. */
-void lb_player_touch(struct lb_player *player, struct lb_footprint *touched);
-/* The step under way of a player that is blocked; the caller frees params. */
-void lb_player_pending(const struct lb_player *player, struct lb_footprint *ret_touches,
-                       struct lb_act *ret_act);
+void lb_task_touch(struct lb_task *task, struct lb_footprint *touched);
+/* The step under way of a task that is blocked; the caller frees params. */
+void lb_task_pending(const struct lb_task *task, struct lb_footprint *ret_touches,
+                     struct lb_step_record *ret_record);
 /* An operation is about to be tried: the gate before it, and its accounts. */
-int lb_player_begin_try(struct lb_player *player, enum lb_step_kind kind, struct lb_error *err);
+int lb_task_begin_try(struct lb_task *task, enum lb_step_kind kind, struct lb_error *err);
 /* Was it refused, and is it to be tried again? learned: the next try starts with what this one was
  * told. */
-bool lb_player_retries(struct lb_player *player, int answer, bool learned);
-void lb_player_note(struct lb_player *player, const char *format, ...)
+bool lb_task_retries(struct lb_task *task, int answer, bool learned);
+void lb_task_note(struct lb_task *task, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Takes over what the player did in this move. */
-void lb_stage_take_acts(struct lb_stage *stage, struct lb_player *player, bool is_late);
-/* Frees what the acts own. */
-void lb_stage_forget_acts(struct lb_stage *stage);
+/* Takes over what the task did in this move. */
+void lb_testbed_take_records(struct lb_testbed *testbed, struct lb_task *task, bool is_late);
+/* Frees what the records own. */
+void lb_testbed_forget_records(struct lb_testbed *testbed);
 
 /* touched.c: adds the rows to what the statement, or the end of its transaction, has touched. */
-bool lb_player_tells_rows(const struct lb_player *player);
-/* By the thread that searches, while the player stands: asks for what its transaction has touched.
+bool lb_task_tells_rows(const struct lb_task *task);
+/* By the thread that searches, while the task stands: asks for what its transaction has touched.
  */
-void lb_player_ask_rows(struct lb_player *player);
+void lb_task_ask_rows(struct lb_task *task);
 /* A statement was executed. false: what it touched is owed, until its rows have been asked for. */
-bool lb_player_tell_statement(struct lb_player *player, const struct lb_step *step, int answer,
-                              const struct lb_rows *rows, struct lb_footprint *touched);
+bool lb_task_tell_statement(struct lb_task *task, const struct lb_step *step, int answer,
+                            const struct lb_rows *rows, struct lb_footprint *touched);
 /* By the thread that searches, when all are quiet: what was owed. */
-void lb_player_tell_rows(struct lb_player *player);
-void lb_player_tell_end(struct lb_player *player, struct lb_footprint *touched);
+void lb_task_tell_rows(struct lb_task *task);
+void lb_task_tell_end(struct lb_task *task, struct lb_footprint *touched);
 
 /* The bit of an item among what the history sees begin and end. */
-static inline uint64_t lb_object_of(const struct lb_stage *stage, uint64_t item)
+static inline uint64_t lb_object_of(const struct lb_testbed *testbed, uint64_t item)
 {
-    return stage->is_local ? UINT64_C(1) << (item % 64) : LB_ALL_OBJECTS;
+    return testbed->is_local ? UINT64_C(1) << (item % 64) : LB_ALL_OBJECTS;
 }
 
 /* symmetry.c: do the statements only store, return and compare the name of their worker? */
 bool lb_workers_are_alike(const struct lb_program *program, const struct lb_tables *tables);
 
-/* Within the player's fiber: it stands until it is let go. */
-void lb_player_stand(struct lb_player *player);
+/* Within the task's fiber: it stands until it is let go. */
+void lb_task_stand(struct lb_task *task);
 
-/* stepped.c: players that are programs. Is this stage's strategy one? */
-static inline bool lb_stage_has_programs(const struct lb_stage *stage)
+/* stepped.c: tasks that are programs. Is this testbed's strategy one? */
+static inline bool lb_testbed_has_programs(const struct lb_testbed *testbed)
 {
-    return stage->plan.strategy->guest != NULL;
+    return testbed->plan.strategy->guest != NULL;
 }
-extern const struct lb_stepper lb_stage_stepper;
+extern const struct lb_stepper lb_testbed_stepper;
 enum lb_statement_kind lb_stepped_footprint(const char *sql, struct lb_footprint *ret);
 /* Everything as after set-up, with new processes. */
-int lb_stepped_reset(struct lb_stage *stage, struct lb_error *err);
-void lb_stepped_end_all(struct lb_stage *stage);
-/* The player is blocked, and its program ends. */
-void lb_stepped_cancel(struct lb_player *player);
+int lb_stepped_reset(struct lb_testbed *testbed, struct lb_error *err);
+void lb_stepped_end_all(struct lb_testbed *testbed);
+/* The task is blocked, and its program ends. */
+void lb_stepped_cancel(struct lb_task *task);
 /* Has its session advisory locks? */
-bool lb_stepped_keeps_locks(struct lb_player *player);
+bool lb_stepped_keeps_locks(struct lb_task *task);
 
-/* script.c: what a player does from its first step to its last. */
-int lb_player_script(struct lb_player *player, struct lb_error *err);
+/* script.c: what a task does from its first step to its last. */
+int lb_task_script(struct lb_task *task, struct lb_error *err);
 
 /* judge.c: how the schedule ended, for the plan's watch. Caller frees. */
-int lb_stage_describe(struct lb_stage *stage, char **ret_state, struct lb_error *err);
+int lb_testbed_describe(struct lb_testbed *testbed, char **ret_state, struct lb_error *err);
 /* judge.c: the verdict on the schedule under way: bits of enum lb_guarantee. */
-int lb_stage_judge(struct lb_stage *stage, bool complete, struct lb_error *err);
+int lb_testbed_judge(struct lb_testbed *testbed, bool complete, struct lb_error *err);
 /* Nobody can go on: what claimed guarantee does that break? LB_G_BIT()s. Counts it and says why.
  * waiting: bits of the refused. */
-unsigned lb_stage_stuck(struct lb_stage *stage, uint32_t waiting);
+unsigned lb_testbed_stuck(struct lb_testbed *testbed, uint32_t waiting);
 
 #endif

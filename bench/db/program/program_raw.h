@@ -4,8 +4,8 @@
  * lexer over the slice again. That costs a few microseconds per run and saves a second
  * representation that could disagree with the first.
  */
-#ifndef LB_PROGRAM_PRIVATE_H
-#define LB_PROGRAM_PRIVATE_H
+#ifndef LB_PROGRAM_RAW_H
+#define LB_PROGRAM_RAW_H
 
 #include "program.h"
 #include "program_lex.h"

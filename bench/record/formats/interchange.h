@@ -23,8 +23,8 @@
  * Every process is one log (or "log" says so). Within a log: invoke, then one end of the same
  * operation, times that do not go back, and no further operation after an info.
  */
-#ifndef LB_JEPSEN_H
-#define LB_JEPSEN_H
+#ifndef LB_INTERCHANGE_H
+#define LB_INTERCHANGE_H
 
 #include "history.h"
 

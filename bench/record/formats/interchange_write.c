@@ -1,10 +1,10 @@
-/* Writing histories in the interchange formats: see jepsen.h.
+/* Writing histories in the interchange formats: see interchange.h.
  *
  * The logs are merged by time. At equal times, which count as concurrent, invokes come before ends
  * where different logs are concerned: tools that go by the order of the lines then see no order
  * that the history does not show.
  */
-#include "jepsen.h"
+#include "interchange.h"
 
 #include "translate.h"
 

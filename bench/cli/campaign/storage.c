@@ -1,5 +1,5 @@
-/* Keeping results: see keeper.h. */
-#include "keeper.h"
+/* Keeping results: see storage.h. */
+#include "storage.h"
 
 #include "regression.h"
 
@@ -26,18 +26,18 @@ static int check_resume(const struct lb_args *args, struct lb_error *err)
                                   args->resume, flag);
 }
 
-int lb_keeper_prepare(struct lb_keeper *keeper, const struct lb_args *args,
-                      struct lb_report *report, struct lb_error *err)
+int lb_storage_prepare(struct lb_storage *storage, const struct lb_args *args,
+                       struct lb_report *report, struct lb_error *err)
 {
     if (args->resume == NULL)
         return args->save != NULL ? check_name(args->save, err) : 0;
     int rc = check_resume(args, err);
     return rc == 0 ? lb_checkpoint_open(args->resume, args->seed != NULL, report,
-                                        &keeper->checkpoint, err)
+                                        &storage->checkpoint, err)
                    : rc;
 }
 
-static int open_new(struct lb_keeper *keeper, const struct lb_args *args,
+static int open_new(struct lb_storage *storage, const struct lb_args *args,
                     const struct lb_report *report, struct lb_error *err)
 {
     const char *directory = args->output != NULL ? args->output : LB_RESULTS;
@@ -46,29 +46,30 @@ static int open_new(struct lb_keeper *keeper, const struct lb_args *args,
     if (report->n_cells == 1 && args->save == NULL)
         snprintf(name, sizeof name, "%s-%s-%s", report->cells[0].strategy->name,
                  report->cells[0].engine, report->cells[0].scenario.name);
-    int rc = lb_store_open(&keeper->store, directory, name, args->save != NULL,
+    int rc = lb_store_open(&storage->store, directory, name, args->save != NULL,
                            report->start_unix_ms, err);
-    keeper->is_stored = rc == 0;
-    if (rc != 0 || (!keeper->grows && report->n_cells * report->n_repeat < 2))
+    storage->is_stored = rc == 0;
+    if (rc != 0 || (!storage->grows && report->n_cells * report->n_repeat < 2))
         return rc;
-    rc = lb_checkpoint_begin(keeper->store.temporary, report, keeper->grows, &keeper->checkpoint,
+    rc = lb_checkpoint_begin(storage->store.temporary, report, storage->grows, &storage->checkpoint,
                              err);
     if (rc != 0)
-        lb_store_discard(&keeper->store);
+        lb_store_discard(&storage->store);
     return rc;
 }
 
-int lb_keeper_open(struct lb_keeper *keeper, const struct lb_args *args, bool grows,
-                   struct lb_report *report, struct lb_error *err)
+int lb_storage_open(struct lb_storage *storage, const struct lb_args *args, bool grows,
+                    struct lb_report *report, struct lb_error *err)
 {
-    keeper->grows = grows;
+    storage->grows = grows;
     if (args->resume == NULL)
-        return args->output != NULL || args->save != NULL ? open_new(keeper, args, report, err) : 0;
-    int rc = lb_checkpoint_load(keeper->checkpoint, report, grows, err);
+        return args->output != NULL || args->save != NULL ? open_new(storage, args, report, err)
+                                                          : 0;
+    int rc = lb_checkpoint_load(storage->checkpoint, report, grows, err);
     if (rc == 0)
-        rc = lb_store_resume(&keeper->store, args->resume, err);
-    keeper->is_stored = rc == 0;
-    keeper->n_resumed = lb_checkpoint_runs(keeper->checkpoint);
+        rc = lb_store_resume(&storage->store, args->resume, err);
+    storage->is_stored = rc == 0;
+    storage->n_resumed = lb_checkpoint_runs(storage->checkpoint);
     return rc;
 }
 
@@ -96,39 +97,39 @@ static bool was_cut_short(const struct lb_report *report)
 }
 
 /* After a result that can be resumed, and is not whole. */
-static void tell_how_to_go_on(const struct lb_keeper *keeper, const struct lb_report *report,
+static void tell_how_to_go_on(const struct lb_storage *storage, const struct lb_report *report,
                               const char *directory)
 {
     char of[32] = "";
-    if (!keeper->grows)
+    if (!storage->grows)
         snprintf(of, sizeof of, " of %zu", n_wanted(report));
     fprintf(stderr,
             "lockbench: %zu%s runs are done; to go on, the same command with --resume %s for -o or "
             "--save\n",
-            lb_checkpoint_runs(keeper->checkpoint), of, directory);
+            lb_checkpoint_runs(storage->checkpoint), of, directory);
 }
 
-int lb_keeper_finish(struct lb_keeper *keeper, struct lb_report *report, struct lb_error *err)
+int lb_storage_finish(struct lb_storage *storage, struct lb_report *report, struct lb_error *err)
 {
-    if (!keeper->is_stored)
+    if (!storage->is_stored)
         return 0;
-    int rc = lb_store_close(&keeper->store, report, err);
-    bool is_whole = keeper->grows ? !was_cut_short(report)
-                                  : lb_checkpoint_runs(keeper->checkpoint) >= n_wanted(report);
-    const char *directory = rc == 0 ? keeper->store.final : keeper->store.temporary;
+    int rc = lb_store_close(&storage->store, report, err);
+    bool is_whole = storage->grows ? !was_cut_short(report)
+                                   : lb_checkpoint_runs(storage->checkpoint) >= n_wanted(report);
+    const char *directory = rc == 0 ? storage->store.final : storage->store.temporary;
     if (rc == 0)
         report->directory = directory;
-    if (rc != 0 && keeper->checkpoint == NULL)
-        lb_store_discard(&keeper->store);
-    else if (keeper->checkpoint != NULL && (rc != 0 || !is_whole))
-        tell_how_to_go_on(keeper, report, directory);
+    if (rc != 0 && storage->checkpoint == NULL)
+        lb_store_discard(&storage->store);
+    else if (storage->checkpoint != NULL && (rc != 0 || !is_whole))
+        tell_how_to_go_on(storage, report, directory);
     else
-        lb_checkpoint_remove(keeper->checkpoint, directory);
+        lb_checkpoint_remove(storage->checkpoint, directory);
     return rc;
 }
 
-void lb_keeper_release(struct lb_keeper *keeper)
+void lb_storage_release(struct lb_storage *storage)
 {
-    lb_checkpoint_close(keeper->checkpoint);
-    keeper->checkpoint = NULL;
+    lb_checkpoint_close(storage->checkpoint);
+    storage->checkpoint = NULL;
 }

@@ -1,12 +1,12 @@
 /* Where the results of a campaign are kept, and how one that was interrupted goes on: -o, --save,
  * --resume. */
-#ifndef LB_KEEPER_H
-#define LB_KEEPER_H
+#ifndef LB_STORAGE_H
+#define LB_STORAGE_H
 
 #include "args.h"
 #include "checkpoint.h"
 
-struct lb_keeper {
+struct lb_storage {
     struct lb_store store;
     bool is_stored, grows;
     struct lb_checkpoint *checkpoint; /* NULL: there is nothing to resume */
@@ -14,15 +14,15 @@ struct lb_keeper {
 };
 
 /* Before the cells are made: with --resume the report gets its seed and its start. */
-int lb_keeper_prepare(struct lb_keeper *keeper, const struct lb_args *args,
-                      struct lb_report *report, struct lb_error *err);
+int lb_storage_prepare(struct lb_storage *storage, const struct lb_args *args,
+                       struct lb_report *report, struct lb_error *err);
 /* With the report's cells: makes the result's directory, or takes the finished runs from it. grows:
  * what is to be run besides is found out on the way. */
-int lb_keeper_open(struct lb_keeper *keeper, const struct lb_args *args, bool grows,
-                   struct lb_report *report, struct lb_error *err);
+int lb_storage_open(struct lb_storage *storage, const struct lb_args *args, bool grows,
+                    struct lb_report *report, struct lb_error *err);
 /* Writes the result, and sets report->directory. Of what cannot be written, or is not whole, the
  * finished runs are kept if it can be resumed, and it is told how; else nothing is. */
-int lb_keeper_finish(struct lb_keeper *keeper, struct lb_report *report, struct lb_error *err);
-void lb_keeper_release(struct lb_keeper *keeper);
+int lb_storage_finish(struct lb_storage *storage, struct lb_report *report, struct lb_error *err);
+void lb_storage_release(struct lb_storage *storage);
 
 #endif

@@ -1,6 +1,6 @@
 /* What select.c and select_cells.c have in common. */
-#ifndef LB_SELECT_PRIVATE_H
-#define LB_SELECT_PRIVATE_H
+#ifndef LB_SELECT_PARTS_H
+#define LB_SELECT_PARTS_H
 
 #include "select.h"
 

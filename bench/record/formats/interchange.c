@@ -1,4 +1,4 @@
-/* Reading histories in the interchange formats: see jepsen.h.
+/* Reading histories in the interchange formats: see interchange.h.
  *
  * One pass over the mapped text: each operation becomes an event of its log at once. Here the
  * grammar of each process is checked, with the line of what is wrong, which nobody could tell
@@ -8,7 +8,7 @@
  * it to the history after that, so the times of neighbouring lines may go back a little between
  * processes. That is no error; within one process it is.
  */
-#include "jepsen.h"
+#include "interchange.h"
 
 #include "builder.h"
 #include "history_file.h"
@@ -167,7 +167,7 @@ static bool is_batched(const struct track *track, const struct lb_raw *f,
            (event->op == LB_OP_COMPLETE || event->op == LB_OP_ERROR || event->op == LB_OP_FREE);
 }
 
-/* The grammar of one log: see jepsen.h. */
+/* The grammar of one log: see interchange.h. */
 static int check_grammar(struct reader *reader, struct track *track, const struct lb_raw_op *raw,
                          const struct lb_event *event)
 {

@@ -1,6 +1,6 @@
 /* What the files of this module have in common. */
-#ifndef LB_GUEST_PRIVATE_H
-#define LB_GUEST_PRIVATE_H
+#ifndef LB_GUEST_PROCESS_H
+#define LB_GUEST_PROCESS_H
 
 #include "guest.h"
 

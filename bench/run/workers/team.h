@@ -1,12 +1,13 @@
-/* What the workers of one run share with the thread that controls them. Private to bench/run.
+/* A team: the workers of one run, and what they share with the thread that controls them (the word
+ * is OpenMP's). Private to bench/run.
  *
  * The configuration is immutable. The phase only ever rises; the controlling thread raises it, or a
  * worker that failed does, to LB_PHASE_ABORT. Everything that is waited for is signalled by
- * `change`. Crew and workers live in memory that forked processes share, and no lock is held in it:
+ * `change`. Team and workers live in memory that forked processes share, and no lock is held in it:
  * a process may be killed at any instruction.
  */
-#ifndef LB_CREW_H
-#define LB_CREW_H
+#ifndef LB_TEAM_H
+#define LB_TEAM_H
 
 #include "coarse.h"
 #include "event.h"
@@ -36,7 +37,7 @@ struct lb_uptime {
     _Atomic uint64_t seen_ns; /* when that was first seen */
 };
 
-struct lb_crew {
+struct lb_team {
     const struct lb_run_plan *run;
     const struct lb_scenario *scenario;
     const struct lb_strategy_plan *plan;
@@ -78,7 +79,7 @@ struct lb_crew {
     _Atomic uint32_t n_asking, n_late; /* overruns: acquires, and late releases, under way */
 
     /* Queues. */
-    _Atomic int64_t next_id;     /* the next item's id: lb_crew_new_id */
+    _Atomic int64_t next_id;     /* the next item's id: lb_team_new_id */
     uint32_t id_step;            /* between two ids of this rank; the others have those between */
     struct lb_schedule schedule; /* open loop */
     bool open_loop;
@@ -108,23 +109,23 @@ struct lb_crew {
     atomic_bool drained;             /* all consumers were told "empty" within one epoch */
 };
 
-static inline enum lb_phase lb_crew_phase(const struct lb_crew *crew)
+static inline enum lb_phase lb_team_phase(const struct lb_team *team)
 {
     /* Relaxed: what a phase tells is only to stop or to count; data is handed over by joins. */
-    return (enum lb_phase)atomic_load_explicit(&crew->phase, memory_order_relaxed);
+    return (enum lb_phase)atomic_load_explicit(&team->phase, memory_order_relaxed);
 }
 
 /* Raises the phase, never lowers it, and wakes all who wait. */
-void lb_crew_raise(struct lb_crew *crew, enum lb_phase phase);
+void lb_team_raise(struct lb_team *team, enum lb_phase phase);
 /* Keeps the first error and raises the phase to ABORT. */
-void lb_crew_fail(struct lb_crew *crew, const struct lb_error *error);
+void lb_team_fail(struct lb_team *team, const struct lb_error *error);
 /* The first error, or NULL. */
-const struct lb_error *lb_crew_error(const struct lb_crew *crew);
+const struct lb_error *lb_team_error(const struct lb_team *team);
 /* How a session of the workers' is opened, but for its role. */
-void lb_crew_conn_options(const struct lb_crew *crew, struct lb_conn_options *ret_options);
+void lb_team_conn_options(const struct lb_team *team, struct lb_conn_options *ret_options);
 /* An id that no other item has, in any rank. */
-int64_t lb_crew_new_id(struct lb_crew *crew);
+int64_t lb_team_new_id(struct lb_team *team);
 /* Waits until deadline_ns, or until the phase has reached limit. true: the deadline passed. */
-bool lb_crew_wait(struct lb_crew *crew, uint64_t deadline_ns, enum lb_phase limit);
+bool lb_team_wait(struct lb_team *team, uint64_t deadline_ns, enum lb_phase limit);
 
 #endif

@@ -1,0 +1,655 @@
+/* The testbed: see testbed.h. This file lets tasks go and waits until all are quiet. */
+#include "testbed.h"
+
+#include "clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* How long a statement is given before the engine is asked whether it waits, and between two
+ * questions. Neither decides anything: an answer that arrives wins. */
+#define FIRST_LOOK_NS UINT64_C(400000)
+#define NEXT_LOOK_NS  UINT64_C(100000)
+#define AGAIN_NS      UINT64_C(40000000)
+
+static struct lb_task *task_of(struct lb_testbed *testbed, unsigned move)
+{
+    return &testbed->tasks[lb_move_worker(move)];
+}
+
+static bool can_block(const struct lb_testbed *testbed)
+{
+    return !testbed->tables.one_writer && testbed->db->is_blocked != NULL;
+}
+
+/* --- waiting until everyone is quiet --- */
+
+/* Takes note of the tasks that have stopped. */
+static void see_arrivals(struct lb_testbed *testbed)
+{
+    for (uint32_t i = 0; i < testbed->n_tasks; i++) {
+        struct lb_task *task = &testbed->tasks[i];
+        bool records = task->state == LB_TASK_RUNS || task->state == LB_TASK_BLOCKED;
+        if (records && task->stands)
+            task->state = task->finished ? LB_TASK_FINISHED : LB_TASK_STANDS;
+    }
+}
+
+static bool anyone(const struct lb_testbed *testbed, enum lb_task_state state)
+{
+    for (uint32_t i = 0; i < testbed->n_tasks; i++)
+        if (testbed->tasks[i].state == state)
+            return true;
+    return false;
+}
+
+/* Are all that run waiting for locks? 1, 0, or an error. Tasks that run at the same time may set
+ * each other free while the engine is being asked: only answers with nobody going on in between
+ * count. */
+static int all_blocked(struct lb_testbed *testbed, struct lb_error *err)
+{
+    for (uint32_t i = 0; i < testbed->n_tasks; i++) {
+        struct lb_task *task = &testbed->tasks[i];
+        if (task->state != LB_TASK_RUNS)
+            continue;
+        int r = testbed->db->is_blocked(testbed->control.conn, task->session_id, err);
+        if (r <= 0)
+            return r;
+    }
+    return lb_carrier_turn(testbed->carrier, 0) ? 0 : 1;
+}
+
+/* Until every task that runs has stopped, or the time has come. */
+static void carry(struct lb_testbed *testbed, uint64_t until_ns)
+{
+    do {
+        lb_carrier_turn(testbed->carrier, until_ns);
+        see_arrivals(testbed);
+    } while (anyone(testbed, LB_TASK_RUNS) && lb_now_ns() < until_ns);
+}
+
+/* Until every task that runs has stopped, or is blocked. */
+static int settle(struct lb_testbed *testbed, uint64_t first_look_ns, struct lb_error *err)
+{
+    uint64_t look_ns = first_look_ns;
+    for (;; look_ns = NEXT_LOOK_NS) {
+        carry(testbed, can_block(testbed) ? lb_now_ns() + look_ns : UINT64_MAX);
+        if (!anyone(testbed, LB_TASK_RUNS))
+            return 0;
+        int r = all_blocked(testbed, err);
+        if (r < 0)
+            return r;
+        for (uint32_t i = 0; r > 0 && i < testbed->n_tasks; i++)
+            if (testbed->tasks[i].state == LB_TASK_RUNS) {
+                testbed->tasks[i].state = LB_TASK_BLOCKED;
+                testbed->tasks[i].has_waited = true;
+            }
+    }
+}
+
+/* Locks may have been given back: who was blocked may run again. */
+static int settle_blocked(struct lb_testbed *testbed, struct lb_error *err)
+{
+    uint32_t n_before;
+    do {
+        uint32_t n_after = 0;
+        n_before = 0;
+        for (uint32_t i = 0; i < testbed->n_tasks; i++)
+            if (testbed->tasks[i].state == LB_TASK_BLOCKED) {
+                testbed->tasks[i].state = LB_TASK_RUNS;
+                n_before++;
+            }
+        int r =
+            n_before > 0 ? settle(testbed, testbed->tables.scans_lock ? FIRST_LOOK_NS : 0, err) : 0;
+        if (r < 0)
+            return r;
+        for (uint32_t i = 0; i < testbed->n_tasks; i++)
+            n_after += testbed->tasks[i].state == LB_TASK_BLOCKED;
+        if (n_after == n_before)
+            return 0;
+    } while (n_before > 0); /* those set free may set others free */
+    return 0;
+}
+
+static void let_go(struct lb_task *task)
+{
+    task->state = LB_TASK_RUNS;
+    task->stands = task->has_waited = false;
+    lb_carrier_let_go(task->testbed->carrier, task->number);
+}
+
+/* Ends the task's script where it is; its transaction is rolled back. */
+static int dismiss(struct lb_testbed *testbed, struct lb_task *task, struct lb_error *err)
+{
+    int r = 0;
+    task->give_up = true;
+    see_arrivals(testbed);
+    if (task->state == LB_TASK_RUNS || task->state == LB_TASK_BLOCKED) {
+        /* Only what waits is cancelled: the end of another may have set it free, and then the
+         * cancellation would hit its rollback. */
+        task->state = LB_TASK_RUNS;
+        r = settle(testbed, 0, err);
+        if (task->state == LB_TASK_BLOCKED && lb_testbed_has_programs(testbed))
+            lb_stepped_cancel(task);
+        else if (task->state == LB_TASK_BLOCKED)
+            lb_session_cancel(&task->session);
+    } else if (task->state == LB_TASK_STANDS && !task->in_script) {
+        task->state = LB_TASK_FINISHED;
+    }
+    while (task->state != LB_TASK_FINISHED) {
+        if (task->state == LB_TASK_STANDS)
+            let_go(task);
+        lb_carrier_turn(testbed->carrier, UINT64_MAX);
+        see_arrivals(testbed);
+    }
+    const char *sql = lb_exploring(testbed->db)->session;
+    if (r == 0 && sql != NULL && testbed->used_advisory && task->session.conn != NULL)
+        r = testbed->db->run(task->session.conn, sql, err);
+    return r < 0 ? r : 0;
+}
+
+void lb_testbed_dismiss_all(struct lb_testbed *testbed)
+{
+    struct lb_error ignored;
+    for (uint32_t i = 0; i < testbed->n_tasks; i++)
+        if (testbed->tasks[i].is_open && testbed->tasks[i].state != LB_TASK_FINISHED)
+            dismiss(testbed, &testbed->tasks[i], &ignored);
+}
+
+/* --- the system --- */
+
+static void reset_task(struct lb_task *task)
+{
+    const struct lb_testbed *testbed = task->testbed;
+    bool is_absent = task->role == LB_ROLE_WORKER && task->number >= testbed->n_running;
+    task->state = is_absent ? LB_TASK_FINISHED : LB_TASK_STANDS;
+    task->finished = task->may_go = task->gave_up = task->give_up = false;
+    task->is_cut = task->is_lost = false;
+    task->has_seen = task->saw_it_outlived = false;
+    task->tx_writes = task->tx_locks = 0;
+    task->tx_changed = task->tx_is_split = task->tx_keeps_snapshot = false;
+    task->try_moves = task->n_refusals = 0;
+    task->last_refusal = LB_OK;
+    task->story_n = task->story_try = 0;
+    task->claims = task->began = 0;
+    task->op.process = task->number;
+    task->op.holds = task->op.continued = false;
+    task->op.log_error = 0;
+    task->actor.clock_skew_ms = 0;
+    lb_log_in_memory(&task->log, task->number, task->events, LB_TASK_EVENTS);
+}
+
+static int turn_clock_back(struct lb_testbed *testbed, struct lb_error *err)
+{
+    const struct lb_server_clock *clock = testbed->clock;
+    int r = lb_testbed_run_clock(testbed, &testbed->control,
+                                 clock->set_back != NULL ? clock->set_back : clock->set, 0, err);
+    const char *back = clock->statement_back != NULL ? clock->statement_back : clock->statement;
+    if (r == 0)
+        r = lb_testbed_run_clock(testbed, &testbed->control, back, 0, err);
+    for (uint32_t i = 0; i < testbed->n_tasks && r == 0; i++)
+        if (testbed->tasks[i].session.conn != NULL)
+            r = lb_testbed_run_clock(testbed, &testbed->tasks[i].session, back, 0, err);
+    return r;
+}
+
+static int testbed_reset(void *arg, struct lb_error *err)
+{
+    struct lb_testbed *testbed = arg;
+    int r = lb_testbed_has_programs(testbed) ? lb_stepped_reset(testbed, err)
+                                             : lb_reset_run(&testbed->reset, testbed->written, err);
+    if (r == 0 && testbed->has_snapshot)
+        r = testbed->db->run(testbed->snapshot.conn, lb_exploring(testbed->db)->keep, err);
+    if (r == 0 && testbed->clock_is_ahead)
+        r = turn_clock_back(testbed, err);
+    testbed->clock_is_ahead = testbed->outlived = false;
+    for (uint32_t i = 0; i < testbed->n_tasks && r == 0; i++) {
+        struct lb_task *task = &testbed->tasks[i];
+        if (task->session.conn == NULL) {
+            r = lb_session_reconnect(&task->session, err);
+            if (r == 0)
+                r = lb_testbed_begin_session(testbed, task, err);
+        }
+        reset_task(task);
+    }
+    testbed->written = 0;
+    testbed->used_advisory = false;
+    testbed->n_moves = 0;
+    testbed->n_deaths = testbed->n_ticks = testbed->n_cuts = 0;
+    testbed->n_before_leases = 0;
+    testbed->clock_ms = 0;
+    testbed->n_seen = 0;
+    testbed->control_log.next = testbed->control_events + testbed->n_setup_events;
+    testbed->control_log.n_events = testbed->n_setup_events;
+    lb_testbed_forget_records(testbed);
+    return r;
+}
+
+static bool may_die(const struct lb_testbed *testbed, const struct lb_task *task)
+{
+    return testbed->n_deaths < testbed->plan.deaths && task->in_script &&
+           (task->state == LB_TASK_STANDS || task->state == LB_TASK_BLOCKED);
+}
+
+static bool may_be_cut(const struct lb_testbed *testbed, const struct lb_task *task)
+{
+    return testbed->n_cuts < testbed->plan.cuts && task->state == LB_TASK_STANDS &&
+           task->in_script && task->next_kind == LB_STEP_COMMIT && task->role != LB_ROLE_BLOCKER;
+}
+
+/* How often nobody is to be able to go on before that is believed. MariaDB says that a session
+ * waits for GET_LOCK or LOCK TABLES until the session has woken up, which takes as long as it
+ * takes. */
+static int patience(const struct lb_testbed *testbed)
+{
+    return testbed->tables.scans_lock ? 50 : 1;
+}
+
+static uint32_t testbed_enabled(void *arg)
+{
+    struct lb_testbed *testbed = arg;
+    uint32_t enabled = 0;
+    if (!anyone(testbed, LB_TASK_STANDS) && anyone(testbed, LB_TASK_BLOCKED)) {
+        /* Before it is called a deadlock: ask again. */
+        struct lb_error ignored;
+        for (int i = 0; i < patience(testbed) && !anyone(testbed, LB_TASK_STANDS); i++) {
+            if (i > 0)
+                lb_carrier_turn(testbed->carrier, lb_now_ns() + AGAIN_NS);
+            settle_blocked(testbed, &ignored);
+        }
+    }
+    for (uint32_t i = 0; i < testbed->n_tasks; i++) {
+        const struct lb_task *task = &testbed->tasks[i];
+        if (task->state == LB_TASK_STANDS)
+            enabled |= 1u << i;
+        if (may_die(testbed, task))
+            enabled |= 1u << (LB_MOVE_DEATH + i);
+        if (may_be_cut(testbed, task))
+            enabled |= 1u << (LB_MOVE_CUT + i);
+    }
+    if (testbed->n_ticks < testbed->plan.ticks && testbed->n_moves > 0 && enabled != 0)
+        enabled |= 1u << LB_MOVE_CLOCK;
+    return enabled;
+}
+
+static bool testbed_finished(void *arg)
+{
+    const struct lb_testbed *testbed = arg;
+    for (uint32_t i = 0; i < testbed->n_tasks; i++)
+        if (testbed->tasks[i].state != LB_TASK_FINISHED)
+            return false;
+    return true;
+}
+
+/* Of which items something begins. A claim's are those that it has been answered so far: if it ends
+ * with another one, that was wrong. */
+static uint64_t objects_begun(struct lb_testbed *testbed, struct lb_task *task,
+                              const struct lb_event *event)
+{
+    switch (event->op) {
+    case LB_OP_CLAIM:
+        task->began = testbed->is_local && task->claims != 0 ? task->claims : LB_ALL_OBJECTS;
+        return task->began;
+    case LB_OP_COMPLETE:
+        return lb_object_of(testbed, event->value);
+    default:
+        return LB_ALL_OBJECTS;
+    }
+}
+
+static uint64_t objects_ended(struct lb_testbed *testbed, struct lb_task *task,
+                              const struct lb_event *event, uint64_t claimed)
+{
+    switch (event->op) {
+    case LB_OP_CLAIM:
+        if (event->type != LB_EV_OK)
+            return LB_ALL_OBJECTS;
+        testbed->doubts = testbed->doubts || (claimed & ~task->began) != 0;
+        return claimed;
+    case LB_OP_COMPLETE:
+        return lb_object_of(testbed, event->value);
+    default:
+        return LB_ALL_OBJECTS;
+    }
+}
+
+/* What the history sees of this task's part in the move. An operation that began and was refused
+ * in it is not seen. The times are moved on by the steps of the clock; for people, when nothing
+ * depends on them, they are numbers of steps. */
+static void look_at_events(struct lb_testbed *testbed, struct lb_task *task)
+{
+    uint64_t begun = 0, claimed = 0;
+    for (size_t i = task->n_events_before; i < task->log.n_events; i++) {
+        struct lb_event *event = &task->events[i];
+        event->time_ns += (uint64_t)testbed->clock_ms * 1000000u;
+        if (testbed->counts_steps)
+            event->time_ns =
+                testbed->start_ns + (testbed->n_moves + 1) * LB_STEP_NS + testbed->n_seen++;
+        if (event->op == LB_OP_ITEM)
+            claimed |= lb_object_of(testbed, event->value);
+        if (event->type == LB_EV_INVOKE) /* with those of its batch before it */
+            begun |= objects_begun(testbed, task, event);
+        if (event->type == LB_EV_FAIL)
+            begun &= event->op == LB_OP_COMPLETE ? ~lb_object_of(testbed, event->value) : 0;
+        if (event->type == LB_EV_OK || event->type == LB_EV_INFO) {
+            task->touched.ends |= objects_ended(testbed, task, event, claimed);
+            task->touched.begins |= begun;
+            begun = 0;
+        }
+    }
+    task->touched.begins |= begun;
+    if ((testbed->plan.without & LB_WITHOUT_REAL_TIME) != 0)
+        task->touched.begins = task->touched.ends = 0;
+    if ((testbed->plan.without & LB_WITHOUT_COMMITS) != 0)
+        task->touched.commits = 0;
+}
+
+/* A try of the task was refused. Moves of others that came to nothing do not disturb it. */
+static void take_refusal(struct lb_testbed *testbed, struct lb_task *task, struct lb_refused *ret)
+{
+    *ret = task->refused;
+    if (ret->trace == LB_TRACE_LOCKS && !testbed->skips_locks)
+        ret->trace = LB_TRACE_NOTHING; /* others can only have waited */
+    for (size_t i = ret->first; i <= testbed->n_moves; i++)
+        if (testbed->moves[i] != task->number && !testbed->idle[i])
+            ret->is_own = false;
+    if (!lb_refused_is_void(ret)) {
+        task->n_refusals++;
+        return;
+    }
+    for (size_t i = ret->first; i <= testbed->n_moves && ret->is_own; i++)
+        testbed->idle[i] = true;
+}
+
+static void collect(struct lb_testbed *testbed, struct lb_task *task, bool is_mover,
+                    struct lb_moved *ret)
+{
+    testbed->written |= task->touched.writes | task->touched.commits;
+    look_at_events(testbed, task);
+    lb_footprint_add(&ret->touched, &task->touched);
+    ret->answer =
+        (ret->answer ^ task->digest ^ (uint64_t)task->state) * UINT64_C(0x9e3779b97f4a7c15);
+    if (task->refused.is_refused)
+        take_refusal(testbed, task, &ret->refused[task->number]);
+    if (((task->touched.reads | task->touched.writes) & LB_BIT_ADVISORY) != 0)
+        testbed->used_advisory = true;
+    testbed->n_records_total += task->n_executed;
+    lb_testbed_take_records(testbed, task, !is_mover);
+}
+
+/* Is the one thing that happened in the move that its mover queued up for a table's lock? */
+static bool only_queues(const struct lb_testbed *testbed, const struct lb_task *mover)
+{
+    struct lb_footprint touches;
+    struct lb_step_record pending;
+    uint32_t touched = mover->touched.reads | mover->touched.writes | mover->touched.commits;
+    if (testbed->unreduced || mover->state != LB_TASK_BLOCKED || touched != 0 ||
+        mover->tx_keeps_snapshot)
+        return false;
+    lb_task_pending(mover, &touches, &pending);
+    free(pending.params);
+    return touches.queues;
+}
+
+/* A statement that is blocked has no answer yet: what it may touch stands for what it touches. */
+static void note_blocked(struct lb_testbed *testbed, struct lb_task *task, struct lb_moved *ret)
+{
+    if (task->state != LB_TASK_BLOCKED || task->was_blocked)
+        return;
+    struct lb_footprint touches;
+    struct lb_step_record pending;
+    lb_task_pending(task, &touches, &pending);
+    if (task->tx_keeps_snapshot) /* which has been taken */
+        touches.reads |= LB_ALL_TABLES;
+    lb_footprint_add(&ret->touched, &touches);
+    ret->touched.blocks = true;
+    testbed->written |= touches.writes;
+    pending.move = (uint16_t)testbed->n_moves;
+    if (testbed->details && testbed->n_records < LB_MAX_RECORDS)
+        testbed->records[testbed->n_records++] = pending;
+    else
+        free(pending.params);
+}
+
+static void die(struct lb_testbed *testbed, struct lb_task *task)
+{
+    uint64_t now_ns =
+        testbed->counts_steps
+            ? testbed->start_ns + (testbed->n_moves + 1) * LB_STEP_NS + testbed->n_seen
+            : lb_now_ns() + (uint64_t)testbed->clock_ms * 1000000u;
+    testbed->n_seen += 2;
+    struct lb_event note = {.time_ns = now_ns,
+                            .process = testbed->n_tasks,
+                            .arg = task->number,
+                            .op = LB_OP_DEATH,
+                            .type = LB_EV_NOTE};
+    lb_log_append(&testbed->control_log, &note);
+    note.op = LB_OP_SESSION_END;
+    note.time_ns++;
+    lb_log_append(&testbed->control_log, &note);
+}
+
+int lb_testbed_run_clock(struct lb_testbed *testbed, struct lb_session *session, const char *format,
+                         int64_t n, struct lb_error *err)
+{
+    char sql[1000];
+    if (format == NULL)
+        return 0;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    snprintf(sql, sizeof sql, format, (long long)n);
+#pragma GCC diagnostic pop
+    int r = testbed->db->run(session->conn, sql, err);
+    return r > LB_OK ? lb_fail(err, LB_E_ENV, "the server's clock cannot be moved: %s",
+                               lb_conn_head(session->conn)->message)
+                     : r;
+}
+
+const char *lb_testbed_native(struct lb_testbed *testbed, const char *native)
+{
+    if (testbed->clock == NULL || testbed->clock->words == NULL)
+        return native;
+    for (size_t i = 0; i < testbed->n_rewritten; i++)
+        if (testbed->rewritten[i].native == native)
+            return testbed->rewritten[i].text;
+    char *text = testbed->n_rewritten < LB_REWRITTEN
+                     ? lb_clock_rewrite(testbed->clock, native, 2 * (int64_t)testbed->plan.ttl_ms)
+                     : NULL;
+    if (text == NULL)
+        return native;
+    testbed->rewritten[testbed->n_rewritten++] = (struct lb_rewritten){native, text};
+    return text;
+}
+
+/* Somebody has died, or was not told what came of its commit: leases run from now. */
+static void leases_begin(struct lb_testbed *testbed)
+{
+    testbed->outlived = false;
+    testbed->n_before_leases = testbed->n_moves + 1;
+    for (uint32_t i = 0; i < testbed->n_tasks; i++)
+        testbed->tasks[i].has_seen = testbed->tasks[i].saw_it_outlived = false;
+}
+
+static void leases_end(struct lb_testbed *testbed)
+{
+    testbed->outlived = true;
+    for (uint32_t i = 0; i < testbed->n_tasks; i++)
+        testbed->tasks[i].saw_it_outlived = testbed->tasks[i].has_seen;
+}
+
+static int tick(struct lb_testbed *testbed, struct lb_error *err)
+{
+    testbed->n_ticks++;
+    leases_end(testbed);
+    /* Twice: the judge allows for clocks that run at different rates. */
+    testbed->clock_ms += 2 * (int64_t)testbed->plan.ttl_ms;
+    for (uint32_t i = 0; i < testbed->n_tasks; i++)
+        testbed->tasks[i].actor.clock_skew_ms = testbed->clock_ms;
+    if (testbed->clock == NULL)
+        return 0;
+    testbed->clock_is_ahead = true;
+    int r = lb_testbed_run_clock(testbed, &testbed->control, testbed->clock->set, testbed->clock_ms,
+                                 err);
+    return r != 0 ? r
+                  : lb_testbed_run_clock(testbed, &testbed->control, testbed->clock->statement,
+                                         testbed->clock_ms, err);
+}
+
+static int make(struct lb_testbed *testbed, unsigned move, struct lb_error *err)
+{
+    if (move == LB_MOVE_CLOCK)
+        return tick(testbed, err);
+    struct lb_task *task = task_of(testbed, move);
+    if (lb_move_is_death(move)) {
+        testbed->n_deaths++;
+        leases_begin(testbed);
+        int r = dismiss(testbed, task, err);
+        die(testbed, task);
+        return r;
+    }
+    bool ends = task->next_kind == LB_STEP_COMMIT || task->next_kind == LB_STEP_ROLLBACK;
+    if (ends && task->tx_writes != 0 && !task->tx_failed && lb_task_tells_rows(task))
+        lb_task_ask_rows(task);
+    task->may_go = true;
+    task->is_cut = move >= LB_MOVE_CUT;
+    if (task->is_cut) {
+        testbed->n_cuts++;
+        leases_begin(testbed);
+    }
+    if (task->try_moves++ == 0)
+        task->try_first = testbed->n_moves;
+    let_go(task);
+    return settle(testbed, FIRST_LOOK_NS, err);
+}
+
+/* Did several wait at the same time, and one of them go on? */
+static bool had_choice(const struct lb_testbed *testbed, const struct lb_task *mover)
+{
+    unsigned n_waited = 0, n_went_on = 0;
+    for (uint32_t i = 0; i < testbed->n_tasks; i++) {
+        const struct lb_task *task = &testbed->tasks[i];
+        if (!task->was_blocked && !(task == mover && task->has_waited))
+            continue;
+        n_waited++;
+        n_went_on += task->state != LB_TASK_BLOCKED;
+    }
+    return n_waited >= 2 && n_went_on > 0;
+}
+
+/* Somebody else has ended it: with what it held gone, no verdict could be believed. */
+static bool has_lost_session(const struct lb_task *task, bool has_moved)
+{
+    has_moved = has_moved || (task->was_blocked && task->state != LB_TASK_BLOCKED);
+    return has_moved && task->session.conn == NULL && !task->give_up;
+}
+
+static int testbed_move(void *arg, unsigned move, struct lb_moved *ret, struct lb_error *err)
+{
+    struct lb_testbed *testbed = arg;
+    struct lb_task *mover = move == LB_MOVE_CLOCK ? NULL : task_of(testbed, move);
+    for (uint32_t i = 0; i < testbed->n_tasks; i++) {
+        struct lb_task *task = &testbed->tasks[i];
+        task->touched = (struct lb_footprint){0};
+        task->owed = NULL;
+        task->refused.is_refused = task->may_free = false;
+        task->digest = task->number;
+        task->n_events_before = task->log.n_events;
+        task->n_executed = 0;
+        task->was_blocked = task->state == LB_TASK_BLOCKED;
+        task->held = task->tx_locks;
+    }
+    bool had_blocked = anyone(testbed, LB_TASK_BLOCKED);
+    if (mover != NULL)
+        mover->own = (struct lb_own_rows){.n = 0};
+    testbed->again = ret->is_again;
+    testbed->moves[testbed->n_moves] = (uint8_t)move;
+    testbed->idle[testbed->n_moves] = false;
+    int r = make(testbed, move, err);
+    if (r == 0 && (mover == NULL || move >= LB_MOVE_DEATH || mover->may_free) &&
+        anyone(testbed, LB_TASK_BLOCKED))
+        r = settle_blocked(testbed, err);
+    if (r != 0)
+        return r;
+    if (move >= LB_MOVE_DEATH) /* or the clock, or a cut */
+        ret->touched = (struct lb_footprint){.reads = LB_TOUCHES_ALL,
+                                             .writes = LB_TOUCHES_ALL,
+                                             .commits = LB_TOUCHES_ALL,
+                                             .begins = LB_ALL_OBJECTS,
+                                             .ends = LB_ALL_OBJECTS};
+    if (mover != NULL) {
+        lb_task_tell_rows(mover);
+        collect(testbed, mover, true, ret);
+    }
+    if (had_blocked) /* in which order locks are given back decides who gets them first */
+        ret->touched.reads |= ret->touched.commits;
+    bool is_alone = mover != NULL && move < LB_MOVE_DEATH;
+    for (uint32_t i = 0; i < testbed->n_tasks; i++) {
+        struct lb_task *task = &testbed->tasks[i];
+        if (task != mover && task->was_blocked && task->state != LB_TASK_BLOCKED) {
+            collect(testbed, task, false, ret);
+            is_alone = false;
+        }
+    }
+    for (uint32_t i = 0; i < testbed->n_tasks; i++) {
+        struct lb_task *task = &testbed->tasks[i];
+        note_blocked(testbed, task, ret);
+        is_alone =
+            is_alone && (task == mover || task->was_blocked == (task->state == LB_TASK_BLOCKED));
+        if (task->error.code != 0) {
+            *err = task->error;
+            task->error.code = 0;
+            return err->code;
+        }
+        if (has_lost_session(task, task == mover && move < LB_MOVE_DEATH))
+            return lb_fail(err, LB_E_ENV, "worker %u has lost its connection: %s", i,
+                           task->session.message);
+    }
+    if (!is_alone || had_blocked) /* who waits may be waiting for any row */
+        ret->touched.by_row = 0;
+    if (is_alone && ret->touched.writes != LB_TOUCHES_ALL) {
+        ret->touched.holds = mover->held & mover->tx_locks;
+        ret->touched.queues = only_queues(testbed, mover);
+    }
+    ret->is_choice = had_choice(testbed, mover);
+    testbed->n_moves++;
+    return 0;
+}
+
+static int testbed_end(void *arg, enum lb_ending ending, uint32_t waiting, struct lb_error *err)
+{
+    struct lb_testbed *testbed = arg;
+    int r = 0;
+    unsigned stuck = ending == LB_END_STUCK ? lb_testbed_stuck(testbed, waiting) : 0;
+    for (uint32_t i = 0; i < testbed->n_tasks; i++)
+        if (testbed->tasks[i].gave_up && ending != LB_END_PRUNED) {
+            testbed->n_given_up++;
+            break;
+        }
+    size_t n_events[LB_MAX_WORKERS];
+    for (uint32_t i = 0; i < testbed->n_tasks; i++)
+        n_events[i] = testbed->tasks[i].log.n_events;
+    for (uint32_t i = 0; i < testbed->n_tasks && r == 0; i++)
+        if (testbed->tasks[i].state != LB_TASK_FINISHED || testbed->used_advisory)
+            r = dismiss(testbed, &testbed->tasks[i], err);
+    if (r != 0 || ending == LB_END_PRUNED)
+        return r;
+    /* What the dismissed did on their way out is not part of the schedule. */
+    for (uint32_t i = 0; i < testbed->n_tasks; i++)
+        testbed->tasks[i].log.n_events = n_events[i];
+    char *state = NULL; /* before the judge drains a queue */
+    if (testbed->plan.watch != NULL)
+        r = lb_testbed_describe(testbed, &state, err);
+    if (r == 0)
+        r = lb_testbed_judge(testbed, ending != LB_END_CUT, err);
+    if (r >= 0 && state != NULL)
+        testbed->plan.watch->ended(testbed->plan.watch->arg, state, r | (int)stuck);
+    free(state);
+    return r < 0 ? r : r | (int)stuck;
+}
+
+const struct lb_system lb_testbed_system = {.reset = testbed_reset,
+                                            .enabled = testbed_enabled,
+                                            .finished = testbed_finished,
+                                            .move = testbed_move,
+                                            .end = testbed_end,
+                                            .state = lb_testbed_state};

@@ -1,0 +1,590 @@
+/* Opening and closing the testbed: the space, the strategy's tables, the tasks. */
+#include "testbed.h"
+
+#include "show.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One schedule of one task. */
+static void play(struct lb_task *task)
+{
+    struct lb_error err = {0};
+    task->in_script = true;
+    int r = lb_task_script(task, &err);
+    task->in_script = false;
+    if (r < 0 && !(r == LB_E_INTERRUPTED && task->give_up))
+        task->error = err;
+    if (lb_session_rollback(&task->session, &err) < 0 && task->error.code == 0)
+        task->error = err;
+    task->finished = true;
+}
+
+/* The task's fiber: one schedule after the other. */
+static void play_all(void *arg)
+{
+    struct lb_task *task = arg;
+    for (;;) {
+        lb_task_stand(task);
+        play(task);
+    }
+}
+
+/* --- opening --- */
+
+static uint32_t tasks_of(const struct lb_explore_plan *plan)
+{
+    return plan->workers + plan->putters + plan->rescuers + plan->blockers;
+}
+
+/* Workers come first, then those who put, those who rescue, and those who block. */
+static enum lb_role role_of(const struct lb_explore_plan *plan, uint32_t number)
+{
+    uint32_t n_before_blockers = plan->workers + plan->putters + plan->rescuers;
+    return number < plan->workers                   ? LB_ROLE_WORKER
+           : number < plan->workers + plan->putters ? LB_ROLE_PUTTER
+           : number < n_before_blockers             ? LB_ROLE_RESCUER
+                                                    : LB_ROLE_BLOCKER;
+}
+
+static int check_plan(struct lb_testbed *testbed, struct lb_error *err)
+{
+    const struct lb_explore_plan *plan = &testbed->plan;
+    const struct lb_strategy *strategy = plan->strategy;
+    struct lb_scenario scenario;
+    lb_scenario_init(&scenario);
+    scenario.shape = strategy->shape;
+    scenario.workers = plan->workers;
+    scenario.shared = plan->readers > 0 ? 0.5 : 0;
+    snprintf(scenario.capacity, sizeof scenario.capacity, "%u", plan->capacity);
+    snprintf(scenario.name, sizeof scenario.name, "explore");
+    if (strategy->no_database)
+        return lb_fail(err, LB_E_UNSUPPORTED, "%s has no statements to step through",
+                       strategy->name);
+    if ((strategy->needs & LB_CAP_REPLICA) != 0)
+        return lb_fail(err, LB_E_UNSUPPORTED,
+                       "%s reads on a replica, whose lag is no step that can be taken",
+                       strategy->name);
+    return lb_run_supported(strategy, plan->file, testbed->db,
+                            testbed->db->caps(testbed->control.conn), &scenario, err);
+}
+
+static enum lb_isolation isolation_of(const struct lb_testbed *testbed)
+{
+    if (testbed->plan.isolation != LB_ISO_DEFAULT)
+        return testbed->plan.isolation;
+    if (testbed->plan.strategy->isolation != LB_ISO_DEFAULT)
+        return testbed->plan.strategy->isolation;
+    return testbed->program->isolation;
+}
+
+static int use_clock(struct lb_testbed *testbed, struct lb_session *session, struct lb_error *err)
+{
+    char sql[200];
+    if (testbed->clock->session == NULL)
+        return 0;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    snprintf(sql, sizeof sql, testbed->clock->session, testbed->db->space_name(testbed->space));
+#pragma GCC diagnostic pop
+    int r = testbed->db->run(session->conn, sql, err);
+    return r > LB_OK ? lb_fail(err, LB_E_ENV, "%s", lb_conn_head(session->conn)->message) : r;
+}
+
+int lb_testbed_begin_session(struct lb_testbed *testbed, struct lb_task *task, struct lb_error *err)
+{
+    const char *opening = lb_exploring(testbed->db)->opening;
+    int r = opening != NULL ? testbed->db->run(task->session.conn, opening, err) : 0;
+    if (r >= 0 && testbed->clock != NULL)
+        r = use_clock(testbed, &task->session, err);
+    task->session_id = testbed->db->session_id(task->session.conn);
+    return r < 0 ? r : 0;
+}
+
+/* The lease that is explored goes before the file's default, and --opt before both. */
+static int new_program(struct lb_testbed *testbed, struct lb_error *err)
+{
+    struct lb_explore_plan *plan = &testbed->plan;
+    struct lb_scaled scaled;
+    if (lb_testbed_has_programs(testbed)) { /* it has no sections */
+        testbed->program = calloc(1, sizeof *testbed->program);
+        return testbed->program != NULL ? 0 : lb_fail(err, LB_E_MEMORY, "out of memory");
+    }
+    struct lb_setting *settings = calloc(plan->n_settings + 2, sizeof *settings);
+    if (settings == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    lb_file_scale(plan->file, plan->ttl_ms, true, plan->settings, plan->n_settings, &scaled);
+    memcpy(settings, scaled.settings, scaled.n_settings * sizeof *settings);
+    for (size_t i = 0; i < plan->n_settings; i++)
+        settings[scaled.n_settings + i] = plan->settings[i];
+    int r = lb_program_new(plan->file, testbed->db, plan->strategy->options, settings,
+                           scaled.n_settings + plan->n_settings, &testbed->program, err);
+    free(settings);
+    plan->ttl_ms = scaled.lease_ms;
+    testbed->strategy_plan.limit_ms = scaled.limit_ms;
+    return r;
+}
+
+static int open_space(struct lb_testbed *testbed, struct lb_error *err)
+{
+    const struct lb_explore_plan *plan = &testbed->plan;
+    int r = testbed->db->space_open(plan->target, plan->strategy->name, &testbed->space, err);
+    if (r != 0)
+        return r;
+    struct lb_conn_options options = {.role = "control", .moves_clock = plan->ticks > 0};
+    r = lb_session_open(&testbed->control, testbed->db, testbed->space, &options, err);
+    if (r != 0)
+        return r;
+    testbed->has_control = true;
+    r = check_plan(testbed, err);
+    if (r == 0 && plan->ticks > 0 && lb_exploring(testbed->db)->clock != NULL) {
+        testbed->clock = lb_exploring(testbed->db)->clock;
+        r = lb_testbed_run_clock(testbed, &testbed->control, testbed->clock->create, 0, err);
+        if (r == 0)
+            r = use_clock(testbed, &testbed->control, err);
+    }
+    if (r != 0)
+        return r;
+    if (testbed->db->is_blocked != NULL && testbed->db->session_id(testbed->control.conn) == 0)
+        return lb_fail(err, LB_E_UNSUPPORTED,
+                       "%s is behind a pooler: its sessions cannot be told apart",
+                       plan->target->label);
+    return new_program(testbed, err);
+}
+
+/* Remembers what the control session executes with parameters: a spec needs it. */
+static int remember(void *arg, const struct lb_step *step, struct lb_error *err)
+{
+    struct lb_testbed *testbed = arg;
+    if (step->kind != LB_STEP_EXECUTE)
+        return 0;
+    char *params = lb_gate_describe_params(step);
+    char *sql = params != NULL ? lb_show_fill_in(lb_show_native(testbed, step->sql), params) : NULL;
+    char *all = NULL;
+    bool ok =
+        sql != NULL &&
+        asprintf(&all, "%s%s;\n", testbed->setup_sql != NULL ? testbed->setup_sql : "", sql) >= 0;
+    free(params);
+    free(sql);
+    if (!ok)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    free(testbed->setup_sql);
+    testbed->setup_sql = all;
+    return 0;
+}
+
+static void forget_answer(void *arg, const struct lb_step *step, int answer,
+                          const struct lb_rows *rows)
+{
+    (void)arg;
+    (void)step;
+    (void)answer;
+    (void)rows;
+}
+
+/* Puts the items one by one, so that their order is known. */
+static int put_items(struct lb_testbed *testbed, struct lb_error *err)
+{
+    const struct lb_flow *flow = testbed->plan.strategy->flow;
+    testbed->control_actor = (struct lb_actor){.plan = &testbed->strategy_plan,
+                                               .session = &testbed->control,
+                                               .name = "setup",
+                                               .number = testbed->n_tasks};
+    testbed->control_op = (struct lb_operator){.actor = &testbed->control_actor,
+                                               .log = &testbed->control_log,
+                                               .process = testbed->n_tasks,
+                                               .n_processes = testbed->n_tasks + 1,
+                                               .counts = testbed->control_counts};
+    testbed->control_actor.is_apart = true;
+    int r = flow->open(&testbed->control_actor, err);
+    for (uint32_t i = 0; i < testbed->plan.items && r == LB_OK; i++)
+        r = lb_operate_put(&testbed->control_op, (int64_t)i + 1, 1, "x", err);
+    if (r > LB_OK)
+        r = lb_fail(err, LB_E_ENV, "an item could not be put: %s %s", lb_answer_name(r),
+                    testbed->control.message);
+    testbed->n_setup_events = testbed->control_log.n_events;
+    return r;
+}
+
+static int open_snapshot(struct lb_testbed *testbed, struct lb_error *err)
+{
+    struct lb_conn_options options = {.isolation = LB_ISO_REPEATABLE_READ, .role = "snapshot"};
+    if (lb_exploring(testbed->db)->keep == NULL)
+        return 0;
+    int r = lb_session_open(&testbed->snapshot, testbed->db, testbed->space, &options, err);
+    testbed->has_snapshot = r == 0;
+    return r;
+}
+
+/* Steps of the clock show nothing to a statement that asks for another one. */
+static void find_unmoved_clock(struct lb_testbed *testbed)
+{
+    static const char *const none[] = {NULL};
+    const char *const *moved = testbed->clock != NULL ? testbed->clock->moved : none;
+    const struct lb_program *program = testbed->program;
+    /* Defaults are for what is put; before the clock is stepped they are right in any case. */
+    bool is_ignored =
+        testbed->clock == NULL || !testbed->clock->keeps_defaults || testbed->plan.putters == 0;
+    for (int s = 0; s < LB_SECTIONS && testbed->plan.ticks > 0; s++)
+        for (size_t i = 0; i < program->sections[s].n_statements; i++)
+            if (s != LB_S_TEARDOWN && s != LB_S_COUNT && s != LB_S_PERMITS &&
+                !(s == LB_S_SETUP && is_ignored) &&
+                lb_footprint_reads_clock(program->sections[s].statements[i].sql, moved,
+                                         testbed->unmoved, sizeof testbed->unmoved))
+                return;
+}
+
+/* What is set up is rewritten, too, but for what a column's default may be. */
+static const char *rewrite_for_setup(void *arg, const char *native)
+{
+    const struct lb_testbed *testbed = arg;
+    bool keeps = testbed->clock == NULL || testbed->clock->keeps_defaults;
+    return keeps ? native : lb_testbed_native(arg, native);
+}
+
+/* Putters are told apart by what they put. */
+static uint8_t kind_of_task(const struct lb_explore_plan *plan, uint32_t number)
+{
+    switch (role_of(plan, number)) {
+    case LB_ROLE_WORKER:
+        return number >= plan->workers - plan->readers ? 1 : 0;
+    case LB_ROLE_RESCUER:
+        return 2;
+    case LB_ROLE_BLOCKER:
+        return 3;
+    case LB_ROLE_PUTTER:
+    default:
+        return (uint8_t)(4 + number);
+    }
+}
+
+/* Which sections tasks will run: a bit each. */
+static uint32_t played_sections(const struct lb_explore_plan *plan)
+{
+    uint32_t played = plan->rescuers > 0 ? 1u << LB_S_RECOVER : 0;
+    if (plan->putters > 0)
+        played |= 1u << LB_S_PUT;
+    if (plan->renewals > 0)
+        played |= 1u << LB_S_RENEW;
+    if (plan->strategy->shape == LB_QUEUE)
+        played |= 1u << LB_S_SWEEP | 1u << LB_S_REGISTER | 1u << LB_S_HEARTBEAT;
+    if (plan->strategy->shape == LB_QUEUE)
+        return played | 1u << LB_S_CLAIM | 1u << LB_S_COMPLETE;
+    return played | 1u << LB_S_ENQUEUE | 1u << LB_S_ACQUIRE | 1u << LB_S_RELEASE |
+           1u << LB_S_CANCEL;
+}
+
+/* Rows can be told apart where each statement reads what is committed when it begins. */
+static int open_rules(struct lb_testbed *testbed, struct lb_error *err)
+{
+    const struct lb_explore_plan *plan = &testbed->plan;
+    if (plan->relation != LB_RELATION_ROWS || lb_testbed_has_programs(testbed))
+        return 0;
+    const unsigned global = LB_G_BIT(LB_G_FIFO) | LB_G_BIT(LB_G_GROUP_EXCLUSIVE);
+    testbed->is_local = plan->strategy->shape == LB_QUEUE && (plan->strategy->claims & global) == 0;
+    if (!lb_exploring(testbed->db)->reads_by_statement || testbed->keeps_snapshots ||
+        testbed->tables.opaque)
+        return 0;
+    return lb_row_rules_open(&testbed->rules, &testbed->reset, &testbed->tables, testbed->program,
+                             played_sections(plan), plan->batch, err);
+}
+
+/* States are told where nothing but rows, locks and answers tells what comes next: no time goes by,
+ * nobody dies, and each statement reads by itself. */
+static int open_states(struct lb_testbed *testbed, struct lb_error *err)
+{
+    const struct lb_explore_plan *plan = &testbed->plan;
+    bool is_queue = plan->strategy->shape == LB_QUEUE;
+    bool is_possible = plan->relation == LB_RELATION_ROWS && !lb_testbed_has_programs(testbed) &&
+                       lb_exploring(testbed->db)->reads_by_statement && !testbed->keeps_snapshots &&
+                       !testbed->tables.opaque &&
+                       plan->deaths + plan->ticks + plan->cuts + plan->blockers == 0 &&
+                       !(is_queue && (testbed->program->uses >> LB_SLOT_NOW & 1) != 0);
+    if (plan->states == LB_STATES_NONE)
+        return 0;
+    int r = is_possible ? lb_states_open(&testbed->states, &testbed->reset, &testbed->tables,
+                                         testbed->program, played_sections(plan), err)
+                        : 0;
+    if (r == 0 && !testbed->states.is_on && plan->states == LB_STATES_ASKED)
+        return lb_fail(err, LB_E_UNSUPPORTED,
+                       "option --states: a state of %s on %s cannot be told; leave the option out",
+                       plan->strategy->name, testbed->db->product);
+    return r;
+}
+
+/* What blockers execute: one statement for each table. */
+static int make_locking(struct lb_testbed *testbed, struct lb_error *err)
+{
+    for (size_t i = 0; i < testbed->tables.n && testbed->plan.blockers > 0; i++) {
+        char sql[200];
+        snprintf(sql, sizeof sql, "SELECT 1 FROM %s FOR UPDATE", testbed->tables.name[i]);
+        testbed->locking[i] = strdup(sql);
+        if (testbed->locking[i] == NULL)
+            return lb_fail(err, LB_E_MEMORY, "out of memory");
+    }
+    if (testbed->plan.blockers > 0 && testbed->tables.opaque)
+        return lb_fail(
+            err, LB_E_UNSUPPORTED,
+            "a blocker cannot lock the rows of tables whose names are no words, or beside "
+            "views, triggers and functions");
+    return 0;
+}
+
+static bool has_section(const struct lb_testbed *testbed, enum lb_section_name name)
+{
+    const struct lb_flow *flow = testbed->plan.strategy->flow;
+    bool is_queue = testbed->plan.strategy->shape == LB_QUEUE;
+    if (!lb_testbed_has_programs(testbed))
+        return testbed->program->sections[name].present;
+    return name == LB_S_RECOVER ? flow->recover != NULL
+           : is_queue           ? flow->renew_item != NULL
+                                : flow->renew != NULL;
+}
+
+/* What is done inside of sessions of ours cannot be done to a program's. */
+static int check_programs(const struct lb_testbed *testbed, struct lb_error *err)
+{
+    const struct lb_explore_plan *plan = &testbed->plan;
+    const char *what = plan->ticks > 0 || plan->deaths > 0 || plan->cuts > 0 ? "--steps"
+                       : plan->blockers > 0                                  ? "--blockers"
+                       : plan->isolation != LB_ISO_DEFAULT                   ? "--isolation"
+                       : plan->relation == LB_RELATION_STEPS                 ? "--no-reduction"
+                                                                             : NULL;
+    if (what != NULL)
+        return lb_fail(err, LB_E_UNSUPPORTED, "%s is a program: option %s is not for its sessions",
+                       plan->strategy->name, what);
+    if (testbed->db->door_keep == NULL || !testbed->db->is_relayed)
+        return lb_fail(err, LB_E_UNSUPPORTED,
+                       "%s is a program: its statements on %s cannot be scheduled one by one; "
+                       "lockbench verify runs it",
+                       plan->strategy->name, testbed->db->product);
+    return 0;
+}
+
+/* What every schedule of programs begins with. */
+static int keep_database(struct lb_testbed *testbed, struct lb_error *err)
+{
+    if (testbed->control_actor.plan != NULL)
+        testbed->plan.strategy->flow->close(&testbed->control_actor);
+    testbed->tables.opaque = true; /* what stands in the statements is all that is known */
+    return testbed->db->door_keep(testbed->space, err);
+}
+
+static int set_up(struct lb_testbed *testbed, struct lb_error *err)
+{
+    const struct lb_explore_plan *plan = &testbed->plan;
+    testbed->capacity[0] = plan->capacity;
+    uint32_t limit_ms = testbed->strategy_plan.limit_ms;
+    if (lb_testbed_has_programs(testbed) && check_programs(testbed, err) != 0)
+        return err->code;
+    if (plan->renewals > 0 && !has_section(testbed, LB_S_RENEW) &&
+        (lb_testbed_has_programs(testbed) || !has_section(testbed, LB_S_HEARTBEAT)))
+        return lb_fail(err, LB_E_UNSUPPORTED,
+                       "%s has neither a section renew nor a section heartbeat",
+                       plan->strategy->name);
+    if (plan->blockers > 0 && testbed->db->lock_rows == NULL)
+        return lb_fail(err, LB_E_UNSUPPORTED, "%s has no locks of rows, which a blocker takes",
+                       testbed->db->product);
+    if (plan->rescuers > 0 && !has_section(testbed, LB_S_RECOVER))
+        return lb_fail(err, LB_E_UNSUPPORTED, "%s has no section recover, which a rescuer runs",
+                       plan->strategy->name);
+    testbed->strategy_plan = (struct lb_strategy_plan){
+        .strategy = plan->strategy,
+        .program = lb_testbed_has_programs(testbed) ? NULL : testbed->program,
+        .is_gated = lb_testbed_has_programs(testbed),
+        .stepper = &lb_testbed_stepper,
+        .settings = plan->settings,
+        .n_settings = plan->n_settings,
+        .space_no = testbed->db->space_number(testbed->space),
+        .n_resources = 1,
+        .capacity = testbed->capacity,
+        .ttl_ms = plan->ttl_ms,
+        .limit_ms = limit_ms,
+        .groups = (testbed->program->uses >> LB_SLOT_GROUP & 1) != 0,
+        .period_ms = plan->period_ms};
+    testbed->control_events = calloc(LB_TASK_EVENTS, sizeof *testbed->control_events);
+    if (testbed->control_events == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    lb_log_in_memory(&testbed->control_log, testbed->n_tasks, testbed->control_events,
+                     LB_TASK_EVENTS);
+    testbed->setup_gate =
+        (struct lb_gate){.before = remember, .after = forget_answer, .rewrite = rewrite_for_setup};
+    testbed->control.gate = &testbed->setup_gate;
+    testbed->control.gate_arg = testbed;
+    int r = plan->strategy->flow->setup(&testbed->strategy_plan, &testbed->control, err);
+    if (r > LB_OK)
+        r = lb_fail(err, LB_E_ENV, "setup of %s was refused: %s %s", plan->strategy->name,
+                    lb_answer_name(r), testbed->control.message);
+    if (r == 0 && plan->strategy->shape == LB_QUEUE)
+        r = put_items(testbed, err);
+    testbed->control.gate = NULL;
+    if (r == 0 && lb_testbed_has_programs(testbed))
+        r = keep_database(testbed, err);
+    else if (r == 0)
+        r = lb_reset_open(&testbed->reset, &testbed->control, &testbed->tables, err);
+    if (r == 0)
+        r = make_locking(testbed, err);
+    if (r == 0)
+        r = open_snapshot(testbed, err);
+    if (r != 0)
+        return r;
+    testbed->isolation = isolation_of(testbed);
+    enum lb_isolation level =
+        testbed->isolation != LB_ISO_DEFAULT ? testbed->isolation : testbed->db->default_isolation;
+    testbed->keeps_snapshots = level >= LB_ISO_REPEATABLE_READ;
+    testbed->tables.reads_lock =
+        testbed->isolation == LB_ISO_SERIALIZABLE && !testbed->tables.one_writer;
+    size_t n = testbed->program->n_statements;
+    testbed->footprints = calloc(n + 1, sizeof *testbed->footprints);
+    testbed->kinds = calloc(n + 1, sizeof *testbed->kinds);
+    if (testbed->footprints == NULL || testbed->kinds == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    find_unmoved_clock(testbed);
+    testbed->are_alike = !plan->distinct && !lb_testbed_has_programs(testbed) &&
+                         plan->relation <= LB_RELATION_TABLES &&
+                         ((plan->without & LB_WITHOUT_NAMES) != 0 ||
+                          lb_workers_are_alike(testbed->program, &testbed->tables));
+    for (uint32_t i = 0; i < LB_MAX_WORKERS; i++)
+        testbed->alike[i] = kind_of_task(plan, i);
+    testbed->skips_locks = testbed->tables.one_writer || lb_testbed_has_programs(testbed);
+    for (size_t i = 0; i < n; i++) {
+        const char *sql = testbed->program->statements[i].sql;
+        testbed->kinds[i] = lb_footprint_of_sql(&testbed->tables, sql, &testbed->footprints[i]);
+        testbed->skips_locks = testbed->skips_locks || lb_footprint_skips_locks(sql);
+    }
+    r = open_rules(testbed, err);
+    return r == 0 ? open_states(testbed, err) : r;
+}
+
+static int open_task(struct lb_testbed *testbed, uint32_t number, struct lb_error *err)
+{
+    struct lb_task *task = &testbed->tasks[number];
+    const struct lb_strategy *strategy = testbed->plan.strategy;
+    static const char *const roles[] = {"worker 0", "worker 1", "worker 2", "worker 3",
+                                        "worker 4", "worker 5", "worker 6", "worker 7"};
+    task->testbed = testbed;
+    task->number = number;
+    task->role = role_of(&testbed->plan, number);
+    task->events = calloc(LB_TASK_EVENTS, sizeof *task->events);
+    task->items = calloc(LB_CLAIM_ROOM, sizeof *task->items);
+    testbed->n_tasks = number + 1;
+    bool is_told = testbed->plan.watch != NULL || testbed->states.is_on;
+    if (is_told)
+        task->story = calloc(1, LB_STORY_BYTES);
+    if (task->events == NULL || task->items == NULL || (task->story == NULL) == is_told)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    struct lb_conn_options options = {.isolation = testbed->isolation,
+                                      .role = roles[number],
+                                      .no_wait = true,
+                                      .moves_clock = testbed->clock != NULL};
+    int r = lb_session_open(&task->session, testbed->db, testbed->space, &options, err);
+    if (r != 0)
+        return r;
+    task->has_session = true;
+    r = lb_testbed_begin_session(testbed, task, err);
+    if (r != 0)
+        return r;
+    task->session.gate = &testbed->gate;
+    task->session.gate_arg = task;
+    task->actor.plan = &testbed->strategy_plan;
+    task->actor.session = &task->session;
+    task->actor.number = number;
+    task->op = (struct lb_operator){.actor = &task->actor,
+                                    .log = &task->log,
+                                    .process = number,
+                                    .n_processes = tasks_of(&testbed->plan) + 1,
+                                    .lease_ms = strategy->is_lease ? testbed->plan.ttl_ms : 0,
+                                    .counts = task->counts};
+    r = lb_carrier_add(testbed->carrier, play_all, task, err);
+    task->is_open = r == 0;
+    return r;
+}
+
+static int open_carrier(struct lb_testbed *testbed, uint32_t n_tasks, struct lb_error *err)
+{
+    if (!lb_carrier_is_possible())
+        return lb_fail(err, LB_E_ENV, "explore needs epoll_pwait2 (Linux 5.11)");
+    return lb_carrier_new(n_tasks, &testbed->carrier, err);
+}
+
+int lb_testbed_open(struct lb_testbed *testbed, const struct lb_explore_plan *plan,
+                    struct lb_error *err)
+{
+    *testbed = (struct lb_testbed){
+        .plan = *plan, .db = plan->target->db, .n_running = plan->workers, .rounds = plan->rounds};
+    if (plan->cuts > 0 && testbed->db->in_process)
+        return lb_fail(err, LB_E_USAGE,
+                       "option --steps: cut has no meaning on %s, which has no connection to lose",
+                       testbed->db->product);
+    lb_gate_of_testbed(&testbed->gate);
+    if (testbed->plan.strategy->shape == LB_QUEUE && testbed->plan.items == 0)
+        testbed->plan.items = plan->workers * plan->rounds * plan->batch;
+    uint32_t n_tasks = tasks_of(plan);
+    testbed->n_tasks = n_tasks; /* the control operator's number comes after the tasks' */
+    int r = open_carrier(testbed, n_tasks, err);
+    if (r == 0)
+        r = open_space(testbed, err);
+    if (r == 0)
+        r = set_up(testbed, err);
+    testbed->n_tasks = 0;
+    for (uint32_t i = 0; i < n_tasks && r == 0; i++)
+        r = open_task(testbed, i, err);
+    testbed->is_open = r == 0;
+    if (r == 0)
+        lb_carrier_turn(testbed->carrier, UINT64_MAX); /* each takes its stand */
+    return r;
+}
+
+static void close_task(struct lb_task *task)
+{
+    if (task->is_open)
+        task->testbed->plan.strategy->flow->close(&task->actor);
+    if (task->has_session)
+        lb_session_close(&task->session);
+    free(task->pending.params);
+    free(task->events);
+    free(task->items);
+    free(task->story);
+}
+
+int lb_testbed_close(struct lb_testbed *testbed, struct lb_error *err)
+{
+    lb_testbed_dismiss_all(testbed);
+    testbed->is_open = false;
+    lb_testbed_forget_records(testbed);
+    struct lb_error ignored;
+    if (lb_testbed_has_programs(testbed))
+        lb_stepped_end_all(testbed);
+    if (lb_testbed_has_programs(testbed) && testbed->strategy_plan.shared != NULL)
+        testbed->plan.strategy->flow->teardown(&testbed->strategy_plan, &testbed->control,
+                                               &ignored);
+    for (uint32_t i = 0; i < testbed->n_tasks; i++)
+        close_task(&testbed->tasks[i]);
+    if (testbed->control_actor.plan != NULL)
+        testbed->plan.strategy->flow->close(&testbed->control_actor);
+    lb_reset_close(&testbed->reset);
+    lb_row_rules_close(&testbed->rules);
+    lb_states_close(&testbed->states);
+    if (testbed->has_snapshot)
+        lb_session_close(&testbed->snapshot);
+    if (testbed->has_control)
+        lb_session_close(&testbed->control);
+    int r = testbed->space != NULL
+                ? testbed->db->space_close(testbed->space, testbed->plan.keep, err)
+                : 0;
+    lb_program_free(testbed->program);
+    free(testbed->footprints);
+    free(testbed->kinds);
+    free(testbed->control_events);
+    free(testbed->setup_sql);
+    for (size_t i = 0; i < testbed->n_texts; i++)
+        free(testbed->texts[i]);
+    free(testbed->texts);
+    for (size_t i = 0; i < testbed->n_rewritten; i++)
+        free(testbed->rewritten[i].text);
+    for (size_t i = 0; i < LB_FOOTPRINT_TABLES; i++)
+        free(testbed->locking[i]);
+    lb_carrier_free(testbed->carrier);
+    return r;
+}
