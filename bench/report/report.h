@@ -222,6 +222,8 @@ struct json_t;
 struct json_t *lb_json_report(const struct lb_report *report);
 /* What the judge counted, as an object; NULL: out of memory. */
 struct json_t *lb_measures_json(const struct lb_measures *m);
+/* One witness; times are relative to start_ns. names: workers by name, too. */
+struct json_t *lb_witness_json(const struct lb_witness *witness, uint64_t start_ns, bool names);
 /* Writes the whole report as one JSON document. 0, LB_E_MEMORY or LB_E_ENV. */
 int lb_json_write(const struct lb_report *report, FILE *out, struct lb_error *err);
 

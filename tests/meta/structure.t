@@ -36,6 +36,24 @@ for my $path (grep { !m{^strategies/|^bench/db/(?:sqlite|postgres|mariadb)/|^ben
     is("@found", '', "$path names no engine") if @found;
 }
 
+# What is written is written by one writer: JSON documents, tables of text, tables of Markdown. (A line in a file that
+# another program reads is none, and the page has JSON in a page.)
+my %writer = (
+    'a JSON document' => [qr/\bjson_dumpf\(/, qw(json_object.c store_series.c)],
+    'a table of Markdown' => [qr/\| ---/, 'table.c'],
+);
+for my $what (sort keys %writer) {
+    my ($pattern, @by) = @{ $writer{$what} };
+    my @others;
+    for my $path (@sources) {
+        open my $file, '<', "$source/$path" or die "$path: $!\n";
+        my $code = do { local $/; <$file> };
+        my ($name) = $path =~ m{([^/]+)$};
+        push @others, $path if $code =~ $pattern && !grep { $_ eq $name } @by;
+    }
+    is("@others", '', "$what is written by @by");
+}
+
 # A function is read in one piece. Longer ones are lists in the form of code, or have a reason here.
 my %long = (
     'bench/explore/system/testbed_open.c set_up' => 'the order in which a testbed is made, one call after another',

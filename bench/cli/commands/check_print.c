@@ -1,10 +1,11 @@
 /* The verdicts of `lockbench check`: see check_print.h. */
 #include "check_print.h"
 
+#include "json_object.h"
 #include "report.h"
+#include "table.h"
 #include "units.h"
 
-#include <jansson.h>
 #include <string.h>
 
 static const char *release_name(const struct lb_checked *checked)
@@ -20,27 +21,6 @@ static int finish(FILE *out, struct lb_error *err)
 }
 
 /* --- text --- */
-
-/* text in lines of width columns, behind an indent. */
-static void print_wrapped(FILE *out, const char *text, unsigned width, unsigned indent)
-{
-    unsigned column = indent;
-    fprintf(out, "%*s", (int)indent, "");
-    while (*text != '\0') {
-        unsigned word = (unsigned)strcspn(text, " ");
-        if (column > indent && column + 1 + word > width) {
-            fprintf(out, "\n%*s", (int)indent, "");
-            column = indent;
-        } else if (column > indent) {
-            fputc(' ', out);
-            column++;
-        }
-        fprintf(out, "%.*s", (int)word, text);
-        column += word;
-        text += word + (text[word] == ' ');
-    }
-    fputc('\n', out);
-}
 
 static void print_drawing(const struct lb_checked *checked, const struct lb_witness *witness,
                           unsigned width, FILE *out)
@@ -72,7 +52,7 @@ static void print_finding(const struct lb_checked *checked, int guarantee, unsig
         fprintf(out, ": %s", finding->reason);
     fputc('\n', out);
     for (size_t i = 0; i < finding->n_witnesses && finding->verdict == LB_V_VIOLATED; i++) {
-        print_wrapped(out, finding->witness[i].text, width, 4);
+        lb_print_wrapped(out, finding->witness[i].text, 4, width);
         if (finding->witness[i].overlap_ns > 0 || i == 0)
             print_drawing(checked, &finding->witness[i], width, out);
     }
@@ -145,65 +125,40 @@ int lb_checked_text(const struct lb_checked *checked, unsigned width, FILE *out,
 
 /* --- JSON --- */
 
-static json_t *witness_json(const struct lb_checked *checked, const struct lb_witness *witness)
-{
-    json_t *ops = json_array();
-    for (size_t i = 0; i < witness->n_ops; i++) {
-        const struct lb_witness_op *op = &witness->ops[i];
-        json_t *end = op->end_ns == UINT64_MAX
-                          ? json_null()
-                          : json_integer((json_int_t)(op->end_ns - checked->start_ns));
-        json_t *value = op->has_value ? json_integer((json_int_t)op->value) : json_null();
-        json_t *type =
-            op->type == LB_EV_NONE ? json_null() : json_string(lb_event_type_name(op->type));
-        if (json_array_append_new(
-                ops,
-                json_pack("{s:i, s:s, s:I, s:s, s:o, s:s, s:i, s:o, s:I, s:o}", "worker",
-                          (int)op->log, "who", op->who, "process", (json_int_t)op->process, "op",
-                          lb_op_name(op->op), "end", type, "answer", lb_answer_name(op->answer),
-                          "object", (int)op->object, "value", value, "invoke_ns",
-                          (json_int_t)(op->invoke_ns - checked->start_ns), "end_ns", end)) != 0)
-            break;
-    }
-    return json_pack("{s:s, s:I, s:o}", "text", witness->text, "overlap_ns",
-                     (json_int_t)witness->overlap_ns, "operations", ops);
-}
-
 static json_t *finding_json(const struct lb_checked *checked, const struct lb_finding *finding)
 {
-    json_t *witnesses = json_array();
+    struct lb_object object = lb_object_new(), witnesses = lb_list_new();
+    lb_put_text(&object, "verdict", lb_verdict_name(finding->verdict));
+    lb_put_text_or_null(&object, "reason", finding->reason);
+    lb_put_count(&object, "violations", finding->n_violations);
+    lb_put_count(&object, "tested", finding->n_tested);
     for (size_t i = 0; i < finding->n_witnesses; i++)
-        json_array_append_new(witnesses, witness_json(checked, &finding->witness[i]));
-    json_t *reason = finding->reason[0] != '\0' ? json_string(finding->reason) : json_null();
-    return json_pack("{s:s, s:o, s:I, s:I, s:o}", "verdict", lb_verdict_name(finding->verdict),
-                     "reason", reason, "violations", (json_int_t)finding->n_violations, "tested",
-                     (json_int_t)finding->n_tested, "witnesses", witnesses);
+        lb_add(&witnesses, lb_witness_json(&finding->witness[i], checked->start_ns, true));
+    lb_put(&object, "witnesses", lb_object_end(&witnesses));
+    return lb_object_end(&object);
 }
 
 int lb_checked_json(const struct lb_checked *checked, FILE *out, struct lb_error *err)
 {
-    json_t *files = json_array(), *guarantees = json_object();
+    struct lb_object object = lb_object_new(), files = lb_list_new(), guarantees = lb_object_new();
     for (size_t i = 0; i < checked->n_files; i++)
-        json_array_append_new(files, json_string(checked->files[i]));
+        lb_add(&files, lb_json_text(checked->files[i]));
     for (int i = 0; i < LB_GUARANTEES; i++)
-        json_object_set_new(guarantees, lb_guarantee_name((enum lb_guarantee)i),
-                            finding_json(checked, &checked->judgement->findings[i]));
-    json_t *root = json_pack("{s:s, s:i, s:o, s:s, s:s, s:I, s:I, s:b, s:b, s:o, s:o}", "schema",
-                             "lockbench-check", "schema_version", 1, "files", files, "model",
-                             checked->model_name, "release", release_name(checked), "events",
-                             (json_int_t)checked->n_events, "workers",
-                             (json_int_t)checked->n_workers, "truncated", checked->truncated,
-                             "without_checksums", checked->is_unchecked, "guarantees", guarantees,
-                             "measures", lb_measures_json(&checked->judgement->measures));
-    int rc = root == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory for the verdicts") : 0;
-    if (rc == 0 && json_dumpf(root, out, JSON_INDENT(2)) != 0)
-        rc = lb_fail(err, LB_E_ENV, "cannot write the verdicts");
-    if (rc == 0) {
-        fputc('\n', out);
-        rc = finish(out, err);
-    }
-    json_decref(root);
-    return rc;
+        lb_put(&guarantees, lb_guarantee_name((enum lb_guarantee)i),
+               finding_json(checked, &checked->judgement->findings[i]));
+    lb_put_text(&object, "schema", "lockbench-check");
+    lb_put_count(&object, "schema_version", 1);
+    lb_put(&object, "files", lb_object_end(&files));
+    lb_put_text(&object, "model", checked->model_name);
+    lb_put_text(&object, "release", release_name(checked));
+    lb_put_count(&object, "events", checked->n_events);
+    lb_put_count(&object, "workers", checked->n_workers);
+    lb_put_flag(&object, "truncated", checked->truncated);
+    lb_put_flag(&object, "without_checksums", checked->is_unchecked);
+    lb_put(&object, "guarantees", lb_object_end(&guarantees));
+    lb_put(&object, "measures", lb_measures_json(&checked->judgement->measures));
+    int rc = lb_json_print(lb_object_end(&object), JSON_INDENT(2), "the verdicts", out, err);
+    return rc == 0 ? finish(out, err) : rc;
 }
 
 /* --- TAP 13 --- */

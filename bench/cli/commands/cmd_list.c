@@ -1,12 +1,12 @@
 /* lockbench list: what is built in, and which results are stored. */
 #include "cli.h"
+#include "json_object.h"
 #include "list_results.h"
 #include "list_strategy.h"
 #include "nearest.h"
 #include "table.h"
 #include "terminal.h"
 
-#include <jansson.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -170,26 +170,24 @@ static const char *key_of(const struct lb_column *column)
 static json_t *listing_json(const struct listing *listing)
 {
     char cells[MOST_COLUMNS][CELL];
-    json_t *rows = json_array();
+    struct lb_object rows = lb_list_new();
     for (size_t n = 0; memset(cells, 0, sizeof cells), listing->row(n, cells); n++) {
-        json_t *row = json_object();
+        struct lb_object row = lb_object_new();
         for (size_t c = 0; c < listing->n_columns; c++)
-            json_object_set_new(row, key_of(&listing->columns[c]), json_string(cells[c]));
-        json_array_append_new(rows, row);
+            lb_put_text(&row, key_of(&listing->columns[c]), cells[c]);
+        lb_add(&rows, lb_object_end(&row));
     }
-    return rows;
+    return lb_object_end(&rows);
 }
 
 static int print_json(const struct listing *only)
 {
-    json_t *all = json_object();
+    struct lb_object all = lb_object_new();
+    struct lb_error err;
     for (size_t i = 0; i < LISTINGS; i++)
         if (only == NULL || only == &listings[i])
-            json_object_set_new(all, listings[i].name, listing_json(&listings[i]));
-    int rc = all == NULL ? -1 : json_dumpf(all, stdout, JSON_INDENT(2));
-    putchar('\n');
-    json_decref(all);
-    return rc;
+            lb_put(&all, listings[i].name, listing_json(&listings[i]));
+    return lb_json_print(lb_object_end(&all), JSON_INDENT(2), "the lists", stdout, &err);
 }
 
 static int find_listing(const struct lb_args *args, const struct listing **ret_listing,

@@ -1,12 +1,12 @@
 /* lockbench list results: what -o and --save have stored, oldest name first. */
 #include "list_results.h"
 
+#include "json_object.h"
 #include "regression.h"
 #include "table.h"
 #include "terminal.h"
 #include "views.h"
 
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -100,22 +100,20 @@ static int print_table(const char *directory, char *const *names, long n)
 
 static int print_json(const char *directory, char *const *names, long n)
 {
-    json_t *rows = json_array();
+    struct lb_object all = lb_object_new(), rows = lb_list_new();
+    struct lb_error err;
     for (long i = 0; i < n; i++) {
         char cells[COLUMNS][CELL] = {""};
-        json_t *row = json_object();
+        struct lb_object row = lb_object_new();
         take(directory, names[i], cells);
         for (size_t c = 0; c < COLUMNS; c++)
-            json_object_set_new(row, columns[c].title,
-                                columns[c].right ? json_integer(strtoll(cells[c], NULL, 10))
-                                                 : json_string(cells[c]));
-        json_array_append_new(rows, row);
+            lb_put(&row, columns[c].title,
+                   columns[c].right ? json_integer(strtoll(cells[c], NULL, 10))
+                                    : lb_json_text(cells[c]));
+        lb_add(&rows, lb_object_end(&row));
     }
-    json_t *all = json_pack("{s:o}", "results", rows);
-    int rc = all == NULL ? -1 : json_dumpf(all, stdout, JSON_INDENT(2));
-    putchar('\n');
-    json_decref(all);
-    return rc;
+    lb_put(&all, "results", lb_object_end(&rows));
+    return lb_json_print(lb_object_end(&all), JSON_INDENT(2), "the results", stdout, &err);
 }
 
 static int check(const struct lb_args *args, const char *directory, struct lb_error *err)

@@ -2,77 +2,88 @@
  * and what it is known to break.
  */
 #include "list_strategy.h"
+
+#include "json_object.h"
 #include "nearest.h"
 
-#include <jansson.h>
 #include <string.h>
 
 static json_t *engines_of(const struct lb_strategy *strategy)
 {
-    json_t *engines = json_array();
+    struct lb_object engines = lb_list_new();
     if (strategy->no_database)
-        json_array_append_new(engines, json_string("memory"));
+        lb_add(&engines, lb_json_text("memory"));
     for (size_t e = 0; lb_engines[e] != NULL; e++)
         if (lb_embedded_find(strategy->name, lb_engines[e]->name) != NULL)
-            json_array_append_new(engines, json_string(lb_engines[e]->name));
-    return engines;
+            lb_add(&engines, lb_json_text(lb_engines[e]->name));
+    return lb_object_end(&engines);
 }
 
 static json_t *claims_of(const struct lb_strategy *strategy)
 {
-    json_t *claims = json_array();
+    struct lb_object claims = lb_list_new();
     for (int g = 0; g < LB_GUARANTEES; g++)
         if (strategy->claims & LB_G_BIT(g))
-            json_array_append_new(claims, json_string(lb_guarantee_name((enum lb_guarantee)g)));
-    return claims;
+            lb_add(&claims, lb_json_text(lb_guarantee_name((enum lb_guarantee)g)));
+    return lb_object_end(&claims);
+}
+
+static json_t *texts_json(const char *const *texts)
+{
+    struct lb_object all = lb_list_new();
+    for (size_t i = 0; texts[i] != NULL; i++)
+        lb_add(&all, lb_json_text(texts[i]));
+    return lb_object_end(&all);
 }
 
 static json_t *options_of(const struct lb_strategy *strategy)
 {
-    json_t *options = json_array();
+    struct lb_object options = lb_list_new();
     for (const struct lb_option *o = strategy->options; o != NULL && o->name != NULL; o++) {
-        json_t *option = json_pack("{s:s, s:s, s:s}", "name", o->name, "default", o->default_value,
-                                   "help", o->help != NULL ? o->help : "");
-        json_t *choices = json_array();
-        for (size_t i = 0; o->choices != NULL && o->choices[i] != NULL; i++)
-            json_array_append_new(choices, json_string(o->choices[i]));
+        struct lb_object option = lb_object_new();
+        lb_put_text(&option, "name", o->name);
+        lb_put_text(&option, "default", o->default_value);
+        lb_put_text(&option, "help", o->help != NULL ? o->help : "");
         if (o->choices != NULL)
-            json_object_set(option, "choices", choices);
-        json_decref(choices);
-        json_array_append_new(options, option);
+            lb_put(&option, "choices", texts_json(o->choices));
+        lb_add(&options, lb_object_end(&option));
     }
-    return options;
+    return lb_object_end(&options);
 }
 
 static json_t *breaks_of(const struct lb_strategy *strategy)
 {
-    json_t *breaks = json_array();
+    struct lb_object breaks = lb_list_new();
     for (const struct lb_break *b = strategy->breaks; b != NULL && b->why != NULL; b++) {
-        json_t *one = json_pack("{s:s, s:s}", "guarantee",
-                                lb_guarantee_name((enum lb_guarantee)b->guarantee), "why", b->why);
+        struct lb_object one = lb_object_new();
         const char *const named[][2] = {{"engines", b->engines}, {"scenario", b->scenario},
                                         {"options", b->options}, {"room", b->room},
                                         {"faults", b->faults},   {"topologies", b->topologies}};
+        lb_put_text(&one, "guarantee", lb_guarantee_name((enum lb_guarantee)b->guarantee));
+        lb_put_text(&one, "why", b->why);
         for (size_t i = 0; i < sizeof named / sizeof named[0]; i++)
             if (named[i][1] != NULL)
-                json_object_set_new(one, named[i][0], json_string(named[i][1]));
-        json_array_append_new(breaks, one);
+                lb_put_text(&one, named[i][0], named[i][1]);
+        lb_add(&breaks, lb_object_end(&one));
     }
-    return breaks;
+    return lb_object_end(&breaks);
 }
 
 static json_t *strategy_json(const struct lb_strategy *strategy)
 {
-    json_t *changed = json_array();
-    for (size_t i = 0; strategy->changed[i] != NULL; i++)
-        json_array_append_new(changed, json_string(strategy->changed[i]));
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:s, s:o, s:o, s:o}", "strategy",
-                     strategy->name, "summary", strategy->summary, "shape",
-                     lb_shape_name(strategy->shape), "kind",
-                     strategy->is_control ? "control" : "protocol", "origin", strategy->origin,
-                     "engines", engines_of(strategy), "claims", claims_of(strategy), "twin",
-                     strategy->twin != NULL ? strategy->twin : "", "options", options_of(strategy),
-                     "breaks", breaks_of(strategy), "changed", changed);
+    struct lb_object object = lb_object_new();
+    lb_put_text(&object, "strategy", strategy->name);
+    lb_put_text(&object, "summary", strategy->summary);
+    lb_put_text(&object, "shape", lb_shape_name(strategy->shape));
+    lb_put_text(&object, "kind", strategy->is_control ? "control" : "protocol");
+    lb_put_text(&object, "origin", strategy->origin);
+    lb_put(&object, "engines", engines_of(strategy));
+    lb_put(&object, "claims", claims_of(strategy));
+    lb_put_text(&object, "twin", strategy->twin != NULL ? strategy->twin : "");
+    lb_put(&object, "options", options_of(strategy));
+    lb_put(&object, "breaks", breaks_of(strategy));
+    lb_put(&object, "changed", texts_json(strategy->changed));
+    return lb_object_end(&object);
 }
 
 static void print_words(const char *title, json_t *words)
@@ -159,28 +170,26 @@ static const struct lb_strategy *find(const char *name, struct lb_error *err)
 enum lb_exit lb_list_strategies(const struct lb_words *names, bool json)
 {
     struct lb_error err;
-    json_t *all = json_array();
+    struct lb_object whole = lb_object_new(), all = lb_list_new();
     for (size_t i = 0; i < names->n; i++) {
         const struct lb_strategy *strategy = find(names->words[i], &err);
         if (strategy == NULL) {
-            json_decref(all);
+            json_decref(all.json);
+            json_decref(whole.json);
             return lb_cli_complain(&err);
         }
-        json_array_append_new(all, strategy_json(strategy));
+        lb_add(&all, strategy_json(strategy));
     }
     for (size_t i = 0; i < names->n && !json; i++) {
         if (i > 0)
             putchar('\n');
         print_strategy(find(names->words[i], &err));
     }
-    json_t *whole = json_pack("{s:o}", "strategies", all);
-    int rc = json && (whole == NULL || json_dumpf(whole, stdout, JSON_INDENT(2)) != 0) ? -1 : 0;
-    if (json)
-        putchar('\n');
-    json_decref(whole);
-    if (rc != 0) {
-        lb_fail(&err, LB_E_MEMORY, "out of memory");
+    lb_put(&whole, "strategies", lb_object_end(&all));
+    json_t *made = lb_object_end(&whole);
+    if (json && lb_json_print(made, JSON_INDENT(2), "the strategies", stdout, &err) != 0)
         return lb_cli_complain(&err);
-    }
+    if (!json)
+        json_decref(made);
     return LB_EXIT_OK;
 }

@@ -5,6 +5,7 @@
 #include "nearest.h"
 #include "units.h"
 
+#include <assert.h>
 #include <popt.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +60,7 @@ static const struct flag flags[] = {
      "stall, failover or split, and rebuild; the servers of -d must be private"},
     {"matrix", 0, FLAG_SWITCH, TO(matrix), LB_FLAGS_MATRIX, NULL,
      "runs each strategy at each isolation level of each target and prints one table "
-     "(--format markdown or json)"},
+     "(--format %s)"},
     {"no-explore", 0, FLAG_SWITCH, TO(no_explore), LB_FLAGS_EXPLORED, NULL,
      "does not explore interleavings; by default each strategy is also explored unless -S or a "
      "scenario key is given"},
@@ -269,7 +270,8 @@ struct tables {
     struct poptOption top[GROUPS + 1];
     struct poptOption options[MOST_FLAGS + GROUPS];
     char no_names[MOST_FLAGS][32];
-    char format_help[300];
+    char format_help[2][300]; /* of flags whose help names formats */
+    size_t n_format_help;
     size_t n_options, n_top, n_no_names;
 };
 
@@ -312,7 +314,7 @@ static void add_key_options(struct tables *tables)
                    pgbench_flags[i].help, pgbench_flags[i].argument);
 }
 
-/* A command has one --format. */
+/* The flag's help, with the names of the formats where it has "%s". */
 static const char *help_of(struct tables *tables, const struct flag *flag,
                            const struct lb_command *command, unsigned group)
 {
@@ -322,9 +324,11 @@ static const char *help_of(struct tables *tables, const struct flag *flag,
     if (gap == NULL)
         return flag->help;
     lb_formats_of(&formats, group, command);
-    snprintf(tables->format_help, sizeof tables->format_help, "%.*s%s%s", (int)(gap - flag->help),
-             flag->help, lb_formats_text(&formats, " or ", names, sizeof names), gap + 2);
-    return tables->format_help;
+    assert(tables->n_format_help < sizeof tables->format_help / sizeof tables->format_help[0]);
+    char *help = tables->format_help[tables->n_format_help++];
+    snprintf(help, sizeof tables->format_help[0], "%.*s%s%s", (int)(gap - flag->help), flag->help,
+             lb_formats_text(&formats, " or ", names, sizeof names), gap + 2);
+    return help;
 }
 
 static void make_tables(struct tables *tables, const struct lb_command *command)

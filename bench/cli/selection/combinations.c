@@ -22,6 +22,7 @@ static bool may_be_list(const struct lb_key *key, const char *text)
 {
     switch (key->type) {
     case LB_KEY_COUNT:
+    case LB_KEY_BYTES:
     case LB_KEY_TIME:
     case LB_KEY_SHARE:
     case LB_KEY_EXPONENT:

@@ -42,6 +42,8 @@ void lb_formats_of(struct lb_format_names *formats, unsigned group,
     if (group == LB_FLAGS_OUTPUT) {
         bool plans = (command->groups & LB_FLAGS_PLAN) != 0;
         lb_formats_of_sinks(formats, plans ? LB_OF_PLANS : LB_OF_RUNS);
+    } else if (group == LB_FLAGS_MATRIX) {
+        lb_formats_of_sinks(formats, LB_OF_MATRICES);
     } else if (group == LB_FLAGS_SHOW) {
         of_stored(formats);
     }

@@ -1,9 +1,9 @@
 /* A comparison of two results, written: text, JSON, Markdown. See diff.h. */
 #include "diff.h"
+#include "json_object.h"
 #include "ranking.h"
 #include "table.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <string.h>
 
@@ -129,6 +129,43 @@ static enum lb_ink ink_of(const struct lb_diff_row *row)
     return row->outcome == LB_DIFF_FASTER ? LB_INK_GOOD : LB_INK_PLAIN;
 }
 
+/* The rows that have figures, for every format. with_reason: behind the verdict. */
+static struct lb_table *diff_table(const struct lb_diff *diff, bool with_reason,
+                                   size_t *ret_n_shown)
+{
+    static const struct lb_column columns[] = {
+        {"strategy", false}, {"engine", false}, {"scenario", false},
+        {"metric", false},   {"base", true},    {"new", true},
+        {"ratio", true},     {"p", true},       {"verdict", false}};
+    enum { COLUMNS = sizeof columns / sizeof columns[0] };
+    struct lb_table *table = lb_table_new(columns, COLUMNS);
+    *ret_n_shown = 0;
+    for (size_t i = 0; i < diff->n_rows && table != NULL; i++) {
+        const struct lb_diff_row *row = &diff->rows[i];
+        struct texts t;
+        char verdict[300];
+        if (!has_row(row))
+            continue;
+        row_texts(row, &t);
+        bool says_why = with_reason && row->reason[0] != '\0';
+        snprintf(verdict, sizeof verdict, "%s%s%s", verdict_text(row), says_why ? ": " : "",
+                 says_why ? row->reason : "");
+        const char *const cells[COLUMNS] = {row->base->strategy,
+                                            row->base->engine,
+                                            row->base->scenario,
+                                            lb_metric_name(row->metric),
+                                            t.base,
+                                            t.new,
+                                            t.ratio,
+                                            t.p,
+                                            verdict};
+        for (int c = 0; c < COLUMNS; c++)
+            lb_table_add(table, cells[c], c == COLUMNS - 1 ? ink_of(row) : LB_INK_PLAIN);
+        (*ret_n_shown)++;
+    }
+    return table;
+}
+
 static void print_head(const struct lb_diff *diff, FILE *out, unsigned width)
 {
     char text[1600];
@@ -171,34 +208,10 @@ static char *intervals_text(const struct lb_diff *diff, char *buf, size_t size)
 int lb_diff_text(const struct lb_diff *diff, FILE *out, bool color, bool terminal, unsigned width,
                  struct lb_error *err)
 {
-    static const struct lb_column columns[] = {
-        {"strategy", false}, {"engine", false}, {"scenario", false},
-        {"metric", false},   {"base", true},    {"new", true},
-        {"ratio", true},     {"p", true},       {"verdict", false}};
-    enum { COLUMNS = sizeof columns / sizeof columns[0] };
-    struct lb_table *table = lb_table_new(columns, COLUMNS);
+    size_t n_shown;
+    struct lb_table *table = diff_table(diff, false, &n_shown);
     if (table == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
-    size_t n_shown = 0;
-    for (size_t i = 0; i < diff->n_rows; i++) {
-        const struct lb_diff_row *row = &diff->rows[i];
-        struct texts t;
-        if (!has_row(row))
-            continue;
-        row_texts(row, &t);
-        n_shown++;
-        const char *const cells[COLUMNS] = {row->base->strategy,
-                                            row->base->engine,
-                                            row->base->scenario,
-                                            lb_metric_name(row->metric),
-                                            t.base,
-                                            t.new,
-                                            t.ratio,
-                                            t.p,
-                                            verdict_text(row)};
-        for (int c = 0; c < COLUMNS; c++)
-            lb_table_add(table, cells[c], c == COLUMNS - 1 ? ink_of(row) : LB_INK_PLAIN);
-    }
     char text[500], intervals[100];
     print_head(diff, out, width);
     fputc('\n', out);
@@ -228,78 +241,69 @@ int lb_diff_text(const struct lb_diff *diff, FILE *out, bool color, bool termina
 
 /* ---- JSON ---- */
 
-static json_t *real(double value)
+static void put_comparison(struct lb_object *object, const struct lb_diff_row *row)
 {
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
-static json_t *estimate_json(const struct lb_estimate *e)
-{
-    return json_pack("{s:o, s:o, s:o, s:o}", "value", real(e->value), "low", real(e->interval.low),
-                     "high", real(e->interval.high), "coverage", real(e->interval.coverage));
+    const struct lb_comparison *c = &row->comparison;
+    lb_put(object, "base", lb_estimate_json(&c->base));
+    lb_put(object, "new", lb_estimate_json(&c->new));
+    lb_put(object, "ratio", lb_estimate_json(&c->ratio));
+    lb_put_real(object, "p", c->p);
+    lb_put_real(object, "p_adjusted", c->p_adjusted);
+    lb_put_flag(object, "paired", c->is_paired);
+    lb_put_real(object, "shows", row->shows);
+    lb_put(object, "runs_for_threshold",
+           row->runs_for > 0 ? lb_json_count(row->runs_for) : json_null());
 }
 
 static json_t *row_json(const struct lb_diff_row *row)
 {
     static const char *const units[LB_METRICS] = {"per_s", "ns", "ns", "ns", "ns"};
-    const struct lb_comparison *c = &row->comparison;
-    json_t *json = json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:s, s:s*, s:i, s:i}", "strategy", row->base->strategy,
-        "engine", row->base->engine, "scenario", row->base->scenario, "metric",
-        lb_metric_name(row->metric), "unit", units[row->metric], "outcome",
-        lb_diff_outcome_name(row->outcome), "newly_violated", lb_diff_violates(row), "base_verdict",
-        row->base->verdict, "new_verdict", row->new != NULL ? row->new->verdict : NULL, "base_runs",
-        (int)row->base->n_runs, "new_runs", row->new != NULL ? (int)row->new->n_runs : 0);
-    if (json != NULL && row->reason[0] != '\0')
-        json_object_set_new(json, "reason", json_string(row->reason));
-    if (json == NULL || !row->is_compared)
-        return json;
-    json_t *more =
-        json_pack("{s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o}", "base", estimate_json(&c->base),
-                  "new", estimate_json(&c->new), "ratio", estimate_json(&c->ratio), "p", real(c->p),
-                  "p_adjusted", real(c->p_adjusted), "paired", c->is_paired, "shows",
-                  real(row->shows), "runs_for_threshold",
-                  row->runs_for > 0 ? json_integer((json_int_t)row->runs_for) : json_null());
-    if (more == NULL || json_object_update(json, more) != 0) {
-        json_decref(json);
-        json = NULL;
-    }
-    json_decref(more);
-    return json;
+    struct lb_object object = lb_object_new();
+    lb_put_text(&object, "strategy", row->base->strategy);
+    lb_put_text(&object, "engine", row->base->engine);
+    lb_put_text(&object, "scenario", row->base->scenario);
+    lb_put_text(&object, "metric", lb_metric_name(row->metric));
+    lb_put_text(&object, "unit", units[row->metric]);
+    lb_put_text(&object, "outcome", lb_diff_outcome_name(row->outcome));
+    lb_put_flag(&object, "newly_violated", lb_diff_violates(row));
+    lb_put_text(&object, "base_verdict", row->base->verdict);
+    if (row->new != NULL)
+        lb_put_text(&object, "new_verdict", row->new->verdict);
+    lb_put_count(&object, "base_runs", row->base->n_runs);
+    lb_put_count(&object, "new_runs", row->new != NULL ? row->new->n_runs : 0);
+    if (row->reason[0] != '\0')
+        lb_put_text(&object, "reason", row->reason);
+    if (row->is_compared)
+        put_comparison(&object, row);
+    return lb_object_end(&object);
 }
 
 json_t *lb_diff_object(const struct lb_diff *diff)
 {
-    json_t *rows = json_array(), *notes = json_array();
-    int failed = rows == NULL || notes == NULL;
+    struct lb_object object = lb_object_new(), rows = lb_list_new(), notes = lb_list_new();
     for (size_t i = 0; i < diff->n_rows; i++)
-        failed |= json_array_append_new(rows, row_json(&diff->rows[i]));
-    for (size_t i = 0; i < diff->n_notes; i++)
-        failed |= json_array_append_new(
-            notes, json_pack("{s:s, s:s, s:s}", "key", diff->notes[i].key, "base",
-                             diff->notes[i].base, "new", diff->notes[i].new));
-    json_t *json = json_pack("{s:s, s:i, s:s, s:s, s:s, s:f, s:o, s:o}", "schema", "lockbench-diff",
-                             "schema_version", 1, "lockbench", LB_VERSION, "base", diff->base->path,
-                             "new", diff->new->path, "threshold", diff->options.threshold,
-                             "not_alike", notes, "rows", rows);
-    if (failed) {
-        json_decref(json);
-        json = NULL;
+        lb_add(&rows, row_json(&diff->rows[i]));
+    for (size_t i = 0; i < diff->n_notes; i++) {
+        struct lb_object note = lb_object_new();
+        lb_put_text(&note, "key", diff->notes[i].key);
+        lb_put_text(&note, "base", diff->notes[i].base);
+        lb_put_text(&note, "new", diff->notes[i].new);
+        lb_add(&notes, lb_object_end(&note));
     }
-    return json;
+    lb_put_text(&object, "schema", "lockbench-diff");
+    lb_put_count(&object, "schema_version", 1);
+    lb_put_text(&object, "lockbench", LB_VERSION);
+    lb_put_text(&object, "base", diff->base->path);
+    lb_put_text(&object, "new", diff->new->path);
+    lb_put_real(&object, "threshold", diff->options.threshold);
+    lb_put(&object, "not_alike", lb_object_end(&notes));
+    lb_put(&object, "rows", lb_object_end(&rows));
+    return lb_object_end(&object);
 }
 
 int lb_diff_json(const struct lb_diff *diff, FILE *out, struct lb_error *err)
 {
-    json_t *json = lb_diff_object(diff);
-    if (json == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
-    int rc = json_dumpf(json, out, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) == 0 &&
-                     fputc('\n', out) != EOF
-                 ? 0
-                 : lb_fail(err, LB_E_ENV, "cannot write the comparison as JSON");
-    json_decref(json);
-    return rc;
+    return lb_json_print(lb_diff_object(diff), JSON_INDENT(2), "the comparison", out, err);
 }
 
 /* ---- Markdown ---- */
@@ -309,31 +313,12 @@ int lb_diff_markdown(const struct lb_diff *diff, FILE *out, struct lb_error *err
     char text[300];
     summary(diff, text, sizeof text);
     fprintf(out, "**lockbench: %s** (threshold %.3g %%)\n\n", text, 100 * diff->options.threshold);
-    fputs("| strategy | engine | scenario | metric | base | new | ratio | p | verdict |\n"
-          "| --- | --- | --- | --- | ---: | ---: | ---: | ---: | --- |\n",
-          out);
-    for (size_t i = 0; i < diff->n_rows; i++) {
-        const struct lb_diff_row *row = &diff->rows[i];
-        struct texts t;
-        char verdict[300];
-        if (!has_row(row))
-            continue;
-        row_texts(row, &t);
-        snprintf(verdict, sizeof verdict, "%s%s%s", verdict_text(row),
-                 row->reason[0] != '\0' ? ": " : "", row->reason);
-        const char *const cells[] = {row->base->strategy,
-                                     row->base->engine,
-                                     row->base->scenario,
-                                     lb_metric_name(row->metric),
-                                     t.base,
-                                     t.new,
-                                     t.ratio,
-                                     t.p,
-                                     verdict};
-        for (size_t c = 0; c < sizeof cells / sizeof cells[0]; c++)
-            lb_markdown_cell(out, cells[c]);
-        fputs("|\n", out);
-    }
+    size_t n_shown;
+    struct lb_table *table = diff_table(diff, true, &n_shown);
+    int rc = table != NULL ? lb_table_markdown(table, out) : -1;
+    lb_table_free(table);
+    if (rc != 0)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
     char intervals[100];
     fprintf(
         out,

@@ -1,44 +1,42 @@
 /* A matrix as JSON. See matrix.h. */
+#include "json_object.h"
 #include "matrix_title.h"
-
-#include <jansson.h>
-#include <string.h>
-
-/* A server's message may be in any encoding; JSON is UTF-8. */
-static json_t *text_json(const char *text)
-{
-    json_t *json = json_string(text);
-    return json != NULL ? json : json_string("(not UTF-8)");
-}
 
 static json_t *column_json(const struct lb_matrix_column *column)
 {
-    if (column->db == NULL)
-        return json_pack("{s:s, s:n, s:n, s:n, s:b, s:s*}", "engine", column->engine, "product",
-                         "version", "isolation", "default", 0, "fault",
-                         column->fault[0] != '\0' ? column->fault : NULL);
-    return json_pack(
-        "{s:s, s:s, s:s?, s:b, s:s*, s:s?, s:b, s:s*}", "engine", column->engine, "product",
-        column->db->product, "version", column->version[0] != '\0' ? column->version : NULL,
-        "pooled", column->is_pooled, "topology",
-        column->topology[0] != '\0' ? column->topology : NULL, "isolation",
-        column->level != LB_ISO_DEFAULT ? lb_isolation_name(column->level) : NULL, "default",
-        lb_matrix_is_default(column), "fault", column->fault[0] != '\0' ? column->fault : NULL);
+    struct lb_object object = lb_object_new();
+    const bool has = column->db != NULL;
+    lb_put_text(&object, "engine", column->engine);
+    lb_put_text_or_null(&object, "product", has ? column->db->product : NULL);
+    lb_put_text_or_null(&object, "version", has ? column->version : NULL);
+    if (has)
+        lb_put_flag(&object, "pooled", column->is_pooled);
+    if (has && column->topology[0] != '\0')
+        lb_put_text(&object, "topology", column->topology);
+    lb_put_text_or_null(&object, "isolation",
+                        has && column->level != LB_ISO_DEFAULT ? lb_isolation_name(column->level)
+                                                               : NULL);
+    lb_put_flag(&object, "default", has && lb_matrix_is_default(column));
+    if (column->fault[0] != '\0')
+        lb_put_text(&object, "fault", column->fault);
+    return lb_object_end(&object);
 }
 
 static json_t *finding_json(const struct lb_finding *finding, const struct lb_cell *cell,
                             enum lb_guarantee guarantee)
 {
-    const char *why = lb_cell_why_broken(cell, guarantee);
+    struct lb_object object = lb_object_new();
     bool has_witness = finding->verdict == LB_V_VIOLATED && finding->n_witnesses > 0;
-    return json_pack(
-        "{s:s, s:s, s:s, s:I, s:I, s:o, s:s?, s:o}", "verdict", lb_verdict_name(finding->verdict),
-        "expectation", lb_expectation_name(lb_cell_expectation(cell, guarantee)), "scenario",
-        cell->scenario.name, "violations", (json_int_t)finding->n_violations, "tested",
-        (json_int_t)finding->n_tested, "witness",
-        has_witness ? text_json(finding->witness[0].text) : json_null(), "known",
-        why[0] != '\0' ? why : NULL, "reason",
-        finding->verdict == LB_V_NOT_TESTED ? text_json(finding->reason) : json_null());
+    lb_put_text(&object, "verdict", lb_verdict_name(finding->verdict));
+    lb_put_text(&object, "expectation", lb_expectation_name(lb_cell_expectation(cell, guarantee)));
+    lb_put_text(&object, "scenario", cell->scenario.name);
+    lb_put_count(&object, "violations", finding->n_violations);
+    lb_put_count(&object, "tested", finding->n_tested);
+    lb_put(&object, "witness", has_witness ? lb_json_text(finding->witness[0].text) : json_null());
+    lb_put_text_or_null(&object, "known", lb_cell_why_broken(cell, guarantee));
+    lb_put(&object, "reason",
+           finding->verdict == LB_V_NOT_TESTED ? lb_json_text(finding->reason) : json_null());
+    return lb_object_end(&object);
 }
 
 /* What the first cell of an entry says that did not catch a known break; text has LB_MISSED. */
@@ -52,43 +50,54 @@ static const char *missed_in(const struct lb_matrix *matrix, size_t row, size_t 
     return text;
 }
 
-static json_t *entry_json(const struct lb_matrix *matrix, size_t row, size_t column)
+static json_t *guarantees_json(const struct lb_matrix *matrix, size_t row, size_t column)
 {
+    struct lb_object object = lb_object_new();
     const struct lb_cell *cell = NULL;
-    json_t *guarantees = json_object(), *scenarios = json_array(), *reason = json_null();
-    char text[LB_MISSED];
-    enum lb_standing standing = lb_matrix_standing(matrix, row, column);
     for (int g = 0; g < LB_GUARANTEES; g++) {
         const struct lb_finding *finding =
             lb_matrix_finding(matrix, row, column, (enum lb_guarantee)g, &cell);
         if (finding != NULL && finding->verdict != LB_V_NOT_CLAIMED)
-            json_object_set_new(guarantees, lb_guarantee_name((enum lb_guarantee)g),
-                                finding_json(finding, cell, (enum lb_guarantee)g));
+            lb_put(&object, lb_guarantee_name((enum lb_guarantee)g),
+                   finding_json(finding, cell, (enum lb_guarantee)g));
     }
-    cell = NULL;
-    while ((cell = lb_matrix_next(matrix, row, column, cell)) != NULL)
-        json_array_append_new(scenarios, json_string(cell->scenario.name));
-    if (standing != LB_STANDS_HELD && standing != LB_STANDS_VIOLATED) {
-        cell = lb_matrix_next(matrix, row, column, NULL);
-        reason = text_json(standing == LB_STANDS_MISSED ? missed_in(matrix, row, column, text)
-                           : cell != NULL               ? lb_cell_reason(cell)
-                                                        : "not asked");
-    }
-    return json_pack("{s:I, s:s, s:o, s:o, s:o}", "column", (json_int_t)column, "verdict",
-                     lb_standing_name(standing), "reason", reason, "scenarios", scenarios,
-                     "guarantees", guarantees);
+    return lb_object_end(&object);
+}
+
+static json_t *entry_json(const struct lb_matrix *matrix, size_t row, size_t column)
+{
+    struct lb_object object = lb_object_new(), scenarios = lb_list_new();
+    const struct lb_cell *first = lb_matrix_next(matrix, row, column, NULL);
+    enum lb_standing standing = lb_matrix_standing(matrix, row, column);
+    char text[LB_MISSED];
+    lb_put_count(&object, "column", column);
+    lb_put_text(&object, "verdict", lb_standing_name(standing));
+    lb_put(&object, "reason",
+           standing == LB_STANDS_HELD || standing == LB_STANDS_VIOLATED ? json_null()
+           : standing == LB_STANDS_MISSED
+               ? lb_json_text(missed_in(matrix, row, column, text))
+               : lb_json_text(first != NULL ? lb_cell_reason(first) : "not asked"));
+    for (const struct lb_cell *cell = first; cell != NULL;
+         cell = lb_matrix_next(matrix, row, column, cell))
+        lb_add(&scenarios, lb_json_text(cell->scenario.name));
+    lb_put(&object, "scenarios", lb_object_end(&scenarios));
+    lb_put(&object, "guarantees", guarantees_json(matrix, row, column));
+    return lb_object_end(&object);
 }
 
 static json_t *row_json(const struct lb_matrix *matrix, size_t row)
 {
     const struct lb_cell *first = matrix->rows[row];
-    json_t *entries = json_array();
+    struct lb_object object = lb_object_new(), entries = lb_list_new();
+    lb_put_text(&object, "strategy", first->name);
+    lb_put_text(&object, "shape", lb_shape_name(first->strategy->shape));
+    lb_put_flag(&object, "control", first->strategy->is_control);
+    lb_put_text(&object, "summary", first->strategy->summary);
     for (size_t c = 0; c < matrix->n_columns; c++)
         if (first->strategy->no_database == (matrix->columns[c].db == NULL))
-            json_array_append_new(entries, entry_json(matrix, row, c));
-    return json_pack("{s:s, s:s, s:b, s:s, s:o}", "strategy", first->name, "shape",
-                     lb_shape_name(first->strategy->shape), "control", first->strategy->is_control,
-                     "summary", first->strategy->summary, "entries", entries);
+            lb_add(&entries, entry_json(matrix, row, c));
+    lb_put(&object, "entries", lb_object_end(&entries));
+    return lb_object_end(&object);
 }
 
 static void json_end(struct lb_sink_state *state)
@@ -96,23 +105,26 @@ static void json_end(struct lb_sink_state *state)
     const struct lb_report *report = state->report;
     struct lb_matrix matrix;
     char time_text[32];
-    json_t *columns = json_array(), *rows = json_array();
     state->rc = lb_matrix_make(report, &matrix, state->err);
-    for (size_t c = 0; c < matrix.n_columns && state->rc == 0; c++)
-        json_array_append_new(columns, column_json(&matrix.columns[c]));
-    for (size_t r = 0; r < matrix.n_rows && state->rc == 0; r++)
-        json_array_append_new(rows, row_json(&matrix, r));
-    json_t *json = json_pack(
-        "{s:s, s:i, s:s, s:s, s:s, s:I, s:b, s:o, s:o}", "schema", "lockbench-matrix",
-        "schema_version", 1, "lockbench", LB_VERSION, "command", report->invocation, "started",
-        lb_matrix_utc(report, time_text, sizeof time_text), "seed", (json_int_t)report->seed,
-        "interrupted", report->interrupted, "columns", columns, "rows", rows);
+    if (state->rc != 0)
+        return;
+    struct lb_object object = lb_object_new(), columns = lb_list_new(), rows = lb_list_new();
+    for (size_t c = 0; c < matrix.n_columns; c++)
+        lb_add(&columns, column_json(&matrix.columns[c]));
+    for (size_t r = 0; r < matrix.n_rows; r++)
+        lb_add(&rows, row_json(&matrix, r));
+    lb_put_text(&object, "schema", "lockbench-matrix");
+    lb_put_count(&object, "schema_version", 1);
+    lb_put_text(&object, "lockbench", LB_VERSION);
+    lb_put_text(&object, "command", report->invocation);
+    lb_put_text(&object, "started", lb_matrix_utc(report, time_text, sizeof time_text));
+    lb_put_count(&object, "seed", report->seed);
+    lb_put_flag(&object, "interrupted", report->interrupted);
+    lb_put(&object, "columns", lb_object_end(&columns));
+    lb_put(&object, "rows", lb_object_end(&rows));
     lb_matrix_release(&matrix);
-    if (json == NULL)
-        state->rc = lb_fail(state->err, LB_E_MEMORY, "out of memory");
-    else if (json_dumpf(json, state->out, JSON_INDENT(2)) != 0 || fputc('\n', state->out) == EOF)
-        state->rc = lb_fail(state->err, LB_E_ENV, "cannot write the matrix as JSON");
-    json_decref(json);
+    state->rc =
+        lb_json_print(lb_object_end(&object), JSON_INDENT(2), "the matrix", state->out, state->err);
 }
 
 const struct lb_sink lb_matrix_json = {

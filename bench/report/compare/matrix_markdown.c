@@ -5,6 +5,7 @@
  * of each hazard are folded away behind them.
  */
 #include "matrix_title.h"
+#include "table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -176,9 +177,16 @@ static void note_reason(struct entry *entry, const struct lb_matrix *matrix, siz
 }
 
 /* The entry's word, and the numbers of its notes. */
-static void print_entry(FILE *out, const struct lb_matrix *matrix, size_t row, size_t column,
-                        struct notes *notes)
+static void add_entry(struct lb_table *table, const struct lb_matrix *matrix, size_t row,
+                      size_t column, struct notes *notes)
 {
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL) {
+        notes->failed = true;
+        return;
+    }
     enum lb_standing standing = lb_matrix_standing(matrix, row, column);
     const struct lb_matrix_column *at = &matrix->columns[column];
     char engine[120], level[80], where[210];
@@ -202,6 +210,11 @@ static void print_entry(FILE *out, const struct lb_matrix *matrix, size_t row, s
         fputs(", not caught", out);
     for (size_t i = 0; i < entry.n_missed; i++)
         fprintf(out, " [%zu]", entry.missed[i]);
+    if (fclose(out) == 0)
+        lb_table_add_markup(table, text);
+    else
+        notes->failed = true;
+    free(text);
 }
 
 /* One table: the rows of a shape that have, or need not have, a database. */
@@ -226,48 +239,64 @@ static bool has_column(const struct lb_matrix *matrix, const struct group *group
     return false;
 }
 
-static void print_heading(FILE *out, const struct lb_matrix *matrix, const struct group *group)
+enum { TITLE = 210 };
+
+/* The columns that the group has: strategies, then engines and levels. */
+static size_t make_columns(const struct lb_matrix *matrix, const struct group *group,
+                           struct lb_column *columns, char (*titles)[TITLE])
 {
+    size_t n = 0;
     char engine[120], level[80];
-    fprintf(out, "\n## %s\n\n| strategy |", group->title);
+    columns[n++] = (struct lb_column){"strategy", false};
     for (size_t c = 0; c < matrix->n_columns; c++) {
         if (!has_column(matrix, group, c))
             continue;
+        lb_matrix_engine_title(&matrix->columns[c], engine, sizeof engine);
         lb_matrix_level_title(&matrix->columns[c], level, sizeof level);
-        fprintf(out, " %s%s%s |",
-                lb_matrix_engine_title(&matrix->columns[c], engine, sizeof engine),
-                level[0] != '\0' ? "<br>" : "", level);
+        snprintf(titles[n], TITLE, "%s%s%s", engine, level[0] != '\0' ? "\n" : "", level);
+        columns[n] = (struct lb_column){titles[n], false};
+        n++;
     }
-    fputs("\n| --- |", out);
+    return n;
+}
+
+static void add_row(struct lb_table *table, const struct lb_matrix *matrix,
+                    const struct group *group, size_t row, struct notes *notes)
+{
+    const struct lb_cell *first = matrix->rows[row];
+    char name[200];
+    snprintf(name, sizeof name, "`%s`%s", first->name,
+             first->strategy->is_control ? " (control)" : "");
+    lb_table_add_markup(table, name);
     for (size_t c = 0; c < matrix->n_columns; c++)
         if (has_column(matrix, group, c))
-            fputs(" --- |", out);
-    fputc('\n', out);
+            add_entry(table, matrix, row, c, notes);
 }
 
 static bool print_group(FILE *out, const struct lb_matrix *matrix, const struct group *group)
 {
     struct notes notes = {0};
+    struct lb_column *columns = calloc(matrix->n_columns + 1, sizeof *columns);
+    char(*titles)[TITLE] = calloc(matrix->n_columns + 1, TITLE);
+    struct lb_table *table = NULL;
     bool is_begun = false;
-    for (size_t row = 0; row < matrix->n_rows; row++) {
-        const struct lb_cell *first = matrix->rows[row];
-        if (!is_in_group(group, first))
+    if (columns != NULL && titles != NULL)
+        table = lb_table_new(columns, make_columns(matrix, group, columns, titles));
+    for (size_t row = 0; row < matrix->n_rows && table != NULL; row++) {
+        if (!is_in_group(group, matrix->rows[row]))
             continue;
-        if (!is_begun)
-            print_heading(out, matrix, group);
         is_begun = true;
-        fprintf(out, "| `%s`%s |", first->name, first->strategy->is_control ? " (control)" : "");
-        for (size_t c = 0; c < matrix->n_columns; c++) {
-            if (!has_column(matrix, group, c))
-                continue;
-            fputc(' ', out);
-            print_entry(out, matrix, row, c, &notes);
-            fputs(" |", out);
-        }
-        fputc('\n', out);
+        add_row(table, matrix, group, row, &notes);
     }
-    print_notes(out, &notes);
-    bool complete = !notes.failed;
+    bool complete = table != NULL && !notes.failed;
+    if (complete && is_begun) {
+        fprintf(out, "\n## %s\n\n", group->title);
+        complete = lb_table_markdown(table, out) == 0;
+        print_notes(out, &notes);
+    }
+    lb_table_free(table);
+    free(columns);
+    free(titles);
     release_notes(&notes);
     return complete;
 }

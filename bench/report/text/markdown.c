@@ -5,6 +5,7 @@
 #include "report.h"
 #include "steady.h"
 #include "table.h"
+#include "text.h"
 #include "units.h"
 
 #include <string.h>
@@ -17,25 +18,32 @@ static bool same_question(const struct lb_cell *a, const struct lb_cell *b)
            strncmp(a->scenario.name, b->scenario.name, n) == 0;
 }
 
-static void cell_ns(FILE *out, uint64_t ns)
+static void add_ns(struct lb_table *table, uint64_t ns)
 {
     char text[32] = "n/a";
     if (ns != UINT64_MAX)
         lb_format_ns(ns, text, sizeof text);
-    lb_markdown_cell(out, text);
+    lb_table_add(table, text, LB_INK_PLAIN);
 }
 
-static void print_row(FILE *out, const struct lb_cell *cell)
+static const struct lb_column columns[] = {
+    {"strategy", false}, {"engine", false}, {"scenario", false}, {"verdict", false},
+    {"success/s", true}, {"tries", true},   {"p50", true},       {"p99", true},
+    {"max", true},       {"cpu", true}};
+enum { COLUMNS = sizeof columns / sizeof columns[0], FIGURES = 6 };
+
+static void add_row(struct lb_table *table, const struct lb_cell *cell)
 {
     struct lb_summary s;
     struct lb_estimate rate;
     char text[300], value[32], low[32], high[32];
-    lb_markdown_cell(out, cell->name);
-    lb_markdown_cell(out, cell->engine);
-    lb_markdown_cell(out, cell->scenario.name);
-    lb_markdown_cell(out, lb_cell_verdict(cell, text, sizeof text));
+    lb_table_add(table, cell->name, LB_INK_PLAIN);
+    lb_table_add(table, cell->engine, LB_INK_PLAIN);
+    lb_table_add(table, cell->scenario.name, LB_INK_PLAIN);
+    lb_table_add(table, lb_cell_verdict(cell, text, sizeof text), LB_INK_PLAIN);
     if (cell->n_runs == 0) {
-        fputs("| | | | | | |\n", out);
+        for (int i = 0; i < FIGURES; i++)
+            lb_table_add(table, "", LB_INK_PLAIN);
         return;
     }
     lb_cell_summarise(cell, &s);
@@ -46,37 +54,43 @@ static void print_row(FILE *out, const struct lb_cell *cell)
                  lb_format_count(rate.interval.high, high, sizeof high));
     else
         snprintf(text, sizeof text, "%s", value);
-    lb_markdown_cell(out, text);
+    lb_table_add(table, text, LB_INK_PLAIN);
     snprintf(text, sizeof text, s.n_successes > 0 ? "%.2f" : "n/a", s.attempts_per_success);
-    lb_markdown_cell(out, text);
-    cell_ns(out, s.quantile_ns[0]);
-    cell_ns(out, s.quantile_ns[3]);
-    cell_ns(out, s.has_latency ? s.max_ns : UINT64_MAX);
-    cell_ns(out, s.cpu_us_per_success > 0 ? (uint64_t)(s.cpu_us_per_success * 1e3) : UINT64_MAX);
-    fputs("|\n", out);
+    lb_table_add(table, text, LB_INK_PLAIN);
+    add_ns(table, s.quantile_ns[0]);
+    add_ns(table, s.quantile_ns[3]);
+    add_ns(table, s.has_latency ? s.max_ns : UINT64_MAX);
+    add_ns(table, s.cpu_us_per_success > 0 ? (uint64_t)(s.cpu_us_per_success * 1e3) : UINT64_MAX);
 }
 
-static void print_scenario(FILE *out, const struct lb_report *report, const struct lb_cell *first)
+/* Writes the table, which may be NULL, and frees it. */
+static int finish(struct lb_table *table, const struct lb_sink_state *state)
 {
-    char name[200];
-    snprintf(name, sizeof name, "%.*s", (int)lb_scenario_base(first->scenario.name),
-             first->scenario.name);
-    fprintf(out, "\n### %s\n\n", name);
-    lb_markdown_text(out, first->scenario.question);
-    fputs(first->scenario.question[0] != '\0' ? "\n\n" : "", out);
-    fputs("| strategy | engine | scenario | verdict | success/s | tries | p50 | p99 | max | cpu |\n"
-          "| --- | --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n",
-          out);
-    for (size_t i = 0; i < report->n_cells; i++)
-        if (same_question(&report->cells[i], first))
-            print_row(out, &report->cells[i]);
+    int rc = table != NULL ? lb_table_markdown(table, state->out) : -1;
+    lb_table_free(table);
+    return rc == 0 ? 0 : lb_fail(state->err, LB_E_MEMORY, "out of memory");
 }
 
-static void print_rank_table(const struct lb_sink_state *state, const struct lb_rank_table *table,
-                             const struct lb_ranking *rankings)
+static int print_scenario(const struct lb_sink_state *state, const struct lb_cell *first)
 {
     FILE *out = state->out;
-    char text[LB_RANK_TEXT], rounds[32], ratio[80];
+    const struct lb_report *report = state->report;
+    struct lb_table *table = lb_table_new(columns, COLUMNS);
+    fprintf(out, "\n### %.*s\n\n", (int)lb_scenario_base(first->scenario.name),
+            first->scenario.name);
+    lb_markdown_text(out, first->scenario.question);
+    fputs(first->scenario.question[0] != '\0' ? "\n\n" : "", out);
+    for (size_t i = 0; i < report->n_cells && table != NULL; i++)
+        if (same_question(&report->cells[i], first))
+            add_row(table, &report->cells[i]);
+    return finish(table, state);
+}
+
+static int print_rank_table(const struct lb_sink_state *state, const struct lb_rank_table *table,
+                            const struct lb_ranking *rankings)
+{
+    FILE *out = state->out;
+    char text[LB_RANK_TEXT];
     const struct lb_cell *first = table->ranks[0].cell;
     fputs("\n### Which is the fastest? ", out);
     snprintf(text, sizeof text, "%s on %s, %zu rounds", first->scenario.name, first->engine,
@@ -86,19 +100,12 @@ static void print_rank_table(const struct lb_sink_state *state, const struct lb_
     lb_markdown_text(out, lb_rank_answer(table, LB_RANK_RATE, text, sizeof text));
     fputs("\n\n", out);
     lb_markdown_text(out, lb_rank_choice(table, text, sizeof text));
-    fputs("\n\n| strategy | ratio | rounds | group | is |\n| --- | ---: | ---: | --- | --- |\n",
-          out);
-    for (size_t i = 0; i < table->n; i++) {
-        const struct lb_rank *rank = &table->ranks[i];
-        snprintf(rounds, sizeof rounds, "%zu", rank->n_rounds);
-        const char *const cells[] = {
-            rank->cell->name,
-            i == table->reference ? "1" : lb_rank_ratio(rank, ratio, sizeof ratio), rounds,
-            rank->letters, lb_rank_is(table, rank, LB_RANK_RATE)};
-        for (size_t k = 0; k < sizeof cells / sizeof cells[0]; k++)
-            lb_markdown_cell(out, cells[k]);
-        fputs("|\n", out);
-    }
+    fputs("\n\n", out);
+    struct lb_table *ranks = lb_text_rank_table(table);
+    if (ranks != NULL)
+        lb_table_hide(ranks, "success/s"); /* it stands in the scenario's table */
+    if (finish(ranks, state) != 0)
+        return -1;
     fputc('\n', out);
     lb_markdown_text(out, lb_rank_power(table, LB_RANK_RATE, text, sizeof text));
     fputc('\n', out);
@@ -108,6 +115,7 @@ static void print_rank_table(const struct lb_sink_state *state, const struct lb_
                          lb_rank_beside(state->report, table, &rankings[m], text, sizeof text));
         fputc('\n', out);
     }
+    return 0;
 }
 
 static int print_ranking(const struct lb_sink_state *state)
@@ -116,14 +124,15 @@ static int print_ranking(const struct lb_sink_state *state)
     const struct lb_ranking *rates = &rankings[LB_RANK_RATE];
     if (lb_rankings_make(state->report, rankings, state->err) != 0)
         return state->err->code;
-    for (size_t i = 0; i < rates->n_tables; i++)
-        print_rank_table(state, &rates->tables[i], rankings);
+    int rc = 0;
+    for (size_t i = 0; i < rates->n_tables && rc == 0; i++)
+        rc = print_rank_table(state, &rates->tables[i], rankings);
     if (rates->n_tables > 0)
         fputs("\n" LB_RANK_READING "\n", state->out);
     if (lb_ranking_lacks_runs(state->report))
         fputs("\n" LB_ONE_RUN "\n", state->out);
     lb_rankings_release(rankings);
-    return 0;
+    return rc == 0 ? 0 : state->err->code;
 }
 
 /* What a reader must not miss: violations with the command that repeats them, and what did not run
@@ -181,12 +190,12 @@ static void markdown_end(struct lb_sink_state *state)
         fputc('\n', out);
         state->rc = lb_diff_markdown(report->diff, out, state->err);
     }
-    for (size_t i = 0; i < report->n_cells; i++) {
+    for (size_t i = 0; i < report->n_cells && state->rc == 0; i++) {
         bool is_first = true;
         for (size_t j = 0; j < i && is_first; j++)
             is_first = !same_question(&report->cells[j], &report->cells[i]);
         if (is_first)
-            print_scenario(out, report, &report->cells[i]);
+            state->rc = print_scenario(state, &report->cells[i]);
     }
     if (state->rc == 0)
         state->rc = print_ranking(state);

@@ -16,11 +16,17 @@ struct lb_table {
     struct entry {
         char *text;
         enum lb_ink ink;
+        bool is_markup;
     } * cells;
     bool out_of_memory;
     bool hidden[MOST_COLUMNS];
     size_t limit[MOST_COLUMNS]; /* wider cells take several lines; 0: no limit */
 };
+
+static bool is_hidden(const struct lb_table *table, size_t column)
+{
+    return column < MOST_COLUMNS && table->hidden[column];
+}
 
 struct lb_table *lb_table_new(const struct lb_column *columns, size_t n_columns)
 {
@@ -42,24 +48,40 @@ void lb_table_free(struct lb_table *table)
     free(table);
 }
 
-void lb_table_add(struct lb_table *table, const char *text, enum lb_ink ink)
+/* Takes the text, which may be NULL: out of memory. */
+static void take(struct lb_table *table, char *text, enum lb_ink ink, bool is_markup)
 {
     if (table->n_cells == table->room) {
         size_t room = table->room * 2 + 64;
         struct entry *cells = realloc(table->cells, room * sizeof *cells);
-        if (cells == NULL) {
-            table->out_of_memory = true;
-            return;
+        if (cells != NULL) {
+            table->cells = cells;
+            table->room = room;
         }
-        table->cells = cells;
-        table->room = room;
     }
-    char *copy = lb_clean_copy(text, SIZE_MAX);
-    if (copy == NULL) {
+    if (text == NULL || table->n_cells == table->room) {
         table->out_of_memory = true;
+        free(text);
         return;
     }
-    table->cells[table->n_cells++] = (struct entry){copy, ink};
+    table->cells[table->n_cells++] = (struct entry){text, ink, is_markup};
+}
+
+void lb_table_add(struct lb_table *table, const char *text, enum lb_ink ink)
+{
+    take(table, lb_clean_copy(text, SIZE_MAX), ink, false);
+}
+
+void lb_table_add_markup(struct lb_table *table, const char *text)
+{
+    take(table, strdup(text), LB_INK_PLAIN, true);
+}
+
+void lb_table_hide(struct lb_table *table, const char *title)
+{
+    for (size_t c = 0; c < table->n_columns && c < MOST_COLUMNS; c++)
+        if (strcmp(table->columns[c].title, title) == 0)
+            table->hidden[c] = true;
 }
 
 static size_t width_of(const char *text)
@@ -321,11 +343,46 @@ void lb_markdown_text(FILE *out, const char *text)
     free(clean);
 }
 
-void lb_markdown_cell(FILE *out, const char *text)
+/* "| text " */
+static void markdown_cell(FILE *out, const char *text)
 {
     fputs("| ", out);
-    lb_markdown_text(out, text);
-    fputc(' ', out);
+    while (*text != '\0') {
+        size_t n = strcspn(text, "\n");
+        char *line = strndup(text, n);
+        lb_markdown_text(out, line != NULL ? line : "");
+        free(line);
+        text += n + (text[n] != '\0');
+        fputs(*text != '\0' ? "<br>" : " ", out);
+    }
+}
+
+int lb_table_markdown(const struct lb_table *table, FILE *out)
+{
+    size_t n = table->n_columns;
+    if (table->out_of_memory)
+        return -1;
+    for (size_t c = 0; c < n; c++)
+        if (!is_hidden(table, c))
+            markdown_cell(out, table->columns[c].title);
+    fputs("|\n", out);
+    for (size_t c = 0; c < n; c++)
+        if (!is_hidden(table, c))
+            fputs(table->columns[c].right ? "| ---: " : "| --- ", out);
+    fputs("|\n", out);
+    for (size_t first = 0; first + n <= table->n_cells; first += n) {
+        for (size_t c = 0; c < n; c++) {
+            const struct entry *cell = &table->cells[first + c];
+            if (is_hidden(table, c))
+                continue;
+            if (cell->is_markup)
+                fprintf(out, "| %s ", cell->text);
+            else
+                markdown_cell(out, cell->text);
+        }
+        fputs("|\n", out);
+    }
+    return 0;
 }
 
 void lb_print_hidden(FILE *out, const char *titles, unsigned width)

@@ -29,6 +29,13 @@ char *lb_table_fit(struct lb_table *table, unsigned columns, const char *const *
  * no room even then are hidden as lb_table_fit does; the first is never broken. */
 char *lb_table_wrap(struct lb_table *table, unsigned columns, const char *const *order, char *buf,
                     size_t size);
+/* Adds the next cell as it is: text of ours that is Markdown. For lb_table_markdown only. */
+void lb_table_add_markup(struct lb_table *table, const char *text);
+/* Hides a column, by its title. */
+void lb_table_hide(struct lb_table *table, const char *title);
+/* Writes it as Markdown; -1 if memory ran out. What would be taken for markup is escaped; a line
+ * feed in a title begins a new line in its cell. */
+int lb_table_markdown(const struct lb_table *table, FILE *out);
 /* Writes it, two blanks between the columns, no trailing blanks; -1 if memory ran out. */
 int lb_table_print(const struct lb_table *table, FILE *out, bool color);
 
@@ -40,9 +47,7 @@ void lb_print_ink(FILE *out, const char *text, enum lb_ink ink, bool color);
 /* Writes text as paragraphs: wrapped at width columns, indented. */
 void lb_print_wrapped(FILE *out, const char *text, unsigned indent, unsigned width);
 
-/* "| text " of a Markdown table, with what would be taken for markup escaped. */
-void lb_markdown_cell(FILE *out, const char *text);
-/* The same outside of a table. */
+/* Text with what would be taken for markup escaped. */
 void lb_markdown_text(FILE *out, const char *text);
 
 #endif

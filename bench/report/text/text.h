@@ -32,6 +32,11 @@ enum lb_measure lb_open_measure(const struct lb_outcome *run);
 /* Whether the runs had reached a steady state. */
 void lb_text_steady(const struct lb_sink_state *state);
 
+struct lb_rank_table;
+struct lb_table;
+/* The rows of a ranking, for every format: strategy, success/s, ratio, rounds, group, is. The
+ * caller frees it; NULL: out of memory. */
+struct lb_table *lb_text_rank_table(const struct lb_rank_table *ranks);
 /* The table of differences to the fastest strategy, if there is anything to compare. 0, or -1 when
  * memory ran out. */
 int lb_text_ranking(const struct lb_sink_state *state);

@@ -42,17 +42,23 @@ static void print_beside(const struct lb_sink_state *state, const struct lb_rank
                          state->width);
 }
 
+struct lb_table *lb_text_rank_table(const struct lb_rank_table *ranks)
+{
+    struct lb_table *table = lb_table_new(columns, COLUMNS);
+    for (size_t i = 0; i < ranks->n && table != NULL; i++)
+        add_row(table, ranks, &ranks->ranks[i]);
+    return table;
+}
+
 static int print_table(const struct lb_sink_state *state, const struct lb_rank_table *ranks,
                        const struct lb_ranking *rankings)
 {
     static const char *const least[] = {"rounds", "success/s", NULL};
-    struct lb_table *table = lb_table_new(columns, COLUMNS);
+    struct lb_table *table = lb_text_rank_table(ranks);
     char hidden[100] = "", text[LB_RANK_TEXT];
     const struct lb_cell *first = ranks->ranks[0].cell;
     if (table == NULL)
         return -1;
-    for (size_t i = 0; i < ranks->n; i++)
-        add_row(table, ranks, &ranks->ranks[i]);
     fprintf(state->out, "\nWhich is the fastest? %s on %s, %zu round%s\n", first->scenario.name,
             first->engine, ranks->n_rounds, ranks->n_rounds == 1 ? "" : "s");
     lb_print_wrapped(state->out, lb_rank_answer(ranks, LB_RANK_RATE, text, sizeof text), 2,

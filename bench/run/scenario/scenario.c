@@ -74,7 +74,7 @@ const struct lb_key lb_scenario_keys[] = {
         "pause between two puts of one producer; 0: none"),
     KEY("claim-interval", LB_KEY_TIME, claim_interval_ns, LB_KEY_QUEUE, "TIME",
         "pause between two claims of one consumer; 0: none"),
-    KEY("payload", LB_KEY_COUNT, payload_bytes, LB_KEY_QUEUE, "BYTES", "size of an item"),
+    KEY("payload", LB_KEY_BYTES, payload_bytes, LB_KEY_QUEUE, "BYTES", "size of an item"),
     KEY("error", LB_KEY_SHARE, error, LB_KEY_QUEUE, "SHARE", "share of items that end in error"),
     KEY("free", LB_KEY_SHARE, free_share, LB_KEY_QUEUE, "SHARE",
         "share of items that are given back"),
@@ -234,6 +234,7 @@ static const char *store(struct lb_scenario *scenario, const struct lb_key *key,
     int choice;
     switch (key->type) {
     case LB_KEY_COUNT:
+    case LB_KEY_BYTES:
         if (lb_parse_count(value, &number) != 0 || number > 1000000000)
             return "a count such as 8 or 1k";
         *u64_field(scenario, key) = number;
@@ -352,6 +353,7 @@ void lb_scenario_get(const struct lb_scenario *scenario, const struct lb_key *ke
     bool flag;
     switch (key->type) {
     case LB_KEY_COUNT:
+    case LB_KEY_BYTES:
         memcpy(&number, field, sizeof number);
         snprintf(buf, size, "%llu", (unsigned long long)number);
         return;

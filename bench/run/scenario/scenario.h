@@ -88,6 +88,7 @@ struct lb_scenario {
 
 enum lb_key_type {
     LB_KEY_COUNT,
+    LB_KEY_BYTES, /* a count, too */
     LB_KEY_TIME,
     LB_KEY_SHARE,
     LB_KEY_EXPONENT,
