@@ -74,8 +74,7 @@ static int lead(struct lb_link *link, struct shared *shared, int argc, char **ar
 {
     struct lb_error err;
     int status = LB_EXIT_USAGE;
-    /* plan gives each worker a thread, and has runs of fewer workers than ranks. */
-    static const char *const apart[] = {"explore", "experiment", "plan"};
+    static const char *const apart[] = {"explore", "experiment"};
     char **copy = multiply(argc, argv, link->n_ranks);
     int rc = copy != NULL ? lb_run_lead(link, shared->uri, sizeof shared->uri, &err) : 0;
     for (size_t i = 0; i < sizeof apart / sizeof apart[0] && rc == 0 && copy != NULL; i++)

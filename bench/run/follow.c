@@ -2,6 +2,7 @@
 #include "follow.h"
 
 #include "clock.h"
+#include "faults.h"
 #include "intervals.h"
 #include "parcel.h"
 #include "part.h"
@@ -10,12 +11,15 @@
 #include "settle.h"
 #include "setup.h"
 #include "skew.h"
+#include "warnings.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define PROGRESS_NS UINT64_C(100000000)
 #define AWAKE_NS    UINT64_C(1500000)
+#define EARLY_NS    UINT64_C(300000)
+#define IDLE_NS     UINT64_C(1000000000)
 enum { EVENTS_AT_ONCE = 8000, MOST_SETTINGS = 256 };
 
 /* Where the history has been sent up to. */
@@ -30,6 +34,7 @@ struct follower {
     struct lb_skew skew;
     struct lb_parcel in, out;
     uint64_t run, patience_ns, heard_ns, awake_ns, told_ns;
+    uint64_t asked_ns; /* then our clock is asked for again; 0: nobody has said so */
     uint64_t due_ns[LB_PHASE_ABORT + 1]; /* of phases that were announced; 0: it was not */
     uint64_t wave, epoch, flags;         /* flags: as they were told */
     bool is_unchanged, is_measured, has_failed, is_over, is_lost, is_told_bye;
@@ -48,7 +53,9 @@ static void answer_ping(struct follower *f, uint64_t number)
     lb_parcel_put_u64(&f->out, sent_ns);
     lb_parcel_put_u64(&f->out, lb_skew_shown(&f->skew, lb_now_ns()));
     send_out(f);
-    f->awake_ns = n_left > 0 ? lb_now_ns() + AWAKE_NS : 0;
+    uint64_t now_ns = lb_now_ns(), next_ns = lb_parcel_take_u64(&f->in);
+    f->awake_ns = n_left > 0 ? now_ns + AWAKE_NS : 0;
+    f->asked_ns = next_ns > EARLY_NS && !f->in.failed ? now_ns + next_ns - EARLY_NS : 0;
 }
 
 /* --- while a run is under way --- */
@@ -72,7 +79,9 @@ static void tell_progress(struct lb_active_run *run)
     f->flags = flags_of(run); /* first: who is done has counted all */
     struct lb_elsewhere so_far = {.n_successes = lb_run_successes(run),
                                   .n_refusals = lb_run_refusals(run),
-                                  .n_overlaps = lb_live_overlaps(run->live)};
+                                  .n_overlaps = lb_live_overlaps(run->live),
+                                  .n_faults = atomic_load(&run->team->n_faults),
+                                  .n_faults_over = atomic_load(&run->team->n_faults_over)};
     for (uint32_t i = 0; i < run->n_started; i++)
         lb_coarse_add(&run->workers[i].coarse, so_far.sums);
     lb_parcel_begin(&f->out, LB_MSG_PROGRESS, f->run);
@@ -169,6 +178,8 @@ static void take_one(struct lb_active_run *run, enum lb_message what, uint64_t n
         atomic_store(&run->team->drained, true);
         lb_event_signal(&run->team->change);
     }
+    if (what == LB_MSG_ORDER)
+        run->n_told++;
     if (what == LB_MSG_PULL)
         send_events(run);
     f->is_over = f->is_over || what == LB_MSG_OVER || what == LB_MSG_BYE;
@@ -215,11 +226,17 @@ static void poll(struct lb_active_run *run)
     enum lb_message what;
     uint32_t from;
     uint64_t number;
+    if (f->asked_ns != 0 && lb_now_ns() >= f->asked_ns) {
+        f->awake_ns = lb_now_ns() + AWAKE_NS;
+        f->asked_ns = 0;
+    }
     do
         while (lb_parcel_receive(&f->in, f->link, &from, &what, &number))
             take_one(run, what, number);
     while (lb_now_ns() < f->awake_ns);
     enter_phases(run);
+    if (f->asked_ns != 0 && (run->wake_ns == 0 || f->asked_ns < run->wake_ns))
+        run->wake_ns = f->asked_ns;
     const struct lb_error *error = lb_team_error(team);
     if (error != NULL)
         tell_failure(f, error);
@@ -265,6 +282,7 @@ struct order {
 static int read_order(struct follower *f, struct order *order, struct lb_error *err)
 {
     struct lb_parcel *in = &order->parcel;
+    uint32_t n_ranks = (uint32_t)lb_parcel_take_u64(in);
     lb_parcel_take(in, &order->all, sizeof order->all);
     const char *name = lb_parcel_take_text(in);
     bool is_built_in = lb_parcel_take_u64(in) != 0;
@@ -288,7 +306,7 @@ static int read_order(struct follower *f, struct order *order, struct lb_error *
         rc = lb_file_parse(name, text, strlen(text), is_built_in ? shape : -1, &order->file, err);
     if (rc != 0)
         return rc;
-    lb_peers_share(&order->all, f->link->rank, f->link->n_ranks, &order->own, &order->share);
+    lb_share_scenario(&order->all, f->link->rank, n_ranks, &order->own);
     order->plan.strategy = is_built_in ? lb_strategy_find(name) : &order->user;
     if (!is_built_in)
         lb_strategy_of_file(order->file, &order->user);
@@ -296,6 +314,7 @@ static int read_order(struct follower *f, struct order *order, struct lb_error *
     order->plan.target = &order->target;
     order->plan.scenario = &order->own;
     order->plan.settings = order->settings;
+    lb_share_make(&order->all, lb_run_beats(&order->plan), f->link->rank, n_ranks, &order->share);
     return order->plan.strategy != NULL
                ? 0
                : lb_fail(err, LB_E_INTERNAL, "this build has no strategy %s", name);
@@ -309,6 +328,7 @@ static void send_result(struct lb_active_run *run)
     char *bytes = NULL;
     size_t n = 0;
     int rc = lb_run_settle(run, &err);
+    lb_run_warn_of_ends(run);
     FILE *out = rc == 0 ? open_memstream(&bytes, &n) : NULL;
     if (rc == 0 && out == NULL)
         rc = lb_fail(&err, LB_E_MEMORY, "out of memory for the result");
@@ -341,6 +361,8 @@ static void work(struct lb_active_run *run)
     if (lb_team_phase(team) < LB_PHASE_ABORT &&
         lb_watchdog_start(&run->watchdog, run->workers, run->n_slots, run->share.first_log + 2,
                           &err) != 0)
+        lb_team_fail(team, &err);
+    if (lb_team_phase(team) < LB_PHASE_ABORT && lb_faults_start(run, &err) != 0)
         lb_team_fail(team, &err);
     if (lb_team_phase(team) < LB_PHASE_ABORT) {
         lb_parcel_begin(&f->out, LB_MSG_READY, f->run);
@@ -407,15 +429,17 @@ int lb_follow(struct lb_link *link, struct lb_error *err)
     struct follower f = {.link = link, .patience_ns = lb_peers_patience_ns()};
     enum lb_message what;
     uint32_t from;
-    uint64_t number;
+    uint64_t number, busy_ns = lb_now_ns();
     if (lb_skew_read(&f.skew, link->rank) != 0)
         return lb_fail(err, LB_E_USAGE, "LOCKBENCH_TEST_CLOCKS cannot be read");
     lb_peers_introduce(&f.out);
     send_out(&f);
     while (!f.is_lost && !f.is_told_bye) {
         if (!lb_parcel_receive(&f.in, link, &from, &what, &number)) {
+            /* A rank that has nothing to do leaves the machine to those that have. */
+            bool is_idle = lb_now_ns() > busy_ns + IDLE_NS;
             if (lb_now_ns() > f.awake_ns)
-                nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+                nanosleep(&(struct timespec){.tv_nsec = is_idle ? 20000000 : 1000000}, NULL);
             continue;
         }
         if (what == LB_MSG_PING)
@@ -425,6 +449,7 @@ int lb_follow(struct lb_link *link, struct lb_error *err)
         if (what == LB_MSG_RUN) {
             f.run = number;
             follow_run(&f);
+            busy_ns = lb_now_ns();
         }
     }
     lb_parcel_release(&f.in);

@@ -21,9 +21,10 @@
 #define STARVED_NS    UINT64_C(10000000000)
 #define FAULT_TICK_NS UINT64_C(3000000)
 #define TICK_NS       UINT64_C(100000000)
-/* Another rank may ask. While workers work, their time is not taken for that. */
+/* Another rank may ask. While workers work, their time is not taken for that: a phase is announced
+ * earlier than that, and a question about the clock, too. */
 #define COMPANY_NS      UINT64_C(1000000)
-#define BUSY_COMPANY_NS UINT64_C(5000000)
+#define BUSY_COMPANY_NS UINT64_C(20000000)
 
 /* Is it reached, here and elsewhere? The workers' own counters are the only ones that are waited
  * for. */
@@ -50,12 +51,12 @@ static uint64_t next_look_ns(const struct lb_active_run *run)
 {
     /* Faults are placed, and their victims buried, to some milliseconds; a rank that asks what time
      * it is here should not wait for the answer. */
-    uint64_t wake_ns =
-        lb_now_ns() + (run->company != NULL && is_busy(run)             ? BUSY_COMPANY_NS
-                       : run->company != NULL                           ? COMPANY_NS
-                       : run->request->scenario->fault != LB_FAULT_NONE ? FAULT_TICK_NS
-                       : lb_waits_wanted(run)                           ? LB_SAMPLE_NS
-                                                                        : TICK_NS);
+    bool has_fault = run->request->scenario->fault != LB_FAULT_NONE;
+    uint64_t wake_ns = lb_now_ns() + (run->company != NULL && !is_busy(run) ? COMPANY_NS
+                                      : has_fault                           ? FAULT_TICK_NS
+                                      : run->company != NULL                ? BUSY_COMPANY_NS
+                                      : lb_waits_wanted(run)                ? LB_SAMPLE_NS
+                                                                            : TICK_NS);
     return run->wake_ns != 0 && run->wake_ns < wake_ns ? run->wake_ns : wake_ns;
 }
 

@@ -111,13 +111,17 @@ bool lb_run_part(void)
 static int take_share(struct lb_active_run *run, const struct lb_scenario *all,
                       struct lb_scenario *own, struct lb_error *err)
 {
-    int rc = lb_peers_check(run->request, peers->n, err);
+    int rc = lb_peers_check(run->request, err);
     if (rc != 0)
         return rc;
-    lb_peers_share(all, 0, peers->n, own, &run->share);
+    peers->n = lb_share_ranks(all, peers->n_ranks);
+    snprintf(peers->where, peers->where_size, "%s", run->request->target->uri);
+    if (peers->n < 2) /* the others have nothing to do */
+        return 0;
+    lb_share_scenario(all, 0, peers->n, own);
+    lb_share_make(all, lb_run_beats(run->request), 0, peers->n, &run->share);
     run->peers = peers;
     run->company = &lb_peers_company;
-    snprintf(peers->where, peers->where_size, "%s", run->request->target->uri);
     return 0;
 }
 
@@ -193,17 +197,17 @@ static int run_once(const struct lb_run_plan *plan, const struct lb_stop *stop,
                     struct lb_outcome **ret_outcome, struct lb_error *err)
 {
     /* Only a process can be killed: a run with deaths gives each worker one. */
-    struct lb_scenario scenario = *plan->scenario;
-    if (scenario.fault == LB_FAULT_KILL && scenario.processes == 0)
-        scenario.processes =
-            scenario.workers + (scenario.shape == LB_QUEUE ? scenario.producers : 0);
+    struct lb_scenario all = *plan->scenario, scenario;
+    if (all.fault == LB_FAULT_KILL && all.processes == 0)
+        all.processes = all.workers + (all.shape == LB_QUEUE ? all.producers : 0);
+    scenario = all;
     struct lb_run_plan request = *plan;
     request.scenario = &scenario;
     struct lb_active_run run = {
         .request = &request, .stop = stop, .progress = progress, .progress_arg = arg};
     int rc = lb_outcome_new(&request, &run.outcome, err);
     if (rc == 0 && peers != NULL)
-        rc = take_share(&run, plan->scenario, &scenario, err);
+        rc = take_share(&run, &all, &scenario, err);
     if (rc != 0) {
         lb_outcome_free(run.outcome);
         return rc;
@@ -214,7 +218,7 @@ static int run_once(const struct lb_run_plan *plan, const struct lb_stop *stop,
     if (rc == 0) {
         lb_run_take_counters(&run, &run.counters_before, &run.n_counters_before);
         lb_uptime_begin(run.team, run.has_control ? &run.control : NULL);
-        rc = lb_peers_begin(&run, plan->scenario, err);
+        rc = lb_peers_begin(&run, &all, err);
     }
     if (rc == 0)
         rc = lb_run_start_workers(&run, err);

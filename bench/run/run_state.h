@@ -6,13 +6,11 @@
 
 #include "outcome.h"
 #include "run.h"
+#include "share.h"
 #include "watchdog.h"
 #include "worker.h"
 
 #include <sys/resource.h>
-
-/* Logs beside the workers': the controlling thread's, the faults', the watchdog's. */
-enum { LB_EXTRA_LOGS = 3 };
 
 /* Team and workers, in memory that forked processes share. */
 struct lb_shared_run {
@@ -20,19 +18,10 @@ struct lb_shared_run {
     struct lb_worker workers[];
 };
 
-/* This rank's part of a run that several ranks do together (peers.h). Alone: all of it. */
-struct lb_share {
-    uint32_t rank, n_ranks;
-    uint32_t first_worker; /* the number of the first of its workers */
-    uint32_t first_log;    /* of the logs beside the workers' */
-    uint32_t n_logs;       /* of all ranks: the step between process numbers */
-    uint32_t n_workers;    /* of all ranks */
-    bool has_producers;    /* any rank */
-};
-
 /* What the other ranks have done so far, as they last said. */
 struct lb_elsewhere {
     uint64_t n_successes, n_refusals, n_overlaps;
+    uint64_t n_faults, n_faults_over;
     uint64_t sums[LB_COARSE_BUCKETS];
 };
 
@@ -90,6 +79,7 @@ struct lb_active_run {
     uint32_t n_slots;   /* lives: n_workers, and room for those who replace the killed */
     uint32_t n_started; /* lives so far */
     uint64_t n_orders;  /* faults that workers were told to carry out */
+    uint64_t n_told;    /* by another rank, and not yet told to a worker */
     uint64_t next_fault_ns, faults_over_ns;
     struct lb_random fault_random;
     struct lb_beater *beater;    /* of workers that are threads of this process; NULL: none */

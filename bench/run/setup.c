@@ -287,15 +287,13 @@ static int open_database(struct lb_active_run *run, struct lb_error *err)
     size_t limit = 0;
     bool asks = db->space_room != NULL && run->joining == NULL; /* who made it has asked for all */
     size_t room = asks ? db->space_room(run->space, &limit) : SIZE_MAX;
-    uint64_t n_sessions = request->scenario->pool > 0 ? request->scenario->pool
-                          : run->share.n_ranks > 1    ? run->share.n_workers
-                                                      : run->n_workers;
+    uint64_t n_sessions = run->share.n_sessions;
     if (room < n_sessions)
         return lb_fail(err, LB_E_ENV,
                        "%u workers want %llu connections, %s has room for %zu more (limit %zu): "
                        "use fewer --workers, a --pool, or raise the limit",
-                       run->n_workers, (unsigned long long)n_sessions, request->target->label, room,
-                       limit);
+                       run->share.n_workers, (unsigned long long)n_sessions, request->target->label,
+                       room, limit);
     rc = run->joining == NULL ? check_ttl(run, err) : 0;
     if (rc == 0 && request->strategy->guest == NULL)
         rc = new_program(run, db, err);
@@ -310,15 +308,6 @@ static int open_database(struct lb_active_run *run, struct lb_error *err)
     run->plan.program = run->program;
     run->plan.space_no = db->space_number(run->space);
     return 0;
-}
-
-/* How many workers can be killed at most: so many may have to be replaced. */
-static uint64_t n_deaths(const struct lb_scenario *scenario)
-{
-    uint64_t n = scenario->duration_ns / scenario->fault_interval_ns + 1;
-    if (scenario->duration_ns == 0 && scenario->fault_count > 0)
-        return scenario->fault_count;
-    return scenario->fault_count > 0 && scenario->fault_count < n ? scenario->fault_count : n;
 }
 
 /* Does the text know locks that are no rows? They end with their session, wherever it goes. */
@@ -338,25 +327,20 @@ static int check_request(const struct lb_run_plan *request, struct lb_error *err
     return rc == 0 ? lb_backlog_check(request->scenario, db, err) : rc;
 }
 
+bool lb_run_beats(const struct lb_run_plan *request)
+{
+    return request->file != NULL && lb_file_has(request->file, LB_S_HEARTBEAT);
+}
+
 static int make_shared(struct lb_active_run *run, struct lb_error *err)
 {
     const struct lb_scenario *scenario = run->request->scenario;
     uint64_t n_workers =
         scenario->workers + (scenario->shape == LB_QUEUE ? scenario->producers : 0);
     run->n_workers = (uint32_t)n_workers;
-    run->n_slots = run->n_workers;
-    if (scenario->fault == LB_FAULT_KILL)
-        run->n_slots += (uint32_t)n_deaths(scenario);
-    bool beats = run->request->file != NULL && lb_file_has(run->request->file, LB_S_HEARTBEAT);
-    if (run->share.n_ranks > 1 && beats)
-        return lb_fail(err, LB_E_UNSUPPORTED,
-                       "%s has a section heartbeat, which several machines cannot run together",
-                       run->request->strategy->name);
+    run->n_slots = run->n_workers + (uint32_t)lb_scenario_deaths(scenario);
     if (run->share.n_ranks == 0)
-        run->share = (struct lb_share){.n_ranks = 1,
-                                       .first_log = run->n_slots,
-                                       .n_logs = run->n_slots + LB_EXTRA_LOGS +
-                                                 (beats ? 1 + run->n_slots : 0)};
+        lb_share_make(scenario, lb_run_beats(run->request), 0, 1, &run->share);
     int rc = check_request(run->request, err);
     if (rc != 0)
         return rc;
@@ -488,6 +472,7 @@ static int make_load(struct lb_active_run *run, struct lb_error *err)
         int rc = lb_schedule_init(&team->schedule, scenario->rate, run->request->seed, err);
         if (rc != 0)
             return rc;
+        lb_schedule_share(&team->schedule, run->share.arrivals);
     }
     if (team->open_loop && scenario->shape == LB_QUEUE) {
         team->n_due = WATCHED_ITEMS;

@@ -4,6 +4,8 @@
 
 #include "run_state.h"
 
+/* Does the strategy have heartbeats? */
+bool lb_run_beats(const struct lb_run_plan *request);
 /* Everything up to the moment when all workers are started; what was made is undone by
  * lb_run_clean_up and lb_run_release, after a failure too. */
 int lb_run_set_up(struct lb_active_run *run, struct lb_error *err);

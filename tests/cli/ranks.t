@@ -49,9 +49,9 @@ sub measure_once
     return ($status, $json->{cells}[0]{guarantees} // {}, $json->{cells}[0]{runs}[0] // {});
 }
 # What is not offered. They wait for mpirun's own end most of the time: meanwhile the rest is measured.
-my @refused = (['run', '-s', 'skip-locked', '-S', 'drain', '--workers', '1', qr/^lockbench: .*1 workers are not one for each of the 2 ranks/m],
-    ['run', '-s', 'row-lock', '--fault', 'disconnect', '--workers', '8', qr/^lockbench: .*several ranks: faults is not offered/m],
-    ['plan', '-s', 'row-lock', qr/^lockbench: plan is not offered with several ranks: use lockbench plan$/m]);
+my @refused = (['run', '-s', 'skip-locked', '-S', 'drain', '--rounds', '2', qr/^lockbench: .*several ranks: --rounds is not offered/m],
+    ['run', '-s', 'row-lock', '--fault', 'blocker', '--workers', '8', qr/^lockbench: .*several ranks: fault blocker is not offered, but kill, pause,/m],
+    ['explore', '-s', 'row-lock', qr/^lockbench: explore is not offered with several ranks: use lockbench explore$/m]);
 $_->[-1] = [$_->[-1], start_program('mpirun', '-n', 2, $program, @$_[0 .. $#$_ - 1], '-d', $uri, '--quiet')] for @refused;
 
 sub sum { my $sum = 0; $sum += $_ for @_; return $sum }
@@ -82,6 +82,21 @@ is($status, 0, 'a queue: exit status');
 is($guarantees->{'no-loss'}{verdict}, 'held', 'it is drained by all ranks, and lost nothing');
 is($guarantees->{'no-duplicate'}{verdict}, 'held', 'and handed out nothing twice');
 is($run->{items}, 900, 'all items are counted once');
+
+# Each rank has its share of the arrivals: its workers' counts are done with just these, and all are taken up once.
+($status, $guarantees, $run) = measure(0, '-s', 'row-lock-nowait', '--workers', 8, '--rate', 'phases:burst:16', '--count', 2, '--duration', '10m',
+    '--poll', '200ms', '--poll-max', '400ms');
+is($run->{operations}{acquire}{$_}, 16, "arrivals of all ranks: $_") for 'planned', 'started', 'succeeded';
+is(scalar(grep { $_->{successes} == 4 } @{$run->{ranks}{rows}}), 4, 'and each rank has its share of them');
+
+# More ranks than workers: the others have nothing to do. Each worker is a process, which is killed and replaced; four
+# deaths end the run.
+($status, $guarantees, $run) = measure(0, '-s', 'lease-upsert', '--workers', 3, '--fault', 'kill', '--fault-count', 4, '--fault-interval', '20ms',
+    '--duration', '0', '--ttl', '100ms', '--hold', '1ms', '--poll', '20ms', '--poll-max', '200ms');
+is($status, 0, 'deaths: exit status');
+is($run->{faults}, 4, 'as many workers were killed as was asked for');
+is(scalar @{$run->{ranks}{rows}}, 3, 'of those ranks that have workers');
+is(scalar @{$run->{worker_successes}}, 3, 'who replaces a worker has its seat');
 
 for (@refused) {
     my ($want, $started) = @{pop @$_};

@@ -53,6 +53,7 @@ static void count(struct lb_outcome *outcome, uint32_t worker, const struct oper
     counts->attempts += 2;
     counts->finished++;
     outcome->n_statements += 3;
+    outcome->n_faults += op->late_ns % 2;
     outcome->cpu_user_ns += op->service_ns % 1000;
     if (!op->succeeded) {
         counts->given_up++;
@@ -97,6 +98,7 @@ static void assert_same(const struct lb_outcome *sum, const struct lb_outcome *w
                         WORKERS * sizeof *whole->worker_successes);
     assert_int_equal(sum->n_workers, WORKERS);
     assert_int_equal(sum->n_statements, whole->n_statements);
+    assert_int_equal(sum->n_faults, whole->n_faults);
     assert_int_equal(sum->cpu_user_ns, whole->cpu_user_ns);
 }
 
@@ -114,18 +116,19 @@ static void ranks_add_up_to_one_process(void **state)
     struct lb_outcome *whole = outcome_of(&all);
     /* Rank 0's has room for the workers of all: it is the sum. */
     for (uint32_t r = 0; r < RANKS; r++) {
-        lb_peers_share(&all, r, RANKS, &own, &shares[r]);
+        lb_share_scenario(&all, r, RANKS, &own);
+        lb_share_make(&all, false, r, RANKS, &shares[r]);
         parts[r] = outcome_of(r == 0 ? &all : &own);
         parts[r]->n_workers = (uint32_t)own.workers;
-        peer[r].first_worker = shares[r].first_worker;
+        peer[r].share = shares[r];
     }
     for (int i = 0; i < OPERATIONS; i++) {
         struct operation op = any_operation(random);
         uint32_t r = RANKS - 1;
-        while (shares[r].first_worker > op.worker)
+        while (shares[r].first_seat > op.worker)
             r--;
         count(whole, op.worker, &op);
-        count(parts[r], op.worker - shares[r].first_worker, &op);
+        count(parts[r], op.worker - shares[r].first_seat, &op);
     }
     for (uint32_t r = 1; r < RANKS; r++)
         peer[r].outcome = parts[r] = sent(parts[r]);
@@ -139,6 +142,87 @@ static void ranks_add_up_to_one_process(void **state)
         lb_outcome_free(parts[r]);
 }
 
+/* Numbers of processes in the history and of workers' seats: nobody has another's. */
+static void every_number_is_given_once(void **state)
+{
+    struct lb_random *random = *state;
+    for (int i = 0; i < 200; i++) {
+        struct lb_scenario all, own;
+        struct lb_share share;
+        bool beats = lb_random_below(random, 2) == 0;
+        lb_scenario_init(&all);
+        all.shape = lb_random_below(random, 2) == 0 ? LB_QUEUE : LB_LOCK;
+        all.workers = 1 + lb_random_below(random, 9);
+        all.producers = all.shape == LB_QUEUE ? lb_random_below(random, 5) : 0;
+        all.fault = lb_random_below(random, 2) == 0 ? LB_FAULT_KILL : LB_FAULT_NONE;
+        all.fault_count = 1 + lb_random_below(random, 4);
+        all.duration_ns = 0;
+        all.processes = all.fault == LB_FAULT_KILL ? all.workers + all.producers : 0;
+        uint32_t n_ranks = lb_share_ranks(&all, 1 + (uint32_t)lb_random_below(random, 6));
+        uint32_t worker = 0, seat = 0, log = 0;
+        uint64_t n_workers = 0, n_producers = 0;
+        assert_in_range(n_ranks, 1, all.workers);
+        for (uint32_t r = 0; r < n_ranks; r++) {
+            lb_share_scenario(&all, r, n_ranks, &own);
+            lb_share_make(&all, beats, r, n_ranks, &share);
+            uint32_t seats = (uint32_t)(own.workers + (all.producers > 0 ? own.producers : 0));
+            uint32_t slots = seats + (uint32_t)lb_scenario_deaths(&own);
+            assert_true(own.workers > 0);
+            assert_int_equal(own.processes, all.processes > 0 ? seats : 0);
+            assert_int_equal(share.first_worker, worker);
+            assert_int_equal(share.first_seat, seat);
+            log = r == 0 ? share.first_log : log;
+            assert_int_equal(share.first_log, log);
+            worker += slots;
+            seat += seats;
+            log += LB_EXTRA_LOGS + (beats ? 1 + slots : 0);
+            n_workers += own.workers;
+            n_producers += all.producers > 0 ? own.producers : 0;
+        }
+        assert_int_equal(n_workers, all.workers);
+        assert_int_equal(n_producers, all.producers);
+        lb_share_make(&all, beats, 0, n_ranks, &share);
+        assert_int_equal(share.first_log, worker);
+        assert_int_equal(share.n_logs, log);
+    }
+}
+
+/* Rank by rank the arrivals of one schedule, each once: that is the next to come of all ranks. */
+static void arrivals_are_those_of_one_schedule(void **state)
+{
+    struct lb_random *random = *state;
+    static const char *const rates[] = {"1000/s", "poisson:1000/s",
+                                        "poisson:repeat:burst:20,100/s@1s,pause@1s",
+                                        "phases:ramp:10-300/s@2s,burst:50,40/s"};
+    for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++) {
+        struct lb_schedule whole, part[RANKS];
+        uint64_t next[RANKS], seed = lb_random_next(random), n[RANKS] = {0};
+        struct lb_error err = {0};
+        struct lb_scenario all;
+        struct lb_share share;
+        lb_scenario_init(&all);
+        all.workers = WORKERS;
+        assert_int_equal(lb_schedule_init(&whole, rates[i], seed, &err), 0);
+        for (uint32_t r = 0; r < RANKS; r++) {
+            lb_share_make(&all, false, r, RANKS, &share);
+            assert_int_equal(lb_schedule_init(&part[r], rates[i], seed, &err), 0);
+            lb_schedule_share(&part[r], share.arrivals);
+            next[r] = lb_schedule_next(&part[r], NULL);
+        }
+        for (int k = 0; k < 3000; k++) {
+            uint32_t first = 0;
+            for (uint32_t r = 1; r < RANKS; r++)
+                first = next[r] < next[first] ? r : first;
+            assert_int_equal(next[first], lb_schedule_next(&whole, NULL));
+            next[first] = lb_schedule_next(&part[first], NULL);
+            n[first]++;
+        }
+        /* 3, 2 and 2 of 7 workers. */
+        assert_in_range(n[0], 3000 * 3 / 7 - 150, 3000 * 3 / 7 + 150);
+        assert_in_range(n[2], 3000 * 2 / 7 - 150, 3000 * 2 / 7 + 150);
+    }
+}
+
 int main(void)
 {
     uint64_t seed = lb_test_seed();
@@ -146,6 +230,8 @@ int main(void)
     lb_random_init(&random, seed, 0);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate(ranks_add_up_to_one_process, &random),
+        cmocka_unit_test_prestate(every_number_is_given_once, &random),
+        cmocka_unit_test_prestate(arrivals_are_those_of_one_schedule, &random),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

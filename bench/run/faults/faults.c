@@ -8,6 +8,7 @@
 #include "faults.h"
 
 #include "fault_kind.h"
+#include "peers.h"
 #include "restart.h"
 #include "restarted.h"
 #include "switchover.h"
@@ -165,7 +166,7 @@ int lb_faults_start(struct lb_active_run *run, struct lb_error *err)
     const struct lb_scenario *scenario = run->request->scenario;
     const struct lb_fault_kind *kind = lb_fault_kinds[scenario->fault];
     run->next_fault_ns = lb_now_ns() + scenario->fault_interval_ns;
-    lb_random_init(&run->fault_random, run->request->seed, UINT32_MAX);
+    lb_random_init(&run->fault_random, run->request->seed, UINT32_MAX - run->share.rank);
     if (kind == NULL || kind->inject_outside == NULL)
         return 0;
     int rc =
@@ -208,32 +209,42 @@ bool lb_faults_done(struct lb_active_run *run)
     const struct lb_scenario *scenario = run->request->scenario;
     if (scenario->duration_ns > 0 || scenario->fault_count == 0 ||
         scenario->fault == LB_FAULT_NONE ||
-        atomic_load(&run->team->n_faults_over) < scenario->fault_count)
+        atomic_load(&run->team->n_faults_over) + run->elsewhere.n_faults_over <
+            scenario->fault_count)
         return false;
     if (run->faults_over_ns == 0)
         run->faults_over_ns = lb_now_ns();
     return lb_now_ns() >= run->faults_over_ns + scenario->fault_interval_ns;
 }
 
-void lb_faults_watch(struct lb_active_run *run)
+/* Any worker that lives, holds locks or claims items, and has no order yet. */
+static bool tell_one(struct lb_active_run *run)
 {
-    const struct lb_scenario *scenario = run->request->scenario;
-    uint64_t now_ns = lb_now_ns();
-    if (!gives_orders(run) || now_ns < run->next_fault_ns || is_enough(run))
-        return;
-    run->next_fault_ns += scenario->fault_interval_ns;
-    if (run->next_fault_ns < now_ns) /* what was missed is not made up for */
-        run->next_fault_ns = now_ns;
-    /* Any worker that lives, holds locks or claims items, and has no order yet. */
     for (int tries = 0; tries < 64; tries++) {
         struct lb_worker *worker =
             &run->workers[lb_random_below(&run->fault_random, run->n_started)];
         int none = LB_FAULT_NONE;
         if (worker->role == LB_ROLE_PRODUCER || atomic_load(&worker->ended))
             continue;
-        if (atomic_compare_exchange_strong(&worker->order, &none, (int)scenario->fault)) {
-            run->n_orders++;
-            return;
-        }
+        if (atomic_compare_exchange_strong(&worker->order, &none,
+                                           (int)run->request->scenario->fault))
+            return true;
     }
+    return false;
+}
+
+void lb_faults_watch(struct lb_active_run *run)
+{
+    const struct lb_scenario *scenario = run->request->scenario;
+    uint64_t now_ns = lb_now_ns();
+    /* Who follows draws none of its own. */
+    if (run->n_told > 0 && lb_team_phase(run->team) == LB_PHASE_MEASURE && tell_one(run))
+        run->n_told--;
+    if (run->joining != NULL || !gives_orders(run) || now_ns < run->next_fault_ns || is_enough(run))
+        return;
+    run->next_fault_ns += scenario->fault_interval_ns;
+    if (run->next_fault_ns < now_ns) /* what was missed is not made up for */
+        run->next_fault_ns = now_ns;
+    if ((run->peers != NULL && lb_peers_order(run)) || tell_one(run))
+        run->n_orders++;
 }

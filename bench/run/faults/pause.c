@@ -30,9 +30,9 @@ static void stand_still(struct lb_worker *worker, const struct lb_request *reque
 /* Somebody has to take over from those who sleep: half of the workers stay awake. */
 static bool too_many_sleep(const struct lb_active_run *run)
 {
-    const struct lb_scenario *scenario = run->request->scenario;
-    uint64_t half = scenario->workers > 1 ? scenario->workers / 2 : 1;
-    return run->n_orders - atomic_load(&run->team->n_faults_over) >= half;
+    uint64_t half = run->share.n_consumers > 1 ? run->share.n_consumers / 2 : 1;
+    uint64_t n_over = atomic_load(&run->team->n_faults_over) + run->elsewhere.n_faults_over;
+    return run->n_orders - n_over >= half;
 }
 
 const struct lb_fault_kind lb_fault_pause = {

@@ -106,7 +106,8 @@ static void watch(struct lb_active_run *run, struct lb_progress *progress,
     }
     progress->workers = views;
     progress->n_refusals = lb_run_refusals(run);
-    progress->n_faults = run->team != NULL ? atomic_load(&run->team->n_faults) : 0;
+    progress->n_faults =
+        (run->team != NULL ? atomic_load(&run->team->n_faults) : 0) + run->elsewhere.n_faults;
     progress->n_workers = run->n_started > n_ended ? run->n_started - n_ended : 0;
     progress->waits = waits;
 }

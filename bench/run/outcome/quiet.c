@@ -40,7 +40,7 @@ int lb_quiet_ask(struct lb_active_run *run, struct lb_error *err)
             lb_log_append(&run->control_log,
                           &(struct lb_event){.time_ns = to_ns,
                                              .value = (uint64_t)n_free,
-                                             .process = run->n_slots,
+                                             .process = run->share.first_log,
                                              .object = i,
                                              .arg = (uint32_t)((to_ns - from_ns) / 1000 + 1),
                                              .op = LB_OP_PERMITS,

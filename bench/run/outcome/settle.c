@@ -232,7 +232,10 @@ int lb_run_judge(struct lb_active_run *run, struct lb_error *err)
     lb_history_release(&view);
     if (rc != 0)
         return rc;
-    outcome->witnesses_agree = lb_witnesses_agree(&outcome->judgement, &outcome->live, model.queue,
+    /* What a rank has seen by its own clock may be too short to be certain in the joint history. */
+    const enum lb_guarantee exclusion = model.queue ? LB_G_NO_DUPLICATE : LB_G_EXCLUSIVE;
+    outcome->witnesses_agree = outcome->ranks.near[exclusion].n_violations > 0 ||
+                               lb_witnesses_agree(&outcome->judgement, &outcome->live, model.queue,
                                                   strategy->is_lease || scenario->recover_ns > 0);
     return 0;
 }

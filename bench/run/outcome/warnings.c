@@ -5,6 +5,8 @@
 #include "warnings.h"
 
 #include "control.h"
+#include "intervals.h"
+#include "peers.h"
 #include "units.h"
 
 #include <stdarg.h>
@@ -72,7 +74,7 @@ static void warn_of_deaths(struct lb_active_run *run)
          "the process of worker %u %s at %s%s, not by this run: the others went on without; "
          "no number of this run is that of %u workers",
          first->number, how, when(run, first->died_ns, at, sizeof at),
-         n > 1 ? ", and others died too" : "", run->n_workers);
+         n > 1 ? ", and others died too" : "", run->share.n_workers);
     if (run->outcome->state == LB_RUN_COMPLETE) {
         run->outcome->state = LB_RUN_INVALID;
         snprintf(run->outcome->reason, sizeof run->outcome->reason,
@@ -233,10 +235,26 @@ static void warn_of_no_work(struct lb_active_run *run)
         warn_of_backlog(run, n_served);
 }
 
-void lb_run_warn(struct lb_active_run *run)
+void lb_run_warn_of_ends(struct lb_active_run *run)
 {
     warn_of_deaths(run);
     warn_of_the_stuck(run);
+}
+
+/* What the other ranks have to say. */
+static void warn_of_others(struct lb_active_run *run)
+{
+    for (uint32_t r = 1; run->peers != NULL && r < run->peers->n; r++) {
+        const struct lb_peer *peer = &run->peers->all[r];
+        for (size_t i = 0; peer->outcome != NULL && i < peer->outcome->n_warnings; i++)
+            warn(run->outcome, "rank %u on %s: %.300s", r, peer->host, peer->outcome->warnings[i]);
+    }
+}
+
+void lb_run_warn(struct lb_active_run *run)
+{
+    lb_run_warn_of_ends(run);
+    warn_of_others(run);
     warn_of_restarts(run);
     warn_of_sessions(run);
     warn_of_refusals(run);
@@ -253,9 +271,8 @@ int lb_run_check_errors(struct lb_active_run *run, struct lb_error *err)
     const struct lb_first *first = atomic_load(&team->refused.state) == 2   ? &team->refused
                                    : atomic_load(&team->doubled.state) == 2 ? &team->doubled
                                                                             : &team->lost;
-    for (uint32_t i = 0; i < run->n_started; i++)
-        if (atomic_load(&run->workers[i].progress) > 0)
-            return 0;
+    if (lb_run_successes(run) > 0)
+        return 0;
     if (atomic_load(&first->state) != 2 || lb_control_interrupted(run) ||
         run->request->scenario->fault != LB_FAULT_NONE)
         return 0;

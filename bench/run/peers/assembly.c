@@ -3,6 +3,7 @@
 
 #include "clock.h"
 #include "control.h"
+#include "setup.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,7 +53,7 @@ static int meet_one(struct lb_peers *peers, uint32_t rank, struct lb_parcel *par
 static bool all_met(const struct lb_peers *peers)
 {
     bool met = true;
-    for (uint32_t r = 1; r < peers->n; r++)
+    for (uint32_t r = 1; r < peers->n_ranks; r++)
         met = met && peers->all[r].is_met;
     return met;
 }
@@ -74,7 +75,7 @@ int lb_peers_meet(struct lb_link *link, struct lb_peers **ret_peers, struct lb_e
         return lb_fail(err, LB_E_MEMORY, "out of memory for %u ranks", link->n_ranks);
     }
     peers->link = link;
-    peers->n = link->n_ranks;
+    peers->n_ranks = link->n_ranks;
     peers->patience_ns = lb_peers_patience_ns();
     gethostname(peers->host, sizeof peers->host - 1);
     struct lb_parcel parcel = {0};
@@ -86,12 +87,12 @@ int lb_peers_meet(struct lb_link *link, struct lb_peers **ret_peers, struct lb_e
         uint32_t from;
         if (!lb_parcel_receive(&parcel, link, &from, &what, &number))
             nap();
-        else if (what == LB_MSG_MEET && from > 0 && from < peers->n)
+        else if (what == LB_MSG_MEET && from > 0 && from < peers->n_ranks)
             rc = meet_one(peers, from, &parcel, err);
     }
     lb_parcel_release(&parcel);
     if (rc == 0 && !all_met(peers))
-        rc = lb_fail(err, LB_E_RANK, "not all of the %u ranks have come", peers->n);
+        rc = lb_fail(err, LB_E_RANK, "not all of the %u ranks have come", peers->n_ranks);
     *ret_peers = peers;
     return rc;
 }
@@ -101,7 +102,7 @@ bool lb_peers_part(struct lb_peers *peers)
     if (peers == NULL)
         return false;
     bool lost = !all_met(peers);
-    for (uint32_t r = 1; r < peers->n; r++) {
+    for (uint32_t r = 1; r < peers->n_ranks; r++) {
         lost |= peers->all[r].is_lost;
         lb_parcel_begin(&peers->parcel, LB_MSG_BYE, 0);
         lb_parcel_send(&peers->parcel, peers->link, r);
@@ -116,27 +117,23 @@ bool lb_peers_part(struct lb_peers *peers)
 
 /* --- one run --- */
 
-int lb_peers_check(const struct lb_run_plan *request, uint32_t n_ranks, struct lb_error *err)
+int lb_peers_check(const struct lb_run_plan *request, struct lb_error *err)
 {
     const struct lb_scenario *s = request->scenario;
     const struct lb_strategy *strategy = request->strategy;
     const struct lb_db *db = strategy->no_database ? NULL : request->target->db;
     bool is_queue = s->shape == LB_QUEUE;
+    char faults[120];
     const struct {
         const char *what;
         bool is_asked;
-    } beyond[] = {{"faults", s->fault != LB_FAULT_NONE},
-                  {"--processes", s->processes > 0},
-                  {"--pool", s->pool > 0},
-                  {"--threads", s->threads > 0},
-                  {"--rounds", is_queue && s->rounds > 0},
+    } beyond[] = {{"--rounds", is_queue && s->rounds > 0},
                   {"--rows", is_queue && s->rows > 0},
                   {"--readers", is_queue && s->readers > 0},
                   {"--period", s->period_ns > 0},
                   {"--classes", is_queue && s->classes > 1},
                   {"--locked-ahead", is_queue && s->locked_ahead > 0},
                   {"--dead-rows", is_queue && s->dead_rows > 0},
-                  {"--rate", s->rate[0] != '\0'},
                   {"--keep-history", request->history_path != NULL}};
     if (strategy->flow != &lb_ordinary_flow || db == NULL)
         return lb_fail(err, LB_E_UNSUPPORTED,
@@ -147,43 +144,18 @@ int lb_peers_check(const struct lb_run_plan *request, uint32_t n_ranks, struct l
         return lb_fail(err, LB_E_UNSUPPORTED,
                        "%s runs inside of one process: ranks need a server that all of them reach",
                        db->product);
+    if (s->fault != LB_FAULT_NONE && !lb_fault_is(s->fault, LB_FAULT_IS_THE_HOLDERS))
+        return lb_fail(err, LB_E_UNSUPPORTED,
+                       "several ranks: fault %s is not offered, but %s: use one process, lockbench",
+                       lb_fault_name(s->fault),
+                       lb_faults_named(LB_FAULT_IS_THE_HOLDERS, "and", faults, sizeof faults));
     for (size_t i = 0; i < sizeof beyond / sizeof beyond[0]; i++)
         if (beyond[i].is_asked)
             return lb_fail(err, LB_E_UNSUPPORTED,
                            "several ranks: %s is not offered: use one process, "
                            "lockbench",
                            beyond[i].what);
-    if (s->workers < n_ranks)
-        return lb_fail(err, LB_E_UNSUPPORTED,
-                       "several ranks: %llu workers are not one for each of the "
-                       "%u ranks: give --workers %u or more",
-                       (unsigned long long)s->workers, n_ranks, n_ranks);
     return 0;
-}
-
-static uint64_t share_of(uint64_t all, uint32_t rank, uint32_t n_ranks)
-{
-    return all / n_ranks + (rank < all % n_ranks);
-}
-
-void lb_peers_share(const struct lb_scenario *all, uint32_t rank, uint32_t n_ranks,
-                    struct lb_scenario *ret_own, struct lb_share *ret_share)
-{
-    uint64_t producers = all->shape == LB_QUEUE ? all->producers : 0, first = 0;
-    for (uint32_t r = 0; r < rank; r++)
-        first += share_of(all->workers, r, n_ranks) + share_of(producers, r, n_ranks);
-    uint32_t n = (uint32_t)(all->workers + producers);
-    *ret_own = *all;
-    ret_own->workers = share_of(all->workers, rank, n_ranks);
-    if (all->shape == LB_QUEUE)
-        ret_own->producers = share_of(producers, rank, n_ranks);
-    *ret_share = (struct lb_share){.rank = rank,
-                                   .n_ranks = n_ranks,
-                                   .first_worker = (uint32_t)first,
-                                   .first_log = n + LB_EXTRA_LOGS * rank,
-                                   .n_logs = n + LB_EXTRA_LOGS * n_ranks,
-                                   .n_workers = n,
-                                   .has_producers = producers > 0};
 }
 
 static void describe_run(struct lb_active_run *run, const struct lb_scenario *all)
@@ -192,6 +164,7 @@ static void describe_run(struct lb_active_run *run, const struct lb_scenario *al
     struct lb_parcel *parcel = &run->peers->parcel;
     bool is_built_in = lb_strategy_find(request->strategy->name) == request->strategy;
     lb_parcel_begin(parcel, LB_MSG_RUN, run->peers->run);
+    lb_parcel_put_u64(parcel, run->peers->n);
     lb_parcel_put(parcel, all, sizeof *all);
     lb_parcel_put_text(parcel, request->strategy->name);
     lb_parcel_put_u64(parcel, is_built_in);
@@ -215,7 +188,8 @@ static void begin_peer(struct lb_active_run *run, uint32_t rank, const struct lb
     struct lb_peer *peer = &run->peers->all[rank];
     struct lb_scenario own;
     struct lb_share share;
-    lb_peers_share(all, rank, run->peers->n, &own, &share);
+    lb_share_scenario(all, rank, run->peers->n, &own);
+    lb_share_make(all, lb_run_beats(run->request), rank, run->peers->n, &share);
     lb_offsets_release(&peer->offsets);
     lb_outcome_free(peer->outcome);
     bool is_lost = peer->is_lost;
@@ -225,7 +199,7 @@ static void begin_peer(struct lb_active_run *run, uint32_t rank, const struct lb
         .is_met = true,
         .is_lost = is_lost,
         .n_workers = (uint32_t)(own.workers + (all->shape == LB_QUEUE ? own.producers : 0)),
-        .first_worker = share.first_worker,
+        .share = share,
         .heard_ns = lb_now_ns(),
         .place_log = UINT32_MAX};
     memcpy(peer->host, host, sizeof host);

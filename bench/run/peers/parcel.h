@@ -15,6 +15,7 @@ enum lb_message {
     LB_MSG_PONG,
     LB_MSG_PHASE,    /* the phase to be in, and from when on */
     LB_MSG_PROGRESS, /* how far the rank is */
+    LB_MSG_ORDER,    /* one of its workers is to carry out a fault */
     LB_MSG_WAVE,     /* queues: see peers.c */
     LB_MSG_DRAINED,  /* the queue is empty, for all */
     LB_MSG_RESULT,   /* the rank's outcome */

@@ -36,7 +36,7 @@ static void add_histogram(struct lb_histogram *sum, const struct lb_histogram *o
         lb_histogram_add(sum, one);
 }
 
-static void add_one(struct lb_outcome *sum, const struct lb_outcome *one, uint32_t first_worker)
+static void add_one(struct lb_outcome *sum, const struct lb_outcome *one, uint32_t first_seat)
 {
     for (int m = 0; m < LB_MEASURES; m++) {
         lb_counts_add(&sum->counts[m], &one->counts[m]);
@@ -45,10 +45,11 @@ static void add_one(struct lb_outcome *sum, const struct lb_outcome *one, uint32
     }
     add_histogram(sum->pacing, one->pacing);
     for (uint32_t i = 0; i < one->n_workers; i++)
-        sum->worker_successes[first_worker + i] += one->worker_successes[i];
+        sum->worker_successes[first_seat + i] += one->worker_successes[i];
     sum->n_workers += one->n_workers;
     sum->n_items += one->n_items;
     sum->n_lost += one->n_lost;
+    sum->n_faults += one->n_faults;
     sum->n_statements += one->n_statements;
     sum->n_connects += one->n_connects;
     sum->n_threads += one->n_threads;
@@ -119,7 +120,7 @@ int lb_parts_add(struct lb_active_run *run, double *busy_ns, double *edge_ns, st
         double busy = peer->outcome->in_flight * (double)peer->outcome->elapsed_ns;
         *busy_ns += busy;
         *edge_ns += busy * peer->outcome->in_flight_edge;
-        add_one(outcome, peer->outcome, peer->first_worker);
+        add_one(outcome, peer->outcome, peer->share.first_seat);
     }
     return 0;
 }

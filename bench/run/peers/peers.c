@@ -16,8 +16,10 @@
 #include <stdio.h>
 
 #define LEAD_NS       UINT64_C(50000000)
-#define PING_EVERY_NS UINT64_C(200000000)
-#define PING_WAIT_NS  UINT64_C(10000000)
+#define PING_EVERY_NS UINT64_C(100000000)
+#define PING_AGAIN_NS UINT64_C(50000000) /* after a burst of slow answers */
+#define PING_SLOW_NS  UINT64_C(200000)
+#define PING_WAIT_NS  UINT64_C(25000000) /* longer than who was asked may sleep */
 #define SPIN_NS       UINT64_C(500000)
 enum { BURST = 5, RANKS_A_TICK = 16 };
 
@@ -58,11 +60,15 @@ static void ping(struct lb_active_run *run, uint32_t rank)
 {
     struct lb_peers *peers = run->peers;
     struct lb_peer *peer = &peers->all[rank];
+    uint64_t every_ns = peer->quickest_ns > PING_SLOW_NS ? PING_AGAIN_NS : PING_EVERY_NS;
     peer->n_pings_left--;
     lb_parcel_begin(&peers->parcel, LB_MSG_PING, peers->run);
     peer->ping_ns = lb_now_ns();
     lb_parcel_put_u64(&peers->parcel, peer->ping_ns);
     lb_parcel_put_u64(&peers->parcel, peer->n_pings_left);
+    /* So long until the next burst: the other is awake then, and may sleep until then. */
+    peer->measure_due_ns = peer->ping_ns + every_ns;
+    lb_parcel_put_u64(&peers->parcel, every_ns);
     send_to(run, rank);
 }
 
@@ -74,18 +80,21 @@ static void take_pong(struct lb_active_run *run, uint32_t rank, struct lb_parcel
     if (parcel->failed || sent_ns != peer->ping_ns)
         return;
     peer->ping_ns = 0;
+    if (received_ns - sent_ns < peer->quickest_ns)
+        peer->quickest_ns = received_ns - sent_ns;
     if (lb_offsets_add(&peer->offsets, sent_ns, theirs_ns, received_ns) != 0)
         lose(run, rank, "has more to say of its clock than there is memory");
     else if (peer->n_pings_left > 0)
         ping(run, rank);
 }
 
-/* The first question may find the other asleep; the next ones find it awake. One that is not
+/* Where the first question finds the other asleep, the next ones find it awake. One that is not
  * answered is not asked again: its answer, however late, begins the burst. */
 static void begin_burst(struct lb_active_run *run, uint32_t rank)
 {
     struct lb_peer *peer = &run->peers->all[rank];
     peer->n_pings_left = BURST;
+    peer->quickest_ns = UINT64_MAX;
     peer->measure_due_ns = lb_now_ns() + PING_EVERY_NS;
     if (peer->ping_ns == 0)
         ping(run, rank);
@@ -137,6 +146,8 @@ static void take_progress(struct lb_active_run *run, struct lb_peer *peer, struc
     sum->n_successes += so_far.n_successes - peer->so_far.n_successes;
     sum->n_refusals += so_far.n_refusals - peer->so_far.n_refusals;
     sum->n_overlaps += so_far.n_overlaps - peer->so_far.n_overlaps;
+    sum->n_faults += so_far.n_faults - peer->so_far.n_faults;
+    sum->n_faults_over += so_far.n_faults_over - peer->so_far.n_faults_over;
     for (size_t i = 0; i < LB_COARSE_BUCKETS; i++)
         sum->sums[i] += so_far.sums[i] - peer->so_far.sums[i];
     peer->so_far = so_far;
@@ -322,6 +333,19 @@ uint64_t lb_peers_agree(struct lb_active_run *run, enum lb_phase phase)
     return lb_now_ns();
 }
 
+bool lb_peers_order(struct lb_active_run *run)
+{
+    struct lb_peers *peers = run->peers;
+    uint32_t seat = (uint32_t)lb_random_below(&run->fault_random, run->share.n_workers), rank = 0;
+    while (rank + 1 < peers->n && seat >= peers->all[rank + 1].share.first_seat)
+        rank++;
+    if (rank == 0 || peers->all[rank].is_lost)
+        return false;
+    lb_parcel_begin(&peers->parcel, LB_MSG_ORDER, peers->run);
+    send_to(run, rank);
+    return true;
+}
+
 static void watch(struct lb_active_run *run)
 {
     struct lb_peers *peers = run->peers;
@@ -346,6 +370,13 @@ static void watch(struct lb_active_run *run)
     }
     if (n_asked > 0)
         await_answers(run);
+    run->wake_ns = 0;
+    for (uint32_t r = 1; r < peers->n; r++) {
+        const struct lb_peer *peer = &peers->all[r];
+        bool asks = !peer->is_lost && !peer->has_history;
+        if (asks && (run->wake_ns == 0 || peer->measure_due_ns < run->wake_ns))
+            run->wake_ns = peer->measure_due_ns;
+    }
 }
 
 static void poll(struct lb_active_run *run)

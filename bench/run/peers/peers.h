@@ -2,7 +2,7 @@
  *
  * Rank 0 leads: it sets up, raises the phases, judges and reports. The others follow (follow.c).
  * All that ranks share goes through here: what is to be run, phases, ids, whether a queue is
- * drained, counters, clocks, and in the end the results. Who leads measures the others' clocks five
+ * drained, counters, clocks, and in the end the results. Who leads measures the others' clocks ten
  * times a second (offsets.h), and takes a rank for lost that has not answered for the patience.
  */
 #ifndef LB_PEERS_H
@@ -19,12 +19,13 @@
 struct lb_peer {
     char host[64];
     bool is_met, is_ready, has_ended, has_result, has_history, is_lost;
-    uint32_t n_workers; /* its share, and the number of the first of them */
-    uint32_t first_worker;
+    struct lb_share share; /* its own: so many workers */
+    uint32_t n_workers;
     enum lb_phase told;               /* the last phase that it was told */
     uint64_t heard_ns;                /* by our clock */
     uint64_t measure_due_ns, ping_ns; /* the ping that is under way; 0: none */
     uint32_t n_pings_left;            /* of the present burst */
+    uint64_t quickest_ns;             /* answer in it */
     struct lb_offsets offsets;
     struct lb_elsewhere so_far;
     uint64_t wave;                 /* the last that it has seen */
@@ -42,7 +43,8 @@ struct lb_peer {
 struct lb_peers {
     struct lb_link *link;
     struct lb_peer *all; /* by rank; [0] is not used */
-    uint32_t n;          /* ranks, the leader included */
+    uint32_t n_ranks;    /* the leader included */
+    uint32_t n;          /* of these, that take part in the present run: the first */
     uint64_t run;        /* the number of the present run */
     uint64_t patience_ns;
     char *where; /* the URI of a run that is under way; "": none */
@@ -70,12 +72,11 @@ uint64_t lb_peers_patience_ns(void);
 bool lb_peers_part(struct lb_peers *peers);
 
 /* Can these ranks run this together? 0, or LB_E_UNSUPPORTED. */
-int lb_peers_check(const struct lb_run_plan *request, uint32_t n_ranks, struct lb_error *err);
-/* The share of a rank: of the workers and producers of all, into its own scenario. */
-void lb_peers_share(const struct lb_scenario *all, uint32_t rank, uint32_t n_ranks,
-                    struct lb_scenario *ret_own, struct lb_share *ret_share);
+int lb_peers_check(const struct lb_run_plan *request, struct lb_error *err);
 /* The space is there: the others are told what to run, and begin to connect. */
 int lb_peers_begin(struct lb_active_run *run, const struct lb_scenario *all, struct lb_error *err);
+/* Draws the rank that has the victim of a fault, and tells it. false: it is our own. */
+bool lb_peers_order(struct lb_active_run *run);
 /* Agrees with the others on a moment at which a phase begins, and waits for it; alone it is now.
  * The caller raises the phase. */
 uint64_t lb_peers_agree(struct lb_active_run *run, enum lb_phase phase);

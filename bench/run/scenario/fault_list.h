@@ -11,17 +11,21 @@
 #include <stddef.h>
 
 #define LB_FAULT_LIST(FAULT)                                                                       \
-    FAULT(KILL, kill, "kill", LB_FAULT_IS_FOR_PROGRAMS | LB_FAULT_IS_AN_END,                       \
+    FAULT(KILL, kill, "kill",                                                                      \
+          LB_FAULT_IS_FOR_PROGRAMS | LB_FAULT_IS_AN_END | LB_FAULT_IS_THE_HOLDERS,                 \
           "kills the holder's process; a new participant takes its place")                         \
-    FAULT(PAUSE, pause, "pause", LB_FAULT_IS_FOR_PROGRAMS,                                         \
+    FAULT(PAUSE, pause, "pause", LB_FAULT_IS_FOR_PROGRAMS | LB_FAULT_IS_THE_HOLDERS,               \
           "stops the holder, with --processes by SIGSTOP, and lets it go on later")                \
     FAULT(DISCONNECT, disconnect, "disconnect",                                                    \
-          LB_FAULT_IS_FOR_PROGRAMS | LB_FAULT_IS_FOR_POOLS | LB_FAULT_IS_AN_END,                   \
+          LB_FAULT_IS_FOR_PROGRAMS | LB_FAULT_IS_FOR_POOLS | LB_FAULT_IS_AN_END |                  \
+              LB_FAULT_IS_THE_HOLDERS,                                                             \
           "the server ends the holder's session; the holder lives on")                             \
     FAULT(CUT, cut, "cut",                                                                         \
-          LB_FAULT_IS_FOR_PROGRAMS | LB_FAULT_IS_AT_THE_GATE | LB_FAULT_IS_AN_END,                 \
+          LB_FAULT_IS_FOR_PROGRAMS | LB_FAULT_IS_AT_THE_GATE | LB_FAULT_IS_AN_END |                \
+              LB_FAULT_IS_THE_HOLDERS,                                                             \
           "cuts the connection after the statement that ends the hold was sent")                   \
-    FAULT(SLOW, slow, "slow", LB_FAULT_IS_FOR_PROGRAMS | LB_FAULT_IS_AT_THE_GATE,                  \
+    FAULT(SLOW, slow, "slow",                                                                      \
+          LB_FAULT_IS_FOR_PROGRAMS | LB_FAULT_IS_AT_THE_GATE | LB_FAULT_IS_THE_HOLDERS,            \
           "delays every statement of the holder")                                                  \
     FAULT(BLOCKER, blocker, "blocker", LB_FAULT_IS_FOR_POOLS | LB_FAULT_IS_FOR_READERS,            \
           "another session locks the strategy's rows without changing them")                       \
@@ -58,7 +62,8 @@ enum lb_fault_trait {
     LB_FAULT_IS_FOR_READERS = 1 << 3,  /* those who read the count may go on */
     LB_FAULT_IS_AN_END = 1 << 4,       /* of sessions, by the run itself */
     LB_FAULT_IS_COMMANDED = 1 << 5, /* by a command of the user's; the server is away for a while */
-    LB_FAULT_IS_A_SWITCH = 1 << 6   /* of the primary, on replicated servers */
+    LB_FAULT_IS_A_SWITCH = 1 << 6,  /* of the primary, on replicated servers */
+    LB_FAULT_IS_THE_HOLDERS = 1 << 7 /* it needs nobody but the holder, wherever that runs */
 };
 
 const char *lb_fault_name(enum lb_fault fault);

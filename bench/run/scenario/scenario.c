@@ -397,3 +397,13 @@ void lb_scenario_get(const struct lb_scenario *scenario, const struct lb_key *ke
         return;
     }
 }
+
+uint64_t lb_scenario_deaths(const struct lb_scenario *scenario)
+{
+    if (scenario->fault != LB_FAULT_KILL)
+        return 0;
+    uint64_t n = scenario->duration_ns / scenario->fault_interval_ns + 1;
+    if (scenario->duration_ns == 0 && scenario->fault_count > 0)
+        return scenario->fault_count;
+    return scenario->fault_count > 0 && scenario->fault_count < n ? scenario->fault_count : n;
+}

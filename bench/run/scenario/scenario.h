@@ -145,6 +145,8 @@ bool lb_scenario_is_file(const char *name); /* it contains '/' or ends in .ini *
 int lb_scenario_load(const char *name, struct lb_scenario *ret_scenario, struct lb_error *err);
 /* Contradictions between keys. 0 or LB_E_USAGE. */
 int lb_scenario_validate(const struct lb_scenario *scenario, struct lb_error *err);
+/* How many workers the fault kill takes at most: so many may have to be replaced. */
+uint64_t lb_scenario_deaths(const struct lb_scenario *scenario);
 /* The capacity of each resource; *ret_capacity has scenario->resources entries, caller frees. */
 int lb_scenario_capacities(const struct lb_scenario *scenario, uint32_t **ret_capacity,
                            struct lb_error *err);

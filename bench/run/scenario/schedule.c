@@ -89,36 +89,47 @@ static bool in_burst(const struct lb_schedule *schedule, uint64_t position)
     return false;
 }
 
-/* The gap after a position: exponential of mean ONE, at least 1. */
-static uint64_t gap_after(uint64_t seed, uint64_t position)
+/* Two rounds of SplitMix64's finaliser: positions are not random, their hashes must look so. */
+static uint64_t hash_of(uint64_t seed, uint64_t position)
 {
-    /* Two rounds of SplitMix64's finaliser: positions are not random, their hashes must look so. */
     uint64_t z = position * 0x9e3779b97f4a7c15u + seed;
     for (int round = 0; round < 2; round++) {
         z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
         z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
         z ^= z >> 31;
     }
-    double unit = ((double)(z >> 11) + 0.5) * 0x1p-53; /* in (0, 1) */
+    return z;
+}
+
+/* The gap after a position: exponential of mean ONE, at least 1. */
+static uint64_t gap_after(uint64_t seed, uint64_t position)
+{
+    double unit = ((double)(hash_of(seed, position) >> 11) + 0.5) * 0x1p-53; /* in (0, 1) */
     uint64_t gap = (uint64_t)llround(-log(unit) * (double)ONE);
     return gap > 0 ? gap : 1;
 }
 
-static uint64_t time_and_place(const struct lb_schedule *schedule, uint64_t position,
-                               double *ret_place)
+/* A Poisson process that is cut by chance is Poisson in each part. */
+static bool is_own(const struct lb_schedule *schedule, uint64_t position)
 {
-    if (ret_place != NULL)
-        *ret_place = (double)position / (double)ONE;
-    return time_of(schedule, position);
+    const struct lb_arrivals *own = &schedule->own;
+    if (own->of == 0)
+        return true;
+    uint64_t n = schedule->poisson ? hash_of(~schedule->seed, position) : position / ONE;
+    return n % own->of - own->first < own->n;
 }
 
-uint64_t lb_schedule_next(struct lb_schedule *schedule, double *ret_place)
+void lb_schedule_share(struct lb_schedule *schedule, struct lb_arrivals own)
+{
+    schedule->own = own;
+}
+
+/* UINT64_MAX: there are no more. */
+static uint64_t next_position(struct lb_schedule *schedule)
 {
     /* Relaxed throughout: the position guards nothing but itself. */
     if (!schedule->poisson)
-        return time_and_place(
-            schedule, atomic_fetch_add_explicit(&schedule->position, ONE, memory_order_relaxed),
-            ret_place);
+        return atomic_fetch_add_explicit(&schedule->position, ONE, memory_order_relaxed);
     uint64_t position = atomic_load_explicit(&schedule->position, memory_order_relaxed);
     uint64_t arrival, next;
     do {
@@ -131,10 +142,23 @@ uint64_t lb_schedule_next(struct lb_schedule *schedule, double *ret_place)
             next = arrival < reach || in_burst(schedule, arrival) ? arrival + ONE : arrival;
         }
         if (!schedule->repeat && arrival >= schedule->cycle)
-            return LB_SCHEDULE_END;
+            return UINT64_MAX;
     } while (!atomic_compare_exchange_weak_explicit(&schedule->position, &position, next,
                                                     memory_order_relaxed, memory_order_relaxed));
-    return time_and_place(schedule, arrival, ret_place);
+    return arrival;
+}
+
+uint64_t lb_schedule_next(struct lb_schedule *schedule, double *ret_place)
+{
+    for (;;) {
+        uint64_t position = next_position(schedule);
+        uint64_t at_ns = position != UINT64_MAX ? time_of(schedule, position) : LB_SCHEDULE_END;
+        if (at_ns != LB_SCHEDULE_END && !is_own(schedule, position))
+            continue;
+        if (ret_place != NULL && at_ns != LB_SCHEDULE_END)
+            *ret_place = (double)position / (double)ONE;
+        return at_ns;
+    }
 }
 
 double lb_schedule_expected(const struct lb_schedule *schedule, uint64_t at_ns)

@@ -35,6 +35,13 @@
 enum { LB_SCHEDULE_PHASES = 32 };
 #define LB_SCHEDULE_END UINT64_MAX
 
+/* Whose arrivals are one's own, where several machines have the same schedule: those whose number,
+ * or for Poisson a hash of the seed and their position, modulo `of` is one of n from `first` on.
+ * of 0: all of them. */
+struct lb_arrivals {
+    uint32_t first, n, of;
+};
+
 /* Part of the schedule with a rate that changes evenly from one value to another; a burst is a
  * phase that takes no time. Positions count arrivals in units of 2^-24: see schedule.c. */
 struct lb_rate_phase {
@@ -51,12 +58,16 @@ struct lb_schedule {
     uint64_t cycle_ns; /* of all phases; UINT64_MAX if the last one never ends */
     uint64_t cycle;    /* positions of all phases; likewise */
     uint64_t seed;
+    struct lb_arrivals own;
     _Atomic uint64_t position; /* where the next arrival is looked for */
 };
 
 /* Parses text. LB_E_USAGE says what is wrong with it and what is accepted. */
 int lb_schedule_init(struct lb_schedule *schedule, const char *text, uint64_t seed,
                      struct lb_error *err);
+
+/* Only these are claimed here. Before the first claim. */
+void lb_schedule_share(struct lb_schedule *schedule, struct lb_arrivals own);
 
 /* Claims the next arrival: its intended time in ns after the schedule's start, never before that of
  * an earlier claim; LB_SCHEDULE_END when there are no more. Any thread or process, at any time.
