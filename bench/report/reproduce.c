@@ -59,11 +59,12 @@ char *lb_reproduce(const struct lb_cell *cell, const struct lb_outcome *run,
 {
     char number[32];
     buf[0] = '\0';
-    if (run->again[0] != '\0') {
-        append(buf, size, run->again);
-        if (run->replay[0] != '\0' && (finding == NULL || finding->verdict == LB_V_VIOLATED)) {
+    const struct lb_exploration *explored = run->exploration;
+    if (explored != NULL) {
+        append(buf, size, explored->again);
+        if (explored->replay[0] != '\0' && (finding == NULL || finding->verdict == LB_V_VIOLATED)) {
             lb_command_add(buf, size, "--replay");
-            lb_command_add(buf, size, run->replay);
+            lb_command_add(buf, size, explored->replay);
         }
         return lb_clean_text(buf);
     }

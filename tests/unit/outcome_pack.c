@@ -39,6 +39,10 @@ static struct lb_outcome *some_outcome(void)
     snprintf(outcome->waits[0].name, sizeof outcome->waits[0].name, "Lock:tuple");
     outcome->waits[0].n = 7;
     outcome->n_waits = 1;
+    /* What only an exploration has. */
+    outcome->exploration = calloc(1, sizeof *outcome->exploration);
+    outcome->exploration->n_schedules = 16;
+    snprintf(outcome->exploration->replay, sizeof outcome->exploration->replay, "0.1.0");
     return outcome;
 }
 
@@ -77,6 +81,8 @@ static void nothing_is_lost(void **state)
                         outcome->n_intervals * sizeof *outcome->intervals);
     assert_string_equal(back->facts[0].value, "15.1");
     assert_string_equal(back->facts[1].value, "");
+    assert_int_equal(back->exploration->n_schedules, 16);
+    assert_string_equal(back->exploration->replay, "0.1.0");
     assert_string_equal(back->waits[0].name, "Lock:tuple");
     lb_outcome_free(outcome);
     lb_outcome_free(back);

@@ -141,16 +141,22 @@ static void take_findings(const struct lb_cell *cell, const struct lb_explored *
     }
 }
 
-static void take_coverage(const struct lb_explored *explored, struct lb_outcome *outcome)
+static void describe(const struct lb_cell *cell, const struct lb_explored *explored,
+                     struct lb_exploration *ret)
 {
     const struct lb_search_result *search = &explored->search;
-    snprintf(outcome->covered, sizeof outcome->covered,
+    ret->n_schedules = search->n_schedules;
+    ret->complete = explored->complete;
+    snprintf(ret->covered, sizeof ret->covered,
              "%u workers x %u round: %s%s%s, %llu schedules run, %llu pruned, %llu steps",
              explored->workers, explored->rounds, explored->complete ? "complete" : "bounded",
              explored->bounds[0] != '\0' ? ": " : "", explored->bounds,
              (unsigned long long)search->n_schedules,
              (unsigned long long)search->n_asleep + search->n_void + search->n_same,
              (unsigned long long)search->n_moves);
+    describe_again(cell, explored, ret->again, sizeof ret->again);
+    if (explored->has_witness)
+        lb_schedule_print(&explored->schedule, ret->replay, sizeof ret->replay);
 }
 
 int lb_explored_run(const struct lb_cell *cell, const struct lb_args *args, uint64_t seed,
@@ -195,19 +201,21 @@ int lb_explored_run(const struct lb_cell *cell, const struct lb_args *args, uint
     int r = lb_explore(&plan, &explored, err);
     if (r != 0)
         return r;
-    r = lb_outcome_new(&run, &outcome, err);
+    struct lb_exploration *exploration = calloc(1, sizeof *exploration);
+    r = exploration != NULL ? lb_outcome_new(&run, &outcome, err)
+                            : lb_fail(err, LB_E_MEMORY, "out of memory");
     if (r == 0) {
+        outcome->exploration = exploration;
         outcome->start_unix_ms = lb_unix_ms() - (int64_t)(explored->elapsed_ns / 1000000);
         outcome->elapsed_ns = explored->elapsed_ns;
         outcome->n_statements = explored->n_statements;
         outcome->witnesses_agree = true;
         outcome->state = explored->search.interrupted ? LB_RUN_INTERRUPTED : LB_RUN_COMPLETE;
         take_findings(cell, explored, outcome);
-        take_coverage(explored, outcome);
-        describe_again(cell, explored, outcome->again, sizeof outcome->again);
-        if (explored->has_witness)
-            lb_schedule_print(&explored->schedule, outcome->replay, sizeof outcome->replay);
+        describe(cell, explored, exploration);
         *ret_outcome = outcome;
+    } else {
+        free(exploration);
     }
     lb_explored_free(explored);
     return r;

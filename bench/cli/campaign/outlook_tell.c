@@ -236,14 +236,10 @@ static struct tally tally_of(const struct lb_outlook *outlook, const struct lb_r
         const struct lb_outcome *run = cell->runs[0];
         for (size_t r = 0; r < cell->n_runs; r++)
             t.elapsed_ns += cell->runs[r]->elapsed_ns;
-        if (cell->is_explored) {
-            const char *schedules = strstr(run->covered, " schedules run");
-            while (schedules != NULL && schedules > run->covered && schedules[-1] != ' ')
-                schedules--;
-            t.n_schedules += schedules != NULL ? strtoull(schedules, NULL, 10) : 0;
-            bool complete = strstr(run->covered, ": complete") != NULL;
-            t.n_complete += complete;
-            t.n_bounded += !complete;
+        if (run->exploration != NULL) {
+            t.n_schedules += run->exploration->n_schedules;
+            t.n_complete += run->exploration->complete;
+            t.n_bounded += !run->exploration->complete;
         } else if (cell->scenario.fault != LB_FAULT_NONE) {
             t.n_faults++;
         } else {

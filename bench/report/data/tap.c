@@ -119,8 +119,8 @@ static void details(struct lb_sink_state *state, const struct lb_cell *cell,
         print_yaml_text(out, "why", lb_cell_why_broken(cell, guarantee));
     fprintf(out, "  violations: %llu\n  tested: %llu\n", (unsigned long long)finding->n_violations,
             (unsigned long long)finding->n_tested);
-    if (run->covered[0] != '\0')
-        print_yaml_text(out, "explored", run->covered);
+    if (run->exploration != NULL)
+        print_yaml_text(out, "explored", run->exploration->covered);
     else
         fprintf(out, "  runs: %zu\n  successes_per_s: %.6g\n  seed: %llu\n", cell->n_runs,
                 run->successes_per_s, (unsigned long long)run->seed);

@@ -100,5 +100,6 @@ void lb_outcome_free(struct lb_outcome *outcome)
     lb_facts_free(outcome->server, outcome->n_server);
     free(outcome->waits);
     free(outcome->ranks.rows);
+    free(outcome->exploration);
     free(outcome);
 }

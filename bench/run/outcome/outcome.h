@@ -45,6 +45,15 @@ enum lb_run_state {
     LB_RUN_INVALID      /* the measurement does not hold: see invalid */
 };
 
+/* Of what was explored, and not stressed. */
+struct lb_exploration {
+    char covered[400]; /* what of, in words */
+    char again[1400];  /* the command that does so again */
+    char replay[810];  /* the schedule that shows what is violated; "" */
+    uint64_t n_schedules;
+    bool complete; /* all schedules within the bounds */
+};
+
 enum { LB_WARNINGS = 8 };
 
 /* What a run came to. Free with lb_outcome_free. */
@@ -83,10 +92,8 @@ struct lb_outcome {
     char warnings[LB_WARNINGS][400]; /* what no verdict says, a sentence each */
     size_t n_warnings;
     bool witnesses_agree;
-    uint64_t n_events; /* in the history */
-    char covered[400]; /* explored: what of, in words; "": stressed */
-    char again[1400];  /* explored: the command that does so again */
-    char replay[810];  /* explored: the schedule that shows what is violated; "" */
+    uint64_t n_events;                  /* in the history */
+    struct lb_exploration *exploration; /* NULL: stressed */
 
     uint64_t n_faults;
     uint64_t n_guard_lost; /* accepted writes of the guarded row that another overwrote: harm */

@@ -69,6 +69,7 @@ int lb_outcome_write(const struct lb_outcome *outcome, FILE *out, struct lb_erro
     put_facts(out, outcome->server, outcome->n_server);
     put(out, outcome->waits, outcome->n_waits * sizeof *outcome->waits);
     put(out, outcome->ranks.rows, outcome->ranks.n * sizeof *outcome->ranks.rows);
+    put(out, outcome->exploration, outcome->exploration != NULL ? sizeof *outcome->exploration : 0);
     return ferror(out) ? lb_fail(err, LB_E_ENV, "cannot write an outcome") : 0;
 }
 
@@ -167,6 +168,8 @@ int lb_outcome_read(const unsigned char *bytes, size_t n, struct lb_outcome **re
     o->facts = o->nodes = o->server = NULL;
     o->waits = NULL;
     o->ranks.rows = NULL;
+    bool is_explored = o->exploration != NULL;
+    o->exploration = NULL;
     size_t n_facts = o->n_facts, n_nodes = o->n_nodes, n_server = o->n_server;
     o->n_facts = o->n_nodes = o->n_server = 0;
     for (int m = 0; m < LB_MEASURES; m++) {
@@ -184,6 +187,8 @@ int lb_outcome_read(const unsigned char *bytes, size_t n, struct lb_outcome **re
     o->n_server = n_server;
     o->waits = take_array(&s, o->n_waits, sizeof *o->waits);
     o->ranks.rows = take_array(&s, o->ranks.n, sizeof *o->ranks.rows);
+    if (is_explored)
+        o->exploration = take_array(&s, 1, sizeof *o->exploration);
     if (s.failed || s.left > 0) {
         lb_outcome_free(o);
         return lb_fail(err, LB_E_FILE, "a stored run is not whole");
