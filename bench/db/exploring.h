@@ -48,6 +48,18 @@ struct lb_exploring {
     const char *has_locks;
     /* The same of the session whose number is its parameter. */
     const char *has_locks_of;
+    /* Sessions that keep session $1 waiting, by their numbers; 0: a transaction without a session.
+     */
+    const char *blockers;
+    bool tells_blockers_late; /* what that says may be 0.1 s old */
+    /* A row: session $1 waits for a lock on a whole table, whose holder the engine does not tell.
+     */
+    const char *waits_for_table;
+    /* Rows (number, what people call it): sessions that have locks on the space's tables; or, where
+     * the engine does not tell, that may have some. */
+    const char *holders;
+    bool is_sure_of_holders;
+    const char *session_name; /* A row (what people call it): session $1 */
     /* On a session of its own before each schedule: until it is run again nothing is purged. What
      * was deleted in the schedule goes on taking locks, and not until a purge that nobody can wait
      * for. */

@@ -34,6 +34,14 @@ static int run_search(struct lb_testbed *testbed, const struct lb_explore_plan *
 
 /* --- the witness --- */
 
+/* What comes after the search has half of its time. 0: no limit. */
+static uint64_t deadline_after(const struct lb_testbed *testbed, uint64_t now_ns)
+{
+    static const uint64_t least_ns = UINT64_C(1000000000);
+    uint64_t half_ns = testbed->plan.time_ns / 2;
+    return testbed->plan.time_ns == 0 ? 0 : now_ns + (half_ns > least_ns ? half_ns : least_ns);
+}
+
 static void set_finding(const struct lb_testbed *testbed, struct lb_explored *explored, int g)
 {
     struct lb_finding *finding = &explored->findings[g];
@@ -52,13 +60,16 @@ static void set_finding(const struct lb_testbed *testbed, struct lb_explored *ex
 static int confirm(struct lb_testbed *testbed, struct lb_explored *explored, bool is_violation,
                    struct lb_error *err)
 {
-    enum { REPLAYS = 200 };
+    enum { REPLAYS = 200, IN_ANY_CASE = 20 };
+    uint64_t deadline_ns = deadline_after(testbed, lb_now_ns());
     uint64_t answers[LB_MAX_LENGTH], before[LB_MAX_LENGTH];
     int r = 0, violated = 0;
     explored->confirmed = false;
     testbed->details = true;
     testbed->counts_steps = testbed->plan.ticks == 0;
     for (unsigned i = 0; i < REPLAYS && !explored->confirmed; i++) {
+        if (i >= IN_ANY_CASE && deadline_ns != 0 && lb_now_ns() >= deadline_ns)
+            break;
         testbed->start_ns = lb_now_ns();
         r = lb_search_replay(&lb_testbed_system, testbed, &explored->schedule, answers, err);
         explored->n_confirming++;
@@ -82,6 +93,9 @@ static int make_witness(struct lb_testbed *testbed, struct lb_explored *explored
     int violated = confirm(testbed, explored, is_violation, err);
     if (violated < 0)
         return violated;
+    int r = violated != 0 ? lb_testbed_expect_no_holders(testbed, err) : 0;
+    if (r < 0)
+        return r;
     explored->is_nondeterministic = (is_violation || violated != 0) && !explored->confirmed;
     explored->has_witness = true;
     explored->witness_workers = testbed->n_running;
@@ -92,7 +106,7 @@ static int make_witness(struct lb_testbed *testbed, struct lb_explored *explored
         if ((violated >> g & 1) != 0)
             set_finding(testbed, explored, g);
     lb_show_words(explored);
-    int r = lb_show_table(testbed, explored, err);
+    r = lb_show_table(testbed, explored, err);
     if (r == 0 && (explored->setup = lb_show_setup(testbed)) == NULL)
         r = lb_fail(err, LB_E_MEMORY, "out of memory");
     if (r == 0 && lb_exploring(testbed->db)->has_specs && !lb_testbed_has_programs(testbed)) {
@@ -105,7 +119,7 @@ static int make_witness(struct lb_testbed *testbed, struct lb_explored *explored
 /* Searches with so many workers and rounds, no longer than the search that found the violation
  * took. Takes the first schedule that violates the same. */
 static int search_smaller(struct lb_testbed *testbed, struct lb_explored *explored, unsigned bit,
-                          uint64_t budget_ns, struct lb_error *err)
+                          uint64_t budget_ns, uint64_t deadline_ns, struct lb_error *err)
 {
     struct lb_search_result found;
     struct lb_search_options options = {.unreduced = testbed->plan.relation >= LB_RELATION_MOVES,
@@ -114,6 +128,10 @@ static int search_smaller(struct lb_testbed *testbed, struct lb_explored *explor
                                         .interrupt = testbed->plan.search.interrupt};
     testbed->start_ns = lb_now_ns();
     options.deadline_ns = testbed->start_ns + budget_ns;
+    if (deadline_ns != 0 && options.deadline_ns > deadline_ns)
+        options.deadline_ns = deadline_ns;
+    if (testbed->start_ns >= options.deadline_ns)
+        return 0;
     int r = lb_search(&lb_testbed_system, testbed, &options, &found, err);
     if (r != 0)
         return r;
@@ -127,7 +145,7 @@ static int search_smaller(struct lb_testbed *testbed, struct lb_explored *explor
 /* The smallest case that shows the violation: fewest workers, then fewest rounds. Who reads, puts,
  * rescues or blocks is told by the number of the worker: then all workers stay. */
 static int find_smallest(struct lb_testbed *testbed, struct lb_explored *explored, unsigned bit,
-                         uint64_t budget_ns, struct lb_error *err)
+                         uint64_t budget_ns, uint64_t deadline_ns, struct lb_error *err)
 {
     const struct lb_explore_plan *plan = &testbed->plan;
     uint32_t others = plan->readers + plan->putters + plan->rescuers + plan->blockers;
@@ -139,8 +157,12 @@ static int find_smallest(struct lb_testbed *testbed, struct lb_explored *explore
             testbed->rounds = rounds;
             if (workers == plan->workers && rounds == plan->rounds)
                 return 0;
-            r = search_smaller(testbed, explored, bit, budget_ns, err);
+            r = search_smaller(testbed, explored, bit, budget_ns, deadline_ns, err);
         }
+    if (r == 0) { /* no time was left, or the engine chose otherwise: the case that was asked for */
+        testbed->n_running = plan->workers;
+        testbed->rounds = plan->rounds;
+    }
     return r < 0 ? r : 0;
 }
 
@@ -151,10 +173,14 @@ static int shrink(struct lb_testbed *testbed, struct lb_explored *explored, stru
     while ((violated >> bit & 1) == 0)
         bit++;
     explored->schedule = explored->search.first[bit];
-    int r = find_smallest(testbed, explored, bit, lb_now_ns() - testbed->start_ns, err);
+    uint64_t now_ns = lb_now_ns(), deadline_ns = deadline_after(testbed, now_ns);
+    const struct lb_search_options until = {.deadline_ns = deadline_ns,
+                                            .interrupt = testbed->plan.search.interrupt};
+    uint64_t two_thirds_ns = deadline_ns == 0 ? 0 : deadline_ns - (deadline_ns - now_ns) / 3;
+    int r = find_smallest(testbed, explored, bit, now_ns - testbed->start_ns, two_thirds_ns, err);
     testbed->start_ns = lb_now_ns();
     if (r == 0)
-        r = lb_search_shrink(&lb_testbed_system, testbed, 1 << bit, &explored->schedule,
+        r = lb_search_shrink(&lb_testbed_system, testbed, 1 << bit, &until, &explored->schedule,
                              &explored->n_replays, err);
     return r;
 }

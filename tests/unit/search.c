@@ -568,7 +568,8 @@ static void a_violation_is_found_and_shrunk(void **state)
     struct lb_schedule schedule = result.first[0];
     assert_int_equal(schedule.n, 12);
     uint64_t n_replays = 0;
-    assert_int_equal(lb_search_shrink(&system_of_fakes, fake, 1, &schedule, &n_replays, &err), 0);
+    assert_int_equal(lb_search_shrink(&system_of_fakes, fake, 1, NULL, &schedule, &n_replays, &err),
+                     0);
     assert_true(n_replays > 0);
     /* Up to each worker's own addition: 2, 3 and 3 moves, one worker after the other. */
     assert_int_equal(schedule.n, 8);

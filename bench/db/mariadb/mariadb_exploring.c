@@ -40,6 +40,19 @@ const struct lb_exploring lb_mariadb_exploring = {
               "WHERE t.table_schema = database() AND t.table_type = 'BASE TABLE' AND "
               "t.table_name <> '" LB_LIFE_TABLE "' "
               "ORDER BY t.table_name",
+    .blockers = "SELECT b.trx_mysql_thread_id FROM information_schema.innodb_lock_waits w JOIN "
+                "information_schema.innodb_trx r ON r.trx_id = w.requesting_trx_id JOIN "
+                "information_schema.innodb_trx b ON b.trx_id = w.blocking_trx_id WHERE "
+                "r.trx_mysql_thread_id = ?",
+    .tells_blockers_late = true,
+    .waits_for_table = "SELECT 1 FROM information_schema.processlist WHERE id = ? AND (state LIKE "
+                       "'Waiting for table %lock' OR state LIKE 'Waiting for backup lock' OR state "
+                       "LIKE 'Waiting for global read lock')",
+    .holders = "SELECT p.id, concat('connection ', p.id, ' (', p.user, ')') FROM "
+               "information_schema.innodb_trx t JOIN information_schema.processlist p ON p.id = "
+               "t.trx_mysql_thread_id ORDER BY 1",
+    .session_name = "SELECT concat('connection ', id, ' (', user, ')') FROM "
+                    "information_schema.processlist WHERE id = ?",
     .links = "SELECT table_name, referenced_table_name FROM "
              "information_schema.referential_constraints WHERE constraint_schema = database()",
     .n_opaque = "SELECT (SELECT count(*) FROM information_schema.views WHERE table_schema = "

@@ -5,6 +5,10 @@
 
 #include <stddef.h>
 
+#define CALLED                                                                                     \
+    "coalesce(nullif(a.application_name, ''), 'no application_name') || coalesce(', user ' || "    \
+    "a.usename, '')"
+
 /* PostgreSQL finds functions of the space before its own; what is no function becomes one. A
  * sequence tells how far the clock is ahead: what it says is in no transaction, and statements that
  * are blocked see it too. now() stays what it was when its transaction began, statement_timestamp()
@@ -82,6 +86,18 @@ const struct lb_exploring lb_postgres_exploring = {
     .has_locks_of = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND pid = $1 LIMIT 1",
     .has_locks = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid() "
                  "LIMIT 1",
+    .blockers = "SELECT unnest(pg_blocking_pids($1::int))",
+    .holders =
+        "SELECT coalesce(l.pid, 0), CASE WHEN l.pid IS NULL THEN 'a prepared transaction' "
+        "ELSE format('process %s (%s)', l.pid, min(" CALLED ")) END FROM pg_locks l "
+        "JOIN pg_class c ON c.oid = l.relation LEFT JOIN pg_stat_activity a ON a.pid = l.pid "
+        "WHERE c.relnamespace = current_schema()::regnamespace AND c.relname <> "
+        "'" LB_LIFE_TABLE "' AND l.granted AND l.mode <> 'AccessShareLock' AND "
+        "coalesce(a.backend_type, '') <> 'autovacuum worker' GROUP BY l.pid ORDER BY 1",
+    .is_sure_of_holders = true,
+    .session_name = "SELECT CASE WHEN $1::int = 0 THEN 'a prepared transaction' ELSE (SELECT "
+                    "format('process %s (%s)', a.pid, " CALLED ") FROM pg_stat_activity a WHERE "
+                    "a.pid = $1::int AND a.backend_type <> 'autovacuum worker') END",
     .one_batch = true,
     .quote = '"',
     .has_specs = true,

@@ -264,6 +264,18 @@ static void note_answer(struct search *search, size_t at, uint64_t answer)
     node->answers[node->n_answers++] = answer;
 }
 
+bool lb_search_is_over(const struct lb_search_options *options)
+{
+    return (options->interrupt != NULL && atomic_load(options->interrupt) != 0) ||
+           (options->deadline_ns != 0 && lb_now_ns() >= options->deadline_ns);
+}
+
+/* Is there no time left for the rest of this schedule? One is run to its end in any case. */
+static bool is_over(const struct search *search)
+{
+    return search->result->n_schedules > 0 && lb_search_is_over(search->options);
+}
+
 /* The path, and one move more. Returns 0; 1 if a move did not answer as wanted, *ret_at says which;
  * or an error. */
 static int run_path_once(struct search *search, size_t *ret_at, struct lb_error *err)
@@ -272,7 +284,7 @@ static int run_path_once(struct search *search, size_t *ret_at, struct lb_error 
     int r = search->system->reset(search->arg, err);
     for (size_t i = 0; r == 0 && i < search->n; i++) {
         *ret_at = i;
-        if (!has(search->system->enabled(search->arg), search->nodes[i].move))
+        if (is_over(search) || !has(search->system->enabled(search->arg), search->nodes[i].move))
             return 1;
         r = make_move(search, i, true, &moved, err);
         if (r == 0 && moved.answer != wanted_answer(&search->nodes[i])) {
@@ -489,6 +501,8 @@ static int run_on(struct search *search, struct lb_error *err)
         enum lb_ending ending;
         if (!look_around(search, &ending))
             return end_schedule(search, ending, err);
+        if (is_over(search))
+            return end_schedule(search, LB_END_PRUNED, err);
         int same = recall(search, err);
         if (same != 0)
             return same < 0 ? same : end_schedule(search, LB_END_PRUNED, err);

@@ -193,9 +193,13 @@ int lb_search_replay(const struct lb_system *system, void *arg, const struct lb_
                      uint64_t *answers, struct lb_error *err);
 
 /* Makes a violating schedule as short as it gets, then as little switching as it gets, by replaying
- * variants of it that still violate `violated`. *n_replays grows by their number. */
+ * variants of it that still violate `violated`. *n_replays grows by their number. until: its
+ * deadline_ns and interrupt end that early; NULL: nothing does. */
 int lb_search_shrink(const struct lb_system *system, void *arg, int violated,
-                     struct lb_schedule *schedule, uint64_t *n_replays, struct lb_error *err);
+                     const struct lb_search_options *until, struct lb_schedule *schedule,
+                     uint64_t *n_replays, struct lb_error *err);
+/* Has the time come, or the user interrupted? */
+bool lb_search_is_over(const struct lb_search_options *options);
 
 /* "0110", "01x0t1c1": a digit is a worker's step, xN worker N's death, t the clock, cN a commit of
  * worker N whose answer is lost. */

@@ -67,6 +67,7 @@ struct shrinker {
     const struct lb_system *system;
     void *arg;
     int violated;
+    const struct lb_search_options *until;
     struct lb_schedule *best;
     uint64_t n_replays;
 };
@@ -80,7 +81,8 @@ static bool is_better(const struct lb_schedule *a, const struct lb_schedule *b)
 static int try_variant(struct shrinker *shrinker, const struct lb_schedule *variant,
                        struct lb_error *err)
 {
-    if (!is_better(variant, shrinker->best))
+    if (!is_better(variant, shrinker->best) ||
+        (shrinker->until != NULL && lb_search_is_over(shrinker->until)))
         return 0;
     shrinker->n_replays++;
     int r = lb_search_replay(shrinker->system, shrinker->arg, variant, NULL, err);
@@ -163,10 +165,11 @@ static int join_moves(struct shrinker *shrinker, struct lb_error *err)
 }
 
 int lb_search_shrink(const struct lb_system *system, void *arg, int violated,
-                     struct lb_schedule *schedule, uint64_t *n_replays, struct lb_error *err)
+                     const struct lb_search_options *until, struct lb_schedule *schedule,
+                     uint64_t *n_replays, struct lb_error *err)
 {
     struct shrinker shrinker = {
-        .system = system, .arg = arg, .violated = violated, .best = schedule};
+        .system = system, .arg = arg, .violated = violated, .until = until, .best = schedule};
     int r = cut_tail(&shrinker, err);
     bool any = true;
     while (r >= 0 && any) {

@@ -14,8 +14,9 @@ static int must_be_ok(const struct lb_reset *reset, int answer, struct lb_error 
         return answer;
     if (answer == LB_LOST)
         return lb_fail(err, LB_E_ENV, "the server went away: %s", reset->session->message);
+    const char *said = lb_conn_head(reset->session->conn)->message;
     return lb_fail(err, LB_E_ENV, "the space cannot be put back: %s: %s", lb_answer_name(answer),
-                   reset->session->message);
+                   said[0] != '\0' ? said : reset->session->message);
 }
 
 static int run(const struct lb_reset *reset, const char *sql, struct lb_error *err)

@@ -71,12 +71,16 @@ static void carry(struct lb_testbed *testbed, uint64_t until_ns)
 /* Until every task that runs has stopped, or is blocked. */
 static int settle(struct lb_testbed *testbed, uint64_t first_look_ns, struct lb_error *err)
 {
-    uint64_t look_ns = first_look_ns;
+    uint64_t look_ns = first_look_ns, patience_ends_ns = 0;
     for (;; look_ns = NEXT_LOOK_NS) {
         carry(testbed, can_block(testbed) ? lb_now_ns() + look_ns : UINT64_MAX);
         if (!anyone(testbed, LB_TASK_RUNS))
             return 0;
         int r = all_blocked(testbed, err);
+        if (r > 0) {
+            r = lb_testbed_look_for_strangers(testbed, &patience_ends_ns, err);
+            r = r < 0 ? r : !r;
+        }
         if (r < 0)
             return r;
         for (uint32_t i = 0; r > 0 && i < testbed->n_tasks; i++)
@@ -128,7 +132,9 @@ static int dismiss(struct lb_testbed *testbed, struct lb_task *task, struct lb_e
         /* Only what waits is cancelled: the end of another may have set it free, and then the
          * cancellation would hit its rollback. */
         task->state = LB_TASK_RUNS;
+        testbed->is_leaving = true;
         r = settle(testbed, 0, err);
+        testbed->is_leaving = false;
         if (task->state == LB_TASK_BLOCKED && lb_testbed_has_programs(testbed))
             lb_stepped_cancel(task);
         else if (task->state == LB_TASK_BLOCKED)
@@ -198,6 +204,8 @@ static int testbed_reset(void *arg, struct lb_error *err)
     struct lb_testbed *testbed = arg;
     int r = lb_testbed_has_programs(testbed) ? lb_stepped_reset(testbed, err)
                                              : lb_reset_run(&testbed->reset, testbed->written, err);
+    if (r == LB_E_ENV)
+        r = lb_testbed_name_holders(testbed, err);
     if (r == 0 && testbed->has_snapshot)
         r = testbed->db->run(testbed->snapshot.conn, lb_exploring(testbed->db)->keep, err);
     if (r == 0 && testbed->clock_is_ahead)
@@ -619,6 +627,10 @@ static int testbed_end(void *arg, enum lb_ending ending, uint32_t waiting, struc
 {
     struct lb_testbed *testbed = arg;
     int r = 0;
+    if (ending == LB_END_STUCK && anyone(testbed, LB_TASK_BLOCKED))
+        r = lb_testbed_expect_no_strangers(testbed, err);
+    if (r != 0)
+        return r;
     unsigned stuck = ending == LB_END_STUCK ? lb_testbed_stuck(testbed, waiting) : 0;
     for (uint32_t i = 0; i < testbed->n_tasks; i++)
         if (testbed->tasks[i].gave_up && ending != LB_END_PRUNED) {

@@ -172,9 +172,11 @@ struct lb_testbed {
     struct lb_gate gate;
     struct lb_gate setup_gate;   /* of the control session during set-up */
     struct lb_prepared watching; /* the watch's statement */
-    bool is_dirty;               /* programs have changed the database while they opened */
-    bool is_coarse; /* a program's statement has changed something and committed in one step */
-    char **texts;   /* of programs' statements; what is executed borrows them */
+    struct lb_prepared blockers, waits_for_table;
+    bool is_leaving; /* somebody is dismissed: whom he waits for does not matter */
+    bool is_dirty;   /* programs have changed the database while they opened */
+    bool is_coarse;  /* a program's statement has changed something and committed in one step */
+    char **texts;    /* of programs' statements; what is executed borrows them */
     size_t n_texts;
     char *setup_sql; /* what it executed with parameters, filled in; one per line */
     struct lb_reset reset;
@@ -297,6 +299,20 @@ static inline uint64_t lb_object_of(const struct lb_testbed *testbed, uint64_t i
 {
     return testbed->is_local ? UINT64_C(1) << (item % 64) : LB_ALL_OBJECTS;
 }
+
+/* strangers.c: sessions that are none of ours. How long one may keep a task, or the control
+ * session, waiting. */
+uint32_t lb_testbed_patience_ms(const struct lb_explore_plan *plan);
+/* All who act are blocked. 1: one of them by a stranger, who may let go: look again; 0: none. An
+ * error when that has lasted too long. *ends_ns: 0 before the first look. */
+int lb_testbed_look_for_strangers(struct lb_testbed *testbed, uint64_t *ends_ns,
+                                  struct lb_error *err);
+/* Nobody can go on: because of a stranger? Then an error. */
+int lb_testbed_expect_no_strangers(struct lb_testbed *testbed, struct lb_error *err);
+/* Something was violated. An error if a stranger has locks on the tables meanwhile. */
+int lb_testbed_expect_no_holders(struct lb_testbed *testbed, struct lb_error *err);
+/* The control session had to wait for too long: says who has, or may have, what it waits for. */
+int lb_testbed_name_holders(struct lb_testbed *testbed, struct lb_error *err);
 
 /* symmetry.c: do the statements only store, return and compare the name of their worker? */
 bool lb_workers_are_alike(const struct lb_program *program, const struct lb_tables *tables);

@@ -132,7 +132,9 @@ static int open_space(struct lb_testbed *testbed, struct lb_error *err)
     int r = testbed->db->space_open(plan->target, plan->strategy->name, &testbed->space, err);
     if (r != 0)
         return r;
-    struct lb_conn_options options = {.role = "control", .moves_clock = plan->ticks > 0};
+    struct lb_conn_options options = {.role = "control",
+                                      .moves_clock = plan->ticks > 0,
+                                      .lock_timeout_ms = lb_testbed_patience_ms(plan)};
     r = lb_session_open(&testbed->control, testbed->db, testbed->space, &options, err);
     if (r != 0)
         return r;
@@ -421,8 +423,10 @@ static int set_up(struct lb_testbed *testbed, struct lb_error *err)
     testbed->control.gate = NULL;
     if (r == 0 && lb_testbed_has_programs(testbed))
         r = keep_database(testbed, err);
-    else if (r == 0)
+    else if (r == 0) {
         r = lb_reset_open(&testbed->reset, &testbed->control, &testbed->tables, err);
+        r = r == LB_E_ENV ? lb_testbed_name_holders(testbed, err) : r;
+    }
     if (r == 0)
         r = make_locking(testbed, err);
     if (r == 0)
