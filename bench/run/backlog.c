@@ -195,6 +195,6 @@ int lb_backlog_put(struct lb_active_run *run, struct lb_error *err)
     if (rc > LB_OK)
         return lb_fail(err, LB_E_ENV, "the backlog could not be put: %s %s", lb_answer_name(rc),
                        run->control.message);
-    atomic_fetch_add(&run->team->next_id, (int64_t)(scenario->dead_rows + scenario->backlog));
+    lb_common_skip_ids(&run->team->common, (int64_t)(scenario->dead_rows + scenario->backlog));
     return rc;
 }

@@ -62,7 +62,7 @@ static void answer_ping(struct follower *f, uint64_t number)
 
 static bool is_done(const struct lb_active_run *run)
 {
-    return run->n_started > 0 && atomic_load(&run->team->n_ended) >= run->n_started;
+    return run->n_started > 0 && lb_common_counted(&run->team->common, LB_ENDED) >= run->n_started;
 }
 
 /* What others may wait for. */
@@ -176,7 +176,7 @@ static void take_one(struct lb_active_run *run, enum lb_message what, uint64_t n
     }
     if (what == LB_MSG_DRAINED) {
         atomic_store(&run->team->drained, true);
-        lb_event_signal(&run->team->change);
+        lb_common_wake(&run->team->common);
     }
     if (what == LB_MSG_ORDER)
         run->n_told++;
@@ -355,7 +355,7 @@ static void work(struct lb_active_run *run)
     struct follower *f = run->follower;
     struct lb_team *team = run->team;
     struct lb_error err;
-    while (!lb_phases_tick(run, &team->n_ready, run->n_started, UINT64_MAX) &&
+    while (!lb_phases_tick(run, LB_READY, run->n_started, UINT64_MAX) &&
            lb_team_phase(team) < LB_PHASE_ABORT)
         continue;
     if (lb_team_phase(team) < LB_PHASE_ABORT &&
@@ -369,7 +369,7 @@ static void work(struct lb_active_run *run)
         send_out(f);
     }
     while (lb_team_phase(team) < LB_PHASE_STOP)
-        lb_phases_tick(run, &team->n_ended, run->n_started, UINT64_MAX);
+        lb_phases_tick(run, LB_ENDED, run->n_started, UINT64_MAX);
     if (f->is_measured && run->stop_ns == 0)
         lb_phases_measured(run);
     lb_phases_stop(run);
@@ -410,7 +410,7 @@ static void follow_run(struct follower *f)
     else
         tell_ended(f);
     while (run.team != NULL && !f->is_over)
-        lb_phases_tick(&run, &run.team->n_ended, UINT32_MAX, UINT64_MAX);
+        lb_phases_tick(&run, LB_ENDED, UINT32_MAX, UINT64_MAX);
     if (f->reading.has_view)
         lb_history_release(&f->reading.view);
     if (run.outcome != NULL) {

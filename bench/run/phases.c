@@ -26,17 +26,14 @@
 #define COMPANY_NS      UINT64_C(1000000)
 #define BUSY_COMPANY_NS UINT64_C(20000000)
 
-/* Is it reached, here and elsewhere? The workers' own counters are the only ones that are waited
- * for. */
-static bool is_there(const struct lb_active_run *run, const _Atomic uint32_t *counter,
-                     uint32_t wanted)
+/* Have so many got so far, here and elsewhere? */
+static bool is_there(const struct lb_active_run *run, enum lb_milestone milestone, uint32_t wanted)
 {
-    if (atomic_load(counter) < wanted)
+    if (lb_common_counted(&run->team->common, milestone) < wanted)
         return false;
     if (run->company == NULL)
         return true;
-    return counter == &run->team->n_ready ? run->company->are_ready(run)
-                                          : run->company->have_ended(run);
+    return milestone == LB_READY ? run->company->are_ready(run) : run->company->have_ended(run);
 }
 
 /* What ends a queue without producers is found by a few questions, one after the other. */
@@ -60,14 +57,14 @@ static uint64_t next_look_ns(const struct lb_active_run *run)
     return run->wake_ns != 0 && run->wake_ns < wake_ns ? run->wake_ns : wake_ns;
 }
 
-bool lb_phases_tick(struct lb_active_run *run, const _Atomic uint32_t *counter, uint32_t wanted,
+bool lb_phases_tick(struct lb_active_run *run, enum lb_milestone milestone, uint32_t wanted,
                     uint64_t until_ns)
 {
     struct lb_team *team = run->team;
     uint64_t wake_ns = next_look_ns(run);
-    uint32_t seen = lb_event_seen(&team->change);
-    if (!is_there(run, counter, wanted) && (!atomic_load(&team->drained) || run->company != NULL))
-        lb_event_wait(&team->change, seen, until_ns < wake_ns ? until_ns : wake_ns);
+    uint32_t seen = lb_common_seen(&team->common);
+    if (!is_there(run, milestone, wanted) && (!atomic_load(&team->drained) || run->company != NULL))
+        lb_common_wait(&team->common, seen, until_ns < wake_ns ? until_ns : wake_ns);
     lb_processes_watch(run);
     lb_faults_watch(run);
     lb_waits_sample(run);
@@ -79,12 +76,12 @@ bool lb_phases_tick(struct lb_active_run *run, const _Atomic uint32_t *counter, 
         lb_team_fail(team, &lost);
     if (wanted < run->n_started) /* whoever was buried above has a successor */
         wanted = run->n_started;
-    return is_there(run, counter, wanted);
+    return is_there(run, milestone, wanted);
 }
 
 void lb_phases_wait_ready(struct lb_active_run *run)
 {
-    while (!lb_phases_tick(run, &run->team->n_ready, run->n_started, UINT64_MAX) &&
+    while (!lb_phases_tick(run, LB_READY, run->n_started, UINT64_MAX) &&
            lb_control_interrupted(run) < 2)
         lb_run_report(run, "connecting", -1);
 }
@@ -147,7 +144,7 @@ void lb_phases_stop(struct lb_active_run *run)
     lb_backlog_free(run);
     uint64_t grace_ns = lb_now_ns() + GRACE_NS + 2 * scenario->hold_ns +
                         (scenario->overrun > 0 ? 4 * scenario->ttl_ns : 0);
-    while (!lb_phases_tick(run, &team->n_ended, run->n_started, UINT64_MAX)) {
+    while (!lb_phases_tick(run, LB_ENDED, run->n_started, UINT64_MAX)) {
         lb_run_report(run, "stopping", -1);
         if (lb_now_ns() < grace_ns && lb_control_interrupted(run) < 2 &&
             lb_team_phase(team) < LB_PHASE_ABORT)

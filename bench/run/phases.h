@@ -7,9 +7,9 @@
 #include "run_state.h"
 
 /* Waits for at most a tick, or until something changed; watches over processes, faults and other
- * ranks. true once the counter, n_ready or n_ended, has reached wanted here, and in all other ranks
- * what they count. */
-bool lb_phases_tick(struct lb_active_run *run, const _Atomic uint32_t *counter, uint32_t wanted,
+ * ranks. true once so many workers have reached the milestone here, and in all other ranks theirs.
+ */
+bool lb_phases_tick(struct lb_active_run *run, enum lb_milestone milestone, uint32_t wanted,
                     uint64_t until_ns);
 /* All workers, of all ranks, have their sessions; or the user lost his patience. */
 void lb_phases_wait_ready(struct lb_active_run *run);

@@ -43,7 +43,7 @@ static void stay(struct lb_active_run *run, const char *name, uint64_t until_ns,
         if ((until_drained && (atomic_load(&team->drained) || only_ahead)) ||
             (phase == LB_PHASE_MEASURE && lb_faults_done(run)))
             break;
-        if (lb_phases_tick(run, &team->n_ended, run->n_started, until_ns))
+        if (lb_phases_tick(run, LB_ENDED, run->n_started, until_ns))
             break;
         if (lb_now_ns() >= run->last_tick_ns + REPORT_NS)
             lb_run_report(run, name,

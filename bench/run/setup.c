@@ -455,9 +455,9 @@ static int make_team(struct lb_active_run *run, struct lb_error *err)
                                   .n_consumers = (uint32_t)scenario->workers,
                                   .n_rounds = scenario->rounds,
                                   .first_worker = run->share.first_worker,
-                                  .has_others = run->share.n_ranks > 1,
-                                  .id_step = run->share.n_ranks,
-                                  .next_id = run->joining != NULL ? run->joining->next_id : 1};
+                                  .has_others = run->share.n_ranks > 1};
+    lb_common_init(&run->team->common, run->joining != NULL ? run->joining->next_id : 1,
+                   run->share.n_ranks);
     int rc = lb_ledger_check(run, err);
     return rc == 0 ? lb_classes_check(run, err) : rc;
 }

@@ -54,6 +54,14 @@ for my $what (sort keys %writer) {
     is("@others", '', "$what is written by @by");
 }
 
+# What workers share is touched by its own functions only: workers in other processes, on other machines and behind
+# programs keep to them.
+for my $path (grep { !m{/workers/common\.[ch]$} } @sources) {
+    open my $file, '<', "$source/$path" or die "$path: $!\n";
+    my @touched = grep { /\bcommon(?:\.|->)(?:phase|n|next_id|id_step|change)\b/ } <$file>;
+    is("@touched", '', "$path asks common.h") if @touched;
+}
+
 # A function is read in one piece. Longer ones are lists in the form of code, or have a reason here.
 my %long = (
     'bench/explore/system/testbed_open.c set_up' => 'the order in which a testbed is made, one call after another',

@@ -20,7 +20,7 @@ static void die(struct lb_worker *worker, const struct lb_request *request,
     lb_note_append(worker->op.log, worker->op.process, LB_OP_SESSION_END, 0, worker->number, 0);
     atomic_fetch_add(&team->n_faults_over, 1);
     atomic_store(&worker->dying, true);
-    lb_event_signal(&team->change);
+    lb_common_wake(&team->common);
     lb_victim_signal(worker, SIGKILL);
     kill(getpid(), SIGKILL);
     abort(); /* not reached */

@@ -16,7 +16,7 @@ static void stand_still(struct lb_worker *worker, const struct lb_request *reque
     lb_victim_signal(worker, SIGSTOP);
     if (team->scenario->processes > 0) {
         atomic_store(&worker->resume_ns, lb_now_ns() + length_ns);
-        lb_event_signal(&team->change);
+        lb_common_wake(&team->common);
         raise(SIGSTOP);
     } else {
         atomic_store(&worker->is_still, true);

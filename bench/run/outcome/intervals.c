@@ -97,7 +97,7 @@ static void watch(struct lb_active_run *run, struct lb_progress *progress,
                   uint64_t waits[LB_COARSE_BUCKETS], struct lb_worker_view views[LB_WORKER_VIEWS])
 {
     uint64_t now_ns = lb_now_ns();
-    uint32_t n_ended = run->team != NULL ? atomic_load(&run->team->n_ended) : 0;
+    uint32_t n_ended = run->team != NULL ? lb_common_counted(&run->team->common, LB_ENDED) : 0;
     memcpy(waits, run->elsewhere.sums, sizeof run->elsewhere.sums);
     for (uint32_t i = 0; i < run->n_started; i++) {
         lb_coarse_add(&run->workers[i].coarse, waits);

@@ -173,7 +173,7 @@ static void describe_run(struct lb_active_run *run, const struct lb_scenario *al
     lb_parcel_put_text(parcel, request->target->uri);
     lb_parcel_put_text(parcel, request->target->db->space_name(run->space));
     lb_parcel_put_u64(parcel, (uint64_t)request->target->db->space_number(run->space));
-    lb_parcel_put_u64(parcel, (uint64_t)atomic_load(&run->team->next_id));
+    lb_parcel_put_u64(parcel, (uint64_t)lb_common_next_id(&run->team->common));
     lb_parcel_put_u64(parcel, request->seed);
     lb_parcel_put_u64(parcel, request->record);
     lb_parcel_put_u64(parcel, request->n_settings);

@@ -291,7 +291,7 @@ static void drain(struct lb_active_run *run)
             send_to(run, r);
         }
         atomic_store(&team->drained, true);
-        lb_event_signal(&team->change);
+        lb_common_wake(&team->common);
         return;
     }
     begin_wave(run);
@@ -326,9 +326,9 @@ uint64_t lb_peers_agree(struct lb_active_run *run, enum lb_phase phase)
     enum lb_phase before = lb_team_phase(team);
     while (lb_now_ns() < at_ns && lb_team_phase(team) == before) {
         run->company->poll(run);
-        uint32_t seen = lb_event_seen(&team->change);
+        uint32_t seen = lb_common_seen(&team->common);
         uint64_t wake_ns = lb_now_ns() + UINT64_C(1000000);
-        lb_event_wait(&team->change, seen, wake_ns < at_ns ? wake_ns : at_ns);
+        lb_common_wait(&team->common, seen, wake_ns < at_ns ? wake_ns : at_ns);
     }
     return lb_now_ns();
 }

@@ -86,10 +86,10 @@ static _Noreturn void child_main(struct lb_active_run *run, uint32_t slot, pid_t
     }
     struct lb_beater *beater = start_beater(run, slot);
     for (;;) {
-        uint32_t seen = lb_event_seen(&team->change);
+        uint32_t seen = lb_common_seen(&team->common);
         if (all_ended(run, slot))
             break;
-        lb_event_wait(&team->change, seen, lb_now_ns() + PATIENCE_NS);
+        lb_common_wait(&team->common, seen, lb_now_ns() + PATIENCE_NS);
         if (lb_team_phase(team) < LB_PHASE_ABORT)
             continue;
         for (uint32_t i = 0; i < run->n_slots; i++)
@@ -156,9 +156,9 @@ static void bury_worker(struct lb_active_run *run, struct lb_worker *worker, int
                                                                 .type = LB_EV_NOTE});
     }
     if (!atomic_exchange(&worker->ready, true))
-        atomic_fetch_add(&run->team->n_ready, 1);
+        lb_common_count(&run->team->common, LB_READY);
     atomic_store(&worker->ended, true);
-    atomic_fetch_add(&run->team->n_ended, 1);
+    lb_common_count(&run->team->common, LB_ENDED);
 }
 
 /* Somebody new takes the seat of a worker that was killed by order. */
@@ -174,7 +174,7 @@ static void replace_worker(struct lb_active_run *run, const struct lb_worker *de
     run->n_started++;
     if (start_process(run, run->n_processes, &err) != 0) {
         atomic_store(&fresh->ended, true);
-        atomic_fetch_add(&run->team->n_ended, 1);
+        lb_common_count(&run->team->common, LB_ENDED);
         lb_team_fail(run->team, &err);
         return;
     }
@@ -192,7 +192,7 @@ static void bury(struct lb_active_run *run, uint32_t slot, int status)
         bury_worker(run, worker, status);
         replace_worker(run, worker);
     }
-    lb_event_signal(&run->team->change);
+    lb_common_wake(&run->team->common);
 }
 
 /* Continues what a fault has stopped, once its time is over. */

@@ -5,10 +5,7 @@
 
 void lb_team_raise(struct lb_team *team, enum lb_phase phase)
 {
-    int now = atomic_load(&team->phase);
-    while (now < (int)phase && !atomic_compare_exchange_weak(&team->phase, &now, (int)phase))
-        ;
-    lb_event_signal(&team->change);
+    lb_common_raise(&team->common, phase);
     for (uint32_t i = 0; i < team->n_carriers; i++)
         lb_carrier_signal(team->carriers[i]);
     if (team->on_phase != NULL)
@@ -42,31 +39,20 @@ const struct lb_error *lb_team_error(const struct lb_team *team)
     return atomic_load(&team->error_state) == 2 ? &team->error : NULL;
 }
 
-int64_t lb_team_new_id(struct lb_team *team)
-{
-    return atomic_fetch_add(&team->next_id, (int64_t)team->id_step);
-}
-
-/* Acquire: whom a phase lets go sees what was written before it was raised. */
-static bool has_come(const struct lb_team *team, enum lb_phase phase)
-{
-    return atomic_load_explicit(&team->phase, memory_order_acquire) >= (int)phase;
-}
-
 bool lb_team_wait(struct lb_team *team, uint64_t deadline_ns, enum lb_phase limit)
 {
     /* Short waits are slept through: a phase wakes all waiters, and they would all wait for the
      * same word. Longer ones end at once when the phase changes. */
     enum { SHORT_NS = 20000000 };
     uint64_t now = lb_now_ns();
-    if (has_come(team, limit))
+    if (lb_common_has_come(&team->common, limit))
         return false;
     if (now >= deadline_ns)
         return true;
     if (lb_carrier_is_here()) {
         do {
             lb_carrier_wait_signal(deadline_ns);
-            if (has_come(team, limit))
+            if (lb_common_has_come(&team->common, limit))
                 return false;
         } while (lb_now_ns() < deadline_ns);
         return true;
@@ -76,10 +62,10 @@ bool lb_team_wait(struct lb_team *team, uint64_t deadline_ns, enum lb_phase limi
         return true;
     }
     for (;;) {
-        uint32_t seen = lb_event_seen(&team->change);
-        if (has_come(team, limit))
+        uint32_t seen = lb_common_seen(&team->common);
+        if (lb_common_has_come(&team->common, limit))
             return false;
-        if (!lb_event_wait(&team->change, seen, deadline_ns))
+        if (!lb_common_wait(&team->common, seen, deadline_ns))
             return true;
     }
 }

@@ -2,29 +2,19 @@
  * is OpenMP's). Private to bench/run.
  *
  * The configuration is immutable. The phase only ever rises; the controlling thread raises it, or a
- * worker that failed does, to LB_PHASE_ABORT. Everything that is waited for is signalled by
- * `change`. Team and workers live in memory that forked processes share, and no lock is held in it:
- * a process may be killed at any instruction.
+ * worker that failed does, to LB_PHASE_ABORT. Team and workers live in memory that forked processes
+ * share, and no lock is held in it: a process may be killed at any instruction.
  */
 #ifndef LB_TEAM_H
 #define LB_TEAM_H
 
 #include "coarse.h"
-#include "event.h"
+#include "common.h"
 #include "live.h"
 #include "note.h"
 #include "operation.h"
 #include "run_plan.h"
 #include "schedule.h"
-
-enum lb_phase {
-    LB_PHASE_PREPARE, /* sessions are being opened */
-    LB_PHASE_WARMUP,  /* working, not measured */
-    LB_PHASE_MEASURE, /* working and measured */
-    LB_PHASE_DRAIN,   /* queues: producers have stopped, consumers empty the queue, not measured */
-    LB_PHASE_STOP,    /* finish what is under way, then end */
-    LB_PHASE_ABORT    /* end now */
-};
 
 struct lb_pool;
 struct lb_worker_events;
@@ -48,7 +38,7 @@ struct lb_team {
     bool guard;           /* the guarded row is used */
     const double *choice; /* of resources, by Zipf's law; NULL: all alike */
 
-    atomic_int phase; /* enum lb_phase */
+    struct lb_common common;
     atomic_bool server_gone;
     _Atomic uint64_t n_faults;      /* that were carried out */
     _Atomic uint64_t n_faults_over; /* with what the victim did afterwards */
@@ -60,12 +50,10 @@ struct lb_team {
     struct lb_pool *pool;         /* sessions that the workers share; NULL: each has its own */
     struct lb_carrier **carriers; /* threads that run workers as fibers; none: each has a thread */
     uint32_t n_carriers;
-    struct lb_waitable change; /* a phase, n_ready, n_ended or drained changed */
-    uint32_t first_worker;     /* the number of the first: others run elsewhere */
-    bool has_others;           /* workers in other ranks: what is shared with them, peers.c knows */
-    _Atomic uint64_t emptied;  /* has_others: the last epoch, + 1, in which the queue was drained */
+    uint32_t first_worker;    /* the number of the first: others run elsewhere */
+    bool has_others;          /* workers in other ranks: what is shared with them, peers.c knows */
+    _Atomic uint64_t emptied; /* has_others: the last epoch, + 1, in which the queue was drained */
     uint32_t n_workers;
-    _Atomic uint32_t n_ready, n_ended;
     atomic_int error_state; /* 0: none; 1: being written; 2: error can be read */
     struct lb_error error;  /* the first error of a worker */
     struct lb_uptime uptime;
@@ -79,8 +67,6 @@ struct lb_team {
     _Atomic uint32_t n_asking, n_late; /* overruns: acquires, and late releases, under way */
 
     /* Queues. */
-    _Atomic int64_t next_id;     /* the next item's id: lb_team_new_id */
-    uint32_t id_step;            /* between two ids of this rank; the others have those between */
     struct lb_schedule schedule; /* open loop */
     bool open_loop;
     uint64_t schedule_start_ns;
@@ -111,8 +97,7 @@ struct lb_team {
 
 static inline enum lb_phase lb_team_phase(const struct lb_team *team)
 {
-    /* Relaxed: what a phase tells is only to stop or to count; data is handed over by joins. */
-    return (enum lb_phase)atomic_load_explicit(&team->phase, memory_order_relaxed);
+    return lb_common_phase(&team->common);
 }
 
 /* Raises the phase, never lowers it, and wakes all who wait. */
@@ -123,8 +108,6 @@ void lb_team_fail(struct lb_team *team, const struct lb_error *error);
 const struct lb_error *lb_team_error(const struct lb_team *team);
 /* How a session of the workers' is opened, but for its role. */
 void lb_team_conn_options(const struct lb_team *team, struct lb_conn_options *ret_options);
-/* An id that no other item has, in any rank. */
-int64_t lb_team_new_id(struct lb_team *team);
 /* Waits until deadline_ns, or until the phase has reached limit. true: the deadline passed. */
 bool lb_team_wait(struct lb_team *team, uint64_t deadline_ns, enum lb_phase limit);
 

@@ -17,15 +17,13 @@
 static void report_ready(struct lb_worker *worker)
 {
     atomic_store(&worker->ready, true);
-    atomic_fetch_add(&worker->team->n_ready, 1);
-    lb_event_signal(&worker->team->change);
+    lb_common_count(&worker->team->common, LB_READY);
 }
 
 static void report_ended(struct lb_worker *worker)
 {
     atomic_store(&worker->ended, true);
-    atomic_fetch_add(&worker->team->n_ended, 1);
-    lb_event_signal(&worker->team->change);
+    lb_common_count(&worker->team->common, LB_ENDED);
 }
 
 void lb_worker_give_up(struct lb_worker *worker)

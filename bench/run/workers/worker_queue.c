@@ -181,7 +181,7 @@ static void note_empty(struct lb_worker *worker, struct lb_worker *first_consume
     /* All but what is locked: that is set free once the measured part is over. */
     if (atomic_load(&team->ahead_is_locked)) {
         atomic_store(&team->only_ahead, true);
-        lb_event_signal(&team->change);
+        lb_common_wake(&team->common);
         return;
     }
     /* The epoch comes last: whoever takes the errors away makes a new one first. */
@@ -191,7 +191,7 @@ static void note_empty(struct lb_worker *worker, struct lb_worker *first_consume
             atomic_store(&team->emptied, epoch + 1);
         else
             atomic_store(&team->drained, true);
-        lb_event_signal(&team->change);
+        lb_common_wake(&team->common);
     }
 }
 
@@ -475,7 +475,7 @@ static void put_one(struct lb_worker *worker)
     struct lb_team *team = worker->team;
     if (!team->open_loop)
         worker->op.measured = lb_team_phase(team) == LB_PHASE_MEASURE;
-    int64_t id = lb_team_new_id(team);
+    int64_t id = lb_common_new_id(&team->common);
     if (team->open_loop && (uint64_t)id <= team->n_due)
         atomic_store_explicit(&team->due_ns[id - 1], worker->intended_ns, memory_order_relaxed);
     if (team->scenario->classes > 1)
@@ -509,7 +509,8 @@ void lb_worker_produce_loop(struct lb_worker *worker)
         /* Whoever finds the queue drained has seen no producer here; whoever comes after sees the
          * phase. */
         atomic_fetch_add(&team->n_adding, 1);
-        bool go_on = atomic_load(&team->phase) < LB_PHASE_DRAIN && lb_worker_records(worker);
+        bool go_on =
+            !lb_common_has_come(&team->common, LB_PHASE_DRAIN) && lb_worker_records(worker);
         if (go_on)
             put_one(worker);
         else if (team->open_loop) /* neither planned nor begun */
