@@ -231,6 +231,7 @@ struct lb_strategy {
     bool is_shared_capable;          /* lock: has a shared mode */
     bool is_capacity_capable;        /* lock: admits a capacity above 1 */
     bool is_lease;                   /* a hold ends by itself after ttl_ms */
+    bool is_pushed;                  /* claims by itself; claim tells of it, in its own time */
     bool ends_with_session;          /* lock: a grant is its session's, or its transaction's */
     bool keeps_fence;                /* its fence grows across a failover that loses grants */
     uint32_t lease_unit_ms;          /* its ttl is a multiple of so much; 0: of nothing */

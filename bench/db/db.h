@@ -185,6 +185,9 @@ struct lb_db {
      * is_changed false: nothing else is to be done. Controlling thread. Optional. */
     int (*door_keep)(struct lb_space *space, struct lb_error *err);
     int (*door_back)(struct lb_space *space, bool is_changed, struct lb_error *err);
+    /* The types of a statement's parameters there, as the engine infers them, one a line; "": it
+     * cannot tell. Controlling thread. Optional. */
+    void (*door_types)(struct lb_space *space, const char *sql, char *ret_types, size_t size);
     /* LB_E_ENV once the space is lost while its run goes on; does not wait. Any thread. Optional.
      */
     int (*space_check)(struct lb_space *space, struct lb_error *err);

@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -149,4 +150,20 @@ void lb_parts_of(const struct lb_recorded *sample, struct lb_parts *ret)
         else
             split(ret, statement);
     }
+}
+
+bool lb_piece_param(const struct lb_part *part, const char *lines, struct lb_piece piece, char *out,
+                    size_t size)
+{
+    const char *line = lines;
+    unsigned long number = strtoul(piece.text + 1, NULL, 10);
+    for (unsigned long i = 1; i < number && *line != '\0'; i++) {
+        line += strcspn(line, "\n");
+        line += *line == '\n';
+    }
+    size_t n = strcspn(line, "\n");
+    if (*line == '\0' || n >= size || part->is_mixed)
+        return false;
+    snprintf(out, size, "%.*s", (int)n, line);
+    return true;
 }

@@ -40,4 +40,8 @@ struct lb_piece_reader {
 /* Comments are skipped. */
 struct lb_piece lb_piece_next(struct lb_piece_reader *reader);
 
+/* The line of lines, the part's params or types, that is the parameter's. false: there is none. */
+bool lb_piece_param(const struct lb_part *part, const char *lines, struct lb_piece piece, char *out,
+                    size_t size);
+
 #endif

@@ -340,6 +340,11 @@ static int open_database(struct recorder *recorder, struct lb_error *err)
                        plan->strategy->name, db->product,
                        db->is_relayed ? "it does not work with it"
                                       : "there is no gate for its protocol");
+    if (plan->strategy->is_pushed)
+        return lb_fail(err, LB_E_UNSUPPORTED,
+                       "%s cannot be recorded: it pushes, and so sends its statements whenever it "
+                       "likes",
+                       plan->strategy->name);
     int rc = db->space_open(plan->target, plan->strategy->name, &recorder->space, err);
     if (rc == 0)
         rc = lb_session_open(&recorder->control, db, recorder->space, &options, err);
@@ -378,6 +383,22 @@ static void make_brief(struct recorder *recorder)
     recorder->brief.n_settings = n;
 }
 
+/* What the server makes of the parameters, while the program's tables are there. */
+static void ask_types(struct recorder *recorder)
+{
+    const struct lb_db *db = recorder->plan->target->db;
+    struct lb_recording *recording = recorder->recording;
+    char types[2000];
+    for (size_t i = 0; i < recording->n && db->door_types != NULL; i++)
+        for (size_t s = 0; s < recording->operations[i].n; s++) {
+            struct lb_recorded_statement *statement = &recording->operations[i].statements[s];
+            if (statement->params[0] == '\0' || statement->n_statements > 1 || statement->is_cut)
+                continue;
+            db->door_types(recorder->space, statement->sql, types, sizeof types);
+            statement->types = strdup(types);
+        }
+}
+
 static int record(struct recorder *recorder, const struct lb_stepper *stepper, struct lb_error *err)
 {
     const struct lb_strategy *strategy = recorder->plan->strategy;
@@ -394,6 +415,8 @@ static int record(struct recorder *recorder, const struct lb_stepper *stepper, s
         rc = open_all(recorder, err);
     if (rc == 0)
         rc = strategy->shape == LB_LOCK ? record_lock(recorder, err) : record_queue(recorder, err);
+    if (rc == 0)
+        ask_types(recorder);
     return rc;
 }
 
@@ -459,6 +482,7 @@ void lb_recording_free(struct lb_recording *recording)
         for (size_t s = 0; s < operation->n; s++) {
             free(operation->statements[s].sql);
             free(operation->statements[s].params);
+            free(operation->statements[s].types);
             free(operation->statements[s].rows);
         }
         free(operation->statements);

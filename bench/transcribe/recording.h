@@ -13,6 +13,7 @@ enum { LB_RECORDED_TTL_MS = 4219000 }; /* no other number is likely to be the sa
 
 struct lb_recorded_statement {
     char *sql, *params, *rows; /* literals one a line; the first rows */
+    char *types;               /* of the parameters, one a line; NULL: not known */
     bool is_cut;               /* the text is not whole */
     int answer;                /* enum lb_answer */
     bool in_tx;                /* behind it */

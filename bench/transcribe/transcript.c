@@ -6,6 +6,7 @@
  */
 #include "transcript.h"
 
+#include "casts.h"
 #include "guarantee.h"
 #include "pieces.h"
 #include "text_clean.h"
@@ -47,26 +48,10 @@ static void note(struct writer *w, bool is_open, const char *format, ...)
 
 /* --- one statement --- */
 
-/* The nth line of params. */
-static bool param_of(const struct lb_part *part, struct lb_piece piece, char *out, size_t size)
-{
-    const char *line = part->statement->params;
-    unsigned long number = strtoul(piece.text + 1, NULL, 10);
-    for (unsigned long i = 1; i < number && *line != '\0'; i++) {
-        line += strcspn(line, "\n");
-        line += *line == '\n';
-    }
-    size_t n = strcspn(line, "\n");
-    if (*line == '\0' || n >= size || part->is_mixed)
-        return false;
-    snprintf(out, size, "%.*s", (int)n, line);
-    return true;
-}
-
 static bool literal_of(const struct lb_part *part, struct lb_piece piece, char *out, size_t size)
 {
     if (piece.kind == LB_PIECE_POSITION)
-        return param_of(part, piece, out, size);
+        return lb_piece_param(part, part->statement->params, piece, out, size);
     if (piece.kind != LB_PIECE_LITERAL || piece.n >= size)
         return false;
     snprintf(out, size, "%.*s", (int)piece.n, piece.text);
@@ -154,7 +139,10 @@ static void render(struct writer *w, const struct lb_part *const parts[LB_VALUE_
         } else {
             bool is_known = lb_values_resolve(&w->values, had, is_param, w->is_lock, text,
                                               sizeof text, said, sizeof said);
-            fputs(text, out);
+            if (is_param)
+                lb_cast_write(parts[own], piece, text, out);
+            else
+                fputs(text, out);
             if (said[0] != '\0') {
                 fprintf(notes, "-- (%s%s)\n", is_known ? "" : "TO DO, ", lb_clean_text(said));
                 w->n_open += !is_known;
@@ -507,6 +495,52 @@ static bool has_literal(const struct lb_part *part, const char *literal)
     }
 }
 
+/* The schema that the statement makes, if it is one that has a name of its own. */
+static bool is_schema(const struct lb_part *part, char *ret_name, size_t size)
+{
+    static const char *const words[] = {"CREATE", "SCHEMA", "IF", "NOT", "EXISTS"};
+    struct lb_piece_reader reader = {.at = part->text, .end = part->text + part->n};
+    struct lb_piece piece = next_word(&reader);
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (piece.n == strlen(words[i]) && strncasecmp(piece.text, words[i], piece.n) == 0)
+            piece = next_word(&reader);
+        else if (i < 2)
+            return false;
+    }
+    snprintf(ret_name, size, "%.*s", (int)piece.n, piece.text);
+    return piece.n > 0 && piece.n < size && next_word(&reader).kind == LB_PIECE_END;
+}
+
+/* A program has a database of its own, a file has not: a schema that is there is somebody's, and
+ * must not be used, or dropped at the end. */
+static void write_schema(struct writer *w, const char *name)
+{
+    note(w, false, "made here, and dropped by teardown; it must not be there before");
+    fprintf(w->file, "CREATE SCHEMA %s;\n", name);
+}
+
+static void write_teardown(struct writer *w)
+{
+    char name[80];
+    take_samples(w, "teardown");
+    bool has_section = w->parts[0].n > 0;
+    if (has_section)
+        write_section(w, "teardown", "");
+    for (size_t i = 0; i < w->parts[0].n; i++)
+        if (w->parts[0].parts[i].n > 11 &&
+            strncasecmp(w->parts[0].parts[i].text, "DROP SCHEMA", 11) == 0)
+            return;
+    take_samples(w, "setup");
+    for (size_t i = 0; i < w->parts[0].n; i++) {
+        const struct lb_part *part = &w->parts[0].parts[i];
+        if (part->statement->answer != LB_OK || !is_schema(part, name, sizeof name))
+            continue;
+        fprintf(w->file, "%sDROP SCHEMA %s CASCADE;\n", has_section ? "" : "\n-- name: teardown\n",
+                name);
+        has_section = true;
+    }
+}
+
 /* Statements with a resource's name are the section resource's; of several there is one for each.
  */
 static void write_setup(struct writer *w)
@@ -525,6 +559,11 @@ static void write_setup(struct writer *w)
             continue;
         if (w->is_lock && is_one && !is_other) {
             has_resource = true;
+            continue;
+        }
+        char schema[80];
+        if (is_schema(part, schema, sizeof schema)) {
+            write_schema(w, schema);
             continue;
         }
         if (w->is_lock && is_one)
@@ -572,9 +611,7 @@ static void write_all(struct writer *w)
         if (is_done)
             write_section(w, *o, begins ? session_of(w) : "");
     }
-    take_samples(w, "teardown");
-    if (w->parts[0].n > 0)
-        write_section(w, "teardown", "");
+    write_teardown(w);
 }
 
 static void write_opening(struct writer *w)

@@ -138,7 +138,9 @@ void lb_values_begin(struct lb_values *values,
     add_constant(values, ":ttl_ms", text);
     snprintf(text, sizeof text, "%d", LB_RECORDED_TTL_MS / 1000);
     add_constant(values, "(:ttl_ms / 1000)", text);
-    if (!is_lock) {
+    bool is_work = samples[0] == NULL || (strcmp(samples[0]->operation, "setup") != 0 &&
+                                          strcmp(samples[0]->operation, "teardown") != 0);
+    if (!is_lock && is_work) {
         add_constant(values, ":payload", LB_RECORDED_PAYLOAD);
         add_constant(values, ":class", "default");
     }

@@ -579,6 +579,7 @@ const struct lb_db lb_db_postgres = {
     .is_relayed = true,
     .door_keep = lb_pg_door_keep,
     .door_back = lb_pg_door_back,
+    .door_types = lb_pg_door_types,
     .cut = pg_cut,
     .lock_rows = pg_lock_rows,
     .take_snapshot = pg_take_snapshot,

@@ -4,6 +4,9 @@
  */
 #include "postgres_space.h"
 
+#include "postgres_wire.h"
+#include "text_clean.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,13 +58,10 @@ int lb_pg_door_drop(PGconn *pg, const char *name, struct lb_error *err)
     return r == 0 ? drop(pg, copy, err) : r;
 }
 
-/* from NULL: an empty one. */
 static int create(PGconn *pg, const char *name, const char *from, struct lb_error *err)
 {
     char sql[300];
-    snprintf(sql, sizeof sql, "CREATE DATABASE \"%s\"%s%s%s", name,
-             from != NULL ? " TEMPLATE \"" : "", from != NULL ? from : "",
-             from != NULL ? "\"" : "");
+    snprintf(sql, sizeof sql, "CREATE DATABASE \"%s\" TEMPLATE \"%s\"", name, from);
     PGresult *result = PQexec(pg, sql);
     int r = 0;
     if (!lb_pg_succeeded(result)) {
@@ -73,9 +73,102 @@ static int create(PGconn *pg, const char *name, const char *from, struct lb_erro
                         PQuser(pg), PQuser(pg));
         else
             r = lb_fail(err, LB_E_ENV, "cannot create a database: %s", PQerrorMessage(pg));
+        snprintf(err->native, sizeof err->native, "%s", state != NULL ? state : "");
     }
     PQclear(result);
     return r;
+}
+
+/* --- a new database -------------------------------------------------------------------------
+ *
+ * It is a copy of template1, as the user expects: with the extensions that are installed there.
+ * The server copies nothing in which somebody has a session, and one that an administration tool
+ * left open in template1 would keep every program from running. Then template0 is copied, if
+ * template1 has nothing more than that.
+ */
+
+/* Who has a session in template1? "" if nobody. */
+static void find_session(PGconn *pg, char *ret_text, size_t size)
+{
+    PGresult *result =
+        PQexec(pg, "SELECT pid, coalesce(usename, ''), coalesce(application_name, '') "
+                   "FROM pg_stat_activity WHERE datname = 'template1' AND pid <> pg_backend_pid() "
+                   "AND backend_type = 'client backend' ORDER BY backend_start LIMIT 1");
+    ret_text[0] = '\0';
+    if (lb_pg_succeeded(result) && PQntuples(result) == 1) {
+        const char *program = PQgetvalue(result, 0, 2);
+        snprintf(ret_text, size, "session %s (user %s%s%s)", PQgetvalue(result, 0, 0),
+                 PQgetvalue(result, 0, 1), program[0] != '\0' ? ", " : "", program);
+        lb_clean_text(ret_text);
+    }
+    PQclear(result);
+}
+
+static bool is_true(PGconn *pg, const char *sql)
+{
+    PGresult *result = PQexec(pg, sql);
+    bool is = lb_pg_succeeded(result) && PQntuples(result) == 1 &&
+              strcmp(PQgetvalue(result, 0, 0), "t") == 0;
+    PQclear(result);
+    return is;
+}
+
+/* The same server and user, another database. May be NULL, or not connected. */
+static PGconn *connect_other(PGconn *pg, const char *database)
+{
+    enum { MAX_KEYS = 64, TIMEOUT_S = 10 };
+    const char *keys[MAX_KEYS + 1], *values[MAX_KEYS + 1];
+    size_t n = 0;
+    PQconninfoOption *options = PQconninfo(pg);
+    for (const PQconninfoOption *o = options; o != NULL && o->keyword != NULL && n < MAX_KEYS; o++)
+        if (o->val != NULL) {
+            keys[n] = o->keyword;
+            values[n++] = strcmp(o->keyword, "dbname") == 0 ? database : o->val;
+        }
+    keys[n] = values[n] = NULL;
+    PGconn *other = lb_pg_wire_connect(keys, values, TIMEOUT_S);
+    PQconninfoFree(options);
+    return other;
+}
+
+/* Is it what it was when the server was made? Nobody may look into template0, but all that was made
+ * since has numbers from 16384. false also if template1 cannot be looked into. */
+static bool is_template1_plain(PGconn *pg)
+{
+    if (!is_true(pg, "SELECT count(DISTINCT (encoding, datcollate, datctype)) = 1 FROM pg_database "
+                     "WHERE datname IN ('template0', 'template1')"))
+        return false;
+    PGconn *look = connect_other(pg, "template1");
+    bool is = PQstatus(look) == CONNECTION_OK &&
+              is_true(look, "SELECT NOT EXISTS (SELECT 1 FROM (SELECT oid FROM pg_extension "
+                            "UNION ALL SELECT oid FROM pg_namespace UNION ALL SELECT oid FROM "
+                            "pg_class UNION ALL SELECT oid FROM pg_proc UNION ALL SELECT oid FROM "
+                            "pg_type UNION ALL SELECT oid FROM pg_cast UNION ALL SELECT oid FROM "
+                            "pg_event_trigger UNION ALL SELECT oid FROM pg_default_acl) AS made "
+                            "WHERE oid::bigint >= 16384)");
+    PQfinish(look);
+    return is;
+}
+
+/* pooled: a look into template1 would leave a session of the pooler's there. */
+static int create_new(PGconn *pg, const char *name, bool pooled, struct lb_error *err)
+{
+    char who[300], now[300];
+    find_session(pg, who, sizeof who);
+    if (who[0] != '\0' && !pooled && is_template1_plain(pg))
+        return create(pg, name, "template0", err);
+    int r = create(pg, name, "template1", err);
+    if (r == 0 || strcmp(err->native, "55006") != 0)
+        return r;
+    if (who[0] == '\0' && !pooled && is_template1_plain(pg)) /* it came in between */
+        return create(pg, name, "template0", err);
+    find_session(pg, now, sizeof now);
+    return lb_fail(err, LB_E_ENV,
+                   "cannot create a database: template1, of which new ones are copies, is used by "
+                   "%s; end that session, and try again",
+                   now[0] != '\0'   ? now
+                   : who[0] != '\0' ? who
+                                    : "another session");
 }
 
 /* Percent-encoded, behind what is there. */
@@ -177,7 +270,7 @@ int lb_pg_door(struct lb_space *space, struct lb_door *ret_door, struct lb_error
     if (r < 0)
         return r;
     *ret_door = (struct lb_door){0};
-    r = create(pg, space->schema, NULL, err);
+    r = create_new(pg, space->schema, pooled, err);
     space->has_database = r == 0;
     if (r == 0) {
         const char *host = or_empty(PQhost(pg));
@@ -258,4 +351,26 @@ int lb_pg_door_back(struct lb_space *space, bool is_changed, struct lb_error *er
         r = create(pg, space->schema, copy, err);
     PQfinish(pg);
     return r;
+}
+
+void lb_pg_door_types(struct lb_space *space, const char *sql, char *ret_types, size_t size)
+{
+    struct lb_error ignored;
+    PGconn *pg = NULL;
+    ret_types[0] = '\0';
+    if (connect_door(space, &pg, &ignored) < 0)
+        return;
+    PGconn *there = connect_other(pg, space->schema);
+    PQclear(PQexec(there, "SET search_path = \"$user\", public"));
+    PGresult *result = PQprepare(there, "asked", sql, 0, NULL);
+    if (lb_pg_succeeded(result)) {
+        PQclear(result);
+        result = PQexec(there, "SELECT array_to_string(parameter_types::text[], E'\\n') "
+                               "FROM pg_catalog.pg_prepared_statements WHERE name = 'asked'");
+        if (lb_pg_succeeded(result) && PQntuples(result) == 1)
+            snprintf(ret_types, size, "%s", PQgetvalue(result, 0, 0));
+    }
+    PQclear(result);
+    PQfinish(there);
+    PQfinish(pg);
 }

@@ -42,6 +42,7 @@ int lb_pg_door_drop(PGconn *pg, const char *name, struct lb_error *err);
 int lb_pg_door_close(struct lb_space *space, struct lb_error *err);
 int lb_pg_door_keep(struct lb_space *space, struct lb_error *err);
 int lb_pg_door_back(struct lb_space *space, bool is_changed, struct lb_error *err);
+void lb_pg_door_types(struct lb_space *space, const char *sql, char *ret_types, size_t size);
 
 /* Connects with the target's own settings, and with start-up options behind the user's own. A
  * pooler that takes no options gets none. *ret_pooled: the options did not arrive, so that each

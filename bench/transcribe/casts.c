@@ -1,0 +1,37 @@
+/* Parameters whose types the server inferred: see casts.h.
+ *
+ * The program sent a text of no type, which the server took for what was wanted. In a file a number
+ * is a number: a cast says what it is to be, and a literal that is no number there is written as
+ * text.
+ */
+#include "casts.h"
+
+#include <string.h>
+
+static bool is_one_of(const char *text, const char *const *list)
+{
+    for (; *list != NULL; list++)
+        if (strcmp(text, *list) == 0)
+            return true;
+    return false;
+}
+
+void lb_cast_write(const struct lb_part *part, struct lb_piece piece, const char *text, FILE *out)
+{
+    static const char *const values[] = {":ttl_ms", "(:ttl_ms / 1000)", ":id", NULL};
+    static const char *const large[] = {"bigint", "numeric", "real", "double precision", NULL};
+    static const char *const small[] = {"integer", "smallint", NULL};
+    char type[100];
+    bool is_value = is_one_of(text, values);
+    bool is_literal = text[0] != '\0' && text[strspn(text, "-.0123456789")] == '\0';
+    bool is_typed = (is_value || is_literal) && part->statement->types != NULL &&
+                    lb_piece_param(part, part->statement->types, piece, type, sizeof type);
+    if (!is_typed || is_one_of(type, large) || (is_literal && is_one_of(type, small)))
+        fputs(text, out);
+    else if (is_literal)
+        fprintf(out, "'%s'", text);
+    else if (is_one_of(type, small))
+        fprintf(out, "(%s)::%s", text, type);
+    else
+        fprintf(out, "((%s)::text)::%s", text, type);
+}
