@@ -5,6 +5,11 @@
  *   < {"id":2,"ok":true,"token":17}
  * What is no answer to the request that is under way ends the run: a program that answers twice, or
  * something else, cannot be judged.
+ *
+ * A program that pushes is told once to work, and then says by itself when a handler begins:
+ *   < {"event":"claimed","item":41}
+ * It has one item in hand at a time, and answers to its completion when the library has written
+ * it. That nothing comes for a while does not say that there is nothing.
  */
 #include "gated.h"
 
@@ -29,9 +34,12 @@ struct state {
     char who[64];
     uint32_t start_ms, answer_ms;
     json_int_t id;
+    bool is_working; /* it pushes, and was told to work */
+    bool has_item;   /* it pushed an item, which it has in hand */
+    json_t *event;   /* what it has said and nobody has asked for yet; NULL: nothing */
 };
 
-enum { GRACE_MS = 2000 };
+enum { GRACE_MS = 2000, QUIET_MS = 3000 };
 
 /* --- one request ---------------------------------------------------------------------------- */
 
@@ -78,6 +86,33 @@ static int read_answer(struct lb_actor *actor, struct state *state, const char *
                                                                                  : LB_OTHER;
 }
 
+/* An answer; what it pushes meanwhile is kept for the next claim. */
+static int receive(struct lb_actor *actor, uint64_t deadline_ns, const char *what,
+                   json_t **ret_answer, struct lb_error *err)
+{
+    struct state *state = actor->state;
+    for (;;) {
+        json_t *line = NULL;
+        int rc = lb_guest_receive(&state->process, deadline_ns, what, &line, err);
+        bool is_event =
+            rc == 0 && actor->plan->strategy->is_pushed && json_object_get(line, "event") != NULL;
+        if (!is_event) {
+            *ret_answer = line;
+            return rc;
+        }
+        if (state->has_item || state->event != NULL || !state->is_working) {
+            json_decref(line);
+            return lb_guest_fail(&state->process, LB_E_FILE, what, err, "%s",
+                                 state->is_working
+                                     ? "it claims another item while one is in hand: its library "
+                                       "must run one handler at a time, and its answer to the end "
+                                       "of an item must come before the next event"
+                                     : "an event before it was told to work");
+        }
+        state->event = line;
+    }
+}
+
 /* Sends request, which is freed, and reads its answer; *ret_answer, if wanted, is the caller's. */
 static int ask(struct lb_actor *actor, json_t *request, json_t **ret_answer, struct lb_error *err)
 {
@@ -96,7 +131,7 @@ static int ask(struct lb_actor *actor, json_t *request, json_t **ret_answer, str
     int rc = lb_guest_send(&state->process, request, deadline_ns, what, err);
     json_decref(request);
     if (rc == 0)
-        rc = lb_guest_receive(&state->process, deadline_ns, what, &answer, err);
+        rc = receive(actor, deadline_ns, what, &answer, err);
     if (state->gate != NULL)
         lb_guest_gate_end(state->gate);
     if (rc == LB_E_INTERRUPTED && state->gate != NULL && lb_guest_gate_is_over(state->gate, err))
@@ -193,6 +228,9 @@ static void end(struct lb_actor *actor, uint32_t grace_ms)
     struct state *state = actor->state;
     atomic_store(&actor->program, 0);
     lb_guest_end(&state->process, grace_ms);
+    json_decref(state->event);
+    state->event = NULL;
+    state->is_working = state->has_item = false;
     lb_guest_gate_close(state->gate);
     state->gate = NULL;
 }
@@ -419,11 +457,67 @@ static int guest_put(struct lb_actor *actor, int64_t first, uint32_t n, const ch
     return rc;
 }
 
+/* The item of an event, which is freed. */
+static int read_event(struct lb_actor *actor, json_t *event, struct lb_item *item,
+                      struct lb_error *err)
+{
+    struct state *state = actor->state;
+    const char *kind = json_string_value(json_object_get(event, "event"));
+    const json_t *id = json_object_get(event, "item");
+    int rc = LB_OK;
+    if (kind == NULL || strcmp(kind, "claimed") != 0 || !json_is_integer(id))
+        rc = lb_guest_fail(&state->process, LB_E_FILE, "claim", err,
+                           "an event must be \"claimed\", with a whole number \"item\"");
+    else if (!read_number(event, "token", &item->token, &item->has_token))
+        rc = no_token(actor, "claim", err);
+    else
+        item->id = json_integer_value(id);
+    json_decref(event);
+    return rc;
+}
+
+/* What a program that pushes has claimed by itself, if it has within a moment. */
+static int guest_await(struct lb_actor *actor, struct lb_item *items, uint32_t max, uint32_t *ret_n,
+                       int64_t *ret_marked, struct lb_error *err)
+{
+    struct state *state = actor->state;
+    json_t *event = NULL;
+    if (max == 0)
+        return LB_EMPTY;
+    if (state != NULL && state->process.pid != 0 && !state->is_working) {
+        state->is_working = true; /* its first event may come before its answer */
+        int rc = ask(actor, request_for("work"), NULL, err);
+        if (rc != LB_OK)
+            return rc;
+    }
+    if (state == NULL || state->process.pid == 0)
+        return LB_LOST;
+    event = state->event;
+    state->event = NULL;
+    if (event == NULL) {
+        uint64_t until_ns = lb_now_ns() + QUIET_MS * UINT64_C(1000000);
+        int rc = lb_guest_receive(&state->process, until_ns, "claim", &event, err);
+        if (rc == LB_E_INTERRUPTED)
+            return LB_EMPTY;
+        if (rc != 0)
+            return atomic_load(&actor->is_cancelled) || (rc == LB_E_PROGRAM && actor->is_cut_off)
+                       ? LB_LOST
+                       : rc;
+    }
+    int rc = read_event(actor, event, &items[0], err);
+    state->has_item = rc == LB_OK;
+    *ret_n = 1;
+    *ret_marked = 1;
+    return rc;
+}
+
 static int guest_claim(struct lb_actor *actor, uint32_t n, struct lb_item *items, uint32_t max,
                        uint32_t *ret_n, int64_t *ret_marked, struct lb_error *err)
 {
     struct state *state = actor->state;
     json_t *answer = NULL;
+    if (actor->plan->strategy->is_pushed)
+        return guest_await(actor, items, max, ret_n, ret_marked, err);
     int rc = ask(
         actor,
         json_pack("{s:s, s:I, s:s}", "do", "claim", "n", (json_int_t)n, "class", class_of(actor)),
@@ -463,7 +557,11 @@ static int item_operation(struct lb_actor *actor, const char *what, struct lb_it
     json_t *request = json_pack("{s:s, s:I}", "do", what, "item", (json_int_t)item->id);
     if (item->has_token)
         json_object_set_new(request, "token", json_integer(item->token));
-    return ask(actor, request, NULL, err);
+    int rc = ask(actor, request, NULL, err);
+    struct state *state = actor->state;
+    if (state != NULL && strcmp(what, "renew") != 0)
+        state->has_item = false;
+    return rc;
 }
 
 static int guest_complete(struct lb_actor *actor, struct lb_item *item, struct lb_error *err)

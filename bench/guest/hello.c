@@ -91,9 +91,6 @@ static int check_keys(const struct lb_guest *guest, struct lb_error *err)
     }
     if (json_integer_value(json_object_get(guest->hello, "hello")) != 1)
         return wrong(guest, err, "\"hello\" must be 1, the protocol's version", NULL);
-    const char *mode = text_of(guest, "mode");
-    if (mode != NULL && strcmp(mode, "pull") != 0)
-        return wrong(guest, err, "the mode must be \"pull\", and not", mode);
     return 0;
 }
 
@@ -112,6 +109,10 @@ static int read_name(struct lb_guest *guest, struct lb_error *err)
     strategy->name = name;
     strategy->shape = strcmp(shape, "lock") == 0 ? LB_LOCK : LB_QUEUE;
     strategy->summary = summary != NULL ? summary : "";
+    const char *mode = text_of(guest, "mode");
+    strategy->is_pushed = mode != NULL && strcmp(mode, "push") == 0;
+    if (mode != NULL && !strategy->is_pushed && strcmp(mode, "pull") != 0)
+        return wrong(guest, err, "\"mode\" must be \"pull\" or \"push\", and not", mode);
     strategy->is_lease = json_is_true(json_object_get(guest->hello, "lease"));
     const json_t *unit = json_object_get(guest->hello, "lease_unit_ms");
     json_int_t unit_ms = json_integer_value(unit);
@@ -177,6 +178,22 @@ static bool has_operation(const struct lb_guest *guest, const char *name)
     return false;
 }
 
+/* Of a claim that is pushed only the end is known: nothing may hang on when it began. */
+static int check_push(const struct lb_guest *guest, struct lb_error *err)
+{
+    if (!guest->strategy.is_pushed)
+        return 0;
+    if (guest->strategy.shape == LB_LOCK)
+        return wrong(guest, err, "\"mode\" can be \"push\" of a queue only", NULL);
+    if (guest->strategy.is_lease)
+        return wrong(guest, err, "a queue that pushes cannot have \"lease\"", NULL);
+    if ((guest->strategy.claims & LB_G_BIT(LB_G_FIFO)) != 0)
+        return wrong(guest, err, "a queue that pushes cannot claim", "fifo");
+    if (has_operation(guest, "recover"))
+        return wrong(guest, err, "a queue that pushes cannot have the operation", "recover");
+    return 0;
+}
+
 /* What the program does not do is not in its table. */
 static int read_operations(struct lb_guest *guest, struct lb_error *err)
 {
@@ -205,7 +222,7 @@ static int read_operations(struct lb_guest *guest, struct lb_error *err)
                          "\"operations\": no operation of its shape:", name != NULL ? name : "");
     }
     guest->strategy.flow = &guest->flow;
-    return 0;
+    return check_push(guest, err);
 }
 
 static int read_options(struct lb_guest *guest, struct lb_error *err)

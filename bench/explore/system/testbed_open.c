@@ -356,6 +356,11 @@ static int check_programs(const struct lb_testbed *testbed, struct lb_error *err
     if (what != NULL)
         return lb_fail(err, LB_E_UNSUPPORTED, "%s is a program: option %s is not for its sessions",
                        plan->strategy->name, what);
+    if (plan->strategy->is_pushed)
+        return lb_fail(err, LB_E_UNSUPPORTED,
+                       "%s is a program that pushes: it sends its statements whenever it likes; "
+                       "lockbench verify runs it",
+                       plan->strategy->name);
     if (testbed->db->door_keep == NULL || !testbed->db->is_relayed)
         return lb_fail(err, LB_E_UNSUPPORTED,
                        "%s is a program: its statements on %s cannot be scheduled one by one; "

@@ -130,6 +130,14 @@ static bool has_no_patience(void *arg)
     return n > patience->n_before || (n > 1 && lb_now_ns() > patience->until_ns);
 }
 
+static int judge(const struct lb_active_run *run, struct lb_history_view *view,
+                 const struct lb_model *model, struct lb_outcome *outcome, struct lb_error *err)
+{
+    return run->peers != NULL
+               ? lb_judge_twice(view, model, &outcome->judgement, outcome->ranks.near, err)
+               : lb_check(view, model, &outcome->judgement, err);
+}
+
 /* What was measured stays; nothing was judged. */
 static void give_up_verdicts(struct lb_outcome *outcome)
 {
@@ -210,9 +218,15 @@ int lb_run_judge(struct lb_active_run *run, struct lb_error *err)
     }
     outcome->start_ns = view.start_ns;
     outcome->n_events = view.n_events;
-    rc = run->peers != NULL
-             ? lb_judge_twice(&view, &model, &outcome->judgement, outcome->ranks.near, err)
-             : lb_check(&view, &model, &outcome->judgement, err);
+    rc = judge(run, &view, &model, outcome, err);
+    /* Who pushes does not say that there is nothing: what is missing may come yet. */
+    bool is_late = rc == 0 && strategy->is_pushed && model.drained &&
+                   outcome->judgement.findings[LB_G_NO_LOSS].verdict == LB_V_VIOLATED;
+    if (is_late) {
+        model.drained = false;
+        rc = write_meta(run, &model, err);
+        rc = rc != 0 ? rc : judge(run, &view, &model, outcome, err);
+    }
     if (rc == LB_E_INTERRUPTED) {
         lb_history_release(&view);
         give_up_verdicts(outcome);
