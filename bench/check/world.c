@@ -166,17 +166,22 @@ static void end_session(struct lb_case *c, const struct lb_world_event *note, co
 {
     const struct lb_log_facts *facts = &c->logs[note->target];
     uint64_t low = lb_world_session_end(c, note);
-    for (size_t i = facts->first_hold + begun_by(c, facts, note->high);
-         i > facts->first_hold && reach[i - 1] > low; i--) {
+    size_t n = begun_by(c, facts, note->high);
+    /* The answer may have been on its way when another saw the session end. */
+    if (note->log != note->target && n < facts->n_holds &&
+        lb_hold_asked(c, &lb_holds(c)[facts->first_hold + n]) <= note->high)
+        n++;
+    for (size_t i = facts->first_hold + n; i > facts->first_hold && reach[i - 1] > low; i--) {
         struct lb_hold *hold = &lb_holds(c)[i - 1];
+        uint64_t asked = lb_hold_asked(c, hold), lost = low > asked ? low : asked;
         if (hold->is_committed && !hold->is_dead)
             continue;
-        if (hold->cut > low) {
-            hold->cut = low;
+        if (hold->cut > lost) {
+            hold->cut = lost;
             c->has_cuts = true;
         }
-        if (hold->is_dead && hold->end > low)
-            hold->end = low;
+        if (hold->is_dead && hold->end > lost)
+            hold->end = lost;
     }
 }
 

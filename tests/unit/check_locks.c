@@ -330,8 +330,9 @@ static struct shape shapes[] = {
 
 static void every_shape_is_generated(void **state)
 {
-    static const enum seen never[] = {SEEN_RECOVER, SEEN_STRANGER,
-                                      SEEN_AGAIN}; /* these are of queues */
+    /* These are of queues. */
+    static const enum seen never[] = {SEEN_RECOVER, SEEN_STRANGER, SEEN_AGAIN,   SEEN_BEAT,
+                                      SEEN_KEPT,    SEEN_LOST,     SEEN_RESUMED, SEEN_RAISED};
     (void)state;
     expect_seen(never, sizeof never / sizeof never[0]);
 }

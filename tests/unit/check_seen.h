@@ -24,7 +24,12 @@ enum seen {
     SEEN_RECOVER,    /* a recovery */
     SEEN_STRANGER,   /* an end by a worker that never claimed the item */
     SEEN_AGAIN,      /* an end by a worker that had ended its claim of the item */
-    SEEN_CUT,        /* logs without their tails */
+    SEEN_BEAT,       /* a process beats */
+    SEEN_KEPT,       /* ... for a worker that has renewed an item */
+    SEEN_LOST,       /* a session ended */
+    SEEN_RESUMED, /* ... of a worker that renewed an item later, which another had claimed since */
+    SEEN_RAISED,  /* an item is claimed that was completed, or failed, and freed by another */
+    SEEN_CUT,     /* logs without their tails */
     SEEN_SHAPES
 };
 
@@ -83,8 +88,68 @@ static inline void see_event(const struct lb_event *log, size_t n, size_t at)
         see_owner(log, at);
 }
 
+static inline bool seen_is(const struct lb_event *e, int op, uint64_t value)
+{
+    bool is_type = op == LB_OP_ITEM ? e->type == LB_EV_NOTE : e->type == LB_EV_OK;
+    return e->op == op && e->value == value && is_type &&
+           (op == LB_OP_ITEM || (e->flags & LB_EVF_EFFECTIVE) != 0);
+}
+
+/* Did another log than this one do that with the item between two times? */
+static inline bool seen_by_another(const struct test_history *h, uint32_t log, int op,
+                                   uint64_t value, uint64_t from, uint64_t until)
+{
+    for (uint32_t other = 0; other < MAX_LOGS; other++)
+        for (size_t i = 0; i < h->n[other] && other != log; i++) {
+            const struct lb_event *e = &h->events[other][i];
+            if (seen_is(e, op, value) && e->time_ns > from && e->time_ns < until)
+                return true;
+        }
+    return false;
+}
+
+/* What speaks of a worker: beats by whatever log, and the end of its session. */
+static inline void see_told(const struct test_history *h, const struct lb_event *told,
+                            uint32_t worker)
+{
+    bool is_beat = told->op == LB_OP_BEAT;
+    for (size_t i = 0; i < h->n[worker]; i++) {
+        const struct lb_event *e = &h->events[worker][i];
+        if (!seen_is(e, LB_OP_RENEW_ITEM, e->value) || e->time_ns <= told->time_ns)
+            continue;
+        seen_in[SEEN_KEPT] += is_beat;
+        seen_in[SEEN_RESUMED] +=
+            !is_beat && seen_by_another(h, worker, LB_OP_ITEM, e->value, told->time_ns, e->time_ns);
+    }
+    seen_in[is_beat ? SEEN_BEAT : SEEN_LOST]++;
+}
+
+static inline void see_raised(const struct test_history *h, uint32_t log,
+                              const struct lb_event *free)
+{
+    bool was_done = seen_by_another(h, log, LB_OP_COMPLETE, free->value, 0, free->time_ns) ||
+                    seen_by_another(h, log, LB_OP_ERROR, free->value, 0, free->time_ns);
+    seen_in[SEEN_RAISED] +=
+        was_done && seen_by_another(h, log, LB_OP_ITEM, free->value, free->time_ns, UINT64_MAX);
+}
+
+static inline void see_across(const struct test_history *h)
+{
+    for (uint32_t log = 0; log < MAX_LOGS; log++)
+        for (size_t i = 0; i < h->n[log]; i++) {
+            const struct lb_event *e = &h->events[log][i];
+            if (e->op == LB_OP_BEAT && e->type == LB_EV_OK)
+                see_told(h, e, e->object);
+            if (e->op == LB_OP_SESSION_END)
+                see_told(h, e, e->arg);
+            if (seen_is(e, LB_OP_FREE, e->value))
+                see_raised(h, log, e);
+        }
+}
+
 static inline void see_history(const struct test_history *h)
 {
+    see_across(h);
     seen_in[SEEN_CUT] += h->view.truncated;
     seen_in[SEEN_TIE] += seen_ties(h);
     for (uint32_t log = 0; log < MAX_LOGS; log++)
@@ -107,6 +172,11 @@ static inline void expect_seen(const enum seen *never, size_t n_never)
                                         "recoveries",
                                         "strangers' ends",
                                         "ends by who had ended it",
+                                        "beats",
+                                        "renewals beside beats",
+                                        "sessions' ends",
+                                        "renewals of what another has claimed since",
+                                        "claims of what was done, and freed",
                                         "cut tails"};
     for (size_t i = 0; i < SEEN_SHAPES; i++) {
         bool is_left_out = false;

@@ -18,7 +18,8 @@ int lb_scan_beat(struct lb_scan *scan, const struct lb_event *end, int type)
 {
     if (type != LB_EV_OK || end->arg == 0)
         return 0;
-    struct lb_beat *beat = lb_array_push(&scan->c->beats, sizeof *beat);
+    struct lb_beat *beat =
+        scan->c->beats.n < LB_NONE ? lb_array_push(&scan->c->beats, sizeof *beat) : NULL;
     if (beat == NULL)
         return lb_out_of_memory(scan->c);
     *beat = (struct lb_beat){.low = lb_low(scan->invoke->time_ns, scan->slack),
@@ -28,21 +29,21 @@ int lb_scan_beat(struct lb_scan *scan, const struct lb_event *end, int type)
     return 0;
 }
 
-static int by_log_and_low(const void *a, const void *b)
+static int by_log_and_high(const void *a, const void *b)
 {
     const struct lb_beat *x = a, *y = b;
     if (x->log != y->log)
         return x->log < y->log ? -1 : 1;
-    return (x->low > y->low) - (x->low < y->low);
+    return (x->high > y->high) - (x->high < y->high);
 }
 
 void lb_beats_sort(struct lb_case *c)
 {
     if (c->beats.n > 0)
-        qsort(c->beats.items, c->beats.n, sizeof(struct lb_beat), by_log_and_low);
+        qsort(c->beats.items, c->beats.n, sizeof(struct lb_beat), by_log_and_high);
 }
 
-/* The place of the first beat of a log that was asked for at a time or later, or of its end. */
+/* The place of the first beat of a log that was answered at a time or later, or of its end. */
 static size_t first_from(const struct lb_case *c, uint32_t log, uint64_t time)
 {
     const struct lb_beat *beats = c->beats.items;
@@ -50,7 +51,7 @@ static size_t first_from(const struct lb_case *c, uint32_t log, uint64_t time)
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         bool is_before =
-            beats[middle].log != log ? beats[middle].log < log : beats[middle].low < time;
+            beats[middle].log != log ? beats[middle].log < log : beats[middle].high < time;
         if (is_before)
             low = middle + 1;
         else
@@ -59,22 +60,36 @@ static size_t first_from(const struct lb_case *c, uint32_t log, uint64_t time)
     return low;
 }
 
-void lb_beats_keep(const struct lb_item_group *group, struct lb_item_event *claim, uint64_t until)
+void lb_beats_heard(struct lb_item_event *claim, size_t i)
 {
-    const struct lb_case *c = group->c;
+    claim->is_heard = true;
+    claim->heard = (uint32_t)i;
+}
+
+/* Of beats that were under way at one time nobody knows which came last. */
+uint64_t lb_beats_kept(const struct lb_case *c, const struct lb_item_event *claim, uint32_t age_ms)
+{
+    const struct lb_beat *beats = c->beats.items;
+    size_t i = claim->heard;
+    uint64_t kept = lb_kept_off(beats[i].low, beats[i].safe_ms, age_ms), last = beats[i].low;
+    for (; i > 0 && beats[i - 1].log == claim->log && beats[i - 1].high >= last; i--) {
+        const struct lb_beat *beat = &beats[i - 1];
+        uint64_t one = lb_kept_off(beat->low, beat->safe_ms, age_ms);
+        kept = one < kept ? one : kept;
+        last = beat->low > last ? beat->low : last;
+    }
+    return kept;
+}
+
+size_t lb_beats_begin(const struct lb_case *c, struct lb_item_event *claim)
+{
     const struct lb_beat *beats = c->beats.items;
     size_t i = first_from(c, claim->log, claim->low);
-    while (i > 0 && beats[i - 1].log == claim->log && beats[i - 1].high > claim->low)
-        i--; /* under way when the claim began: it may have come before it, or after */
-    if (i > 0 && beats[i - 1].log == claim->log) {
-        claim->since = 0; /* it is as old as what was heard last before it */
-        claim->renewed = beats[i - 1].low;
-        claim->safe_ms = beats[i - 1].safe_ms;
-    }
-    for (; i < c->beats.n && beats[i].log == claim->log && beats[i].low < until; i++) {
-        if (lb_item_recovered(group, claim) <= beats[i].high)
-            return;
-        claim->renewed = beats[i].low;
-        claim->safe_ms = beats[i].safe_ms;
-    }
+    claim->is_heard = false;
+    claim->revived = claim->exact = LB_NEVER;
+    if (i > 0 && beats[i - 1].log == claim->log)
+        lb_beats_heard(claim, i - 1); /* it is as old as what was heard last before it */
+    else if (i < c->beats.n && beats[i].log == claim->log && beats[i].low <= claim->since)
+        lb_beats_heard(claim, i++); /* or may be: the first beat of all may have come before it */
+    return i;
 }

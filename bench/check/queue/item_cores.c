@@ -125,8 +125,10 @@ static int add_world(struct lb_item_world *world, const struct lb_case *c,
     struct lb_session_end *slot = lb_array_push(&world->session_ends, sizeof *slot);
     if (slot == NULL)
         return LB_E_MEMORY;
-    *slot = (struct lb_session_end){
-        .log = e->target, .low = lb_world_session_end(c, e), .high = e->high};
+    *slot = (struct lb_session_end){.log = e->target,
+                                    .event = e->log == e->target ? e->event : LB_NONE,
+                                    .low = lb_world_session_end(c, e),
+                                    .high = e->high};
     return 0;
 }
 
@@ -201,22 +203,26 @@ uint64_t lb_item_reopened(const struct lb_item_group *group, int op, uint32_t cl
 
 /* The earliest end of the lease of the claim at a place, as prolonged before place i. A renewal
  * that says no length leaves it no shorter than it was. */
-static uint64_t lease_until(const struct lb_item_group *group, size_t place, size_t i)
+uint64_t lb_item_lease_until(const struct lb_item_group *group, size_t place, size_t i)
 {
     const struct lb_item_event *claim = group->events[place];
     uint64_t low = later(claim->least, lb_lease_low(claim->low, claim->lease_ms));
     for (size_t k = place + 1; k < i && lb_item_own(group, place, k); k++) {
         const struct lb_item_event *e = group->events[k];
-        /* Renewed too late, it was claimable in between: lb_item_resume makes a claim of that. */
-        if (e->op == LB_OP_RENEW_ITEM && e->type == LB_EV_OK && e->lease_ms > 0 && e->high < low)
-            low = lb_lease_low(e->low, e->lease_ms);
+        if (e->op != LB_OP_RENEW_ITEM || e->type != LB_EV_OK || e->lease_ms == 0)
+            continue;
+        /* Renewed too late, it was claimable in between: lb_item_resume makes a claim of that. It
+         * may have been in time all the same, and have made the lease shorter. */
+        uint64_t next = lb_lease_low(e->low, e->lease_ms);
+        if (e->high < low || next < low)
+            low = next;
     }
-    return low;
+    return earlier(low, claim->cut);
 }
 
 uint64_t lb_item_lease(const struct lb_item_group *group, size_t place)
 {
-    return lease_until(group, place, group->n);
+    return lb_item_lease_until(group, place, group->n);
 }
 
 /* The latest time by which the claimer certainly finished the item; LB_NEVER. */
@@ -228,21 +234,38 @@ static uint64_t finished(const struct lb_item_group *group, size_t place)
     return LB_NEVER;
 }
 
-/* When the claim is old enough for a recovery by age: a renewal keeps it as long as it says. */
-static uint64_t old_enough(const struct lb_item_event *claim, uint32_t age_ms)
+/* When the claim is old enough for a recovery by age: a renewal keeps it as long as it says, and so
+ * does a beat of its process; neither shortens what the other says. */
+static uint64_t old_enough(const struct lb_case *c, const struct lb_item_event *claim,
+                           uint32_t age_ms)
 {
-    uint64_t from = later(claim->low, lb_lease_low(claim->since, age_ms));
-    uint32_t safe_ms = claim->safe_ms < age_ms ? claim->safe_ms : age_ms;
-    return safe_ms > 0 ? later(from, lb_lease_low(claim->renewed, safe_ms)) : from;
+    uint64_t from =
+        claim->is_heard ? lb_beats_kept(c, claim, age_ms) : lb_lease_low(claim->since, age_ms);
+    from = later(from, lb_kept_off(claim->renewed, claim->safe_ms, age_ms));
+    return later(from, claim->low);
+}
+
+static uint64_t recovery_from(const struct lb_item_group *group, const struct lb_moment *recovery,
+                              const struct lb_item_event *claim, uint64_t revived)
+{
+    uint64_t from = group->c->logs[claim->log].gone_ns;
+    if (recovery->age_ms > 0)
+        from = earlier(from, earlier(old_enough(group->c, claim, recovery->age_ms), revived));
+    return recovery->high < from ? LB_NEVER : later(from, recovery->low);
 }
 
 uint64_t lb_item_recovery(const struct lb_item_group *group, const struct lb_moment *recovery,
                           const struct lb_item_event *claim)
 {
-    uint64_t from = group->c->logs[claim->log].gone_ns;
-    if (recovery->age_ms > 0)
-        from = earlier(from, old_enough(claim, recovery->age_ms));
-    return recovery->high < from ? LB_NEVER : later(from, recovery->low);
+    return recovery_from(group, recovery, claim, claim->revived);
+}
+
+uint64_t lb_item_recovery_before(const struct lb_item_group *group,
+                                 const struct lb_moment *recovery,
+                                 const struct lb_item_event *claim)
+{
+    uint64_t from = recovery_from(group, recovery, claim, LB_NEVER);
+    return from <= claim->exact ? from : LB_NEVER;
 }
 
 const struct lb_moment *lb_item_recoveries(const struct lb_item_group *group,
@@ -251,7 +274,8 @@ const struct lb_moment *lb_item_recoveries(const struct lb_item_group *group,
 {
     uint64_t from = group->c->logs[claim->log].gone_ns;
     if (group->world->old_ms > 0)
-        from = earlier(from, old_enough(claim, group->world->old_ms));
+        from = earlier(from,
+                       earlier(old_enough(group->c, claim, group->world->old_ms), claim->revived));
     *ret_end = NULL;
     return from == LB_NEVER
                ? NULL
@@ -265,69 +289,6 @@ uint64_t lb_item_recovered(const struct lb_item_group *group, const struct lb_it
     for (; m != NULL && m < end && m->op == LB_OP_RECOVER && m->least < best; m++)
         best = earlier(best, lb_item_recovery(group, m, claim));
     return best;
-}
-
-/* The claim that the renewal at place i prolongs; NULL: its worker has none, or may have ended it.
- */
-static const struct lb_item_event *renewed_claim(const struct lb_item_group *group, size_t i,
-                                                 size_t *ret_place)
-{
-    for (size_t place = i; place-- > 0 && group->events[place]->log == group->events[i]->log;) {
-        const struct lb_item_event *e = group->events[place];
-        if (lb_item_closes(e->op))
-            return NULL;
-        *ret_place = place;
-        if (e->op == LB_OP_ITEM)
-            return e;
-    }
-    return NULL;
-}
-
-/* May the lease of the claim at a place have been over when the renewal at place i was answered? */
-static bool may_be_over(const struct lb_item_group *group, size_t place, size_t i)
-{
-    return group->events[place]->lease_ms > 0 &&
-           group->events[i]->high >= lease_until(group, place, i);
-}
-
-int lb_item_resume(struct lb_item_group *group)
-{
-    size_t n_renewals = 0, n = 0;
-    for (size_t i = 0; i < group->n; i++)
-        n_renewals += group->events[i]->op == LB_OP_RENEW_ITEM;
-    if (n_renewals == 0)
-        return 0;
-    group->resumed = malloc(n_renewals * sizeof *group->resumed);
-    if (group->resumed == NULL)
-        return lb_out_of_memory(group->c);
-    for (size_t i = 0; i < group->n; i++) {
-        const struct lb_item_event *e = group->events[i], *claim;
-        size_t place = 0;
-        if (e->op != LB_OP_RENEW_ITEM || e->type != LB_EV_OK ||
-            (claim = renewed_claim(group, i, &place)) == NULL)
-            continue;
-        bool may_be_taken = lb_item_recovered(group, claim) <= e->high;
-        if (!may_be_taken && !may_be_over(group, place, i) && e->lease_ms == 0)
-            continue;
-        struct lb_item_event *copy = &group->resumed[n++];
-        if (may_be_taken || may_be_over(group, place, i)) {
-            *copy = *e;
-            copy->op = LB_OP_ITEM;
-            copy->flags = claim->flags;
-            copy->lease_ms = claim->lease_ms == 0 ? 0 : e->lease_ms > 0 ? e->lease_ms : 1;
-            if (claim->lease_ms > 0 && e->lease_ms == 0)
-                copy->least = lease_until(group, place, i);
-            copy->is_resumed = true;
-            group->events[i] = copy;
-        } else { /* the same claim, but for how old it is */
-            *copy = *claim;
-            group->events[place] = copy;
-        }
-        copy->since = claim->since;
-        copy->renewed = e->low;
-        copy->safe_ms = e->lease_ms; /* 0: it says only that its worker has it */
-    }
-    return 0;
 }
 
 uint64_t lb_item_lost(const struct lb_item_group *group, const struct lb_item_event *claim)
@@ -348,21 +309,27 @@ uint64_t lb_item_lost(const struct lb_item_group *group, const struct lb_item_ev
             high = middle;
     }
     if (low < c->infos.n && infos[low].log == claim->log)
-        best = earlier(best, infos[low].low);
+        best = later(infos[low].low, claim->low);
     if ((claim->flags & LB_EVF_COMMITTED) != 0)
         return best;
+    /* Of a history that was cut, the note that its session had ended may be missing. */
+    if (c->known_ns != LB_NEVER)
+        best = earlier(best, later(c->logs[claim->log].answered_low, claim->low));
     low = 0;
     high = group->world->session_ends.n;
-    while (low < high) { /* the first end of the session since the claim was answered */
+    /* The first end of the session since the claim was asked for: its answer may have been on its
+     * way when another saw the session end. */
+    while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (ends[middle].log < claim->log ||
-            (ends[middle].log == claim->log && ends[middle].high < claim->high))
+            (ends[middle].log == claim->log && ends[middle].high < claim->low))
             low = middle + 1;
         else
             high = middle;
     }
     for (; low < group->world->session_ends.n && ends[low].log == claim->log; low++)
-        best = earlier(best, ends[low].low);
+        if (ends[low].event > claim->event) /* of its own notes, those that came after */
+            best = earlier(best, later(ends[low].low, claim->low));
     return best;
 }
 
@@ -379,6 +346,14 @@ static uint64_t ended_by_others(const struct lb_item_group *group,
             best = earlier(best, lb_item_reopened(group, ops[i], claim->class_no, at));
     }
     return best;
+}
+
+uint64_t lb_item_taken(const struct lb_item_group *group, size_t place, size_t i)
+{
+    const struct lb_item_event *claim = group->events[place];
+    uint64_t lease = claim->lease_ms > 0 ? lb_item_lease_until(group, place, i) : LB_NEVER;
+    uint64_t lost = earlier(lb_item_lost(group, claim), ended_by_others(group, claim, LB_NEVER));
+    return earlier(earlier(lease, lost), lb_item_recovered(group, claim));
 }
 
 struct lb_item_core lb_item_core_of(const struct lb_item_group *group, size_t place)

@@ -85,8 +85,10 @@ static bool give_recovery(const struct lb_item_group *group, const struct lb_ite
     for (int i = 0; m != NULL && m < last && m->op == LB_OP_RECOVER && i < MOST_TRIED; i++, m++) {
         if (m->least > next->high)
             break;
-        uint64_t low = lb_item_recovery(group, m, core->claim);
+        uint64_t low = lb_item_recovery_before(group, m, core->claim);
+        uint64_t at = low > core->start ? low : core->start;
         if (m->high < core->start || low > next->high || low > core->done ||
+            at > core->claim->exact || /* item_order.c looks at that */
             !fits(group, m, core->claim, next) || is_used(used, m))
             continue;
         if (used->n == MOST_USED)

@@ -78,7 +78,9 @@ struct search {
     struct configurations now, after,
         seen; /* after: of the operation that was answered; seen: on the path there */
     bool gave_up;
-    bool was_done; /* a claim was taken back, and its worker finished the item all the same */
+    bool is_strict; /* no recovery takes a claim whose worker's process has beaten since it may have
+                     */
+    bool was_done;  /* a claim was taken back, and its worker finished the item all the same */
 };
 
 static struct operation *operations_of(const struct search *s)
@@ -374,10 +376,13 @@ static bool is_waited_for(const struct search *s, const struct configuration *fr
 }
 
 /* Is the claim old enough for the recovery by now? */
-static bool takes(const struct search *s, const struct operation *operation, uint32_t claim)
+static bool takes(const struct search *s, const struct operation *operation, uint32_t number)
 {
-    const struct lb_item_core *core = operations_of(s)[claim].core;
-    return lb_item_recovery(s->group, operation->recovery, core->claim) <= s->time;
+    const struct lb_item_event *claim = operations_of(s)[number].core->claim;
+    if (!s->is_strict)
+        return lb_item_recovery(s->group, operation->recovery, claim) <= s->time;
+    return lb_item_recovery_before(s->group, operation->recovery, claim) <= s->time &&
+           s->time <= claim->exact;
 }
 
 /* What comes of the slot's operation; false: it cannot take effect, or need not be tried. must: it
@@ -566,9 +571,11 @@ static const struct lb_item_core *run(struct search *s, const uint32_t *calls, u
     return NULL;
 }
 
-/* Up to the end in question, leave, if there is one. asks: it must find nobody else's claim. */
+/* Up to the end in question, leave, if there is one. asks: it must find nobody else's claim.
+ * strict: each order that is found is one; else all are found, and perhaps some that are none. */
 static int search(const struct lb_item_group *group, const struct lb_item_event *leave, bool asks,
-                  const struct lb_item_core **ret_core, bool *ret_found, bool *ret_gave_up)
+                  bool strict, const struct lb_item_core **ret_core, bool *ret_found,
+                  bool *ret_gave_up)
 {
     struct search *s = calloc(1, sizeof *s);
     uint32_t *calls = NULL;
@@ -577,6 +584,7 @@ static int search(const struct lb_item_group *group, const struct lb_item_event 
         return lb_out_of_memory(group->c);
     s->group = group;
     s->leave = leave;
+    s->is_strict = strict;
     s->gave_up = !lb_item_one_class(group);
     for (size_t i = 0; i < group->n_cores; i++)
         s->was_done = s->was_done || lb_item_was_done(group, &group->cores[i]);
@@ -605,11 +613,11 @@ static int search(const struct lb_item_group *group, const struct lb_item_event 
     return rc;
 }
 
-int lb_item_order(const struct lb_item_group *group, const struct lb_item_core **ret_core,
-                  bool *ret_gave_up)
+int lb_item_order(const struct lb_item_group *group, bool strict,
+                  const struct lb_item_core **ret_core, bool *ret_gave_up)
 {
     bool found = true;
-    return search(group, NULL, false, ret_core, &found, ret_gave_up);
+    return search(group, NULL, false, strict, ret_core, &found, ret_gave_up);
 }
 
 int lb_item_others_claim(const struct lb_item_group *group, const struct lb_item_event *end,
@@ -617,9 +625,14 @@ int lb_item_others_claim(const struct lb_item_group *group, const struct lb_item
 {
     const struct lb_item_core *core = NULL;
     bool finds_none = true, is_legal = true;
-    int rc = search(group, end, true, &core, &finds_none, ret_gave_up);
+    int rc = search(group, end, true, false, &core, &finds_none, ret_gave_up);
     if (rc == 0 && !finds_none && !*ret_gave_up)
-        rc = search(group, end, false, &core, &is_legal, ret_gave_up);
+        rc = search(group, end, false, false, &core, &is_legal, ret_gave_up);
     *ret_others = !finds_none && is_legal && !*ret_gave_up;
+    if (rc == 0 && *ret_others && lb_item_revived(group)) {
+        rc = search(group, end, false, true, &core, &is_legal, ret_gave_up);
+        *ret_others = is_legal && !*ret_gave_up;
+        *ret_gave_up = !*ret_others;
+    }
     return rc;
 }

@@ -96,15 +96,19 @@ static bool may_share(const struct lb_item_group *group)
 
 static int judge_order(struct lb_item_group *group)
 {
-    const struct lb_item_core *core = NULL;
+    const struct lb_item_core *core = NULL, *doubtful = NULL;
     bool gave_up = false;
     if (lb_item_plain(group))
         return 0;
-    int rc = lb_item_order(group, &core, &gave_up);
-    if (gave_up)
+    int rc = lb_item_order(group, false, &core, &gave_up);
+    if (rc == 0 && core == NULL && !gave_up && lb_item_revived(group))
+        rc = lb_item_order(group, true, &doubtful, &gave_up);
+    if (gave_up || doubtful != NULL)
         group->c->doubt[LB_G_NO_DUPLICATE] =
-            "too much happened to an item at one time: whether one reset served two claims is not "
-            "judged";
+            gave_up ? "too much happened to an item at one time: whether one reset served two "
+                      "claims is not judged"
+                    : "a process beat again after a recovery may have taken what it had: whether "
+                      "one recovery served two claims is not judged";
     if (core == NULL)
         return rc;
     group->first_duplicate = core->start;
@@ -163,17 +167,20 @@ static int judge_claims(struct lb_item_group *group, size_t n_claims)
 static int judge_group(struct lb_item_group *group)
 {
     size_t n_claims = 0;
-    int rc = lb_item_resume(group);
-    for (size_t i = 0; i < group->n; i++)
-        n_claims += group->events[i]->op == LB_OP_ITEM;
-    /* The ordinary case, in short: claimed, and ended once by the same worker. */
-    bool is_ordinary = n_claims == 1 && group->n == 2 && group->events[0]->op == LB_OP_ITEM &&
+    int rc = 0;
+    /* The ordinary case, in short: claimed, and ended or renewed once by the same worker. */
+    bool is_ordinary = group->n == 2 && group->events[0]->op == LB_OP_ITEM &&
+                       group->events[1]->op != LB_OP_ITEM &&
                        group->events[1]->log == group->events[0]->log;
     if (is_ordinary)
         group->c->n_releases += lb_item_closes(group->events[1]->op) &&
                                 (group->events[1]->flags & LB_EVF_EFFECTIVE) != 0;
-    if (rc == 0 && (!is_ordinary || group->hand != NULL))
+    if (!is_ordinary || group->hand != NULL)
         rc = lb_item_others(group);
+    if (rc == 0 && (!is_ordinary || group->hand != NULL))
+        rc = lb_item_resume(group);
+    for (size_t i = 0; i < group->n; i++)
+        n_claims += group->events[i]->op == LB_OP_ITEM;
     if (rc == 0 && n_claims > 1)
         rc = judge_claims(group, n_claims);
     if (rc == 0 && group->hand != NULL)
@@ -196,26 +203,6 @@ static bool is_put_again(const struct lb_case *c, uint64_t id, size_t *next)
     while (*next < c->put_again.n && ids[*next] < id)
         ++*next;
     return *next < c->put_again.n && ids[*next] == id;
-}
-
-/* The claims of one item, n from place first on: those of processes that beat. */
-static void keep_alive(const struct lb_item_group *group, struct lb_item_event *items, size_t first,
-                       size_t n)
-{
-    const struct lb_key *keys = group->c->by_id + first;
-    for (size_t i = 0; i < n && group->c->beats.n > 0; i++) {
-        struct lb_item_event *claim = &items[keys[i].index];
-        uint64_t until = LB_NEVER;
-        if (claim->op != LB_OP_ITEM)
-            continue;
-        for (size_t k = i + 1; k < n && until == LB_NEVER; k++) {
-            const struct lb_item_event *e = &items[keys[k].index];
-            if (e->log != claim->log)
-                break;
-            until = lb_item_closes(e->op) ? e->high : e->op == LB_OP_ITEM ? e->low : LB_NEVER;
-        }
-        lb_beats_keep(group, claim, until);
-    }
 }
 
 /* c->items are in order of log and event; sorted by id, they still are within one id. */
@@ -245,7 +232,6 @@ int lb_judge_items(struct lb_case *c)
             rc = lb_case_goes_on(c);
             next_look = OFTEN;
         }
-        keep_alive(&group, items, i - events.n, events.n);
         group.events = events.items;
         group.n = events.n;
         group.first_duplicate = LB_NEVER;

@@ -37,6 +37,7 @@ uint64_t lb_moments_earliest(const struct lb_moments *moments, int op, uint32_t 
 /* When a session ended, at the earliest and latest, by log and then in order. */
 struct lb_session_end {
     uint32_t log;
+    uint32_t event; /* of its own worker's note, in the log; LB_NONE: another's */
     uint64_t low, high;
 };
 
@@ -107,12 +108,21 @@ int lb_item_others(struct lb_item_group *group);
 struct lb_item_core lb_item_core_of(const struct lb_item_group *group, size_t place);
 /* When the lease of the claim at a place can have ended, as far as its own worker prolonged it. */
 uint64_t lb_item_lease(const struct lb_item_group *group, size_t place);
+/* The same, as prolonged before place i. */
+uint64_t lb_item_lease_until(const struct lb_item_group *group, size_t place, size_t i);
+/* The earliest time at which others than its worker can have taken the claim at a place, as it
+ * stood before place i; LB_NEVER. */
+uint64_t lb_item_taken(const struct lb_item_group *group, size_t place, size_t i);
 /* The earliest time at which a claimer was lost with what it held, or taken to be; LB_NEVER. */
 uint64_t lb_item_lost(const struct lb_item_group *group, const struct lb_item_event *claim);
 /* The earliest time at which a recovery can have taken the claim; LB_NEVER. */
 uint64_t lb_item_recovery(const struct lb_item_group *group, const struct lb_moment *recovery,
                           const struct lb_item_event *claim);
-/* The same for any recovery. */
+/* The same, if it was before the worker's process beat again: then it certainly can have. */
+uint64_t lb_item_recovery_before(const struct lb_item_group *group,
+                                 const struct lb_moment *recovery,
+                                 const struct lb_item_event *claim);
+/* The same as the first for any recovery. */
 uint64_t lb_item_recovered(const struct lb_item_group *group, const struct lb_item_event *claim);
 /* The first recovery that can take the claim; as lb_moments_from. */
 const struct lb_moment *lb_item_recoveries(const struct lb_item_group *group,
@@ -129,9 +139,11 @@ bool lb_item_one_class(const struct lb_item_group *group);
  * once? No core meets another. */
 bool lb_item_plain(const struct lb_item_group *group);
 /* Is there an order of what happened to the item in which each took effect once? Stores the core of
- * the claim that has no place in it, or NULL, and whether the search was given up. */
-int lb_item_order(const struct lb_item_group *group, const struct lb_item_core **ret_core,
-                  bool *ret_gave_up);
+ * the claim that has no place in it, or NULL, and whether the search was given up. Without strict,
+ * a recovery may take a claim as long as it could have taken it before its worker's process beat.
+ */
+int lb_item_order(const struct lb_item_group *group, bool strict,
+                  const struct lb_item_core **ret_core, bool *ret_gave_up);
 
 /* Was the item certainly another's while the end took effect? There is an order of what had
  * happened by then, and in each of them it was. */
@@ -160,9 +172,12 @@ int lb_judge_once(const struct lb_item_group *item);
 
 /* Once the logs were read. */
 void lb_beats_sort(struct lb_case *c);
-/* A claim by a worker whose process beats: how far its signs of life keep recoveries off, up to the
- * time at which its worker ended it. */
-void lb_beats_keep(const struct lb_item_group *group, struct lb_item_event *claim, uint64_t until);
+/* A claim, as it stood before its process beat since; returns the first beat after that. */
+size_t lb_beats_begin(const struct lb_case *c, struct lb_item_event *claim);
+/* Until when the beats that were heard of it keep recoveries of an age off. */
+uint64_t lb_beats_kept(const struct lb_case *c, const struct lb_item_event *claim, uint32_t age_ms);
+/* The beat at place i was in time. */
+void lb_beats_heard(struct lb_item_event *claim, size_t i);
 
 /* The claims of all items, in groups: group_exclusive.c. */
 struct lb_in_hand {
@@ -176,8 +191,11 @@ int lb_in_hand_add(struct lb_in_hand *hand, const struct lb_item_group *group);
 void lb_in_hand_release(struct lb_in_hand *hand);
 int lb_judge_groups(struct lb_in_hand *hand, struct lb_item_world *world, struct lb_case *c);
 
-/* Puts a claim in the place of each renewal that took effect when the lease may have been over, or
- * the item recovered: its worker had it at that time, and may not have had it without a break. */
+/* Puts a claim in the place of each renewal that took effect when the item may have been taken from
+ * its worker, who had it at that time, and may not have had it without a break; and notes of each
+ * claim what kept recoveries off. After lb_item_others. */
 int lb_item_resume(struct lb_item_group *group);
+/* Did a process beat again after a recovery may have taken one of the claims? */
+bool lb_item_revived(const struct lb_item_group *group);
 
 #endif

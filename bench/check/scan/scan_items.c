@@ -42,6 +42,9 @@ static int push_claimed(struct item_scan *scan, const struct lb_event *note, uin
     return push_item(c, &(struct lb_item_event){.id = note->value,
                                                 .low = lb_low(scan->invoke->time_ns, scan->slack),
                                                 .since = lb_low(scan->invoke->time_ns, scan->slack),
+                                                .revived = LB_NEVER,
+                                                .exact = LB_NEVER,
+                                                .cut = LB_NEVER,
                                                 .log = scan->log,
                                                 .event = index,
                                                 .lease_ms = note->arg, /* 0: none */

@@ -9,6 +9,7 @@ struct simulation {
     uint64_t now[LOGS];
     uint32_t process[LOGS];
     uint32_t held[LOGS][8], n_held[LOGS];
+    uint64_t beat[LOGS]; /* when the worker's process last beat */
     uint32_t think, busy, wrong_percent;
 };
 
@@ -32,7 +33,8 @@ static void operate(struct simulation *s, uint32_t log, int op, int type, uint64
     s->now[log] = type == LB_EV_NONE ? UINT64_MAX : to;
     if (type == LB_EV_INFO) {
         s->process[log] += 100;
-        s->n_held[log] = 0;
+        if (!s->shape->sessions || chance(s->random, 50)) /* else it goes on with what it had */
+            s->n_held[log] = 0;
     }
 }
 
@@ -107,6 +109,7 @@ static void consume(struct simulation *s, uint32_t log)
         last_event(&history, log)->process = s->process[log];
         s->items[id].state = ACTIVE;
         s->items[id].claimed = from;
+        s->items[id].owner = log;
         s->items[id].expires = from + LEASE_MS * MS;
         s->held[log][s->n_held[log]++] = id;
         got++;
@@ -120,12 +123,18 @@ static void finish(struct simulation *s, uint32_t log)
 {
     uint32_t id = s->held[log][0], dice = below(s->random, 100);
     if ((s->shape->lease && dice < 25) || (s->shape->renews && dice < 40)) {
-        bool is_lost = s->shape->renews && s->items[id].state != ACTIVE &&
-                       !chance(s->random, s->wrong_percent);
+        bool is_lost = s->shape->renews && !chance(s->random, s->wrong_percent) &&
+                       (s->items[id].state != ACTIVE || s->items[id].owner != log);
+        is_lost = is_lost && (!s->shape->sessions || s->items[id].state != NEW);
         int type = is_lost ? LB_EV_FAIL : random_end(s);
-        if (type == LB_EV_OK && !chance(s->random, s->wrong_percent))
+        if (type == LB_EV_OK && !chance(s->random, s->wrong_percent)) {
             s->items[id].claimed = s->now[log];
-        uint32_t told_ms = s->shape->untold && chance(s->random, 60) ? 0 : LEASE_MS;
+            s->items[id].state = ACTIVE;
+            s->items[id].owner = log;
+        }
+        uint32_t told_ms = s->shape->untold && chance(s->random, 60)  ? 0
+                           : s->shape->brief && chance(s->random, 60) ? 1 + below(s->random, 3)
+                                                                      : LEASE_MS;
         operate(s, log, LB_OP_RENEW_ITEM, type, id, 0, told_ms, chance(s->random, 90));
         return;
     }
@@ -153,8 +162,48 @@ static void meddle(struct simulation *s, uint32_t log)
     uint32_t id = 1 + below(s->random, s->n_put + (s->n_put == 0));
     int type = random_end(s);
     operate(s, log, ops[below(s->random, 3)], type, id, 0, 0, chance(s->random, 90));
-    if (s->items[id].state == ACTIVE && chance(s->random, 40))
+    bool has_ended = s->items[id].state == COMPLETE || s->items[id].state == ERROR;
+    if ((s->items[id].state == ACTIVE && chance(s->random, 40)) ||
+        (has_ended && chance(s->random, s->wrong_percent)))
         s->items[id].state = NEW;
+}
+
+/* A worker's process says that it is alive. */
+static void beat(struct simulation *s, uint32_t log, uint32_t worker)
+{
+    uint64_t from = s->now[log];
+    int type = random_end(s);
+    operate(s, log, LB_OP_BEAT, type, 0, 0, chance(s->random, 30) ? 2 : LEASE_MS, true);
+    struct lb_event *end = last_event(&history, log);
+    end->object = worker;
+    if (type != LB_EV_NONE)
+        end[-1].object = worker;
+    if (type == LB_EV_OK)
+        s->beat[worker] = from;
+}
+
+/* A log notes that the session of a worker has ended; what that had may be others' by now. */
+static void end_session(struct simulation *s, uint32_t log, uint32_t worker)
+{
+    note(&history, log, LB_OP_SESSION_END, s->now[log], 0, worker);
+    last_event(&history, log)->process = s->process[log];
+    for (uint32_t id = 1; id <= IDS; id++)
+        if (s->items[id].state == ACTIVE && s->items[id].owner == worker && chance(s->random, 80))
+            s->items[id].state = NEW;
+}
+
+/* What says something of a worker, and changes nothing. */
+static bool tell(struct simulation *s, uint32_t log)
+{
+    bool is_other = log == OPERATOR;
+    uint32_t worker = is_other ? FIRST_CONSUMER + below(s->random, 2) : log;
+    if (log == PRODUCER || (!s->shape->beats && !s->shape->sessions) || !chance(s->random, 25))
+        return false;
+    if (s->shape->beats && (!s->shape->sessions || chance(s->random, 60)))
+        beat(s, log, worker);
+    else
+        end_session(s, log, worker);
+    return true;
 }
 
 static void administer(struct simulation *s)
@@ -165,9 +214,14 @@ static void administer(struct simulation *s)
         uint64_t age = 3 + below(s->random, 4), asked = s->now[OPERATOR];
         /* It may ask for less than it takes. */
         operate(s, OPERATOR, LB_OP_RECOVER, type, 0, (uint32_t)age - below(s->random, 3), 0, true);
-        for (uint32_t id = 1; id <= IDS && type == LB_EV_OK; id++)
-            if (s->items[id].state == ACTIVE && s->items[id].claimed + age * MS <= asked + 2 * MS)
-                s->items[id].state = NEW;
+        for (uint32_t id = 1; id <= IDS && type == LB_EV_OK; id++) {
+            struct item *item = &s->items[id];
+            uint64_t last = item->claimed;
+            if (s->beat[item->owner] > last && !chance(s->random, s->wrong_percent))
+                last = s->beat[item->owner];
+            if (item->state == ACTIVE && last + age * MS <= asked + 2 * MS)
+                item->state = NEW;
+        }
         return;
     }
     uint32_t one = 1 + below(s->random, IDS);
@@ -210,7 +264,9 @@ void generate(const struct shape *shape, struct lb_random *random)
         if (s.now[log] == UINT64_MAX)
             break;
         bool produces = shape->mixed ? chance(random, 45) : log == PRODUCER;
-        if (produces)
+        if (tell(&s, log))
+            ;
+        else if (produces)
             produce(&s, log);
         else if (log == OPERATOR && !shape->mixed)
             administer(&s);

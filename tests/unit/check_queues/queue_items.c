@@ -2,45 +2,66 @@
  * of which one item is claimed at a time. */
 #include "queue_search.h"
 
-/* state: 0 new; else kind, claim << 4, renewals << 12, those that its age counts from << 20; above
- * USED_SHIFT the recoveries */
+/* state: 0 new; else kind, claim << 4, renewals << 12, those that its age counts from <<
+ * AGED_SHIFT; by log, the number of the last beat of its worker's process, from BEATS_SHIFT on;
+ * above USED_SHIFT the recoveries */
+enum { AGED_SHIFT = 17, ITEM_BITS = 22, BEATS_SHIFT = 22, BEAT_BITS = 4 };
+
+static uint32_t last_beat(uint64_t state, uint32_t log)
+{
+    return (uint32_t)(state >> (BEATS_SHIFT + log * BEAT_BITS)) & 15;
+}
+
+/* Is the claim in hand as old as the recovery's number says? */
+static bool is_of_age(const struct brute_op *op, uint64_t state)
+{
+    return (state >> AGED_SHIFT & ANY_RENEWAL) == (op->b & 255) &&
+           last_beat(state, claims[op->who - 1].log) == op->b >> 8;
+}
+
 static bool step_item(const struct brute *b, const struct brute_op *op, uint64_t *state)
 {
     (void)b;
-    uint64_t used = *state >> USED_SHIFT << USED_SHIFT, now = *state ^ used;
+    uint64_t rest = *state >> ITEM_BITS << ITEM_BITS, now = *state ^ rest;
     uint64_t kind = now & 15, who = now >> 4 & 255;
     uint64_t recovery = op->kind == RECOVER ? UINT64_C(1) << USED_SHIFT << op->a : 0;
+    bool is_old = op->kind == RECOVER && is_of_age(op, *state);
     switch (op->kind) {
     case CLAIM:
-        *state = used | ACTIVE | (uint64_t)op->who << 4;
+        *state = rest | ACTIVE | (uint64_t)op->who << 4;
         return now == 0;
     case KEEP:
         if (kind == ACTIVE && who == op->who)
-            *state = used | (now >> 20 << 20) | ACTIVE | (uint64_t)op->who << 4 | op->a << 12;
+            *state = rest | (now >> AGED_SHIFT << AGED_SHIFT) | ACTIVE | (uint64_t)op->who << 4 |
+                     op->a << 12;
         return true;
     case RENEW: /* of what is nobody's: its worker has it again */
-        *state = used | ACTIVE | (uint64_t)op->who << 4 | op->a << 12 | op->b << 20;
+        *state = rest | ACTIVE | (uint64_t)op->who << 4 | op->a << 12 | op->b << AGED_SHIFT;
         return kind == 0 || (kind == ACTIVE && who == op->who);
     case EXPIRE:
-        *state = used;
-        return kind == ACTIVE && who == op->who && (now >> 12 & 255) == op->a;
+        *state = rest;
+        return kind == ACTIVE && who == op->who && (now >> 12 & ANY_RENEWAL) == op->a;
     case GONE:
-        *state = used;
-        return kind == ACTIVE && who == op->who;
+        *state = rest;
+        return kind == ACTIVE && who == op->who && (now >> 12 & ANY_RENEWAL) == op->b;
     case RECOVER:
-        *state = used | recovery;
-        return kind == ACTIVE && who == op->who && now >> 20 == op->b && (used & recovery) == 0;
+        *state = rest | recovery;
+        return kind == ACTIVE && who == op->who && is_old && (rest & recovery) == 0;
+    case BEAT:
+        *state ^= (uint64_t)last_beat(*state, op->who) << (BEATS_SHIFT + op->who * BEAT_BITS);
+        *state |= op->a << (BEATS_SHIFT + op->who * BEAT_BITS);
+        return true;
     case END: /* given back, and claimed by nobody since: it ends what is free */
     case CLOSE:
         if ((kind == ACTIVE && (who == op->who || op->who == 0)) || /* 0: a stranger's, anybody's */
             (kind == 0 && op->kind == END))
-            *state = used | (op->a == LB_OP_FREE ? 0 : op->a == LB_OP_ERROR ? ERROR : COMPLETE);
+            *state = rest | (op->a == LB_OP_FREE ? 0 : op->a == LB_OP_ERROR ? ERROR : COMPLETE);
         return true;
     case CLEAR:
-        *state = kind == ERROR ? used : *state;
+        *state = kind == ERROR ? rest : *state;
         return true;
     case RESET:
-        *state = kind == COMPLETE ? used : *state;
+        *state = kind == COMPLETE ? rest : *state;
         return true;
     default: /* LEAVE: the late end in question */
         return kind != ACTIVE || claims[who - 1].log == claims[op->who - 1].log;
@@ -84,7 +105,7 @@ bool legal_owners(void)
             const struct lb_event *e = &history.events[log][i];
             bool closer = e->op == LB_OP_FREE || e->op == LB_OP_ERROR || e->op == LB_OP_COMPLETE;
             const struct lb_event *end = e->type == LB_EV_INVOKE ? end_of(log, i) : NULL;
-            if (e->type == LB_EV_NOTE) {
+            if (e->type == LB_EV_NOTE && e->op == LB_OP_ITEM) {
                 out[e->value] = true;
                 unclear[e->value] = false;
             }

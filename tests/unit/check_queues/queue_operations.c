@@ -8,10 +8,15 @@ uint32_t n_claims, first_claim; /* first: of the item that is being translated *
 
 uint32_t place_now; /* in the log, from 1 */
 
+bool is_too_much;
+
 void add_brute(int kind, uint32_t who, uint64_t low, uint64_t high, bool optional, uint64_t a,
                uint32_t log)
 {
     uint64_t most = UINT64_MAX - uncertainty_ns;
+    is_too_much = is_too_much || brute.n == BRUTE_OPS;
+    if (is_too_much)
+        return;
     brute_add(&brute, (struct brute_op){.low = low > uncertainty_ns ? low - uncertainty_ns : 0,
                                         .high = high < most ? high + uncertainty_ns : UINT64_MAX,
                                         .optional = optional,
@@ -26,11 +31,6 @@ static uint64_t after_ms(uint64_t low, uint64_t ms)
 {
     uint64_t length = ms * UINT64_C(1000000), margin = 1000000 + ms * UINT64_C(1000);
     return low + (length > margin ? length - margin : 0);
-}
-
-static uint64_t lease_low(uint64_t low)
-{
-    return after_ms(low, LEASE_MS);
 }
 
 const struct lb_event *end_of(uint32_t log, size_t i)
@@ -57,7 +57,7 @@ static void translate_claim(uint32_t log, const struct lb_event *invoke, const s
         add_brute(CLAIM, n_claims, invoke->time_ns, end->time_ns, false, 0, log);
         c->renewed_low[0] = c->low;
         if (note->arg > 0) {
-            c->expiry_low = lease_low(invoke->time_ns);
+            c->expiry_low = after_ms(invoke->time_ns, note->arg);
             add_brute(EXPIRE, n_claims, c->expiry_low, UINT64_MAX, true, 0, DATABASE);
         }
     }
@@ -89,11 +89,14 @@ static void translate_op(uint32_t log, const struct lb_event *invoke, const stru
     if (renews && type == LB_EV_OK) {
         struct claim_info *c = &claims[who - 1];
         bool is_told = end->arg > 0; /* else it was as long as before at least, and nobody knows */
-        uint64_t low = is_told ? lease_low(invoke->time_ns) : invoke->time_ns;
+        uint64_t low = is_told ? after_ms(invoke->time_ns, end->arg) : invoke->time_ns;
         uint32_t number = ++c->n_renewals;
         int kind = c->is_closed ? KEEP : RENEW;
         c->aged = is_told && kind == RENEW ? number : c->aged;
         c->renewed_low[number] = c->aged == number ? invoke->time_ns : UINT64_MAX;
+        c->renewed_ms[number] = end->arg;
+        c->renewal[number] = invoke;
+        c->is_kept[number] = kind == KEEP;
         c->expiry_low = is_told || low > c->expiry_low ? low : c->expiry_low;
         add_brute(kind, who, invoke->time_ns, high, false, number, log);
         brute.ops[brute.n - 1].b = c->aged;
@@ -115,29 +118,166 @@ static void translate_op(uint32_t log, const struct lb_event *invoke, const stru
     }
 }
 
+/* The beats of a worker's process that were answered ok, in order of the logs that they stand in;
+ * NULL: there are fewer. */
+static const struct lb_event *beat_of(uint32_t worker, uint32_t number, uint32_t *ret_log)
+{
+    for (uint32_t log = 0; log < LOGS; log++)
+        for (size_t i = 0; i + 1 < history.n[log]; i++) {
+            const struct lb_event *e = &history.events[log][i];
+            if (e->op == LB_OP_BEAT && e->type == LB_EV_INVOKE && e->object == worker &&
+                e[1].type == LB_EV_OK && number-- == 0) {
+                *ret_log = log;
+                return e;
+            }
+        }
+    return NULL;
+}
+
+static uint64_t most(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* When a claim, renewed k times and with the beat (NULL: none) as the last one, is old enough. */
+static uint64_t old_enough(const struct claim_info *c, uint32_t k, const struct lb_event *beat,
+                           uint32_t age)
+{
+    uint32_t beat_ms = beat == NULL || beat[1].arg > age ? age : beat[1].arg;
+    uint32_t renewed_ms = c->renewed_ms[k] < age ? c->renewed_ms[k] : age;
+    uint64_t old = after_ms(beat != NULL ? beat->time_ns : c->low, beat_ms);
+    return k > 0 ? most(old, after_ms(c->renewed_low[k], renewed_ms)) : old;
+}
+
 /* A recovery, for each claim that can have been old enough. */
 static void translate_recovery(uint32_t log, const struct lb_event *invoke,
                                const struct lb_event *end, uint32_t number)
 {
     bool ok = end != NULL && end->type == LB_EV_OK;
+    uint32_t beat_log;
     if (end != NULL && end->type == LB_EV_FAIL)
         return;
     for (uint32_t i = 0; i < n_claims && invoke->arg > 0; i++)
         for (uint32_t k = 0; k <= claims[i].n_renewals; k++) {
             if (claims[i].renewed_low[k] == UINT64_MAX)
                 continue;
-            uint64_t old = after_ms(claims[i].renewed_low[k], invoke->arg);
-            uint64_t low = old > invoke->time_ns ? old : invoke->time_ns;
-            if (ok && low > end->time_ns)
-                continue;
-            add_brute(RECOVER, i + 1, low, ok ? end->time_ns : UINT64_MAX, true, number, log);
-            brute.ops[brute.n - 1].b = k;
+            for (uint32_t j = 0;; j++) {
+                const struct lb_event *beat =
+                    j > 0 ? beat_of(claims[i].log, j - 1, &beat_log) : NULL;
+                if (j > 0 && beat == NULL)
+                    break;
+                uint64_t old = old_enough(&claims[i], k, beat, invoke->arg);
+                uint64_t low = most(most(old, invoke->time_ns), claims[i].low);
+                if ((ok && low > end->time_ns) ||
+                    (ok && beat != NULL && beat->time_ns > end->time_ns))
+                    continue;
+                add_brute(RECOVER, i + 1, low, ok ? end->time_ns : UINT64_MAX, true, number, log);
+                brute.ops[brute.n - 1].b = k | (uint64_t)j << 8;
+            }
+        }
+}
+
+/* Beats, of the workers that claimed the item. They are of no item, so that nobody asks for their
+ * order within a tick. */
+static void translate_beats(void)
+{
+    for (uint32_t worker = 0; worker < LOGS; worker++) {
+        bool has_claimed = false;
+        for (uint32_t i = 0; i < n_claims; i++)
+            has_claimed = has_claimed || claims[i].log == worker;
+        uint32_t log = 0, number = 0;
+        const struct lb_event *beat;
+        while (has_claimed && (beat = beat_of(worker, number, &log)) != NULL)
+            add_brute(BEAT, worker, beat->time_ns, beat[1].time_ns, false, ++number, DATABASE);
+        is_too_much = is_too_much || number > 15;
+    }
+}
+
+/* --- sessions that ended --- */
+
+/* When the last operation was asked for that a log had been answered before an event of it, or its
+ * end. */
+static uint64_t answered_before(uint32_t log, size_t before)
+{
+    uint64_t asked = 0, last = 0;
+    for (size_t i = 0; i < before && i < history.n[log]; i++) {
+        const struct lb_event *e = &history.events[log][i];
+        asked = e->type == LB_EV_INVOKE ? e->time_ns : asked;
+        last = e->type == LB_EV_OK || e->type == LB_EV_FAIL ? asked : last;
+    }
+    return last;
+}
+
+/* What is lost is let go of at any time from low on, and again if its worker renewed it, but for
+ * renewals since: with effect,
+ * after an event of its own log, or after a time at which another noted that (NULL). */
+static void add_loss(uint32_t who, uint64_t low, const struct lb_event *own, uint64_t noted)
+{
+    const struct claim_info *c = &claims[who - 1];
+    uint64_t limit = c->n_renewals;
+    for (uint32_t k = 1; k <= c->n_renewals; k++) {
+        const struct lb_event *renewal = c->renewal[k];
+        bool is_since = own != NULL ? renewal > own : renewal->time_ns > noted;
+        if (is_since && !c->is_kept[k] && k - 1 < limit)
+            limit = k - 1;
+    }
+    for (uint64_t k = 0; k <= limit; k++) {
+        add_brute(GONE, who, most(low, c->low), UINT64_MAX, true, 0, DATABASE);
+        brute.ops[brute.n - 1].b = k;
+    }
+}
+
+/* What the worker had is let go of. Who notes it of another knows
+ * nothing of when, but that it was there for all that it answered, if it has been silent since. */
+static void translate_session_end(uint32_t log, size_t at)
+{
+    const struct lb_event *e = &history.events[log][at];
+    uint32_t worker = e->arg;
+    uint64_t low = 0;
+    if (log == worker)
+        low = answered_before(log, at);
+    else if (history.n[worker] > 0 && last_event(&history, worker)->time_ns < e->time_ns)
+        low = answered_before(worker, history.n[worker]);
+    for (uint32_t l = 0; l < LOGS; l++) /* the one before had ended by then */
+        for (size_t i = 0; i < history.n[l]; i++) {
+            const struct lb_event *other = &history.events[l][i];
+            if (other->type == LB_EV_NOTE && other->op == LB_OP_SESSION_END &&
+                other->arg == worker && other->time_ns < e->time_ns)
+                low = most(low, other->time_ns);
+        }
+    for (uint32_t i = 0; i < n_claims; i++) {
+        bool is_own = claims[i].log == worker && (claims[i].note->flags & LB_EVF_FINAL) == 0;
+        if (is_own && (log == worker ? claims[i].note < e : claims[i].low <= e->time_ns))
+            add_loss(i + 1, low, log == worker ? e : NULL, e->time_ns);
+    }
+}
+
+/* The connection is gone, and with it what this worker held. */
+static void translate_unknown(uint32_t log, const struct lb_event *invoke)
+{
+    for (uint32_t i = 0; i < n_claims; i++)
+        if (claims[i].log == log && claims[i].note < invoke &&
+            (claims[i].note->flags & LB_EVF_FINAL) == 0)
+            add_loss(i + 1, invoke->time_ns, invoke, 0);
+}
+
+static void translate_losses(void)
+{
+    for (uint32_t log = 0; log < LOGS; log++)
+        for (size_t i = 0; i < history.n[log]; i++) {
+            const struct lb_event *e = &history.events[log][i], *end = end_of(log, i);
+            if (e->type == LB_EV_INVOKE && end != NULL && end->type == LB_EV_INFO)
+                translate_unknown(log, e);
+            if (e->type == LB_EV_NOTE && e->op == LB_OP_SESSION_END)
+                translate_session_end(log, i);
         }
 }
 
 void translate_recoveries(void)
 {
     uint32_t number = 0;
+    translate_beats();
+    translate_losses();
     for (uint32_t log = 0; log < LOGS; log++)
         for (size_t i = 0; i < history.n[log]; i++) {
             const struct lb_event *e = &history.events[log][i];
@@ -160,11 +300,6 @@ void translate_one(uint64_t id)
                 translate_claim(log, invoke, end, id);
             else
                 translate_op(log, invoke, end, id);
-            uint32_t who = claim_before(log, invoke);
-            /* The connection is gone, and with it what this worker held. */
-            for (; end != NULL && end->type == LB_EV_INFO && who > first_claim; who--)
-                if (claims[who - 1].log == log && (claims[who - 1].note->flags & LB_EVF_FINAL) == 0)
-                    add_brute(GONE, who, invoke->time_ns, UINT64_MAX, true, 0, DATABASE);
         }
 }
 

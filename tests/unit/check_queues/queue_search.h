@@ -24,6 +24,9 @@ struct shape {
     bool recovers;           /* what was claimed long ago is freed */
     bool renews;             /* claims are renewed: leases always are */
     bool untold;             /* some renewals do not say their length */
+    bool brief;              /* some renewals last shorter than recoveries ask for */
+    bool beats;              /* workers' processes say that they are alive */
+    bool sessions;           /* notes of sessions that ended */
     bool final;              /* items are taken out for good */
     bool strangers;          /* items are ended by who never claimed them */
     bool mixed;              /* who produces consumes, too */
@@ -41,6 +44,7 @@ struct shape {
 struct item {
     enum { ABSENT, NEW, ACTIVE, COMPLETE, ERROR } state;
     uint64_t claimed, expires;
+    uint32_t owner; /* the log that claimed it last */
     uint64_t ghost; /* until then a claim that was never answered has it; 0: none */
 };
 
@@ -53,20 +57,38 @@ enum { DATABASE = LOGS };
 
 /* END: the first end of a claim that certainly had an effect. KEEP: a renewal of what its worker
  * may have ended. */
-enum kind { CLAIM, RENEW, KEEP, CLOSE, END, EXPIRE, GONE, CLEAR, RESET, LEAVE, PUT, TAKE, RECOVER };
+enum kind {
+    CLAIM,
+    RENEW,
+    KEEP,
+    CLOSE,
+    END,
+    EXPIRE,
+    GONE,
+    CLEAR,
+    RESET,
+    LEAVE,
+    PUT,
+    TAKE,
+    RECOVER,
+    BEAT
+};
 
 /* The recoveries that took a claim of the item: each is one moment, and takes one. */
 enum { USED_SHIFT = 40 };
 
-enum { RENEWALS = 20 };
+enum { RENEWALS = 20, ANY_RENEWAL = 31 };
 
 struct claim_info {
     uint32_t log;
     const struct lb_event *note;
     uint64_t low, high, expiry_low;
     uint64_t renewed_low[RENEWALS]; /* from when its age counts, by number of the renewal */
-    uint32_t n_renewals, aged;      /* aged: the newest that says a length, and so keeps it young */
-    bool is_closed, is_ended;       /* perhaps; certainly */
+    uint32_t renewed_ms[RENEWALS];  /* ... and for how long at most it keeps the claim young */
+    const struct lb_event *renewal[RENEWALS];
+    bool is_kept[RENEWALS];
+    uint32_t n_renewals, aged; /* aged: the newest that says a length, and so keeps it young */
+    bool is_closed, is_ended;  /* perhaps; certainly */
 };
 
 extern struct claim_info claims[BRUTE_OPS];
@@ -83,6 +105,9 @@ const struct lb_event *end_of(uint32_t log, size_t i);
 /* The newest claim of a log before an event; 0: none. Claims are numbered from 1. */
 uint32_t claim_before(uint32_t log, const struct lb_event *event);
 void translate_recoveries(void);
+
+/* More happened to the item than the search has room for. */
+extern bool is_too_much;
 
 /* All that concerns item id, but recoveries. */
 void translate_one(uint64_t id);
