@@ -1,6 +1,8 @@
 /* Signals: see signals.h. The one variable that is global, because a handler has no arguments. */
 #include "signals.h"
 
+#include "leash.h"
+
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
@@ -11,6 +13,7 @@ static struct lb_stop stop;
 
 static void request_stop(int number)
 {
+    lb_leash_pull();
     /* Relaxed would do for the count; seq_cst costs nothing here. Lock-free, hence safe here. */
     if (atomic_fetch_add(&stop.requested, 1) >= 1)
         signal(number, SIG_DFL); /* asynchronous-signal-safe; the next one ends the process */
@@ -18,6 +21,7 @@ static void request_stop(int number)
 
 const struct lb_stop *lb_signals_install(void)
 {
+    lb_leash_hold();
     struct sigaction action = {.sa_handler = request_stop, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);

@@ -7,6 +7,7 @@
 #include "control.h"
 #include "faults.h"
 #include "intervals.h"
+#include "leash.h"
 #include "pool.h"
 #include "processes.h"
 #include "readers.h"
@@ -16,6 +17,10 @@
 
 /* How long after the stop a worker may still wait inside the engine before it is cancelled. */
 #define GRACE_NS UINT64_C(2000000000)
+/* And how long at most, whatever the holds, if the user does not want to wait. */
+#define CUT_SHORT_NS UINT64_C(20000000000)
+/* Who was cancelled and has not come back after so long waits for a server that stands still. */
+#define STANDSTILL_S UINT64_C(60)
 /* A process that has not ended by then is killed. Where nobody waits for the end, it may be that it
  * is not run. */
 #define STARVED_NS    UINT64_C(10000000000)
@@ -136,6 +141,23 @@ static void cancel_all(struct lb_active_run *run)
         lb_readers_cancel(run->readers);
 }
 
+/* Workers were cancelled, at since_ns at the latest, and still do not end. */
+static void give_up(struct lb_active_run *run, uint64_t since_ns)
+{
+    uint64_t now_ns = lb_now_ns();
+    uint64_t waited_ns = now_ns > since_ns ? now_ns - since_ns : 0;
+    if (waited_ns > (lb_control_interrupted(run) > 0 ? GRACE_NS : STARVED_NS))
+        lb_processes_end(run, true);
+    if (waited_ns < STANDSTILL_S * 1000000000u || lb_leash_is_pulled())
+        return;
+    struct lb_error error;
+    lb_fail(&error, LB_E_ENV,
+            "the server stands still: statements that were cancelled did not end within %u s",
+            (unsigned)STANDSTILL_S);
+    lb_team_fail(run->team, &error);
+    lb_leash_pull_hard();
+}
+
 void lb_phases_stop(struct lb_active_run *run)
 {
     struct lb_team *team = run->team;
@@ -144,15 +166,17 @@ void lb_phases_stop(struct lb_active_run *run)
     lb_backlog_free(run);
     uint64_t grace_ns = lb_now_ns() + GRACE_NS + 2 * scenario->hold_ns +
                         (scenario->overrun > 0 ? 4 * scenario->ttl_ns : 0);
+    const uint64_t short_ns = lb_now_ns() + CUT_SHORT_NS;
     while (!lb_phases_tick(run, LB_ENDED, run->n_started, UINT64_MAX)) {
         lb_run_report(run, "stopping", -1);
+        if (lb_control_interrupted(run) > 0 && grace_ns > short_ns)
+            grace_ns = short_ns;
         if (lb_now_ns() < grace_ns && lb_control_interrupted(run) < 2 &&
             lb_team_phase(team) < LB_PHASE_ABORT)
             continue;
         lb_team_raise(team, LB_PHASE_ABORT);
         cancel_all(run);
-        if (lb_now_ns() > grace_ns + (lb_control_interrupted(run) > 0 ? GRACE_NS : STARVED_NS))
-            lb_processes_end(run, true);
+        give_up(run, grace_ns);
     }
     if (run->processes != NULL)
         lb_processes_end(run, false);

@@ -15,6 +15,7 @@
 #include "faults.h"
 #include "guard.h"
 #include "intervals.h"
+#include "leash.h"
 #include "ledger.h"
 #include "parts.h"
 #include "peers.h"
@@ -254,5 +255,9 @@ int lb_run(const struct lb_run_plan *plan, const struct lb_stop *stop, lb_progre
     do
         rc = run_once(plan, stop, progress, arg, &again, ret_outcome, err);
     while (again && lb_now_ns() < give_up_ns);
+    if (stop == NULL || atomic_load(&stop->requested) == 0)
+        lb_leash_loose();
+    if (stop != NULL && atomic_load(&stop->requested) > 0)
+        lb_leash_pull(); /* it was requested just then */
     return rc;
 }

@@ -593,8 +593,9 @@ int lb_run_clean_up(struct lb_active_run *run, struct lb_error *err)
         run->outcome->state != LB_RUN_SERVER_GONE) {
         rc = request->strategy->flow->teardown(&run->plan, run->has_control ? &run->control : NULL,
                                                err);
-        if (rc > 0)
-            rc = 0; /* the space is dropped as a whole next */
+        /* The space is dropped as a whole next, and says so where it cannot be. */
+        if (rc > 0 || (run->has_control && !lb_control_has_connection(run)))
+            rc = 0;
     }
     if (run->has_control)
         lb_session_close(&run->control);

@@ -58,6 +58,19 @@ for my $claim ("-- name: claim\n$own\n-- else\n$any\n",
     like($out, qr/^shelves +sqlite +held/m, '... and held') or diag $out;
 }
 
+# What `show` prints is the strategy.
+{
+    my $file = queue("-- name: claim\n$own\n-- else\n$any\n");
+    ($status, $out, $err) = lockbench('show', $file, '-d', 'sqlite');
+    is($status, 0, 'show') or diag $err;
+    like($out, qr/^UPDATE work [^\n]*shelf = 1[^;]*;\n-- else\nUPDATE work /m, '... with its else') or diag $out;
+    ($status, $out, $err) = lockbench('show', queue("-- name: claim\n$own\n-- if: row\n$own\n"), '-d', 'sqlite');
+    like($out, qr/;\n-- if: row\n(?:-- answer: row\n)?UPDATE work /, '... and with its if') or diag $out;
+    my $again = spew('shown.sql', (lockbench('show', $file, '-d', 'sqlite'))[1]);
+    is((lockbench('show', $again, '-d', 'sqlite'))[1], (lockbench('show', $file, '-d', 'sqlite'))[1], '... to be read again')
+        or diag slurp($again);
+}
+
 # What is claimed has to be said by whichever statement answers.
 ($status, $out, $err) = lockbench('lint', queue("-- name: claim\n$own\n-- else\nUPDATE work SET state = 1 WHERE state = 0;\n"));
 is($status, 2, 'a branch that answers without an id') or diag $out, $err;

@@ -225,6 +225,10 @@ static void print_sections(const struct lb_program *program)
         print_section_line((enum lb_section_name)name, section);
         for (size_t i = 0; i < section->n_statements; i++) {
             const struct lb_statement *statement = &section->statements[i];
+            if (statement->when == LB_WHEN_ROW)
+                puts("-- if: row");
+            if (statement->when == LB_WHEN_NO_ROW)
+                puts("-- else");
             if (statement->on_replica)
                 puts("-- on: replica");
             if (statement->require_row)

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { CANCEL_S = 2 }; /* who is to be cancelled may end without that, too */
+
 /* --- other sessions ------------------------------------------------------------------------- */
 
 int64_t lb_maria_session_id(struct lb_conn *conn)
@@ -15,12 +17,14 @@ int64_t lb_maria_session_id(struct lb_conn *conn)
     return (int64_t)conn->id;
 }
 
-/* Over a connection of its own: the space's may be another process's, or busy. */
+/* Over a connection of its own: the space's may be another process's, or busy. A cluster that
+ * stands still is what may have to be cancelled: its member is not asked whether it is ready. */
 void lb_maria_cancel(struct lb_conn *conn)
 {
     struct lb_error ignored;
     char sql[40];
-    const struct lb_maria_wish wish = {.role = "cancel", .node = conn->node, .only = true};
+    const struct lb_maria_wish wish = {
+        .role = "cancel", .answer_s = CANCEL_S, .node = conn->node, .only = true, .as_it_is = true};
     MYSQL *my = lb_maria_connect(&conn->space->uri, &wish, NULL, &ignored);
     if (my == NULL)
         return;

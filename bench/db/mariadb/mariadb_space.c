@@ -8,6 +8,7 @@
  */
 #include "mariadb_space.h"
 
+#include "leash.h"
 #include "mariadb_wire.h"
 #include "random.h"
 
@@ -84,7 +85,7 @@ static int settle(MYSQL *my, const struct lb_mariadb_uri *uri, const char *datab
                                     "SET SESSION wsrep_sync_wait = DEFAULT",
                                     NULL) != 0)
         return fail_mysql(my, "cannot wait for what the cluster has done", err);
-    if (uri->n_nodes > 1 && database != NULL && mysql_select_db(my, database) != 0)
+    if (uri->n_nodes > 1 && database != NULL && lb_maria_wire_select_db(my, database) != 0)
         return fail_mysql(my, "cannot use the database", err);
     return 0;
 }
@@ -148,7 +149,7 @@ static MYSQL *connect_node(const struct lb_mariadb_uri *uri, const struct lb_mar
                     "cannot connect to MariaDB: the server does not offer TLS; ssl-mode=disabled "
                     "does without");
     else
-        r = settle(my, uri, wish->database, err);
+        r = wish->as_it_is ? 0 : settle(my, uri, wish->database, err);
     if (r == 0)
         return my;
     if (uri->n_nodes > 1) {
@@ -475,7 +476,7 @@ static int renew(void *arg, bool stamp, bool *ret_gone, struct lb_error *err)
 {
     struct lb_space *space = arg;
     char sql[200];
-    if (space->my == NULL || mysql_ping(space->my) != 0) {
+    if (space->my == NULL || lb_maria_wire_ping(space->my) != 0) {
         int r = take_again(space, ret_gone, err);
         if (r < 0)
             return r;
@@ -495,7 +496,7 @@ static int renew(void *arg, bool stamp, bool *ret_gone, struct lb_error *err)
 
 static bool is_lost(const struct lb_space *space)
 {
-    return space->my == NULL || mysql_ping(space->my) != 0;
+    return space->my == NULL || lb_maria_wire_ping(space->my) != 0;
 }
 
 static const char *wanted_database(const struct lb_space *space)
@@ -610,7 +611,7 @@ int lb_maria_space_close(struct lb_space *space, bool keep, struct lb_error *err
         if (r < 0 && (gone || is_lost(space)))
             break;
         r = keep ? keep_database(space, err) : drop_database(space->my, space->name, err);
-        if (r == 0 || !is_lost(space))
+        if (r == 0 || !is_lost(space) || lb_leash_has_cut())
             break;
     }
     if (r < 0 && !gone && is_lost(space))

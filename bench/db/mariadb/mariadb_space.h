@@ -43,6 +43,7 @@ struct lb_maria_wish {
     unsigned answer_s;    /* a server that says nothing for so long loses it; 0: never */
     size_t node;          /* which to begin with */
     bool only;            /* and no other will do */
+    bool as_it_is;        /* ready or not, and whatever it has seen of the others */
 };
 
 /* A connection, or NULL with err; *ret_node, if wanted, is the node that it reached. A member of a

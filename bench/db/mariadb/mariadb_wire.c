@@ -2,6 +2,7 @@
 #include "mariadb_wire.h"
 
 #include "carrier.h"
+#include "leash.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -25,14 +26,24 @@ static int await(MYSQL *my, int wanted)
     return wanted & ~MYSQL_WAIT_TIMEOUT;
 }
 
+/* Of a connection that was lost there is none. */
+static int socket_of(MYSQL *my)
+{
+    return my != NULL ? mysql_get_socket(my) : -1;
+}
+
 /* handle: MYSQL * or MYSQL_STMT *; args with the handle, all_args with the result's place, too. */
 #define CALL(type, function, my, handle, args, all_args)                                           \
     do {                                                                                           \
         type ret;                                                                                  \
+        struct lb_leash_wait wait;                                                                 \
+        lb_leash_begin(&wait, socket_of(my));                                                      \
         if (!is_carried(my))                                                                       \
-            return function args;                                                                  \
-        for (int wanted = function##_start all_args; wanted != 0;)                                 \
-            wanted = function##_cont(&ret, handle, await(my, wanted));                             \
+            ret = function args;                                                                   \
+        else                                                                                       \
+            for (int wanted = function##_start all_args; wanted != 0;)                             \
+                wanted = function##_cont(&ret, handle, await(my, wanted));                         \
+        lb_leash_end(&wait);                                                                       \
         return ret;                                                                                \
     } while (0)
 
@@ -75,4 +86,14 @@ int lb_maria_wire_stmt_next_result(MYSQL_STMT *stmt)
 my_bool lb_maria_wire_stmt_free_result(MYSQL_STMT *stmt)
 {
     CALL(my_bool, mysql_stmt_free_result, stmt->mysql, stmt, (stmt), (&ret, stmt));
+}
+
+int lb_maria_wire_ping(MYSQL *my)
+{
+    CALL(int, mysql_ping, my, my, (my), (&ret, my));
+}
+
+int lb_maria_wire_select_db(MYSQL *my, const char *database)
+{
+    CALL(int, mysql_select_db, my, my, (my, database), (&ret, my, database));
 }

@@ -107,7 +107,7 @@ static void pg_close(struct lb_conn *conn)
     }
     PQclear(conn->result);
     PQclear(conn->aside);
-    PQfreeCancel(conn->cancel);
+    lb_pg_cancel_free(conn->cancel);
     PQfinish(conn->pg);
     free(conn->text);
     free(conn);
@@ -144,7 +144,7 @@ static int pg_open(struct lb_space *space, const struct lb_conn_options *options
              "set_config('lock_timeout', '%u', true)",
              has_level ? "SET TRANSACTION ISOLATION LEVEL " : "", has_level ? level : "",
              has_level ? "; " : "", space->schema, options->lock_timeout_ms);
-    conn->cancel = PQgetCancel(conn->pg);
+    conn->cancel = lb_pg_cancel_new(conn->pg);
     if (conn->cancel == NULL) {
         pg_close(conn);
         return lb_fail(err, LB_E_MEMORY, "out of memory");

@@ -2,6 +2,7 @@
 #ifndef LB_POSTGRES_CONN_H
 #define LB_POSTGRES_CONN_H
 
+#include "postgres_cancel.h"
 #include "postgres_space.h"
 #include "postgres_wire.h"
 
@@ -21,12 +22,12 @@ struct lb_conn {
     bool cut; /* see lb_db.cut */
     PGconn *pg;
     struct lb_watch watch; /* of its socket */
-    PGcancel *cancel;      /* made at connect, so that another thread need not touch pg */
-    bool pooled;           /* behind a transaction pooler */
-    bool notified;         /* something came on a channel since wait_notified was last asked */
-    char settings[300];    /* pooled: what each transaction starts with */
-    PGresult *result;      /* the last one that execute() answered LB_OK with */
-    PGresult *aside;       /* see lb_db.set_aside */
+    struct lb_pg_cancel *cancel;
+    bool pooled;        /* behind a transaction pooler */
+    bool notified;      /* something came on a channel since wait_notified was last asked */
+    char settings[300]; /* pooled: what each transaction starts with */
+    PGresult *result;   /* the last one that execute() answered LB_OK with */
+    PGresult *aside;    /* see lb_db.set_aside */
     struct lb_stmt *stmts;
     unsigned n_stmts;
     bool can_ask_blocked; /* the statement of is_blocked is prepared */

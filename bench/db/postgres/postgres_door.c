@@ -39,10 +39,10 @@ static int drop(PGconn *pg, const char *name, struct lb_error *err)
         return 0;
     snprintf(sql, sizeof sql,
              "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '%s'", name);
-    PQclear(PQexec(pg, sql)); /* of the programs, whose processes are gone */
+    PQclear(lb_pg_wire_exec(pg, sql)); /* of the programs, whose processes are gone */
     snprintf(sql, sizeof sql, "DROP DATABASE IF EXISTS \"%s\"%s", name,
              PQserverVersion(pg) >= 130000 ? " WITH (FORCE)" : "");
-    PGresult *result = PQexec(pg, sql);
+    PGresult *result = lb_pg_wire_exec(pg, sql);
     int r = lb_pg_succeeded(result) ? 0
                                     : lb_fail(err, LB_E_ENV, "cannot drop the database %s: %s",
                                               name, PQerrorMessage(pg));
@@ -62,7 +62,7 @@ static int create(PGconn *pg, const char *name, const char *from, struct lb_erro
 {
     char sql[300];
     snprintf(sql, sizeof sql, "CREATE DATABASE \"%s\" TEMPLATE \"%s\"", name, from);
-    PGresult *result = PQexec(pg, sql);
+    PGresult *result = lb_pg_wire_exec(pg, sql);
     int r = 0;
     if (!lb_pg_succeeded(result)) {
         const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
@@ -308,7 +308,7 @@ static int send_away(PGconn *pg, const char *name, struct lb_error *err)
     snprintf(sql, sizeof sql,
              "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '%s'", name);
     while (n > 0) {
-        PGresult *result = PQexec(pg, sql);
+        PGresult *result = lb_pg_wire_exec(pg, sql);
         bool ok = lb_pg_succeeded(result);
         n = PQntuples(result);
         PQclear(result);

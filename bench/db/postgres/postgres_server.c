@@ -9,8 +9,7 @@
 
 void lb_pg_cancel(struct lb_conn *conn)
 {
-    char ignored[256];
-    PQcancel(conn->cancel, ignored, sizeof ignored);
+    lb_pg_cancel_ask(conn->cancel);
 }
 
 int64_t lb_pg_session_id(struct lb_conn *conn)
@@ -43,7 +42,8 @@ int lb_pg_is_blocked(struct lb_conn *control, int64_t session_id, struct lb_erro
                               "WHERE b NOT IN (SELECT pid FROM pg_stat_activity WHERE "
                               "backend_type = 'autovacuum worker'))";
     if (!control->can_ask_blocked && !control->pooled) {
-        PGresult *result = PQprepare(control->pg, name, sql, 1, NULL);
+        PGresult *result = lb_pg_wire_answer(control->pg, &control->watch,
+                                             PQsendPrepare(control->pg, name, sql, 1, NULL));
         control->can_ask_blocked = lb_pg_succeeded(result);
         if (!control->can_ask_blocked) {
             if (lb_pg_outcome(control, result, err) >= 0)
@@ -73,11 +73,11 @@ int lb_pg_terminate(struct lb_conn *control, int64_t session_id, struct lb_error
  * application's name. Our own space's session may be lost. */
 int lb_pg_strangers(struct lb_conn *conn, uint64_t *ret_n, struct lb_error *err)
 {
-    PGresult *result =
-        PQexec(conn->pg, "SELECT count(*) FILTER (WHERE application_name NOT LIKE 'lockbench%') "
-                         "+ greatest(count(*) FILTER (WHERE application_name = "
-                         "'lockbench space') - 1, 0) "
-                         "FROM pg_stat_activity WHERE usesysid IS NOT NULL AND datid IS NOT NULL");
+    PGresult *result = lb_pg_wire_exec(
+        conn->pg, "SELECT count(*) FILTER (WHERE application_name NOT LIKE 'lockbench%') "
+                  "+ greatest(count(*) FILTER (WHERE application_name = "
+                  "'lockbench space') - 1, 0) "
+                  "FROM pg_stat_activity WHERE usesysid IS NOT NULL AND datid IS NOT NULL");
     if (!lb_pg_succeeded(result)) {
         if (lb_pg_outcome(conn, result, err) >= 0)
             lb_pg_set_error(conn, LB_E_ENV, err);
@@ -90,10 +90,10 @@ int lb_pg_strangers(struct lb_conn *conn, uint64_t *ret_n, struct lb_error *err)
 
 int lb_pg_cancel_sync(struct lb_conn *control, uint64_t *ret_n, struct lb_error *err)
 {
-    PGresult *result =
-        PQexec(control->pg, "SELECT count(*) FILTER (WHERE pg_cancel_backend(pid)) FROM "
-                            "pg_stat_activity WHERE wait_event = 'SyncRep' AND pid <> "
-                            "pg_backend_pid() AND application_name LIKE 'lockbench worker%'");
+    PGresult *result = lb_pg_wire_exec(
+        control->pg, "SELECT count(*) FILTER (WHERE pg_cancel_backend(pid)) FROM "
+                     "pg_stat_activity WHERE wait_event = 'SyncRep' AND pid <> "
+                     "pg_backend_pid() AND application_name LIKE 'lockbench worker%'");
     if (!lb_pg_succeeded(result)) {
         if (lb_pg_outcome(control, result, err) >= 0)
             lb_pg_set_error(control, LB_E_ENV, err);
@@ -109,7 +109,7 @@ int lb_pg_cancel_sync(struct lb_conn *control, uint64_t *ret_n, struct lb_error 
 static int report_rows(struct lb_conn *conn, const char *sql, lb_fact_fn *fact, void *arg,
                        struct lb_error *err)
 {
-    PGresult *result = PQexec(conn->pg, sql);
+    PGresult *result = lb_pg_wire_exec(conn->pg, sql);
     if (!lb_pg_succeeded(result)) {
         if (lb_pg_outcome(conn, result, err) >= 0)
             lb_pg_set_error(conn, LB_E_ENV, err);

@@ -16,6 +16,7 @@
 #include "postgres_space.h"
 
 #include "clock.h"
+#include "leash.h"
 #include "postgres_wire.h"
 #include "random.h"
 
@@ -306,7 +307,7 @@ static bool read_entry(PGconn *pg, const char *schema, struct lb_life_self *ret_
              "extract(epoch FROM clock_timestamp() - seen)::bigint FROM %s." LB_LIFE_TABLE,
              name != NULL ? name : "");
     PQfreemem(name);
-    PGresult *row = PQexec(pg, sql);
+    PGresult *row = lb_pg_wire_exec(pg, sql);
     bool is_there = lb_pg_succeeded(row) && PQntuples(row) == 1 &&
                     strcmp(PQgetvalue(row, 0, 1), schema) == 0 &&
                     strcmp(PQgetvalue(row, 0, 2), oid) == 0;
@@ -332,7 +333,7 @@ static bool is_left_over(PGconn *pg, const char *schema, const char *oid)
              "c.relnamespace = n.oid AND c.relname = '" LB_LIFE_TABLE "' AND c.relkind = 'r' AND "
              "c.relowner = n.nspowner WHERE n.oid = %lu",
              strtoul(oid, NULL, 10));
-    PGresult *row = PQexec(pg, sql);
+    PGresult *row = lb_pg_wire_exec(pg, sql);
     bool is_ours = lb_pg_succeeded(row) && PQntuples(row) == 1 &&
                    read_entry(pg, schema, &process, mark, sizeof mark, oid, &seen_s) &&
                    strcmp(PQgetvalue(row, 0, 0), mark) == 0;
@@ -344,10 +345,10 @@ static bool is_left_over(PGconn *pg, const char *schema, const char *oid)
  * looks at it) is left for another time: it hinders nobody. */
 static int sweep(PGconn *pg, struct lb_error *err)
 {
-    PGresult *list =
-        PQexec(pg, "SELECT oid, nspname FROM pg_namespace WHERE nspname LIKE 'lockbench\\_%' "
-                   "AND obj_description(oid, 'pg_namespace') LIKE '" MARK_LIVE "%' "
-                   "AND nspowner = (SELECT oid FROM pg_roles WHERE rolname = current_user)");
+    PGresult *list = lb_pg_wire_exec(
+        pg, "SELECT oid, nspname FROM pg_namespace WHERE nspname LIKE 'lockbench\\_%' "
+            "AND obj_description(oid, 'pg_namespace') LIKE '" MARK_LIVE "%' "
+            "AND nspowner = (SELECT oid FROM pg_roles WHERE rolname = current_user)");
     if (!lb_pg_succeeded(list)) {
         PQclear(list);
         return lb_fail(err, LB_E_ENV, "PostgreSQL: %s", PQerrorMessage(pg));
@@ -358,7 +359,7 @@ static int sweep(PGconn *pg, struct lb_error *err)
         char sql[200];
         struct lb_error ignored;
         snprintf(sql, sizeof sql, "SELECT pg_try_advisory_lock(%d, %d)", LOCK_CLASS, key);
-        PGresult *locked = PQexec(pg, sql);
+        PGresult *locked = lb_pg_wire_exec(pg, sql);
         bool is_locked = lb_pg_succeeded(locked) && PQgetvalue(locked, 0, 0)[0] == 't';
         PQclear(locked);
         if (!is_locked)
@@ -434,7 +435,7 @@ static int create_schema(struct lb_space *space, const char *hint, struct lb_err
              "THEN oid::bigint - 4294967296 ELSE oid::bigint END)::int) "
              "FROM pg_namespace WHERE nspname = '%s'",
              LOCK_CLASS, space->schema);
-    PGresult *result = PQexec(space->pg, sql);
+    PGresult *result = lb_pg_wire_exec(space->pg, sql);
     if (lb_pg_succeeded(result) && PQntuples(result) == 1)
         space->oid = (Oid)strtoul(PQgetvalue(result, 0, 0), NULL, 10);
     else
@@ -630,7 +631,7 @@ int lb_pg_space_close(struct lb_space *space, bool keep, struct lb_error *err)
             break;
         }
         r = end_schema(space, keep, err);
-        if (r == 0 || !is_lost(space))
+        if (r == 0 || !is_lost(space) || lb_leash_has_cut())
             break;
     }
     if (space->pooled && r == 0 && !gone) {

@@ -4,6 +4,7 @@
 #include "postgres_wire.h"
 
 #include "clock.h"
+#include "leash.h"
 
 #include <poll.h>
 #include <sys/ioctl.h>
@@ -30,7 +31,7 @@ PGconn *lb_pg_wire_connect(const char *const *keys, const char *const *values, u
 }
 
 /* Nothing is missed: a carrier reports what comes after the look, poll() what is there. */
-bool lb_pg_wire_wait(PGconn *pg, struct lb_watch *watch, uint64_t deadline_ns)
+static bool wait_until(PGconn *pg, struct lb_watch *watch, uint64_t deadline_ns)
 {
     int socket = PQsocket(pg), unread = 0;
     if (!lb_carrier_is_here()) {
@@ -46,21 +47,47 @@ bool lb_pg_wire_wait(PGconn *pg, struct lb_watch *watch, uint64_t deadline_ns)
                          : lb_carrier_wait_once(socket, false, deadline_ns);
 }
 
-PGresult *lb_pg_wire_next(PGconn *pg, struct lb_watch *watch)
+bool lb_pg_wire_wait(PGconn *pg, struct lb_watch *watch, uint64_t deadline_ns)
 {
-    if (!lb_carrier_is_here())
-        return PQgetResult(pg);
+    struct lb_leash_wait wait;
+    lb_leash_begin(&wait, PQsocket(pg));
+    bool has_come = wait_until(pg, watch, deadline_ns);
+    lb_leash_end(&wait);
+    return has_come;
+}
+
+static void await_in_fiber(PGconn *pg, struct lb_watch *watch)
+{
     bool hides = PQsslInUse(pg) != 0 || PQgssEncInUse(pg) != 0;
     for (bool again = false; PQisBusy(pg); again = true) {
         uint64_t deadline_ns = hides ? lb_now_ns() + LOOK_NS : UINT64_MAX;
         /* Mostly the first wait brings the whole answer: no look at what is unread before it. */
         bool waited = again || watch == NULL
-                          ? lb_pg_wire_wait(pg, watch, deadline_ns)
+                          ? wait_until(pg, watch, deadline_ns)
                           : lb_carrier_wait_readable(watch, PQsocket(pg), deadline_ns);
         if ((!waited && !hides) || PQconsumeInput(pg) == 0)
             break; /* PQgetResult says what is wrong */
     }
-    return PQgetResult(pg);
+}
+
+PGresult *lb_pg_wire_next(PGconn *pg, struct lb_watch *watch)
+{
+    struct lb_leash_wait wait;
+    lb_leash_begin(&wait, PQsocket(pg));
+    if (lb_carrier_is_here())
+        await_in_fiber(pg, watch);
+    PGresult *result = PQgetResult(pg);
+    lb_leash_end(&wait);
+    return result;
+}
+
+PGresult *lb_pg_wire_exec(PGconn *pg, const char *sql)
+{
+    struct lb_leash_wait wait;
+    lb_leash_begin(&wait, PQsocket(pg));
+    PGresult *result = PQexec(pg, sql);
+    lb_leash_end(&wait);
+    return result;
 }
 
 /* The server's last words, as opposed to libpq's own, which come after. */

@@ -2,7 +2,8 @@
  *
  * In a thread libpq waits. In a fiber the socket is waited for through the carrier, and libpq is
  * asked only for what has come: a call of libpq that waited would stop all fibers of the carrier.
- * Requests are small and sent at once, to a backend that reads.
+ * Requests are small and sent at once, to a backend that reads. Each wait for an answer is on the
+ * leash (leash.h).
  */
 #ifndef LB_POSTGRES_WIRE_H
 #define LB_POSTGRES_WIRE_H
@@ -16,6 +17,9 @@ PGconn *lb_pg_wire_connect(const char *const *keys, const char *const *values, u
 
 /* As PQgetResult. watch: of the connection's socket; NULL: it is rarely waited for. */
 PGresult *lb_pg_wire_next(PGconn *pg, struct lb_watch *watch);
+
+/* As PQexec. */
+PGresult *lb_pg_wire_exec(PGconn *pg, const char *sql);
 
 /* The end of PQexec and its kin, after a PQsend... that returned sent: waits for all results and
  * returns the last; NULL if it could not be sent. */

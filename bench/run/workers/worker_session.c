@@ -113,6 +113,8 @@ bool lb_worker_connect(struct lb_worker *worker)
     const uint64_t give_up_ns = lb_now_ns() + UINT64_C(1000000000) * (is_awaited ? 60 : 5);
     uint64_t pause_ns = FIRST_PAUSE_NS;
     struct lb_error err = {0};
+    if (lb_team_phase(worker->team) >= LB_PHASE_ABORT)
+        return false;
     while ((worker->pooled != NULL ? lb_session_reconnect(&worker->pooled->session, &err)
                                    : lb_worker_open_session(worker, &err)) != 0) {
         if (lb_now_ns() >= give_up_ns) {

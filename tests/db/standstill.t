@@ -1,0 +1,64 @@
+#!/usr/bin/env perl
+# A server that stands still: its processes are there and say nothing. A run and an exploration that are told to end
+# do end, and say what they left. It takes a minute: only with LB_TEST_SOAK=1. The servers are the test's own.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use Lockbench;
+use Test::More;
+use Time::HiRes qw(sleep time);
+
+plan skip_all => 'takes minutes: LB_TEST_SOAK=1 asks for it' if !$ENV{LB_TEST_SOAK};
+my $servers = ($ENV{LB_SOURCE} // '.') . '/scripts/servers';
+my $dir = scratch() . '/servers';
+mkdir $dir;
+my $started = `$servers start --fast --dir $dir postgres mariadb 2>$dir.log`;
+plan skip_all => 'no servers could be started: ' . slurp("$dir.log") =~ s/\n/ /gr if $? != 0;
+my @stopped;
+END { local $?; kill CONT => @stopped; system "$servers stop --dir $dir >/dev/null 2>&1" if defined $dir }
+
+sub family { my ($pid) = @_; return ($pid, map { family($_) } split ' ', `pgrep -P $pid`) }
+
+my %runs;
+my @rows = map { [split /\t/] } grep { length } split /\n/, `$servers status --dir $dir`;
+for my $row (@rows) {
+    my ($name, undef, undef, $uri) = @$row;
+    for my $command (['run', '-s', 'row-lock', '-S', 'mutex-hot', '--duration', '10m', '--warmup', '0'],
+        ['explore', '-s', good_lock(), '--workers', '3', '--rounds', '20', '--time', '60m']) {
+        $runs{"$name, $command->[0]"} = start(@$command, '-d', $uri, '--quiet');
+    }
+}
+# At work: the server has sessions of theirs that have begun.
+for my $what (sort keys %runs) {
+    my $pid = $runs{$what}{pid};
+    my $is_busy = 0;
+    for (1 .. 6000) {
+        last if slurp("/proc/$pid/stat") =~ /\) Z/;
+        my ($user, $system) = (split ' ', (slurp("/proc/$pid/stat") =~ s/.*\) //sr))[11, 12];
+        $is_busy = $user + $system > 10 and last;
+        sleep 0.05;
+    }
+    ok($is_busy, "$what: it is at work") or diag slurp($runs{$what}{err});
+}
+@stopped = map { family($_->[4] =~ s/\s//gr) } @rows;
+kill STOP => @stopped;
+sleep 1;
+kill TERM => map { $_->{pid} } values %runs;
+my $start = time;
+for my $what (sort keys %runs) {
+    my $pid = $runs{$what}{pid};
+    my $has_ended = 0;
+    while (time - $start < 300 && !$has_ended) {
+        $has_ended = !-e "/proc/$pid" || slurp("/proc/$pid/stat") =~ /\) Z/;
+        sleep 0.1;
+    }
+    ok($has_ended, "$what: it ended");
+    note sprintf "after %.0f s", time - $start;
+    kill KILL => $pid if !$has_ended;
+    my ($status, undef, $err) = finish($runs{$what});
+    like($status, $what =~ /run/ ? qr{^130\z} : qr{^(?:3|130)\z}, "$what: exit status") or diag $err;
+    unlike($err, qr/lockbench:.*\n.*lockbench:/s, "$what: at most one line");
+    note $err;
+}
+done_testing();
