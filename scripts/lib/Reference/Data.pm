@@ -117,6 +117,14 @@ sub cell_of
     return { %cell, guarantees => $verdicts, runs => \@runs, transcripts => \@transcripts };
 }
 
+# What was published before, by the id of the cell, where there is anything in it.
+sub earlier
+{
+    my ($path) = @_;
+    my $before = eval { published($path) } or return {};
+    return { map { $_->{id} => $_ } grep { defined $_->{version} } @{ $before->{cells} } };
+}
+
 sub versions_of
 {
     my ($cells) = @_;
@@ -127,13 +135,15 @@ sub versions_of
 
 sub publish
 {
-    my ($work, $path) = @_;
+    my ($work, $path, $before) = @_;
     $path //= top() . '/results/reference/' . strftime('%Y-%m-%d', gmtime) . '.json';
     my ($status, $listed) = captured($ENV{LOCKBENCH}, 'list', '--format', 'json');
     my %about = $status == 0 ? map { $_->{strategy} => $_ } @{ decoded($listed)->{strategies} } : ();
     my ($version) = (captured($ENV{LOCKBENCH}, '--version'))[1] =~ /(\d+\.\d+\.\d+)/;
     my @rows = map { my %row = %$_; $row{title} ||= $about{ $row{strategy} }{summary} // $row{id}; delete $row{$_} for qw(explored stressed levels); \%row } rows();
-    my @cells = map { my $row = $_; map { cell_of($work, $row, $_) } columns() } rows();
+    # Without an answer in the folder the one that was published stays, with its date.
+    my $earlier = earlier($before);
+    my @cells = map { my $row = $_; map { my $cell = cell_of($work, $row, $_); defined $cell->{version} ? $cell : $earlier->{ $cell->{id} } // $cell } columns() } rows();
     my $versions = versions_of(\@cells);
     my @columns = map { { %$_, version => $versions->{ $_->{id} } } } columns();
     my $lines = sub { return "[\n" . join(",\n", map { encoded($_) } @_) . "\n]" };
