@@ -5,22 +5,21 @@
 -- the nodes then wait for each other without end.
 -- strategy: lock-tables
 -- shape: lock
--- engines: mariadb
 -- claims: exclusive
 
--- name: setup
+-- name: setup [mariadb]
 CREATE TABLE the_lock (name varchar(64) PRIMARY KEY);
 
--- name: resource
+-- name: resource [mariadb]
 INSERT INTO the_lock (name) VALUES (:resource);
 
--- name: acquire session=keep
+-- name: acquire [mariadb] session=keep
 LOCK TABLES the_lock WRITE;
 -- answer: row
 SELECT name FROM the_lock WHERE name = :resource;
 
--- name: release
+-- name: release [mariadb]
 UNLOCK TABLES;
 
--- name: teardown
+-- name: teardown [mariadb]
 DROP TABLE the_lock;
