@@ -19,8 +19,9 @@
 #define PROGRESS_NS UINT64_C(100000000)
 #define AWAKE_NS    UINT64_C(1500000)
 #define EARLY_NS    UINT64_C(300000)
+#define SPIN_NS     UINT64_C(500000) /* so soon the next question of a burst comes */
 #define IDLE_NS     UINT64_C(1000000000)
-enum { EVENTS_AT_ONCE = 8000, MOST_SETTINGS = 256 };
+enum { NAP_NS = 50000, EVENTS_AT_ONCE = 8000, MOST_SETTINGS = 256 };
 
 /* Where the history has been sent up to. */
 struct reading {
@@ -35,6 +36,7 @@ struct follower {
     struct lb_parcel in, out;
     uint64_t run, patience_ns, heard_ns, awake_ns, told_ns;
     uint64_t asked_ns; /* then our clock is asked for again; 0: nobody has said so */
+    uint64_t spin_ns;  /* until then, and not longer, without sleep */
     uint64_t due_ns[LB_PHASE_ABORT + 1]; /* of phases that were announced; 0: it was not */
     uint64_t wave, epoch, flags;         /* flags: as they were told */
     bool is_unchanged, is_measured, has_failed, is_over, is_lost, is_told_bye;
@@ -55,6 +57,7 @@ static void answer_ping(struct follower *f, uint64_t number)
     send_out(f);
     uint64_t now_ns = lb_now_ns(), next_ns = lb_parcel_take_u64(&f->in);
     f->awake_ns = n_left > 0 ? now_ns + AWAKE_NS : 0;
+    f->spin_ns = n_left > 0 ? now_ns + SPIN_NS : 0;
     f->asked_ns = next_ns > EARLY_NS && !f->in.failed ? now_ns + next_ns - EARLY_NS : 0;
 }
 
@@ -230,10 +233,16 @@ static void poll(struct lb_active_run *run)
         f->awake_ns = lb_now_ns() + AWAKE_NS;
         f->asked_ns = 0;
     }
-    do
+    for (;;) {
         while (lb_parcel_receive(&f->in, f->link, &from, &what, &number))
             take_one(run, what, number);
-    while (lb_now_ns() < f->awake_ns);
+        uint64_t now_ns = lb_now_ns();
+        if (now_ns >= f->awake_ns)
+            break;
+        /* Who is not asked soon leaves the core to those who work. */
+        if (now_ns >= f->spin_ns)
+            nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+    }
     enter_phases(run);
     if (f->asked_ns != 0 && (run->wake_ns == 0 || f->asked_ns < run->wake_ns))
         run->wake_ns = f->asked_ns;

@@ -181,6 +181,26 @@ my ($result, $run) = result_of('open', 'compare', '-s', "$open_door," . good_loc
     looks_right('least', $path, dumped($path));
 }
 
+# --- a run of four ranks on two hosts ---
+{
+    mkdir scratch() . '/ranks';
+    my %row = (workers => 2, successes => 300, cpu_ns => 3e7, clock_offset_ns => 0, clock_uncertainty_ns => 0, clock_exchanges => 40, late_ns => 0, lost => JSON::PP::false);
+    my @rows = ({ %row, host => '<b>one' }, { %row, host => '<b>one', clock_offset_ns => -1e12, clock_uncertainty_ns => 150_000 },
+        { %row, host => 'two', clock_offset_ns => 3e12, clock_uncertainty_ns => 250_000 }, { %row, host => 'two', successes => 0, lost => JSON::PP::true });
+    my $ranks = { rows => \@rows, uncertainty_ns => 250_000, possible => { exclusive => { violations => 2, settles_ns => 90_000 } } };
+    spew('ranks/run.json', encode_json({ schema => 'lockbench-result', schema_version => 1,
+        cells => [ { strategy => 'x', engine => 'y', scenario => 'z', runs => [ { ranks => $ranks } ] } ] }));
+    my $path = page_of('ranks', scratch() . '/ranks');
+    my $dom = dumped($path);
+    looks_right('ranks', $path, $dom);
+    my $plain = decoded($dom =~ s/<[^>]*>/ /gr);
+    like($plain, qr/rank 2 +two +2 +300 +33\.3 % +100 \x{b5}s/, 'ranks: a row for each');
+    like($plain, qr/rank 3 +two \(lost\)/, 'ranks: who is lost');
+    like($plain, qr/Work of each host.*<b>one +2 +4 +600/, 'ranks: a row for each host');
+    like($plain, qr/exclusive: 2 possible violations, none certain; clocks known to within 90\.0 \x{b5}s would settle it/, 'ranks: what is possible');
+    like($plain, qr/rank 1: \x{2212}1000 s.*rank 2: 3000 s.*rank 1: 150 \x{b5}s.*rank 2: 250 \x{b5}s/s, 'ranks: clocks are drawn');
+}
+
 # --- a plan ---
 {
     my ($plan, $planned) = result_of('plan', 'plan', '-s', good_lock(), '--workers', '1,2,3,4,5,6', '--duration', '60ms', '--warmup', '0ms',

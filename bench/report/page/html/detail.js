@@ -46,6 +46,7 @@ LB.drawCell = function (body, cell) {
   LB.strips(body, cell);
   LB.fairness(body, cell);
   LB.waits(body, cell);
+  LB.ranks(body, cell);
   LB.runsTable(body, cell);
   body.appendChild(LB.el("details", {}, LB.el("summary", {}, "How it was run"), LB.el("h3", {}, "Options"), LB.pairs(cell.options),
     LB.el("h3", {}, "Configuration"), LB.pairs(cell.config, LB.setting), LB.el("h3", {}, "Server"), LB.pairs(cell.runs[0].server_settings), LB.el("h3", {}, "Server\u2019s counters, run 1"), LB.pairs(cell.runs[0].server_costs)));
