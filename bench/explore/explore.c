@@ -193,7 +193,7 @@ static bool shows_recovery(const struct lb_testbed *testbed)
 {
     const struct lb_explore_plan *plan = &testbed->plan;
     const struct lb_strategy *strategy = plan->strategy;
-    bool is_outlived = strategy->is_lease && plan->ticks > 0;
+    bool is_outlived = strategy->is_lease && plan->ticks > 0 && !testbed->program->ends_by_recover;
     if (plan->deaths + plan->cuts == 0)
         return false;
     return strategy->shape == LB_LOCK

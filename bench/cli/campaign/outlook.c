@@ -71,8 +71,10 @@ static void explore_renewal(struct making *m)
     struct lb_ask *ask = add_explored(m, f->has_renew ? "explore+renew" : "explore+heartbeat",
                                       "it has renew: a hold is renewed once, perhaps too late");
     ask->explored.renewals = ask->explored.ticks = 1;
-    if (m->strategy->shape == LB_LOCK)
+    if (m->strategy->shape == LB_LOCK) {
+        ask->explored.rescuers = f->has_recover && f->recovers_by_time;
         return;
+    }
     ask->explored.items = 1;
     if (!f->has_renew) { /* one heart: beside the rescuer nobody else is needed */
         ask->explored.workers = 1;
@@ -112,15 +114,32 @@ static void explore_all(struct making *m)
         leave_out(m, "explore+crash",
                   "its waiters count the lease by their own clocks, from when they saw the holder: "
                   "dead-holder asks for recovery");
+    } else if (lock && claims(m, LB_G_RECOVERY) && m->program->ends_by_recover) {
+        leave_out(m, "explore+crash",
+                  "its holds end when recover comes by: dead-holder asks for recovery");
     } else if (lock && claims(m, LB_G_RECOVERY)) {
         ask = add_explored(m, "explore+crash", "it claims recovery: a holder dies at each point");
         ask->explored.deaths = 1;
         ask->explored.ticks = f->lease != NULL;
     }
-    if (f->lease != NULL) {
+    if (f->lease != NULL && !m->program->ends_by_recover) {
         ask = add_explored(m, "explore+clock",
                            "it is a lease: the clock moves on by one at each point");
         ask->explored.ticks = 1;
+    }
+    if (lock && f->lease != NULL && f->end_line != f->end_last_line) {
+        ask = add_explored(m, "explore+release",
+                           "it is a lease, and its release takes several statements: the lease "
+                           "may end between them");
+        ask->explored.ticks = 1;
+        ask->explored.rounds = ask->explored.preemptions = 2;
+        ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 4;
+    }
+    if (lock && f->lease != NULL && f->has_recover && f->recovers_by_time) {
+        ask = add_explored(m, "explore+rescue",
+                           "it has recover, which goes by time: a rescuer runs at each point, and "
+                           "the clock moves on");
+        ask->explored.ticks = ask->explored.rescuers = 1;
     }
     if (!lock && f->has_recover && f->recovers_by_time && !f->ends_sessions) {
         ask = add_explored(m, "explore+rescue",
@@ -574,6 +593,9 @@ static void quote_all(const struct lb_program *program, struct lb_outlook *outlo
     if (begin->n_statements > 1)
         quote(program, begin->statements[begin->n_statements - 1].line, &outlook->begin_end);
     quote(program, f->unasked_line, &outlook->unasked);
+    quote(program, f->end_line, &outlook->end);
+    if (f->end_last_line != f->end_line)
+        quote(program, f->end_last_line, &outlook->end_last);
     quote(program, f->renew_line, &outlook->renew);
     quote(program, f->recover_line, &outlook->recover);
     quote(program, f->beat_line, &outlook->beat);
@@ -649,7 +671,7 @@ static void print_timing(const struct lb_timing *timing, const char *what, FILE 
     if (timing->default_ms > 0)
         fprintf(out, "; %lld ms by default, which each scenario replaces",
                 (long long)timing->default_ms);
-    fputc('\n', out);
+    fputs(timing->by_recover ? "; recover ends it\n" : "\n", out);
 }
 
 void lb_outlook_print(const struct lb_outlook *outlook, FILE *out)

@@ -37,6 +37,7 @@ struct lb_outlook {
     enum lb_shape shape;
     unsigned claims;
     struct lb_quote begin, begin_end; /* the first and the last statement of acquire or claim */
+    struct lb_quote end, end_last;    /* those of release; the last only if it is another one */
     struct lb_quote unasked, renew, recover, beat, sweep, clock;
     struct lb_features features;
     uint64_t budget_ns;

@@ -87,6 +87,15 @@ static struct advice advise_renewal(const struct lb_outlook *o)
     return advice;
 }
 
+/* What an operator frees, or does not. */
+static struct advice advise_recover(const struct lb_outlook *o)
+{
+    return (struct advice){
+        .quotes = {&o->begin, &o->recover},
+        .text = "let recover go by the time of the hold, written by acquire itself (and by renew): "
+                "it frees what is older than its limit, and nothing else"};
+}
+
 static struct advice advise_lock(const struct lb_outlook *o, enum lb_guarantee guarantee,
                                  const struct lb_cell *cell)
 {
@@ -96,6 +105,18 @@ static struct advice advise_lock(const struct lb_outlook *o, enum lb_guarantee g
             .quotes = {&o->begin},
             .text = "nothing ends what a dead holder has: store until when a hold lasts and let "
                     "acquire take over what is past, or keep the hold in its session (tx=hold)"};
+    if (guarantee == LB_G_RECOVERY && f->lease != NULL && f->lease->by_recover)
+        return advise_recover(o);
+    if (guarantee == LB_G_EXCLUSIVE && cell->is_explored && cell->explored.rescuers > 0 &&
+        cell->explored.renewals == 0)
+        return advise_recover(o);
+    if (guarantee == LB_G_EXCLUSIVE && cell->is_explored && cell->explored.rounds > 1 &&
+        o->end_last.line != 0)
+        return (struct advice){
+            .quotes = {&o->end, &o->end_last},
+            .text = "release looks whose the hold is in one statement, and ends it in another: in "
+                    "between the lease can end, and somebody else's hold is ended. Ask in the "
+                    "statement that writes: AND holder = :worker, or better AND token = :token"};
     if (guarantee == LB_G_EXCLUSIVE && strcmp(cell->scenario.name, "blocker") == 0)
         return (struct advice){
             .quotes = {&o->clock},

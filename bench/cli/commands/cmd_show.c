@@ -184,7 +184,8 @@ static void print_header(const struct shown *shown)
     if (level != LB_ISO_DEFAULT)
         printf("-- isolation: %s\n", lb_isolation_name(level));
     print_options(shown->program);
-    print_timing("lease", lb_file_lease(shown->file));
+    const struct lb_timing *lease = lb_file_lease(shown->file);
+    print_timing(lease != NULL && lease->by_recover ? "limit" : "lease", lease);
     print_timing("limit", lb_file_limit(shown->file));
     for (size_t i = 0; i < shown->program->n_settings; i++)
         printf("%s%s=%s", i == 0 ? "--\n-- For " : ", ", shown->program->settings[i].name,

@@ -498,7 +498,9 @@ static int check_claim(struct lb_building *b)
 static bool recovers_by_time(const struct lb_building *b, enum lb_section_name section)
 {
     const struct lb_section *recover = &b->program->sections[section];
-    const struct lb_timing *limit = lb_file_limit(b->file);
+    const struct lb_timing *lease = lb_file_lease(b->file);
+    const struct lb_timing *limit =
+        lease != NULL && lease->by_recover ? lease : lb_file_limit(b->file);
     for (size_t k = 0; k < recover->n_statements; k++) {
         const struct lb_statement *statement = &recover->statements[k];
         for (size_t i = 0; i < statement->n_params; i++) {
@@ -528,6 +530,8 @@ static int keep_statements(struct lb_building *b)
         kept += program->sections[i].n_statements;
     }
     program->recovers_by_time = recovers_by_time(b, LB_S_RECOVER);
+    const struct lb_timing *lease = lb_file_lease(b->file);
+    program->ends_by_recover = lease != NULL && lease->by_recover;
     program->sweeps_by_life =
         program->sections[LB_S_HEARTBEAT].present || recovers_by_time(b, LB_S_SWEEP);
     int r = check_put(b);

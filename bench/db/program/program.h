@@ -165,6 +165,7 @@ struct lb_program {
     uint32_t uses;         /* bit per fixed slot: some statement has it as parameter */
     bool puts_one;         /* put has no :n: it is run for each item */
     bool recovers_by_time; /* recover asks for the time: it need not take everything */
+    bool ends_by_recover;  /* a lock: a hold has no lease, but recover ends it */
     bool reads_replica;    /* some statement is on a replica */
     bool sweeps_by_life;   /* so does sweep, or by who is alive: processes say that they are */
     uint64_t needs;        /* enum lb_cap bits of the file and of the chosen sections */
@@ -182,6 +183,7 @@ struct lb_timing {
     uint32_t unit_ms;   /* what it counts: 1, 1000 for seconds, ... */
     int64_t default_ms; /* 0: it has none */
     bool is_said;       /* by a directive; false: inferred */
+    bool by_recover;    /* a lock's lease that ends when recover comes by, and not by itself */
     int line;           /* of the directive, or of the statement that it is inferred from */
 };
 

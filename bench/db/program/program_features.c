@@ -256,6 +256,11 @@ void lb_features_read(const struct lb_file *file, const struct lb_program *progr
     read_begin(program, ret);
     find_unasked(program, ret);
     find_constant(recover, ret);
+    const struct lb_section *end = &sections[LB_S_RELEASE];
+    if (end->n_statements > 0) {
+        ret->end_line = end->statements[0].line;
+        ret->end_last_line = end->statements[end->n_statements - 1].line;
+    }
     for (size_t i = sections[LB_S_RENEW].n_statements; i-- > 0;)
         if (sections[LB_S_RENEW].statements[i].is_write)
             ret->renew_line = sections[LB_S_RENEW].statements[i].line;

@@ -29,6 +29,7 @@ struct lb_features {
                               0: all ask */
     enum lb_section_name unasked; /* its section */
     int renew_line;               /* of renew's first statement that changes something; 0: none */
+    int end_line, end_last_line;  /* of release's first and last statement; 0: it has none */
     int beat_line;                /* of heartbeat's last statement; 0: none */
     int sweep_line;               /* of sweep's last statement that changes something; 0: none */
     int recover_line;             /* of recover's last statement that changes something; 0: none */

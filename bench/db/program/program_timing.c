@@ -320,6 +320,17 @@ static int settle_said(struct lb_file *file, struct lb_timing *timing, const cha
     return 0;
 }
 
+/* A lock that an operator's job releases is a lease, too: nobody who holds it for longer than the
+ * limit can count on it. */
+static void settle_recovered(struct lb_file *file)
+{
+    if (file->shape != LB_LOCK || file->lease.name != NULL || file->limit.name == NULL)
+        return;
+    file->lease = file->limit;
+    file->lease.by_recover = true;
+    file->limit = (struct lb_timing){0};
+}
+
 int lb_timing_settle(struct lb_file *file, struct lb_error *err)
 {
     static const char ttl[] = "ttl_ms";
@@ -348,6 +359,7 @@ int lb_timing_settle(struct lb_file *file, struct lb_error *err)
             if (strcmp(file->options[i].name, ttl) == 0)
                 file->lease.line = file->option_line[i];
     }
+    settle_recovered(file);
     return 0;
 }
 

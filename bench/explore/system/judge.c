@@ -244,5 +244,7 @@ unsigned lb_testbed_stuck(struct lb_testbed *testbed, uint32_t waiting)
     for (uint32_t i = 0; i < testbed->n_tasks && remembers; i++)
         if ((waiting >> i & 1) != 0 && !testbed->tasks[i].saw_it_outlived)
             outlived = false;
+    /* Nor is it over by itself where an operator ends it, who may have come by before. */
+    outlived = outlived && !testbed->program->ends_by_recover;
     return !strategy->is_lease || outlived ? strategy->claims & LB_G_BIT(LB_G_RECOVERY) : 0;
 }

@@ -74,6 +74,34 @@ static int ask(struct lb_worker *worker, const struct lb_request *request, struc
     return answer;
 }
 
+/* What an operator's job does for the dead, and to the slow: one of the workers does it when it is
+ * due, eight times in a lease. Where nobody asks for the time it is not run beside the living.
+ * Returns false if the session was lost, or the run has failed. */
+static bool recover(struct lb_worker *worker)
+{
+    enum { OFTEN = 8, LEAST_NS = 1000000 };
+    struct lb_team *team = worker->team;
+    const struct lb_strategy_plan *plan = team->plan;
+    if (!plan->strategy->is_lease || plan->program == NULL || !plan->program->recovers_by_time ||
+        !lb_strategy_has(plan, LB_S_RECOVER))
+        return true;
+    uint64_t due_ns = atomic_load(&team->recover_due_ns), now_ns = lb_now_ns();
+    uint64_t interval_ns = plan->ttl_ms * UINT64_C(1000000) / OFTEN;
+    if (now_ns < due_ns ||
+        !atomic_compare_exchange_strong(&team->recover_due_ns, &due_ns,
+                                        now_ns + (interval_ns > LEAST_NS ? interval_ns : LEAST_NS)))
+        return true;
+    bool was_measured = worker->op.measured;
+    worker->op.measured = worker->op.continued = false; /* it is nobody's release */
+    int answer = lb_operate_class(&worker->op, LB_OP_RECOVER, &worker->err);
+    worker->op.measured = was_measured;
+    lb_worker_look(worker);
+    if (answer != LB_OK)
+        lb_worker_refused(worker, answer, 1, &worker->err);
+    worker->op.continued = false;
+    return answer >= 0 && answer != LB_LOST;
+}
+
 /* Asks until granted. Returns LB_OK, or LB_TIMEOUT when the worker gave up. */
 static int wait_for_grant(struct lb_worker *worker, const struct lb_request *request,
                           struct lb_grant *grant)
@@ -98,8 +126,11 @@ static int wait_for_grant(struct lb_worker *worker, const struct lb_request *req
         if (answer < 0 || answer == LB_LOST)
             return LB_TIMEOUT; /* what was asked for is gone with the session */
         if (go_on && (scenario->tries == 0 || n_refusals < scenario->tries) &&
-            lb_now_ns() < deadline_ns)
+            lb_now_ns() < deadline_ns) {
+            if (!recover(worker))
+                return LB_TIMEOUT;
             continue;
+        }
         lb_worker_gave_up(worker, scenario->tries > 0 && n_refusals >= scenario->tries);
         answer = lb_operate_cancel(&worker->op, request, grant, err);
         if (answer != LB_OK && answer != LB_REFUSED)
@@ -258,6 +289,7 @@ static void cycle(struct lb_worker *worker, struct lb_request *request, struct l
     choose(worker, request);
     place_skewed(worker, request);
     place_pair(worker);
+    recover(worker);
     if (!worker->team->open_loop)
         worker->op.measured = lb_team_phase(worker->team) == LB_PHASE_MEASURE;
     uint64_t start_ns = worker->op.continued ? worker->op.end_ns : lb_now_ns();
