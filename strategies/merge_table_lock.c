@@ -48,6 +48,23 @@ const struct lb_strategy lb_strategy_merge_table_lock = {
     .shape = LB_QUEUE,
     .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM) |
               LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_FIFO),
+    .breaks =
+        (const struct lb_break[]){
+            {.guarantee = LB_G_NO_LOSS,
+             .options = "form=published",
+             .scenario = "steady",
+             .faults = "kill",
+             .room = "form=published",
+             .why = "the next poll deletes the row that an agent has in hand: what the dead had is "
+                    "gone"},
+            {.guarantee = LB_G_FIFO,
+             .engines = "postgres",
+             .options = "form=published",
+             .scenario = "steady",
+             .room = "form=published",
+             .why = "the article's statement takes any row, in no order"},
+            {0},
+        },
     .twin = "merge-unlocked",
     .options =
         (const struct lb_option[]){

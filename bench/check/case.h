@@ -70,6 +70,12 @@ struct lb_item_event {
     bool is_resumed; /* a claim that goes on: it was renewed when it may have been over */
 };
 
+/* The end of an item that was refused: its claimer does not have it. */
+struct lb_let_go {
+    uint64_t id;
+    uint32_t log, event; /* of the invoke */
+};
+
 /* The process of a log said that it is alive. */
 struct lb_beat {
     uint64_t low, high;
@@ -229,6 +235,7 @@ struct lb_case {
     struct lb_array stalls; /* of everybody: apart, in order, once all logs were read */
     struct lb_array unrun;  /* the same, and those of single workers */
     struct lb_array asked;  /* struct lb_asked */
+    struct lb_array let_go; /* struct lb_let_go */
     struct lb_array beats;  /* struct lb_beat; by log and low once the logs were read */
     struct lb_array late_waits;
     struct lb_array refusals;

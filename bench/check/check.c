@@ -27,6 +27,7 @@ static void case_release(struct lb_case *c)
     free(c->first_violation);
     free(c->by_id);
     free(c->put_again.items);
+    free(c->let_go.items);
     free(c->beats.items);
     free(c->moments.items);
     lb_ids_release(c);

@@ -194,6 +194,50 @@ static void items_of_the_dead_are_recovered_or_stuck(void **state)
     expect(LB_G_NO_DUPLICATE, LB_V_HELD);
 }
 
+/* Whose item went to somebody else while he lived, or who was told that it is not his, leaves
+ * nothing behind when he dies. */
+static void what_was_lost_before_is_not_in_the_dead_ones_hands(void **state)
+{
+    (void)state;
+    for (int told = 0; told < 2; told++) {
+        history_init(&history, true);
+        history.model.drained = true;
+        history.model.recovery_bound_ns = 25;
+        history.model.claims |= LB_G_BIT(LB_G_RECOVERY);
+        put(&history, 0, 1, 2, 1, 2);
+        claim(&history, 1, 1, 3, 4, 0);
+        add_op(&history, 7, LB_OP_RECOVER, 5, 6, LB_EV_OK, 0, 0, 0, 0);
+        claim(&history, 2, 1, 7, 8, 0);
+        add_op(&history, 2, LB_OP_COMPLETE, 9, 10, LB_EV_OK, 1, 1, 0, LB_EVF_EFFECTIVE);
+        if (told) {
+            add_op(&history, 1, LB_OP_COMPLETE, 11, 12, LB_EV_FAIL, 1, 1, 0, 0);
+            last_event(&history, 1)->answer = LB_REFUSED;
+        }
+        claim(&history, 3, 2, 13, 14, 0);
+        add_op(&history, 3, LB_OP_COMPLETE, 15, 16, LB_EV_OK, 2, 2, 0, LB_EVF_EFFECTIVE);
+        note(&history, 7, LB_OP_DEATH, 20, 0, 1);
+        history.model.end_ns = UINT64_C(10000000000);
+        expect(LB_G_RECOVERY, LB_V_NOT_TESTED);
+        assert_int_equal(judgement.measures.n_deaths, 0);
+        assert_int_equal(judgement.measures.n_stuck, 0);
+        history.model.claims &= ~LB_G_BIT(LB_G_RECOVERY);
+        expect(LB_G_NO_LOSS, LB_V_HELD);
+    }
+    history_init(&history, true); /* refused, and claimed by nobody else */
+    history.model.drained = true;
+    put(&history, 0, 1, 1, 1, 2);
+    claim(&history, 1, 1, 3, 4, 0);
+    add_op(&history, 1, LB_OP_COMPLETE, 5, 6, LB_EV_FAIL, 1, 1, 0, 0);
+    last_event(&history, 1)->answer = LB_REFUSED;
+    note(&history, 7, LB_OP_DEATH, 20, 0, 1);
+    history.model.end_ns = UINT64_C(10000000000);
+    judged(LB_G_RECOVERY);
+    assert_int_equal(judgement.measures.n_deaths, 0);
+    last_event(&history, 1)->answer = LB_DEADLOCK; /* he would have asked again */
+    judged(LB_G_RECOVERY);
+    assert_int_equal(judgement.measures.n_deaths, 1);
+}
+
 /* What stood before the dead's item was worked off first, and took its time. */
 static void recovery_counts_from_the_work_before(void **state)
 {
@@ -388,6 +432,7 @@ int main(void)
         cmocka_unit_test(waits_have_a_bound),
         cmocka_unit_test(the_dead_are_replaced),
         cmocka_unit_test(items_of_the_dead_are_recovered_or_stuck),
+        cmocka_unit_test(what_was_lost_before_is_not_in_the_dead_ones_hands),
         cmocka_unit_test(recovery_counts_from_the_work_before),
         cmocka_unit_test(recovery_counts_from_the_end_of_the_lease),
         cmocka_unit_test(nobody_waits_while_everybody_stands_still),

@@ -2,8 +2,9 @@
  * finished, leaves it to others. It is recovered when the next claim of it is answered; in a
  * drained queue an item that nobody claimed again is stuck, which no-loss does not see, since it
  * was claimed once. An item whose end was asked for and never answered may be finished: it is left
- * out unless it was claimed again. What is stuck for longer than the bound (a second at least) is a
- * violation of recovery, or of no-loss where no recovery is claimed.
+ * out unless it was claimed again. Who was told that an item is not his, or whose item somebody
+ * else had claimed by then, dies without it. What is stuck for longer than the bound (a second at
+ * least) is a violation of recovery, or of no-loss where no recovery is claimed.
  *
  * A queue that goes by the time at which an item became claimable puts the dead's item behind what
  * was there before it was claimable again (its lease was over, or a recovery freed it), and a long
@@ -100,6 +101,32 @@ static void report(struct lb_case *c, const struct lb_item_event *dead, uint64_t
                     lb_format_ns(c->model->recovery_bound_ns, bound, sizeof bound));
 }
 
+static int by_id_and_log(const void *a, const void *b)
+{
+    const struct lb_let_go *x = a, *y = b;
+    if (x->id != y->id)
+        return x->id < y->id ? -1 : 1;
+    if (x->log != y->log)
+        return x->log < y->log ? -1 : 1;
+    return (x->event > y->event) - (x->event < y->event);
+}
+
+/* Was its claimer told, after this claim, that the item is not his? */
+static bool was_let_go(const struct lb_case *c, const struct lb_item_event *claim)
+{
+    const struct lb_let_go *all = c->let_go.items;
+    const struct lb_let_go wanted = {claim->id, claim->log, claim->event};
+    size_t low = 0, high = c->let_go.n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (by_id_and_log(&all[middle], &wanted) <= 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < c->let_go.n && all[low].id == claim->id && all[low].log == claim->log;
+}
+
 /* The claim at place i of the items first .. end - 1, all of one id, was its claimer's last
  * operation.
  */
@@ -122,11 +149,13 @@ static int judge_death(struct lb_case *c, size_t first, size_t end, size_t i, st
             if (lb_lease_high(renewed, e->lease_ms) > lease_end)
                 lease_end = lb_lease_high(renewed, e->lease_ms);
         }
-        if (e->op == LB_OP_ITEM && e->log != dead->log && e->high >= death &&
-            (next == NULL || e->high < next->high))
+        bool is_others = e->op == LB_OP_ITEM && e->log != dead->log;
+        if (is_others && e->high >= dead->low && e->high < death)
+            return 0; /* somebody else had it by then */
+        if (is_others && e->high >= death && (next == NULL || e->high < next->high))
             next = e;
     }
-    if (unclear && next == NULL)
+    if ((unclear && next == NULL) || was_let_go(c, dead))
         return 0;
     struct lb_measures *measures = &c->out->measures;
     uint64_t until = next != NULL ? next->high : c->end_ns;
@@ -163,6 +192,8 @@ int lb_judge_item_deaths(struct lb_case *c)
 {
     struct lb_array took = {0};
     int rc = 0;
+    if (c->let_go.n > 0)
+        qsort(c->let_go.items, c->let_go.n, sizeof(struct lb_let_go), by_id_and_log);
     for (size_t first = 0, end = 0; first < c->items.n && rc == 0; first = end) {
         while (end < c->items.n && c->by_id[end].key == c->by_id[first].key)
             end++;

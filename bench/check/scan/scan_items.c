@@ -84,6 +84,22 @@ static int push_end(struct item_scan *scan, const struct lb_event *end, int type
                                          .is_unclear = scan->is_unclear});
 }
 
+/* An end that was refused: who asked for it was told that the item is not his. That matters only if
+ * he dies, who is not asked again what he had in hand. */
+static int push_let_go(struct item_scan *scan, const struct lb_event *end)
+{
+    struct lb_case *c = scan->c;
+    const struct lb_event *invoke = scan->invoke;
+    if (end->answer != LB_REFUSED || c->logs[scan->log].death_ns == LB_NEVER ||
+        invoke->op == LB_OP_CLEAR_ERROR || !is_wanted(c, invoke->value))
+        return 0;
+    struct lb_let_go *slot = lb_array_push(&c->let_go, sizeof *slot);
+    if (slot == NULL)
+        return lb_out_of_memory(c);
+    *slot = (struct lb_let_go){invoke->value, scan->log, scan->invoke_index};
+    return 0;
+}
+
 /* A renewal that was answered, and prolonged nothing. */
 static bool is_idle_renewal(const struct item_scan *scan, const struct lb_event *end, int type)
 {
@@ -107,6 +123,8 @@ static int scan_end(struct item_scan *scan, const struct lb_event *end, int type
         if (type != LB_EV_FAIL && !is_idle_renewal(scan, end, type) &&
             is_wanted(scan->c, scan->invoke->value))
             rc = push_end(scan, end, type);
+        if (type == LB_EV_FAIL)
+            rc = push_let_go(scan, end);
         break;
     default:
         break;

@@ -139,6 +139,8 @@ static struct advice advise_lock(const struct lb_outlook *o, enum lb_guarantee g
     if (guarantee == LB_G_OWNER_RELEASE ||
         (guarantee == LB_G_EXCLUSIVE && f->lease != NULL && o->unasked.line != 0))
         return advise_unasked(o);
+    if (guarantee == LB_G_EXCLUSIVE && f->lease != NULL && f->lease->by_recover && f->is_one_commit)
+        return advise_recover(o);
     if (guarantee == LB_G_EXCLUSIVE && o->begin_end.line != 0)
         return (struct advice){
             .quotes = {&o->begin, &o->begin_end},
