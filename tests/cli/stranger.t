@@ -159,6 +159,24 @@ $unclear =~ s/^-- name: teardown/-- name: renew [sqlite]\nUPDATE work SET put_at
 like($out, qr/^(?:not )?ok \d+ - plainjob sqlite \S+ $_\b/m, "$_ is claimed, and has a line")
     for qw(no-duplicate no-loss bounded-claim fifo owner-release recovery);
 
+# --- processes that nobody knows ---
+my $beating = slurp("$folder/heartbeat.sql");
+(undef, $out) = lockbench('lint', spew('heartbeat.sql', $beating));
+unlike($out, qr/register/, 'processes that register: no warning');
+(my $unknown = $beating) =~ s/^-- name: register .*?\n\n//msg;
+(undef, $out) = lockbench('lint', spew('heartbeat.sql', $unknown));
+like($out, qr/heartbeat\.sql:\d+: warning: heartbeat changes rows of a table into which nothing is inserted: add a section register/,
+    'a heartbeat for nobody: a warning');
+$unknown =~ s/^-- name: (?:heartbeat|unregister|recover|sweep).*?\n\n//msg;
+(undef, $out) = lockbench('lint', spew('heartbeat.sql', $unknown));
+like($out, qr/heartbeat\.sql:\d+: warning: it writes down :process, and nothing says which processes are alive/,
+    'a process without a sign of life: a warning');
+(my $mute = $beating) =~ s/WHERE name = :process;\n\n-- name: heartbeat \[sqlite\] when beat=host/WHERE name = 'no' || :process;\n\n-- name: heartbeat [sqlite] when beat=host/;
+($status, $out, $err) = until_shown(sub { return $_[0] == 5 }, 'run', '-s', spew('mute.sql', $mute), '-d', 'sqlite:', '-S', 'queue-rescue',
+    '--hold', '450ms', '--renew', '50ms', '--duration', '1500ms', '-q');
+is($status, 5, 'a heartbeat that never finds a row: nothing was tested') or diag $out, $err;
+like($out, qr/section heartbeat found no row, (\d+) times of \1,/, '... in words');
+
 # --- the truth ---
 my @todo = map { [split /\t/] } grep { !/^file\t/ } split /\n/, slurp("$folder/truth.tsv");
 # Right files take the longest, as all is asked of them: most of them only in a soak. Most defects are shown by what is

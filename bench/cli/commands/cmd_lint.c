@@ -176,6 +176,23 @@ static void warn_of_features(struct warnings *w, const struct lb_file *file,
                w->path, f->whole_line);
 }
 
+static void warn_of_processes(struct warnings *w, const struct lb_program *program,
+                              const struct lb_features *features)
+{
+    bool is_beat;
+    int line = lb_process_unknown(program, features, &is_beat);
+    if (line == 0 || !is_new(w, line))
+        return;
+    if (is_beat)
+        printf("%s:%d: warning: heartbeat changes rows of a table into which nothing is inserted: "
+               "add a section register, which says that a process is there\n",
+               w->path, line);
+    else
+        printf("%s:%d: warning: it writes down :process, and nothing says which processes are "
+               "alive: add the sections register and heartbeat, or let claims end by a time\n",
+               w->path, line);
+}
+
 static void warn(const char *path, const struct lb_file *file, const struct lb_setting *settings,
                  size_t n_settings)
 {
@@ -196,6 +213,7 @@ static void warn(const char *path, const struct lb_file *file, const struct lb_s
             continue;
         lb_features_read(file, program, &features);
         warn_of_features(&w, file, &features);
+        warn_of_processes(&w, program, &features);
         line = lb_replica_unasked(program);
         if (line != 0 && is_new(&w, line))
             printf(

@@ -47,6 +47,12 @@ void lb_features_read(const struct lb_file *file, const struct lb_program *progr
  * for afterwards; 0: there is none. */
 int lb_replica_unasked(const struct lb_program *program);
 
+/* The line of what names processes that nobody puts anywhere: of a heartbeat that changes rows of a
+ * table into which nothing is inserted, or of the first :process of a file that has neither
+ * register, heartbeat nor a time by which claims end. 0: there is none. */
+int lb_process_unknown(const struct lb_program *program, const struct lb_features *features,
+                       bool *ret_is_beat);
+
 /* The line of a time in a statement, or of a column's type in a CREATE, that has whole seconds
  * only; 0: there is none. */
 int lb_whole_seconds(const struct lb_statement *statement, const char *engine);

@@ -416,6 +416,22 @@ void lb_run_subtract_counters(struct lb_active_run *run)
     }
 }
 
+/* Heartbeats that never find a row keep nobody alive: what goes by them was not tested. */
+static void judge_beats(struct lb_active_run *run)
+{
+    enum { ENOUGH = 20 };
+    struct lb_outcome *outcome = run->outcome;
+    uint64_t n = atomic_load(&run->team->n_beats);
+    if (outcome->state != LB_RUN_COMPLETE || n < ENOUGH ||
+        atomic_load(&run->team->n_beats_found) > 0)
+        return;
+    outcome->state = LB_RUN_INVALID;
+    snprintf(outcome->reason, sizeof outcome->reason,
+             "section heartbeat found no row, %llu times of %llu, though the processes had been "
+             "heard of in time: it speaks for nobody, and what goes by it was not tested",
+             (unsigned long long)n, (unsigned long long)n);
+}
+
 /* An open loop whose generator fell behind has measured itself. The bound is on the error of free
  * workers' wake-ups; arrivals that found all workers busy are the strategy's doing. */
 static void judge_generator(struct lb_active_run *run)
@@ -493,6 +509,7 @@ int lb_run_settle(struct lb_active_run *run, struct lb_error *err)
         return rc;
     take_nodes(run);
     judge_generator(run);
+    judge_beats(run);
     lb_parts_invalidate(run);
     rc = lb_run_count_due(run, err);
     if (rc == 0)

@@ -63,6 +63,16 @@ static int sign_off(struct lb_worker *worker)
     return lb_operate_sign_off(&worker->op, worker->number, &worker->err);
 }
 
+/* Where nobody registers, what says that a process is alive may stand beside what it has. */
+void lb_process_has_items(struct lb_worker *worker, bool has)
+{
+    const struct lb_strategy_plan *plan = worker->team->plan;
+    if (plan->program == NULL || !lb_strategy_has(plan, LB_S_HEARTBEAT) ||
+        lb_strategy_has(plan, LB_S_REGISTER))
+        return;
+    atomic_store(&worker->heard_ns, has ? worker->op.start_ns : 0);
+}
+
 void lb_process_begin(struct lb_worker *worker)
 {
     const struct lb_strategy_plan *plan = worker->team->plan;
@@ -74,9 +84,10 @@ void lb_process_begin(struct lb_worker *worker)
         return;
     if (lb_strategy_has(plan, LB_S_SWEEP))
         insist(worker, sweep);
-    if (lb_strategy_has(plan, LB_S_REGISTER))
-        insist(worker, enroll);
-    else if (lb_strategy_has(plan, LB_S_HEARTBEAT))
+    atomic_store(&worker->heard_ns, 0);
+    if (lb_strategy_has(plan, LB_S_REGISTER) && insist(worker, enroll))
+        atomic_store(&worker->heard_ns, worker->op.start_ns);
+    if (!lb_strategy_has(plan, LB_S_REGISTER) && lb_strategy_has(plan, LB_S_HEARTBEAT))
         insist(worker, beat_first);
     atomic_store(&worker->beats, true);
 }
@@ -127,16 +138,38 @@ static bool is_alive(const struct lb_worker *worker)
            !atomic_load(&worker->is_still);
 }
 
+/* A process that was heard of in time is known, whatever a recovery did: a beat that finds no row
+ * then, again and again, speaks for nobody. */
+static void note_beat(struct lb_beater *beater, struct lb_worker *worker, uint64_t heard_ns,
+                      int answer)
+{
+    struct lb_team *team = beater->team;
+    uint64_t until_ns = heard_ns + team->plan->limit_ms * UINT64_C(1000000);
+    bool registers = lb_strategy_has(team->plan, LB_S_REGISTER);
+    bool is_known = heard_ns > 0 && beater->op.end_ns < until_ns && is_alive(worker) &&
+                    atomic_load(&worker->heard_ns) == heard_ns;
+    if (is_known && (answer == LB_OK || answer == LB_REFUSED))
+        atomic_fetch_add(&team->n_beats, 1);
+    if (answer == LB_OK)
+        atomic_fetch_add(&team->n_beats_found, 1);
+    if (answer == LB_OK && registers)
+        atomic_store(&worker->heard_ns, beater->op.start_ns);
+}
+
 /* Nobody knows of a process that was taken for dead: it registers again. */
 static void beat_for(struct lb_beater *beater, struct lb_worker *worker)
 {
     struct lb_error err = {0};
     memcpy(beater->actor.process, worker->actor.process, sizeof beater->actor.process);
     memcpy(beater->actor.host, worker->actor.host, sizeof beater->actor.host);
+    uint64_t heard_ns = atomic_load(&worker->heard_ns);
     int answer = lb_operate_beat(&beater->op, false, worker->number, &err);
+    note_beat(beater, worker, heard_ns, answer);
     if (answer == LB_REFUSED && is_alive(worker) &&
-        lb_strategy_has(beater->team->plan, LB_S_REGISTER))
+        lb_strategy_has(beater->team->plan, LB_S_REGISTER)) {
         answer = lb_operate_beat(&beater->op, true, worker->number, &err);
+        atomic_store(&worker->heard_ns, answer == LB_OK ? beater->op.start_ns : 0);
+    }
     if (answer == LB_LOST && !atomic_load(&beater->is_asked))
         answer = open_session(beater, &err); /* if it fails, the next beat does */
     if (answer < 0 && err.code != LB_E_ENV && !atomic_load(&beater->is_asked))

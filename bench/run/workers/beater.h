@@ -23,5 +23,7 @@ void lb_beater_end(struct lb_beater *beater);
 /* A consumer's process, in its own thread: before its first claim, and after its last. */
 void lb_process_begin(struct lb_worker *worker);
 void lb_process_end(struct lb_worker *worker);
+/* From a claim that brought something until all of it was ended. */
+void lb_process_has_items(struct lb_worker *worker, bool has);
 
 #endif

@@ -78,6 +78,8 @@ struct lb_team {
     _Atomic uint32_t n_adding;
     _Atomic uint64_t epoch; /* grows whenever an item may have become claimable, or stopped being */
     uint32_t n_consumers;
+    /* Heartbeats of processes that had been heard of in time, and how many of these found a row. */
+    _Atomic uint64_t n_beats, n_beats_found;
     _Atomic uint64_t recover_due_ns; /* the next run of the strategy's recovery */
     _Atomic uint64_t recovered_ns;   /* when the last one that worked began */
     _Atomic uint64_t item_death_ns;  /* when a consumer last died with items */

@@ -54,6 +54,9 @@ struct lb_worker {
     uint32_t seat;              /* consumer: whose place it took; its own number at the start */
     atomic_int order;           /* enum lb_fault: what it must do to itself at its next hold */
     atomic_bool beats;          /* consumer: its process has begun, and not signed off */
+    /* When its process was last heard of: it was registered, it beat, or, where nobody registers,
+     * it claimed what it still has in hand. 0: nobody knows of it */
+    _Atomic uint64_t heard_ns;
     atomic_bool is_still;       /* a fault lets its thread stand still: its heart does, too */
     atomic_bool dying;          /* it is about to kill its process */
     _Atomic uint64_t resume_ns; /* stopped: when to continue it; 0: not stopped */

@@ -409,7 +409,9 @@ static void claim_once(struct lb_worker *worker, struct lb_worker *first_consume
                 worker->n_items += n;
             }
             atomic_fetch_add_explicit(&worker->progress, n, memory_order_relaxed);
+            lb_process_has_items(worker, true);
             process(worker, items, n, start_ns);
+            lb_process_has_items(worker, false);
             atomic_store(&first_consumer[worker->seat].seat_has_items, false);
             return;
         }
