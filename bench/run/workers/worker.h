@@ -49,11 +49,11 @@ struct lb_worker {
     uint64_t n_statements, n_connects; /* of its session, once it has ended */
     uint64_t n_guarded;                /* accepted writes of the guarded row */
     atomic_bool ready, ended;
-    bool is_late;               /* its hold has outlasted its lease */
-    double overruns;            /* of its holds that are due: it overruns when there is one */
-    uint32_t seat;              /* consumer: whose place it took; its own number at the start */
-    atomic_int order;           /* enum lb_fault: what it must do to itself at its next hold */
-    atomic_bool beats;          /* consumer: its process has begun, and not signed off */
+    bool is_late;      /* its hold has outlasted its lease */
+    double overruns;   /* of its holds that are due: it overruns when there is one */
+    uint32_t seat;     /* consumer: whose place it took; its own number at the start */
+    atomic_int order;  /* enum lb_fault: what it must do to itself at its next hold */
+    atomic_bool beats; /* consumer: its process has begun, and not signed off */
     /* When its process was last heard of: it was registered, it beat, or, where nobody registers,
      * it claimed what it still has in hand. 0: nobody knows of it */
     _Atomic uint64_t heard_ns;
