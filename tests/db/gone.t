@@ -89,7 +89,7 @@ UPDATE grants_lock SET n = n + 1 WHERE name = :resource;
 UPDATE grants_lock SET n = n + 1 WHERE name = :resource;
 SQL
     my $server = sub { (split /\t/, (grep { /^\Q$name\E\t/ } `$servers status --dir $dir`)[0])[4] =~ s/\s//gr };
-    my $grants_of = sub { my ($space) = @_; return ($sql->("SELECT sum(n) FROM $space.grants_lock"))[0] // 0 };
+    my $grants_of = sub { my ($space) = @_; return ($sql->("SELECT coalesce(sum(n), 0) FROM $space.grants_lock"))[0] // 0 };
     my $until = sub { my ($what) = @_; for (1 .. 6000) { return 1 if $what->(); sleep 0.05 } return 0 };
     my $back = sub { system "$servers resume $name --dir $dir >/dev/null 2>&1" };
     my %crash = $engine eq 'postgres'

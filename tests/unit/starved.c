@@ -4,9 +4,14 @@
 #include "stops.h"
 #include "worker.h"
 
+#include <sched.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -87,6 +92,70 @@ static void the_earliest_start_is_kept(void **state)
     assert_int_equal(atomic_load(&worker.starved_since_ns), FORKED);
 }
 
+/* How long this thread has been ready without a processor; 0: the system does not say. */
+static unsigned long long delay_ns(void)
+{
+    unsigned long long run = 0, delayed = 0;
+    FILE *file = fopen("/proc/thread-self/schedstat", "r");
+    if (file != NULL && fscanf(file, "%llu %llu", &run, &delayed) != 2)
+        delayed = 0;
+    if (file != NULL)
+        fclose(file);
+    return delayed;
+}
+
+/* Waits, on one processor with a rival, until this thread has lost so much; false: it never does.
+ */
+static bool starve(unsigned long long lost_ns)
+{
+    enum { MINUTES = 3 };
+    unsigned long long before = delay_ns();
+    uint64_t end_ns = lb_now_ns() + MINUTES * UINT64_C(60000000000);
+    cpu_set_t all, one;
+    if (sched_getaffinity(0, sizeof all, &all) != 0)
+        return false;
+    CPU_ZERO(&one);
+    for (size_t i = 0; i < CPU_SETSIZE && CPU_COUNT(&one) == 0; i++)
+        if (CPU_ISSET(i, &all))
+            CPU_SET(i, &one);
+    sched_setaffinity(0, sizeof one, &one);
+    pid_t rival = fork();
+    if (rival == 0)
+        alarm(2 * MINUTES * 60); /* should nobody end it */
+    while (rival == 0)
+        continue;
+    while (rival > 0 && delay_ns() - before < lost_ns && lb_now_ns() < end_ns)
+        continue;
+    if (rival > 0) {
+        kill(rival, SIGKILL);
+        waitpid(rival, NULL, 0);
+    }
+    sched_setaffinity(0, sizeof all, &all);
+    return delay_ns() - before >= lost_ns;
+}
+
+/* What a thread loses before its first operation is noted, if it was looked at when it began. */
+static void starved_before_the_first_operation(void **state)
+{
+    (void)state;
+    struct lb_scenario scenario;
+    lb_scenario_init(&scenario);
+    struct lb_team team = {.scenario = &scenario};
+    struct lb_worker looked_at = {.team = &team}, other = {.team = &team};
+    uint64_t begun_ns = lb_now_ns();
+    lb_worker_look_at(&looked_at, begun_ns);
+    if (!starve(60000000)) {
+        print_message("# the system does not say how long a thread waited for a processor\n");
+        return;
+    }
+    looked_at.op.end_ns = other.op.end_ns = lb_now_ns();
+    lb_worker_look(&looked_at);
+    lb_worker_look(&other);
+    assert_int_equal(atomic_load(&other.starved_since_ns), 0); /* it may all be from before it */
+    uint64_t since_ns = atomic_load(&looked_at.starved_since_ns);
+    assert_true(since_ns >= begun_ns && since_ns < looked_at.op.end_ns);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -96,6 +165,7 @@ int main(void)
         cmocka_unit_test(killed_while_it_was_stopped),
         cmocka_unit_test(stopped_by_a_fault),
         cmocka_unit_test(the_earliest_start_is_kept),
+        cmocka_unit_test(starved_before_the_first_operation),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
