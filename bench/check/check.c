@@ -64,7 +64,7 @@ static const char *untested_recovery(const struct lb_case *c)
          !c->model->queue && c->model->capacity != NULL && r < c->model->n_resources; r++)
         if (c->model->capacity[r] > 1)
             return "others go on beside the dead: the next grant says nothing of what they held";
-    return "the run ended before the next grant, and before the bound was over";
+    return "the run ended before the next grant, and before the bound was over, or nobody asked";
 }
 
 /* Why the history cannot tell whether a guarantee held; NULL: it can. */

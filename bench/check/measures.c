@@ -170,10 +170,13 @@ int lb_judge_recovery(struct lb_case *c)
             *slot = took;
         else if (next != NULL)
             rc = lb_out_of_memory(c);
-        uint64_t bound = c->model->recovery_bound_ns;
-        lb_finding_of(c, LB_G_RECOVERY)->n_tested += next != NULL || took > bound;
-        if (bound > 0 && lb_is_late(c, LB_G_RECOVERY, deaths[i].at, until, bound))
-            report_recovery(c, &lb_holds(c)[deaths[i].hold], deaths[i].at, next, took);
+        const struct lb_hold *dead = &lb_holds(c)[deaths[i].hold];
+        uint64_t bound = c->model->recovery_bound_ns, from = deaths[i].at;
+        if (bound > 0 && took > bound)
+            from = lb_first_try(c, dead->log, dead->resource, deaths[i].at);
+        lb_finding_of(c, LB_G_RECOVERY)->n_tested += next != NULL || (took > bound && from < until);
+        if (bound > 0 && from < until && lb_is_late(c, LB_G_RECOVERY, from, until, bound))
+            report_recovery(c, dead, deaths[i].at, next, took);
     }
     lb_measure_recovery(c, lengths.items, lengths.n);
     free(lengths.items);

@@ -12,6 +12,7 @@ my $dir     = "$FindBin::Bin/../histories";
 my @queue   = ('--model', 'queue');
 my @mutex   = ('--model', 'mutex');
 my @owner   = (@mutex, '--claims', 'exclusive,owner-release');
+my @recovery = ('--claims', 'recovery', '--recovery-bound', '1s');
 my @permits = ('--claims', 'permits');
 my %verdict = (0 => 'held', 1 => 'violated');
 
@@ -57,6 +58,10 @@ my @cases = (
     ['stranger_frees_completed.jsonl', 1, 'a free brings back nothing that was completed', @queue, '--claims', 'no-duplicate'],
     ['ended_session_in_flight.jsonl', 0, 'a grant may be over before its answer comes', @mutex],
     ['ended_session_in_flight_item.jsonl', 0, 'the same of an item', @queue, '--claims', 'no-duplicate'],
+    ['recovery_unasked.jsonl', 0, 'nobody waits for what nobody asks for', @mutex, @recovery],
+    ['recovery_asked.jsonl', 1, 'but who asked once does', @mutex, @recovery],
+    ['recovery_unasked_item.jsonl', 0, 'the same of an item', @queue, @recovery],
+    ['recovery_asked_item.jsonl', 1, 'an answer "empty" is a try', @queue, @recovery],
     ['answered_first.jsonl', 0, 'the claim that was answered first need not have been the first', '--model', 'fifo', '--claims', 'fifo'],
     ['fifo_given_back.jsonl', 0, 'a claim that was never answered may have had the item', '--model', 'fifo', '--claims', 'fifo'],
     ['fifo_given_back_late.jsonl', 1, 'not one that was asked for later', '--model', 'fifo', '--claims', 'fifo'],

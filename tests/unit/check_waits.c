@@ -189,7 +189,9 @@ static void items_of_the_dead_are_recovered_or_stuck(void **state)
     assert_int_equal(judgement.measures.n_recovered, 1);
     assert_int_equal(judgement.measures.n_stuck, 0);
     assert_int_equal(judgement.measures.p50_recovery_ns, 25);
-    history.model.recovery_bound_ns = 24;
+    history.model.recovery_bound_ns = 18; /* asked for at 12 */
+    expect(LB_G_RECOVERY, LB_V_HELD);
+    history.model.recovery_bound_ns = 17;
     expect(LB_G_RECOVERY, LB_V_VIOLATED);
     expect(LB_G_NO_DUPLICATE, LB_V_HELD);
 }

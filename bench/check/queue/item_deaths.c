@@ -180,7 +180,11 @@ static int judge_death(struct lb_case *c, size_t first, size_t end, size_t i, st
     uint64_t bound = c->model->recovery_bound_ns, late = length, from = death;
     if (bound > 0 && late > bound) { /* a pass over all ids, for those few */
         from = work_before(c, death, claimable_again(c, dead, death, lease_end, renewed), until);
-        late = until - from - lb_stalled_within(c, from, until);
+        /* Who drained a queue has asked for all that was in it. */
+        bool is_drained = next == NULL && c->model->drained;
+        uint64_t asked = is_drained ? death : lb_first_try(c, dead->log, dead->class_no, death);
+        from = asked > from ? asked : from;
+        late = until > from ? until - from - lb_stalled_within(c, from, until) : 0;
     }
     lb_finding_of(c, LB_G_RECOVERY)->n_tested += next != NULL || late > bound;
     if (bound > 0 && late > bound && lb_is_late(c, LB_G_RECOVERY, from, until, bound))

@@ -140,6 +140,9 @@ uint64_t lb_stalled_within(const struct lb_case *c, uint64_t from, uint64_t unti
  * guarantee is in doubt. */
 bool lb_is_late(struct lb_case *c, enum lb_guarantee guarantee, uint64_t from, uint64_t until,
                 uint64_t bound);
+/* When others than the dead first asked for the resource, or for an item of the class, that were
+ * not answered by a time, or that time if it was before; LB_NEVER: nobody did. tries.c. */
+uint64_t lb_first_try(const struct lb_case *c, uint32_t dead_log, uint32_t object, uint64_t from);
 int lb_keep_late_wait(struct lb_case *c, const struct lb_pending_wait *wait, uint32_t end);
 void lb_judge_late_waits(struct lb_case *c);
 
