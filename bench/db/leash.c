@@ -186,6 +186,14 @@ bool lb_leash_is_pulled(void)
     return atomic_load(&pulled_ns) != 0;
 }
 
+bool lb_leash_is_over(uint64_t since_ns)
+{
+    const uint64_t second_ns = UINT64_C(1000000000);
+    uint64_t from_ns = atomic_load(&pulled_ns), now_ns = lb_now_ns();
+    return from_ns != 0 && now_ns >= from_ns + LB_LEASH_FIRST_S * second_ns &&
+           now_ns >= since_ns + LB_LEASH_EACH_S * second_ns;
+}
+
 bool lb_leash_has_cut(void)
 {
     return atomic_load(&has_cut);

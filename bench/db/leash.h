@@ -34,6 +34,8 @@ void lb_leash_end(struct lb_leash_wait *wait);
 
 /* Starts the thread, once in a process. Without it, or without room for it, nothing is ever cut. */
 void lb_leash_hold(void);
+/* For who waits without a socket, since since_ns: has it lasted too long? */
+bool lb_leash_is_over(uint64_t since_ns);
 /* The program is to end. Asynchronous-signal-safe; a second one changes nothing. */
 void lb_leash_pull(void);
 /* As LB_LEASH_FIRST_S after a pull: what stands still has had its time. */

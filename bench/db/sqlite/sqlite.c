@@ -18,6 +18,7 @@
 #include "clock.h"
 #include "db.h"
 #include "exploring.h"
+#include "leash.h"
 #include "result_rows.h"
 #include "sqlite_clock.h"
 #include "sqlite_probe.h"
@@ -199,7 +200,8 @@ static int on_busy(void *arg, int n)
     atomic_fetch_add_explicit(&conn->n_refused, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(conn->space->n_refused, 1, memory_order_relaxed);
     atomic_store_explicit(&conn->is_waiting, true, memory_order_relaxed);
-    if (atomic_load_explicit(&conn->is_cancelled, memory_order_relaxed))
+    if (atomic_load_explicit(&conn->is_cancelled, memory_order_relaxed) ||
+        lb_leash_is_over(conn->wait_since_ns))
         return 0;
     uint64_t wait_ns = n < 5 ? (uint64_t)WAIT_FIRST_US * 1000u << n : WAIT_LAST_US * 1000u;
     if (wait_ns > WAIT_LAST_US * 1000u)
