@@ -563,6 +563,29 @@ static void fit_budget(struct lb_outlook *outlook)
     }
 }
 
+/* What nothing else wants is for the explorations, which a busy machine slows down. */
+static void share_rest(struct lb_outlook *outlook)
+{
+    uint64_t used_ns = 0, n = 0;
+    for (size_t i = 0; i < outlook->n_asks; i++) {
+        const struct lb_ask *ask = &outlook->asks[i];
+        if (ask->is_left_out)
+            continue;
+        used_ns += ask->cost_ns;
+        n += ask->scenario == NULL;
+    }
+    if (n == 0 || used_ns >= outlook->budget_ns)
+        return;
+    uint64_t share_ns = (outlook->budget_ns - used_ns) / n;
+    for (size_t i = 0; i < outlook->n_asks; i++) {
+        struct lb_ask *ask = &outlook->asks[i];
+        if (ask->is_left_out || ask->scenario != NULL)
+            continue;
+        ask->explored.time_ns += share_ns;
+        ask->cost_ns += share_ns;
+    }
+}
+
 /* The statement of that line, on one line. */
 static void quote(const struct lb_program *program, int line, struct lb_quote *ret)
 {
@@ -623,6 +646,7 @@ void lb_outlook_make(const struct lb_strategy *strategy, const struct lb_file *f
     drop_constants(ret);
     say_untested(&m);
     fit_budget(ret);
+    share_rest(ret);
 }
 
 /* --- the scenario of an ask --- */

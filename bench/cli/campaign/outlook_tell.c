@@ -136,8 +136,15 @@ static struct advice advise_lock(const struct lb_outlook *o, enum lb_guarantee g
                     "store no count, and count the holders"};
     if (guarantee == LB_G_EXCLUSIVE && is_renewed(cell))
         return advise_renewal(o);
+    bool no_time = cell->is_explored && cell->explored.ticks == 0 && cell->explored.deaths == 0;
+    if (guarantee == LB_G_EXCLUSIVE && no_time && o->begin_end.line == 0)
+        return (struct advice){
+            .quotes = {&o->begin},
+            .text = "acquire itself lets a second one in while the first one holds: let the "
+                    "statement that writes ask that nobody else holds it, by a name that no two "
+                    "have"};
     if (guarantee == LB_G_OWNER_RELEASE ||
-        (guarantee == LB_G_EXCLUSIVE && f->lease != NULL && o->unasked.line != 0))
+        (guarantee == LB_G_EXCLUSIVE && !no_time && f->lease != NULL && o->unasked.line != 0))
         return advise_unasked(o);
     if (guarantee == LB_G_EXCLUSIVE && f->lease != NULL && f->lease->by_recover && f->is_one_commit)
         return advise_recover(o);
@@ -189,6 +196,21 @@ static struct advice advise_queue(const struct lb_outlook *o, enum lb_guarantee 
             .quotes = {&o->begin, &o->recover},
             .text = "let recover go by the time of the claim, written by the claim itself: what it "
                     "takes must be older than its limit"};
+    if (guarantee == LB_G_NO_DUPLICATE && f->has_sweep)
+        return (struct advice){
+            .quotes = {&o->begin, &o->sweep},
+            .text = "a process that starts is not alone: let its sweep free only what nobody has "
+                    "who is alive (register, heartbeat), or what was claimed too long ago"};
+    if (guarantee == LB_G_NO_DUPLICATE && o->begin_end.line == 0)
+        return (struct advice){
+            .quotes = {&o->begin},
+            .text = "claim itself takes what another has in hand: let the statement that marks an "
+                    "item ask, once it has the row, that it is free or its time is over, and let "
+                    "no two workers have one name"};
+    if (guarantee == LB_G_RECOVERY && f->lease != NULL && !f->has_recover)
+        return (struct advice){.quotes = {&o->begin},
+                               .text = "what the dead have claimed must be claimed again when its "
+                                       "lease is over: let claim ask for that time"};
     if (guarantee == LB_G_RECOVERY && !f->has_recover)
         return (struct advice){.quotes = {&o->begin},
                                .text = "nothing brings back what the dead have claimed: add a "

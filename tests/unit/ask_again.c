@@ -1,0 +1,136 @@
+/* Which lines of a plan are run again, when the machine stood still: no clock is asked here. */
+#include "ask_again.h"
+
+#include "outlook.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#define S UINT64_C(1000000000)
+
+struct made {
+    struct lb_strategy strategy;
+    struct lb_outlook outlook;
+    struct lb_report report;
+    struct lb_cell cells[2];
+    struct lb_outcome outcome;
+    struct lb_outcome *runs[8];
+};
+
+/* A plan of 20 s: one line of 4 s with a bound on the recovery, in which the machine stood still,
+ * and one of 3 s that is done and took 2 s. */
+static void make(struct made *m)
+{
+    *m = (struct made){.strategy = {.name = "stranger",
+                                    .claims = LB_G_BIT(LB_G_RECOVERY) | LB_G_BIT(LB_G_PROGRESS)}};
+    m->outlook.budget_ns = 20 * S;
+    m->outlook.n_asks = 2;
+    m->outlook.asks[0] = (struct lb_ask){.name = "dead-holder", .cost_ns = 4 * S};
+    m->outlook.asks[1] = (struct lb_ask){.name = "mutex-hot", .cost_ns = 3 * S};
+    for (int i = 0; i < 8; i++)
+        m->runs[i] = &m->outcome;
+    m->outcome.judgement.measures.n_stalls = 1;
+    m->outcome.judgement.measures.n_deaths = 1;
+    for (int g = 0; g < LB_GUARANTEES; g++)
+        m->outcome.judgement.findings[g].verdict = LB_V_NOT_CLAIMED;
+    m->outcome.judgement.findings[LB_G_RECOVERY].verdict = LB_V_NOT_TESTED;
+    m->outcome.judgement.findings[LB_G_PROGRESS].verdict = LB_V_HELD;
+    for (int i = 0; i < 2; i++) {
+        struct lb_cell *cell = &m->cells[i];
+        *cell = (struct lb_cell){.strategy = &m->strategy,
+                                 .outlook = &m->outlook,
+                                 .state = LB_CELL_DONE,
+                                 .n_runs = 1,
+                                 .runs = m->runs,
+                                 .took_ns = (i == 0 ? 4 : 2) * S};
+        cell->scenario.recovery_bound_ns = cell->scenario.progress_bound_ns = S;
+        snprintf(cell->scenario.name, sizeof cell->scenario.name, "%s", m->outlook.asks[i].name);
+    }
+    m->report.n_repeat = 1;
+    m->report.cells = m->cells;
+    m->report.n_cells = 2;
+}
+
+static bool is_asked(const struct made *m)
+{
+    return lb_is_asked_again(&m->report, &m->cells[0]);
+}
+
+static void what_a_stall_has_spoilt_is_asked_again(void **state)
+{
+    (void)state;
+    struct made m;
+    make(&m);
+    assert_true(is_asked(&m));
+    m.outcome.judgement.findings[LB_G_RECOVERY].verdict = LB_V_HELD;
+    assert_false(is_asked(&m));
+    m.outcome.judgement.findings[LB_G_RECOVERY].verdict = LB_V_VIOLATED;
+    assert_false(is_asked(&m));
+    make(&m);
+    m.cells[0].outlook = NULL; /* the user's own scenario */
+    assert_false(is_asked(&m));
+    make(&m);
+    m.cells[0].is_explored = true;
+    assert_false(is_asked(&m));
+    make(&m);
+    m.outcome.state = LB_RUN_INTERRUPTED;
+    assert_false(is_asked(&m));
+}
+
+static void without_a_bound_or_a_death_there_is_nothing_to_tell(void **state)
+{
+    (void)state;
+    struct made m;
+    make(&m);
+    m.cells[0].scenario.recovery_bound_ns = 0;
+    assert_false(is_asked(&m));
+    make(&m);
+    m.outcome.judgement.measures.n_deaths = 0;
+    assert_false(is_asked(&m));
+    m.cells[0].scenario.fault = LB_FAULT_KILL; /* nobody has died yet: the next run may see it */
+    assert_true(is_asked(&m));
+    make(&m);
+    m.outcome.judgement.findings[LB_G_RECOVERY].verdict = LB_V_HELD;
+    m.outcome.judgement.findings[LB_G_PROGRESS].verdict = LB_V_NOT_TESTED;
+    assert_true(is_asked(&m));
+    m.outcome.judgement.measures.n_stalls = 0; /* not tested for another reason */
+    assert_false(is_asked(&m));
+}
+
+static void only_within_the_budget_and_not_for_ever(void **state)
+{
+    (void)state;
+    struct made m;
+    make(&m);
+    m.outlook.budget_ns = 10 * S; /* 4 + 2 have gone by, 4 more fit */
+    assert_true(is_asked(&m));
+    m.outlook.budget_ns = 10 * S - 1;
+    assert_false(is_asked(&m));
+    make(&m);
+    m.outlook.budget_ns = 11 * S;
+    m.cells[1].state = LB_CELL_PENDING; /* what is still to come counts with its cost */
+    assert_true(is_asked(&m));
+    m.outlook.budget_ns = 11 * S - 1;
+    assert_false(is_asked(&m));
+    make(&m);
+    m.outlook.budget_ns = 1000 * S;
+    m.cells[0].n_runs = 4;
+    assert_true(is_asked(&m));
+    m.cells[0].n_runs = 5;
+    assert_false(is_asked(&m));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_a_stall_has_spoilt_is_asked_again),
+        cmocka_unit_test(without_a_bound_or_a_death_there_is_nothing_to_tell),
+        cmocka_unit_test(only_within_the_budget_and_not_for_ever),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
