@@ -411,7 +411,7 @@ static int explore(const struct lb_target *target, const struct lb_strategy *str
     ret->n_schedules = explored->search.n_schedules;
     ret->n_same = explored->search.n_same;
     ret->complete = explored->complete && !ret->states.too_many;
-    ret->gave_up = strstr(explored->bounds, "given up") != NULL;
+    ret->gave_up = strstr(explored->bounds, "given up") != NULL || explored->search.too_long;
     ret->chose = explored->search.n_choices > 0 || explored->search.n_unreached > 0 ||
                  explored->search.differs || explored->n_deadlocks > 0;
     lb_explored_free(explored);
@@ -435,7 +435,7 @@ static int explore_both(const struct lb_target *target, const struct lb_strategy
         return r != 0 ? r : 1;
     full->complete = full->gave_up = false;
     for (size_t i = 0; i < 2 && !full->complete && r == 0; i++) {
-        if (full->gave_up) /* which the relation does at other places */
+        if (full->gave_up) /* or was cut, which the relation does at other places, or not at all */
             anew(&full->states);
         r = explore(target, strategy, file, protocol, references[i], 0, full, err);
         *n_tables += i;
