@@ -62,6 +62,8 @@ my @cases = (
     ['recovery_asked.jsonl', 1, 'but who asked once does', @mutex, @recovery],
     ['recovery_unasked_item.jsonl', 0, 'the same of an item', @queue, @recovery],
     ['recovery_asked_item.jsonl', 1, 'an answer "empty" is a try', @queue, @recovery],
+    ['unknown_elsewhere.jsonl', 1, 'what it may have of another resource is not what it gives back', @mutex,
+        '--claims', 'exclusive'],
     ['answered_first.jsonl', 0, 'the claim that was answered first need not have been the first', '--model', 'fifo', '--claims', 'fifo'],
     ['fifo_given_back.jsonl', 0, 'a claim that was never answered may have had the item', '--model', 'fifo', '--claims', 'fifo'],
     ['fifo_given_back_late.jsonl', 1, 'not one that was asked for later', '--model', 'fifo', '--claims', 'fifo'],

@@ -310,7 +310,6 @@ static int end_acquire(struct lb_scan *scan, const struct lb_event *end, int typ
     if (type == LB_EV_OK)
         return acquired(scan, end);
     if (type == LB_EV_INFO || type == LB_EV_NONE) {
-        scan->has_unknown_grant = true;
         struct lb_unknown_grant *unknown = lb_array_push(&c->unknown_grants, sizeof *unknown);
         if (unknown == NULL)
             return lb_out_of_memory(c);
@@ -352,11 +351,21 @@ static int end_enqueue(struct lb_scan *scan, const struct lb_event *end, int typ
 
 /* --- releases --- */
 
+/* May the worker have something of the resource that it was not told of? */
+static bool has_unknown_grant(const struct lb_scan *scan, uint32_t resource)
+{
+    const struct lb_unknown_grant *unknown = scan->c->unknown_grants.items;
+    for (size_t i = scan->first_unknown; i < scan->c->unknown_grants.n; i++)
+        if (unknown[i].resource == resource)
+            return true;
+    return scan->is_unclear;
+}
+
 static int released_nothing(struct lb_scan *scan, const struct lb_event *end)
 {
     struct lb_case *c = scan->c;
     /* What a worker got without being told, it may give back. */
-    if ((end->flags & LB_EVF_EFFECTIVE) == 0 || scan->has_unknown_grant)
+    if ((end->flags & LB_EVF_EFFECTIVE) == 0 || has_unknown_grant(scan, end->object))
         return 0;
     struct lb_finding *finding = lb_finding_of(c, LB_G_OWNER_RELEASE);
     c->n_releases++;
@@ -402,7 +411,7 @@ static bool speaks_of(const struct lb_scan *scan, const struct lb_open *grant)
     const struct lb_hold *hold = &lb_holds(scan->c)[grant->hold];
     if (names_token(scan, grant))
         return token_of(scan->c, grant->hold) == invoke->value;
-    if (scan->has_unknown_grant || (invoke->arg > 0 && !fits_words(hold, invoke)))
+    if (has_unknown_grant(scan, hold->resource) || (invoke->arg > 0 && !fits_words(hold, invoke)))
         return false;
     for (uint32_t i = scan->newest[hold->resource]; i != LB_NONE; i = grant_at(scan, i)->older) {
         const struct lb_open *other = grant_at(scan, i);
@@ -476,7 +485,7 @@ static void end_unknown(struct lb_scan *scan)
          i = grant_at(scan, i)->older)
         if (!grant_at(scan, i)->is_fixed)
             end_hold(scan, grant_at(scan, i), low);
-    scan->has_unknown_grant = true;
+    scan->is_unclear = true;
     scan->c->doubt[LB_G_EXCLUSIVE] = scan->c->doubt[LB_G_OWNER_RELEASE] =
         "a release gave back more or fewer permits than its worker had got at once";
 }

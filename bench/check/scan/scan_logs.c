@@ -326,6 +326,7 @@ int lb_scan_history(struct lb_case *c)
                                 .log = (uint32_t)i,
                                 .slack = c->history->logs[i].uncertainty_ns,
                                 .newest = newest,
+                                .first_unknown = c->unknown_grants.n,
                                 .grants = grants,
                                 .noted = noted,
                                 .more = more};

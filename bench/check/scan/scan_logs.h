@@ -43,7 +43,8 @@ struct lb_scan {
     uint64_t wait_ns;
     bool has_ticket;
     struct lb_waiter ticket; /* the place in line, while it has_ticket */
-    bool has_unknown_grant;  /* an acquire's outcome was unknown: it may hold something */
+    size_t first_unknown; /* of the log's acquires of unknown outcome, which may hold something */
+    bool is_unclear;      /* nobody can say what it still has */
     /* queues */
     struct lb_array more;              /* struct lb_invoked: of a batch, the invokes after that */
     size_t n_taken;                    /* of these, that have become the operation under way */

@@ -5,7 +5,7 @@
 struct translation translation;
 
 /* A worker may hold something that it was not told of. */
-static bool has_unknown_grant[MAX_LOGS];
+static bool has_unknown_grant[MAX_LOGS][4]; /* by log and resource */
 
 /* The place in its log of the operation that is being translated, from 1. */
 static uint32_t place_now;
@@ -111,7 +111,8 @@ static struct grant *chosen_grant(uint32_t log, const struct lb_event *invoke, s
 static void translate_acquire(const struct shape *shape, uint32_t log,
                               const struct lb_event *invoke, const struct lb_event *end)
 {
-    has_unknown_grant[log] = has_unknown_grant[log] || end == NULL || end->type == LB_EV_INFO;
+    if (end == NULL || end->type == LB_EV_INFO)
+        has_unknown_grant[log][invoke->object] = true;
     if (end == NULL || end->type != LB_EV_OK)
         return; /* an unknown grant forces nothing */
     struct grant *g = &translation.grants[translation.n++];
@@ -138,7 +139,7 @@ static void translate_acquire(const struct shape *shape, uint32_t log,
 /* All that the worker may have of the resource are of one kind, and lapsed. */
 static bool is_of_no_other(const struct grant *g, const struct lb_event *invoke)
 {
-    if (has_unknown_grant[g->log] || (says_words(invoke) && !fits(g, invoke)))
+    if (has_unknown_grant[g->log][g->resource] || (says_words(invoke) && !fits(g, invoke)))
         return false;
     for (uint32_t i = 0; i < translation.n; i++) {
         const struct grant *other = &translation.grants[i];
@@ -155,7 +156,7 @@ static void translate_release(const struct shape *shape, struct grant *g,
 {
     bool effective = end != NULL && end->type == LB_EV_OK && (end->flags & LB_EVF_EFFECTIVE) != 0;
     struct effect *effect = &translation.effects[translation.n_effects];
-    if (effective && (g != NULL || !has_unknown_grant[log]))
+    if (effective && (g != NULL || !has_unknown_grant[log][invoke->object]))
         translation.n_effects++;
     *effect = (struct effect){invoke, end, g, g != NULL && !g->believed};
     if (g == NULL)
