@@ -99,7 +99,8 @@ static inline bool brute_visit(struct brute *brute, uint64_t mask, uint64_t stat
         if ((mask >> i & 1) != 0 || op->low > earliest_end || brute_blocked(brute, mask, i) ||
             !brute->step(brute, op, &next))
             continue;
-        if (op->optional && op->high < latest)
+        /* What changes nothing need not be: it could only keep others from being later. */
+        if (op->optional && (op->high < latest || next == state))
             continue;
         if (brute_visit(brute, mask | UINT64_C(1) << i, next))
             return true;
