@@ -86,7 +86,8 @@ struct lb_active_run {
     struct lb_readers *readers;  /* NULL: none */
     int64_t counted[LB_COUNTED]; /* at the end, by the strategy's own statement */
     bool is_counted;
-    pthread_t world; /* the thread of a blocker or snapshot */
+    bool lacks_facts; /* memory ran out for some of the server's */
+    pthread_t world;  /* the thread of a blocker or snapshot */
     bool has_world;
     bool counts_waits; /* the lease is the server's to count, from the moment of the grant */
     struct lb_watchdog watchdog;

@@ -301,10 +301,12 @@ static int open_database(struct lb_active_run *run, struct lb_error *err)
         note_settings(run);
     if (rc != 0)
         return rc;
-    struct lb_fact_list facts = {&run->outcome->facts, &run->outcome->n_facts};
+    struct lb_fact_list facts = {&run->outcome->facts, &run->outcome->n_facts, false};
     rc = db->facts(run->control.conn, lb_run_add_fact, &facts, err);
     if (rc < 0)
         return rc;
+    if (facts.is_short)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
     run->plan.program = run->program;
     run->plan.space_no = db->space_number(run->space);
     return 0;

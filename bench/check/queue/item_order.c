@@ -26,6 +26,7 @@
  */
 #include "items.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 enum operation_kind {
@@ -520,6 +521,7 @@ static uint64_t outlived(const struct search *s)
 static bool finish(struct search *s, uint32_t number)
 {
     unsigned slot = slot_of(s, number);
+    assert(slot < SLOTS); /* what is answered was asked for, and waits in a slot */
     bool is_certain = operations_of(s)[number].is_certain;
     s->time = operations_of(s)[number].high;
     for (uint32_t i = 0; i < s->now.n && !s->gave_up; i++) {

@@ -8,6 +8,7 @@
 
 #include "ask_again.h"
 #include "budget.h"
+#include "campaign_status.h"
 #include "clock.h"
 #include "dry_run.h"
 #include "explored.h"
@@ -274,6 +275,43 @@ static void show(void *arg, const struct lb_progress *progress)
     lb_telemetry_tell(&state->telemetry, &state->report, state->view.cell, progress);
 }
 
+/* Keeps the outcome in the cell, and for --resume. */
+static int take_outcome(struct lb_scheduler *state, struct lb_cell *cell, size_t round,
+                        struct lb_outcome *outcome)
+{
+    bool is_more = cell->outlook != NULL && round >= state->report.n_repeat; /* ask_again.h */
+    int rc = lb_checkpoint_add(is_more ? NULL : state->storage.checkpoint, &state->report, cell,
+                               round, outcome, &state->err);
+    if (rc == 0)
+        rc = lb_cell_add(cell, outcome, &state->err);
+    else
+        lb_outcome_free(outcome);
+    if (rc == 0 && outcome->state == LB_RUN_SERVER_GONE) {
+        if (!was_gone(cell))
+            tell_failure(state, cell, outcome->reason);
+        give_up_target(state, cell->target, outcome->reason);
+    }
+    return rc;
+}
+
+/* There is no outcome, and the report goes on. */
+static void take_failure(struct lb_scheduler *state, struct lb_cell *cell, int rc,
+                         const struct lb_error *err)
+{
+    if (rc == LB_E_INTERRUPTED)
+        return; /* the cell stays as it is */
+    if (rc == LB_E_UNSUPPORTED && cell->n_runs == 0 && !state->campaign->refuse_skips) {
+        cell->state = LB_CELL_SKIPPED;
+        snprintf(cell->reason, sizeof cell->reason, "%s", err->message);
+        return;
+    }
+    cell->state = LB_CELL_FAILED;
+    cell->error = *err;
+    tell_failure(state, cell, err->message);
+    if (rc == LB_E_ENV)
+        give_up_target(state, cell->target, err->message);
+}
+
 static int run_once(struct lb_scheduler *state, struct lb_cell *cell,
                     const struct lb_scenario *scenario, size_t round)
 {
@@ -307,33 +345,9 @@ static int run_once(struct lb_scheduler *state, struct lb_cell *cell,
                                : lb_run(&plan, state->stop, show, state, &outcome, &err);
     cell->took_ns += lb_now_ns() - since_ns;
     lb_telemetry_over(&state->telemetry, &state->report, cell, rc == 0 ? outcome : NULL);
-    if (rc == 0) {
-        bool is_more = cell->outlook != NULL && round >= state->report.n_repeat; /* ask_again.h */
-        rc = lb_checkpoint_add(is_more ? NULL : state->storage.checkpoint, &state->report, cell,
-                               round, outcome, &state->err);
-        if (rc == 0)
-            rc = lb_cell_add(cell, outcome, &state->err);
-        else
-            lb_outcome_free(outcome);
-        if (rc == 0 && outcome->state == LB_RUN_SERVER_GONE) {
-            if (!was_gone(cell))
-                tell_failure(state, cell, outcome->reason);
-            give_up_target(state, cell->target, outcome->reason);
-        }
-        return rc;
-    }
-    if (rc == LB_E_INTERRUPTED)
-        return 0; /* the cell stays as it is */
-    if (rc == LB_E_UNSUPPORTED && cell->n_runs == 0 && !state->campaign->refuse_skips) {
-        cell->state = LB_CELL_SKIPPED;
-        snprintf(cell->reason, sizeof cell->reason, "%s", err.message);
-        return 0;
-    }
-    cell->state = LB_CELL_FAILED;
-    cell->error = err;
-    tell_failure(state, cell, err.message);
-    if (rc == LB_E_ENV)
-        give_up_target(state, cell->target, err.message);
+    if (rc == 0)
+        return take_outcome(state, cell, round, outcome);
+    take_failure(state, cell, rc, &err);
     return 0;
 }
 
@@ -443,100 +457,6 @@ bool lb_scheduler_stopped(const struct lb_scheduler *scheduler)
     return is_stopped(scheduler);
 }
 
-static enum lb_exit status_of_cell(const struct lb_scheduler *state, const struct lb_cell *cell)
-{
-    const struct lb_campaign *campaign = state->campaign;
-    enum lb_exit status = LB_EXIT_OK;
-    if (cell->state == LB_CELL_FAILED)
-        status = lb_exit_of(cell->error.code);
-    for (size_t i = 0; i < cell->n_runs; i++) {
-        const struct lb_outcome *run = cell->runs[i];
-        if (run->state == LB_RUN_SERVER_GONE)
-            status = lb_exit_worse(status, LB_EXIT_ENVIRONMENT);
-        /* Whoever schedules has judged an invalid run by what hangs on it. */
-        bool is_invalid = run->state == LB_RUN_INVALID && !campaign->judges_runs;
-        bool is_open = false; /* a violation is possible, and the clocks do not tell */
-        for (int g = 0; g < LB_GUARANTEES; g++)
-            is_open |= run->ranks.near[g].n_violations > 0;
-        if (is_invalid || is_open || !run->witnesses_agree)
-            status = lb_exit_worse(status, LB_EXIT_INCONCLUSIVE);
-    }
-    if (!campaign->judge_expectations)
-        return lb_cell_standing(cell) == LB_STANDS_VIOLATED &&
-                       !lb_baseline_violates(&state->baseline, cell)
-                   ? lb_exit_worse(status, LB_EXIT_VIOLATED)
-                   : status;
-    const struct lb_outcome *proven;
-    if (lb_cell_proof(cell, &proven) == LB_EXPECT_BROKEN)
-        status = lb_exit_worse(status, LB_EXIT_VIOLATED);
-    for (int g = 0; g < LB_GUARANTEES; g++) {
-        enum lb_expectation expectation = lb_cell_expectation(cell, (enum lb_guarantee)g);
-        if (expectation == LB_EXPECT_BROKEN || expectation == LB_EXPECT_MISSED)
-            status = lb_exit_worse(status, LB_EXIT_VIOLATED);
-    }
-    return status;
-}
-
-static enum lb_exit status_of(const struct lb_scheduler *state)
-{
-    const struct lb_report *report = &state->report;
-    enum lb_exit status = report->interrupted ? LB_EXIT_INTERRUPTED : LB_EXIT_OK;
-    for (size_t i = 0; i < report->n_cells; i++)
-        status = lb_exit_worse(status, status_of_cell(state, &report->cells[i]));
-    return status;
-}
-
-/* Did any guarantee, or any proof of the cell, get a verdict? */
-static bool is_judged(const struct lb_cell *cell)
-{
-    const struct lb_outcome *proven;
-    enum lb_expectation proof = lb_cell_proof(cell, &proven);
-    bool judged = proof != LB_EXPECT_NOTHING && proof != LB_EXPECT_UNTESTED;
-    for (int g = 0; g < LB_GUARANTEES; g++) {
-        enum lb_expectation expectation = lb_cell_expectation(cell, (enum lb_guarantee)g);
-        judged |= expectation != LB_EXPECT_NOTHING && expectation != LB_EXPECT_UNTESTED;
-    }
-    return judged;
-}
-
-/* Then it has been said what is wrong, and the exit status is not green. */
-static bool has_failed(const struct lb_cell *cell)
-{
-    bool failed = cell->state == LB_CELL_FAILED;
-    for (size_t i = 0; i < cell->n_runs; i++)
-        failed |= cell->runs[i]->state == LB_RUN_SERVER_GONE;
-    return failed;
-}
-
-/* A gate that judged nothing must not be green. */
-static bool judged_nothing(const struct lb_scheduler *state)
-{
-    const struct lb_report *report = &state->report;
-    const char *reason = "";
-    size_t n_skipped = 0;
-    if (!state->campaign->judge_expectations || report->interrupted)
-        return false;
-    for (size_t i = 0; i < report->n_cells; i++) {
-        const struct lb_cell *cell = &report->cells[i];
-        if (has_failed(cell) || is_judged(cell))
-            return false;
-        if (cell->state == LB_CELL_SKIPPED && n_skipped++ == 0)
-            reason = cell->reason;
-    }
-    if (n_skipped == report->n_cells)
-        fprintf(stderr,
-                "lockbench: nothing was tested: all %zu cells were skipped%s%s; choose others with "
-                "-s, -S and -d\n",
-                n_skipped, n_skipped > 0 ? ", the first since " : "", reason);
-    else
-        fprintf(
-            stderr,
-            "lockbench: nothing was tested: no claim got a verdict in any of the %zu cells that "
-            "ran; the lines above say why: run longer, or choose others with -s and -S\n",
-            report->n_cells - n_skipped);
-    return true;
-}
-
 /* Where nothing was measured nothing is lost that cannot be stored: why has been said. */
 static bool has_runs(const struct lb_report *report)
 {
@@ -570,9 +490,10 @@ static enum lb_exit finish(struct lb_scheduler *state)
         !(is_stdout && lb_reader_is_gone()))
         written = lb_exit_worse(written, is_stdout ? lb_cli_complain_of_output(&state->err)
                                                    : lb_cli_complain(&state->err));
-    if (judged_nothing(state))
+    if (lb_campaign_judged_nothing(state->campaign, &state->report))
         written = lb_exit_worse(written, LB_EXIT_INCONCLUSIVE);
-    return lb_exit_worse(status_of(state), written);
+    return lb_exit_worse(lb_campaign_status(state->campaign, &state->report, &state->baseline),
+                         written);
 }
 
 static void announce(const struct lb_scheduler *state)

@@ -159,6 +159,20 @@ static void describe(const struct lb_cell *cell, const struct lb_explored *explo
         lb_schedule_print(&explored->schedule, ret->replay, sizeof ret->replay);
 }
 
+/* The outcome takes the exploration. */
+static void take(const struct lb_cell *cell, const struct lb_explored *explored,
+                 struct lb_exploration *exploration, struct lb_outcome *outcome)
+{
+    outcome->exploration = exploration;
+    outcome->start_unix_ms = lb_unix_ms() - (int64_t)(explored->elapsed_ns / 1000000);
+    outcome->elapsed_ns = explored->elapsed_ns;
+    outcome->n_statements = explored->n_statements;
+    outcome->witnesses_agree = true;
+    outcome->state = explored->search.interrupted ? LB_RUN_INTERRUPTED : LB_RUN_COMPLETE;
+    take_findings(cell, explored, outcome);
+    describe(cell, explored, exploration);
+}
+
 int lb_explored_run(const struct lb_cell *cell, const struct lb_args *args, uint64_t seed,
                     const struct lb_stop *stop, struct lb_outcome **ret_outcome,
                     struct lb_error *err)
@@ -205,14 +219,7 @@ int lb_explored_run(const struct lb_cell *cell, const struct lb_args *args, uint
     r = exploration != NULL ? lb_outcome_new(&run, &outcome, err)
                             : lb_fail(err, LB_E_MEMORY, "out of memory");
     if (r == 0) {
-        outcome->exploration = exploration;
-        outcome->start_unix_ms = lb_unix_ms() - (int64_t)(explored->elapsed_ns / 1000000);
-        outcome->elapsed_ns = explored->elapsed_ns;
-        outcome->n_statements = explored->n_statements;
-        outcome->witnesses_agree = true;
-        outcome->state = explored->search.interrupted ? LB_RUN_INTERRUPTED : LB_RUN_COMPLETE;
-        take_findings(cell, explored, outcome);
-        describe(cell, explored, exploration);
+        take(cell, explored, exploration, outcome);
         *ret_outcome = outcome;
     } else {
         free(exploration);

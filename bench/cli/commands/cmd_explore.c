@@ -57,6 +57,27 @@ static int take_steps(const char *text, struct lb_explore_plan *plan, struct lb_
     return 0;
 }
 
+/* Do the numbers go together? */
+static int check_counts(const struct lb_explore_args *args, const struct lb_explore_plan *plan,
+                        struct lb_error *err)
+{
+    if (plan->readers > plan->workers)
+        return lb_fail(err, LB_E_USAGE, "option --readers: there are only %u workers",
+                       plan->workers);
+    if (plan->workers + plan->putters + plan->rescuers + plan->blockers > LB_MAX_WORKERS)
+        return lb_fail(err, LB_E_USAGE, "option --%s: at most %d workers together",
+                       plan->blockers > 0   ? "blockers"
+                       : plan->rescuers > 0 ? "rescuers"
+                                            : "producers",
+                       LB_MAX_WORKERS);
+    if (args->states && (args->random != NULL || args->preemptions != NULL))
+        return lb_fail(err, LB_E_USAGE, "option --states: has no meaning with --%s",
+                       args->random != NULL ? "random" : "preemptions");
+    if (args->depth != NULL && args->random == NULL)
+        return lb_fail(err, LB_E_USAGE, "option --depth: is for --random schedules");
+    return 0;
+}
+
 static int make_counts(const struct lb_explore_args *args, struct lb_explore_plan *plan,
                        struct lb_error *err)
 {
@@ -107,20 +128,7 @@ static int make_counts(const struct lb_explore_args *args, struct lb_explore_pla
     plan->search.depth = (unsigned)depth.value;
     plan->search.max_schedules = most.value;
     plan->search.choice_replays = (unsigned)choices.value;
-    if (rc == 0 && plan->readers > plan->workers)
-        rc = lb_fail(err, LB_E_USAGE, "option --readers: there are only %u workers", plan->workers);
-    if (rc == 0 && plan->workers + plan->putters + plan->rescuers + plan->blockers > LB_MAX_WORKERS)
-        rc = lb_fail(err, LB_E_USAGE, "option --%s: at most %d workers together",
-                     plan->blockers > 0   ? "blockers"
-                     : plan->rescuers > 0 ? "rescuers"
-                                          : "producers",
-                     LB_MAX_WORKERS);
-    if (rc == 0 && args->states && (args->random != NULL || args->preemptions != NULL))
-        rc = lb_fail(err, LB_E_USAGE, "option --states: has no meaning with --%s",
-                     args->random != NULL ? "random" : "preemptions");
-    if (rc == 0 && args->depth != NULL && args->random == NULL)
-        rc = lb_fail(err, LB_E_USAGE, "option --depth: is for --random schedules");
-    return rc;
+    return rc == 0 ? check_counts(args, plan, err) : rc;
 }
 
 static int make_plan(const struct lb_args *args, struct lb_explore_plan *plan,

@@ -369,49 +369,65 @@ static bool is_lock_of_one_table(const struct lb_tables *tables, const char *sql
            strchr(sql, ',') == NULL && strchr(sql, ';') == NULL;
 }
 
+/* What the words of a statement have said so far. */
+struct seen {
+    struct lb_footprint touched;
+    bool writes, draws, inserts, is_strong, unknown;
+};
+
+static void take_call(const struct word *word, const struct word *before, struct seen *seen)
+{
+    struct lb_footprint *touched = &seen->touched;
+    if (is_advisory(word)) {
+        touched->writes |= LB_BIT_ADVISORY;
+        /* Locks of a session come and go by calls, those of a transaction go with it. */
+        if (!contains(word, "xact"))
+            touched->commits |= LB_BIT_ADVISORY;
+    } else if (is(word, "nextval")) {
+        touched->writes |= LB_BIT_SEQUENCES; /* no transaction keeps it, or takes it back */
+        touched->commits |= LB_BIT_SEQUENCES;
+    } else if (is(word, "pg_notify") || is(word, "pg_current_xact_id")) {
+        touched->writes |= LB_BIT_SEQUENCES; /* sent with the commit, in its order */
+    } else if (!is_one_of(word, harmless) && !is(before, "into") && !is(before, "as") &&
+               !is(before, "with") && !is(before, "recursive")) {
+        seen->unknown = true;
+    }
+}
+
+static void take_word(const struct lb_tables *tables, const struct word *word,
+                      const struct word *before, bool first, struct seen *seen)
+{
+    bool is_table = false;
+    for (size_t i = 0; i < tables->n; i++)
+        if (is(word, tables->name[i])) {
+            seen->touched.reads |= tables->group[i];
+            is_table = true;
+        }
+    /* Beside the tables: catalogues, and the state of a sequence. */
+    seen->unknown |= is(word, "last_value") || begins_with(word, "information_schema") ||
+                     (begins_with(word, "pg_") && !word->is_call);
+    seen->writes |= first && !is(word, "select") && !is(word, "with") && !is(word, "values");
+    seen->writes |= is_one_of(word, writing);
+    seen->draws |= is_one_of(word, clocks) || is_one_of(word, inserting);
+    seen->inserts |= is_one_of(word, inserting);
+    seen->unknown |= first && !is_one_of(word, known) && !is_one_of(word, strong);
+    /* LOCK IN SHARE MODE is taken for LOCK TABLE: one more thing that does not commute. */
+    seen->is_strong |= is_one_of(word, strong) && (first || is(word, "lock"));
+    if (word->is_call && !is_table && !isdigit((unsigned char)word->text[0]))
+        take_call(word, before, seen);
+}
+
 enum lb_statement_kind lb_footprint_of_sql(const struct lb_tables *tables, const char *sql,
                                            struct lb_footprint *ret)
 {
     struct word word, before = {"", 0, false};
-    struct lb_footprint touched = {0};
-    bool writes = false, draws = false, inserts = false, is_strong = false, first = true;
-    bool unknown = tables->opaque || !is_readable(sql);
-    for (const char *at = sql; next_word(&at, &word); before = word, first = false) {
-        bool is_table = false;
-        for (size_t i = 0; i < tables->n; i++)
-            if (is(&word, tables->name[i])) {
-                touched.reads |= tables->group[i];
-                is_table = true;
-            }
-        /* Beside the tables: catalogues, and the state of a sequence. */
-        unknown = unknown || is(&word, "last_value") || begins_with(&word, "information_schema") ||
-                  (begins_with(&word, "pg_") && !word.is_call);
-        if (first && !is(&word, "select") && !is(&word, "with") && !is(&word, "values"))
-            writes = true;
-        writes = writes || is_one_of(&word, writing);
-        draws = draws || is_one_of(&word, clocks) || is_one_of(&word, inserting);
-        inserts = inserts || is_one_of(&word, inserting);
-        unknown = unknown || (first && !is_one_of(&word, known) && !is_one_of(&word, strong));
-        /* LOCK IN SHARE MODE is taken for LOCK TABLE: one more thing that does not commute. */
-        is_strong = is_strong || (is_one_of(&word, strong) && (first || is(&word, "lock")));
-        if (!word.is_call || is_table || isdigit((unsigned char)word.text[0]))
-            continue;
-        if (is_advisory(&word)) {
-            touched.writes |= LB_BIT_ADVISORY;
-            /* Locks of a session come and go by calls, those of a transaction go with it. */
-            if (!contains(&word, "xact"))
-                touched.commits |= LB_BIT_ADVISORY;
-        } else if (is(&word, "nextval")) {
-            touched.writes |= LB_BIT_SEQUENCES; /* no transaction keeps it, or takes it back */
-            touched.commits |= LB_BIT_SEQUENCES;
-        } else if (is(&word, "pg_notify") || is(&word, "pg_current_xact_id")) {
-            touched.writes |= LB_BIT_SEQUENCES; /* sent with the commit, in its order */
-        } else if (!is_one_of(&word, harmless) && !is(&before, "into") && !is(&before, "as") &&
-                   !is(&before, "with") && !is(&before, "recursive")) {
-            unknown = true;
-        }
-    }
-    if (unknown) {
+    struct seen seen = {.unknown = tables->opaque || !is_readable(sql)};
+    bool first = true;
+    for (const char *at = sql; next_word(&at, &word); before = word, first = false)
+        take_word(tables, &word, &before, first, &seen);
+    struct lb_footprint touched = seen.touched;
+    const bool writes = seen.writes, draws = seen.draws;
+    if (seen.unknown) {
         *ret = (struct lb_footprint){
             .reads = LB_TOUCHES_ALL, .writes = LB_TOUCHES_ALL, .commits = LB_TOUCHES_ALL};
         return LB_WRITE;
@@ -421,7 +437,7 @@ enum lb_statement_kind lb_footprint_of_sql(const struct lb_tables *tables, const
         touched.reads |= LB_ALL_TABLES;
     if (writes || tables->reads_lock)
         touched.writes |= touched.reads;
-    if (inserts && (touched.reads & tables->numbered) != 0) { /* as nextval() does */
+    if (seen.inserts && (touched.reads & tables->numbered) != 0) { /* as nextval() does */
         touched.numbers = (touched.commits & LB_BIT_SEQUENCES) == 0;
         touched.writes |= LB_BIT_SEQUENCES;
         touched.commits |= LB_BIT_SEQUENCES;
@@ -430,9 +446,9 @@ enum lb_statement_kind lb_footprint_of_sql(const struct lb_tables *tables, const
     if (writes && draws)
         touched.writes |= LB_BIT_SEQUENCES;
     touched.draws = writes && draws && !is_explicit;
-    if (is_strong)
+    if (seen.is_strong)
         touched.commits |= touched.reads;
-    if (is_strong && tables->scans_lock)
+    if (seen.is_strong && tables->scans_lock)
         touched.reads |= LB_BIT_ADVISORY; /* LOCK TABLES is the session's: no transaction ends it */
     if (!is_plain && tables->one_writer)
         touched.writes |= LB_BIT_WRITER;

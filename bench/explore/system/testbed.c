@@ -551,21 +551,39 @@ static bool has_lost_session(const struct lb_task *task, bool has_moved)
     return has_moved && task->session.conn == NULL && !task->give_up;
 }
 
+/* What a move is told by: nothing yet. */
+static void begin_move(struct lb_task *task)
+{
+    task->touched = (struct lb_footprint){0};
+    task->owed = NULL;
+    task->refused.is_refused = task->may_free = false;
+    task->digest = task->number;
+    task->n_events_before = task->log.n_events;
+    task->n_executed = 0;
+    task->was_blocked = task->state == LB_TASK_BLOCKED;
+    task->held = task->tx_locks;
+}
+
+/* What went wrong in the task, if anything did. */
+static int take_error(struct lb_task *task, bool is_mover, struct lb_error *err)
+{
+    if (task->error.code != 0) {
+        *err = task->error;
+        task->error.code = 0;
+        return err->code;
+    }
+    if (has_lost_session(task, is_mover))
+        return lb_fail(err, LB_E_ENV, "worker %u has lost its connection: %s", task->number,
+                       task->session.message);
+    return 0;
+}
+
 static int testbed_move(void *arg, unsigned move, struct lb_moved *ret, struct lb_error *err)
 {
     struct lb_testbed *testbed = arg;
     struct lb_task *mover = move == LB_MOVE_CLOCK ? NULL : task_of(testbed, move);
-    for (uint32_t i = 0; i < testbed->n_tasks; i++) {
-        struct lb_task *task = &testbed->tasks[i];
-        task->touched = (struct lb_footprint){0};
-        task->owed = NULL;
-        task->refused.is_refused = task->may_free = false;
-        task->digest = task->number;
-        task->n_events_before = task->log.n_events;
-        task->n_executed = 0;
-        task->was_blocked = task->state == LB_TASK_BLOCKED;
-        task->held = task->tx_locks;
-    }
+    for (uint32_t i = 0; i < testbed->n_tasks; i++)
+        begin_move(&testbed->tasks[i]);
     bool had_blocked = anyone(testbed, LB_TASK_BLOCKED);
     if (mover != NULL)
         mover->own = (struct lb_own_rows){.n = 0};
@@ -603,14 +621,8 @@ static int testbed_move(void *arg, unsigned move, struct lb_moved *ret, struct l
         note_blocked(testbed, task, ret);
         is_alone =
             is_alone && (task == mover || task->was_blocked == (task->state == LB_TASK_BLOCKED));
-        if (task->error.code != 0) {
-            *err = task->error;
-            task->error.code = 0;
+        if (take_error(task, task == mover && move < LB_MOVE_DEATH, err) != 0)
             return err->code;
-        }
-        if (has_lost_session(task, task == mover && move < LB_MOVE_DEATH))
-            return lb_fail(err, LB_E_ENV, "worker %u has lost its connection: %s", i,
-                           task->session.message);
     }
     if (!is_alone || had_blocked) /* who waits may be waiting for any row */
         ret->touched.by_row = 0;

@@ -121,38 +121,46 @@ static void comparison(FILE *out, const struct lb_ranking *ranking, const struct
     field(out, lb_rank_is(table, rank, ranking->measured), false);
 }
 
+/* What is said of a run in words: one is a cell with that run only, or with none. */
+static void words(FILE *out, const struct lb_cell *one)
+{
+    char text[300], missed[1000], *violated;
+    const struct lb_outcome *run = one->n_runs > 0 ? one->runs[0] : NULL;
+    lb_cell_verdict(one, text, sizeof text);
+    violated = strchr(text, ' ');
+    bool is_violated = lb_cell_standing(one) == LB_STANDS_VIOLATED && violated != NULL;
+    if (is_violated)
+        *violated++ = '\0';
+    field(out, one->name, true);
+    field(out, one->engine, false);
+    field(out, one->target != NULL ? one->target->label : "", false);
+    field(out, one->scenario.name, false);
+    field(out, run != NULL ? run->options : "", false);
+    field(out, is_violated ? "violated" : text, false);
+    field(out, is_violated ? violated : "", false);
+    field(out,
+          one->state == LB_CELL_FAILED ? one->error.message
+          : run == NULL                ? one->reason
+          : run->reason[0] != '\0'     ? run->reason
+                                       : lb_cell_missed(one, missed, sizeof missed),
+          false);
+    bool has_proof = run != NULL && run->proof.name[0] != '\0';
+    field(out, has_proof ? run->proof.name : "", false);
+    field(out, has_proof ? lb_verdict_name(run->proof.verdict) : "", false);
+}
+
 /* One run on its own: a cell with that run only, so that verdict and numbers are the run's. */
 static void row(FILE *out, const struct lb_ranking *rankings, const struct lb_cell *cell,
                 size_t run)
 {
     struct lb_cell one = *cell;
     struct lb_summary summary;
-    char text[300], missed[1000], *violated;
+    char text[300];
     if (cell->n_runs > 0) {
         one.runs = cell->runs + run;
         one.n_runs = 1;
     }
-    lb_cell_verdict(&one, text, sizeof text);
-    violated = strchr(text, ' ');
-    bool is_violated = lb_cell_standing(&one) == LB_STANDS_VIOLATED && violated != NULL;
-    if (is_violated)
-        *violated++ = '\0';
-    field(out, cell->name, true);
-    field(out, cell->engine, false);
-    field(out, cell->target != NULL ? cell->target->label : "", false);
-    field(out, cell->scenario.name, false);
-    field(out, one.n_runs > 0 ? one.runs[0]->options : "", false);
-    field(out, is_violated ? "violated" : text, false);
-    field(out, is_violated ? violated : "", false);
-    field(out,
-          cell->state == LB_CELL_FAILED    ? cell->error.message
-          : one.n_runs == 0                ? cell->reason
-          : one.runs[0]->reason[0] != '\0' ? one.runs[0]->reason
-                                           : lb_cell_missed(&one, missed, sizeof missed),
-          false);
-    bool has_proof = one.n_runs > 0 && one.runs[0]->proof.name[0] != '\0';
-    field(out, has_proof ? one.runs[0]->proof.name : "", false);
-    field(out, has_proof ? lb_verdict_name(one.runs[0]->proof.verdict) : "", false);
+    words(out, &one);
     if (one.n_runs == 0) {
         for (size_t i = 0;
              i < sizeof numbers / sizeof numbers[0] + LB_QUANTILES + 1 +

@@ -24,21 +24,29 @@ void lb_run_add_fact(void *arg, const char *name, const char *value)
 {
     struct lb_fact_list *list = arg;
     struct lb_fact *grown = realloc(*list->facts, (*list->n + 1) * sizeof *grown);
-    if (grown == NULL)
+    if (grown == NULL) {
+        list->is_short = true;
         return;
+    }
     *list->facts = grown;
-    grown[*list->n] = (struct lb_fact){strdup(name), lb_clean_copy(value, SIZE_MAX)};
-    if (grown[*list->n].name != NULL && grown[*list->n].value != NULL)
-        ++*list->n;
+    struct lb_fact fact = {strdup(name), lb_clean_copy(value, SIZE_MAX)};
+    if (fact.name != NULL && fact.value != NULL) {
+        grown[(*list->n)++] = fact;
+        return;
+    }
+    list->is_short = true;
+    free(fact.name);
+    free(fact.value);
 }
 
 void lb_run_take_counters(struct lb_active_run *run, struct lb_fact **ret, size_t *ret_n)
 {
     const struct lb_db *db = run->team->db;
     struct lb_error ignored;
-    struct lb_fact_list list = {ret, ret_n};
+    struct lb_fact_list list = {ret, ret_n, false};
     if (db != NULL && db->counters != NULL && lb_control_has_connection(run))
         db->counters(run->control.conn, lb_run_add_fact, &list, &ignored);
+    run->lacks_facts |= list.is_short;
 }
 
 static struct lb_model model_of(const struct lb_active_run *run, bool complete, uint64_t end_ns)
@@ -175,83 +183,104 @@ static bool is_beyond_judging(struct lb_active_run *run)
     return why[0] != '\0';
 }
 
+/* Until there is a verdict. */
+static void claim_untested(struct lb_active_run *run)
+{
+    struct lb_judgement *judgement = &run->outcome->judgement;
+    for (int i = 0; i < LB_GUARANTEES; i++) {
+        struct lb_finding *finding = &judgement->findings[i];
+        finding->verdict = (run->request->strategy->claims & LB_G_BIT(i)) != 0 ? LB_V_NOT_TESTED
+                                                                               : LB_V_NOT_CLAIMED;
+        if (run->history == NULL)
+            snprintf(finding->reason, sizeof finding->reason, "no history was recorded");
+    }
+    if (run->history == NULL)
+        judgement->measures.n_restarts = atomic_load(&run->team->uptime.n);
+}
+
+/* What the scenario itself wants to see in the history. */
+static int prove(struct lb_active_run *run, const struct lb_history_view *view,
+                 struct lb_error *err)
+{
+    const struct lb_scenario *scenario = run->request->scenario;
+    struct lb_proof *proof = &run->outcome->proof;
+    int rc = 0;
+    if (scenario->shape == LB_LOCK && scenario->period_ns > 0)
+        rc = lb_periodic_prove(view, run->first_ns, scenario, proof, err);
+    if (rc == 0 && scenario->shape == LB_QUEUE && scenario->period_ns > 0 && scenario->backlog > 0)
+        rc = lb_overdue_tell(view, run->first_ns, run->stop_ns, scenario, proof, err);
+    if (rc == 0 && scenario->shape == LB_QUEUE && scenario->classes > 1)
+        lb_classes_prove(run, proof);
+    if (rc == 0 && run->is_counted)
+        lb_ledger_prove(run, view, proof);
+    return rc;
+}
+
+/* The verdict, and what the scenario wants to see besides. */
+static int judge_view(struct lb_active_run *run, struct lb_history_view *view,
+                      struct patience *patience, uint64_t end_ns, struct lb_error *err)
+{
+    struct lb_outcome *outcome = run->outcome;
+    bool complete = outcome->state == LB_RUN_COMPLETE || outcome->state == LB_RUN_INVALID ||
+                    outcome->state == LB_RUN_INTERRUPTED;
+    struct lb_model model = model_of(run, complete, end_ns);
+    model.gives_up = has_no_patience;
+    model.gives_up_arg = patience;
+    int rc = write_meta(run, &model, err);
+    if (rc != 0)
+        return rc;
+    outcome->start_ns = view->start_ns;
+    outcome->n_events = view->n_events;
+    rc = judge(run, view, &model, outcome, err);
+    /* Who pushes does not say that there is nothing: what is missing may come yet. */
+    if (rc == 0 && run->request->strategy->is_pushed && model.drained &&
+        outcome->judgement.findings[LB_G_NO_LOSS].verdict == LB_V_VIOLATED) {
+        model.drained = false;
+        rc = write_meta(run, &model, err);
+        rc = rc != 0 ? rc : judge(run, view, &model, outcome, err);
+    }
+    if (rc == LB_E_INTERRUPTED) {
+        give_up_verdicts(outcome);
+        return 0;
+    }
+    if (rc == 0)
+        doubt_idle(outcome);
+    if (rc == 0)
+        rc = prove(run, view, err);
+    if (rc != 0)
+        return rc;
+    /* What a rank has seen by its own clock may be too short to be certain in the joint history. */
+    const enum lb_guarantee exclusion = model.queue ? LB_G_NO_DUPLICATE : LB_G_EXCLUSIVE;
+    bool is_timed = run->request->strategy->is_lease || run->request->scenario->recover_ns > 0;
+    outcome->witnesses_agree =
+        outcome->ranks.near[exclusion].n_violations > 0 ||
+        lb_witnesses_agree(&outcome->judgement, &outcome->live, model.queue, is_timed);
+    return 0;
+}
+
 int lb_run_judge(struct lb_active_run *run, struct lb_error *err)
 {
     enum { SECOND_NS = 1000000000 };
     struct patience patience = {run, lb_control_interrupted(run), lb_now_ns() + SECOND_NS};
     struct lb_outcome *outcome = run->outcome;
-    const struct lb_strategy *strategy = run->request->strategy;
     uint64_t end_ns = lb_now_ns();
     const struct lb_part elsewhere = lb_parts_sum(run);
     lb_live_result(run->live, end_ns - run->first_ns, &outcome->live);
     add_live(&outcome->live, &elsewhere.live);
     outcome->witnesses_agree = true;
-    for (int i = 0; i < LB_GUARANTEES; i++)
-        outcome->judgement.findings[i].verdict =
-            (strategy->claims & LB_G_BIT(i)) != 0 ? LB_V_NOT_TESTED : LB_V_NOT_CLAIMED;
-    if (run->history == NULL) {
-        outcome->judgement.measures.n_restarts = atomic_load(&run->team->uptime.n);
-        for (int i = 0; i < LB_GUARANTEES; i++)
-            snprintf(outcome->judgement.findings[i].reason,
-                     sizeof outcome->judgement.findings[i].reason, "no history was recorded");
+    claim_untested(run);
+    if (run->history == NULL)
         return 0;
-    }
     lb_run_report(run, "checking", -1);
     struct lb_history_view view;
     int rc = run->peers != NULL ? lb_joint_view(run, &view, err)
                                 : lb_history_view(run->history, &view, err);
     if (rc != 0)
         return rc;
-    if (run->peers != NULL && is_beyond_judging(run)) {
-        lb_history_release(&view);
-        return 0;
-    }
-    bool complete = outcome->state == LB_RUN_COMPLETE || outcome->state == LB_RUN_INVALID ||
-                    outcome->state == LB_RUN_INTERRUPTED;
-    struct lb_model model = model_of(run, complete, end_ns);
-    model.gives_up = has_no_patience;
-    model.gives_up_arg = &patience;
-    rc = write_meta(run, &model, err);
-    if (rc != 0) {
-        lb_history_release(&view);
-        return rc;
-    }
-    outcome->start_ns = view.start_ns;
-    outcome->n_events = view.n_events;
-    rc = judge(run, &view, &model, outcome, err);
-    /* Who pushes does not say that there is nothing: what is missing may come yet. */
-    bool is_late = rc == 0 && strategy->is_pushed && model.drained &&
-                   outcome->judgement.findings[LB_G_NO_LOSS].verdict == LB_V_VIOLATED;
-    if (is_late) {
-        model.drained = false;
-        rc = write_meta(run, &model, err);
-        rc = rc != 0 ? rc : judge(run, &view, &model, outcome, err);
-    }
-    if (rc == LB_E_INTERRUPTED) {
-        lb_history_release(&view);
-        give_up_verdicts(outcome);
-        return 0;
-    }
-    if (rc == 0)
-        doubt_idle(outcome);
-    const struct lb_scenario *scenario = run->request->scenario;
-    if (rc == 0 && scenario->shape == LB_LOCK && scenario->period_ns > 0)
-        rc = lb_periodic_prove(&view, run->first_ns, scenario, &outcome->proof, err);
-    if (rc == 0 && scenario->shape == LB_QUEUE && scenario->period_ns > 0 && scenario->backlog > 0)
-        rc = lb_overdue_tell(&view, run->first_ns, run->stop_ns, scenario, &outcome->proof, err);
-    if (rc == 0 && scenario->shape == LB_QUEUE && scenario->classes > 1)
-        lb_classes_prove(run, &outcome->proof);
-    if (rc == 0 && run->is_counted)
-        lb_ledger_prove(run, &view, &outcome->proof);
+    if (run->peers == NULL || !is_beyond_judging(run))
+        rc = judge_view(run, &view, &patience, end_ns, err);
     lb_history_release(&view);
-    if (rc != 0)
-        return rc;
-    /* What a rank has seen by its own clock may be too short to be certain in the joint history. */
-    const enum lb_guarantee exclusion = model.queue ? LB_G_NO_DUPLICATE : LB_G_EXCLUSIVE;
-    outcome->witnesses_agree = outcome->ranks.near[exclusion].n_violations > 0 ||
-                               lb_witnesses_agree(&outcome->judgement, &outcome->live, model.queue,
-                                                  strategy->is_lease || scenario->recover_ns > 0);
-    return 0;
+    return rc;
 }
 
 /* A worker that was killed has left its counters as they were at some instruction: what it had
@@ -456,7 +485,7 @@ static void judge_generator(struct lb_active_run *run)
 /* Which workers were on which node, where there were several. */
 static void take_nodes(struct lb_active_run *run)
 {
-    struct lb_fact_list list = {&run->outcome->nodes, &run->outcome->n_nodes};
+    struct lb_fact_list list = {&run->outcome->nodes, &run->outcome->n_nodes, false};
     for (uint32_t i = 0; i < run->n_started; i++)
         for (int k = 0; k < LB_NODES_KEPT && run->workers[i].nodes[k][0] != '\0'; k++) {
             const char *node = run->workers[i].nodes[k];
@@ -466,12 +495,15 @@ static void take_nodes(struct lb_active_run *run)
                 n++;
             if (n == *list.n)
                 lb_run_add_fact(&list, node, "");
-            if (n == *list.n) /* no memory for it */
+            run->lacks_facts |= list.is_short;
+            if (n == *list.n)
                 return;
             char **value = &(*list.facts)[n].value;
             if (asprintf(&text, "%s%s%u%s", *value, (*value)[0] != '\0' ? " " : "", i,
-                         k > 0 ? " (later)" : "") < 0)
+                         k > 0 ? " (later)" : "") < 0) {
+                run->lacks_facts = true;
                 return;
+            }
             free(*value);
             *value = text;
         }

@@ -263,6 +263,8 @@ void lb_run_warn(struct lb_active_run *run)
     warn_of_the_taken(run->outcome);
     warn_of_no_drain(run);
     warn_of_no_work(run);
+    if (run->lacks_facts)
+        warn(run->outcome, "memory ran out: some of the server's counters, or nodes, are missing");
 }
 
 int lb_run_check_errors(struct lb_active_run *run, struct lb_error *err)

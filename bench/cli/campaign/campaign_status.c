@@ -1,0 +1,93 @@
+/* The exit status of a campaign: see campaign_status.h. */
+#include "campaign_status.h"
+
+static enum lb_exit status_of_cell(const struct lb_campaign *campaign,
+                                   const struct lb_baseline *baseline, const struct lb_cell *cell)
+{
+    enum lb_exit status = LB_EXIT_OK;
+    if (cell->state == LB_CELL_FAILED)
+        status = lb_exit_of(cell->error.code);
+    for (size_t i = 0; i < cell->n_runs; i++) {
+        const struct lb_outcome *run = cell->runs[i];
+        if (run->state == LB_RUN_SERVER_GONE)
+            status = lb_exit_worse(status, LB_EXIT_ENVIRONMENT);
+        /* Whoever schedules has judged an invalid run by what hangs on it. */
+        bool is_invalid = run->state == LB_RUN_INVALID && !campaign->judges_runs;
+        bool is_open = false; /* a violation is possible, and the clocks do not tell */
+        for (int g = 0; g < LB_GUARANTEES; g++)
+            is_open |= run->ranks.near[g].n_violations > 0;
+        if (is_invalid || is_open || !run->witnesses_agree)
+            status = lb_exit_worse(status, LB_EXIT_INCONCLUSIVE);
+    }
+    if (!campaign->judge_expectations)
+        return lb_cell_standing(cell) == LB_STANDS_VIOLATED && !lb_baseline_violates(baseline, cell)
+                   ? lb_exit_worse(status, LB_EXIT_VIOLATED)
+                   : status;
+    const struct lb_outcome *proven;
+    if (lb_cell_proof(cell, &proven) == LB_EXPECT_BROKEN)
+        status = lb_exit_worse(status, LB_EXIT_VIOLATED);
+    for (int g = 0; g < LB_GUARANTEES; g++) {
+        enum lb_expectation expectation = lb_cell_expectation(cell, (enum lb_guarantee)g);
+        if (expectation == LB_EXPECT_BROKEN || expectation == LB_EXPECT_MISSED)
+            status = lb_exit_worse(status, LB_EXIT_VIOLATED);
+    }
+    return status;
+}
+
+enum lb_exit lb_campaign_status(const struct lb_campaign *campaign, const struct lb_report *report,
+                                const struct lb_baseline *baseline)
+{
+    enum lb_exit status = report->interrupted ? LB_EXIT_INTERRUPTED : LB_EXIT_OK;
+    for (size_t i = 0; i < report->n_cells; i++)
+        status = lb_exit_worse(status, status_of_cell(campaign, baseline, &report->cells[i]));
+    return status;
+}
+
+/* Did any guarantee, or any proof of the cell, get a verdict? */
+static bool is_judged(const struct lb_cell *cell)
+{
+    const struct lb_outcome *proven;
+    enum lb_expectation proof = lb_cell_proof(cell, &proven);
+    bool judged = proof != LB_EXPECT_NOTHING && proof != LB_EXPECT_UNTESTED;
+    for (int g = 0; g < LB_GUARANTEES; g++) {
+        enum lb_expectation expectation = lb_cell_expectation(cell, (enum lb_guarantee)g);
+        judged |= expectation != LB_EXPECT_NOTHING && expectation != LB_EXPECT_UNTESTED;
+    }
+    return judged;
+}
+
+/* Then it has been said what is wrong, and the exit status is not green. */
+static bool has_failed(const struct lb_cell *cell)
+{
+    bool failed = cell->state == LB_CELL_FAILED;
+    for (size_t i = 0; i < cell->n_runs; i++)
+        failed |= cell->runs[i]->state == LB_RUN_SERVER_GONE;
+    return failed;
+}
+
+bool lb_campaign_judged_nothing(const struct lb_campaign *campaign, const struct lb_report *report)
+{
+    const char *reason = "";
+    size_t n_skipped = 0;
+    if (!campaign->judge_expectations || report->interrupted)
+        return false;
+    for (size_t i = 0; i < report->n_cells; i++) {
+        const struct lb_cell *cell = &report->cells[i];
+        if (has_failed(cell) || is_judged(cell))
+            return false;
+        if (cell->state == LB_CELL_SKIPPED && n_skipped++ == 0)
+            reason = cell->reason;
+    }
+    if (n_skipped == report->n_cells)
+        fprintf(stderr,
+                "lockbench: nothing was tested: all %zu cells were skipped%s%s; choose others with "
+                "-s, -S and -d\n",
+                n_skipped, n_skipped > 0 ? ", the first since " : "", reason);
+    else
+        fprintf(
+            stderr,
+            "lockbench: nothing was tested: no claim got a verdict in any of the %zu cells that "
+            "ran; the lines above say why: run longer, or choose others with -s and -S\n",
+            report->n_cells - n_skipped);
+    return true;
+}
