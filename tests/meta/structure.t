@@ -80,8 +80,6 @@ for my $path (grep { !m{/workers/common\.[ch]$} } @sources) {
 # A function is read in one piece. Longer ones are lists in the form of code, or have a reason here.
 my %long = (
     'bench/check/queue/item_deaths.c judge_death' => 'one death from its claim to its verdict: each step needs the one before',
-    'bench/cli/campaign/outlook.c explore_all' => 'a list: what is explored, and why',
-    'bench/cli/campaign/outlook.c stress_queue' => 'a list: what is asked of a queue, and why',
     'bench/run/scenario/scenario.c store' => 'a switch with four lines for each type of key',
     'bench/explore/system/testbed_open.c set_up' => 'the order in which a testbed is made, one call after another',
 );

@@ -157,14 +157,48 @@ static struct advice advise_lock(const struct lb_outlook *o, enum lb_guarantee g
     return (struct advice){.quotes = {&o->begin, &o->begin_end}};
 }
 
+/* Two have the same item in hand. */
+static struct advice advise_duplicate(const struct lb_outlook *o, const struct lb_cell *cell)
+{
+    const struct lb_features *f = &o->features;
+    if (f->has_renew && is_renewed(cell))
+        return advise_renewal(o);
+    if (!f->is_one_commit)
+        return (struct advice){
+            .quotes = {&o->begin, &o->begin_end},
+            .text =
+                "what is selected is marked by another transaction: two see the same item in "
+                "between. Select and mark in one statement, or in one transaction (tx=one) with "
+                "FOR UPDATE"};
+    if (f->has_beat)
+        return advise_heartbeat(o);
+    if (f->has_recover)
+        return (struct advice){
+            .quotes = {&o->begin, &o->recover},
+            .text = "let recover go by the time of the claim, written by the claim itself: what it "
+                    "takes must be older than its limit"};
+    if (f->has_sweep)
+        return (struct advice){
+            .quotes = {&o->begin, &o->sweep},
+            .text = "a process that starts is not alone: let its sweep free only what nobody has "
+                    "who is alive (register, heartbeat), or what was claimed too long ago"};
+    if (o->begin_end.line == 0)
+        return (struct advice){
+            .quotes = {&o->begin},
+            .text = "claim itself takes what another has in hand: let the statement that marks an "
+                    "item ask, once it has the row, that it is free or its time is over, and let "
+                    "no two workers have one name"};
+    return (struct advice){.quotes = {&o->begin, &o->begin_end}};
+}
+
 static struct advice advise_queue(const struct lb_outlook *o, enum lb_guarantee guarantee,
                                   const struct lb_cell *cell)
 {
     const struct lb_features *f = &o->features;
     if (guarantee == LB_G_OWNER_RELEASE)
         return advise_unasked(o);
-    if (guarantee == LB_G_NO_DUPLICATE && f->has_renew && is_renewed(cell))
-        return advise_renewal(o);
+    if (guarantee == LB_G_NO_DUPLICATE)
+        return advise_duplicate(o, cell);
     if (guarantee == LB_G_RECOVERY && f->has_beat)
         return (struct advice){
             .quotes = {&o->beat, &o->recover},
@@ -182,31 +216,6 @@ static struct advice advise_queue(const struct lb_outlook *o, enum lb_guarantee 
             .text = "two claims that do not see each other take two items of one group: let the "
                     "database refuse the second (a unique index on the group of what is in hand, "
                     "or a row of its own for each group that the claim locks)"};
-    if (guarantee == LB_G_NO_DUPLICATE && !f->is_one_commit)
-        return (struct advice){
-            .quotes = {&o->begin, &o->begin_end},
-            .text =
-                "what is selected is marked by another transaction: two see the same item in "
-                "between. Select and mark in one statement, or in one transaction (tx=one) with "
-                "FOR UPDATE"};
-    if (guarantee == LB_G_NO_DUPLICATE && f->has_beat)
-        return advise_heartbeat(o);
-    if (guarantee == LB_G_NO_DUPLICATE && f->has_recover)
-        return (struct advice){
-            .quotes = {&o->begin, &o->recover},
-            .text = "let recover go by the time of the claim, written by the claim itself: what it "
-                    "takes must be older than its limit"};
-    if (guarantee == LB_G_NO_DUPLICATE && f->has_sweep)
-        return (struct advice){
-            .quotes = {&o->begin, &o->sweep},
-            .text = "a process that starts is not alone: let its sweep free only what nobody has "
-                    "who is alive (register, heartbeat), or what was claimed too long ago"};
-    if (guarantee == LB_G_NO_DUPLICATE && o->begin_end.line == 0)
-        return (struct advice){
-            .quotes = {&o->begin},
-            .text = "claim itself takes what another has in hand: let the statement that marks an "
-                    "item ask, once it has the row, that it is free or its time is over, and let "
-                    "no two workers have one name"};
     if (guarantee == LB_G_RECOVERY && f->lease != NULL && !f->has_recover)
         return (struct advice){.quotes = {&o->begin},
                                .text = "what the dead have claimed must be claimed again when its "

@@ -146,7 +146,9 @@ static uint64_t old_enough(const struct claim_info *c, uint32_t k, const struct 
     uint32_t beat_ms = beat == NULL || beat[1].arg > age ? age : beat[1].arg;
     uint32_t renewed_ms = c->renewed_ms[k] < age ? c->renewed_ms[k] : age;
     uint64_t old = after_ms(beat != NULL ? beat->time_ns : c->low, beat_ms);
-    return k > 0 ? most(old, after_ms(c->renewed_low[k], renewed_ms)) : old;
+    if (k == 0)
+        return old;
+    return most(old, after_ms(c->renewed_low[k], renewed_ms));
 }
 
 /* A recovery, for each claim that can have been old enough. */

@@ -1,0 +1,34 @@
+/* What a file is asked, by its features, and why: the list of an outlook, in the order in which it
+ * is asked.
+ */
+#ifndef LB_ASKS_H
+#define LB_ASKS_H
+
+#include "outlook.h"
+
+struct lb_asking {
+    const struct lb_strategy *strategy;
+    const struct lb_db *db;
+    const struct lb_program *program;
+    const struct lb_outlook_site *site;
+    struct lb_outlook *outlook;
+};
+
+bool lb_asking_claims(const struct lb_asking *m, enum lb_guarantee guarantee);
+/* Sessions can be ended, and wait for each other's rows. */
+bool lb_asking_on_server(const struct lb_asking *m);
+/* A lock whose lease may be counted before a wait. */
+bool lb_asking_counts_by_server(const struct lb_asking *m);
+
+/* Adds an ask to the list. Further arguments: what why, a format, wants. Borrowed from the list. */
+struct lb_ask *lb_asks_add(struct lb_asking *m, const char *name, const char *why, ...)
+    __attribute__((format(printf, 3, 4)));
+/* What cannot be asked, with the reason. */
+void lb_asks_leave_out(struct lb_asking *m, const char *name, const char *why);
+
+/* What is explored: two workers' statements in every order, with deaths, clocks, renewals. */
+void lb_asks_explore(struct lb_asking *m);
+/* What crowds, short leases and faults are to show. */
+void lb_asks_stress(struct lb_asking *m);
+
+#endif

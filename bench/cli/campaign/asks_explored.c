@@ -1,0 +1,130 @@
+/* What of a file is explored, and why: see asks.h. */
+#include "asks.h"
+
+enum { THIRD_FROM_S = 300 }; /* a budget that lets three workers be explored */
+#define SECOND_NS UINT64_C(1000000000)
+
+static struct lb_ask *add_explored(struct lb_asking *m, const char *name, const char *why)
+{
+    struct lb_ask *ask = lb_asks_add(m, name, "%s", why);
+    ask->explored = (struct lb_explored_ask){.workers = 2, .time_ns = m->outlook->budget_ns / 10};
+    ask->cost_ns = ask->explored.time_ns;
+    return ask;
+}
+
+/* A renewal beside another who claims: at each point the clock may have moved on. */
+static void explore_renewal(struct lb_asking *m)
+{
+    const struct lb_features *f = &m->outlook->features;
+    struct lb_ask *ask = add_explored(m, f->has_renew ? "explore+renew" : "explore+heartbeat",
+                                      "it has renew: a hold is renewed once, perhaps too late");
+    ask->explored.renewals = ask->explored.ticks = 1;
+    if (m->strategy->shape == LB_LOCK) {
+        ask->explored.rescuers = f->has_recover && f->recovers_by_time;
+        return;
+    }
+    ask->explored.items = 1;
+    if (!f->has_renew) { /* one heart: beside the rescuer nobody else is needed */
+        ask->explored.workers = 1;
+        ask->explored.rounds = 2;
+    }
+    if (f->lease == NULL) {
+        ask->explored.rescuers = 1;
+        ask->explored.preemptions =
+            lb_asking_on_server(m) ? 2 : 0; /* all of it takes minutes there */
+        snprintf(ask->why, sizeof ask->why,
+                 f->has_renew
+                     ? "it has renew: a claim is renewed once, beside a rescuer"
+                     : "it has heartbeat: a process says once that it is alive, beside a rescuer");
+    }
+}
+
+static void explore_deaths(struct lb_asking *m)
+{
+    const struct lb_features *f = &m->outlook->features;
+    /* Who counts the lease from when he saw its holder waits on when the clock moved before. */
+    bool waiter_counts = f->lease != NULL && f->has_enqueue && f->by_worker_clock;
+    if (waiter_counts) {
+        lb_asks_leave_out(
+            m, "explore+crash",
+            "its waiters count the lease by their own clocks, from when they saw the holder: "
+            "dead-holder asks for recovery");
+    } else if (m->program->ends_by_recover) {
+        lb_asks_leave_out(m, "explore+crash",
+                          "its holds end when recover comes by: dead-holder asks for recovery");
+    } else {
+        struct lb_ask *ask =
+            add_explored(m, "explore+crash", "it claims recovery: a holder dies at each point");
+        ask->explored.deaths = 1;
+        ask->explored.ticks = f->lease != NULL;
+    }
+}
+
+/* Items that a rescuer gives to the next while somebody still works on them. */
+static void explore_rescue(struct lb_asking *m)
+{
+    struct lb_ask *ask =
+        add_explored(m, "explore+rescue",
+                     "it has recover, which goes by time: a rescuer runs at each point of "
+                     "two workers' claims of one item, with one interruption");
+    ask->explored.items = ask->explored.preemptions = 1;
+    ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 5;
+    ask->explored.ticks = ask->explored.rescuers = 1;
+    ask = add_explored(m, "explore+rescue alone", "the same with one worker, and two items");
+    ask->explored.workers = 1;
+    ask->explored.rounds = 2;
+    ask->explored.ticks = ask->explored.rescuers = 1;
+}
+
+void lb_asks_explore(struct lb_asking *m)
+{
+    const struct lb_features *f = &m->outlook->features;
+    bool lock = m->strategy->shape == LB_LOCK;
+    struct lb_ask *ask;
+    if (m->program->reads_replica) {
+        lb_asks_leave_out(m, "explore",
+                          "it reads on a replica, whose lag is no step that can be taken");
+        return;
+    }
+    add_explored(m, "explore", "every order of two workers' statements");
+    if (lock && lb_asking_claims(m, LB_G_RECOVERY))
+        explore_deaths(m);
+    if (f->lease != NULL && !m->program->ends_by_recover) {
+        ask = add_explored(m, "explore+clock",
+                           "it is a lease: the clock moves on by one at each point");
+        ask->explored.ticks = 1;
+    }
+    if (lock && f->lease != NULL && f->end_line != f->end_last_line) {
+        ask = add_explored(m, "explore+release",
+                           "it is a lease, and its release takes several statements: the lease "
+                           "may end between them");
+        ask->explored.ticks = 1;
+        ask->explored.rounds = ask->explored.preemptions = 2;
+        ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 4;
+    }
+    if (lock && f->lease != NULL && f->has_recover && f->recovers_by_time) {
+        ask = add_explored(m, "explore+rescue",
+                           "it has recover, which goes by time: a rescuer runs at each point, and "
+                           "the clock moves on");
+        ask->explored.ticks = ask->explored.rescuers = 1;
+    }
+    if (!lock && f->has_recover && f->recovers_by_time && !f->ends_sessions)
+        explore_rescue(m);
+    if ((f->has_renew || f->has_beat) &&
+        (f->lease != NULL || (!lock && f->recovers_by_time && f->has_recover)))
+        explore_renewal(m);
+    if (lock && f->has_mode) {
+        ask = add_explored(m, "explore+reader", "it has :mode: one of the two reads");
+        ask->explored.readers = 1;
+    }
+    if (lock && f->has_capacity) {
+        ask = add_explored(m, "explore+limit",
+                           "it has :capacity: three workers, two of whom may hold");
+        ask->explored.workers = 3;
+        ask->explored.capacity = 2;
+    }
+    if (m->outlook->budget_ns >= THIRD_FROM_S * SECOND_NS) {
+        ask = add_explored(m, "explore+third", "there is time for a third worker");
+        ask->explored.workers = 3;
+    }
+}

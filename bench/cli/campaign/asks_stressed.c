@@ -1,0 +1,356 @@
+/* Which scenarios a file is put under, with which keys and faults, and why: see asks.h. */
+#include "asks.h"
+
+/* fault NULL: none. Further arguments: keys and values, NULL ends. */
+static struct lb_ask *add_stressed(struct lb_asking *m, const char *scenario, const char *fault,
+                                   uint64_t cost_ms, const char *why)
+{
+    char name[40];
+    snprintf(name, sizeof name, "%s%s%s", scenario, fault != NULL ? "+" : "",
+             fault != NULL ? fault : "");
+    struct lb_ask *ask = lb_asks_add(m, name, "%s", why);
+    ask->scenario = scenario;
+    ask->fault = fault;
+    ask->cost_ns = cost_ms * 1000000u;
+    return ask;
+}
+
+static void set(struct lb_ask *ask, const char *key, const char *value)
+{
+    size_t i = 0;
+    while (i + 3 < sizeof ask->keys / sizeof ask->keys[0] && ask->keys[i] != NULL)
+        i += 2;
+    ask->keys[i] = key;
+    ask->keys[i + 1] = value;
+}
+
+static void set_all(struct lb_ask *ask, const char *const *keys)
+{
+    for (; *keys != NULL; keys += 2)
+        set(ask, keys[0], keys[1]);
+}
+
+/* Sessions and transactions that are lost or cut end holds by themselves; so does time. */
+static bool survives_loss(const struct lb_asking *m)
+{
+    const struct lb_features *f = &m->outlook->features;
+    return f->is_session_bound || f->lease != NULL || (f->has_recover && f->recovers_by_time);
+}
+
+static void set_fault_times(const struct lb_asking *m, struct lb_ask *ask, const char *count,
+                            const char *duration)
+{
+    set(ask, "fault-count", count);
+    set(ask, "duration", duration);
+    if (!lb_asking_claims(m, LB_G_RECOVERY))
+        set(ask, "recovery-bound", "0");
+    set(ask, "progress-bound", "0");
+}
+
+static void lose_connections(struct lb_asking *m, const char *scenario)
+{
+    if (!lb_asking_on_server(m))
+        return;
+    if (!survives_loss(m)) {
+        lb_asks_leave_out(
+            m, "disconnect, cut",
+            "what a lost connection held stays held: neither a session, a lease nor a "
+            "recovery ends it");
+        return;
+    }
+    struct lb_ask *ask =
+        add_stressed(m, scenario, "disconnect", 2000, "the server ends sessions while they hold");
+    set_fault_times(m, ask, "8", "2s");
+    ask = add_stressed(m, scenario, "cut", 2000, "connections are cut behind a statement");
+    set_fault_times(m, ask, "8", "2s");
+}
+
+/* What was acknowledged may be lost with a server. How it is made to go only the user knows. */
+static void fail_over(struct lb_asking *m, const char *scenario)
+{
+    if (m->site->fails_over)
+        add_stressed(m, scenario, "failover", 12000,
+                     "-d names several servers, and there is --failover-command: one is lost while "
+                     "somebody holds");
+    else if (m->site->has_several)
+        lb_asks_leave_out(m, "failover",
+                          "-d names several servers: say how one takes another's place with "
+                          "--failover-command, if they are private");
+}
+
+static const char *crowd_reason(const struct lb_asking *m, const char *otherwise)
+{
+    return m->program->reads_replica ? "it reads on a replica, which lags: a crowd" : otherwise;
+}
+
+/* Holders rest so often that a wait can begin when nobody has a lease, and nobody's release waits
+ * ahead: after that the server would compute it anew. It is long against what a busy machine takes
+ * to let the second one in. */
+static void make_wait(struct lb_asking *m)
+{
+    struct lb_ask *ask =
+        add_stressed(m, "blocker", NULL, 6000,
+                     "its lease is counted from the server's time: another session makes it wait");
+    static const char *const keys[] = {"hold",     "50ms", "think", "400ms",        "ttl",
+                                       "150ms",    "poll", "5ms",   "fault-length", "500ms",
+                                       "duration", "6s",   NULL};
+    set_all(ask, keys);
+}
+
+/* Renewals in time keep what is held; too late, they are refused if another may have it. */
+static void stress_renewals(struct lb_asking *m, const char *scenario)
+{
+    static const char *const in_time[] = {"renew", "60ms", "hold", "450ms", "ttl", "200ms", NULL};
+    /* Holds of half a second: a crowd would wait for longer than is allowed. */
+    static const char *const few[] = {"workers", "3", "progress-bound", "0", "poll-max",
+                                      "5ms",     NULL};
+    static const char *const late[] = {"renew", "260ms", "hold", "500ms", "ttl", "200ms", NULL};
+    if (!m->outlook->features.has_renew)
+        return;
+    struct lb_ask *ask = add_stressed(m, scenario, NULL, 3000,
+                                      "it has renew: it is renewed in time, and outlasts its time");
+    snprintf(ask->name, sizeof ask->name, "renewed in time");
+    set_all(ask, in_time);
+    if (m->strategy->shape == LB_LOCK)
+        set_all(ask, few);
+    ask = add_stressed(m, scenario, NULL, 3000,
+                       "it has renew: it is renewed when another may have it by now");
+    snprintf(ask->name, sizeof ask->name, "renewed late");
+    set_all(ask, late);
+    if (m->strategy->shape == LB_LOCK)
+        set_all(ask, few);
+}
+
+/* One heart for all that a process has: in time, nobody may take it; too late, whoever wakes up has
+ * been given up. */
+static void stress_heartbeats(struct lb_asking *m)
+{
+    static const char *const in_time[] = {"renew", "50ms", "hold", "450ms", "ttl", "200ms", NULL};
+    static const char *const late[] = {"renew", "260ms", "hold", "500ms", "ttl", "200ms", NULL};
+    const struct lb_features *f = &m->outlook->features;
+    if (!f->has_beat || !f->has_recover)
+        return;
+    struct lb_ask *ask =
+        add_stressed(m, "queue-rescue", NULL, 3000,
+                     "it has heartbeat: processes are heard of in time, and work for longer");
+    snprintf(ask->name, sizeof ask->name, "heartbeats in time");
+    set_all(ask, in_time);
+    ask = add_stressed(m, "queue-rescue", NULL, 3000,
+                       "it has heartbeat: processes are thought to be dead, and are alive");
+    snprintf(ask->name, sizeof ask->name, "heartbeats late");
+    set_all(ask, late);
+}
+
+static void stress_lease(struct lb_asking *m)
+{
+    const struct lb_features *f = &m->outlook->features;
+    add_stressed(m, "overrun", NULL, 5000,
+                 f->unasked_line != 0
+                     ? "it is a lease, and its release asks for no holder: holds outlast it"
+                     : "it is a lease: holds outlast it");
+    if (lb_asking_counts_by_server(m))
+        make_wait(m);
+    struct lb_ask *ask = add_stressed(m, "mutex-hot", "pause", 3000,
+                                      "it is a lease: holders sleep past it, and wake up");
+    set_fault_times(m, ask, "0", "3s");
+    if (!f->has_token)
+        set(ask, "guard", "no");
+    stress_renewals(m, "mutex-hot");
+}
+
+static void stress_lock(struct lb_asking *m)
+{
+    const struct lb_features *f = &m->outlook->features;
+    add_stressed(m, "mutex-hot", NULL, 2200, crowd_reason(m, "a crowd at one lock"));
+    fail_over(m, "mutex-hot");
+    if (f->has_enqueue || f->n_begin > 1 || lb_asking_claims(m, LB_G_FIFO)) {
+        struct lb_ask *ask = add_stressed(m, "mutex-pair", NULL, 2200,
+                                          "it takes several statements: two meet at a free lock");
+        set(ask, "duration", "2s");
+    }
+    if (f->lease != NULL)
+        stress_lease(m);
+    if (f->has_mode)
+        add_stressed(m, "readers-writers", NULL, 2200, "it has :mode: many read, some write");
+    if (f->has_capacity)
+        add_stressed(m, "limited", NULL, 2200, "it has :capacity: three may hold");
+    if (lb_asking_claims(m, LB_G_PERMITS) && f->has_capacity && f->lease != NULL) {
+        struct lb_ask *ask =
+            add_stressed(m, "overrun", NULL, 3000,
+                         "it claims permits: three may hold, and outlast their leases");
+        snprintf(ask->name, sizeof ask->name, "limited overrun");
+        set(ask, "capacity", "3");
+        set(ask, "duration", "2s");
+        set(ask, "progress-bound", "0");
+    }
+    if (f->has_period)
+        add_stressed(m, "periodic-job", NULL, 4000,
+                     "it has :period_ms: a job is due again and again");
+    if (lb_asking_claims(m, LB_G_RECOVERY)) {
+        /* Orders to die are drawn: there are more than workers, in case that few of these ever
+           hold. Behind the last one there is time for the bound. */
+        struct lb_ask *ask =
+            add_stressed(m, "dead-holder", NULL, 4500, "it claims recovery: holders are killed");
+        set(ask, "recovery-bound", "1500ms");
+        set(ask, "fault-count", "8");
+        set(ask, "duration", "4s");
+    }
+    lose_connections(m, "mutex-hot");
+    struct lb_ask *ask =
+        add_stressed(m, "mutex-spread", NULL, 1200, "several locks, few workers each");
+    set(ask, "resources", "4");
+    set(ask, "duration", "1s");
+    set(ask, "progress-bound", "0");
+}
+
+static void rescue(struct lb_asking *m)
+{
+    const struct lb_features *f = &m->outlook->features;
+    if (f->lease != NULL)
+        add_stressed(
+            m, "queue-overrun", NULL, 3000,
+            f->unasked_line != 0
+                ? "claims are leases, and what ends one asks for no holder: work outlasts it"
+                : "claims are leases: work outlasts them");
+    if (f->lease != NULL && f->has_free) {
+        struct lb_ask *ask = add_stressed(m, "queue-overrun", NULL, 3000,
+                                          "claims are leases, and it has free: who outlasts his "
+                                          "lease gives the item back");
+        snprintf(ask->name, sizeof ask->name, "give back late");
+        set(ask, "free", "0.5");
+    }
+    if (f->lease != NULL)
+        stress_renewals(m, "queue-overrun");
+    else if (f->has_recover && f->recovers_by_time)
+        stress_renewals(m, "queue-rescue");
+    stress_heartbeats(m);
+    if (f->has_recover && f->recovers_by_time)
+        add_stressed(m, "queue-rescue", NULL, 3000,
+                     f->unasked_line != 0
+                         ? "recover takes items from the slow as well, and what ends "
+                           "a claim asks for no holder"
+                         : "recover takes items from the slow as well");
+    else if (f->has_recover && f->lease == NULL)
+        lb_asks_leave_out(
+            m, "queue-rescue",
+            "recover asks for no time: it frees what the living have too, and is not run "
+            "beside them");
+}
+
+/* Puts wait before they commit, and consumers are faster than these: whoever goes by a number sees
+ * a later one before an earlier one is there. */
+static void put_slowly(struct lb_asking *m)
+{
+    static const char *const keys[] = {
+        "producers", "4", "put-interval", "60ms", "tx-pause", "10ms", "workers", "2",
+        "hold",      "0", "poll",         "1ms",  "poll-max", "2ms",  NULL};
+    if (!lb_asking_on_server(m))
+        return; /* one writer: nobody is faster */
+    struct lb_ask *ask = add_stressed(m, "steady", NULL, 2500,
+                                      "its put is a transaction: numbers commit out of order");
+    snprintf(ask->name, sizeof ask->name, "slow commits");
+    set_all(ask, keys);
+}
+
+/* One producer, one consumer that is slower: enough wait in line for their order to be seen, with
+ * numbers of one, two and three digits. */
+static void claim_in_line(struct lb_asking *m)
+{
+    static const char *const keys[] = {"producers", "1",   "put-interval", "1ms", "workers", "1",
+                                       "hold",      "2ms", "duration",     "1s",  NULL};
+    struct lb_ask *ask =
+        add_stressed(m, "steady", NULL, 1500, "it claims fifo: a long line, and one at a time");
+    snprintf(ask->name, sizeof ask->name, "in line");
+    set_all(ask, keys);
+}
+
+/* More workers than groups, which take their time: somebody always waits for a group. */
+static void work_in_groups(struct lb_asking *m)
+{
+    static const char *const keys[] = {"groups", "3", "hold", "3ms", "backlog", "300", NULL};
+    struct lb_ask *ask =
+        add_stressed(m, "drain", NULL, 2000, "it claims group-exclusive: items of three groups");
+    snprintf(ask->name, sizeof ask->name, "groups");
+    set_all(ask, keys);
+}
+
+/* Consumers that die, and those that sleep past their leases. */
+static void lose_workers(struct lb_asking *m)
+{
+    const struct lb_features *f = &m->outlook->features;
+    bool frees_dead =
+        f->is_session_bound || f->lease != NULL || (f->has_recover && f->recovers_by_time);
+    if (frees_dead || f->has_sweep || lb_asking_claims(m, LB_G_RECOVERY)) {
+        struct lb_ask *ask = add_stressed(
+            m, "steady", "kill", lb_asking_claims(m, LB_G_RECOVERY) ? 5500 : 3500,
+            f->has_sweep ? "it has sweep: consumers are killed, and others start beside the living"
+            : lb_asking_claims(m, LB_G_RECOVERY)
+                ? "it claims recovery: consumers are killed"
+                : "what the dead have comes back: consumers are killed");
+        set_fault_times(m, ask, "8", lb_asking_claims(m, LB_G_RECOVERY) ? "4s" : "2s");
+        set(ask, "recover", f->recovers_by_time ? "100ms" : "0");
+        if (lb_asking_claims(m, LB_G_RECOVERY))
+            set(ask, "recovery-bound", "2s");
+    }
+    if (f->lease != NULL) {
+        struct lb_ask *ask = add_stressed(m, "steady", "pause", 3500,
+                                          "claims are leases: consumers sleep past them");
+        set_fault_times(m, ask, "0", "3s");
+    }
+}
+
+static void stress_queue(struct lb_asking *m)
+{
+    const struct lb_features *f = &m->outlook->features;
+    struct lb_ask *ask = add_stressed(m, "drain", NULL, 2000,
+                                      crowd_reason(m, "a crowd at a backlog, and its books"));
+    if (lb_asking_claims(m, LB_G_PROGRESS))
+        set(ask, "progress-bound", "5s");
+    fail_over(m, "steady");
+    if (lb_asking_claims(m, LB_G_BOUNDED_CLAIM))
+        add_stressed(m, "overclaim", NULL, 500,
+                     "it claims bounded-claim: one worker, counted rows");
+    if (f->takes_many) {
+        ask = add_stressed(m, "drain", NULL, 1500, "it has :n: five items in each claim");
+        snprintf(ask->name, sizeof ask->name, "drain by five");
+        set(ask, "batch", "5");
+    }
+    if (lb_asking_claims(m, LB_G_NO_LOSS) || lb_asking_claims(m, LB_G_NO_DUPLICATE) ||
+        lb_asking_claims(m, LB_G_FIFO))
+        add_stressed(m, "steady", NULL, 2500, "two producers put while consumers claim");
+    if (f->puts_in_tx)
+        put_slowly(m);
+    if (lb_asking_claims(m, LB_G_FIFO))
+        claim_in_line(m);
+    if (lb_asking_claims(m, LB_G_GROUP_EXCLUSIVE))
+        work_in_groups(m);
+    rescue(m);
+    if (f->has_retry && f->has_recover && f->recovers_by_time) {
+        ask = add_stressed(m, "queue-rescue", NULL, 3000,
+                           "it has retry: who is too slow lets the item be tried again");
+        snprintf(ask->name, sizeof ask->name, "retried late");
+        set(ask, "free", "0.5");
+    }
+    if (f->has_free || f->has_error || f->has_retry) {
+        ask = add_stressed(m, "give-back", NULL, 1200,
+                           f->has_free    ? "it has free: items come back while others are taken"
+                           : f->has_retry ? "it has retry: items fail, and are due again later"
+                                          : "it has error: items fail");
+        if (!f->has_free && !f->has_retry)
+            set(ask, "free", "0");
+        if (f->has_error)
+            set(ask, "error", "0.1");
+    }
+    lose_workers(m);
+    lose_connections(m, "steady");
+    if (f->has_period)
+        add_stressed(m, "recurring-checkout", NULL, 7000, "it has :period_ms: items are due again");
+}
+
+void lb_asks_stress(struct lb_asking *m)
+{
+    if (m->strategy->shape == LB_LOCK)
+        stress_lock(m);
+    else
+        stress_queue(m);
+}
