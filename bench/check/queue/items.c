@@ -80,18 +80,34 @@ static void meet(struct lb_item_group *group, const struct lb_item_core *first,
         group->first_duplicate = second->start;
 }
 
+/* Does the core end in the tick of its worker's own end, or of a claim's answer? What ended it may
+ * be of one log with these, and that log's order then says more than the times. */
+static bool ends_in_tick(const struct lb_item_group *group, const struct lb_item_core *core)
+{
+    for (size_t i = core->place + 1; lb_item_own(group, core->place, i); i++)
+        if (lb_item_closes(group->events[i]->op) && group->events[i]->low == core->end)
+            return true;
+    size_t first = lb_item_cores_from(group, core->end);
+    return first < group->n_cores && group->cores[first].start == core->end;
+}
+
 /* Cores that end where they do only because somebody else did something, once: two may have needed
- * the same. Or one that ended before its worker finished the item, with effect: it is done then,
- * and what took the claim back before has opened it no longer. */
+ * the same, or one may have come too early in its own log. Or one that ended before its worker
+ * finished the item, with effect: it is done then, and what took the claim back before has opened
+ * it no longer. */
 static bool may_share(const struct lb_item_group *group)
 {
+    const struct lb_item_core *ended = NULL;
     size_t n = 0;
     bool was_done = false;
     for (size_t i = 0; i < group->n_cores; i++) {
-        n += group->cores[i].end < group->cores[i].alone;
+        if (group->cores[i].end < group->cores[i].alone) {
+            ended = &group->cores[i];
+            n++;
+        }
         was_done = was_done || lb_item_was_done(group, &group->cores[i]);
     }
-    return n > 1 || was_done || group->n_strangers > 0;
+    return n > 1 || was_done || group->n_strangers > 0 || (n == 1 && ends_in_tick(group, ended));
 }
 
 static int judge_order(struct lb_item_group *group)
