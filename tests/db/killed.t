@@ -95,6 +95,23 @@ sub gone
     return 0;
 }
 
+# Waits until the run's history has its header, whose last word is the checksum at byte 72; before that there
+# is nothing to read. Also ends where the run has ended by itself.
+sub wait_for_header
+{
+    my ($out, $pid) = @_;
+    for (1 .. 12000) {
+        for my $history (glob "$out/.*/*.lbh $out/*/*.lbh") {
+            open my $file, '<:raw', $history or next; # renamed meanwhile
+            my $n = read $file, my $header, 80;
+            return 1 if ($n // 0) == 80 && substr($header, 72) ne "\0" x 8;
+        }
+        last if `ps -o stat= -p $pid` !~ /^[^Z]/;
+        sleep 0.05;
+    }
+    return 0;
+}
+
 sub kill_one
 {
     my ($kind, $number) = @_;
@@ -112,7 +129,8 @@ sub kill_one
             '--duration', '10m', '--put-interval', '1ms', '--hold', '0', '--warmup', '0', '--processes', '3', '--quiet'
             or POSIX::_exit(99);
     }
-    sleep 0.1 + rand(1);
+    ok(wait_for_header($out, $pid), "$name: its history is begun") or diag slurp("$scratch/log");
+    sleep rand(1); # the moment is to be any
     system "$servers halt $server --dir $scratch/servers >/dev/null 2>&1" if $kind eq 'server';
     my $all = rand() < 0.5;
     kill 'KILL', $all ? -$pid : $pid;
