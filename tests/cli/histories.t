@@ -40,6 +40,7 @@ my @cases = (
     ['tie_recover_late.jsonl', 1, 'nor does a recovery give its worker what that had claimed before it', @queue,
         '--claims', 'no-duplicate'],
     ['tie_recover_first.jsonl', 0, 'but what it claimed after it', @queue, '--claims', 'no-duplicate'],
+    ['tie_complete_again.jsonl', 1, 'what a worker asks for later excuses nothing, within a tick', @queue],
     ['stranger_false.jsonl', 0, 'who never claimed it may have ended the claim: it need not', @queue,
         '--claims', 'no-duplicate'],
     ['lease_is_over.jsonl', 0, 'a claim whose item line says a lease ends with it', @queue, '--claims', 'no-duplicate'],
@@ -59,6 +60,9 @@ my @cases = (
         '--claims', 'no-duplicate'],
     ['ended_session_renewed_free.jsonl', 0, 'or after it', @queue, '--claims', 'no-duplicate'],
     ['stranger_and_renewal.jsonl', 1, 'the same after a stranger freed it', @queue, '--claims', 'no-duplicate'],
+    ['stranger_completes_renewed.jsonl', 1, 'nor did a stranger complete what its worker renewed after that', @queue,
+        '--claims', 'no-duplicate'],
+    ['stranger_completes_late.jsonl', 0, 'but perhaps after the renewal', @queue, '--claims', 'no-duplicate'],
     ['stranger_frees_completed.jsonl', 1, 'a free brings back nothing that was completed', @queue, '--claims', 'no-duplicate'],
     ['ended_session_in_flight.jsonl', 0, 'a grant may be over before its answer comes', @mutex],
     ['ended_session_in_flight_item.jsonl', 0, 'the same of an item', @queue, '--claims', 'no-duplicate'],
@@ -112,6 +116,10 @@ my ($ignored, $told) = lockbench('check', @queue, "$dir/recover_complete.jsonl")
 like($told, qr/^no-duplicate +held/m, 'recover_complete.jsonl: the protocol let it be claimed again');
 like($told, qr/^owner-release +violated/m, 'recover_complete.jsonl: but not be completed by the first');
 like($told, qr/^1 item was claimed 2 times: .* from workers that were alive/m, 'recover_complete.jsonl: done twice');
+
+($ignored, $told) = lockbench('check', @queue, "$dir/beats_revived.jsonl");
+like($told, qr/^no-duplicate +not tested: a process beat again/m,
+    'beats_revived.jsonl: what a recovery took before the beat is looked for, and not found');
 
 # Names mean the same in all files of one call, and no two the same.
 my $again = spew('again.jsonl', <<'END');

@@ -333,17 +333,28 @@ uint64_t lb_item_lost(const struct lb_item_group *group, const struct lb_item_ev
     return best;
 }
 
-/* The earliest time at which the item was open again because a worker that had not claimed it ended
- * the claim; it cannot have done so after the claimer finished the item. */
-static uint64_t ended_by_others(const struct lb_item_group *group,
-                                const struct lb_item_event *claim, uint64_t done)
+static const int closing_ops[] = {LB_OP_COMPLETE, LB_OP_ERROR, LB_OP_FREE};
+enum { CLOSING_OPS = sizeof closing_ops / sizeof closing_ops[0] };
+
+/* The earliest time at which a worker that had not claimed the item can have ended the claim by one
+ * of these; LB_NEVER. */
+static uint64_t ended_by_other(const struct lb_item_group *group, const struct lb_item_event *claim,
+                               int op)
 {
-    static const int ops[] = {LB_OP_COMPLETE, LB_OP_ERROR, LB_OP_FREE};
+    return group->n_strangers > 0 ? lb_moments_earliest(&group->others, op, 0, claim->low)
+                                  : LB_NEVER;
+}
+
+/* The earliest time at which the item was open again because of such an end; it cannot have been
+ * after the claimer finished the item. */
+static uint64_t opened_by_others(const struct lb_item_group *group,
+                                 const struct lb_item_event *claim, uint64_t done)
+{
     uint64_t best = LB_NEVER;
-    for (size_t i = 0; i < sizeof ops / sizeof ops[0] && group->n_strangers > 0; i++) {
-        uint64_t at = lb_moments_earliest(&group->others, ops[i], 0, claim->low);
+    for (size_t i = 0; i < CLOSING_OPS; i++) {
+        uint64_t at = ended_by_other(group, claim, closing_ops[i]);
         if (at != LB_NEVER && at <= done)
-            best = earlier(best, lb_item_reopened(group, ops[i], claim->class_no, at));
+            best = earlier(best, lb_item_reopened(group, closing_ops[i], claim->class_no, at));
     }
     return best;
 }
@@ -352,8 +363,11 @@ uint64_t lb_item_taken(const struct lb_item_group *group, size_t place, size_t i
 {
     const struct lb_item_event *claim = group->events[place];
     uint64_t lease = claim->lease_ms > 0 ? lb_item_lease_until(group, place, i) : LB_NEVER;
-    uint64_t lost = earlier(lb_item_lost(group, claim), ended_by_others(group, claim, LB_NEVER));
-    return earlier(earlier(lease, lost), lb_item_recovered(group, claim));
+    uint64_t taken =
+        earlier(earlier(lease, lb_item_lost(group, claim)), lb_item_recovered(group, claim));
+    for (size_t k = 0; k < CLOSING_OPS; k++)
+        taken = earlier(taken, ended_by_other(group, claim, closing_ops[k]));
+    return taken;
 }
 
 struct lb_item_core lb_item_core_of(const struct lb_item_group *group, size_t place)
@@ -362,7 +376,8 @@ struct lb_item_core lb_item_core_of(const struct lb_item_group *group, size_t pl
     struct lb_item_core core = {
         .start = claim->high, .end = LB_NEVER, .alone = LB_NEVER, .place = place, .claim = claim};
     uint64_t taken = LB_NEVER;
-    for (size_t i = place + 1; lb_item_own(group, place, i); i++) {
+    size_t i = place + 1;
+    for (; lb_item_own(group, place, i); i++) {
         const struct lb_item_event *e = group->events[i];
         if (!lb_item_closes(e->op))
             continue;
@@ -378,6 +393,9 @@ struct lb_item_core lb_item_core_of(const struct lb_item_group *group, size_t pl
         if (lb_item_certain(e)) /* its worker has no more to say about it */
             break;
     }
+    /* It goes on as another claim from where it was renewed, and had not been given back before. */
+    if (i < group->n && group->events[i]->log == claim->log && group->events[i]->is_resumed)
+        core.alone = group->events[i]->high;
     uint64_t done = finished(group, place);
     uint64_t lease = claim->lease_ms > 0 ? lb_item_lease(group, place) : LB_NEVER;
     if (lease <= done) {
@@ -390,7 +408,7 @@ struct lb_item_core lb_item_core_of(const struct lb_item_group *group, size_t pl
     core.end = earlier(core.end, core.alone);
     core.done = done;
     taken = earlier(taken, earlier(lost, recovered));
-    uint64_t others = ended_by_others(group, claim, done);
+    uint64_t others = opened_by_others(group, claim, done);
     taken = earlier(taken, others);
     if (taken <= done)
         core.end = earlier(core.end, taken);

@@ -540,6 +540,14 @@ static bool finish(struct search *s, uint32_t number)
     return true;
 }
 
+/* Did the worker whose end is in question ask for it only after that end was answered? It may be in
+ * the same tick. */
+static bool comes_after(const struct search *s, const struct operation *operation)
+{
+    return s->leave != NULL && operation->log == s->leave->log &&
+           operation->position > s->leave->event;
+}
+
 /* Up to a time: what is answered then or later may not have taken effect. */
 static const struct lb_item_core *run(struct search *s, const uint32_t *calls, uint32_t leave,
                                       bool *ret_found)
@@ -560,7 +568,8 @@ static const struct lb_item_core *run(struct search *s, const uint32_t *calls, u
         for (; next < s->operations.n &&
                operations[calls[next]].low <= operations[s->returns[i]].high;
              next++)
-            s->gave_up = s->gave_up || !begin(s, calls[next]);
+            if (!comes_after(s, &operations[calls[next]]))
+                s->gave_up = s->gave_up || !begin(s, calls[next]);
         if (s->gave_up)
             return NULL;
         bool found = finish(s, s->returns[i]);

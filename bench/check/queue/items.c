@@ -94,7 +94,7 @@ static bool ends_in_tick(const struct lb_item_group *group, const struct lb_item
 /* Cores that end where they do only because somebody else did something, once: two may have needed
  * the same, or one may have come too early in its own log. Or one that ended before its worker
  * finished the item, with effect: it is done then, and what took the claim back before has opened
- * it no longer. */
+ * it no longer. Or a process beat again after a recovery may have taken its claim. */
 static bool may_share(const struct lb_item_group *group)
 {
     const struct lb_item_core *ended = NULL;
@@ -107,7 +107,8 @@ static bool may_share(const struct lb_item_group *group)
         }
         was_done = was_done || lb_item_was_done(group, &group->cores[i]);
     }
-    return n > 1 || was_done || group->n_strangers > 0 || (n == 1 && ends_in_tick(group, ended));
+    return n > 1 || was_done || group->n_strangers > 0 || lb_item_revived(group) ||
+           (n == 1 && ends_in_tick(group, ended));
 }
 
 static int judge_order(struct lb_item_group *group)
