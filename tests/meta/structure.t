@@ -47,6 +47,11 @@ for my $path (grep { m{^bench/} } @sources) {
     push @lengths, $n;
     cmp_ok($n, '<=', 700, "$path: $n lines") if $n > 700;
 }
+for my $path (glob("$source/tests/*/*.[ct]"), glob("$source/tests/*/*/*.c")) {
+    open my $file, '<', $path or die "$path: $!\n";
+    my $n = () = <$file>;
+    fail("$path: $n lines: cut it") if $n > 700;
+}
 @lengths = sort { $a <=> $b } @lengths;
 cmp_ok($lengths[@lengths / 2], '<', 250, "the median source has $lengths[@lengths / 2] lines");
 is_deeply([grep { keys %{ $folder{$_} } > 27 } sort keys %folder], [], 'no folder has more than 27 sources: find the seam');

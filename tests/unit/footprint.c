@@ -1,0 +1,140 @@
+/* What a statement touches, as exploring reads it from its text, and what therefore commutes. */
+#include "footprint.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static const struct lb_tables tables = {
+    .n = 3, .name = {"job", "lock_row", "status"}, .group = {1, 2, 4}};
+
+static void statements_touch_the_tables_they_name(void **state)
+{
+    (void)state;
+    struct lb_footprint touched;
+    assert_int_equal(
+        lb_footprint_of_sql(&tables, "SELECT count(*) FROM job WHERE id < $1", &touched),
+        LB_PLAIN_READ);
+    assert_int_equal(touched.reads, 1);
+    assert_int_equal(touched.writes, 0);
+    assert_int_equal(lb_footprint_of_sql(&tables,
+                                         "UPDATE lock_row SET owner = 'job' -- status\n"
+                                         " WHERE name = $1",
+                                         &touched),
+                     LB_WRITE);
+    assert_int_equal(touched.reads, 2);
+    assert_int_equal(touched.writes, 2);
+    assert_int_equal(touched.commits, 0);
+    assert_int_equal(
+        lb_footprint_of_sql(&tables, "SELECT id FROM job FOR UPDATE SKIP LOCKED", &touched),
+        LB_WRITE);
+    assert_int_equal(
+        lb_footprint_of_sql(&tables, "SELECT pg_try_advisory_lock($1, $2) AS granted", &touched),
+        LB_WRITE);
+    assert_int_equal(touched.writes, LB_BIT_ADVISORY);
+    assert_int_equal(touched.commits, LB_BIT_ADVISORY);
+    assert_int_equal(
+        lb_footprint_of_sql(&tables, "SELECT id, pg_advisory_xact_lock(1, id) FROM job", &touched),
+        LB_WRITE);
+    assert_int_equal(touched.reads, 1);
+    assert_int_equal(touched.writes, LB_BIT_ADVISORY);
+    assert_int_equal(touched.commits, 0);
+    assert_int_equal(lb_footprint_of_sql(&tables, "LOCK TABLE job IN EXCLUSIVE MODE", &touched),
+                     LB_WRITE);
+    assert_int_equal(touched.commits, 1);
+    assert_int_equal(lb_footprint_of_sql(&tables, "SELECT nextval('s')", &touched), LB_WRITE);
+    assert_int_equal(touched.writes, LB_BIT_SEQUENCES);
+    assert_int_equal(touched.commits, LB_BIT_SEQUENCES);
+    static const char *const unclear[] = {"SELECT setval('s', 1)",
+                                          "SELECT last_value FROM s",
+                                          "SELECT count(*) FROM pg_locks",
+                                          "FETCH walk",
+                                          "EXECUTE something",
+                                          "UNLOCK TABLES",
+                                          "SELECT mine(id) FROM job",
+                                          "SELECT E'\\'' FROM job",
+                                          "SELECT $a$'$a$ FROM job",
+                                          "SELECT 1 AS \"it's\" FROM job"};
+    for (size_t i = 0; i < sizeof unclear / sizeof unclear[0]; i++) {
+        assert_int_equal(lb_footprint_of_sql(&tables, unclear[i], &touched), LB_WRITE);
+        assert_int_equal(touched.writes, LB_TOUCHES_ALL);
+    }
+    /* Who stores the time, or a number that a column draws, tells when it was. */
+    lb_footprint_of_sql(&tables, "UPDATE job SET modified = now()", &touched);
+    assert_int_equal(touched.writes, 1 | LB_BIT_SEQUENCES);
+    lb_footprint_of_sql(&tables, "INSERT INTO job VALUES (1)", &touched);
+    assert_int_equal(touched.writes, 1 | LB_BIT_SEQUENCES);
+    lb_footprint_of_sql(&tables, "SELECT id FROM job WHERE until < now()", &touched);
+    assert_int_equal(touched.writes, 0);
+    /* What a serializable transaction reads is watched. */
+    struct lb_tables watched = tables;
+    watched.reads_lock = true;
+    lb_footprint_of_sql(&watched, "SELECT id FROM job", &touched);
+    assert_int_equal(touched.writes, LB_ALL_TABLES);
+    /* Its LOCK TABLE counts as touching every table: which one it waits for is not told. */
+    lb_footprint_of_sql(&tables, "LOCK TABLE job IN EXCLUSIVE MODE", &touched);
+    assert_true(touched.queues);
+    lb_footprint_of_sql(&watched, "LOCK TABLE job IN EXCLUSIVE MODE", &touched);
+    assert_false(touched.queues);
+}
+
+static void locks_beside_the_result_are_seen(void **state)
+{
+    (void)state;
+    assert_false(lb_footprint_locks_aside("SELECT id FROM job WHERE id = 1 FOR UPDATE"));
+    assert_false(lb_footprint_locks_aside("UPDATE job SET owner = 'for' WHERE id = 1"));
+    assert_false(lb_footprint_locks_aside("SELECT (SELECT count(*) FROM job) FROM lock_row"));
+    assert_true(lb_footprint_locks_aside("SELECT id FROM job OFFSET 1 FOR UPDATE"));
+    assert_true(lb_footprint_locks_aside("SELECT 1 FROM (SELECT id FROM job FOR UPDATE) AS j"));
+    assert_true(lb_footprint_locks_aside(
+        "UPDATE lock_row SET owner = 1 WHERE id = (SELECT id FROM job FOR NO KEY UPDATE)"));
+}
+
+static void a_table_that_others_are_tied_to_is_not_queued_for(void **state)
+{
+    (void)state;
+    struct lb_footprint touched;
+    struct lb_tables tied = tables;
+    lb_footprint_of_sql(&tied, "LOCK TABLE job", &touched);
+    assert_true(touched.queues);
+    tied.group[0] = tied.group[1] = 3; /* a foreign key: LOCK TABLE locks one of the two */
+    lb_footprint_of_sql(&tied, "LOCK TABLE job", &touched);
+    assert_false(touched.queues);
+}
+
+static void what_commutes_is_independent(void **state)
+{
+    (void)state;
+    struct lb_footprint read = {.reads = 1}, write = {.reads = 1, .writes = 1},
+                        other = {.reads = 2, .writes = 2}, commit = {.commits = 1},
+                        begins = {.begins = true}, ends = {.ends = true};
+    assert_false(lb_footprint_dependent(&read, &read));
+    assert_false(lb_footprint_dependent(&read, &write)); /* not committed: not seen */
+    assert_true(lb_footprint_dependent(&write, &write));
+    assert_false(lb_footprint_dependent(&write, &other));
+    assert_true(lb_footprint_dependent(&read, &commit));
+    assert_false(lb_footprint_dependent(&commit, &commit));
+    assert_false(lb_footprint_dependent(&commit, &other));
+    assert_true(lb_footprint_dependent(&begins, &ends));
+    assert_false(lb_footprint_dependent(&ends, &ends));
+    assert_false(lb_footprint_dependent(&begins, &begins));
+    /* Of two that wait for each other, the engine ends one by who came first. */
+    struct lb_footprint waits = {.writes = 1, .blocks = true},
+                        waits_too = {.writes = 2, .blocks = true};
+    assert_true(lb_footprint_dependent(&waits, &waits_too));
+    assert_false(lb_footprint_dependent(&waits, &other));
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(statements_touch_the_tables_they_name),
+        cmocka_unit_test(locks_beside_the_result_are_seen),
+        cmocka_unit_test(a_table_that_others_are_tied_to_is_not_queued_for),
+        cmocka_unit_test(what_commutes_is_independent),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
