@@ -112,8 +112,9 @@ sub has
 my %slow; # by engine, the runs that take as long as their leases
 for my $engine (grep { has('lease-update-safe', $_) } sort keys %engine) {
     # Whose lock a release ended is certain only up to the first double hold, so one zombie has to
-    # do. Its successor waits for it, and must not outlive its own lease.
-    $slow{$engine}{unowned} = begin('one zombie, as published', $engine, @article, '--ttl', $long, '--fault', 'pause',
+    # do. Its successor waits for it, and must not outlive its own lease. Holds are long, so that somebody has the lock when the
+    # zombie gives it back.
+    $slow{$engine}{unowned} = begin('one zombie, as published', $engine, @article, '--ttl', $long, '--hold', '2s', '--fault', 'pause',
         '--fault-length', '18s', '--fault-interval', '200ms', @faults, 1, '--guard', '--progress-bound', '0');
     $slow{$engine}{renewal} = begin('renewal', $engine, @lease, '--ttl', $long, '--workers', '2', '--count', '1', '--duration', '0',
         '--hold', '15200ms', '--progress-bound', '0', '--renew', '25ms');

@@ -119,7 +119,7 @@ SKIP: {
     my $table = '';
     for (1 .. 3000) {
         $table = $psql->("SELECT format('%I.%I', n.nspname, c.relname) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
-            . " JOIN pg_stat_user_tables s ON s.relid = c.oid WHERE s.n_tup_upd + s.n_tup_del >= 700 AND EXISTS (SELECT 1 FROM"
+            . " JOIN pg_stat_user_tables s ON s.relid = c.oid WHERE n.nspname LIKE 'lockbench_skip_locked%' AND s.n_tup_upd + s.n_tup_del >= 700 AND EXISTS (SELECT 1 FROM"
             . " pg_stat_activity WHERE application_name LIKE '%worker 0%') ORDER BY n_tup_ins DESC LIMIT 1");
         chomp $table;
         last if $table =~ /\S\.\S/;
