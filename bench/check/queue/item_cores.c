@@ -75,7 +75,7 @@ const struct lb_moment *lb_moments_from(const struct lb_moments *moments, int op
 {
     const struct lb_moment *all = moments->array.items;
     size_t low = 0, high = moments->array.n;
-    *ret_end = all + high;
+    *ret_end = high > 0 ? all + high : NULL;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         int kind = by_kind(&all[middle], op, class_no);

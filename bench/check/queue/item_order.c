@@ -189,9 +189,11 @@ static int add_recoveries(struct search *s, uint64_t last)
         const struct lb_moment *m = lb_item_recoveries(group, cores[i].claim, &end);
         first = m != NULL && (first == NULL || m < first) ? m : first;
     }
+    if (first == NULL)
+        return 0;
     end =
         (const struct lb_moment *)group->world->openers.array.items + group->world->openers.array.n;
-    for (; first != NULL && first < end && first->op == LB_OP_RECOVER && rc == 0; first++) {
+    for (; first < end && first->op == LB_OP_RECOVER && rc == 0; first++) {
         uint64_t low = LB_NEVER;
         if (first->least > last)
             break;
