@@ -1,13 +1,14 @@
-/* Items of one claim that one statement ends: complete, error or free with :ids.
+/* Items of one claim that one statement ends, or prolongs: complete, error, free or renew with
+ * :ids.
  *
  * The lists are text, bound as parameters: an array (`{1,2}`) where the engine has arrays, JSON
  * (`[1,2]`) elsewhere.
  *
- * What became of each item is asked of the answer. Rows with a column id name those that were
- * ended; the others were refused. Without ids there is but the number of rows: none means that none
- * was ended, as many as there are items means all of them, and with any other number nobody can say
- * which: the outcome of each is unknown. It would be wrong to take the batch for done, and as wrong
- * to take it for refused.
+ * What became of each item is asked of the answer. Rows with a column id name those that it
+ * reached; the others were refused. Without ids there is but the number of rows: none means that
+ * none was ended, as many as there are items means all of them, and with any other number nobody
+ * can say which: the outcome of each is unknown. It would be wrong to take the batch for done, and
+ * as wrong to take it for refused.
  */
 #include "ordinary.h"
 
@@ -219,13 +220,14 @@ static void judge_number(struct lb_batch *batch, int64_t n_answered)
     set_all(batch, n_answered == (int64_t)batch->n ? LB_OK : LB_LOST);
 }
 
-int lb_ordinary_end_batch(struct lb_actor *actor, enum lb_section_name name, struct lb_batch *batch,
-                          struct lb_error *err)
+int lb_ordinary_batch(struct lb_actor *actor, enum lb_section_name name, struct lb_batch *batch,
+                      struct lb_error *err)
 {
     struct lb_section_result result;
     struct lb_batch_memory *memory = batch->memory;
     struct lb_bag bag;
     bool is_held = actor->plan->program->sections[LB_S_CLAIM].tx == LB_TX_HOLD;
+    bool ends = name != LB_S_RENEW;
     set_all(batch, LB_REFUSED);
     batch->n_others = memory->n_named = memory->n_others = 0;
     if (actor->session->conn == NULL) {
@@ -234,12 +236,13 @@ int lb_ordinary_end_batch(struct lb_actor *actor, enum lb_section_name name, str
     }
     if (is_held && !actor->session->in_tx)
         return LB_REFUSED;
-    actor->n_held = actor->n_held > batch->n ? actor->n_held - batch->n : 0;
+    if (ends)
+        actor->n_held = actor->n_held > batch->n ? actor->n_held - batch->n : 0;
     lb_ordinary_fill_own_class(&bag, actor);
     fill_lists(&bag, actor, batch);
     sort_ids(batch);
-    int r = lb_runner_section(&actor->runner, name, &bag, actor->n_held == 0, catch_id, batch,
-                              &result, err);
+    int r = lb_runner_section(&actor->runner, name, &bag, ends && actor->n_held == 0, catch_id,
+                              batch, &result, err);
     if (r < 0)
         return r;
     if (r == LB_BUSY && !result.by_engine) {

@@ -34,7 +34,8 @@ const struct lb_strategy lb_strategy_complete_by_id = {
             {.name = "ends",
              .default_value = "each",
              .choices = ends_choices,
-             .help = "items of a claim are ended one by one, or all by one statement"},
+             .help =
+                 "items of a claim are ended, and renewed, one by one, or all by one statement"},
             {0},
         },
     .flow = &lb_ordinary_flow,

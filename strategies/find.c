@@ -44,10 +44,10 @@ bool lb_strategy_holds_in_tx(const struct lb_strategy_plan *plan)
     return plan->program != NULL && plan->program->sections[LB_S_CLAIM].tx == LB_TX_HOLD;
 }
 
-bool lb_strategy_ends_batch(const struct lb_strategy_plan *plan, enum lb_section_name section)
+bool lb_strategy_takes_batch(const struct lb_strategy_plan *plan, enum lb_section_name section)
 {
-    return plan->program != NULL && plan->program->sections[section].ends_batch &&
-           plan->strategy->flow->end_batch != NULL;
+    return plan->program != NULL && plan->program->sections[section].takes_batch &&
+           plan->strategy->flow->batch != NULL;
 }
 
 bool lb_strategy_has(const struct lb_strategy_plan *plan, enum lb_section_name name)

@@ -372,7 +372,7 @@ int lb_ordinary_claim(struct lb_actor *actor, uint32_t n, struct lb_item *items,
     return LB_OK;
 }
 
-/* A section that ends batches, with a batch of one. */
+/* A section that takes batches, with a batch of one. */
 static int batch_of_one(struct lb_actor *actor, struct lb_item *item, enum lb_section_name name,
                         struct lb_error *err)
 {
@@ -382,7 +382,7 @@ static int batch_of_one(struct lb_actor *actor, struct lb_item *item, enum lb_se
         return r;
     batch.items[0] = item;
     batch.n = 1;
-    r = lb_ordinary_end_batch(actor, name, &batch, err);
+    r = lb_ordinary_batch(actor, name, &batch, err);
     if (r == LB_OK)
         r = batch.answers[0];
     lb_batch_release(&batch);
@@ -396,7 +396,7 @@ static int item_section(struct lb_actor *actor, struct lb_item *item, enum lb_se
 {
     struct lb_section_result result;
     bool is_held = actor->plan->program->sections[LB_S_CLAIM].tx == LB_TX_HOLD;
-    if (actor->plan->program->sections[name].ends_batch)
+    if (actor->plan->program->sections[name].takes_batch)
         return batch_of_one(actor, item, name, err);
     if (actor->session->conn == NULL)
         return LB_LOST;
@@ -509,7 +509,7 @@ const struct lb_flow lb_ordinary_flow = {
     .retry = lb_ordinary_retry,
     .clear_error = lb_ordinary_clear_error,
     .renew_item = lb_ordinary_renew_item,
-    .end_batch = lb_ordinary_end_batch,
+    .batch = lb_ordinary_batch,
     .clear_all_errors = lb_ordinary_clear_all_errors,
     .reset_all = lb_ordinary_reset_all,
     .recover = lb_ordinary_recover,

@@ -32,8 +32,8 @@ int lb_ordinary_complete(struct lb_actor *actor, struct lb_item *item, struct lb
 int lb_ordinary_error(struct lb_actor *actor, struct lb_item *item, struct lb_error *err);
 int lb_ordinary_free_item(struct lb_actor *actor, struct lb_item *item, struct lb_error *err);
 /* batch.c */
-int lb_ordinary_end_batch(struct lb_actor *actor, enum lb_section_name name, struct lb_batch *batch,
-                          struct lb_error *err);
+int lb_ordinary_batch(struct lb_actor *actor, enum lb_section_name name, struct lb_batch *batch,
+                      struct lb_error *err);
 int lb_ordinary_clear_error(struct lb_actor *actor, struct lb_item *item, struct lb_error *err);
 int lb_ordinary_renew_item(struct lb_actor *actor, struct lb_item *item, struct lb_error *err);
 int lb_ordinary_clear_all_errors(struct lb_actor *actor, struct lb_error *err);

@@ -49,15 +49,15 @@ struct lb_item {
     struct lb_bag bag;
 };
 
-/* Items of one claim that one statement ends. Owned by the caller; the items are borrowed. Several
- * batches may follow each other in one struct. */
+/* Items of one claim that one statement ends, or prolongs. Owned by the caller; the items are
+ * borrowed. Several batches may follow each other in one struct. */
 struct lb_batch {
     struct lb_item **items;
     uint32_t n, room;
     /* Filled by the call: an enum lb_answer for each item. LB_LOST: nobody can say whether it
      * happened, though the batch was answered. */
     uint8_t *answers;
-    int64_t *others; /* what the statement says it ended besides: items that nobody had named */
+    int64_t *others; /* what the statement says it reached besides: items that nobody had named */
     uint32_t n_others;
     struct lb_batch_memory *memory; /* private */
 };
@@ -179,11 +179,11 @@ struct lb_flow {
     int (*claim)(struct lb_actor *actor, uint32_t n, struct lb_item *items, uint32_t max,
                  uint32_t *ret_n, int64_t *ret_marked, struct lb_error *err);
     lb_item_fn *complete, *error, *free_item, *retry, *clear_error, *renew_item;
-    /* Where lb_strategy_ends_batch says so (Optional): all items of the batch by section, which is
-     * LB_S_COMPLETE, LB_S_ERROR or LB_S_FREE. The answer is LB_OK if it ended any of them;
-     * batch->answers tells of each, unless it is an error. */
-    int (*end_batch)(struct lb_actor *actor, enum lb_section_name section, struct lb_batch *batch,
-                     struct lb_error *err);
+    /* Where lb_strategy_takes_batch says so (Optional): all items of the batch by section, which is
+     * LB_S_COMPLETE, LB_S_ERROR, LB_S_FREE or LB_S_RENEW. The answer is LB_OK if it ended, or
+     * prolonged, any of them; batch->answers tells of each, unless it is an error. */
+    int (*batch)(struct lb_actor *actor, enum lb_section_name section, struct lb_batch *batch,
+                 struct lb_error *err);
     lb_actor_fn *clear_all_errors, *reset_all, *recover;
     /* A queue's process (Optional): sweep and enroll (section register) before its first claim;
      * beat again and again, LB_REFUSED: nobody knows of it any more; sign_off (section unregister)
@@ -263,8 +263,8 @@ void lb_strategy_of_file(const struct lb_file *file, struct lb_strategy *ret_str
  * own, the function in the table? */
 bool lb_strategy_has(const struct lb_strategy_plan *plan, enum lb_section_name name);
 
-/* Does this section end all items of a claim at once, complete, error or free? */
-bool lb_strategy_ends_batch(const struct lb_strategy_plan *plan, enum lb_section_name section);
+/* Does this section take all items of a claim at once: complete, error, free or renew? */
+bool lb_strategy_takes_batch(const struct lb_strategy_plan *plan, enum lb_section_name section);
 
 /* Is a claim of this queue one transaction up to its end (tx=hold)? */
 bool lb_strategy_holds_in_tx(const struct lb_strategy_plan *plan);

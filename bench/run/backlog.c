@@ -85,7 +85,7 @@ static int complete(struct lb_operator *op, struct lb_item *items, uint32_t n,
                     struct lb_batch *batch, struct lb_error *err)
 {
     int rc = LB_OK;
-    if (lb_strategy_ends_batch(op->actor->plan, LB_S_COMPLETE) && n > 0) {
+    if (lb_strategy_takes_batch(op->actor->plan, LB_S_COMPLETE) && n > 0) {
         for (batch->n = 0; batch->n < n; batch->n++)
             batch->items[batch->n] = &items[batch->n];
         return lb_operate_batch(op, LB_OP_COMPLETE, batch, err);

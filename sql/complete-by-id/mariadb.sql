@@ -33,9 +33,21 @@ JOIN (SELECT LAST_INSERT_ID(NEXTVAL(claim_number)) AS number) AS this
 SET owner = :worker, visible_at = SYSDATE(6) + INTERVAL :ttl_ms * 1000 MICROSECOND, token = this.number;
 SELECT id, payload, token FROM item WHERE token = LAST_INSERT_ID();
 
--- name: renew
+-- name: renew when ends=each
 UPDATE item SET visible_at = SYSDATE(6) + INTERVAL :ttl_ms * 1000 MICROSECOND
 WHERE id = :id AND status = 0 AND owner = :worker AND token = :token AND visible_at > SYSDATE(6);
+
+-- What the UPDATE left out was over by then, and is over when it is read back.
+-- name: renew when ends=batch tx=one
+-- require: row
+UPDATE JSON_TABLE(:items, '$[*]' COLUMNS (id bigint PATH '$.id', token bigint PATH '$.token')) AS mine
+STRAIGHT_JOIN item ON item.id = mine.id AND item.token = mine.token
+SET visible_at = SYSDATE(6) + INTERVAL :ttl_ms * 1000 MICROSECOND
+WHERE item.status = 0 AND item.owner = :worker AND item.visible_at > SYSDATE(6);
+SELECT item.id
+FROM JSON_TABLE(:items, '$[*]' COLUMNS (id bigint PATH '$.id', token bigint PATH '$.token')) AS mine
+STRAIGHT_JOIN item ON item.id = mine.id AND item.token = mine.token
+WHERE item.status = 0 AND item.owner = :worker AND item.visible_at > SYSDATE(6);
 
 -- name: complete when ends=each
 UPDATE item SET status = 2

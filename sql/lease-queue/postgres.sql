@@ -61,9 +61,16 @@ FROM next
 WHERE item.id = next.id
 RETURNING item.id, item.payload, item.token;
 
--- name: renew
+-- name: renew when ends=each
 UPDATE item SET visible_at = clock_timestamp() + :ttl_ms * interval '1 millisecond'
 WHERE id = :id AND status = 0 AND owner = :worker AND token = :token AND visible_at > clock_timestamp();
+
+-- name: renew when ends=batch
+UPDATE item SET visible_at = clock_timestamp() + :ttl_ms * interval '1 millisecond'
+FROM unnest(:ids::bigint[], :tokens::bigint[]) AS mine (id, token)
+WHERE item.id = mine.id AND item.token = mine.token AND item.status = 0 AND item.owner = :worker
+      AND item.visible_at > clock_timestamp()
+RETURNING item.id;
 
 -- name: complete when recurring=no ends=each
 UPDATE item SET status = 2

@@ -53,9 +53,16 @@ WHERE id IN (SELECT id
              LIMIT :n)
 RETURNING id, payload, token;
 
--- name: renew
+-- name: renew when ends=each
 UPDATE item SET visible_at = julianday('now') + :ttl_ms / 86400000.0
 WHERE id = :id AND status = 0 AND owner = :worker AND token = :token AND visible_at > julianday('now');
+
+-- name: renew when ends=batch
+UPDATE item SET visible_at = julianday('now') + :ttl_ms / 86400000.0
+FROM json_each(:items) AS mine
+WHERE item.id = json_extract(mine.value, '$.id') AND item.token = json_extract(mine.value, '$.token')
+      AND item.status = 0 AND item.owner = :worker AND item.visible_at > julianday('now')
+RETURNING id;
 
 -- name: complete when recurring=no ends=each
 UPDATE item SET status = 2

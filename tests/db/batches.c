@@ -16,7 +16,7 @@ static const char text[] =
     "-- option: answer = ids | number | others\n"
     "-- name: setup\n"
     "CREATE TABLE item (id bigint PRIMARY KEY, status int NOT NULL DEFAULT 0, owner varchar(40),\n"
-    "                   token bigint NOT NULL DEFAULT 0);\n"
+    "                   token bigint NOT NULL DEFAULT 0, renewals int NOT NULL DEFAULT 0);\n"
     "-- name: put\n"
     "INSERT INTO item (id) VALUES (:id);\n"
     "-- name: claim [postgres, sqlite]\n"
@@ -57,7 +57,24 @@ static const char text[] =
     "-- name: complete [mariadb] when answer=others tx=one\n"
     "-- require: row\n"
     "UPDATE item SET status = 2 WHERE status = 1 AND :ids <> '';\n"
-    "SELECT id FROM item WHERE status = 2;\n";
+    "SELECT id FROM item WHERE status = 2;\n"
+    "-- name: renew [postgres]\n"
+    "UPDATE item SET renewals = renewals + 1\n"
+    "FROM unnest(:ids::bigint[], :tokens::bigint[]) AS mine (id, token)\n"
+    "WHERE item.id = mine.id AND item.token = mine.token AND status = 1 RETURNING item.id;\n"
+    "-- name: renew [sqlite]\n"
+    "UPDATE item SET renewals = renewals + 1 FROM json_each(:items) AS mine\n"
+    "WHERE item.id = json_extract(mine.value, '$.id')\n"
+    "      AND item.token = json_extract(mine.value, '$.token') AND status = 1 RETURNING id;\n"
+    "-- name: renew [mariadb] tx=one\n"
+    "-- require: row\n"
+    "UPDATE JSON_TABLE(:items, '$[*]' COLUMNS (id bigint PATH '$.id',\n"
+    "                                         token bigint PATH '$.token')) AS mine\n"
+    "JOIN item ON item.id = mine.id AND item.token = mine.token\n"
+    "SET renewals = renewals + 1 WHERE status = 1;\n"
+    "SELECT item.id FROM JSON_TABLE(:items, '$[*]' COLUMNS (id bigint PATH '$.id',\n"
+    "                                         token bigint PATH '$.token')) AS mine\n"
+    "JOIN item ON item.id = mine.id AND item.token = mine.token WHERE status = 1;\n";
 
 struct bench {
     struct fixture *f;
@@ -109,8 +126,8 @@ static void open_bench(struct bench *b, struct fixture *f, const char *answer)
         for (; b->batches[i].n < n; b->batches[i].n++)
             b->batches[i].items[b->batches[i].n] = &b->items[i][b->batches[i].n];
     }
-    assert_true(lb_strategy_ends_batch(&b->plan, LB_S_COMPLETE));
-    assert_false(lb_strategy_ends_batch(&b->plan, LB_S_FREE));
+    assert_true(lb_strategy_takes_batch(&b->plan, LB_S_COMPLETE));
+    assert_false(lb_strategy_takes_batch(&b->plan, LB_S_FREE));
 }
 
 static void close_bench(struct bench *b)
@@ -226,6 +243,37 @@ static void a_batch_that_is_cut_off_is_unknown(void **state)
     close_bench(&b);
 }
 
+/* The claims of a batch are prolonged in one statement, and those that are no longer one's own are
+ * named; then the batch is ended as ever. */
+static void a_batch_is_renewed_item_by_item(void **state)
+{
+    struct fixture *f = *state;
+    static struct bench b;
+    open_bench(&b, f, "ids");
+    assert_true(lb_strategy_takes_batch(&b.plan, LB_S_RENEW));
+    must(f, f->a, "UPDATE item SET token = token + 1 WHERE id = 2");
+    struct lb_log *log = &b.logs[0];
+    size_t first = log->n_events;
+    b.ops[0].lease_ms = 1000;
+    assert_int_equal(lb_operate_batch(&b.ops[0], LB_OP_RENEW_ITEM, &b.batches[0], &f->err), LB_OK);
+    assert_int_equal(log->n_events, first + 6);
+    for (uint32_t i = 0; i < 3; i++) {
+        bool is_lost = b.items[0][i].id == 2;
+        const struct lb_event *end = &history.events[0][first + 3 + i];
+        assert_int_equal(b.batches[0].answers[i], is_lost ? LB_REFUSED : LB_OK);
+        assert_int_equal(end->op, LB_OP_RENEW_ITEM);
+        assert_int_equal(end->value, b.items[0][i].id);
+        assert_int_equal(end->type, is_lost ? LB_EV_FAIL : LB_EV_OK);
+        assert_int_equal(end->arg, 1000);
+        assert_int_equal((end->flags & LB_EVF_EFFECTIVE) != 0, !is_lost);
+    }
+    assert_int_equal(query_int(f, f->a, "SELECT sum(renewals) FROM item"), 2);
+    assert_int_equal(complete(&b, 0), LB_OK);
+    assert_int_equal(judged(&b, LB_G_OWNER_RELEASE), LB_V_HELD);
+    assert_int_equal(judged(&b, LB_G_NO_DUPLICATE), LB_V_HELD);
+    close_bench(&b);
+}
+
 int main(void)
 {
     static const struct engine_test tests[] = {
@@ -233,6 +281,7 @@ int main(void)
         {"a number tells of all items, or of none", a_number_tells_of_all_or_of_none, NULL},
         {"what a batch ends besides is recorded, and judged", what_is_ended_besides_is_recorded,
          NULL},
+        {"a batch is renewed item by item", a_batch_is_renewed_item_by_item, NULL},
         {"a batch that is cut off is unknown", a_batch_that_is_cut_off_is_unknown,
          "postgres mariadb"},
         {NULL, NULL, NULL},

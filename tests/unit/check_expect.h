@@ -40,21 +40,29 @@ static inline void expect_text(enum lb_guarantee guarantee, const char *text)
     assert_string_equal(judgement.findings[guarantee].witness[0].text, text);
 }
 
-/* Completes items first .. first + n - 1 in one statement; types says how each ends. */
-static inline void batch(uint32_t log, uint64_t first, uint64_t n, uint64_t from, uint64_t to,
-                         const int *types)
+/* One statement for the items first .. first + n - 1; types says how each ends. */
+static inline void batch_of(enum lb_op op, uint32_t log, uint64_t first, uint64_t n, uint64_t from,
+                            uint64_t to, const int *types, uint32_t lease_ms)
 {
     for (uint64_t i = 0; i < n; i++)
-        add_op(&history, log, LB_OP_COMPLETE, from, to, LB_EV_NONE, 0, first + i, 0, 0);
+        add_op(&history, log, op, from, to, LB_EV_NONE, 0, first + i, 0, 0);
     for (uint64_t i = 0; i < n && types[i] != LB_EV_NONE; i++)
         add_event(&history, log,
                   (struct lb_event){.time_ns = to,
                                     .value = first + i,
                                     .process = log,
-                                    .op = LB_OP_COMPLETE,
+                                    .arg = lease_ms,
+                                    .op = (uint8_t)op,
                                     .answer = types[i] == LB_EV_FAIL ? LB_REFUSED : LB_OK,
                                     .flags = types[i] == LB_EV_OK ? LB_EVF_EFFECTIVE : 0,
                                     .type = (uint8_t)types[i]});
+}
+
+/* Completes them. */
+static inline void batch(uint32_t log, uint64_t first, uint64_t n, uint64_t from, uint64_t to,
+                         const int *types)
+{
+    batch_of(LB_OP_COMPLETE, log, first, n, from, to, types, 0);
 }
 
 #endif

@@ -293,6 +293,23 @@ static void a_batch_is_judged_item_by_item(void **state)
     expect(LB_G_OWNER_RELEASE, LB_V_HELD);
 }
 
+/* Three items of worker 1, renewed at once: each lease lasts as long as its own answer says. */
+static void a_batch_of_renewals_is_judged_item_by_item(void **state)
+{
+    (void)state;
+    for (uint64_t taken = 1; taken <= 3; taken++) {
+        history_init(&history, true);
+        history.model.lease = true;
+        put(&history, 0, 1, 3, 1, 2);
+        for (uint64_t id = 1; id <= 3; id++)
+            claim(&history, 1, id, (2 * id + 1) * MS, (2 * id + 2) * MS, 100);
+        batch_of(LB_OP_RENEW_ITEM, 1, 1, 3, 80 * MS, 81 * MS,
+                 (const int[]){LB_EV_OK, LB_EV_FAIL, LB_EV_OK}, 100);
+        claim(&history, 2, taken, 150 * MS, 151 * MS, 100);
+        expect(LB_G_NO_DUPLICATE, taken == 2 ? LB_V_HELD : LB_V_VIOLATED);
+    }
+}
+
 /* What was completed is not lost, and what may have been is not said to be. */
 static void a_batch_in_part_loses_nothing(void **state)
 {
@@ -316,6 +333,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_batch_is_judged_item_by_item),
         cmocka_unit_test(a_batch_in_part_loses_nothing),
+        cmocka_unit_test(a_batch_of_renewals_is_judged_item_by_item),
         cmocka_unit_test(items_are_claimed_once),
         cmocka_unit_test(errors_and_resets_reopen),
         cmocka_unit_test(a_reset_opens_an_item_once),

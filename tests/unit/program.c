@@ -376,14 +376,14 @@ static void mistakes_are_reported_by_line(void **state)
         {LOCK_HEADER LOCK_SETUP "-- name: acquire\n-- answer: row\nSELECT 1;\n-- answer: row\n",
          "x.sql:8: answer: a statement above answers already"},
         {LOCK_HEADER LOCK_SETUP "-- name: acquire\nSELECT 1;\n-- name: release\nSELECT :ids;\n",
-         "x.sql:8: section release: nothing fills :ids here: it is for complete, error and free of "
-         "a queue"},
+         "x.sql:8: section release: nothing fills :ids here: it is for complete, error, free "
+         "and renew of a queue"},
         {QUEUE_HEADER QUEUE_BATCH "UPDATE q SET a = 1 WHERE id = ANY (:tokens::bigint[]);\n",
-         "x.sql:10: section complete: nothing fills :tokens here: it is for complete, error and "
-         "free of a queue whose claim returns a column token"},
+         "x.sql:10: section complete: nothing fills :tokens here: it is for complete, error, "
+         "free and renew of a queue whose claim returns a column token"},
         {QUEUE_HEADER QUEUE_BATCH "DELETE FROM q WHERE id = ANY (:ids::bigint[]) AND id = :id;\n",
-         "x.sql:9: section complete: :id is one item's, but the section ends all items of a claim "
-         "at once; use :ids, :tokens and :items alone"},
+         "x.sql:9: section complete: :id is one item's, but the section is for all items of a "
+         "claim at once; use :ids, :tokens and :items alone"},
         {QUEUE_HEADER QUEUE_BATCH "DELETE FROM q WHERE id = ANY (:ids::bigint[]) AND n = :lot;\n",
          "x.sql:9: section complete: :lot is one item's"},
         {LOCK_HEADER "-- require: row\n", "x.sql:3: \"require:\" belongs in a section"},

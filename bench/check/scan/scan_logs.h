@@ -64,12 +64,13 @@ struct lb_invoked {
     uint32_t index;
 };
 
-/* Items that one statement ends: their invokes stand one behind another, and then their ends in the
- * same order. Can an invoke be the next one of a batch that began with first? */
+/* Items that one statement ends, or prolongs: their invokes stand one behind another, and then
+ * their ends in the same order. Can an invoke be the next one of a batch that began with first? */
 static inline bool lb_is_batched(const struct lb_event *first, const struct lb_event *e)
 {
     return e->op == first->op && e->process == first->process && e->object == first->object &&
-           (e->op == LB_OP_COMPLETE || e->op == LB_OP_ERROR || e->op == LB_OP_FREE);
+           (e->op == LB_OP_COMPLETE || e->op == LB_OP_ERROR || e->op == LB_OP_FREE ||
+            e->op == LB_OP_RENEW_ITEM);
 }
 
 /* A note of how many permits are free: permits.c. */

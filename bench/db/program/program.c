@@ -117,10 +117,10 @@ static bool inherits_column(const struct lb_building *b, enum lb_section_name na
     return false;
 }
 
-/* The sections that can end all items of a claim at once. */
-static bool may_end_batch(enum lb_section_name name)
+/* The sections that can end, or prolong, all items of a claim at once. */
+static bool may_take_batch(enum lb_section_name name)
 {
-    return name == LB_S_COMPLETE || name == LB_S_ERROR || name == LB_S_FREE;
+    return name == LB_S_COMPLETE || name == LB_S_ERROR || name == LB_S_FREE || name == LB_S_RENEW;
 }
 
 /* Sections of a whole process, in which no item is meant. */
@@ -161,9 +161,9 @@ static bool harness_fills(const struct lb_building *b, int slot, enum lb_section
         return !is_lock;
     case LB_SLOT_IDS:
     case LB_SLOT_ITEMS:
-        return !is_lock && may_end_batch(section);
+        return !is_lock && may_take_batch(section);
     case LB_SLOT_TOKENS:
-        return !is_lock && may_end_batch(section) &&
+        return !is_lock && may_take_batch(section) &&
                inherits_column(b, section, "token", strlen("token"));
     case LB_SLOT_TOKEN:
     case LB_SLOT_TICKET:
@@ -186,8 +186,8 @@ static int check_filled(struct lb_building *b, const struct lb_raw_section *sect
         return 0;
     if (slot == LB_SLOT_IDS || slot == LB_SLOT_ITEMS || slot == LB_SLOT_TOKENS)
         return lb_file_fail(b->file, token->line, b->err,
-                            "section %s: nothing fills :%s here: it is for complete, error and "
-                            "free of a queue%s",
+                            "section %s: nothing fills :%s here: it is for complete, error, free "
+                            "and renew of a queue%s",
                             lb_section_text(section->name), lb_fixed_slot_names[slot],
                             slot == LB_SLOT_TOKENS ? " whose claim returns a column token" : "");
     if (slot >= 0)
@@ -388,10 +388,10 @@ static int build_sections(struct lb_building *b)
     return 0;
 }
 
-/* What ends a whole claim has no value of one of its items. */
+/* What ends or prolongs a whole claim has no value of one of its items. */
 static int check_batches(struct lb_building *b)
 {
-    static const enum lb_section_name names[] = {LB_S_COMPLETE, LB_S_ERROR, LB_S_FREE};
+    static const enum lb_section_name names[] = {LB_S_COMPLETE, LB_S_ERROR, LB_S_FREE, LB_S_RENEW};
     const uint32_t lists = 1u << LB_SLOT_IDS | 1u << LB_SLOT_TOKENS | 1u << LB_SLOT_ITEMS;
     struct lb_program *program = b->program;
     for (size_t n = 0; n < sizeof names / sizeof names[0]; n++) {
@@ -400,17 +400,18 @@ static int check_batches(struct lb_building *b)
         for (size_t k = 0; k < section->n_statements; k++)
             for (size_t i = 0; i < section->statements[k].n_params; i++)
                 used |= UINT32_C(1) << section->statements[k].param_slot[i];
-        section->ends_batch = (used & lists) != 0;
-        if (!section->ends_batch)
+        section->takes_batch = (used & lists) != 0;
+        if (!section->takes_batch)
             continue;
         for (size_t slot = 0; slot < program->n_slots; slot++) {
             const char *name = program->slot_name[slot];
             bool is_items = slot == LB_SLOT_ID || inherits_column(b, names[n], name, strlen(name));
             if ((used >> slot & 1) != 0 && is_items)
-                return lb_file_fail(b->file, section->line, b->err,
-                                    "section %s: :%s is one item's, but the section ends all items "
-                                    "of a claim at once; use :ids, :tokens and :items alone",
-                                    lb_section_text(names[n]), name);
+                return lb_file_fail(
+                    b->file, section->line, b->err,
+                    "section %s: :%s is one item's, but the section is for all items "
+                    "of a claim at once; use :ids, :tokens and :items alone",
+                    lb_section_text(names[n]), name);
         }
     }
     return 0;

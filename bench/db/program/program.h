@@ -111,7 +111,7 @@ struct lb_section {
     enum lb_tx tx;
     bool keeps_session;  /* session=keep: part of the hold is the session's, until the hold ends */
     bool commits_always; /* commit=always: tx=one is committed also if no row answers */
-    bool ends_batch;     /* it takes :ids, :tokens or :items: all items of a claim at once */
+    bool takes_batch;    /* it has :ids, :tokens or :items: all items of a claim at once */
     enum lb_begin begin;
     enum lb_on_error on_error;
     size_t n_statements;

@@ -233,7 +233,7 @@ static int queue_round(struct script *script, struct lb_error *err)
     lb_task_note(task, n == 1 ? "claimed %lld" : "claimed %lld and others",
                  (long long)task->items[0].id);
     r = lb_session_pass(&task->session, LB_STEP_ENTER, err);
-    bool together = lb_strategy_ends_batch(task->actor.plan, LB_S_COMPLETE);
+    bool together = lb_strategy_takes_batch(task->actor.plan, LB_S_COMPLETE);
     for (uint32_t i = 0; i < n && r >= 0; i++) {
         r = renew(script, &task->items[i], err);
         if (r == LB_OK && !together)

@@ -159,12 +159,13 @@ static bool leaves_item_out(const struct reader *reader, const struct lb_raw_op 
            (event->flags & LB_EVF_TOKEN) == 0;
 }
 
-/* Items that one statement ends: their invokes, and then their ends. */
+/* Items that one statement ends, or prolongs: their invokes, and then their ends. */
 static bool is_batched(const struct track *track, const struct lb_raw *f,
                        const struct lb_event *event)
 {
     return track->process == event->process && same_name(&track->f, f) &&
-           (event->op == LB_OP_COMPLETE || event->op == LB_OP_ERROR || event->op == LB_OP_FREE);
+           (event->op == LB_OP_COMPLETE || event->op == LB_OP_ERROR || event->op == LB_OP_FREE ||
+            event->op == LB_OP_RENEW_ITEM);
 }
 
 /* The grammar of one log: see interchange.h. */

@@ -227,6 +227,15 @@ int lb_operate_claim(struct lb_operator *op, uint32_t n, struct lb_item *items, 
     return finish(op, LB_M_ACQUIRE, &event, answer);
 }
 
+/* How long a renewal keeps others off. What is no lease is prolonged for those who recover by its
+ * age. */
+static uint32_t renewed_ms(const struct lb_operator *op, enum lb_op which)
+{
+    if (which != LB_OP_RENEW_ITEM)
+        return 0;
+    return op->lease_ms > 0 ? op->lease_ms : op->actor->plan->limit_ms;
+}
+
 static int operate_item(struct lb_operator *op, enum lb_op which, lb_item_fn *call,
                         struct lb_item *item, struct lb_error *err)
 {
@@ -236,11 +245,9 @@ static int operate_item(struct lb_operator *op, enum lb_op which, lb_item_fn *ca
     invoke(op, which, 0, (uint64_t)item->id, 0, 0);
     int answer = take(op, which) ? call(op->actor, item, err) : LB_TIMEOUT;
     op->end_ns = lb_now_ns();
-    /* What is no lease is prolonged for those who recover by its age. */
-    uint32_t length_ms = op->lease_ms > 0 ? op->lease_ms : op->actor->plan->limit_ms;
     struct lb_event event = {.op = (uint8_t)which,
                              .value = (uint64_t)item->id,
-                             .arg = which == LB_OP_RENEW_ITEM ? length_ms : 0,
+                             .arg = renewed_ms(op, which),
                              .flags = (uint8_t)(answer == LB_OK ? LB_EVF_EFFECTIVE : 0)};
     if (which == LB_OP_CLEAR_ERROR || !lb_strategy_holds_in_tx(op->actor->plan))
         return finish(op, LB_M_RELEASE, &event, answer);
@@ -292,6 +299,7 @@ static bool end_one(struct lb_operator *op, enum lb_op which, int64_t id, int an
     struct lb_event event = {.time_ns = op->end_ns,
                              .value = (uint64_t)id,
                              .process = op->process,
+                             .arg = renewed_ms(op, which),
                              .op = (uint8_t)which,
                              .answer = (uint8_t)(answer < 0 ? LB_OTHER : answer),
                              .flags = (uint8_t)(answer == LB_OK && !is_open ? LB_EVF_EFFECTIVE : 0),
@@ -312,14 +320,15 @@ int lb_operate_batch(struct lb_operator *op, enum lb_op which, struct lb_batch *
     const struct lb_flow *flow = op->actor->plan->strategy->flow;
     enum lb_section_name section = which == LB_OP_COMPLETE ? LB_S_COMPLETE
                                    : which == LB_OP_ERROR  ? LB_S_ERROR
-                                                           : LB_S_FREE;
+                                   : which == LB_OP_FREE   ? LB_S_FREE
+                                                           : LB_S_RENEW;
     assert(batch->n > 0);
     batch->n_others = 0;
     invoke(op, which, 0, (uint64_t)batch->items[0]->id, 0, 0);
     for (uint32_t i = 1; i < batch->n; i++)
         invoke_more(op, which, batch->items[i]->id);
     bool is_taken = take(op, which);
-    int answer = is_taken ? flow->end_batch(op->actor, section, batch, err) : LB_TIMEOUT;
+    int answer = is_taken ? flow->batch(op->actor, section, batch, err) : LB_TIMEOUT;
     op->end_ns = lb_now_ns();
     for (uint32_t i = 0; i < batch->n_others; i++)
         invoke_more(op, which, batch->others[i]);

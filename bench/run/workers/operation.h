@@ -72,9 +72,10 @@ int lb_operate_claim(struct lb_operator *op, uint32_t n, struct lb_item *items, 
  * LB_OP_RENEW_ITEM. LB_E_UNSUPPORTED if the strategy has no such operation. */
 int lb_operate_item(struct lb_operator *op, enum lb_op which, struct lb_item *item,
                     struct lb_error *err);
-/* The same for a batch, where lb_strategy_ends_batch says so: LB_OP_COMPLETE, LB_OP_ERROR or
- * LB_OP_FREE. Recorded item by item: an invoke for each, one behind another, and then, in the same
- * order, their ends. What the statement ended besides is recorded with them. */
+/* The same for a batch, where lb_strategy_takes_batch says so: LB_OP_COMPLETE, LB_OP_ERROR,
+ * LB_OP_FREE or LB_OP_RENEW_ITEM. Recorded item by item: an invoke for each, one behind another,
+ * and then, in the same order, their ends. What the statement reached besides is recorded with
+ * them. */
 int lb_operate_batch(struct lb_operator *op, enum lb_op which, struct lb_batch *batch,
                      struct lb_error *err);
 /* The item failed, and is due again later: recorded as LB_OP_FREE. */

@@ -78,7 +78,7 @@ struct lb_worker {
     uint64_t n_items;               /* measured */
     struct lb_guard *guard;
     struct lb_chunks *chunks;
-    struct lb_ends *ends; /* NULL: each item is ended by itself */
+    struct lb_ends *ends; /* NULL: each item is ended, and prolonged, by itself */
     bool *lost_items; /* of the claim that it has: told by a renewal that they are not its own */
     _Atomic uint64_t progress;         /* successes so far, for the progress line */
     _Atomic uint64_t waits_since_ns;   /* it has asked for a lock or an item since then; 0: no */
@@ -139,13 +139,17 @@ static inline void lb_team_new_epoch(struct lb_team *team)
 
 /* How items are ended (worker_ends.c). open: for claims of so many. choose: what becomes of one.
  * end_batch: each list of those that end alike in one statement, as far as the strategy can; but
- * not those that are lost. */
+ * not those that are lost. together: it can, for one of the ends. renew_batch: where section renew
+ * takes a batch; fills is_lost. */
+bool lb_ends_together(const struct lb_worker *worker);
 int lb_ends_open(struct lb_worker *worker, uint32_t room, struct lb_error *err);
 void lb_ends_free(struct lb_worker *worker);
 enum lb_op lb_worker_choose_end(struct lb_worker *worker);
 void lb_worker_end_item(struct lb_worker *worker, struct lb_item *item, enum lb_op which);
 void lb_worker_end_batch(struct lb_worker *worker, struct lb_item *items, uint32_t n,
                          const bool *is_lost);
+void lb_worker_renew_batch(struct lb_worker *worker, struct lb_item *items, uint32_t n,
+                           bool *is_lost);
 
 /* Waits for the next arrival; false: there is none any more. Sets intended_ns and op.measured. */
 bool lb_worker_arrival(struct lb_worker *worker);

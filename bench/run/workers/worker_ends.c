@@ -1,5 +1,5 @@
-/* How a consumer ends the items that it has: each by itself, or all of a claim together where the
- * strategy's statements take a list.
+/* How a consumer ends the items that it has, and prolongs their claims: each by itself, or all of a
+ * claim together where the strategy's statements take a list.
  */
 #include "worker.h"
 
@@ -10,12 +10,17 @@ struct lb_ends {
     uint8_t *which; /* enum lb_op of each item of the claim */
 };
 
-int lb_ends_open(struct lb_worker *worker, uint32_t room, struct lb_error *err)
+bool lb_ends_together(const struct lb_worker *worker)
 {
     const struct lb_strategy_plan *plan = worker->team->plan;
+    return lb_strategy_takes_batch(plan, LB_S_COMPLETE) ||
+           lb_strategy_takes_batch(plan, LB_S_ERROR) || lb_strategy_takes_batch(plan, LB_S_FREE);
+}
+
+int lb_ends_open(struct lb_worker *worker, uint32_t room, struct lb_error *err)
+{
     worker->ends = NULL;
-    if (!lb_strategy_ends_batch(plan, LB_S_COMPLETE) && !lb_strategy_ends_batch(plan, LB_S_ERROR) &&
-        !lb_strategy_ends_batch(plan, LB_S_FREE))
+    if (!lb_ends_together(worker) && !lb_strategy_takes_batch(worker->team->plan, LB_S_RENEW))
         return 0;
     struct lb_ends *ends = calloc(1, sizeof *ends);
     if (ends == NULL)
@@ -154,7 +159,7 @@ void lb_worker_end_batch(struct lb_worker *worker, struct lb_item *items, uint32
     worker->op.end_ns = lb_now_ns();
     lb_operator_continue(&worker->op);
     for (size_t w = 0; w < sizeof ways / sizeof ways[0]; w++) {
-        bool together = lb_strategy_ends_batch(team->plan, ways[w].section);
+        bool together = lb_strategy_takes_batch(team->plan, ways[w].section);
         ends->batch.n = 0;
         for (uint32_t i = 0; i < n; i++) {
             if (is_lost[i] || ends->which[i] != ways[w].op)
@@ -167,5 +172,29 @@ void lb_worker_end_batch(struct lb_worker *worker, struct lb_item *items, uint32
         if (ends->batch.n > 0)
             end_together(worker, ways[w].op);
         lb_operator_continue(&worker->op);
+    }
+}
+
+void lb_worker_renew_batch(struct lb_worker *worker, struct lb_item *items, uint32_t n,
+                           bool *is_lost)
+{
+    struct lb_team *team = worker->team;
+    struct lb_batch *batch = &worker->ends->batch;
+    batch->n = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (!is_lost[i]) {
+            lb_live_item_back(team->live, items[i].id); /* not inside while it asks */
+            batch->items[batch->n++] = &items[i];
+        }
+    if (batch->n == 0)
+        return;
+    worker->op.continued = false;
+    if (lb_operate_batch(&worker->op, LB_OP_RENEW_ITEM, batch, &worker->err) < 0)
+        lb_team_fail(team, &worker->err);
+    for (uint32_t i = 0; i < batch->n; i++) {
+        size_t place = (size_t)(batch->items[i] - items);
+        is_lost[place] = batch->answers[i] == LB_REFUSED || batch->answers[i] == LB_LOST;
+        if (!is_lost[place])
+            lb_live_item(team->live, items[place].id, worker->number);
     }
 }

@@ -253,6 +253,10 @@ struct hand {
 static void renew_from(struct lb_worker *worker, struct hand *hand, uint32_t place)
 {
     struct lb_team *team = worker->team;
+    if (lb_strategy_takes_batch(team->plan, LB_S_RENEW)) {
+        lb_worker_renew_batch(worker, hand->items + place, hand->n - place, hand->is_lost + place);
+        return;
+    }
     for (uint32_t i = place; i < hand->n; i++) {
         if (hand->is_lost[i])
             continue;
@@ -361,7 +365,7 @@ static void process(struct lb_worker *worker, struct lb_item *items, uint32_t n,
     lb_worker_begin(worker, LB_M_HOLD);
     struct hand hand = {.items = items, .n = n, .is_lost = worker->lost_items};
     hand.renew_ns = renews(team) ? claimed_ns + team->scenario->renew_ns : 0;
-    hand.is_batch = worker->ends != NULL && worker->chunks == NULL;
+    hand.is_batch = lb_ends_together(worker) && worker->chunks == NULL;
     memset(hand.is_lost, 0, n * sizeof *hand.is_lost);
     if (hand.is_batch)
         process_batch(worker, &hand, claimed_ns);
