@@ -41,7 +41,7 @@ static inline void expect_text(enum lb_guarantee guarantee, const char *text)
 }
 
 /* One statement for the items first .. first + n - 1; types says how each ends. */
-static inline void batch_of(enum lb_op op, uint32_t log, uint64_t first, uint64_t n, uint64_t from,
+static inline void batch_of(int op, uint32_t log, uint64_t first, uint64_t n, uint64_t from,
                             uint64_t to, const int *types, uint32_t lease_ms)
 {
     for (uint64_t i = 0; i < n; i++)
