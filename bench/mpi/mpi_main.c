@@ -214,6 +214,8 @@ int main(int argc, char **argv)
         fputs("lockbench: out of memory\n", stderr);
         return LB_EXIT_ENVIRONMENT;
     }
+    /* OpenMPI gives a rank a terminal of its own, wherever mpirun's output goes. */
+    setenv("NO_COLOR", "1", 1);
     pid_t parent = getpid();
     signal(SIGCHLD, wake);
     child = fork();

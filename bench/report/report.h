@@ -171,6 +171,8 @@ const char *lb_cell_why_broken(const struct lb_cell *cell, enum lb_guarantee gua
 
 /* Appends a word to a command, quoted for a POSIX shell if it must be. */
 void lb_command_add(char *buf, size_t size, const char *word);
+/* Begins a command of this program, as it is started for so many ranks (0 or 1: without MPI). */
+void lb_command_start(char *buf, size_t size, uint32_t n_ranks, const char *command);
 /* The command that repeats this run, with the password left out. finding: one of the run's; an
  * explored violation is then played alone; NULL: whatever was violated. Returns buf. */
 char *lb_reproduce(const struct lb_cell *cell, const struct lb_outcome *run,

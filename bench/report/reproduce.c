@@ -28,6 +28,16 @@ void lb_command_add(char *buf, size_t size, const char *word)
     append(buf, size, "'");
 }
 
+void lb_command_start(char *buf, size_t size, uint32_t n_ranks, const char *command)
+{
+    buf[0] = '\0';
+    if (n_ranks > 1)
+        snprintf(buf, size, "mpirun -n %u lockbench-mpi", n_ranks);
+    else
+        lb_command_add(buf, size, "lockbench");
+    lb_command_add(buf, size, command);
+}
+
 /* Flags for the keys in which the run's configuration is not what its scenario says. */
 static void append_keys(char *buf, size_t size, const struct lb_cell *cell)
 {
@@ -68,8 +78,7 @@ char *lb_reproduce(const struct lb_cell *cell, const struct lb_outcome *run,
         }
         return lb_clean_text(buf);
     }
-    lb_command_add(buf, size, "lockbench");
-    lb_command_add(buf, size, "run");
+    lb_command_start(buf, size, run->ranks.n, "run");
     lb_command_add(buf, size, "-s");
     lb_command_add(buf, size, cell->strategy_path);
     if (cell->target != NULL) {

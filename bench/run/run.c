@@ -102,6 +102,11 @@ int lb_run_lead(struct lb_link *link, char *where, size_t size, struct lb_error 
     return rc;
 }
 
+uint32_t lb_run_ranks(void)
+{
+    return peers != NULL ? peers->link->n_ranks : 1;
+}
+
 bool lb_run_part(void)
 {
     bool lost = lb_peers_part(peers);

@@ -43,6 +43,8 @@ int lb_run(const struct lb_run_plan *plan, const struct lb_stop *stop, lb_progre
  * there: for whoever outlives this process. After the last run: lb_run_part. The others call
  * lb_follow. */
 int lb_run_lead(struct lb_link *link, char *where, size_t size, struct lb_error *err);
+/* How many run together with this process, itself included; 1: it is alone. */
+uint32_t lb_run_ranks(void);
 /* true: one of them was lost, and will not come to the end. */
 bool lb_run_part(void);
 /* Can this strategy run on this engine, and be asked what the scenario asks? 0, or LB_E_UNSUPPORTED

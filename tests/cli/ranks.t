@@ -39,6 +39,7 @@ sub measure
         return @answer if $answer[0] == $want || time > $end;
     }
 }
+my $cell;
 sub measure_once
 {
     my (@args) = @_;
@@ -46,7 +47,8 @@ sub measure_once
     my ($status, $out, $err) = ranks(4, 'run', '-d', $uri, '--warmup', '0', '--quiet', '--format', 'json', '--progress-bound', '10m', @args);
     my $json = eval { decode_json($out) } // {};
     diag $err if !%$json;
-    return ($status, $json->{cells}[0]{guarantees} // {}, $json->{cells}[0]{runs}[0] // {});
+    $cell = $json->{cells}[0] // {};
+    return ($status, $cell->{guarantees} // {}, $cell->{runs}[0] // {});
 }
 # What is not offered. They wait for mpirun's own end most of the time: meanwhile the rest is measured.
 my @refused = (['run', '-s', 'skip-locked', '-S', 'drain', '--rounds', '2', qr/^lockbench: .*several ranks: --rounds is not offered/m],
@@ -76,6 +78,7 @@ is($status, 0, 'a lock: exit status');
 is($guarantees->{exclusive}{verdict}, 'held', 'a lock is held');
 is($run->{operations}{acquire}{succeeded}, 4 * 2, 'all acquires of all ranks are counted');
 is($run->{guard_lost_updates}, 0, 'no write of any rank is missing');
+like($cell->{reproduce}, qr/^mpirun -n 4 lockbench-mpi run -s row-lock-nowait /, 'the command that repeats it starts as many ranks');
 
 ($status, $guarantees, $run) = measure(0, '-s', 'skip-locked', '-S', 'drain', '--workers', 6, '--backlog', 900, '--duration', '10m');
 is($status, 0, 'a queue: exit status');
@@ -112,6 +115,7 @@ my ($code, $out, $err) = ranks(2, 'run', '-s', 'skip-locked', '-S', 'drain', '-d
 is($code, 0, 'a password: all ranks connect') or diag $err;
 is((grep { /\Q$password\E/ } $out, $err), 0, 'a password is not printed');
 like($out, qr/^rank 1 on \S+: 2 workers, /m, 'workers of each rank');
+unlike($out, qr/\e/, 'no colour, though each rank has a terminal');
 
 sub schemas { return `psql -XAtq -c "SELECT nspname FROM pg_namespace WHERE nspname LIKE 'lockbench%'" '$uri'` }
 is(schemas(), '', 'no schema is left');

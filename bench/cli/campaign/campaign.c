@@ -63,7 +63,9 @@ static void describe_command(struct lb_report *report, const struct lb_args *arg
 {
     char *buf = report->invocation, number[32];
     size_t size = sizeof report->invocation;
-    snprintf(buf, size, "lockbench %s%s", args->command->name, args->matrix ? " --matrix" : "");
+    lb_command_start(buf, size, lb_run_ranks(), args->command->name);
+    if (args->matrix)
+        lb_command_add(buf, size, "--matrix");
     add_options(report, "-s", &args->strategies);
     for (size_t i = 0; i < args->targets.n && i < selection->n_places; i++)
         add_option(report, "-d", selection->places[i].target.label);

@@ -88,8 +88,7 @@ static void describe_again(const struct lb_cell *cell, const struct lb_explored 
                            char *buf, size_t size)
 {
     char setting[300];
-    lb_command_add(buf, size, "lockbench");
-    lb_command_add(buf, size, "explore");
+    lb_command_start(buf, size, 1, "explore"); /* rank 0 explores alone */
     lb_command_add(buf, size, "-s");
     lb_command_add(buf, size, cell->strategy_path);
     lb_command_add(buf, size, "-d");
