@@ -176,7 +176,7 @@ enum lb_standing lb_cell_standing(const struct lb_cell *cell)
             is_tested |= cell->runs[i]->judgement.findings[g].verdict == LB_V_HELD;
         if (run_violates(cell->runs[i]))
             return LB_STANDS_VIOLATED;
-        if (cell->runs[i]->state != LB_RUN_COMPLETE)
+        if (cell->runs[i]->state != LB_RUN_COMPLETE || lb_ranks_are_near(&cell->runs[i]->ranks))
             standing = LB_STANDS_INCONCLUSIVE;
     }
     char missed[2];

@@ -2,6 +2,7 @@
  */
 #include "report.h"
 #include "alike.h"
+#include "text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -225,6 +226,53 @@ static void a_run_that_ended_early_proves_nothing(void **state)
     lb_cell_release(&cell);
 }
 
+static char *as_text(struct lb_cell *cell)
+{
+    char *text = NULL;
+    size_t size = 0;
+    struct lb_report report = {.cells = cell, .n_cells = 1};
+    struct lb_sink_state sink = {
+        .report = &report, .out = open_memstream(&text, &size), .width = 200};
+    assert_non_null(sink.out);
+    lb_text_details(&sink);
+    fclose(sink.out);
+    return text;
+}
+
+/* Other guarantees may have held: the one that most is about is open. */
+static void what_the_clocks_do_not_tell_is_not_held(void **state)
+{
+    (void)state;
+    struct lb_cell cell = make_cell("postgres", "mutex-hot", 1);
+    struct lb_finding *findings = cell.runs[0]->judgement.findings;
+    findings[LB_G_PROGRESS].verdict = LB_V_HELD;
+    findings[LB_G_EXCLUSIVE] = (struct lb_finding){
+        .verdict = LB_V_NOT_TESTED, .n_tested = 7, .reason = "2 possible violations"};
+    cell.runs[0]->ranks.near[LB_G_EXCLUSIVE].n_violations = 2;
+    assert_int_equal(lb_cell_standing(&cell), LB_STANDS_INCONCLUSIVE);
+    lb_cell_release(&cell);
+}
+
+static void what_could_not_be_judged_is_told(void **state)
+{
+    (void)state;
+    struct lb_cell cell = make_cell("postgres", "mutex-hot", 1);
+    struct lb_finding *progress = &cell.runs[0]->judgement.findings[LB_G_PROGRESS];
+    cell.state = LB_CELL_DONE;
+    cell.runs[0]->witnesses_agree = true;
+    *progress = (struct lb_finding){
+        .verdict = LB_V_NOT_TESTED, .n_tested = 7, .reason = "everybody stood still"};
+    char *text = as_text(&cell);
+    assert_null(strstr(text, "stood still")); /* nobody asked */
+    free(text);
+    cell.scenario.progress_bound_ns = 1;
+    text = as_text(&cell);
+    assert_non_null(strstr(text, "not tested"));
+    assert_non_null(strstr(text, "progress: everybody stood still"));
+    free(text);
+    lb_cell_release(&cell);
+}
+
 static void one_violation_in_several_runs_is_one(void **state)
 {
     (void)state;
@@ -298,6 +346,9 @@ static void the_command_repeats_what_differs(void **state)
     assert_string_equal(lb_reproduce(&cell, cell.runs[0], NULL, text, sizeof text),
                         "lockbench run -s './my lock.sql' -d 'postgresql://u@h/x?a=1&b=it'\\''s' "
                         "-S mutex-hot --workers 3 --guard --opt 'form=a b' --seed 7");
+    cell.runs[0]->ranks.n = 4;
+    lb_reproduce(&cell, cell.runs[0], NULL, text, sizeof text);
+    assert_int_equal(strncmp(text, "mpirun -n 4 lockbench-mpi run -s ", 33), 0);
     char small[20];
     lb_reproduce(&cell, cell.runs[0], NULL, small, sizeof small);
     assert_int_equal(strlen(small), sizeof small - 1);
@@ -353,6 +404,8 @@ int main(void)
         cmocka_unit_test(known_breaks_are_expected_where_they_apply),
         cmocka_unit_test(breaks_of_replication_are_known_where_they_can_happen),
         cmocka_unit_test(a_run_that_ended_early_proves_nothing),
+        cmocka_unit_test(what_the_clocks_do_not_tell_is_not_held),
+        cmocka_unit_test(what_could_not_be_judged_is_told),
         cmocka_unit_test(one_violation_in_several_runs_is_one),
         cmocka_unit_test(a_cell_without_verdicts_is_not_held),
         cmocka_unit_test(numbers_are_medians),

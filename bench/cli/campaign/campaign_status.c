@@ -13,10 +13,7 @@ static enum lb_exit status_of_cell(const struct lb_campaign *campaign,
             status = lb_exit_worse(status, LB_EXIT_ENVIRONMENT);
         /* Whoever schedules has judged an invalid run by what hangs on it. */
         bool is_invalid = run->state == LB_RUN_INVALID && !campaign->judges_runs;
-        bool is_open = false; /* a violation is possible, and the clocks do not tell */
-        for (int g = 0; g < LB_GUARANTEES; g++)
-            is_open |= run->ranks.near[g].n_violations > 0;
-        if (is_invalid || is_open || !run->witnesses_agree)
+        if (is_invalid || lb_ranks_are_near(&run->ranks) || !run->witnesses_agree)
             status = lb_exit_worse(status, LB_EXIT_INCONCLUSIVE);
     }
     if (!campaign->judge_expectations)

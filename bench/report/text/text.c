@@ -457,6 +457,27 @@ static void print_why_idle(const struct lb_sink_state *state, const struct lb_ce
     lb_print_wrapped(state->out, text, 2, state->width);
 }
 
+/* What is claimed, was looked at, and could not be judged. */
+static void print_undecided(const struct lb_sink_state *state, const struct lb_cell *cell,
+                            size_t run)
+{
+    for (int g = 0; g < LB_GUARANTEES && cell->runs[run]->state == LB_RUN_COMPLETE; g++) {
+        const struct lb_finding *finding = &cell->runs[run]->judgement.findings[g];
+        char text[400], where[64] = "";
+        bool is_asked = g == LB_G_PROGRESS   ? cell->scenario.progress_bound_ns > 0
+                        : g == LB_G_RECOVERY ? cell->scenario.recovery_bound_ns > 0
+                                             : true;
+        if (finding->verdict != LB_V_NOT_TESTED || finding->n_tested == 0 || !is_asked)
+            continue;
+        if (cell->n_runs > 1)
+            snprintf(where, sizeof where, " (run %zu of %zu)", run + 1, cell->n_runs);
+        snprintf(text, sizeof text, "%s: %s%s", lb_guarantee_name((enum lb_guarantee)g),
+                 finding->reason, where);
+        print_label(state, cell, "not tested", LB_INK_WARN);
+        lb_print_wrapped(state->out, text, 2, state->width);
+    }
+}
+
 static void print_notes(const struct lb_sink_state *state, const struct lb_cell *cell)
 {
     const char *what = NULL, *why = cell->reason;
@@ -487,6 +508,7 @@ static void print_notes(const struct lb_sink_state *state, const struct lb_cell 
         if (run->state != LB_RUN_COMPLETE && !is_told)
             print_once(state, cell, "inconclusive", i, run->reason, has_reason);
         print_gave_up(state, cell, run);
+        print_undecided(state, cell, i);
         if (run->proof.name[0] != '\0') {
             char label[64];
             snprintf(label, sizeof label, "%s %s", run->proof.name,

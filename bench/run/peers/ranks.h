@@ -32,4 +32,13 @@ struct lb_ranks {
     struct lb_near_miss near[LB_GUARANTEES];
 };
 
+/* Is a violation possible, and do the clocks not tell? */
+static inline bool lb_ranks_are_near(const struct lb_ranks *ranks)
+{
+    for (int g = 0; g < LB_GUARANTEES; g++)
+        if (ranks->near[g].n_violations > 0)
+            return true;
+    return false;
+}
+
 #endif
