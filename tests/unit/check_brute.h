@@ -63,13 +63,19 @@ static inline bool brute_seen(struct brute *brute, uint64_t mask, uint64_t state
     return false;
 }
 
-/* Is an earlier operation of the same log, one that did happen, still to come? */
+/* Is an earlier operation of the same log, one that did happen, still to come? Or did a later one
+ * take effect, though this one had been answered before it? */
 static inline bool brute_blocked(const struct brute *brute, uint64_t mask, uint32_t op)
 {
     const struct brute_op *ops = brute->ops;
     for (uint32_t i = 0; i < brute->n && ops[op].log != 0; i++) {
         bool earlier = ops[i].place != 0 ? ops[i].place < ops[op].place : i < op;
-        if ((mask >> i & 1) == 0 && ops[i].log == ops[op].log && !ops[i].optional && earlier)
+        bool later = ops[i].place != 0 ? ops[i].place > ops[op].place : i > op;
+        bool gone = (mask >> i & 1) != 0;
+        if (ops[i].log != ops[op].log)
+            continue;
+        if ((!gone && !ops[i].optional && earlier) ||
+            (gone && later && ops[op].optional && ops[op].high != UINT64_MAX))
             return true;
     }
     return false;

@@ -116,6 +116,76 @@ static void a_stranger_ends_one_claim(void **state)
     expect(LB_G_OWNER_RELEASE, LB_V_VIOLATED);
 }
 
+/* What one worker did, and was answered, keeps its order within a tick of the clock. */
+static void a_tick_keeps_each_workers_order(void **state)
+{
+    (void)state;
+    history_init(&history, true); /* log 2 freed what it had not claimed yet */
+    put(&history, 0, 1, 1, 1, 2);
+    add_op(&history, 2, LB_OP_FREE, 5, 5, LB_EV_OK, 0, 1, 0, LB_EVF_EFFECTIVE);
+    claim(&history, 2, 1, 5, 5, 0);
+    claim(&history, 1, 1, 6, 7, 0);
+    expect(LB_G_NO_DUPLICATE, LB_V_VIOLATED);
+    history.events[2][1].type = LB_EV_INFO; /* it may have been freed later */
+    for (size_t i = 2; i < history.n[2]; i++)
+        history.events[2][i].process = 100;
+    expect(LB_G_NO_DUPLICATE, LB_V_HELD);
+    history_init(&history, true); /* both recoveries came before the claim beside them */
+    put(&history, 0, 1, 1, 1, 2);
+    claim(&history, 1, 1, 10 * MS, 10 * MS, 0);
+    for (int i = 0; i < 2; i++)
+        add_op(&history, 3, LB_OP_RECOVER, 13 * MS, 13 * MS, LB_EV_OK, 0, 0, 1, 0);
+    claim(&history, 3, 1, 13 * MS, 13 * MS, 0);
+    claim(&history, 2, 1, 14 * MS, 14 * MS, 0);
+    expect(LB_G_NO_DUPLICATE, LB_V_VIOLATED);
+    add_op(&history, 3, LB_OP_RECOVER, 14 * MS, 14 * MS, LB_EV_OK, 0, 0, 1, 0);
+    expect(LB_G_NO_DUPLICATE, LB_V_HELD);
+}
+
+/* Three executions, all but one in one tick, and one reset. */
+static void one_reset_asks_for_one_more_execution(void **state)
+{
+    (void)state;
+    for (uint32_t n = 0; n < 2; n++) {
+        history_init(&history, true);
+        put(&history, 0, 1, 1, 1, 2);
+        claim(&history, 2, 1, 4, 4, 0);
+        add_op(&history, 2, LB_OP_COMPLETE, 5, 6, LB_EV_OK, 0, 1, 0, LB_EVF_EFFECTIVE);
+        claim(&history, 1, 1, 7, 7, 0);
+        add_op(&history, 1, LB_OP_COMPLETE, 7, 7, LB_EV_OK, 0, 1, 0, LB_EVF_EFFECTIVE);
+        claim(&history, n == 0 ? 0 : 4, 1, 7, 7, 0); /* before it in order of logs, or behind */
+        add_op(&history, 3, LB_OP_RESET_ALL, 6, 7, LB_EV_OK, 0, 0, 0, LB_EVF_EFFECTIVE);
+        expect(LB_G_ONCE, LB_V_VIOLATED);
+        add_op(&history, 3, LB_OP_RESET_ALL, 7, 7, LB_EV_OK, 0, 0, 0, LB_EVF_EFFECTIVE);
+        expect(LB_G_ONCE, LB_V_HELD);
+    }
+    history_init(&history, true); /* it was reset before it was complete, by who completed it */
+    put(&history, 0, 1, 1, 1, 2);
+    claim(&history, 1, 1, 3, 4, 0);
+    add_op(&history, 1, LB_OP_RESET_ALL, 5, 5, LB_EV_OK, 0, 0, 0, LB_EVF_EFFECTIVE);
+    add_op(&history, 1, LB_OP_COMPLETE, 5, 5, LB_EV_OK, 0, 1, 0, LB_EVF_EFFECTIVE);
+    claim(&history, 2, 1, 6, 7, 0);
+    expect(LB_G_ONCE, LB_V_VIOLATED);
+}
+
+/* Worker 1 owns the item at the end by worker 2, unless the third recovery took it, which counts
+ * from the beat or from the claim: of one of the two it is not known in time. */
+static void an_order_that_may_be_none_excuses_nobody(void **state)
+{
+    (void)state;
+    history_init(&history, true);
+    put(&history, 0, 1, 1, 1, 2);
+    claim(&history, 2, 1, 6 * MS, 8 * MS, 0);
+    claim(&history, 1, 1, 8 * MS, 8 * MS, 0);
+    add_op(&history, 3, LB_OP_RECOVER, 8 * MS, 10 * MS, LB_EV_OK, 0, 0, 2, 0);
+    add_op(&history, 3, LB_OP_BEAT, 10 * MS, 10 * MS, LB_EV_OK, 1, 0, 8, 0);
+    add_op(&history, 3, LB_OP_RECOVER, 10 * MS, 12 * MS, LB_EV_OK, 0, 0, 4, 0);
+    add_op(&history, 2, LB_OP_COMPLETE, 12 * MS, 13 * MS, LB_EV_OK, 0, 1, 0, LB_EVF_EFFECTIVE);
+    expect(LB_G_OWNER_RELEASE, LB_V_NOT_TESTED);
+    history.n[3] -= 2; /* without it, the item is certainly worker 1's */
+    expect(LB_G_OWNER_RELEASE, LB_V_VIOLATED);
+}
+
 static void claims_expire(void **state)
 {
     (void)state;
@@ -339,6 +409,9 @@ int main(void)
         cmocka_unit_test(a_reset_opens_an_item_once),
         cmocka_unit_test(a_reset_opens_an_item_once_in_any_order),
         cmocka_unit_test(a_stranger_ends_one_claim),
+        cmocka_unit_test(a_tick_keeps_each_workers_order),
+        cmocka_unit_test(one_reset_asks_for_one_more_execution),
+        cmocka_unit_test(an_order_that_may_be_none_excuses_nobody),
         cmocka_unit_test(claims_expire),
         cmocka_unit_test(nothing_is_lost),
         cmocka_unit_test(phantoms_are_seen),

@@ -29,6 +29,8 @@ enum seen {
     SEEN_LOST,       /* a session ended */
     SEEN_RESUMED, /* ... of a worker that renewed an item later, which another had claimed since */
     SEEN_RAISED,  /* an item is claimed that was completed, or failed, and freed by another */
+    SEEN_RUSHED,  /* three of one worker's operations within a tick, one of them a claim or a grant
+                   */
     SEEN_CUT,     /* logs without their tails */
     SEEN_SHAPES
 };
@@ -49,6 +51,21 @@ static inline bool seen_ties(const struct test_history *h)
                 for (size_t k = 0; k < h->n[b]; k++)
                     if (h->events[a][i].time_ns == h->events[b][k].time_ns)
                         return true;
+    return false;
+}
+
+static inline bool seen_rushed(const struct lb_event *log, size_t n)
+{
+    for (size_t first = 0, end = 0; first < n; first = end) {
+        uint32_t n_invokes = 0, n_grants = 0;
+        for (; end < n && log[end].time_ns == log[first].time_ns; end++) {
+            n_invokes += log[end].type == LB_EV_INVOKE;
+            n_grants += log[end].type == LB_EV_OK &&
+                        (log[end].op == LB_OP_CLAIM || log[end].op == LB_OP_ACQUIRE);
+        }
+        if (n_invokes > 2 && n_grants > 0)
+            return true;
+    }
     return false;
 }
 
@@ -152,9 +169,11 @@ static inline void see_history(const struct test_history *h)
     see_across(h);
     seen_in[SEEN_CUT] += h->view.truncated;
     seen_in[SEEN_TIE] += seen_ties(h);
-    for (uint32_t log = 0; log < MAX_LOGS; log++)
+    for (uint32_t log = 0; log < MAX_LOGS; log++) {
+        seen_in[SEEN_RUSHED] += seen_rushed(h->events[log], h->n[log]);
         for (size_t i = 0; i < h->n[log]; i++)
             see_event(h->events[log], h->n[log], i);
+    }
 }
 
 /* The last test of a program: all shapes but some were generated. */
@@ -177,6 +196,7 @@ static inline void expect_seen(const enum seen *never, size_t n_never)
                                         "sessions' ends",
                                         "renewals of what another has claimed since",
                                         "claims of what was done, and freed",
+                                        "three operations of one worker within a tick",
                                         "cut tails"};
     for (size_t i = 0; i < SEEN_SHAPES; i++) {
         bool is_left_out = false;

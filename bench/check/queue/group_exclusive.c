@@ -45,8 +45,8 @@ static struct lb_item_core in_hand(const struct lb_item_group *item, size_t plac
     if (claim->lease_ms > 0)
         taken = earlier(taken, lb_item_lease(item, place));
     uint64_t stranger = LB_NEVER;
-    for (size_t k = 0; k < sizeof ends / sizeof ends[0] && item->n_strangers > 0; k++)
-        stranger = earlier(stranger, lb_moments_earliest(&item->others, ends[k], 0, claim->low));
+    for (size_t k = 0; k < sizeof ends / sizeof ends[0]; k++)
+        stranger = earlier(stranger, lb_item_ended(item, claim, ends[k]));
     taken = earlier(taken, stranger);
     core.end = earlier(taken, closed);
     core.alone = core.end == LB_NEVER    ? LB_NEVER
@@ -122,14 +122,19 @@ static int by_size(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* May one recovery, or one end by a stranger, have ended two claims of the group? There is room for
- * a time for each core. */
+/* May one recovery, or one end by a stranger, have ended two claims of the group? Or may it be in
+ * the tick of a claim, of which it is not known here whether it was its own worker's, and came
+ * before? There is room for a time for each core. */
 static bool may_share(const struct lb_item_group *group, uint64_t *times)
 {
     size_t n = 0, n_strange = 0;
     for (size_t i = 0; i < group->n_cores; i++) {
         const struct lb_item_core *core = &group->cores[i];
         n_strange += core->alone == 0;
+        size_t next = lb_item_cores_from(group, core->end);
+        if (core->alone != LB_NEVER && next < group->n_cores &&
+            group->cores[next].start == core->end)
+            return true;
         if (core->alone == 0 || core->alone == LB_NEVER)
             continue;
         if (core->end <= core->start) /* it may have been claimed after the recovery as well */

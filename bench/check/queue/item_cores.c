@@ -249,6 +249,9 @@ static uint64_t recovery_from(const struct lb_item_group *group, const struct lb
                               const struct lb_item_event *claim, uint64_t revived)
 {
     uint64_t from = group->c->logs[claim->log].gone_ns;
+    bool is_before = recovery->log == claim->log && recovery->position < claim->event;
+    if (is_before && recovery->is_certain) /* its own worker's, and answered: also within a tick */
+        return LB_NEVER;
     if (recovery->age_ms > 0)
         from = earlier(from, earlier(old_enough(group->c, claim, recovery->age_ms), revived));
     return recovery->high < from ? LB_NEVER : later(from, recovery->low);
@@ -336,13 +339,24 @@ uint64_t lb_item_lost(const struct lb_item_group *group, const struct lb_item_ev
 static const int closing_ops[] = {LB_OP_COMPLETE, LB_OP_ERROR, LB_OP_FREE};
 enum { CLOSING_OPS = sizeof closing_ops / sizeof closing_ops[0] };
 
-/* The earliest time at which a worker that had not claimed the item can have ended the claim by one
- * of these; LB_NEVER. */
-static uint64_t ended_by_other(const struct lb_item_group *group, const struct lb_item_event *claim,
-                               int op)
+/* Can the end be of that claim? What its worker had asked for before, and was answered, came before
+ * it, also within a tick. */
+static bool may_be_of(const struct lb_moment *end, const struct lb_item_event *claim)
 {
-    return group->n_strangers > 0 ? lb_moments_earliest(&group->others, op, 0, claim->low)
-                                  : LB_NEVER;
+    return end->log != claim->log || end->high == LB_NEVER;
+}
+
+uint64_t lb_item_ended(const struct lb_item_group *group, const struct lb_item_event *claim, int op)
+{
+    const struct lb_moment *end, *m;
+    uint64_t best = LB_NEVER;
+    if (group->n_strangers == 0)
+        return LB_NEVER;
+    m = lb_moments_from(&group->others, op, 0, claim->low, &end);
+    for (; m != NULL && m < end && m->op == op && later(m->least, claim->low) < best; m++)
+        if (may_be_of(m, claim))
+            best = earlier(best, later(m->low, claim->low));
+    return best;
 }
 
 /* The earliest time at which the item was open again because of such an end; it cannot have been
@@ -352,7 +366,7 @@ static uint64_t opened_by_others(const struct lb_item_group *group,
 {
     uint64_t best = LB_NEVER;
     for (size_t i = 0; i < CLOSING_OPS; i++) {
-        uint64_t at = ended_by_other(group, claim, closing_ops[i]);
+        uint64_t at = lb_item_ended(group, claim, closing_ops[i]);
         if (at != LB_NEVER && at <= done)
             best = earlier(best, lb_item_reopened(group, closing_ops[i], claim->class_no, at));
     }
@@ -366,7 +380,7 @@ uint64_t lb_item_taken(const struct lb_item_group *group, size_t place, size_t i
     uint64_t taken =
         earlier(earlier(lease, lb_item_lost(group, claim)), lb_item_recovered(group, claim));
     for (size_t k = 0; k < CLOSING_OPS; k++)
-        taken = earlier(taken, ended_by_other(group, claim, closing_ops[k]));
+        taken = earlier(taken, lb_item_ended(group, claim, closing_ops[k]));
     return taken;
 }
 

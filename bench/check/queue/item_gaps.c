@@ -103,7 +103,7 @@ static bool give_recovery(const struct lb_item_group *group, const struct lb_ite
 static bool bridge(const struct lb_item_group *group, const struct lb_item_core *core,
                    struct used *used)
 {
-    if (core->alone <= core[1].start || give_recovery(group, core, used))
+    if (core->alone <= core[1].start || (!group->is_once && give_recovery(group, core, used)))
         return true;
     for (size_t i = core->place + 1; lb_item_own(group, core->place, i); i++) {
         const struct lb_item_event *end = group->events[i];
@@ -125,7 +125,7 @@ static bool bridge(const struct lb_item_group *group, const struct lb_item_core 
 bool lb_item_plain(const struct lb_item_group *group)
 {
     struct used used = {.n = 0};
-    bool found = group->n_strangers == 0 && lb_item_one_class(group);
+    bool found = (group->n_strangers == 0 || group->is_once) && lb_item_one_class(group);
     for (size_t i = 0; i < group->n_cores && found; i++)
         found = group->cores[i].end > group->cores[i].start &&
                 !lb_item_was_done(group, &group->cores[i]);

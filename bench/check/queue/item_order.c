@@ -73,6 +73,7 @@ struct search {
     size_t n_returns;
     uint32_t slots[SLOTS];             /* pending: numbers of operations */
     uint64_t first[SLOTS];             /* what of its own log must have taken effect before */
+    uint64_t later[SLOTS];             /* ... was asked for after this was answered */
     uint64_t used;                     /* slots */
     uint64_t time;                     /* of the answer that the search has come to */
     const struct lb_item_event *leave; /* the end in question; NULL */
@@ -153,9 +154,12 @@ static int add_claim(struct search *s, const struct lb_item_core *core)
         if (lb_item_certain(group->events[i]))
             break;
     }
-    uint64_t let_go = lb_item_lost(group, claim);
-    uint64_t lease = claim->lease_ms > 0 ? lb_item_lease(group, core->place) : LB_NEVER;
-    let_go = lease < let_go ? lease : let_go;
+    uint64_t let_go = LB_NEVER;
+    if (!group->is_once) {
+        uint64_t lease = claim->lease_ms > 0 ? lb_item_lease(group, core->place) : LB_NEVER;
+        let_go = lb_item_lost(group, claim);
+        let_go = lease < let_go ? lease : let_go;
+    }
     let_go = group->c->known_ns < let_go ? group->c->known_ns : let_go;
     if (let_go != LB_NEVER && rc == 0)
         rc = add(s, &(struct operation){.low = let_go > claim->low ? let_go : claim->low,
@@ -227,9 +231,10 @@ static int add_all(struct search *s, uint64_t last)
         rc = add_claim(s, &group->cores[i]);
     }
     for (size_t i = 0; i < group->others.array.n && rc == 0; i++)
-        rc = others[i].event->op == LB_OP_CLEAR_ERROR
-                 ? add_opener(s, &others[i])
-                 : add_close(s, others[i].event, false, LB_NONE);
+        if (others[i].event->op == LB_OP_CLEAR_ERROR)
+            rc = add_opener(s, &others[i]);
+        else if (!group->is_once)
+            rc = add_close(s, others[i].event, false, LB_NONE);
     for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++) {
         const struct lb_moments *openers = &group->world->openers;
         uint32_t class_no = group->cores[0].claim->class_no;
@@ -241,7 +246,7 @@ static int add_all(struct search *s, uint64_t last)
                 rc = add_opener(s, m);
         }
     }
-    return rc == 0 ? add_recoveries(s, last) : rc;
+    return rc == 0 && !group->is_once ? add_recoveries(s, last) : rc;
 }
 
 /* --- in order of time --- */
@@ -410,7 +415,7 @@ static bool apply(const struct search *s, const struct configuration *from, unsi
         }
         /* Its claim was taken back, nobody has claimed it since, and all the same the end had an
            effect: the item is done, or failed. */
-        if (state == FREE && operation->is_certain && operation->is_bound &&
+        if (state == FREE && operation->is_certain && operation->is_bound && !s->group->is_once &&
             operation->to != FREE && operation->high < s->group->c->known_ns) {
             ret->state = made_by(operation->to, counts_time ? number : 0);
             return true;
@@ -442,7 +447,7 @@ static void continue_from(struct search *s, struct configuration from, unsigned 
     for (uint64_t left = s->used & ~from.done; left != 0 && !s->gave_up; left &= left - 1) {
         unsigned slot = (unsigned)__builtin_ctzll(left);
         struct configuration next;
-        if ((s->first[slot] & ~from.done) != 0 ||
+        if ((s->first[slot] & ~from.done) != 0 || (s->later[slot] & from.done) != 0 ||
             !apply(s, &from, slot, slot == target && operations_of(s)[s->slots[slot]].is_certain,
                    &next))
             continue;
@@ -462,7 +467,7 @@ static bool begin(struct search *s, uint32_t number)
         return false;
     unsigned slot = (unsigned)__builtin_ctzll(~s->used);
     s->slots[slot] = number;
-    s->first[slot] = 0;
+    s->first[slot] = s->later[slot] = 0;
     for (uint64_t left = s->used; left != 0 && operation->log != LB_NONE; left &= left - 1) {
         unsigned i = (unsigned)__builtin_ctzll(left);
         const struct operation *other = &operations[s->slots[i]];
@@ -472,6 +477,10 @@ static bool begin(struct search *s, uint32_t number)
             s->first[slot] |= UINT64_C(1) << i;
         if (operation->is_certain && operation->position < other->position)
             s->first[i] |= UINT64_C(1) << slot;
+        if (operation->high != LB_NEVER && operation->position < other->position)
+            s->later[slot] |= UINT64_C(1) << i;
+        if (other->high != LB_NEVER && other->position < operation->position)
+            s->later[i] |= UINT64_C(1) << slot;
     }
     s->used |= UINT64_C(1) << slot;
     return true;
@@ -483,8 +492,10 @@ static void forget(struct search *s, uint64_t slots)
     if (slots == 0)
         return;
     s->used &= ~slots;
-    for (unsigned i = 0; i < SLOTS; i++)
+    for (unsigned i = 0; i < SLOTS; i++) {
         s->first[i] &= ~slots;
+        s->later[i] &= ~slots;
+    }
     for (uint32_t i = 0; i < s->now.n; i++)
         configurations_add(
             s, &s->after, (struct configuration){s->now.all[i].state, s->now.all[i].done & ~slots});
@@ -639,8 +650,13 @@ int lb_item_others_claim(const struct lb_item_group *group, const struct lb_item
     const struct lb_item_core *core = NULL;
     bool finds_none = true, is_legal = true;
     int rc = search(group, end, true, false, &core, &finds_none, ret_gave_up);
-    if (rc == 0 && !finds_none && !*ret_gave_up)
+    bool found = finds_none;
+    if (rc == 0 && !found && !*ret_gave_up)
         rc = search(group, end, false, false, &core, &is_legal, ret_gave_up);
+    if (rc == 0 && found && !*ret_gave_up && lb_item_revived(group)) {
+        rc = search(group, end, true, true, &core, &found, ret_gave_up);
+        *ret_gave_up = *ret_gave_up || !found; /* only an order that may be none has no other */
+    }
     *ret_others = !finds_none && is_legal && !*ret_gave_up;
     if (rc == 0 && *ret_others && lb_item_revived(group)) {
         rc = search(group, end, false, true, &core, &is_legal, ret_gave_up);

@@ -63,6 +63,8 @@ struct lb_item_group {
      * this item. */
     struct lb_moments others;
     size_t n_strangers;
+    bool is_once; /* its claims are executions: nothing but their workers' ends undoes them (once.c)
+                   */
     struct lb_item_core *cores; /* one a claim, by start */
     size_t n_cores;
     struct lb_in_hand *hand;  /* where the claims of all items go; NULL: nobody wants them */
@@ -97,7 +99,8 @@ static inline bool lb_item_certain(const struct lb_item_event *e)
 static inline bool lb_item_own(const struct lb_item_group *group, size_t place, size_t i)
 {
     return i < group->n && group->events[i]->log == group->events[place]->log &&
-           group->events[i]->op != LB_OP_ITEM;
+           (group->events[i]->op != LB_OP_ITEM ||
+            (group->is_once && group->events[i]->is_resumed)); /* a renewal is the same work */
 }
 
 int lb_item_world_init(struct lb_item_world *world, struct lb_case *c);
@@ -128,6 +131,11 @@ uint64_t lb_item_recovered(const struct lb_item_group *group, const struct lb_it
 const struct lb_moment *lb_item_recoveries(const struct lb_item_group *group,
                                            const struct lb_item_event *claim,
                                            const struct lb_moment **ret_end);
+
+/* The earliest time at which one who had not claimed the item, or had ended its claim, can have
+ * ended this claim by op; LB_NEVER. */
+uint64_t lb_item_ended(const struct lb_item_group *group, const struct lb_item_event *claim,
+                       int op);
 
 /* Did the claim's worker finish the item, with effect, when the claim may have been taken back, and
  * was the item claimed after that? */

@@ -13,8 +13,8 @@
  * meet are a violation in every order: the proof is that of exclusive.c. What a worker that never
  * claimed the item did to it gives nobody's work back.
  *
- * That one reset opens an item only once is not in the cores: where one may have opened it both
- * before a claim and after it, a violation may pass, and nothing is said to be held.
+ * That one reset opens an item only once is not in the cores, nor what one worker did within a tick
+ * of the clock: where two claims may have needed the same reset, item_order.c looks for an order.
  */
 #include "items.h"
 
@@ -42,51 +42,53 @@ static void report(struct lb_item_group *group, const struct lb_item_core *first
 }
 
 /* From the ok of a claim to the earliest time at which it was given back undone, or asked for
- * again.
- */
+ * again. Its field alone is the end if nobody else is needed for that. */
 static struct lb_item_core execution(const struct lb_item_group *item, size_t place)
 {
     const struct lb_item_event *claim = item->events[place];
-    struct lb_item_core core = {
-        .start = claim->high, .end = item->c->known_ns, .place = place, .claim = claim};
-    for (size_t i = place + 1; i < item->n && item->events[i]->log == claim->log; i++) {
+    uint64_t known = item->c->known_ns;
+    struct lb_item_core core = {.start = claim->high,
+                                .end = known,
+                                .alone = known,
+                                .done = LB_NEVER,
+                                .place = place,
+                                .claim = claim};
+    for (size_t i = place + 1; lb_item_own(item, place, i); i++) {
         const struct lb_item_event *e = item->events[i];
-        if (e->op == LB_OP_ITEM && !e->is_resumed)
-            break;
         if (!lb_item_closes(e->op))
             continue;
         uint64_t low = e->low > claim->low ? e->low : claim->low;
         uint64_t open = lb_item_reopened(item, e->op, e->class_no, low);
         core.end = open < core.end ? open : core.end;
+        if (e->op == LB_OP_FREE && low < core.alone)
+            core.alone = low;
         if (lb_item_certain(e))
             break;
     }
     return core;
 }
 
-/* May one reset have opened the item both before a claim and after it? */
-static bool may_share(const struct lb_item_group *group)
+/* One reset may have opened the item both before a claim and after it, or come too early in its own
+ * log: the orders are searched. */
+static int judge_order(struct lb_item_group *group)
 {
-    static const int ops[] = {LB_OP_CLEAR_ALL, LB_OP_RESET_ALL};
-    for (size_t i = 1; i + 1 < group->n_cores; i++) {
-        const struct lb_item_core *core = &group->cores[i];
-        const struct lb_moment *end, *m;
-        for (size_t k = 0; k < sizeof ops / sizeof ops[0]; k++) {
-            m = lb_moments_from(&group->world->openers, ops[k], core->claim->class_no, core->end,
-                                &end);
-            if (m != NULL && m->least <= core->start)
-                return true;
-        }
-        m = lb_moments_from(&group->others, LB_OP_CLEAR_ERROR, 0, core->end, &end);
-        if (m != NULL && m->least <= core->start)
-            return true;
-    }
-    return false;
+    const struct lb_item_core *core = NULL;
+    bool gave_up = false;
+    if (lb_item_plain(group))
+        return 0;
+    int rc = lb_item_order(group, false, &core, &gave_up);
+    if (gave_up)
+        group->c->doubt[LB_G_ONCE] = "too much happened to an item at one time: whether one reset "
+                                     "served two claims is not judged";
+    if (rc == 0 && core != NULL)
+        report(group, core > group->cores ? core - 1 : core + 1, core);
+    return rc;
 }
 
 int lb_judge_once(const struct lb_item_group *item)
 {
     struct lb_item_group group = *item;
+    group.is_once = true;
     group.cores = malloc(item->n * sizeof *group.cores);
     group.n_cores = 0;
     if (group.cores == NULL)
@@ -96,17 +98,18 @@ int lb_judge_once(const struct lb_item_group *item)
         const struct lb_item_event *e = item->events[i];
         if (i > 0 && e->log != item->events[i - 1]->log)
             before = 0;
-        if (e->op != LB_OP_ITEM || e->is_resumed) /* a renewal is the same work */
+        if (e->op != LB_OP_ITEM || e->is_resumed)
             continue;
-        struct lb_item_core core = execution(item, i);
+        struct lb_item_core core = execution(&group, i);
         core.before = before;
         before = core.end > before ? core.end : before;
         group.cores[group.n_cores++] = core;
     }
     lb_item_sort_cores(&group);
+    uint64_t n_before = lb_finding_of(item->c, LB_G_ONCE)->n_violations;
     int rc = lb_item_sweep(&group, report);
-    if (rc == 0 && may_share(&group))
-        item->c->doubt[LB_G_ONCE] = "one reset may have opened an item before a claim and after it";
+    if (rc == 0 && lb_finding_of(item->c, LB_G_ONCE)->n_violations == n_before)
+        rc = judge_order(&group);
     free(group.cores);
     return rc;
 }

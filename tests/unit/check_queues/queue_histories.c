@@ -11,12 +11,14 @@ struct simulation {
     uint32_t held[LOGS][8], n_held[LOGS];
     uint64_t beat[LOGS]; /* when the worker's process last beat */
     uint32_t think, busy, wrong_percent;
+    bool rushes; /* much of one worker within a tick, and the operator claims, too */
 };
 
 static void operate(struct simulation *s, uint32_t log, int op, int type, uint64_t id, uint32_t n,
                     uint32_t end_arg, bool effective)
 {
     uint32_t busy = s->busy * (s->shape->recurring && log == OPERATOR ? 4 : 1);
+    busy = s->rushes && chance(s->random, 60) ? 0 : busy;
     uint64_t from = s->now[log], to = from + below(s->random, busy + 1) * s->shape->tick;
     add_op(&history, log, op, from, to, type, 0, id, n, 0);
     struct lb_event *end = last_event(&history, log);
@@ -249,6 +251,7 @@ void generate(const struct shape *shape, struct lb_random *random)
     s.think = 1 + below(random, 6);
     s.busy = below(random, 6);
     s.wrong_percent = below(random, 2) * below(random, 70);
+    s.rushes = chance(random, 15);
     uint32_t first_process = chance(random, 30) ? LB_NAMED_PROCESS : 0;
     for (uint32_t log = 0; log < LOGS; log++) {
         s.process[log] = first_process + log;
@@ -268,7 +271,7 @@ void generate(const struct shape *shape, struct lb_random *random)
             ;
         else if (produces)
             produce(&s, log);
-        else if (log == OPERATOR && !shape->mixed)
+        else if (log == OPERATOR && !shape->mixed && !(s.rushes && chance(random, 35)))
             administer(&s);
         else if (shape->strangers && chance(random, 20))
             meddle(&s, log);
@@ -276,6 +279,8 @@ void generate(const struct shape *shape, struct lb_random *random)
             consume(&s, log);
         else
             finish(&s, log);
+        if (s.rushes && chance(random, 60))
+            continue;
         if (s.now[log] != UINT64_MAX)
             s.now[log] += (log == OPERATOR ? 4 : 1) * below(random, s.think + 1) * shape->tick;
         if (shape->late && log == FIRST_CONSUMER + 1 && s.n_held[log] > 0 &&
