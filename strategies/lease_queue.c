@@ -5,6 +5,8 @@
  * completing, failing and freeing ask for it, so that a claimer that comes late does no harm in the
  * queue. What it did elsewhere, only a fence there could have refused.
  *
+ * With done=delete a completed item is deleted, as pgmq.delete() does.
+ *
  * With recurring=yes completion makes an item invisible for the scenario's period, and then it is
  * claimed again.
  *
@@ -12,6 +14,7 @@
  */
 #include "strategy.h"
 
+static const char *const done_choices[] = {"keep", "delete", NULL};
 static const char *const ends_choices[] = {"each", "batch", NULL};
 static const char *const recurring_choices[] = {"no", "yes", NULL};
 
@@ -34,6 +37,10 @@ const struct lb_strategy lb_strategy_lease_queue = {
              .default_value = "no",
              .choices = recurring_choices,
              .help = "complete items are due again after the scenario's period"},
+            {.name = "done",
+             .default_value = "keep",
+             .choices = done_choices,
+             .help = "what becomes of completed items; reset-all and recurring=yes need keep"},
             {.name = "ends",
              .default_value = "each",
              .choices = ends_choices,

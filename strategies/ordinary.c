@@ -398,6 +398,8 @@ static int item_section(struct lb_actor *actor, struct lb_item *item, enum lb_se
     bool is_held = actor->plan->program->sections[LB_S_CLAIM].tx == LB_TX_HOLD;
     if (actor->plan->program->sections[name].takes_batch)
         return batch_of_one(actor, item, name, err);
+    if (actor->plan->program->sections[name].n_statements == 0 && !is_held)
+        return LB_OK; /* the claim has deleted it: only the worker knows of it */
     if (actor->session->conn == NULL)
         return LB_LOST;
     if (is_held && ends && !actor->session->in_tx)

@@ -15,6 +15,9 @@
  *   update  UPDATE TOP (1), the question's first statement: no order, no hint (MariaDB: UPDATE ...
  *         LIMIT 1; the others have no such statement)
  *
+ * With done=delete a completed item is deleted, as pg-boss and graphile-worker do: claim, work,
+ * then delete. What is deleted by the claim itself is delete-on-claim.
+ *
  * SKIP LOCKED is no queue discipline: an item whose claimer rolls back, or is being changed at that
  * moment, is passed over and taken later. Skipping costs time linear in the locked items ahead.
  * SQLite has one writer and nothing to skip; the UPDATE there is one statement, too.
@@ -26,6 +29,7 @@
 #include "strategy.h"
 
 static const char *const form_choices[] = {"cte", "eq", "any", "in", "update", NULL};
+static const char *const done_choices[] = {"keep", "delete", NULL};
 static const char *const ends_choices[] = {"each", "batch", NULL};
 static const char *const recurring_choices[] = {"no", "yes", NULL};
 
@@ -65,6 +69,10 @@ const struct lb_strategy lb_strategy_skip_locked = {
              .default_value = "no",
              .choices = recurring_choices,
              .help = "complete items are due again after the scenario's period"},
+            {.name = "done",
+             .default_value = "keep",
+             .choices = done_choices,
+             .help = "what becomes of completed items; reset-all and recurring=yes need keep"},
             {.name = "ends",
              .default_value = "each",
              .choices = ends_choices,

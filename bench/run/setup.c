@@ -438,6 +438,22 @@ static int set_up_work(struct lb_active_run *run, struct lb_error *err)
     return lb_chunks_setup(&run->control, request->scenario->rows, err);
 }
 
+/* Items that are to end in another way than by completion. */
+static int check_ends(const struct lb_active_run *run, struct lb_error *err)
+{
+    const struct lb_scenario *scenario = run->request->scenario;
+    if (scenario->shape != LB_QUEUE)
+        return 0;
+    if (scenario->error > 0 && !lb_strategy_has(&run->plan, LB_S_ERROR))
+        return lb_fail(err, LB_E_UNSUPPORTED, "error: %s has none: no item can end in error",
+                       run->request->strategy->name);
+    if (scenario->free_share > 0 && !lb_strategy_has(&run->plan, LB_S_FREE) &&
+        !lb_strategy_has(&run->plan, LB_S_RETRY))
+        return lb_fail(err, LB_E_UNSUPPORTED, "free: %s has none: no item can be given back",
+                       run->request->strategy->name);
+    return 0;
+}
+
 static int make_team(struct lb_active_run *run, struct lb_error *err)
 {
     const struct lb_run_plan *request = run->request;
@@ -461,6 +477,8 @@ static int make_team(struct lb_active_run *run, struct lb_error *err)
     lb_common_init(&run->team->common, run->joining != NULL ? run->joining->next_id : 1,
                    run->share.n_ranks);
     int rc = lb_ledger_check(run, err);
+    if (rc == 0)
+        rc = check_ends(run, err);
     return rc == 0 ? lb_classes_check(run, err) : rc;
 }
 

@@ -79,11 +79,11 @@ FROM JSON_TABLE(:items, '$[*]' COLUMNS (id bigint PATH '$.id', token bigint PATH
 STRAIGHT_JOIN item ON item.id = mine.id AND item.token = mine.token
 WHERE item.status = 0 AND item.owner = :worker AND item.visible_at > SYSDATE(6);
 
--- name: complete when recurring=no ends=each
+-- name: complete when recurring=no done=keep ends=each
 UPDATE item SET status = 2
 WHERE id = :id AND status = 0 AND owner = :worker AND token = :token;
 
--- name: complete when recurring=no ends=batch tx=one
+-- name: complete when recurring=no done=keep ends=batch tx=one
 -- require: row
 UPDATE JSON_TABLE(:items, '$[*]' COLUMNS (id bigint PATH '$.id', token bigint PATH '$.token')) AS mine
 STRAIGHT_JOIN item ON item.id = mine.id AND item.token = mine.token
@@ -94,11 +94,28 @@ FROM JSON_TABLE(:items, '$[*]' COLUMNS (id bigint PATH '$.id', token bigint PATH
 STRAIGHT_JOIN item ON item.id = mine.id AND item.token = mine.token
 WHERE item.status = 2 AND item.owner = :worker;
 
--- name: complete when recurring=yes ends=each
+-- name: complete when recurring=no done=delete ends=each
+DELETE FROM item
+WHERE id = :id AND status = 0 AND owner = :worker AND token = :token;
+
+-- DELETE from a join returns no rows in MariaDB: they are locked and read first.
+-- name: complete when recurring=no done=delete ends=batch tx=one
+-- answer: row
+SELECT item.id
+FROM JSON_TABLE(:items, '$[*]' COLUMNS (id bigint PATH '$.id', token bigint PATH '$.token')) AS mine
+STRAIGHT_JOIN item ON item.id = mine.id AND item.token = mine.token
+WHERE item.status = 0 AND item.owner = :worker
+FOR UPDATE;
+DELETE item
+FROM JSON_TABLE(:items, '$[*]' COLUMNS (id bigint PATH '$.id', token bigint PATH '$.token')) AS mine
+STRAIGHT_JOIN item ON item.id = mine.id AND item.token = mine.token
+WHERE item.status = 0 AND item.owner = :worker;
+
+-- name: complete when recurring=yes done=keep ends=each
 UPDATE item SET status = 2, visible_at = SYSDATE(6) + INTERVAL :period_ms * 1000 MICROSECOND
 WHERE id = :id AND status = 0 AND owner = :worker AND token = :token;
 
--- name: complete when recurring=yes ends=batch tx=one
+-- name: complete when recurring=yes done=keep ends=batch tx=one
 -- require: row
 UPDATE JSON_TABLE(:items, '$[*]' COLUMNS (id bigint PATH '$.id', token bigint PATH '$.token')) AS mine
 STRAIGHT_JOIN item ON item.id = mine.id AND item.token = mine.token
@@ -142,7 +159,7 @@ WHERE id = :id AND status = 3;
 UPDATE item SET status = 0, owner = NULL, visible_at = SYSDATE(6)
 WHERE class = :class AND status = 3;
 
--- name: reset-all
+-- name: reset-all when done=keep
 UPDATE item SET status = 0, owner = NULL, visible_at = SYSDATE(6)
 WHERE class = :class AND status = 2;
 

@@ -72,21 +72,31 @@ WHERE item.id = mine.id AND item.token = mine.token AND item.status = 0 AND item
       AND item.visible_at > clock_timestamp()
 RETURNING item.id;
 
--- name: complete when recurring=no ends=each
+-- name: complete when recurring=no done=keep ends=each
 UPDATE item SET status = 2
 WHERE id = :id AND status = 0 AND owner = :worker AND token = :token;
 
--- name: complete when recurring=no ends=batch
+-- name: complete when recurring=no done=keep ends=batch
 UPDATE item SET status = 2
 FROM unnest(:ids::bigint[], :tokens::bigint[]) AS mine (id, token)
 WHERE item.id = mine.id AND item.token = mine.token AND item.status = 0 AND item.owner = :worker
 RETURNING item.id;
 
--- name: complete when recurring=yes ends=each
+-- name: complete when recurring=no done=delete ends=each
+DELETE FROM item
+WHERE id = :id AND status = 0 AND owner = :worker AND token = :token;
+
+-- name: complete when recurring=no done=delete ends=batch
+DELETE FROM item
+USING unnest(:ids::bigint[], :tokens::bigint[]) AS mine (id, token)
+WHERE item.id = mine.id AND item.token = mine.token AND item.status = 0 AND item.owner = :worker
+RETURNING item.id;
+
+-- name: complete when recurring=yes done=keep ends=each
 UPDATE item SET status = 2, visible_at = clock_timestamp() + :period_ms * interval '1 millisecond'
 WHERE id = :id AND status = 0 AND owner = :worker AND token = :token;
 
--- name: complete when recurring=yes ends=batch
+-- name: complete when recurring=yes done=keep ends=batch
 UPDATE item SET status = 2, visible_at = clock_timestamp() + :period_ms * interval '1 millisecond'
 FROM unnest(:ids::bigint[], :tokens::bigint[]) AS mine (id, token)
 WHERE item.id = mine.id AND item.token = mine.token AND item.status = 0 AND item.owner = :worker
@@ -120,7 +130,7 @@ WHERE id = :id AND status = 3;
 UPDATE item SET status = 0, owner = NULL, visible_at = clock_timestamp()
 WHERE class = :class AND status = 3;
 
--- name: reset-all
+-- name: reset-all when done=keep
 UPDATE item SET status = 0, owner = NULL, visible_at = clock_timestamp()
 WHERE class = :class AND status = 2;
 

@@ -64,22 +64,35 @@ WHERE item.id = json_extract(mine.value, '$.id') AND item.token = json_extract(m
       AND item.status = 0 AND item.owner = :worker AND item.visible_at > julianday('now')
 RETURNING id;
 
--- name: complete when recurring=no ends=each
+-- name: complete when recurring=no done=keep ends=each
 UPDATE item SET status = 2
 WHERE id = :id AND status = 0 AND owner = :worker AND token = :token;
 
--- name: complete when recurring=no ends=batch
+-- name: complete when recurring=no done=keep ends=batch
 UPDATE item SET status = 2
 FROM json_each(:items) AS mine
 WHERE item.id = json_extract(mine.value, '$.id') AND item.token = json_extract(mine.value, '$.token')
       AND item.status = 0 AND item.owner = :worker
 RETURNING id;
 
--- name: complete when recurring=yes ends=each
+-- name: complete when recurring=no done=delete ends=each
+DELETE FROM item
+WHERE id = :id AND status = 0 AND owner = :worker AND token = :token;
+
+-- name: complete when recurring=no done=delete ends=batch
+DELETE FROM item
+WHERE id IN (SELECT item.id
+             FROM json_each(:items) AS mine
+             CROSS JOIN item ON item.id = json_extract(mine.value, '$.id')
+                                AND item.token = json_extract(mine.value, '$.token')
+             WHERE item.status = 0 AND item.owner = :worker)
+RETURNING id;
+
+-- name: complete when recurring=yes done=keep ends=each
 UPDATE item SET status = 2, visible_at = julianday('now') + :period_ms / 86400000.0
 WHERE id = :id AND status = 0 AND owner = :worker AND token = :token;
 
--- name: complete when recurring=yes ends=batch
+-- name: complete when recurring=yes done=keep ends=batch
 UPDATE item SET status = 2, visible_at = julianday('now') + :period_ms / 86400000.0
 FROM json_each(:items) AS mine
 WHERE item.id = json_extract(mine.value, '$.id') AND item.token = json_extract(mine.value, '$.token')
@@ -116,7 +129,7 @@ WHERE id = :id AND status = 3;
 UPDATE item SET status = 0, owner = NULL, visible_at = julianday('now')
 WHERE class = :class AND status = 3;
 
--- name: reset-all
+-- name: reset-all when done=keep
 UPDATE item SET status = 0, owner = NULL, visible_at = julianday('now')
 WHERE class = :class AND status = 2;
 

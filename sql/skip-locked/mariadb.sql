@@ -79,11 +79,11 @@ WHERE class = :class AND status = 0
 LIMIT 1;
 SELECT id, payload, token FROM item WHERE token = LAST_INSERT_ID();
 
--- name: complete when ends=each
+-- name: complete when done=keep ends=each
 UPDATE item SET status = 2, status_modified = SYSDATE(6)
 WHERE id = :id AND status = 1 AND owner = :worker AND token = :token;
 
--- name: complete when ends=batch tx=one
+-- name: complete when done=keep ends=batch tx=one
 -- require: row
 UPDATE JSON_TABLE(:items, '$[*]' COLUMNS (id bigint PATH '$.id', token bigint PATH '$.token')) AS mine
 STRAIGHT_JOIN item ON item.id = mine.id AND item.token = mine.token
@@ -93,6 +93,23 @@ SELECT item.id
 FROM JSON_TABLE(:items, '$[*]' COLUMNS (id bigint PATH '$.id', token bigint PATH '$.token')) AS mine
 STRAIGHT_JOIN item ON item.id = mine.id AND item.token = mine.token
 WHERE item.status = 2 AND item.owner = :worker;
+
+-- name: complete when done=delete ends=each
+DELETE FROM item
+WHERE id = :id AND status = 1 AND owner = :worker AND token = :token;
+
+-- DELETE from a join returns no rows in MariaDB: they are locked and read first.
+-- name: complete when done=delete ends=batch tx=one
+-- answer: row
+SELECT item.id
+FROM JSON_TABLE(:items, '$[*]' COLUMNS (id bigint PATH '$.id', token bigint PATH '$.token')) AS mine
+STRAIGHT_JOIN item ON item.id = mine.id AND item.token = mine.token
+WHERE item.status = 1 AND item.owner = :worker
+FOR UPDATE;
+DELETE item
+FROM JSON_TABLE(:items, '$[*]' COLUMNS (id bigint PATH '$.id', token bigint PATH '$.token')) AS mine
+STRAIGHT_JOIN item ON item.id = mine.id AND item.token = mine.token
+WHERE item.status = 1 AND item.owner = :worker;
 
 -- name: error when ends=each
 UPDATE item SET status = 3, status_modified = SYSDATE(6)
@@ -127,7 +144,7 @@ WHERE id = :id AND status = 3;
 UPDATE item SET status = 0, status_modified = SYSDATE(6), owner = NULL
 WHERE class = :class AND status = 3;
 
--- name: reset-all
+-- name: reset-all when done=keep
 UPDATE item SET status = 0, status_modified = SYSDATE(6), owner = NULL
 WHERE class = :class AND status = 2;
 

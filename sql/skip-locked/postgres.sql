@@ -119,13 +119,23 @@ WHERE id IN (SELECT id
              FOR UPDATE SKIP LOCKED)
 RETURNING id, payload, token;
 
--- name: complete when ends=each
+-- name: complete when done=keep ends=each
 UPDATE item SET status = 2, status_modified = clock_timestamp()
 WHERE id = :id AND status = 1 AND owner = :worker AND token = :token;
 
--- name: complete when ends=batch
+-- name: complete when done=keep ends=batch
 UPDATE item SET status = 2, status_modified = clock_timestamp()
 FROM unnest(:ids::bigint[], :tokens::bigint[]) AS mine (id, token)
+WHERE item.id = mine.id AND item.token = mine.token AND item.status = 1 AND item.owner = :worker
+RETURNING item.id;
+
+-- name: complete when done=delete ends=each
+DELETE FROM item
+WHERE id = :id AND status = 1 AND owner = :worker AND token = :token;
+
+-- name: complete when done=delete ends=batch
+DELETE FROM item
+USING unnest(:ids::bigint[], :tokens::bigint[]) AS mine (id, token)
 WHERE item.id = mine.id AND item.token = mine.token AND item.status = 1 AND item.owner = :worker
 RETURNING item.id;
 
@@ -157,7 +167,7 @@ WHERE id = :id AND status = 3;
 UPDATE item SET status = 0, status_modified = clock_timestamp(), owner = NULL
 WHERE class = :class AND status = 3;
 
--- name: reset-all
+-- name: reset-all when done=keep
 UPDATE item SET status = 0, status_modified = clock_timestamp(), owner = NULL
 WHERE class = :class AND status = 2;
 

@@ -58,15 +58,28 @@ WHERE id IN (SELECT id
              LIMIT :n)
 RETURNING id, payload, token;
 
--- name: complete when ends=each
+-- name: complete when done=keep ends=each
 UPDATE item SET status = 2, status_modified = julianday('now')
 WHERE id = :id AND status = 1 AND owner = :worker AND token = :token;
 
--- name: complete when ends=batch
+-- name: complete when done=keep ends=batch
 UPDATE item SET status = 2, status_modified = julianday('now')
 FROM json_each(:items) AS mine
 WHERE item.id = json_extract(mine.value, '$.id') AND item.token = json_extract(mine.value, '$.token')
       AND item.status = 1 AND item.owner = :worker
+RETURNING id;
+
+-- name: complete when done=delete ends=each
+DELETE FROM item
+WHERE id = :id AND status = 1 AND owner = :worker AND token = :token;
+
+-- name: complete when done=delete ends=batch
+DELETE FROM item
+WHERE id IN (SELECT item.id
+             FROM json_each(:items) AS mine
+             CROSS JOIN item ON item.id = json_extract(mine.value, '$.id')
+                                AND item.token = json_extract(mine.value, '$.token')
+             WHERE item.status = 1 AND item.owner = :worker)
 RETURNING id;
 
 -- name: error when ends=each
@@ -99,7 +112,7 @@ WHERE id = :id AND status = 3;
 UPDATE item SET status = 0, status_modified = julianday('now'), owner = NULL
 WHERE class = :class AND status = 3;
 
--- name: reset-all
+-- name: reset-all when done=keep
 UPDATE item SET status = 0, status_modified = julianday('now'), owner = NULL
 WHERE class = :class AND status = 2;
 

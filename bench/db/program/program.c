@@ -347,14 +347,31 @@ static int translate(struct lb_building *b, const struct lb_raw_section *section
     return 0;
 }
 
-/* The sections whose hold's end may be nothing but a commit. */
+/* Does the section delete rows? Judged by the word, outside of texts and comments. */
+static bool deletes(const struct lb_building *b, const struct lb_raw_section *section)
+{
+    for (size_t i = 0; section != NULL && i < section->n_statements; i++) {
+        const struct lb_raw_statement *statement = &b->file->statements[section->first + i];
+        struct lb_lexer lexer;
+        struct lb_token token;
+        lb_lexer_init(&lexer, statement->text, statement->length, statement->line);
+        while ((token = lb_lexer_next(&lexer)).kind != LB_T_END)
+            if (lb_token_is(&token, "delete"))
+                return true;
+    }
+    return false;
+}
+
+/* The sections whose hold's end may be nothing but a commit, and the completion of what its claim
+ * has deleted. */
 static bool may_be_empty(const struct lb_building *b, enum lb_section_name name)
 {
     const struct lb_raw_section *begin =
         b->chosen[b->file->shape == LB_LOCK ? LB_S_ACQUIRE : LB_S_CLAIM];
     bool ends = name == LB_S_RELEASE || name == LB_S_COMPLETE || name == LB_S_FREE;
     return name == LB_S_SETUP || name == LB_S_TEARDOWN ||
-           (ends && begin != NULL && begin->tx == LB_TX_HOLD);
+           (ends && begin != NULL && begin->tx == LB_TX_HOLD) ||
+           (name == LB_S_COMPLETE && deletes(b, begin));
 }
 
 static int build_sections(struct lb_building *b)

@@ -1,0 +1,29 @@
+/* A claim deletes its items: at most once.
+ *
+ * One statement takes the oldest items that nobody has locked, deletes them and returns them. That
+ * is the least a queue can do: one commit for a whole batch, no second statement, no dead versions
+ * of a row. The worker who has an item in hand is the only one who knows of it: what he has when he
+ * dies is lost, and with claims of 500 that is up to 500 items. So it claims `once`, that no item
+ * is executed twice whatever becomes of its worker, and neither `no-loss` nor `recovery`. Nothing
+ * is left to complete, to give back or to recover.
+ *
+ * MariaDB: DELETE has no SKIP LOCKED; claims wait for each other there.
+ *
+ * Used by pgmq.pop(). SQS, RabbitMQ with automatic acknowledgement and a Redis LPOP do the same
+ * outside of SQL. Its twin keeps what was claimed until it is completed.
+ */
+#include "strategy.h"
+
+const struct lb_strategy lb_strategy_delete_on_claim = {
+    .name = "delete-on-claim",
+    .summary = "the claim deletes its items: at most once; what the dead had is lost",
+    .origin = "pgmq.pop()",
+    .changed = (const char *const[]){"pgmq pops one message, and looks at its visibility timeout; "
+                                     "this takes up to n, and has none",
+                                     NULL},
+    .shape = LB_QUEUE,
+    .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_BOUNDED_CLAIM) | LB_G_BIT(LB_G_ONCE),
+    .by_hand = "nothing helps: what it had in hand is lost",
+    .twin = "lease-queue",
+    .flow = &lb_ordinary_flow,
+};
