@@ -125,6 +125,9 @@ struct lb_conn_options {
     bool no_wait;
     /* SQLite: its clock can be moved, see sqlite_clock.h. Others ignore it. */
     bool moves_clock;
+    /* BEGIN may go with the transaction's first statement in one packet: one round trip less.
+     * Engines that cannot ignore it. */
+    bool begins_late;
     /* Of a target with several nodes: which one to begin with, modulo their number. */
     uint32_t seat;
     /* The node of this connection, and no other; NULL: any. */

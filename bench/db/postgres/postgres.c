@@ -144,6 +144,7 @@ static int pg_open(struct lb_space *space, const struct lb_conn_options *options
              "set_config('lock_timeout', '%u', true)",
              has_level ? "SET TRANSACTION ISOLATION LEVEL " : "", has_level ? level : "",
              has_level ? "; " : "", space->schema, options->lock_timeout_ms);
+    conn->begins_late = options->begins_late && !conn->pooled;
     conn->cancel = lb_pg_cancel_new(conn->pg);
     if (conn->cancel == NULL) {
         pg_close(conn);
@@ -189,9 +190,21 @@ static bool is_idle(const struct lb_conn *conn)
     return PQtransactionStatus(conn->pg) == PQTRANS_IDLE;
 }
 
+/* Sends the BEGIN that is owed, for what does not carry it along. */
+static int pay_begin(struct lb_conn *conn, struct lb_error *err)
+{
+    if (!conn->owes_begin)
+        return LB_OK;
+    conn->owes_begin = false;
+    return lb_pg_run(conn, "BEGIN", err);
+}
+
 int lb_pg_run(struct lb_conn *conn, const char *sql, struct lb_error *err)
 {
     char *both = NULL;
+    int r = pay_begin(conn, err);
+    if (r != LB_OK)
+        return r;
     if (conn->pooled && is_idle(conn)) {
         /* One packet is one transaction. */
         if (asprintf(&both, "%s; %s", conn->settings, sql) < 0)
@@ -212,6 +225,9 @@ static int pg_prepare(struct lb_conn *conn, const char *sql, size_t n_params,
 {
     if (n_params > MAX_PARAMS)
         return lb_fail(err, LB_E_SQL, "more than %d parameters", MAX_PARAMS);
+    int r = pay_begin(conn, err);
+    if (r != LB_OK)
+        return r;
     struct lb_stmt *stmt = calloc(1, sizeof *stmt);
     if (stmt == NULL || (stmt->sql = strdup(sql)) == NULL) {
         free(stmt);
@@ -312,14 +328,10 @@ static bool send_pooled(struct lb_conn *conn, const struct lb_stmt *stmt, const 
     return sent && (is_alone || PQpipelineSync(pg) == 1);
 }
 
-/* Returns the statement's result, or the first that failed. */
-static PGresult *execute_pooled(struct lb_conn *conn, const struct lb_stmt *stmt,
-                                const struct bound *bound)
+/* Ends a pipeline: the result of its last statement, or of the first that failed. */
+static PGresult *end_pipeline(struct lb_conn *conn, bool sent)
 {
     PGconn *pg = conn->pg;
-    bool is_alone = !is_idle(conn), sent = send_pooled(conn, stmt, bound);
-    if (is_alone)
-        return lb_pg_wire_answer(pg, &conn->watch, sent);
     PGresult *last = NULL, *next;
     bool is_end = !sent;
     while (!is_end && PQstatus(pg) == CONNECTION_OK) {
@@ -336,6 +348,31 @@ static PGresult *execute_pooled(struct lb_conn *conn, const struct lb_stmt *stmt
     }
     PQexitPipelineMode(pg);
     return last;
+}
+
+static PGresult *execute_pooled(struct lb_conn *conn, const struct lb_stmt *stmt,
+                                const struct bound *bound)
+{
+    bool is_alone = !is_idle(conn), sent = send_pooled(conn, stmt, bound);
+    return is_alone ? lb_pg_wire_answer(conn->pg, &conn->watch, sent) : end_pipeline(conn, sent);
+}
+
+static int send_prepared(struct lb_conn *conn, const struct lb_stmt *stmt,
+                         const struct bound *bound)
+{
+    return PQsendQueryPrepared(conn->pg, stmt->name, (int)stmt->n_params, bound->values,
+                               bound->lengths, bound->formats, 0);
+}
+
+static PGresult *execute_behind_begin(struct lb_conn *conn, const struct lb_stmt *stmt,
+                                      const struct bound *bound)
+{
+    PGconn *pg = conn->pg;
+    conn->owes_begin = false;
+    bool sent = PQenterPipelineMode(pg) == 1 &&
+                PQsendQueryParams(pg, "BEGIN", 0, NULL, NULL, NULL, NULL, 0) == 1 &&
+                send_prepared(conn, stmt, bound) == 1 && PQpipelineSync(pg) == 1;
+    return end_pipeline(conn, sent);
 }
 
 static int64_t changed_rows(PGresult *result)
@@ -370,17 +407,15 @@ static int pg_execute(struct lb_conn *conn, struct lb_stmt *stmt, const struct l
     if (!bind_params(conn, stmt, params, &bound))
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     PGresult *result;
-    if (conn->pooled && conn->cut) {
-        return cut_off(conn, send_pooled(conn, stmt, &bound));
-    } else if (conn->pooled) {
+    if (conn->cut)
+        return cut_off(conn, conn->pooled ? send_pooled(conn, stmt, &bound)
+                                          : send_prepared(conn, stmt, &bound) == 1);
+    if (conn->pooled)
         result = execute_pooled(conn, stmt, &bound);
-    } else {
-        int sent = PQsendQueryPrepared(conn->pg, stmt->name, (int)stmt->n_params, bound.values,
-                                       bound.lengths, bound.formats, 0);
-        if (conn->cut)
-            return cut_off(conn, sent == 1);
-        result = lb_pg_wire_answer(conn->pg, &conn->watch, sent);
-    }
+    else if (conn->owes_begin)
+        result = execute_behind_begin(conn, stmt, &bound);
+    else
+        result = lb_pg_wire_answer(conn->pg, &conn->watch, send_prepared(conn, stmt, &bound));
     lb_pg_drain(conn);
     if (!lb_pg_succeeded(result))
         return lb_pg_outcome(conn, result, err);
@@ -455,6 +490,9 @@ static int pg_begin(struct lb_conn *conn, enum lb_begin mode, struct lb_error *e
 {
     (void)mode;
     char sql[sizeof conn->settings + 10];
+    conn->owes_begin = conn->begins_late;
+    if (conn->owes_begin)
+        return LB_OK;
     if (!conn->pooled)
         return run_control(conn, "BEGIN", err);
     snprintf(sql, sizeof sql, "BEGIN; %s", conn->settings);
@@ -463,6 +501,9 @@ static int pg_begin(struct lb_conn *conn, enum lb_begin mode, struct lb_error *e
 
 static int pg_commit(struct lb_conn *conn, struct lb_error *err)
 {
+    int r = pay_begin(conn, err);
+    if (r != LB_OK)
+        return r;
     if (conn->cut)
         return cut_off(conn, PQsendQuery(conn->pg, "COMMIT") == 1);
     return run_control(conn, "COMMIT", err);
@@ -470,6 +511,7 @@ static int pg_commit(struct lb_conn *conn, struct lb_error *err)
 
 static int pg_rollback(struct lb_conn *conn, struct lb_error *err)
 {
+    conn->owes_begin = false;
     return is_idle(conn) ? LB_OK : run_control(conn, "ROLLBACK", err);
 }
 

@@ -24,6 +24,8 @@ struct lb_conn {
     struct lb_watch watch; /* of its socket */
     struct lb_pg_cancel *cancel;
     bool pooled;        /* behind a transaction pooler */
+    bool begins_late;   /* see lb_conn_options; */
+    bool owes_begin;    /* ... then: BEGIN has not been sent yet */
     bool notified;      /* something came on a channel since wait_notified was last asked */
     char settings[300]; /* pooled: what each transaction starts with */
     PGresult *result;   /* the last one that execute() answered LB_OK with */

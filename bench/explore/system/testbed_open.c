@@ -486,6 +486,7 @@ static int open_task(struct lb_testbed *testbed, uint32_t number, struct lb_erro
     struct lb_conn_options options = {.isolation = testbed->isolation,
                                       .role = roles[number],
                                       .no_wait = true,
+                                      .begins_late = true,
                                       .moves_clock = testbed->clock != NULL};
     int r = lb_session_open(&task->session, testbed->db, testbed->space, &options, err);
     if (r != 0)
