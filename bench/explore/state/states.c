@@ -214,10 +214,12 @@ static bool is_left_out(const struct told *told, unsigned part)
 
 typedef void take_row(struct told *told, struct lb_session *session, size_t row, uint32_t task);
 
-static int ask(struct told *told, struct lb_session *session, struct lb_prepared *prepared,
-               const char *sql, take_row *take, uint32_t task, struct lb_error *err)
+static int ask_of(struct told *told, struct lb_session *session, struct lb_prepared *prepared,
+                  const char *sql, const struct lb_value *params, size_t n_params, take_row *take,
+                  uint32_t task, struct lb_error *err)
 {
-    struct lb_step step = {.kind = LB_STEP_EXECUTE, .sql = sql};
+    struct lb_step step = {
+        .kind = LB_STEP_EXECUTE, .sql = sql, .params = params, .n_params = n_params};
     struct lb_rows rows = {0};
     const struct lb_gate *gate = session->gate;
     session->gate = NULL;
@@ -232,6 +234,12 @@ static int ask(struct told *told, struct lb_session *session, struct lb_prepared
     if (session->db->take_back != NULL && session->conn != NULL)
         session->db->take_back(session->conn);
     return r;
+}
+
+static int ask(struct told *told, struct lb_session *session, struct lb_prepared *prepared,
+               const char *sql, take_row *take, uint32_t task, struct lb_error *err)
+{
+    return ask_of(told, session, prepared, sql, NULL, 0, take, task, err);
 }
 
 static int64_t number_at(struct lb_session *session, size_t row, size_t column)
@@ -326,38 +334,30 @@ static void take_count(struct told *told, struct lb_session *session, size_t row
     told->locks[lock].n = (uint32_t)number_at(session, row, 0);
 }
 
-static void take_nothing(struct told *told, struct lb_session *session, size_t row, uint32_t unused)
-{
-    (void)told;
-    (void)session;
-    (void)row;
-    (void)unused;
-}
-
 /* How often the session has the lock nothing tells: it is given back until there is none, and taken
  * again as often, while everybody stands. What its transaction has is not given back by that. */
+#define COUNT_LOCK(key)                                                                            \
+    "WITH RECURSIVE back AS (SELECT pg_advisory_unlock(" key ") AS had UNION ALL SELECT "          \
+    "pg_advisory_unlock(" key ") FROM back WHERE had) SELECT n, (SELECT "                          \
+    "count(pg_advisory_lock(" key ")::text) FROM generate_series(1, n)) FROM (SELECT count(*) AS " \
+    "n FROM back WHERE had) AS held"
+
 static int count_lock(struct told *told, size_t i, struct lb_error *err)
 {
-    struct lb_task *task = &told->testbed->tasks[told->locks[i].task];
-    char key[80], sql[400];
-    struct lb_prepared once = {0};
+    static const char by_one[] = COUNT_LOCK("$1::bigint"),
+                      by_two[] = COUNT_LOCK("$1::int, $2::int");
+    struct lb_states *states = &told->testbed->states;
+    uint32_t number = told->locks[i].task;
+    struct lb_session *session = &told->testbed->tasks[number].session;
     int64_t class = told->locks[i].class, object = told->locks[i].object;
-    if (told->locks[i].kind == 1)
-        snprintf(key, sizeof key, "%lld::bigint",
-                 (long long)((uint64_t) class << 32 | (uint64_t)object));
-    else
-        snprintf(key, sizeof key, "(%d), (%d)", (int)(int32_t) class, (int)(int32_t)object);
-    snprintf(sql, sizeof sql,
-             "WITH RECURSIVE back AS (SELECT pg_advisory_unlock(%s) AS had UNION ALL SELECT "
-             "pg_advisory_unlock(%s) FROM back WHERE had) SELECT count(*) FROM back WHERE had",
-             key, key);
-    int r = ask(told, &task->session, &once, sql, take_count, (uint32_t)i, err);
-    if (r != 0 || told->locks[i].n == 0)
-        return r;
-    snprintf(sql, sizeof sql, "SELECT pg_advisory_lock(%s) FROM generate_series(1, %u)", key,
-             told->locks[i].n);
-    once = (struct lb_prepared){0};
-    return ask(told, &task->session, &once, sql, take_nothing, 0, err);
+    if (told->locks[i].kind == 1) {
+        struct lb_value key = lb_int((int64_t)((uint64_t) class << 32 | (uint64_t)object));
+        return ask_of(told, session, &states->by_one[number], by_one, &key, 1, take_count,
+                      (uint32_t)i, err);
+    }
+    struct lb_value keys[] = {lb_int((int32_t) class), lb_int((int32_t)object)};
+    return ask_of(told, session, &states->by_two[number], by_two, keys, 2, take_count, (uint32_t)i,
+                  err);
 }
 
 static int tell_locks(struct told *told, struct lb_error *err)

@@ -19,6 +19,7 @@ struct lb_states {
     char *own_sql;       /* over a task's, in its transaction: what it has changed or locked */
     char *sequences_sql; /* NULL: there are none */
     struct lb_prepared committed, locks, sequences, own[LB_MAX_WORKERS];
+    struct lb_prepared by_one[LB_MAX_WORKERS], by_two[LB_MAX_WORKERS]; /* advisory locks' counts */
 };
 
 /* Looks at the statements of the sections in `played`, and at the catalogue. Leaves is_on false
