@@ -140,7 +140,7 @@ my ($got, $out);
 is($got, 130, 'sessions ended: exit status') or diag $err;
 my $cell = eval { decode_json($out)->{cells}[0] } // {};
 cmp_ok($cell->{runs}[0]{connections_lost} // 0, '>=', 8, 'sessions ended: connections were lost');
-is(verdict($cell->{guarantees} // {}, 'exclusive'), 'held', 'sessions ended: exclusive');
+is(verdict($cell->{guarantees} // {}, 'exclusive'), 'held', 'sessions ended: exclusive') or diag explain $cell->{guarantees}{exclusive};
 
 # One holds the lock for ten minutes and seven wait for it in the server.
 $stopped = start('run', '-s', 'row-lock', '-d', $direct, '-S', 'mutex-hot', '--workers', 8, '--threads', 1, '--hold',
