@@ -17,6 +17,15 @@ sub say_and_exit
     exit $status;
 }
 
+# What nobody catches: Perl's own status would be that of the last system call that failed, 2 for one.
+$SIG{__DIE__} = sub {
+    my ($text) = @_;
+    die $text if !defined $^S || $^S || ref $text;
+    chomp $text;
+    my $name = basename($0);
+    say_and_exit(3, $text =~ s/^\Q$name\E: //r);
+};
+
 # A mistake in the arguments.
 sub misused { return say_and_exit(2, "$_[0]; see --help") }
 

@@ -30,6 +30,16 @@ for my $name (grep { !$without{$_} } map { m{([^/]+)$} } @scripts) {
     like($lines[0] // '', qr/--no-such-option/, '... that names it');
 }
 
+# What a script cannot do is status 3: Perl's own would be the number of the system call's error, 2 for a file that is
+# not there. What the script catches goes on.
+for my $case (['open my $file, q(<), q(/none/such) or die qq(-e: no file\n)', 3, 'died'],
+    ['eval { die qq(one\n) }; print STDERR qq(-e: caught\n)', 0, 'caught']) {
+    my ($program, $want, $what) = @$case;
+    my $out = `perl -I'$source/scripts/lib' -MCommand -e '$program' 2>&1`;
+    is($? >> 8, $want, "$what: status");
+    is($out, $want ? "-e: no file\n" : "-e: caught\n", "$what: one line");
+}
+
 # Values and words, by example.
 for my $case (
     [['bench-gate', 'postgresql:', '0'], qr/^bench-gate: ROUNDS: '0' is not a number from 1;/],
