@@ -18,10 +18,10 @@
 #include <stdint.h>
 
 enum {
-    LB_WIRE_KEPT = 8192,       /* bytes of a message that can be looked at */
+    LB_WIRE_KEPT = 1 << 15,    /* bytes of a message that can be looked at */
     LB_WIRE_LONGEST = 1 << 30, /* what a server takes at most */
     LB_WIRE_FIRST = 10000,     /* ... as a client's first message */
-    LB_WIRE_TEXT = 8192,       /* of a request: the text of its statements */
+    LB_WIRE_TEXT = 1 << 15,    /* of a request: the text of its statements */
     LB_WIRE_PARAMS = 2000,     /* ... and of its parameters */
     LB_WIRE_NAMES = 1024,      /* prepared statements of a session whose texts are remembered */
     LB_WIRE_PORTALS = 64,      /* likewise, portals */

@@ -35,3 +35,14 @@ void lb_cast_write(const struct lb_part *part, struct lb_piece piece, const char
     else
         fprintf(out, "((%s)::text)::%s", text, type);
 }
+
+bool lb_cast_wants_number(const struct lb_part *part, struct lb_piece piece)
+{
+    static const char *const numbers[] = {"bigint", "integer", "smallint", "oid", "numeric", NULL};
+    char type[100];
+    if (piece.kind != LB_PIECE_POSITION)
+        return memmem(part->text, part->n, "advisory", 8) != NULL;
+    return part->statement->types != NULL &&
+           lb_piece_param(part, part->statement->types, piece, type, sizeof type) &&
+           is_one_of(type, numbers);
+}

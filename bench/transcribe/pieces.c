@@ -167,3 +167,103 @@ bool lb_piece_param(const struct lb_part *part, const char *lines, struct lb_pie
     snprintf(out, size, "%.*s", (int)n, line);
     return true;
 }
+
+bool lb_piece_is_blank(struct lb_piece piece)
+{
+    return piece.kind == LB_PIECE_OTHER && piece.n > 0 && isspace((unsigned char)piece.text[0]);
+}
+
+struct lb_piece lb_piece_word(struct lb_piece_reader *reader)
+{
+    struct lb_piece piece;
+    do
+        piece = lb_piece_next(reader);
+    while (lb_piece_is_blank(piece));
+    return piece;
+}
+
+bool lb_parts_alike(const struct lb_part *a, const struct lb_part *b)
+{
+    struct lb_piece_reader one = {.at = a->text, .end = a->text + a->n};
+    struct lb_piece_reader two = {.at = b->text, .end = b->text + b->n};
+    for (;;) {
+        struct lb_piece x = lb_piece_word(&one), y = lb_piece_word(&two);
+        if (x.kind != y.kind)
+            return false;
+        if (x.kind == LB_PIECE_END)
+            return true;
+        if (x.kind != LB_PIECE_LITERAL && (x.n != y.n || strncasecmp(x.text, y.text, x.n) != 0))
+            return false;
+    }
+}
+
+static bool is_word(struct lb_piece piece, const char *word)
+{
+    return piece.n == strlen(word) && strncasecmp(piece.text, word, piece.n) == 0;
+}
+
+/* Reads on behind the parenthesis that ends the one that was read. */
+static bool skip_parenthesis(struct lb_piece_reader *reader)
+{
+    for (unsigned depth = 1; depth > 0;) {
+        struct lb_piece piece = lb_piece_word(reader);
+        if (piece.kind == LB_PIECE_END)
+            return false;
+        depth += is_word(piece, "(");
+        depth -= is_word(piece, ")");
+    }
+    return true;
+}
+
+size_t lb_piece_behind_with(const char *text, size_t n)
+{
+    struct lb_piece_reader reader = {.at = text, .end = text + n};
+    if (!is_word(lb_piece_word(&reader), "with"))
+        return 0;
+    for (;;) {
+        struct lb_piece piece = lb_piece_word(&reader);
+        while (piece.kind != LB_PIECE_END && !is_word(piece, "as")) {
+            if (is_word(piece, "(") && !skip_parenthesis(&reader)) /* names of columns */
+                return 0;
+            piece = lb_piece_word(&reader);
+        }
+        while (piece.kind != LB_PIECE_END && !is_word(piece, "("))
+            piece = lb_piece_word(&reader); /* NOT MATERIALIZED */
+        if (piece.kind == LB_PIECE_END || !skip_parenthesis(&reader))
+            return 0;
+        const char *behind = reader.at;
+        if (!is_word(lb_piece_word(&reader), ","))
+            return (size_t)(behind - text);
+    }
+}
+
+/* What goes into a table, and no look at it. */
+static bool is_written(const struct lb_part *part)
+{
+    return part->statement->answer == LB_OK && part->statement->n_changed > 0 && part->n > 6 &&
+           strncasecmp(part->text, "select", 6) != 0;
+}
+
+void lb_parts_drop_once(struct lb_parts *first, const struct lb_parts *second,
+                        struct lb_parts *ret_once)
+{
+    bool is_of_both[LB_PARTS] = {false};
+    size_t at = 0, n = 0;
+    ret_once->n = 0;
+    for (size_t i = 0; i < first->n; i++) {
+        is_of_both[i] = at < second->n && lb_parts_alike(&first->parts[i], &second->parts[at]);
+        at += is_of_both[i];
+        if (!is_of_both[i] && is_written(&first->parts[i]))
+            ret_once->parts[ret_once->n++] = first->parts[i];
+    }
+    /* Where the second one did something else, or the first one wrote nothing more, the first one's
+     * stand as they are. */
+    if (second->n == 0 || at < second->n || ret_once->n == 0) {
+        ret_once->n = 0;
+        return;
+    }
+    for (size_t i = 0; i < first->n; i++)
+        if (is_of_both[i])
+            first->parts[n++] = first->parts[i];
+    first->n = n;
+}

@@ -40,6 +40,20 @@ struct lb_piece_reader {
 /* Comments are skipped. */
 struct lb_piece lb_piece_next(struct lb_piece_reader *reader);
 
+/* The next one that is no blank. */
+struct lb_piece lb_piece_word(struct lb_piece_reader *reader);
+bool lb_piece_is_blank(struct lb_piece piece);
+/* Where the main statement begins, behind WITH name AS (...), ...; 0: it has no WITH, or is not
+ * understood. */
+size_t lb_piece_behind_with(const char *text, size_t n);
+/* Do both have the same words, but for literals? */
+bool lb_parts_alike(const struct lb_part *a, const struct lb_part *b);
+/* Where the second of two workers sent a part of what the first one sent, and the first one wrote
+ * something more: takes that, and the first one's looks around it, out of first. What was written
+ * goes to *ret_once. */
+void lb_parts_drop_once(struct lb_parts *first, const struct lb_parts *second,
+                        struct lb_parts *ret_once);
+
 /* The line of lines, the part's params or types, that is the parameter's. false: there is none. */
 bool lb_piece_param(const struct lb_part *part, const char *lines, struct lb_piece piece, char *out,
                     size_t size);

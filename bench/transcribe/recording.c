@@ -238,16 +238,19 @@ static int claim(struct recorder *recorder, enum lb_recorded_as as, struct lb_er
     return rc > LB_OK ? fail_refused(recorder, "claim", rc, actor, err) : rc;
 }
 
+/* One after the other: a library that reads several items and draws one of them would show another
+ * one than it takes. */
 static int put_and_claim(struct recorder *recorder, struct lb_error *err)
 {
+    int rc = 0;
     if (atomic_load(recorder->plan->interrupt) != 0)
         return lb_fail(err, LB_E_INTERRUPTED, "interrupted");
-    int rc = put(recorder, LB_RECORDED_FIRST, err);
-    if (rc == 0)
-        rc = put(recorder, LB_RECORDED_SECOND, err);
-    if (rc == 0)
-        rc = claim(recorder, LB_RECORDED_FIRST, err);
-    return rc == 0 ? claim(recorder, LB_RECORDED_SECOND, err) : rc;
+    for (int as = LB_RECORDED_FIRST; as <= LB_RECORDED_SECOND && rc == 0; as++) {
+        rc = put(recorder, (enum lb_recorded_as)as, err);
+        if (rc == 0)
+            rc = claim(recorder, (enum lb_recorded_as)as, err);
+    }
+    return rc;
 }
 
 static int both_items(struct recorder *recorder, const char *operation, lb_item_fn *done,

@@ -7,6 +7,8 @@
  */
 #include "values.h"
 
+#include "bytes.h"
+
 #include <ctype.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -105,6 +107,7 @@ void lb_values_begin(struct lb_values *values,
     char text[LB_VALUE_TEXT];
     values->n -= values->n_own;
     values->n_own = 0;
+    values->is_claim = samples[0] != NULL && strcmp(samples[0]->operation, "claim") == 0;
     if (samples[0] != NULL)
         values->now_ms = samples[0]->now_ms;
     for (int kind = 0; kind < KINDS; kind++) {
@@ -320,19 +323,34 @@ static bool resolve_date(struct lb_values *values, const char *plain, char *out,
     return true;
 }
 
+/* A number that was sent as a text. */
+static bool is_of_digits(const char *const plain[LB_VALUE_SAMPLES])
+{
+    for (size_t i = 0; i < LB_VALUE_SAMPLES; i++)
+        if (plain[i] != NULL &&
+            (plain[i][0] == '\0' || plain[i][strspn(plain[i], "-0123456789")] != '\0'))
+            return false;
+    return true;
+}
+
 /* What nobody gave to the program, and is another for another resource, or for another claimant. */
 static bool derive(struct lb_values *values, const char *const literals[LB_VALUE_SAMPLES],
                    const char *const plain[LB_VALUE_SAMPLES], bool is_lock, char *out, size_t size,
                    char *note, size_t note_size)
 {
     bool is_text = literals[0][0] == '\'';
-    if (plain[1] == NULL || plain[2] == NULL || !is_lock || strlen(plain[0]) >= LB_VALUE_TEXT - 1)
+    if (plain[1] == NULL || plain[2] == NULL || strlen(plain[0]) >= LB_VALUE_TEXT - 1 ||
+        !(is_lock || values->is_claim))
         return false;
-    bool is_of_resource = strcmp(plain[0], plain[2]) == 0 && strcmp(plain[0], plain[1]) != 0;
+    bool is_of_resource =
+        is_lock && strcmp(plain[0], plain[2]) == 0 && strcmp(plain[0], plain[1]) != 0;
     bool is_of_claimant = is_text && n_different(plain) == LB_VALUE_SAMPLES;
     if (!is_of_resource && !is_of_claimant)
         return false;
-    const char *text = is_of_claimant ? ":worker" : is_text ? ":resource" : ":resource_no";
+    bool is_number = !is_text || (values->wants_number && is_of_digits(plain));
+    if (is_of_claimant && is_number)
+        return false;
+    const char *text = is_of_claimant ? ":worker" : is_number ? ":resource_no" : ":resource";
     snprintf(out, size, "%s", text);
     snprintf(note, note_size, "%s stands for what the program makes of %s, as %.60s", text,
              is_of_claimant ? "each claim" : "the resource's name", literals[0]);
@@ -375,6 +393,10 @@ bool lb_values_resolve(struct lb_values *values, const char *const literals[LB_V
         return true;
     if (one[0] == '\'' && resolve_around(values, plain, out, size))
         return true;
+    for (size_t i = 0; i < values->n; i++)
+        if (strcmp(values->known[i].text, ":id") == 0 &&
+            lb_bytes_write(&values->known[i], plain, out, size))
+            return true;
     if (differs && literals[0] != NULL &&
         derive(values, literals, plain, is_lock, out, size, note, note_size))
         return true;

@@ -18,9 +18,11 @@ struct lb_value_of {
 struct lb_values {
     struct lb_value_of known[LB_VALUES];
     size_t n;
-    size_t n_own;    /* of them, those of the operation that is being written, are at the end */
-    bool has_ttl;    /* the length of the lease was found */
-    uint64_t now_ms; /* since 1970, when the operation began */
+    size_t n_own;      /* of them, those of the operation that is being written, are at the end */
+    bool has_ttl;      /* the length of the lease was found */
+    uint64_t now_ms;   /* since 1970, when the operation began */
+    bool is_claim;     /* the operation takes an item */
+    bool wants_number; /* what is resolved next stands where a number must */
 };
 
 /* What the three samples of an operation say of themselves, in place of the last one's. Samples

@@ -133,6 +133,72 @@ like($text, qr/\('by:' \|\| :worker::text\)/, "the worker's name is recognised i
 is((lockbench('lint', $queue_file))[0], 0, 'lint takes it');
 is(verdict($queue_file, "no-duplicate"), verdict($queue, "no-duplicate", @patient), "both get one verdict");
 
+# A key that is a hash of the resource's name, sent as a text, and a look behind the grant; its control shares the lock.
+my $hashed = $advisory =~ s/int\(request\["resource"\]\[1:\]\)/str(7000000 + 13 * int(request["resource"][1:]))/gr
+    =~ s/return \{"ok": True\} if (self\.ask\("SELECT pg_try_advisory_lock\(%s\)", key\)) else \{"busy": True\}/
+        if not $1:
+            return {"busy": True}
+        self.cursor.execute("SELECT objid FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ShareLock' AND objid = %s AND pid < 0", (key,))
+        return {"ok": True}/r;
+for ([$hashed, 'held'], [$hashed =~ s/pg_try_advisory_lock/pg_try_advisory_lock_shared/r =~ s/pg_advisory_unlock/pg_advisory_unlock_shared/r, 'violated']) {
+    my ($program, $want) = @$_;
+    ($status, $out, $err) = record(program("hashed-$want.py", $program), my $hashed_file = scratch() . "/hashed-$want.sql");
+    is($status, 0, "a lock by a hash is recorded, to be $want") or diag $err;
+    my $verdict = $want eq 'held' ? verdict($hashed_file, 'exclusive', '--resources', '1') : until_violated($hashed_file, 'exclusive', '--resources', '1');
+    is($verdict, $want, '... and its record is') or diag slurp($hashed_file);
+    unlike(slurp($hashed_file), qr/TO DO, (?!somebody)/, '... understood');
+}
+
+# Items that are packed into bytes, a row that only the first one makes, a name for each claim, an UPDATE behind WITH that
+# returns two columns of one name, and a set-up of ten thousand characters.
+my $packed = <<'PY';
+#!/usr/bin/python3
+import json, struct, sys, uuid
+import psycopg2
+HELLO = {"hello": 1, "strategy": "packed", "shape": "queue", "claims": ["no-duplicate", "no-loss"], "engines": ["postgres"],
+         "operations": ["put", "claim", "complete"]}
+print(json.dumps(HELLO), flush=True)
+for line in sys.stdin:
+    r = json.loads(line)
+    do = r["do"]
+    if do == "close":
+        break
+    answer = {"ok": True}
+    if do == "open":
+        c = psycopg2.connect(r["uri"])
+        c.autocommit = True
+        cursor = c.cursor()
+    elif do == "setup":
+        cursor.execute("CREATE TABLE kind (id serial PRIMARY KEY, name text UNIQUE)")
+        cursor.execute("CREATE TABLE job (id bigserial PRIMARY KEY, kind int, packed bytea, owner text) /* " + "x" * 10000 + " */")
+    elif do == "put":
+        cursor.execute("SELECT id FROM kind WHERE name = 'work'")
+        if cursor.fetchone() is None:
+            cursor.execute("INSERT INTO kind (name) VALUES ('work')")
+        cursor.execute("INSERT INTO job (kind, packed) SELECT id, %s FROM kind WHERE name = 'work'", (b"\x01\x02" + struct.pack(">i", r["item"]) + b"\x03",))
+    elif do == "claim":
+        cursor.execute("WITH j AS (SELECT id FROM job WHERE owner IS NULL ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED) "
+                       "UPDATE job SET owner = %s FROM j WHERE job.id = j.id RETURNING *", ("worker-" + uuid.uuid4().hex,))
+        row = cursor.fetchone()
+        if row is None:
+            answer = {"empty": True}
+        else:
+            mine = row[0]
+            answer = {"ok": True, "items": [{"item": struct.unpack(">i", bytes(row[2])[2:6])[0]}]}
+    elif do == "complete":
+        cursor.execute("DELETE FROM job WHERE id = %s", (mine,))
+    print(json.dumps({"id": r["id"], **answer}), flush=True)
+PY
+for ([$packed, 'held'], [$packed =~ s/ FOR UPDATE SKIP LOCKED//r, 'violated']) {
+    my ($text_of, $want) = @$_;
+    ($status, $out, $err) = record(program("packed-$want.py", $text_of), my $packed_file = scratch() . "/packed-$want.sql");
+    is($status, 0, "a queue of bytes is recorded, to be $want") or diag $err;
+    unlike(slurp($packed_file), qr/TO DO/, '... without a question') or diag slurp($packed_file);
+    is((lockbench('lint', '-d', $postgres, $packed_file))[0], 0, '... and the server prepares each of its statements');
+    my $verdict = $want eq 'held' ? verdict($packed_file, 'no-duplicate') : until_violated($packed_file, 'no-duplicate');
+    is($verdict, $want, "... $want");
+}
+
 # A schema of the program's own: the file makes it and drops it, and leaves alone one that is somebody else's.
 my $schema = "recorded_$$";
 my $in_schema = program('schema.py', slurp($queue) =~ s/(cursor\.execute\(")CREATE TABLE job/$1CREATE SCHEMA IF NOT EXISTS $schema; CREATE TABLE $schema.job/r

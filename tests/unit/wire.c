@@ -103,7 +103,7 @@ static void test_lies(void **state)
 {
     static struct lb_wire_front front;
     struct bytes bytes = {.n = 0};
-    static char text[30000];
+    static char text[LB_WIRE_KEPT + 10000];
     (void)state;
     ADD(&bytes, 'B', "\0one\0\x7f\xff\0\0");
     ADD(&bytes, 'B', "\0one\0\0\0\0\1\x7f\xff\xff\xff");

@@ -33,14 +33,19 @@ static int prepare_all(struct asking *ask, const struct lb_strategy *strategy, s
                                     .ttl_ms = 30000};
     struct lb_runner runner = {0};
     int r = strategy->flow->setup(&plan, &ask->session, err);
+    bool is_set_up = r == 0;
     if (r == 0)
         r = lb_runner_init(&runner, ask->program, &ask->session, err);
     if (r == 0)
         r = lb_runner_prepare(&runner, err);
     lb_runner_release(&runner);
-    if (r == 0)
-        r = strategy->flow->teardown(&plan, &ask->session, err);
-    return r;
+    /* Also behind an error: what the file makes outside of its space would be in the way of the
+     * next time. */
+    struct lb_error closing = {0};
+    int torn = is_set_up ? strategy->flow->teardown(&plan, &ask->session, &closing) : 0;
+    if (r == 0 && torn != 0)
+        *err = closing;
+    return r != 0 ? r : torn;
 }
 
 static int ask_server(struct asking *ask, const char *uri, const struct lb_file *file,

@@ -3,11 +3,15 @@
 #
 #   examples/programs/theschwartz/install
 #   lockbench verify -s examples/programs/theschwartz/queue.pl -d postgresql://...
+#
+# It writes columns in the order of Perl's hashes, another one in each process; so that `record` can compare processes:
+#   PERL_HASH_SEED=0 PERL_PERTURB_KEYS=0 lockbench record -s examples/programs/theschwartz/queue.pl -d postgresql://...
 use strict;
 use warnings;
 use DBI;
 use Data::ObjectDriver::Driver::DBI;
 use JSON::PP;
+use Storable;
 use TheSchwartz;
 use TheSchwartz::Worker;
 
