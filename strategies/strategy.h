@@ -234,6 +234,7 @@ struct lb_strategy {
     bool is_pushed;                  /* claims by itself; claim tells of it, in its own time */
     bool ends_with_session;          /* lock: a grant is its session's, or its transaction's */
     bool keeps_fence;                /* its fence grows across a failover that loses grants */
+    bool is_heard_of;                /* a program: its processes say that they are alive */
     uint32_t lease_unit_ms;          /* its ttl is a multiple of so much; 0: of nothing */
     bool no_database;                /* runs without any engine */
     uint64_t needs;                  /* enum lb_cap bits */

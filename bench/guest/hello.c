@@ -68,10 +68,10 @@ static const char *text_of(const struct lb_guest *guest, const char *key)
 
 static int check_keys(const struct lb_guest *guest, struct lb_error *err)
 {
-    static const char *const keys[] = {"hello",      "strategy", "version", "summary",
-                                       "shape",      "claims",   "engines", "mode",
-                                       "operations", "options",  "lease",   "lease_unit_ms",
-                                       "shared",     "capacity", NULL};
+    static const char *const keys[] = {"hello",      "strategy", "version",  "summary",
+                                       "shape",      "claims",   "engines",  "mode",
+                                       "operations", "options",  "lease",    "lease_unit_ms",
+                                       "heartbeats", "shared",   "capacity", NULL};
     const char *key;
     json_t *value;
     json_object_foreach(guest->hello, key, value)
@@ -114,6 +114,7 @@ static int read_name(struct lb_guest *guest, struct lb_error *err)
     if (mode != NULL && !strategy->is_pushed && strcmp(mode, "pull") != 0)
         return wrong(guest, err, "\"mode\" must be \"pull\" or \"push\", and not", mode);
     strategy->is_lease = json_is_true(json_object_get(guest->hello, "lease"));
+    strategy->is_heard_of = json_is_true(json_object_get(guest->hello, "heartbeats"));
     const json_t *unit = json_object_get(guest->hello, "lease_unit_ms");
     json_int_t unit_ms = json_integer_value(unit);
     if (unit != NULL && (unit_ms < 1 || unit_ms > LEASE_UNIT_MOST_MS))

@@ -152,6 +152,35 @@ for my $case (
 is($status, 0, 'lint of a program');
 like($out, qr/^wrong: a program, a lock, for sqlite; it claims exclusive$/m, 'shows what it understood');
 
+# What verify asks goes by the first line.
+sub plan_of
+{
+    my ($keys) = @_;
+    my $claim = $keys =~ /lock/ ? 'exclusive' : 'no-loss';
+    my $path = program('program-plan', first => qq(echo '{"hello":1,"strategy":"planned","claims":["$claim"],"engines":["sqlite"],$keys}'));
+    ($status, $out) = lockbench('verify', '--plan', '-s', $path, '-d', 'sqlite:', @patient);
+    return "$status " . join ' ', $out =~ /^ +\d+ (\S+)/mg;
+}
+my $operations = '"operations":["put","claim","complete"';
+for my $case (
+    ['"shape":"lock"', 'mutex-hot dead-holder'],
+    ['"shape":"lock","lease":true', 'mutex-hot overrun dead-holder mutex-hot+pause'],
+    ['"shape":"queue"', 'drain'],
+    ['"shape":"queue","lease":true', 'drain queue-overrun drain+pause drain+kill'],
+    ['"shape":"queue","heartbeats":true', 'drain drain+pause drain+kill'],
+    ['"shape":"queue","heartbeats":true,"lease_unit_ms":10000', 'drain drain+pause'],
+    ['"shape":"queue","mode":"push"', 'drain queue-overrun'],
+    [qq("shape":"queue",$operations,"recover"]), 'drain queue-rescue drain+kill'],
+  )
+{
+    my ($keys, $want) = @$case;
+    is(plan_of($keys), "0 $want", "the plan of $keys");
+}
+like($out, qr/lease +none$/m, '... which says what it goes by');
+plan_of('"shape":"queue","heartbeats":true,"lease_unit_ms":10000');
+like($out, qr/units of 10000 ms$/m, '... and in which unit');
+like($out, qr/ - drain\+kill +left out: does not fit into 60 s: --budget 10m asks it too$/m, '... and what is left out');
+
 # Interrupted in the middle of an answer.
 my $run = start('run', '-s', program('program-waits', acquire => 'echo here >&2; touch ' . scratch() . '/asked; sleep 1000'), '-d', 'sqlite:', '-q', '--duration', '1h', @patient);
 wait_for(sub { return -e scratch() . '/asked' });

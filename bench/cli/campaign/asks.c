@@ -1,6 +1,8 @@
 /* The list of what a file is asked: see asks.h. */
 #include "asks.h"
 
+#include "fault_scenarios.h"
+
 #include <stdarg.h>
 
 bool lb_asking_claims(const struct lb_asking *m, enum lb_guarantee guarantee)
@@ -38,4 +40,39 @@ struct lb_ask *lb_asks_add(struct lb_asking *m, const char *name, const char *wh
 void lb_asks_leave_out(struct lb_asking *m, const char *name, const char *why)
 {
     lb_asks_add(m, name, "%s", why)->is_left_out = true;
+}
+
+/* --- the scenario of an ask --- */
+
+enum { STRETCH_MOST = 12 };
+
+/* A lease in seconds cannot be 200 ms. */
+static uint64_t stretch_of(const struct lb_outlook *outlook, const struct lb_scenario *scenario)
+{
+    const struct lb_features *f = &outlook->features;
+    const struct lb_timing *timing = f->lease != NULL ? f->lease : f->limit;
+    if (timing == NULL || !scenario->ttl_is_said)
+        return 1;
+    uint64_t unit_ns = timing->unit_ms * UINT64_C(1000000);
+    return (unit_ns + scenario->ttl_ns - 1) / scenario->ttl_ns;
+}
+
+int lb_ask_scenario(const struct lb_outlook *outlook, const struct lb_ask *ask,
+                    struct lb_scenario *ret, struct lb_error *err)
+{
+    int rc = lb_scenario_load(ask->scenario, ret, err);
+    if (rc == 0 && ask->fault != NULL)
+        rc = lb_fault_preset(ret, ask->fault, err);
+    for (size_t i = 0; rc == 0 && ask->keys[i] != NULL; i += 2)
+        rc = lb_scenario_set(ret, ask->keys[i], ask->keys[i + 1], err);
+    if (rc != 0)
+        return rc;
+    uint64_t factor = stretch_of(outlook, ret);
+    if (factor > STRETCH_MOST)
+        return lb_fail(err, LB_E_UNSUPPORTED,
+                       "its lease or limit cannot be made short enough: count it in ms");
+    if (factor > 1)
+        lb_scenario_stretch(ret, factor);
+    snprintf(ret->name, sizeof ret->name, "%s", ask->name);
+    return lb_scenario_validate(ret, err);
 }

@@ -1,5 +1,5 @@
-/* What a file is asked, by its features, and why: the list of an outlook, in the order in which it
- * is asked.
+/* What a file or a program is asked, by its features, and why: the list of an outlook, in the order
+ * in which it is asked.
  */
 #ifndef LB_ASKS_H
 #define LB_ASKS_H
@@ -9,7 +9,8 @@
 struct lb_asking {
     const struct lb_strategy *strategy;
     const struct lb_db *db;
-    const struct lb_program *program;
+    const struct lb_program
+        *program; /* NULL: it is a program of another kind, see lb_asks_program */
     const struct lb_outlook_site *site;
     struct lb_outlook *outlook;
 };
@@ -30,5 +31,7 @@ void lb_asks_leave_out(struct lb_asking *m, const char *name, const char *why);
 void lb_asks_explore(struct lb_asking *m);
 /* What crowds, short leases and faults are to show. */
 void lb_asks_stress(struct lb_asking *m);
+/* All that a program is asked. */
+void lb_asks_program(struct lb_asking *m);
 
 #endif

@@ -557,8 +557,8 @@ static enum lb_exit show_plan(struct lb_scheduler *state)
     if (selection->n_outlooks > 0)
         return LB_EXIT_OK;
     lb_fail(&state->err, LB_E_USAGE,
-            "option --plan: is for strategies in files, where no scenario, fault or flag of a run "
-            "is given");
+            "option --plan: is for strategies in files and programs, where no scenario, fault or "
+            "flag of a run is given");
     return lb_cli_complain(&state->err);
 }
 

@@ -7,11 +7,8 @@
 #include "outlook.h"
 
 #include "asks.h"
-#include "fault_scenarios.h"
 
 #include <string.h>
-
-enum { STRETCH_MOST = 12 };
 
 /* --- as a whole --- */
 
@@ -132,56 +129,30 @@ static void quote_all(const struct lb_program *program, struct lb_outlook *outlo
 }
 
 void lb_outlook_make(const struct lb_strategy *strategy, const struct lb_file *file,
-                     const struct lb_program *program, const struct lb_outlook_site *site,
+                     const struct lb_program *statements, const struct lb_outlook_site *site,
                      uint64_t budget_ns, struct lb_outlook *ret)
 {
     *ret = (struct lb_outlook){.budget_ns = budget_ns,
                                .strategy = strategy->name,
                                .shape = strategy->shape,
-                               .claims = strategy->claims};
+                               .claims = strategy->claims,
+                               .is_guest = statements == NULL,
+                               .lease_unit_ms = strategy->lease_unit_ms,
+                               .is_lease = strategy->is_lease};
     struct lb_asking m = {
-        .strategy = strategy, .db = program->db, .program = program, .site = site, .outlook = ret};
-    lb_features_read(file, program, &ret->features);
-    quote_all(program, ret);
-    lb_asks_explore(&m);
-    lb_asks_stress(&m);
-    drop_constants(ret);
-    say_untested(&m);
+        .strategy = strategy, .db = site->db, .program = statements, .site = site, .outlook = ret};
+    if (statements == NULL) {
+        lb_asks_program(&m);
+    } else {
+        lb_features_read(file, statements, &ret->features);
+        quote_all(statements, ret);
+        lb_asks_explore(&m);
+        lb_asks_stress(&m);
+        drop_constants(ret);
+        say_untested(&m);
+    }
     fit_budget(ret);
     share_rest(ret);
-}
-
-/* --- the scenario of an ask --- */
-
-/* A lease in seconds cannot be 200 ms. */
-static uint64_t stretch_of(const struct lb_outlook *outlook, const struct lb_scenario *scenario)
-{
-    const struct lb_features *f = &outlook->features;
-    const struct lb_timing *timing = f->lease != NULL ? f->lease : f->limit;
-    if (timing == NULL || !scenario->ttl_is_said)
-        return 1;
-    uint64_t unit_ns = timing->unit_ms * UINT64_C(1000000);
-    return (unit_ns + scenario->ttl_ns - 1) / scenario->ttl_ns;
-}
-
-int lb_ask_scenario(const struct lb_outlook *outlook, const struct lb_ask *ask,
-                    struct lb_scenario *ret, struct lb_error *err)
-{
-    int rc = lb_scenario_load(ask->scenario, ret, err);
-    if (rc == 0 && ask->fault != NULL)
-        rc = lb_fault_preset(ret, ask->fault, err);
-    for (size_t i = 0; rc == 0 && ask->keys[i] != NULL; i += 2)
-        rc = lb_scenario_set(ret, ask->keys[i], ask->keys[i + 1], err);
-    if (rc != 0)
-        return rc;
-    uint64_t factor = stretch_of(outlook, ret);
-    if (factor > STRETCH_MOST)
-        return lb_fail(err, LB_E_UNSUPPORTED,
-                       "its lease or limit cannot be made short enough: count it in ms");
-    if (factor > 1)
-        lb_scenario_stretch(ret, factor);
-    snprintf(ret->name, sizeof ret->name, "%s", ask->name);
-    return lb_scenario_validate(ret, err);
 }
 
 /* --- telling it --- */
@@ -209,8 +180,15 @@ void lb_outlook_print(const struct lb_outlook *outlook, FILE *out)
         sum_ns += outlook->asks[i].is_left_out ? 0 : outlook->asks[i].cost_ns;
     fprintf(out, "%s on %s: at most %.0f s of %.0f s\n", outlook->strategy, outlook->engine,
             (double)sum_ns / 1e9, (double)outlook->budget_ns / 1e9);
-    print_timing(f->lease, "lease", out);
-    print_timing(f->limit, "limit", out);
+    if (outlook->is_guest) {
+        fprintf(out, "  lease  %s", outlook->is_lease ? "as its first line says" : "none");
+        if (outlook->lease_unit_ms > 0)
+            fprintf(out, "; times in units of %u ms", outlook->lease_unit_ms);
+        fputs("\n", out);
+    } else {
+        print_timing(f->lease, "lease", out);
+        print_timing(f->limit, "limit", out);
+    }
     if (f->whole_line != 0)
         fprintf(out,
                 "  clock  line %d has whole seconds only: what goes by it ends up to a second "

@@ -39,21 +39,26 @@ struct lb_outlook {
     struct lb_quote begin, begin_end; /* the first and the last statement of acquire or claim */
     struct lb_quote end, end_last;    /* those of release; the last only if it is another one */
     struct lb_quote unasked, renew, recover, beat, sweep, clock;
-    struct lb_features features;
+    struct lb_features features; /* a file's; of a program nothing */
+    bool is_guest;               /* it is a program: no line of it is known */
+    uint32_t lease_unit_ms;      /* likewise; 0: of nothing */
+    bool is_lease;
     uint64_t budget_ns;
     size_t n_asks;
     struct lb_ask asks[LB_ASKS];
 };
 
-/* Where a file is to be tried. */
+/* Where it is to be tried. */
 struct lb_outlook_site {
+    const struct lb_db *db;
     bool has_several; /* servers, of which one may take another's place */
     bool fails_over;  /* --failover-command is there */
 };
 
-/* Fills *ret for a file on one engine. program: its statements for that engine. */
+/* Fills *ret for a file, or a program that is the user's, on one engine. file, and its statements
+ * for that engine: NULL of a program. */
 void lb_outlook_make(const struct lb_strategy *strategy, const struct lb_file *file,
-                     const struct lb_program *program, const struct lb_outlook_site *site,
+                     const struct lb_program *statements, const struct lb_outlook_site *site,
                      uint64_t budget_ns, struct lb_outlook *ret);
 /* The scenario of an ask, its times stretched where the file's lease cannot be as short. 0 or an
  * error. */

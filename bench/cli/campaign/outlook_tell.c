@@ -257,8 +257,10 @@ static void print_finding(const struct lb_outlook *outlook, const struct lb_cell
 {
     const struct lb_outcome *run = NULL;
     const struct lb_finding *finding = lb_cell_finding(cell, guarantee, &run);
-    struct advice advice = outlook->shape == LB_LOCK ? advise_lock(outlook, guarantee, cell)
-                                                     : advise_queue(outlook, guarantee, cell);
+    struct advice advice = {.text = NULL};
+    if (!outlook->is_guest)
+        advice = outlook->shape == LB_LOCK ? advise_lock(outlook, guarantee, cell)
+                                           : advise_queue(outlook, guarantee, cell);
     char command[1200];
     fprintf(out, "#\n# %s on %s breaks %s:\n", outlook->strategy, outlook->engine,
             lb_guarantee_name(guarantee));
@@ -312,12 +314,13 @@ static void print_tally(const struct lb_outlook *outlook, const struct lb_report
         fputs("no violation", out);
     else
         fprintf(out, "%u guarantee%s broken", n_broken, n_broken == 1 ? "" : "s");
-    fprintf(out, " in %.0f s: %llu schedules explored", (double)t.elapsed_ns / 1e9,
-            (unsigned long long)t.n_schedules);
+    fprintf(out, " in %.0f s: ", (double)t.elapsed_ns / 1e9);
+    if (!outlook->is_guest)
+        fprintf(out, "%llu schedules explored", (unsigned long long)t.n_schedules);
     if (t.n_complete + t.n_bounded > 0)
         fprintf(out, " (%u of %u explorations complete)", t.n_complete, t.n_complete + t.n_bounded);
-    fprintf(out, ", %u scenario%s, %u under faults\n", t.n_scenarios + t.n_faults,
-            t.n_scenarios + t.n_faults == 1 ? "" : "s", t.n_faults);
+    fprintf(out, "%s%u scenario%s, %u under faults\n", outlook->is_guest ? "" : ", ",
+            t.n_scenarios + t.n_faults, t.n_scenarios + t.n_faults == 1 ? "" : "s", t.n_faults);
 }
 
 void lb_outlook_tell_end(const struct lb_outlook *outlook, const struct lb_report *report,

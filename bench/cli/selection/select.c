@@ -370,40 +370,14 @@ static int add_question(struct lb_selection *selection, const char *name, bool u
 bool lb_select_plans(const struct lb_protocol *protocol, const struct lb_args *args,
                      const struct lb_select_defaults *defaults)
 {
-    return defaults->plans && protocol->user_file != NULL && args->scenarios.n == 0 &&
-           args->faults == NULL && args->n_overrides == 0 && !args->matrix;
+    return defaults->plans && (protocol->user_file != NULL || protocol->guest != NULL) &&
+           args->scenarios.n == 0 && args->faults == NULL && args->n_overrides == 0 &&
+           !args->matrix;
 }
 
 const char *lb_select_default(enum lb_shape shape)
 {
     return shape == LB_LOCK ? "mutex-hot" : "drain";
-}
-
-const char *lb_select_of_program(const struct lb_strategy *strategy, size_t nth)
-{
-    const struct lb_flow *flow = strategy->flow;
-    bool is_lock = strategy->shape == LB_LOCK;
-    const struct {
-        const char *scenario;
-        bool fits;
-    } all[] = {{"dead-holder", is_lock},
-               {"overrun", is_lock && strategy->is_lease},
-               {"queue-rescue", !is_lock && flow->recover != NULL},
-               {"queue-overrun", !is_lock && strategy->is_lease}};
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        if (all[i].fits && nth-- == 0)
-            return all[i].scenario;
-    return NULL;
-}
-
-static int add_for_program(struct lb_selection *selection, const struct lb_protocol *protocol,
-                           struct lb_error *err)
-{
-    const char *name;
-    int rc = 0;
-    for (size_t n = 0; rc == 0 && (name = lb_select_of_program(protocol->strategy, n)) != NULL; n++)
-        rc = add_question(selection, name, false, err);
-    return rc;
 }
 
 static int select_scenarios(struct lb_selection *selection, const struct lb_args *args,
@@ -419,8 +393,6 @@ static int select_scenarios(struct lb_selection *selection, const struct lb_args
             continue;
         if (args->scenarios.n == 0) {
             rc = add_question(selection, lb_select_default(strategy->shape), false, err);
-            if (rc == 0 && protocol->guest != NULL && defaults->plans && args->faults == NULL)
-                rc = add_for_program(selection, protocol, err);
             for (const struct lb_break *b = strategy->breaks;
                  defaults->breaks && args->faults == NULL && b != NULL && b->why != NULL && rc == 0;
                  b++)

@@ -60,19 +60,6 @@ static int check_program(const struct lb_cell *cell, struct lb_error *err)
     return rc;
 }
 
-/* A program whose leases are counted in seconds cannot be asked for one of 200 ms: the scenario is
- * as many times as long, and its lease a multiple of the unit. */
-static void fit_unit(struct lb_cell *cell)
-{
-    uint64_t unit_ns = cell->strategy->lease_unit_ms * UINT64_C(1000000);
-    struct lb_scenario *scenario = &cell->scenario;
-    if (unit_ns == 0 || scenario->ttl_ns == 0)
-        return;
-    if (scenario->ttl_ns < unit_ns)
-        lb_scenario_stretch(scenario, (unit_ns + scenario->ttl_ns - 1) / scenario->ttl_ns);
-    scenario->ttl_ns = (scenario->ttl_ns + unit_ns - 1) / unit_ns * unit_ns;
-}
-
 /* The lease that a file's statements will get: what --opt says, then --ttl and the scenario, then
  * the file's default. The scenario goes by it, and says so. */
 static void fit_lease(struct lb_cell *cell)
@@ -116,7 +103,8 @@ static int add_cell(struct lb_selection *selection, const struct lb_protocol *pr
     if (rc != 0)
         return rc;
     fit_lease(cell);
-    fit_unit(cell);
+    /* A program whose leases are counted in seconds cannot be asked for one of 200 ms. */
+    lb_scenario_fit_unit(&cell->scenario, strategy->lease_unit_ms);
     if (protocol->guest != NULL)
         rc = lb_guest_check(protocol->guest, cell->settings, cell->n_settings, err);
     if (rc != 0)
@@ -137,12 +125,6 @@ static bool is_asked(const struct lb_question *question, const struct lb_strateg
 {
     if (args->scenarios.n > 0 || strcmp(question->path, lb_select_default(strategy->shape)) == 0)
         return true;
-    const char *name;
-    for (size_t n = 0; strategy->guest != NULL && defaults->plans &&
-                       (name = lb_select_of_program(strategy, n)) != NULL;
-         n++)
-        if (strcmp(name, question->path) == 0)
-            return true;
     for (const struct lb_break *b = strategy->breaks;
          defaults->breaks && b != NULL && b->why != NULL; b++)
         if (b->scenario != NULL && b->options == NULL && strcmp(b->scenario, question->path) == 0)
@@ -277,7 +259,7 @@ static int add_outlook(struct lb_selection *selection, const struct lb_args *arg
         free(probe.settings);
         return add_cell(selection, protocol, &usual, place, NULL, report, err); /* skipped */
     }
-    if (rc == 0)
+    if (rc == 0 && protocol->guest == NULL)
         rc = lb_program_new(protocol->user_file, place->target.db, protocol->strategy->options,
                             probe.settings, probe.n_settings, &program, err);
     if (rc == 0) {
@@ -291,7 +273,8 @@ static int add_outlook(struct lb_selection *selection, const struct lb_args *arg
             rc = lb_fail(err, LB_E_MEMORY, "out of memory");
         } else {
             selection->outlooks[selection->n_outlooks++] = outlook;
-            const struct lb_outlook_site site = {.has_several = (place->caps & LB_CAP_REPLICA) != 0,
+            const struct lb_outlook_site site = {.db = place->target.db,
+                                                 .has_several = (place->caps & LB_CAP_REPLICA) != 0,
                                                  .fails_over = args->failover != NULL};
             lb_outlook_make(protocol->strategy, protocol->user_file, program, &site,
                             args->budget_ns > 0 ? args->budget_ns : LB_OUTLOOK_BUDGET_NS, outlook);

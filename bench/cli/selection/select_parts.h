@@ -18,9 +18,6 @@ bool lb_select_has_option(const struct lb_protocol *protocol, const char *name,
 /* Is this protocol asked by an outlook of its own, and not by scenarios that were named? */
 bool lb_select_plans(const struct lb_protocol *protocol, const struct lb_args *args,
                      const struct lb_select_defaults *defaults);
-/* The scenarios that a program is asked besides the usual one where the user names none: by what
- * its first line says that it has. NULL: no nth. */
-const char *lb_select_of_program(const struct lb_strategy *strategy, size_t nth);
 /* The scenario that a shape meets where none is named. */
 const char *lb_select_default(enum lb_shape shape);
 

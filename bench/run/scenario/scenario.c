@@ -326,6 +326,16 @@ void lb_scenario_stretch(struct lb_scenario *s, uint64_t factor)
         *times[i] *= factor;
 }
 
+void lb_scenario_fit_unit(struct lb_scenario *s, uint32_t unit_ms)
+{
+    uint64_t unit_ns = unit_ms * UINT64_C(1000000);
+    if (unit_ns == 0 || s->ttl_ns == 0)
+        return;
+    if (s->ttl_ns < unit_ns)
+        lb_scenario_stretch(s, (unit_ns + s->ttl_ns - 1) / s->ttl_ns);
+    s->ttl_ns = (s->ttl_ns + unit_ns - 1) / unit_ns * unit_ns;
+}
+
 /* The largest unit that leaves a whole number. */
 static void format_time(uint64_t ns, char *buf, size_t size)
 {

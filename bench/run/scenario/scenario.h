@@ -128,6 +128,9 @@ size_t lb_scenario_base(const char *name);
 
 /* Times by factor: for a lease that cannot be as short as the scenario has it. */
 void lb_scenario_stretch(struct lb_scenario *scenario, uint64_t factor);
+/* Of a program that counts in units of unit_ms (0: it does not): the scenario as many times as long
+ * as a lease of one unit wants, and its lease a multiple of the unit. */
+void lb_scenario_fit_unit(struct lb_scenario *scenario, uint32_t unit_ms);
 
 /* Defaults, before a file is read: a lock. */
 void lb_scenario_init(struct lb_scenario *scenario);

@@ -2,7 +2,7 @@
  * triggeredJobComplete; beside it the store's own threads, which check in, and recover the jobs of who does not.
  *
  *   examples/programs/quartz/install
- *   lockbench verify -s examples/programs/quartz/queue.sh -d postgresql://user:password@host/database --faults pause
+ *   lockbench verify -s examples/programs/quartz/queue.sh -d postgresql://user:password@host/database
  *
  * An item is a job with one trigger, which is due at once, and which asks for recovery. An instance that has not
  * checked in for clusterCheckinInterval and 7.5 seconds is taken for dead: the next one that checks in fires its
@@ -212,7 +212,7 @@ public class Queue {
     }
 
     public static void main(String[] args) throws Exception {
-        System.out.println("{\"hello\":1,\"strategy\":\"quartz\",\"version\":\"2.3.2\",\"shape\":\"queue\",\"lease_unit_ms\":10000,"
+        System.out.println("{\"hello\":1,\"strategy\":\"quartz\",\"version\":\"2.3.2\",\"shape\":\"queue\",\"lease_unit_ms\":10000,\"heartbeats\":true,"
             + "\"claims\":[\"no-duplicate\",\"no-loss\"],\"engines\":[\"postgres\"],\"operations\":[\"put\",\"claim\",\"complete\"]}");
         BufferedReader input = new BufferedReader(new InputStreamReader(System.in, "UTF-8"));
         for (String line; (line = input.readLine()) != null;) {

@@ -64,7 +64,7 @@ function answer(array $request): array
 }
 
 say(['hello' => 1, 'strategy' => $pdo ? 'symfony-pdo' : 'symfony-advisory', 'version' => '5.4', 'shape' => 'lock',
-    'lease' => $pdo, 'lease_unit_ms' => 1000, 'claims' => ['exclusive', 'owner-release'], 'engines' => ['postgres']]);
+    'lease' => $pdo, 'lease_unit_ms' => $pdo ? 1000 : 1, 'claims' => ['exclusive', 'owner-release'], 'engines' => ['postgres']]);
 while (($text = fgets(STDIN)) !== false) {
     $request = json_decode($text, true);
     if ($request['do'] === 'close')

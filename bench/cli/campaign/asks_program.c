@@ -1,0 +1,115 @@
+/* What a program is asked, by what its first line says, and why: see asks.h.
+ *
+ * Its statements are not known before they are sent, so this goes by the shape, by what ends a hold
+ * of somebody who is dead (a lease, a recovery, processes that are heard of no more), and by the
+ * engine. The scenarios and faults are those of -S and --faults, so that each line can be asked for
+ * alone.
+ */
+#include "asks.h"
+
+#include <string.h>
+
+enum { MOST_OF_A_DRAIN_MS = 4000, LONG_UNIT_MS = 2000 };
+
+/* How long it takes, with its times stretched to the program's unit; a backlog is empty before. */
+static void reckon(const struct lb_asking *m, struct lb_ask *ask)
+{
+    struct lb_scenario scenario;
+    struct lb_error ignored = {0};
+    if (lb_ask_scenario(m->outlook, ask, &scenario, &ignored) != 0)
+        return;
+    const uint64_t most_ns = MOST_OF_A_DRAIN_MS * UINT64_C(1000000);
+    if (scenario.drain && scenario.fault == LB_FAULT_NONE && scenario.duration_ns > most_ns)
+        scenario.duration_ns = most_ns;
+    lb_scenario_fit_unit(&scenario, m->strategy->lease_unit_ms);
+    ask->cost_ns = scenario.warmup_ns + scenario.duration_ns;
+}
+
+/* fault NULL: none. duration NULL: the scenario's. Four workers are a crowd, too: interpreters take
+ * long to start. */
+static void add(struct lb_asking *m, const char *scenario, const char *fault, const char *duration,
+                const char *why)
+{
+    char name[40];
+    snprintf(name, sizeof name, "%s%s%s", scenario, fault != NULL ? "+" : "",
+             fault != NULL ? fault : "");
+    struct lb_ask *ask = lb_asks_add(m, name, "%s", why);
+    ask->scenario = scenario;
+    ask->fault = fault;
+    size_t n = 0;
+    if (strcmp(scenario, "drain") == 0 || strcmp(scenario, "mutex-hot") == 0) {
+        ask->keys[n++] = "workers";
+        ask->keys[n++] = "4";
+    }
+    if (duration != NULL) {
+        ask->keys[n++] = "duration";
+        ask->keys[n++] = duration;
+    }
+    reckon(m, ask);
+}
+
+/* Whoever stands still for so long that what he has is given to somebody else. */
+static void stop_holders(struct lb_asking *m, const char *scenario)
+{
+    const struct lb_strategy *strategy = m->strategy;
+    if (!strategy->is_lease && !strategy->is_heard_of)
+        return;
+    /* Where a unit is long, one pause and what comes behind it are enough. */
+    add(m, scenario, "pause", strategy->lease_unit_ms > LONG_UNIT_MS ? "2s" : NULL,
+        strategy->is_heard_of
+            ? "its processes say that they are alive: one is stopped, and is late to say so"
+            : "it has a lease: holders are stopped for longer, and go on");
+}
+
+static void lose_connections(struct lb_asking *m, const char *scenario, bool comes_back)
+{
+    if (!lb_asking_on_server(m))
+        return;
+    if (!comes_back) {
+        lb_asks_leave_out(m, "kill, disconnect, cut",
+                          "its first line says of nothing that it brings back what the dead and "
+                          "the lost have: --faults asks for them");
+        return;
+    }
+    if (m->db->is_relayed)
+        add(m, scenario, "cut", NULL, "connections are cut before a statement, and behind it");
+    else
+        add(m, scenario, "disconnect", NULL, "the server ends sessions while they hold");
+}
+
+static void ask_lock(struct lb_asking *m)
+{
+    add(m, "mutex-hot", NULL, NULL, "a crowd at one lock");
+    if (m->strategy->is_lease)
+        add(m, "overrun", NULL, NULL, "it has a lease: holds outlast it");
+    add(m, "dead-holder", NULL, NULL, "holders are killed");
+    stop_holders(m, "mutex-hot");
+    lose_connections(m, "mutex-hot", true);
+}
+
+static void ask_queue(struct lb_asking *m)
+{
+    const struct lb_strategy *strategy = m->strategy;
+    bool recovers = strategy->flow->recover != NULL;
+    bool comes_back = strategy->is_lease || strategy->is_heard_of || recovers;
+    add(m, "drain", NULL, NULL, "a crowd at a backlog, and its books");
+    if (strategy->is_lease)
+        add(m, "queue-overrun", NULL, NULL, "it has a lease: work outlasts it");
+    else if (strategy->is_pushed)
+        add(m, "queue-overrun", NULL, NULL,
+            "it calls a handler: work outlasts what handlers are given");
+    if (recovers)
+        add(m, "queue-rescue", NULL, NULL, "it has recover: items are taken from the slow as well");
+    stop_holders(m, "drain");
+    if (comes_back)
+        add(m, "drain", "kill", NULL, "what the dead have comes back: consumers are killed");
+    lose_connections(m, "drain", comes_back);
+}
+
+void lb_asks_program(struct lb_asking *m)
+{
+    if (m->strategy->shape == LB_LOCK)
+        ask_lock(m);
+    else
+        ask_queue(m);
+}
