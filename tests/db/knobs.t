@@ -135,4 +135,38 @@ SKIP: {
     is($psql->("SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE '%snapshot%'"), "0\n",
         'dead rows: and its sessions');
 }
+
+# --- put-batch: a producer's statement puts so many items with ids in a row; a file that puts one item a statement does so
+# for each, and each may be refused by itself. Nothing is lost, and nothing appears that nobody put.
+my $one = spew('one.sql', <<'SQL');
+-- strategy: one
+-- shape: queue
+-- claims: no-duplicate, no-loss
+-- name: setup
+CREATE TABLE job (id bigint PRIMARY KEY, state int NOT NULL DEFAULT 0);
+-- name: put
+INSERT INTO job (id) VALUES (:id);
+-- name: claim [sqlite]
+UPDATE job SET state = 1 WHERE id IN (SELECT id FROM job WHERE state = 0 ORDER BY id LIMIT :n) RETURNING id;
+-- name: complete
+UPDATE job SET state = 2 WHERE id = :id AND state = 1;
+SQL
+for (['skip-locked', 50], [$one, 1]) {
+    my ($strategy, $each) = @$_;
+    my $folder = scratch() . "/puts$each";
+    ($status, $out, $err) = lockbench('run', '-s', $strategy, '-d', 'sqlite:', '-S', 'steady', '--producers', '2', '--put-batch', '50',
+        '--put-interval', '0', '--batch', '50', '--hold', '0', '--count', '10', '--backlog', '7', '--duration', '10m', '--warmup', '0',
+        '--quiet', '--keep-history', '-o', $folder);
+    is($status, 0, "put-batch with $each an operation: a run") or diag $err;
+    my ($file) = glob "$folder/*/*.lbh";
+    open my $events, '-|', $ENV{LOCKBENCH}, 'check', $file, '--export', 'jsonl' or die;
+    my @puts = map { [$_->{value}, $_->{arg} // 1] } grep { ($_->{f} // '') eq 'put' && $_->{type} eq 'ok' && $_->{value} > 7 }
+        map { decode_json($_) } <$events>;
+    close $events;
+    is(join(' ', sort { $a <=> $b } keys %{{map { $_->[1] => 1 } @puts}}), $each, '... of so many items');
+    my @ids = sort { $a <=> $b } map { my $put = $_; map { $put->[0] + $_ } 0 .. $put->[1] - 1 } @puts;
+    is(scalar(@ids), 1000, '... two producers, ten times fifty');
+    is("$ids[0] $ids[-1] " . (grep { $ids[$_] == $ids[$_ - 1] } 1 .. $#ids), '8 1007 0', '... behind the backlog, each once');
+}
+
 done_testing();

@@ -56,6 +56,7 @@ struct lb_scenario {
     uint64_t rows;               /* queue: of a table whose ranges are the items; 0: none */
     uint64_t batch;              /* queue: items per claim */
     uint64_t put_interval_ns;    /* queue: between two puts of one producer; 0: as fast as it can */
+    uint64_t put_batch;          /* queue: items per put of a producer */
     uint64_t claim_interval_ns;  /* queue: between two claims of one consumer; 0: at once */
     uint64_t payload_bytes;
     double error;       /* queue: share of items that end in error */

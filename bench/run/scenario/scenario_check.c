@@ -204,6 +204,16 @@ static int validate_sizes(const struct lb_scenario *s, struct lb_error *err)
 {
     if (s->batch == 0 || s->batch > LB_CLAIM_MAX)
         return lb_fail(err, LB_E_USAGE, "batch: from 1 to %d", LB_CLAIM_MAX);
+    if (s->put_batch == 0 || s->put_batch > LB_CLAIM_MAX)
+        return lb_fail(err, LB_E_USAGE, "put-batch: from 1 to %d", LB_CLAIM_MAX);
+    if (s->put_batch > 1 && s->producers == 0)
+        return lb_fail(err, LB_E_USAGE, "put-batch: of producers, and there are none");
+    if (s->put_batch > 1 && s->rate[0] != '\0')
+        return lb_fail(err, LB_E_USAGE,
+                       "put-batch: not with rate: there each item arrives by itself");
+    if (s->put_batch > 1 && s->classes > 1)
+        return lb_fail(err, LB_E_USAGE,
+                       "put-batch: not with classes: a put is of one class of task");
     if (s->payload_bytes > 1 << 20)
         return lb_fail(err, LB_E_USAGE, "payload: at most 1 MiB (1Mi)");
     if (s->error + s->free_share > 1)

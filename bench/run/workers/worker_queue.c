@@ -474,14 +474,13 @@ void lb_worker_consume_loop(struct lb_worker *worker)
     free(items);
 }
 
-/* One item. It is put under a new id after an outcome that is unknown, never again under the old
- * one. */
-static void put_one(struct lb_worker *worker)
+/* Items that one operation puts. They are put under new ids after an outcome that is unknown, never
+ * again under the old ones. */
+static void put_items(struct lb_worker *worker, int64_t id, uint32_t n)
 {
     struct lb_team *team = worker->team;
     if (!team->open_loop)
         worker->op.measured = lb_team_phase(team) == LB_PHASE_MEASURE;
-    int64_t id = lb_common_new_id(&team->common);
     if (team->open_loop && (uint64_t)id <= team->n_due)
         atomic_store_explicit(&team->due_ns[id - 1], worker->intended_ns, memory_order_relaxed);
     if (team->scenario->classes > 1)
@@ -491,11 +490,27 @@ static void put_one(struct lb_worker *worker)
     unsigned n_refusals = 0;
     uint64_t start_ns = lb_now_ns();
     int answer;
-    while ((answer = lb_operate_put(&worker->op, id, 1, worker->payload, &worker->err)) != LB_OK)
+    while ((answer = lb_operate_put(&worker->op, id, n, worker->payload, &worker->err)) != LB_OK)
         if (!lb_worker_refused(worker, answer, ++n_refusals, &worker->err))
             break;
     lb_team_new_epoch(team);
     lb_worker_end(worker, LB_M_PUT, start_ns, worker->op.end_ns, answer == LB_OK);
+}
+
+/* As many as the scenario says. Numbers are drawn, and each stands for so many ids behind the
+ * backlog's, since those of one statement follow each other, and other ranks draw numbers between.
+ * What puts one item is an operation of its own for each: half of it may happen. */
+static void put_batch(struct lb_worker *worker)
+{
+    struct lb_team *team = worker->team;
+    const struct lb_scenario *scenario = team->scenario;
+    const struct lb_program *program = team->plan->program;
+    uint32_t n = (uint32_t)scenario->put_batch;
+    uint32_t each = program != NULL && !program->puts_one ? n : 1;
+    int64_t first = (int64_t)(scenario->dead_rows + scenario->backlog) + 1;
+    first += (lb_common_new_id(&team->common) - first) * n;
+    for (uint32_t done = 0; done < n; done += each)
+        put_items(worker, first + done, each);
 }
 
 void lb_worker_produce_loop(struct lb_worker *worker)
@@ -518,7 +533,7 @@ void lb_worker_produce_loop(struct lb_worker *worker)
         bool go_on =
             !lb_common_has_come(&team->common, LB_PHASE_DRAIN) && lb_worker_records(worker);
         if (go_on)
-            put_one(worker);
+            put_batch(worker);
         else if (team->open_loop) /* neither planned nor begun */
             worker->counts[LB_M_PUT].planned -= worker->op.measured;
         atomic_fetch_sub(&team->n_adding, 1);
