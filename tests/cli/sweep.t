@@ -78,4 +78,21 @@ for my $wrong (
     is($status, 2, substr("@{$wrong->[0]}", 0, 40) . ': usage');
     like($err, $wrong->[1], '... and why');
 }
+
+# Sizes of claims: the rate beside how long the items are in hand, and what becomes of those of the dead.
+my @drain = ('-s', 'lease-queue,delete-on-claim,skip-locked', '-d', 'sqlite:', '-S', 'drain', '--backlog', '60', '--workers', '1',
+    '--duration', '10m', '--quiet', '--repeat', '1', '--hold', '1ms');
+($status, $out, $err) = lockbench('compare', @drain, '--batch', '3,20');
+is($status, 0, 'a sweep of batches') or diag $err;
+my ($batches) = $out =~ /^By items per claim\n(.*?)^in hand: /ms;
+my @rows = map { [split / {2,}/] } grep { /^\S+ +sqlite/ } split /\n/, $batches // '';
+is(join('; ', map { "$_->[0] $_->[2] $_->[5]" } @rows),
+    join('; ', map { my ($name, $fate) = @$_; map { my $n = $_; "$name drain[batch=$n] up to $n $fate" } 3, 20 }
+            ['lease-queue', 'wait for the lease'], ['delete-on-claim', 'lost'], ['skip-locked', 'wait for recover']),
+    '... says what a death costs') or diag $out;
+my @held = map { $_->[4] =~ /^([\d.]+) ms$/ ? $1 : 0 } @rows;
+cmp_ok(($held[-1] // 0), '>=', 20, '... and that twenty items of 1 ms are in hand for 20 ms, or more') or diag $out;
+($status, $out) = lockbench('compare', @drain, '--batch', '20');
+unlike($out, qr/By items per claim/, '... not of one size');
+
 done_testing();

@@ -122,7 +122,8 @@ static void print_keys(const struct lb_sink_state *state, const struct lb_scenar
         bool wanted = strcmp(value, "0") != 0 && strcmp(value, "no") != 0 &&
                       strcmp(value, "none") != 0 &&
                       (scenario->fault != LB_FAULT_NONE || strncmp(key->name, "fault-", 6) != 0) &&
-                      (scenario->rate[0] != '\0' || strcmp(key->name, "max-pending") != 0);
+                      (scenario->rate[0] != '\0' || strcmp(key->name, "max-pending") != 0) &&
+                      (scenario->producers > 0 || strcmp(key->name, "put-batch") != 0);
         for (size_t i = 0; i < sizeof always / sizeof always[0]; i++)
             wanted |= strcmp(always[i], key->name) == 0;
         if (wanted && used < sizeof text)
@@ -618,7 +619,8 @@ static void text_end(struct lb_sink_state *state)
     lb_text_sessions(state);
     lb_text_ranks(state);
     lb_text_steady(state);
-    if (lb_text_faults(state) != 0 || lb_text_ranking(state) != 0 || lb_text_costs(state) != 0)
+    if (lb_text_batches(state) != 0 || lb_text_faults(state) != 0 || lb_text_ranking(state) != 0 ||
+        lb_text_costs(state) != 0)
         state->rc = lb_fail(state->err, LB_E_MEMORY, "out of memory");
     if (report->diff != NULL && state->rc == 0) {
         fputs("\nAgainst the baseline\n", state->out);

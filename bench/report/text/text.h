@@ -19,6 +19,10 @@ int lb_text_recovery(const struct lb_report *report, FILE *out);
 /* The table of costs, if it is wanted. 0, or -1 when memory ran out. */
 int lb_text_costs(const struct lb_sink_state *state);
 
+/* Where claims of several sizes are compared: throughput, and what it is paid with. 0, or -1 when
+ * memory ran out. */
+int lb_text_batches(const struct lb_sink_state *state);
+
 /* What an open loop planned and did. */
 void lb_text_open(const struct lb_sink_state *state);
 /* Of runs with a pool or with readers: how long workers waited for a session, how long reads took.
