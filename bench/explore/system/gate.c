@@ -152,6 +152,7 @@ static void count_end_of_tx(struct lb_task *task, enum lb_step_kind kind, int an
     struct lb_footprint touched = {.commits = task->tx_writes};
     if (answer == LB_OK && !task->tx_failed)
         lb_task_tell_end(task, &touched);
+    task->own_is_last = false;
     if (task->testbed->tables.reads_lock) /* of two that cannot both commit, the first one does */
         touched.reads = task->tx_writes;
     task->may_free = true;

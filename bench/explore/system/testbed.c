@@ -173,7 +173,7 @@ static void reset_task(struct lb_task *task)
     task->is_cut = task->is_lost = false;
     task->has_seen = task->saw_it_outlived = false;
     task->tx_writes = task->tx_locks = 0;
-    task->tx_changed = task->tx_is_split = task->tx_keeps_snapshot = false;
+    task->tx_changed = task->tx_is_split = task->tx_keeps_snapshot = task->own_is_last = false;
     task->try_moves = task->n_refusals = 0;
     task->last_refusal = LB_OK;
     task->story_n = task->story_try = 0;
@@ -516,7 +516,8 @@ static int make(struct lb_testbed *testbed, unsigned move, struct lb_error *err)
         return r;
     }
     bool ends = task->next_kind == LB_STEP_COMMIT || task->next_kind == LB_STEP_ROLLBACK;
-    if (ends && task->tx_writes != 0 && !task->tx_failed && lb_task_tells_rows(task))
+    if (ends && task->tx_writes != 0 && !task->tx_failed && !task->own_is_last &&
+        lb_task_tells_rows(task))
         lb_task_ask_rows(task);
     task->may_go = true;
     task->is_cut = move >= LB_MOVE_CUT;
@@ -585,7 +586,7 @@ static int testbed_move(void *arg, unsigned move, struct lb_moved *ret, struct l
     for (uint32_t i = 0; i < testbed->n_tasks; i++)
         begin_move(&testbed->tasks[i]);
     bool had_blocked = anyone(testbed, LB_TASK_BLOCKED);
-    if (mover != NULL)
+    if (mover != NULL && !mover->own_is_last)
         mover->own = (struct lb_own_rows){.n = 0};
     testbed->again = ret->is_again;
     testbed->moves[testbed->n_moves] = (uint8_t)move;

@@ -121,6 +121,7 @@ struct lb_task {
     bool tx_changed;        /* rows were changed in it */
     bool tx_failed;         /* nothing can be asked in it any more */
     struct lb_own_rows own; /* of the transaction, where they were asked for */
+    bool own_is_last;       /* ... behind its last statement: until its end they stay the same */
     int next_kind;          /* enum lb_step_kind of the step before which it stands */
     const struct lb_row_statement
         *owed; /* executed in this move; its rows are still to be asked for */

@@ -239,6 +239,7 @@ bool lb_task_tell_statement(struct lb_task *task, const struct lb_step *step, in
     struct lb_testbed *testbed = task->testbed;
     const struct lb_row_rules *rules = &testbed->rules;
     task->owed = NULL;
+    task->own_is_last = false;
     if (testbed->rules.own_sql == NULL || answer != LB_OK || rows == NULL)
         return true;
     const struct lb_row_statement *told = told_of(testbed, step->sql);
@@ -269,6 +270,7 @@ void lb_task_tell_rows(struct lb_task *task)
     task->owed = NULL;
     if (task->state == LB_TASK_STANDS && task->session.in_tx) {
         lb_task_ask_rows(task);
+        task->own_is_last = true;
         for (size_t i = 0; i < told->n_refs; i++)
             if ((testbed->rules.fine >> told->refs[i].table & 1) != 0)
                 add_joined(task, &told->refs[i], touched);
