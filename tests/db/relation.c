@@ -409,7 +409,7 @@ static const char apart[] =
     "DROP TABLE counter;\n";
 
 /* ... that only a look at the tables of its own tells: the broken rule finds less. */
-static bool loses(const char *uri, unsigned broken, const char *text, const char *states)
+static bool loses_once(const char *uri, unsigned broken, const char *text, const char *states)
 {
     static struct protocol protocol;
     static struct run right, wrong;
@@ -429,11 +429,26 @@ static bool loses(const char *uri, unsigned broken, const char *text, const char
     bool lost = r == 0 && right.complete && wrong.complete &&
                 missing(&right.states, &wrong.states) != NULL &&
                 missing(&wrong.states, &right.states) == NULL;
+    if (!lost)
+        print_message("# right: complete %d, %zu states of %" PRIu64 " schedules, broken: complete "
+                      "%d, %zu of %" PRIu64 "\n",
+                      right.complete, right.states.n, right.n_schedules, wrong.complete,
+                      wrong.states.n, wrong.n_schedules);
     forget(&right.states);
     forget(&wrong.states);
     lb_file_free(file);
     lb_target_release(&target);
     return lost;
+}
+
+/* A search may end early, or orders be told apart that need not be, where the server is disturbed:
+ * that says nothing of the rule. Once is enough to see it broken. */
+static bool loses(const char *uri, unsigned broken, const char *text, const char *states)
+{
+    for (unsigned tries = 0; tries < 5; tries++)
+        if (loses_once(uri, broken, text, states))
+            return true;
+    return false;
 }
 
 /* The last of two completions is kept, and whoever claims then is given item 1 again if that was
@@ -454,7 +469,7 @@ static const char last_of_two[] =
 static const char items_sql[] = "SELECT id, status FROM item ORDER BY id";
 
 /* Without a part of the digest two states are the same of which one leads to a violation. */
-static bool loses_violation(const char *uri, unsigned broken)
+static bool loses_violation_once(const char *uri, unsigned broken)
 {
     static struct protocol protocol;
     static struct run right, wrong;
@@ -479,11 +494,22 @@ static bool loses_violation(const char *uri, unsigned broken)
     for (size_t i = 0; i < wrong.states.n; i++)
         is_lost = is_lost && strstr(wrong.states.text[i], "violated 0") != NULL;
     bool ok = r == 0 && right.complete && wrong.complete && is_found && is_lost;
+    if (!ok)
+        print_message("# right: complete %d, found %d; broken: complete %d, lost %d\n",
+                      right.complete, is_found, wrong.complete, is_lost);
     forget(&right.states);
     forget(&wrong.states);
     lb_file_free(file);
     lb_target_release(&target);
     return ok;
+}
+
+static bool loses_violation(const char *uri, unsigned broken)
+{
+    for (unsigned tries = 0; tries < 5; tries++)
+        if (loses_violation_once(uri, broken))
+            return true;
+    return false;
 }
 
 static void a_broken_rule_is_caught(void **state)
