@@ -37,10 +37,10 @@ struct lb_looks {
 /* What is explored in a cell; 0: the usual. */
 struct lb_explored_ask {
     uint32_t workers, rounds, readers, capacity, rescuers, renewals;
-    uint32_t items;         /* queue: put before the start */
-    uint32_t preemptions;   /* at most so many; 0: no bound */
-    uint32_t deaths, ticks; /* steps of a crash, of a clock */
-    uint64_t time_ns;       /* the search ends after so long */
+    uint32_t items;               /* queue: put before the start */
+    uint32_t preemptions;         /* at most so many; 0: no bound */
+    uint32_t deaths, ticks, cuts; /* steps of a crash, of a clock, of a lost answer */
+    uint64_t time_ns;             /* the search ends after so long */
 };
 
 struct lb_cell {

@@ -129,6 +129,18 @@ like($out, qr/^  lease  longest_ms, inferred from line \d+; 600000 ms by default
 like($out, qr/^ +\d+ $_ /m, "$_ is planned") for 'explore\+rescue', 'dead-holder', 'overrun';
 (undef, $out) = lockbench('verify', '-s', "$folder/looked.sql", '-d', 'sqlite:', '--plan', '--opt', 'release=looked');
 like($out, qr/^ +\d+ explore\+release /m, 'a release of several statements is planned');
+# --- the answer of a commit is lost: where there is a connection to lose, and time for it ---
+SKIP: {
+    my ($postgres) = grep { /^postgres/ } split /\n/, $ENV{LB_TEST_URIS} // '';
+    skip 'no postgres server', 3 unless defined $postgres;
+    my @cut = ('verify', '-s', "$folder/shedlock-dbtime.sql", '-d', $postgres, '--plan', '--budget');
+    (undef, $out) = lockbench(@cut, '10m');
+    like($out, qr/^ +\d+ explore\+cut +[0-9.]+ s +it claims recovery: a commit's answer is lost /m, 'lost answers are planned');
+    (undef, $out) = lockbench(@cut, '1m');
+    like($out, qr/^ +- explore\+cut +left out: .*--budget 10m asks it$/m, '... if there is time');
+    (undef, $out) = lockbench('verify', '-s', "$folder/shedlock-dbtime.sql", '-d', 'sqlite:', '--plan', '--budget', '10m');
+    unlike($out, qr/explore\+cut/, '... and a connection');
+}
 ($status, $out) = until_shown(sub { return $_[1] =~ /^operator +sqlite +kill +\d+ +\d+ +([1-9]\d*) +\1 +0 /m },
     'run', '-s', "$folder/operator.sql", '-d', 'sqlite:', '-S', 'dead-holder', '--duration', '1s', '-q');
 like($out, qr/^operator +sqlite +kill +\d+ +\d+ +([1-9]\d*) +\1 +0 /m, 'what the dead had is granted again');

@@ -1,7 +1,7 @@
 /* What of a file is explored, and why: see asks.h. */
 #include "asks.h"
 
-enum { THIRD_FROM_S = 300 }; /* a budget that lets three workers be explored */
+enum { THIRD_FROM_S = 300 }; /* a budget that lets three workers be explored, and lost answers */
 #define SECOND_NS UINT64_C(1000000000)
 
 static struct lb_ask *add_explored(struct lb_asking *m, const char *name, const char *why)
@@ -58,6 +58,26 @@ static void explore_deaths(struct lb_asking *m)
         ask->explored.deaths = 1;
         ask->explored.ticks = f->lease != NULL;
     }
+}
+
+/* Who was granted it is not told, and begins anew by another name: time has to give it back. */
+static void explore_cuts(struct lb_asking *m)
+{
+    static const char name[] = "explore+cut";
+    const struct lb_features *f = &m->outlook->features;
+    bool waiter_counts = f->lease != NULL && f->has_enqueue && f->by_worker_clock;
+    if (!lb_asking_on_server(m) || waiter_counts || m->program->ends_by_recover ||
+        !lb_asking_claims(m, LB_G_RECOVERY) || (m->strategy->shape != LB_LOCK && f->lease == NULL))
+        return;
+    if (m->outlook->budget_ns < THIRD_FROM_S * SECOND_NS) {
+        lb_asks_leave_out(m, name, "a commit's answer is lost at each point: --budget 10m asks it");
+        return;
+    }
+    struct lb_ask *ask = add_explored(m, name,
+                                      "it claims recovery: a commit's answer is lost with the "
+                                      "connection, at each point");
+    ask->explored.cuts = 1;
+    ask->explored.ticks = f->lease != NULL;
 }
 
 /* Items that a rescuer gives to the next while somebody still works on them. */
@@ -123,6 +143,7 @@ void lb_asks_explore(struct lb_asking *m)
         ask->explored.workers = 3;
         ask->explored.capacity = 2;
     }
+    explore_cuts(m);
     if (m->outlook->budget_ns >= THIRD_FROM_S * SECOND_NS) {
         ask = add_explored(m, "explore+third", "there is time for a third worker");
         ask->explored.workers = 3;

@@ -75,13 +75,12 @@ static void add_ask(const struct lb_explored_ask *ask, char *buf, size_t size)
             snprintf(flag, sizeof flag, "--%s=%u", counts[i].name, counts[i].value);
             lb_command_add(buf, size, flag);
         }
-    if (ask->ticks == 0 && ask->deaths == 0)
+    if (ask->ticks == 0 && ask->deaths == 0 && ask->cuts == 0)
         return;
     lb_command_add(buf, size, "--steps");
-    lb_command_add(buf, size,
-                   ask->ticks == 0    ? "crash"
-                   : ask->deaths == 0 ? "clock"
-                                      : "clock,crash");
+    snprintf(flag, sizeof flag, "%s%s%s", ask->ticks > 0 ? ",clock" : "",
+             ask->deaths > 0 ? ",crash" : "", ask->cuts > 0 ? ",cut" : "");
+    lb_command_add(buf, size, flag + 1);
 }
 
 static void describe_again(const struct lb_cell *cell, const struct lb_explored *explored,
@@ -189,6 +188,7 @@ int lb_explored_run(const struct lb_cell *cell, const struct lb_args *args, uint
         .renewals = cell->explored.renewals,
         .items = cell->explored.items,
         .deaths = cell->explored.deaths,
+        .cuts = cell->explored.cuts,
         .ticks = cell->explored.ticks,
         .capacity = cell->explored.capacity > 0 ? cell->explored.capacity : 1,
         .batch = 1,

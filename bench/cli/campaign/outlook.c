@@ -38,8 +38,8 @@ static void drop_constants(struct lb_outlook *outlook)
     size_t n = 0;
     for (size_t i = 0; i < outlook->n_asks; i++) {
         const struct lb_ask *ask = &outlook->asks[i];
-        bool waits = ask->explored.deaths > 0 || strstr(ask->name, "kill") != NULL ||
-                     strcmp(ask->name, "dead-holder") == 0 ||
+        bool waits = ask->explored.deaths > 0 || ask->explored.cuts > 0 ||
+                     strstr(ask->name, "kill") != NULL || strcmp(ask->name, "dead-holder") == 0 ||
                      strstr(ask->name, "disconnect") != NULL || strstr(ask->name, "cut") != NULL;
         if (!waits)
             outlook->asks[n++] = *ask;
