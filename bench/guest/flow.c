@@ -253,8 +253,10 @@ static int guest_open(struct lb_actor *actor, struct lb_error *err)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     snprintf(state->who, sizeof state->who, "worker %s", actor->name);
     state->id = 0;
-    state->process = (struct lb_guest_process){
-        .path = plan->strategy->guest->path, .who = state->who, .door = &shared->door};
+    state->process = (struct lb_guest_process){.path = plan->strategy->guest->path,
+                                               .mark = plan->strategy->guest->mark,
+                                               .who = state->who,
+                                               .door = &shared->door};
     actor->is_cut_off = false;
     atomic_store(&actor->cut, LB_CUT_NOTHING);
     int rc = lb_guest_limit("start_ms", plan->settings, plan->n_settings, &state->start_ms, err);

@@ -3,6 +3,7 @@
 #define LB_GUEST_PROCESS_H
 
 #include "guest.h"
+#include "strays.h"
 
 #include <jansson.h>
 #include <sys/types.h>
@@ -11,7 +12,8 @@ enum { LB_GUEST_OPTIONS = 16, LB_GUEST_LINE = 1 << 20 };
 
 struct lb_guest {
     const char *path;
-    json_t *hello; /* owns the texts of what follows */
+    char mark[LB_STRAY_MARK]; /* of all its processes; "": none was started */
+    json_t *hello;            /* owns the texts of what follows */
     struct lb_flow flow;
     struct lb_option options[LB_GUEST_OPTIONS + 1];
     char engines[64];
@@ -21,6 +23,7 @@ struct lb_guest {
 /* One process of the program. */
 struct lb_guest_process {
     const char *path;           /* for messages */
+    const char *mark;           /* in its environment */
     const char *who;            /* likewise: "w3", "setup" */
     const struct lb_door *door; /* whose password is never shown; NULL: there is none */
     pid_t pid;                  /* of the process and of its group; 0: there is none */

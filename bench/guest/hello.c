@@ -319,19 +319,29 @@ int lb_guest_new(const char *path, uint32_t start_ms, struct lb_guest **ret_gues
                  struct lb_error *err)
 {
     enum { GRACE_MS = 2000 };
-    struct lb_guest_process process = {.path = path, .who = "hello"};
+    char mark[LB_STRAY_MARK];
+    struct lb_guest_process process = {.path = path, .mark = mark, .who = "hello"};
     json_t *hello = NULL;
+    lb_stray_mark(mark, sizeof mark);
     int rc = lb_guest_spawn(&process, err);
     if (rc == 0)
         rc = lb_guest_hello(&process, start_ms, &hello, err);
     lb_guest_end(&process, rc == 0 ? GRACE_MS : 0);
-    return rc == 0 ? lb_guest_read(path, hello, ret_guest, err) : rc;
+    if (rc == 0)
+        rc = lb_guest_read(path, hello, ret_guest, err);
+    if (rc == 0)
+        memcpy((*ret_guest)->mark, mark, sizeof mark);
+    else
+        lb_stray_end(mark);
+    return rc;
 }
 
 void lb_guest_free(struct lb_guest *guest)
 {
     if (guest == NULL)
         return;
+    if (guest->mark[0] != '\0')
+        lb_stray_end(guest->mark);
     json_decref(guest->hello);
     free(guest);
 }

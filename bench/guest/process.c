@@ -23,8 +23,8 @@
 enum { READ_END, WRITE_END, ERRORS_ROOM = 1 << 20 };
 
 /* In the child, between fork and exec: only what is allowed there. */
-static _Noreturn void become(const char *path, const int *in, const int *out, const int *errors,
-                             int report, pid_t parent)
+static _Noreturn void become(const char *path, char **environment, const int *in, const int *out,
+                             const int *errors, int report, pid_t parent)
 {
     char *const argv[] = {(char *)(uintptr_t)path, NULL};
     sigset_t none;
@@ -38,7 +38,7 @@ static _Noreturn void become(const char *path, const int *in, const int *out, co
     sigprocmask(SIG_SETMASK, &none, NULL);
     if (dup2(in[READ_END], STDIN_FILENO) >= 0 && dup2(out[WRITE_END], STDOUT_FILENO) >= 0 &&
         dup2(errors[WRITE_END], STDERR_FILENO) >= 0)
-        execv(path, argv);
+        execve(path, argv, environment);
     int error = errno;
     ssize_t ignored = write(report, &error, sizeof error);
     (void)ignored;
@@ -60,11 +60,16 @@ int lb_guest_spawn(struct lb_guest_process *process, struct lb_error *err)
     int *in = fds, *out = fds + 2, *errors = fds + 4, *report = fds + 6, error = 0;
     for (size_t i = 0; i < 8 && error == 0; i += 2)
         error = pipe2(fds + i, O_CLOEXEC) == 0 ? 0 : errno;
+    char **environment = lb_stray_environment(process->mark);
+    if (environment == NULL)
+        error = ENOMEM;
     pid_t parent = getpid(), pid = error == 0 ? fork() : -1;
     if (pid == 0)
-        become(process->path, in, out, errors, report[WRITE_END], parent);
+        become(process->path, environment, in, out, errors, report[WRITE_END], parent);
+    int fork_error = errno;
+    free(environment);
     if (pid < 0) {
-        error = error != 0 ? error : errno;
+        error = error != 0 ? error : fork_error;
         close_all(fds, 8);
         return lb_fail(err, LB_E_ENV, "%s: cannot start a process: %s", process->path,
                        strerror(error));

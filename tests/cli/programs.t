@@ -123,6 +123,13 @@ fails('closes its output', program('program-closes', acquire => 'exec >&-; sleep
 fails('starts others', program('program-parent', acquire => "sleep 1000 & echo gone >&2; exit 3"), 3, qr/status 3.*gone/);
 my $sleeping = grep { slurp($_) eq "sleep\0001000\0" } glob '/proc/[0-9]*/cmdline';
 is($sleeping, 0, 'what it has started is gone as well');
+fails('leaves a daemon behind', program('program-daemon', acquire => 'setsid sh -c "echo \$\$ >>' . scratch() . '/daemons; exec sleep 86399" >/dev/null 2>&1 </dev/null & until [ -s ' . scratch() . '/daemons ]; do sleep 0.01; done; exit 9'),
+    3, qr/ended with status 9/);
+my @daemons = grep { !-s "/proc/$_/cmdline" ? 0 : slurp("/proc/$_/cmdline") =~ /86399/ } split /\n/, slurp(scratch() . '/daemons');
+ok(-s scratch() . '/daemons', 'it had one');
+is("@daemons", '', '... which is gone');
+fails('nothing is answered before the end', program('program-silent', acquire => 'sleep 1000'), 3, qr/nothing was ever granted: \d+ requests had no answer when the run ended/,
+    '--duration', '1s', '--warmup', '0');
 fails('cannot set up', program('program-setup', acquire => 'true', first => "echo '$hello'; read -r a; echo '{\"id\":1,\"error\":\"no disk\"}'"),
     3, qr/open: .*no disk/);
 

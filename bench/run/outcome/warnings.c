@@ -278,6 +278,13 @@ int lb_run_check_errors(struct lb_active_run *run, struct lb_error *err)
     if (atomic_load(&first->state) != 2 || lb_control_interrupted(run) ||
         run->request->scenario->fault != LB_FAULT_NONE)
         return 0;
+    if (first->text[0] == '\0')
+        return lb_fail(err, LB_E_SQL,
+                       "%s: nothing was ever %s: %llu requests had no answer when the run ended; "
+                       "--duration says how long it lasts",
+                       run->request->strategy->name,
+                       run->request->scenario->shape == LB_QUEUE ? "claimed" : "granted",
+                       (unsigned long long)atomic_load(&first->n));
     return lb_fail(err, LB_E_SQL,
                    "%s: nothing was ever %s, and the server refused %llu times; the first: %s",
                    run->request->strategy->name,

@@ -57,6 +57,9 @@ static int prepare(struct lb_worker *worker, struct lb_error *err)
     rc = team->plan->strategy->flow->open(&worker->actor, err);
     if (rc < 0)
         return rc;
+    /* Who came for a dead one is not needed any more: the run has ended meanwhile. */
+    if (rc == LB_LOST && atomic_load(&worker->actor.is_cancelled))
+        return 0;
     if (rc != LB_OK)
         return lb_fail(err, LB_E_ENV, "worker %u could not open its session: %s", worker->number,
                        lb_answer_name(rc));

@@ -1,0 +1,18 @@
+/* What programs have started and left behind in sessions of their own, where the kill of a process
+ * group does not reach it. Private to bench/guest. */
+#ifndef LB_STRAYS_H
+#define LB_STRAYS_H
+
+#include <stddef.h>
+
+enum { LB_STRAY_MARK = 80 };
+
+/* Writes a setting of the environment that no other command's programs have: "NAME=value". */
+void lb_stray_mark(char *mark, size_t size);
+/* The environment of this process with mark in it, for execve. Free it; its texts are borrowed.
+ * NULL: out of memory. */
+char **lb_stray_environment(const char *mark);
+/* Kills what has this mark in the environment that it was started with. */
+void lb_stray_end(const char *mark);
+
+#endif
