@@ -74,9 +74,10 @@ const char *lb_pooled_lacks(const struct lb_cell *cell, enum lb_measured measure
     size_t rounds = lb_pooled_rounds(cell, measured);
     uint64_t samples = measured == LB_RANK_P99 ? samples_of(cell) : LEAST_SAMPLES;
     if (rounds < LB_RESAMPLE_MIN_ROUNDS)
-        snprintf(buf, size, "%zu of %d rounds", rounds, LB_RESAMPLE_MIN_ROUNDS);
+        snprintf(buf, size, "%zu of at least %d rounds", rounds, LB_RESAMPLE_MIN_ROUNDS);
     else if (samples < LEAST_SAMPLES)
-        snprintf(buf, size, "%llu of %d waits", (unsigned long long)samples, LEAST_SAMPLES);
+        snprintf(buf, size, "%llu of at least %d waits", (unsigned long long)samples,
+                 LEAST_SAMPLES);
     else
         return measured == LB_RANK_P99 ? lacks_length(cell, buf, size) : NULL;
     return buf;
