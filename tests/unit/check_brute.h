@@ -30,6 +30,8 @@ struct brute {
     uint32_t n;
     /* May op take effect in *state? Then changes it. */
     bool (*step)(const struct brute *brute, const struct brute_op *op, uint64_t *state);
+    /* What else may come of it; NULL: nothing. */
+    bool (*other)(const struct brute *brute, const struct brute_op *op, uint64_t *state);
     const void *context;
     uint64_t memo_state[BRUTE_MEMO];
     uint64_t memo_mask[BRUTE_MEMO];
@@ -99,11 +101,14 @@ static inline bool brute_visit(struct brute *brute, uint64_t mask, uint64_t stat
         return true;
     if (brute_seen(brute, mask, state))
         return false;
-    for (uint32_t i = 0; i < brute->n; i++) {
+    for (uint32_t k = 0; k < 2 * brute->n; k++) {
+        uint32_t i = k / 2;
         const struct brute_op *op = &brute->ops[i];
         uint64_t next = state;
-        if ((mask >> i & 1) != 0 || op->low > earliest_end || brute_blocked(brute, mask, i) ||
-            !brute->step(brute, op, &next))
+        bool (*step)(const struct brute *, const struct brute_op *, uint64_t *) =
+            k % 2 == 0 ? brute->step : brute->other;
+        if (step == NULL || (mask >> i & 1) != 0 || op->low > earliest_end ||
+            brute_blocked(brute, mask, i) || !step(brute, op, &next))
             continue;
         /* What changes nothing need not be: it could only keep others from being later. */
         if (op->optional && (op->high < latest || next == state))

@@ -4,7 +4,7 @@
  * its ok to the earliest time at which it can have ended. That is the earliest of
  *   - the invoke of an end by its worker (complete, error or free) that had an effect, or may have,
  *   - what opens the item to others (item_cores.c): lease, loss of the claimer, recovery,
- *   - the end of the item by somebody who had not claimed it.
+ *   - the end of the item by somebody who had not claimed it, or whose claim of it was over.
  * Two cores of one group that meet are a violation in every order, and if none do there is an order
  * in which no two items are in hand: the proof is that of exclusive.c. Two claims of the same item
  * that meet are one, too.
@@ -55,6 +55,7 @@ static struct lb_item_core in_hand(const struct lb_item_group *item, size_t plac
                                          : LB_NEVER;
     core.done = own != NULL && closed < taken ? own->event : 0;
     core.before = 0;
+    core.may_be_owners = core.alone == 0 && item->n_owners > 0;
     return core;
 }
 
@@ -130,7 +131,7 @@ static bool may_share(const struct lb_item_group *group, uint64_t *times)
     size_t n = 0, n_strange = 0;
     for (size_t i = 0; i < group->n_cores; i++) {
         const struct lb_item_core *core = &group->cores[i];
-        n_strange += core->alone == 0;
+        n_strange += core->may_be_owners ? 2 : core->alone == 0;
         size_t next = lb_item_cores_from(group, core->end);
         if (core->alone != LB_NEVER && next < group->n_cores &&
             group->cores[next].start == core->end)

@@ -21,6 +21,9 @@
 
 #include <stdlib.h>
 
+static const int closing_ops[] = {LB_OP_COMPLETE, LB_OP_ERROR, LB_OP_FREE};
+enum { CLOSING_OPS = sizeof closing_ops / sizeof closing_ops[0] };
+
 static uint64_t later(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
@@ -155,10 +158,72 @@ void lb_item_world_release(struct lb_item_world *world)
     free(world->session_ends.items);
 }
 
+/* Calls what for each end by who had claimed the item, until it says so. place: of the claim. */
+static bool each_owners_end(struct lb_item_group *group,
+                            bool (*what)(struct lb_item_group *group, size_t place, size_t i))
+{
+    size_t place = LB_NONE; /* of the newest claim of the log that is not certainly ended */
+    for (size_t i = 0; i < group->n; i++) {
+        const struct lb_item_event *e = group->events[i];
+        if (i > 0 && group->events[i - 1]->log != e->log)
+            place = LB_NONE;
+        if (e->op == LB_OP_ITEM)
+            place = i;
+        if (!lb_item_closes(e->op) || place == LB_NONE)
+            continue;
+        if (what(group, place, i))
+            return true;
+        if (lb_item_certain(e))
+            place = LB_NONE;
+    }
+    return false;
+}
+
+/* May the claim have been over before this end of it? */
+static bool was_over(struct lb_item_group *group, size_t place, size_t i)
+{
+    const struct lb_item_event *claim = group->events[place];
+    uint64_t lease = claim->lease_ms > 0 ? lb_item_lease_until(group, place, i) : LB_NEVER;
+    uint64_t over =
+        earlier(earlier(lease, lb_item_lost_before(group, place)), lb_item_recovered(group, claim));
+    for (size_t k = 0; k < CLOSING_OPS; k++)
+        over = earlier(over, lb_item_ended(group, claim, closing_ops[k]));
+    for (size_t k = place + 1; k < i; k++) /* by an end of its own that may have had an effect */
+        over = lb_item_closes(group->events[k]->op) ? 0 : over;
+    return over != LB_NEVER && over <= group->events[i]->high;
+}
+
+static bool add_owners_end(struct lb_item_group *group, size_t place, size_t i)
+{
+    const struct lb_item_event *e = group->events[i];
+    struct lb_moment one = {.low = e->low,
+                            .high = e->high,
+                            .event = e,
+                            .log = e->log,
+                            .position = e->event,
+                            .op = e->op,
+                            .is_owner = true};
+    (void)place;
+    group->n_owners++;
+    return lb_moments_add(&group->others, &one) != 0;
+}
+
+/* Who may have lost an item before it ended it may have ended another's claim. That may lose it as
+ * well: where there is one such end, all are kept. */
+static int lost_owners(struct lb_item_group *group)
+{
+    if (!each_owners_end(group, was_over))
+        return 0;
+    if (each_owners_end(group, add_owners_end))
+        return lb_out_of_memory(group->c);
+    lb_moments_sort(&group->others);
+    return 0;
+}
+
 int lb_item_others(struct lb_item_group *group)
 {
     const struct lb_item_event *claim = NULL; /* the newest of the log */
-    group->others.array.n = group->n_strangers = 0;
+    group->others.array.n = group->n_strangers = group->n_owners = 0;
     for (size_t i = 0; i < group->n; i++) {
         const struct lb_item_event *e = group->events[i];
         if (claim != NULL && claim->log != e->log)
@@ -181,7 +246,7 @@ int lb_item_others(struct lb_item_group *group)
             return lb_out_of_memory(group->c);
     }
     lb_moments_sort(&group->others);
-    return 0;
+    return lost_owners(group);
 }
 
 /* --- the core --- */
@@ -294,16 +359,28 @@ uint64_t lb_item_recovered(const struct lb_item_group *group, const struct lb_it
     return best;
 }
 
-uint64_t lb_item_lost(const struct lb_item_group *group, const struct lb_item_event *claim)
+/* Did an end of the claim by its own worker have the unknown outcome number i? A batch is one. */
+static bool is_own_end(const struct lb_item_group *group, size_t place, size_t i)
 {
-    const struct lb_case *c = group->c;
+    const struct lb_info *infos = group->c->infos.items;
+    bool is_last = i + 1 == group->c->infos.n || infos[i + 1].log != infos[i].log;
+    for (size_t k = place + 1; lb_item_own(group, place, k); k++) {
+        const struct lb_item_event *e = group->events[k];
+        if (lb_item_closes(e->op) && e->type == LB_EV_INFO && e->event >= infos[i].event &&
+            (is_last || e->event < infos[i + 1].event))
+            return true;
+        if (lb_item_closes(e->op) && lb_item_certain(e)) /* what comes after is a stranger's */
+            return false;
+    }
+    return false;
+}
+
+/* The place of the first unknown outcome of the log after the claim, or of what follows. */
+static size_t first_info(const struct lb_case *c, const struct lb_item_event *claim)
+{
     const struct lb_info *infos = c->infos.items;
-    const struct lb_session_end *ends = group->world->session_ends.items;
-    uint64_t best = LB_NEVER;
-    if ((claim->flags & LB_EVF_FINAL) != 0)
-        return LB_NEVER;
     size_t low = 0, high = c->infos.n;
-    while (low < high) { /* the first unknown outcome of the log after the claim */
+    while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (infos[middle].log < claim->log ||
             (infos[middle].log == claim->log && infos[middle].event < claim->event))
@@ -311,15 +388,24 @@ uint64_t lb_item_lost(const struct lb_item_group *group, const struct lb_item_ev
         else
             high = middle;
     }
-    if (low < c->infos.n && infos[low].log == claim->log)
-        best = later(infos[low].low, claim->low);
+    return low;
+}
+
+/* by_info: when its process had an unknown outcome. */
+static uint64_t lost(const struct lb_item_group *group, const struct lb_item_event *claim,
+                     uint64_t by_info)
+{
+    const struct lb_case *c = group->c;
+    const struct lb_session_end *ends = group->world->session_ends.items;
+    uint64_t best = by_info;
+    if ((claim->flags & LB_EVF_FINAL) != 0)
+        return LB_NEVER;
     if ((claim->flags & LB_EVF_COMMITTED) != 0)
         return best;
     /* Of a history that was cut, the note that its session had ended may be missing. */
     if (c->known_ns != LB_NEVER)
         best = earlier(best, later(c->logs[claim->log].answered_low, claim->low));
-    low = 0;
-    high = group->world->session_ends.n;
+    size_t low = 0, high = group->world->session_ends.n;
     /* The first end of the session since the claim was asked for: its answer may have been on its
      * way when another saw the session end. */
     while (low < high) {
@@ -336,8 +422,24 @@ uint64_t lb_item_lost(const struct lb_item_group *group, const struct lb_item_ev
     return best;
 }
 
-static const int closing_ops[] = {LB_OP_COMPLETE, LB_OP_ERROR, LB_OP_FREE};
-enum { CLOSING_OPS = sizeof closing_ops / sizeof closing_ops[0] };
+uint64_t lb_item_lost(const struct lb_item_group *group, const struct lb_item_event *claim)
+{
+    const struct lb_info *infos = group->c->infos.items;
+    size_t i = first_info(group->c, claim);
+    bool found = i < group->c->infos.n && infos[i].log == claim->log;
+    return lost(group, claim, found ? later(infos[i].low, claim->low) : LB_NEVER);
+}
+
+uint64_t lb_item_lost_before(const struct lb_item_group *group, size_t place)
+{
+    const struct lb_item_event *claim = group->events[place];
+    const struct lb_info *infos = group->c->infos.items;
+    size_t i = first_info(group->c, claim);
+    while (i < group->c->infos.n && infos[i].log == claim->log && is_own_end(group, place, i))
+        i++;
+    bool found = i < group->c->infos.n && infos[i].log == claim->log;
+    return lost(group, claim, found ? later(infos[i].low, claim->low) : LB_NEVER);
+}
 
 /* Can the end be of that claim? What its worker had asked for before, and was answered, came before
  * it, also within a tick. */
@@ -350,7 +452,7 @@ uint64_t lb_item_ended(const struct lb_item_group *group, const struct lb_item_e
 {
     const struct lb_moment *end, *m;
     uint64_t best = LB_NEVER;
-    if (group->n_strangers == 0)
+    if (group->n_strangers == 0 && group->n_owners == 0)
         return LB_NEVER;
     m = lb_moments_from(&group->others, op, 0, claim->low, &end);
     for (; m != NULL && m < end && m->op == op && later(m->least, claim->low) < best; m++)

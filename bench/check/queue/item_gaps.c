@@ -125,7 +125,8 @@ static bool bridge(const struct lb_item_group *group, const struct lb_item_core 
 bool lb_item_plain(const struct lb_item_group *group)
 {
     struct used used = {.n = 0};
-    bool found = (group->n_strangers == 0 || group->is_once) && lb_item_one_class(group);
+    bool found = ((group->n_strangers == 0 && group->n_owners == 0) || group->is_once) &&
+                 lb_item_one_class(group);
     for (size_t i = 0; i < group->n_cores && found; i++)
         found = group->cores[i].end > group->cores[i].start &&
                 !lb_item_was_done(group, &group->cores[i]);

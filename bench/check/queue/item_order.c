@@ -24,34 +24,10 @@
  * the search gives up. Where the order of the claims is plain, item_gaps.c mostly shows without a
  * search that there is one.
  */
-#include "items.h"
+#include "item_operations.h"
 
 #include <assert.h>
 #include <stdlib.h>
-
-enum operation_kind {
-    CLAIM,
-    CLOSE,  /* complete, error or free, by the claimer or a stranger */
-    OPEN,   /* reset or clear */
-    LET_GO, /* lease, or the claimer's loss */
-    RECOVER,
-    LEAVE, /* another's end, in question: it finds nobody else's claim */
-    DUE    /* so long after a complete */
-};
-
-enum state { FREE, TAKEN, DONE, FAILED, STATE_BITS = 2, STATE_MASK = 3 };
-
-struct operation {
-    uint64_t low, high;
-    enum operation_kind kind;
-    enum state to;   /* CLOSE: the state after; OPEN: the one that it opens */
-    bool is_certain; /* it took effect by high; otherwise it may have, at any time */
-    bool is_bound;   /* it speaks of the claim, or complete, that is number owner */
-    uint32_t owner;
-    uint32_t log, position; /* log: LB_NONE, the database did it */
-    const struct lb_item_core *core;
-    const struct lb_moment *recovery;
-};
 
 enum { SLOTS = 64, CONFIGURATIONS = 256 };
 
@@ -68,7 +44,7 @@ struct configurations {
 
 struct search {
     const struct lb_item_group *group;
-    struct lb_array operations; /* struct operation, by low */
+    struct operations happened;
     uint32_t *returns; /* those that were answered, by high and then in their log's order */
     size_t n_returns;
     uint32_t slots[SLOTS];             /* pending: numbers of operations */
@@ -80,6 +56,7 @@ struct search {
     struct configurations now, after,
         seen; /* after: of the operation that was answered; seen: on the path there */
     bool gave_up;
+    bool asks;      /* ... whether it finds another's claim */
     bool is_strict; /* no recovery takes a claim whose worker's process has beaten since it may have
                      */
     bool was_done;  /* a claim was taken back, and its worker finished the item all the same */
@@ -87,166 +64,7 @@ struct search {
 
 static struct operation *operations_of(const struct search *s)
 {
-    return s->operations.items;
-}
-
-/* --- what happened --- */
-
-static int add(struct search *s, const struct operation *operation)
-{
-    if (s->group->world->operations_left == 0)
-        s->gave_up = true;
-    if (s->gave_up)
-        return 0;
-    s->group->world->operations_left--;
-    struct operation *slot = lb_array_push(&s->operations, sizeof *slot);
-    if (slot == NULL)
-        return lb_out_of_memory(s->group->c);
-    *slot = *operation;
-    return 0;
-}
-
-static enum state state_after(int op)
-{
-    return op == LB_OP_FREE ? FREE : op == LB_OP_ERROR ? FAILED : DONE;
-}
-
-/* A complete, error or free. bound: the claim's number. */
-static int add_close(struct search *s, const struct lb_item_event *e, bool is_bound, uint32_t owner)
-{
-    const struct lb_item_group *group = s->group;
-    uint32_t number = (uint32_t)s->operations.n;
-    int rc = add(s, &(struct operation){.low = e->low,
-                                        .high = e->high,
-                                        .kind = CLOSE,
-                                        .to = state_after(e->op),
-                                        .is_certain = is_bound && lb_item_certain(e),
-                                        .is_bound = is_bound,
-                                        .owner = owner,
-                                        .log = e->log,
-                                        .position = e->event});
-    if (rc != 0 || e->op != LB_OP_COMPLETE || group->c->model->period_ns == 0)
-        return rc;
-    return add(s, &(struct operation){.low = e->low + group->c->model->period_ns,
-                                      .high = LB_NEVER,
-                                      .kind = DUE,
-                                      .is_bound = true,
-                                      .owner = number,
-                                      .log = LB_NONE});
-}
-
-static int add_claim(struct search *s, const struct lb_item_core *core)
-{
-    const struct lb_item_group *group = s->group;
-    const struct lb_item_event *claim = core->claim;
-    uint32_t number = (uint32_t)s->operations.n;
-    int rc = add(s, &(struct operation){.low = claim->low,
-                                        .high = claim->high,
-                                        .kind = CLAIM,
-                                        .is_certain = true,
-                                        .log = claim->log,
-                                        .position = claim->event,
-                                        .core = core});
-    for (size_t i = core->place + 1; lb_item_own(group, core->place, i) && rc == 0; i++) {
-        if (!lb_item_closes(group->events[i]->op))
-            continue;
-        rc = add_close(s, group->events[i], true, number);
-        if (lb_item_certain(group->events[i]))
-            break;
-    }
-    uint64_t let_go = LB_NEVER;
-    if (!group->is_once) {
-        uint64_t lease = claim->lease_ms > 0 ? lb_item_lease(group, core->place) : LB_NEVER;
-        let_go = lb_item_lost(group, claim);
-        let_go = lease < let_go ? lease : let_go;
-    }
-    let_go = group->c->known_ns < let_go ? group->c->known_ns : let_go;
-    if (let_go != LB_NEVER && rc == 0)
-        rc = add(s, &(struct operation){.low = let_go > claim->low ? let_go : claim->low,
-                                        .high = LB_NEVER,
-                                        .kind = LET_GO,
-                                        .is_bound = true,
-                                        .owner = number,
-                                        .log = LB_NONE});
-    return rc;
-}
-
-static int add_opener(struct search *s, const struct lb_moment *moment)
-{
-    return add(s, &(struct operation){.low = moment->low,
-                                      .high = moment->high,
-                                      .kind = OPEN,
-                                      .to = moment->op == LB_OP_RESET_ALL ? DONE : FAILED,
-                                      .is_certain = moment->is_certain,
-                                      .log = moment->log,
-                                      .position = moment->position});
-}
-
-/* Recoveries that can take one of the claims, each once: it is one moment. */
-static int add_recoveries(struct search *s, uint64_t last)
-{
-    const struct lb_item_group *group = s->group;
-    const struct lb_item_core *cores = group->cores;
-    const struct lb_moment *end, *first = NULL;
-    int rc = 0;
-    for (size_t i = 0; i < group->n_cores; i++) {
-        const struct lb_moment *m = lb_item_recoveries(group, cores[i].claim, &end);
-        first = m != NULL && (first == NULL || m < first) ? m : first;
-    }
-    if (first == NULL)
-        return 0;
-    end =
-        (const struct lb_moment *)group->world->openers.array.items + group->world->openers.array.n;
-    for (; first < end && first->op == LB_OP_RECOVER && rc == 0; first++) {
-        uint64_t low = LB_NEVER;
-        if (first->least > last)
-            break;
-        for (size_t i = 0; i < group->n_cores; i++) {
-            uint64_t one = lb_item_recovery(group, first, cores[i].claim);
-            low = one < low ? one : low;
-        }
-        if (low <= last)
-            rc = add(s, &(struct operation){.low = low,
-                                            .high = first->high,
-                                            .kind = RECOVER,
-                                            .log = first->log,
-                                            .position = first->position,
-                                            .recovery = first});
-    }
-    return rc;
-}
-
-/* last: what can only take effect later is of no matter, but for that of the claims. */
-static int add_all(struct search *s, uint64_t last)
-{
-    static const int ops[] = {LB_OP_RESET_ALL, LB_OP_CLEAR_ALL};
-    const struct lb_item_group *group = s->group;
-    const struct lb_moment *others = group->others.array.items, *end;
-    uint64_t first = LB_NEVER;
-    int rc = 0;
-    for (size_t i = 0; i < group->n_cores && rc == 0; i++) {
-        const struct lb_item_event *claim = group->cores[i].claim;
-        first = claim->low < first ? claim->low : first;
-        last = claim->high > last ? claim->high : last;
-        rc = add_claim(s, &group->cores[i]);
-    }
-    for (size_t i = 0; i < group->others.array.n && rc == 0; i++)
-        if (others[i].event->op == LB_OP_CLEAR_ERROR)
-            rc = add_opener(s, &others[i]);
-        else if (!group->is_once)
-            rc = add_close(s, others[i].event, false, LB_NONE);
-    for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++) {
-        const struct lb_moments *openers = &group->world->openers;
-        uint32_t class_no = group->cores[0].claim->class_no;
-        const struct lb_moment *m = lb_moments_from(openers, ops[i], class_no, first, &end);
-        for (; m != NULL && m < end && m->op == ops[i] && m->class_no == class_no && rc == 0; m++) {
-            if (m->least > last)
-                break;
-            if (m->low <= last)
-                rc = add_opener(s, m);
-        }
-    }
-    return rc == 0 && !group->is_once ? add_recoveries(s, last) : rc;
+    return s->happened.array.items;
 }
 
 /* --- in order of time --- */
@@ -272,10 +90,10 @@ static int by_time(const void *a, const void *b)
 static uint32_t *sort_operations(const struct search *s, bool by_high, size_t *ret_n)
 {
     const struct operation *operations = operations_of(s);
-    struct order_key *keys = malloc((s->operations.n + 1) * sizeof *keys);
-    uint32_t *numbers = malloc((s->operations.n + 1) * sizeof *numbers);
+    struct order_key *keys = malloc((s->happened.array.n + 1) * sizeof *keys);
+    uint32_t *numbers = malloc((s->happened.array.n + 1) * sizeof *numbers);
     size_t n = 0;
-    for (uint32_t i = 0; keys != NULL && i < s->operations.n; i++)
+    for (uint32_t i = 0; keys != NULL && i < s->happened.array.n; i++)
         if (!by_high || operations[i].high != LB_NEVER)
             keys[n++] = (struct order_key){.time = by_high ? operations[i].high : operations[i].low,
                                            .log = operations[i].log,
@@ -304,12 +122,27 @@ static void take_steps(struct search *s, uint64_t n)
     s->gave_up = s->gave_up || *left == 0;
 }
 
+/* Can all that follows from one set of what has taken effect follow from the other? It differs in
+ * what need not have, and may yet. */
+static bool is_as_good(const struct search *s, uint64_t done, uint64_t other)
+{
+    uint64_t left = other & ~done;
+    bool is_good = (done & ~other) == 0;
+    for (; is_good && left != 0; left &= left - 1) {
+        unsigned slot = (unsigned)__builtin_ctzll(left);
+        const struct operation *operation = &operations_of(s)[s->slots[slot]];
+        is_good = !operation->is_certain && operation->high == LB_NEVER;
+    }
+    return is_good;
+}
+
 /* false: it is there already, or there is no room for it (then the search is given up). */
 static bool configurations_add(struct search *s, struct configurations *configurations,
                                struct configuration from)
 {
     for (uint32_t i = 0; i < configurations->n; i++)
-        if (configurations->all[i].state == from.state && configurations->all[i].done == from.done)
+        if (configurations->all[i].state == from.state &&
+            is_as_good(s, configurations->all[i].done, from.done))
             return false;
     take_steps(s, configurations->n);
     if (configurations->n == CONFIGURATIONS) {
@@ -440,6 +273,32 @@ static bool apply(const struct search *s, const struct configuration *from, unsi
     }
 }
 
+/* The other thing that may come of an end by a claim's own worker. If its outcome is unknown, the
+ * claim may have been let go of with the connection. If the claim was over by then, it may have
+ * ended another's, as a stranger's may; not so that it finds nobody else's claim, if that is the
+ * question. */
+static bool apply_otherwise(const struct search *s, const struct configuration *from, unsigned slot,
+                            struct configuration *ret)
+{
+    uint32_t number = s->slots[slot];
+    const struct operation *operation = &operations_of(s)[number];
+    bool counts_time = s->group->c->model->period_ns > 0 && operation->to == DONE;
+    bool is_asked =
+        s->asks && operation->log == s->leave->log && operation->position == s->leave->event;
+    *ret = (struct configuration){from->state, from->done | UINT64_C(1) << slot};
+    if (operation->kind != CLOSE || !operation->is_bound || s->group->is_once ||
+        (from->state & STATE_MASK) != TAKEN)
+        return false;
+    if (from->state == made_by(TAKEN, operation->owner)) {
+        ret->state = FREE;
+        return operation->lets_go;
+    }
+    ret->state = made_by(operation->to, counts_time ? number : 0);
+    return s->group->n_owners > 0 && !is_asked;
+}
+
+static void reach(struct search *s, struct configuration next, bool is_target, unsigned target);
+
 /* All configurations from this one in which the target's operation is the last that took effect. */
 static void continue_from(struct search *s, struct configuration from, unsigned target)
 {
@@ -447,15 +306,22 @@ static void continue_from(struct search *s, struct configuration from, unsigned 
     for (uint64_t left = s->used & ~from.done; left != 0 && !s->gave_up; left &= left - 1) {
         unsigned slot = (unsigned)__builtin_ctzll(left);
         struct configuration next;
-        if ((s->first[slot] & ~from.done) != 0 || (s->later[slot] & from.done) != 0 ||
-            !apply(s, &from, slot, slot == target && operations_of(s)[s->slots[slot]].is_certain,
-                   &next))
+        if ((s->first[slot] & ~from.done) != 0 || (s->later[slot] & from.done) != 0)
             continue;
-        if (slot == target)
-            configurations_add(s, &s->after, next);
-        else if (configurations_add(s, &s->seen, next))
-            continue_from(s, next, target);
+        if (apply(s, &from, slot, slot == target && operations_of(s)[s->slots[slot]].is_certain,
+                  &next))
+            reach(s, next, slot == target, target);
+        if (apply_otherwise(s, &from, slot, &next))
+            reach(s, next, slot == target, target);
     }
+}
+
+static void reach(struct search *s, struct configuration next, bool is_target, unsigned target)
+{
+    if (is_target)
+        configurations_add(s, &s->after, next);
+    else if (configurations_add(s, &s->seen, next))
+        continue_from(s, next, target);
 }
 
 /* --- along the times --- */
@@ -523,8 +389,10 @@ static uint64_t outlived(const struct search *s)
             is_over = state != made_by(TAKEN, operation->owner) &&
                       state != made_by(DONE, operation->owner);
         }
-        /* One that is certain has its answer to come; its slot goes then. */
-        if (is_over && operation->high == LB_NEVER)
+        /* One that is certain has its answer to come; its slot goes then. An end may be another's.
+         */
+        bool is_anothers_end = operation->kind == CLOSE && s->group->n_owners > 0;
+        if (is_over && operation->high == LB_NEVER && !is_anothers_end)
             slots |= UINT64_C(1) << slot;
     }
     return slots;
@@ -578,7 +446,7 @@ static const struct lb_item_core *run(struct search *s, const uint32_t *calls, u
             continue;
         if (operation->high >= s->group->c->known_ns) /* what happened before may be missing */
             return NULL;
-        for (; next < s->operations.n &&
+        for (; next < s->happened.array.n &&
                operations[calls[next]].low <= operations[s->returns[i]].high;
              next++)
             if (!comes_after(s, &operations[calls[next]]))
@@ -608,19 +476,23 @@ static int search(const struct lb_item_group *group, const struct lb_item_event 
         return lb_out_of_memory(group->c);
     s->group = group;
     s->leave = leave;
+    s->asks = asks;
     s->is_strict = strict;
-    s->gave_up = !lb_item_one_class(group);
+    s->happened.gave_up = !lb_item_one_class(group);
     for (size_t i = 0; i < group->n_cores; i++)
         s->was_done = s->was_done || lb_item_was_done(group, &group->cores[i]);
-    int rc = add_all(s, leave != NULL ? leave->high : 0);
-    uint32_t number = leave != NULL ? (uint32_t)s->operations.n : LB_NONE;
+    s->happened.group = group;
+    int rc = lb_item_operations(&s->happened, leave != NULL ? leave->high : 0);
+    uint32_t number = leave != NULL ? (uint32_t)s->happened.array.n : LB_NONE;
     if (rc == 0 && leave != NULL)
-        rc = add(s, &(struct operation){.low = leave->low,
-                                        .high = leave->high,
-                                        .kind = LEAVE,
-                                        .is_certain = true,
-                                        .owner = asks ? leave->log : LB_NONE,
-                                        .log = LB_NONE});
+        rc = lb_item_operations_add(&s->happened,
+                                    &(struct operation){.low = leave->low,
+                                                        .high = leave->high,
+                                                        .kind = LEAVE,
+                                                        .is_certain = true,
+                                                        .owner = asks ? leave->log : LB_NONE,
+                                                        .log = LB_NONE});
+    s->gave_up = s->happened.gave_up;
     if (rc == 0 && !s->gave_up) {
         calls = sort_operations(s, false, &n_calls);
         s->returns = sort_operations(s, true, &s->n_returns);
@@ -632,7 +504,7 @@ static int search(const struct lb_item_group *group, const struct lb_item_event 
     *ret_gave_up = s->gave_up;
     free(calls);
     free(s->returns);
-    free(s->operations.items);
+    free(s->happened.array.items);
     free(s);
     return rc;
 }

@@ -37,8 +37,10 @@ static const struct lb_item_event *rival(const struct lb_item_group *group,
                                          const struct lb_item_event *op)
 {
     const struct lb_item_event *found = NULL;
+    /* Where an end may have ended another's claim, that may be what opened the item to others. */
+    uint64_t until = group->n_owners > 0 ? op->high : op->low;
     for (size_t i = lb_item_cores_from(group, mine->low);
-         i < group->n_cores && group->cores[i].start < op->low; i++) {
+         i < group->n_cores && group->cores[i].start < until; i++) {
         const struct lb_item_core *core = &group->cores[i];
         if (core->claim->log != op->log && core->done >= op->low)
             found = core->claim;

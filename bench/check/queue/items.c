@@ -108,7 +108,7 @@ static bool may_share(const struct lb_item_group *group)
         was_done = was_done || lb_item_was_done(group, &group->cores[i]);
     }
     return n > 1 || was_done || group->n_strangers > 0 || lb_item_revived(group) ||
-           (n == 1 && ends_in_tick(group, ended));
+           (n == 1 && (group->n_owners > 0 || ends_in_tick(group, ended)));
 }
 
 static int judge_order(struct lb_item_group *group)

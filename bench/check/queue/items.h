@@ -16,6 +16,7 @@ struct lb_moment {
         age_ms; /* recovery: how old a claim of the living must be; 0: it takes none of theirs */
     uint8_t op;
     bool is_certain; /* it took effect */
+    bool is_owner;   /* an end by who had claimed the item */
 };
 
 /* Moments by op and class, and by high within them. */
@@ -60,9 +61,10 @@ struct lb_item_group {
     size_t n;
     struct lb_item_event *resumed; /* some of these: renewals, as claims */
     /* Ends by workers that had not claimed the item, which may end anybody's claim, and clears of
-     * this item. */
+     * this item. If a claim may have been taken from its worker before the worker ended it: all
+     * ends, since such a one may have ended another's. */
     struct lb_moments others;
-    size_t n_strangers;
+    size_t n_strangers, n_owners;
     bool is_once; /* its claims are executions: nothing but their workers' ends undoes them (once.c)
                    */
     struct lb_item_core *cores; /* one a claim, by start */
@@ -79,6 +81,7 @@ struct lb_item_core {
     size_t place;          /* of its claim among the events */
     bool is_finished_late; /* ... and the claim may have been taken from it before, by others than
                               that end of its own */
+    bool may_be_owners; /* group_exclusive.c: what ended it may have ended its own worker's claim */
     const struct lb_item_event *claim;
 };
 
@@ -125,6 +128,8 @@ uint64_t lb_item_recovery(const struct lb_item_group *group, const struct lb_mom
 uint64_t lb_item_recovery_before(const struct lb_item_group *group,
                                  const struct lb_moment *recovery,
                                  const struct lb_item_event *claim);
+/* When its claimer was lost but for unknown outcomes of its own ends of the claim. */
+uint64_t lb_item_lost_before(const struct lb_item_group *group, size_t place);
 /* The same as the first for any recovery. */
 uint64_t lb_item_recovered(const struct lb_item_group *group, const struct lb_item_event *claim);
 /* The first recovery that can take the claim; as lb_moments_from. */
@@ -132,7 +137,7 @@ const struct lb_moment *lb_item_recoveries(const struct lb_item_group *group,
                                            const struct lb_item_event *claim,
                                            const struct lb_moment **ret_end);
 
-/* The earliest time at which one who had not claimed the item, or had ended its claim, can have
+/* The earliest time at which one who had not claimed the item, or whose claim was over, can have
  * ended this claim by op; LB_NEVER. */
 uint64_t lb_item_ended(const struct lb_item_group *group, const struct lb_item_event *claim,
                        int op);

@@ -19,6 +19,12 @@ static bool is_of_age(const struct brute_op *op, uint64_t state)
            last_beat(state, claims[op->who - 1].log) == op->b >> 8;
 }
 
+static uint64_t state_after(const struct brute_op *op)
+{
+    int end = (int)(op->a & ~(uint64_t)LETS_GO);
+    return end == LB_OP_FREE ? 0 : end == LB_OP_ERROR ? ERROR : COMPLETE;
+}
+
 static bool step_item(const struct brute *b, const struct brute_op *op, uint64_t *state)
 {
     (void)b;
@@ -55,7 +61,7 @@ static bool step_item(const struct brute *b, const struct brute_op *op, uint64_t
     case CLOSE:
         if ((kind == ACTIVE && (who == op->who || op->who == 0)) || /* 0: a stranger's, anybody's */
             (kind == 0 && op->kind == END))
-            *state = rest | (op->a == LB_OP_FREE ? 0 : op->a == LB_OP_ERROR ? ERROR : COMPLETE);
+            *state = rest | state_after(op);
         return true;
     case CLEAR:
         *state = kind == ERROR ? rest : *state;
@@ -68,12 +74,39 @@ static bool step_item(const struct brute *b, const struct brute_op *op, uint64_t
     }
 }
 
+/* The end in question, which must not have been of another's claim: its log, from 1, and place. */
+static uint32_t asked_log, asked_place;
+
+/* An end of unknown outcome may have let go of its own claim. One whose own claim is over may be
+ * another's, as a stranger's may. */
+static bool other_item(const struct brute *b, const struct brute_op *op, uint64_t *state)
+{
+    (void)b;
+    uint64_t rest = *state >> ITEM_BITS << ITEM_BITS, kind = *state & 15, who = *state >> 4 & 255;
+    if ((op->kind != END && op->kind != CLOSE) || op->who == 0 || kind != ACTIVE)
+        return false;
+    if (who == op->who) {
+        *state = rest;
+        return (op->a & LETS_GO) != 0;
+    }
+    *state = rest | state_after(op);
+    return op->log != asked_log || op->place != asked_place;
+}
+
+static bool is_item_legal(void)
+{
+    brute.step = step_item;
+    brute.other = other_item;
+    bool is_legal = brute_legal(&brute);
+    brute.other = NULL;
+    return is_legal;
+}
+
 bool legal_items(void)
 {
     for (uint64_t id = 1; id <= IDS + 1; id++) {
         translate_item(id);
-        brute.step = step_item;
-        if (!brute_legal(&brute))
+        if (!is_item_legal())
             return false;
     }
     return true;
@@ -88,13 +121,17 @@ static bool legal_end(uint64_t id, uint32_t log, const struct lb_event *invoke,
     uint32_t who = claim_before(log, invoke);
     if (who == 0)
         return true;
-    brute_cut(&brute, end->time_ns, log + 1, (uint32_t)(invoke - history.events[log]) + 1);
-    brute.step = step_item;
-    if (!brute_legal(&brute))
+    uint32_t place = (uint32_t)(invoke - history.events[log]) + 1;
+    brute_cut(&brute, end->time_ns, log + 1, place);
+    if (!is_item_legal())
         return true;
     place_now = (uint32_t)(end - history.events[log]) + 1;
     add_brute(LEAVE, who, invoke->time_ns, end->time_ns, false, 0, log);
-    return brute_legal(&brute);
+    asked_log = log + 1;
+    asked_place = place;
+    bool is_legal = is_item_legal();
+    asked_log = asked_place = 0;
+    return is_legal;
 }
 
 bool legal_owners(void)
@@ -140,7 +177,7 @@ static bool step_once(const struct brute *b, const struct brute_op *op, uint64_t
     case END:
     case CLOSE:
         if (kind == ACTIVE && who == op->who)
-            *state = op->a == LB_OP_FREE ? 0 : op->a == LB_OP_ERROR ? ERROR : COMPLETE;
+            *state = state_after(op);
         return true;
     case CLEAR:
         *state = kind == ERROR ? 0 : *state;
@@ -193,6 +230,16 @@ static bool step_group(const struct brute *b, const struct brute_op *op, uint64_
     }
 }
 
+/* An end by who had lost its item: of another's claim of it. */
+static bool other_group(const struct brute *b, const struct brute_op *op, uint64_t *state)
+{
+    (void)b;
+    uint64_t used = *state >> USED_SHIFT << USED_SHIFT, who = *state ^ used;
+    *state = used;
+    return (op->kind == END || op->kind == CLOSE) && op->who > 0 && who > 0 && who != op->who &&
+           claim_item[who - 1] == op->b;
+}
+
 bool legal_groups(void)
 {
     for (uint64_t group = 0; group < GROUPS; group++) {
@@ -209,7 +256,10 @@ bool legal_groups(void)
         }
         translate_recoveries();
         brute.step = step_group;
-        if (!brute_legal(&brute))
+        brute.other = other_group;
+        bool is_legal = brute_legal(&brute);
+        brute.other = NULL;
+        if (!is_legal)
             return false;
     }
     return true;

@@ -72,6 +72,24 @@ uint32_t claim_before(uint32_t log, const struct lb_event *event)
     return found;
 }
 
+static bool add_unknown_end(struct claim_info *c, const struct lb_event *invoke)
+{
+    if ((c->note->flags & LB_EVF_FINAL) != 0)
+        return false;
+    if (c->n_unknown_ends == sizeof c->unknown_ends / sizeof c->unknown_ends[0])
+        abort();
+    c->unknown_ends[c->n_unknown_ends++] = invoke;
+    return true;
+}
+
+static bool is_unknown_end(const struct claim_info *c, const struct lb_event *invoke)
+{
+    for (uint32_t i = 0; i < c->n_unknown_ends; i++)
+        if (c->unknown_ends[i] == invoke)
+            return true;
+    return false;
+}
+
 static void translate_op(uint32_t log, const struct lb_event *invoke, const struct lb_event *end,
                          uint64_t id)
 {
@@ -112,9 +130,10 @@ static void translate_op(uint32_t log, const struct lb_event *invoke, const stru
             claims[who - 1].is_closed = true;
         if (is_first)
             claims[who - 1].is_ended = true;
+        bool lets_go = type == LB_EV_INFO && who > 0 && add_unknown_end(&claims[who - 1], invoke);
         /* Who does not have it may have ended anybody's claim, or nobody's. */
         add_brute(is_first ? END : CLOSE, who, invoke->time_ns, high, !certain || who == 0,
-                  (uint64_t)op, log);
+                  (uint64_t)op | (lets_go ? LETS_GO : 0), log);
     }
 }
 
@@ -254,12 +273,13 @@ static void translate_session_end(uint32_t log, size_t at)
     }
 }
 
-/* The connection is gone, and with it what this worker held. */
+/* The connection is gone, and with it what this worker held. If it was to end a claim, that is what
+ * may have come of the end. */
 static void translate_unknown(uint32_t log, const struct lb_event *invoke)
 {
     for (uint32_t i = 0; i < n_claims; i++)
         if (claims[i].log == log && claims[i].note < invoke &&
-            (claims[i].note->flags & LB_EVF_FINAL) == 0)
+            !is_unknown_end(&claims[i], invoke) && (claims[i].note->flags & LB_EVF_FINAL) == 0)
             add_loss(i + 1, invoke->time_ns, invoke, 0);
 }
 

@@ -89,7 +89,12 @@ struct claim_info {
     bool is_kept[RENEWALS];
     uint32_t n_renewals, aged; /* aged: the newest that says a length, and so keeps it young */
     bool is_closed, is_ended;  /* perhaps; certainly */
+    const struct lb_event *unknown_ends[4]; /* its worker's ends of unknown outcome */
+    uint32_t n_unknown_ends;
 };
+
+/* Of a CLOSE, beside the operation: its outcome is unknown, and the claim may have been let go. */
+enum { LETS_GO = 256 };
 
 extern struct claim_info claims[BRUTE_OPS];
 extern uint32_t n_claims, first_claim; /* first: of the item that is being translated */

@@ -1,0 +1,155 @@
+/* The judge on items that were taken from their worker, who ended them all the same: what that may
+ * have given back, and what it cannot have. Each excuse has the violation beside it that it must
+ * not hide. */
+#include "check_expect.h"
+
+enum { FIRST = 1, SECOND, THIRD, FOURTH, OPERATOR };
+
+/* Worker 1 claimed item 1 and was slow: a recovery took it, and worker 2 has it from 22 ms on. */
+static void lose_one(void)
+{
+    history_init(&history, true);
+    put(&history, 0, 1, 1, 1, 2);
+    claim(&history, FIRST, 1, 2 * MS, 3 * MS, 0);
+    add_op(&history, OPERATOR, LB_OP_RECOVER, 20 * MS, 21 * MS, LB_EV_OK, 0, 0, 10, 0);
+    claim(&history, SECOND, 1, 22 * MS, 23 * MS, 0);
+}
+
+static void end(uint32_t log, int op, uint64_t from_ms, int type)
+{
+    add_op(&history, log, op, from_ms * MS, (from_ms + 1) * MS, type, 0, 1, 0, LB_EVF_EFFECTIVE);
+    if (type == LB_EV_FAIL)
+        last_event(&history, log)->answer = LB_REFUSED;
+}
+
+static void claims(uint32_t log, uint64_t from_ms)
+{
+    claim(&history, log, 1, from_ms * MS, (from_ms + 1) * MS, 0);
+}
+
+static void a_lost_owners_free_gives_back_anothers(void **state)
+{
+    static const int types[] = {LB_EV_OK, LB_EV_INFO, LB_EV_NONE};
+    (void)state;
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        lose_one();
+        end(FIRST, LB_OP_FREE, 24, types[i]);
+        claims(THIRD, 26);
+        expect(LB_G_NO_DUPLICATE, LB_V_HELD);
+        expect(LB_G_OWNER_RELEASE, i == 0 ? LB_V_VIOLATED : LB_V_NOT_TESTED);
+        claims(FOURTH, 28); /* it is one moment, and gives back once */
+        expect(LB_G_NO_DUPLICATE, LB_V_VIOLATED);
+    }
+    lose_one();
+    end(FIRST, LB_OP_FREE, 24, LB_EV_FAIL); /* it was told that it has nothing */
+    claims(THIRD, 26);
+    expect(LB_G_NO_DUPLICATE, LB_V_VIOLATED);
+}
+
+static void what_was_free_is_not_given_back_again(void **state)
+{
+    (void)state;
+    history_init(&history, true);
+    put(&history, 0, 1, 1, 1, 2);
+    claims(FIRST, 2);
+    add_op(&history, OPERATOR, LB_OP_RECOVER, 16 * MS, 17 * MS, LB_EV_OK, 0, 0, 10, 0);
+    end(FIRST, LB_OP_FREE, 18, LB_EV_OK); /* over before worker 2 asked */
+    claims(SECOND, 22);
+    expect(LB_G_NO_DUPLICATE, LB_V_HELD);
+    claims(THIRD, 26);
+    expect(LB_G_NO_DUPLICATE, LB_V_VIOLATED);
+}
+
+static void only_a_free_or_a_clear_gives_back(void **state)
+{
+    (void)state;
+    lose_one();
+    end(FIRST, LB_OP_ERROR, 24, LB_EV_OK);
+    claims(THIRD, 28);
+    expect(LB_G_NO_DUPLICATE, LB_V_VIOLATED);
+    add_op(&history, OPERATOR, LB_OP_CLEAR_ALL, 26 * MS, 27 * MS, LB_EV_OK, 0, 0, 0, 0);
+    expect(LB_G_NO_DUPLICATE, LB_V_HELD);
+    lose_one();
+    end(FIRST, LB_OP_COMPLETE, 24, LB_EV_OK);
+    claims(THIRD, 28);
+    expect(LB_G_NO_DUPLICATE, LB_V_VIOLATED);
+    add_op(&history, OPERATOR, LB_OP_RESET_ALL, 26 * MS, 27 * MS, LB_EV_OK, 0, 0, 0, 0);
+    expect(LB_G_NO_DUPLICATE, LB_V_HELD);
+}
+
+static void a_lease_that_is_over_is_lost(void **state)
+{
+    (void)state;
+    for (uint32_t lease_ms = 10; lease_ms <= 50; lease_ms += 40) {
+        history_init(&history, true);
+        history.model.lease = true;
+        put(&history, 0, 1, 1, 1, 2);
+        claim(&history, FIRST, 1, 2 * MS, 3 * MS, 10);
+        claim(&history, SECOND, 1, 14 * MS, 15 * MS, 100);
+        history.events[FIRST][1].arg = lease_ms; /* the longer one is no lost owner's */
+        end(FIRST, LB_OP_FREE, 16, LB_EV_OK);
+        claim(&history, THIRD, 1, 18 * MS, 19 * MS, 100);
+        expect(LB_G_NO_DUPLICATE, lease_ms == 10 ? LB_V_HELD : LB_V_VIOLATED);
+    }
+}
+
+/* An unknown outcome lets go of the claim, or ends it, or another's that came after something else
+ * took it: one of these. */
+static void an_unknown_end_serves_once(void **state)
+{
+    (void)state;
+    for (int op = LB_OP_COMPLETE; op <= LB_OP_FREE; op++) {
+        history_init(&history, true);
+        put(&history, 0, 1, 1, 1, 2);
+        claims(FIRST, 2);
+        end(FIRST, op, 4, LB_EV_INFO);
+        claims(SECOND, 6);
+        expect(LB_G_NO_DUPLICATE, LB_V_HELD);
+        claims(THIRD, 8);
+        expect(LB_G_NO_DUPLICATE, LB_V_VIOLATED);
+    }
+}
+
+/* The free took something from worker 2 or 3, whichever had it first. */
+static void in_each_legal_order_it_was_anothers(void **state)
+{
+    (void)state;
+    history_init(&history, true);
+    put(&history, 0, 1, 1, 1, 2);
+    claims(FIRST, 2);
+    add_op(&history, OPERATOR, LB_OP_RECOVER, 16 * MS, 17 * MS, LB_EV_OK, 0, 0, 10, 0);
+    add_op(&history, FIRST, LB_OP_FREE, 18 * MS, 24 * MS, LB_EV_OK, 0, 1, 0, LB_EVF_EFFECTIVE);
+    claims(SECOND, 19);
+    expect(LB_G_OWNER_RELEASE, LB_V_HELD); /* it may have come before */
+    claims(THIRD, 21);
+    expect(LB_G_NO_DUPLICATE, LB_V_HELD);
+    expect(LB_G_OWNER_RELEASE, LB_V_VIOLATED);
+}
+
+static void a_group_is_left_by_it(void **state)
+{
+    (void)state;
+    lose_one();
+    history.model.groups = 5;
+    end(FIRST, LB_OP_FREE, 24, LB_EV_OK);
+    put(&history, 0, 6, 1, 3 * MS, 4 * MS); /* of the same group */
+    claim(&history, THIRD, 6, 26 * MS, 27 * MS, 0);
+    expect(LB_G_GROUP_EXCLUSIVE, LB_V_NOT_TESTED);
+    history.n[FIRST] -= 2;
+    expect(LB_G_GROUP_EXCLUSIVE, LB_V_VIOLATED);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_lost_owners_free_gives_back_anothers),
+        cmocka_unit_test(what_was_free_is_not_given_back_again),
+        cmocka_unit_test(only_a_free_or_a_clear_gives_back),
+        cmocka_unit_test(a_lease_that_is_over_is_lost),
+        cmocka_unit_test(an_unknown_end_serves_once),
+        cmocka_unit_test(in_each_legal_order_it_was_anothers),
+        cmocka_unit_test(a_group_is_left_by_it),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
