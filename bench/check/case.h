@@ -201,6 +201,8 @@ struct lb_log_facts {
     uint64_t answered_low; /* when the operation was asked for that was last answered ok or fail */
     uint64_t death_ns;     /* when its writer's death was noted; LB_NEVER: it did not die */
     uint64_t gone_ns;      /* when it can have died at the earliest; LB_NEVER */
+    uint64_t unsure_beat;  /* when the first beat of unknown outcome of its process was asked for */
+    bool has_unsure_beat;
     size_t *span_first;
 };
 
@@ -237,6 +239,7 @@ struct lb_case {
     struct lb_array asked;  /* struct lb_asked */
     struct lb_array let_go; /* struct lb_let_go */
     struct lb_array beats;  /* struct lb_beat; by log and low once the logs were read */
+    bool has_unsure_beats;  /* of some log */
     struct lb_array late_waits;
     struct lb_array refusals;
     struct lb_array unknown;        /* struct lb_unknown_claim */

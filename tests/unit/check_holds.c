@@ -371,6 +371,25 @@ static void late_releases_need_another_owner(void **state)
     expect(LB_G_OWNER_RELEASE, LB_V_HELD);
 }
 
+/* A renewal says how long the lease is from then on, also if it was to be longer before. */
+static void a_shortened_lease_is_another_owners(void **state)
+{
+    (void)state;
+    for (uint32_t length_ms = 10; length_ms <= 100; length_ms += 90) {
+        history_init(&history, false);
+        history.model.lease = true;
+        acquire(&history, 1, 0, 0, 1 * MS);
+        last_event(&history, 1)->arg = 100;
+        add_op(&history, 1, LB_OP_RENEW, 20 * MS, 21 * MS, LB_EV_OK, 0, 0, 0, LB_EVF_EFFECTIVE);
+        last_event(&history, 1)->arg = length_ms;
+        acquire(&history, 2, 0, 40 * MS, 41 * MS);
+        last_event(&history, 2)->arg = 100;
+        release(&history, 1, 0, 50 * MS, 51 * MS);
+        expect(LB_G_EXCLUSIVE, length_ms == 10 ? LB_V_HELD : LB_V_VIOLATED);
+        expect(LB_G_OWNER_RELEASE, length_ms == 10 ? LB_V_VIOLATED : LB_V_HELD);
+    }
+}
+
 static void two_rows_are_no_foreign_release(void **state)
 {
     (void)state;
@@ -407,6 +426,7 @@ int main(void)
         cmocka_unit_test(leases_are_cut),
         cmocka_unit_test(renewals_prolong),
         cmocka_unit_test(late_releases_need_another_owner),
+        cmocka_unit_test(a_shortened_lease_is_another_owners),
         cmocka_unit_test(two_rows_are_no_foreign_release),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

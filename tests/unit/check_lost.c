@@ -1,5 +1,6 @@
 /* The judge on items that were taken from their worker, who ended them all the same: what that may
- * have given back, and what it cannot have. Each excuse has the violation beside it that it must
+ * have given back, and what it cannot have. And on signs of life of which nobody knows whether they
+ * took effect. Each excuse has the violation beside it that it must
  * not hide. */
 #include "check_expect.h"
 
@@ -139,6 +140,79 @@ static void a_group_is_left_by_it(void **state)
     expect(LB_G_GROUP_EXCLUSIVE, LB_V_VIOLATED);
 }
 
+static void beat(uint32_t worker, uint64_t from_us, uint64_t to_us, int type)
+{
+    add_op(&history, worker, LB_OP_BEAT, from_us * 1000, to_us * 1000, type, worker, 0, 100, 0);
+}
+
+/* Worker 1 claims at 8 ms what a recovery of what is older than 10 ms frees at 12 to 13 ms. */
+static void claim_young(uint32_t process)
+{
+    claims(FIRST, 8);
+    for (size_t i = 0; i < 3; i++)
+        history.events[FIRST][history.n[FIRST] - 1 - i].process = process;
+    add_op(&history, OPERATOR, LB_OP_RECOVER, 12 * MS, 13 * MS, LB_EV_OK, 0, 0, 10, 0);
+    claims(SECOND, 14);
+}
+
+static void the_first_beat_may_have_been(void **state)
+{
+    (void)state;
+    history_init(&history, true);
+    put(&history, 0, 1, 1, 1, 2);
+    beat(FIRST, 1000, 1500, LB_EV_INFO);
+    claim_young(100);
+    expect(LB_G_NO_DUPLICATE, LB_V_HELD);
+    history.events[FIRST][1].type = LB_EV_FAIL; /* refused: nobody knows of the process */
+    expect(LB_G_NO_DUPLICATE, LB_V_VIOLATED);
+    history.events[FIRST][1].type = LB_EV_INFO;
+    history.events[FIRST][0].time_ns = history.events[FIRST][1].time_ns = 5 * MS; /* too young */
+    expect(LB_G_NO_DUPLICATE, LB_V_VIOLATED);
+    history_init(&history, true); /* a later one was answered: that one counts */
+    put(&history, 0, 1, 1, 1, 2);
+    beat(FIRST, 1000, 1500, LB_EV_INFO);
+    beat(FIRST, 6000, 6500, LB_EV_OK);
+    history.events[FIRST][2].process = history.events[FIRST][3].process = 100;
+    claim_young(100);
+    expect(LB_G_NO_DUPLICATE, LB_V_VIOLATED);
+    history_init(&history, true); /* one after the claim makes it no older */
+    put(&history, 0, 1, 1, 1, 2);
+    claim_young(FIRST);
+    beat(FIRST, 9500, 9600, LB_EV_NONE);
+    expect(LB_G_NO_DUPLICATE, LB_V_VIOLATED);
+}
+
+static void an_unknown_renewal_may_have_been_short(void **state)
+{
+    static const int types[] = {LB_EV_NONE, LB_EV_INFO, LB_EV_FAIL};
+    (void)state;
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        history_init(&history, true);
+        history.model.lease = true;
+        put(&history, 0, 1, 1, 1, 2);
+        claim(&history, FIRST, 1, 2 * MS, 3 * MS, 100);
+        end(FIRST, LB_OP_RENEW_ITEM, 8, types[i]);
+        claim(&history, SECOND, 1, 30 * MS, 31 * MS, 100);
+        expect(LB_G_NO_DUPLICATE, i < 2 ? LB_V_HELD : LB_V_VIOLATED);
+        history.events[SECOND][0].time_ns = 6 * MS; /* not before it was asked for */
+        history.events[SECOND][1].time_ns = history.events[SECOND][2].time_ns = 7 * MS;
+        expect(LB_G_NO_DUPLICATE, LB_V_VIOLATED);
+    }
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        history_init(&history, false);
+        history.model.lease = true;
+        acquire(&history, FIRST, 0, 0, 1 * MS);
+        last_event(&history, FIRST)->arg = 100;
+        add_op(&history, FIRST, LB_OP_RENEW, 8 * MS, 9 * MS, types[i], 0, 0, 0, 0);
+        acquire(&history, SECOND, 0, 30 * MS, 31 * MS);
+        last_event(&history, SECOND)->arg = 10;
+        expect(LB_G_EXCLUSIVE, i < 2 ? LB_V_HELD : LB_V_VIOLATED);
+        history.events[SECOND][0].time_ns = 6 * MS;
+        history.events[SECOND][1].time_ns = 7 * MS;
+        expect(LB_G_EXCLUSIVE, LB_V_VIOLATED);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -149,6 +223,8 @@ int main(void)
         cmocka_unit_test(an_unknown_end_serves_once),
         cmocka_unit_test(in_each_legal_order_it_was_anothers),
         cmocka_unit_test(a_group_is_left_by_it),
+        cmocka_unit_test(the_first_beat_may_have_been),
+        cmocka_unit_test(an_unknown_renewal_may_have_been_short),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,10 +21,12 @@ enum seen {
     SEEN_NO_EFFECT,  /* an end that was answered ok and changed nothing */
     SEEN_BARE,       /* a release that says neither permits nor token, as other tools' do */
     SEEN_UNTOLD,     /* a renewal that does not say its length */
+    SEEN_SHORTENED,  /* a renewal after which the lease is over sooner */
     SEEN_RECOVER,    /* a recovery */
     SEEN_STRANGER,   /* an end by a worker that never claimed the item */
     SEEN_AGAIN,      /* an end by a worker that had ended its claim of the item */
     SEEN_BEAT,       /* a process beats */
+    SEEN_UNSURE,     /* ... and nobody knows whether */
     SEEN_KEPT,       /* ... for a worker that has renewed an item */
     SEEN_LOST,       /* a session ended */
     SEEN_RESUMED, /* ... of a worker that renewed an item later, which another had claimed since */
@@ -86,6 +88,21 @@ static inline void see_owner(const struct lb_event *log, size_t at)
     seen_in[SEEN_AGAIN] += claimed && ended;
 }
 
+/* A renewal that was answered: is the lease over sooner than the grant, or claim, before it said?
+ */
+static inline void see_shortened(const struct lb_event *log, size_t at)
+{
+    for (size_t i = at; i-- > 0;) {
+        bool is_grant = (log[i].op == LB_OP_ACQUIRE && log[i].type == LB_EV_OK) ||
+                        (log[i].op == LB_OP_ITEM && log[i].value == log[at].value);
+        if (!is_grant)
+            continue;
+        seen_in[SEEN_SHORTENED] += log[i].time_ns + log[i].arg * UINT64_C(1000000) >
+                                   log[at].time_ns + log[at].arg * UINT64_C(1000000);
+        return;
+    }
+}
+
 static inline void see_event(const struct lb_event *log, size_t n, size_t at)
 {
     const struct lb_event *e = &log[at];
@@ -100,6 +117,9 @@ static inline void see_event(const struct lb_event *log, size_t n, size_t at)
         e->op == LB_OP_RELEASE && is_invoke && e->arg == 0 && (e->flags & LB_EVF_TOKEN) == 0;
     seen_in[SEEN_UNTOLD] +=
         (e->op == LB_OP_RENEW || e->op == LB_OP_RENEW_ITEM) && e->type == LB_EV_OK && e->arg == 0;
+    if ((e->op == LB_OP_RENEW || e->op == LB_OP_RENEW_ITEM) && e->type == LB_EV_OK && e->arg > 0)
+        see_shortened(log, at);
+    seen_in[SEEN_UNSURE] += e->op == LB_OP_BEAT && e->type == LB_EV_INFO;
     seen_in[SEEN_RECOVER] += e->op == LB_OP_RECOVER && is_invoke;
     if (is_end && is_invoke && e->op != LB_OP_RELEASE)
         see_owner(log, at);
@@ -188,10 +208,12 @@ static inline void expect_seen(const enum seen *never, size_t n_never)
                                         "ends without effect",
                                         "bare releases",
                                         "untold renewals",
+                                        "renewals that shorten",
                                         "recoveries",
                                         "strangers' ends",
                                         "ends by who had ended it",
                                         "beats",
+                                        "beats of unknown outcome",
                                         "renewals beside beats",
                                         "sessions' ends",
                                         "renewals of what another has claimed since",

@@ -8,14 +8,27 @@
  * thought to be dead by right.
  *
  * Only a beat that was answered ok counts, and from its invoke on: one that is refused says that
- * nobody knows of the process.
+ * nobody knows of the process. One of unknown outcome may have been the first: then the process
+ * counts as one that beats, and a claim is as old as that.
  */
 #include "items.h"
 
 #include <stdlib.h>
 
+static void note_unsure(struct lb_case *c, uint32_t log, uint64_t low)
+{
+    if (log >= c->history->n_logs)
+        return;
+    struct lb_log_facts *facts = &c->logs[log];
+    if (!facts->has_unsure_beat || low < facts->unsure_beat)
+        facts->unsure_beat = low;
+    facts->has_unsure_beat = c->has_unsure_beats = true;
+}
+
 int lb_scan_beat(struct lb_scan *scan, const struct lb_event *end, int type)
 {
+    if (type != LB_EV_OK && type != LB_EV_FAIL)
+        note_unsure(scan->c, scan->invoke->object, lb_low(scan->invoke->time_ns, scan->slack));
     if (type != LB_EV_OK || end->arg == 0)
         return 0;
     struct lb_beat *beat =
@@ -84,12 +97,19 @@ uint64_t lb_beats_kept(const struct lb_case *c, const struct lb_item_event *clai
 size_t lb_beats_begin(const struct lb_case *c, struct lb_item_event *claim)
 {
     const struct lb_beat *beats = c->beats.items;
+    const struct lb_log_facts *facts = &c->logs[claim->log];
     size_t i = first_from(c, claim->log, claim->low);
+    bool is_unsure = facts->has_unsure_beat && facts->unsure_beat <= claim->since;
     claim->is_heard = false;
     claim->revived = claim->exact = LB_NEVER;
-    if (i > 0 && beats[i - 1].log == claim->log)
+    if (i > 0 && beats[i - 1].log == claim->log) {
         lb_beats_heard(claim, i - 1); /* it is as old as what was heard last before it */
-    else if (i < c->beats.n && beats[i].log == claim->log && beats[i].low <= claim->since)
+    } else if (i < c->beats.n && beats[i].log == claim->log && beats[i].low <= claim->since) {
         lb_beats_heard(claim, i++); /* or may be: the first beat of all may have come before it */
+        if (is_unsure)              /* ... behind another, or not: any recovery may take it */
+            claim->revived = claim->exact = claim->low;
+    } else if (is_unsure) {
+        claim->since = facts->unsure_beat;
+    }
     return i;
 }

@@ -179,13 +179,22 @@ static bool each_owners_end(struct lb_item_group *group,
     return false;
 }
 
+/* The earliest time at which a recovery can have taken the claim, whatever its worker did since to
+ * keep it: a renewal only keeps it longer, but with a beat it may be older than by itself. */
+static uint64_t first_recovery(const struct lb_item_group *group, const struct lb_item_event *claim)
+{
+    if (group->c->beats.n == 0 && !group->c->has_unsure_beats)
+        return lb_item_recovered(group, claim);
+    return lb_moments_earliest(&group->world->openers, LB_OP_RECOVER, 0, claim->low);
+}
+
 /* May the claim have been over before this end of it? */
 static bool was_over(struct lb_item_group *group, size_t place, size_t i)
 {
     const struct lb_item_event *claim = group->events[place];
     uint64_t lease = claim->lease_ms > 0 ? lb_item_lease_until(group, place, i) : LB_NEVER;
     uint64_t over =
-        earlier(earlier(lease, lb_item_lost_before(group, place)), lb_item_recovered(group, claim));
+        earlier(earlier(lease, lb_item_lost_before(group, place)), first_recovery(group, claim));
     for (size_t k = 0; k < CLOSING_OPS; k++)
         over = earlier(over, lb_item_ended(group, claim, closing_ops[k]));
     for (size_t k = place + 1; k < i; k++) /* by an end of its own that may have had an effect */
@@ -274,7 +283,11 @@ uint64_t lb_item_lease_until(const struct lb_item_group *group, size_t place, si
     uint64_t low = later(claim->least, lb_lease_low(claim->low, claim->lease_ms));
     for (size_t k = place + 1; k < i && lb_item_own(group, place, k); k++) {
         const struct lb_item_event *e = group->events[k];
-        if (e->op != LB_OP_RENEW_ITEM || e->type != LB_EV_OK || e->lease_ms == 0)
+        if (e->op != LB_OP_RENEW_ITEM)
+            continue;
+        if (e->type != LB_EV_OK) /* nobody knows for how long it asked */
+            low = earlier(low, e->low);
+        if (e->type != LB_EV_OK || e->lease_ms == 0)
             continue;
         /* Renewed too late, it was claimable in between: lb_item_resume makes a claim of that. It
          * may have been in time all the same, and have made the lease shorter. */

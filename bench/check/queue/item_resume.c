@@ -27,7 +27,7 @@ static void begin(const struct lb_item_group *group, struct kept *kept, struct l
 {
     *kept = (struct kept){.claim = claim, .place = place};
     group->events[place] = claim;
-    if (group->c->beats.n > 0)
+    if (group->c->beats.n > 0 || group->c->has_unsure_beats)
         kept->next_beat = lb_beats_begin(group->c, claim);
 }
 
@@ -113,7 +113,7 @@ static void renew(const struct lb_item_group *group, struct kept *kept, size_t i
 int lb_item_resume(struct lb_item_group *group)
 {
     struct kept kept = {.claim = NULL};
-    bool is_needed = group->c->beats.n > 0;
+    bool is_needed = group->c->beats.n > 0 || group->c->has_unsure_beats;
     size_t n = 0;
     for (size_t i = 0; i < group->n; i++)
         is_needed = is_needed || is_renewal(group->events[i]);

@@ -533,14 +533,12 @@ static int renewed(struct lb_scan *scan, const struct lb_event *ok, struct lb_op
     struct lb_case *c = scan->c;
     if (grant->is_fixed || grant->expiry_low == LB_NEVER)
         return 0;
-    uint64_t old_low = grant->expiry_low, old_high = grant->expiry_high;
+    uint64_t old_low = grant->expiry_low;
     uint64_t high = lb_high(ok->time_ns, scan->slack);
     if (ok->arg > 0)
         set_lease(scan, grant, ok);
     else
         keep_lease(scan, grant);
-    if (grant->expiry_high < old_high)
-        grant->expiry_high = old_high;
     struct lb_hold *piece = &lb_holds(c)[grant->piece];
     if (high < old_low || grant->expiry_low < old_low) { /* no gap */
         piece->cut = grant->expiry_low;
@@ -561,6 +559,20 @@ static int renewed(struct lb_scan *scan, const struct lb_event *ok, struct lb_op
     return push_token(c, lb_case_event(c, copy.log, copy.event));
 }
 
+/* A renewal of unknown outcome may have made the lease longer, or shorter: nobody knows for how
+ * long it asked. */
+static void may_be_renewed(struct lb_scan *scan, struct lb_open *grant)
+{
+    struct lb_hold *piece = &lb_holds(scan->c)[grant->piece];
+    uint64_t low = lb_low(scan->invoke->time_ns, scan->slack);
+    grant->expiry_high = LB_NEVER;
+    if (grant->is_fixed || grant->expiry_low == LB_NEVER || grant->expiry_low < low)
+        return;
+    grant->expiry_low = piece->cut = low;
+    if (piece->is_piece)
+        piece->end = low;
+}
+
 static int end_renew(struct lb_scan *scan, const struct lb_event *end, int type)
 {
     uint32_t number = find_grant(scan, scan->invoke);
@@ -573,7 +585,7 @@ static int end_renew(struct lb_scan *scan, const struct lb_event *end, int type)
     if (type == LB_EV_OK)
         return renewed(scan, end, grant);
     if (type != LB_EV_FAIL)
-        grant->expiry_high = LB_NEVER; /* it may have been prolonged */
+        may_be_renewed(scan, grant);
     else if (is_refused && !grant->is_fixed)
         end_hold(scan, grant, lb_low(scan->invoke->time_ns, scan->slack));
     return 0;

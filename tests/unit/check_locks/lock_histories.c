@@ -95,9 +95,12 @@ static bool give(struct worker *w)
     if (w->shape->lease && chance(w->random, w->renew_percent)) {
         int type = random_end(w, 85);
         bool refused = chance(w->random, 50);
+        uint32_t told_ms = w->shape->untold && chance(w->random, 60)  ? 0
+                           : w->shape->brief && chance(w->random, 60) ? 2 + below(w->random, 2)
+                                                                      : 8;
         operate(w, LB_OP_RENEW, type,
                 type == LB_EV_FAIL ? (refused ? LB_REFUSED : LB_CONFLICT) : LB_OK, &held, 0,
-                w->shape->untold && chance(w->random, 60) ? 0 : 8, 0);
+                told_ms, 0);
         return type != LB_EV_NONE;
     }
     if (w->shape->writes && chance(w->random, 60)) {
@@ -148,7 +151,7 @@ void generate(const struct shape *shape, struct lb_random *random)
         w.renew_percent = 40;
         pass(&w, shape->late && log == 0 ? 3 : 20);
         if (shape->late && log == 0) {
-            w.renew_percent = 3;
+            w.renew_percent = shape->brief ? 30 : 3;
             w.hold = 24;
         } else if (shape->late) {
             w.now = 9 * shape->tick;

@@ -17,6 +17,7 @@ struct shape {
     bool bare;       /* releases say nothing but the resource, as other tools' do */
     bool retry;      /* a worker asks again, whatever it was told */
     bool untold;     /* some renewals do not say their length */
+    bool brief;      /* some renewals shorten the lease */
     uint32_t most_held;
     enum lb_release_semantics release;
     uint64_t tick;
@@ -40,6 +41,7 @@ struct grant {
     uint32_t lapsed;    /* its end when the connection was lost: place in brute.ops + 1; 0: none */
     uint64_t low, high; /* of its acquire */
     uint64_t expiry_low, expiry_high; /* of its lease, as it was prolonged last */
+    uint32_t n_renewals;              /* the number of the last one; 0: none */
     const struct lb_event *acquired;
 };
 

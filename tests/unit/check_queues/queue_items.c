@@ -53,7 +53,9 @@ static bool step_item(const struct brute *b, const struct brute_op *op, uint64_t
     case RECOVER:
         *state = rest | recovery;
         return kind == ACTIVE && who == op->who && is_old && (rest & recovery) == 0;
-    case BEAT:
+    case BEAT: /* of unknown outcome: as the first one */
+        if (op->optional && last_beat(*state, op->who) != 0)
+            return true;
         *state ^= (uint64_t)last_beat(*state, op->who) << (BEATS_SHIFT + op->who * BEAT_BITS);
         *state |= op->a << (BEATS_SHIFT + op->who * BEAT_BITS);
         return true;

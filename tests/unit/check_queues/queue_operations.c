@@ -27,6 +27,11 @@ void add_brute(int kind, uint32_t who, uint64_t low, uint64_t high, bool optiona
                                         .log = log == DATABASE ? 0 : log + 1});
 }
 
+static uint64_t most(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
 static uint64_t after_ms(uint64_t low, uint64_t ms)
 {
     uint64_t length = ms * UINT64_C(1000000), margin = 1000000 + ms * UINT64_C(1000);
@@ -104,6 +109,9 @@ static void translate_op(uint32_t log, const struct lb_event *invoke, const stru
                   0, log);
     bool renews = op == LB_OP_RENEW_ITEM && mine && who > 0 &&
                   (type != LB_EV_OK || (end->flags & LB_EVF_EFFECTIVE) != 0);
+    if (renews && type != LB_EV_OK && claims[who - 1].note->arg > 0) /* shorter, perhaps */
+        add_brute(EXPIRE, who, most(invoke->time_ns, claims[who - 1].low), UINT64_MAX, true,
+                  claims[who - 1].n_renewals, DATABASE);
     if (renews && type == LB_EV_OK) {
         struct claim_info *c = &claims[who - 1];
         bool is_told = end->arg > 0; /* else it was as long as before at least, and nobody knows */
@@ -137,34 +145,34 @@ static void translate_op(uint32_t log, const struct lb_event *invoke, const stru
     }
 }
 
-/* The beats of a worker's process that were answered ok, in order of the logs that they stand in;
- * NULL: there are fewer. */
-static const struct lb_event *beat_of(uint32_t worker, uint32_t number, uint32_t *ret_log)
+struct beat {
+    const struct lb_event *invoke, *ok; /* ok: NULL, its outcome is unknown */
+};
+
+/* The beats of a worker's process that were not refused, in order of the logs that they stand in;
+ * false: there are fewer. */
+static bool beat_of(uint32_t worker, uint32_t number, struct beat *ret)
 {
     for (uint32_t log = 0; log < LOGS; log++)
-        for (size_t i = 0; i + 1 < history.n[log]; i++) {
-            const struct lb_event *e = &history.events[log][i];
+        for (size_t i = 0; i < history.n[log]; i++) {
+            const struct lb_event *e = &history.events[log][i], *end = end_of(log, i);
             if (e->op == LB_OP_BEAT && e->type == LB_EV_INVOKE && e->object == worker &&
-                e[1].type == LB_EV_OK && number-- == 0) {
-                *ret_log = log;
-                return e;
+                (end == NULL || end->type != LB_EV_FAIL) && number-- == 0) {
+                *ret = (struct beat){e, end != NULL && end->type == LB_EV_OK ? end : NULL};
+                return true;
             }
         }
-    return NULL;
-}
-
-static uint64_t most(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
+    return false;
 }
 
 /* When a claim, renewed k times and with the beat (NULL: none) as the last one, is old enough. */
-static uint64_t old_enough(const struct claim_info *c, uint32_t k, const struct lb_event *beat,
+static uint64_t old_enough(const struct claim_info *c, uint32_t k, const struct beat *beat,
                            uint32_t age)
 {
-    uint32_t beat_ms = beat == NULL || beat[1].arg > age ? age : beat[1].arg;
+    uint32_t beat_ms =
+        beat == NULL || beat->ok == NULL || beat->ok->arg > age ? age : beat->ok->arg;
     uint32_t renewed_ms = c->renewed_ms[k] < age ? c->renewed_ms[k] : age;
-    uint64_t old = after_ms(beat != NULL ? beat->time_ns : c->low, beat_ms);
+    uint64_t old = after_ms(beat != NULL ? beat->invoke->time_ns : c->low, beat_ms);
     if (k == 0)
         return old;
     return most(old, after_ms(c->renewed_low[k], renewed_ms));
@@ -175,7 +183,6 @@ static void translate_recovery(uint32_t log, const struct lb_event *invoke,
                                const struct lb_event *end, uint32_t number)
 {
     bool ok = end != NULL && end->type == LB_EV_OK;
-    uint32_t beat_log;
     if (end != NULL && end->type == LB_EV_FAIL)
         return;
     for (uint32_t i = 0; i < n_claims && invoke->arg > 0; i++)
@@ -183,14 +190,13 @@ static void translate_recovery(uint32_t log, const struct lb_event *invoke,
             if (claims[i].renewed_low[k] == UINT64_MAX)
                 continue;
             for (uint32_t j = 0;; j++) {
-                const struct lb_event *beat =
-                    j > 0 ? beat_of(claims[i].log, j - 1, &beat_log) : NULL;
-                if (j > 0 && beat == NULL)
+                struct beat beat;
+                if (j > 0 && !beat_of(claims[i].log, j - 1, &beat))
                     break;
-                uint64_t old = old_enough(&claims[i], k, beat, invoke->arg);
+                uint64_t old = old_enough(&claims[i], k, j > 0 ? &beat : NULL, invoke->arg);
                 uint64_t low = most(most(old, invoke->time_ns), claims[i].low);
                 if ((ok && low > end->time_ns) ||
-                    (ok && beat != NULL && beat->time_ns > end->time_ns))
+                    (ok && j > 0 && beat.invoke->time_ns > end->time_ns))
                     continue;
                 add_brute(RECOVER, i + 1, low, ok ? end->time_ns : UINT64_MAX, true, number, log);
                 brute.ops[brute.n - 1].b = k | (uint64_t)j << 8;
@@ -206,10 +212,12 @@ static void translate_beats(void)
         bool has_claimed = false;
         for (uint32_t i = 0; i < n_claims; i++)
             has_claimed = has_claimed || claims[i].log == worker;
-        uint32_t log = 0, number = 0;
-        const struct lb_event *beat;
-        while (has_claimed && (beat = beat_of(worker, number, &log)) != NULL)
-            add_brute(BEAT, worker, beat->time_ns, beat[1].time_ns, false, ++number, DATABASE);
+        uint32_t number = 0;
+        struct beat beat;
+        while (has_claimed && beat_of(worker, number, &beat))
+            add_brute(BEAT, worker, beat.invoke->time_ns,
+                      beat.ok != NULL ? beat.ok->time_ns : UINT64_MAX, beat.ok == NULL, ++number,
+                      DATABASE);
         is_too_much = is_too_much || number > 15;
     }
 }
