@@ -41,6 +41,11 @@ static void add(struct lb_asking *m, const char *scenario, const char *fault, co
         ask->keys[n++] = "workers";
         ask->keys[n++] = "4";
     }
+    /* One process puts the backlog, an item at a time. A fault needs one that lasts. */
+    if (strcmp(scenario, "drain") == 0 && fault == NULL) {
+        ask->keys[n++] = "backlog";
+        ask->keys[n++] = "300";
+    }
     if (duration != NULL) {
         ask->keys[n++] = "duration";
         ask->keys[n++] = duration;
