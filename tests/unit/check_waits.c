@@ -21,7 +21,8 @@ static void tokens_grow(void **state)
     history_init(&history, false);
     token(0, 1, 2, 7);
     token(1, 3, 10, 9);
-    token(2, 4, 14, 8); /* concurrent with 9: may have come before */
+    token(2, 4, 14, 8); /* concurrent with 9: may have come before, but for exclusion */
+    history.model.claims &= ~LB_G_BIT(LB_G_EXCLUSIVE);
     expect(LB_G_FENCED, LB_V_HELD);
     token(0, 17, 18, 8);
     expect(LB_G_FENCED, LB_V_VIOLATED);
@@ -29,6 +30,38 @@ static void tokens_grow(void **state)
     history.model.claims &= ~LB_G_BIT(LB_G_FENCED);
     expect(LB_G_FENCED, LB_V_NOT_CLAIMED);
     assert_int_equal(judgement.findings[LB_G_FENCED].n_violations, 1);
+}
+
+/* Whoever was granted the lock first had it when the other was granted it, or it excluded nobody.
+ */
+static void exclusion_says_who_came_first(void **state)
+{
+    (void)state;
+    history_init(&history, false);
+    token(1, 3, 10, 9);
+    token(2, 4, 14, 8);
+    expect(LB_G_FENCED, LB_V_VIOLATED);
+    assert_int_equal(judgement.findings[LB_G_FENCED].n_violations, 1);
+    history_init(&history, false);
+    token(1, 3, 10, 8);
+    token(2, 4, 14, 9);
+    expect(LB_G_FENCED, LB_V_HELD);
+    history_init(&history,
+                 false); /* a lease that may have been over by then: it may have come first */
+    history.model.lease = true;
+    add_op(&history, 1, LB_OP_ACQUIRE, 3 * MS, 10 * MS, LB_EV_OK, 0, 9, 100, LB_EVF_TOKEN);
+    add_op(&history, 2, LB_OP_ACQUIRE, 4 * MS, 14 * MS, LB_EV_OK, 0, 8, 5, LB_EVF_TOKEN);
+    expect(LB_G_FENCED, LB_V_HELD);
+    history_init(&history, false); /* somebody may have ended what 2 had been granted */
+    token(1, 3, 10, 9);
+    token(2, 4, 14, 8);
+    release(&history, 0, 0, 5, 6);
+    expect(LB_G_FENCED, LB_V_HELD);
+    history_init(&history, false); /* both hold: who came first is open */
+    add_op(&history, 1, LB_OP_ACQUIRE, 3, 10, LB_EV_OK, 0, 9, 0, LB_EVF_TOKEN);
+    add_op(&history, 2, LB_OP_ACQUIRE, 4, 14, LB_EV_OK, 0, 8, 0, LB_EVF_TOKEN);
+    expect(LB_G_FENCED, LB_V_HELD);
+    expect(LB_G_EXCLUSIVE, LB_V_VIOLATED);
 }
 
 static void stale_writes_are_harm(void **state)
@@ -428,6 +461,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(tokens_grow),
+        cmocka_unit_test(exclusion_says_who_came_first),
         cmocka_unit_test(stale_writes_are_harm),
         cmocka_unit_test(tickets_are_kept),
         cmocka_unit_test(what_is_judged_in_part_is_not_held),

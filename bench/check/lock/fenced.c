@@ -8,6 +8,12 @@
  * grow show at once that nobody is wrong; those that do not are looked at again, in order of
  * asking.
  *
+ * That leaves out who held when. Where the lock is seen to exclude, and A's grant was answered
+ * before B's, B's was not the first one: had it been, B would have held, from its grant until its
+ * core's end at least, also when A was granted. So where nothing else ended holds (no session's or
+ * server's end, no release of somebody who had nothing) tokens grow in order of answers, too: a
+ * number that is drawn before the wait for the lock does not.
+ *
  * A worker's own grants come one after another, also within a tick of its clock, where the times of
  * two look concurrent. Ordering by tokens contradicts no such order either if no such pair is
  * wrong.
@@ -34,7 +40,7 @@ static bool has_token(const struct lb_hold *hold)
     return hold->has_token && !hold->is_piece;
 }
 
-static void report_grant(struct lb_case *c, uint32_t earlier, uint32_t later)
+static void report_grant(struct lb_case *c, uint32_t earlier, uint32_t later, bool by_exclusion)
 {
     const struct lb_hold *a = &lb_holds(c)[earlier], *b = &lb_holds(c)[later];
     struct lb_finding *finding = lb_finding_of(c, LB_G_FENCED);
@@ -47,17 +53,47 @@ static void report_grant(struct lb_case *c, uint32_t earlier, uint32_t later)
     lb_witness_add(c, witness, b->log, b->event);
     witness->at_ns = b->start;
     lb_witness_text(witness,
-                    "%s was granted resource %u with token %lld at %s; %s, which asked "
-                    "for it at %s, got token %lld, which is not larger",
+                    "%s was granted resource %u with token %lld at %s; %s, which %s at %s, got "
+                    "token %lld, which is not larger",
                     lb_who(c, a->log, LB_WHOM), a->resource, (long long)token_of(c, earlier),
                     lb_at(c, a->start, at, sizeof at), lb_who(c, b->log, LB_WHOM),
-                    lb_at(c, lb_hold_asked(c, b), asked, sizeof asked),
+                    by_exclusion ? "waited for it until it was granted it" : "asked for it",
+                    lb_at(c, by_exclusion ? b->start : lb_hold_asked(c, b), asked, sizeof asked),
                     (long long)token_of(c, later));
 }
 
-/* Grants whose token is not above all that were answered before them. */
-static int find_suspects(struct lb_case *c, struct largest *largest, struct lb_array *suspects)
+static bool test_and_set(uint8_t *bits, uint32_t i)
 {
+    bool was = (bits[i / 8] >> (i % 8) & 1) != 0;
+    bits[i / 8] |= (uint8_t)(1u << (i % 8));
+    return was;
+}
+
+/* May exclusion say who was granted the lock first? Where it is broken, or somebody ended what he
+ * did not have, a hold may be over before its grant is answered. */
+static bool is_ordered_by_exclusion(struct lb_case *c)
+{
+    const struct lb_model *model = c->model;
+    return !model->queue && !model->reentrant && (model->claims & LB_G_BIT(LB_G_EXCLUSIVE)) != 0 &&
+           lb_finding_of(c, LB_G_EXCLUSIVE)->n_violations == 0 &&
+           lb_finding_of(c, LB_G_OWNER_RELEASE)->n_violations == 0 && c->late.n == 0 &&
+           c->known_ns == LB_NEVER && c->out->measures.n_restarts == 0;
+}
+
+/* a was answered before b: was it granted before it, too? (Of answers within one tick nobody says.)
+ */
+static bool came_first(const struct lb_case *c, const struct lb_hold *a, const struct lb_hold *b)
+{
+    bool alone = c->model->capacity == NULL || c->model->capacity[a->resource] <= 1;
+    return alone && !a->is_shared && !b->is_shared && a->log != b->log && a->start < b->start &&
+           b->cut > a->start;
+}
+
+/* Grants whose token is not above all that were answered before them. */
+static int find_suspects(struct lb_case *c, struct largest *largest, struct lb_array *suspects,
+                         uint8_t *reported)
+{
+    const bool by_exclusion = is_ordered_by_exclusion(c);
     for (size_t i = 0; i < c->holds.n; i++) {
         uint32_t number = c->order[i];
         const struct lb_hold *hold = &lb_holds(c)[number];
@@ -67,6 +103,9 @@ static int find_suspects(struct lb_case *c, struct largest *largest, struct lb_a
         struct largest *best = &largest[hold->resource];
         int64_t token = (int64_t)token_of(c, number);
         if (best->is_set && token <= (int64_t)best->token) {
+            if (by_exclusion && came_first(c, &lb_holds(c)[best->hold], hold) &&
+                !test_and_set(reported, number))
+                report_grant(c, best->hold, number, true);
             struct lb_key *suspect = lb_array_push(suspects, sizeof *suspect);
             if (suspect == NULL)
                 return lb_out_of_memory(c);
@@ -76,13 +115,6 @@ static int find_suspects(struct lb_case *c, struct largest *largest, struct lb_a
         *best = (struct largest){.token = (uint64_t)token, .hold = number, .is_set = true};
     }
     return 0;
-}
-
-static bool test_and_set(uint8_t *bits, uint32_t i)
-{
-    bool was = (bits[i / 8] >> (i % 8) & 1) != 0;
-    bits[i / 8] |= (uint8_t)(1u << (i % 8));
-    return was;
 }
 
 /* Suspects, by the time they were asked for, against the largest token answered before. */
@@ -102,7 +134,7 @@ static void judge_order(struct lb_case *c, struct largest *largest, const struct
         const struct largest *best = &largest[lb_holds(c)[suspect->index].resource];
         if (best->is_set && (int64_t)best->token >= (int64_t)token_of(c, suspect->index) &&
             !test_and_set(reported, suspect->index))
-            report_grant(c, best->hold, suspect->index);
+            report_grant(c, best->hold, suspect->index, false);
     }
 }
 
@@ -127,7 +159,7 @@ static int judge_equals(struct lb_case *c, uint8_t *reported)
         if (keys[i].key == keys[i - 1].key &&
             token_of(c, keys[i].index) == token_of(c, keys[i - 1].index) &&
             !test_and_set(reported, keys[i].index))
-            report_grant(c, keys[i - 1].index, keys[i].index);
+            report_grant(c, keys[i - 1].index, keys[i].index, false);
     free(keys);
     return rc;
 }
@@ -169,7 +201,7 @@ static int judge_own_grants(struct lb_case *c, uint8_t *reported)
         uint32_t before = own_before(&own[hold->resource], hold->log, token_of(c, i), i);
         if (before != LB_NONE && (int64_t)token_of(c, before) >= (int64_t)token_of(c, i) &&
             !test_and_set(reported, i))
-            report_grant(c, before, i);
+            report_grant(c, before, i, false);
     }
     free(own);
     return 0;
@@ -181,7 +213,7 @@ static int judge_grants(struct lb_case *c)
     uint8_t *reported = calloc(c->holds.n / 8 + 1, 1);
     struct largest *largest = calloc((size_t)c->n_resources + 1, sizeof *largest);
     int rc = largest == NULL || reported == NULL ? lb_out_of_memory(c)
-                                                 : find_suspects(c, largest, &suspects);
+                                                 : find_suspects(c, largest, &suspects, reported);
     if (rc == 0 && suspects.n > 0 && lb_sort(suspects.items, suspects.n) != 0)
         rc = lb_out_of_memory(c);
     if (rc == 0 && suspects.n > 0) {

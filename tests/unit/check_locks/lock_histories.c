@@ -132,6 +132,8 @@ void generate(const struct shape *shape, struct lb_random *random)
     history.model.reentrant = shape->reentrant;
     history.model.lease = shape->lease;
     history.model.release = shape->release;
+    if (shape->alone)
+        history.model.claims &= ~LB_G_BIT(LB_G_EXCLUSIVE);
     uint32_t n_logs = 2 + below(random, LOGS - 1),
              most_held = shape->max_permits > 1 || shape->reentrant || shape->bare ? 2 : 1;
     if (shape->late)

@@ -1,6 +1,8 @@
 /* The models of a lock: for each question, which orders of operations are legal. */
 #include "lock_search.h"
 
+#include <stdlib.h>
+
 /* state: which grants are held */
 static bool step_holds(const struct brute *b, const struct brute_op *op, uint64_t *state)
 {
@@ -196,6 +198,47 @@ bool legal_tokens(const struct shape *shape)
 {
     return legal_tokens_of(shape, LB_OP_ACQUIRE) &&
            (!shape->writes || legal_tokens_of(shape, LB_OP_WRITE));
+}
+
+/* state: which grants are held, and the last token + 1 */
+static bool step_fence(const struct brute *b, const struct brute_op *op, uint64_t *state)
+{
+    enum { GRANTS = 40 };
+    uint64_t held = *state & ((UINT64_C(1) << GRANTS) - 1), last = *state >> GRANTS;
+    if (translation.n > GRANTS)
+        abort();
+    if (!step_holds(b, op, &held))
+        return false;
+    if (op->kind == ACQUIRE) {
+        uint64_t token = (uint64_t)translation.grants[op->who].token + 1;
+        if (token <= last)
+            return false;
+        last = token;
+    }
+    *state = held | last << GRANTS;
+    return true;
+}
+
+/* Tokens grow in an order in which the lock excludes, where there is such an order. */
+bool legal_fence(const struct shape *shape)
+{
+    if (!legal_holds(shape))
+        return legal_tokens(shape);
+    memset(choices, 0, sizeof choices);
+    do {
+        bool all = true;
+        for (uint32_t i = 0; i < shape->resources && all; i++) {
+            translate_holds(shape);
+            keep_log_order();
+            keep_resource(i);
+            brute.step = step_fence;
+            brute.context = shape;
+            all = brute_legal(&brute);
+        }
+        if (all)
+            return true;
+    } while (choose_next());
+    return false;
 }
 
 /* --- refusals: each must have an order in which the lock is held when it is refused --- */

@@ -18,6 +18,7 @@ struct shape {
     bool retry;      /* a worker asks again, whatever it was told */
     bool untold;     /* some renewals do not say their length */
     bool brief;      /* some renewals shorten the lease */
+    bool alone;      /* exclusion is not claimed */
     uint32_t most_held;
     enum lb_release_semantics release;
     uint64_t tick;
@@ -85,6 +86,7 @@ bool legal_lease(const struct shape *shape);
  * orders. Of nothing: never. */
 bool legal_owner(const struct shape *shape);
 bool legal_tokens(const struct shape *shape);
+bool legal_fence(const struct shape *shape);
 
 /* Where the lock did not exclude, nothing is said of its refusals. */
 bool legal_refusals(const struct shape *shape);
