@@ -53,6 +53,15 @@ is("@warned", '4 9 13', 'each with its line, once') or diag $out;
 like($out, qr/^\Q$odd\E:4: warning: option never is used by no statement/m, 'an option that nothing uses');
 like($out, qr/^\Q$odd\E:9: warning: it claims fenced/m, 'fenced without a token');
 like($out, qr/^\Q$odd\E:13: warning: .* release asks for neither holder nor token$/m, 'an end of anybody');
+my $unknown = spew('unknown.sql', "-- the first lock of ours\n-- broken: so far\n--\n-- strategy: unknown\n-- engines: postgres\n"
+    . "-- shape: lock\n-- name: setup\nCREATE TABLE u (a int);\n-- retries: 3\n-- name: acquire\nUPDATE u SET a = 1 WHERE a = 0;\n"
+    . "-- name: release\n-- since: it is held\nUPDATE u SET a = 0;\n");
+($status, $out, $err) = lockbench('lint', $unknown);
+is($status, 0, 'comments that look like directives are no mistakes') or diag $err;
+@warned = $out =~ /^\Q$unknown\E:(\d+): warning: "(\S+):" is not a directive: this line is a comment and changes nothing$/mg;
+is("@warned", '5 engines 9 retries 13 since', '... but warned of beside directives; elsewhere they are prose') or diag $out;
+(undef, $out) = lockbench('verify', '-s', $unknown, '-d', 'sqlite:', '-q', '--no-explore', '--budget', '1s');
+like($out, qr/^# warning: \Q$unknown\E:5: "engines:" is not a directive/m, '... and verify says so, too');
 ($status, undef, $err) = lockbench('run', '--check-file', $good);
 is($status, 2, '--check-file is gone');
 like($err, qr/: lockbench lint FILE$/, 'and it is said what to use');

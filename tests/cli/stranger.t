@@ -112,6 +112,11 @@ like($out, qr{^visibility +sqlite }m, '... and it was run') or diag $err;
 for (['semaphore', 'release=own', 0, 'permits', '--steps', 'clock'], ['semaphore', 'release=always', 1, 'permits', '--steps', 'clock'],
     ['grouped', 'take=alone', 0, 'group-exclusive'], ['grouped', 'take=any', 1, 'group-exclusive'],
     ['operator', 'stamp=held', 0, 'exclusive', '--steps', 'clock', '--rescuers', '1'],
+    ['operator', 'stamp=made', 1, 'exclusive', '--steps', 'clock', '--rescuers', '1'],
+    ['prolonged', 'renew=from-now', 0, 'recovery', '--steps', 'clock,crash', '--renewals', '2'],
+    ['prolonged', 'renew=added', 1, 'recovery', '--steps', 'clock,crash', '--renewals', '2'],
+    ['takeover', 'remove=found', 0, 'exclusive', '--steps', 'clock'],
+    ['takeover', 'remove=any', 1, 'exclusive', '--steps', 'clock', '--rounds', '2', '--first'],
     ['looked', 'release=asked', 0, 'exclusive', '--steps', 'clock', '--rounds', '2'],
     ['looked', 'release=looked', 1, 'exclusive', '--steps', 'clock', '--rounds', '2', '--first'],
     ['at-most-once', 'after=lost', 0, 'once', '--steps', 'clock', '--rescuers', '1', '--items', '1'],
@@ -122,6 +127,19 @@ for (['semaphore', 'release=own', 0, 'permits', '--steps', 'clock'], ['semaphore
     is($status, $expected, "$file, $option: exit status") or diag $out, $err;
     like($out, $expected ? qr/$guarantee +violated/ : qr/$guarantee +held/, '... by the right guarantee');
 }
+(undef, $out) = lockbench('verify', '-s', "$folder/takeover.sql", '-d', 'sqlite:', '--plan');
+like($out, qr/^ +\d+ explore\+takeover /m, 'taking over by several statements is planned');
+(undef, $out) = lockbench('verify', '-s', "$folder/prolonged.sql", '-d', 'sqlite:', '--plan');
+like($out, qr/^ +\d+ explore\+renew\+crash /m, 'the death of who has renewed is planned');
+
+# --- a lease in seconds: its scenarios are longer, the budget is not ---
+(my $slow = slurp("$folder/prolonged.sql")) =~ s/:now \+ :ttl_ms/:now + 1000 * :lease_s/g;
+$slow =~ s/^(-- option: renew)/-- option: lease_s = 60\n$1/m;
+(undef, $out) = lockbench('verify', '-s', spew('slow.sql', $slow), '-d', 'sqlite:', '--plan');
+like($out, qr/^prolonged on sqlite: at most (?:[1-5]?\d|60) s of 60 s$/m, 'no longer than the budget');
+my ($least) = $out =~ /^ +\d+ overrun +([\d.]+) s/m;
+cmp_ok($least // 0, '>', 5, 'what takes longer counts as that');
+
 # --- an operator frees what is held for too long ---
 (undef, $out) = lockbench('verify', '-s', "$folder/operator.sql", '-d', 'sqlite:', '--plan');
 like($out, qr/^  lease  longest_ms, inferred from line \d+; 600000 ms by default, which each scenario replaces; recover ends it$/m,
@@ -171,6 +189,13 @@ $unclear =~ s/^-- name: teardown/-- name: renew [sqlite]\nUPDATE work SET put_at
 like($out, qr/^(?:not )?ok \d+ - plainjob sqlite \S+ $_\b/m, "$_ is claimed, and has a line")
     for qw(no-duplicate no-loss bounded-claim fifo owner-release recovery);
 
+# --- a gate that is opened again holds nothing: nobody who dies in it gives anything back ---
+SKIP: {
+    skip 'no MariaDB', 1 if !defined $mariadb;
+    (undef, $out) = lockbench('verify', '-s', "$folder/gate.sql", '-d', $mariadb, '--plan');
+    unlike($out, qr/kill/, 'a queue that promises nothing about the dead: nobody is killed');
+}
+
 # --- processes that nobody knows ---
 my $beating = slurp("$folder/heartbeat.sql");
 (undef, $out) = lockbench('lint', spew('heartbeat.sql', $beating));
@@ -196,7 +221,7 @@ my @todo = map { [split /\t/] } grep { !/^file\t/ } split /\n/, slurp("$folder/t
 # asked first; some need the whole budget, and these begin first. Of several with one defect, one is asked.
 my %needs_all = map { ("$_.sql" => 1) } qw(rescue-listed pruned-hidden);
 if (!$ENV{LB_TEST_SOAK}) {
-    my $spared = qr/^(?:visib|operator|looked|heart|oban|pruned-alive|copy-skip-locked-nofence|retried|insert|grouped|at-most|semaphore)/;
+    my $spared = qr/^(?:visib|operator|looked|heart|oban|pruned-alive|copy-skip-locked-nofence|retried|insert|grouped|at-most|semaphore|prolonged|takeover|gate)/;
     @todo = grep { $_->[0] !~ $spared && ($_->[3] ne 'right' || $_->[0] =~ /^(?:copy|pgmq)/) } @todo;
     @todo = ((grep { $needs_all{ $_->[0] } } @todo), (grep { !$needs_all{ $_->[0] } } @todo));
 }

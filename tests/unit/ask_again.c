@@ -124,12 +124,38 @@ static void only_within_the_budget_and_not_for_ever(void **state)
     assert_false(is_asked(&m));
 }
 
+static void what_there_is_no_time_for_is_not_run(void **state)
+{
+    (void)state;
+    struct made m;
+    make(&m);
+    m.cells[0].state = LB_CELL_PENDING;
+    m.cells[0].n_runs = 0;
+    m.cells[0].took_ns = 0;
+    m.outlook.budget_ns = 6 * S; /* 2 have gone by, 4 fit */
+    assert_false(lb_is_out_of_budget(&m.report, &m.cells[0]));
+    m.outlook.budget_ns = 6 * S - 1;
+    assert_true(lb_is_out_of_budget(&m.report, &m.cells[0]));
+    m.cells[1].took_ns = 20 * S; /* a slow machine: it counts as the 3 that it should have taken */
+    m.outlook.budget_ns = 7 * S;
+    assert_false(lb_is_out_of_budget(&m.report, &m.cells[0]));
+    m.outlook.budget_ns = 7 * S - 1;
+    assert_true(lb_is_out_of_budget(&m.report, &m.cells[0]));
+    m.cells[1].n_runs = 0; /* nothing was run before */
+    m.outlook.budget_ns = 1 * S;
+    assert_false(lb_is_out_of_budget(&m.report, &m.cells[0]));
+    m.cells[1].n_runs = 1;
+    m.cells[0].outlook = NULL; /* the user's own scenario */
+    assert_false(lb_is_out_of_budget(&m.report, &m.cells[0]));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_a_stall_has_spoilt_is_asked_again),
         cmocka_unit_test(without_a_bound_or_a_death_there_is_nothing_to_tell),
         cmocka_unit_test(only_within_the_budget_and_not_for_ever),
+        cmocka_unit_test(what_there_is_no_time_for_is_not_run),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,6 +40,22 @@ static uint64_t cost_of(const struct lb_cell *cell)
     return 0;
 }
 
+/* Of what was run, a busy machine's time beside the runs is not held against the lines to come. */
+bool lb_is_out_of_budget(const struct lb_report *report, const struct lb_cell *cell)
+{
+    uint64_t ns = 0;
+    if (cell->outlook == NULL || cell->n_runs > 0 || report->n_repeat > 1)
+        return false;
+    for (size_t i = 0; i < report->n_cells; i++) {
+        const struct lb_cell *other = &report->cells[i];
+        if (other->outlook != cell->outlook || other->n_runs == 0)
+            continue;
+        uint64_t cost_ns = cost_of(other) * other->n_runs;
+        ns += other->took_ns < cost_ns ? other->took_ns : cost_ns;
+    }
+    return ns > 0 && ns + cost_of(cell) > cell->outlook->budget_ns;
+}
+
 bool lb_is_asked_again(const struct lb_report *report, const struct lb_cell *cell)
 {
     if (cell->outlook == NULL || cell->is_explored || cell->state != LB_CELL_DONE ||

@@ -1,4 +1,5 @@
-/* A line of a plan whose run the machine has spoilt: it is run again within the plan's budget. */
+/* What a plan's budget is still for: a line whose run the machine has spoilt is run again, one for
+ * which there is no time any more is not run. */
 #ifndef LB_ASK_AGAIN_H
 #define LB_ASK_AGAIN_H
 
@@ -8,5 +9,8 @@
  * or nobody died in time; and is there time for another run, beside all that is still to be asked?
  */
 bool lb_is_asked_again(const struct lb_report *report, const struct lb_cell *cell);
+
+/* Has its plan taken so long that there is no time for it any more? Never of the first one. */
+bool lb_is_out_of_budget(const struct lb_report *report, const struct lb_cell *cell);
 
 #endif

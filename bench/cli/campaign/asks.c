@@ -57,6 +57,24 @@ static uint64_t stretch_of(const struct lb_outlook *outlook, const struct lb_sce
     return (unit_ns + scenario->ttl_ns - 1) / scenario->ttl_ns;
 }
 
+/* A scenario of a stretched lease: fewer of its leases go by than of short ones, and what is
+ * allowed beyond the lease grows with it no more than twice. */
+static void stretch(struct lb_scenario *s, uint64_t factor)
+{
+    const uint64_t bound_ns = s->recovery_bound_ns, ttl_ns = s->ttl_ns;
+    const uint64_t duration_ns = s->duration_ns;
+    lb_scenario_stretch(s, factor);
+    s->duration_ns = factor > 3 ? s->duration_ns / 3 : duration_ns;
+    if (bound_ns == 0 || s->fault_interval_ns == 0)
+        return;
+    s->recovery_bound_ns = bound_ns + 2 * (s->ttl_ns - ttl_ns);
+    uint64_t behind_ns = s->recovery_bound_ns + s->fault_interval_ns;
+    uint64_t n =
+        s->duration_ns > behind_ns ? (s->duration_ns - behind_ns) / s->fault_interval_ns + 1 : 1;
+    if (s->fault_count == 0 || s->fault_count > n)
+        s->fault_count = n;
+}
+
 int lb_ask_scenario(const struct lb_outlook *outlook, const struct lb_ask *ask,
                     struct lb_scenario *ret, struct lb_error *err)
 {
@@ -72,7 +90,7 @@ int lb_ask_scenario(const struct lb_outlook *outlook, const struct lb_ask *ask,
         return lb_fail(err, LB_E_UNSUPPORTED,
                        "its lease or limit cannot be made short enough: count it in ms");
     if (factor > 1)
-        lb_scenario_stretch(ret, factor);
+        stretch(ret, factor);
     snprintf(ret->name, sizeof ret->name, "%s", ask->name);
     return lb_scenario_validate(ret, err);
 }

@@ -39,12 +39,16 @@ static void explore_renewal(struct lb_asking *m)
     }
 }
 
+/* Who counts the lease from when he saw its holder waits on when the clock moved before. */
+static bool waiters_count(const struct lb_features *f)
+{
+    return f->lease != NULL && f->has_enqueue && f->by_worker_clock;
+}
+
 static void explore_deaths(struct lb_asking *m)
 {
     const struct lb_features *f = &m->outlook->features;
-    /* Who counts the lease from when he saw its holder waits on when the clock moved before. */
-    bool waiter_counts = f->lease != NULL && f->has_enqueue && f->by_worker_clock;
-    if (waiter_counts) {
+    if (waiters_count(f)) {
         lb_asks_leave_out(
             m, "explore+crash",
             "its waiters count the lease by their own clocks, from when they saw the holder: "
@@ -96,6 +100,17 @@ static void explore_rescue(struct lb_asking *m)
     ask->explored.ticks = ask->explored.rescuers = 1;
 }
 
+/* Who renews and then dies: a renewal that adds to what was left keeps the lock for ever longer. */
+static void explore_dead_renewer(struct lb_asking *m)
+{
+    struct lb_ask *ask =
+        add_explored(m, "explore+renew+crash",
+                     "it has renew, and claims recovery: who has renewed twice dies at each point");
+    ask->explored.renewals = 2;
+    ask->explored.ticks = ask->explored.deaths = 1;
+    ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 6;
+}
+
 void lb_asks_explore(struct lb_asking *m)
 {
     const struct lb_features *f = &m->outlook->features;
@@ -113,6 +128,14 @@ void lb_asks_explore(struct lb_asking *m)
         ask = add_explored(m, "explore+clock",
                            "it is a lease: the clock moves on by one at each point");
         ask->explored.ticks = 1;
+    }
+    if (lock && f->lease != NULL && !f->is_one_commit && !m->program->ends_by_recover) {
+        ask = add_explored(m, "explore+takeover",
+                           "it is a lease, and its acquire commits several times: two take over "
+                           "what is past, and what the first one has by then");
+        ask->explored.ticks = 1;
+        ask->explored.rounds = 2;
+        ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 4;
     }
     if (lock && f->lease != NULL && f->end_line != f->end_last_line) {
         ask = add_explored(m, "explore+release",
@@ -133,6 +156,9 @@ void lb_asks_explore(struct lb_asking *m)
     if ((f->has_renew || f->has_beat) &&
         (f->lease != NULL || (!lock && f->recovers_by_time && f->has_recover)))
         explore_renewal(m);
+    if (lock && f->has_renew && f->lease != NULL && lb_asking_claims(m, LB_G_RECOVERY) &&
+        !m->program->ends_by_recover && !waiters_count(f))
+        explore_dead_renewer(m);
     if (lock && f->has_mode) {
         ask = add_explored(m, "explore+reader", "it has :mode: one of the two reads");
         ask->explored.readers = 1;

@@ -394,6 +394,17 @@ static void tell(struct lb_scheduler *state, bool all)
     }
 }
 
+/* What was asked before has taken all of the plan's time. */
+static void leave_out(struct lb_scheduler *state, struct lb_cell *cell)
+{
+    cell->state = LB_CELL_SKIPPED;
+    snprintf(cell->reason, sizeof cell->reason,
+             "no time was left of %.3g s: --budget 10m asks it too",
+             (double)cell->outlook->budget_ns / 1e9);
+    lb_progress_done(&state->view, cell);
+    tell(state, false);
+}
+
 static int run_rounds(struct lb_scheduler *state)
 {
     struct lb_report *report = &state->report;
@@ -407,6 +418,10 @@ static int run_rounds(struct lb_scheduler *state)
             if ((cell->state != LB_CELL_PENDING && cell->state != LB_CELL_DONE) ||
                 lb_checkpoint_has(state->storage.checkpoint, report, cell, round))
                 continue;
+            if (lb_is_out_of_budget(report, cell)) {
+                leave_out(state, cell);
+                continue;
+            }
             rc = run_once(state, cell, &cell->scenario, round);
             lb_progress_done(&state->view, cell);
             while (rc == 0 && round + 1 == report->n_repeat && !is_stopped(state) &&

@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+enum { RESERVE = 12 };
+
 /* --- as a whole --- */
 
 static void say_untested(struct lb_asking *m)
@@ -47,28 +49,52 @@ static void drop_constants(struct lb_outlook *outlook)
     outlook->n_asks = n;
 }
 
+/* A lease in seconds makes its scenarios longer: see lb_ask_scenario. */
+static void count_stretched(struct lb_outlook *outlook)
+{
+    for (size_t i = 0; i < outlook->n_asks; i++) {
+        struct lb_ask *ask = &outlook->asks[i];
+        struct lb_scenario scenario;
+        struct lb_error err;
+        if (ask->is_left_out || ask->scenario == NULL)
+            continue;
+        int rc = lb_ask_scenario(outlook, ask, &scenario, &err);
+        if (rc == LB_E_UNSUPPORTED) {
+            ask->is_left_out = true;
+            snprintf(ask->why, sizeof ask->why, "%.200s", err.message);
+        } else if (rc == 0 && !scenario.drain && scenario.duration_ns > ask->cost_ns) {
+            ask->cost_ns = scenario.duration_ns;
+        }
+    }
+}
+
+/* Most explorations end long before their time is up. So they count with a little only, and what
+ * comes behind them is asked if there is time left when it is its turn: see lb_is_out_of_budget. */
 static void fit_budget(struct lb_outlook *outlook)
 {
+    const uint64_t little_ns = outlook->budget_ns / 60;
     uint64_t used_ns = 0;
     for (size_t i = 0; i < outlook->n_asks; i++) {
         struct lb_ask *ask = &outlook->asks[i];
         if (ask->is_left_out)
             continue;
-        if (used_ns > 0 && used_ns + ask->cost_ns > outlook->budget_ns) {
+        uint64_t cost_ns = ask->scenario == NULL ? little_ns : ask->cost_ns;
+        if (used_ns > 0 && used_ns + cost_ns > outlook->budget_ns) {
             ask->is_left_out = true;
             snprintf(ask->why, sizeof ask->why,
                      "does not fit into %.3g s: --budget 10m asks it too",
                      (double)outlook->budget_ns / 1e9);
             continue;
         }
-        used_ns += ask->cost_ns;
+        used_ns += cost_ns;
     }
 }
 
-/* What nothing else wants is for the explorations, which a busy machine slows down. */
+/* What nothing else wants is for the explorations, which a busy machine slows down; but for what
+ * each run takes to set up and to judge. */
 static void share_rest(struct lb_outlook *outlook)
 {
-    uint64_t used_ns = 0, n = 0;
+    uint64_t used_ns = outlook->budget_ns / RESERVE, n = 0;
     for (size_t i = 0; i < outlook->n_asks; i++) {
         const struct lb_ask *ask = &outlook->asks[i];
         if (ask->is_left_out)
@@ -146,10 +172,12 @@ void lb_outlook_make(const struct lb_strategy *strategy, const struct lb_file *f
     } else {
         lb_features_read(file, statements, &ret->features);
         quote_all(statements, ret);
+        lb_file_unknown(file, &ret->unknown.line, ret->unknown.text, sizeof ret->unknown.text);
         lb_asks_explore(&m);
         lb_asks_stress(&m);
         drop_constants(ret);
         say_untested(&m);
+        count_stretched(ret);
     }
     fit_budget(ret);
     share_rest(ret);
@@ -179,7 +207,8 @@ void lb_outlook_print(const struct lb_outlook *outlook, FILE *out)
     for (size_t i = 0; i < outlook->n_asks; i++)
         sum_ns += outlook->asks[i].is_left_out ? 0 : outlook->asks[i].cost_ns;
     fprintf(out, "%s on %s: at most %.0f s of %.0f s\n", outlook->strategy, outlook->engine,
-            (double)sum_ns / 1e9, (double)outlook->budget_ns / 1e9);
+            (double)(sum_ns < outlook->budget_ns ? sum_ns : outlook->budget_ns) / 1e9,
+            (double)outlook->budget_ns / 1e9);
     if (outlook->is_guest) {
         fprintf(out, "  lease  %s", outlook->is_lease ? "as its first line says" : "none");
         if (outlook->lease_unit_ms > 0)

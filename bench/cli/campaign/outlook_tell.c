@@ -22,6 +22,9 @@ void lb_outlook_tell_plan(const struct lb_outlook *outlook, FILE *out)
         separator = ", ";
     }
     fputs(" (--plan says why)\n", out);
+    if (outlook->unknown.line != 0)
+        fprintf(out, "# warning: %s:%d: \"%s:\" is not a directive: this line changes nothing\n",
+                outlook->path, outlook->unknown.line, outlook->unknown.text);
     const struct lb_timing *const timings[] = {f->lease, f->limit};
     for (size_t i = 0; i < sizeof timings / sizeof timings[0]; i++)
         if (timings[i] != NULL)

@@ -248,6 +248,10 @@ int lb_file_check(const struct lb_file *file, const struct lb_option *options,
  * line that declares it; NULL: there is none. *from moves on. */
 const struct lb_option *lb_file_unused(const struct lb_file *file, size_t *from, int *ret_line);
 
+/* The next comment behind *line that looks like a directive and is none ("-- engines: postgres"),
+ * with its first word; false: there is none. *line moves on, from 0. */
+bool lb_file_unknown(const struct lb_file *file, int *line, char *word, size_t size);
+
 /* The slot of that name, or -1. */
 int lb_program_slot(const struct lb_program *program, const char *name);
 

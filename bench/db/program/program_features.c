@@ -67,6 +67,17 @@ static bool locks_in_session(const struct lb_token *before, const struct lb_toke
     return is_any_of(token, words);
 }
 
+static bool unlocks_session(const struct lb_token *before, const struct lb_token *token,
+                            const struct lb_token *after)
+{
+    static const char *const words[] = {"pg_advisory_unlock",        "release_lock",
+                                        "pg_advisory_unlock_all",    "release_all_locks",
+                                        "pg_advisory_unlock_shared", NULL};
+    (void)before;
+    (void)after;
+    return is_any_of(token, words);
+}
+
 static bool names_session(const struct lb_token *before, const struct lb_token *token,
                           const struct lb_token *after)
 {
@@ -210,12 +221,15 @@ static void read_begin(const struct lb_program *program, struct lb_features *ret
     ret->is_session_bound = begin->tx == LB_TX_HOLD || begin->keeps_session;
     ret->is_one_commit = begin->tx != LB_TX_EACH || begin->n_statements == 1;
     ret->has_token = token >= 0 && (program->carries >> token & 1) != 0;
+    bool locks = false, unlocks = false; /* a gate that is closed and opened again holds nothing */
     for (size_t i = 0; i < begin->n_statements; i++) {
         const struct lb_statement *statement = &begin->statements[i];
-        ret->is_session_bound = ret->is_session_bound || any_token(statement, locks_in_session);
+        locks = locks || any_token(statement, locks_in_session);
+        unlocks = unlocks || any_token(statement, unlocks_session);
         if (ret->begin_clock_line == 0 && any_token(statement, asks_server_time))
             ret->begin_clock_line = statement->line;
     }
+    ret->is_session_bound = ret->is_session_bound || (locks && !unlocks);
     find_constant(begin, ret);
 }
 

@@ -1,5 +1,10 @@
-/* Options of a strategy's file that nothing in it uses: see program.h. */
+/* What stands in a strategy's file and means nothing: options that nothing uses, and comments that
+ * look like directives. See program.h.
+ */
 #include "program_raw.h"
+
+#include <stdio.h>
+#include <string.h>
 
 static bool names_it(const struct lb_token *token, const char *option)
 {
@@ -47,4 +52,54 @@ const struct lb_option *lb_file_unused(const struct lb_file *file, size_t *from,
         return option;
     }
     return NULL;
+}
+
+/* A comment that begins with a word in small letters and a colon, as directives do. Prose that does
+ * is rare; its usual first words are known. */
+static bool looks_like_directive(const struct lb_token *comment, char *word, size_t size)
+{
+    static const char *const prose[] = {"http", "https", "note",    "see",
+                                        "todo", "fixme", "warning", "example"};
+    const char *text = comment->text + 2;
+    size_t length = comment->length - 2, n = 0;
+    lb_slice_trim(&text, &length);
+    while (n < length && ((text[n] >= 'a' && text[n] <= 'z') || text[n] == '-' || text[n] == '_'))
+        n++;
+    if (!comment->first_on_line || n < 2 || n >= length || n >= size || text[n] != ':')
+        return false;
+    for (size_t i = 0; i < sizeof prose / sizeof prose[0]; i++)
+        if (lb_slice_is(text, n, prose[i]))
+            return false;
+    memcpy(word, text, n);
+    word[n] = '\0';
+    return true;
+}
+
+/* Directives stand together: a comment beside one of them was probably meant to be one, too. Text
+ * elsewhere is prose. */
+bool lb_file_unknown(const struct lb_file *file, int *line, char *word, size_t size)
+{
+    struct lb_lexer lexer;
+    struct lb_token token;
+    struct lb_directive directive;
+    struct lb_error ignored;
+    char found[40] = "";
+    int known = -1, candidate = -1; /* lines of the last of each */
+    lb_lexer_init(&lexer, file->text, strlen(file->text), 1);
+    while ((token = lb_lexer_next(&lexer)).kind != LB_T_END && token.kind != LB_T_BAD) {
+        if (token.kind != LB_T_COMMENT || token.length < 2 || strncmp(token.text, "--", 2) != 0)
+            continue;
+        bool is_known = lb_directive_read(file, &token, &directive, &ignored) == 1;
+        if (is_known)
+            known = token.line;
+        else if (looks_like_directive(&token, found, sizeof found))
+            candidate = token.line;
+        bool is_beside = candidate > *line && (known == candidate - 1 || known == candidate + 1);
+        if (!is_beside)
+            continue;
+        snprintf(word, size, "%s", found);
+        *line = candidate;
+        return true;
+    }
+    return false;
 }

@@ -275,7 +275,8 @@ static uint32_t testbed_enabled(void *arg)
         if (may_be_cut(testbed, task))
             enabled |= 1u << (LB_MOVE_CUT + i);
     }
-    if (testbed->n_ticks < testbed->plan.ticks && testbed->n_moves > 0 && enabled != 0)
+    bool may_age = testbed->n_moves > 0 || testbed->is_born_with_time;
+    if (testbed->n_ticks < testbed->plan.ticks && may_age && enabled != 0)
         enabled |= 1u << LB_MOVE_CLOCK;
     return enabled;
 }

@@ -230,9 +230,10 @@ struct lb_testbed {
     struct lb_step_record records[LB_MAX_RECORDS];
     size_t n_records;
     unsigned n_deaths, n_ticks, n_cuts;
-    size_t n_before_leases;         /* moves up to the last death or cut */
-    bool outlived;                  /* a lease has passed since the last death, or cut */
-    int64_t clock_ms;               /* what the clock steps add up to */
+    bool is_born_with_time; /* what is there at the beginning can be old: the clock may go first */
+    size_t n_before_leases; /* moves up to the last death or cut */
+    bool outlived;          /* a lease has passed since the last death, or cut */
+    int64_t clock_ms;       /* what the clock steps add up to */
     struct lb_judgement judgement;  /* of the last schedule that was judged */
     unsigned tested;                /* LB_G_BIT()s that some schedule so far has tested */
     char deadlock[600], stuck[600]; /* the first, in words */

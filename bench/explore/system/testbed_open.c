@@ -237,6 +237,24 @@ static void find_unmoved_clock(struct lb_testbed *testbed)
                 return;
 }
 
+/* Locks and items whose rows say when they were made: the clock may move on before anybody asks. */
+static bool is_born_with_time(const struct lb_program *program)
+{
+    static const enum lb_section_name births[] = {LB_S_SETUP, LB_S_RESOURCE, LB_S_PUT};
+    for (size_t b = 0; program != NULL && b < sizeof births / sizeof births[0]; b++) {
+        const struct lb_section *section = &program->sections[births[b]];
+        for (size_t i = 0; i < section->n_statements; i++) {
+            const struct lb_statement *statement = &section->statements[i];
+            if (lb_sql_reads_time(statement->sql, strlen(statement->sql)))
+                return true;
+            for (size_t k = 0; k < statement->n_params; k++)
+                if (statement->param_slot[k] == LB_SLOT_NOW)
+                    return true;
+        }
+    }
+    return false;
+}
+
 /* What is set up is rewritten, too, but for what a column's default may be. */
 static const char *rewrite_for_setup(void *arg, const char *native)
 {
@@ -450,6 +468,7 @@ static int set_up(struct lb_testbed *testbed, struct lb_error *err)
     if (testbed->footprints == NULL || testbed->kinds == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     find_unmoved_clock(testbed);
+    testbed->is_born_with_time = is_born_with_time(testbed->program);
     testbed->are_alike = !plan->distinct && !lb_testbed_has_programs(testbed) &&
                          plan->relation <= LB_RELATION_TABLES &&
                          ((plan->without & LB_WITHOUT_NAMES) != 0 ||
