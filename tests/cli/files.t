@@ -60,7 +60,7 @@ my $unknown = spew('unknown.sql', "-- the first lock of ours\n-- broken: so far\
 is($status, 0, 'comments that look like directives are no mistakes') or diag $err;
 @warned = $out =~ /^\Q$unknown\E:(\d+): warning: "(\S+):" is not a directive: this line is a comment and changes nothing$/mg;
 is("@warned", '5 engines 9 retries 13 since', '... but warned of beside directives; elsewhere they are prose') or diag $out;
-(undef, $out) = lockbench('verify', '-s', $unknown, '-d', 'sqlite:', '-q', '--no-explore', '--budget', '1s');
+(undef, $out) = lockbench('verify', '-s', $unknown, '-d', 'sqlite:', '-q', '--budget', '1s');
 like($out, qr/^# warning: \Q$unknown\E:5: "engines:" is not a directive/m, '... and verify says so, too');
 ($status, undef, $err) = lockbench('run', '--check-file', $good);
 is($status, 2, '--check-file is gone');
