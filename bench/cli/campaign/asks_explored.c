@@ -111,6 +111,29 @@ static void explore_dead_renewer(struct lb_asking *m)
     ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 6;
 }
 
+/* What a lease ends while somebody is amid taking it over, or giving it back. */
+static void explore_ends(struct lb_asking *m)
+{
+    const struct lb_features *f = &m->outlook->features;
+    struct lb_ask *ask;
+    if (!f->is_one_commit && !m->program->ends_by_recover) {
+        ask = add_explored(m, "explore+takeover",
+                           "it is a lease, and its acquire commits several times: two take over "
+                           "what is past, and what the first one has by then");
+        ask->explored.ticks = 1;
+        ask->explored.rounds = 2;
+        ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 4;
+    }
+    if (f->end_line != f->end_last_line) {
+        ask = add_explored(m, "explore+release",
+                           "it is a lease, and its release takes several statements: the lease "
+                           "may end between them");
+        ask->explored.ticks = 1;
+        ask->explored.rounds = ask->explored.preemptions = 2;
+        ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 4;
+    }
+}
+
 void lb_asks_explore(struct lb_asking *m)
 {
     const struct lb_features *f = &m->outlook->features;
@@ -129,22 +152,8 @@ void lb_asks_explore(struct lb_asking *m)
                            "it is a lease: the clock moves on by one at each point");
         ask->explored.ticks = 1;
     }
-    if (lock && f->lease != NULL && !f->is_one_commit && !m->program->ends_by_recover) {
-        ask = add_explored(m, "explore+takeover",
-                           "it is a lease, and its acquire commits several times: two take over "
-                           "what is past, and what the first one has by then");
-        ask->explored.ticks = 1;
-        ask->explored.rounds = 2;
-        ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 4;
-    }
-    if (lock && f->lease != NULL && f->end_line != f->end_last_line) {
-        ask = add_explored(m, "explore+release",
-                           "it is a lease, and its release takes several statements: the lease "
-                           "may end between them");
-        ask->explored.ticks = 1;
-        ask->explored.rounds = ask->explored.preemptions = 2;
-        ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 4;
-    }
+    if (lock && f->lease != NULL)
+        explore_ends(m);
     if (lock && f->lease != NULL && f->has_recover && f->recovers_by_time) {
         ask = add_explored(m, "explore+rescue",
                            "it has recover, which goes by time: a rescuer runs at each point, and "
