@@ -201,6 +201,29 @@ static bool shows_recovery(const struct lb_testbed *testbed)
                : is_outlived && (strategy->claims & LB_G_BIT(LB_G_NO_LOSS)) != 0;
 }
 
+/* Why nothing could have violated the guarantee, whatever the statements are; NULL: something
+ * could. */
+static const char *nobody_to_meet(const struct lb_explore_plan *plan, int g)
+{
+    bool is_alone = plan->workers == 1;
+    if (plan->rescuers + plan->blockers + plan->ticks + plan->cuts > 0)
+        return NULL; /* time, or another name, makes one worker two */
+    if (g == LB_G_EXCLUSIVE && plan->strategy->shape == LB_LOCK && plan->readers == plan->workers)
+        return "all workers only read";
+    if (g == LB_G_EXCLUSIVE && plan->workers <= plan->capacity)
+        return is_alone ? "there is one worker" : "there are no more workers than may hold";
+    if (is_alone && g == LB_G_OWNER_RELEASE)
+        return "there is one worker";
+    if (!is_alone || plan->batch > 1) /* one claim may have an item twice, or two of a group */
+        return NULL;
+    if (g == LB_G_GROUP_EXCLUSIVE)
+        return "there is one worker";
+    if (plan->rounds == 1 &&
+        (g == LB_G_FENCED || g == LB_G_NO_DUPLICATE || g == LB_G_FIFO || g == LB_G_ONCE))
+        return "there is one worker, with one round";
+    return NULL;
+}
+
 static void set_verdicts(const struct lb_testbed *testbed, struct lb_explored *explored)
 {
     const struct lb_strategy *strategy = testbed->plan.strategy;
@@ -228,6 +251,10 @@ static void set_verdicts(const struct lb_testbed *testbed, struct lb_explored *e
                      last->verdict == LB_V_NOT_TESTED ? last->reason
                                                       : "what the dead, and those who lost an "
                                                         "answer, had in hand was not claimed anew");
+        } else if (claimed && nobody_to_meet(&testbed->plan, g) != NULL) {
+            finding->verdict = LB_V_NOT_TESTED;
+            snprintf(finding->reason, sizeof finding->reason, "%s",
+                     nobody_to_meet(&testbed->plan, g));
         } else if (claimed && explored->search.violated != 0 && !explored->complete) {
             finding->verdict = LB_V_NOT_TESTED;
             snprintf(finding->reason, sizeof finding->reason, "%s",

@@ -210,4 +210,16 @@ like($err, qr/^lockbench: option --states: a state of cas on SQLite cannot be to
 is($status, 2, 'states of random schedules: exit status');
 like($err, qr/^lockbench: option --states: has no meaning with --random$/m, 'states of random schedules: why');
 
+# What takes two is not held where there is one.
+(undef, $out) = explore('-s', 'lease-upsert', '--workers', '1');
+like($out, qr/^  $_->[0] +not tested: $_->[1]$/m, "one worker: $_->[0]")
+    for ['exclusive', 'there is one worker'], ['fenced', 'there is one worker, with one round'], ['owner-release', 'there is one worker'];
+like($out, qr/^  progress +held$/m, 'one worker: progress');
+(undef, $out) = explore('-s', 'cas', '--workers', '1', '--rounds', '2');
+like($out, qr/^  no-duplicate +held$/m, 'one worker with two rounds may claim an item twice');
+(undef, $out) = explore('-s', 'slots', '--capacity', '2');
+like($out, qr/^  exclusive +not tested: there are no more workers than may hold$/m, 'as many as may hold');
+(undef, $out) = explore('-s', 'lease-upsert');
+like($out, qr/^  exclusive +held$/m, 'two workers');
+
 done_testing;
