@@ -4,11 +4,13 @@ package Reference::Cells;
 use strict;
 use warnings;
 use Exporter 'import';
+use List::Util qw(sum0);
 use POSIX qw(strftime);
 use Reference::Files;
 use Reference::Replay;
 use Reference::Transcript;
-our @EXPORT = qw(run_cells is_of asked_explored flags_of uris_of version_of);
+use Reference::Written;
+our @EXPORT = qw(run_cells unasked asked_explored flags_of uris_of version_of);
 
 # What is explored, beside two workers with one round each.
 my %explored = (
@@ -48,9 +50,11 @@ sub version_of
     return $version;
 }
 
+# The folder of the servers is the reader's own.
 sub shown
 {
     my (@command) = @_;
+    s/ --dir \S+\z/ --dir DIR/ for @command;
     return join ' ', map { m{[^\w./=:,-]} ? "'" . s/'/'\\''/gr . "'" : $_ } 'lockbench', @command;
 }
 
@@ -103,16 +107,41 @@ sub explored
     return $said;
 }
 
+# What each kind of fault is asked with, beside its own defaults: holds that are long enough for a fault to fall into one.
+my %fault_keys = (
+    failover => [qw(--workers 4 --hold 5ms --fault-interval 300ms)],
+    queue => [qw(--workers 4 --hold 5ms --backlog 1000)],
+    'lock kill' => [qw(--duration 3s --fault-interval 150ms)],
+);
+
+# What a row is asked under a fault: the plainest of its shape.
+sub base_of { my ($row) = @_; return $row->{need} =~ /^queue/ ? 'drain' : $row->{stressed} eq 'mutex-pair' ? 'mutex-pair' : 'mutex-hot' }
+
+# The keys of a column's fault.
+sub faulty
+{
+    my ($row, $column, $how) = @_;
+    my $fault = $column->{fault};
+    my @keys = ('-S', base_of($row), '--faults', $fault);
+    push @keys, qw(--stale 0) if $row->{options} =~ /\bform=published\b/ && $row->{strategy} eq 'fifo-poll';    # it has no such limit
+    return (@keys, @{ $fault_keys{queue} }) if $fault ne 'failover' && base_of($row) eq 'drain';
+    return (@keys, @{ $fault_keys{"lock $fault"} // [] }) if $fault ne 'failover';
+    defined $how->{servers} or die "column $column->{id} needs --servers DIR, where scripts/servers started $column->{servers}\n";
+    return (@keys, @{ $fault_keys{failover} }, '--failover-command', "scripts/servers \$STEP $column->{servers} --dir $how->{servers}");
+}
+
 sub stressed
 {
-    my ($row, $column, $uri) = @_;
+    my ($row, $column, $uri, $how) = @_;
     # Not how long one waits: that is the machine's affair as well, and explorations tell who is never let in.
-    my @command = ('verify', flags_of($row), '-S', $row->{stressed}, qw(--no-explore --progress-bound 0 --seed), seed());
-    push @command, '--isolation', $column->{isolation} if $column->{isolation} ne 'default';
+    my @command = ('verify', flags_of($row), $column->{fault} ne '' ? faulty($row, $column, $how) : ('-S', $row->{stressed}),
+        qw(--no-explore --progress-bound 0 --seed), seed());
+    push @command, '--isolation', $column->{isolation} if $column->{isolation} ne 'default' && $row->{group} ne 'program';
     my $said = asked($uri, @command);
     my @cells = map { {
         scenario => $_->{scenario}, verdict => $_->{verdict}, reason => $_->{reason},
         seconds => ($_->{runs}[0]{elapsed_ns} // 0) / 1e9, runs => scalar @{ $_->{runs} // [] },
+        faults => sum0(map { $_->{faults} // 0 } @{ $_->{runs} // [] }),
         guarantees => {},
         found => $_->{guarantees},
     } } @{ $said->{answer}{cells} // [] };
@@ -131,31 +160,108 @@ sub stressed
     return $said;
 }
 
-# A protocol that asks for a level is another one at another level.
-sub is_of { my ($row, $column) = @_; return $row->{levels} eq '' || $column->{isolation} eq $row->{levels} }
+# What one of them costs: one worker, whom nobody disturbs, so that it is no affair of the machine's.
+sub costed
+{
+    my ($row, $column, $uri) = @_;
+    my $said = asked($uri, 'run', flags_of($row), base_of($row) eq 'drain' ? qw(-S drain) : qw(-S mutex-hot --think 0),
+        qw(--workers 1 --count 500 --hold 0 --warmup 0 --progress-bound 0 --costs --seed), seed(),
+        $row->{group} eq 'program' ? () : ('--isolation', $column->{isolation}));
+    my ($cell) = @{ $said->{answer}{cells} // [] };
+    $said->{answer} = { reason => $cell->{reason}, costs => $cell->{costs_per_success} } if $cell;
+    return $said;
+}
 
-# {work, uris, rows, columns (regular expressions), only, until, time}
+# Transcripts that were not found here but may be played here: those written by hand, and through a pooler or on a cluster those
+# of the same row elsewhere.
+sub played
+{
+    my ($row, $column, $uri, $how) = @_;
+    my %like = (pgbouncer => 'postgres', galera => 'mariadb', pg18 => 'postgres');
+    my $server = $like{ $column->{servers} } // $column->{servers};
+    my @siblings = sort { ($b->{isolation} eq $column->{isolation}) <=> ($a->{isolation} eq $column->{isolation}) }
+        grep { $_->{via} eq 'direct' && $_->{servers} eq $server && $_->{id} ne $column->{id} } columns();
+    my @found = written_for($row, $column);
+    $how->{published} //= { map { $_->{id} => $_ } @{ published($how->{data})->{cells} } };
+    for my $sibling (@siblings) {
+        push @found, map { { %$_, opening => opening_of($uri, $column->{isolation}) } } grep { $_->{replays} && $_->{schedule} ne '' }
+            @{ ($how->{published}{"$row->{id}/$sibling->{id}"} // {})->{transcripts} // [] };
+    }
+    my $start = time;
+    my @all;
+    for my $transcript (map { { %$_ } } @found) {
+        $transcript->{setup} =~ s/(CREATE SEQUENCE \w+)(?! INCREMENT)/$1 INCREMENT BY 0/g if $column->{via} eq 'cluster';    # as it wants it
+        $transcript->{client} = $uri =~ /^postgres/ ? 'psql' : $uri =~ /^mariadb/ ? 'mariadb' : 'sqlite3';
+        $transcript->{again} = "scripts/reference replay --rows '^$row->{id}\$' --columns '^$column->{id}\$'" . ($uri =~ /^sqlite/ ? '' : " $column->{servers}=URI");
+        @{$transcript}{qw(replays difference)} = replayed($transcript, $uri, $column->{via});
+        push @all, $transcript;
+    }
+    return { status => 0, error => '', seconds => time - $start, date => strftime('%Y-%m-%dT%H:%M:%SZ', gmtime), transcripts => \@all };
+}
+
+# Why a cell is not asked for; '' where it is. A protocol that asks for a level is another one at another level.
+sub unasked
+{
+    my ($row, $column) = @_;
+    return "it asks for $row->{levels}: at another level it is another protocol"
+        if $row->{levels} ne '' && $column->{isolation} ne $row->{levels};
+    return 'not asked: its LOCK TABLES brings a cluster of three nodes to a standstill (docs/replication.md)'
+        if $row->{strategy} eq 'merge-table-lock' && $column->{via} eq 'cluster';
+    return 'a program sets its own isolation level: the column of the default level has it'
+        if $row->{group} eq 'program' && $column->{title} =~ /^(?:PostgreSQL|MariaDB)/ && $column->{via} eq 'direct' && $column->{title} !~ /default/;
+    return '';
+}
+
+# The names of the pieces of one kind that a cell has.
+sub pieces_of
+{
+    my ($kind, $row, $column) = @_;
+    return $column->{via} eq 'cost' ? 'cost' : () if $kind eq 'cost';
+    return $column->{via} eq 'direct' ? split(/,/, $row->{explored}) : () if $kind eq 'explore';
+    return $column->{via} =~ /^(?:direct|pooler|cluster)$/ ? 'played' : () if $kind eq 'played';
+    return $column->{via} eq 'cost' ? () : 'stress';
+}
+
+# An answer that says nothing of the protocol, but that the servers were not there, or not alone: it is asked for again.
+my $lost = qr/cannot connect|server closed the connection|sessions? of others|session is read-only|gone away/;
+
+sub is_lost
+{
+    my ($said) = @_;
+    return 1 if !$said->{answer} && $said->{status} == 3 && $said->{error} !~ /has no |cannot be done|is not /;
+    return $said->{error} =~ $lost || grep { ($_->{reason} // '') =~ $lost } @{ $said->{answer}{cells} // [] };
+}
+
+# {work, uris, rows, columns (regular expressions), only, until, time, servers}
 sub run_cells
 {
     my ($how) = @_;
     my ($done, $left, %version) = (0, 0);
     my @pieces;
-    for my $kind (grep { !$how->{only} || $_ eq $how->{only} } qw(explore stress)) {
+    for my $kind (grep { !$how->{only} || $_ eq $how->{only} } qw(explore stress cost played)) {
         for my $column (columns()) {
             my $uri = $how->{uris}{ $column->{servers} };
             next if !defined $uri || $column->{id} !~ $how->{columns};
-            for my $row (grep { $_->{id} =~ $how->{rows} && is_of($_, $column) } rows()) {
-                push @pieces, map { [$kind, $column, $row, $uri, $_] }
-                    $kind eq 'stress' ? 'stress' : $column->{via} eq 'direct' ? split(/,/, $row->{explored}) : ();
+            for my $row (grep { $_->{id} =~ $how->{rows} && unasked($_, $column) eq '' } rows()) {
+                push @pieces, map { [$kind, $column, $row, $uri, $_] } pieces_of($kind, $row, $column);
             }
         }
     }
     for my $piece (@pieces) {
         my ($kind, $column, $row, $uri, $name) = @$piece;
-        my $path = "$how->{work}/$row->{id}/" . $column->{id} =~ s{/}{,}r . ($kind eq 'stress' ? '/stress.json' : "/explore-$name.json");
+        my $path = "$how->{work}/$row->{id}/" . $column->{id} =~ s{/}{,}r . ($kind eq 'explore' ? "/explore-$name.json" : "/$kind.json");
         next if -e $path;
         if ($how->{until} && time > $how->{until}) { $left++; next }
-        my $said = $kind eq 'stress' ? stressed($row, $column, $uri) : explored($row, $column, $uri, $name, $how->{time});
+        my $said = $kind eq 'stress' ? stressed($row, $column, $uri, $how)
+            : $kind eq 'cost' ? costed($row, $column, $uri)
+            : $kind eq 'played' ? played($row, $column, $uri, $how)
+            : explored($row, $column, $uri, $name, $how->{time});
+        if (is_lost($said)) {
+            said("$row->{id}/$column->{id}: $said->{error}");
+            captured('scripts/servers', 'rebuild', $column->{servers}, '--dir', $how->{servers}) if $column->{fault} eq 'failover';
+            $left++;
+            next;
+        }
         $said->{version} = $version{$uri} //= version_of($uri);
         spew($path, encoded($said) . "\n");
         $done++;

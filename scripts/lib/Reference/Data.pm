@@ -11,10 +11,9 @@ use Reference::Transcript;
 our @EXPORT = qw(publish);
 
 my %why_not = (
-    cluster => 'not run yet: it needs three servers of its own (scripts/servers start galera)',
-    failover => 'not run: it needs a private pair of servers that may be killed (scripts/servers start pg-pair)',
-    pooler => 'not run yet: rows that matter most there came first',
-    direct => 'not run yet: the time ended before',
+    cluster => 'not run yet; to run it: scripts/servers start galera, and scripts/reference run with its URI',
+    failover => 'not run yet; to run it: scripts/servers start pg-pair pg-pair-sync, and scripts/reference run --servers',
+    map({ $_ => 'not run yet; to run it: scripts/reference run with the URI of such a server' } qw(pooler direct fault cost)),
 );
 
 sub reason_of { my ($words) = @_; return $words =~ s/^lockbench: //r =~ s/\n.*//sr =~ s{^results/reference/}{}r =~ s{/(?:tmp|root|home|work)/\S*}{...}gr }
@@ -32,10 +31,10 @@ sub run_of
         $run{complete} = $answer->{complete};
         $run{bounds} = $answer->{bounds};
         $run{verdicts} = { map { $_ => $answer->{verdicts}{$_} } grep { $answer->{verdicts}{$_} ne 'not claimed' } keys %{ $answer->{verdicts} } };
-    } else {
+    } elsif ($kind eq 'stress') {
         $run{scenarios} = [map { {
             name => $_->{scenario}, runs => $_->{runs}, seconds => sprintf('%.1f', $_->{seconds}) + 0,
-            verdicts => verdicts_of($_->{guarantees}),
+            verdicts => verdicts_of($_->{guarantees}), $_->{faults} ? (faults => $_->{faults}) : (),
         } } @{ $answer->{cells} }];
     }
     return \%run;
@@ -83,19 +82,46 @@ sub judged
     return \%verdict;
 }
 
+# What one costs: of `run --costs`, what does not hang on how busy the machine is.
+my @costs = qw(statements wal_bytes rows_read dead_rows);
+
+sub cost_cell
+{
+    my ($cell, $said) = @_;
+    my $answer = $said->{answer};
+    my %cost = map { defined $answer->{costs}{$_} ? ($_ => sprintf('%.1f', $answer->{costs}{$_}) + 0) : () } @costs;
+    my $words = $said->{error} ne '' ? $said->{error} : $answer->{reason} // 'this server does not count it';
+    return { %$cell, verdict => 'skip', reason => reason_of($words) } if !%cost;
+    return { %$cell, verdict => 'measured', cost => \%cost, date => $said->{date}, runs => [run_of('cost', 'one worker', $said)] };
+}
+
+# Under a fault, a run that ended before the first one has tested nothing of it.
+sub unfaulted
+{
+    my ($column, $said) = @_;
+    return $column->{fault} ne '' && !grep { $_->{faults} } @{ $said->{answer}{cells} };
+}
+
 sub cell_of
 {
     my ($work, $row, $column) = @_;
     my $dir = "$work/$row->{id}/" . $column->{id} =~ s{/}{,}r;
     my (@explored, @stressed, @runs, $version, $words);
-    return { id => "$row->{id}/$column->{id}", row => $row->{id}, column => $column->{id}, verdict => 'skip',
-        reason => "it asks for $row->{levels}: at another level it is another protocol" } if !is_of($row, $column);
+    my $why = unasked($row, $column);
+    return { id => "$row->{id}/$column->{id}", row => $row->{id}, column => $column->{id}, verdict => 'skip', reason => $why } if $why ne '';
     for my $path (sort glob "'$dir'/*.json") {
-        my ($kind, $name) = $path =~ m{/(explore|stress)(?:-(\w+))?\.json$} or next;
+        my ($kind, $name) = $path =~ m{/(explore|stress|cost)(?:-(\w+))?\.json$} or next;
         my $said = decoded(slurp($path));
         $version //= $said->{version};
+        return cost_cell({ id => "$row->{id}/$column->{id}", row => $row->{id}, column => $column->{id}, version => $version }, $said)
+            if $kind eq 'cost';
         if (!$said->{answer} || ($kind eq 'stress' && !@{ $said->{answer}{cells} })) {
             $words //= $said->{error} if $said->{error} ne '';
+            next;
+        }
+        if ($kind eq 'stress' && unfaulted($column, $said)) {
+            my ($skipped) = grep { defined && length } map { $_->{reason} } @{ $said->{answer}{cells} };
+            $words //= $skipped // "no $column->{fault} fell before the work was done";
             next;
         }
         $_->{words} = words_of($_->{words}) for @{ $said->{transcripts} // [] };
@@ -115,6 +141,26 @@ sub cell_of
     $cell{verdict} = $is{violated} ? 'violated' : 'held';
     $cell{date} = (sort map { $_->{date} } @runs)[-1];
     return { %cell, guarantees => $verdicts, runs => \@runs, transcripts => \@transcripts };
+}
+
+# A cell with the transcripts that were played for it, where it has none of its own.
+sub with_played
+{
+    my ($work, $cell) = @_;
+    my $path = "$work/$cell->{row}/" . $cell->{column} =~ s{/}{,}r . '/played.json';
+    return $cell if $cell->{verdict} ne 'violated' || !-e $path;
+    my @played = grep { $_->{replays} } @{ decoded(slurp($path))->{transcripts} };
+    for my $name (sort keys %{ $cell->{guarantees} }) {
+        my $one = $cell->{guarantees}{$name};
+        next if $one->{verdict} ne 'violated' || (defined $one->{transcript} && $cell->{transcripts}[$one->{transcript}]{replays});
+        my ($best) = sort { @{ $a->{steps} } <=> @{ $b->{steps} } } grep { my $t = $_; grep { $_ eq $name } @{ $t->{violated} } } @played;
+        next if !$best;
+        my ($at) = grep { $cell->{transcripts}[$_] == $best } 0 .. $#{ $cell->{transcripts} };
+        if (!defined $at) { push @{ $cell->{transcripts} }, $best; $at = $#{ $cell->{transcripts} } }
+        $one->{transcript} = $at;
+        $one->{witness} //= $best->{words};
+    }
+    return $cell;
 }
 
 # What was published before, by the id of the cell, where there is anything in it.
@@ -143,7 +189,7 @@ sub publish
     my @rows = map { my %row = %$_; $row{title} ||= $about{ $row{strategy} }{summary} // $row{id}; delete $row{$_} for qw(explored stressed levels); \%row } rows();
     # Without an answer in the folder the one that was published stays, with its date.
     my $earlier = earlier($before);
-    my @cells = map { my $row = $_; map { my $cell = cell_of($work, $row, $_); defined $cell->{version} ? $cell : $earlier->{ $cell->{id} } // $cell } columns() } rows();
+    my @cells = map { my $row = $_; map { my $cell = cell_of($work, $row, $_); with_played($work, defined $cell->{version} ? $cell : $earlier->{ $cell->{id} } // $cell) } columns() } rows();
     my $versions = versions_of(\@cells);
     my @columns = map { { %$_, version => $versions->{ $_->{id} } } } columns();
     my $lines = sub { return "[\n" . join(",\n", map { encoded($_) } @_) . "\n]" };

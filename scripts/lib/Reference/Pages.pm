@@ -61,77 +61,108 @@ sub guides
     return %pages;
 }
 
-# Of docs/hazards.md: {title, mechanism, shown, rows}; of docs/replication.md, its advice.
+my $undisturbed = qr{^(?!.*-(?:kill|pause|disconnect|cost|failover-\w+)/)};    # a fault breaks more than one thing
+
+# Of docs/hazards.md: {title, mechanism, shown, broken, mended, columns, repair, seen}; of docs/replication.md, its advice.
 sub hazards
 {
-    my %rows;
-    push @{ $rows{ $_->{hazard} } }, split /,/, $_->{rows} for table("$home/hazards.tsv");
+    my %more = map { $_->{hazard} => $_ } table("$home/hazards.tsv");
     my @all = map { /^\| (?!hazard|---)(.*?) \| (.*?) \| (.*) \|$/ ? { title => $1, mechanism => $2, shown => $3 } : () }
         split /\n/, slurp(top() . '/docs/hazards.md');
     my ($advice) = slurp(top() . '/docs/replication.md') =~ /^## Advice\n(.*)/ms;
     push @all, { title => "$1", mechanism => $2 =~ s/\s+/ /gr, shown => 'docs/replication.md has what was measured' }
         while ($advice // '') =~ /^- \*\*(.*?)\*\*: (.*?)(?=\n- |\z)/msg;
     for my $hazard (@all) {
-        my %broken = map { $_ => 1 } @{ delete $rows{ slug($hazard->{title}) } // [] };
+        my $own = delete $more{ slug($hazard->{title}) } // die "hazards.tsv: nothing about: $hazard->{title}\n";
+        my %broken = map { $_ => 1 } split /,/, $own->{rows};
         my @controls = $hazard->{shown} =~ /\bcontrols? ((?:`[^`]+`(?:, | and )?)+)/g;
         my @twins = $hazard->{shown} =~ /\btwins? ((?:`[^`]+`(?:, | and )?)+)/g;
         $broken{$_} = 1 for map { /`([a-z-]+)/g } @controls;
         delete $broken{'skip-locked'} if $hazard->{shown} =~ /skip-locked --opt/;
         $hazard->{broken} = [sort keys %broken];
         $hazard->{mended} = [map { /`([a-z-]+)/g } @twins];
+        $hazard->{columns} = $own->{columns} eq '' ? $undisturbed : qr/$own->{columns}/;
+        $hazard->{repair} = $own->{repair};
+        $hazard->{seen} = [map { [split / /, $_, 2] } split / \| /, $own->{seen}];
     }
-    die "hazards.tsv: no such hazard: $_\n" for sort keys %rows;
+    die "hazards.tsv: no such hazard: $_\n" for sort keys %more;
     return @all;
 }
 
 sub hazard_cells
 {
-    my ($ids, $data, $cells, $verdict) = @_;
+    my ($ids, $data, $cells, $verdict, $columns) = @_;
     my %wanted = map { $_ => 1 } @$ids;
     my $html = '';
     for my $row (grep { $wanted{ $_->{id} } } @{ $data->{rows} }) {
-        my @found = grep { $_->{verdict} eq $verdict } map { $cells->{"$row->{id}/$_->{id}"} } @{ $data->{columns} };
+        my @found = grep { $_->{verdict} eq $verdict && $_->{column} =~ $columns } map { $cells->{"$row->{id}/$_->{id}"} } @{ $data->{columns} };
         next if !@found;
         $html .= '<li>' . link_to(2, $row->{id}, h($row->{id})) . ': ' . join(', ', map { link_to(2, $_->{id}, h($_->{column})) } @found) . "</li>\n";
     }
     return $html;
 }
 
+# The transcript that shows a hazard best: of what is broken for just this, on the server that most have, and short.
 sub shortest
 {
-    my ($ids, $data, $cells) = @_;
+    my ($ids, $data, $columns) = @_;
     my %wanted = map { $_ => 1 } @$ids;
-    my ($best, $of);
-    for my $cell (grep { $wanted{ $_->{row} } } @{ $data->{cells} }) {
-        for my $one (grep { $_->{replays} } @{ $cell->{transcripts} // [] }) {
-            ($best, $of) = ($one, $cell) if !$best || @{ $one->{steps} } < @{ $best->{steps} };
-        }
+    my %group = map { $_->{id} => $_->{group} } @{ $data->{rows} };
+    my @all;
+    for my $cell (grep { $wanted{ $_->{row} } && $_->{column} =~ $columns } @{ $data->{cells} }) {
+        my $distance = 20 * ($group{ $cell->{row} } ne 'control') + 10 * ($cell->{column} ne 'postgres-15/read-committed');
+        push @all, map { [$distance + @{ $_->{steps} }, $_, $cell] } grep { $_->{replays} } @{ $cell->{transcripts} // [] };
     }
-    return ($best, $of);
+    my ($best) = sort { $a->[0] <=> $b->[0] || $a->[2]{id} cmp $b->[2]{id} } @all;
+    return $best ? @{$best}[1, 2] : ();
+}
+
+# Who has met it: issues and pull requests that anybody can read. "OWNER/NAME/issues/N" and what it says.
+sub seen_html
+{
+    my ($seen) = @_;
+    return '<p>No public report of just this is known to us.</p>' if !@$seen;
+    my $html = '<ul>';
+    for my $one (@$seen) {
+        my ($path, $words) = @$one;
+        my ($repository, $kind, $n) = $path =~ m{^([\w.-]+/[\w.-]+)/(issues|pull)/(\d+)$} or die "hazards.tsv: not OWNER/NAME/issues/N: $path\n";
+        $html .= '<li><a href="https://github.com/' . h($path) . '" rel="noreferrer">' . h("$repository#$n") . '</a>'
+            . ($kind eq 'pull' ? ' (a change)' : '') . ': ' . h($words) . "</li>\n";
+    }
+    return "$html</ul>";
+}
+
+sub hazard_page
+{
+    my ($hazard, $title, $data, $cells) = @_;
+    my $resolve = sub { return '<code>' . h($_[1]) . '</code>' };
+    my $sentence = sub { my $text = ucfirst $_[0]; return '<p>' . inline($text =~ /[.:]\s*$/ ? $text : "$text.", $resolve) . '</p>' };
+    my $html = '<h2>Mechanism</h2>' . $sentence->($hazard->{mechanism});
+    my ($transcript, $cell) = shortest($hazard->{broken}, $data, $hazard->{columns});
+    $html .= '<h2>Transcript</h2>' . ($transcript
+        ? '<p>Of ' . link_to(2, $cell->{id}, h($cell->{id})) . ': ' . h($transcript->{words}) . '</p>' . Reference::Site::transcript_html($transcript)
+        : '<p>None: no cell of the survey shows it in a few steps of a client program. What shows it here is named at the end.</p>');
+    $html .= '<h2>Who has met it</h2>' . seen_html($hazard->{seen});
+    my $good = hazard_cells($hazard->{mended}, $data, $cells, 'held', qr//);
+    $html .= '<h2>Repair</h2>' . ($hazard->{repair} ne '' ? $sentence->($hazard->{repair}) : '<p>The text above says what helps.</p>')
+        . ($good ne '' ? "<p>Cells of what is repaired so:</p><ul>$good</ul>" : '');
+    my $bad = hazard_cells($hazard->{broken}, $data, $cells, 'violated', $hazard->{columns});
+    $html .= '<h2>Cells that show it</h2>' . ($bad ne '' ? "<ul>$bad</ul>" : '<p>None.</p>');
+    return page($title, 2, "$html<h2>Shown by</h2>" . $sentence->($hazard->{shown}));
 }
 
 sub hazard_pages
 {
     my ($data, $cells) = @_;
     my (%pages, @list);
-    my $resolve = sub { return '<code>' . h($_[1]) . '</code>' };
     for my $hazard (hazards()) {
-        my $title = $hazard->{title} =~ s/`//gr;
+        my $title = ucfirst $hazard->{title} =~ s/`//gr;
         my $slug = slug($title);
-        my $html = '<p>' . inline($hazard->{mechanism}, $resolve) . '.</p>';
-        my ($transcript, $cell) = shortest($hazard->{broken}, $data, $cells);
-        $html .= '<h2>Transcript</h2><p>Of ' . link_to(2, $cell->{id}, h($cell->{id})) . ': ' . h($transcript->{words}) . '</p>'
-            . Reference::Site::transcript_html($transcript) if $transcript;
-        $html .= '<h2>Transcript</h2><p>None: no cell of the survey shows it in a few steps of a client program. What shows it here is named below.</p>' if !$transcript;
-        my $bad = hazard_cells($hazard->{broken}, $data, $cells, 'violated');
-        my $good = hazard_cells($hazard->{mended}, $data, $cells, 'held');
-        $html .= '<h2>Cells that show it</h2>' . ($bad ne '' ? "<ul>$bad</ul>" : '<p>None.</p>');
-        $html .= '<h2>Repair</h2>' . ($good ne '' ? "<ul>$good</ul>" : '<p>No row of the survey repairs just this; the text below says what helps.</p>');
-        $html .= '<h2>Shown by</h2><p>' . inline($hazard->{shown}, $resolve) . '</p>';
-        $pages{"hazards/$slug"} = page($title, 2, $html);
+        $pages{"hazards/$slug"} = hazard_page($hazard, $title, $data, $cells);
         push @list, '<li>' . link_to(1, "hazards/$slug", h($title)) . '</li>';
     }
-    $pages{hazards} = page('How locks and queues in SQL fail', 1, '<ul>' . join("\n", @list) . '</ul>');
+    $pages{hazards} = page('How locks and queues in SQL fail', 1,
+        '<p>Each page: the mechanism, a transcript, who has met it, the repair, and the cells that show it.</p><ul>' . join("\n", @list) . '</ul>');
     return %pages;
 }
 

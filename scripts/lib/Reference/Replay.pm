@@ -15,10 +15,10 @@ my $serial = 0;
 
 sub unescaped { my ($text) = @_; $text =~ s/%([0-9A-Fa-f]{2})/chr hex $1/ge; return $text }
 
-# The command that speaks to the server of this URI, within this space.
+# The command that speaks to the server of this URI, within this space; of several nodes to the $node-th, from 0.
 sub command_of
 {
-    my ($uri, $space) = @_;
+    my ($uri, $space, $node) = @_;
     if ($uri =~ /^postgres/) {
         my $joined = $uri . ($uri =~ /\?/ ? '&' : '?') . "application_name=$space";
         return ('psql', '-X', '--csv', '-v', 'VERBOSITY=verbose', $joined);
@@ -28,9 +28,13 @@ sub command_of
         or die "a URI of no known form\n";
     my @command = ('mariadb', '--no-defaults', qw(--batch --raw --skip-column-names --unbuffered --force));
     push @command, '--user=' . unescaped($user) if defined $user;
-    my ($socket) = ($query // '') =~ /(?:^|&)socket=([^&,]*)/;    # the first node of several
+    $node //= 0;
+    my ($sockets) = ($query // '') =~ /(?:^|&)socket=([^&]*)/;
+    my $socket = defined $sockets ? (split /,/, $sockets)[$node] : undef;
+    my $address = (split /,/, $host)[$node];
+    die 'there is no node ' . ($node + 1) . "\n" if !defined $socket && !defined $address && $node > 0;
     push @command, '--socket=' . unescaped($socket) if defined $socket;
-    my ($name, $port) = split /:/, $host =~ s/,.*//r;
+    my ($name, $port) = split /:/, $address // '';
     push @command, "--host=$name", '--port=' . ($port // 3306) if !defined $socket;
     $ENV{MYSQL_PWD} = unescaped($password) if defined $password;
     return @command;
@@ -38,8 +42,8 @@ sub command_of
 
 sub start
 {
-    my ($uri, $space) = @_;
-    my %session = (name => $space, uri => $uri, text => '', n => 0);
+    my ($uri, $space, $node) = @_;
+    my %session = (name => $space, uri => $uri, node => $node // 0, text => '', n => 0);
     pipe my $child_in, my $in or die "pipe: $!\n";
     pipe my $out, my $child_out or die "pipe: $!\n";
     my $pid = fork // die "fork: $!\n";
@@ -48,7 +52,7 @@ sub start
         open STDOUT, '>&', $child_out or POSIX::_exit(99);
         open STDERR, '>&', $child_out or POSIX::_exit(99);
         close $_ for $in, $out, $child_in, $child_out;
-        my @command = command_of($uri, $space);
+        my @command = command_of($uri, $space, $node);
         exec { $command[0] } @command or POSIX::_exit(99);
     }
     close $child_in;
@@ -161,14 +165,14 @@ sub difference
 # Runs the acts of all steps; dies with what was different.
 sub play
 {
-    my ($transcript, $watcher, $sessions) = @_;
+    my ($transcript, $watchers, $sessions) = @_;
     for my $step (@{ $transcript->{steps} }) {
         my $session = $step->{session} >= 0 ? $sessions->[$step->{session}] : undef;
         if ($step->{death}) { stop($session); next }
         for my $act (@{ $step->{acts} }) {
             my $where = "step $step->{step}: $act->{sql}";
             send_sql($session, $act->{sql}) if !$act->{late};
-            my $text = $act->{late} ? heard($session, $patience_s) : answer($watcher, $session, $act->{answer} eq 'blocked');
+            my $text = $act->{late} ? heard($session, $patience_s) : answer($watchers->[$session->{node}], $session, $act->{answer} eq 'blocked');
             die "$where: was to wait, and was answered: $text\n" if defined $text && $act->{answer} eq 'blocked';
             die "$where: waits\n" if !defined $text && $act->{answer} ne 'blocked';
             my $wrong = defined $text ? difference($act, $text) : '';
@@ -178,11 +182,16 @@ sub play
     return;
 }
 
+# A session of the transcript, in the space $main.
 sub opened
 {
-    my ($uri, $space, $opening, $main) = @_;
-    my $session = start($uri, $uri =~ /^sqlite/ ? $main : $space);
+    my ($uri, $space, $opening, $main, $node) = @_;
+    my $session = start($uri, $uri =~ /^sqlite/ ? $main : $space, $node);
     my @first = $uri =~ /^postgres/ ? ("SET search_path = $main") : $uri =~ /^mariadb/ ? ("USE $main") : ();
+    @first = () if $uri =~ m{^[^?]*/\Q$main\E(?:\?|\z)};    # it is connected to a database of its own
+    # Another node may not know yet what was made.
+    unshift @first, 'SET SESSION wsrep_sync_wait = 7', 'SELECT 1' if $session->{node} > 0;
+    push @first, 'SET SESSION wsrep_sync_wait = DEFAULT' if $session->{node} > 0;
     push @first, $opening if $opening ne '';
     for my $sql (@first) {
         send_sql($session, $sql);
@@ -196,37 +205,63 @@ sub opened
     return $session;
 }
 
-# (1, '') or (0, what was different). The space of its own is dropped in the end.
+sub made
+{
+    my ($control, @setup) = @_;
+    for my $sql (@setup) {
+        send_sql($control, $sql);
+        my $text = heard($control, $patience_s) // die "set-up: no answer\n";
+        die "set-up: $text\n" if $text =~ /^(?:ERROR|Parse error|Runtime error)/m;
+    }
+    return;
+}
+
+# Where a transcript is played: {uri, main, make, drop, enter}. Through a pooler a session has no state of its own, hence no
+# search path: it is a database there, and else a schema.
+sub space_of
+{
+    my ($uri, $via, $main) = @_;
+    if ($uri =~ /^sqlite/) {
+        my $dir = tempdir('lockbench-replay.XXXXXX', TMPDIR => 1, CLEANUP => 1);
+        return { uri => $uri, main => "$dir/db", make => 'PRAGMA journal_mode = WAL', enter => [] };
+    }
+    return { uri => $uri =~ s{^(postgres\w*://[^/]*/)[^?]*}{$1$main}r, main => $main, make => "CREATE DATABASE $main",
+        drop => "DROP DATABASE IF EXISTS $main WITH (FORCE)", enter => undef } if $via eq 'pooler';
+    return { uri => $uri, main => $main, make => "CREATE SCHEMA $main", drop => "DROP SCHEMA IF EXISTS $main CASCADE",
+        enter => ["SET search_path = $main"] } if $uri =~ /^postgres/;
+    return { uri => $uri, main => $main, make => "CREATE DATABASE $main", drop => "DROP DATABASE IF EXISTS $main", enter => ["USE $main"] };
+}
+
+# (1, '') or (0, what was different). The space of its own is dropped in the end. $via is of columns.tsv.
 sub replayed
 {
-    my ($transcript, $uri) = @_;
+    my ($transcript, $uri, $via) = @_;
     my $main = "lockbench_replay_$$" . '_' . ++$serial;
-    my ($dir, @all);
-    my ($make, $drop) = $uri =~ /^postgres/ ? ("CREATE SCHEMA $main", "DROP SCHEMA IF EXISTS $main CASCADE")
-        : ("CREATE DATABASE $main", "DROP DATABASE IF EXISTS $main");
-    if ($uri =~ /^sqlite/) {
-        $dir = tempdir('lockbench-replay.XXXXXX', TMPDIR => 1, CLEANUP => 1);
-        $main = "$dir/db";
-    }
+    my $space = space_of($uri, $via // 'direct', $main);
+    $main = $space->{main};
+    my @nodes = map { $_ - 1 } @{ $transcript->{nodes} // [] };
+    my @all;
     my $done = eval {
         my $control = start($uri, $uri =~ /^sqlite/ ? $main : "${main}_control");
         push @all, $control;
-        my @setup = $uri =~ /^sqlite/ ? ('PRAGMA journal_mode = WAL') : ($make);
-        push @setup, $uri =~ /^postgres/ ? "SET search_path = $main" : "USE $main" if $uri !~ /^sqlite/;
-        for my $sql (@setup, $transcript->{setup} =~ s/;\s*\z//r) {
-            send_sql($control, $sql);
-            my $text = heard($control, $patience_s) // die "set-up: no answer\n";
-            die "set-up: $text\n" if $text =~ /^(?:ERROR|Parse error|Runtime error)/m;
+        made($control, $space->{make}, @{ $space->{enter} // [] });
+        my @setup = grep { /\S/ } $transcript->{setup} =~ s/;\s*\z//r;
+        my @watchers = ($control);
+        if ($space->{enter}) { made($control, @setup) }
+        else {
+            push @all, start($space->{uri}, "${main}_setup");
+            made($all[-1], @setup);
         }
-        my @sessions = map { opened($uri, "${main}_$_", $transcript->{opening}, $main) } 0 .. $transcript->{sessions} - 1;
+        for my $node (grep { $_ > 0 } @nodes) { push @all, $watchers[$node] = start($uri, "${main}_watcher", $node) if !$watchers[$node] }
+        my @sessions = map { opened($space->{uri}, "${main}_$_", $transcript->{opening}, $main, $nodes[$_]) } 0 .. $transcript->{sessions} - 1;
         push @all, @sessions;
-        play($transcript, $control, \@sessions);
+        play($transcript, \@watchers, \@sessions);
         1;
     };
     my $wrong = $done ? '' : $@ =~ s/\s+/ /gr;
     stop($_) for reverse @all[1 .. $#all];
-    if (@all && $uri !~ /^sqlite/) {
-        eval { send_sql($all[0], 'ROLLBACK'); heard($all[0], 60); send_sql($all[0], $drop); heard($all[0], 60); 1 }
+    if (@all && $space->{drop}) {
+        eval { send_sql($all[0], 'ROLLBACK'); heard($all[0], 60); send_sql($all[0], $space->{drop}); heard($all[0], 60); 1 }
             or $wrong ne '' or $wrong = $@;
     }
     stop($all[0]) if @all;

@@ -64,7 +64,7 @@ sub replay_all
         my ($column, $uri) = uri_of($cell, $uris);
         next if !defined $uri;
         for my $transcript (grep { $_->{replays} } @{ $cell->{transcripts} // [] }) {
-            my ($same, $differs) = replayed($transcript, $uri);
+            my ($same, $differs) = replayed($transcript, $uri, $column->{via});
             $n++;
             $wrong++ if !$same;
             print $same ? 'as published' : 'NOT as published', ": $cell->{id}, @{$transcript->{violated}}", $same ? '' : ": $differs", "\n";

@@ -29,7 +29,7 @@ sub table_page
     };
     my $html = Reference::Pages::welcome($data)
         . '<form id="filters" hidden>' . $select->('engine', 'Server', sort keys %engines) . $select->('need', 'Need', sort keys %needs)
-        . $select->('verdict', 'Verdict', qw(held violated skip)) . '<label>Row <input name="text" type="search"></label></form>'
+        . $select->('verdict', 'Verdict', qw(held violated measured skip)) . '<label>Row <input name="text" type="search"></label></form>'
         . '<p id="shown" role="status"></p><div class="wide" tabindex="0" role="region" aria-label="Verdicts"><table id="table"><thead><tr><th scope="col">row</th>'
         . join('', map { '<th scope="col" data-engine="' . h(($_->{id} =~ m{^([^/]+)})[0]) . '">' . h($_->{title}) . '</th>' } @{ $data->{columns} })
         . "</tr></thead><tbody>\n";
@@ -37,11 +37,28 @@ sub table_page
         $html .= '<tr data-need="' . h($row->{need}) . '"><th scope="row">' . link_to(0, $row->{id}, h($row->{id})) . '<br><small>' . h($row->{title}) . '</small></th>';
         for my $column (@{ $data->{columns} }) {
             my $cell = $cells->{"$row->{id}/$column->{id}"};
-            $html .= '<td data-verdict="' . h($cell->{verdict}) . '">' . link_to(0, $cell->{id}, verdict_words($cell->{verdict}, held_of($cell))) . '</td>';
+            $html .= '<td data-verdict="' . h($cell->{verdict}) . '">' . link_to(0, $cell->{id}, cell_words($cell)) . '</td>';
         }
         $html .= "</tr>\n";
     }
     return page('Locks and queues in SQL: what holds', 0, "$html</tbody></table></div>" . Reference::Pages::legend(), 1);
+}
+
+# What one costs, in a few words.
+sub cost_words
+{
+    my ($cost) = @_;
+    my @words;
+    push @words, "$cost->{statements} statements" if defined $cost->{statements};
+    push @words, sprintf('%.0f B of log', $cost->{wal_bytes}) if defined $cost->{wal_bytes};
+    return join ', ', @words ? @words : 'see the cell';
+}
+
+sub cell_words
+{
+    my ($cell) = @_;
+    return verdict_words('measured', cost_words($cell->{cost})) if $cell->{verdict} eq 'measured';
+    return verdict_words($cell->{verdict}, held_of($cell));
 }
 
 sub act_html
@@ -58,7 +75,7 @@ sub transcript_html
     my ($transcript) = @_;
     my $n = $transcript->{sessions};
     my $html = '<div class="wide" tabindex="0" role="region" aria-label="Transcript"><table class="transcript"><thead><tr><th scope="col">step</th>'
-        . join('', map { '<th scope="col">session ' . chr(65 + $_) . '</th>' } 0 .. $n - 1) . "</tr></thead><tbody>\n";
+        . join('', map { '<th scope="col">session ' . chr(65 + $_) . ($transcript->{nodes} ? ", node $transcript->{nodes}[$_]" : '') . '</th>' } 0 .. $n - 1) . "</tr></thead><tbody>\n";
     for my $step (@{ $transcript->{steps} }) {
         my $said = join('', map { act_html($_) } @{ $step->{acts} }) . ($step->{note} ne '' ? '<p><strong>' . h($step->{note}) . '</strong></p>' : '');
         $html .= '<tr><th scope="row">' . h($step->{step}) . '</th>'
@@ -68,7 +85,7 @@ sub transcript_html
     return "$html</tbody></table></div>\n<p>"
         . ($transcript->{replays} ? 'Played with ' . h($transcript->{client}) . ', one for each session: every answer was as it stands here.'
             : 'It needs what the client program does not do (' . h($transcript->{difference}) . '); lockbench plays it.')
-        . ' With lockbench:</p><pre>' . h($transcript->{again}) . "</pre>\n<details><summary>As text, to paste</summary><pre>" . h(as_text($transcript)) . '</pre></details>';
+        . ($transcript->{schedule} ne '' ? ' With lockbench:' : ' Again:') . '</p><pre>' . h($transcript->{again}) . "</pre>\n<details><summary>As text, to paste</summary><pre>" . h(as_text($transcript)) . '</pre></details>';
 }
 
 sub guarantee_html
@@ -89,9 +106,9 @@ sub runs_html
     my ($cell) = @_;
     my $html = "<h2>What was run</h2><ul>\n";
     for my $run (@{ $cell->{runs} }) {
-        my $what = $run->{kind} eq 'explore'
+        my $what = $run->{kind} eq 'cost' ? '500 of them, one worker' : $run->{kind} eq 'explore'
             ? "$run->{schedules} schedules, " . ($run->{complete} ? 'every one that matters' : "bounded: $run->{bounds}")
-            : join ', ', map { "$_->{name}: $_->{runs} run of $_->{seconds} s" } @{ $run->{scenarios} };
+            : join ', ', map { "$_->{name}: $_->{runs} run of $_->{seconds} s" . ($_->{faults} ? ", $_->{faults} " . ($_->{faults} == 1 ? 'fault' : 'faults') : '') } @{ $run->{scenarios} };
         $html .= '<li>' . h("$run->{kind}: $what; $run->{seconds} s, $run->{date}") . '<pre>' . h($run->{command}) . "</pre></li>\n";
     }
     return "$html</ul><p>URI is that of your server; the commands start from the top of the source tree.</p>";
@@ -101,9 +118,14 @@ sub cell_page
 {
     my ($cell, $row, $column) = @_;
     my $depth = 1 + (() = $cell->{id} =~ m{/}g);
-    my $html = '<p>' . verdict_words($cell->{verdict}, held_of($cell)) . ' &#183; ' . link_to($depth, $row->{id}, h($row->{title})) . '</p>';
+    my $html = '<p>' . cell_words($cell) . ' &#183; ' . link_to($depth, $row->{id}, h($row->{title})) . '</p>';
     $html .= '<p>' . h($cell->{reason}) . '</p>' if defined $cell->{reason};
     $html .= '<p>' . h("$column->{title}" . (defined $cell->{version} ? ", version $cell->{version}" : '') . (defined $cell->{date} ? "; last run $cell->{date}" : '')) . '.</p>';
+    if ($cell->{cost}) {
+        my %name = (statements => 'statements', wal_bytes => 'bytes of the log that is written ahead', rows_read => 'rows read', dead_rows => 'dead rows left');
+        $html .= '<h2>What one costs</h2><p>For each lock or item, from asking for it to giving it back, with one worker and nobody else there:</p><ul>'
+            . join('', map { defined $cell->{cost}{$_} ? '<li>' . h("$cell->{cost}{$_} $name{$_}") . '</li>' : () } qw(statements wal_bytes rows_read dead_rows)) . '</ul>';
+    }
     my (%shown, %order);
     %order = (violated => 0, held => 1);
     my $of = $cell->{guarantees} // {};
@@ -119,11 +141,12 @@ sub row_page
     my ($row, $data, $cells) = @_;
     my $html = '<p>' . h($row->{title}) . '. For: ' . h($row->{need}) . '.</p>'
         . ($row->{group} eq 'article' ? '<p class="box">Verdicts are of what this form claims. docs/articles of the source tree says what else was seen of the article: what is lost when an agent fails or dies, and what to use today.</p>' : '')
-        . ($row->{group} eq 'protocol' ? '<p class="box">These are statements of ours, after the mechanism that the name stands for. No code of a library was run for this row, and no version of it is claimed.</p>' : '') . '<ul>';
+        . ($row->{group} eq 'protocol' ? '<p class="box">These are statements of ours, after the mechanism that the name stands for. No code of a library was run for this row, and no version of it is claimed.</p>' : '')
+        . ($row->{group} eq 'program' ? '<p class="box">The library itself was run, in the version that the title names, by the adapter of examples/programs. docs/programs.md of the source tree has more of it.</p>' : '') . '<ul>';
     for my $column (@{ $data->{columns} }) {
         my $cell = $cells->{"$row->{id}/$column->{id}"};
         my @bad = grep { $cell->{guarantees}{$_}{verdict} eq 'violated' } sort keys %{ $cell->{guarantees} // {} };
-        $html .= '<li>' . link_to(1, $cell->{id}, h($column->{title})) . ': ' . verdict_words($cell->{verdict}, held_of($cell)) . h(@bad ? ": @bad" : '') . "</li>\n";
+        $html .= '<li>' . link_to(1, $cell->{id}, h($column->{title})) . ': ' . cell_words($cell) . h(@bad ? ": @bad" : '') . "</li>\n";
     }
     $html .= '</ul>';
     for my $sql (Reference::Pages::statements_of($row)) {

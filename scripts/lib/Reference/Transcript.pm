@@ -8,7 +8,7 @@ use strict;
 use warnings;
 use Exporter 'import';
 use List::Util qw(max);
-our @EXPORT = qw(transcript_of as_text words_of);
+our @EXPORT = qw(opening_of transcript_of as_text words_of);
 
 my $lease_s = 600;    # explore's --ttl, unless said otherwise
 
@@ -62,13 +62,13 @@ sub steps_of
 
 my %level = ('read-committed' => 'READ COMMITTED', 'repeatable-read' => 'REPEATABLE READ', serializable => 'SERIALIZABLE');
 
-# What each session says first.
+# What each session says first; $engine is its name, or a URI.
 sub opening_of
 {
     my ($engine, $isolation) = @_;
     my $name = $level{$isolation} or return '';
-    return "SET default_transaction_isolation = '" . lc($name) . "'" if $engine eq 'postgres';
-    return "SET SESSION TRANSACTION ISOLATION LEVEL $name" if $engine eq 'mariadb';
+    return "SET default_transaction_isolation = '" . lc($name) . "'" if $engine =~ /^postgres/;
+    return "SET SESSION TRANSACTION ISOLATION LEVEL $name" if $engine =~ /^mariadb/;
     return '';
 }
 
@@ -123,6 +123,7 @@ sub as_text
     my ($transcript) = @_;
     my $text = "-- $transcript->{words}\n-- One $transcript->{client} makes the tables:\n$transcript->{setup}";
     $text .= "-- Then each of $transcript->{sessions} sessions:\n$transcript->{opening};\n" if $transcript->{opening} ne '';
+    $text .= '-- ' . join(', ', map { 'session ' . name_of($_) . " on node $transcript->{nodes}[$_]" } 0 .. $#{ $transcript->{nodes} }) . "\n" if $transcript->{nodes};
     for my $step (@{ $transcript->{steps} }) {
         my $note = $step->{note} ne '' ? "  -- $step->{note}" : '';
         $text .= "-- $step->{step}, session " . name_of($step->{session}) . "$note\n";
