@@ -378,7 +378,9 @@ static void mistakes_are_reported_by_line(void **state)
         {LOCK_HEADER LOCK_SETUP "-- name: acquire\nSELECT 1;\n-- name: release\nSELECT :ids;\n",
          "x.sql:8: section release: nothing fills :ids here: it is for complete, error, free "
          "and renew of a queue"},
-        {QUEUE_HEADER QUEUE_BATCH "", "x.sql:9: section complete has no statement"},
+        {QUEUE_HEADER QUEUE_BATCH "",
+         "x.sql:9: section complete has no statement; it may be empty if the claim deletes its "
+         "items"},
         {QUEUE_HEADER QUEUE_BATCH "UPDATE q SET a = 1 WHERE id = ANY (:tokens::bigint[]);\n",
          "x.sql:10: section complete: nothing fills :tokens here: it is for complete, error, "
          "free and renew of a queue whose claim returns a column token"},

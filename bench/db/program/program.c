@@ -382,8 +382,11 @@ static int build_sections(struct lb_building *b)
         if (raw == NULL)
             continue;
         if (raw->n_statements == 0 && !may_be_empty(b, raw->name))
-            return lb_file_fail(b->file, raw->line, b->err, "section %s has no statement",
-                                lb_section_text(raw->name));
+            return lb_file_fail(b->file, raw->line, b->err, "section %s has no statement%s",
+                                lb_section_text(raw->name),
+                                raw->name == LB_S_COMPLETE
+                                    ? "; it may be empty if the claim deletes its items"
+                                    : "");
         program->needs |= raw->needs;
         program->sections[i] = (struct lb_section){.present = true,
                                                    .tx = raw->tx,
