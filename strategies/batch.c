@@ -193,25 +193,38 @@ static void set_all(struct lb_batch *batch, int answer)
     memset(batch->answers, answer, batch->n);
 }
 
+void lb_batch_begin(struct lb_batch *batch)
+{
+    struct lb_batch_memory *memory = batch->memory;
+    set_all(batch, LB_REFUSED);
+    batch->n_others = memory->n_named = memory->n_others = 0;
+    sort_ids(batch);
+}
+
+void lb_batch_reach(struct lb_batch *batch, int64_t id)
+{
+    const struct named *named = find(batch, id);
+    batch->memory->n_named++;
+    if (named != NULL)
+        batch->answers[named->item] = LB_OK;
+    else
+        note_other(batch->memory, id);
+}
+
+void lb_batch_end(struct lb_batch *batch)
+{
+    batch->n_others = batch->memory->n_others;
+}
+
 /* One row of the answer. */
 static void catch_id(void *arg, const struct lb_bag *bag)
 {
     struct lb_batch *batch = arg;
-    struct lb_batch_memory *memory = batch->memory;
     int64_t id;
-    if (bag == NULL) { /* once more from the beginning */
-        set_all(batch, LB_REFUSED);
-        memory->n_named = memory->n_others = 0;
-        return;
-    }
-    if (!lb_value_int(&bag->value[LB_SLOT_ID], &id))
-        return;
-    memory->n_named++;
-    const struct named *named = find(batch, id);
-    if (named != NULL)
-        batch->answers[named->item] = LB_OK;
-    else
-        note_other(memory, id);
+    if (bag == NULL) /* once more from the beginning */
+        lb_batch_begin(batch);
+    else if (lb_value_int(&bag->value[LB_SLOT_ID], &id))
+        lb_batch_reach(batch, id);
 }
 
 /* Of a statement that did something, and named no ids. */
@@ -228,8 +241,7 @@ int lb_ordinary_batch(struct lb_actor *actor, enum lb_section_name name, struct 
     struct lb_bag bag;
     bool is_held = actor->plan->program->sections[LB_S_CLAIM].tx == LB_TX_HOLD;
     bool ends = name != LB_S_RENEW;
-    set_all(batch, LB_REFUSED);
-    batch->n_others = memory->n_named = memory->n_others = 0;
+    lb_batch_begin(batch);
     if (actor->session->conn == NULL) {
         set_all(batch, LB_LOST);
         return LB_LOST;
@@ -240,7 +252,6 @@ int lb_ordinary_batch(struct lb_actor *actor, enum lb_section_name name, struct 
         actor->n_held = actor->n_held > batch->n ? actor->n_held - batch->n : 0;
     lb_ordinary_fill_own_class(&bag, actor);
     fill_lists(&bag, actor, batch);
-    sort_ids(batch);
     int r = lb_runner_section(&actor->runner, name, &bag, ends && actor->n_held == 0, catch_id,
                               batch, &result, err);
     if (r < 0)
@@ -253,6 +264,7 @@ int lb_ordinary_batch(struct lb_actor *actor, enum lb_section_name name, struct 
         set_all(batch, r);
     else if (memory->n_named == 0)
         judge_number(batch, result.n_answered);
-    batch->n_others = r == LB_OK ? memory->n_others : 0;
+    if (r == LB_OK)
+        lb_batch_end(batch);
     return r;
 }

@@ -46,8 +46,9 @@ bool lb_strategy_holds_in_tx(const struct lb_strategy_plan *plan)
 
 bool lb_strategy_takes_batch(const struct lb_strategy_plan *plan, enum lb_section_name section)
 {
-    return plan->program != NULL && plan->program->sections[section].takes_batch &&
-           plan->strategy->flow->batch != NULL;
+    bool takes = plan->program != NULL ? plan->program->sections[section].takes_batch
+                                       : (plan->strategy->batches >> section & 1) != 0;
+    return takes && plan->strategy->flow->batch != NULL;
 }
 
 bool lb_strategy_has(const struct lb_strategy_plan *plan, enum lb_section_name name)

@@ -64,6 +64,11 @@ struct lb_batch {
 
 int lb_batch_init(struct lb_batch *batch, uint32_t room, struct lb_error *err);
 void lb_batch_release(struct lb_batch *batch); /* zeroed ones too */
+/* For who fills the answers by ids: begin once the items are in it (none was reached), then reach
+ * for each id that the answer names, then end. */
+void lb_batch_begin(struct lb_batch *batch);
+void lb_batch_reach(struct lb_batch *batch, int64_t id);
+void lb_batch_end(struct lb_batch *batch);
 
 struct lb_stepper;
 struct lb_actor;
@@ -247,7 +252,8 @@ struct lb_strategy {
     enum lb_isolation isolation;     /* what the protocol asks for; LB_ISO_DEFAULT: the run's */
     const struct lb_flow *flow;
     const struct lb_guest *guest; /* a program of the user's (bench/guest); NULL: it is none */
-    const char *engines;          /* of a program: "sqlite,postgres" */
+    unsigned batches;    /* of a program: 1u << enum lb_section_name that take a whole claim */
+    const char *engines; /* of a program: "sqlite,postgres" */
 };
 
 extern const char *const lb_no_changes[];

@@ -591,6 +591,45 @@ static int guest_renew_item(struct lb_actor *actor, struct lb_item *item, struct
     return item_operation(actor, "renew", item, err);
 }
 
+/* {"do":"complete","items":[{"item":41,"token":3},...]}. The answer's "items" are the numbers of
+ * those that were reached, the others were refused; without them all were. */
+static int guest_batch(struct lb_actor *actor, enum lb_section_name section, struct lb_batch *batch,
+                       struct lb_error *err)
+{
+    const char *what = lb_section_text(section);
+    json_t *list = json_array(), *answer = NULL;
+    for (uint32_t i = 0; i < batch->n; i++) {
+        json_t *one = json_pack("{s:I}", "item", (json_int_t)batch->items[i]->id);
+        if (batch->items[i]->has_token)
+            json_object_set_new(one, "token", json_integer(batch->items[i]->token));
+        json_array_append_new(list, one);
+    }
+    lb_batch_begin(batch);
+    int rc = ask(actor, json_pack("{s:s, s:o}", "do", what, "items", list), &answer, err);
+    if (rc != LB_OK) {
+        memset(batch->answers, rc < 0 ? LB_OTHER : rc, batch->n);
+        return rc;
+    }
+    const json_t *reached = json_object_get(answer, "items");
+    size_t i;
+    json_t *id;
+    if (reached == NULL)
+        memset(batch->answers, LB_OK, batch->n);
+    json_array_foreach(reached, i, id)
+    {
+        if (!json_is_integer(id))
+            break;
+        lb_batch_reach(batch, json_integer_value(id));
+    }
+    struct state *state = actor->state;
+    if (reached != NULL && (!json_is_array(reached) || i < json_array_size(reached)))
+        rc = lb_guest_fail(&state->process, LB_E_FILE, what, err,
+                           "\"items\" must be a list of the whole numbers of those that were done");
+    lb_batch_end(batch);
+    json_decref(answer);
+    return rc;
+}
+
 static int guest_clear_all_errors(struct lb_actor *actor, struct lb_error *err)
 {
     return ask(actor, request_for("clear-all-errors"), NULL, err);
@@ -624,6 +663,7 @@ const struct lb_flow lb_guest_flow = {
     .free_item = guest_free,
     .clear_error = guest_clear_error,
     .renew_item = guest_renew_item,
+    .batch = guest_batch,
     .clear_all_errors = guest_clear_all_errors,
     .reset_all = guest_reset_all,
     .recover = guest_recover,

@@ -68,10 +68,10 @@ static const char *text_of(const struct lb_guest *guest, const char *key)
 
 static int check_keys(const struct lb_guest *guest, struct lb_error *err)
 {
-    static const char *const keys[] = {"hello",      "strategy", "version",  "summary",
-                                       "shape",      "claims",   "engines",  "mode",
-                                       "operations", "options",  "lease",    "lease_unit_ms",
-                                       "heartbeats", "shared",   "capacity", NULL};
+    static const char *const keys[] = {
+        "hello",      "strategy", "version",    "summary",  "shape", "claims",
+        "engines",    "mode",     "operations", "options",  "lease", "lease_unit_ms",
+        "heartbeats", "batches",  "shared",     "capacity", NULL};
     const char *key;
     json_t *value;
     json_object_foreach(guest->hello, key, value)
@@ -179,6 +179,44 @@ static bool has_operation(const struct lb_guest *guest, const char *name)
     return false;
 }
 
+/* The operations that take all items of a claim at once. */
+static int read_batches(struct lb_guest *guest, struct lb_error *err)
+{
+    static const struct {
+        const char *name;
+        enum lb_section_name section;
+    } batched[] = {{"complete", LB_S_COMPLETE},
+                   {"error", LB_S_ERROR},
+                   {"free", LB_S_FREE},
+                   {"renew", LB_S_RENEW}};
+    const json_t *list = json_object_get(guest->hello, "batches");
+    size_t i;
+    json_t *value;
+    if (list != NULL && guest->strategy.shape == LB_LOCK)
+        return wrong(guest, err, "\"batches\" are of a queue only", NULL);
+    if (list != NULL && !json_is_array(list))
+        return wrong(guest, err, "\"batches\" must be a list of operations", NULL);
+    if (list != NULL && guest->strategy.is_pushed)
+        return wrong(guest, err, "a queue that pushes has one item at a time, and no \"batches\"",
+                     NULL);
+    json_array_foreach(list, i, value)
+    {
+        const char *name = json_string_value(value);
+        unsigned bit = 0;
+        for (size_t b = 0; b < sizeof batched / sizeof batched[0] && name != NULL; b++)
+            if (strcmp(batched[b].name, name) == 0)
+                bit = 1u << batched[b].section;
+        bool does = bit == 1u << LB_S_COMPLETE || (name != NULL && has_operation(guest, name));
+        if (bit == 0 || !does)
+            return wrong(guest, err, "\"batches\": no operation of it that ends or renews an item:",
+                         name != NULL ? name : "");
+        guest->strategy.batches |= bit;
+    }
+    if (guest->strategy.batches == 0)
+        guest->flow.batch = NULL;
+    return 0;
+}
+
 /* Of a claim that is pushed only the end is known: nothing may hang on when it began. */
 static int check_push(const struct lb_guest *guest, struct lb_error *err)
 {
@@ -223,7 +261,8 @@ static int read_operations(struct lb_guest *guest, struct lb_error *err)
                          "\"operations\": no operation of its shape:", name != NULL ? name : "");
     }
     guest->strategy.flow = &guest->flow;
-    return check_push(guest, err);
+    int rc = check_push(guest, err);
+    return rc == 0 ? read_batches(guest, err) : rc;
 }
 
 static int read_options(struct lb_guest *guest, struct lb_error *err)

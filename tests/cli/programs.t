@@ -95,6 +95,7 @@ for my $case (
     ['a built-in name', '"wrong"', '"skip-locked"', qr/built-in strategy of this name: "skip-locked"/],
     ['an unknown operation', '"shape"', '"operations":["acquire","release","steal"],"shape"', qr/no operation of its shape: "steal"/],
     ['no release', '"shape"', '"operations":["acquire"],"shape"', qr/"operations" lacks "release"/],
+    ['batches of a lock', '"shape"', '"batches":["renew"],"shape"', qr/"batches" are of a queue only/],
     ['another mode', '"shape"', '"mode":"poll","shape"', qr/"mode" must be "pull" or "push", and not "poll"/],
   )
 {
