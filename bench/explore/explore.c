@@ -227,6 +227,8 @@ static const char *nobody_to_meet(const struct lb_explore_plan *plan, int g)
 static void set_verdicts(const struct lb_testbed *testbed, struct lb_explored *explored)
 {
     const struct lb_strategy *strategy = testbed->plan.strategy;
+    bool dies = testbed->plan.deaths + testbed->plan.cuts > 0;
+    bool wants_clock = strategy->is_lease && testbed->plan.ticks == 0;
     for (int g = 0; g < LB_GUARANTEES; g++) {
         struct lb_finding *finding = &explored->findings[g];
         bool claimed = (strategy->claims & LB_G_BIT(g)) != 0;
@@ -235,7 +237,7 @@ static void set_verdicts(const struct lb_testbed *testbed, struct lb_explored *e
         const struct lb_finding *last = &testbed->judgement.findings[g];
         bool was_tested = (testbed->tested & LB_G_BIT(g)) != 0;
         /* Of what was in the hands of those who died, or were not told, nothing is known. */
-        if (g == LB_G_NO_LOSS && testbed->plan.deaths + testbed->plan.cuts > 0)
+        if (g == LB_G_NO_LOSS && dies)
             was_tested = false;
         bool not_tested =
             !was_tested && g != LB_G_PROGRESS && !(g == LB_G_RECOVERY && shows_recovery(testbed));
@@ -245,6 +247,11 @@ static void set_verdicts(const struct lb_testbed *testbed, struct lb_explored *e
             finding->verdict = LB_V_NOT_TESTED;
             snprintf(finding->reason, sizeof finding->reason,
                      "the clock could not be moved: a statement asks for %s", testbed->unmoved);
+        } else if (claimed && not_tested && g == LB_G_RECOVERY && (!dies || wants_clock)) {
+            finding->verdict = LB_V_NOT_TESTED;
+            snprintf(finding->reason, sizeof finding->reason, "%s: ask with --steps %s",
+                     dies ? "no lease ends" : "nobody dies",
+                     strategy->is_lease ? "clock,crash" : "crash");
         } else if (claimed && not_tested) {
             finding->verdict = LB_V_NOT_TESTED;
             snprintf(finding->reason, sizeof finding->reason, "%s",

@@ -221,5 +221,8 @@ like($out, qr/^  no-duplicate +held$/m, 'one worker with two rounds may claim an
 like($out, qr/^  exclusive +not tested: there are no more workers than may hold$/m, 'as many as may hold');
 (undef, $out) = explore('-s', 'lease-upsert');
 like($out, qr/^  exclusive +held$/m, 'two workers');
+like($out, qr/^  recovery +not tested: nobody dies: ask with --steps clock,crash$/m, '... of whom nobody dies');
+(undef, $out) = explore('-s', 'lease-upsert', '--steps', 'crash');
+like($out, qr/^  recovery +not tested: no lease ends: ask with --steps clock,crash$/m, '... or one does, and its lease does not end');
 
 done_testing;
