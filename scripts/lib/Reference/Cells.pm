@@ -110,7 +110,7 @@ sub explored
 # What each kind of fault is asked with, beside its own defaults: holds that are long enough for a fault to fall into one.
 my %fault_keys = (
     failover => [qw(--workers 4 --hold 5ms --fault-interval 300ms)],
-    queue => [qw(--workers 4 --hold 5ms --backlog 1000)],
+    queue => [qw(--workers 4 --hold 5ms --backlog 1000 --duration 60s)],    # it ends when it is empty
     'lock kill' => [qw(--duration 3s --fault-interval 150ms)],
 );
 

@@ -158,7 +158,7 @@ sub with_played
         my ($at) = grep { $cell->{transcripts}[$_] == $best } 0 .. $#{ $cell->{transcripts} };
         if (!defined $at) { push @{ $cell->{transcripts} }, $best; $at = $#{ $cell->{transcripts} } }
         $one->{transcript} = $at;
-        $one->{witness} //= $best->{words};
+        $one->{witness} = $best->{words};    # what was seen under load stays in `stressed`
     }
     return $cell;
 }

@@ -26,7 +26,7 @@ sub link_to
 }
 
 my %words = (held => ['held', '&#10003; held'], violated => ['violated', '&#10007; violated'], skip => ['skip', '&#8211; skip'],
-    measured => ['measured', '&#8776;'],
+    measured => ['measured', '&#8776; measured'],
     'not tested' => ['untested', '? not tested']);
 
 # A verdict as word and symbol: colour alone says nothing to some readers.
