@@ -24,6 +24,7 @@ struct lb_model {
     bool lease;      /* holds, or claims, end by themselves after arg ms of their ok */
     unsigned claims; /* LB_G_BIT()s to judge; others are "not claimed" */
     enum lb_release_semantics release;
+    bool own_rows;   /* lock: a release changes a row of its worker's own, and no other's hold */
     bool drained;    /* queue: at the end nothing was left to claim: no-loss can be judged */
     bool strict;     /* queue: "empty" is a promise, too, and judged with fifo */
     bool complete;   /* the history reaches the end of the run: nothing was cut off */

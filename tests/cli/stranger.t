@@ -115,6 +115,8 @@ for (['semaphore', 'release=own', 0, 'permits', '--steps', 'clock'], ['semaphore
     ['operator', 'stamp=made', 1, 'exclusive', '--steps', 'clock', '--rescuers', '1'],
     ['prolonged', 'renew=from-now', 0, 'recovery', '--steps', 'clock,crash', '--renewals', '2'],
     ['prolonged', 'renew=added', 1, 'recovery', '--steps', 'clock,crash', '--renewals', '2'],
+    ['own-rows', 'release=own', 0, 'owner-release', '--steps', 'clock'],
+    ['own-rows', 'release=all', 1, 'owner-release', '--steps', 'clock'],
     ['takeover', 'remove=found', 0, 'exclusive', '--steps', 'clock'],
     ['takeover', 'remove=any', 1, 'exclusive', '--steps', 'clock', '--rounds', '2', '--first'],
     ['looked', 'release=asked', 0, 'exclusive', '--steps', 'clock', '--rounds', '2'],
@@ -221,7 +223,7 @@ my @todo = map { [split /\t/] } grep { !/^file\t/ } split /\n/, slurp("$folder/t
 # asked first; some need the whole budget, and these begin first. Of several with one defect, one is asked.
 my %needs_all = map { ("$_.sql" => 1) } qw(rescue-listed pruned-hidden);
 if (!$ENV{LB_TEST_SOAK}) {
-    my $spared = qr/^(?:visib|operator|looked|heart|oban|pruned-alive|copy-skip-locked-nofence|retried|insert|grouped|at-most|semaphore|prolonged|takeover|gate)/;
+    my $spared = qr/^(?:visib|operator|looked|heart|oban|pruned-alive|copy-skip-locked-nofence|retried|insert|grouped|at-most|semaphore|prolonged|takeover|gate|own-rows)/;
     @todo = grep { $_->[0] !~ $spared && ($_->[3] ne 'right' || $_->[0] =~ /^(?:copy|pgmq)/) } @todo;
     @todo = ((grep { $needs_all{ $_->[0] } } @todo), (grep { !$needs_all{ $_->[0] } } @todo));
 }

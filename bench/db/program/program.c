@@ -9,6 +9,7 @@
  * not as a NULL at run time.
  */
 #include "program_building.h"
+#include "program_features.h"
 
 #include "nearest.h"
 
@@ -552,6 +553,7 @@ static int keep_statements(struct lb_building *b)
     }
     program->recovers_by_time = recovers_by_time(b, LB_S_RECOVER);
     const struct lb_timing *lease = lb_file_lease(b->file);
+    program->frees_own_rows = !b->file->is_built_in && lb_program_frees_own_rows(program);
     program->ends_by_recover = lease != NULL && lease->by_recover;
     program->sweeps_by_life =
         program->sections[LB_S_HEARTBEAT].present || recovers_by_time(b, LB_S_SWEEP);

@@ -165,6 +165,7 @@ struct lb_program {
     uint32_t uses;         /* bit per fixed slot: some statement has it as parameter */
     bool puts_one;         /* put has no :n: it is run for each item */
     bool recovers_by_time; /* recover asks for the time: it need not take everything */
+    bool frees_own_rows;   /* a lock: acquire inserts a row, and release ends one of its worker's */
     bool ends_by_recover;  /* a lock: a hold has no lease, but recover ends it */
     bool reads_replica;    /* some statement is on a replica */
     bool sweeps_by_life;   /* so does sweep, or by who is alive: processes say that they are */

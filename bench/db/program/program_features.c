@@ -103,6 +103,41 @@ static bool asks_whose(const struct lb_program *program, const struct lb_stateme
     return any_token(statement, names_session);
 }
 
+static bool is_insert(const struct lb_token *before, const struct lb_token *token,
+                      const struct lb_token *after)
+{
+    (void)before;
+    (void)after;
+    return token->kind == LB_T_WORD && lb_token_is(token, "insert");
+}
+
+static bool is_or(const struct lb_token *before, const struct lb_token *token,
+                  const struct lb_token *after)
+{
+    (void)before;
+    (void)after;
+    return token->kind == LB_T_WORD && lb_token_is(token, "or");
+}
+
+bool lb_program_frees_own_rows(const struct lb_program *program)
+{
+    const struct lb_section *begin = &program->sections[LB_S_ACQUIRE];
+    const struct lb_section *end = &program->sections[LB_S_RELEASE];
+    bool inserts = false, asks = false;
+    for (size_t i = 0; i < begin->n_statements; i++)
+        inserts = inserts || any_token(&begin->statements[i], is_insert);
+    for (size_t i = 0; i < end->n_statements; i++) {
+        const struct lb_statement *statement = &end->statements[i];
+        if (!statement->is_write)
+            continue;
+        if ((!has_param(statement, LB_SLOT_WORKER) && !has_param(statement, LB_SLOT_TOKEN)) ||
+            any_token(statement, is_or))
+            return false;
+        asks = true;
+    }
+    return inserts && asks;
+}
+
 static void find_unasked(const struct lb_program *program, struct lb_features *ret)
 {
     static const enum lb_section_name ends[] = {LB_S_RELEASE, LB_S_COMPLETE, LB_S_ERROR, LB_S_FREE,

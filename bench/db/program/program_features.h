@@ -43,6 +43,10 @@ struct lb_features {
 void lb_features_read(const struct lb_file *file, const struct lb_program *program,
                       struct lb_features *ret);
 
+/* A lock whose acquire inserts a row, and whose release changes none but its worker's own? Then a
+ * release that comes late ends nobody else's hold. */
+bool lb_program_frees_own_rows(const struct lb_program *program);
+
 /* The line of a statement on a replica, with a condition that its section does not ask the primary
  * for afterwards; 0: there is none. */
 int lb_replica_unasked(const struct lb_program *program);

@@ -131,6 +131,8 @@ int lb_testbed_judge(struct lb_testbed *testbed, bool complete, struct lb_error 
                              .lease = strategy->is_lease,
                              .claims = strategy->claims,
                              .release = LB_RELEASE_BELIEF,
+                             .own_rows =
+                                 testbed->program != NULL && testbed->program->frees_own_rows,
                              .drained = drained,
                              .groups = testbed->strategy_plan.groups,
                              .complete = true, /* whoever holds at its end holds on */

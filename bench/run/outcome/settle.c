@@ -65,6 +65,8 @@ static struct lb_model model_of(const struct lb_active_run *run, bool complete, 
             strategy->claims &
             ~(scenario->shape == LB_QUEUE && scenario->classes > 1 ? LB_G_BIT(LB_G_FIFO) : 0U),
         .release = LB_RELEASE_BELIEF,
+        .own_rows = run->plan.program != NULL && run->plan.program->frees_own_rows &&
+                    !scenario->duplicate_ids && scenario->ids == LB_IDS_UNIQUE,
         .drained = run->team != NULL && atomic_load(&run->team->drained),
         .complete = complete,
         .end_ns = end_ns,
