@@ -54,7 +54,7 @@ sub version_of
 sub shown
 {
     my (@command) = @_;
-    s/ --dir \S+\z/ --dir DIR/ for @command;
+    s/ --dir '.*'\z/ --dir DIR/s for @command;
     return join ' ', map { m{[^\w./=:,-]} ? "'" . s/'/'\\''/gr . "'" : $_ } 'lockbench', @command;
 }
 
@@ -127,7 +127,7 @@ sub faulty
     return (@keys, @{ $fault_keys{queue} }) if $fault ne 'failover' && base_of($row) eq 'drain';
     return (@keys, @{ $fault_keys{"lock $fault"} // [] }) if $fault ne 'failover';
     defined $how->{servers} or die "column $column->{id} needs --servers DIR, where scripts/servers started $column->{servers}\n";
-    return (@keys, @{ $fault_keys{failover} }, '--failover-command', "scripts/servers \$STEP $column->{servers} --dir $how->{servers}");
+    return (@keys, @{ $fault_keys{failover} }, '--failover-command', "scripts/servers \$STEP $column->{servers} --dir '" . $how->{servers} =~ s/'/'\\''/gr . "'");
 }
 
 sub stressed
