@@ -35,6 +35,7 @@ struct lb_hold {
     unsigned is_dead : 1;   /* its holder died inside */
     unsigned has_token : 1;
     unsigned is_committed : 1; /* its session's loss does not end it */
+    unsigned is_lost : 1;      /* its session may have ended before anything else ended it */
 };
 
 /* A release that changed something although its hold had ended before: see owner.c. */

@@ -161,6 +161,30 @@ static size_t begun_by(const struct lb_case *c, const struct lb_log_facts *facts
     return low;
 }
 
+/* Its session may have ended from a time on. */
+static void lose(struct lb_case *c, struct lb_hold *hold, uint64_t lost)
+{
+    hold->is_lost = hold->is_lost || hold->cut >= lost;
+    if (hold->cut <= lost)
+        return;
+    hold->cut = lost;
+    c->has_cuts = true;
+}
+
+/* Of a history that was cut, the note that a session had ended may be missing: by its own worker,
+ * after its last answer. */
+static void end_unnoted(struct lb_case *c)
+{
+    for (size_t i = 0; i < c->holds.n; i++) {
+        struct lb_hold *hold = &lb_holds(c)[i];
+        const struct lb_log_facts *facts = &c->logs[hold->log];
+        if (hold->is_committed || hold->cut <= facts->answered_low)
+            continue;
+        uint64_t asked = lb_hold_asked(c, hold);
+        lose(c, hold, facts->answered_low > asked ? facts->answered_low : asked);
+    }
+}
+
 /* Of the holds that had begun, the latest: before them none lasts so long. */
 static void end_session(struct lb_case *c, const struct lb_world_event *note, const uint64_t *reach)
 {
@@ -171,15 +195,13 @@ static void end_session(struct lb_case *c, const struct lb_world_event *note, co
     if (note->log != note->target && n < facts->n_holds &&
         lb_hold_asked(c, &lb_holds(c)[facts->first_hold + n]) <= note->high)
         n++;
-    for (size_t i = facts->first_hold + n; i > facts->first_hold && reach[i - 1] > low; i--) {
+    for (size_t i = facts->first_hold + n; i > facts->first_hold && reach[i - 1] >= low; i--) {
         struct lb_hold *hold = &lb_holds(c)[i - 1];
         uint64_t asked = lb_hold_asked(c, hold), lost = low > asked ? low : asked;
-        if (hold->is_committed && !hold->is_dead)
-            continue;
-        if (hold->cut > lost) {
-            hold->cut = lost;
-            c->has_cuts = true;
-        }
+        bool is_later = note->log == note->target && hold->event > note->event;
+        if (is_later || (hold->is_committed && !hold->is_dead))
+            continue; /* is_later: granted after its own worker's note, within the tick */
+        lose(c, hold, lost);
         if (hold->is_dead && hold->end > lost)
             hold->end = lost;
     }
@@ -238,5 +260,7 @@ int lb_world_apply(struct lb_case *c)
         if (hold->is_piece && hold->end > last)
             hold->end = hold->cut = last;
     }
+    if (c->known_ns != LB_NEVER)
+        end_unnoted(c);
     return end_sessions(c);
 }

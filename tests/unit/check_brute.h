@@ -18,6 +18,8 @@ enum { BRUTE_OPS = 63, BRUTE_MEMO = 1 << 12 };
 struct brute_op {
     uint64_t low, high;
     bool optional;
+    bool is_cut; /* optional only because the search ends before its answer: what its log asked for
+                    later comes after it all the same */
     int kind;
     uint32_t who;
     uint64_t a, b;
@@ -76,7 +78,7 @@ static inline bool brute_blocked(const struct brute *brute, uint64_t mask, uint3
         bool gone = (mask >> i & 1) != 0;
         if (ops[i].log != ops[op].log)
             continue;
-        if ((!gone && !ops[i].optional && earlier) ||
+        if ((!gone && (!ops[i].optional || ops[i].is_cut) && earlier) ||
             (gone && later && ops[op].optional && ops[op].high != UINT64_MAX))
             return true;
     }
@@ -136,6 +138,7 @@ static inline void brute_cut(struct brute *brute, uint64_t time, uint32_t log, u
         if (op.low > time)
             continue;
         if (op.high >= time && (op.optional || op.log != log || op.place >= place)) {
+            op.is_cut = !op.optional && (op.log != log || op.place != place);
             op.optional = true;
             op.high = UINT64_MAX;
         }
@@ -295,6 +298,18 @@ static inline void cut_tails(struct test_history *h, struct lb_random *random)
         uint64_t last = h->n[log] > 0 ? last_event(h, log)->time_ns : 0;
         h->view.whole_ns = last < h->view.whole_ns ? last : h->view.whole_ns;
     }
+}
+
+/* Who notes the end of another's session speaks of any time before: where that note is missing, the
+ * part that is left is no part of a legal h-> */
+static inline bool ends_others(const struct test_history *h)
+{
+    bool found = false;
+    for (uint32_t log = 0; log < MAX_LOGS; log++)
+        for (size_t i = 0; i < h->n[log]; i++)
+            found = found ||
+                    (h->events[log][i].op == LB_OP_SESSION_END && h->events[log][i].arg != log);
+    return found;
 }
 
 /* --- the comparison --- */

@@ -371,6 +371,44 @@ static void late_releases_need_another_owner(void **state)
     expect(LB_G_OWNER_RELEASE, LB_V_HELD);
 }
 
+/* Worker 1 was granted a second permit in the tick in which its session had ended. */
+static void a_lost_session_gives_back_within_the_tick(void **state)
+{
+    (void)state;
+    for (int ended = 0; ended < 2; ended++) {
+        history_init(&history, false);
+        history.capacity[0] = 2;
+        acquire(&history, 1, 0, 22, 22);
+        if (ended)
+            note(&history, 1, LB_OP_SESSION_END, 22, 0, 1);
+        acquire(&history, 1, 0, 22, 22);
+        release(&history, 1, 0, 22, 22);
+        last_event(&history, 1)->type = LB_EV_INFO;
+        acquire(&history, 2, 0, 21, 21);
+        expect(LB_G_EXCLUSIVE, ended ? LB_V_HELD : LB_V_VIOLATED);
+    }
+}
+
+/* Cut within worker 1's release: what may be missing is the note that it had lost its session. */
+static void a_cut_history_may_lack_the_end_of_a_session(void **state)
+{
+    (void)state;
+    history_init(&history, false);
+    acquire(&history, 1, 0, 1, 2);
+    acquire(&history, 2, 0, 5, 6);
+    release(&history, 2, 0, 60, 61);
+    release(&history, 1, 0, 50, 51);
+    history.events[1][3].type = LB_EV_INFO;
+    note(&history, 1, LB_OP_SESSION_END, 52, 0, 1);
+    expect(LB_G_EXCLUSIVE, LB_V_HELD);
+    history.n[1] -= 1; /* without the note, the connection was lost in the release */
+    expect(LB_G_EXCLUSIVE, LB_V_VIOLATED);
+    history.n[1] -= 1;
+    history.view.truncated = true;
+    history.view.whole_ns = 50;
+    expect(LB_G_EXCLUSIVE, LB_V_NOT_TESTED);
+}
+
 /* A renewal says how long the lease is from then on, also if it was to be longer before. */
 static void a_shortened_lease_is_another_owners(void **state)
 {
@@ -426,6 +464,8 @@ int main(void)
         cmocka_unit_test(leases_are_cut),
         cmocka_unit_test(renewals_prolong),
         cmocka_unit_test(late_releases_need_another_owner),
+        cmocka_unit_test(a_lost_session_gives_back_within_the_tick),
+        cmocka_unit_test(a_cut_history_may_lack_the_end_of_a_session),
         cmocka_unit_test(a_shortened_lease_is_another_owners),
         cmocka_unit_test(two_rows_are_no_foreign_release),
     };

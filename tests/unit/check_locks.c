@@ -29,8 +29,11 @@ static bool judge_legal(const struct shape *shape)
 /* Histories of which the judge says that it cannot tell. */
 static uint64_t n_untold;
 
+static bool cut_is_asked; /* of the history that was compared last */
+
 static bool compare(const struct shape *shape)
 {
+    cut_is_asked = !ends_others(&history);
     bool expected = shape->legal(shape), got = judge_legal(shape);
     if (expected == got || (shape->sound_only && !expected))
         return expected;
@@ -50,7 +53,7 @@ static bool compare(const struct shape *shape)
 /* What is missing excuses: nothing is violated in a part of what is legal. */
 static void compare_cut(const struct shape *shape)
 {
-    if (judge_legal(shape))
+    if (!cut_is_asked || judge_legal(shape))
         return;
     print_history(&history);
     fail_msg("%s: violated in a part of a legal history (%s), of which nothing is missing before "
@@ -209,6 +212,24 @@ static struct shape shapes[] = {
      .release = LB_RELEASE_STATE,
      .guarantee = LB_G_OWNER_RELEASE,
      .legal = legal_owner},
+    {.name = "mutex whose sessions end",
+     .capacity = 1,
+     .max_permits = 1,
+     .resources = 2,
+     .sessions = true,
+     .odd_ends = true,
+     .tick = 1,
+     .guarantee = LB_G_EXCLUSIVE,
+     .legal = legal_holds},
+    {.name = "semaphore whose sessions end",
+     .capacity = 2,
+     .max_permits = 1,
+     .resources = 1,
+     .sessions = true,
+     .odd_ends = true,
+     .tick = 1,
+     .guarantee = LB_G_EXCLUSIVE,
+     .legal = legal_holds},
     {.name = "reentrant",
      .capacity = 1,
      .max_permits = 1,
@@ -376,16 +397,19 @@ static struct shape shapes[] = {
 static void every_shape_is_generated(void **state)
 {
     /* These are of queues. */
-    static const enum seen never[] = {SEEN_RECOVER, SEEN_STRANGER, SEEN_AGAIN,
-                                      SEEN_BEAT,    SEEN_UNSURE,   SEEN_KEPT,
-                                      SEEN_LOST,    SEEN_RESUMED,  SEEN_RAISED};
+    static const enum seen never[] = {SEEN_RECOVER, SEEN_STRANGER, SEEN_AGAIN,   SEEN_BEAT,
+                                      SEEN_UNSURE,  SEEN_KEPT,     SEEN_RESUMED, SEEN_RAISED};
     (void)state;
     expect_seen(never, sizeof never / sizeof never[0]);
 }
 
+/* LB_TEST_MODEL: only the models of that name, in which * and ? stand for others. */
 int main(void)
 {
     enum { N = sizeof shapes / sizeof shapes[0] };
+    const char *only = getenv("LB_TEST_MODEL");
+    if (only != NULL)
+        cmocka_set_test_filter(only);
     struct CMUnitTest tests[N + 1];
     tests[N] = (struct CMUnitTest)cmocka_unit_test(every_shape_is_generated);
     for (size_t i = 0; i < N; i++)

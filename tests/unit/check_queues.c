@@ -59,23 +59,11 @@ static bool is_ordered(void)
 /* Histories of which the judge says that it cannot tell, and which the search had no room for. */
 static uint64_t n_untold, n_too_much;
 
-/* Who notes the end of another's session speaks of any time before: where that note is missing, the
- * part that is left is no part of a legal history. */
-static bool ends_others(void)
-{
-    bool found = false;
-    for (uint32_t log = 0; log < LOGS; log++)
-        for (size_t i = 0; i < history.n[log]; i++)
-            found = found || (history.events[log][i].op == LB_OP_SESSION_END &&
-                              history.events[log][i].arg != log);
-    return found;
-}
-
 static bool cut_is_asked; /* of the history that was compared last */
 
 static bool compare(const struct shape *shape)
 {
-    cut_is_asked = !ends_others();
+    cut_is_asked = !ends_others(&history);
     is_too_much = false;
     bool expected = shape->legal(), sparse = judge_sparse(shape), got = judge_legal(shape);
     n_too_much += is_too_much;

@@ -177,12 +177,13 @@ static int add_point(struct tick *tick, uint32_t hold, uint32_t position, bool i
     return 0;
 }
 
-/* Where the hold's end stands in its log, if another grant came between; else right behind it. */
+/* Where the hold's end stands in its log, if another grant came between; else right behind it, as
+ * that of a session may. */
 static uint32_t end_position(const struct lb_case *c, uint32_t hold)
 {
     const struct lb_tie *ties = c->ties.items;
     for (size_t i = 0; i < c->ties.n; i++)
-        if (ties[i].hold == hold)
+        if (ties[i].hold == hold && !lb_holds(c)[hold].is_lost)
             return ties[i].position;
     return lb_holds(c)[hold].event;
 }

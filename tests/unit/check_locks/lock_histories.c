@@ -124,6 +124,17 @@ static bool give(struct worker *w)
     return type != LB_EV_NONE;
 }
 
+/* A worker notes that its session has ended, or another's has; what that had may be another's. */
+static void end_session(struct worker *w, uint32_t n_logs)
+{
+    bool is_own = chance(w->random, 70);
+    uint32_t of = is_own ? w->log : below(w->random, n_logs);
+    note(&history, w->log, LB_OP_SESSION_END, w->now, 0, of);
+    last_event(&history, w->log)->process = w->process;
+    if (of == w->log && chance(w->random, 60))
+        w->n_held = 0;
+}
+
 void generate(const struct shape *shape, struct lb_random *random)
 {
     history_init(&history, false);
@@ -165,6 +176,10 @@ void generate(const struct shape *shape, struct lb_random *random)
             if (shape->retry && w.n_held == 1 && most_held == 1 && chance(random, 15))
                 more = true; /* it takes another, as if it had given the first one back */
             w.think = more ? think : w.hold;
+            if (shape->sessions && chance(random, 20)) {
+                end_session(&w, n_logs);
+                continue;
+            }
             if (!(more ? take(&w) : give(&w)))
                 break;
         }

@@ -9,9 +9,13 @@ static bool step_holds(const struct brute *b, const struct brute_op *op, uint64_
     const struct shape *shape = b->context;
     const struct grant *g = &translation.grants[op->who];
     uint64_t bit = UINT64_C(1) << op->who;
+    if (op->kind == GONE) {
+        *state &= ~bit;
+        return true;
+    }
     if (op->kind == RELEASE) {
         if ((*state & bit) == 0)
-            return false;
+            return g->is_lost;
         *state &= ~bit;
         return true;
     }
@@ -56,6 +60,7 @@ bool legal_holds(const struct shape *shape)
         bool all = true;
         for (uint32_t i = 0; i < shape->resources && all; i++) {
             translate_holds(shape);
+            translate_sessions();
             keep_log_order();
             keep_resource(i);
             brute.step = step_holds;

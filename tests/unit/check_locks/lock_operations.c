@@ -240,8 +240,62 @@ void translate_holds(const struct shape *shape)
     place_now = 0;
 }
 
+/* When the last operation was asked for that a log had been answered before an event of it, or its
+ * end. */
+static uint64_t answered_before(uint32_t log, size_t before)
+{
+    uint64_t asked = 0, last = 0;
+    for (size_t i = 0; i < before && i < history.n[log]; i++) {
+        const struct lb_event *e = &history.events[log][i];
+        asked = e->type == LB_EV_INVOKE ? e->time_ns : asked;
+        last = e->type == LB_EV_OK || e->type == LB_EV_FAIL ? asked : last;
+    }
+    return last;
+}
+
+/* From when on the session of which a note speaks may have ended: it was there for what it
+ * answered, if its worker says so itself, or has been silent since; and after its previous end. */
+static uint64_t ended_from(uint32_t log, size_t at)
+{
+    const struct lb_event *e = &history.events[log][at];
+    uint32_t worker = e->arg;
+    uint64_t low = 0;
+    if (log == worker)
+        low = answered_before(log, at);
+    else if (history.n[worker] > 0 && last_event(&history, worker)->time_ns < e->time_ns)
+        low = answered_before(worker, history.n[worker]);
+    for (uint32_t l = 0; l < MAX_LOGS; l++)
+        for (size_t i = 0; i < history.n[l]; i++) {
+            const struct lb_event *other = &history.events[l][i];
+            if (other->type == LB_EV_NOTE && other->op == LB_OP_SESSION_END &&
+                other->arg == worker && other->time_ns < e->time_ns && other->time_ns > low)
+                low = other->time_ns;
+        }
+    return low;
+}
+
+void translate_sessions(void)
+{
+    for (uint32_t log = 0; log < MAX_LOGS; log++)
+        for (size_t i = 0; i < history.n[log]; i++) {
+            const struct lb_event *e = &history.events[log][i];
+            if (e->type != LB_EV_NOTE || e->op != LB_OP_SESSION_END)
+                continue;
+            uint64_t low = ended_from(log, i);
+            for (uint32_t k = 0; k < translation.n; k++) {
+                struct grant *g = &translation.grants[k];
+                if (g->log != e->arg || (log == e->arg ? g->acquired > e : g->low > e->time_ns))
+                    continue;
+                g->is_lost = true;
+                add_brute(GONE, k, low > g->low ? low : g->low, UINT64_MAX, true, 0, 0);
+            }
+        }
+}
+
+/* The end of a session is nobody's operation. */
 void keep_log_order(void)
 {
     for (uint32_t i = 0; i < brute.n; i++)
-        brute.ops[i].log = translation.grants[brute.ops[i].who].log + 1;
+        if (brute.ops[i].kind != GONE)
+            brute.ops[i].log = translation.grants[brute.ops[i].who].log + 1;
 }

@@ -19,6 +19,7 @@ struct shape {
     bool untold;     /* some renewals do not say their length */
     bool brief;      /* some renewals shorten the lease */
     bool alone;      /* exclusion is not claimed */
+    bool sessions;   /* notes of sessions that ended */
     uint32_t most_held;
     enum lb_release_semantics release;
     uint64_t tick;
@@ -32,12 +33,13 @@ void generate(const struct shape *shape, struct lb_random *random);
 
 /* --- from a history to operations --- */
 
-enum kind { ACQUIRE, RELEASE, RENEW, EXPIRE, WRITE, LEAVE };
+enum kind { ACQUIRE, RELEASE, RENEW, EXPIRE, WRITE, LEAVE, GONE };
 
 struct grant {
     uint32_t log, resource, permits, token;
     bool shared, open;  /* open: it can be released still */
     bool is_lapsed;     /* its worker's connection was lost */
+    bool is_lost;       /* its session may have ended before it was given back */
     bool believed;      /* the core has not ended */
     uint32_t lapsed;    /* its end when the connection was lost: place in brute.ops + 1; 0: none */
     uint64_t low, high; /* of its acquire */
@@ -70,6 +72,9 @@ extern uint32_t choices[BRUTE_OPS], n_choices, n_open[BRUTE_OPS];
 
 /* The holds of all logs, as operations. */
 void translate_holds(const struct shape *shape);
+
+/* What may have been lost with the sessions of which a note says that they ended. */
+void translate_sessions(void);
 
 /* What a log did, it did one after another. */
 void keep_log_order(void);
