@@ -134,6 +134,9 @@ like($out, qr/^ +\d+ explore\+takeover /m, 'taking over by several statements is
 (undef, $out) = lockbench('verify', '-s', "$folder/prolonged.sql", '-d', 'sqlite:', '--plan');
 like($out, qr/^ +\d+ explore\+renew\+crash /m, 'the death of who has renewed is planned');
 
+(undef, $out) = lockbench('verify', '-s', "$folder/retried-lease.sql", '-d', 'sqlite:', '--plan');
+like($out, qr/^ +\d+ give back late /m, 'who retries too late is planned');
+
 # --- a lease in seconds: its scenarios are longer, the budget is not ---
 (my $slow = slurp("$folder/prolonged.sql")) =~ s/:ttl_ms/1000 * :lease_s/g;
 $slow =~ s/^(-- option: renew)/-- option: lease_s = 60\n$1/m;

@@ -212,10 +212,10 @@ static void rescue(struct lb_asking *m)
             f->unasked_line != 0
                 ? "claims are leases, and what ends one asks for no holder: work outlasts it"
                 : "claims are leases: work outlasts them");
-    if (f->lease != NULL && f->has_free) {
+    if (f->lease != NULL && (f->has_free || f->has_retry)) {
         struct lb_ask *ask = add_stressed(m, "queue-overrun", NULL, 3000,
-                                          "claims are leases, and it has free: who outlasts his "
-                                          "lease gives the item back");
+                                          "claims are leases, and it has free or retry: who "
+                                          "outlasts his lease gives the item back");
         snprintf(ask->name, sizeof ask->name, "give back late");
         set(ask, "free", "0.5");
     }
