@@ -39,7 +39,7 @@ static struct lb_item_core in_hand(const struct lb_item_group *item, size_t plac
     const struct lb_item_event *claim = core.claim, *own = NULL;
     for (size_t i = place + 1; lb_item_own(item, place, i) && own == NULL; i++)
         own = lb_item_closes(item->events[i]->op) ? item->events[i] : NULL;
-    uint64_t lost = lb_item_lost(item, claim), recovered = lb_item_recovered(item, claim);
+    uint64_t lost = lb_item_lost_before(item, place), recovered = lb_item_recovered(item, claim);
     uint64_t closed = own != NULL ? own->low : LB_NEVER;
     uint64_t taken = earlier(earlier(lost, recovered), item->c->known_ns);
     if (claim->lease_ms > 0)
