@@ -350,4 +350,22 @@ like($matrix, qr/^\| strategy \|[^\n]*, disconnect \|[^\n]*, skew \|\n[^\n]*\n\|
 is($status, 2, 'verify --faults: an unknown fault');
 like($err, qr/unknown fault 'kil'.*did you mean.*kill/, 'verify --faults: what was meant') or diag $err;
 
+# Nothing is said of a fault that never happened, and in what verify asks the work lasts for some of them.
+{
+    my ($status, $out, $err) = lockbench('run', '-s', 'skip-locked', '-S', 'drain', '-d', 'sqlite:', '--backlog', 20, '--fault', 'pause',
+        '--fault-interval', '1h', '--duration', '10m', '--progress-bound', '10m', '--quiet', '--format', 'json');
+    my $cell = eval { decode_json($out)->{cells}[0] } // {};
+    is($status, 5, 'no fault: exit status') or diag $err;
+    is($cell->{verdict}, 'inconclusive', 'no fault: nothing is held');
+    like($cell->{runs}[0]{reason} // '', qr/^no fault happened: the run was over after .*, and a pause was to come every 3600 s; make it longer/, 'no fault: why');
+
+    (undef, $out) = lockbench('verify', '-s', 'skip-locked', '-S', 'drain', '-d', 'sqlite:', '--faults', 'pause,disconnect,cut,slow,blocker,snapshot,full,failover,partition',
+        '--quiet', '--format', 'json');
+    my @cells = @{ (eval { decode_json($out) } // {})->{cells} // [] };
+    is(scalar @cells, 9, 'verify under faults: all are asked, or said to be skipped');
+    for my $config (map { $_->{config} } @cells) {
+        cmp_ok($config->{backlog} * $config->{hold_ns} / $config->{workers}, '>', 2 * $config->{fault_interval_ns}, "verify under $config->{fault}: work for two of them");
+    }
+}
+
 done_testing();

@@ -2,7 +2,8 @@
  *
  * A scenario keeps its workers and gets the times by which a fault can be told from its absence: a
  * lease much longer than a hold and much shorter than a pause, faults some leases apart, and a
- * bound on the recovery that every lease and session meets. Flags given by the user come after and
+ * bound on the recovery that every lease and session meets. Holds are long enough for a backlog of
+ * 1,000 items to outlast some faults. Flags given by the user come after and
  * win.
  */
 #include "fault_scenarios.h"

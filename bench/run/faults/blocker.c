@@ -45,4 +45,5 @@ const struct lb_fault_kind lb_fault_blocker = {
     .inject_outside = inject_outside,
     .isolation = LB_ISO_DEFAULT,
     .lock_keys = {"fault", "blocker", "fault-interval", "200ms", "fault-length", "350ms"},
-    .queue_keys = {"fault", "blocker", "fault-interval", "200ms", "fault-length", "300ms"}};
+    .queue_keys = {"fault", "blocker", "fault-interval", "200ms", "fault-length", "300ms", "hold",
+                   "5ms"}};

@@ -30,4 +30,4 @@ const struct lb_fault_kind lb_fault_cut = {
     .suits = suits,
     .inject = inject,
     .lock_keys = {"fault", "cut", "fault-interval", "200ms"},
-    .queue_keys = {"fault", "cut", "fault-interval", "200ms"}};
+    .queue_keys = {"fault", "cut", "fault-interval", "200ms", "hold", "5ms"}};

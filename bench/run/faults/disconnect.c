@@ -85,4 +85,4 @@ const struct lb_fault_kind lb_fault_disconnect = {
     .suits = suits,
     .inject = inject,
     .lock_keys = {"fault", "disconnect", "fault-interval", "200ms"},
-    .queue_keys = {"fault", "disconnect", "fault-interval", "200ms"}};
+    .queue_keys = {"fault", "disconnect", "fault-interval", "200ms", "hold", "5ms"}};

@@ -43,4 +43,4 @@ const struct lb_fault_kind lb_fault_pause = {
                   "yes"},
     /* Nobody frees what a live consumer has: that would be the operator's mistake. */
     .queue_keys = {"fault", "pause", "fault-interval", "700ms", "fault-length", "900ms", "recover",
-                   "0"}};
+                   "0", "hold", "15ms"}};

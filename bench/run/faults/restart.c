@@ -167,4 +167,4 @@ const struct lb_fault_kind lb_fault_restart = {
     .lock_keys = {"fault", "restart", "fault-interval", "800ms", "fault-count", "2", "duration",
                   "5s"},
     .queue_keys = {"fault", "restart", "fault-interval", "800ms", "fault-count", "2", "duration",
-                   "5s"}};
+                   "5s", "hold", "20ms"}};

@@ -222,7 +222,9 @@ static bool suits_cancel(const struct lb_db *db)
         .lock_keys = {KEYS(name)}, .queue_keys = {                                                 \
             KEYS(name),                                                                            \
             "recover",                                                                             \
-            "0"                                                                                    \
+            "0",                                                                                   \
+            "hold",                                                                                \
+            "10ms"                                                                                 \
         }                                                                                          \
     }
 const struct lb_fault_kind lb_fault_failover = KIND("failover", suits);

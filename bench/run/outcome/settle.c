@@ -463,6 +463,24 @@ static void judge_beats(struct lb_active_run *run)
              (unsigned long long)n, (unsigned long long)n);
 }
 
+/* What a fault would have shown was not seen without one. Of several ranks, rank 0 knows them all.
+ * Where nobody was granted anything, the verdicts say that. */
+static void judge_faults(struct lb_active_run *run)
+{
+    struct lb_outcome *outcome = run->outcome;
+    const struct lb_scenario *scenario = run->request->scenario;
+    char took[32], interval[32];
+    if (scenario->fault == LB_FAULT_NONE || outcome->n_faults > 0 || run->follower != NULL ||
+        outcome->counts[LB_M_ACQUIRE].succeeded == 0 || outcome->state != LB_RUN_COMPLETE)
+        return;
+    outcome->state = LB_RUN_INVALID;
+    snprintf(outcome->reason, sizeof outcome->reason,
+             "no fault happened: the run was over after %s, and a %s was to come every %s; make "
+             "it longer (--hold, --backlog, --duration), or --fault-interval shorter",
+             lb_format_ns(outcome->elapsed_ns, took, sizeof took), lb_fault_name(scenario->fault),
+             lb_format_ns(scenario->fault_interval_ns, interval, sizeof interval));
+}
+
 /* An open loop whose generator fell behind has measured itself. The bound is on the error of free
  * workers' wake-ups; arrivals that found all workers busy are the strategy's doing. */
 static void judge_generator(struct lb_active_run *run)
@@ -544,6 +562,7 @@ int lb_run_settle(struct lb_active_run *run, struct lb_error *err)
     take_nodes(run);
     judge_generator(run);
     judge_beats(run);
+    judge_faults(run);
     lb_parts_invalidate(run);
     rc = lb_run_count_due(run, err);
     if (rc == 0)
