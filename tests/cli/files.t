@@ -108,6 +108,31 @@ my $own = spew('own-ids.sql', slurp($one) =~ s/one-by-one/own-ids/r
 is($status, 2, 'a put without :id is refused');
 like($err, qr/\Q$own\E:7: section put does not use :id/, 'with its line and the reason');
 
+# --- what put answers: its last statement with :id, whatever comes behind it ---
+my $outbox = <<'SQL';
+-- strategy: outbox
+-- shape: queue
+-- claims: no-duplicate, no-loss
+-- name: setup
+CREATE TABLE outbox (id bigint NOT NULL UNIQUE, class varchar(30));
+CREATE TABLE classes (class varchar(30) PRIMARY KEY);
+-- name: put tx=one
+INSERT INTO outbox (id, class) VALUES (:id, :class);
+INSERT INTO classes (class) VALUES (:class) ON CONFLICT DO NOTHING;
+-- name: claim
+DELETE FROM outbox WHERE id = (SELECT min(id) FROM outbox) RETURNING id;
+-- name: complete
+-- name: teardown
+DROP TABLE outbox;
+DROP TABLE classes;
+SQL
+$own = spew('outbox.sql', $outbox);
+($status, $out, $err) = lockbench('run', '-s', $own, '-d', 'sqlite:', '-S', 'drain', '--backlog', 20, '--quiet');
+is($status, 0, 'a class that is known already says nothing of the item') or diag $out, $err;
+$own = spew('outbox-none.sql', $outbox =~ s/VALUES \(:id, :class\);/SELECT :id, :class WHERE false;/r);
+($status, $out, $err) = lockbench('run', '-s', $own, '-d', 'sqlite:', '-S', 'drain', '--backlog', 20, '--quiet');
+is($status, 3, 'an item that is not put is said not to be') or diag $out, $err;
+
 # --- examples ---
 my %scenario = ('semaphore' => 'limited', 'readers-writer' => 'readers-writers');
 my @examples = glob "$source/examples/*.sql";

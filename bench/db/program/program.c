@@ -375,6 +375,22 @@ static bool may_be_empty(const struct lb_building *b, enum lb_section_name name)
            (name == LB_S_COMPLETE && deletes(b, begin));
 }
 
+/* The statement of put that answers if none is marked: the last one that has the item's number.
+ * What comes behind it (a class that may be known already) says nothing of the item. */
+static size_t putting(const struct lb_section *section)
+{
+    size_t last = section->n_statements > 0 ? section->n_statements - 1 : 0;
+    for (size_t k = section->n_statements; k-- > 0;) {
+        const struct lb_statement *one = &section->statements[k];
+        if (one->when != LB_WHEN_ALWAYS)
+            return last;
+        for (size_t p = 0; p < one->n_params; p++)
+            if (one->param_slot[p] == LB_SLOT_ID)
+                return k;
+    }
+    return last;
+}
+
 static int build_sections(struct lb_building *b)
 {
     struct lb_program *program = b->program;
@@ -551,6 +567,8 @@ static int keep_statements(struct lb_building *b)
         program->sections[i].statements = kept;
         kept += program->sections[i].n_statements;
     }
+    if (b->chosen[LB_S_PUT] != NULL && b->chosen[LB_S_PUT]->answer == SIZE_MAX)
+        program->sections[LB_S_PUT].answer = putting(&program->sections[LB_S_PUT]);
     program->recovers_by_time = recovers_by_time(b, LB_S_RECOVER);
     const struct lb_timing *lease = lb_file_lease(b->file);
     program->frees_own_rows = !b->file->is_built_in && lb_program_frees_own_rows(program);

@@ -115,7 +115,8 @@ struct lb_section {
     enum lb_begin begin;
     enum lb_on_error on_error;
     size_t n_statements;
-    size_t answer; /* the statement that answers: the last one, or the one below `-- answer: row`;
+    size_t answer; /* the statement that answers: the last one (of put, that has :id), or the one
+                      below `-- answer: row`;
                       where its condition keeps it from being run, the last one above it that is.
                       Those behind it clean up: they run whatever it answered. */
     const struct lb_statement *statements;

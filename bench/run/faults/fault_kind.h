@@ -15,7 +15,7 @@ struct lb_log;
 struct lb_run_plan;
 struct lb_worker;
 
-enum { LB_FAULT_KEYS = 20 };
+enum { LB_FAULT_KEYS = 24 };
 
 struct lb_fault_kind {
     /* Has it a meaning on an engine? db NULL: no database. NULL: always. */
