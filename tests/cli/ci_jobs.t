@@ -17,7 +17,7 @@ spew('lockbench', <<"SH");
 case \$1 in
 verify)
     case "\$*" in
-    *--faults*) set -- "\$@" -S mutex-hot --duration 100ms --warmup 0 ;; # the dead do not come to so many
+    *--faults*) set -- "\$@" -S mutex-hot --duration 0 --fault-count 1 --warmup 0 ;; # the dead do not come to so many
     *) set -- "\$@" -S mutex-hot --duration 10m --count 40 --warmup 0 ;;
     esac ;;
 compare) set -- "\$@" --repeat 3 --duration 10m --count 40 --warmup 0 ;;
