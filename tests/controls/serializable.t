@@ -12,17 +12,22 @@ use Test::More;
 my ($uri) = grep { /^postgres/ } split /\n/, $ENV{LB_TEST_URIS} // '';
 plan skip_all => 'no PostgreSQL in LB_TEST_URIS' if !defined $uri;
 my @hold = ('-s', 'skip-locked-hold', '-S', 'drain', '--backlog', '400');
-my %runs = (
-    'one item' => start_run(@hold),
-    'batches' => start_run(@hold, '--batch', '4', '--backlog', '1000'),
-    'chunks' => start_run('-s', 'skip-locked-hold', '-S', 'chunked-update', '--rows', '6000', '--backlog', '300'),
-    'groups' => start_run('-s', 'listen-notify', '-S', 'drain', '--backlog', '60', '--workers', '4'),
+my %asked = (
+    'one item' => [@hold],
+    'batches' => [@hold, '--batch', '4', '--backlog', '1000'],
+    'chunks' => ['-s', 'skip-locked-hold', '-S', 'chunked-update', '--rows', '6000', '--backlog', '300'],
+    'groups' => ['-s', 'listen-notify', '-S', 'drain', '--backlog', '60', '--workers', '4'],
 );
+my %runs = map { $_ => start_run(@{ $asked{$_} }) } keys %asked;
 
 sub start_run { return start('run', '-d', $uri, '--isolation', 'serializable', '--format', 'json', '--quiet', @_) }
 
+# Where many claims of an item end in one moment, in some of the runs the judge gives up: they are asked for again.
 for my $name (sort keys %runs) {
     my ($status, $out, $err) = finish($runs{$name});
+    for (my $tries = 1; $tries < 10 && $out =~ /too much happened to an item at one time/; $tries++) {
+        ($status, $out, $err) = finish(start_run(@{ $asked{$name} }));
+    }
     is($status, 0, "$name: as claimed") or diag $err;
     my $cell = decode_json($out)->{cells}[0];
     my $run = $cell->{runs}[0];

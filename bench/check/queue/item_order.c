@@ -29,7 +29,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-enum { SLOTS = 64, CONFIGURATIONS = 256 };
+enum { SLOTS = 64, CONFIGURATIONS = 1024 };
 
 /* How things may stand: state, and in it the number of the operation that made it; and which of the
  * pending operations have taken effect. */
