@@ -14,7 +14,7 @@ static enum lb_exit status_of_cell(const struct lb_campaign *campaign,
         /* Whoever schedules has judged an invalid run by what hangs on it. */
         bool is_invalid = run->state == LB_RUN_INVALID && !campaign->judges_runs;
         /* A line of a plan in which no fault happened says so; the others stand. */
-        if (cell->outlook != NULL && cell->scenario.fault != LB_FAULT_NONE && run->n_faults == 0)
+        if (cell->outlook != NULL && run->lacks_fault)
             is_invalid = false;
         if (is_invalid || lb_ranks_are_near(&run->ranks) || !run->witnesses_agree)
             status = lb_exit_worse(status, LB_EXIT_INCONCLUSIVE);

@@ -96,6 +96,7 @@ struct lb_outcome {
     struct lb_exploration *exploration; /* NULL: stressed */
 
     uint64_t n_faults;
+    bool lacks_fault;      /* invalid since none of those that were asked for happened */
     uint64_t n_guard_lost; /* accepted writes of the guarded row that another overwrote: harm */
     uint64_t n_statements, n_connects, n_lost;
     bool has_cpu;       /* not when the workers ran in processes of their own */

@@ -474,6 +474,7 @@ static void judge_faults(struct lb_active_run *run)
         outcome->counts[LB_M_ACQUIRE].succeeded == 0 || outcome->state != LB_RUN_COMPLETE)
         return;
     outcome->state = LB_RUN_INVALID;
+    outcome->lacks_fault = true;
     snprintf(outcome->reason, sizeof outcome->reason,
              "no fault happened: the run was over after %s, and a %s was to come every %s; make "
              "it longer (--hold, --backlog, --duration), or --fault-interval shorter",
