@@ -42,6 +42,7 @@ static void fill_plan(struct lb_bag *bag, const struct lb_strategy_plan *plan)
 {
     lb_bag_init(bag, plan->program);
     bag->value[LB_SLOT_SPACE_NO] = lb_int(plan->space_no);
+    bag->value[LB_SLOT_NOW] = lb_int(lb_unix_ms() + plan->clock_ahead_ms);
     if (bag->value[LB_SLOT_TTL_MS].type == LB_NULL)
         bag->value[LB_SLOT_TTL_MS] =
             lb_int(plan->strategy->is_lease ? plan->ttl_ms : plan->limit_ms);
@@ -52,7 +53,8 @@ static void fill_plan(struct lb_bag *bag, const struct lb_strategy_plan *plan)
 /* The worker's own clock, and its name. */
 static void fill_actor(struct lb_bag *bag, const struct lb_actor *actor)
 {
-    bag->value[LB_SLOT_NOW] = lb_int(lb_unix_ms() + actor->clock_skew_ms);
+    bag->value[LB_SLOT_NOW] =
+        lb_int(lb_unix_ms() + actor->plan->clock_ahead_ms + actor->clock_skew_ms);
     set_text(bag, LB_SLOT_WORKER, actor->name);
     set_text(bag, LB_SLOT_PROCESS, actor->process[0] != '\0' ? actor->process : actor->name);
     set_text(bag, LB_SLOT_HOST, actor->host);
@@ -114,7 +116,6 @@ int lb_ordinary_setup(struct lb_strategy_plan *plan, struct lb_session *session,
     if (r != 0)
         return r;
     fill_plan(&bag, plan);
-    bag.value[LB_SLOT_NOW] = lb_int(lb_unix_ms());
     set_text(&bag, LB_SLOT_WORKER, "setup");
     set_text(&bag, LB_SLOT_CLASS, "default");
     if (plan->capacity != NULL)
@@ -141,7 +142,6 @@ int lb_ordinary_teardown(struct lb_strategy_plan *plan, struct lb_session *sessi
     if (r != 0)
         return r;
     fill_plan(&bag, plan);
-    bag.value[LB_SLOT_NOW] = lb_int(lb_unix_ms());
     set_text(&bag, LB_SLOT_WORKER, "teardown");
     set_text(&bag, LB_SLOT_CLASS, "default");
     if (plan->capacity != NULL)
@@ -274,7 +274,6 @@ void lb_ordinary_fill_own_class(struct lb_bag *bag, const struct lb_actor *actor
 void lb_ordinary_fill_class(struct lb_bag *bag, const struct lb_strategy_plan *plan)
 {
     fill_plan(bag, plan);
-    bag->value[LB_SLOT_NOW] = lb_int(lb_unix_ms());
     set_text(bag, LB_SLOT_WORKER, "operator");
     set_text(bag, LB_SLOT_PROCESS, "operator");
     set_text(bag, LB_SLOT_HOST, "");

@@ -83,6 +83,7 @@ struct lb_strategy_plan {
     uint32_t ttl_ms, period_ms;        /* length of a lease; of a period */
     uint32_t limit_ms;                 /* recover takes claims that are older */
     uint32_t delay_ms;                 /* a retried item is due after so long */
+    int64_t clock_ahead_ms;            /* added to :now, whoever asks */
     uint32_t groups;                   /* item i is of group i % groups; 0: items have none */
     const struct lb_setting *settings; /* --opt, as given: for programs (guest) */
     size_t n_settings;
@@ -138,7 +139,7 @@ struct lb_actor {
     char process[24];        /* :process, the participant's process; "": as its name */
     char host[24];           /* :host */
     const char *task_class;  /* :class, of what this actor puts and claims; NULL: "default" */
-    int64_t clock_skew_ms;   /* added to :now */
+    int64_t clock_skew_ms;   /* added to :now, beside the plan's */
     struct lb_runner runner; /* the ordinary flow's state */
     uint32_t n_held;         /* items of the claim whose transaction is open (tx=hold) */
     void *state;             /* a strategy's own */

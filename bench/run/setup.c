@@ -355,6 +355,15 @@ static int make_shared(struct lb_active_run *run, struct lb_error *err)
     return lb_scenario_capacities(scenario, &run->capacity, err);
 }
 
+/* Of all that ask for :now, also of those that set up and look: clocks that agree. */
+static int64_t clock_ahead_ms(const struct lb_scenario *scenario)
+{
+    int64_t skew_ms = (int64_t)(scenario->skew_ns / 1000000);
+    return scenario->skewed == LB_SKEWED_AHEAD    ? skew_ms
+           : scenario->skewed == LB_SKEWED_BEHIND ? -skew_ms
+                                                  : 0;
+}
+
 static int make_plan(struct lb_active_run *run, struct lb_error *err)
 {
     const struct lb_run_plan *request = run->request;
@@ -367,6 +376,7 @@ static int make_plan(struct lb_active_run *run, struct lb_error *err)
         .limit_ms = (uint32_t)(scenario->ttl_ns / 1000000),
         .delay_ms = (uint32_t)(scenario->ttl_ns > 0 ? scenario->ttl_ns / 4000000 : 50),
         .period_ms = (uint32_t)(scenario->period_ns / 1000000),
+        .clock_ahead_ms = clock_ahead_ms(scenario),
         .is_gated =
             request->strategy->guest != NULL &&
             (request->trace != NULL || lb_fault_is(scenario->fault, LB_FAULT_IS_AT_THE_GATE)),
@@ -542,7 +552,7 @@ static void init_worker(struct lb_active_run *run, uint32_t number, uint32_t n_c
     worker->number = run->share.first_worker + number;
     worker->seat = number;
     worker->overruns = (double)number / run->n_slots; /* not all in the same hold */
-    if (scenario->skew_ns > 0 && worker->number % 2 == 1)
+    if (scenario->skewed == LB_SKEWED_HALF && worker->number % 2 == 1)
         worker->actor.clock_skew_ms = (int64_t)(scenario->skew_ns / 1000000);
     worker->role = scenario->shape == LB_LOCK   ? LB_ROLE_LOCKER
                    : number < scenario->workers ? LB_ROLE_CONSUMER

@@ -108,6 +108,32 @@ my @queue = ('--workers', '4', '--producers', '1', '--put-interval', '160ms', '-
 unlike($out, qr{violated}, 'renewals in time: nothing is accused');
 like($out, qr{^visibility +sqlite }m, '... and it was run') or diag $err;
 
+# --- one time by the workers' clocks, another by the server's ---
+(undef, $out) = lockbench('verify', '-s', "$folder/clocks-lock.sql", '-d', 'sqlite:', '--plan');
+like($out, qr/^ +\d+ clocks $_ .*line \d+ goes by :now, line \d+ by the server's clock: .* are $_ (?:of )?it$/m, "clocks $_: planned")
+    for 'ahead', 'behind';
+(undef, $out) = lockbench('verify', '-s', "$folder/operator.sql", '-d', 'sqlite:', '--plan');
+unlike($out, qr/clocks (?:ahead|behind)/, '... but not where all goes by one kind');
+for (['clocks-lock', 'mixed', 'exclusive'], ['clocks-lock', 'stamped', 'exclusive'], ['clocks-queue', 'mixed', 'no-duplicate'],
+    ['clocks-beat', 'mixed', 'no-duplicate'])
+{
+    my ($file, $clock, $guarantee) = @$_;
+    my @parted = ('verify', '-s', "$folder/$file.sql", '-d', 'sqlite:', '--no-explore', '-q', '--budget', '20s');
+    ($status, $out) = until_shown(sub { return $_[1] =~ /^not ok \d+ - \S+ sqlite clocks \w+ $guarantee$/m }, @parted, '--opt', "clock=$clock");
+    like($out, qr/^not ok \d+ - \S+ sqlite clocks (?:ahead|behind) $guarantee$/m, "$file, $clock: what breaks is seen");
+    is(() = $out =~ /^not ok .* (?!clocks (?:ahead|behind))\S+ \S+ $guarantee$/mg, 0, '... where clocks differ, and nowhere else');
+    like($out, qr/^#   \S+$file\.sql:(\d+): .*\n(?:#   \S+$file\.sql:(?!\1:)\d+: .*\n)?#   to change: a time that one clock wrote is compared with another/m,
+        '... in words');
+    next if $clock eq 'stamped';
+    my @other = $file eq 'clocks-beat' ? '--opt=clock=server' : '--opt=clock=workers';
+    ($status, $out) = lockbench(@parted, @other);
+    is($status, 0, "$file, one clock: not accused") or diag $out;
+    like($out, qr/^ok \d+ - \S+ sqlite clocks (?:ahead|behind) $guarantee$/m, '... and it was asked') if $file ne 'clocks-beat';
+}
+($status, undef, $err) = lockbench('run', '-s', "$folder/clocks-lock.sql", '-d', 'sqlite:', '--skewed', 'behind');
+is($status, 2, 'skewed without skew: refused');
+like($err, qr/skewed: needs skew/, '... in words');
+
 # --- groups, work that is begun once, and a count of permits: explored, which takes no luck ---
 for (['semaphore', 'release=own', 0, 'permits', '--steps', 'clock'], ['semaphore', 'release=always', 1, 'permits', '--steps', 'clock'],
     ['grouped', 'take=alone', 0, 'group-exclusive'], ['grouped', 'take=any', 1, 'group-exclusive'],
@@ -226,7 +252,7 @@ my @todo = map { [split /\t/] } grep { !/^file\t/ } split /\n/, slurp("$folder/t
 # asked first; some need the whole budget, and these begin first. Of several with one defect, one is asked.
 my %needs_all = map { ("$_.sql" => 1) } qw(rescue-listed pruned-hidden);
 if (!$ENV{LB_TEST_SOAK}) {
-    my $spared = qr/^(?:visib|operator|looked|heart|oban|pruned-alive|copy-skip-locked-nofence|retried|insert|grouped|at-most|semaphore|prolonged|takeover|gate|own-rows)/;
+    my $spared = qr/^(?:visib|operator|looked|heart|oban|pruned-alive|copy-skip-locked-nofence|retried|insert|grouped|at-most|semaphore|prolonged|takeover|gate|own-rows|clocks)/;
     @todo = grep { $_->[0] !~ $spared && ($_->[3] ne 'right' || $_->[0] =~ /^(?:copy|pgmq)/) } @todo;
     @todo = ((grep { $needs_all{ $_->[0] } } @todo), (grep { !$needs_all{ $_->[0] } } @todo));
 }

@@ -43,7 +43,7 @@ static void values_go_both_ways(void **state)
         "1500ms", "12345ns", "1,2,4",       "no",           "yes",          "jitter",
         "fixed",  "queue",   "exponential", "serializable", "lock",         "read-committed",
         "kill",   "pause",   "none",        "800/s",        "poisson:10/s", "spid",
-        "guid"};
+        "guid",   "ahead",   "behind"};
     for (const struct lb_key *key = lb_scenario_keys; key->name != NULL; key++) {
         size_t n_taken = 0;
         for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++) {

@@ -141,6 +141,43 @@ static void stress_heartbeats(struct lb_asking *m)
     set_all(ask, late);
 }
 
+/* Clocks that agree with each other, and not with the server's: whoever goes by one kind alone does
+ * not notice. What the server's clock says of a time that :now gave, or the other way round, is
+ * wrong in one of the two directions. */
+static void part_clocks(struct lb_asking *m)
+{
+    static const char *const ways[] = {"ahead", "behind"};
+    static const char *const keys[] = {"ttl",    "200ms",   "hold",           "60ms",     "poll",
+                                       "5ms",    "backoff", "fixed",          "duration", "2s",
+                                       "warmup", "0",       "progress-bound", "0",        NULL};
+    const struct lb_features *f = &m->outlook->features;
+    bool is_lock = m->strategy->shape == LB_LOCK;
+    bool rescues = !is_lock && f->lease == NULL;
+    if (f->worker_clock_line == 0 || f->server_clock_line == 0 ||
+        (f->lease == NULL && !f->recovers_by_time))
+        return;
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        struct lb_ask *ask = add_stressed(m,
+                                          is_lock   ? "mutex-hot"
+                                          : rescues ? "queue-rescue"
+                                                    : "queue-overrun",
+                                          NULL, 2500, "");
+        snprintf(ask->name, sizeof ask->name, "clocks %s", ways[i]);
+        snprintf(ask->why, sizeof ask->why,
+                 "line %d goes by :now, line %d by the server's clock: all workers' clocks are %s",
+                 f->worker_clock_line, f->server_clock_line, i == 0 ? "ahead of it" : "behind it");
+        set_all(ask, keys);
+        set(ask, "skewed", ways[i]);
+        /* A length in the text cannot be made short. */
+        set(ask, "skew", f->constant_line != 0 ? "100h" : "500ms");
+        set(ask, is_lock ? "workers" : "put-interval", is_lock ? "3" : "40ms");
+        if (f->has_renew || f->has_beat) {
+            set(ask, "renew", "50ms");
+            set(ask, "hold", "150ms");
+        }
+    }
+}
+
 static void stress_lease(struct lb_asking *m)
 {
     const struct lb_features *f = &m->outlook->features;
@@ -163,6 +200,7 @@ static void stress_lock(struct lb_asking *m)
     const struct lb_features *f = &m->outlook->features;
     add_stressed(m, "mutex-hot", NULL, 2200, crowd_reason(m, "a crowd at one lock"));
     fail_over(m, "mutex-hot");
+    part_clocks(m);
     if (f->has_enqueue || f->n_begin > 1 || lb_asking_claims(m, LB_G_FIFO)) {
         struct lb_ask *ask = add_stressed(m, "mutex-pair", NULL, 2200,
                                           "it takes several statements: two meet at a free lock");
@@ -324,6 +362,7 @@ static void stress_queue(struct lb_asking *m)
         claim_in_line(m);
     if (lb_asking_claims(m, LB_G_GROUP_EXCLUSIVE))
         work_in_groups(m);
+    part_clocks(m);
     rescue(m);
     if (f->has_retry && f->has_recover && f->recovers_by_time) {
         ask = add_stressed(m, "queue-rescue", NULL, 3000,

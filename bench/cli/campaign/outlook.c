@@ -152,6 +152,8 @@ static void quote_all(const struct lb_program *program, struct lb_outlook *outlo
     quote(program, f->beat_line, &outlook->beat);
     quote(program, f->sweep_line, &outlook->sweep);
     quote(program, f->begin_clock_line, &outlook->clock);
+    quote(program, f->worker_clock_line, &outlook->by_worker);
+    quote(program, f->server_clock_line, &outlook->by_server);
 }
 
 void lb_outlook_make(const struct lb_strategy *strategy, const struct lb_file *file,

@@ -12,7 +12,7 @@
 
 #define LB_OUTLOOK_BUDGET_NS UINT64_C(60000000000) /* without --budget */
 
-enum { LB_ASKS = 32, LB_ASK_KEYS = 20 };
+enum { LB_ASKS = 48, LB_ASK_KEYS = 20 };
 
 struct lb_ask {
     char name[40]; /* as the report calls it: "queue-overrun", "steady+kill", "explore+clock" */
@@ -38,7 +38,7 @@ struct lb_outlook {
     unsigned claims;
     struct lb_quote begin, begin_end; /* the first and the last statement of acquire or claim */
     struct lb_quote end, end_last;    /* those of release; the last only if it is another one */
-    struct lb_quote unasked, renew, recover, beat, sweep, clock;
+    struct lb_quote unasked, renew, recover, beat, sweep, clock, by_worker, by_server;
     struct lb_quote unknown;     /* the first comment that looks like a directive; text: its word */
     struct lb_features features; /* a file's; of a program nothing */
     bool is_guest;               /* it is a program: no line of it is known */

@@ -99,6 +99,22 @@ static struct advice advise_recover(const struct lb_outlook *o)
                 "it frees what is older than its limit, and nothing else"};
 }
 
+/* All workers' clocks agreed, and were not the server's. */
+static bool are_clocks_apart(const struct lb_cell *cell)
+{
+    return !cell->is_explored && cell->scenario.skew_ns > 0 &&
+           cell->scenario.skewed != LB_SKEWED_HALF;
+}
+
+static struct advice advise_clocks(const struct lb_outlook *o)
+{
+    return (struct advice){
+        .quotes = {&o->by_worker, &o->by_server},
+        .text = "a time that one clock wrote is compared with another: write and compare each time "
+                "by one clock, best the server's (clock_timestamp(), SYSDATE(6), "
+                "julianday('now')), which all workers share; :now is the worker's own"};
+}
+
 static struct advice advise_lock(const struct lb_outlook *o, enum lb_guarantee guarantee,
                                  const struct lb_cell *cell)
 {
@@ -261,7 +277,9 @@ static void print_finding(const struct lb_outlook *outlook, const struct lb_cell
     const struct lb_outcome *run = NULL;
     const struct lb_finding *finding = lb_cell_finding(cell, guarantee, &run);
     struct advice advice = {.text = NULL};
-    if (!outlook->is_guest)
+    if (!outlook->is_guest && are_clocks_apart(cell))
+        advice = advise_clocks(outlook);
+    else if (!outlook->is_guest)
         advice = outlook->shape == LB_LOCK ? advise_lock(outlook, guarantee, cell)
                                            : advise_queue(outlook, guarantee, cell);
     char command[1200];
@@ -269,10 +287,13 @@ static void print_finding(const struct lb_outlook *outlook, const struct lb_cell
             lb_guarantee_name(guarantee));
     fprintf(out, "#   %s\n",
             finding->n_witnesses > 0 ? finding->witness[0].text : "see the command below");
-    for (size_t i = 0; i < sizeof advice.quotes / sizeof advice.quotes[0]; i++)
-        if (advice.quotes[i] != NULL && advice.quotes[i]->line != 0)
-            fprintf(out, "#   %s:%d: %s\n", outlook->path, advice.quotes[i]->line,
-                    advice.quotes[i]->text);
+    for (size_t i = 0, last = 0; i < sizeof advice.quotes / sizeof advice.quotes[0]; i++) {
+        const struct lb_quote *quote = advice.quotes[i];
+        if (quote == NULL || quote->line == 0 || (size_t)quote->line == last)
+            continue;
+        fprintf(out, "#   %s:%d: %s\n", outlook->path, quote->line, quote->text);
+        last = (size_t)quote->line;
+    }
     if (advice.text != NULL)
         fprintf(out, "#   to change: %s\n", advice.text);
     fprintf(out, "#   shown by: %s\n", lb_reproduce(cell, run, finding, command, sizeof command));

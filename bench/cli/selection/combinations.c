@@ -28,6 +28,7 @@ static bool may_be_list(const struct lb_key *key, const char *text)
     case LB_KEY_EXPONENT:
     case LB_KEY_BACKOFF:
     case LB_KEY_IDS:
+    case LB_KEY_SKEWED:
     case LB_KEY_ISOLATION:
     case LB_KEY_FAULT:
         return true;

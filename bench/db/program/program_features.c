@@ -268,6 +268,25 @@ static void read_begin(const struct lb_program *program, struct lb_features *ret
     find_constant(begin, ret);
 }
 
+/* What goes by which clock: first of all what begins a hold, and a column's default last. */
+static void find_clocks(const struct lb_program *program, struct lb_features *ret)
+{
+    static const enum lb_section_name names[] = {
+        LB_S_ACQUIRE, LB_S_CLAIM,   LB_S_RENEW,   LB_S_HEARTBEAT, LB_S_REGISTER, LB_S_RECOVER,
+        LB_S_SWEEP,   LB_S_ENQUEUE, LB_S_RELEASE, LB_S_COMPLETE,  LB_S_ERROR,    LB_S_FREE,
+        LB_S_RETRY,   LB_S_CANCEL,  LB_S_PUT,     LB_S_RESOURCE,  LB_S_SETUP};
+    for (size_t n = 0; n < sizeof names / sizeof names[0]; n++) {
+        const struct lb_section *section = &program->sections[names[n]];
+        for (size_t i = 0; i < section->n_statements; i++) {
+            const struct lb_statement *statement = &section->statements[i];
+            if (ret->worker_clock_line == 0 && has_param(statement, LB_SLOT_NOW))
+                ret->worker_clock_line = statement->line;
+            if (ret->server_clock_line == 0 && any_token(statement, asks_server_time))
+                ret->server_clock_line = statement->line;
+        }
+    }
+}
+
 /* Where times are compared, and where they are kept. */
 static void find_whole_seconds(const struct lb_program *program, struct lb_features *ret)
 {
@@ -324,4 +343,5 @@ void lb_features_read(const struct lb_file *file, const struct lb_program *progr
         if (sections[LB_S_SWEEP].statements[i].is_write)
             ret->sweep_line = sections[LB_S_SWEEP].statements[i].line;
     find_whole_seconds(program, ret);
+    find_clocks(program, ret);
 }

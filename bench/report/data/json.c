@@ -67,6 +67,7 @@ static json_t *config_json(const struct lb_scenario *scenario)
         case LB_KEY_SHAPE:
         case LB_KEY_BACKOFF:
         case LB_KEY_IDS:
+        case LB_KEY_SKEWED:
         case LB_KEY_ISOLATION:
         default:
             lb_scenario_get(scenario, key, text, sizeof text);

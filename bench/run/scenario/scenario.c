@@ -111,8 +111,10 @@ const struct lb_key lb_scenario_keys[] = {
         "number of faults at most; 0: as many as the time allows; the run still lasts for its "
         "duration, or with "
         "duration 0 until the last fault is over"),
-    KEY("skew", LB_KEY_TIME, skew_ns, LB_KEY_BOTH, "TIME",
-        "the clock of every second worker is ahead by TIME"),
+    KEY("skew", LB_KEY_TIME, skew_ns, LB_KEY_BOTH, "TIME", "workers' clocks are wrong by TIME"),
+    KEY("skewed", LB_KEY_SKEWED, skewed, LB_KEY_BOTH, "half|ahead|behind",
+        "which clocks skew makes wrong: every second worker's is ahead, or all are ahead of the "
+        "server's, or behind it"),
     KEY("renew", LB_KEY_TIME, renew_ns, LB_KEY_BOTH, "TIME",
         "time between two renewals of a held lease, or of a claimed item; 0: never renewed; "
         "between two heartbeats of a process; 0: a quarter of recover's limit"),
@@ -139,6 +141,8 @@ static const char *const backoff_names[] = {[LB_BACKOFF_FIXED] = "fixed",
                                             [LB_BACKOFF_EXPONENTIAL] = "exponential",
                                             [LB_BACKOFF_JITTER] = "jitter"};
 
+static const char *const skewed_names[] = {
+    [LB_SKEWED_HALF] = "half", [LB_SKEWED_AHEAD] = "ahead", [LB_SKEWED_BEHIND] = "behind"};
 static const char *const ids_names[] = {[LB_IDS_UNIQUE] = "unique",
                                         [LB_IDS_SPID] = "spid",
                                         [LB_IDS_GUID] = "guid",
@@ -287,6 +291,12 @@ static const char *store(struct lb_scenario *scenario, const struct lb_key *key,
             return "unique, spid, guid or host";
         scenario->ids = (enum lb_ids)choice;
         return NULL;
+    case LB_KEY_SKEWED:
+        if ((choice =
+                 find_name(value, skewed_names, sizeof skewed_names / sizeof skewed_names[0])) < 0)
+            return "half, ahead or behind";
+        scenario->skewed = (enum lb_skewed)choice;
+        return NULL;
     case LB_KEY_ISOLATION:
     default:
         if ((choice = lb_isolation_parse(value)) < 0)
@@ -323,7 +333,7 @@ void lb_scenario_stretch(struct lb_scenario *s, uint64_t factor)
     uint64_t *const times[] = {
         &s->hold_ns,           &s->ttl_ns,          &s->put_interval_ns,   &s->renew_ns,
         &s->fault_interval_ns, &s->fault_length_ns, &s->recovery_bound_ns, &s->progress_bound_ns,
-        &s->duration_ns,       &s->poll_ns,         &s->poll_max_ns};
+        &s->duration_ns,       &s->poll_ns,         &s->poll_max_ns,       &s->skew_ns};
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++)
         *times[i] *= factor;
 }
@@ -396,6 +406,9 @@ void lb_scenario_get(const struct lb_scenario *scenario, const struct lb_key *ke
         return;
     case LB_KEY_IDS:
         snprintf(buf, size, "%s", ids_names[scenario->ids]);
+        return;
+    case LB_KEY_SKEWED:
+        snprintf(buf, size, "%s", skewed_names[scenario->skewed]);
         return;
     case LB_KEY_FAULT:
         snprintf(buf, size, "%s", lb_fault_name(scenario->fault));

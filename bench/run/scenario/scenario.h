@@ -21,6 +21,13 @@ enum lb_ids {
     LB_IDS_HOST    /* host, process and handle */
 };
 
+/* Whose clocks are wrong by skew_ns. */
+enum lb_skewed {
+    LB_SKEWED_HALF,   /* every second worker's is ahead */
+    LB_SKEWED_AHEAD,  /* all are ahead of the server's, and agree with each other */
+    LB_SKEWED_BEHIND, /* all are behind it, likewise */
+};
+
 /* Times are ns, 0 = off, unless said otherwise. */
 struct lb_scenario {
     char name[192];     /* of a sweep: "mutex-hot[workers=2 hold=1ms]" */
@@ -77,7 +84,8 @@ struct lb_scenario {
     uint64_t fault_interval_ns; /* between two faults */
     uint64_t fault_length_ns; /* of a pause, a blocker, a snapshot; the delay of a slow statement */
     uint64_t fault_count;     /* at most so many; 0: as many as there is time for */
-    uint64_t skew_ns;         /* the clock of every second worker is ahead by so much */
+    uint64_t skew_ns;         /* workers' clocks are wrong by so much; 0: all are right */
+    enum lb_skewed skewed;    /* whose, and which way */
     uint64_t renew_ns;        /* holders renew their lease so often; 0: never */
     uint64_t recover_ns;      /* queue: the strategy's recovery is run so often; 0: never */
     uint64_t recovery_bound_ns; /* a dead holder's lock is granted again within; 0: not judged */
@@ -98,6 +106,7 @@ enum lb_key_type {
     LB_KEY_SHAPE,
     LB_KEY_BACKOFF,
     LB_KEY_IDS,
+    LB_KEY_SKEWED,
     LB_KEY_ISOLATION,
     LB_KEY_FAULT,
     LB_KEY_RATE

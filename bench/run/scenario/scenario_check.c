@@ -173,6 +173,8 @@ static int validate_end(const struct lb_scenario *s, struct lb_error *err)
                        "of the backlog to 1G");
     if (s->partial && (s->rows == 0 || s->error == 0))
         return lb_fail(err, LB_E_USAGE, "partial: needs rows and error: whose range is it?");
+    if (s->skewed != LB_SKEWED_HALF && s->skew_ns == 0)
+        return lb_fail(err, LB_E_USAGE, "skewed: needs skew: by how much?");
     if (s->ids != LB_IDS_UNIQUE && s->duplicate_ids)
         return lb_fail(err, LB_E_USAGE, "ids: not with duplicate-ids, which gives them");
     if (s->period_ns > 0 && s->shape == LB_QUEUE && (s->drain || s->period_ns < 10000000))
