@@ -213,10 +213,34 @@ static void an_unknown_renewal_may_have_been_short(void **state)
     }
 }
 
+/* Twelve frees of unknown outcome may each have given back what somebody else claimed. Which of
+ * them did is no matter: there is an order as long as there are enough. */
+static void many_unknown_ends_are_counted(void **state)
+{
+    enum { N = 12 };
+    (void)state;
+    for (uint64_t claims = N; claims <= N + 2; claims++) {
+        uint64_t at = 3;
+        history_init(&history, true);
+        put(&history, 0, 1, 1, 1, 2);
+        for (int i = 0; i < N; i++, at += 6) {
+            claim(&history, 1, 1, at, at + 1, 0);
+            add_op(&history, 1, LB_OP_FREE, at + 2, at + 3, LB_EV_INFO, 0, 1, 0, 0);
+            add_op(&history, 1, LB_OP_FREE, at + 4, at + 5, LB_EV_OK, 0, 1, 0, LB_EVF_EFFECTIVE);
+        }
+        for (size_t i = 0; i < history.n[1]; i++) /* 5 events up to an unknown outcome, then 7 */
+            history.events[1][i].process += MAX_LOGS * (uint32_t)((i + 2) / 7);
+        for (uint64_t i = 0; i < claims; i++, at += 2)
+            claim(&history, 2 + i % 2, 1, at, at + 1, 0);
+        expect(LB_G_NO_DUPLICATE, claims <= N + 1 ? LB_V_HELD : LB_V_VIOLATED);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_lost_owners_free_gives_back_anothers),
+        cmocka_unit_test(many_unknown_ends_are_counted),
         cmocka_unit_test(what_was_free_is_not_given_back_again),
         cmocka_unit_test(only_a_free_or_a_clear_gives_back),
         cmocka_unit_test(a_lease_that_is_over_is_lost),

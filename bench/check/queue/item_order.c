@@ -18,7 +18,9 @@
  *   - of several resets, one that can be used later than another: the other may be used now, and
  *     this one in its place (not where both are answered in one tick, or the clock is uncertain:
  *     then something else of its own worker may have to come between).
- * What a claim leaves pending for ever (its lease may end it) is forgotten when it is over.
+ * What a claim leaves pending for ever (its lease may end it) is forgotten when it is over. An end
+ * of unknown outcome whose claim is over may still end another's, and then it does not matter which
+ * of several does: they are counted, not told apart, and no more of them than claims are left.
  *
  * Bounded: more than 64 pending operations, 256 configurations or many steps, over all items, and
  * the search gives up. Where the order of the claims is plain, item_gaps.c mostly shows without a
@@ -29,12 +31,14 @@
 #include <assert.h>
 #include <stdlib.h>
 
-enum { SLOTS = 64, CONFIGURATIONS = 1024 };
+enum { SLOTS = 64, CONFIGURATIONS = 256 };
 
-/* How things may stand: state, and in it the number of the operation that made it; and which of the
- * pending operations have taken effect. */
+/* How things may stand: state, and in it the number of the operation that made it; which of the
+ * pending operations have taken effect; and how many of the ends that may be anybody's have not, by
+ * the state that they make. */
 struct configuration {
     uint64_t state, done;
+    uint32_t spare[STATE_MASK + 1];
 };
 
 struct configurations {
@@ -51,6 +55,7 @@ struct search {
     uint64_t first[SLOTS];             /* what of its own log must have taken effect before */
     uint64_t later[SLOTS];             /* ... was asked for after this was answered */
     uint64_t used;                     /* slots */
+    uint32_t claims_left;              /* that were not answered yet */
     uint64_t time;                     /* of the answer that the search has come to */
     const struct lb_item_event *leave; /* the end in question; NULL */
     struct configurations now, after,
@@ -122,12 +127,15 @@ static void take_steps(struct search *s, uint64_t n)
     s->gave_up = s->gave_up || *left == 0;
 }
 
-/* Can all that follows from one set of what has taken effect follow from the other? It differs in
- * what need not have, and may yet. */
-static bool is_as_good(const struct search *s, uint64_t done, uint64_t other)
+/* Can all that follows from one configuration follow from the other, in which no fewer operations
+ * have taken effect? They differ in what need not have, and may yet. */
+static bool is_as_good(const struct search *s, const struct configuration *from,
+                       const struct configuration *other)
 {
-    uint64_t left = other & ~done;
-    bool is_good = (done & ~other) == 0;
+    uint64_t left = other->done & ~from->done;
+    bool is_good = from->state == other->state && (from->done & ~other->done) == 0;
+    for (int i = 0; i <= STATE_MASK; i++)
+        is_good = is_good && from->spare[i] >= other->spare[i];
     for (; is_good && left != 0; left &= left - 1) {
         unsigned slot = (unsigned)__builtin_ctzll(left);
         const struct operation *operation = &operations_of(s)[s->slots[slot]];
@@ -136,15 +144,29 @@ static bool is_as_good(const struct search *s, uint64_t done, uint64_t other)
     return is_good;
 }
 
-/* false: it is there already, or there is no room for it (then the search is given up). */
+/* Each end that has not taken effect and may be anybody's needs a claim to end. */
+static void drop_spare(const struct search *s, struct configuration *from)
+{
+    uint32_t most = s->claims_left + ((from->state & STATE_MASK) == TAKEN);
+    for (int i = 0; i <= STATE_MASK; i++)
+        from->spare[i] = from->spare[i] < most ? from->spare[i] : most;
+}
+
+/* false: it or a better one is there already, or there is no room for it (then the search is given
+ * up). */
 static bool configurations_add(struct search *s, struct configurations *configurations,
                                struct configuration from)
 {
+    uint32_t kept = 0;
+    drop_spare(s, &from);
     for (uint32_t i = 0; i < configurations->n; i++)
-        if (configurations->all[i].state == from.state &&
-            is_as_good(s, configurations->all[i].done, from.done))
+        if (is_as_good(s, &configurations->all[i], &from))
             return false;
     take_steps(s, configurations->n);
+    for (uint32_t i = 0; i < configurations->n; i++)
+        if (!is_as_good(s, &from, &configurations->all[i]))
+            configurations->all[kept++] = configurations->all[i];
+    configurations->n = kept;
     if (configurations->n == CONFIGURATIONS) {
         s->gave_up = true;
         return false;
@@ -235,7 +257,8 @@ static bool apply(const struct search *s, const struct configuration *from, unsi
     const struct operation *operation = &operations_of(s)[number];
     enum state state = (enum state)(from->state & STATE_MASK);
     bool counts_time = s->group->c->model->period_ns > 0 && operation->to == DONE;
-    *ret = (struct configuration){from->state, from->done | UINT64_C(1) << slot};
+    *ret = *from;
+    ret->done |= UINT64_C(1) << slot;
     switch (operation->kind) {
     case CLAIM:
         ret->state = made_by(TAKEN, number);
@@ -285,7 +308,8 @@ static bool apply_otherwise(const struct search *s, const struct configuration *
     bool counts_time = s->group->c->model->period_ns > 0 && operation->to == DONE;
     bool is_asked =
         s->asks && operation->log == s->leave->log && operation->position == s->leave->event;
-    *ret = (struct configuration){from->state, from->done | UINT64_C(1) << slot};
+    *ret = *from;
+    ret->done |= UINT64_C(1) << slot;
     if (operation->kind != CLOSE || !operation->is_bound || s->group->is_once ||
         (from->state & STATE_MASK) != TAKEN)
         return false;
@@ -313,6 +337,14 @@ static void continue_from(struct search *s, struct configuration from, unsigned 
             reach(s, next, slot == target, target);
         if (apply_otherwise(s, &from, slot, &next))
             reach(s, next, slot == target, target);
+    }
+    for (int to = 0; to <= STATE_MASK && (from.state & STATE_MASK) == TAKEN; to++) {
+        struct configuration next = from;
+        if (next.spare[to] == 0 || s->gave_up)
+            continue;
+        next.spare[to]--;
+        next.state = made_by((enum state)to, 0);
+        reach(s, next, false, target);
     }
 }
 
@@ -352,19 +384,24 @@ static bool begin(struct search *s, uint32_t number)
     return true;
 }
 
-/* The slots hold nothing any more; configurations that differed in them only become one. */
-static void forget(struct search *s, uint64_t slots)
+/* The slots hold nothing any more; configurations that differed in them only become one. Those of
+ * ends that may be anybody's are counted instead. */
+static void forget(struct search *s, uint64_t slots, uint64_t anybodys)
 {
-    if (slots == 0)
+    if ((slots | anybodys) == 0)
         return;
-    s->used &= ~slots;
+    for (uint32_t i = 0; i < s->now.n; i++) {
+        struct configuration next = s->now.all[i];
+        for (uint64_t left = anybodys & ~next.done; left != 0; left &= left - 1)
+            next.spare[operations_of(s)[s->slots[__builtin_ctzll(left)]].to]++;
+        next.done &= ~(slots | anybodys);
+        configurations_add(s, &s->after, next);
+    }
+    s->used &= ~(slots | anybodys);
     for (unsigned i = 0; i < SLOTS; i++) {
         s->first[i] &= ~slots;
         s->later[i] &= ~slots;
     }
-    for (uint32_t i = 0; i < s->now.n; i++)
-        configurations_add(
-            s, &s->after, (struct configuration){s->now.all[i].state, s->now.all[i].done & ~slots});
     go_on(s);
 }
 
@@ -376,26 +413,46 @@ static unsigned slot_of(const struct search *s, uint32_t number)
     return SLOTS;
 }
 
-/* Operations that speak of a claim, or complete, which is over in every configuration. */
-static uint64_t outlived(const struct search *s)
+/* Does the operation speak of a claim, or complete, which is over in every configuration? */
+static bool is_outlived(const struct search *s, const struct operation *operation)
 {
-    uint64_t slots = 0;
+    uint64_t state = made_by(operation->kind == DUE ? DONE : TAKEN, operation->owner);
+    bool is_over = operation->is_bound && slot_of(s, operation->owner) == SLOTS;
+    for (uint32_t i = 0; i < s->now.n && is_over; i++)
+        is_over = s->now.all[i].state != state;
+    return is_over;
+}
+
+/* Does an operation of its own log have to come before or after the slot's? */
+static bool is_ordered(const struct search *s, unsigned slot)
+{
+    bool is_before = s->first[slot] != 0;
+    for (uint64_t left = s->used; left != 0 && !is_before; left &= left - 1) {
+        unsigned i = (unsigned)__builtin_ctzll(left);
+        is_before = ((s->first[i] | s->later[i]) >> slot & 1) != 0;
+    }
+    return is_before;
+}
+
+/* What need not be told apart any more. One that is certain has its answer to come; its slot goes
+ * then. */
+static void forget_outlived(struct search *s)
+{
+    uint64_t slots = 0, anybodys = 0;
     for (uint64_t left = s->used; left != 0; left &= left - 1) {
         unsigned slot = (unsigned)__builtin_ctzll(left);
         const struct operation *operation = &operations_of(s)[s->slots[slot]];
-        bool is_over = operation->is_bound && slot_of(s, operation->owner) == SLOTS;
-        for (uint32_t i = 0; i < s->now.n && is_over; i++) {
-            uint64_t state = s->now.all[i].state;
-            is_over = state != made_by(TAKEN, operation->owner) &&
-                      state != made_by(DONE, operation->owner);
-        }
-        /* One that is certain has its answer to come; its slot goes then. An end may be another's.
-         */
-        bool is_anothers_end = operation->kind == CLOSE && s->group->n_owners > 0;
-        if (is_over && operation->high == LB_NEVER && !is_anothers_end)
+        bool may_be_others =
+            operation->kind == CLOSE && (!operation->is_bound || s->group->n_owners > 0);
+        bool counts_time = s->group->c->model->period_ns > 0 && operation->to == DONE;
+        if (operation->high != LB_NEVER || (operation->is_bound && !is_outlived(s, operation)))
+            continue;
+        if (operation->is_bound && !may_be_others)
             slots |= UINT64_C(1) << slot;
+        else if (may_be_others && !counts_time && !is_ordered(s, slot))
+            anybodys |= UINT64_C(1) << slot;
     }
-    return slots;
+    forget(s, slots, anybodys);
 }
 
 /* The operation was answered: it took effect, or will not any more. false: there is no order. */
@@ -416,8 +473,9 @@ static bool finish(struct search *s, uint32_t number)
     if (s->after.n == 0)
         return false;
     go_on(s);
-    forget(s, UINT64_C(1) << slot);
-    forget(s, outlived(s));
+    s->claims_left -= operations_of(s)[number].kind == CLAIM;
+    forget(s, UINT64_C(1) << slot, 0);
+    forget_outlived(s);
     return true;
 }
 
@@ -435,7 +493,9 @@ static const struct lb_item_core *run(struct search *s, const uint32_t *calls, u
 {
     const struct operation *operations = operations_of(s);
     size_t next = 0;
-    configurations_add(s, &s->now, (struct configuration){FREE, 0});
+    for (size_t i = 0; i < s->n_returns; i++)
+        s->claims_left += operations[s->returns[i]].kind == CLAIM;
+    configurations_add(s, &s->now, (struct configuration){.state = FREE});
     *ret_found = true;
     for (size_t i = 0; i < s->n_returns; i++) {
         const struct operation *operation = &operations[s->returns[i]];
