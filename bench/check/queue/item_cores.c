@@ -524,7 +524,7 @@ struct lb_item_core lb_item_core_of(const struct lb_item_group *group, size_t pl
     }
     /* It goes on as another claim from where it was renewed, and had not been given back before. */
     if (i < group->n && group->events[i]->log == claim->log && group->events[i]->is_resumed)
-        core.alone = group->events[i]->high;
+        core.end = earlier(core.end, group->events[i]->high);
     uint64_t done = finished(group, place);
     uint64_t lease = claim->lease_ms > 0 ? lb_item_lease(group, place) : LB_NEVER;
     if (lease <= done) {

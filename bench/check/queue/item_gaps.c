@@ -103,7 +103,9 @@ static bool give_recovery(const struct lb_item_group *group, const struct lb_ite
 static bool bridge(const struct lb_item_group *group, const struct lb_item_core *core,
                    struct used *used)
 {
-    if (core->alone <= core[1].start || (!group->is_once && give_recovery(group, core, used)))
+    bool goes_on = core[1].claim->is_resumed && core[1].claim->log == core->claim->log;
+    if (goes_on || core->alone <= core[1].start ||
+        (!group->is_once && give_recovery(group, core, used)))
         return true;
     for (size_t i = core->place + 1; lb_item_own(group, core->place, i); i++) {
         const struct lb_item_event *end = group->events[i];

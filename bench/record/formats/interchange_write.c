@@ -152,6 +152,12 @@ static void put_flag(struct writer *writer, const char *key, bool value)
     fputs(value ? "true" : "false", writer->out);
 }
 
+static void put_nil(struct writer *writer, const char *key)
+{
+    put_key(writer, key);
+    fputs(writer->edn ? "nil" : "null", writer->out);
+}
+
 static void put_text(struct writer *writer, const char *key, const char *text)
 {
     put_key(writer, key);
@@ -195,14 +201,12 @@ static void write_full(struct writer *writer, uint32_t log, const struct lb_even
     bool note = event->type == LB_EV_NOTE;
     put_head(writer, event, note ? "info" : lb_event_type_name(event->type), lb_op_name(event->op));
     if (event->flags & LB_EVF_TOKEN) {
-        put_key(writer, "value");
-        fputs(writer->edn ? "nil" : "null", writer->out);
+        put_nil(writer, "value");
         put_signed(writer, "token", event->value);
     } else if (event->value != 0 || event->op >= LB_OP_PUT) {
         put_signed(writer, "value", event->value);
     } else {
-        put_key(writer, "value");
-        fputs(writer->edn ? "nil" : "null", writer->out);
+        put_nil(writer, "value");
     }
     if (event->type != LB_EV_INVOKE &&
         (event->answer != LB_OK || event->type == LB_EV_FAIL || event->type == LB_EV_INFO))
@@ -213,8 +217,11 @@ static void write_full(struct writer *writer, uint32_t log, const struct lb_even
         put_unsigned(writer, "arg", event->arg);
     if (event->flags & LB_EVF_SHARED)
         put_flag(writer, "shared", true);
-    if (lb_usually_effective(event) != ((event->flags & LB_EVF_EFFECTIVE) != 0))
-        put_flag(writer, "effective", (event->flags & LB_EVF_EFFECTIVE) != 0);
+    bool is_effective = (event->flags & LB_EVF_EFFECTIVE) != 0;
+    if (is_effective && !lb_usually_effective(event))
+        put_flag(writer, "effective", true);
+    else if (!is_effective && lb_usually_effective(event))
+        put_nil(writer, "effective"); /* ok says no more than that it was answered */
     if (event->flags & LB_EVF_OVER)
         put_flag(writer, "over", true);
     if (event->flags & LB_EVF_FINAL)
@@ -240,8 +247,7 @@ static void write_plain(struct writer *writer, const struct lb_event *event, uin
     } else if (has_value) {
         put_signed(writer, "value", value);
     } else {
-        put_key(writer, "value");
-        fputs(writer->edn ? "nil" : "null", writer->out);
+        put_nil(writer, "value");
     }
     if (event->type == LB_EV_FAIL || event->type == LB_EV_INFO)
         put_name(writer, "error", lb_answer_name(event->answer));

@@ -332,18 +332,37 @@ uint32_t lb_usual_arg(const struct lb_event *event)
            (event->op == LB_OP_CLAIM && event->type == LB_EV_INVOKE);
 }
 
+/* What is told to have changed nothing did not happen. Of null nobody knows: it may have, and it is
+ * no proof. */
+static int read_effective(const struct lb_translator *tr, const struct lb_raw_op *raw,
+                          struct lb_event *event)
+{
+    const struct lb_raw *error = &raw->keys[LB_KEY_ERROR];
+    bool is_usual = lb_usually_effective(event), effective = false;
+    if (raw->keys[LB_KEY_EFFECTIVE].kind == LB_RAW_NIL)
+        return 0;
+    int code = read_flag(tr, raw, LB_KEY_EFFECTIVE, "effective", is_usual, &effective);
+    if (code == 0 && effective)
+        event->flags |= LB_EVF_EFFECTIVE;
+    if (code != 0 || effective || !is_usual)
+        return code;
+    event->type = LB_EV_FAIL;
+    event->answer =
+        error->kind == LB_RAW_NAME ? answer_of(error, event->op, LB_EV_FAIL) : (uint8_t)LB_OTHER;
+    return 0;
+}
+
 /* lockbench's own keys. */
 static int read_own_keys(struct lb_translator *tr, const struct lb_raw_op *raw,
                          struct lb_event *event)
 {
-    bool shared = false, effective = false, over = false, final = false, committed = false;
+    bool shared = false, over = false, final = false, committed = false;
     uint32_t object = UINT32_MAX;
     int code = read_count(tr, raw, LB_KEY_ARG, "arg", UINT32_MAX, lb_usual_arg(event), &event->arg);
     if (code == 0)
         code = read_flag(tr, raw, LB_KEY_SHARED, "shared", false, &shared);
     if (code == 0)
-        code = read_flag(tr, raw, LB_KEY_EFFECTIVE, "effective", lb_usually_effective(event),
-                         &effective);
+        code = read_effective(tr, raw, event);
     if (code == 0)
         code = read_flag(tr, raw, LB_KEY_OVER, "over", false, &over);
     if (code == 0)
@@ -356,8 +375,6 @@ static int read_own_keys(struct lb_translator *tr, const struct lb_raw_op *raw,
         return code;
     if (shared)
         event->flags |= LB_EVF_SHARED;
-    if (effective)
-        event->flags |= LB_EVF_EFFECTIVE;
     if (over)
         event->flags |= LB_EVF_OVER;
     if (final)
