@@ -143,8 +143,8 @@ static void count_execute(struct lb_task *task, const struct lb_step *step, int 
         task->tx_locks |= touched.writes;
     if (is_told)
         lb_task_touch(task, &touched);
-    else /* for the next gate: what it is will be told before */
-        task->tx_writes |= touched.writes & ~LB_BIT_SEQUENCES;
+    else /* for the next gate: what it is will be told before, and whether it draws with it */
+        task->tx_writes |= touched.draws ? touched.writes & ~LB_BIT_SEQUENCES : touched.writes;
 }
 
 static void count_end_of_tx(struct lb_task *task, enum lb_step_kind kind, int answer)
