@@ -317,6 +317,33 @@ static void set_coverage(const struct lb_testbed *testbed, struct lb_explored *e
         explored->complete = false;
 }
 
+/* What is violated by other schedules only has its words from these: the first of each, as it was
+ * found. One that does not come again is left without. */
+static int find_others(struct lb_testbed *testbed, struct lb_explored *explored,
+                       struct lb_error *err)
+{
+    enum { TRIES = 20 };
+    const int others = explored->search.violated & ~explored->violated;
+    uint64_t answers[LB_MAX_LENGTH];
+    int r = 0;
+    testbed->n_running = testbed->plan.workers;
+    testbed->rounds = testbed->plan.rounds;
+    testbed->counts_steps = testbed->plan.ticks == 0;
+    testbed->start_ns = lb_now_ns();
+    for (int g = 0; g < LB_GUARANTEES && r >= 0; g++)
+        for (int i = 0; i < TRIES && r >= 0 && (others >> g & 1) != 0; i++) {
+            r = lb_search_replay(&lb_testbed_system, testbed, &explored->search.first[g], answers,
+                                 err);
+            if (r < 0 || (r >> g & 1) == 0)
+                continue;
+            set_finding(testbed, explored, g);
+            explored->others[g] = explored->search.first[g];
+            break;
+        }
+    testbed->counts_steps = false;
+    return r < 0 ? r : 0;
+}
+
 static struct lb_explored *new_explored(const struct lb_explore_plan *plan)
 {
     struct lb_explored *explored = calloc(1, sizeof *explored);
@@ -354,6 +381,8 @@ static int explore(struct lb_testbed *testbed, const struct lb_explore_plan *pla
         r = shrink(testbed, explored, err);
         if (r == 0)
             r = make_witness(testbed, explored, true, err);
+        if (r == 0)
+            r = find_others(testbed, explored, err);
     }
     return r;
 }

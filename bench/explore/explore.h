@@ -133,6 +133,8 @@ struct lb_explored {
     uint32_t witness_items;                   /* queue: that were put before its start */
     int violated;                             /* bits of the witness: enum lb_guarantee */
     struct lb_schedule schedule;              /* the shortest that violates */
+    /* Likewise, of what that one does not violate: the first that was found; of length 0: none. */
+    struct lb_schedule others[LB_GUARANTEES];
     struct lb_explored_table table;
     bool confirmed;           /* a second replay gave the same answers and the same verdict */
     bool is_nondeterministic; /* ... or none did */

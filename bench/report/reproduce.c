@@ -4,6 +4,7 @@
 #include "report.h"
 #include "text_clean.h"
 
+#include <stddef.h>
 #include <string.h>
 
 static void append(char *buf, size_t size, const char *piece)
@@ -71,10 +72,14 @@ char *lb_reproduce(const struct lb_cell *cell, const struct lb_outcome *run,
     buf[0] = '\0';
     const struct lb_exploration *explored = run->exploration;
     if (explored != NULL) {
-        append(buf, size, explored->again);
-        if (explored->replay[0] != '\0' && (finding == NULL || finding->verdict == LB_V_VIOLATED)) {
+        bool is_violated = finding != NULL && finding->verdict == LB_V_VIOLATED;
+        ptrdiff_t g = is_violated ? finding - run->judgement.findings : 0;
+        bool is_other = is_violated && (explored->shown >> g & 1) == 0;
+        const char *replay = is_other ? explored->replays[g] : explored->replay;
+        append(buf, size, is_other ? explored->again_all : explored->again);
+        if (replay[0] != '\0' && (finding == NULL || is_violated)) {
             lb_command_add(buf, size, "--replay");
-            lb_command_add(buf, size, explored->replay);
+            lb_command_add(buf, size, replay);
         }
         return lb_clean_text(buf);
     }

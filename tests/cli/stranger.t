@@ -134,6 +134,48 @@ for (['clocks-lock', 'mixed', 'exclusive'], ['clocks-lock', 'stamped', 'exclusiv
 is($status, 2, 'skewed without skew: refused');
 like($err, qr/skewed: needs skew/, '... in words');
 
+# --- in words, for each guarantee: what happened, the lines, what to change by what the file has, and the command ---
+my @told = map {
+    my ($file, $option, $guarantee, $lines, $change) = @$_;
+    my @args = ('verify', '-s', "$folder/$file.sql", '-d', 'sqlite:', '--opt', $option, '-q', '--budget', '10s');
+    { what => "$file, $option, $guarantee", guarantee => $guarantee, args => \@args, change => $change,
+        lines => qr/(?:^#   \S+$file\.sql:\d+: .*\n)*^#   \S+$file\.sql:\d+: $lines/m }
+} (
+    ['fences', 'number=read', 'fenced', 'SELECT fence \+ 1 AS token', 'the token is read before the lock is taken'],
+    ['fences', 'number=kept', 'fenced', 'UPDATE held SET owner', 'returns a number that it does not count up'],
+    ['fences', 'number=time', 'fenced', 'UPDATE held SET owner', 'the token is a time'],
+    ['orders', 'order=text', 'fifo', 'UPDATE job .* ORDER BY CAST', q{claim's ORDER BY is not the order in which items are put}],
+    ['in-line', 'number=chance', 'fifo', 'INSERT INTO ask', 'acquire must grant it only if no smaller number waits'],
+    ['stuck', 'free=equal', 'progress', 'UPDATE held SET owner = NULL', 'release writes NULL, and acquire compares with ='],
+    ['stuck', 'free=due', 'progress', 'UPDATE held .* due_ms <= :now', 'nobody is ever granted it: what setup, or resource, writes'],
+    ['greedy', 'take=all', 'bounded-claim', 'UPDATE job SET state = 1 WHERE state = 0 RETURNING', 'claim marks all that is ready'],
+    ['semaphore', 'release=always', 'permits', '\S', 'change the count only together with the row of a holder'],
+    ['at-most-once', 'after=again', 'once', '\S', 'what was claimed and is not done may have been begun'],
+    ['grouped', 'take=any', 'group-exclusive', 'UPDATE|SELECT', 'two claims that do not see each other take two items'],
+    ['own-rows', 'release=all', 'owner-release', 'DELETE', 'let what ends a hold ask whose it is'],
+    ['prolonged', 'renew=added', 'recovery', 'UPDATE', 'let renew write the time that acquire goes by']);
+$_->{run} = start(@{ $_->{args} }) for @told[0 .. 3];
+for my $i (0 .. $#told) {
+    my $row = $told[$i];
+    my $finding = qr/^# \S+ on sqlite breaks $row->{guarantee}:\n#   (?!see the command).*\n((?:#   .*\n)+)/m;
+    (undef, $out) = finish($row->{run});
+    $told[$i + 4]{run} = start(@{ $told[$i + 4]{args} }) if $i + 4 <= $#told;
+    (undef, $out) = until_shown(sub { return $_[1] =~ $finding }, @{ $row->{args} }) if $out !~ $finding;
+    my ($said) = $out =~ $finding;
+    like($said // $out, $row->{lines}, "$row->{what}: the lines");
+    like($said // '', qr/^#   to change: .*\Q$row->{change}/m, '... and what to change');
+    my ($shows) = ($said // '') =~ /^#   shown by: lockbench (.*)$/m;
+    ok(defined $shows, '... and a command') or next;
+    next if $shows !~ /^explore/;
+    ($status, my $shown) = lockbench(split ' ', $shows);
+    is($status, 1, '... which shows it') or diag $shows, $shown;
+    like($shown, qr/$row->{guarantee} is violated/, '... and no other');
+}
+# Put behind the position, or given back behind it: either may be met first.
+($status, $out) = until_shown(sub { return $_[1] =~ /^# position on sqlite breaks no-loss:$/m },
+    'verify', '-s', "$folder/position.sql", '-d', 'sqlite:', '--opt', 'back=behind', '-q', '--no-explore');
+like($out, qr/^#   to change: what (?:is given back|was put) is not found/m, 'position: what is lost, and why');
+
 # --- groups, work that is begun once, and a count of permits: explored, which takes no luck ---
 for (['semaphore', 'release=own', 0, 'permits', '--steps', 'clock'], ['semaphore', 'release=always', 1, 'permits', '--steps', 'clock'],
     ['grouped', 'take=alone', 0, 'group-exclusive'], ['grouped', 'take=any', 1, 'group-exclusive'],
@@ -181,10 +223,16 @@ like($out, qr/^ +\d+ explore\+release /m, 'a release of several statements is pl
 # --- the answer of a commit is lost: where there is a connection to lose, and time for it ---
 SKIP: {
     my ($postgres) = grep { /^postgres/ } split /\n/, $ENV{LB_TEST_URIS} // '';
-    skip 'no postgres server', 3 unless defined $postgres;
+    skip 'no postgres server', 7 unless defined $postgres;
     my @cut = ('verify', '-s', "$folder/shedlock-dbtime.sql", '-d', $postgres, '--plan', '--budget');
     (undef, $out) = lockbench(@cut, '10m');
     like($out, qr/^ +\d+ explore\+cut +[0-9.]+ s +it claims recovery: a commit's answer is lost /m, 'lost answers are planned');
+    ($status, $out, $err) = lockbench('explore', '-s', "$folder/drawn-fence.sql", '-d', $postgres, '--opt', 'drawn=before', '-q');
+    is($status, 1, 'a number drawn by a statement of its own: explored');
+    like($out, qr/fenced +violated/, '... and found') or diag $err;
+    unlike($out, qr/did not come again/, '... with answers that come again');
+    ($status, $out) = lockbench('explore', '-s', "$folder/drawn-fence.sql", '-d', $postgres, '-q');
+    like($out, qr/^  complete: /m, 'drawn in the statement that takes the lock: explored completely');
     (undef, $out) = lockbench(@cut, '1m');
     like($out, qr/^ +- explore\+cut +left out: .*--budget 10m asks it$/m, '... if there is time');
     (undef, $out) = lockbench('verify', '-s', "$folder/shedlock-dbtime.sql", '-d', 'sqlite:', '--plan', '--budget', '10m');
@@ -252,7 +300,7 @@ my @todo = map { [split /\t/] } grep { !/^file\t/ } split /\n/, slurp("$folder/t
 # asked first; some need the whole budget, and these begin first. Of several with one defect, one is asked.
 my %needs_all = map { ("$_.sql" => 1) } qw(rescue-listed pruned-hidden);
 if (!$ENV{LB_TEST_SOAK}) {
-    my $spared = qr/^(?:visib|operator|looked|heart|oban|pruned-alive|copy-skip-locked-nofence|retried|insert|grouped|at-most|semaphore|prolonged|takeover|gate|own-rows|clocks)/;
+    my $spared = qr/^(?:visib|operator|looked|heart|oban|pruned-alive|copy-skip-locked-nofence|retried|insert|grouped|at-most|semaphore|prolonged|takeover|gate|own-rows|clocks|fences|orders|in-line|stuck|position|greedy|drawn)/;
     @todo = grep { $_->[0] !~ $spared && ($_->[3] ne 'right' || $_->[0] =~ /^(?:copy|pgmq)/) } @todo;
     @todo = ((grep { $needs_all{ $_->[0] } } @todo), (grep { !$needs_all{ $_->[0] } } @todo));
 }

@@ -83,7 +83,8 @@ static void add_ask(const struct lb_explored_ask *ask, char *buf, size_t size)
     lb_command_add(buf, size, flag + 1);
 }
 
-static void describe_again(const struct lb_cell *cell, const struct lb_explored *explored,
+/* smallest: the case of the witness, which may be smaller than what was explored; NULL: all. */
+static void describe_again(const struct lb_cell *cell, const struct lb_explored *smallest,
                            char *buf, size_t size)
 {
     char setting[300];
@@ -98,14 +99,14 @@ static void describe_again(const struct lb_cell *cell, const struct lb_explored 
         lb_command_add(buf, size, setting);
     }
     add_ask(&cell->explored, buf, size);
-    uint32_t workers = explored->has_witness ? explored->witness_workers : cell->explored.workers;
+    uint32_t workers = smallest != NULL ? smallest->witness_workers : cell->explored.workers;
     if (workers != WORKERS) {
         snprintf(setting, sizeof setting, "--workers=%u", workers);
         lb_command_add(buf, size, setting);
     }
     uint32_t items = cell->explored.items;
     if (workers != WORKERS || items > 0)
-        items = explored->has_witness ? explored->witness_items : items;
+        items = smallest != NULL ? smallest->witness_items : items;
     if (cell->strategy->shape != LB_QUEUE || items == 0)
         return;
     snprintf(setting, sizeof setting, "--items=%u", items);
@@ -152,9 +153,14 @@ static void describe(const struct lb_cell *cell, const struct lb_explored *explo
              (unsigned long long)search->n_schedules,
              (unsigned long long)search->n_asleep + search->n_void + search->n_same,
              (unsigned long long)search->n_moves);
-    describe_again(cell, explored, ret->again, sizeof ret->again);
+    describe_again(cell, explored->has_witness ? explored : NULL, ret->again, sizeof ret->again);
+    describe_again(cell, NULL, ret->again_all, sizeof ret->again_all);
+    ret->shown = (unsigned)explored->violated;
     if (explored->has_witness)
         lb_schedule_print(&explored->schedule, ret->replay, sizeof ret->replay);
+    for (int g = 0; g < LB_GUARANTEES; g++)
+        if (explored->others[g].n > 0)
+            lb_schedule_print(&explored->others[g], ret->replays[g], sizeof ret->replays[g]);
 }
 
 /* The outcome takes the exploration. */

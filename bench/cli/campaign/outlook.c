@@ -152,6 +152,10 @@ static void quote_all(const struct lb_program *program, struct lb_outlook *outlo
     quote(program, f->beat_line, &outlook->beat);
     quote(program, f->sweep_line, &outlook->sweep);
     quote(program, f->begin_clock_line, &outlook->clock);
+    quote(program, f->token_line, &outlook->token);
+    quote(program, f->put_line, &outlook->put);
+    quote(program, f->back_line, &outlook->back);
+    quote(program, f->enqueue_line, &outlook->enqueue);
     quote(program, f->worker_clock_line, &outlook->by_worker);
     quote(program, f->server_clock_line, &outlook->by_server);
 }

@@ -207,6 +207,18 @@ static void print_witness(FILE *out, const struct lb_explored *explored, const c
             : ", replayed twice with the same answers",
         chosen);
     fprintf(out, "  again: %s --replay %s\n", command, schedule);
+    for (int g = 0; g < LB_GUARANTEES; g++) {
+        if (explored->others[g].n == 0)
+            continue;
+        lb_schedule_print(&explored->others[g], schedule, sizeof schedule);
+        fputc('\n', out);
+        say(out, width, "%s is violated by another schedule: %s",
+            lb_guarantee_name((enum lb_guarantee)g), explored->findings[g].witness[0].text);
+        fprintf(out,
+                "  again: the same with --replay %s, and --workers, --rounds and --items as they "
+                "were asked for\n",
+                schedule);
+    }
 }
 
 void lb_explored_print(FILE *out, const struct lb_explored *explored, const char *command,

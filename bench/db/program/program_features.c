@@ -344,4 +344,5 @@ void lb_features_read(const struct lb_file *file, const struct lb_program *progr
             ret->sweep_line = sections[LB_S_SWEEP].statements[i].line;
     find_whole_seconds(program, ret);
     find_clocks(program, ret);
+    lb_features_read_traits(program, ret);
 }

@@ -9,6 +9,16 @@
 
 #include "program.h"
 
+/* Where the token of a grant comes from. */
+enum lb_token_source {
+    LB_TOKEN_NONE,
+    LB_TOKEN_COUNTED,      /* by the statement that takes the lock, or behind it */
+    LB_TOKEN_KEPT,         /* that statement returns what is there, and counts nothing */
+    LB_TOKEN_TIME,         /* it is a time */
+    LB_TOKEN_READ_BEFORE,  /* by a statement before the one that takes the lock */
+    LB_TOKEN_DRAWN_BEFORE, /* likewise, from a sequence */
+};
+
 struct lb_features {
     const struct lb_timing *lease, *limit; /* the file's; NULL: none */
     bool has_recover, recovers_by_time;
@@ -29,7 +39,8 @@ struct lb_features {
                               0: all ask */
     enum lb_section_name unasked; /* its section */
     int renew_line;               /* of renew's first statement that changes something; 0: none */
-    int end_line, end_last_line;  /* of release's first and last statement; 0: it has none */
+    int end_line, end_last_line;  /* of release's first and last statement, or of complete's
+                                     first; 0: it has none */
     int beat_line;                /* of heartbeat's last statement; 0: none */
     int sweep_line;               /* of sweep's last statement that changes something; 0: none */
     int recover_line;             /* of recover's last statement that changes something; 0: none */
@@ -38,12 +49,24 @@ struct lb_features {
     int whole_line;    /* of a time with whole seconds only, which a lease or limit goes by; 0 */
     int worker_clock_line, server_clock_line; /* of statements that go by :now, and by the server's
                                                  time; 0: there is none of the kind */
+    enum lb_token_source token;
+    int token_line;     /* of the statement of acquire or claim that returns it; 0: none does */
+    bool has_order;     /* acquire or claim has ORDER BY */
+    bool has_limit;     /* ... LIMIT */
+    bool skips_locked;  /* ... SKIP LOCKED */
+    bool compares_null; /* release writes NULL, and acquire has no IS NULL */
+    bool end_deletes;   /* release deletes a row */
+    int back_line;      /* of what gives an item back, or ends it in error; 0: nothing does */
+    int enqueue_line, put_line; /* of the last statements that change something; 0: none */
     int begin_clock_line; /* of the statement of acquire or claim that asks for the server's time */
 };
 
 /* Borrows from file. */
 void lb_features_read(const struct lb_file *file, const struct lb_program *program,
                       struct lb_features *ret);
+
+/* Its part for the advice beside a finding: lb_features_read calls it. */
+void lb_features_read_traits(const struct lb_program *program, struct lb_features *ret);
 
 /* A lock whose acquire inserts a row, and whose release changes none but its worker's own? Then a
  * release that comes late ends nobody else's hold. */

@@ -50,6 +50,10 @@ struct lb_exploration {
     char covered[400]; /* what of, in words */
     char again[1400];  /* the command that does so again */
     char replay[810];  /* the schedule that shows what is violated; "" */
+    /* Of what that does not show: the command, and schedules of their own; "" */
+    char again_all[1400];
+    char replays[LB_GUARANTEES][810];
+    unsigned shown; /* guarantees that `replay` shows */
     uint64_t n_schedules;
     bool complete; /* all schedules within the bounds */
 };

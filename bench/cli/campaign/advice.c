@@ -1,0 +1,459 @@
+/* From a guarantee that was broken, a file's features and the run that showed it to what to change:
+ * see advice.h.
+ */
+#include "advice.h"
+
+#include <string.h>
+
+/* --- tokens, order, progress, loss --- */
+
+static struct lb_advice advise_fenced(const struct lb_outlook *o)
+{
+    static const char *const texts[] = {
+        [LB_TOKEN_NONE] = "acquire returns no token: count the grants in a column of the lock's "
+                          "row, and return it as token",
+        [LB_TOKEN_COUNTED] =
+            "the token has to be larger than that of each earlier grant, also of those that are "
+            "given back: count it in the statement that takes the lock, in a row that stays",
+        [LB_TOKEN_KEPT] = "the statement that takes the lock returns a number that it does not "
+                          "count up: SET fence = fence + 1 in each way in which a lock is taken",
+        [LB_TOKEN_TIME] = "the token is a time: two grants may have the same one, and a clock may "
+                          "be set back. Count the grants in a column instead: SET fence = fence + "
+                          "1, and return that as token",
+        [LB_TOKEN_READ_BEFORE] =
+            "the token is read before the lock is taken, and somebody else may be granted it in "
+            "between, with the same one: count it up in the statement that takes the lock, SET "
+            "fence = fence + 1, and return it from there (or read it behind that)",
+        [LB_TOKEN_DRAWN_BEFORE] =
+            "the number is drawn before the lock is taken: who draws first may be granted last, "
+            "and has the smaller one. Draw it in the statement that takes the lock"};
+    const struct lb_features *f = &o->features;
+    struct lb_advice advice = {.quotes = {&o->token, &o->begin_end}, .text = texts[f->token]};
+    if (f->token == LB_TOKEN_NONE)
+        advice.quotes[0] = &o->begin;
+    if (f->token == LB_TOKEN_COUNTED && f->end_deletes) {
+        advice.quotes[1] = &o->end;
+        advice.text = "release deletes the row in which the token is counted, and the next grant "
+                      "begins anew: keep the row, and mark it as free";
+    }
+    return advice;
+}
+
+/* Was the guarantee broken where one worker was alone? */
+static bool breaks_alone(const struct lb_outlook *o, const struct lb_report *report,
+                         enum lb_guarantee guarantee)
+{
+    for (size_t i = 0; i < report->n_cells; i++)
+        if (report->cells[i].outlook == o && report->cells[i].scenario.workers == 1 &&
+            lb_cell_expectation(&report->cells[i], guarantee) == LB_EXPECT_BROKEN)
+            return true;
+    return false;
+}
+
+static struct lb_advice advise_line(const struct lb_outlook *o)
+{
+    if (!o->features.has_enqueue)
+        return (struct lb_advice){
+            .quotes = {&o->begin},
+            .text = "nothing remembers who asked first: add a section enqueue that puts each "
+                    "waiter into a line, and let acquire grant it to the first of the line only"};
+    return (struct lb_advice){
+        .quotes = {&o->enqueue, &o->begin},
+        .text = "acquire must grant it only if no smaller number waits, and numbers must commit in "
+                "the order in which they are drawn, or a later one that commits first sees nobody "
+                "ahead: lock the line (SELECT ... FOR UPDATE, tx=one) before enqueue draws one"};
+}
+
+static struct lb_advice advise_order(const struct lb_outlook *o, const struct lb_report *report,
+                                     const struct lb_cell *cell)
+{
+    const struct lb_features *f = &o->features;
+    if (!f->has_order)
+        return (struct lb_advice){
+            .quotes = {&o->begin},
+            .text = "claim takes what the engine happens to find first: ORDER BY the number or "
+                    "time that put gives to each item"};
+    if (breaks_alone(o, report, LB_G_FIFO))
+        return (struct lb_advice){
+            .quotes = {&o->begin, &o->put},
+            .text = "claim's ORDER BY is not the order in which items are put: order by a number "
+                    "(not by a text, where 10 comes before 9) or time that put gives, ascending"};
+    if (cell->scenario.tx_pause_ns > 0)
+        return (struct lb_advice){
+            .quotes = {&o->put, &o->begin},
+            .text = "a number is drawn before its transaction commits, and a later one that "
+                    "commits first is claimed first: let puts draw and commit one after the other "
+                    "(a lock around them), or do not promise fifo"};
+    if (f->skips_locked)
+        return (struct lb_advice){
+            .quotes = {&o->begin, &o->begin_end},
+            .text = "SKIP LOCKED goes past an item that another claim has locked, and may let go "
+                    "of again: where the order has to hold, let claims wait for each other"};
+    return (struct lb_advice){
+        .quotes = {&o->begin, &o->put},
+        .text = "claim has to take the first of all that was put: order by what put gives, and let "
+                "claims, and puts, come one after the other"};
+}
+
+/* Was nobody ever granted it in a run? */
+static bool is_never_granted(const struct lb_outlook *o, const struct lb_report *report)
+{
+    for (size_t i = 0; i < report->n_cells; i++)
+        if (report->cells[i].outlook == o && !report->cells[i].is_explored &&
+            report->cells[i].n_runs > 0 && report->cells[i].runs[0]->successes_per_s <= 0 &&
+            lb_cell_expectation(&report->cells[i], LB_G_PROGRESS) == LB_EXPECT_BROKEN)
+            return true;
+    return false;
+}
+
+static struct lb_advice advise_progress(const struct lb_outlook *o, const struct lb_report *report,
+                                        const struct lb_cell *cell)
+{
+    struct lb_advice advice = {.quotes = {&o->begin, &o->begin_end, &o->end}};
+    if (o->shape == LB_QUEUE)
+        advice.text = "an item is ready, and claims do not take it for too long: let claim look "
+                      "for all that is ready, the oldest first";
+    else if (o->features.compares_null)
+        advice.text = "release writes NULL, and acquire compares with = or <=, which is never true "
+                      "of NULL: ask IS NULL, or let release write what acquire asks for";
+    else if (is_never_granted(o, report))
+        advice.text = "nobody is ever granted it: what setup, or resource, writes must be what "
+                      "acquire asks for (a column that starts as NULL is never = or <= anything)";
+    else if (o->features.has_enqueue)
+        advice.text = "somebody in the line keeps back those behind: cancel and release must "
+                      "delete the row of their own waiter, and one that died must not count";
+    else if (cell->is_explored)
+        advice.text = "in this order nobody can take it any more: release must write exactly what "
+                      "acquire asks for, whatever came in between";
+    else
+        advice.text = "who asks gets it by chance, and somebody waits for too long: give waiters a "
+                      "line (a section enqueue), or a lock of the engine's, which has one";
+    return advice;
+}
+
+static struct lb_advice advise_loss(const struct lb_outlook *o, const struct lb_cell *cell)
+{
+    if (!cell->is_explored && (cell->scenario.free_share > 0 || cell->scenario.error > 0) &&
+        o->back.line != 0)
+        return (struct lb_advice){
+            .quotes = {&o->back, &o->begin, &o->begin_end},
+            .text = "what is given back is not found again: claim must look for what free, retry "
+                    "or error leaves, by the state of the item and not by a position that has gone "
+                    "on (or the position must go back)"};
+    if (cell->scenario.tx_pause_ns > 0 || cell->scenario.producers > 0)
+        return (struct lb_advice){
+            .quotes = {&o->put, &o->begin, &o->begin_end},
+            .text = "what was put is not found: a put may commit after one with a larger number, "
+                    "so claim must look for all that is ready, and not only behind the last number "
+                    "that it took"};
+    return (struct lb_advice){
+        .quotes = {&o->begin, &o->begin_end, &o->end},
+        .text = "an item is marked or deleted that nobody was given: let the statement that takes "
+                "items return each of them, and let what ends a claim name its own item alone"};
+}
+
+/* --- holds and claims --- */
+
+static struct lb_advice advise_unasked(const struct lb_outlook *o)
+{
+    struct lb_advice advice = {.quotes = {&o->unasked}};
+    if (o->features.recovers_by_time)
+        advice.quotes[1] = &o->recover;
+    if (o->unasked.line == 0) {
+        advice.quotes[0] = &o->end;
+        advice.quotes[2] = &o->end_last;
+        advice.text = "what ends a hold asks for something that is true of a later hold as well: "
+                      "ask for the grant's own number, which acquire or claim returns as token and "
+                      "which grows with each: AND token = :token";
+        return advice;
+    }
+    advice.text = o->shape == LB_LOCK ? "let what ends a hold ask whose it is: AND holder = "
+                                        ":worker, or better the grant's own "
+                                        "number, which acquire returns as token: AND token = :token"
+                                      : "let what ends a claim ask which claim it is: count the "
+                                        "claims in a column, return it as "
+                                        "token, and add AND attempt = :token (the holder alone "
+                                        "will not do where one worker may "
+                                        "claim an item twice)";
+    return advice;
+}
+
+/* Was the cell about renewals, which nothing else had shown to be wrong before? */
+static bool is_renewed(const struct lb_cell *cell)
+{
+    return cell->is_explored ? cell->explored.renewals > 0 : cell->scenario.renew_ns > 0;
+}
+
+static struct lb_advice advise_heartbeat(const struct lb_outlook *o)
+{
+    return (struct lb_advice){
+        .quotes = {&o->beat, &o->recover, &o->sweep},
+        .text = "free only what a process has that was not heard of for the limit: let recover go "
+                "by the time that heartbeat writes and not by that of the claim, and sweep by who "
+                "is alive and not by the machine"};
+}
+
+static struct lb_advice advise_renewal(const struct lb_outlook *o)
+{
+    struct lb_advice advice = {.quotes = {&o->renew, &o->begin}};
+    if (o->features.lease == NULL)
+        advice.quotes[1] = &o->recover;
+    advice.text = o->shape == LB_LOCK
+                      ? "let renew write the time that acquire goes by, and ask whose hold it "
+                        "prolongs: AND holder = :worker, or better AND token = :token"
+                      : "let renew write the time that claim or recover goes by, and ask which "
+                        "claim it prolongs: count the claims in a column, return it as token, and "
+                        "add AND attempt = :token";
+    return advice;
+}
+
+/* What an operator frees, or does not. */
+static struct lb_advice advise_recover(const struct lb_outlook *o)
+{
+    return (struct lb_advice){
+        .quotes = {&o->begin, &o->recover},
+        .text = "let recover go by the time of the hold, written by acquire itself (and by renew): "
+                "it frees what is older than its limit, and nothing else"};
+}
+
+/* All workers' clocks agreed, and were not the server's. */
+static bool are_clocks_apart(const struct lb_cell *cell)
+{
+    return !cell->is_explored && cell->scenario.skew_ns > 0 &&
+           cell->scenario.skewed != LB_SKEWED_HALF;
+}
+
+static struct lb_advice advise_clocks(const struct lb_outlook *o)
+{
+    return (struct lb_advice){
+        .quotes = {&o->by_worker, &o->by_server},
+        .text = "a time that one clock wrote is compared with another: write and compare each time "
+                "by one clock, best the server's (clock_timestamp(), SYSDATE(6), "
+                "julianday('now')), which all workers share; :now is the worker's own"};
+}
+
+static struct lb_advice advise_lock_recovery(const struct lb_outlook *o, const struct lb_cell *cell)
+{
+    const struct lb_features *f = &o->features;
+    if (f->lease == NULL && !f->is_session_bound)
+        return (struct lb_advice){
+            .quotes = {&o->begin},
+            .text = "nothing ends what a dead holder has: store until when a hold lasts and let "
+                    "acquire take over what is past, or keep the hold in its session (tx=hold)"};
+    if (f->lease != NULL && f->lease->by_recover)
+        return advise_recover(o);
+    if (is_renewed(cell))
+        return advise_renewal(o);
+    if (f->lease != NULL)
+        return (struct lb_advice){
+            .quotes = {&o->begin, &o->begin_end},
+            .text = "acquire has to take over what is past: let its condition ask for the time "
+                    "that the last grant (or renewal) wrote, and let that be no more than a lease "
+                    "ahead"};
+    return (struct lb_advice){
+        .quotes = {&o->begin, &o->begin_end},
+        .text = "what a dead holder's session had is free, and acquire is still refused: let it "
+                "ask for nothing that a dead holder leaves committed"};
+}
+
+/* Two hold: what was explored, and in what. */
+static struct lb_advice advise_exclusive(const struct lb_outlook *o, const struct lb_cell *cell)
+{
+    const struct lb_features *f = &o->features;
+    if (cell->is_explored && cell->explored.rescuers > 0 && cell->explored.renewals == 0)
+        return advise_recover(o);
+    if (cell->is_explored && cell->explored.rounds > 1 && o->end_last.line != 0)
+        return (struct lb_advice){
+            .quotes = {&o->end, &o->end_last},
+            .text = "release looks whose the hold is in one statement, and ends it in another: in "
+                    "between the lease can end, and somebody else's hold is ended. Ask in the "
+                    "statement that writes: AND holder = :worker, or better AND token = :token"};
+    if (strcmp(cell->scenario.name, "blocker") == 0)
+        return (struct lb_advice){
+            .quotes = {&o->clock},
+            .text =
+                "what a statement sets, and the values it inserts, are computed before it waits "
+                "for the row, and so was the lease's end. Lock the row first, by a statement of "
+                "its "
+                "own (tx=one, SELECT ... FOR UPDATE), and ask for the time in the one behind it "
+                "(clock_timestamp(), SYSDATE(6)); or return left_ms, how much is left, and let "
+                "who has nothing left try again"};
+    if (is_renewed(cell))
+        return advise_renewal(o);
+    bool no_time = cell->is_explored && cell->explored.ticks == 0 && cell->explored.deaths == 0;
+    if (f->has_enqueue && f->lease == NULL)
+        return advise_line(o);
+    if (no_time && o->begin_end.line == 0)
+        return (struct lb_advice){
+            .quotes = {&o->begin},
+            .text = "acquire itself lets a second one in while the first one holds: let the "
+                    "statement that writes ask that nobody else holds it, by a name that no two "
+                    "have"};
+    if (!no_time && f->lease != NULL && o->unasked.line != 0)
+        return advise_unasked(o);
+    if (f->lease != NULL && f->lease->by_recover && f->is_one_commit)
+        return advise_recover(o);
+    if (o->begin_end.line != 0)
+        return (struct lb_advice){
+            .quotes = {&o->begin, &o->begin_end},
+            .text = "what the first statement saw need not hold when the last one writes: let the "
+                    "writing statement ask itself (WHERE ... IS NULL) and look at how many rows it "
+                    "changed, or lock what is read (tx=one, FOR UPDATE)"};
+    if (f->lease != NULL)
+        return (struct lb_advice){
+            .quotes = {&o->begin},
+            .text =
+                "acquire takes over what is not past yet: let the statement that writes compare "
+                "the lease's end with the time, and let the end be a lease ahead of that time"};
+    return (struct lb_advice){.quotes = {&o->begin, &o->end},
+                              .text = "what acquire locks, or marks, must last until the release: "
+                                      "in one session and transaction (tx=hold, session=keep), or "
+                                      "in a row that only its holder frees"};
+}
+
+static struct lb_advice advise_permits(const struct lb_outlook *o)
+{
+    return (struct lb_advice){
+        .quotes = {&o->begin, &o->begin_end, &o->unasked},
+        .text = "change the count only together with the row of a holder, in one transaction, "
+                "and only if that row was there: whoever takes over what is past gives its "
+                "permit back once, and its late release finds no row and changes nothing; or "
+                "store no count, and count the holders"};
+}
+
+static struct lb_advice advise_lock(const struct lb_outlook *o, const struct lb_report *report,
+                                    enum lb_guarantee guarantee, const struct lb_cell *cell)
+{
+    switch (guarantee) {
+    case LB_G_FENCED:
+        return advise_fenced(o);
+    case LB_G_FIFO:
+        return advise_line(o);
+    case LB_G_PROGRESS:
+        return advise_progress(o, report, cell);
+    case LB_G_RECOVERY:
+        return advise_lock_recovery(o, cell);
+    case LB_G_PERMITS:
+        return advise_permits(o);
+    case LB_G_OWNER_RELEASE:
+        return advise_unasked(o);
+    default:
+        return advise_exclusive(o, cell);
+    }
+}
+
+/* Two have the same item in hand. */
+static struct lb_advice advise_duplicate(const struct lb_outlook *o, const struct lb_cell *cell)
+{
+    const struct lb_features *f = &o->features;
+    if (f->has_renew && is_renewed(cell))
+        return advise_renewal(o);
+    if (!f->is_one_commit)
+        return (struct lb_advice){
+            .quotes = {&o->begin, &o->begin_end},
+            .text =
+                "what is selected is marked by another transaction: two see the same item in "
+                "between. Select and mark in one statement, or in one transaction (tx=one) with "
+                "FOR UPDATE"};
+    if (f->has_beat)
+        return advise_heartbeat(o);
+    if (f->has_recover)
+        return (struct lb_advice){
+            .quotes = {&o->begin, &o->recover},
+            .text = "let recover go by the time of the claim, written by the claim itself: what it "
+                    "takes must be older than its limit"};
+    if (f->has_sweep)
+        return (struct lb_advice){
+            .quotes = {&o->begin, &o->sweep},
+            .text = "a process that starts is not alone: let its sweep free only what nobody has "
+                    "who is alive (register, heartbeat), or what was claimed too long ago"};
+    if (o->begin_end.line == 0)
+        return (struct lb_advice){
+            .quotes = {&o->begin},
+            .text = "claim itself takes what another has in hand: let the statement that marks an "
+                    "item ask, once it has the row, that it is free or its time is over, and let "
+                    "no two workers have one name"};
+    return (struct lb_advice){
+        .quotes = {&o->begin, &o->begin_end},
+        .text = "what is selected is not locked, or is selected anew after a wait: select it FOR "
+                "UPDATE (SKIP LOCKED) in the transaction that marks it, or let the statement that "
+                "marks it ask that it is free"};
+}
+
+static struct lb_advice advise_queue_recovery(const struct lb_outlook *o)
+{
+    const struct lb_features *f = &o->features;
+    if (f->has_beat)
+        return (struct lb_advice){
+            .quotes = {&o->beat, &o->recover},
+            .text = "what a dead process has must come back: let each process speak for itself "
+                    "alone, and let recover find also what a process has whose row is gone"};
+    if (f->lease != NULL && !f->has_recover)
+        return (struct lb_advice){.quotes = {&o->begin},
+                                  .text =
+                                      "what the dead have claimed must be claimed again when its "
+                                      "lease is over: let claim ask for that time"};
+    if (!f->has_recover)
+        return (struct lb_advice){.quotes = {&o->begin},
+                                  .text = "nothing brings back what the dead have claimed: add a "
+                                          "section recover, or let claims be leases"};
+    return (struct lb_advice){
+        .quotes = {&o->recover, &o->begin},
+        .text = "recover does not find all that the dead have left: let it look for every state in "
+                "which a claim, or what ends one, leaves an item, also where no owner, process or "
+                "time is written"};
+}
+
+static struct lb_advice advise_bounded(const struct lb_outlook *o)
+{
+    if (!o->features.has_limit && !o->features.takes_many)
+        return (struct lb_advice){.quotes = {&o->begin, &o->begin_end},
+                                  .text = "claim marks all that is ready: let it take no more than "
+                                          "it is asked for (LIMIT :n)"};
+    return (struct lb_advice){
+        .quotes = {&o->begin, &o->begin_end},
+        .text = "a sub-select with LIMIT may be run once for each row: join it (FROM), or write "
+                "= (SELECT ... LIMIT 1), and give the table a primary key"};
+}
+
+static struct lb_advice advise_queue(const struct lb_outlook *o, const struct lb_report *report,
+                                     enum lb_guarantee guarantee, const struct lb_cell *cell)
+{
+    switch (guarantee) {
+    case LB_G_OWNER_RELEASE:
+        return advise_unasked(o);
+    case LB_G_NO_DUPLICATE:
+        return advise_duplicate(o, cell);
+    case LB_G_NO_LOSS:
+        return advise_loss(o, cell);
+    case LB_G_FIFO:
+        return advise_order(o, report, cell);
+    case LB_G_PROGRESS:
+        return advise_progress(o, report, cell);
+    case LB_G_BOUNDED_CLAIM:
+        return advise_bounded(o);
+    case LB_G_ONCE:
+        return (struct lb_advice){
+            .quotes = {&o->begin, &o->recover},
+            .text = "what was claimed and is not done may have been begun: mark it for people to "
+                    "look at instead of giving it to the next worker, or promise no more than that "
+                    "nothing is lost, and let the work bear being done twice"};
+    case LB_G_GROUP_EXCLUSIVE:
+        return (struct lb_advice){
+            .quotes = {&o->begin, &o->begin_end},
+            .text = "two claims that do not see each other take two items of one group: let the "
+                    "database refuse the second (a unique index on the group of what is in hand, "
+                    "or a row of its own for each group that the claim locks)"};
+    default:
+        return advise_queue_recovery(o);
+    }
+}
+
+struct lb_advice lb_advise(const struct lb_outlook *outlook, const struct lb_report *report,
+                           enum lb_guarantee guarantee, const struct lb_cell *cell)
+{
+    if (are_clocks_apart(cell))
+        return advise_clocks(outlook);
+    return outlook->shape == LB_LOCK ? advise_lock(outlook, report, guarantee, cell)
+                                     : advise_queue(outlook, report, guarantee, cell);
+}

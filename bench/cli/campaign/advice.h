@@ -1,0 +1,18 @@
+/* What to change in a file, and which of its lines allow what was found: read off the file's
+ * features and the run that showed it. A hint and no verdict: the verdict is the history's.
+ */
+#ifndef LB_ADVICE_H
+#define LB_ADVICE_H
+
+#include "outlook.h"
+
+struct lb_advice {
+    const struct lb_quote *quotes[3]; /* the outlook's; NULL, or of line 0: none */
+    const char *text;                 /* NULL: nothing is known to help */
+};
+
+/* Of a file's outlook; cell: one that shows the guarantee broken. report: the others. */
+struct lb_advice lb_advise(const struct lb_outlook *outlook, const struct lb_report *report,
+                           enum lb_guarantee guarantee, const struct lb_cell *cell);
+
+#endif

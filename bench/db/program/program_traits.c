@@ -1,0 +1,201 @@
+/* What the advice beside a finding goes by, by the words of the statements: where a grant's token
+ * comes from, in which order items are claimed, whether NULL is compared. A hint, like all
+ * features: see program_features.h.
+ */
+#include "program_features.h"
+
+#include "program_raw.h"
+
+#include <string.h>
+
+enum { WORDS = 400 };
+
+/* A statement's words, without blanks and comments. */
+struct words {
+    size_t n;
+    struct lb_token word[WORDS];
+};
+
+static void read_words(const struct lb_statement *statement, struct words *ret)
+{
+    struct lb_lexer lexer;
+    struct lb_token token;
+    ret->n = 0;
+    lb_lexer_init(&lexer, statement->sql, strlen(statement->sql), statement->line);
+    while ((token = lb_lexer_next(&lexer)).kind != LB_T_END && token.kind != LB_T_BAD &&
+           ret->n < WORDS)
+        if (token.kind != LB_T_BLANK && token.kind != LB_T_COMMENT && token.kind != LB_T_HINT)
+            ret->word[ret->n++] = token;
+}
+
+static bool is_word(const struct words *words, size_t i, const char *text)
+{
+    return i < words->n && words->word[i].kind == LB_T_WORD && lb_token_is(&words->word[i], text);
+}
+
+static bool is_sign(const struct words *words, size_t i, char sign)
+{
+    return i < words->n && words->word[i].kind == LB_T_OTHER && *words->word[i].text == sign;
+}
+
+/* Position of the word, from `from` on; words->n: it is not there. */
+static size_t find(const struct words *words, size_t from, const char *text)
+{
+    while (from < words->n && !is_word(words, from, text))
+        from++;
+    return from;
+}
+
+static bool has(const struct words *words, const char *text)
+{
+    return find(words, 0, text) < words->n;
+}
+
+/* --- tokens --- */
+
+/* SET fence = fence + 1, SET fence = held.fence + 1 */
+static bool counts_up(const struct words *words)
+{
+    for (size_t i = 0; i + 4 < words->n; i++) {
+        if (words->word[i].kind != LB_T_WORD || !is_sign(words, i + 1, '='))
+            continue;
+        size_t at = is_sign(words, i + 3, '.') ? i + 4 : i + 2;
+        const struct lb_token *left = &words->word[i], *right = &words->word[at];
+        if (right->kind == LB_T_WORD && right->length == left->length &&
+            strncmp(right->text, left->text, left->length) == 0 && is_sign(words, at + 1, '+'))
+            return true;
+    }
+    return false;
+}
+
+/* Is a time among what the column is set to? Up to the next comma outside of parentheses. */
+static bool is_set_to_time(const struct words *words, const struct lb_token *column)
+{
+    for (size_t i = 0; i + 2 < words->n; i++) {
+        const struct lb_token *word = &words->word[i];
+        if (word->kind != LB_T_WORD || word->length != column->length ||
+            strncmp(word->text, column->text, word->length) != 0 || !is_sign(words, i + 1, '='))
+            continue;
+        int depth = 0;
+        for (size_t k = i + 2; k < words->n && !is_word(words, k, "where"); k++) {
+            const struct lb_token *value = &words->word[k];
+            depth += is_sign(words, k, '(') - is_sign(words, k, ')');
+            if (depth <= 0 && is_sign(words, k, ','))
+                break;
+            if ((value->kind == LB_T_PARAM && value->length == 4 &&
+                 strncmp(value->text, ":now", 4) == 0) ||
+                (value->kind == LB_T_WORD && lb_sql_reads_time(value->text, value->length)))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Is what is returned as token, the words before `as_token`, a time, or set to one? */
+static bool is_time(const struct words *words, size_t as_token)
+{
+    for (size_t i = as_token; i-- > 0;) {
+        const struct lb_token *word = &words->word[i];
+        if (is_word(words, i, "returning") || is_word(words, i, "select") || is_sign(words, i, ','))
+            return false;
+        if ((word->kind == LB_T_PARAM && word->length == 4 &&
+             strncmp(word->text, ":now", 4) == 0) ||
+            (word->kind == LB_T_WORD &&
+             (lb_sql_reads_time(word->text, word->length) || is_set_to_time(words, word))))
+            return true;
+    }
+    return false;
+}
+
+static void find_token(const struct lb_section *begin, struct lb_features *ret)
+{
+    struct words words;
+    const struct lb_statement *from = NULL, *last_write = NULL;
+    for (size_t i = 0; i < begin->n_statements; i++) {
+        read_words(&begin->statements[i], &words);
+        if (has(&words, "token"))
+            from = &begin->statements[i];
+        if (begin->statements[i].is_write)
+            last_write = &begin->statements[i];
+    }
+    if (from == NULL)
+        return;
+    read_words(from, &words);
+    bool is_drawn = has(&words, "nextval");
+    ret->token_line = from->line;
+    if (last_write != NULL && from < last_write)
+        ret->token = is_drawn ? LB_TOKEN_DRAWN_BEFORE : LB_TOKEN_READ_BEFORE;
+    else if (is_time(&words, find(&words, 0, "token")))
+        ret->token = LB_TOKEN_TIME;
+    else if (is_drawn || counts_up(&words) || from != last_write)
+        ret->token = LB_TOKEN_COUNTED;
+    else
+        ret->token = LB_TOKEN_KEPT;
+}
+
+/* --- order and number of what is claimed --- */
+
+static void find_order(const struct lb_section *begin, struct lb_features *ret)
+{
+    struct words words;
+    for (size_t i = 0; i < begin->n_statements; i++) {
+        read_words(&begin->statements[i], &words);
+        size_t at = find(&words, 0, "order");
+        ret->has_order = ret->has_order || is_word(&words, at + 1, "by");
+        ret->skips_locked = ret->skips_locked || has(&words, "skip");
+        ret->has_limit = ret->has_limit || has(&words, "limit") || has(&words, "fetch");
+    }
+}
+
+/* --- NULL --- */
+
+/* Ends of holds that write NULL, and no IS NULL (COALESCE, <=>) where the next one asks. */
+static void find_null(const struct lb_section *begin, const struct lb_section *end,
+                      struct lb_features *ret)
+{
+    struct words words;
+    bool writes = false, asks = false;
+    for (size_t i = 0; i < end->n_statements; i++) {
+        read_words(&end->statements[i], &words);
+        size_t where = find(&words, 0, "where");
+        for (size_t k = 0; k + 1 < where; k++)
+            writes = writes || (is_sign(&words, k, '=') && is_word(&words, k + 1, "null"));
+    }
+    for (size_t i = 0; i < begin->n_statements; i++) {
+        read_words(&begin->statements[i], &words);
+        for (size_t k = 0; k < words.n; k++)
+            asks = asks || (is_word(&words, k, "is") && is_word(&words, k + 1, "null")) ||
+                   is_word(&words, k, "coalesce") || is_word(&words, k, "ifnull") ||
+                   is_word(&words, k, "distinct") || is_word(&words, k, "not");
+    }
+    ret->compares_null = writes && !asks;
+}
+
+void lb_features_read_traits(const struct lb_program *program, struct lb_features *ret)
+{
+    bool is_lock = program->shape == LB_LOCK;
+    const struct lb_section *sections = program->sections;
+    const struct lb_section *begin = &sections[is_lock ? LB_S_ACQUIRE : LB_S_CLAIM];
+    static const enum lb_section_name backs[] = {LB_S_FREE, LB_S_RETRY, LB_S_ERROR};
+    struct words words;
+    find_token(begin, ret);
+    find_order(begin, ret);
+    if (is_lock)
+        find_null(begin, &sections[LB_S_RELEASE], ret);
+    for (size_t i = 0; i < sections[LB_S_RELEASE].n_statements; i++) {
+        read_words(&sections[LB_S_RELEASE].statements[i], &words);
+        ret->end_deletes = ret->end_deletes || is_word(&words, 0, "delete");
+    }
+    for (size_t s = 0; s < sizeof backs / sizeof backs[0] && ret->back_line == 0; s++)
+        for (size_t i = 0; i < sections[backs[s]].n_statements && ret->back_line == 0; i++)
+            if (sections[backs[s]].statements[i].is_write)
+                ret->back_line = sections[backs[s]].statements[i].line;
+    for (size_t i = 0; i < sections[LB_S_ENQUEUE].n_statements; i++)
+        if (sections[LB_S_ENQUEUE].statements[i].is_write)
+            ret->enqueue_line = sections[LB_S_ENQUEUE].statements[i].line;
+    for (size_t i = 0; i < sections[LB_S_PUT].n_statements; i++)
+        if (sections[LB_S_PUT].statements[i].is_write)
+            ret->put_line = sections[LB_S_PUT].statements[i].line;
+    if (!is_lock && sections[LB_S_COMPLETE].n_statements > 0)
+        ret->end_line = ret->end_last_line = sections[LB_S_COMPLETE].statements[0].line;
+}
