@@ -183,6 +183,7 @@ for (['semaphore', 'release=own', 0, 'permits', '--steps', 'clock'], ['semaphore
     ['operator', 'stamp=made', 1, 'exclusive', '--steps', 'clock', '--rescuers', '1'],
     ['prolonged', 'renew=from-now', 0, 'recovery', '--steps', 'clock,crash', '--renewals', '2'],
     ['prolonged', 'renew=added', 1, 'recovery', '--steps', 'clock,crash', '--renewals', '2'],
+    ['dead-waiter', 'seen=all', 1, 'recovery', '--steps', 'clock,crash'],
     ['own-rows', 'release=own', 0, 'owner-release', '--steps', 'clock'],
     ['own-rows', 'release=all', 1, 'owner-release', '--steps', 'clock'],
     ['takeover', 'remove=found', 0, 'exclusive', '--steps', 'clock'],
@@ -204,6 +205,26 @@ like($out, qr/^ +\d+ explore\+renew\+crash /m, 'the death of who has renewed is 
 
 (undef, $out) = lockbench('verify', '-s', "$folder/retried-lease.sql", '-d', 'sqlite:', '--plan');
 like($out, qr/^ +\d+ give back late /m, 'who retries too late is planned');
+
+# --- each way to end what is over, and to leave a line: what is planned for it shows it ---
+for (['failed-late', 'fail=number', 'fail late', 'owner-release', '-S', 'queue-overrun', '--error', '0.5'],
+    ['nacked', 'nack=number', 'give back late', 'owner-release', '-S', 'queue-rescue', '--free', '0.5'],
+    ['group-lease', 'end=number', 'groups late', 'group-exclusive', '-S', 'queue-overrun', '--groups', '2'],
+    ['rw-lease', 'end=all', 'readers overrun', 'exclusive', '-S', 'overrun', '--shared', '0.5'],
+    ['give-up', 'give=all', 'give up', 'exclusive', '-S', 'mutex-hot', '--tries', '3', '--workers', '3', '--hold', '5ms'])
+{
+    my ($file, $option, $ask, $guarantee, @run) = @$_;
+    my @file = ('-s', "$folder/$file.sql", '-d', 'sqlite:', '--opt', $option);
+    (undef, $out) = lockbench('verify', @file, '--plan');
+    like($out, qr/^ +\d+ $ask  /m, "$file: \"$ask\" is planned");
+    ($status, $out) = until_shown(sub { return $_[1] =~ /^  $guarantee, \d+ times? in /m }, 'run', @file, @run, '-q');
+    like($out, qr/^  $guarantee, \d+ times? in /m, "$file, $option: $guarantee") or diag $out;
+}
+(undef, $out) = lockbench('verify', '-s', "$folder/plainjob.sql", '-d', 'sqlite:', '--plan');
+like($out, qr/^ +\d+ fail late  /m, 'also where recover takes what is over');
+unlike($out, qr/groups late|give back late|give up/, '... but not what it has not');
+(undef, $out) = lockbench('verify', '-s', "$folder/dead-waiter.sql", '-d', 'sqlite:', '--plan');
+like($out, qr/^ +\d+ explore\+crash  /m, 'waiters in a line die as well, also where they go by their clocks');
 
 # --- a lease in seconds: its scenarios are longer, the budget is not ---
 (my $slow = slurp("$folder/prolonged.sql")) =~ s/:ttl_ms/1000 * :lease_s/g;
@@ -300,7 +321,7 @@ my @todo = map { [split /\t/] } grep { !/^file\t/ } split /\n/, slurp("$folder/t
 # asked first; some need the whole budget, and these begin first. Of several with one defect, one is asked.
 my %needs_all = map { ("$_.sql" => 1) } qw(rescue-listed pruned-hidden);
 if (!$ENV{LB_TEST_SOAK}) {
-    my $spared = qr/^(?:visib|operator|looked|heart|oban|pruned-alive|copy-skip-locked-nofence|retried|insert|grouped|at-most|semaphore|prolonged|takeover|gate|own-rows|clocks|fences|orders|in-line|stuck|position|greedy|drawn)/;
+    my $spared = qr/^(?:visib|operator|looked|heart|oban|pruned-alive|copy-skip-locked-nofence|retried|insert|grouped|at-most|semaphore|prolonged|takeover|gate|own-rows|clocks|fences|orders|in-line|stuck|position|greedy|drawn|failed-late|nacked|group-lease|rw-lease|give-up|dead-waiter)/;
     @todo = grep { $_->[0] !~ $spared && ($_->[3] ne 'right' || $_->[0] =~ /^(?:copy|pgmq)/) } @todo;
     @todo = ((grep { $needs_all{ $_->[0] } } @todo), (grep { !$needs_all{ $_->[0] } } @todo));
 }

@@ -39,10 +39,11 @@ static void explore_renewal(struct lb_asking *m)
     }
 }
 
-/* Who counts the lease from when he saw its holder waits on when the clock moved before. */
+/* Who counts the lease from when he saw its holder waits on when the clock moved before. Who writes
+ * himself into a line goes by what stands there. */
 static bool waiters_count(const struct lb_features *f)
 {
-    return f->lease != NULL && f->has_enqueue && f->by_worker_clock;
+    return f->lease != NULL && f->has_enqueue && !f->enqueue_writes && f->by_worker_clock;
 }
 
 static void explore_deaths(struct lb_asking *m)
@@ -69,8 +70,7 @@ static void explore_cuts(struct lb_asking *m)
 {
     static const char name[] = "explore+cut";
     const struct lb_features *f = &m->outlook->features;
-    bool waiter_counts = f->lease != NULL && f->has_enqueue && f->by_worker_clock;
-    if (!lb_asking_on_server(m) || waiter_counts || m->program->ends_by_recover ||
+    if (!lb_asking_on_server(m) || waiters_count(f) || m->program->ends_by_recover ||
         !lb_asking_claims(m, LB_G_RECOVERY) || (m->strategy->shape != LB_LOCK && f->lease == NULL))
         return;
     if (m->outlook->budget_ns < THIRD_FROM_S * SECOND_NS) {

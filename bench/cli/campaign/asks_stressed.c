@@ -195,6 +195,17 @@ static void stress_lease(struct lb_asking *m)
     stress_renewals(m, "mutex-hot");
 }
 
+/* By count and not by time, so that a slow server grants something as well. */
+static void give_up(struct lb_asking *m)
+{
+    static const char *const keys[] = {"tries", "3",        "workers", "3", "hold",
+                                       "5ms",   "poll-max", "2ms",     NULL};
+    struct lb_ask *ask =
+        add_stressed(m, "mutex-hot", NULL, 2200, "it has cancel: waiters give up soon");
+    snprintf(ask->name, sizeof ask->name, "give up");
+    set_all(ask, keys);
+}
+
 static void stress_lock(struct lb_asking *m)
 {
     const struct lb_features *f = &m->outlook->features;
@@ -210,6 +221,14 @@ static void stress_lock(struct lb_asking *m)
         stress_lease(m);
     if (f->has_mode)
         add_stressed(m, "readers-writers", NULL, 2200, "it has :mode: many read, some write");
+    if (f->has_mode && f->lease != NULL) {
+        struct lb_ask *ask = add_stressed(
+            m, "overrun", NULL, 5000, "it has :mode, and is a lease: readers outlast theirs, too");
+        snprintf(ask->name, sizeof ask->name, "readers overrun");
+        set(ask, "shared", "0.5");
+    }
+    if (f->has_cancel)
+        give_up(m);
     if (f->has_capacity)
         add_stressed(m, "limited", NULL, 2200, "it has :capacity: three may hold");
     if (lb_asking_claims(m, LB_G_PERMITS) && f->has_capacity && f->lease != NULL) {
@@ -241,6 +260,33 @@ static void stress_lock(struct lb_asking *m)
     set(ask, "progress-bound", "0");
 }
 
+static struct lb_ask *add_late(struct lb_asking *m, const char *scenario, const char *name,
+                               const char *why)
+{
+    struct lb_ask *ask = add_stressed(m, scenario, NULL, 3000, why);
+    snprintf(ask->name, sizeof ask->name, "%s", name);
+    return ask;
+}
+
+/* A claim that is over is ended in every way that the protocol has: each of them asks for the
+ * holder by itself, or does not. */
+static void end_late(struct lb_asking *m, const char *scenario)
+{
+    const struct lb_features *f = &m->outlook->features;
+    if (f->has_free || f->has_retry)
+        set(add_late(m, scenario, "give back late",
+                     "it has free or retry: who is too slow gives the item back"),
+            "free", "0.5");
+    if (f->has_error)
+        set(add_late(m, scenario, "fail late", "it has error: the item of who is too slow fails"),
+            "error", "0.5");
+    if (lb_asking_claims(m, LB_G_GROUP_EXCLUSIVE))
+        set(add_late(m, scenario, "groups late",
+                     "it claims group-exclusive: who is too slow ends an item of a group that has "
+                     "gone on"),
+            "groups", "2");
+}
+
 static void rescue(struct lb_asking *m)
 {
     const struct lb_features *f = &m->outlook->features;
@@ -250,13 +296,6 @@ static void rescue(struct lb_asking *m)
             f->unasked_line != 0
                 ? "claims are leases, and what ends one asks for no holder: work outlasts it"
                 : "claims are leases: work outlasts them");
-    if (f->lease != NULL && (f->has_free || f->has_retry)) {
-        struct lb_ask *ask = add_stressed(m, "queue-overrun", NULL, 3000,
-                                          "claims are leases, and it has free or retry: who "
-                                          "outlasts his lease gives the item back");
-        snprintf(ask->name, sizeof ask->name, "give back late");
-        set(ask, "free", "0.5");
-    }
     if (f->lease != NULL)
         stress_renewals(m, "queue-overrun");
     else if (f->has_recover && f->recovers_by_time)
@@ -273,6 +312,10 @@ static void rescue(struct lb_asking *m)
             m, "queue-rescue",
             "recover asks for no time: it frees what the living have too, and is not run "
             "beside them");
+    if (f->lease != NULL)
+        end_late(m, "queue-overrun");
+    else if (f->has_recover && f->recovers_by_time)
+        end_late(m, "queue-rescue");
 }
 
 /* Puts wait before they commit, and consumers are faster than these: whoever goes by a number sees
@@ -364,12 +407,6 @@ static void stress_queue(struct lb_asking *m)
         work_in_groups(m);
     part_clocks(m);
     rescue(m);
-    if (f->has_retry && f->has_recover && f->recovers_by_time) {
-        ask = add_stressed(m, "queue-rescue", NULL, 3000,
-                           "it has retry: who is too slow lets the item be tried again");
-        snprintf(ask->name, sizeof ask->name, "retried late");
-        set(ask, "free", "0.5");
-    }
     if (f->has_free || f->has_error || f->has_retry) {
         ask = add_stressed(m, "give-back", NULL, 1200,
                            f->has_free    ? "it has free: items come back while others are taken"

@@ -317,6 +317,9 @@ void lb_features_read(const struct lb_file *file, const struct lb_program *progr
     ret->has_sweep = sections[LB_S_SWEEP].present;
     ret->has_enqueue = sections[LB_S_ENQUEUE].present;
     ret->has_renew = sections[LB_S_RENEW].present;
+    ret->has_cancel = sections[LB_S_CANCEL].present;
+    for (size_t i = 0; i < sections[LB_S_ENQUEUE].n_statements; i++)
+        ret->enqueue_writes = ret->enqueue_writes || sections[LB_S_ENQUEUE].statements[i].is_write;
     ret->has_mode = (program->uses >> LB_SLOT_MODE & 1) != 0;
     ret->has_capacity = (program->uses >> LB_SLOT_CAPACITY & 1) != 0;
     ret->puts_in_tx = sections[LB_S_PUT].present && sections[LB_S_PUT].tx == LB_TX_ONE;

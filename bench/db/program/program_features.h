@@ -23,11 +23,12 @@ struct lb_features {
     const struct lb_timing *lease, *limit; /* the file's; NULL: none */
     bool has_recover, recovers_by_time;
     bool ends_sessions; /* recover ends the sessions of others */
-    bool has_free, has_error, has_retry, has_enqueue, has_renew;
+    bool has_free, has_error, has_retry, has_enqueue, has_renew, has_cancel;
     bool has_beat, has_sweep; /* processes that say that they are alive, and that tidy up first */
     bool has_token;           /* acquire or claim returns one */
     bool takes_many;          /* claim has :n */
     bool has_mode, has_capacity;
+    bool enqueue_writes;   /* else all that a waiter knows of its wait is what it has seen */
     bool puts_in_tx;       /* put commits a transaction of its own */
     bool has_period;       /* work is due again */
     bool by_worker_clock;  /* acquire or claim goes by :now */
