@@ -42,6 +42,24 @@ for my $case (@bad) {
     }
 }
 
+# A run's tables lie in its space: what is made elsewhere is neither put back nor dropped.
+for my $case (['CREATE SCHEMA app; CREATE TABLE bad (a int)', 'a SCHEMA'], ['CREATE UNLOGGED TABLE IF NOT EXISTS "app" . bad (a int)', 'something in "app"'],
+    ['CREATE OR REPLACE FUNCTION app.f() RETURNS int LANGUAGE sql AS $$ SELECT 1 $$; CREATE TABLE bad (a int)', 'something in app'],
+    ["CREATE TABLE bad (a int); CREATE INDEX ON bad (a); COMMENT ON TABLE bad IS 'CREATE TABLE app.bad'", undef],
+    ['CREATE TEMP TABLE pg_temp.t (a int); CREATE TABLE bad (a int)', undef])
+{
+    my ($setup, $what) = @$case;
+    for my $engine ('postgres', 'sqlite') {
+        my $text = "$head-- name: acquire\nUPDATE bad SET a = 2;\n$release";
+        $text =~ s/setup\nCREATE TABLE bad \(a int\)/setup\n$setup/;
+        $text =~ s/^(-- name: \w+)/$1 [$engine]/mg;
+        ($status, undef, $err) = lockbench('lint', spew('space.sql', $text));
+        is($status, $what && $engine ne 'sqlite' ? 2 : 0, "$setup, $engine: exit status") or diag $err;
+        like($err, qr/space\.sql:4: setup makes \Q$what\E: each run has a space of its own/, '... in words')
+            if $what && $engine ne 'sqlite';
+    }
+}
+
 # What is allowed, and seldom meant.
 my $odd = spew('odd.sql', "-- strategy: odd\n-- shape: lock\n-- claims: exclusive, fenced, owner-release, recovery\n-- option: never = 5\n"
     . "-- option: form = a | b\n-- name: setup\nCREATE TABLE odd (a int);\n-- name: acquire when form=a\nUPDATE odd SET a = 1 WHERE a = 0;\n"

@@ -602,6 +602,8 @@ static int build(struct lb_building *b, const struct lb_option *options,
     if (r == 0)
         r = lb_building_choose(b);
     if (r == 0)
+        r = lb_building_check_space(b);
+    if (r == 0)
         r = build_sections(b);
     if (r == 0)
         r = keep_statements(b);

@@ -1,5 +1,5 @@
 /* A program while it is built: its memory, its options, the sections that were chosen. Private to
- * program.c and program_building.c.
+ * program.c, program_building.c and program_space.c.
  */
 #ifndef LB_PROGRAM_BUILDING_H
 #define LB_PROGRAM_BUILDING_H
@@ -55,5 +55,7 @@ int lb_building_set_option(struct lb_building *b, const struct lb_setting *setti
 int lb_building_keep_settings(struct lb_building *b);
 /* Of each section the one variant that applies, into b->chosen. */
 int lb_building_choose(struct lb_building *b);
+/* Refuses a setup that makes something elsewhere than in its run's space. */
+int lb_building_check_space(struct lb_building *b);
 
 #endif
