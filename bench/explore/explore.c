@@ -9,6 +9,56 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What the likely schedules have shown, before all others. */
+static void add_likely(struct lb_search_result *result, const struct lb_search_result *likely)
+{
+    for (unsigned bit = 0; bit < LB_VIOLATIONS; bit++)
+        if ((likely->violated >> bit & 1) != 0)
+            result->first[bit] = likely->first[bit];
+    result->violated |= likely->violated;
+    result->n_likely = likely->n_schedules;
+    result->n_schedules += likely->n_schedules;
+    result->n_moves += likely->n_moves;
+    result->n_stuck += likely->n_stuck;
+    result->longest = result->longest > likely->longest ? result->longest : likely->longest;
+}
+
+/* A few likely schedules, and then all of them. Whoever watches wants to see what the search for
+ * all leaves out: without the likely ones. */
+static int search(struct lb_testbed *testbed, struct lb_search_options *options,
+                  struct lb_search_result *ret, struct lb_error *err)
+{
+    const struct lb_explore_plan *plan = &testbed->plan;
+    struct lb_search_result likely = {0};
+    uint32_t n_others = plan->putters + plan->rescuers + plan->blockers;
+    bool is_alone = testbed->n_running + n_others == 1;
+    int r = 0;
+    bool has_one_order = is_alone && plan->ticks + plan->deaths + plan->cuts == 0;
+    if (!has_one_order && plan->watch == NULL && plan->relation != LB_RELATION_STEPS &&
+        options->preemptions < 0 && options->random == 0) {
+        struct lb_search_options few = *options;
+        uint64_t n_given_up = testbed->n_given_up;
+        few.likely = true;
+        few.alike = testbed->alike;
+        r = lb_search(&lb_testbed_system, testbed, &few, &likely, err);
+        testbed->n_given_up = n_given_up; /* in the search for all they may not be */
+        likely.n_likely = likely.n_schedules;
+        bool is_full = options->max_schedules > 0 && likely.n_schedules >= options->max_schedules;
+        if (r != 0 || likely.interrupted || likely.timed_out || likely.differs || is_full ||
+            (likely.violated != 0 && !options->all)) {
+            *ret = likely;
+            return r;
+        }
+        options->max_schedules -= options->max_schedules > 0 ? likely.n_schedules : 0;
+    }
+    if (!is_alone) /* else there is nobody whose moves could commute with its own */
+        r = lb_testbed_open_rules(testbed, err);
+    if (r == 0)
+        r = lb_search(&lb_testbed_system, testbed, options, ret, err);
+    add_likely(ret, &likely);
+    return r;
+}
+
 static int run_search(struct lb_testbed *testbed, const struct lb_explore_plan *plan,
                       struct lb_search_result *ret, struct lb_error *err)
 {
@@ -20,7 +70,7 @@ static int run_search(struct lb_testbed *testbed, const struct lb_explore_plan *
     options.void_from_now = &testbed->doubts;
     options.alike = testbed->are_alike ? testbed->alike : NULL;
     options.deadline_ns = plan->time_ns > 0 ? testbed->start_ns + plan->time_ns : 0;
-    int r = lb_search(&lb_testbed_system, testbed, &options, ret, err);
+    int r = search(testbed, &options, ret, err);
     if (r != 0 || !testbed->doubts)
         return r;
     /* What the finer relation took for granted is not so: all of it anew, without it. */
@@ -29,7 +79,8 @@ static int run_search(struct lb_testbed *testbed, const struct lb_explore_plan *
     testbed->n_given_up = testbed->n_deadlocks = testbed->n_stuck = 0;
     if (plan->watch != NULL)
         plan->watch->anew(plan->watch->arg);
-    return lb_search(&lb_testbed_system, testbed, &options, ret, err);
+    options.max_schedules = plan->search.max_schedules;
+    return search(testbed, &options, ret, err);
 }
 
 /* --- the witness --- */
@@ -62,7 +113,7 @@ static int confirm(struct lb_testbed *testbed, struct lb_explored *explored, boo
 {
     enum { REPLAYS = 200, IN_ANY_CASE = 20 };
     uint64_t deadline_ns = deadline_after(testbed, lb_now_ns());
-    uint64_t answers[LB_MAX_LENGTH], before[LB_MAX_LENGTH];
+    struct lb_replayed now, before;
     int r = 0, violated = 0;
     explored->confirmed = false;
     testbed->details = true;
@@ -71,16 +122,16 @@ static int confirm(struct lb_testbed *testbed, struct lb_explored *explored, boo
         if (i >= IN_ANY_CASE && deadline_ns != 0 && lb_now_ns() >= deadline_ns)
             break;
         testbed->start_ns = lb_now_ns();
-        r = lb_search_replay(&lb_testbed_system, testbed, &explored->schedule, answers, err);
+        r = lb_search_replay(&lb_testbed_system, testbed, &explored->schedule, &now, err);
         explored->n_confirming++;
         if (r < 0 || (r == 0 && !is_violation))
             break;
         explored->confirmed =
             r != 0 && r == violated &&
-            memcmp(answers, before, explored->schedule.n * sizeof answers[0]) == 0;
+            memcmp(now.answers, before.answers, now.n * sizeof now.answers[0]) == 0;
         if (r != 0) {
             violated = r;
-            memcpy(before, answers, sizeof before);
+            before = now;
         }
     }
     testbed->details = testbed->counts_steps = false;
@@ -117,22 +168,23 @@ static int make_witness(struct lb_testbed *testbed, struct lb_explored *explored
 }
 
 /* Searches with so many workers and rounds, no longer than the search that found the violation
- * took. Takes the first schedule that violates the same. */
+ * took, unless that was soon. Takes the first schedule that violates the same. */
 static int search_smaller(struct lb_testbed *testbed, struct lb_explored *explored, unsigned bit,
                           uint64_t budget_ns, uint64_t deadline_ns, struct lb_error *err)
 {
+    static const uint64_t least_ns = 300000000;
     struct lb_search_result found;
     struct lb_search_options options = {.unreduced = testbed->plan.relation >= LB_RELATION_MOVES,
                                         .preemptions = testbed->plan.search.preemptions,
                                         .choice_replays = testbed->plan.search.choice_replays,
                                         .interrupt = testbed->plan.search.interrupt};
     testbed->start_ns = lb_now_ns();
-    options.deadline_ns = testbed->start_ns + budget_ns;
+    options.deadline_ns = testbed->start_ns + (budget_ns > least_ns ? budget_ns : least_ns);
     if (deadline_ns != 0 && options.deadline_ns > deadline_ns)
         options.deadline_ns = deadline_ns;
     if (testbed->start_ns >= options.deadline_ns)
         return 0;
-    int r = lb_search(&lb_testbed_system, testbed, &options, &found, err);
+    int r = search(testbed, &options, &found, err);
     if (r != 0)
         return r;
     explored->n_replays += found.n_schedules;
@@ -284,20 +336,23 @@ static void set_coverage(const struct lb_testbed *testbed, struct lb_explored *e
     if (options->random > 0)
         n += (size_t)snprintf(text + n, size - n, "random schedules; ");
     if (options->preemptions >= 0)
-        n += (size_t)snprintf(text + n, size - n, "at most %d preemptions; ", options->preemptions);
+        n += (size_t)snprintf(text + n, size - n, "at most %d preemption%s; ", options->preemptions,
+                              options->preemptions == 1 ? "" : "s");
     if (testbed->is_coarse)
         n += (size_t)snprintf(text + n, size - n,
                               "a program's statement that commits by itself is one step; ");
     if (search->too_long)
         n += (size_t)snprintf(text + n, size - n, "schedules cut at %d moves; ", LB_MAX_LENGTH);
     if (testbed->n_given_up > 0)
-        n += (size_t)snprintf(text + n, size - n,
-                              "in %llu schedules an operation was given up after %u refusals; ",
-                              (unsigned long long)testbed->n_given_up, testbed->plan.polls);
+        n += (size_t)snprintf(
+            text + n, size - n, "in %llu schedule%s an operation was given up after %u refusal%s; ",
+            (unsigned long long)testbed->n_given_up, testbed->n_given_up == 1 ? "" : "s",
+            testbed->plan.polls, testbed->plan.polls == 1 ? "" : "s");
     if (search->n_unreached > 0)
         n += (size_t)snprintf(text + n, size - n,
-                              "%llu answers of the engine did not come again in %d replays; ",
-                              (unsigned long long)search->n_unreached, LB_MAX_REPLAYS);
+                              "%llu answer%s of the engine did not come again in %d replays; ",
+                              (unsigned long long)search->n_unreached,
+                              search->n_unreached == 1 ? "" : "s", LB_MAX_REPLAYS);
     if (search->interrupted)
         n += (size_t)snprintf(text + n, size - n, "interrupted; ");
     else if (search->timed_out)
@@ -324,7 +379,6 @@ static int find_others(struct lb_testbed *testbed, struct lb_explored *explored,
 {
     enum { TRIES = 20 };
     const int others = explored->search.violated & ~explored->violated;
-    uint64_t answers[LB_MAX_LENGTH];
     int r = 0;
     testbed->n_running = testbed->plan.workers;
     testbed->rounds = testbed->plan.rounds;
@@ -332,7 +386,7 @@ static int find_others(struct lb_testbed *testbed, struct lb_explored *explored,
     testbed->start_ns = lb_now_ns();
     for (int g = 0; g < LB_GUARANTEES && r >= 0; g++)
         for (int i = 0; i < TRIES && r >= 0 && (others >> g & 1) != 0; i++) {
-            r = lb_search_replay(&lb_testbed_system, testbed, &explored->search.first[g], answers,
+            r = lb_search_replay(&lb_testbed_system, testbed, &explored->search.first[g], NULL,
                                  err);
             if (r < 0 || (r >> g & 1) == 0)
                 continue;

@@ -147,10 +147,10 @@ static void describe(const struct lb_cell *cell, const struct lb_explored *explo
     ret->n_schedules = search->n_schedules;
     ret->complete = explored->complete;
     snprintf(ret->covered, sizeof ret->covered,
-             "%u workers x %u round: %s%s%s, %llu schedules run, %llu pruned, %llu steps",
+             "%u workers x %u round: %s%s%s, %llu schedule%s run, %llu pruned, %llu steps",
              explored->workers, explored->rounds, explored->complete ? "complete" : "bounded",
              explored->bounds[0] != '\0' ? ": " : "", explored->bounds,
-             (unsigned long long)search->n_schedules,
+             (unsigned long long)search->n_schedules, search->n_schedules == 1 ? "" : "s",
              (unsigned long long)search->n_asleep + search->n_void + search->n_same,
              (unsigned long long)search->n_moves);
     describe_again(cell, explored->has_witness ? explored : NULL, ret->again, sizeof ret->again);

@@ -58,6 +58,7 @@ static void put_search(struct lb_object *object, const struct lb_explored *explo
         const char *name;
         uint64_t value;
     } rows[] = {{"schedules", search->n_schedules},
+                {"likely_first", search->n_likely},
                 {"pruned_asleep", search->n_asleep},
                 {"pruned_void", search->n_void},
                 {"pruned_same", search->n_same},

@@ -135,17 +135,22 @@ static void print_coverage(FILE *out, const struct lb_explored *explored, unsign
     const struct lb_search_result *search = &explored->search;
     if (explored->search.n_moves == 0)
         return;
+    char likely[60] = "";
+    if (search->n_likely > 0 && search->n_likely < search->n_schedules)
+        snprintf(likely, sizeof likely, " (%llu likely one%s first)",
+                 (unsigned long long)search->n_likely, search->n_likely == 1 ? "" : "s");
     say(out, width,
-        "%s%s%s: %llu schedules run, %llu pruned, %llu steps (longest schedule %zu), "
-        "%llu statements, %.2f s",
+        "%s%s%s: %llu schedule%s run%s, %llu pruned, %llu steps (longest schedule %zu), "
+        "%llu statement%s, %.2f s",
         explored->complete           ? "complete"
         : explored->stopped_at_first ? "ended at the first violation"
                                      : "bounded",
         explored->bounds[0] != '\0' ? ": " : "", explored->bounds,
-        (unsigned long long)search->n_schedules,
+        (unsigned long long)search->n_schedules, search->n_schedules == 1 ? "" : "s", likely,
         (unsigned long long)search->n_asleep + search->n_void + search->n_same,
         (unsigned long long)search->n_moves, search->longest,
-        (unsigned long long)explored->n_statements, (double)explored->elapsed_ns / 1e9);
+        (unsigned long long)explored->n_statements, explored->n_statements == 1 ? "" : "s",
+        (double)explored->elapsed_ns / 1e9);
     if (search->n_choices > 0)
         say(out, width,
             "choices of the engine among waiting sessions: %llu; other answers that were seen, and "
@@ -173,11 +178,13 @@ static void print_verdicts(FILE *out, const struct lb_explored *explored, unsign
                 finding->verdict == LB_V_NOT_TESTED ? finding->reason : "");
     }
     if (explored->n_deadlocks > 0)
-        say(out, width, "deadlock in %llu schedules: %s", (unsigned long long)explored->n_deadlocks,
+        say(out, width, "deadlock in %llu schedule%s: %s",
+            (unsigned long long)explored->n_deadlocks, explored->n_deadlocks == 1 ? "" : "s",
             explored->deadlock);
     if (explored->n_stuck > 0)
-        say(out, width, "nobody could go on in %llu schedules: %s",
-            (unsigned long long)explored->n_stuck, explored->stuck);
+        say(out, width, "nobody could go on in %llu schedule%s: %s",
+            (unsigned long long)explored->n_stuck, explored->n_stuck == 1 ? "" : "s",
+            explored->stuck);
 }
 
 static void print_witness(FILE *out, const struct lb_explored *explored, const char *command,
@@ -196,10 +203,11 @@ static void print_witness(FILE *out, const struct lb_explored *explored, const c
     if (explored->confirmed && explored->n_confirming > 2)
         snprintf(chosen, sizeof chosen, " (in %u replays: the engine chooses who goes on)",
                  explored->n_confirming);
-    say(out, width, "%zu statements of %u worker%s x %u round%s in %zu steps%s%s",
-        explored->table.n_statements, explored->witness_workers,
-        explored->witness_workers == 1 ? "" : "s", explored->witness_rounds,
-        explored->witness_rounds == 1 ? "" : "s", explored->schedule.n,
+    say(out, width, "%zu statement%s of %u worker%s x %u round%s in %zu step%s%s%s",
+        explored->table.n_statements, explored->table.n_statements == 1 ? "" : "s",
+        explored->witness_workers, explored->witness_workers == 1 ? "" : "s",
+        explored->witness_rounds, explored->witness_rounds == 1 ? "" : "s", explored->schedule.n,
+        explored->schedule.n == 1 ? "" : "s",
         explored->violated == 0 ? ""
         : explored->is_nondeterministic
             ? ". NOT CONFIRMED: no second replay answered so; the engine is not "

@@ -28,6 +28,12 @@
  * closed under swapping independent moves: the first moves of two of a kind are never neighbours in
  * another order.
  *
+ * Likely schedules: a few in which a violation is found if there is a simple one. Most need one
+ * switch at the wrong moment (Musuvathi and Qadeer 2007, "Iterative Context Bounding"): between
+ * what a worker saw and what it does about it, or while it has what it asked for. So one worker is
+ * stopped after each of its moves in turn, and the others go on until they are granted something,
+ * or to their end. The clock moves, and a worker dies or loses an answer, where it is stopped.
+ *
  * Random schedules: PCT (Burckhardt et al. 2010, "A Randomized Scheduler with Probabilistic
  * Guarantees of Finding Bugs"): random priorities, which drop at d - 1 random places; a bug of
  * depth d among n workers and k moves is found with a probability of at least 1 / (n k^(d-1)).
@@ -132,6 +138,8 @@ struct lb_system {
     int (*end)(void *arg, enum lb_ending ending, uint32_t waiting, struct lb_error *err);
     /* The state that the moves so far have led to. */
     int (*state)(void *arg, struct lb_state *ret, struct lb_error *err);
+    /* Bits of the workers that have what they asked for. */
+    uint32_t (*holders)(void *arg);
 };
 
 struct lb_search_result;
@@ -146,6 +154,8 @@ struct lb_search_options {
     uint64_t max_schedules; /* 0: no limit */
     uint64_t deadline_ns;   /* CLOCK_MONOTONIC; 0: none */
     size_t max_length;      /* moves; 0: LB_MAX_LENGTH */
+    bool likely;            /* the likely schedules instead of all; alike: the kinds of workers,
+                               each of which is stopped once */
     uint64_t random;        /* so many random schedules instead of all */
     unsigned depth;         /* PCT's d */
     uint64_t seed;
@@ -161,6 +171,7 @@ struct lb_search_options {
 
 struct lb_search_result {
     uint64_t n_schedules;         /* run to their end */
+    uint64_t n_likely;            /* of them: likely ones, before the search for all */
     uint64_t n_asleep;            /* given up: a reordering of independent moves of another one */
     uint64_t n_same;              /* given up: led to a state that was met before */
     uint64_t n_void;              /* given up: another one with a futile try more */
@@ -187,10 +198,17 @@ struct lb_search_result {
 int lb_search(const struct lb_system *system, void *arg, const struct lb_search_options *options,
               struct lb_search_result *ret, struct lb_error *err);
 
+/* What a replay was like. */
+struct lb_replayed {
+    size_t n;       /* moves that were made */
+    bool is_choice; /* of the engine, in some move: another replay may be another one */
+    uint64_t answers[LB_MAX_LENGTH]; /* a digest for each move */
+};
+
 /* Makes the moves of a schedule, then ends it. Returns what end() returned; LB_E_USAGE if a move
- * cannot be made. answers, if not NULL, receives one digest per move. */
+ * cannot be made. ret may be NULL. */
 int lb_search_replay(const struct lb_system *system, void *arg, const struct lb_schedule *schedule,
-                     uint64_t *answers, struct lb_error *err);
+                     struct lb_replayed *ret, struct lb_error *err);
 
 /* Makes a violating schedule as short as it gets, then as little switching as it gets, by replaying
  * variants of it that still violate `violated`. *n_replays grows by their number. until: its

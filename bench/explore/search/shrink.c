@@ -3,11 +3,13 @@
  * Shrinking keeps a variant if it still violates what the original did. Variants are tried from
  * coarse to fine until none helps: cut the tail, leave one move out, move one move next to another
  * of the same worker. Each is replayed on the real system, so nothing is assumed about moves that a
- * variant makes impossible, or gives another meaning.
+ * variant makes impossible, or gives another meaning. None is replayed twice, unless the engine had
+ * a choice in it, nor one that begins as another did until it could not go on.
  */
 #include "search.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void lb_schedule_print(const struct lb_schedule *schedule, char *buf, size_t size)
@@ -63,6 +65,8 @@ size_t lb_schedule_switches(const struct lb_schedule *schedule)
     return n;
 }
 
+enum { MOST_TRIED = 4096 };
+
 struct shrinker {
     const struct lb_system *system;
     void *arg;
@@ -70,7 +74,42 @@ struct shrinker {
     const struct lb_search_options *until;
     struct lb_schedule *best;
     uint64_t n_replays;
+    uint64_t tried[MOST_TRIED]; /* digests */
+    size_t n_tried;
 };
+
+enum tried { IN_VAIN, IMPOSSIBLE };
+
+/* Of the first n moves. */
+static uint64_t digest_of(const struct lb_schedule *schedule, size_t n, enum tried what)
+{
+    uint64_t digest = UINT64_C(0xcbf29ce484222325) + (uint64_t)what;
+    for (size_t i = 0; i < n; i++)
+        digest = (digest ^ (schedule->moves[i] + UINT64_C(1))) * UINT64_C(0x100000001b3);
+    return digest;
+}
+
+static bool is_noted(const struct shrinker *shrinker, uint64_t digest)
+{
+    for (size_t i = 0; i < shrinker->n_tried; i++)
+        if (shrinker->tried[i] == digest)
+            return true;
+    return false;
+}
+
+static bool is_tried(const struct shrinker *shrinker, const struct lb_schedule *variant)
+{
+    for (size_t n = 1; n <= variant->n; n++)
+        if (is_noted(shrinker, digest_of(variant, n, IMPOSSIBLE)))
+            return true;
+    return is_noted(shrinker, digest_of(variant, variant->n, IN_VAIN));
+}
+
+static void note_tried(struct shrinker *shrinker, uint64_t digest)
+{
+    if (shrinker->n_tried < MOST_TRIED)
+        shrinker->tried[shrinker->n_tried++] = digest;
+}
 
 static bool is_better(const struct lb_schedule *a, const struct lb_schedule *b)
 {
@@ -81,17 +120,20 @@ static bool is_better(const struct lb_schedule *a, const struct lb_schedule *b)
 static int try_variant(struct shrinker *shrinker, const struct lb_schedule *variant,
                        struct lb_error *err)
 {
-    if (!is_better(variant, shrinker->best) ||
+    if (!is_better(variant, shrinker->best) || is_tried(shrinker, variant) ||
         (shrinker->until != NULL && lb_search_is_over(shrinker->until)))
         return 0;
+    struct lb_replayed replayed;
     shrinker->n_replays++;
-    int r = lb_search_replay(shrinker->system, shrinker->arg, variant, NULL, err);
-    if (r == LB_E_USAGE)
-        return 0;
-    if (r < 0)
+    int r = lb_search_replay(shrinker->system, shrinker->arg, variant, &replayed, err);
+    if (r < 0 && r != LB_E_USAGE)
         return r;
-    if ((r & shrinker->violated) == 0)
+    if (r < 0 || (r & shrinker->violated) == 0) {
+        if (!replayed.is_choice)
+            note_tried(shrinker, r < 0 ? digest_of(variant, replayed.n + 1, IMPOSSIBLE)
+                                       : digest_of(variant, variant->n, IN_VAIN));
         return 0;
+    }
     *shrinker->best = *variant;
     return 1;
 }
@@ -168,17 +210,24 @@ int lb_search_shrink(const struct lb_system *system, void *arg, int violated,
                      const struct lb_search_options *until, struct lb_schedule *schedule,
                      uint64_t *n_replays, struct lb_error *err)
 {
-    struct shrinker shrinker = {
-        .system = system, .arg = arg, .violated = violated, .until = until, .best = schedule};
-    int r = cut_tail(&shrinker, err);
+    struct shrinker *shrinker = calloc(1, sizeof *shrinker);
+    if (shrinker == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    shrinker->system = system;
+    shrinker->arg = arg;
+    shrinker->violated = violated;
+    shrinker->until = until;
+    shrinker->best = schedule;
+    int r = cut_tail(shrinker, err);
     bool any = true;
     while (r >= 0 && any) {
         any = false;
-        if ((r = drop_moves(&shrinker, err)) > 0)
+        if ((r = drop_moves(shrinker, err)) > 0)
             any = true;
-        if (r >= 0 && (r = join_moves(&shrinker, err)) > 0)
+        if (r >= 0 && (r = join_moves(shrinker, err)) > 0)
             any = true;
     }
-    *n_replays += shrinker.n_replays;
+    *n_replays += shrinker->n_replays;
+    free(shrinker);
     return r < 0 ? r : 0;
 }

@@ -163,6 +163,7 @@ static int lock_round(struct script *script, struct lb_error *err)
     if (r != LB_OK)
         return r;
     lb_task_note(task, "holds from here");
+    task->has_it = true;
     r = lb_session_pass(&task->session, LB_STEP_ENTER, err);
     if (r >= 0)
         r = renew(script, NULL, err);
@@ -170,6 +171,7 @@ static int lock_round(struct script *script, struct lb_error *err)
         r = insist(script, lb_operate_release, LB_STEP_LEAVE, err);
     if (r == LB_OK)
         lb_task_note(task, "released");
+    task->has_it = false;
     return r;
 }
 
@@ -232,6 +234,7 @@ static int queue_round(struct script *script, struct lb_error *err)
         return r;
     lb_task_note(task, n == 1 ? "claimed %lld" : "claimed %lld and others",
                  (long long)task->items[0].id);
+    task->has_it = true;
     r = lb_session_pass(&task->session, LB_STEP_ENTER, err);
     bool together = lb_strategy_takes_batch(task->actor.plan, LB_S_COMPLETE);
     for (uint32_t i = 0; i < n && r >= 0; i++) {
@@ -239,7 +242,9 @@ static int queue_round(struct script *script, struct lb_error *err)
         if (r == LB_OK && !together)
             r = end_item(task, &task->items[i], err);
     }
-    return r >= 0 && together ? end_batch(task, n, err) : r;
+    r = r >= 0 && together ? end_batch(task, n, err) : r;
+    task->has_it = false;
+    return r;
 }
 
 static int put_round(struct lb_task *task, uint32_t round, struct lb_error *err)
@@ -316,7 +321,7 @@ static int play_round(struct script *script, uint32_t round, struct lb_error *er
 static int take_new_session(struct lb_task *task, struct lb_error *err)
 {
     task->is_lost = false;
-    task->op.holds = task->op.continued = false;
+    task->op.holds = task->op.continued = task->has_it = false;
     lb_note_append(&task->log, task->number, LB_OP_SESSION_END, 0, task->number, 0);
     snprintf(task->actor.name, sizeof task->actor.name, "w%ub", task->number);
     int r = lb_session_reconnect(&task->session, err);

@@ -179,7 +179,7 @@ static void reset_task(struct lb_task *task)
     task->story_n = task->story_try = 0;
     task->claims = task->began = 0;
     task->op.process = task->number;
-    task->op.holds = task->op.continued = false;
+    task->op.holds = task->op.continued = task->has_it = false;
     task->op.log_error = 0;
     task->actor.clock_skew_ms = 0;
     lb_log_in_memory(&task->log, task->number, task->events, LB_TASK_EVENTS);
@@ -288,6 +288,15 @@ static bool testbed_finished(void *arg)
         if (testbed->tasks[i].state != LB_TASK_FINISHED)
             return false;
     return true;
+}
+
+static uint32_t testbed_holders(void *arg)
+{
+    const struct lb_testbed *testbed = arg;
+    uint32_t holders = 0;
+    for (uint32_t i = 0; i < testbed->n_tasks; i++)
+        holders |= testbed->tasks[i].has_it ? 1u << i : 0;
+    return holders;
 }
 
 /* Of which items something begins. A claim's are those that it has been answered so far: if it ends
@@ -678,4 +687,5 @@ const struct lb_system lb_testbed_system = {.reset = testbed_reset,
                                             .finished = testbed_finished,
                                             .move = testbed_move,
                                             .end = testbed_end,
-                                            .state = lb_testbed_state};
+                                            .state = lb_testbed_state,
+                                            .holders = testbed_holders};

@@ -102,6 +102,7 @@ struct lb_task {
     bool may_go;    /* let go, and has not used it yet */
     bool is_cut;    /* ... and is to lose the answer of its commit, and its connection */
     bool in_script; /* has begun, and not finished */
+    bool has_it;    /* was granted the lock, or items, and has not given them back */
     bool is_lost;   /* its connection was cut so */
     bool give_up;   /* ends its script at the next gate */
     struct lb_error error;
@@ -182,6 +183,7 @@ struct lb_testbed {
     char *setup_sql; /* what it executed with parameters, filled in; one per line */
     struct lb_reset reset;
     struct lb_states states;
+    bool has_rules;            /* they were asked for */
     struct lb_row_rules rules; /* empty: tables only */
     struct lb_prepared committed_rows;
     bool are_alike; /* workers of a kind differ by their names only, see symmetry.c */
@@ -247,6 +249,8 @@ struct lb_testbed {
 int lb_testbed_open(struct lb_testbed *testbed, const struct lb_explore_plan *plan,
                     struct lb_error *err);
 int lb_testbed_close(struct lb_testbed *testbed, struct lb_error *err);
+/* Asks the server for what tells rows apart. Only who leaves out schedules needs it. */
+int lb_testbed_open_rules(struct lb_testbed *testbed, struct lb_error *err);
 /* What is run once on a task's new connection. */
 int lb_testbed_begin_session(struct lb_testbed *testbed, struct lb_task *task,
                              struct lb_error *err);

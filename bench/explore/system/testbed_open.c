@@ -296,11 +296,13 @@ static uint32_t played_sections(const struct lb_explore_plan *plan)
 }
 
 /* Rows can be told apart where each statement reads what is committed when it begins. */
-static int open_rules(struct lb_testbed *testbed, struct lb_error *err)
+int lb_testbed_open_rules(struct lb_testbed *testbed, struct lb_error *err)
 {
     const struct lb_explore_plan *plan = &testbed->plan;
-    if (plan->relation != LB_RELATION_ROWS || lb_testbed_has_programs(testbed))
+    if (plan->relation != LB_RELATION_ROWS || lb_testbed_has_programs(testbed) ||
+        testbed->has_rules)
         return 0;
+    testbed->has_rules = true;
     const unsigned global = LB_G_BIT(LB_G_FIFO) | LB_G_BIT(LB_G_GROUP_EXCLUSIVE);
     testbed->is_local = plan->strategy->shape == LB_QUEUE && (plan->strategy->claims & global) == 0;
     if (!lb_exploring(testbed->db)->reads_by_statement || testbed->keeps_snapshots ||
@@ -481,8 +483,7 @@ static int set_up(struct lb_testbed *testbed, struct lb_error *err)
         testbed->kinds[i] = lb_footprint_of_sql(&testbed->tables, sql, &testbed->footprints[i]);
         testbed->skips_locks = testbed->skips_locks || lb_footprint_skips_locks(sql);
     }
-    r = open_rules(testbed, err);
-    return r == 0 ? open_states(testbed, err) : r;
+    return open_states(testbed, err);
 }
 
 static int open_task(struct lb_testbed *testbed, uint32_t number, struct lb_error *err)

@@ -1,0 +1,246 @@
+/* A schedule as it is being made: see path.h. */
+#include "path.h"
+
+#include "clock.h"
+
+#include <string.h>
+
+#define DEATHS (((1u << LB_MAX_WORKERS) - 1) << LB_MOVE_DEATH)
+
+bool lb_path_is_reduced(const struct lb_path *path)
+{
+    const struct lb_search_options *options = path->options;
+    return !options->unreduced && !options->likely && options->preemptions < 0 &&
+           options->random == 0;
+}
+
+/* Of the workers of a kind that have not begun, the first one may. */
+static uint32_t in_order(const struct lb_path *path, uint32_t moved, uint32_t enabled)
+{
+    const uint8_t *alike = path->options->alike;
+    if (alike == NULL || !lb_path_is_reduced(path))
+        return enabled;
+    for (unsigned w = 1; w < LB_MAX_WORKERS; w++)
+        for (unsigned before = 0; before < w; before++)
+            if (alike[before] == alike[w] && !lb_has(moved, w) && !lb_has(moved, before) &&
+                lb_has(enabled, before))
+                enabled &= ~(1u << w);
+    return enabled;
+}
+
+/* --- one move --- */
+
+/* Did anybody else, since node `first`, do what could have changed the worker's answer? */
+static bool is_outdated(const struct lb_path *path, size_t first, size_t last, unsigned worker,
+                        const struct lb_footprint *touched)
+{
+    for (size_t i = first; i <= last; i++) {
+        const struct lb_node *node = &path->nodes[i];
+        if (node->move != worker && lb_footprint_conflicts(&node->touched[node->move], touched))
+            return true;
+    }
+    return false;
+}
+
+/* A try of the worker was refused in the move at `last`. false: give this schedule up. */
+static bool take_refusal(struct lb_path *path, size_t last, unsigned worker,
+                         const struct lb_refused *refused)
+{
+    struct lb_node *child = &path->nodes[last + 1], *start = &path->nodes[refused->first];
+    bool is_void = lb_refused_is_void(refused);
+    if (is_void && !refused->is_own && lb_path_is_reduced(path)) {
+        path->result->n_void++; /* as without it */
+        return false;
+    }
+    if (refused->trace == LB_TRACE_CHANGES) /* its own change may be what the next try needs */
+        return true;
+    if (!refused->is_own && is_outdated(path, refused->first, last, worker, &refused->touched))
+        return true;
+    if (is_void && refused->is_own) {
+        /* The state is that of `start`, but for the worker, which waits. Who waited then still
+         * does; who was refused because of this try does not. */
+        child->waiting = start->waiting;
+        memcpy(child->waits_for, start->waits_for, sizeof child->waits_for);
+    }
+    child->waiting |= 1u << worker;
+    child->waits_for[worker] = refused->touched;
+    if (!is_void || !lb_path_is_reduced(path))
+        return true;
+    child->asleep = (start->asleep | start->done) & ~(1u << worker);
+    memcpy(child->touched, start->touched, sizeof child->touched);
+    start->covered = true;
+    return true;
+}
+
+/* Fills the node behind the one at `last`, whose move did `moved`. */
+static bool make_child(struct lb_path *path, size_t last, const struct lb_moved *moved)
+{
+    struct lb_node *node = &path->nodes[last], *child = &path->nodes[last + 1];
+    unsigned move = node->move;
+    int worker = lb_move_worker(move);
+    if (node->n_explored == 0)
+        node->touched[move] = moved->touched;
+    else /* whatever it answers */
+        lb_footprint_add(&node->touched[move], &moved->touched);
+    child->moved = node->moved | (worker >= 0 ? 1u << worker : 0);
+    child->waiting = node->waiting;
+    child->asleep = child->done = 0;
+    child->covered = false;
+    memcpy(child->waits_for, node->waits_for, sizeof child->waits_for);
+    for (unsigned w = 0; w < LB_MAX_WORKERS; w++)
+        if (lb_has(child->waiting, w) &&
+            ((int)w == worker || lb_footprint_conflicts(&moved->touched, &node->waits_for[w])))
+            child->waiting &= ~(1u << w);
+    if (lb_path_is_reduced(path)) {
+        uint32_t candidates = node->asleep | node->done;
+        for (unsigned m = 0; m < LB_MOVES; m++)
+            if (lb_has(candidates, m) && m != move && lb_move_worker(m) != worker &&
+                !lb_footprint_dependent(&node->touched[m], &node->touched[move])) {
+                child->asleep |= 1u << m;
+                child->touched[m] = node->touched[m];
+            }
+    }
+    bool go_on = true;
+    for (unsigned w = 0; w < LB_MAX_WORKERS; w++)
+        if (moved->refused[w].is_refused)
+            go_on = take_refusal(path, last, w, &moved->refused[w]) && go_on;
+    return go_on;
+}
+
+void lb_path_set(struct lb_path *path, unsigned move)
+{
+    struct lb_node *node = &path->nodes[path->n];
+    node->move = (uint8_t)move;
+    node->n_answers = node->n_explored = 0;
+    node->is_choice = false;
+    node->n_made = 0;
+}
+
+int lb_path_make(struct lb_path *path, size_t at, bool is_again, struct lb_moved *ret,
+                 struct lb_error *err)
+{
+    struct lb_node *node = &path->nodes[at];
+    path->result->n_moves++;
+    *ret = (struct lb_moved){.is_again = is_again};
+    int r = path->system->move(path->arg, node->move, ret, err);
+    node->n_made++;
+    if (ret->is_choice && !node->is_choice)
+        path->result->n_choices++;
+    node->is_choice = node->is_choice || ret->is_choice;
+    return r;
+}
+
+void lb_path_note(struct lb_path *path, size_t at, uint64_t answer)
+{
+    struct lb_node *node = &path->nodes[at];
+    for (unsigned i = 0; i < node->n_answers; i++)
+        if (node->answers[i] == answer)
+            return;
+    if (node->n_answers == LB_MAX_ANSWERS) {
+        path->result->differs = true;
+        lb_path_copy(path, at + 1, &path->result->differing);
+        return;
+    }
+    node->answers[node->n_answers++] = answer;
+}
+
+int lb_path_extend(struct lb_path *path, struct lb_error *err)
+{
+    struct lb_node *node = &path->nodes[path->n];
+    struct lb_moved moved;
+    int r = lb_path_make(path, path->n, !lb_path_is_reduced(path), &moved, err);
+    if (r < 0)
+        return r;
+    lb_path_note(path, path->n, moved.answer);
+    if (moved.answer != lb_path_wanted(node))
+        return 2;
+    bool go_on = make_child(path, path->n, &moved);
+    path->n++;
+    return go_on ? 0 : 1;
+}
+
+/* --- where it stands --- */
+
+int lb_path_preemptions(const struct lb_path *path, size_t at, unsigned move)
+{
+    const struct lb_node *node = &path->nodes[at];
+    if (at == 0)
+        return 0;
+    unsigned before = path->nodes[at - 1].move;
+    bool is_switch = move != before && before < LB_MAX_WORKERS && lb_has(node->enabled, before);
+    return node->preemptions + is_switch;
+}
+
+bool lb_path_look(struct lb_path *path, enum lb_ending *ret_end)
+{
+    struct lb_node *node = &path->nodes[path->n];
+    uint32_t possible = path->system->enabled(path->arg);
+    node->enabled = possible & ~node->waiting; /* who waits may still die */
+    node->enabled = in_order(path, node->moved, node->enabled);
+    node->preemptions =
+        path->n == 0 ? 0 : lb_path_preemptions(path, path->n - 1, path->nodes[path->n - 1].move);
+    if ((node->enabled & ~DEATHS) == 0) {
+        *ret_end = path->system->finished(path->arg) ? LB_END_DONE : LB_END_STUCK;
+        return false;
+    }
+    if (path->n >= path->max_length) {
+        path->result->too_long = true;
+        *ret_end = LB_END_CUT;
+        return false;
+    }
+    return true;
+}
+
+void lb_path_copy(const struct lb_path *path, size_t n, struct lb_schedule *ret)
+{
+    ret->n = n;
+    for (size_t i = 0; i < n; i++)
+        ret->moves[i] = path->nodes[i].move;
+}
+
+int lb_path_end(struct lb_path *path, enum lb_ending ending, struct lb_error *err)
+{
+    struct lb_search_result *result = path->result;
+    const struct lb_node *last = &path->nodes[path->n];
+    int r = path->system->end(path->arg, ending, last->waiting, err);
+    if (r < 0)
+        return r;
+    if (ending != LB_END_PRUNED)
+        result->n_schedules++;
+    if (ending == LB_END_STUCK)
+        result->n_stuck++;
+    if (path->n > result->longest)
+        result->longest = path->n;
+    for (unsigned bit = 0; bit < LB_VIOLATIONS; bit++)
+        if ((r & ~result->violated & 1 << bit) != 0)
+            lb_path_copy(path, path->n, &result->first[bit]);
+    result->violated |= r;
+    return r;
+}
+
+bool lb_search_is_over(const struct lb_search_options *options)
+{
+    return (options->interrupt != NULL && atomic_load(options->interrupt) != 0) ||
+           (options->deadline_ns != 0 && lb_now_ns() >= options->deadline_ns);
+}
+
+bool lb_path_is_over(const struct lb_path *path)
+{
+    return path->result->n_schedules > 0 && lb_search_is_over(path->options);
+}
+
+bool lb_path_has_to_stop(struct lb_path *path)
+{
+    const struct lb_search_options *options = path->options;
+    struct lb_search_result *result = path->result;
+    if (options->progress != NULL)
+        options->progress(options->progress_arg, result);
+    if (options->void_from_now != NULL && *options->void_from_now)
+        return true;
+    if (result->violated != 0 && !options->all) /* whatever else would have ended it now */
+        return true;
+    result->interrupted = options->interrupt != NULL && atomic_load(options->interrupt) != 0;
+    result->timed_out = options->deadline_ns != 0 && lb_now_ns() >= options->deadline_ns;
+    return result->interrupted || result->timed_out || result->differs ||
+           (options->max_schedules > 0 && result->n_schedules >= options->max_schedules);
+}

@@ -1,0 +1,83 @@
+/* A schedule as it is being made: the states along it, and one move more. Private to search/.
+ *
+ * What explores (search.c: all of them; walks.c: some) decides which move comes next; here it is
+ * made, and what it did to those who wait and to those who sleep is worked out.
+ */
+#ifndef LB_PATH_H
+#define LB_PATH_H
+
+#include "random.h"
+#include "search.h"
+#include "visited.h"
+
+/* A state on the present path. What was made before it is not stored: it is made again. */
+struct lb_node {
+    uint32_t enabled;   /* moves that can be made, waiting workers' left out */
+    uint32_t waiting;   /* workers that were refused and wait */
+    uint32_t asleep;    /* moves that need not be made here: explored elsewhere */
+    uint32_t done;      /* moves explored from here */
+    uint32_t moved;     /* workers that have begun before */
+    bool covered;       /* what is left to explore is explored below */
+    int preemptions;    /* on the path to here */
+    uint8_t move;       /* the one being explored */
+    uint8_t n_answers;  /* that it has had here */
+    uint8_t n_explored; /* of them: what they lead to was explored */
+    bool is_choice;     /* of the engine: see lb_moved */
+    unsigned n_made;    /* how often the move was made here */
+    uint64_t answers[LB_MAX_ANSWERS];
+    struct lb_footprint touched[LB_MOVES];         /* by the moves done or asleep */
+    struct lb_footprint waits_for[LB_MAX_WORKERS]; /* what the waiting were refused over */
+};
+
+struct lb_path {
+    const struct lb_system *system;
+    void *arg;
+    const struct lb_search_options *options;
+    struct lb_search_result *result;
+    struct lb_random random;
+    size_t max_length;
+    struct lb_visited visited;
+    size_t n; /* nodes on the path */
+    struct lb_node nodes[LB_MAX_LENGTH + 1];
+};
+
+static inline bool lb_has(uint32_t set, unsigned move)
+{
+    return (set >> move & 1) != 0;
+}
+
+/* Are moves left out that come to the same as others? */
+bool lb_path_is_reduced(const struct lb_path *path);
+/* Is there no time left for the rest of this schedule? One is run to its end in any case. */
+bool lb_path_is_over(const struct lb_path *path);
+/* Between two schedules: is that the end? Tells of the progress. */
+bool lb_path_has_to_stop(struct lb_path *path);
+/* Switches away from a worker that could go on, with this move at the node `at`. */
+int lb_path_preemptions(const struct lb_path *path, size_t at, unsigned move);
+
+/* Is there anything to do at the node at path->n? false: the schedule ended, *ret_end says how. */
+bool lb_path_look(struct lb_path *path, enum lb_ending *ret_end);
+/* The move that is to be made at the node at path->n. */
+void lb_path_set(struct lb_path *path, unsigned move);
+/* Makes the move of the node at `at`, for the first time or again. */
+int lb_path_make(struct lb_path *path, size_t at, bool is_again, struct lb_moved *ret,
+                 struct lb_error *err);
+/* The move at `at` had this answer: a branch of its own, if it is a new one. */
+void lb_path_note(struct lb_path *path, size_t at, uint64_t answer);
+/* The answer that leads to where the path goes on. */
+static inline uint64_t lb_path_wanted(const struct lb_node *node)
+{
+    return node->answers[node->n_explored];
+}
+/* Makes the move of the node at the end of the path, and the node behind it. Returns 0, 1 when the
+ * branch is to be given up, 2 when the move did not answer as wanted. */
+int lb_path_extend(struct lb_path *path, struct lb_error *err);
+/* The schedule ends here. Returns what the system's end() did. */
+int lb_path_end(struct lb_path *path, enum lb_ending ending, struct lb_error *err);
+void lb_path_copy(const struct lb_path *path, size_t n, struct lb_schedule *ret);
+
+/* walks.c: schedules one by one. Return 0, or an error. */
+int lb_walk_random(struct lb_path *path, struct lb_error *err);
+int lb_walk_likely(struct lb_path *path, struct lb_error *err);
+
+#endif

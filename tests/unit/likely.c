@@ -1,0 +1,224 @@
+/* The likely schedules, and shrinking, on a gate that is made of arithmetic: each worker looks
+ * whether the gate is free, takes it, and leaves it. Two who have it at the same time are a
+ * violation.
+ */
+#include "search.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+enum { WORKERS = 3, MOST_ENDED = 1000 };
+
+enum fault {
+    NONE,   /* who takes it looks again */
+    LOOKED, /* who saw it free takes it */
+    LATE,   /* who saw it free takes it, if it was taken and left since */
+    LEASED  /* ... or it was taken for longer than a lease: the clock has moved */
+};
+
+enum step { LOOK, TAKE, LEAVE, STEPS };
+
+struct gate {
+    enum fault fault;
+    unsigned n_workers;
+    unsigned at[WORKERS];
+    bool saw_it_free[WORKERS], has_it[WORKERS];
+    bool is_late, has_expired, is_violated;
+    uint64_t moves; /* of this schedule, as digits */
+    uint64_t ended[MOST_ENDED];
+    size_t n_ended, n_twice;
+};
+
+static int gate_reset(void *arg, struct lb_error *err)
+{
+    struct gate *gate = arg;
+    (void)err;
+    for (unsigned w = 0; w < WORKERS; w++) {
+        gate->at[w] = w < gate->n_workers ? LOOK : STEPS;
+        gate->saw_it_free[w] = gate->has_it[w] = false;
+    }
+    gate->is_late = gate->has_expired = gate->is_violated = false;
+    gate->moves = 0;
+    return 0;
+}
+
+static uint32_t gate_enabled(void *arg)
+{
+    const struct gate *gate = arg;
+    uint32_t enabled = gate->fault == LEASED && !gate->has_expired ? 1u << LB_MOVE_CLOCK : 0;
+    uint32_t workers = 0;
+    for (unsigned w = 0; w < WORKERS; w++)
+        workers |= gate->at[w] < STEPS ? 1u << w : 0;
+    return workers == 0 ? 0 : enabled | workers;
+}
+
+static bool gate_finished(void *arg)
+{
+    return gate_enabled(arg) == 0;
+}
+
+static uint32_t gate_holders(void *arg)
+{
+    const struct gate *gate = arg;
+    uint32_t holders = 0;
+    for (unsigned w = 0; w < WORKERS; w++)
+        holders |= gate->has_it[w] ? 1u << w : 0;
+    return holders;
+}
+
+/* Does the worker get it? */
+static bool is_let_in(const struct gate *gate, unsigned w)
+{
+    bool is_free = gate_holders((void *)(uintptr_t)gate) == 0;
+    switch (gate->fault) {
+    case LOOKED:
+        return gate->saw_it_free[w];
+    case LATE:
+        return is_free || (gate->saw_it_free[w] && gate->is_late);
+    case LEASED:
+        return is_free || gate->has_expired;
+    case NONE:
+    default:
+        return is_free;
+    }
+}
+
+static int gate_move(void *arg, unsigned move, struct lb_moved *ret, struct lb_error *err)
+{
+    struct gate *gate = arg;
+    (void)err;
+    ret->answer = 1;
+    ret->touched.reads = ret->touched.writes = ret->touched.commits = 1;
+    gate->moves = gate->moves * 11 + 1 + (move < WORKERS ? move : 9);
+    if (move == LB_MOVE_CLOCK) {
+        gate->has_expired = true;
+        return 0;
+    }
+    switch (gate->at[move]++) {
+    case LOOK:
+        gate->saw_it_free[move] = gate_holders(gate) == 0;
+        break;
+    case TAKE:
+        if (is_let_in(gate, move)) {
+            gate->is_violated = gate->is_violated || gate_holders(gate) != 0 ||
+                                (gate->fault == LATE && gate->is_late && gate->saw_it_free[move]);
+            gate->has_it[move] = true;
+        } else {
+            gate->at[move] = STEPS;
+        }
+        break;
+    default:
+        gate->has_it[move] = false;
+        for (unsigned w = 0; w < WORKERS; w++) /* somebody is between his look and his step */
+            gate->is_late = gate->is_late || (gate->at[w] == TAKE && gate->saw_it_free[w]);
+        break;
+    }
+    return 0;
+}
+
+static int gate_end(void *arg, enum lb_ending ending, uint32_t waiting, struct lb_error *err)
+{
+    struct gate *gate = arg;
+    (void)waiting;
+    (void)err;
+    for (size_t i = 0; i < gate->n_ended; i++)
+        gate->n_twice += gate->ended[i] == gate->moves;
+    if (gate->n_ended < MOST_ENDED)
+        gate->ended[gate->n_ended++] = gate->moves;
+    return ending != LB_END_PRUNED && gate->is_violated;
+}
+
+static const struct lb_system system_of_gates = {.reset = gate_reset,
+                                                 .enabled = gate_enabled,
+                                                 .finished = gate_finished,
+                                                 .move = gate_move,
+                                                 .end = gate_end,
+                                                 .holders = gate_holders};
+
+static struct lb_search_result search(enum fault fault, unsigned n_workers, bool likely)
+{
+    struct gate gate = {.fault = fault, .n_workers = n_workers};
+    static const uint8_t alike[LB_MAX_WORKERS] = {0};
+    struct lb_search_options options = {.preemptions = -1, .likely = likely, .alike = alike};
+    struct lb_search_result result;
+    struct lb_error err = {0};
+    assert_int_equal(lb_search(&system_of_gates, &gate, &options, &result, &err), 0);
+    return result;
+}
+
+static void who_looked_is_stopped_before_he_takes(void **state)
+{
+    (void)state;
+    struct lb_search_result result = search(LOOKED, 2, true);
+    assert_int_equal(result.violated, 1);
+    assert_int_equal(result.n_schedules, 1);
+    char text[20];
+    lb_schedule_print(&result.first[0], text, sizeof text);
+    assert_string_equal(text, "011010");
+    assert_true(search(LOOKED, 2, false).n_schedules > 1);
+}
+
+static void the_others_go_on_to_their_end_too(void **state)
+{
+    (void)state;
+    struct lb_search_result result = search(LATE, 2, true);
+    assert_int_equal(result.violated, 1);
+    char text[20];
+    lb_schedule_print(&result.first[0], text, sizeof text);
+    assert_string_equal(text, "011100");
+}
+
+static void the_clock_moves_while_somebody_has_it(void **state)
+{
+    (void)state;
+    struct lb_search_result result = search(LEASED, 2, true);
+    assert_int_equal(result.violated, 1);
+    assert_int_equal(result.n_schedules, 1);
+}
+
+static void what_is_right_is_right_in_likely_schedules(void **state)
+{
+    (void)state;
+    for (unsigned n = 1; n <= WORKERS; n++) {
+        struct lb_search_result result = search(NONE, n, true);
+        assert_int_equal(result.violated, 0);
+        assert_true(result.n_schedules >= 1 && result.n_schedules <= 4);
+        assert_false(result.complete); /* not all was explored */
+        assert_true(search(NONE, n, false).complete);
+    }
+}
+
+/* One schedule needs one replay, whichever way leads to it. */
+static void nothing_is_replayed_twice(void **state)
+{
+    (void)state;
+    struct gate gate = {.fault = LOOKED, .n_workers = 3};
+    struct lb_schedule schedule;
+    struct lb_error err = {0};
+    uint64_t n_replays = 0;
+    assert_int_equal(lb_schedule_parse("021102210", &schedule, &err), 0);
+    assert_int_equal(
+        lb_search_shrink(&system_of_gates, &gate, 1, NULL, &schedule, &n_replays, &err), 0);
+    assert_int_equal(schedule.n, 4);
+    assert_int_equal(lb_schedule_switches(&schedule), 2);
+    assert_int_equal(gate.n_ended, n_replays);
+    assert_int_equal(gate.n_twice, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_looked_is_stopped_before_he_takes),
+        cmocka_unit_test(the_others_go_on_to_their_end_too),
+        cmocka_unit_test(the_clock_moves_while_somebody_has_it),
+        cmocka_unit_test(what_is_right_is_right_in_likely_schedules),
+        cmocka_unit_test(nothing_is_replayed_twice),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
