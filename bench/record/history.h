@@ -43,7 +43,8 @@ enum lb_op {
     /* locks: object = resource */
     LB_OP_ENQUEUE = 1, /* - / value = ticket */
     LB_OP_ACQUIRE = 2, /* arg = permits / value = token, arg = lease length in ms (0: none) */
-    LB_OP_RENEW = 3,   /* value = token / arg = lease length in ms */
+    LB_OP_RENEW = 3,   /* value = token, arg = length in ms asked for (0: not said) / arg = lease
+                          length in ms */
     LB_OP_RELEASE = 4, /* value = token / - ; LB_EVF_EFFECTIVE if it changed something */
     LB_OP_CANCEL = 5,
     LB_OP_WRITE = 6, /* guarded write: value = token / LB_OK accepted, LB_REFUSED stale */
@@ -60,7 +61,7 @@ enum lb_op {
     LB_OP_RESET_ALL = 24,
     LB_OP_RECOVER = 25,    /* frees what dead claimers held; arg = age in ms: and what was claimed
                               longer ago, by whomever (0: not that) / - */
-    LB_OP_RENEW_ITEM = 26, /* value = id */
+    LB_OP_RENEW_ITEM = 26, /* value = id, arg as of LB_OP_RENEW */
     LB_OP_BEAT = 27,       /* the process of the worker with log object is alive / arg = for how
                               many ms that keeps off a recovery, counted from the invoke */
     /* notes about the world */

@@ -115,4 +115,14 @@ for my $uri ('sqlite:', split /\n/, $ENV{LB_TEST_URIS} // '') {
 ($status) = lockbench('run', '-s', 'cas', '-S', 'steady', '--ttl', '1ms', @some, '-q');
 is($status, 0, 'where nothing is a lease it does not matter');
 
+# A renewal that is never answered may hold for no longer, and no shorter, than it asked for: it is noted before it is sent.
+my $kept = scratch() . '/renewed';
+lockbench('run', '-s', 'lease-update-safe', '-d', 'sqlite:', '--ttl', '700ms', '--hold', '30ms', '--renew', '5ms', '--duration', '10m',
+    '--count', '3', '--warmup', '0', '-q', '--keep-history', '-o', $kept);
+my ($history) = glob "$kept/*/history.lbh";
+($status, $out) = lockbench('check', $history, '--export', 'jsonl');
+my @asked = grep { $_->{f} eq 'renew' && $_->{type} eq 'invoke' } map { decode_json($_) } split /\n/, $out;
+cmp_ok(scalar @asked, '>', 0, 'a lease was renewed');
+is_deeply([grep { ($_->{arg} // 0) != 700 } @asked], [], '... and each renewal says for how long it asks');
+
 done_testing();

@@ -211,8 +211,10 @@ static int note_end(struct holders *holders, const struct lb_event *invoke, uint
          is_failed = end != NULL && end->type == LB_EV_FAIL;
     uint64_t high = is_ok ? lb_high(end->time_ns, holders->slack) : LB_NEVER;
     int rc = invoke->op == LB_OP_ACQUIRE && !is_failed ? granted(holders, invoke, at, end) : 0;
-    if (invoke->op == LB_OP_RENEW && !is_failed)
-        renewed(holders, invoke, is_ok && end->arg > 0 ? lb_lease_high(high, end->arg) : LB_NEVER);
+    if (invoke->op == LB_OP_RENEW && !is_failed) {
+        uint32_t lease_ms = is_ok && end->arg > 0 ? end->arg : invoke->arg;
+        renewed(holders, invoke, is_ok && lease_ms > 0 ? lb_lease_high(high, lease_ms) : LB_NEVER);
+    }
     if (invoke->op == LB_OP_RELEASE && (is_ok || (is_failed && end->answer == LB_REFUSED)))
         released(holders, invoke, high, is_ok && (end->flags & LB_EVF_EFFECTIVE) != 0);
     if (!is_ok && !is_failed)

@@ -285,8 +285,8 @@ uint64_t lb_item_lease_until(const struct lb_item_group *group, size_t place, si
         const struct lb_item_event *e = group->events[k];
         if (e->op != LB_OP_RENEW_ITEM)
             continue;
-        if (e->type != LB_EV_OK) /* nobody knows for how long it asked */
-            low = earlier(low, e->low);
+        if (e->type != LB_EV_OK) /* it may have made it shorter, as far as it says */
+            low = earlier(low, e->lease_ms > 0 ? lb_lease_low(e->low, e->lease_ms) : e->low);
         if (e->type != LB_EV_OK || e->lease_ms == 0)
             continue;
         /* Renewed too late, it was claimable in between: lb_item_resume makes a claim of that. It

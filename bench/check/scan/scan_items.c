@@ -66,6 +66,13 @@ static void end_claim(struct item_scan *scan, const struct lb_event *end, int ty
         scan->is_unclear = true;
 }
 
+/* For how long a renewal said, or asked, that it prolongs; 0: neither. */
+static uint32_t renewed_ms(const struct lb_event *invoke, const struct lb_event *end, bool ok)
+{
+    bool is_told = ok && end->arg > 0;
+    return invoke->op != LB_OP_RENEW_ITEM ? 0 : is_told ? end->arg : invoke->arg;
+}
+
 static int push_end(struct item_scan *scan, const struct lb_event *end, int type)
 {
     const struct lb_event *invoke = scan->invoke;
@@ -76,7 +83,7 @@ static int push_end(struct item_scan *scan, const struct lb_event *end, int type
                                          .high = ok ? lb_high(end->time_ns, scan->slack) : LB_NEVER,
                                          .log = scan->log,
                                          .event = scan->invoke_index,
-                                         .lease_ms = ok ? end->arg : 0,
+                                         .lease_ms = renewed_ms(invoke, end, ok),
                                          .class_no = invoke->object,
                                          .op = invoke->op,
                                          .type = (uint8_t)type,

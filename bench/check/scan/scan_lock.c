@@ -239,16 +239,17 @@ static void drop_fixed(struct lb_scan *scan, uint32_t resource)
     }
 }
 
-static void set_lease(struct lb_scan *scan, struct lb_open *grant, const struct lb_event *ok)
+static void set_lease(struct lb_scan *scan, struct lb_open *grant, const struct lb_event *ok,
+                      uint32_t lease_ms)
 {
     grant->expiry_low = grant->expiry_high = LB_NEVER;
-    if (!scan->c->model->lease || ok->arg == 0)
+    if (!scan->c->model->lease || lease_ms == 0)
         return;
     /* Granted no earlier than it was asked for, nor while it was waiting for somebody. */
     uint64_t from_ns =
         scan->waited_ns > scan->invoke->time_ns ? scan->waited_ns : scan->invoke->time_ns;
-    grant->expiry_low = lb_lease_low(lb_low(from_ns, scan->slack), ok->arg);
-    grant->expiry_high = lb_lease_high(lb_high(ok->time_ns, scan->slack), ok->arg);
+    grant->expiry_low = lb_lease_low(lb_low(from_ns, scan->slack), lease_ms);
+    grant->expiry_high = lb_lease_high(lb_high(ok->time_ns, scan->slack), lease_ms);
     scan->c->has_cuts = true;
 }
 
@@ -284,7 +285,7 @@ static int acquired(struct lb_scan *scan, const struct lb_event *ok)
     for (uint32_t i = older; i != LB_NONE; i = grant_at(scan, i)->older)
         grant_at(scan, i)->newer_start = start;
     struct lb_open grant = {.newer = LB_NONE, .older = older, .newer_start = LB_NEVER};
-    set_lease(scan, &grant, ok);
+    set_lease(scan, &grant, ok, ok->arg);
     int rc = push_hold(scan, ok, &grant);
     if (rc != 0)
         return rc;
@@ -535,8 +536,9 @@ static int renewed(struct lb_scan *scan, const struct lb_event *ok, struct lb_op
         return 0;
     uint64_t old_low = grant->expiry_low;
     uint64_t high = lb_high(ok->time_ns, scan->slack);
-    if (ok->arg > 0)
-        set_lease(scan, grant, ok);
+    uint32_t lease_ms = ok->arg > 0 ? ok->arg : scan->invoke->arg; /* told, or asked for */
+    if (lease_ms > 0)
+        set_lease(scan, grant, ok, lease_ms);
     else
         keep_lease(scan, grant);
     struct lb_hold *piece = &lb_holds(c)[grant->piece];
@@ -559,12 +561,12 @@ static int renewed(struct lb_scan *scan, const struct lb_event *ok, struct lb_op
     return push_token(c, lb_case_event(c, copy.log, copy.event));
 }
 
-/* A renewal of unknown outcome may have made the lease longer, or shorter: nobody knows for how
- * long it asked. */
+/* A renewal of unknown outcome may have made the lease longer, or as short as it asked for. */
 static void may_be_renewed(struct lb_scan *scan, struct lb_open *grant)
 {
     struct lb_hold *piece = &lb_holds(scan->c)[grant->piece];
     uint64_t low = lb_low(scan->invoke->time_ns, scan->slack);
+    low = scan->invoke->arg > 0 ? lb_lease_low(low, scan->invoke->arg) : low;
     grant->expiry_high = LB_NEVER;
     if (grant->is_fixed || grant->expiry_low == LB_NEVER || grant->expiry_low < low)
         return;

@@ -141,7 +141,7 @@ int lb_operate_renew(struct lb_operator *op, const struct lb_request *request,
         return lb_fail(err, LB_E_UNSUPPORTED, "strategy %s has no renew",
                        op->actor->plan->strategy->name);
     uint64_t token = (uint64_t)(grant->has_token ? grant->token : 0);
-    invoke(op, LB_OP_RENEW, request->resource, token, 0, mode_flag(request));
+    invoke(op, LB_OP_RENEW, request->resource, token, op->lease_ms, mode_flag(request));
     int answer = take(op, LB_OP_RENEW) ? flow->renew(op->actor, request, grant, err) : LB_TIMEOUT;
     op->end_ns = lb_now_ns();
     struct lb_event event = {.op = LB_OP_RENEW,
@@ -242,7 +242,7 @@ static int operate_item(struct lb_operator *op, enum lb_op which, lb_item_fn *ca
     if (call == NULL)
         return lb_fail(err, LB_E_UNSUPPORTED, "strategy %s has no %s",
                        op->actor->plan->strategy->name, lb_op_name((int)which));
-    invoke(op, which, 0, (uint64_t)item->id, 0, 0);
+    invoke(op, which, 0, (uint64_t)item->id, renewed_ms(op, which), 0);
     int answer = take(op, which) ? call(op->actor, item, err) : LB_TIMEOUT;
     op->end_ns = lb_now_ns();
     struct lb_event event = {.op = (uint8_t)which,
@@ -284,6 +284,7 @@ static void invoke_more(struct lb_operator *op, enum lb_op which, int64_t id)
     append(op, &(struct lb_event){.time_ns = op->start_ns,
                                   .value = (uint64_t)id,
                                   .process = op->process,
+                                  .arg = renewed_ms(op, which),
                                   .op = (uint8_t)which,
                                   .type = LB_EV_INVOKE});
 }
@@ -324,7 +325,7 @@ int lb_operate_batch(struct lb_operator *op, enum lb_op which, struct lb_batch *
                                                            : LB_S_RENEW;
     assert(batch->n > 0);
     batch->n_others = 0;
-    invoke(op, which, 0, (uint64_t)batch->items[0]->id, 0, 0);
+    invoke(op, which, 0, (uint64_t)batch->items[0]->id, renewed_ms(op, which), 0);
     for (uint32_t i = 1; i < batch->n; i++)
         invoke_more(op, which, batch->items[i]->id);
     bool is_taken = take(op, which);

@@ -98,8 +98,9 @@ static bool give(struct worker *w)
         uint32_t told_ms = w->shape->untold && chance(w->random, 60)  ? 0
                            : w->shape->brief && chance(w->random, 60) ? 2 + below(w->random, 2)
                                                                       : 8;
+        uint32_t asked_ms = chance(w->random, 50) ? 0 : told_ms > 0 ? told_ms : 8;
         operate(w, LB_OP_RENEW, type,
-                type == LB_EV_FAIL ? (refused ? LB_REFUSED : LB_CONFLICT) : LB_OK, &held, 0,
+                type == LB_EV_FAIL ? (refused ? LB_REFUSED : LB_CONFLICT) : LB_OK, &held, asked_ms,
                 told_ms, 0);
         return type != LB_EV_NONE;
     }

@@ -189,16 +189,18 @@ static void translate_renew(struct grant *g, const struct lb_event *invoke,
     if (g == NULL)
         return;
     uint32_t who = (uint32_t)(g - translation.grants);
-    if (end == NULL || end->type == LB_EV_INFO) { /* for how long it asked is not known */
+    if (end == NULL || end->type == LB_EV_INFO) {
+        uint64_t low = invoke->arg > 0 ? lease_low(invoke->time_ns, invoke->arg) : invoke->time_ns;
         g->expiry_high = UINT64_MAX;
         if (g->believed)
-            add_brute(EXPIRE, who, invoke->time_ns, UINT64_MAX, true, g->n_renewals, 0);
+            add_brute(EXPIRE, who, low, UINT64_MAX, true, g->n_renewals, 0);
         return;
     }
     if (end->type == LB_EV_OK && g->believed) {
-        bool is_told = end->arg > 0; /* else it was as long as before at least, and nobody knows */
-        uint64_t low = is_told ? lease_low(invoke->time_ns, end->arg) : invoke->time_ns;
-        uint64_t high = is_told ? lease_high(end->time_ns, end->arg) : UINT64_MAX;
+        uint32_t length = end->arg > 0 ? end->arg : invoke->arg;
+        bool is_told = length > 0; /* else it was as long as before at least, and nobody knows */
+        uint64_t low = is_told ? lease_low(invoke->time_ns, length) : invoke->time_ns;
+        uint64_t high = is_told ? lease_high(end->time_ns, length) : UINT64_MAX;
         g->expiry_low = is_told || low > g->expiry_low ? low : g->expiry_low;
         g->expiry_high = high;
         g->n_renewals = number;

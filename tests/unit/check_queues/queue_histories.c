@@ -137,7 +137,8 @@ static void finish(struct simulation *s, uint32_t log)
         uint32_t told_ms = s->shape->untold && chance(s->random, 60)  ? 0
                            : s->shape->brief && chance(s->random, 60) ? 1 + below(s->random, 3)
                                                                       : LEASE_MS;
-        operate(s, log, LB_OP_RENEW_ITEM, type, id, 0, told_ms, chance(s->random, 90));
+        uint32_t asked_ms = chance(s->random, 50) ? 0 : told_ms > 0 ? told_ms : LEASE_MS;
+        operate(s, log, LB_OP_RENEW_ITEM, type, id, asked_ms, told_ms, chance(s->random, 90));
         return;
     }
     int type = random_end(s);

@@ -109,18 +109,21 @@ static void translate_op(uint32_t log, const struct lb_event *invoke, const stru
                   0, log);
     bool renews = op == LB_OP_RENEW_ITEM && mine && who > 0 &&
                   (type != LB_EV_OK || (end->flags & LB_EVF_EFFECTIVE) != 0);
-    if (renews && type != LB_EV_OK && claims[who - 1].note->arg > 0) /* shorter, perhaps */
-        add_brute(EXPIRE, who, most(invoke->time_ns, claims[who - 1].low), UINT64_MAX, true,
+    if (renews && type != LB_EV_OK && claims[who - 1].note->arg > 0) { /* shorter, perhaps */
+        uint64_t low = invoke->arg > 0 ? after_ms(invoke->time_ns, invoke->arg) : invoke->time_ns;
+        add_brute(EXPIRE, who, most(low, claims[who - 1].low), UINT64_MAX, true,
                   claims[who - 1].n_renewals, DATABASE);
+    }
     if (renews && type == LB_EV_OK) {
         struct claim_info *c = &claims[who - 1];
-        bool is_told = end->arg > 0; /* else it was as long as before at least, and nobody knows */
-        uint64_t low = is_told ? after_ms(invoke->time_ns, end->arg) : invoke->time_ns;
+        uint32_t length = end->arg > 0 ? end->arg : invoke->arg;
+        bool is_told = length > 0; /* else it was as long as before at least, and nobody knows */
+        uint64_t low = is_told ? after_ms(invoke->time_ns, length) : invoke->time_ns;
         uint32_t number = ++c->n_renewals;
         int kind = c->is_closed ? KEEP : RENEW;
         c->aged = is_told && kind == RENEW ? number : c->aged;
         c->renewed_low[number] = c->aged == number ? invoke->time_ns : UINT64_MAX;
-        c->renewed_ms[number] = end->arg;
+        c->renewed_ms[number] = length;
         c->renewal[number] = invoke;
         c->is_kept[number] = kind == KEEP;
         c->expiry_low = is_told || low > c->expiry_low ? low : c->expiry_low;
