@@ -50,6 +50,18 @@ static void bad_histories_get_no_verdict(void **state)
     batch(1, 1, 2, 5, 6, (const int[]){LB_EV_NONE});
     history.events[1][1].op = LB_OP_FREE; /* one statement does one thing */
     expect_bad("log 1, event 1: an invoke while another operation is under way");
+    static const int ok[] = {LB_EV_OK, LB_EV_OK};
+    history_init(&history, true);
+    pipeline_of(LB_OP_RENEW_ITEM, 1, 1, 1, 5, 6, 7, ok, 2); /* not what ends nothing */
+    expect_bad("log 1, event 1: an invoke while another operation is under way");
+    history_init(&history, true);
+    pipeline_of(LB_OP_COMPLETE, 1, 1, 2, 5, 6, 7, ok, 3);
+    history.events[1][1].op = LB_OP_CLAIM; /* behind a claim stands nothing */
+    expect_bad("log 1, event 2: an invoke while another operation is under way");
+    history_init(&history, true);
+    pipeline_of(LB_OP_COMPLETE, 1, 1, 1, 5, 6, 6, ok, 2);
+    history.events[1][2] = history.events[1][3]; /* its item before the other's end */
+    expect_bad("log 1, event 2: an item outside of a claim");
 }
 
 struct patience {

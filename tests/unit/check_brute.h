@@ -195,7 +195,8 @@ static inline void print_disagreement(const struct test_history *h, const struct
 static inline bool is_plain_pair(const struct test_history *h, uint32_t log, size_t at)
 {
     const struct lb_event *e = &h->events[log][at];
-    return at + 1 < h->n[log] && e->type == LB_EV_INVOKE &&
+    return at + 1 < h->n[log] && e->type == LB_EV_INVOKE && e[1].op == e->op &&
+           (at == 0 || e[-1].type != LB_EV_INVOKE) &&
            (e[1].type == LB_EV_OK || e[1].type == LB_EV_FAIL);
 }
 
@@ -220,6 +221,20 @@ static inline void swap_operations(struct test_history *h, uint32_t log, size_t 
     }
 }
 
+/* Has all that a worker asked for been answered, and does its process go on? */
+static inline bool can_go_on(const struct test_history *h, uint32_t log)
+{
+    uint32_t process = h->events[log][h->n[log] - 1].process;
+    size_t n_asked = 0, n_answered = 0;
+    for (size_t i = 0; i < h->n[log]; i++) {
+        if (h->events[log][i].type == LB_EV_INFO && h->events[log][i].process == process)
+            return false;
+        n_asked += h->events[log][i].type == LB_EV_INVOKE;
+        n_answered += h->events[log][i].type >= LB_EV_OK && h->events[log][i].type <= LB_EV_INFO;
+    }
+    return n_asked == n_answered;
+}
+
 /* Another worker does the same as its last operation. What names itself (a ticket, the ids of a
  * put) is not done twice, nor is a release. */
 static inline void duplicate_operation(struct test_history *h, uint32_t log, size_t at,
@@ -234,8 +249,8 @@ static inline void duplicate_operation(struct test_history *h, uint32_t log, siz
     struct lb_event last = *last_event(h, other);
     while (at + n < h->n[log] && e[n].type == LB_EV_NOTE)
         n++;
-    if (at + n == h->n[log] || e[n].type != LB_EV_OK || last.type < LB_EV_OK ||
-        last.type > LB_EV_FAIL)
+    if (at + n == h->n[log] || e[n].type != LB_EV_OK || e[n].op != e->op || last.type < LB_EV_OK ||
+        last.type > LB_EV_FAIL || !can_go_on(h, other))
         return;
     for (size_t i = 0; i <= n; i++) {
         struct lb_event copy = e[i];

@@ -58,6 +58,19 @@ static inline void batch_of(int op, uint32_t log, uint64_t first, uint64_t n, ui
                                     .type = (uint8_t)types[i]});
 }
 
+/* The same, and behind it, in one round trip, a claim that brings the item got. The statement was
+ * answered at mid, and the claim at to. */
+static inline void pipeline_of(int op, uint32_t log, uint64_t first, uint64_t n, uint64_t from,
+                               uint64_t mid, uint64_t to, const int *types, uint64_t got)
+{
+    size_t at = history.n[log] + n;
+    batch_of(op, log, first, n, from, mid, types, 0);
+    claim(&history, log, got, from, to, 0);
+    struct lb_event *events = history.events[log], invoke = events[at + n];
+    memmove(&events[at + 1], &events[at], n * sizeof *events);
+    events[at] = invoke;
+}
+
 /* Completes them. */
 static inline void batch(uint32_t log, uint64_t first, uint64_t n, uint64_t from, uint64_t to,
                          const int *types)

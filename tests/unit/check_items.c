@@ -398,12 +398,70 @@ static void a_batch_in_part_loses_nothing(void **state)
     }
 }
 
+/* --- pipelines --- */
+
+static void a_claim_behind_an_end_is_judged_by_itself(void **state)
+{
+    (void)state;
+    static const int ok[] = {LB_EV_OK, LB_EV_OK}, unknown[] = {LB_EV_INFO, LB_EV_INFO};
+    for (int again = 0; again < 2; again++) {
+        history_init(&history, true);
+        put(&history, 0, 1, 3, 1, 2);
+        claim(&history, 1, 1, 3, 4, 0);
+        claim(&history, 1, 2, 5, 6, 0);
+        pipeline_of(LB_OP_COMPLETE, 1, 1, 2, 10, 12, 14, ok, again ? 2 : 3);
+        expect(LB_G_NO_DUPLICATE, again ? LB_V_VIOLATED : LB_V_HELD);
+    }
+    const struct lb_witness *witness = &judgement.findings[LB_G_NO_DUPLICATE].witness[0];
+    const struct lb_witness_op *second =
+        &witness->ops[1]; /* the claim, and not the end beside it */
+    assert_int_equal(second->op, LB_OP_CLAIM);
+    assert_int_equal(second->invoke_ns, 10);
+    assert_int_equal(second->end_ns, 14);
+
+    for (int i = 0; i < 2; i++) { /* what it gave back itself it may have again, ... */
+        history_init(&history, true);
+        put(&history, 0, 1, 1, 1, 2);
+        claim(&history, 1, 1, 3, 4, 0);
+        pipeline_of(LB_OP_FREE, 1, 1, 1, 10, 12, 14, ok, 1);
+        if (i == 1) /* ... and has it then */
+            claim(&history, 2, 1, 15, 16, 0);
+        expect(LB_G_NO_DUPLICATE, i == 1 ? LB_V_VIOLATED : LB_V_HELD);
+    }
+    /* Whether the end happened nobody knows; the claim behind it was answered. */
+    for (int i = 0; i < 2; i++) {
+        history_init(&history, true);
+        put(&history, 0, 1, 2, 1, 2);
+        claim(&history, 1, 1, 3, 4, 0);
+        pipeline_of(LB_OP_COMPLETE, 1, 1, 1, 10, 12, 14, unknown, 2);
+        claim(&history, 2, i == 0 ? 1 : 2, 15, 16, 0);
+        expect(LB_G_NO_DUPLICATE, i == 0 ? LB_V_HELD : LB_V_VIOLATED);
+    }
+}
+
+static void the_wait_of_a_claim_in_a_pipeline_begins_with_it(void **state)
+{
+    (void)state;
+    static const int ok[] = {LB_EV_OK};
+    for (int i = 0; i < 2; i++) {
+        history_init(&history, true);
+        history.model.claims |= LB_G_BIT(LB_G_PROGRESS);
+        history.model.progress_bound_ns = 20;
+        put(&history, 0, 1, 2, 1, 2);
+        claim(&history, 1, 1, 3, 4, 0);
+        pipeline_of(LB_OP_COMPLETE, 1, 1, 1, 100, 102, i == 0 ? 120 : 121, ok, 2);
+        expect(LB_G_PROGRESS, i == 0 ? LB_V_HELD : LB_V_VIOLATED);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_batch_is_judged_item_by_item),
         cmocka_unit_test(a_batch_in_part_loses_nothing),
         cmocka_unit_test(a_batch_of_renewals_is_judged_item_by_item),
+        cmocka_unit_test(a_claim_behind_an_end_is_judged_by_itself),
+        cmocka_unit_test(the_wait_of_a_claim_in_a_pipeline_begins_with_it),
         cmocka_unit_test(items_are_claimed_once),
         cmocka_unit_test(errors_and_resets_reopen),
         cmocka_unit_test(a_reset_opens_an_item_once),

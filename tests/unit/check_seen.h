@@ -34,6 +34,9 @@ enum seen {
     SEEN_RUSHED,  /* three of one worker's operations within a tick, one of them a claim or a grant
                    */
     SEEN_CUT,     /* logs without their tails */
+    SEEN_PIPED,   /* a claim that was asked for with an end, and got something */
+    SEEN_PIPED_AGAIN, /* ... what that end had given back */
+    SEEN_PIPED_HALF,  /* ... of which the outcome is unknown */
     SEEN_SHAPES
 };
 
@@ -103,6 +106,17 @@ static inline void see_shortened(const struct lb_event *log, size_t at)
     }
 }
 
+/* The invoke of an end: was a claim asked for with it? */
+static inline void see_pipeline(const struct lb_event *log, size_t n, size_t at)
+{
+    if (at + 4 >= n || log[at + 1].type != LB_EV_INVOKE || log[at + 1].op != LB_OP_CLAIM)
+        return;
+    bool has_item = log[at + 3].op == LB_OP_ITEM;
+    seen_in[SEEN_PIPED] += has_item;
+    seen_in[SEEN_PIPED_AGAIN] += has_item && log[at + 3].value == log[at].value;
+    seen_in[SEEN_PIPED_HALF] += has_item && log[at + 2].type == LB_EV_INFO;
+}
+
 static inline void see_event(const struct lb_event *log, size_t n, size_t at)
 {
     const struct lb_event *e = &log[at];
@@ -121,8 +135,10 @@ static inline void see_event(const struct lb_event *log, size_t n, size_t at)
         see_shortened(log, at);
     seen_in[SEEN_UNSURE] += e->op == LB_OP_BEAT && e->type == LB_EV_INFO;
     seen_in[SEEN_RECOVER] += e->op == LB_OP_RECOVER && is_invoke;
-    if (is_end && is_invoke && e->op != LB_OP_RELEASE)
+    if (is_end && is_invoke && e->op != LB_OP_RELEASE) {
         see_owner(log, at);
+        see_pipeline(log, n, at);
+    }
 }
 
 static inline bool seen_is(const struct lb_event *e, int op, uint64_t value)
@@ -219,7 +235,10 @@ static inline void expect_seen(const enum seen *never, size_t n_never)
                                         "renewals of what another has claimed since",
                                         "claims of what was done, and freed",
                                         "three operations of one worker within a tick",
-                                        "cut tails"};
+                                        "cut tails",
+                                        "claims in one round trip with an end",
+                                        "... of what that gave back",
+                                        "... of an unknown outcome"};
     for (size_t i = 0; i < SEEN_SHAPES; i++) {
         bool is_left_out = false;
         for (size_t k = 0; k < n_never; k++)

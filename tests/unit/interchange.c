@@ -413,6 +413,13 @@ static void random_history(struct lb_random *random, bool queue, struct lb_histo
                 e.value = any_number(random);
                 add(&builder, log, e);
             }
+            bool is_piped = may_batch && lb_random_below(random, 3) == 0;
+            if (is_piped) { /* a claim goes out behind it */
+                struct lb_event claim = e;
+                claim.op = LB_OP_CLAIM;
+                claim.value = 0;
+                add(&builder, log, claim);
+            }
             if (i == n && log > 0 && lb_random_below(random, 3) == 0)
                 break; /* never ends */
             while (lb_random_below(random, 4) == 0) {
@@ -442,6 +449,12 @@ static void random_history(struct lb_random *random, bool queue, struct lb_histo
                 e.value = any_number(random);
                 e.type = (uint8_t)(LB_EV_OK + lb_random_below(random, 3));
                 is_unknown = is_unknown || e.type == LB_EV_INFO;
+                add(&builder, log, e);
+            }
+            for (uint64_t k = 0; is_piped && k < 3; k++) { /* two items, and then the end */
+                e.op = k < 2 ? LB_OP_ITEM : LB_OP_CLAIM;
+                e.value = k < 2 ? any_number(random) : 2;
+                e.type = (uint8_t)(k < 2 ? LB_EV_NOTE : LB_EV_OK);
                 add(&builder, log, e);
             }
             if (is_unknown)

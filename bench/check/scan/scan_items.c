@@ -142,6 +142,7 @@ static int scan_end(struct item_scan *scan, const struct lb_event *end, int type
             (const struct lb_invoked *)scan->more.items + scan->n_taken++;
         scan->invoke = next->event;
         scan->invoke_index = next->index;
+        scan->claim_first = scan->c->items.n;
     } else {
         scan->n_taken = scan->more.n = 0;
     }

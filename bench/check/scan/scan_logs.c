@@ -2,7 +2,8 @@
  *
  * An operation is an invoke and exactly one end after it, of the same process, operation and
  * object; a log has at most one under way, or a batch: the items that one statement ends, with
- * their invokes one behind another and then their ends in the same order; its times never go back;
+ * their invokes one behind another and then their ends in the same order, and last, if it was sent
+ * without waiting for these ends (a pipeline), a claim; its times never go back;
  * a process that was answered info does not return. Notes may stand anywhere, items of a claim only
  * inside it. A history that breaks this was not recorded by a working recorder, and no verdict is
  * given on it.
@@ -144,6 +145,13 @@ static bool is_retired(const struct lb_scan *scan, uint32_t process)
     return scan->has_retired && process == scan->retired;
 }
 
+/* A claim is what is under way now. */
+static void begin_claim(struct lb_scan *scan)
+{
+    lb_scan_wait_begin(scan);
+    scan->noted.n = 0;
+}
+
 /* What is under way once that has ended: the batch's next, or nothing. */
 static void next_of_batch(struct lb_scan *scan)
 {
@@ -155,12 +163,16 @@ static void next_of_batch(struct lb_scan *scan)
     const struct lb_invoked *next = (const struct lb_invoked *)scan->more.items + scan->n_taken++;
     scan->invoke = next->event;
     scan->invoke_index = next->index;
+    if (scan->invoke->op == LB_OP_CLAIM)
+        begin_claim(scan);
 }
 
 /* One more invoke of the batch under way, none of which has ended. */
 static int scan_more(struct lb_scan *scan, const struct lb_event *e)
 {
-    if (!scan->c->model->queue || scan->n_taken > 0 || !lb_is_batched(scan->invoke, e))
+    const struct lb_invoked *asked = scan->more.items;
+    const struct lb_event *last = scan->more.n > 0 ? asked[scan->more.n - 1].event : scan->invoke;
+    if (!scan->c->model->queue || scan->n_taken > 0 || !lb_is_batched(scan->invoke, last, e))
         return lb_scan_bad(scan, "an invoke while another operation is under way");
     struct lb_invoked *more = lb_array_push(&scan->more, sizeof *more);
     if (more == NULL)
@@ -176,7 +188,7 @@ static int scan_end(struct lb_scan *scan, const struct lb_event *e)
         return lb_scan_bad(scan, "an end without an invoke");
     if (e->op != invoke->op || e->process != invoke->process || e->object != invoke->object)
         return lb_scan_bad(scan, "the end belongs to another operation than the one under way");
-    if (scan->more.n > 0 && e->value != invoke->value)
+    if (scan->more.n > 0 && e->op != LB_OP_CLAIM && e->value != invoke->value)
         return lb_scan_bad(scan, "the ends of a batch must name its items, in the order of their "
                                  "invokes");
     int rc = scan->c->model->queue ? lb_scan_queue_end(scan, e, e->type)
@@ -211,10 +223,10 @@ static int scan_invoke(struct lb_scan *scan, const struct lb_event *e)
     scan->invoke = e;
     scan->waited_ns = 0;
     scan->invoke_index = scan->index;
-    if (e->op == LB_OP_ACQUIRE || e->op == LB_OP_ENQUEUE || e->op == LB_OP_CLAIM)
-        lb_scan_wait_begin(scan);
     if (e->op == LB_OP_CLAIM)
-        scan->noted.n = 0;
+        begin_claim(scan);
+    else if (e->op == LB_OP_ACQUIRE || e->op == LB_OP_ENQUEUE)
+        lb_scan_wait_begin(scan);
     return 0;
 }
 

@@ -65,12 +65,16 @@ struct lb_invoked {
 };
 
 /* Items that one statement ends, or prolongs: their invokes stand one behind another, and then
- * their ends in the same order. Can an invoke be the next one of a batch that began with first? */
-static inline bool lb_is_batched(const struct lb_event *first, const struct lb_event *e)
+ * their ends in the same order. Can an invoke be the next one of a batch that began with first and
+ * has reached last? Where items are ended, a claim may be asked for behind them in the same round
+ * trip (a pipeline): it is the last one. */
+static inline bool lb_is_batched(const struct lb_event *first, const struct lb_event *last,
+                                 const struct lb_event *e)
 {
-    return e->op == first->op && e->process == first->process && e->object == first->object &&
-           (e->op == LB_OP_COMPLETE || e->op == LB_OP_ERROR || e->op == LB_OP_FREE ||
-            e->op == LB_OP_RENEW_ITEM);
+    bool ends = first->op == LB_OP_COMPLETE || first->op == LB_OP_ERROR || first->op == LB_OP_FREE;
+    bool is_claim = ends && e->op == LB_OP_CLAIM;
+    return last->op == first->op && e->process == first->process && e->object == first->object &&
+           (is_claim || (e->op == first->op && (ends || e->op == LB_OP_RENEW_ITEM)));
 }
 
 /* A note of how many permits are free: permits.c. */

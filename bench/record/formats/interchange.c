@@ -31,6 +31,7 @@ struct track {
     bool has_value;
     uint32_t n_open;  /* how many it is: more than one of a batch */
     uint32_t n_ended; /* of these */
+    bool has_claim;   /* the last of these is a claim: a pipeline */
     bool began, is_retired;
 };
 
@@ -159,13 +160,32 @@ static bool leaves_item_out(const struct reader *reader, const struct lb_raw_op 
            (event->flags & LB_EVF_TOKEN) == 0;
 }
 
-/* Items that one statement ends, or prolongs: their invokes, and then their ends. */
+/* Items that one statement ends, or prolongs: their invokes, and then their ends. A claim may have
+ * been sent behind an end, before its answer: that is the last invoke, and has the last end. */
 static bool is_batched(const struct track *track, const struct lb_raw *f,
                        const struct lb_event *event)
 {
-    return track->process == event->process && same_name(&track->f, f) &&
-           (event->op == LB_OP_COMPLETE || event->op == LB_OP_ERROR || event->op == LB_OP_FREE ||
-            event->op == LB_OP_RENEW_ITEM);
+    bool ends = lb_raw_is(&track->f, "complete") || lb_raw_is(&track->f, "error") ||
+                lb_raw_is(&track->f, "free");
+    bool goes_on = same_name(&track->f, f) && (ends || event->op == LB_OP_RENEW_ITEM);
+    return track->open_at != NULL && track->n_ended == 0 && !track->has_claim &&
+           track->process == event->process && (goes_on || (ends && lb_raw_is(f, "claim")));
+}
+
+/* Is it a claim's turn to end? */
+static bool awaits_claim(const struct track *track)
+{
+    return track->open_at != NULL &&
+           (track->has_claim ? track->n_ended + 1 == track->n_open : lb_raw_is(&track->f, "claim"));
+}
+
+/* Does the end belong to what is to end next? */
+static bool is_awaited(const struct track *track, const struct lb_raw *f,
+                       const struct lb_event *event)
+{
+    bool same =
+        track->has_claim && awaits_claim(track) ? lb_raw_is(f, "claim") : same_name(&track->f, f);
+    return same && track->process == event->process;
 }
 
 /* The grammar of one log: see interchange.h. */
@@ -183,15 +203,16 @@ static int check_grammar(struct reader *reader, struct track *track, const struc
     track->time_ns = event->time_ns;
     if (event->type == LB_EV_NOTE) {
         bool needs_claim = event->op == LB_OP_ITEM;
-        if ((needs_claim || event->op == LB_OP_WAITED) &&
-            (track->open_at == NULL || (needs_claim && !lb_raw_is(&track->f, "claim"))))
+        if (needs_claim ? !awaits_claim(track)
+                        : event->op == LB_OP_WAITED && track->open_at == NULL)
             return lb_scan_fail(scan, raw->at, "%.*s outside of %s", length, f->text,
                                 needs_claim ? "a claim" : "an operation");
         return 0;
     }
     if (event->type == LB_EV_INVOKE) {
-        if (track->open_at != NULL && track->n_ended == 0 && is_batched(track, f, event)) {
+        if (is_batched(track, f, event)) {
             track->n_open++;
+            track->has_claim = event->op == LB_OP_CLAIM;
             track->has_value = false; /* of the first: which is whose, the judge looks at */
             return 0;
         }
@@ -207,6 +228,7 @@ static int check_grammar(struct reader *reader, struct track *track, const struc
         track->open_at = raw->at;
         track->n_open = 1;
         track->n_ended = 0;
+        track->has_claim = false;
         track->f = *f;
         track->value = event->value;
         track->object = event->object;
@@ -218,7 +240,7 @@ static int check_grammar(struct reader *reader, struct track *track, const struc
     if (track->open_at == NULL)
         return lb_scan_fail(scan, raw->at, "%s ends %.*s, but has not invoked it",
                             process_name(raw, event, PROCESS_NAME), length, f->text);
-    if (!same_name(&track->f, f) || track->process != event->process)
+    if (!is_awaited(track, f, event))
         return lb_scan_fail(scan, raw->at, "%s ends %.*s, but invoked %.*s in line %zu",
                             process_name(raw, event, PROCESS_NAME), length, f->text,
                             track->f.length > 32 ? 32 : (int)track->f.length, track->f.text,

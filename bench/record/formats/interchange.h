@@ -21,7 +21,8 @@
  * a lock). Other operations are refused, all their names in one message, unless told to be ignored.
  *
  * Every process is one log (or "log" says so). Within a log: invoke, then one end of the same
- * operation, times that do not go back, and no further operation after an info.
+ * operation (or a batch or pipeline, see history.h), times that do not go back, and no further
+ * operation after an info.
  */
 #ifndef LB_INTERCHANGE_H
 #define LB_INTERCHANGE_H

@@ -254,7 +254,8 @@ static void write_plain(struct writer *writer, const struct lb_event *event, uin
     end_operation(writer);
 }
 
-/* How many items the claim that is invoked at the cursor will come back with. */
+/* How many items the claim that is invoked at the cursor will come back with. Before its end may
+ * stand those of the items that were ended in the same round trip. */
 static uint32_t items_ahead(struct cursor cursor)
 {
     uint32_t n = 0;
@@ -262,7 +263,8 @@ static uint32_t items_ahead(struct cursor cursor)
     for (advance(&cursor); (event = event_at(&cursor)) != NULL; advance(&cursor)) {
         if (event->type == LB_EV_NOTE && event->op == LB_OP_ITEM)
             n++;
-        else if (event->type != LB_EV_NOTE)
+        else if (event->type == LB_EV_INVOKE ||
+                 (event->type != LB_EV_NOTE && event->op == LB_OP_CLAIM))
             break;
     }
     return n;

@@ -200,7 +200,10 @@ static int ended(struct reader *reader, const struct lb_event *end)
 {
     const struct lb_event *invoke = reader->invoke;
     int rc = 0;
-    if (invoke == NULL || invoke->op != end->op)
+    bool is_end = end->op == LB_OP_COMPLETE || end->op == LB_OP_ERROR || end->op == LB_OP_FREE;
+    /* Before the end of a claim stand those that were asked for with it. */
+    bool is_before = invoke != NULL && invoke->op == LB_OP_CLAIM && is_end;
+    if (invoke == NULL || (invoke->op != end->op && !is_before))
         return 0;
     if (end->op == LB_OP_ACQUIRE)
         rc = end_acquire(reader, end);
@@ -211,10 +214,9 @@ static int ended(struct reader *reader, const struct lb_event *end)
     if (end->type == LB_EV_INFO) /* the process is retired: it believes nothing any more */
         while (reader->open.n > 0)
             close_hold(reader, reader->open.n - 1, invoke->time_ns);
-    if (end->type == LB_EV_INFO)
+    if (end->type == LB_EV_INFO && !is_before)
         reader->is_waiting = false;
-    /* Of a batch, the ends of the other items follow. */
-    if (end->op != LB_OP_COMPLETE && end->op != LB_OP_ERROR && end->op != LB_OP_FREE)
+    if (!is_end) /* of a batch, the ends of the other items follow */
         reader->invoke = NULL;
     return rc;
 }

@@ -121,6 +121,28 @@ static void consume(struct simulation *s, uint32_t log)
     add_event(&history, log, ok);
 }
 
+/* A claim that went out behind the end at a place of the log, before the answer to that: its invoke
+ * stands beside the other one, at the same time and of the same process. */
+static void claim_behind(struct simulation *s, uint32_t log, size_t at)
+{
+    struct lb_event *events = history.events[log];
+    struct lb_event end = events[at + 1];
+    if (at + 1 == history.n[log]) { /* neither is ever answered */
+        struct lb_event claim = events[at];
+        claim.op = LB_OP_CLAIM;
+        claim.value = 0;
+        claim.arg = 1;
+        add_event(&history, log, claim);
+        return;
+    }
+    consume(s, log);
+    events[at + 1] = events[at + 2];
+    events[at + 1].time_ns = events[at].time_ns;
+    events[at + 2] = end;
+    for (size_t i = at + 1; i < history.n[log]; i++)
+        events[i].process = events[at].process;
+}
+
 static void finish(struct simulation *s, uint32_t log)
 {
     uint32_t id = s->held[log][0], dice = below(s->random, 100);
@@ -152,9 +174,12 @@ static void finish(struct simulation *s, uint32_t log)
     memmove(s->held[log], s->held[log] + 1, s->n_held[log] * sizeof s->held[log][0]);
     if (chance(s->random, 10))
         return; /* forgotten */
+    size_t at = history.n[log];
     operate(s, log, op, type, id, 0, 0, chance(s->random, 95));
     if (type == LB_EV_OK)
         s->items[id].state = op == LB_OP_FREE ? NEW : op == LB_OP_ERROR ? ERROR : COMPLETE;
+    if (s->shape->pipelines && s->n_held[log] < 3 && chance(s->random, 40))
+        claim_behind(s, log, at);
 }
 
 /* Ends an item that it need not have. What that changed is not known: the queue goes on as if it

@@ -38,11 +38,26 @@ static uint64_t after_ms(uint64_t low, uint64_t ms)
     return low + (length > margin ? length - margin : 0);
 }
 
+/* Of what was asked for in one round trip the ends stand in the order of the invokes. */
 const struct lb_event *end_of(uint32_t log, size_t i)
 {
-    for (size_t k = i + 1; k < history.n[log]; k++)
-        if (history.events[log][k].type != LB_EV_NOTE)
-            return &history.events[log][k];
+    const struct lb_event *events = history.events[log];
+    size_t n_before = 0;
+    bool has_ended = false;
+    for (size_t k = i; k > 0 && events[i].type == LB_EV_INVOKE; k--) {
+        n_before += events[k - 1].type == LB_EV_INVOKE;
+        if (events[k - 1].type != LB_EV_INVOKE && events[k - 1].type != LB_EV_NOTE)
+            break;
+    }
+    for (size_t k = i + 1; k < history.n[log]; k++) {
+        if (events[k].type == LB_EV_NOTE || (events[k].type == LB_EV_INVOKE && !has_ended))
+            continue;
+        if (events[k].type == LB_EV_INVOKE)
+            return NULL;
+        has_ended = true;
+        if (n_before-- == 0)
+            return &events[k];
+    }
     return NULL;
 }
 
@@ -52,7 +67,7 @@ static void translate_claim(uint32_t log, const struct lb_event *invoke, const s
     if (end == NULL || end->type != LB_EV_OK)
         return;
     for (const struct lb_event *note = invoke + 1; note < end; note++) {
-        if (note->value != id)
+        if (note->op != LB_OP_ITEM || note->value != id)
             continue;
         struct claim_info *c = &claims[n_claims++];
         *c = (struct claim_info){
@@ -294,12 +309,22 @@ static void translate_unknown(uint32_t log, const struct lb_event *invoke)
             add_loss(i + 1, invoke->time_ns, invoke, 0);
 }
 
+/* Was the process's connection gone by an end that stands before its own? It is lost once. */
+static bool was_unknown(uint32_t log, const struct lb_event *end)
+{
+    for (const struct lb_event *e = history.events[log]; e < end; e++)
+        if (e->type == LB_EV_INFO && e->process == end->process)
+            return true;
+    return false;
+}
+
 static void translate_losses(void)
 {
     for (uint32_t log = 0; log < LOGS; log++)
         for (size_t i = 0; i < history.n[log]; i++) {
             const struct lb_event *e = &history.events[log][i], *end = end_of(log, i);
-            if (e->type == LB_EV_INVOKE && end != NULL && end->type == LB_EV_INFO)
+            if (e->type == LB_EV_INVOKE && end != NULL && end->type == LB_EV_INFO &&
+                !was_unknown(log, end))
                 translate_unknown(log, e);
             if (e->type == LB_EV_NOTE && e->op == LB_OP_SESSION_END)
                 translate_session_end(log, i);

@@ -51,7 +51,9 @@ static void translate_order(bool with_empty)
                               ok ? end->time_ns : UINT64_MAX, !ok, 0, log);
             if (e->op == LB_OP_CLAIM && ok)
                 for (const struct lb_event *n = e + 1; n < end; n++)
-                    add_brute(CLAIM, (uint32_t)n->value, e->time_ns, end->time_ns, false, 0, log);
+                    if (n->op == LB_OP_ITEM)
+                        add_brute(CLAIM, (uint32_t)n->value, e->time_ns, end->time_ns, false, 0,
+                                  log);
             if (e->op == LB_OP_CLAIM && !ok)
                 for (uint32_t k = 0; k < e->arg; k++)
                     add_brute(TAKE, 0, e->time_ns, UINT64_MAX, true, e->flags & LB_EVF_FINAL, log);
@@ -90,6 +92,16 @@ static bool step_bag(const struct brute *b, const struct brute_op *op, uint64_t 
     return true;
 }
 
+/* When the operation was asked for that ended at a place. */
+static uint64_t asked_at(uint32_t log, size_t at)
+{
+    size_t i = at;
+    while (end_of(log, i) != &history.events[log][at] ||
+           history.events[log][i].type != LB_EV_INVOKE)
+        i--;
+    return history.events[log][i].time_ns;
+}
+
 bool legal_empty(void)
 {
     bool claimed[IDS + 2] = {false};
@@ -123,7 +135,7 @@ bool legal_empty(void)
             for (uint32_t k = 0; k < kept; k++)
                 if (brute.ops[k].kind == PUT && !claimed[brute.ops[k].who] && taken != UINT64_MAX)
                     add_brute(CLAIM, brute.ops[k].who, taken, UINT64_MAX, true, 0, log);
-            add_brute(LEAVE, 0, end[-1].time_ns, end->time_ns, false, 0, log);
+            add_brute(LEAVE, 0, asked_at(log, i), end->time_ns, false, 0, log);
             for (uint32_t k = 0; k < brute.n; k++)
                 brute.ops[k].log = 0;
             brute.step = step_bag;

@@ -33,6 +33,7 @@ struct shape {
     bool may_not_tell;       /* not tested, for a reason, is no disagreement */
     bool strict;             /* "empty" is judged with the order */
     bool again;              /* order: of items that come back, the first claim */
+    bool pipelines;          /* some claims go out with an end, before its answer */
     uint64_t uncertainty_ns; /* of all clocks: the judge may let a violation pass */
     uint64_t tick;
     enum lb_guarantee guarantee;
