@@ -216,8 +216,7 @@ void lb_batch_end(struct lb_batch *batch)
     batch->n_others = batch->memory->n_others;
 }
 
-/* One row of the answer. */
-static void catch_id(void *arg, const struct lb_bag *bag)
+void lb_ordinary_catch_id(void *arg, const struct lb_bag *bag)
 {
     struct lb_batch *batch = arg;
     int64_t id;
@@ -233,38 +232,46 @@ static void judge_number(struct lb_batch *batch, int64_t n_answered)
     set_all(batch, n_answered == (int64_t)batch->n ? LB_OK : LB_LOST);
 }
 
+void lb_ordinary_fill_batch(struct lb_bag *bag, const struct lb_actor *actor,
+                            struct lb_batch *batch)
+{
+    lb_batch_begin(batch);
+    lb_ordinary_fill_own_class(bag, actor);
+    fill_lists(bag, actor, batch);
+}
+
+int lb_ordinary_end_batch(struct lb_batch *batch, int answer,
+                          const struct lb_section_result *result)
+{
+    if (answer < 0)
+        return answer;
+    answer = lb_ordinary_refused(answer, result);
+    if (answer != LB_OK)
+        set_all(batch, answer);
+    else if (batch->memory->n_named == 0)
+        judge_number(batch, result->n_answered);
+    if (answer == LB_OK)
+        lb_batch_end(batch);
+    return answer;
+}
+
 int lb_ordinary_batch(struct lb_actor *actor, enum lb_section_name name, struct lb_batch *batch,
                       struct lb_error *err)
 {
     struct lb_section_result result;
-    struct lb_batch_memory *memory = batch->memory;
     struct lb_bag bag;
     bool is_held = actor->plan->program->sections[LB_S_CLAIM].tx == LB_TX_HOLD;
     bool ends = name != LB_S_RENEW;
-    lb_batch_begin(batch);
-    if (actor->session->conn == NULL) {
-        set_all(batch, LB_LOST);
-        return LB_LOST;
+    bool is_lost = actor->session->conn == NULL;
+    if (is_lost || (is_held && !actor->session->in_tx)) {
+        batch->n_others = 0;
+        set_all(batch, is_lost ? LB_LOST : LB_REFUSED);
+        return is_lost ? LB_LOST : LB_REFUSED;
     }
-    if (is_held && !actor->session->in_tx)
-        return LB_REFUSED;
     if (ends)
         actor->n_held = actor->n_held > batch->n ? actor->n_held - batch->n : 0;
-    lb_ordinary_fill_own_class(&bag, actor);
-    fill_lists(&bag, actor, batch);
-    int r = lb_runner_section(&actor->runner, name, &bag, ends && actor->n_held == 0, catch_id,
-                              batch, &result, err);
-    if (r < 0)
-        return r;
-    if (r == LB_BUSY && !result.by_engine) {
-        set_all(batch, LB_REFUSED);
-        return LB_REFUSED;
-    }
-    if (r != LB_OK)
-        set_all(batch, r);
-    else if (memory->n_named == 0)
-        judge_number(batch, result.n_answered);
-    if (r == LB_OK)
-        lb_batch_end(batch);
-    return r;
+    lb_ordinary_fill_batch(&bag, actor, batch);
+    int r = lb_runner_section(&actor->runner, name, &bag, ends && actor->n_held == 0,
+                              lb_ordinary_catch_id, batch, &result, err);
+    return lb_ordinary_end_batch(batch, r, &result);
 }

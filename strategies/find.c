@@ -51,6 +51,13 @@ bool lb_strategy_takes_batch(const struct lb_strategy_plan *plan, enum lb_sectio
     return takes && plan->strategy->flow->batch != NULL;
 }
 
+const char *lb_strategy_unpiped(const struct lb_strategy_plan *plan, enum lb_section_name section)
+{
+    if (plan->program == NULL || plan->strategy->flow->pipeline == NULL)
+        return "is more than statements";
+    return lb_section_unpiped(&plan->program->sections[section]);
+}
+
 bool lb_strategy_has(const struct lb_strategy_plan *plan, enum lb_section_name name)
 {
     const struct lb_flow *flow = plan->strategy->flow;

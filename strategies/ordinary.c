@@ -172,8 +172,7 @@ void lb_ordinary_close(struct lb_actor *actor)
 
 /* --- locks --- */
 
-/* An absent row, as the operations that end or prolong something see it. */
-static int refused(int answer, const struct lb_section_result *result)
+int lb_ordinary_refused(int answer, const struct lb_section_result *result)
 {
     return answer == LB_BUSY && !result->by_engine ? LB_REFUSED : answer;
 }
@@ -229,7 +228,7 @@ int lb_ordinary_renew(struct lb_actor *actor, const struct lb_request *request,
         lb_runner_section(&actor->runner, LB_S_RENEW, &grant->bag, false, NULL, NULL, &result, err);
     if (r == LB_OK) /* a protocol may give a new token with each renewal */
         grant->has_token = lb_value_int(&grant->bag.value[LB_SLOT_TOKEN], &grant->token);
-    return r < 0 ? r : refused(r, &result);
+    return r < 0 ? r : lb_ordinary_refused(r, &result);
 }
 
 int lb_ordinary_release(struct lb_actor *actor, const struct lb_request *request,
@@ -246,7 +245,7 @@ int lb_ordinary_release(struct lb_actor *actor, const struct lb_request *request
     int r = lb_runner_section(&actor->runner, LB_S_RELEASE, &grant->bag, true, NULL, NULL, &result,
                               err);
     grant->effective = r == LB_OK;
-    return r < 0 ? r : refused(r, &result);
+    return r < 0 ? r : lb_ordinary_refused(r, &result);
 }
 
 int lb_ordinary_cancel(struct lb_actor *actor, const struct lb_request *request,
@@ -259,7 +258,7 @@ int lb_ordinary_cancel(struct lb_actor *actor, const struct lb_request *request,
     fill_actor(&grant->bag, actor);
     int r =
         lb_runner_section(&actor->runner, LB_S_CANCEL, &grant->bag, true, NULL, NULL, &result, err);
-    return r < 0 ? r : refused(r, &result);
+    return r < 0 ? r : lb_ordinary_refused(r, &result);
 }
 
 /* --- queues --- */
@@ -316,59 +315,68 @@ int lb_ordinary_put(struct lb_actor *actor, int64_t first, uint32_t n, const cha
     return r;
 }
 
-/* Where a claim's rows go. */
-struct catch
+void lb_ordinary_begin_claim(struct lb_claiming *claiming, const struct lb_actor *actor, uint32_t n,
+                             struct lb_item *items, uint32_t max)
 {
-    struct lb_item *items;
-    uint32_t max, n;
-    bool lacks_id;
-};
+    claiming->items = items;
+    claiming->max = max;
+    claiming->n = 0;
+    claiming->lacks_id = false;
+    lb_ordinary_fill_own_class(&claiming->bag, actor);
+    claiming->bag.value[LB_SLOT_N] = lb_int(n);
+}
 
-static void catch_item(void *arg, const struct lb_bag *bag)
+void lb_ordinary_catch_item(void *arg, const struct lb_bag *bag)
 {
-    struct catch *caught = arg;
+    struct lb_claiming *claiming = arg;
     int64_t id;
     if (bag == NULL) {
-        caught->n = 0;
+        claiming->n = 0;
         return;
     }
     if (!lb_value_int(&bag->value[LB_SLOT_ID], &id)) {
-        caught->lacks_id = true;
+        claiming->lacks_id = true;
         return;
     }
-    if (caught->n < caught->max) {
-        struct lb_item *item = &caught->items[caught->n];
+    if (claiming->n < claiming->max) {
+        struct lb_item *item = &claiming->items[claiming->n];
         item->id = id;
         item->has_token = lb_value_int(&bag->value[LB_SLOT_TOKEN], &item->token);
         lb_bag_copy(&item->bag, bag);
     }
-    caught->n++;
+    claiming->n++;
+}
+
+int lb_ordinary_end_claim(struct lb_actor *actor, const struct lb_claiming *claiming, int answer,
+                          const struct lb_section_result *result, uint32_t *ret_n,
+                          int64_t *ret_marked, struct lb_error *err)
+{
+    if (answer < 0)
+        return answer;
+    if (claiming->lacks_id)
+        return lb_fail(err, LB_E_FILE, "%s:%d: claim must return a column id with a number",
+                       actor->plan->program->origin,
+                       actor->plan->program->sections[LB_S_CLAIM].line);
+    if (answer == LB_BUSY && !result->by_engine && !result->contended)
+        return LB_EMPTY;
+    if (answer != LB_OK)
+        return answer;
+    uint32_t n = claiming->n;
+    actor->n_held = n < claiming->max ? n : claiming->max;
+    *ret_n = n;
+    *ret_marked = result->n_changed > (int64_t)n ? result->n_changed : (int64_t)n;
+    return LB_OK;
 }
 
 int lb_ordinary_claim(struct lb_actor *actor, uint32_t n, struct lb_item *items, uint32_t max,
                       uint32_t *ret_n, int64_t *ret_marked, struct lb_error *err)
 {
     struct lb_section_result result;
-    struct lb_bag bag;
-    struct catch caught = {.items = items, .max = max};
-    lb_ordinary_fill_own_class(&bag, actor);
-    bag.value[LB_SLOT_N] = lb_int(n);
-    int r = lb_runner_section(&actor->runner, LB_S_CLAIM, &bag, false, catch_item, &caught, &result,
-                              err);
-    if (r < 0)
-        return r;
-    if (caught.lacks_id)
-        return lb_fail(err, LB_E_FILE, "%s:%d: claim must return a column id with a number",
-                       actor->plan->program->origin,
-                       actor->plan->program->sections[LB_S_CLAIM].line);
-    if (r == LB_BUSY && !result.by_engine && !result.contended)
-        return LB_EMPTY;
-    if (r != LB_OK)
-        return r;
-    actor->n_held = caught.n < max ? caught.n : max;
-    *ret_n = caught.n;
-    *ret_marked = result.n_changed > (int64_t)caught.n ? result.n_changed : (int64_t)caught.n;
-    return LB_OK;
+    struct lb_claiming claiming;
+    lb_ordinary_begin_claim(&claiming, actor, n, items, max);
+    int r = lb_runner_section(&actor->runner, LB_S_CLAIM, &claiming.bag, false,
+                              lb_ordinary_catch_item, &claiming, &result, err);
+    return lb_ordinary_end_claim(actor, &claiming, r, &result, ret_n, ret_marked, err);
 }
 
 /* A section that takes batches, with a batch of one. */
@@ -388,6 +396,12 @@ static int batch_of_one(struct lb_actor *actor, struct lb_item *item, enum lb_se
     return r;
 }
 
+void lb_ordinary_fill_item(const struct lb_actor *actor, struct lb_item *item)
+{
+    fill_actor(&item->bag, actor);
+    item->bag.value[LB_SLOT_ID] = lb_int(item->id);
+}
+
 /* One item's section. Of a claim that is held open in one transaction, the last item that is
  * given back or finished commits it. */
 static int item_section(struct lb_actor *actor, struct lb_item *item, enum lb_section_name name,
@@ -405,11 +419,10 @@ static int item_section(struct lb_actor *actor, struct lb_item *item, enum lb_se
         return LB_REFUSED;
     if (ends && actor->n_held > 0)
         actor->n_held--;
-    fill_actor(&item->bag, actor);
-    item->bag.value[LB_SLOT_ID] = lb_int(item->id);
+    lb_ordinary_fill_item(actor, item);
     int r = lb_runner_section(&actor->runner, name, &item->bag, ends && actor->n_held == 0, NULL,
                               NULL, &result, err);
-    return r < 0 ? r : refused(r, &result);
+    return r < 0 ? r : lb_ordinary_refused(r, &result);
 }
 
 int lb_ordinary_complete(struct lb_actor *actor, struct lb_item *item, struct lb_error *err)
@@ -445,7 +458,7 @@ int lb_ordinary_clear_error(struct lb_actor *actor, struct lb_item *item, struct
     item->bag.value[LB_SLOT_ID] = lb_int(item->id);
     int r = lb_runner_section(&actor->runner, LB_S_CLEAR_ERROR, &item->bag, false, NULL, NULL,
                               &result, err);
-    return r < 0 ? r : refused(r, &result);
+    return r < 0 ? r : lb_ordinary_refused(r, &result);
 }
 
 static int class_section(struct lb_actor *actor, enum lb_section_name name, struct lb_error *err)
@@ -511,6 +524,7 @@ const struct lb_flow lb_ordinary_flow = {
     .clear_error = lb_ordinary_clear_error,
     .renew_item = lb_ordinary_renew_item,
     .batch = lb_ordinary_batch,
+    .pipeline = lb_ordinary_pipeline,
     .clear_all_errors = lb_ordinary_clear_all_errors,
     .reset_all = lb_ordinary_reset_all,
     .recover = lb_ordinary_recover,

@@ -31,7 +31,31 @@ int lb_ordinary_claim(struct lb_actor *actor, uint32_t n, struct lb_item *items,
 int lb_ordinary_complete(struct lb_actor *actor, struct lb_item *item, struct lb_error *err);
 int lb_ordinary_error(struct lb_actor *actor, struct lb_item *item, struct lb_error *err);
 int lb_ordinary_free_item(struct lb_actor *actor, struct lb_item *item, struct lb_error *err);
-/* batch.c */
+/* A claim in two halves: what it is asked with, and what its section's answer comes to. */
+struct lb_claiming {
+    struct lb_bag bag;
+    struct lb_item *items;
+    uint32_t max, n;
+    bool lacks_id;
+};
+void lb_ordinary_begin_claim(struct lb_claiming *claiming, const struct lb_actor *actor, uint32_t n,
+                             struct lb_item *items, uint32_t max);
+void lb_ordinary_catch_item(void *claiming, const struct lb_bag *bag); /* each row */
+int lb_ordinary_end_claim(struct lb_actor *actor, const struct lb_claiming *claiming, int answer,
+                          const struct lb_section_result *result, uint32_t *ret_n,
+                          int64_t *ret_marked, struct lb_error *err);
+/* The parameters of a section that ends one item. */
+void lb_ordinary_fill_item(const struct lb_actor *actor, struct lb_item *item);
+/* An absent row, as the operations that end or prolong something see it. */
+int lb_ordinary_refused(int answer, const struct lb_section_result *result);
+/* pipeline.c */
+void lb_ordinary_pipeline(struct lb_actor *actor, struct lb_pipeline *pipeline);
+/* batch.c; the same in two halves. */
+void lb_ordinary_fill_batch(struct lb_bag *bag, const struct lb_actor *actor,
+                            struct lb_batch *batch);
+void lb_ordinary_catch_id(void *batch, const struct lb_bag *bag); /* each row */
+int lb_ordinary_end_batch(struct lb_batch *batch, int answer,
+                          const struct lb_section_result *result);
 int lb_ordinary_batch(struct lb_actor *actor, enum lb_section_name name, struct lb_batch *batch,
                       struct lb_error *err);
 int lb_ordinary_clear_error(struct lb_actor *actor, struct lb_item *item, struct lb_error *err);

@@ -70,6 +70,23 @@ void lb_batch_begin(struct lb_batch *batch);
 void lb_batch_reach(struct lb_batch *batch, int64_t id);
 void lb_batch_end(struct lb_batch *batch);
 
+/* The end of what is in hand, and behind it, in one round trip, the next claim. Owned by the
+ * caller. */
+struct lb_pipeline {
+    enum lb_section_name section; /* LB_S_COMPLETE, LB_S_ERROR or LB_S_FREE */
+    struct lb_item *item;         /* what it ends: one item, ... */
+    struct lb_batch *batch;       /* ... or those; NULL: the item */
+    uint32_t n;                   /* how many the claim asks for */
+    struct lb_item *items;        /* where they go */
+    uint32_t max;
+    /* Filled by the call, as by the two operations: */
+    int end_answer, claim_answer;
+    uint64_t ended_ns; /* when the first of the answers had come */
+    uint32_t got;
+    int64_t marked;
+    struct lb_error end_err, claim_err;
+};
+
 struct lb_stepper;
 struct lb_actor;
 
@@ -85,6 +102,7 @@ struct lb_strategy_plan {
     uint32_t delay_ms;                 /* a retried item is due after so long */
     int64_t clock_ahead_ms;            /* added to :now, whoever asks */
     uint32_t groups;                   /* item i is of group i % groups; 0: items have none */
+    bool is_pipelined;                 /* the next claim goes out with the end of the last */
     const struct lb_setting *settings; /* --opt, as given: for programs (guest) */
     size_t n_settings;
     void *shared; /* a strategy's own, made by setup (pthread controls) */
@@ -190,6 +208,9 @@ struct lb_flow {
      * prolonged, any of them; batch->answers tells of each, unless it is an error. */
     int (*batch)(struct lb_actor *actor, enum lb_section_name section, struct lb_batch *batch,
                  struct lb_error *err);
+    /* Where lb_strategy_unpiped has no objection (Optional). The session is not in a transaction.
+     */
+    void (*pipeline)(struct lb_actor *actor, struct lb_pipeline *pipeline);
     lb_actor_fn *clear_all_errors, *reset_all, *recover;
     /* A queue's process (Optional): sweep and enroll (section register) before its first claim;
      * beat again and again, LB_REFUSED: nobody knows of it any more; sign_off (section unregister)
@@ -273,6 +294,10 @@ bool lb_strategy_has(const struct lb_strategy_plan *plan, enum lb_section_name n
 
 /* Does this section take all items of a claim at once: complete, error, free or renew? */
 bool lb_strategy_takes_batch(const struct lb_strategy_plan *plan, enum lb_section_name section);
+
+/* Can this section, an end or LB_S_CLAIM, be a part of a pipeline? NULL, or why not: "has several
+ * statements, ...". */
+const char *lb_strategy_unpiped(const struct lb_strategy_plan *plan, enum lb_section_name section);
 
 /* Is a claim of this queue one transaction up to its end (tx=hold)? */
 bool lb_strategy_holds_in_tx(const struct lb_strategy_plan *plan);

@@ -15,7 +15,7 @@ const char *lb_cap_name(uint64_t bit)
         "skip_locked",        "nowait",       "row_lock",        "advisory",   "advisory_shared",
         "advisory_xact",      "merge",        "merge_returning", "returning",  "table_lock",
         "listen_notify",      "multi_writer", "lock_timeout",    "begin_mode", "partial_index",
-        "serializable_retry", "replica",
+        "serializable_retry", "replica",      "pipeline",
     };
     for (int i = 0; i < LB_CAPS; i++)
         if (bit == UINT64_C(1) << i)

@@ -44,7 +44,8 @@ enum lb_cap {
     LB_CAP_PARTIAL_INDEX = 1u << 14,      /* CREATE UNIQUE INDEX ... WHERE */
     LB_CAP_SERIALIZABLE_RETRY = 1u << 15, /* SERIALIZABLE by aborting (SSI): 40001 answers */
     LB_CAP_REPLICA = 1u << 16,            /* the target names a second server, to read from */
-    LB_CAPS = 17                          /* how many there are */
+    LB_CAP_PIPELINE = 1u << 17,           /* statements can be sent before the answer to the last */
+    LB_CAPS = 18                          /* how many there are */
 };
 
 /* "skip_locked" for LB_CAP_SKIP_LOCKED; for a single bit. */
@@ -221,6 +222,14 @@ struct lb_db {
      * LB_OK means that the transaction must be rolled back. Required. */
     int (*execute)(struct lb_conn *conn, struct lb_stmt *stmt, const struct lb_value *params,
                    struct lb_rows *ret_rows, struct lb_error *err);
+    /* Where caps() has LB_CAP_PIPELINE: send lets a statement go without waiting for its answer,
+     * receive takes the answers, in the order in which they were sent, as execute() gives them.
+     * Each statement is a transaction of its own, and begins when the one before has ended. Between
+     * the first send and the last receive nothing else may be asked of conn, unless it is lost.
+     * send: 0, or an error, and nothing was sent; what else goes wrong, receive answers. */
+    int (*send)(struct lb_conn *conn, struct lb_stmt *stmt, const struct lb_value *params,
+                struct lb_error *err);
+    int (*receive)(struct lb_conn *conn, struct lb_rows *ret_rows, struct lb_error *err);
     /* Column name and value of the last result. Required. */
     const char *(*column)(struct lb_conn *conn, size_t column);
     struct lb_value (*value)(struct lb_conn *conn, size_t row, size_t column);

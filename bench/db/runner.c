@@ -267,6 +267,26 @@ static int take_rows(struct lb_runner *runner, const struct lb_section *section,
     return 0;
 }
 
+static struct lb_runner_statement *state_of(const struct lb_runner *runner,
+                                            const struct lb_statement *statement)
+{
+    return &runner->statements[statement - runner->program->statements];
+}
+
+/* params: room for LB_PARAMS, which lives as long as the step. */
+static struct lb_step step_of(enum lb_section_name name, const struct lb_statement *statement,
+                              const struct lb_bag *bag, struct lb_value *params)
+{
+    for (size_t i = 0; i < statement->n_params; i++)
+        params[i] = bag->value[statement->param_slot[i]];
+    return (struct lb_step){.kind = LB_STEP_EXECUTE,
+                            .sql = statement->sql,
+                            .section = lb_section_text(name),
+                            .params = params,
+                            .n_params = statement->n_params,
+                            .on_replica = statement->on_replica};
+}
+
 static int run_statement(struct lb_runner *runner, enum lb_section_name name, size_t index,
                          struct progress *progress, struct lb_error *err)
 {
@@ -274,18 +294,10 @@ static int run_statement(struct lb_runner *runner, enum lb_section_name name, si
     const struct lb_statement *statement = &section->statements[index];
     if (progress->is_plain && statement->n_params == 0)
         return execute_plain(runner, statement, progress, err);
-    struct lb_runner_statement *state =
-        &runner->statements[statement - runner->program->statements];
+    struct lb_runner_statement *state = state_of(runner, statement);
     struct lb_value params[LB_PARAMS];
     struct lb_rows rows = {0};
-    for (size_t i = 0; i < statement->n_params; i++)
-        params[i] = progress->bag->value[statement->param_slot[i]];
-    struct lb_step step = {.kind = LB_STEP_EXECUTE,
-                           .sql = statement->sql,
-                           .section = lb_section_text(name),
-                           .params = params,
-                           .n_params = statement->n_params,
-                           .on_replica = statement->on_replica};
+    struct lb_step step = step_of(name, statement, progress->bag, params);
     int r =
         lb_session_execute(runner->session, &state->prepared, &step, statement->native, &rows, err);
     if (r != LB_OK)
@@ -511,4 +523,85 @@ int lb_runner_section(struct lb_runner *runner, enum lb_section_name name, struc
     result.done = r == LB_OK;
     *ret = result;
     return r;
+}
+
+/* --- pipelines --- */
+
+const char *lb_section_unpiped(const struct lb_section *section)
+{
+    const struct lb_statement *first = section->statements;
+    if (!section->present)
+        return "is not there";
+    if (section->n_statements == 0)
+        return "has no statement";
+    if (section->n_statements > 1)
+        return "has several statements, and each waits for the answer to the one before";
+    if (section->tx != LB_TX_EACH)
+        return "has a transaction around its statement: its COMMIT waits for the answer";
+    if (first->on_error == LB_ON_ERROR_RETRY)
+        return "is tried again by itself (on-error: retry)";
+    return first->on_replica ? "is for the replica" : NULL;
+}
+
+/* What came of a section of one statement that was sent. */
+static void receive(struct lb_runner *runner, struct lb_piped_section *piped,
+                    const struct lb_step *step)
+{
+    const struct lb_section *section = &runner->program->sections[piped->name];
+    const struct lb_statement *statement = section->statements;
+    struct progress progress = {.result = &piped->result,
+                                .bag = piped->bag,
+                                .each_row = piped->each_row,
+                                .arg = piped->arg};
+    struct lb_rows rows = {0};
+    struct lb_error *err = &piped->err;
+    int r = lb_session_receive(runner->session, step, &rows, err);
+    piped->end_ns = lb_now_ns();
+    if (r == LB_OK) {
+        r = take_rows(runner, section, 0, state_of(runner, statement), &rows, &progress, err);
+        if (r == 0)
+            r = progress.found || needs_no_row(piped->name) ? LB_OK : LB_BUSY;
+    } else {
+        piped->result.by_engine = r > 0;
+    }
+    piped->answer = r;
+}
+
+void lb_runner_pipeline(struct lb_runner *runner, struct lb_piped_section *sections, size_t n)
+{
+    struct lb_value params[LB_PIPED][LB_PARAMS];
+    struct lb_step steps[LB_PIPED];
+    bool is_sent[LB_PIPED] = {false};
+    const struct lb_program *program = runner->program;
+    for (size_t i = 0; i < n; i++) {
+        struct lb_piped_section *piped = &sections[i];
+        const struct lb_statement *statement = program->sections[piped->name].statements;
+        piped->result = (struct lb_section_result){0};
+        steps[i] = step_of(piped->name, statement, piped->bag, params[i]);
+        piped->answer = lb_session_ready(runner->session, &state_of(runner, statement)->prepared,
+                                         &steps[i], statement->native, &piped->err);
+        piped->result.by_engine = piped->answer > 0;
+        is_sent[i] = piped->answer == 0;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const struct lb_statement *statement = program->sections[sections[i].name].statements;
+        if (is_sent[i])
+            sections[i].answer =
+                lb_session_send(runner->session, &state_of(runner, statement)->prepared, &steps[i],
+                                &sections[i].err);
+        is_sent[i] = is_sent[i] && sections[i].answer == 0;
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct lb_piped_section *piped = &sections[i];
+        const struct lb_statement *statement = program->sections[piped->name].statements;
+        piped->end_ns = lb_now_ns();
+        if (is_sent[i])
+            receive(runner, piped, &steps[i]);
+        if (piped->result.by_engine && is_contention(piped->answer))
+            piped->answer =
+                judge(runner, piped->name, statement->on_error, piped->answer, &piped->err);
+        else if (piped->answer < 0)
+            lb_fail_prefix(&piped->err, "%s:%d", program->origin, statement->line);
+        piped->result.done = piped->answer == LB_OK;
+    }
 }

@@ -149,9 +149,8 @@ static int step_begin(struct lb_session *session, const struct lb_step *step, st
     return 0;
 }
 
-static int execute_once(struct lb_session *session, struct lb_prepared *prepared,
-                        const struct lb_step *step, const char *native, struct lb_rows *ret_rows,
-                        struct lb_error *err)
+int lb_session_ready(struct lb_session *session, struct lb_prepared *prepared,
+                     const struct lb_step *step, const char *native, struct lb_error *err)
 {
     enum { MAX_PARAMS = 64 };
     int r = step_begin(session, step, err);
@@ -172,6 +171,34 @@ static int execute_once(struct lb_session *session, struct lb_prepared *prepared
         }
         prepared->generation = session->generation;
     }
+    return 0;
+}
+
+int lb_session_send(struct lb_session *session, struct lb_prepared *prepared,
+                    const struct lb_step *step, struct lb_error *err)
+{
+    /* The connection may have been lost since it was ready: receive says so. */
+    return session->conn == NULL
+               ? 0
+               : session->db->send(session->conn, prepared->stmt, step->params, err);
+}
+
+int lb_session_receive(struct lb_session *session, const struct lb_step *step,
+                       struct lb_rows *ret_rows, struct lb_error *err)
+{
+    if (session->conn == NULL)
+        return step_end(session, step, LB_LOST, NULL);
+    int r = session->db->receive(session->conn, ret_rows, err);
+    return step_end(session, step, r, ret_rows);
+}
+
+static int execute_once(struct lb_session *session, struct lb_prepared *prepared,
+                        const struct lb_step *step, const char *native, struct lb_rows *ret_rows,
+                        struct lb_error *err)
+{
+    int r = lb_session_ready(session, prepared, step, native, err);
+    if (r != 0)
+        return r;
     r = session->db->execute(session->used, prepared->stmt, step->params, ret_rows, err);
     return step_end(session, step, r, ret_rows);
 }

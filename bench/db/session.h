@@ -92,6 +92,17 @@ int lb_session_execute(struct lb_session *session, struct lb_prepared *prepared,
                        const struct lb_step *step, const char *native, struct lb_rows *ret_rows,
                        struct lb_error *err);
 
+/* Statements in one round trip (a pipeline), outside of a transaction and where the engine has
+ * LB_CAP_PIPELINE: ready for each of them, then send for each that is, then receive for each that
+ * was sent, in the same order. ready: prepares on first use; 0, or what the statement came to
+ * without being sent. send: 0, or an error, and it was not sent. */
+int lb_session_ready(struct lb_session *session, struct lb_prepared *prepared,
+                     const struct lb_step *step, const char *native, struct lb_error *err);
+int lb_session_send(struct lb_session *session, struct lb_prepared *prepared,
+                    const struct lb_step *step, struct lb_error *err);
+int lb_session_receive(struct lb_session *session, const struct lb_step *step,
+                       struct lb_rows *ret_rows, struct lb_error *err);
+
 /* Transaction control. A failed statement leaves the transaction open (in_tx): the caller rolls
  * back. lb_session_rollback outside of a transaction does nothing and answers LB_OK. */
 int lb_session_begin(struct lb_session *session, enum lb_begin mode, struct lb_error *err);

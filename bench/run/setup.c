@@ -66,6 +66,7 @@ static int program_supported(const struct lb_strategy *strategy, const struct lb
                   {"skew", scenario->skew_ns > 0},
                   {"period", scenario->period_ns > 0},
                   {"rows", scenario->rows > 0},
+                  {"pipeline", scenario->pipeline},
                   {"dead-rows", scenario->dead_rows > 0},
                   {"locked-ahead", scenario->locked_ahead > 0},
                   {"tx-pause", scenario->tx_pause_ns > 0}};
@@ -80,6 +81,33 @@ static int program_supported(const struct lb_strategy *strategy, const struct lb
     return lb_fault_check(strategy, scenario, db, err);
 }
 
+static int check_pipeline(const struct lb_strategy *strategy, const struct lb_db *db, uint64_t caps,
+                          const struct lb_scenario *scenario, struct lb_error *err)
+{
+    bool is_asked = scenario->pipeline || (strategy->needs & LB_CAP_PIPELINE) != 0;
+    if (!is_asked || (caps & LB_CAP_PIPELINE) != 0)
+        return 0;
+    return lb_fail(err, LB_E_UNSUPPORTED, "pipeline: %s %s", db->product,
+                   db->in_process
+                       ? "is inside of this process: there is no round trip"
+                       : "cannot: its client library has no pipelines of prepared statements");
+}
+
+/* Of a lock: does the strategy admit as many holders? */
+static int check_capacities(const struct lb_strategy *strategy, const struct lb_scenario *scenario,
+                            struct lb_error *err)
+{
+    uint32_t *capacity = NULL;
+    bool is_one = true;
+    int rc = lb_scenario_capacities(scenario, &capacity, err);
+    for (uint64_t i = 0; rc == 0 && i < scenario->resources; i++)
+        is_one = is_one && capacity[i] <= 1;
+    free(capacity);
+    if (rc == 0 && !is_one)
+        rc = lb_fail(err, LB_E_UNSUPPORTED, "%s admits one holder per resource", strategy->name);
+    return rc;
+}
+
 int lb_run_supported(const struct lb_strategy *strategy, const struct lb_file *file,
                      const struct lb_db *db, uint64_t caps, const struct lb_scenario *scenario,
                      struct lb_error *err)
@@ -90,20 +118,9 @@ int lb_run_supported(const struct lb_strategy *strategy, const struct lb_file *f
                        scenario->name, scenario->shape == LB_LOCK ? "lock" : "queue");
     if (scenario->shared > 0 && !strategy->is_shared_capable)
         return lb_fail(err, LB_E_UNSUPPORTED, "%s has no shared mode", strategy->name);
-    if (scenario->shape == LB_LOCK && !strategy->is_capacity_capable) {
-        uint32_t *capacity = NULL;
-        int rc = lb_scenario_capacities(scenario, &capacity, err);
-        if (rc != 0)
-            return rc;
-        for (uint64_t i = 0; i < scenario->resources; i++) {
-            if (capacity[i] > 1) {
-                free(capacity);
-                return lb_fail(err, LB_E_UNSUPPORTED, "%s admits one holder per resource",
-                               strategy->name);
-            }
-        }
-        free(capacity);
-    }
+    if (scenario->shape == LB_LOCK && !strategy->is_capacity_capable &&
+        check_capacities(strategy, scenario, err) != 0)
+        return err->code;
     if (strategy->no_database && scenario->period_ns > 0)
         return lb_fail(err, LB_E_UNSUPPORTED, "%s knows no period", strategy->name);
     bool shares_threads =
@@ -118,7 +135,10 @@ int lb_run_supported(const struct lb_strategy *strategy, const struct lb_file *f
         return lb_fail(err, LB_E_UNSUPPORTED, "pool: %s %s", strategy->name,
                        strategy->no_database ? "has no sessions" : "needs one session per worker");
     if (strategy->no_database)
-        return 0;
+        return scenario->pipeline
+                   ? lb_fail(err, LB_E_UNSUPPORTED,
+                             "pipeline: %s has no server: there is no round trip", strategy->name)
+                   : 0;
     if (strategy->guest != NULL)
         return program_supported(strategy, db, scenario, err);
     if (file == NULL)
@@ -134,6 +154,8 @@ int lb_run_supported(const struct lb_strategy *strategy, const struct lb_file *f
         return lb_fail(err, LB_E_UNSUPPORTED,
                        "%s reads on a replica, and -d names one server: give it several hosts",
                        strategy->name);
+    if (caps != 0 && check_pipeline(strategy, db, caps, scenario, err) != 0)
+        return err->code;
     uint64_t missing = caps != 0 ? strategy->needs & ~caps : 0;
     if (missing != 0)
         return lb_fail(err, LB_E_UNSUPPORTED, "%s needs %s, which this %s does not have",
@@ -265,6 +287,25 @@ static int check_ttl(struct lb_active_run *run, struct lb_error *err)
                    lb_format_ns(shortest_ns, trip, sizeof trip), (unsigned long long)least_ms);
 }
 
+/* Is it asked for, by the scenario or the file, and can it be? */
+static int set_pipeline(struct lb_active_run *run, struct lb_error *err)
+{
+    static const enum lb_section_name sections[] = {LB_S_CLAIM, LB_S_COMPLETE};
+    struct lb_strategy_plan *plan = &run->plan;
+    const struct lb_scenario *scenario = run->request->scenario;
+    plan->is_pipelined = scenario->pipeline || (run->program != NULL && run->program->is_pipelined);
+    const char *why = plan->is_pipelined ? lb_scenario_unpiped(scenario) : NULL;
+    if (why != NULL)
+        return lb_fail(err, LB_E_UNSUPPORTED, "pipeline: %s", why);
+    for (size_t i = 0; plan->is_pipelined && i < sizeof sections / sizeof sections[0]; i++) {
+        why = lb_strategy_unpiped(plan, sections[i]);
+        if (why != NULL)
+            return lb_fail(err, LB_E_UNSUPPORTED, "pipeline: %s of %s %s",
+                           lb_section_text(sections[i]), plan->strategy->name, why);
+    }
+    return 0;
+}
+
 static int open_database(struct lb_active_run *run, struct lb_error *err)
 {
     const struct lb_run_plan *request = run->request;
@@ -309,7 +350,7 @@ static int open_database(struct lb_active_run *run, struct lb_error *err)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     run->plan.program = run->program;
     run->plan.space_no = db->space_number(run->space);
-    return 0;
+    return set_pipeline(run, err);
 }
 
 /* Does the text know locks that are no rows? They end with their session, wherever it goes. */

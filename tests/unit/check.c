@@ -56,7 +56,7 @@ static void bad_histories_get_no_verdict(void **state)
     expect_bad("log 1, event 1: an invoke while another operation is under way");
     history_init(&history, true);
     pipeline_of(LB_OP_COMPLETE, 1, 1, 2, 5, 6, 7, ok, 3);
-    history.events[1][1].op = LB_OP_CLAIM; /* behind a claim stands nothing */
+    history.events[1][1].op = LB_OP_CLAIM; /* there is but one claim */
     expect_bad("log 1, event 2: an invoke while another operation is under way");
     history_init(&history, true);
     pipeline_of(LB_OP_COMPLETE, 1, 1, 1, 5, 6, 6, ok, 2);

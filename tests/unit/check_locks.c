@@ -397,8 +397,9 @@ static struct shape shapes[] = {
 static void every_shape_is_generated(void **state)
 {
     /* These are of queues. */
-    static const enum seen never[] = {SEEN_RECOVER, SEEN_STRANGER, SEEN_AGAIN,   SEEN_BEAT,
-                                      SEEN_UNSURE,  SEEN_KEPT,     SEEN_RESUMED, SEEN_RAISED};
+    static const enum seen never[] = {SEEN_RECOVER, SEEN_STRANGER,    SEEN_AGAIN,     SEEN_BEAT,
+                                      SEEN_UNSURE,  SEEN_KEPT,        SEEN_RESUMED,   SEEN_RAISED,
+                                      SEEN_PIPED,   SEEN_PIPED_AGAIN, SEEN_PIPED_HALF};
     (void)state;
     expect_seen(never, sizeof never / sizeof never[0]);
 }

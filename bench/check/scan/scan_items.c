@@ -13,10 +13,11 @@ struct item_scan {
     uint64_t slack;
     const struct lb_event *invoke; /* of the operation under way; NULL */
     uint32_t invoke_index;
-    struct lb_array more; /* struct lb_invoked: of a batch, the invokes after that */
-    size_t n_taken;       /* of these, that have become the operation under way */
-    size_t claim_first;   /* the items of the claim under way */
-    bool is_unclear;      /* it may hold items that it was not told of */
+    struct lb_array more;    /* struct lb_invoked: of a batch, the invokes after that */
+    size_t n_taken;          /* of these, that have become the operation under way */
+    struct lb_invoked piped; /* and the claim that went out with them; event NULL: none */
+    size_t claim_first;      /* the items of the claim under way */
+    bool is_unclear;         /* it may hold items that it was not told of */
 };
 
 static bool is_wanted(const struct lb_case *c, uint64_t id)
@@ -136,21 +137,26 @@ static int scan_end(struct item_scan *scan, const struct lb_event *end, int type
     default:
         break;
     }
-    scan->invoke = NULL;
+    const struct lb_invoked *more = scan->more.items;
+    struct lb_invoked next = scan->piped;
     if (scan->n_taken < scan->more.n) {
-        const struct lb_invoked *next =
-            (const struct lb_invoked *)scan->more.items + scan->n_taken++;
-        scan->invoke = next->event;
-        scan->invoke_index = next->index;
-        scan->claim_first = scan->c->items.n;
+        next = more[scan->n_taken++];
     } else {
+        scan->piped.event = NULL;
         scan->n_taken = scan->more.n = 0;
     }
+    scan->invoke = next.event;
+    scan->invoke_index = next.index;
+    scan->claim_first = scan->c->items.n;
     return rc;
 }
 
 static int scan_more(struct item_scan *scan, const struct lb_event *e, uint32_t index)
 {
+    if (e->op == LB_OP_CLAIM) {
+        scan->piped = (struct lb_invoked){.event = e, .index = index};
+        return 0;
+    }
     struct lb_invoked *more = lb_array_push(&scan->more, sizeof *more);
     if (more == NULL)
         return lb_out_of_memory(scan->c);

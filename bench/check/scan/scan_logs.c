@@ -155,25 +155,32 @@ static void begin_claim(struct lb_scan *scan)
 /* What is under way once that has ended: the batch's next, or nothing. */
 static void next_of_batch(struct lb_scan *scan)
 {
-    scan->invoke = NULL;
-    if (scan->n_taken == scan->more.n) {
+    const struct lb_invoked *more = scan->more.items;
+    struct lb_invoked next = {.event = NULL};
+    if (scan->n_taken < scan->more.n) {
+        next = more[scan->n_taken++];
+    } else {
+        next = scan->piped;
+        scan->piped.event = NULL;
         scan->n_taken = scan->more.n = 0;
-        return;
     }
-    const struct lb_invoked *next = (const struct lb_invoked *)scan->more.items + scan->n_taken++;
-    scan->invoke = next->event;
-    scan->invoke_index = next->index;
-    if (scan->invoke->op == LB_OP_CLAIM)
+    scan->invoke = next.event;
+    scan->invoke_index = next.index;
+    if (next.event != NULL && next.event->op == LB_OP_CLAIM)
         begin_claim(scan);
 }
 
 /* One more invoke of the batch under way, none of which has ended. */
 static int scan_more(struct lb_scan *scan, const struct lb_event *e)
 {
-    const struct lb_invoked *asked = scan->more.items;
-    const struct lb_event *last = scan->more.n > 0 ? asked[scan->more.n - 1].event : scan->invoke;
-    if (!scan->c->model->queue || scan->n_taken > 0 || !lb_is_batched(scan->invoke, last, e))
+    bool is_claim = e->op == LB_OP_CLAIM;
+    if (!scan->c->model->queue || scan->n_taken > 0 || !lb_is_batched(scan->invoke, e) ||
+        (is_claim && scan->piped.event != NULL))
         return lb_scan_bad(scan, "an invoke while another operation is under way");
+    if (is_claim) {
+        scan->piped = (struct lb_invoked){.event = e, .index = scan->index};
+        return 0;
+    }
     struct lb_invoked *more = lb_array_push(&scan->more, sizeof *more);
     if (more == NULL)
         return lb_out_of_memory(scan->c);
@@ -188,7 +195,7 @@ static int scan_end(struct lb_scan *scan, const struct lb_event *e)
         return lb_scan_bad(scan, "an end without an invoke");
     if (e->op != invoke->op || e->process != invoke->process || e->object != invoke->object)
         return lb_scan_bad(scan, "the end belongs to another operation than the one under way");
-    if (scan->more.n > 0 && e->op != LB_OP_CLAIM && e->value != invoke->value)
+    if (scan->more.n > 0 && e->value != invoke->value)
         return lb_scan_bad(scan, "the ends of a batch must name its items, in the order of their "
                                  "invokes");
     int rc = scan->c->model->queue ? lb_scan_queue_end(scan, e, e->type)

@@ -8,6 +8,12 @@
 
 /* --- reading: scan_logs.c, scan_lock.c, scan_queue.c, world.c --- */
 
+/* An invoke and its position. */
+struct lb_invoked {
+    const struct lb_event *event;
+    uint32_t index;
+};
+
 /* An operation under way, or a claim that is out, of the log that is being read. */
 struct lb_open {
     uint32_t hold, piece; /* positions in holds; piece: the latest part, the hold itself at first */
@@ -48,6 +54,7 @@ struct lb_scan {
     /* queues */
     struct lb_array more;              /* struct lb_invoked: of a batch, the invokes after that */
     size_t n_taken;                    /* of these, that have become the operation under way */
+    struct lb_invoked piped;           /* and the claim that went out with them; event NULL: none */
     struct lb_array noted;             /* struct lb_noted: the items of the claim under way */
     uint64_t claimed_high, queue_high; /* of the last claim; of the last put, claim or "empty" */
     bool has_claimed, has_queued;      /* there was one */
@@ -58,23 +65,16 @@ struct lb_noted {
     uint32_t event;
 };
 
-/* An invoke and its position. */
-struct lb_invoked {
-    const struct lb_event *event;
-    uint32_t index;
-};
-
 /* Items that one statement ends, or prolongs: their invokes stand one behind another, and then
- * their ends in the same order. Can an invoke be the next one of a batch that began with first and
- * has reached last? Where items are ended, a claim may be asked for behind them in the same round
- * trip (a pipeline): it is the last one. */
-static inline bool lb_is_batched(const struct lb_event *first, const struct lb_event *last,
-                                 const struct lb_event *e)
+ * their ends in the same order. Can an invoke be the next one of a batch that began with first?
+ * Where items are ended, a claim may be asked for behind them in the same round trip (a pipeline):
+ * its end is the last one, wherever its invoke stands. */
+static inline bool lb_is_batched(const struct lb_event *first, const struct lb_event *e)
 {
     bool ends = first->op == LB_OP_COMPLETE || first->op == LB_OP_ERROR || first->op == LB_OP_FREE;
-    bool is_claim = ends && e->op == LB_OP_CLAIM;
-    return last->op == first->op && e->process == first->process && e->object == first->object &&
-           (is_claim || (e->op == first->op && (ends || e->op == LB_OP_RENEW_ITEM)));
+    return e->process == first->process && e->object == first->object &&
+           ((ends && e->op == LB_OP_CLAIM) ||
+            (e->op == first->op && (ends || e->op == LB_OP_RENEW_ITEM)));
 }
 
 /* A note of how many permits are free: permits.c. */

@@ -12,6 +12,7 @@
 #include "clock.h"
 #include "exploring.h"
 #include "postgres_replica.h"
+#include "postgres_send.h"
 
 #include <libpq-fe.h>
 
@@ -164,7 +165,8 @@ static uint64_t pg_caps(struct lb_conn *conn)
     uint64_t caps = LB_CAP_SKIP_LOCKED | LB_CAP_NOWAIT | LB_CAP_ROW_LOCK | LB_CAP_ADVISORY |
                     LB_CAP_ADVISORY_SHARED | LB_CAP_ADVISORY_XACT | LB_CAP_RETURNING |
                     LB_CAP_TABLE_LOCK | LB_CAP_LISTEN_NOTIFY | LB_CAP_MULTI_WRITER |
-                    LB_CAP_LOCK_TIMEOUT | LB_CAP_PARTIAL_INDEX | LB_CAP_SERIALIZABLE_RETRY;
+                    LB_CAP_LOCK_TIMEOUT | LB_CAP_PARTIAL_INDEX | LB_CAP_SERIALIZABLE_RETRY |
+                    LB_CAP_PIPELINE;
     if (PQserverVersion(conn->pg) >= 150000)
         caps |= LB_CAP_MERGE;
     if (PQserverVersion(conn->pg) >= 170000)
@@ -185,11 +187,6 @@ void lb_pg_drain(struct lb_conn *conn)
     }
 }
 
-static bool is_idle(const struct lb_conn *conn)
-{
-    return PQtransactionStatus(conn->pg) == PQTRANS_IDLE;
-}
-
 /* Sends the BEGIN that is owed, for what does not carry it along. */
 static int pay_begin(struct lb_conn *conn, struct lb_error *err)
 {
@@ -205,7 +202,7 @@ int lb_pg_run(struct lb_conn *conn, const char *sql, struct lb_error *err)
     int r = pay_begin(conn, err);
     if (r != LB_OK)
         return r;
-    if (conn->pooled && is_idle(conn)) {
+    if (conn->pooled && lb_pg_is_idle(conn)) {
         /* One packet is one transaction. */
         if (asprintf(&both, "%s; %s", conn->settings, sql) < 0)
             return lb_fail(err, LB_E_MEMORY, "out of memory");
@@ -255,126 +252,6 @@ static int pg_prepare(struct lb_conn *conn, const char *sql, size_t n_params,
     return LB_OK;
 }
 
-/* Parameters as libpq wants them. */
-struct bound {
-    const char *values[MAX_PARAMS];
-    int lengths[MAX_PARAMS];
-    int formats[MAX_PARAMS];
-    uint64_t binary[MAX_PARAMS];
-};
-
-static bool reserve_text(struct lb_conn *conn, size_t n, const struct lb_value *params)
-{
-    size_t need = 0;
-    for (size_t i = 0; i < n; i++)
-        need += params[i].type == LB_TEXT ? params[i].length + 1u : NUMBER_SIZE;
-    if (need <= conn->text_size)
-        return true;
-    char *grown = realloc(conn->text, need * 2);
-    if (grown == NULL)
-        return false;
-    conn->text = grown;
-    conn->text_size = need * 2;
-    return true;
-}
-
-static bool bind_params(struct lb_conn *conn, const struct lb_stmt *stmt,
-                        const struct lb_value *params, struct bound *bound)
-{
-    if (!reserve_text(conn, stmt->n_params, params))
-        return false;
-    char *text = conn->text;
-    for (size_t i = 0; i < stmt->n_params; i++) {
-        const struct lb_value *v = &params[i];
-        uint64_t bits = 0;
-        bound->lengths[i] = 8;
-        bound->formats[i] = 0;
-        bound->values[i] = text;
-        if (v->type == LB_NULL) {
-            bound->values[i] = NULL;
-        } else if (v->type == LB_TEXT) {
-            memcpy(text, v->text, v->length);
-            text[v->length] = '\0';
-            text += v->length + 1u;
-        } else if (v->type == LB_INT ? stmt->types[i] == OID_INT8 : stmt->types[i] == OID_FLOAT8) {
-            memcpy(&bits, v->type == LB_INT ? (const void *)&v->integer : &v->real, sizeof bits);
-            bound->binary[i] = htobe64(bits);
-            bound->values[i] = (const char *)&bound->binary[i];
-            bound->formats[i] = 1;
-        } else if (v->type == LB_INT) { /* of another type than when it was prepared */
-            text += snprintf(text, NUMBER_SIZE, "%lld", (long long)v->integer) + 1;
-        } else {
-            text += snprintf(text, NUMBER_SIZE, "%.17g", v->real) + 1;
-        }
-    }
-    return true;
-}
-
-/* Behind a pooler: settings and statement as one pipeline, which is one transaction and one packet,
- * so that both reach the same backend. Inside of a transaction the settings are there already, and
- * it is the statement alone. The settings are no SET LOCAL: the server would log a warning for
- * each, as a pipeline is no transaction block. */
-static bool send_pooled(struct lb_conn *conn, const struct lb_stmt *stmt, const struct bound *bound)
-{
-    PGconn *pg = conn->pg;
-    bool is_alone = !is_idle(conn), sent = is_alone || PQenterPipelineMode(pg) == 1;
-    char settings[sizeof conn->settings], *rest = settings, *one;
-    snprintf(settings, sizeof settings, "%s", conn->settings);
-    while (!is_alone && sent && (one = strsep(&rest, ";")) != NULL)
-        sent = PQsendQueryParams(pg, one, 0, NULL, NULL, NULL, NULL, 0) == 1;
-    if (sent)
-        sent = PQsendQueryParams(pg, stmt->sql, (int)stmt->n_params, stmt->types, bound->values,
-                                 bound->lengths, bound->formats, 0) == 1;
-    return sent && (is_alone || PQpipelineSync(pg) == 1);
-}
-
-/* Ends a pipeline: the result of its last statement, or of the first that failed. */
-static PGresult *end_pipeline(struct lb_conn *conn, bool sent)
-{
-    PGconn *pg = conn->pg;
-    PGresult *last = NULL, *next;
-    bool is_end = !sent;
-    while (!is_end && PQstatus(pg) == CONNECTION_OK) {
-        /* A NULL ends the results of one statement, the sync those of all. */
-        for (; !is_end && (next = lb_pg_wire_next(pg, &conn->watch)) != NULL;) {
-            is_end = PQresultStatus(next) == PGRES_PIPELINE_SYNC;
-            if (is_end || (last != NULL && !lb_pg_succeeded(last))) {
-                PQclear(next);
-            } else {
-                PQclear(last);
-                last = next;
-            }
-        }
-    }
-    PQexitPipelineMode(pg);
-    return last;
-}
-
-static PGresult *execute_pooled(struct lb_conn *conn, const struct lb_stmt *stmt,
-                                const struct bound *bound)
-{
-    bool is_alone = !is_idle(conn), sent = send_pooled(conn, stmt, bound);
-    return is_alone ? lb_pg_wire_answer(conn->pg, &conn->watch, sent) : end_pipeline(conn, sent);
-}
-
-static int send_prepared(struct lb_conn *conn, const struct lb_stmt *stmt,
-                         const struct bound *bound)
-{
-    return PQsendQueryPrepared(conn->pg, stmt->name, (int)stmt->n_params, bound->values,
-                               bound->lengths, bound->formats, 0);
-}
-
-static PGresult *execute_behind_begin(struct lb_conn *conn, const struct lb_stmt *stmt,
-                                      const struct bound *bound)
-{
-    PGconn *pg = conn->pg;
-    conn->owes_begin = false;
-    bool sent = PQenterPipelineMode(pg) == 1 &&
-                PQsendQueryParams(pg, "BEGIN", 0, NULL, NULL, NULL, NULL, 0) == 1 &&
-                send_prepared(conn, stmt, bound) == 1 && PQpipelineSync(pg) == 1;
-    return end_pipeline(conn, sent);
-}
-
 static int64_t changed_rows(PGresult *result)
 {
     const char *tag = PQcmdStatus(result); /* "UPDATE 3", "INSERT 0 1", "SELECT 5" */
@@ -398,24 +275,12 @@ static int cut_off(struct lb_conn *conn, bool sent)
     return LB_LOST;
 }
 
-static int pg_execute(struct lb_conn *conn, struct lb_stmt *stmt, const struct lb_value *params,
-                      struct lb_rows *ret_rows, struct lb_error *err)
+/* The result becomes the connection's last one. */
+static int take_result(struct lb_conn *conn, PGresult *result, struct lb_rows *ret_rows,
+                       struct lb_error *err)
 {
-    struct bound bound; /* not initialised: only its first n_params entries are used */
     PQclear(conn->result);
     conn->result = NULL;
-    if (!bind_params(conn, stmt, params, &bound))
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
-    PGresult *result;
-    if (conn->cut)
-        return cut_off(conn, conn->pooled ? send_pooled(conn, stmt, &bound)
-                                          : send_prepared(conn, stmt, &bound) == 1);
-    if (conn->pooled)
-        result = execute_pooled(conn, stmt, &bound);
-    else if (conn->owes_begin)
-        result = execute_behind_begin(conn, stmt, &bound);
-    else
-        result = lb_pg_wire_answer(conn->pg, &conn->watch, send_prepared(conn, stmt, &bound));
     lb_pg_drain(conn);
     if (!lb_pg_succeeded(result))
         return lb_pg_outcome(conn, result, err);
@@ -424,6 +289,37 @@ static int pg_execute(struct lb_conn *conn, struct lb_stmt *stmt, const struct l
     ret_rows->n_columns = (size_t)PQnfields(result);
     ret_rows->n_changed = changed_rows(result);
     return LB_OK;
+}
+
+static int pg_execute(struct lb_conn *conn, struct lb_stmt *stmt, const struct lb_value *params,
+                      struct lb_rows *ret_rows, struct lb_error *err)
+{
+    struct lb_pg_bound bound; /* not initialised: only its first n_params entries are used */
+    if (!lb_pg_bind(conn, stmt, params, &bound))
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    if (conn->cut)
+        return cut_off(conn, lb_pg_send(conn, stmt, &bound));
+    return take_result(conn, lb_pg_request(conn, stmt, &bound), ret_rows, err);
+}
+
+/* --- pipelines --- */
+
+static int pg_send(struct lb_conn *conn, struct lb_stmt *stmt, const struct lb_value *params,
+                   struct lb_error *err)
+{
+    struct lb_pg_bound bound;
+    if (!lb_pg_bind(conn, stmt, params, &bound))
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    /* A failure shows in what is received. */
+    conn->send_failed = !lb_pg_send_piped(conn, stmt, &bound) || conn->send_failed;
+    return 0;
+}
+
+static int pg_receive(struct lb_conn *conn, struct lb_rows *ret_rows, struct lb_error *err)
+{
+    if (conn->cut || conn->send_failed)
+        return cut_off(conn, conn->n_piped > 0);
+    return take_result(conn, lb_pg_receive_piped(conn), ret_rows, err);
 }
 
 static const char *pg_column(struct lb_conn *conn, size_t column)
@@ -512,7 +408,7 @@ static int pg_commit(struct lb_conn *conn, struct lb_error *err)
 static int pg_rollback(struct lb_conn *conn, struct lb_error *err)
 {
     conn->owes_begin = false;
-    return is_idle(conn) ? LB_OK : run_control(conn, "ROLLBACK", err);
+    return lb_pg_is_idle(conn) ? LB_OK : run_control(conn, "ROLLBACK", err);
 }
 
 /* Under TLS or GSSAPI libpq may hold back bytes of which a poll of the socket tells nothing. */
@@ -609,6 +505,8 @@ const struct lb_db lb_db_postgres = {
     .run = lb_pg_run,
     .prepare = pg_prepare,
     .execute = pg_execute,
+    .send = pg_send,
+    .receive = pg_receive,
     .column = pg_column,
     .value = pg_value,
     .begin = pg_begin,

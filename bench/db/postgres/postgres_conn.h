@@ -19,7 +19,9 @@ struct lb_stmt {
 
 struct lb_conn {
     struct lb_conn_head head;
-    bool cut; /* see lb_db.cut */
+    bool cut;         /* see lb_db.cut */
+    bool send_failed; /* of a pipeline */
+    unsigned n_piped; /* statements of it whose result was not received yet */
     PGconn *pg;
     struct lb_watch watch; /* of its socket */
     struct lb_pg_cancel *cancel;

@@ -170,6 +170,7 @@ struct lb_program {
     bool ends_by_recover;  /* a lock: a hold has no lease, but recover ends it */
     bool reads_replica;    /* some statement is on a replica */
     bool sweeps_by_life;   /* so does sweep, or by who is alive: processes say that they are */
+    bool is_pipelined;     /* `-- pipeline: yes` */
     uint64_t needs;        /* enum lb_cap bits of the file and of the chosen sections */
     const struct lb_setting *settings; /* the options as resolved, in declared order */
     size_t n_settings;
@@ -298,6 +299,26 @@ struct lb_section_result {
     bool is_over;       /* a column left_ms: no time is left of the lease */
     unsigned n_retries;
 };
+
+/* A section of a pipeline: what it is run with, and what came of it. */
+struct lb_piped_section {
+    enum lb_section_name name;
+    struct lb_bag *bag;
+    void (*each_row)(void *arg, const struct lb_bag *bag);
+    void *arg;
+    int answer;                      /* as of lb_runner_section */
+    struct lb_section_result result; /* unless it is an error */
+    struct lb_error err;             /* if it is one */
+    uint64_t end_ns;                 /* when the answer had come */
+};
+
+/* Can this section be a part of a pipeline? NULL, or why not: "has 2 statements, ...". */
+const char *lb_section_unpiped(const struct lb_section *section);
+enum { LB_PIPED = 2 };
+/* Runs sections in one round trip: all are sent before the first answer is waited for. Each is a
+ * transaction of its own, and begins when the one before has ended. At most LB_PIPED, outside of a
+ * transaction, on an engine that has LB_CAP_PIPELINE. */
+void lb_runner_pipeline(struct lb_runner *runner, struct lb_piped_section *sections, size_t n);
 
 /* Runs one section. The bag gives the parameters and receives the columns of each statement's first
  * row (whose names have slots). each_row, if not NULL, is called for every row of the answering

@@ -16,8 +16,9 @@
 #include <strings.h>
 
 static const char *const keys[] = {
-    "strategy", "shape",  "claims",   "isolation", "option", "needs", "origin", "summary", "name",
-    "require",  "answer", "on-error", "lease",     "limit",  "if",    "else",   "on",
+    "strategy", "shape",   "claims", "isolation", "option", "needs",
+    "origin",   "summary", "name",   "require",   "answer", "on-error",
+    "lease",    "limit",   "if",     "else",      "on",     "pipeline",
 };
 
 int lb_file_fail(const struct lb_file *file, int line, struct lb_error *err, const char *format,
@@ -336,6 +337,20 @@ static int read_isolation(struct lb_file *file, const struct lb_directive *direc
     return 0;
 }
 
+/* The file is run so always: where that cannot be, it is skipped. */
+static int read_pipeline(struct lb_file *file, const struct lb_directive *directive,
+                         struct lb_error *err)
+{
+    bool is_no = lb_slice_is(directive->value, directive->value_length, "no");
+    file->is_pipelined = lb_slice_is(directive->value, directive->value_length, "yes");
+    if (!file->is_pipelined && !is_no)
+        return lb_file_fail(file, directive->line, err, "pipeline: \"%.*s\" is neither yes nor no",
+                            (int)directive->value_length, directive->value);
+    if (file->is_pipelined)
+        file->needs |= LB_CAP_PIPELINE;
+    return 0;
+}
+
 int lb_header_line(struct lb_file *file, const struct lb_directive *directive, struct lb_error *err)
 {
     if (file->is_built_in)
@@ -357,6 +372,8 @@ int lb_header_line(struct lb_file *file, const struct lb_directive *directive, s
         return read_isolation(file, directive, err);
     if (lb_directive_is(directive, "option"))
         return read_option(file, directive, err);
+    if (lb_directive_is(directive, "pipeline"))
+        return read_pipeline(file, directive, err);
     if (lb_directive_is(directive, "needs"))
         return lb_needs_read(file, directive, &file->needs, err);
     if (lb_directive_is(directive, "lease") || lb_directive_is(directive, "limit"))
@@ -377,6 +394,8 @@ int lb_header_finish(struct lb_file *file, struct lb_error *err)
         return lb_file_fail(file, 1, err, "no \"-- strategy: NAME\" line in the header");
     if (file->shape != LB_LOCK && file->shape != LB_QUEUE)
         return lb_file_fail(file, 1, err, "no \"-- shape: lock\" or \"queue\" line in the header");
+    if (file->is_pipelined && file->shape != LB_QUEUE)
+        return lb_file_fail(file, 1, err, "pipeline: is for a queue, and this is a lock");
     for (int i = 0; i < LB_GUARANTEES; i++) {
         int shape = guarantee_shape(i);
         if ((file->claims & LB_G_BIT(i)) != 0 && shape >= 0 && shape != (int)file->shape)

@@ -65,6 +65,7 @@ struct lb_file {
     unsigned claims;
     uint64_t needs;
     enum lb_isolation isolation;
+    bool is_pipelined;
     struct lb_timing lease, limit; /* name NULL: none */
     size_t n_options;
     struct lb_option options[LB_FILE_OPTIONS + 1];

@@ -31,7 +31,7 @@ struct track {
     bool has_value;
     uint32_t n_open;  /* how many it is: more than one of a batch */
     uint32_t n_ended; /* of these */
-    bool has_claim;   /* the last of these is a claim: a pipeline */
+    bool has_claim;   /* one of these is a claim, which ends last: a pipeline */
     bool began, is_retired;
 };
 
@@ -161,15 +161,16 @@ static bool leaves_item_out(const struct reader *reader, const struct lb_raw_op 
 }
 
 /* Items that one statement ends, or prolongs: their invokes, and then their ends. A claim may have
- * been sent behind an end, before its answer: that is the last invoke, and has the last end. */
+ * been sent behind an end, before its answer: it has the last end. */
 static bool is_batched(const struct track *track, const struct lb_raw *f,
                        const struct lb_event *event)
 {
     bool ends = lb_raw_is(&track->f, "complete") || lb_raw_is(&track->f, "error") ||
                 lb_raw_is(&track->f, "free");
     bool goes_on = same_name(&track->f, f) && (ends || event->op == LB_OP_RENEW_ITEM);
-    return track->open_at != NULL && track->n_ended == 0 && !track->has_claim &&
-           track->process == event->process && (goes_on || (ends && lb_raw_is(f, "claim")));
+    bool is_claim = ends && !track->has_claim && lb_raw_is(f, "claim");
+    return track->open_at != NULL && track->n_ended == 0 && track->process == event->process &&
+           (goes_on || is_claim);
 }
 
 /* Is it a claim's turn to end? */
@@ -212,7 +213,7 @@ static int check_grammar(struct reader *reader, struct track *track, const struc
     if (event->type == LB_EV_INVOKE) {
         if (is_batched(track, f, event)) {
             track->n_open++;
-            track->has_claim = event->op == LB_OP_CLAIM;
+            track->has_claim = track->has_claim || event->op == LB_OP_CLAIM;
             track->has_value = false; /* of the first: which is whose, the judge looks at */
             return 0;
         }
@@ -225,16 +226,15 @@ static int check_grammar(struct reader *reader, struct track *track, const struc
         if (track->is_retired && track->process == event->process)
             return lb_scan_fail(scan, raw->at, "%s goes on after an unknown outcome",
                                 process_name(raw, event, PROCESS_NAME));
-        track->open_at = raw->at;
-        track->n_open = 1;
-        track->n_ended = 0;
-        track->has_claim = false;
-        track->f = *f;
-        track->value = event->value;
-        track->object = event->object;
-        track->has_value = has_value(raw);
-        track->process = event->process;
-        track->is_retired = false;
+        *track = (struct track){.open_at = raw->at,
+                                .time_ns = event->time_ns,
+                                .process = event->process,
+                                .f = *f,
+                                .value = event->value,
+                                .object = event->object,
+                                .has_value = has_value(raw),
+                                .n_open = 1,
+                                .began = true};
         return 0;
     }
     if (track->open_at == NULL)

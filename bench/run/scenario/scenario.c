@@ -70,6 +70,9 @@ const struct lb_key lb_scenario_keys[] = {
     KEY("rows", LB_KEY_COUNT, rows, LB_KEY_QUEUE, "N",
         "each item updates its range of a table of N rows; 0: none"),
     KEY("batch", LB_KEY_COUNT, batch, LB_KEY_QUEUE, "N", "items per claim"),
+    KEY("pipeline", LB_KEY_FLAG, pipeline, LB_KEY_QUEUE, NULL,
+        "sends the end of a claim's last items and the next claim in one round trip; "
+        "--no-pipeline: waits for each answer"),
     KEY("put-interval", LB_KEY_TIME, put_interval_ns, LB_KEY_QUEUE, "TIME",
         "pause between two puts of one producer; 0: none"),
     KEY("put-batch", LB_KEY_COUNT, put_batch, LB_KEY_QUEUE, "N", "items per put of a producer"),

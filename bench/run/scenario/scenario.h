@@ -62,6 +62,7 @@ struct lb_scenario {
     uint64_t dead_rows;          /* queue: rows that a snapshot keeps from being removed */
     uint64_t rows;               /* queue: of a table whose ranges are the items; 0: none */
     uint64_t batch;              /* queue: items per claim */
+    bool pipeline;               /* queue: the next claim goes out with the end of the last */
     uint64_t put_interval_ns;    /* queue: between two puts of one producer; 0: as fast as it can */
     uint64_t put_batch;          /* queue: items per put of a producer */
     uint64_t claim_interval_ns;  /* queue: between two claims of one consumer; 0: at once */
@@ -158,6 +159,8 @@ bool lb_scenario_is_file(const char *name); /* it contains '/' or ends in .ini *
 int lb_scenario_load(const char *name, struct lb_scenario *ret_scenario, struct lb_error *err);
 /* Contradictions between keys. 0 or LB_E_USAGE. */
 int lb_scenario_validate(const struct lb_scenario *scenario, struct lb_error *err);
+/* Why claims cannot go out with the ends before them here; NULL: they can. */
+const char *lb_scenario_unpiped(const struct lb_scenario *scenario);
 /* How many workers the fault kill takes at most: so many may have to be replaced. */
 uint64_t lb_scenario_deaths(const struct lb_scenario *scenario);
 /* The capacity of each resource; *ret_capacity has scenario->resources entries, caller frees. */

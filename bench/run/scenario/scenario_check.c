@@ -229,11 +229,26 @@ static int validate_sizes(const struct lb_scenario *s, struct lb_error *err)
     return 0;
 }
 
+const char *lb_scenario_unpiped(const struct lb_scenario *s)
+{
+    return s->pool > 0                ? "not with pool: its sessions go from worker to worker"
+           : s->claim_interval_ns > 0 ? "not with claim-interval: claims wait for their time"
+           : s->rounds > 1            ? "not with rounds: between two of them nobody may claim"
+           : s->rows > 0              ? "not with rows: an item's range is updated in between"
+                                      : NULL;
+}
+
+static int validate_pipeline(const struct lb_scenario *s, struct lb_error *err)
+{
+    const char *why = s->pipeline ? lb_scenario_unpiped(s) : NULL;
+    return why == NULL ? 0 : lb_fail(err, LB_E_USAGE, "pipeline: %s", why);
+}
+
 int lb_scenario_validate(const struct lb_scenario *scenario, struct lb_error *err)
 {
     static int (*const validate[])(const struct lb_scenario *s, struct lb_error *err) = {
         validate_workers, validate_pool,    validate_counting, validate_threads,
-        validate_end,     validate_backlog, validate_sizes};
+        validate_end,     validate_backlog, validate_sizes,    validate_pipeline};
     uint32_t *capacity;
     int rc = validate_shape(scenario, err);
     if (rc != 0)

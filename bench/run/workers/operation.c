@@ -199,6 +199,20 @@ int lb_operate_put(struct lb_operator *op, int64_t first, uint32_t n, const char
     return finish(op, LB_M_PUT, &event, answer);
 }
 
+/* What a claim brought. Returns how many items there are. */
+static uint32_t note_items(struct lb_operator *op, const struct lb_item *items, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        append(op, &(struct lb_event){.time_ns = op->end_ns,
+                                      .value = (uint64_t)items[i].id,
+                                      .process = op->process,
+                                      .arg = op->lease_ms,
+                                      .op = LB_OP_ITEM,
+                                      .flags = last_flag(op),
+                                      .type = LB_EV_NOTE});
+    return n;
+}
+
 int lb_operate_claim(struct lb_operator *op, uint32_t n, struct lb_item *items, uint32_t max,
                      uint32_t *ret_n, struct lb_error *err)
 {
@@ -209,18 +223,8 @@ int lb_operate_claim(struct lb_operator *op, uint32_t n, struct lb_item *items, 
     int answer = take(op, LB_OP_CLAIM) ? flow->claim(op->actor, n, items, max, &got, &marked, err)
                                        : LB_TIMEOUT;
     op->end_ns = lb_now_ns();
-    if (answer == LB_OK) {
-        uint32_t stored = got < max ? got : max;
-        for (uint32_t i = 0; i < stored; i++)
-            append(op, &(struct lb_event){.time_ns = op->end_ns,
-                                          .value = (uint64_t)items[i].id,
-                                          .process = op->process,
-                                          .arg = op->lease_ms,
-                                          .op = LB_OP_ITEM,
-                                          .flags = last_flag(op),
-                                          .type = LB_EV_NOTE});
-        *ret_n = stored;
-    }
+    if (answer == LB_OK)
+        *ret_n = note_items(op, items, got < max ? got : max);
     struct lb_event event = {.op = LB_OP_CLAIM,
                              .value = answer == LB_OK ? got : 0,
                              .arg = answer == LB_OK ? (uint32_t)marked : n};
@@ -315,37 +319,115 @@ static bool end_one(struct lb_operator *op, enum lb_op which, int64_t id, int an
     return is_unknown;
 }
 
-int lb_operate_batch(struct lb_operator *op, enum lb_op which, struct lb_batch *batch,
-                     struct lb_error *err)
+static void invoke_batch(struct lb_operator *op, enum lb_op which, struct lb_batch *batch)
 {
-    const struct lb_flow *flow = op->actor->plan->strategy->flow;
-    enum lb_section_name section = which == LB_OP_COMPLETE ? LB_S_COMPLETE
-                                   : which == LB_OP_ERROR  ? LB_S_ERROR
-                                   : which == LB_OP_FREE   ? LB_S_FREE
-                                                           : LB_S_RENEW;
     assert(batch->n > 0);
     batch->n_others = 0;
     invoke(op, which, 0, (uint64_t)batch->items[0]->id, renewed_ms(op, which), 0);
     for (uint32_t i = 1; i < batch->n; i++)
         invoke_more(op, which, batch->items[i]->id);
-    bool is_taken = take(op, which);
-    int answer = is_taken ? flow->batch(op->actor, section, batch, err) : LB_TIMEOUT;
-    op->end_ns = lb_now_ns();
+}
+
+/* What the statement reached besides was asked for, too. */
+static void invoke_others(struct lb_operator *op, enum lb_op which, const struct lb_batch *batch)
+{
     for (uint32_t i = 0; i < batch->n_others; i++)
         invoke_more(op, which, batch->others[i]);
+}
+
+/* is_told: batch->answers tells of each; else all were answered alike. true: the outcome of some is
+ * unknown. */
+static bool end_batch(struct lb_operator *op, enum lb_op which, struct lb_batch *batch, int answer,
+                      bool is_told)
+{
     bool is_unknown = false;
     for (uint32_t i = 0; i < batch->n; i++) {
-        if (answer < 0 || !is_taken)
+        if (!is_told)
             batch->answers[i] = (uint8_t)(answer < 0 ? LB_OTHER : answer);
         is_unknown |= end_one(op, which, batch->items[i]->id, batch->answers[i]);
     }
     for (uint32_t i = 0; i < batch->n_others; i++)
         end_one(op, which, batch->others[i], LB_OK);
-    if (is_unknown)
+    return is_unknown;
+}
+
+static enum lb_section_name section_of(enum lb_op which)
+{
+    return which == LB_OP_COMPLETE ? LB_S_COMPLETE
+           : which == LB_OP_ERROR  ? LB_S_ERROR
+           : which == LB_OP_FREE   ? LB_S_FREE
+                                   : LB_S_RENEW;
+}
+
+int lb_operate_batch(struct lb_operator *op, enum lb_op which, struct lb_batch *batch,
+                     struct lb_error *err)
+{
+    const struct lb_flow *flow = op->actor->plan->strategy->flow;
+    invoke_batch(op, which, batch);
+    bool is_taken = take(op, which);
+    int answer = is_taken ? flow->batch(op->actor, section_of(which), batch, err) : LB_TIMEOUT;
+    op->end_ns = lb_now_ns();
+    invoke_others(op, which, batch);
+    if (end_batch(op, which, batch, answer, answer >= 0 && is_taken))
         op->process += op->n_processes;
     if (op->lender != NULL)
         op->lender->give(op->lender_arg, which, answer);
     return answer;
+}
+
+/* The end of a pipeline's claim. true: its outcome is unknown. */
+static bool end_claim(struct lb_operator *op, const struct lb_pipeline *p, bool measured)
+{
+    bool ok = p->claim_answer == LB_OK, is_unknown = p->claim_answer == LB_LOST;
+    if (ok)
+        note_items(op, p->items, p->got < p->max ? p->got : p->max);
+    struct lb_event event = {.time_ns = op->end_ns,
+                             .value = ok ? p->got : 0,
+                             .process = op->process,
+                             .arg = ok ? (uint32_t)p->marked : p->n,
+                             .op = LB_OP_CLAIM,
+                             .answer = (uint8_t)(p->claim_answer < 0 ? LB_OTHER : p->claim_answer),
+                             .type = ok           ? LB_EV_OK
+                                     : is_unknown ? LB_EV_INFO
+                                                  : LB_EV_FAIL};
+    append(op, &event);
+    if (measured) {
+        op->counts[LB_M_ACQUIRE].attempts++;
+        op->counts[LB_M_ACQUIRE].answers[event.answer]++;
+    }
+    return is_unknown;
+}
+
+void lb_operate_pipeline(struct lb_operator *op, enum lb_op which, struct lb_pipeline *p,
+                         bool claim_measured)
+{
+    assert(op->lender == NULL);
+    p->section = section_of(which);
+    p->got = 0;
+    p->marked = 0;
+    if (p->batch != NULL)
+        invoke_batch(op, which, p->batch);
+    else
+        invoke(op, which, 0, (uint64_t)p->item->id, 0, 0);
+    append(op, &(struct lb_event){.time_ns = op->start_ns,
+                                  .process = op->process,
+                                  .arg = p->n,
+                                  .op = LB_OP_CLAIM,
+                                  .type = LB_EV_INVOKE});
+    op->actor->plan->strategy->flow->pipeline(op->actor, p);
+    uint64_t claimed_ns = lb_now_ns();
+    op->end_ns = p->ended_ns;
+    bool is_unknown;
+    if (p->batch != NULL) {
+        invoke_others(op, which, p->batch);
+        is_unknown = end_batch(op, which, p->batch, p->end_answer, p->end_answer >= 0);
+    } else {
+        is_unknown = end_one(op, which, p->item->id, p->end_answer);
+    }
+    op->end_ns = claimed_ns;
+    is_unknown = end_claim(op, p, claim_measured) || is_unknown;
+    if (is_unknown)
+        op->process += op->n_processes;
 }
 
 /* age_ms: whose claims a recovery takes; 0: those of the dead. */

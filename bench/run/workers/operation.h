@@ -78,6 +78,14 @@ int lb_operate_item(struct lb_operator *op, enum lb_op which, struct lb_item *it
  * them. */
 int lb_operate_batch(struct lb_operator *op, enum lb_op which, struct lb_batch *batch,
                      struct lb_error *err);
+/* An end, and behind it, in one round trip, the next claim; where lb_strategy_unpiped has no
+ * objection, and without a lender. pipeline->item or batch, n, items and max are given; which:
+ * LB_OP_COMPLETE, LB_OP_ERROR or LB_OP_FREE. Recorded as one group: the invokes, all at the time of
+ * the sending, and then the ends in the same order, the claim's last. Start and end of the operator
+ * are those of the claim. claim_measured: whether the claim counts; the end does as op->measured
+ * says. */
+void lb_operate_pipeline(struct lb_operator *op, enum lb_op which, struct lb_pipeline *pipeline,
+                         bool claim_measured);
 /* The item failed, and is due again later: recorded as LB_OP_FREE. */
 int lb_operate_retry(struct lb_operator *op, struct lb_item *item, struct lb_error *err);
 /* A process, before its first claim: recorded as LB_OP_RECOVER. */

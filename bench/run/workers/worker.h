@@ -19,6 +19,16 @@ struct lb_chunks;
 
 enum { LB_NODES_KEPT = 3 };
 
+/* The claim that went out with the end before it (a pipeline), until the consumer comes to it. */
+struct lb_next_claim {
+    bool is_wanted; /* the consumer has more claims to make than its present one */
+    bool is_there;  /* it was made, and what came of it is in the pipeline */
+    bool measured;  /* it counts */
+    uint64_t start_ns, end_ns, epoch;
+    struct lb_item *items; /* where its items go; NULL: there are no pipelines */
+    struct lb_pipeline pipeline;
+};
+
 struct lb_worker {
     _Alignas(64) struct lb_team *team; /* no two workers share a cache line */
     uint32_t number;                   /* among all ranks; its log's number as well */
@@ -79,6 +89,7 @@ struct lb_worker {
     struct lb_guard *guard;
     struct lb_chunks *chunks;
     struct lb_ends *ends; /* NULL: each item is ended, and prolonged, by itself */
+    struct lb_next_claim next;
     bool *lost_items; /* of the claim that it has: told by a renewal that they are not its own */
     _Atomic uint64_t progress;         /* successes so far, for the progress line */
     _Atomic uint64_t waits_since_ns;   /* it has asked for a lock or an item since then; 0: no */
@@ -139,15 +150,21 @@ static inline void lb_team_new_epoch(struct lb_team *team)
 
 /* How items are ended (worker_ends.c). open: for claims of so many. choose: what becomes of one.
  * end_batch: each list of those that end alike in one statement, as far as the strategy can; but
- * not those that are lost. together: it can, for one of the ends. renew_batch: where section renew
- * takes a batch; fills is_lost. */
+ * not those that are lost. claims: the last of them may take the next claim along. together: it
+ * can, for one of the ends. renew_batch: where section renew takes a batch; fills is_lost. */
 bool lb_ends_together(const struct lb_worker *worker);
 int lb_ends_open(struct lb_worker *worker, uint32_t room, struct lb_error *err);
 void lb_ends_free(struct lb_worker *worker);
 enum lb_op lb_worker_choose_end(struct lb_worker *worker);
-void lb_worker_end_item(struct lb_worker *worker, struct lb_item *item, enum lb_op which);
+void lb_worker_end_item(struct lb_worker *worker, struct lb_item *item, enum lb_op which,
+                        bool claims);
 void lb_worker_end_batch(struct lb_worker *worker, struct lb_item *items, uint32_t n,
-                         const bool *is_lost);
+                         const bool *is_lost, bool claims);
+/* Items that a claim may bring. */
+static inline uint32_t lb_claim_room(const struct lb_scenario *scenario)
+{
+    return scenario->batch > LB_CLAIM_ROOM ? (uint32_t)scenario->batch : LB_CLAIM_ROOM;
+}
 void lb_worker_renew_batch(struct lb_worker *worker, struct lb_item *items, uint32_t n,
                            bool *is_lost);
 

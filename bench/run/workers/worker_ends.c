@@ -99,7 +99,48 @@ static void note_retried(struct lb_team *team)
         ;
 }
 
-void lb_worker_end_item(struct lb_worker *worker, struct lb_item *item, enum lb_op which)
+/* May the next claim go out with the section's statement? */
+static bool takes_claim(const struct lb_worker *worker, enum lb_op which)
+{
+    const struct lb_strategy_plan *plan = worker->team->plan;
+    enum lb_section_name section = which == LB_OP_COMPLETE ? LB_S_COMPLETE
+                                   : which == LB_OP_ERROR  ? LB_S_ERROR
+                                                           : LB_S_FREE;
+    const struct lb_session *session = worker->actor.session;
+    return session->conn != NULL && !session->in_tx && lb_strategy_unpiped(plan, section) == NULL;
+}
+
+/* Ends the item, or the batch, and makes the next claim in the same round trip. Returns what came
+ * of the end. */
+static int end_and_claim(struct lb_worker *worker, enum lb_op which, struct lb_item *item,
+                         struct lb_batch *batch)
+{
+    struct lb_team *team = worker->team;
+    struct lb_next_claim *next = &worker->next;
+    struct lb_pipeline *p = &next->pipeline;
+    *p = (struct lb_pipeline){.item = item,
+                              .batch = batch,
+                              .n = (uint32_t)team->scenario->batch,
+                              .items = next->items,
+                              .max = lb_claim_room(team->scenario)};
+    next->measured = lb_team_phase(team) == LB_PHASE_MEASURE;
+    next->epoch = atomic_load(&team->epoch);
+    lb_worker_waits(worker, lb_now_ns());
+    lb_operate_pipeline(&worker->op, which, p, next->measured);
+    next->start_ns = worker->op.start_ns;
+    next->end_ns = worker->op.end_ns;
+    worker->op.end_ns = p->ended_ns;
+    /* Whoever lost his connection with the end connects again for that. */
+    next->is_there = p->claim_answer != LB_LOST || p->end_answer != LB_LOST;
+    if (!next->is_there || p->claim_answer == LB_OK || p->claim_answer == LB_EMPTY)
+        lb_worker_waits(worker, 0);
+    if (p->end_answer < 0)
+        worker->err = p->end_err;
+    return p->end_answer;
+}
+
+void lb_worker_end_item(struct lb_worker *worker, struct lb_item *item, enum lb_op which,
+                        bool claims)
 {
     struct lb_team *team = worker->team;
     back(team, item, which);
@@ -108,10 +149,13 @@ void lb_worker_end_item(struct lb_worker *worker, struct lb_item *item, enum lb_
     unsigned n_refusals = 0;
     bool later = is_retried(worker, which);
     int answer;
-    do
-        answer = later ? lb_operate_retry(&worker->op, item, &worker->err)
-                       : lb_operate_item(&worker->op, which, item, &worker->err);
-    while (!is_over(worker, answer, ++n_refusals));
+    claims = claims && !later && takes_claim(worker, which);
+    do {
+        answer = later    ? lb_operate_retry(&worker->op, item, &worker->err)
+                 : claims ? end_and_claim(worker, which, item, NULL)
+                          : lb_operate_item(&worker->op, which, item, &worker->err);
+        claims = false;
+    } while (!is_over(worker, answer, ++n_refusals));
     if (later)
         note_retried(team);
     lb_worker_end(worker, LB_M_RELEASE, start_ns, worker->op.end_ns, answer == LB_OK);
@@ -121,7 +165,7 @@ void lb_worker_end_item(struct lb_worker *worker, struct lb_item *item, enum lb_
 }
 
 /* Those items of the claim that are to be ended so. */
-static void end_together(struct lb_worker *worker, enum lb_op which)
+static void end_together(struct lb_worker *worker, enum lb_op which, bool claims)
 {
     struct lb_team *team = worker->team;
     struct lb_batch *batch = &worker->ends->batch;
@@ -131,9 +175,12 @@ static void end_together(struct lb_worker *worker, enum lb_op which)
     uint64_t start_ns = worker->op.end_ns;
     unsigned n_refusals = 0;
     int answer;
-    do
-        answer = lb_operate_batch(&worker->op, which, batch, &worker->err);
-    while (!is_over(worker, answer, ++n_refusals));
+    claims = claims && takes_claim(worker, which);
+    do {
+        answer = claims ? end_and_claim(worker, which, NULL, batch)
+                        : lb_operate_batch(&worker->op, which, batch, &worker->err);
+        claims = false;
+    } while (!is_over(worker, answer, ++n_refusals));
     lb_worker_end(worker, LB_M_RELEASE, start_ns, worker->op.end_ns, answer == LB_OK);
     for (uint32_t i = 0; which == LB_OP_ERROR && answer == LB_OK && i < batch->n; i++)
         if (batch->answers[i] == LB_OK)
@@ -142,7 +189,7 @@ static void end_together(struct lb_worker *worker, enum lb_op which)
 }
 
 void lb_worker_end_batch(struct lb_worker *worker, struct lb_item *items, uint32_t n,
-                         const bool *is_lost)
+                         const bool *is_lost, bool claims)
 {
     static const struct {
         enum lb_op op;
@@ -151,8 +198,11 @@ void lb_worker_end_batch(struct lb_worker *worker, struct lb_item *items, uint32
         {LB_OP_COMPLETE, LB_S_COMPLETE}, {LB_OP_ERROR, LB_S_ERROR}, {LB_OP_FREE, LB_S_FREE}};
     struct lb_team *team = worker->team;
     struct lb_ends *ends = worker->ends;
-    for (uint32_t i = 0; i < n; i++)
+    uint32_t n_left = 0;
+    for (uint32_t i = 0; i < n; i++) {
         ends->which[i] = (uint8_t)lb_worker_choose_end(worker);
+        n_left += !is_lost[i];
+    }
     for (uint32_t i = 0; lb_strategy_holds_in_tx(team->plan) && i < n; i++)
         lb_live_item_back(team->live, items[i].id); /* contention may give all of them back */
     worker->op.continued = false;
@@ -164,13 +214,14 @@ void lb_worker_end_batch(struct lb_worker *worker, struct lb_item *items, uint32
         for (uint32_t i = 0; i < n; i++) {
             if (is_lost[i] || ends->which[i] != ways[w].op)
                 continue;
+            n_left--;
             if (together)
                 ends->batch.items[ends->batch.n++] = &items[i];
             else
-                lb_worker_end_item(worker, &items[i], ways[w].op);
+                lb_worker_end_item(worker, &items[i], ways[w].op, claims && n_left == 0);
         }
         if (ends->batch.n > 0)
-            end_together(worker, ways[w].op);
+            end_together(worker, ways[w].op, claims && n_left == 0);
         lb_operator_continue(&worker->op);
     }
 }

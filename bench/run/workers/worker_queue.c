@@ -294,6 +294,15 @@ static bool renews(const struct lb_team *team)
            !lb_strategy_holds_in_tx(team->plan);
 }
 
+/* With pipelines: is the next thing that the worker does a claim, whatever becomes of this one? */
+static bool claims_next(const struct lb_worker *worker)
+{
+    const struct lb_team *team = worker->team;
+    return worker->next.items != NULL && worker->next.is_wanted &&
+           lb_team_phase(team) < LB_PHASE_STOP && worker->op.log_error == 0 &&
+           (!recovers(team) || lb_now_ns() < atomic_load(&team->recover_due_ns));
+}
+
 /* One item after the other: worked on, and ended. */
 static void process_each(struct lb_worker *worker, struct hand *hand, uint64_t claimed_ns)
 {
@@ -328,7 +337,7 @@ static void process_each(struct lb_worker *worker, struct hand *hand, uint64_t c
         worker->op.continued = false;
         worker->op.end_ns = end_ns != 0 ? end_ns : lb_now_ns();
         lb_operator_continue(&worker->op);
-        lb_worker_end_item(worker, &items[i], which);
+        lb_worker_end_item(worker, &items[i], which, i + 1 == n && claims_next(worker));
         lb_worker_look(worker);
         team->events->left(worker);
     }
@@ -347,7 +356,7 @@ static void process_batch(struct lb_worker *worker, struct hand *hand, uint64_t 
         team->events->leaves(worker, hand->items[i].id);
     }
     lb_worker_end(worker, LB_M_HOLD, claimed_ns, lb_now_ns(), true);
-    lb_worker_end_batch(worker, hand->items, hand->n, hand->is_lost);
+    lb_worker_end_batch(worker, hand->items, hand->n, hand->is_lost, claims_next(worker));
     lb_worker_look(worker);
     team->events->left(worker);
 }
@@ -376,30 +385,55 @@ static void process(struct lb_worker *worker, struct lb_item *items, uint32_t n,
     lb_worker_was_busy(worker, start_ns, worker->op.end_ns, counted);
 }
 
-static uint32_t room_for(const struct lb_scenario *scenario)
+/* What came of the claim that went out with the end before it. Its items are in *items now. */
+static int take_next(struct lb_worker *worker, struct lb_item **items, uint32_t *ret_n,
+                     uint64_t *ret_epoch)
 {
-    return scenario->batch > LB_CLAIM_ROOM ? (uint32_t)scenario->batch : LB_CLAIM_ROOM;
+    struct lb_next_claim *next = &worker->next;
+    const struct lb_pipeline *p = &next->pipeline;
+    struct lb_item *free_now = *items;
+    next->is_there = false;
+    *items = next->items;
+    next->items = free_now;
+    *ret_n = p->got < p->max ? p->got : p->max;
+    *ret_epoch = next->epoch;
+    worker->op.end_ns = next->end_ns;
+    if (p->claim_answer < 0)
+        worker->err = p->claim_err;
+    return p->claim_answer;
 }
 
-/* One claim, with its tries, and the work on what it brought. false: the consumer is done. */
+/* Nobody has what this one's claim brought, but what its next claim has brought by now. */
+static void let_go(struct lb_worker *worker, struct lb_worker *first_consumer)
+{
+    if (worker->next.is_there && worker->next.pipeline.claim_answer == LB_OK)
+        return;
+    lb_process_has_items(worker, false);
+    atomic_store(&first_consumer[worker->seat].seat_has_items, false);
+}
+
+/* One claim, with its tries, and the work on what it brought. */
 static void claim_once(struct lb_worker *worker, struct lb_worker *first_consumer,
-                       struct lb_item *items)
+                       struct lb_item **items)
 {
     struct lb_team *team = worker->team;
     const struct lb_scenario *scenario = team->scenario;
     struct lb_error *err = &worker->err;
-    worker->op.measured = lb_team_phase(team) == LB_PHASE_MEASURE;
+    bool is_made = worker->next.is_there;
+    worker->op.measured = is_made ? worker->next.measured : lb_team_phase(team) == LB_PHASE_MEASURE;
     lb_worker_begin(worker, LB_M_ACQUIRE);
-    uint64_t start_ns = lb_now_ns();
+    uint64_t start_ns = is_made ? worker->next.start_ns : lb_now_ns();
     worker->op.end_ns = start_ns;
-    lb_operator_continue(&worker->op);
+    worker->op.continued = !is_made; /* else its end may have been asked for again since */
     unsigned n_refusals = 0;
-    lb_worker_waits(worker, start_ns);
-    for (;;) {
+    if (!is_made)
+        lb_worker_waits(worker, start_ns);
+    for (;; is_made = false) {
         uint32_t n = 0;
         uint64_t epoch = atomic_load(&team->epoch);
-        int answer = lb_operate_claim(&worker->op, (uint32_t)scenario->batch, items,
-                                      room_for(scenario), &n, err);
+        int answer = is_made ? take_next(worker, items, &n, &epoch)
+                             : lb_operate_claim(&worker->op, (uint32_t)scenario->batch, *items,
+                                                lb_claim_room(scenario), &n, err);
         lb_worker_look(worker);
         if (answer == LB_OK || answer == LB_EMPTY)
             lb_worker_waits(worker, 0);
@@ -414,13 +448,12 @@ static void claim_once(struct lb_worker *worker, struct lb_worker *first_consume
             }
             atomic_fetch_add_explicit(&worker->progress, n, memory_order_relaxed);
             lb_process_has_items(worker, true);
-            process(worker, items, n, start_ns);
-            lb_process_has_items(worker, false);
-            atomic_store(&first_consumer[worker->seat].seat_has_items, false);
+            process(worker, *items, n, start_ns);
+            let_go(worker, first_consumer);
             return;
         }
         if (answer == LB_EMPTY)
-            note_empty(worker, first_consumer, items, epoch);
+            note_empty(worker, first_consumer, *items, epoch);
         bool go_on = lb_worker_refused(worker, answer, ++n_refusals, err);
         bool tries_left = scenario->tries == 0 || n_refusals < scenario->tries;
         if (answer != LB_EMPTY && answer >= 0 && answer != LB_LOST && go_on && tries_left)
@@ -433,19 +466,43 @@ static void claim_once(struct lb_worker *worker, struct lb_worker *first_consume
     }
 }
 
+static void free_items(struct lb_worker *worker, struct lb_item *items)
+{
+    lb_ends_free(worker);
+    free(worker->next.items);
+    free(worker->lost_items);
+    free(items);
+    worker->next.items = NULL;
+}
+
+/* Room for what claims bring, and what ends it; NULL with an error of the worker's. */
+static struct lb_item *open_items(struct lb_worker *worker)
+{
+    uint32_t room = lb_claim_room(worker->team->scenario);
+    bool is_pipelined = worker->team->plan->is_pipelined;
+    struct lb_item *items = calloc(room, sizeof *items);
+    worker->lost_items = calloc(room, sizeof *worker->lost_items);
+    worker->next = (struct lb_next_claim){0};
+    if (is_pipelined)
+        worker->next.items = calloc(room, sizeof *items);
+    int rc = 0;
+    if (items == NULL || worker->lost_items == NULL || (is_pipelined && worker->next.items == NULL))
+        rc = lb_fail(&worker->err, LB_E_MEMORY, "out of memory for claimed items");
+    else
+        rc = lb_ends_open(worker, room, &worker->err);
+    if (rc == 0)
+        return items;
+    free_items(worker, items);
+    return NULL;
+}
+
 void lb_worker_consume_loop(struct lb_worker *worker)
 {
     struct lb_team *team = worker->team;
     const struct lb_scenario *scenario = team->scenario;
     struct lb_worker *first_consumer = lb_worker_first(worker); /* consumers come first */
-    struct lb_item *items = calloc(room_for(scenario), sizeof *items);
-    worker->lost_items = calloc(room_for(scenario), sizeof *worker->lost_items);
-    if (items == NULL || worker->lost_items == NULL)
-        lb_fail(&worker->err, LB_E_MEMORY, "out of memory for claimed items");
-    if (items == NULL || worker->lost_items == NULL ||
-        lb_ends_open(worker, room_for(scenario), &worker->err) != 0) {
-        free(worker->lost_items);
-        free(items);
+    struct lb_item *items = open_items(worker);
+    if (items == NULL) {
         lb_team_fail(team, &worker->err);
         return;
     }
@@ -459,19 +516,18 @@ void lb_worker_consume_loop(struct lb_worker *worker)
     for (uint64_t done = 0; scenario->count == 0 || done < scenario->count; done++) {
         if (scenario->claim_interval_ns > 0 && lb_team_phase(team) < LB_PHASE_DRAIN)
             lb_worker_sleep(worker, next_ns += scenario->claim_interval_ns, LB_PHASE_DRAIN);
-        if (lb_team_phase(team) >= LB_PHASE_STOP || atomic_load(&team->drained) ||
-            !lb_worker_records(worker))
+        if (!worker->next.is_there && (lb_team_phase(team) >= LB_PHASE_STOP ||
+                                       atomic_load(&team->drained) || !lb_worker_records(worker)))
             break;
+        worker->next.is_wanted = scenario->count == 0 || done + 1 < scenario->count;
         recover(worker);
         look_at_retried(team);
         begin_claim(team);
-        claim_once(worker, first_consumer, items);
+        claim_once(worker, first_consumer, &items);
         end_claim(team);
     }
     lb_process_end(worker);
-    lb_ends_free(worker);
-    free(worker->lost_items);
-    free(items);
+    free_items(worker, items);
 }
 
 /* Items that one operation puts. They are put under new ids after an outcome that is unknown, never
