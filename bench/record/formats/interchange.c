@@ -189,6 +189,20 @@ static bool is_awaited(const struct track *track, const struct lb_raw *f,
     return same && track->process == event->process;
 }
 
+static void begin_operation(struct track *track, const struct lb_raw_op *raw,
+                            const struct lb_event *event)
+{
+    *track = (struct track){.open_at = raw->at,
+                            .time_ns = event->time_ns,
+                            .process = event->process,
+                            .f = raw->keys[LB_KEY_F],
+                            .value = event->value,
+                            .object = event->object,
+                            .has_value = has_value(raw),
+                            .n_open = 1,
+                            .began = true};
+}
+
 /* The grammar of one log: see interchange.h. */
 static int check_grammar(struct reader *reader, struct track *track, const struct lb_raw_op *raw,
                          const struct lb_event *event)
@@ -226,15 +240,7 @@ static int check_grammar(struct reader *reader, struct track *track, const struc
         if (track->is_retired && track->process == event->process)
             return lb_scan_fail(scan, raw->at, "%s goes on after an unknown outcome",
                                 process_name(raw, event, PROCESS_NAME));
-        *track = (struct track){.open_at = raw->at,
-                                .time_ns = event->time_ns,
-                                .process = event->process,
-                                .f = *f,
-                                .value = event->value,
-                                .object = event->object,
-                                .has_value = has_value(raw),
-                                .n_open = 1,
-                                .began = true};
+        begin_operation(track, raw, event);
         return 0;
     }
     if (track->open_at == NULL)
