@@ -17,8 +17,9 @@
  * (outcome unknown). Items that one statement ends (complete, error, free) are a batch: the invoke
  * of each, one behind another, and then their ends in the same order. A claim that was sent behind
  * an end, or a batch, before the answer to it (a pipeline) stands among the invokes, with the time
- * at which it was sent, and its end is the last of the ends. After info the process is retired: its writer goes on under a new process number. A writer
- * has at most one operation, batch or pipeline under way.
+ * at which it was sent, and its end is the last of the ends. After info the process is retired: its
+ * writer goes on under a new process number. A writer has at most one operation, batch or pipeline
+ * under way.
  */
 #ifndef LB_HISTORY_H
 #define LB_HISTORY_H
