@@ -234,6 +234,12 @@ like($out, qr/^prolonged on sqlite: at most (?:[1-5]?\d|60) s of 60 s$/m, 'no lo
 my ($least) = $out =~ /^ +\d+ overrun +([\d.]+) s/m;
 cmp_ok($least // 0, '>', 5, 'what takes longer counts as that');
 
+# The bound begins when the limit is over: there is time for both behind the first deaths.
+my @unfreed = ('verify', '-s', phased_queue('unfreed', ':rescue_s * 1000 AND id < 0', "-- option: rescue_s = 3600\n-- limit: rescue_s\n"),
+    '-d', 'sqlite:', '--no-explore', '-q');
+($status, $out, $err) = until_shown(sub { return $_[0] == 1 }, @unfreed);
+like($out, qr/^not ok \d+ - unfreed sqlite steady\+kill recovery$/m, 'a limit in seconds: what nobody frees is seen') or diag $out, $err;
+
 # --- an operator frees what is held for too long ---
 (undef, $out) = lockbench('verify', '-s', "$folder/operator.sql", '-d', 'sqlite:', '--plan');
 like($out, qr/^  lease  longest_ms, inferred from line \d+; 600000 ms by default, which each scenario replaces; recover ends it$/m,

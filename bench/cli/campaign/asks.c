@@ -45,6 +45,7 @@ void lb_asks_leave_out(struct lb_asking *m, const char *name, const char *why)
 /* --- the scenario of an ask --- */
 
 enum { STRETCH_MOST = 12 };
+#define SOME_DEATHS_NS UINT64_C(2000000000) /* the first ones come late on a busy machine */
 
 /* A lease in seconds cannot be 200 ms. */
 static uint64_t stretch_of(const struct lb_outlook *outlook, const struct lb_scenario *scenario)
@@ -68,7 +69,10 @@ static void stretch(struct lb_scenario *s, uint64_t factor)
     if (bound_ns == 0 || s->fault_interval_ns == 0)
         return;
     s->recovery_bound_ns = bound_ns + 2 * (s->ttl_ns - ttl_ns);
-    uint64_t behind_ns = s->recovery_bound_ns + s->fault_interval_ns;
+    /* The bound counts from when the lease or the limit of the dead is over. */
+    uint64_t behind_ns = s->recovery_bound_ns + s->ttl_ns + s->fault_interval_ns;
+    if (s->fault == LB_FAULT_KILL && s->duration_ns < behind_ns + SOME_DEATHS_NS)
+        s->duration_ns = behind_ns + SOME_DEATHS_NS;
     uint64_t n =
         s->duration_ns > behind_ns ? (s->duration_ns - behind_ns) / s->fault_interval_ns + 1 : 1;
     if (s->fault_count == 0 || s->fault_count > n)

@@ -288,7 +288,10 @@ static void untested_line(struct lb_sink_state *state, size_t first, enum lb_gua
         enum lb_expectation expectation = lb_cell_expectation(cell, guarantee);
         if (expectation != LB_EXPECT_UNTESTED && expectation != LB_EXPECT_NOTHING)
             return;
-        if (expectation == LB_EXPECT_UNTESTED) {
+        /* Where somebody died, there is more to say than that nobody did. */
+        bool is_next = named == NULL || guarantee != LB_G_RECOVERY ||
+                       (run != NULL && run->judgement.measures.n_deaths > 0);
+        if (expectation == LB_EXPECT_UNTESTED && is_next) {
             named = cell;
             reason = finding->verdict == LB_V_NOT_TESTED ? finding->reason : run->reason;
         }
