@@ -134,6 +134,24 @@ for (['clocks-lock', 'mixed', 'exclusive'], ['clocks-lock', 'stamped', 'exclusiv
 is($status, 2, 'skewed without skew: refused');
 like($err, qr/skewed: needs skew/, '... in words');
 
+# --- a form that has no statement for what a scenario sets ---
+($status, $out) = lockbench('verify', '-s', 'fifo-poll', '--opt', 'form=published', '--faults', 'kill', '-d', 'sqlite:', '-q');
+like($out, qr/# SKIP .*: no section acquire applies to sqlite with stale_ms=\d+; the nearest, in line \d+, wants --opt stale_ms=0$/m,
+    'a SKIP says which option is in the way, and what to ask for');
+($status, $out) = lockbench('verify', '-s', 'fifo-poll', '--opt', 'form=published', '--opt', 'stale_ms=0', '--faults', 'kill',
+    '-d', 'sqlite:', '-q', '--duration', '500ms');
+unlike($out, qr/no section/, '... which is run then');
+like($out, qr/^(?:not )?ok \d+ - fifo-poll sqlite mutex-hot\+kill exclusive/m, '... and judged');
+
+# --- what explorations leave of their time goes to those behind them; what is not explored to its end is told ---
+my @taken = ('-s', "$folder/fences.sql", '-d', 'sqlite:', '--opt', 'number=read', '--budget', '24s');
+(undef, $out) = lockbench('verify', @taken, '--plan');
+my ($planned) = $out =~ /^ +\d+ explore\+takeover +([\d.]+) s/m;
+my $cut = qr/^#   not explored to the end: explore\+takeover, .*ended after ([\d.]+) s, .*\n#   --budget 10m goes on for longer$/m;
+(undef, $out) = until_shown(sub { return $_[1] =~ $cut && $1 > 1.1 * $planned }, 'verify', @taken, '-q');
+my ($given) = $out =~ $cut;
+cmp_ok($given // 0, '>', 1.1 * ($planned // 99), 'the last exploration has the time that others have left');
+
 # --- in words, for each guarantee: what happened, the lines, what to change by what the file has, and the command ---
 my @told = map {
     my ($file, $option, $guarantee, $lines, $change) = @$_;

@@ -273,11 +273,13 @@ static struct lb_advice advise_exclusive(const struct lb_outlook *o, const struc
             .quotes = {&o->clock},
             .text =
                 "what a statement sets, and the values it inserts, are computed before it waits "
-                "for the row, and so was the lease's end. Lock the row first, by a statement of "
-                "its "
-                "own (tx=one, SELECT ... FOR UPDATE), and ask for the time in the one behind it "
-                "(clock_timestamp(), SYSDATE(6)); or return left_ms, how much is left, and let "
-                "who has nothing left try again"};
+                "for the row, and so was the lease's end: its holder begins with what is left of "
+                "it, which may be nothing. Lock the row first, by a statement of its own (tx=one, "
+                "SELECT ... FOR UPDATE), and ask for the time in the one behind it "
+                "(clock_timestamp(), SYSDATE(6)); or do not wait (SKIP LOCKED, NOWAIT); or return "
+                "left_ms, how much is left, and let who has nothing left try again. Nobody is "
+                "fooled who counts the lease from before asking, and stops then: if all your "
+                "holders do, this finding does not concern them"};
     if (is_renewed(cell))
         return advise_renewal(o);
     bool no_time = cell->is_explored && cell->explored.ticks == 0 && cell->explored.deaths == 0;

@@ -56,6 +56,25 @@ bool lb_is_out_of_budget(const struct lb_report *report, const struct lb_cell *c
     return ns > 0 && ns + cost_of(cell) > cell->outlook->budget_ns;
 }
 
+/* Explorations that were complete early leave their time to those behind them, as long as all that
+ * is still to come has its own. */
+uint64_t lb_exploring_time(const struct lb_report *report, const struct lb_cell *cell)
+{
+    const uint64_t own_ns = cost_of(cell), budget_ns = cell->outlook->budget_ns;
+    uint64_t ns = budget_ns / LB_OUTLOOK_RESERVE, n_to_come = 0;
+    for (size_t i = 0; i < report->n_cells; i++) {
+        const struct lb_cell *other = &report->cells[i];
+        if (other->outlook != cell->outlook)
+            continue;
+        bool is_to_come = other->state == LB_CELL_PENDING;
+        n_to_come += is_to_come && other->is_explored;
+        ns += is_to_come ? cost_of(other) : other->took_ns;
+    }
+    if (report->n_repeat > 1 || n_to_come == 0 || ns >= budget_ns)
+        return own_ns;
+    return own_ns + (budget_ns - ns) / n_to_come;
+}
+
 bool lb_is_asked_again(const struct lb_report *report, const struct lb_cell *cell)
 {
     if (cell->outlook == NULL || cell->is_explored || cell->state != LB_CELL_DONE ||

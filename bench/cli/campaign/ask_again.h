@@ -13,4 +13,7 @@ bool lb_is_asked_again(const struct lb_report *report, const struct lb_cell *cel
 /* Has its plan taken so long that there is no time for it any more? Never of the first one. */
 bool lb_is_out_of_budget(const struct lb_report *report, const struct lb_cell *cell);
 
+/* How long an exploration of a plan may take: its share, and of what those before it have left. */
+uint64_t lb_exploring_time(const struct lb_report *report, const struct lb_cell *cell);
+
 #endif

@@ -422,6 +422,8 @@ static int run_rounds(struct lb_scheduler *state)
                 leave_out(state, cell);
                 continue;
             }
+            if (cell->is_explored && cell->outlook != NULL)
+                cell->explored.time_ns = lb_exploring_time(report, cell);
             rc = run_once(state, cell, &cell->scenario, round);
             lb_progress_done(&state->view, cell);
             while (rc == 0 && round + 1 == report->n_repeat && !is_stopped(state) &&

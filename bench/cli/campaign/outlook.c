@@ -10,8 +10,6 @@
 
 #include <string.h>
 
-enum { RESERVE = 12 };
-
 /* --- as a whole --- */
 
 static void say_untested(struct lb_asking *m)
@@ -96,7 +94,7 @@ static void fit_budget(struct lb_outlook *outlook)
 static void share_rest(struct lb_outlook *outlook)
 {
     const double budget_ns = (double)outlook->budget_ns;
-    double wanted_ns = 0, rest_ns = budget_ns - budget_ns / RESERVE;
+    double wanted_ns = 0, rest_ns = budget_ns - budget_ns / LB_OUTLOOK_RESERVE;
     for (size_t i = 0; i < outlook->n_asks; i++) {
         const struct lb_ask *ask = &outlook->asks[i];
         if (!ask->is_left_out && ask->scenario == NULL)

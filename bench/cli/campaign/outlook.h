@@ -12,7 +12,11 @@
 
 #define LB_OUTLOOK_BUDGET_NS UINT64_C(60000000000) /* without --budget */
 
-enum { LB_ASKS = 48, LB_ASK_KEYS = 20 };
+enum {
+    LB_ASKS = 48,
+    LB_ASK_KEYS = 20,
+    LB_OUTLOOK_RESERVE = 12 /* that part of a budget is for setting up and judging */
+};
 
 struct lb_ask {
     char name[40]; /* as the report calls it: "queue-overrun", "steady+kill", "explore+clock" */

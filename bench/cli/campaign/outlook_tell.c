@@ -115,6 +115,24 @@ static struct tally tally_of(const struct lb_outlook *outlook, const struct lb_r
     return t;
 }
 
+/* Which explorations did not come to their end, and why: nothing is known of the rest. */
+static void print_bounded(const struct lb_outlook *outlook, const struct lb_report *report,
+                          FILE *out)
+{
+    bool is_for_time = false;
+    for (size_t i = 0; i < report->n_cells; i++) {
+        const struct lb_cell *cell = &report->cells[i];
+        if (cell->outlook != outlook || cell->n_runs == 0 || cell->runs[0]->exploration == NULL ||
+            cell->runs[0]->exploration->complete)
+            continue;
+        const char *covered = cell->runs[0]->exploration->covered;
+        fprintf(out, "#   not explored to the end: %s, %s\n", cell->scenario.name, covered);
+        is_for_time = is_for_time || strstr(covered, "ended after") != NULL;
+    }
+    if (is_for_time)
+        fputs("#   --budget 10m goes on for longer\n", out);
+}
+
 static void print_tally(const struct lb_outlook *outlook, const struct lb_report *report,
                         unsigned n_broken, FILE *out)
 {
@@ -131,6 +149,7 @@ static void print_tally(const struct lb_outlook *outlook, const struct lb_report
         fprintf(out, " (%u of %u explorations complete)", t.n_complete, t.n_complete + t.n_bounded);
     fprintf(out, "%s%u scenario%s, %u under faults\n", outlook->is_guest ? "" : ", ",
             t.n_scenarios + t.n_faults, t.n_scenarios + t.n_faults == 1 ? "" : "s", t.n_faults);
+    print_bounded(outlook, report, out);
 }
 
 void lb_outlook_tell_end(const struct lb_outlook *outlook, const struct lb_report *report,

@@ -216,6 +216,61 @@ static int section_applies(struct lb_building *b, const struct lb_raw_section *s
     return applies;
 }
 
+/* Of the section's variants for this engine the one that fails in the fewest conditions; NULL:
+ * there is none. A number is changed rather than a choice, which is another form of the protocol.
+ */
+static const struct lb_raw_section *nearest_variant(struct lb_building *b,
+                                                    enum lb_section_name name)
+{
+    const struct lb_raw_section *nearest = NULL;
+    size_t fewest = SIZE_MAX;
+    for (size_t i = 0; i < b->file->n_sections; i++) {
+        const struct lb_raw_section *section = &b->file->sections[i];
+        size_t n = 0;
+        if (section->name != name || !lb_raw_section_for(section, b->db->name))
+            continue;
+        for (size_t k = 0; k < section->n_conditions; k++) {
+            const struct lb_condition *condition = &section->conditions[k];
+            int option = lb_building_option(b, condition->name, condition->name_length);
+            if (condition_holds(b, section, condition) != 1)
+                n += b->options[option]->choices != NULL ? 2 : 1;
+        }
+        if (n < fewest) {
+            fewest = n;
+            nearest = section;
+        }
+    }
+    return nearest;
+}
+
+/* Which options are in the way of a section that has to be there, and what they would have to be.
+ */
+static int no_variant(struct lb_building *b, enum lb_section_name name)
+{
+    const struct lb_raw_section *nearest = nearest_variant(b, name);
+    char has[200] = "", wants[200] = "";
+    if (nearest == NULL)
+        return lb_fail(b->err, LB_E_UNSUPPORTED, "%s: there is no section %s for %s",
+                       b->file->origin, lb_section_text(name), b->db->name);
+    for (size_t i = 0; i < nearest->n_conditions; i++) {
+        const struct lb_condition *condition = &nearest->conditions[i];
+        if (condition_holds(b, nearest, condition) == 1)
+            continue;
+        int option = lb_building_option(b, condition->name, condition->name_length);
+        const char *bar = memchr(condition->values, '|', condition->values_length);
+        size_t length = bar != NULL ? (size_t)(bar - condition->values) : condition->values_length;
+        size_t n = strlen(has), m = strlen(wants);
+        snprintf(has + n, sizeof has - n, "%s%s=%s", n > 0 ? " " : "", b->options[option]->name,
+                 b->resolved[option].value);
+        snprintf(wants + m, sizeof wants - m,
+                 condition->negated ? " another %s than %.*s" : " --opt %s=%.*s",
+                 b->options[option]->name, (int)length, condition->values);
+    }
+    return lb_fail(b->err, LB_E_UNSUPPORTED,
+                   "%s: no section %s applies to %s with %s; the nearest, in line %d, wants%s",
+                   b->file->origin, lb_section_text(name), b->db->name, has, nearest->line, wants);
+}
+
 int lb_building_choose(struct lb_building *b)
 {
     const struct lb_file *file = b->file;
@@ -237,8 +292,6 @@ int lb_building_choose(struct lb_building *b)
     const enum lb_section_name *required = lb_required_sections(file->shape, &n);
     for (size_t i = 0; i < n; i++)
         if (b->chosen[required[i]] == NULL)
-            return lb_fail(b->err, LB_E_UNSUPPORTED,
-                           "%s: no section %s applies to %s with these options", file->origin,
-                           lb_section_text(required[i]), b->db->name);
+            return no_variant(b, required[i]);
     return 0;
 }
