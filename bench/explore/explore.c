@@ -2,6 +2,7 @@
 #include "explore.h"
 
 #include "clock.h"
+#include "extent.h"
 #include "show.h"
 #include "testbed.h"
 
@@ -328,7 +329,7 @@ static void set_coverage(const struct lb_testbed *testbed, struct lb_explored *e
 {
     const struct lb_search_result *search = &explored->search;
     const struct lb_search_options *options = &testbed->plan.search;
-    char *text = explored->bounds;
+    char *text = explored->bounds, share[32];
     size_t size = sizeof explored->bounds, n = 0;
     explored->complete = search->complete && testbed->n_given_up == 0 && !testbed->is_coarse;
     explored->stopped_at_first =
@@ -356,11 +357,9 @@ static void set_coverage(const struct lb_testbed *testbed, struct lb_explored *e
     if (search->interrupted)
         n += (size_t)snprintf(text + n, size - n, "interrupted; ");
     else if (search->timed_out)
-        n += (size_t)snprintf(text + n, size - n,
-                              search->share < 0.001
-                                  ? "ended after %.5g s, less than 0.1 %% of the search; "
-                                  : "ended after %.5g s, roughly %.2g %% of the search; ",
-                              (double)testbed->plan.time_ns / 1e9, search->share * 100);
+        n += (size_t)snprintf(text + n, size - n, "ended after %.5g s, %s of the search; ",
+                              (double)testbed->plan.time_ns / 1e9,
+                              lb_extent_words(search->share, share, sizeof share));
     else if (!search->complete && options->max_schedules > 0 &&
              search->n_schedules >= options->max_schedules)
         n += (size_t)snprintf(text + n, size - n, "at most %llu schedule%s; ",

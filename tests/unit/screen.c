@@ -51,6 +51,34 @@ static void the_line_keeps_its_figures(void **state)
     assert_null(strstr(line, "/s"));
 }
 
+/* How long exploring takes is told once it can be, and never less than what is certain. */
+static void exploring_tells_how_much_is_left(void **state)
+{
+    (void)state;
+    enum { SECOND = 1000000000 };
+    struct lb_explore_view view = {.strategy = "cas", .engine = "sqlite"};
+    struct lb_search_result so_far = {.n_schedules = 1, .n_moves = 10, .whole = 91000};
+    char line[300];
+    assert_string_equal(lb_explore_line(&view, &so_far, SECOND / 2, line, sizeof line),
+                        "cas sqlite: 1 schedule, less than 0.1 %, 500 ms");
+    so_far = (struct lb_search_result){
+        .n_schedules = 900, .n_moves = 9000, .whole = 91000, .share = 0.1};
+    lb_explore_line(&view, &so_far, UINT64_C(2) * SECOND, line, sizeof line);
+    assert_string_equal(line, "cas sqlite: 900 schedules, roughly 10 %, 2.00 s, some 18 s left");
+    so_far.whole = 900000; /* it has jumped */
+    lb_explore_line(&view, &so_far, UINT64_C(3) * SECOND, line, sizeof line);
+    assert_non_null(strstr(line, ", 3.00 s, at least 1"));
+    so_far.whole = 800000;
+    lb_explore_line(&view, &so_far, UINT64_C(5) * SECOND, line, sizeof line);
+    assert_non_null(strstr(line, ", at least "));
+    lb_explore_line(&view, &so_far, UINT64_C(12) * SECOND, line, sizeof line);
+    assert_non_null(strstr(line, ", some "));
+    so_far = (struct lb_search_result){.n_schedules = 50, .share = 0.5, .violated = 1};
+    lb_explore_line(&view, &so_far, UINT64_C(2) * SECOND, line, sizeof line); /* random ones */
+    assert_string_equal(line,
+                        "cas sqlite: 50 schedules, roughly 50 %, 2.00 s, some 2 s left, VIOLATED");
+}
+
 static void tables_leave_columns_out(void **state)
 {
     (void)state;
@@ -87,6 +115,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_line_keeps_its_figures),
+        cmocka_unit_test(exploring_tells_how_much_is_left),
         cmocka_unit_test(tables_leave_columns_out),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

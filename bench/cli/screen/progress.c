@@ -186,15 +186,40 @@ void lb_progress_done(struct lb_progress_view *view, const struct lb_cell *cell)
     fputc('\n', stderr);
 }
 
-/* ", some 2 min left"; "" while it cannot be told: too little is done, or it would take days. */
-static void describe_left(double share, uint64_t took_ns, char *buf, size_t size)
+/* ", some 2 min left"; "at least" while the estimates differ too much; "" while nothing can be
+ * told: too little is done, or it would take days. */
+static void describe_left(struct lb_explore_view *view, const struct lb_search_result *so_far,
+                          uint64_t took_ns, char *buf, size_t size)
 {
-    static const double least = 0.01, longest_ns = 86400e9;
+    static const double least_share = 0.01, longest_ns = 86400e9;
+    double left;
+    bool is_least = false;
     char span[24];
-    double left_ns = share >= least ? (double)took_ns * (1 - share) / share : longest_ns;
     buf[0] = '\0';
-    if (took_ns >= UINT64_C(1000000000) && left_ns < longest_ns)
-        snprintf(buf, size, ", some %s left", lb_format_span((uint64_t)left_ns, span, sizeof span));
+    if (so_far->whole > 0) {
+        lb_steadiness_note(&view->steady, took_ns, so_far->whole);
+        left = lb_steadiness_whole(&view->steady, &is_least) / (double)so_far->n_moves - 1;
+    } else {
+        left = so_far->share > 0 ? 1 / so_far->share - 1 : longest_ns;
+    }
+    double left_ns = (double)took_ns * left;
+    if (so_far->share >= least_share && took_ns >= UINT64_C(1000000000) && left_ns > 0 &&
+        left_ns < longest_ns)
+        snprintf(buf, size, ", %s %s left", is_least ? "at least" : "some",
+                 lb_format_span((uint64_t)left_ns, span, sizeof span));
+}
+
+char *lb_explore_line(struct lb_explore_view *view, const struct lb_search_result *so_far,
+                      uint64_t took_ns, char *buf, size_t size)
+{
+    char schedules[32], took[32], left[60], share[32];
+    describe_left(view, so_far, took_ns, left, sizeof left);
+    snprintf(
+        buf, size, "%s %s: %s schedule%s, %s, %s%s%s", view->strategy, view->engine,
+        lb_format_count((double)so_far->n_schedules, schedules, sizeof schedules),
+        so_far->n_schedules == 1 ? "" : "s", lb_extent_words(so_far->share, share, sizeof share),
+        lb_format_ns(took_ns, took, sizeof took), left, so_far->violated != 0 ? ", VIOLATED" : "");
+    return buf;
 }
 
 void lb_explore_progress(void *arg, const struct lb_search_result *so_far)
@@ -205,14 +230,8 @@ void lb_explore_progress(void *arg, const struct lb_search_result *so_far)
     if (!view->shown || now_ns - view->last_ns < EVERY_NS)
         return;
     view->last_ns = now_ns;
-    char schedules[32], took[32], left[40], line[300];
-    describe_left(so_far->share, now_ns - view->start_ns, left, sizeof left);
-    snprintf(line, sizeof line, "%s %s: %s schedules, roughly %.*f %%, %s%s%s", view->strategy,
-             view->engine,
-             lb_format_count((double)so_far->n_schedules, schedules, sizeof schedules),
-             so_far->share < 0.1, so_far->share * 100,
-             lb_format_ns(now_ns - view->start_ns, took, sizeof took), left,
-             so_far->violated != 0 ? ", VIOLATED" : "");
+    char line[300];
+    lb_explore_line(view, so_far, now_ns - view->start_ns, line, sizeof line);
     fprintf(stderr, "\r\033[K%.*s", (int)view->width - 1, line);
     fflush(stderr);
 }

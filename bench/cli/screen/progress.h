@@ -2,6 +2,7 @@
 #ifndef LB_PROGRESS_VIEW_H
 #define LB_PROGRESS_VIEW_H
 
+#include "extent.h"
 #include "forecast.h"
 #include "report.h"
 #include "search.h"
@@ -40,7 +41,11 @@ struct lb_explore_view {
     const char *strategy, *engine;
     uint64_t start_ns, last_ns;
     unsigned width;
+    struct lb_steadiness steady;
 };
+/* The line that it draws, when so much time has passed. Returns buf. */
+char *lb_explore_line(struct lb_explore_view *view, const struct lb_search_result *so_far,
+                      uint64_t took_ns, char *buf, size_t size);
 void lb_explore_progress(void *arg, const struct lb_search_result *so_far);
 void lb_explore_progress_clear(const struct lb_explore_view *view);
 

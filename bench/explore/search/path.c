@@ -86,6 +86,7 @@ static bool make_child(struct lb_path *path, size_t last, const struct lb_moved 
     child->waiting = node->waiting;
     child->asleep = child->done = 0;
     child->covered = false;
+    child->extent = (struct lb_extent_node){.n = 0};
     memcpy(child->waits_for, node->waits_for, sizeof child->waits_for);
     for (unsigned w = 0; w < LB_MAX_WORKERS; w++)
         if (lb_has(child->waiting, w) &&
@@ -114,6 +115,7 @@ void lb_path_set(struct lb_path *path, unsigned move)
     node->n_answers = node->n_explored = 0;
     node->is_choice = false;
     node->n_made = 0;
+    node->extent.begun = path->result->n_moves;
 }
 
 int lb_path_make(struct lb_path *path, size_t at, bool is_again, struct lb_moved *ret,

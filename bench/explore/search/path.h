@@ -6,6 +6,7 @@
 #ifndef LB_PATH_H
 #define LB_PATH_H
 
+#include "extent.h"
 #include "random.h"
 #include "search.h"
 #include "visited.h"
@@ -24,6 +25,7 @@ struct lb_node {
     uint8_t n_explored; /* of them: what they lead to was explored */
     bool is_choice;     /* of the engine: see lb_moved */
     unsigned n_made;    /* how often the move was made here */
+    struct lb_extent_node extent;
     uint64_t answers[LB_MAX_ANSWERS];
     struct lb_footprint touched[LB_MOVES];         /* by the moves done or asleep */
     struct lb_footprint waits_for[LB_MAX_WORKERS]; /* what the waiting were refused over */
@@ -37,6 +39,7 @@ struct lb_path {
     struct lb_random random;
     size_t max_length;
     struct lb_visited visited;
+    struct lb_extent extent;
     size_t n; /* nodes on the path */
     struct lb_node nodes[LB_MAX_LENGTH + 1];
 };

@@ -44,28 +44,26 @@ static int run_path_once(struct lb_path *path, size_t *ret_at, struct lb_error *
     return r;
 }
 
-/* At the end of a schedule. Knuth 1975, "Estimating the efficiency of backtrack programs": the part
- * of the tree that is left of the path, and the path's own leaf. */
-static double share_done(const struct lb_path *path)
+/* At the end of a schedule: the size of all, in moves. */
+static double estimate_whole(const struct lb_path *path)
 {
-    double share = 0, branch = 1;
-    for (size_t i = 0; i < path->n; i++) {
+    double left = 0;
+    for (size_t i = path->n; i-- > 0;) {
         const struct lb_node *node = &path->nodes[i];
-        uint32_t here = 1u << node->move;
-        uint32_t all = node->covered ? node->done | here : (node->enabled & ~node->asleep) | here;
-        branch /= __builtin_popcount(all);
-        share += branch * __builtin_popcount(node->done & ~here);
+        uint32_t others = node->covered ? 0 : node->enabled & ~node->asleep & ~node->done;
+        unsigned n_left = (unsigned)__builtin_popcount(others & ~(1u << node->move));
+        left = lb_extent_left(&path->extent, &node->extent, n_left, path->result->n_moves, left);
     }
-    return share + branch;
+    return (double)path->result->n_moves + left;
 }
 
 /* What was told once is not taken back, and all is told at the end only. */
-static double told_share(const struct lb_path *path, double told)
+static double told_share(const struct lb_search_result *result)
 {
     static const double most = 0.999;
-    double share = share_done(path);
+    double share = (double)result->n_moves / result->whole;
     share = share > most ? most : share;
-    return share > told ? share : told;
+    return share > result->share ? share : result->share;
 }
 
 /* Makes the moves of the path again and then the one of the node at its end, until they answer as
@@ -133,6 +131,7 @@ static int backtrack(struct lb_path *path, struct lb_error *err)
             return 1;
         }
         node->done |= 1u << node->move;
+        lb_extent_branch(&path->extent, &node->extent, path->result->n_moves);
         unsigned move = choose(path, path->n);
         if (move < LB_MOVES) {
             lb_path_set(path, move);
@@ -234,7 +233,8 @@ static int search_all(struct lb_path *path, struct lb_error *err)
         r = run_on(path, err);
     while (r >= 0) {
         struct lb_search_result *result = path->result;
-        result->share = told_share(path, result->share);
+        result->whole = estimate_whole(path);
+        result->share = told_share(result);
         if (lb_path_has_to_stop(path))
             return 0;
         r = backtrack(path, err);

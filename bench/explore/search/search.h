@@ -182,8 +182,9 @@ struct lb_search_result {
     uint64_t n_repeated;          /* replays that did not answer as wanted */
     uint64_t n_unreached;         /* answers that did not come again: not explored to their end */
     size_t longest;               /* moves */
-    double share;                 /* of the search that is done, roughly: each branch of a state is
-                                     taken to be as large as its neighbours; random: of their number */
+    double share;                 /* of the search that is done, roughly: see extent.h; random: of
+                                     their number. Never less than before */
+    double whole;                 /* moves that all of it will take, as estimated now; random: 0 */
     bool complete;                /* everything was explored, behind every answer that was seen */
     bool too_long;                /* some schedule was cut at the longest length */
     bool interrupted;             /* by the user */
