@@ -46,7 +46,21 @@ struct lb_late_release {
     bool by_lease; /* its lease had ended; else an earlier release of the same hold */
 };
 
-/* An item handed out by a claim, or an operation on an item: judged together, sorted by id. */
+/* An item handed out by a claim, or an operation on an item, as the logs have it. There may be as
+ * many as there are events in the history. */
+struct lb_item_record {
+    uint64_t id;
+    uint64_t low, high;
+    uint32_t log, event;
+    uint32_t lease_ms;
+    uint32_t class_no;
+    uint8_t op; /* LB_OP_ITEM: a claim */
+    uint8_t type;
+    uint8_t flags;
+    bool is_unclear; /* its worker may hold items that it was not told of */
+};
+
+/* The same while its item is judged: those of one id together, and what became known of them. */
 struct lb_item_event {
     uint64_t id;
     uint64_t low, high;
@@ -229,7 +243,7 @@ struct lb_case {
     struct lb_array holds;  /* struct lb_hold, grouped by log */
     struct lb_array tokens; /* uint64_t, parallel to holds, if any grant had one */
     struct lb_array late;   /* struct lb_late_release */
-    struct lb_array items;  /* struct lb_item_event */
+    struct lb_array items;  /* struct lb_item_record */
     struct lb_array puts;
     struct lb_array moments; /* of world.c */
     struct lb_array world;

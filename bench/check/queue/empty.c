@@ -140,7 +140,7 @@ static void report(struct lb_case *c, const struct lb_refusal *refusal)
 static bool came_back(const struct lb_case *c)
 {
     const struct lb_world_event *world = c->world.items;
-    const struct lb_item_event *items = c->items.items;
+    const struct lb_item_record *items = c->items.items;
     for (size_t i = 0; i < c->world.n; i++)
         if (world[i].type == LB_EV_OK &&
             (world[i].op == LB_OP_RESET_ALL || world[i].op == LB_OP_CLEAR_ALL ||

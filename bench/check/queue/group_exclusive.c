@@ -61,23 +61,31 @@ static struct lb_item_core in_hand(const struct lb_item_group *item, size_t plac
 
 void lb_in_hand_release(struct lb_in_hand *hand)
 {
-    struct lb_item_event **resumed = hand->resumed.items;
-    for (size_t i = 0; i < hand->resumed.n; i++)
-        free(resumed[i]);
-    free(hand->resumed.items);
+    struct lb_item_event **events = hand->events.items;
+    for (size_t i = 0; i < hand->events.n; i++)
+        free(events[i]);
+    free(hand->events.items);
     free(hand->cores.items);
+}
+
+int lb_in_hand_keep(struct lb_in_hand *hand, struct lb_item_event *events, struct lb_case *c)
+{
+    struct lb_item_event **kept =
+        events != NULL ? lb_array_push(&hand->events, sizeof *kept) : NULL;
+    if (events != NULL && kept == NULL) {
+        free(events);
+        return lb_out_of_memory(c);
+    }
+    if (kept != NULL)
+        *kept = events;
+    return 0;
 }
 
 int lb_in_hand_add(struct lb_in_hand *hand, const struct lb_item_group *item)
 {
-    struct lb_item_event **kept =
-        item->resumed != NULL ? lb_array_push(&hand->resumed, sizeof *kept) : NULL;
-    if (item->resumed != NULL && kept == NULL) {
-        free(item->resumed);
-        return lb_out_of_memory(item->c);
-    }
-    if (kept != NULL)
-        *kept = item->resumed;
+    int rc = lb_in_hand_keep(hand, item->resumed, item->c);
+    if (rc != 0)
+        return rc;
     if (item->events[0]->id >> 63 != 0) { /* a text, or a number below 0 */
         item->c->doubt[LB_G_GROUP_EXCLUSIVE] =
             "some items have other names than numbers from 0 on: it is not known of which group";
@@ -183,7 +191,8 @@ static int judge_group(struct lb_item_group *group, struct lb_key *keys, uint64_
     if (lb_sort(keys, group->n_cores) != 0)
         return LB_E_MEMORY;
     chain(group, keys);
-    lb_item_sort_cores(group);
+    if (lb_item_sort_cores(group) != 0)
+        return LB_E_MEMORY;
     if (may_share(group, times))
         group->c->doubt[LB_G_GROUP_EXCLUSIVE] =
             "one recovery, or stranger, may have ended two claims of a group, one after the other";

@@ -34,69 +34,6 @@ static uint64_t earlier(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* --- moments --- */
-
-int lb_moments_add(struct lb_moments *moments, const struct lb_moment *moment)
-{
-    struct lb_moment *slot = lb_array_push(&moments->array, sizeof *slot);
-    if (slot == NULL)
-        return LB_E_MEMORY;
-    *slot = *moment;
-    return 0;
-}
-
-static int by_kind(const struct lb_moment *a, int op, uint32_t class_no)
-{
-    if (a->op != op)
-        return a->op < op ? -1 : 1;
-    return (a->class_no > class_no) - (a->class_no < class_no);
-}
-
-static int by_kind_and_high(const void *a, const void *b)
-{
-    const struct lb_moment *x = a, *y = b;
-    int kind = by_kind(x, y->op, y->class_no);
-    return kind != 0 ? kind : (x->high > y->high) - (x->high < y->high);
-}
-
-void lb_moments_sort(struct lb_moments *moments)
-{
-    struct lb_moment *all = moments->array.items;
-    size_t n = moments->array.n;
-    if (n == 0)
-        return;
-    qsort(all, n, sizeof *all, by_kind_and_high);
-    for (size_t i = n; i-- > 0;) {
-        all[i].least = all[i].low;
-        if (i + 1 < n && by_kind(&all[i], all[i + 1].op, all[i + 1].class_no) == 0)
-            all[i].least = earlier(all[i].low, all[i + 1].least);
-    }
-}
-
-const struct lb_moment *lb_moments_from(const struct lb_moments *moments, int op, uint32_t class_no,
-                                        uint64_t from, const struct lb_moment **ret_end)
-{
-    const struct lb_moment *all = moments->array.items;
-    size_t low = 0, high = moments->array.n;
-    *ret_end = high > 0 ? all + high : NULL;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int kind = by_kind(&all[middle], op, class_no);
-        if (kind < 0 || (kind == 0 && all[middle].high < from))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < moments->array.n && by_kind(&all[low], op, class_no) == 0 ? &all[low] : NULL;
-}
-
-uint64_t lb_moments_earliest(const struct lb_moments *moments, int op, uint32_t class_no,
-                             uint64_t from)
-{
-    const struct lb_moment *end, *first = lb_moments_from(moments, op, class_no, from, &end);
-    return first != NULL ? later(from, first->least) : LB_NEVER;
-}
-
 /* --- what concerns all items --- */
 
 static int by_log(const void *a, const void *b)
@@ -145,7 +82,8 @@ int lb_item_world_init(struct lb_item_world *world, struct lb_case *c)
         rc = add_world(world, c, &events[i]);
     if (rc != 0)
         return lb_out_of_memory(c);
-    lb_moments_sort(&world->openers);
+    if (lb_moments_sort(&world->openers) != 0)
+        return lb_out_of_memory(c);
     if (world->session_ends.n > 0)
         qsort(world->session_ends.items, world->session_ends.n, sizeof(struct lb_session_end),
               by_log);
@@ -154,7 +92,7 @@ int lb_item_world_init(struct lb_item_world *world, struct lb_case *c)
 
 void lb_item_world_release(struct lb_item_world *world)
 {
-    free(world->openers.array.items);
+    lb_moments_release(&world->openers);
     free(world->session_ends.items);
 }
 
@@ -223,9 +161,8 @@ static int lost_owners(struct lb_item_group *group)
 {
     if (!each_owners_end(group, was_over))
         return 0;
-    if (each_owners_end(group, add_owners_end))
+    if (each_owners_end(group, add_owners_end) || lb_moments_sort(&group->others) != 0)
         return lb_out_of_memory(group->c);
-    lb_moments_sort(&group->others);
     return 0;
 }
 
@@ -254,7 +191,8 @@ int lb_item_others(struct lb_item_group *group)
         if (lb_moments_add(&group->others, &one) != 0)
             return lb_out_of_memory(group->c);
     }
-    lb_moments_sort(&group->others);
+    if (lb_moments_sort(&group->others) != 0)
+        return lb_out_of_memory(group->c);
     return lost_owners(group);
 }
 

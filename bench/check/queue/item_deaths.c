@@ -23,15 +23,15 @@
  */
 #define STUCK_NS UINT64_C(1000000000)
 
-static const struct lb_item_event *event_at(const struct lb_case *c, size_t i)
+static const struct lb_item_record *event_at(const struct lb_case *c, size_t i)
 {
-    const struct lb_item_event *items = c->items.items;
+    const struct lb_item_record *items = c->items.items;
     return &items[c->by_id[i].index];
 }
 
 /* When others could have the dead's item, the death if that is not known: a lease that never ends,
  * or a recovery that is never run, excuses nobody. */
-static uint64_t claimable_again(const struct lb_case *c, const struct lb_item_event *dead,
+static uint64_t claimable_again(const struct lb_case *c, const struct lb_item_record *dead,
                                 uint64_t death, uint64_t lease_end, uint64_t renewed)
 {
     const struct lb_world_event *world = c->world.items;
@@ -62,7 +62,7 @@ static enum lb_guarantee guarantee_of_stuck(const struct lb_case *c)
 }
 
 /* Nobody has it, and nobody will: for its users a stuck item is lost. */
-static void report_stuck(struct lb_case *c, const struct lb_item_event *dead, uint64_t death,
+static void report_stuck(struct lb_case *c, const struct lb_item_record *dead, uint64_t death,
                          uint64_t length)
 {
     struct lb_finding *finding = lb_finding_of(c, guarantee_of_stuck(c));
@@ -80,8 +80,8 @@ static void report_stuck(struct lb_case *c, const struct lb_item_event *dead, ui
                     LB_ITEM_OF(c, dead->id), lb_format_ns(length, after, sizeof after));
 }
 
-static void report(struct lb_case *c, const struct lb_item_event *dead, uint64_t death,
-                   const struct lb_item_event *next, uint64_t took)
+static void report(struct lb_case *c, const struct lb_item_record *dead, uint64_t death,
+                   const struct lb_item_record *next, uint64_t took)
 {
     struct lb_finding *finding = lb_finding_of(c, LB_G_RECOVERY);
     finding->n_violations++;
@@ -112,7 +112,7 @@ static int by_id_and_log(const void *a, const void *b)
 }
 
 /* Was its claimer told, after this claim, that the item is not his? */
-static bool was_let_go(const struct lb_case *c, const struct lb_item_event *claim)
+static bool was_let_go(const struct lb_case *c, const struct lb_item_record *claim)
 {
     const struct lb_let_go *all = c->let_go.items;
     const struct lb_let_go wanted = {claim->id, claim->log, claim->event};
@@ -132,12 +132,12 @@ static bool was_let_go(const struct lb_case *c, const struct lb_item_event *clai
  */
 static int judge_death(struct lb_case *c, size_t first, size_t end, size_t i, struct lb_array *took)
 {
-    const struct lb_item_event *dead = event_at(c, i), *next = NULL;
+    const struct lb_item_record *dead = event_at(c, i), *next = NULL;
     uint64_t death = c->logs[dead->log].death_ns;
     uint64_t lease_end = lb_lease_high(dead->high, dead->lease_ms), renewed = dead->high;
     bool unclear = false;
     for (size_t k = first; k < end; k++) {
-        const struct lb_item_event *e = event_at(c, k);
+        const struct lb_item_record *e = event_at(c, k);
         if (e->log == dead->log && e->event > dead->event && e->op != LB_OP_RENEW_ITEM) {
             if (e->type == LB_EV_OK)
                 return 0;
@@ -196,13 +196,18 @@ int lb_judge_item_deaths(struct lb_case *c)
 {
     struct lb_array took = {0};
     int rc = 0;
+    bool is_any = false;
+    for (size_t i = 0; i < c->history->n_logs; i++)
+        is_any = is_any || c->logs[i].death_ns != LB_NEVER;
+    if (!is_any)
+        return 0;
     if (c->let_go.n > 0)
         qsort(c->let_go.items, c->let_go.n, sizeof(struct lb_let_go), by_id_and_log);
     for (size_t first = 0, end = 0; first < c->items.n && rc == 0; first = end) {
         while (end < c->items.n && c->by_id[end].key == c->by_id[first].key)
             end++;
         for (size_t i = first; i < end && rc == 0; i++) {
-            const struct lb_item_event *e = event_at(c, i);
+            const struct lb_item_record *e = event_at(c, i);
             if (e->op == LB_OP_ITEM && c->logs[e->log].death_ns != LB_NEVER)
                 rc = judge_death(c, first, end, i, &took);
         }

@@ -31,16 +31,16 @@ static void report_owner(const struct lb_item_group *group, const struct lb_item
 }
 
 /* A claim of another log that can have been the item's while op took effect, which ends mine; NULL:
- * none can, as nearly always. */
+ * none can, as nearly always. *near: where the core of an earlier claim of the log is. */
 static const struct lb_item_event *rival(const struct lb_item_group *group,
                                          const struct lb_item_event *mine,
-                                         const struct lb_item_event *op)
+                                         const struct lb_item_event *op, size_t *near)
 {
     const struct lb_item_event *found = NULL;
     /* Where an end may have ended another's claim, that may be what opened the item to others. */
     uint64_t until = group->n_owners > 0 ? op->high : op->low;
-    for (size_t i = lb_item_cores_from(group, mine->low);
-         i < group->n_cores && group->cores[i].start < until; i++) {
+    *near = lb_item_cores_near(group, mine->low, *near);
+    for (size_t i = *near; i < group->n_cores && group->cores[i].start < until; i++) {
         const struct lb_item_core *core = &group->cores[i];
         if (core->claim->log != op->log && core->done >= op->low)
             found = core->claim;
@@ -50,10 +50,11 @@ static const struct lb_item_event *rival(const struct lb_item_group *group,
 
 /* Stores who else certainly owned the item while op took effect, or NULL. */
 static int find_owner(struct lb_item_group *group, const struct lb_item_event *mine,
-                      const struct lb_item_event *op, const struct lb_item_event **ret_owner)
+                      const struct lb_item_event *op, size_t *near,
+                      const struct lb_item_event **ret_owner)
 {
     const struct lb_item_event *owner =
-        op->high < group->c->known_ns ? rival(group, mine, op) : NULL;
+        op->high < group->c->known_ns ? rival(group, mine, op, near) : NULL;
     bool is_others = false, gave_up = false;
     int rc = owner != NULL ? lb_item_others_claim(group, op, &is_others, &gave_up) : 0;
     if (gave_up)
@@ -68,6 +69,7 @@ int lb_judge_item_owner(struct lb_item_group *group)
 {
     const struct lb_item_event *mine = NULL; /* the claim that is out */
     bool unclear = false;
+    size_t near = 0;
     int rc = 0;
     for (size_t i = 0; i < group->n && rc == 0; i++) {
         const struct lb_item_event *e = group->events[i];
@@ -86,7 +88,7 @@ int lb_judge_item_owner(struct lb_item_group *group)
             if (mine == NULL && !unclear && !e->is_unclear)
                 report_owner(group, e, NULL, "the worker did not have it");
             if (mine != NULL)
-                rc = find_owner(group, mine, e, &owner);
+                rc = find_owner(group, mine, e, &near, &owner);
             if (owner != NULL)
                 report_owner(group, e, owner, "the item had been taken from it");
             mine = NULL;

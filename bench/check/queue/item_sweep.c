@@ -5,16 +5,29 @@
 
 #include <stdlib.h>
 
-static int by_start(const void *a, const void *b)
+int lb_item_sort_cores(struct lb_item_group *group)
 {
-    const struct lb_item_core *x = a, *y = b;
-    return (x->start > y->start) - (x->start < y->start);
-}
-
-void lb_item_sort_cores(struct lb_item_group *group)
-{
-    if (group->n_cores > 0)
-        qsort(group->cores, group->n_cores, sizeof *group->cores, by_start);
+    size_t n = group->n_cores;
+    const struct lb_item_core *cores = group->cores;
+    bool is_sorted = true;
+    for (size_t i = 1; i < n && is_sorted; i++)
+        is_sorted = cores[i - 1].start <= cores[i].start;
+    if (is_sorted)
+        return 0;
+    struct lb_key *keys = malloc(n * sizeof *keys);
+    struct lb_item_core *sorted = malloc(n * sizeof *sorted);
+    int rc = keys == NULL || sorted == NULL ? LB_E_MEMORY : 0;
+    for (size_t i = 0; i < n && rc == 0; i++)
+        keys[i] = (struct lb_key){.key = cores[i].start, .index = (uint32_t)i};
+    if (rc == 0)
+        rc = lb_sort(keys, n);
+    for (size_t i = 0; i < n && rc == 0; i++)
+        sorted[i] = cores[keys[i].index];
+    if (rc == 0)
+        memcpy(group->cores, sorted, n * sizeof *sorted);
+    free(keys);
+    free(sorted);
+    return rc != 0 ? lb_out_of_memory(group->c) : 0;
 }
 
 static bool is_empty(const struct lb_item_core *core)
@@ -28,6 +41,24 @@ size_t lb_item_cores_from(const struct lb_item_group *group, uint64_t time)
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (group->cores[middle].start < time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+size_t lb_item_cores_near(const struct lb_item_group *group, uint64_t time, size_t near)
+{
+    const struct lb_item_core *cores = group->cores;
+    size_t low = near, high = near, step = 1;
+    for (; low > 0 && cores[low - 1].start >= time; step *= 2)
+        low -= step < low ? step : low;
+    for (step = 1; high < group->n_cores && cores[high].start < time; step *= 2)
+        high += step < group->n_cores - high ? step : group->n_cores - high;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (cores[middle].start < time)
             low = middle + 1;
         else
             high = middle;

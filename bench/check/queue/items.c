@@ -171,8 +171,9 @@ static int judge_claims(struct lb_item_group *group, size_t n_claims)
         before = core.end > before ? core.end : before;
         group->cores[group->n_cores++] = core;
     }
-    lb_item_sort_cores(group);
-    int rc = lb_item_sweep(group, meet);
+    int rc = lb_item_sort_cores(group);
+    if (rc == 0)
+        rc = lb_item_sweep(group, meet);
     if (rc == 0 && group->first_duplicate == LB_NEVER && may_share(group))
         rc = judge_order(group);
     count_taken(group);
@@ -222,47 +223,121 @@ static bool is_put_again(const struct lb_case *c, uint64_t id, size_t *next)
     return *next < c->put_again.n && ids[*next] == id;
 }
 
+/* A claim's ages count from when it was asked for, as long as nothing else is known. */
+static struct lb_item_event event_of(const struct lb_item_record *record)
+{
+    bool is_claim = record->op == LB_OP_ITEM;
+    uint64_t never = is_claim ? LB_NEVER : 0;
+    return (struct lb_item_event){.id = record->id,
+                                  .low = record->low,
+                                  .high = record->high,
+                                  .since = is_claim ? record->low : 0,
+                                  .revived = never,
+                                  .exact = never,
+                                  .cut = never,
+                                  .log = record->log,
+                                  .event = record->event,
+                                  .lease_ms = record->lease_ms,
+                                  .class_no = record->class_no,
+                                  .op = record->op,
+                                  .type = record->type,
+                                  .flags = record->flags,
+                                  .is_unclear = record->is_unclear};
+}
+
+/* The events of one item, which are judged, and where they stand. */
+struct room {
+    struct lb_item_event *events;
+    const struct lb_item_event **places;
+    size_t n;
+};
+
+static int make_room(struct room *room, size_t n, struct lb_case *c)
+{
+    if (n <= room->n)
+        return 0;
+    free(room->events);
+    free(room->places);
+    room->n = room->n > 0 ? n + n / 2 : n;
+    room->events = malloc(room->n * sizeof *room->events);
+    room->places = malloc(room->n * sizeof *room->places);
+    return room->events == NULL || room->places == NULL ? lb_out_of_memory(c) : 0;
+}
+
+/* Takes the n items from a place on. They lie far apart in memory: they are fetched ahead. */
+static void take(const struct lb_case *c, size_t first, size_t n, const struct room *room)
+{
+    enum { AHEAD = 16 };
+    const struct lb_item_record *items = c->items.items;
+    for (size_t i = 0; i < n; i++) {
+        if (first + i + AHEAD < c->items.n)
+            __builtin_prefetch(&items[c->by_id[first + i + AHEAD].index]);
+        room->events[i] = event_of(&items[c->by_id[first + i].index]);
+        room->places[i] = &room->events[i];
+    }
+}
+
+/* Judges the items whose records lie between two places, which are whole items. */
+static int judge_range(struct lb_item_group *group, size_t from, size_t until)
+{
+    enum { OFTEN = 256 };
+    struct lb_case *c = group->c;
+    struct room room = {.events = NULL};
+    struct lb_calm calm = {.claims = NULL};
+    bool may_be_calm = lb_calm_history(c, group->world);
+    int rc = 0;
+    for (size_t i = from, end = from, next = 0, next_look = 0; i < until && rc == 0; i = end) {
+        uint64_t id = c->by_id[i].key;
+        while (end < until && c->by_id[end].key == id)
+            end++;
+        if (next_look-- == 0) {
+            rc = lb_case_goes_on(c);
+            next_look = OFTEN;
+        }
+        if (rc != 0 || is_put_again(c, id, &next))
+            continue;
+        if (may_be_calm && lb_item_calm(&calm, c, group->world, i, end - i)) {
+            c->n_releases += end - i - calm.n;
+            continue;
+        }
+        rc = make_room(&room, end - i, c);
+        if (rc != 0)
+            continue;
+        take(c, i, end - i, &room);
+        group->events = room.places;
+        group->n = end - i;
+        group->first_duplicate = LB_NEVER;
+        rc = judge_group(group);
+        if (rc == 0 && group->hand != NULL) { /* its cores speak of these events */
+            rc = lb_in_hand_keep(group->hand, room.events, c);
+            free(room.places);
+            room = (struct room){.events = NULL};
+        }
+    }
+    free(room.events);
+    free(room.places);
+    lb_calm_release(&calm);
+    return rc;
+}
+
 /* c->items are in order of log and event; sorted by id, they still are within one id. */
 int lb_judge_items(struct lb_case *c)
 {
-    size_t n = c->items.n;
-    struct lb_item_event *items = c->items.items;
-    struct lb_array events = {0};
     struct lb_item_world world;
     struct lb_in_hand hand = {0};
     struct lb_item_group group = {
         .c = c, .world = &world, .hand = lb_wants_groups(c) ? &hand : NULL};
     int rc = lb_item_world_init(&world, c);
     lb_beats_sort(c);
-    for (size_t i = 0, next = 0, next_look = 0; i < n && rc == 0;) {
-        events.n = 0;
-        uint64_t id = c->by_id[i].key;
-        for (; i < n && c->by_id[i].key == id && rc == 0; i++) {
-            const struct lb_item_event **slot = lb_array_push(&events, sizeof *slot);
-            if (slot == NULL)
-                rc = lb_out_of_memory(c);
-            else
-                *slot = &items[c->by_id[i].index];
-        }
-        enum { OFTEN = 256 };
-        if (rc == 0 && next_look-- == 0) {
-            rc = lb_case_goes_on(c);
-            next_look = OFTEN;
-        }
-        group.events = events.items;
-        group.n = events.n;
-        group.first_duplicate = LB_NEVER;
-        if (rc == 0 && !is_put_again(c, id, &next))
-            rc = judge_group(&group);
-    }
+    if (rc == 0)
+        rc = judge_range(&group, 0, c->items.n);
     if (rc == 0 && group.hand != NULL)
         rc = lb_judge_groups(&hand, &world, c);
     lb_item_world_release(&world);
-    free(group.others.array.items);
+    lb_moments_release(&group.others);
     lb_in_hand_release(&hand);
     lb_finding_of(c, LB_G_NO_DUPLICATE)->n_tested = c->out->measures.n_claims;
     lb_finding_of(c, LB_G_ONCE)->n_tested = c->out->measures.n_claims;
     lb_finding_of(c, LB_G_OWNER_RELEASE)->n_tested = c->n_releases;
-    free(events.items);
     return rc;
 }

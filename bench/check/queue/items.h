@@ -19,14 +19,19 @@ struct lb_moment {
     bool is_owner;   /* an end by who had claimed the item */
 };
 
-/* Moments by op and class, and by high within them. */
+/* Moments by op and class, and by high within them. Zeroed to begin with. */
 struct lb_moments {
     struct lb_array array; /* struct lb_moment */
+    /* private: the index of many, see moments.c */
+    struct lb_array kinds;
+    uint64_t *highs;
+    uint32_t *slices;
 };
 
-/* Adds one; lb_moments_sort must follow before they are asked. 0 or LB_E_MEMORY. */
+/* Adds one; lb_moments_sort must follow before they are asked. 0 or LB_E_MEMORY, both. */
 int lb_moments_add(struct lb_moments *moments, const struct lb_moment *moment);
-void lb_moments_sort(struct lb_moments *moments);
+int lb_moments_sort(struct lb_moments *moments);
+void lb_moments_release(struct lb_moments *moments);
 /* The first of an operation that can take effect at a time or later; NULL. More follow up to the
  * end, which is stored. */
 const struct lb_moment *lb_moments_from(const struct lb_moments *moments, int op, uint32_t class_no,
@@ -165,15 +170,31 @@ int lb_item_others_claim(const struct lb_item_group *group, const struct lb_item
 
 int lb_judge_item_owner(struct lb_item_group *group);
 
+/* Items that need no closer look: item_calm.c. Zeroed to begin with. */
+struct lb_calm {
+    struct lb_calm_claim *claims;
+    struct lb_key *keys;
+    size_t n, room;
+};
+/* Is the history one in which an item can be calm? */
+bool lb_calm_history(const struct lb_case *c, const struct lb_item_world *world);
+/* Is there certainly nothing to be found of the item whose n records are at c->by_id + first? Then
+ * calm->n is how many of them are claims, and each of the others is an end that had an effect. */
+bool lb_item_calm(struct lb_calm *calm, const struct lb_case *c, const struct lb_item_world *world,
+                  size_t first, size_t n);
+void lb_calm_release(struct lb_calm *calm);
+
 /* Two cores that meet: the second one starts no earlier. */
 typedef void lb_meeting_fn(struct lb_item_group *group, const struct lb_item_core *first,
                            const struct lb_item_core *second);
 /* Tells each of the group's cores, which are sorted, that meets one before it. */
 int lb_item_sweep(struct lb_item_group *group, lb_meeting_fn *meets);
-void lb_item_sort_cores(struct lb_item_group *group);
+int lb_item_sort_cores(struct lb_item_group *group);
 /* How many of the group's cores, which are sorted, start before a time: that is when their claims
  * were answered. */
 size_t lb_item_cores_from(const struct lb_item_group *group, uint64_t time);
+/* The same, quick if the answer is not far from a place that was found before. */
+size_t lb_item_cores_near(const struct lb_item_group *group, uint64_t time, size_t near);
 /* Makes an end of a claim by op at low the time at which the item can be claimable again. */
 uint64_t lb_item_reopened(const struct lb_item_group *group, int op, uint32_t class_no,
                           uint64_t low);
@@ -194,11 +215,13 @@ void lb_beats_heard(struct lb_item_event *claim, size_t i);
 
 /* The claims of all items, in groups: group_exclusive.c. */
 struct lb_in_hand {
-    struct lb_array cores;   /* struct lb_item_core */
-    struct lb_array resumed; /* struct lb_item_event *, of which some cores speak: its own */
+    struct lb_array cores;  /* struct lb_item_core */
+    struct lb_array events; /* struct lb_item_event *, of which the cores speak: its own */
 };
 /* Does somebody want to know, and does the history say which items are of one group? */
 bool lb_wants_groups(const struct lb_case *c);
+/* Keeps events of which cores speak; NULL is allowed. It frees them also when this fails. */
+int lb_in_hand_keep(struct lb_in_hand *hand, struct lb_item_event *events, struct lb_case *c);
 /* Adds the claims of one item, and keeps what was resumed of it. */
 int lb_in_hand_add(struct lb_in_hand *hand, const struct lb_item_group *group);
 void lb_in_hand_release(struct lb_in_hand *hand);

@@ -105,9 +105,10 @@ int lb_judge_once(const struct lb_item_group *item)
         before = core.end > before ? core.end : before;
         group.cores[group.n_cores++] = core;
     }
-    lb_item_sort_cores(&group);
     uint64_t n_before = lb_finding_of(item->c, LB_G_ONCE)->n_violations;
-    int rc = lb_item_sweep(&group, report);
+    int rc = lb_item_sort_cores(&group);
+    if (rc == 0)
+        rc = lb_item_sweep(&group, report);
     if (rc == 0 && lb_finding_of(item->c, LB_G_ONCE)->n_violations == n_before)
         rc = judge_order(&group);
     free(group.cores);

@@ -174,7 +174,7 @@ int lb_ids_put(struct lb_case *c, const struct lb_put *put)
     return 0;
 }
 
-static void set_claim(struct lb_id *id, const struct lb_item_event *claim)
+static void set_claim(struct lb_id *id, const struct lb_item_record *claim)
 {
     id->claim_low = claim->low;
     id->claim_high = claim->high;
@@ -183,7 +183,7 @@ static void set_claim(struct lb_id *id, const struct lb_item_event *claim)
     id->is_claimed = 1;
 }
 
-int lb_ids_claim(struct lb_case *c, const struct lb_item_event *claim)
+int lb_ids_claim(struct lb_case *c, const struct lb_item_record *claim)
 {
     struct lb_id *id = take_place(c, claim->id);
     if (id == NULL)
@@ -195,7 +195,7 @@ int lb_ids_claim(struct lb_case *c, const struct lb_item_event *claim)
     return 0;
 }
 
-int lb_ids_end(struct lb_case *c, const struct lb_item_event *end)
+int lb_ids_end(struct lb_case *c, const struct lb_item_record *end)
 {
     struct lb_id *id = take_place(c, end->id);
     if (id == NULL)
@@ -218,10 +218,10 @@ int lb_ids_end(struct lb_case *c, const struct lb_item_event *end)
 static bool is_given_back(const struct lb_case *c, const struct lb_key *keys, size_t n,
                           uint64_t last_high)
 {
-    const struct lb_item_event *items = c->items.items;
+    const struct lb_item_record *items = c->items.items;
     bool given_back = false;
     for (size_t k = 0; k < n; k++) {
-        const struct lb_item_event *e = &items[keys[k].index];
+        const struct lb_item_record *e = &items[keys[k].index];
         if (e->high <= last_high)
             continue;
         if (e->op != LB_OP_FREE && e->op != LB_OP_RENEW_ITEM)
@@ -237,11 +237,11 @@ static bool is_given_back(const struct lb_case *c, const struct lb_key *keys, si
 static void collect_claims(const struct lb_case *c, const struct lb_key *keys, size_t n,
                            struct lb_id *id)
 {
-    const struct lb_item_event *items = c->items.items;
+    const struct lb_item_record *items = c->items.items;
     uint64_t last_high = 0, low = LB_NEVER;
     id->is_claimed = 0;
     for (size_t k = 0; k < n; k++) {
-        const struct lb_item_event *e = &items[keys[k].index];
+        const struct lb_item_record *e = &items[keys[k].index];
         if (e->op != LB_OP_ITEM)
             continue;
         last_high = e->high > last_high ? e->high : last_high;
@@ -257,7 +257,7 @@ static void collect_claims(const struct lb_case *c, const struct lb_key *keys, s
 
 static int sort_items(struct lb_case *c)
 {
-    const struct lb_item_event *items = c->items.items;
+    const struct lb_item_record *items = c->items.items;
     c->by_id = malloc((c->items.n + 1) * sizeof *c->by_id);
     if (c->by_id == NULL)
         return lb_out_of_memory(c);

@@ -26,11 +26,11 @@ static bool is_wanted(const struct lb_case *c, uint64_t id)
     return !c->is_dense || (place != NULL && place->is_odd);
 }
 
-static int push_item(struct lb_case *c, const struct lb_item_event *item)
+static int push_item(struct lb_case *c, const struct lb_item_record *item)
 {
     if (c->items.n >= LB_NONE)
         return lb_fail(c->err, LB_E_MEMORY, "more than %u operations on items", LB_NONE - 1);
-    struct lb_item_event *slot = lb_array_push(&c->items, sizeof *slot);
+    struct lb_item_record *slot = lb_array_push(&c->items, sizeof *slot);
     if (slot == NULL)
         return lb_out_of_memory(c);
     *slot = *item;
@@ -40,25 +40,21 @@ static int push_item(struct lb_case *c, const struct lb_item_event *item)
 static int push_claimed(struct item_scan *scan, const struct lb_event *note, uint32_t index)
 {
     struct lb_case *c = scan->c;
-    return push_item(c, &(struct lb_item_event){.id = note->value,
-                                                .low = lb_low(scan->invoke->time_ns, scan->slack),
-                                                .since = lb_low(scan->invoke->time_ns, scan->slack),
-                                                .revived = LB_NEVER,
-                                                .exact = LB_NEVER,
-                                                .cut = LB_NEVER,
-                                                .log = scan->log,
-                                                .event = index,
-                                                .lease_ms = note->arg, /* 0: none */
-                                                .class_no = scan->invoke->object,
-                                                .op = LB_OP_ITEM,
-                                                .flags = note->flags,
-                                                .type = LB_EV_OK});
+    return push_item(c, &(struct lb_item_record){.id = note->value,
+                                                 .low = lb_low(scan->invoke->time_ns, scan->slack),
+                                                 .log = scan->log,
+                                                 .event = index,
+                                                 .lease_ms = note->arg, /* 0: none */
+                                                 .class_no = scan->invoke->object,
+                                                 .op = LB_OP_ITEM,
+                                                 .flags = note->flags,
+                                                 .type = LB_EV_OK});
 }
 
 static void end_claim(struct item_scan *scan, const struct lb_event *end, int type)
 {
     struct lb_case *c = scan->c;
-    struct lb_item_event *items = c->items.items;
+    struct lb_item_record *items = c->items.items;
     if (type != LB_EV_OK)
         c->items.n = scan->claim_first; /* items that were not handed out */
     for (size_t i = scan->claim_first; i < c->items.n; i++)
@@ -78,18 +74,18 @@ static int push_end(struct item_scan *scan, const struct lb_event *end, int type
 {
     const struct lb_event *invoke = scan->invoke;
     bool ok = type == LB_EV_OK;
-    return push_item(
-        scan->c, &(struct lb_item_event){.id = invoke->value,
-                                         .low = lb_low(invoke->time_ns, scan->slack),
-                                         .high = ok ? lb_high(end->time_ns, scan->slack) : LB_NEVER,
-                                         .log = scan->log,
-                                         .event = scan->invoke_index,
-                                         .lease_ms = renewed_ms(invoke, end, ok),
-                                         .class_no = invoke->object,
-                                         .op = invoke->op,
-                                         .type = (uint8_t)type,
-                                         .flags = ok ? end->flags : 0,
-                                         .is_unclear = scan->is_unclear});
+    return push_item(scan->c, &(struct lb_item_record){
+                                  .id = invoke->value,
+                                  .low = lb_low(invoke->time_ns, scan->slack),
+                                  .high = ok ? lb_high(end->time_ns, scan->slack) : LB_NEVER,
+                                  .log = scan->log,
+                                  .event = scan->invoke_index,
+                                  .lease_ms = renewed_ms(invoke, end, ok),
+                                  .class_no = invoke->object,
+                                  .op = invoke->op,
+                                  .type = (uint8_t)type,
+                                  .flags = ok ? end->flags : 0,
+                                  .is_unclear = scan->is_unclear});
 }
 
 /* An end that was refused: who asked for it was told that the item is not his. That matters only if

@@ -119,8 +119,8 @@ int lb_ids_finish(struct lb_case *c);
 void lb_ids_release(struct lb_case *c);
 /* What becomes known while the logs are read. */
 int lb_ids_put(struct lb_case *c, const struct lb_put *put);
-int lb_ids_claim(struct lb_case *c, const struct lb_item_event *claim);
-int lb_ids_end(struct lb_case *c, const struct lb_item_event *end);
+int lb_ids_claim(struct lb_case *c, const struct lb_item_record *claim);
+int lb_ids_end(struct lb_case *c, const struct lb_item_record *end);
 /* Fills items: what happened to the odd ids, or to all while the ids are not dense. */
 int lb_scan_items(struct lb_case *c);
 

@@ -78,9 +78,9 @@ static int claimed(struct lb_scan *scan, const struct lb_event *ok)
     struct lb_case *c = scan->c;
     const struct lb_noted *items = scan->noted.items;
     uint64_t noted = scan->noted.n;
-    struct lb_item_event claim = {.low = lb_low(scan->invoke->time_ns, scan->slack),
-                                  .high = lb_high(ok->time_ns, scan->slack),
-                                  .log = scan->log};
+    struct lb_item_record claim = {.low = lb_low(scan->invoke->time_ns, scan->slack),
+                                   .high = lb_high(ok->time_ns, scan->slack),
+                                   .log = scan->log};
     int rc = 0;
     note_tie(scan, ok);
     lb_scan_wait_end(scan, ok->time_ns, true);
@@ -148,11 +148,12 @@ static int end_item(struct lb_scan *scan, const struct lb_event *end, int type)
 {
     if (type == LB_EV_FAIL)
         return 0;
-    return lb_ids_end(scan->c, &(struct lb_item_event){.id = scan->invoke->value,
-                                                       .log = scan->log,
-                                                       .op = scan->invoke->op,
-                                                       .type = (uint8_t)type,
-                                                       .flags = type == LB_EV_OK ? end->flags : 0});
+    return lb_ids_end(scan->c,
+                      &(struct lb_item_record){.id = scan->invoke->value,
+                                               .log = scan->log,
+                                               .op = scan->invoke->op,
+                                               .type = (uint8_t)type,
+                                               .flags = type == LB_EV_OK ? end->flags : 0});
 }
 
 int lb_scan_queue_end(struct lb_scan *scan, const struct lb_event *end, int type)
