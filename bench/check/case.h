@@ -211,8 +211,8 @@ _Static_assert(LB_MAX_LOGS <= 1 << 20, "a log's number fits its field");
 struct lb_log_facts {
     size_t first_hold; /* its holds, by start */
     size_t n_holds, n_pieces;
-    uint64_t n_successes, n_attempts;
-    uint64_t last_ns;      /* of its last event */
+    uint64_t n_successes, n_attempts; /* successes: of queues, and of calm locks */
+    uint64_t last_ns;                 /* of its last event */
     uint64_t answered_low; /* when the operation was asked for that was last answered ok or fail */
     uint64_t death_ns;     /* when its writer's death was noted; LB_NEVER: it did not die */
     uint64_t gone_ns;      /* when it can have died at the earliest; LB_NEVER */
@@ -267,6 +267,7 @@ struct lb_case {
     uint64_t n_over;     /* grants by a lease that was over already, as the database said */
     uint32_t first_over; /* the hold of the first of them */
     bool has_shared, has_weights;
+    bool is_calm;              /* a lock of which nothing needed a closer look: lock_calm.c */
     struct lb_array open;      /* uint32_t: holds that were still open when their log ended */
     struct lb_array infos;     /* struct lb_info: unknown outcomes, by log and event */
     uint32_t *order;           /* all holds by start */

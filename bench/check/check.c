@@ -48,7 +48,9 @@ static int judge(struct lb_case *c)
     int rc = 0;
     if (c->model->queue)
         lb_ids_open(c);
-    for (size_t i = 0; i < n + sizeof of_both / sizeof *of_both && rc == 0; i++) {
+    else
+        rc = lb_judge_calm_lock(c);
+    for (size_t i = c->is_calm ? n : 0; i < n + sizeof of_both / sizeof *of_both && rc == 0; i++) {
         rc = lb_case_goes_on(c);
         if (rc == 0)
             rc = i < n ? steps[i](c) : of_both[i - n](c);
@@ -95,7 +97,7 @@ static const char *untested(const struct lb_case *c, int guarantee)
     /* Of a protocol that lets nobody in, nothing was seen to work. */
     bool is_idle = guarantee == LB_G_FENCED ? false
                    : model->queue           ? c->out->measures.n_claims == 0
-                                            : c->holds.n == 0;
+                                            : c->out->measures.n_holds == 0;
     if (c->out->findings[guarantee].n_tested > 0)
         return is_idle ? "nothing was granted to anybody" : NULL;
     switch (guarantee) {

@@ -14,6 +14,9 @@ int lb_sort(struct lb_key *keys, size_t n);
 
 /* --- judging --- */
 
+/* Judges a lock of which nothing needs a closer look, and sets c->is_calm; or leaves the case as it
+ * is. */
+int lb_judge_calm_lock(struct lb_case *c);
 int lb_judge_exclusive(struct lb_case *c);
 /* What the order of each worker's own operations adds, within a tick: how many violations more. */
 int lb_judge_ties(struct lb_case *c, uint64_t *ret_n);

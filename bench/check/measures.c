@@ -12,7 +12,7 @@
 static uint64_t successes(const struct lb_case *c, uint32_t log)
 {
     const struct lb_log_facts *facts = &c->logs[log];
-    if (c->model->queue)
+    if (c->model->queue || c->is_calm)
         return facts->n_successes;
     uint64_t n = facts->n_holds - facts->n_pieces;
     if (c->warm_ns == 0)
