@@ -264,20 +264,22 @@ static int scan_event(struct lb_scan *scan, const struct lb_event *e)
 
 static int scan_span(struct lb_scan *scan, const struct lb_span *span)
 {
-    enum { AHEAD = 24 }; /* events: an id's place is fetched in time */
-    for (size_t i = 0; i < span->n;) {
-        if (i + AHEAD < span->n)
-            __builtin_prefetch(lb_id_place(scan->c, span->events[i + AHEAD].value), 1);
-        size_t n = scan->c->model->queue ? 0 : lb_scan_cycles(scan, span->events + i, span->n - i);
-        scan->index += (uint32_t)n;
+    bool is_queue = scan->c->model->queue;
+    for (size_t i = 0, n = 0; i < span->n; i++) {
+        int rc = 0;
+        if (is_queue) {
+            rc = lb_scan_operations(scan, span->events + i, span->n - i, &n);
+        } else {
+            n = lb_scan_cycles(scan, span->events + i, span->n - i);
+            scan->index += (uint32_t)n;
+        }
         i += n;
-        if (i == span->n)
-            break;
-        int rc = scan_event(scan, &span->events[i]);
+        if (rc == 0 && i < span->n) {
+            rc = scan_event(scan, &span->events[i]);
+            scan->index++;
+        }
         if (rc != 0)
             return rc;
-        scan->index++;
-        i++;
     }
     return 0;
 }

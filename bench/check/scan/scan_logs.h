@@ -108,6 +108,10 @@ static inline bool lb_is_cycle(const struct lb_event *e, uint64_t last_ns)
  * events; returns how many events that were. What it does is what the others would do, in short. */
 size_t lb_scan_cycles(struct lb_scan *scan, const struct lb_event *events, size_t n);
 int lb_scan_lock_finish(struct lb_scan *scan);
+/* The same of a queue's operations that were answered ok: *ret_n events, which scan->index counts.
+ */
+int lb_scan_operations(struct lb_scan *scan, const struct lb_event *events, size_t n,
+                       size_t *ret_n);
 int lb_scan_queue_end(struct lb_scan *scan, const struct lb_event *end, int type);
 int lb_scan_item(struct lb_scan *scan, const struct lb_event *note);
 /* A sign of life: beats.c. */

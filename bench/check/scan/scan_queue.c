@@ -175,3 +175,73 @@ int lb_scan_queue_end(struct lb_scan *scan, const struct lb_event *end, int type
         return end_item(scan, end, type);
     }
 }
+
+/* --- the ordinary case, in short --- */
+
+/* Is it the answer ok of that invoke? */
+static bool is_answer(const struct lb_event *invoke, const struct lb_event *e)
+{
+    return e->type == LB_EV_OK && e->op == invoke->op && e->process == invoke->process &&
+           e->object == invoke->object && e->time_ns <= LB_TIME_MAX;
+}
+
+/* Where the answer of a claim stands, behind its items, which are noted; 0: not among these. */
+static size_t find_answer(struct lb_scan *scan, const struct lb_event *e, size_t n)
+{
+    size_t k = 1;
+    scan->noted.n = 0;
+    for (; k < n && e[k].type == LB_EV_NOTE && e[k].op == LB_OP_ITEM; k++) {
+        struct lb_noted *noted = lb_array_push(&scan->noted, sizeof *noted);
+        if (noted == NULL || e[k].time_ns < e[k - 1].time_ns)
+            return 0; /* the long way says what is wrong */
+        *noted = (struct lb_noted){.id = e[k].value, .event = scan->index + (uint32_t)k};
+    }
+    return k < n && e[k].time_ns >= e[k - 1].time_ns && is_answer(e, &e[k]) ? k : 0;
+}
+
+/* The whole operation that begins with e; how many events it has, 0: it is none that is known
+ * here. */
+static size_t take_operation(struct lb_scan *scan, const struct lb_event *e, size_t n, int *ret_rc)
+{
+    struct lb_case *c = scan->c;
+    bool is_claim = e->op == LB_OP_CLAIM;
+    bool is_known = is_claim || e->op == LB_OP_PUT || e->op == LB_OP_COMPLETE ||
+                    e->op == LB_OP_ERROR || e->op == LB_OP_FREE;
+    if (e->type != LB_EV_INVOKE || !is_known || e->time_ns < scan->last_ns)
+        return 0;
+    size_t k = is_claim ? find_answer(scan, e, n) : is_answer(e, &e[1]);
+    if (k == 0 || e[k].time_ns < e->time_ns)
+        return 0;
+    scan->invoke = e;
+    scan->invoke_index = scan->index;
+    if (is_claim) {
+        lb_scan_wait_begin(scan);
+        c->logs[scan->log].n_attempts++;
+    }
+    scan->index += (uint32_t)k;
+    *ret_rc = is_claim             ? claimed(scan, &e[k])
+              : e->op == LB_OP_PUT ? end_put(scan, &e[k], LB_EV_OK)
+                                   : end_item(scan, &e[k], LB_EV_OK);
+    scan->index++;
+    scan->last_ns = e[k].time_ns;
+    scan->answered_low = lb_low(e->time_ns, scan->slack);
+    scan->invoke = NULL;
+    return k + 1;
+}
+
+int lb_scan_operations(struct lb_scan *scan, const struct lb_event *events, size_t n, size_t *ret_n)
+{
+    enum { AHEAD = 24 }; /* events: an id's place is fetched in time */
+    size_t i = 0;
+    int rc = 0;
+    while (i + 1 < n && rc == 0 && scan->invoke == NULL && !scan->has_retired) {
+        size_t taken = take_operation(scan, events + i, n - i, &rc);
+        if (taken == 0)
+            break;
+        for (size_t k = i + AHEAD; k < i + AHEAD + taken && k < n; k++)
+            __builtin_prefetch(lb_id_place(scan->c, events[k].value), 1);
+        i += taken;
+    }
+    *ret_n = i;
+    return rc;
+}
