@@ -20,9 +20,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* So much later is noted; and so often is the kernel asked. */
+/* So much later is noted. */
 #define LATE_NS UINT64_C(50000000)
-#define LOOK_NS UINT64_C(50000000)
 
 /* A fault pauses whole processes: what befalls the others in one is a part of the fault. */
 static bool is_paused_with_others(const struct lb_team *team)
@@ -78,7 +77,7 @@ static uint64_t delay_ns(void)
 void lb_worker_look_at(struct lb_worker *worker, uint64_t now_ns)
 {
     uint64_t since_ns = worker->looked_ns;
-    if (now_ns < since_ns + LOOK_NS)
+    if (now_ns < since_ns + LB_LOOK_NS)
         return;
     uint64_t delayed_ns = delay_ns(), lost_ns = delayed_ns - worker->delayed_ns;
     bool is_first = since_ns == 0 || delayed_ns < worker->delayed_ns;
@@ -87,9 +86,4 @@ void lb_worker_look_at(struct lb_worker *worker, uint64_t now_ns)
     if (!is_first && lost_ns >= LATE_NS)
         lb_worker_starved(worker,
                           now_ns - (lost_ns < now_ns - since_ns ? lost_ns : now_ns - since_ns));
-}
-
-void lb_worker_look(struct lb_worker *worker)
-{
-    lb_worker_look_at(worker, worker->op.end_ns);
 }

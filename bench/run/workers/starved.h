@@ -10,10 +10,10 @@ struct lb_worker;
 bool lb_worker_sleep(struct lb_worker *worker, uint64_t deadline_ns, enum lb_phase limit);
 /* What was to happen by then happens now: tells it if that is much later. */
 void lb_worker_late(struct lb_worker *worker, uint64_t due_ns);
-/* Tells it if the worker's thread waited for a processor for long, since the last look. */
+/* So often is the kernel asked whether a thread waited for a processor. */
+#define LB_LOOK_NS UINT64_C(50000000)
+/* Tells it if the worker's thread waited for one for long, since the last look. */
 void lb_worker_look_at(struct lb_worker *worker, uint64_t now_ns);
-/* The same, after an operation. */
-void lb_worker_look(struct lb_worker *worker);
 /* It was not run from then on up to now, or to a moment ago. */
 void lb_worker_starved(struct lb_worker *worker, uint64_t from_ns);
 

@@ -7,6 +7,7 @@
 #define LB_WORKER_H
 
 #include "histogram.h"
+#include "starved.h"
 #include "team.h"
 
 #include <pthread.h>
@@ -130,6 +131,20 @@ static inline void lb_worker_waits(struct lb_worker *worker, uint64_t since_ns)
     atomic_store_explicit(&worker->waits_since_ns, since_ns, memory_order_relaxed);
 }
 
+/* After an operation: tells the watchdog if its thread waited for a processor for long, since the
+ * last look. */
+static inline void lb_worker_look(struct lb_worker *worker)
+{
+    if (worker->op.end_ns >= worker->looked_ns + LB_LOOK_NS)
+        lb_worker_look_at(worker, worker->op.end_ns);
+}
+
+/* Can anything befall it while it works? If not, nobody needs to hear of what it does. */
+static inline bool lb_worker_has_faults(const struct lb_worker *worker)
+{
+    return worker->team->scenario->fault != LB_FAULT_NONE;
+}
+
 /* Of a worker that could not be started. */
 void lb_worker_give_up(struct lb_worker *worker);
 /* Interrupts whatever the worker's session is executing. Same process only. */
@@ -193,7 +208,11 @@ void lb_worker_gave_up(struct lb_worker *worker, bool out_of_tries);
 /* A whole cycle, from the first try to the end of the release, for Little's law. */
 void lb_worker_was_busy(struct lb_worker *worker, uint64_t start_ns, uint64_t end_ns, bool counted);
 /* Begin and end of one measured operation. */
-void lb_worker_begin(struct lb_worker *worker, enum lb_measure measure);
+static inline void lb_worker_begin(struct lb_worker *worker, enum lb_measure measure)
+{
+    if (worker->op.measured)
+        worker->counts[measure].started++;
+}
 /* true: it succeeded within the measured part and is in the histogram. */
 bool lb_worker_end(struct lb_worker *worker, enum lb_measure measure, uint64_t start_ns,
                    uint64_t end_ns, bool succeeded);

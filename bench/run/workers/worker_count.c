@@ -1,12 +1,6 @@
 /* What a worker counts of its operations: see worker.h and measure.h. */
 #include "worker.h"
 
-void lb_worker_begin(struct lb_worker *worker, enum lb_measure measure)
-{
-    if (worker->op.measured)
-        worker->counts[measure].started++;
-}
-
 bool lb_worker_end(struct lb_worker *worker, enum lb_measure measure, uint64_t start_ns,
                    uint64_t end_ns, bool succeeded)
 {

@@ -207,7 +207,8 @@ static uint64_t hold(struct lb_worker *worker, const struct lb_request *request,
     bool overruns = is_overrun_due(worker), kept = true;
     uint64_t ttl_ns = team->scenario->ttl_ns;
     uint64_t hold_ns = overruns ? ttl_ns + ttl_ns / 2 : team->scenario->hold_ns;
-    team->events->holds(worker, request, NULL, 0);
+    if (lb_worker_has_faults(worker))
+        team->events->holds(worker, request, NULL, 0);
     worker->is_late = overruns && team->scenario->renew_ns == 0;
     if (worker->is_late)
         overrun(worker, request, granted_ns);
@@ -285,7 +286,8 @@ static void place_pair(struct lb_worker *worker)
 
 static void cycle(struct lb_worker *worker, struct lb_request *request, struct lb_grant *grant)
 {
-    worker->team->events->asks(worker);
+    if (lb_worker_has_faults(worker))
+        worker->team->events->asks(worker);
     choose(worker, request);
     place_skewed(worker, request);
     place_pair(worker);
@@ -330,7 +332,8 @@ static void cycle(struct lb_worker *worker, struct lb_request *request, struct l
         atomic_fetch_sub(&worker->team->n_late, 1);
     worker->is_late = false;
     lb_guard_released(worker, released);
-    worker->team->events->left(worker);
+    if (lb_worker_has_faults(worker))
+        worker->team->events->left(worker);
     uint64_t end_ns = worker->op.end_ns;
     lb_worker_end(worker, LB_M_RELEASE, held_ns, end_ns, released);
     bool counted = lb_worker_end(worker, LB_M_CYCLE, start_ns, end_ns, true);
