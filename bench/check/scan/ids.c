@@ -439,9 +439,12 @@ int lb_ids_finish(struct lb_case *c)
         rc = sort_items(c);
     if (rc != 0 || !c->is_dense)
         return rc != 0 ? rc : build_ids(c);
+    enum { AHEAD = 16 }; /* records: in order of their ids they lie far apart */
+    const struct lb_item_record *items = c->items.items;
     for (size_t i = 0, first; i < c->items.n;) {
-        for (first = i; i < c->items.n && c->by_id[i].key == c->by_id[first].key;)
-            i++;
+        for (first = i; i < c->items.n && c->by_id[i].key == c->by_id[first].key; i++)
+            if (i + AHEAD < c->items.n)
+                __builtin_prefetch(&items[c->by_id[i + AHEAD].index]);
         collect_claims(c, c->by_id + first, i - first, lb_id_place(c, c->by_id[first].key));
     }
     return 0;
