@@ -99,6 +99,20 @@ static int read_header(struct reader *reader, const struct lb_file_header **ret_
     return check_header(reader, header, length);
 }
 
+/* Files above this are not kept in memory: their pages would count as ours. */
+static const size_t large_bytes = (size_t)1 << 30;
+
+/* With a chunk's header, what lies around it is mapped: of a large file, that is let go of now and
+ * then. i: of the chunk whose header was read last. */
+static void forget_headers(const struct reader *reader, size_t i)
+{
+    enum { OFTEN = 256 };
+    size_t first = LB_HISTORY_HEADER_BYTES + (i + 1 - OFTEN) * LB_CHUNK_BYTES;
+    if (reader->size > large_bytes && (i + 1) % OFTEN == 0) /* advice */
+        (void)madvise((void *)(uintptr_t)(reader->base + first), OFTEN * LB_CHUNK_BYTES,
+                      MADV_DONTNEED);
+}
+
 /* Collects the chunks that were written to. A chunk with header 0 was handed out to a writer that
  * was killed before it wrote. */
 static int read_chunks(struct reader *reader, const struct lb_file_header *header)
@@ -113,22 +127,23 @@ static int read_chunks(struct reader *reader, const struct lb_file_header *heade
     reader->n_unread = handed_out - in_file;
     reader->truncated = in_file < handed_out || rest % LB_CHUNK_BYTES != 0 ||
                         atomic_load_explicit(&header->failure, memory_order_relaxed) != 0;
-    reader->is_sealed = reader->has_sums && header->seal != 0 &&
-                        header->seal == lb_history_seal(reader->base, reader->size);
+    uint64_t seal = lb_seal_begin(reader->base), n_empty = 0;
     reader->chunks = calloc(in_file > 0 ? in_file : 1, sizeof *reader->chunks);
     if (reader->chunks == NULL)
         return lb_fail(reader->err, LB_E_MEMORY, "out of memory");
     for (size_t i = 0; i < in_file; i++) {
         size_t offset = LB_HISTORY_HEADER_BYTES + i * LB_CHUNK_BYTES;
         size_t bytes = reader->size - offset;
+        if (i > 0)
+            forget_headers(reader, i - 1);
+        seal = lb_seal_chunk(seal, reader->base, reader->size, offset);
         if (bytes > LB_CHUNK_BYTES)
             bytes = LB_CHUNK_BYTES;
         if (bytes < LB_CHUNK_HEADER_BYTES)
             continue; /* the last one, cut in its header */
         const struct lb_chunk_header *chunk = (const void *)(reader->base + offset);
         if (chunk->magic == 0) {
-            /* Its writer was killed before it wrote, or its header is gone. */
-            reader->n_unread += !reader->is_sealed && !reader->is_live;
+            n_empty++;
             continue;
         }
         if (chunk->magic != LB_CHUNK_MAGIC || chunk->log >= LB_MAX_LOGS || chunk->is_tail > 1)
@@ -143,6 +158,9 @@ static int read_chunks(struct reader *reader, const struct lb_file_header *heade
             .n_whole = (bytes - LB_CHUNK_HEADER_BYTES) / sizeof(struct lb_event),
         };
     }
+    reader->is_sealed = reader->has_sums && header->seal != 0 && header->seal == lb_seal_end(seal);
+    /* Their writers were killed before they wrote, or their headers are gone. */
+    reader->n_unread += reader->is_sealed || reader->is_live ? 0 : n_empty;
     return 0;
 }
 
@@ -155,9 +173,6 @@ static int compare_chunks(const void *a, const void *b)
         return x->sequence < y->sequence ? -1 : 1;
     return x->is_tail - y->is_tail;
 }
-
-/* Files above this are not kept in memory: their pages would count as ours. */
-static const size_t large_bytes = (size_t)1 << 30;
 
 static void forget_chunk(const struct lb_event *events)
 {

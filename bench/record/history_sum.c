@@ -14,12 +14,21 @@ uint64_t lb_bytes_sum(const void *bytes, size_t n)
     return sum;
 }
 
+uint64_t lb_seal_begin(const void *base)
+{
+    return lb_bytes_sum(base, offsetof(struct lb_file_header, seal));
+}
+
+uint64_t lb_seal_chunk(uint64_t sum, const void *base, size_t size, size_t at)
+{
+    size_t n = size - at < LB_CHUNK_HEADER_BYTES ? size - at : LB_CHUNK_HEADER_BYTES;
+    return lb_sum_mix(sum, at, lb_bytes_sum((const char *)base + at, n), 0, 0);
+}
+
 uint64_t lb_history_seal(const void *base, size_t size)
 {
-    uint64_t sum = lb_bytes_sum(base, offsetof(struct lb_file_header, seal));
-    for (size_t at = LB_HISTORY_HEADER_BYTES; at < size; at += LB_CHUNK_BYTES) {
-        size_t n = size - at < LB_CHUNK_HEADER_BYTES ? size - at : LB_CHUNK_HEADER_BYTES;
-        sum = lb_sum_mix(sum, at, lb_bytes_sum((const char *)base + at, n), 0, 0);
-    }
-    return sum != 0 ? sum : 1;
+    uint64_t sum = lb_seal_begin(base);
+    for (size_t at = LB_HISTORY_HEADER_BYTES; at < size; at += LB_CHUNK_BYTES)
+        sum = lb_seal_chunk(sum, base, size, at);
+    return lb_seal_end(sum);
 }

@@ -45,5 +45,12 @@ uint64_t lb_bytes_sum(const void *bytes, size_t n);
 
 /* The seal of the file of size bytes at base. Never 0, which stands for none. */
 uint64_t lb_history_seal(const void *base, size_t size);
+/* The same, chunk by chunk: in order of their offsets, at. */
+uint64_t lb_seal_begin(const void *base);
+uint64_t lb_seal_chunk(uint64_t sum, const void *base, size_t size, size_t at);
+static inline uint64_t lb_seal_end(uint64_t sum)
+{
+    return sum != 0 ? sum : 1;
+}
 
 #endif
