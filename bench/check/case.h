@@ -214,9 +214,11 @@ struct lb_log_facts {
     uint64_t n_successes, n_attempts; /* successes: of queues, and of calm locks */
     uint64_t last_ns;                 /* of its last event */
     uint64_t answered_low; /* when the operation was asked for that was last answered ok or fail */
-    uint64_t death_ns;     /* when its writer's death was noted; LB_NEVER: it did not die */
-    uint64_t gone_ns;      /* when it can have died at the earliest; LB_NEVER */
-    uint64_t unsure_beat;  /* when the first beat of unknown outcome of its process was asked for */
+    uint64_t unnoted;  /* a history that was cut: from then on its session may have ended, and the
+                          note be missing; LB_NEVER: of others */
+    uint64_t death_ns; /* when its writer's death was noted; LB_NEVER: it did not die */
+    uint64_t gone_ns;  /* when it can have died at the earliest; LB_NEVER */
+    uint64_t unsure_beat; /* when the first beat of unknown outcome of its process was asked for */
     bool has_unsure_beat;
     size_t *span_first;
 };

@@ -57,6 +57,8 @@ static int by_log(const void *a, const void *b)
     return (x->at > y->at) - (x->at < y->at);
 }
 
+static void find_unnoted(struct lb_case *c);
+
 int lb_world_sessions(struct lb_case *c)
 {
     const struct lb_world_event *world = c->world.items;
@@ -76,6 +78,7 @@ int lb_world_sessions(struct lb_case *c)
     }
     if (c->moments.n > 1)
         qsort(c->moments.items, c->moments.n, sizeof(struct moment), by_log);
+    find_unnoted(c);
     return 0;
 }
 
@@ -105,29 +108,61 @@ static uint64_t first_within(const struct lb_case *c, uint32_t log, enum what wh
                : LB_NEVER;
 }
 
+/* When a session of the log was last noted to have ended before a time; 0: never. */
+static uint64_t last_end(const struct lb_case *c, uint32_t log, uint64_t before)
+{
+    const struct moment *found = first_from(c, &(struct moment){before, log, ENDED});
+    bool is_one = found > (const struct moment *)c->moments.items && found[-1].log == log &&
+                  found[-1].what == ENDED;
+    return is_one ? found[-1].at : 0;
+}
+
+/* When what may have ended a session of the log was first, from since to until; LB_NEVER. */
+static uint64_t first_cause(const struct lb_case *c, uint32_t log, uint64_t since, uint64_t until)
+{
+    uint64_t cause = first_within(c, log, FAULT, since, until);
+    uint64_t everybody = first_within(c, LB_NONE, FAULT, since, until);
+    cause = everybody < cause ? everybody : cause;
+    if (first_within(c, log, DEATH, since, until) != LB_NEVER && c->logs[log].gone_ns < cause)
+        cause = c->logs[log].gone_ns;
+    return cause;
+}
+
 uint64_t lb_world_session_end(const struct lb_case *c, const struct lb_world_event *note)
 {
     const struct lb_log_facts *facts = &c->logs[note->target];
     bool is_silent = lb_high(facts->last_ns, lb_slack(c, note->target)) < note->low;
     /* Another's note says only that it has ended: it was there for all that it answered. */
     uint64_t alive = note->log != note->target && is_silent ? facts->answered_low : note->alive;
-    uint64_t previous = 0;
     if (c->moments.n == 0)
         return alive;
-    const struct moment *before = first_from(c, &(struct moment){note->low, note->target, ENDED});
-    if (before > (const struct moment *)c->moments.items && before[-1].log == note->target &&
-        before[-1].what == ENDED)
-        previous = before[-1].at;
-    uint64_t cause = first_within(c, note->target, FAULT, previous, note->high);
-    uint64_t everybody = first_within(c, LB_NONE, FAULT, previous, note->high);
-    if (everybody < cause)
-        cause = everybody;
-    if (first_within(c, note->target, DEATH, previous, note->high) != LB_NEVER &&
-        c->logs[note->target].gone_ns < cause)
-        cause = c->logs[note->target].gone_ns;
+    uint64_t previous = last_end(c, note->target, note->low);
+    uint64_t cause = first_cause(c, note->target, previous, note->high);
     if (cause != LB_NEVER)
         return cause;
     return alive > previous ? alive : previous;
+}
+
+/* Of a history that was cut, the note that a session had ended may be missing. Its own worker's
+ * comes after its last answer. Another's speaks of any time since the session's last end, or since
+ * what caused it: if others write such notes, or disturb, there may have been one. */
+static void find_unnoted(struct lb_case *c)
+{
+    const struct lb_world_event *world = c->world.items;
+    bool by_others = false;
+    for (size_t i = 0; i < c->world.n && !by_others; i++)
+        by_others = (world[i].op == LB_OP_SESSION_END && world[i].log != world[i].target) ||
+                    (world[i].op == LB_OP_FAULT && world[i].phase == 0);
+    for (uint32_t log = 0; log < c->history->n_logs; log++) {
+        struct lb_log_facts *facts = &c->logs[log];
+        facts->unnoted = c->known_ns != LB_NEVER ? facts->answered_low : LB_NEVER;
+        if (c->known_ns == LB_NEVER || !by_others)
+            continue;
+        uint64_t since = last_end(c, log, c->known_ns);
+        uint64_t cause = first_cause(c, log, since, LB_NEVER);
+        since = cause != LB_NEVER ? cause : since;
+        facts->unnoted = since < facts->unnoted ? since : facts->unnoted;
+    }
 }
 
 /* By hold: how far it, and those of its log before it, last at most. */
@@ -171,17 +206,15 @@ static void lose(struct lb_case *c, struct lb_hold *hold, uint64_t lost)
     c->has_cuts = true;
 }
 
-/* Of a history that was cut, the note that a session had ended may be missing: by its own worker,
- * after its last answer. */
 static void end_unnoted(struct lb_case *c)
 {
     for (size_t i = 0; i < c->holds.n; i++) {
         struct lb_hold *hold = &lb_holds(c)[i];
         const struct lb_log_facts *facts = &c->logs[hold->log];
-        if (hold->is_committed || hold->cut <= facts->answered_low)
+        if (hold->is_committed || hold->cut <= facts->unnoted)
             continue;
         uint64_t asked = lb_hold_asked(c, hold);
-        lose(c, hold, facts->answered_low > asked ? facts->answered_low : asked);
+        lose(c, hold, facts->unnoted > asked ? facts->unnoted : asked);
     }
 }
 

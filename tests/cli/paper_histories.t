@@ -48,13 +48,15 @@ my %unit = (ns => 1, ms => 1_000_000);
 for my $case (split /^= /m, slurp("$FindBin::Bin/../histories/paper.txt")) {
     next if $case !~ /\S/;
     my ($shows, $how, $wants, @operations) = split /\n/, $case;
-    my ($unit, $groups, $options) = $how =~ /^(\w+)( groups)?: (.*)$/ or BAIL_OUT("no options: $case");
+    my ($unit, $kind, $options) = $how =~ /^(\w+)(?: (groups|cut))?: (.*)$/ or BAIL_OUT("no options: $case");
     my @lines = map { lines_of($_, $unit{$unit} // $unit) } grep { /\S/ } @operations;
     my @order = sort { $lines[$a][0] <=> $lines[$b][0] || $a <=> $b } 0 .. $#lines;
     my $text = join '', map { encode_json($lines[$_][1]) . "\n" } @order;
-    if ($groups) {
-        my $meta = "shape=queue\nresources=1\nclaims=group-exclusive\ndrained=0\ncomplete=1\ngroups=2\n";
-        my %first = (type => 'info', f => 'meta', process => 'nemesis', time => 0, value => $meta, events => scalar @lines);
+    if ($kind) {
+        my %shape = (groups => 'queue', cut => $options =~ /exclusive/ ? 'lock' : 'queue');
+        my $meta = "shape=$shape{$kind}\nresources=2\ndrained=0\ncomplete=1\n" . ($kind eq 'groups' ? "groups=2\n" : '');
+        my $n = @lines + ($kind eq 'cut' ? 5 : 0); # the last five are missing
+        my %first = (type => 'info', f => 'meta', process => 'nemesis', time => 0, value => $meta, events => $n);
         $text = encode_json(\%first) . "\n$text";
     }
     my $file = spew('history.jsonl', $text);

@@ -315,8 +315,7 @@ static inline void cut_tails(struct test_history *h, struct lb_random *random)
     }
 }
 
-/* Who notes the end of another's session speaks of any time before: where that note is missing, the
- * part that is left is no part of a legal h-> */
+/* Does a log note the end of another's session? */
 static inline bool ends_others(const struct test_history *h)
 {
     bool found = false;

@@ -355,7 +355,7 @@ static uint64_t lost(const struct lb_item_group *group, const struct lb_item_eve
         return best;
     /* Of a history that was cut, the note that its session had ended may be missing. */
     if (c->known_ns != LB_NEVER)
-        best = earlier(best, later(c->logs[claim->log].answered_low, claim->low));
+        best = earlier(best, later(c->logs[claim->log].unnoted, claim->low));
     size_t low = 0, high = group->world->session_ends.n;
     /* The first end of the session since the claim was asked for: its answer may have been on its
      * way when another saw the session end. */
