@@ -189,9 +189,9 @@ SKIP: {
     local $ENV{TERM} = 'xterm';
     my $command = "'$ENV{LOCKBENCH}' explore -d sqlite: -s cas";
     my ($shown, $quiet) = map { scalar `script -qec "$command $_" /dev/null </dev/null` } '', '-q';
-    like($shown, qr/\r\033\[Kcas sqlite: \d+ schedules, roughly [\d.]+ %, /, 'a terminal: progress');
+    like($shown, qr/\r\033\[Kcas sqlite: \d+ schedules?, /, 'a terminal: progress');
     like($quiet, qr/^cas on .*^  complete: /ms, '-q: the result');
-    unlike($quiet, qr/roughly/, '-q: no progress');
+    unlike($quiet, qr/cas sqlite: /, '-q: no progress');
     is((explore('-s', 'cas'))[2], '', 'no terminal: none');
 }
 

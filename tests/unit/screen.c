@@ -60,7 +60,10 @@ static void exploring_tells_how_much_is_left(void **state)
     struct lb_search_result so_far = {.n_schedules = 1, .n_moves = 10, .whole = 91000};
     char line[300];
     assert_string_equal(lb_explore_line(&view, &so_far, SECOND / 2, line, sizeof line),
-                        "cas sqlite: 1 schedule, less than 0.1 %, 500 ms");
+                        "cas sqlite: 1 schedule, 500 ms");
+    so_far.share = 0.0004;
+    lb_explore_line(&view, &so_far, SECOND / 2, line, sizeof line);
+    assert_string_equal(line, "cas sqlite: 1 schedule, less than 0.1 %, 500 ms");
     so_far = (struct lb_search_result){
         .n_schedules = 900, .n_moves = 9000, .whole = 91000, .share = 0.1};
     lb_explore_line(&view, &so_far, UINT64_C(2) * SECOND, line, sizeof line);

@@ -213,12 +213,14 @@ char *lb_explore_line(struct lb_explore_view *view, const struct lb_search_resul
                       uint64_t took_ns, char *buf, size_t size)
 {
     char schedules[32], took[32], left[60], share[32];
+    bool is_known = so_far->share > 0; /* of the likely ones nothing is a share */
     describe_left(view, so_far, took_ns, left, sizeof left);
-    snprintf(
-        buf, size, "%s %s: %s schedule%s, %s, %s%s%s", view->strategy, view->engine,
-        lb_format_count((double)so_far->n_schedules, schedules, sizeof schedules),
-        so_far->n_schedules == 1 ? "" : "s", lb_extent_words(so_far->share, share, sizeof share),
-        lb_format_ns(took_ns, took, sizeof took), left, so_far->violated != 0 ? ", VIOLATED" : "");
+    lb_extent_words(so_far->share, share, sizeof share);
+    snprintf(buf, size, "%s %s: %s schedule%s, %s%s%s%s%s", view->strategy, view->engine,
+             lb_format_count((double)so_far->n_schedules, schedules, sizeof schedules),
+             so_far->n_schedules == 1 ? "" : "s", is_known ? share : "", is_known ? ", " : "",
+             lb_format_ns(took_ns, took, sizeof took), left,
+             so_far->violated != 0 ? ", VIOLATED" : "");
     return buf;
 }
 
