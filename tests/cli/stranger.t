@@ -176,11 +176,12 @@ $_->{run} = start(@{ $_->{args} }) for @told[0 .. 3];
 for my $i (0 .. $#told) {
     my $row = $told[$i];
     my $finding = qr/^# \S+ on sqlite breaks $row->{guarantee}:\n#   (?!see the command).*\n((?:#   .*\n)+)/m;
-    (undef, $out) = finish($row->{run});
+    (undef, $out, $err) = finish($row->{run});
     $told[$i + 4]{run} = start(@{ $told[$i + 4]{args} }) if $i + 4 <= $#told;
-    (undef, $out) = until_shown(sub { return $_[1] =~ $finding }, @{ $row->{args} }) if $out !~ $finding;
+    (undef, $out, $err) = until_shown(sub { return $_[1] =~ $finding }, @{ $row->{args} }) if $out !~ $finding;
     my ($said) = $out =~ $finding;
     like($said // $out, $row->{lines}, "$row->{what}: the lines");
+    like($err, qr/^# not ok: \S+ sqlite .* $row->{guarantee}\n#   \S.*\n#   again: lockbench /m, '... for prove, also with -q');
     like($said // '', qr/^#   to change: .*\Q$row->{change}/m, '... and what to change');
     my ($shows) = ($said // '') =~ /^#   shown by: lockbench (.*)$/m;
     ok(defined $shows, '... and a command') or next;
@@ -189,6 +190,28 @@ for my $i (0 .. $#told) {
     is($status, 1, '... which shows it') or diag $shows, $shown;
     like($shown, qr/$row->{guarantee} is violated/, '... and no other');
 }
+# A recover that had no part in it is not spoken of.
+my $taking = <<'SQL';
+-- strategy: taking
+-- shape: queue
+-- claims: no-duplicate
+-- option: timeout_ms = 60000
+-- name: setup
+CREATE TABLE job (id integer PRIMARY KEY, body text, state int DEFAULT 0, since_ms bigint);
+-- name: put
+INSERT INTO job (id, body) VALUES (:id, :payload);
+-- name: claim
+UPDATE job SET state = 1, since_ms = :now WHERE id = (SELECT min(id) FROM job WHERE state < 2) RETURNING id, body AS payload;
+-- name: complete
+UPDATE job SET state = 2 WHERE id = :id;
+-- name: recover
+UPDATE job SET state = 0 WHERE state = 1 AND since_ms < :now - :timeout_ms;
+SQL
+($status, $out) = until_shown(sub { return $_[1] =~ /^# taking on sqlite breaks no-duplicate:$/m },
+    'verify', '-s', spew('taking.sql', $taking), '-d', 'sqlite:', '-q', '--budget', '5s');
+like($out, qr/^#   to change: claim itself takes what another has in hand/m, 'a claim that takes what is taken');
+unlike($out, qr/^#   to change: let recover/m, '... and no word of its recover');
+
 # Put behind the position, or given back behind it: either may be met first.
 ($status, $out) = until_shown(sub { return $_[1] =~ /^# position on sqlite breaks no-loss:$/m },
     'verify', '-s', "$folder/position.sql", '-d', 'sqlite:', '--opt', 'back=behind', '-q', '--no-explore');

@@ -348,6 +348,8 @@ static struct lb_advice advise_lock(const struct lb_outlook *o, const struct lb_
 static struct lb_advice advise_duplicate(const struct lb_outlook *o, const struct lb_cell *cell)
 {
     const struct lb_features *f = &o->features;
+    bool was_recovered =
+        cell->is_explored ? cell->explored.rescuers > 0 : cell->scenario.recover_ns > 0;
     if (f->has_renew && is_renewed(cell))
         return advise_renewal(o);
     if (!f->is_one_commit)
@@ -357,14 +359,14 @@ static struct lb_advice advise_duplicate(const struct lb_outlook *o, const struc
                 "what is selected is marked by another transaction: two see the same item in "
                 "between. Select and mark in one statement, or in one transaction (tx=one) with "
                 "FOR UPDATE"};
-    if (f->has_beat)
+    if (f->has_beat && (was_recovered || !cell->is_explored))
         return advise_heartbeat(o);
-    if (f->has_recover)
+    if (f->has_recover && was_recovered)
         return (struct lb_advice){
             .quotes = {&o->begin, &o->recover},
             .text = "let recover go by the time of the claim, written by the claim itself: what it "
                     "takes must be older than its limit"};
-    if (f->has_sweep)
+    if (f->has_sweep && !cell->is_explored)
         return (struct lb_advice){
             .quotes = {&o->begin, &o->sweep},
             .text = "a process that starts is not alone: let its sweep free only what nobody has "
@@ -375,6 +377,13 @@ static struct lb_advice advise_duplicate(const struct lb_outlook *o, const struc
             .text = "claim itself takes what another has in hand: let the statement that marks an "
                     "item ask, once it has the row, that it is free or its time is over, and let "
                     "no two workers have one name"};
+    if (!f->begin_writes && !f->is_session_bound)
+        return (struct lb_advice){
+            .quotes = {&o->begin, &o->begin_end},
+            .text =
+                "nothing that claim writes keeps a second worker from the same items: mark them "
+                "as taken in the statement, or the transaction, that selects them, or let only "
+                "one worker have the name under which they are handed out"};
     return (struct lb_advice){
         .quotes = {&o->begin, &o->begin_end},
         .text = "what is selected is not locked, or is selected anew after a wait: select it FOR "

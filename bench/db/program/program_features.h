@@ -52,6 +52,7 @@ struct lb_features {
                                                  time; 0: there is none of the kind */
     enum lb_token_source token;
     int token_line;     /* of the statement of acquire or claim that returns it; 0: none does */
+    bool begin_writes;  /* acquire or claim has a statement that is no plain SELECT */
     bool has_order;     /* acquire or claim has ORDER BY */
     bool has_limit;     /* ... LIMIT */
     bool skips_locked;  /* ... SKIP LOCKED */

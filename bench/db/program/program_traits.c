@@ -118,6 +118,7 @@ static void find_token(const struct lb_section *begin, struct lb_features *ret)
         if (begin->statements[i].is_write)
             last_write = &begin->statements[i];
     }
+    ret->begin_writes = last_write != NULL;
     if (from == NULL)
         return;
     read_words(from, &words);
