@@ -42,6 +42,18 @@ for my $case (@bad) {
     }
 }
 
+# What editors and clients leave in a file.
+is((lockbench('lint', spew('mark.sql', "\xEF\xBB\xBF" . slurp($good))))[0], 0, 'a byte order mark is none of it');
+for my $command ('\set ON_ERROR_STOP on', 'DELIMITER $$') {
+    my ($word) = $command =~ /^(\\|\w+)/;
+    for my $text ("$command\n$head", "$head$command\n") {
+        my $line = 1 + (substr($text, 0, index $text, $command) =~ tr/\n//);
+        ($status, undef, $err) = lockbench('lint', spew('client.sql', "$text-- name: acquire\nUPDATE bad SET a = 2;\n$release"));
+        is($status, 2, "$command: refused");
+        like($err, qr/client\.sql:$line: \Q$word\E: a command of a client's, and no SQL: leave it out$/, '... in words');
+    }
+}
+
 # A run's tables lie in its space: what is made elsewhere is neither put back nor dropped.
 for my $case (['CREATE SCHEMA app; CREATE TABLE bad (a int)', 'a SCHEMA'], ['CREATE UNLOGGED TABLE IF NOT EXISTS "app" . bad (a int)', 'something in "app"'],
     ['CREATE OR REPLACE FUNCTION app.f() RETURNS int LANGUAGE sql AS $$ SELECT 1 $$; CREATE TABLE bad (a int)', 'something in app'],

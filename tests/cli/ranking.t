@@ -195,4 +195,13 @@ ok(defined $steady->{change}{low}, '... with the interval of the change');
 ($status, $out) = lockbench('run', '-s', $fast, '--duration', '100ms', '--quiet');
 like($out, qr/^steady state: 0 of 1 run, 1 not judged \(the measured part is shorter than a second\)$/m, 'too short: said');
 
+# --- A file's own lease is part of the protocol, and no other question. What --ttl asks is one. ---
+(my $hour = slurp("$ENV{LB_SOURCE}/examples/shedlock.sql")) =~ s/ttl_ms = \d+/ttl_ms = 3600000/;
+my @lease = ('compare', '-s', spew('hour.sql', $hour) . ',lease-upsert', '-d', 'sqlite:', '-S', 'mutex-hot', '--repeat', '2',
+    '--duration', '200ms', '--warmup', '0', '-q');
+(undef, $out, $err) = lockbench(@lease);
+like($out, qr/^Which is the fastest\? mutex-hot on sqlite, 2 rounds$/m, 'compared with a built-in one of another lease') or diag $err;
+(undef, $out) = lockbench(@lease[0, 1], 'lease-upsert', @lease[3 .. $#lease], '--ttl', '1s,2s');
+unlike($out, qr/^Which is the fastest/m, '... but not one lease with another');
+
 done_testing();

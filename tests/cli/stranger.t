@@ -247,19 +247,27 @@ like($out, qr/^ +\d+ explore\+renew\+crash /m, 'the death of who has renewed is 
 (undef, $out) = lockbench('verify', '-s', "$folder/retried-lease.sql", '-d', 'sqlite:', '--plan');
 like($out, qr/^ +\d+ give back late /m, 'who retries too late is planned');
 
-# --- each way to end what is over, and to leave a line: what is planned for it shows it ---
-for (['failed-late', 'fail=number', 'fail late', 'owner-release', '-S', 'queue-overrun', '--error', '0.5'],
+# --- each way to end what is over, and to leave a line: what is planned for it shows it. All at once, as most is waiting ---
+my @late = map {
+    my ($file, $option, $ask, $guarantee, @run) = @$_;
+    my @file = ('-s', "$folder/$file.sql", '-d', 'sqlite:', '--opt', $option);
+    { what => "$file, $option", ask => $ask, file => \@file, run => ['run', @file, @run, '-q'], shown => qr/^  $guarantee, \d+ times? in /m }
+} (['failed-late', 'fail=number', 'fail late', 'owner-release', '-S', 'queue-overrun', '--error', '0.5'],
     ['nacked', 'nack=number', 'give back late', 'owner-release', '-S', 'queue-rescue', '--free', '0.5'],
     ['group-lease', 'end=number', 'groups late', 'group-exclusive', '-S', 'queue-overrun', '--groups', '2'],
     ['rw-lease', 'end=all', 'readers overrun', 'exclusive', '-S', 'overrun', '--shared', '0.5'],
-    ['give-up', 'give=all', 'give up', 'exclusive', '-S', 'mutex-hot', '--tries', '3', '--workers', '3', '--hold', '5ms'])
-{
-    my ($file, $option, $ask, $guarantee, @run) = @$_;
-    my @file = ('-s', "$folder/$file.sql", '-d', 'sqlite:', '--opt', $option);
-    (undef, $out) = lockbench('verify', @file, '--plan');
-    like($out, qr/^ +\d+ $ask  /m, "$file: \"$ask\" is planned");
-    ($status, $out) = until_shown(sub { return $_[1] =~ /^  $guarantee, \d+ times? in /m }, 'run', @file, @run, '-q');
-    like($out, qr/^  $guarantee, \d+ times? in /m, "$file, $option: $guarantee") or diag $out;
+    ['give-up', 'give=all', 'give up', 'exclusive', '-S', 'mutex-hot', '--tries', '3', '--workers', '3', '--hold', '5ms']);
+# The bound begins when a limit is over: behind the first deaths there has to be time for both.
+push @late, { what => 'a limit in seconds', ask => 'steady\+kill', shown => qr/^not ok \d+ - unfreed sqlite steady\+kill recovery$/m,
+    file => ['-s', phased_queue('unfreed', ':rescue_s * 1000 AND id < 0', "-- option: rescue_s = 3600\n-- limit: rescue_s\n"), '-d', 'sqlite:'] };
+$late[-1]{run} = ['verify', @{ $late[-1]{file} }, '--no-explore', '-q'];
+$_->{started} = start(@{ $_->{run} }) for @late;
+for my $late (@late) {
+    (undef, $out) = lockbench('verify', @{ $late->{file} }, '--plan');
+    like($out, qr/^ +\d+ $late->{ask}  /m, "$late->{what}: \"$late->{ask}\" is planned");
+    ($status, $out) = finish($late->{started});
+    ($status, $out) = until_shown(sub { return $_[1] =~ $late->{shown} }, @{ $late->{run} }) if $out !~ $late->{shown};
+    like($out, $late->{shown}, '... and shows what breaks') or diag $out;
 }
 (undef, $out) = lockbench('verify', '-s', "$folder/plainjob.sql", '-d', 'sqlite:', '--plan');
 like($out, qr/^ +\d+ fail late  /m, 'also where recover takes what is over');
@@ -274,12 +282,6 @@ $slow =~ s/^(-- option: renew)/-- option: lease_s = 60\n$1/m;
 like($out, qr/^prolonged on sqlite: at most (?:[1-5]?\d|60) s of 60 s$/m, 'no longer than the budget');
 my ($least) = $out =~ /^ +\d+ overrun +([\d.]+) s/m;
 cmp_ok($least // 0, '>', 5, 'what takes longer counts as that');
-
-# The bound begins when the limit is over: there is time for both behind the first deaths.
-my @unfreed = ('verify', '-s', phased_queue('unfreed', ':rescue_s * 1000 AND id < 0', "-- option: rescue_s = 3600\n-- limit: rescue_s\n"),
-    '-d', 'sqlite:', '--no-explore', '-q');
-($status, $out, $err) = until_shown(sub { return $_[0] == 1 }, @unfreed);
-like($out, qr/^not ok \d+ - unfreed sqlite steady\+kill recovery$/m, 'a limit in seconds: what nobody frees is seen') or diag $out, $err;
 
 # --- an operator frees what is held for too long ---
 (undef, $out) = lockbench('verify', '-s', "$folder/operator.sql", '-d', 'sqlite:', '--plan');

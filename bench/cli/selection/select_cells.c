@@ -72,8 +72,12 @@ static void fit_lease(struct lb_cell *cell)
                   cell->n_settings, &scaled);
     if (scaled.n_settings == 0)
         return;
-    bool is_lease = lb_file_lease(cell->file) != NULL;
-    scenario->ttl_ns = (is_lease ? scaled.lease_ms : scaled.limit_ms) * UINT64_C(1000000);
+    const struct lb_timing *lease = lb_file_lease(cell->file);
+    const struct lb_timing *used = lease != NULL ? lease : lb_file_limit(cell->file);
+    uint64_t used_ms = lease != NULL ? scaled.lease_ms : scaled.limit_ms;
+    cell->has_own_ttl =
+        !scenario->ttl_is_said && used != NULL && (int64_t)used_ms == used->default_ms;
+    scenario->ttl_ns = used_ms * UINT64_C(1000000);
     scenario->ttl_is_said = true;
 }
 

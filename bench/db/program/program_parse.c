@@ -523,6 +523,10 @@ static int take_token(struct reading *r, const struct lb_token *token)
             return 0; /* a comment between statements */
         break;
     default:
+        if (r->start == NULL && (*token->text == '\\' || lb_token_is(token, "delimiter")))
+            return lb_file_fail(r->file, token->line, r->err,
+                                "%s: a command of a client's, and no SQL: leave it out",
+                                *token->text == '\\' ? "\\" : "DELIMITER");
         if (r->section == NULL)
             return lb_file_fail(r->file, token->line, r->err,
                                 "a statement before the first \"-- name:\" line");
@@ -627,10 +631,12 @@ int lb_file_read(const char *path, int shape_hint, struct lb_file **ret_file, st
         goto out;
     }
     size_t length = fread(text, 1, (size_t)st.st_size, in);
+    /* Some editors begin a file with a byte order mark. */
+    size_t mark = length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
     if (ferror(in))
         r = lb_fail(err, LB_E_FILE, "%s: %s", path, strerror(errno));
     else
-        r = lb_file_parse(path, text, length, shape_hint, ret_file, err);
+        r = lb_file_parse(path, text + mark, length - mark, shape_hint, ret_file, err);
 out:
     free(text);
     fclose(in);

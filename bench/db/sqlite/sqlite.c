@@ -397,7 +397,8 @@ static int sqlite_prepare(struct lb_conn *conn, const char *sql, size_t n_params
     int r = prepare_handle(conn, sql, &stmt->handle, err);
     operation_end(conn);
     if (r == 0 && (size_t)sqlite3_bind_parameter_count(stmt->handle) > n_params) {
-        r = lb_fail(err, LB_E_SQL, "the statement has %d parameters, %zu are given",
+        r = lb_fail(err, LB_E_SQL,
+                    "the statement has %d parameters, %zu are given: they are written :name",
                     sqlite3_bind_parameter_count(stmt->handle), n_params);
         sqlite3_finalize(stmt->handle);
     }

@@ -99,6 +99,15 @@ bool lb_ranking_is_without(const struct lb_cell *cell)
     return n_complete > 0;
 }
 
+/* A lease that only the file says is the protocol's own, like its statements: no question is asked
+ * by it, as by a --ttl. */
+static bool is_asked_alike(const struct lb_key *key, const struct lb_cell *a,
+                           const struct lb_cell *b)
+{
+    return strcmp(key->name, "ttl") == 0 && a->strategy != b->strategy &&
+           (a->has_own_ttl || b->has_own_ttl);
+}
+
 bool lb_ranking_same_table(const struct lb_cell *a, const struct lb_cell *b)
 {
     char x[300], y[300];
@@ -109,7 +118,7 @@ bool lb_ranking_same_table(const struct lb_cell *a, const struct lb_cell *b)
     for (const struct lb_key *key = lb_scenario_keys; key->name != NULL; key++) {
         lb_scenario_get(&a->scenario, key, x, sizeof x);
         lb_scenario_get(&b->scenario, key, y, sizeof y);
-        if (strcmp(x, y) != 0)
+        if (strcmp(x, y) != 0 && !is_asked_alike(key, a, b))
             return false;
     }
     return true;
