@@ -375,6 +375,15 @@ static bool may_be_empty(const struct lb_building *b, enum lb_section_name name)
            (name == LB_S_COMPLETE && deletes(b, begin));
 }
 
+/* The slots of the statement's parameters, a bit each. */
+static uint64_t slots_of(const struct lb_statement *statement)
+{
+    uint64_t slots = 0;
+    for (size_t i = 0; i < statement->n_params; i++)
+        slots |= UINT64_C(1) << statement->param_slot[i];
+    return slots;
+}
+
 /* The statement of put that answers if none is marked: the last one that has the item's number.
  * What comes behind it (a class that may be known already) says nothing of the item. */
 static size_t putting(const struct lb_section *section)
@@ -384,9 +393,8 @@ static size_t putting(const struct lb_section *section)
         const struct lb_statement *one = &section->statements[k];
         if (one->when != LB_WHEN_ALWAYS)
             return last;
-        for (size_t p = 0; p < one->n_params; p++)
-            if (one->param_slot[p] == LB_SLOT_ID)
-                return k;
+        if ((slots_of(one) >> LB_SLOT_ID & 1) != 0)
+            return k;
     }
     return last;
 }
@@ -429,14 +437,13 @@ static int build_sections(struct lb_building *b)
 static int check_batches(struct lb_building *b)
 {
     static const enum lb_section_name names[] = {LB_S_COMPLETE, LB_S_ERROR, LB_S_FREE, LB_S_RENEW};
-    const uint32_t lists = 1u << LB_SLOT_IDS | 1u << LB_SLOT_TOKENS | 1u << LB_SLOT_ITEMS;
+    const uint64_t lists = 1u << LB_SLOT_IDS | 1u << LB_SLOT_TOKENS | 1u << LB_SLOT_ITEMS;
     struct lb_program *program = b->program;
     for (size_t n = 0; n < sizeof names / sizeof names[0]; n++) {
         struct lb_section *section = &program->sections[names[n]];
-        uint32_t used = 0;
+        uint64_t used = 0;
         for (size_t k = 0; k < section->n_statements; k++)
-            for (size_t i = 0; i < section->statements[k].n_params; i++)
-                used |= UINT32_C(1) << section->statements[k].param_slot[i];
+            used |= slots_of(&section->statements[k]);
         section->takes_batch = (used & lists) != 0;
         if (!section->takes_batch)
             continue;
@@ -460,13 +467,11 @@ static int check_put(struct lb_building *b)
 {
     struct lb_program *program = b->program;
     const struct lb_section *put = &program->sections[LB_S_PUT];
-    bool has_id = false, has_n = false, has_group = false;
+    uint64_t used = 0;
     for (size_t k = 0; k < put->n_statements; k++)
-        for (size_t i = 0; i < put->statements[k].n_params; i++) {
-            has_id |= put->statements[k].param_slot[i] == LB_SLOT_ID;
-            has_n |= put->statements[k].param_slot[i] == LB_SLOT_N;
-            has_group |= put->statements[k].param_slot[i] == LB_SLOT_GROUP;
-        }
+        used |= slots_of(&put->statements[k]);
+    bool has_id = (used >> LB_SLOT_ID & 1) != 0, has_n = (used >> LB_SLOT_N & 1) != 0;
+    bool has_group = (used >> LB_SLOT_GROUP & 1) != 0;
     program->puts_one = !has_n;
     if (has_group && has_n)
         return lb_file_fail(b->file, put->line, b->err,
