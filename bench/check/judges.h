@@ -31,6 +31,17 @@ int lb_judge_queue_fifo(struct lb_case *c);
 int lb_judge_queue_ties(struct lb_case *c, const struct lb_key *keys, size_t n);
 int lb_judge_recovery(struct lb_case *c);
 int lb_judge_item_deaths(struct lb_case *c);
+/* Who died, by its claim or grant; the next one, if there was one; and words for both. */
+struct lb_recovery {
+    uint32_t log, event;
+    bool has_next;
+    uint32_t next_log, next_event;
+    uint64_t death, took_ns;
+    const char *had, *came;
+};
+
+/* It took longer than the bound. */
+void lb_report_recovery(struct lb_case *c, const struct lb_recovery *recovery);
 /* Sorts the n lengths and takes count, percentiles and maximum. */
 void lb_measure_recovery(struct lb_case *c, uint64_t *took_ns, size_t n);
 int lb_judge_fairness(struct lb_case *c);

@@ -4,6 +4,7 @@
 
 #include "units.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* --- fairness over workers --- */
@@ -59,10 +60,9 @@ int lb_judge_fairness(struct lb_case *c)
     return 0;
 }
 
-/* --- recovery of locks --- */
+/* --- recovery --- */
 
-static void report_recovery(struct lb_case *c, const struct lb_hold *dead, uint64_t death,
-                            const struct lb_hold *next, uint64_t took)
+void lb_report_recovery(struct lb_case *c, const struct lb_recovery *recovery)
 {
     struct lb_finding *finding = lb_finding_of(c, LB_G_RECOVERY);
     finding->n_violations++;
@@ -70,15 +70,34 @@ static void report_recovery(struct lb_case *c, const struct lb_hold *dead, uint6
     if (witness == NULL)
         return;
     char at[LB_AT], length[LB_AT], bound[LB_AT];
-    lb_witness_add(c, witness, dead->log, dead->event);
-    if (next != NULL)
-        lb_witness_add(c, witness, next->log, next->event);
-    witness->at_ns = death + c->model->recovery_bound_ns;
-    lb_witness_text(witness, "%s died at %s holding resource %u; %s %s later; the bound is %s",
-                    lb_who(c, dead->log, LB_WHOM), lb_at(c, death, at, sizeof at), dead->resource,
-                    next != NULL ? "the next grant was" : "nobody was granted it",
-                    lb_format_ns(took, length, sizeof length),
+    lb_witness_add(c, witness, recovery->log, recovery->event);
+    if (recovery->has_next)
+        lb_witness_add(c, witness, recovery->next_log, recovery->next_event);
+    witness->at_ns = recovery->death + c->model->recovery_bound_ns;
+    lb_witness_text(witness, "%s died at %s %s; %s %s later; the bound is %s",
+                    lb_who(c, recovery->log, LB_WHOM), lb_at(c, recovery->death, at, sizeof at),
+                    recovery->had, recovery->came,
+                    lb_format_ns(recovery->took_ns, length, sizeof length),
                     lb_format_ns(c->model->recovery_bound_ns, bound, sizeof bound));
+}
+
+/* --- of locks --- */
+
+static void report_recovery(struct lb_case *c, const struct lb_hold *dead, uint64_t death,
+                            const struct lb_hold *next, uint64_t took)
+{
+    char had[LB_AT];
+    snprintf(had, sizeof had, "holding resource %u", dead->resource);
+    lb_report_recovery(c, &(struct lb_recovery){.log = dead->log,
+                                                .event = dead->event,
+                                                .has_next = next != NULL,
+                                                .next_log = next != NULL ? next->log : 0,
+                                                .next_event = next != NULL ? next->event : 0,
+                                                .death = death,
+                                                .took_ns = took,
+                                                .had = had,
+                                                .came = next != NULL ? "the next grant was"
+                                                                     : "nobody was granted it"});
 }
 
 struct death {

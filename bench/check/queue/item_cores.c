@@ -126,15 +126,24 @@ static uint64_t first_recovery(const struct lb_item_group *group, const struct l
     return lb_moments_earliest(&group->world->openers, LB_OP_RECOVER, 0, claim->low);
 }
 
-/* May the claim have been over before this end of it? */
-static bool was_over(struct lb_item_group *group, size_t place, size_t i)
+/* The earliest time at which the claim, as it stood before place i, was its worker's no more, since
+ * it had been lost or recovered by then, its lease was over, or another had ended it. */
+static uint64_t taken_by(const struct lb_item_group *group, size_t place, size_t i, uint64_t lost,
+                         uint64_t recovered)
 {
     const struct lb_item_event *claim = group->events[place];
     uint64_t lease = claim->lease_ms > 0 ? lb_item_lease_until(group, place, i) : LB_NEVER;
-    uint64_t over =
-        earlier(earlier(lease, lb_item_lost_before(group, place)), first_recovery(group, claim));
+    uint64_t taken = earlier(lease, earlier(lost, recovered));
     for (size_t k = 0; k < CLOSING_OPS; k++)
-        over = earlier(over, lb_item_ended(group, claim, closing_ops[k]));
+        taken = earlier(taken, lb_item_ended(group, claim, closing_ops[k]));
+    return taken;
+}
+
+/* May the claim have been over before this end of it? */
+static bool was_over(struct lb_item_group *group, size_t place, size_t i)
+{
+    uint64_t over = taken_by(group, place, i, lb_item_lost_before(group, place),
+                             first_recovery(group, group->events[place]));
     for (size_t k = place + 1; k < i; k++) /* by an end of its own that may have had an effect */
         over = lb_item_closes(group->events[k]->op) ? 0 : over;
     return over != LB_NEVER && over <= group->events[i]->high;
@@ -429,12 +438,7 @@ static uint64_t opened_by_others(const struct lb_item_group *group,
 uint64_t lb_item_taken(const struct lb_item_group *group, size_t place, size_t i)
 {
     const struct lb_item_event *claim = group->events[place];
-    uint64_t lease = claim->lease_ms > 0 ? lb_item_lease_until(group, place, i) : LB_NEVER;
-    uint64_t taken =
-        earlier(earlier(lease, lb_item_lost(group, claim)), lb_item_recovered(group, claim));
-    for (size_t k = 0; k < CLOSING_OPS; k++)
-        taken = earlier(taken, lb_item_ended(group, claim, closing_ops[k]));
-    return taken;
+    return taken_by(group, place, i, lb_item_lost(group, claim), lb_item_recovered(group, claim));
 }
 
 struct lb_item_core lb_item_core_of(const struct lb_item_group *group, size_t place)

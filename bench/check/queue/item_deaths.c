@@ -17,6 +17,7 @@
 
 #include "units.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* So long a server may take to notice that a client is gone; only then an item is stuck for good.
@@ -83,22 +84,19 @@ static void report_stuck(struct lb_case *c, const struct lb_item_record *dead, u
 static void report(struct lb_case *c, const struct lb_item_record *dead, uint64_t death,
                    const struct lb_item_record *next, uint64_t took)
 {
-    struct lb_finding *finding = lb_finding_of(c, LB_G_RECOVERY);
-    finding->n_violations++;
-    struct lb_witness *witness = lb_witness_new(finding);
-    if (witness == NULL)
-        return;
-    char at[LB_AT], length[LB_AT], bound[LB_AT];
-    lb_witness_add(c, witness, dead->log, dead->event);
-    if (next != NULL)
-        lb_witness_add(c, witness, next->log, next->event);
-    witness->at_ns = death + c->model->recovery_bound_ns;
-    lb_witness_text(witness, "%s died at %s with item %s; %s %s later; the bound is %s",
-                    lb_who(c, dead->log, LB_WHOM), lb_at(c, death, at, sizeof at),
-                    LB_ITEM_OF(c, dead->id),
-                    next != NULL ? "it was claimed again" : "nobody had claimed it again",
-                    lb_format_ns(took, length, sizeof length),
-                    lb_format_ns(c->model->recovery_bound_ns, bound, sizeof bound));
+    char had[LB_ITEM_NAME + 16];
+    snprintf(had, sizeof had, "with item %s", LB_ITEM_OF(c, dead->id));
+    lb_report_recovery(c,
+                       &(struct lb_recovery){.log = dead->log,
+                                             .event = dead->event,
+                                             .has_next = next != NULL,
+                                             .next_log = next != NULL ? next->log : 0,
+                                             .next_event = next != NULL ? next->event : 0,
+                                             .death = death,
+                                             .took_ns = took,
+                                             .had = had,
+                                             .came = next != NULL ? "it was claimed again"
+                                                                  : "nobody had claimed it again"});
 }
 
 static int by_id_and_log(const void *a, const void *b)
