@@ -196,6 +196,22 @@ static size_t begun_by(const struct lb_case *c, const struct lb_log_facts *facts
     return low;
 }
 
+/* When a hold was asked for, or what goes on of it: that is when it was renewed. */
+static uint64_t asked_for(const struct lb_case *c, const struct lb_hold *hold)
+{
+    uint64_t slack = lb_slack(c, hold->log), asked = 0;
+    uint64_t n = c->history->logs[hold->log].n_events;
+    for (uint32_t i = hold->event + 1; hold->is_piece && i < n; i++) {
+        const struct lb_event *e = lb_case_event(c, hold->log, i);
+        if (e->type == LB_EV_INVOKE)
+            asked = e->time_ns;
+        if (e->op == LB_OP_RENEW && e->type == LB_EV_OK &&
+            lb_high(e->time_ns, slack) == hold->start)
+            return lb_low(asked, slack);
+    }
+    return lb_hold_asked(c, hold);
+}
+
 /* Its session may have ended from a time on. */
 static void lose(struct lb_case *c, struct lb_hold *hold, uint64_t lost)
 {
@@ -213,8 +229,26 @@ static void end_unnoted(struct lb_case *c)
         const struct lb_log_facts *facts = &c->logs[hold->log];
         if (hold->is_committed || hold->cut <= facts->unnoted)
             continue;
-        uint64_t asked = lb_hold_asked(c, hold);
+        uint64_t asked = asked_for(c, hold);
         lose(c, hold, facts->unnoted > asked ? facts->unnoted : asked);
+    }
+}
+
+/* Who renews with effect after its session may have ended has the lease, perhaps again: owner.c
+ * must not take it for others'. */
+static void note_again(struct lb_case *c, const struct lb_hold *hold, uint64_t low)
+{
+    uint64_t slack = lb_slack(c, hold->log), n = c->history->logs[hold->log].n_events, asked = 0;
+    for (uint32_t i = hold->event + 1; c->model->lease && i < n && asked < c->had_again; i++) {
+        const struct lb_event *e = lb_case_event(c, hold->log, i);
+        if (e->type == LB_EV_NOTE || e->object != hold->resource)
+            continue;
+        if (e->type == LB_EV_INVOKE)
+            asked = lb_low(e->time_ns, slack);
+        else if (e->type == LB_EV_OK && e->op != LB_OP_RENEW)
+            return;
+        else if (e->type == LB_EV_OK && asked >= low)
+            c->had_again = asked;
     }
 }
 
@@ -226,15 +260,16 @@ static void end_session(struct lb_case *c, const struct lb_world_event *note, co
     size_t n = begun_by(c, facts, note->high);
     /* The answer may have been on its way when another saw the session end. */
     if (note->log != note->target && n < facts->n_holds &&
-        lb_hold_asked(c, &lb_holds(c)[facts->first_hold + n]) <= note->high)
+        asked_for(c, &lb_holds(c)[facts->first_hold + n]) <= note->high)
         n++;
     for (size_t i = facts->first_hold + n; i > facts->first_hold && reach[i - 1] >= low; i--) {
         struct lb_hold *hold = &lb_holds(c)[i - 1];
-        uint64_t asked = lb_hold_asked(c, hold), lost = low > asked ? low : asked;
+        uint64_t asked = asked_for(c, hold), lost = low > asked ? low : asked;
         bool is_later = note->log == note->target && hold->event > note->event;
         if (is_later || (hold->is_committed && !hold->is_dead))
             continue; /* is_later: granted after its own worker's note, within the tick */
         lose(c, hold, lost);
+        note_again(c, hold, low);
         if (hold->is_dead && hold->end > lost)
             hold->end = lost;
     }

@@ -119,6 +119,10 @@ static bool step_lease(const struct brute *b, const struct brute_op *op, uint64_
             return false;
         *state = 0;
         return true;
+    case GONE:
+        if (who == me && *state >> 8 <= op->a)
+            *state = 0;
+        return true;
     default:
         if (who == me)
             *state = 0;
@@ -129,6 +133,7 @@ static bool step_lease(const struct brute *b, const struct brute_op *op, uint64_
 bool legal_lease(const struct shape *shape)
 {
     translate_holds(shape);
+    translate_sessions();
     keep_log_order();
     brute.step = step_lease;
     return brute_legal(&brute);
@@ -149,6 +154,7 @@ bool legal_owner(const struct shape *shape)
     translate_holds(shape);
     for (uint32_t i = 0, n = translation.n_effects; i < n; i++) {
         translate_holds(shape);
+        translate_sessions();
         keep_log_order();
         const struct effect *e = &translation.effects[i];
         if (e->grant == NULL)

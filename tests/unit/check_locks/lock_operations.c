@@ -276,6 +276,21 @@ static uint64_t ended_from(uint32_t log, size_t at)
     return low;
 }
 
+/* The number of the last renewal of the session of which a note speaks: what its worker asked for
+ * after that is another's. */
+static uint32_t renewed_before(uint32_t log, size_t at)
+{
+    const struct lb_event *note = &history.events[log][at];
+    uint32_t n = 0;
+    for (uint32_t l = 0; l <= note->arg && l < MAX_LOGS; l++)
+        for (size_t i = 0; i < history.n[l]; i++) {
+            const struct lb_event *e = &history.events[l][i];
+            bool is_before = l != note->arg || (log == l ? e < note : e->time_ns <= note->time_ns);
+            n += e->op == LB_OP_RENEW && e->type == LB_EV_INVOKE && is_before;
+        }
+    return n;
+}
+
 void translate_sessions(void)
 {
     for (uint32_t log = 0; log < MAX_LOGS; log++)
@@ -284,12 +299,13 @@ void translate_sessions(void)
             if (e->type != LB_EV_NOTE || e->op != LB_OP_SESSION_END)
                 continue;
             uint64_t low = ended_from(log, i);
+            uint32_t renewed = renewed_before(log, i);
             for (uint32_t k = 0; k < translation.n; k++) {
                 struct grant *g = &translation.grants[k];
                 if (g->log != e->arg || (log == e->arg ? g->acquired > e : g->low > e->time_ns))
                     continue;
                 g->is_lost = true;
-                add_brute(GONE, k, low > g->low ? low : g->low, UINT64_MAX, true, 0, 0);
+                add_brute(GONE, k, low > g->low ? low : g->low, UINT64_MAX, true, renewed, 0);
             }
         }
 }
