@@ -274,7 +274,8 @@ struct lb_case {
     struct lb_array infos;     /* struct lb_info: unknown outcomes, by log and event */
     uint32_t *order;           /* all holds by start */
     uint64_t *first_violation; /* of exclusive, per resource; NULL: nobody wants to know */
-    uint64_t had_again;        /* when a lease was first renewed after its session had ended */
+    uint64_t had_again;        /* from then on who held a lock may have held it longer than its core
+                                  says: renewed after its session's end, or only perhaps ended */
     struct lb_key *by_id;      /* positions in items, by id and then in order */
     struct lb_array put_again; /* uint64_t: claimed ids that were put more than once, in order */
     struct lb_id *ids;         /* dense ones by id, with holes: neither put nor claimed */

@@ -229,8 +229,10 @@ static void end_unnoted(struct lb_case *c)
         const struct lb_log_facts *facts = &c->logs[hold->log];
         if (hold->is_committed || hold->cut <= facts->unnoted)
             continue;
-        uint64_t asked = asked_for(c, hold);
-        lose(c, hold, facts->unnoted > asked ? facts->unnoted : asked);
+        uint64_t asked = asked_for(c, hold), lost = facts->unnoted > asked ? facts->unnoted : asked;
+        if (lost < hold->cut && lost < c->had_again)
+            c->had_again = lost; /* it may have lasted, and whom it excluded is not known */
+        lose(c, hold, lost);
     }
 }
 

@@ -138,8 +138,8 @@ static int sweep(struct lb_case *c, struct recent *resources)
         /* Nor whom it excluded, where a lease went on that its session's end had ended. */
         bool is_known = late[next].high < c->had_again;
         if (alone && excluded && !is_known)
-            c->doubt[LB_G_OWNER_RELEASE] =
-                "a lease was renewed after its session had ended: whose the lock was is not judged";
+            c->doubt[LB_G_OWNER_RELEASE] = "a session may have ended, or not, while a lock was "
+                                           "held: whose it was is not judged";
         if (alone && excluded && is_known)
             judge_release(c, &resources[late[next].id], &late[next]);
         next++;
