@@ -13,15 +13,17 @@
 void lb_ordinary_pipeline(struct lb_actor *actor, struct lb_pipeline *p)
 {
     struct lb_claiming claiming;
-    struct lb_bag bag;
-    if (p->batch != NULL)
-        lb_ordinary_fill_batch(&bag, actor, p->batch);
-    else
+    struct lb_bag of_batch, *bag = &of_batch;
+    if (p->batch != NULL) {
+        lb_ordinary_fill_batch(&of_batch, actor, p->batch);
+    } else {
         lb_ordinary_fill_item(actor, p->item);
+        bag = &p->item->bag;
+    }
     lb_ordinary_begin_claim(&claiming, actor, p->n, p->items, p->max);
     struct lb_piped_section sections[LB_PIPED] = {
         {.name = p->section,
-         .bag = p->batch != NULL ? &bag : &p->item->bag,
+         .bag = bag,
          .each_row = p->batch != NULL ? lb_ordinary_catch_id : NULL,
          .arg = p->batch},
         {.name = LB_S_CLAIM,

@@ -309,7 +309,7 @@ static int replay(struct lb_path *path, const struct lb_schedule *schedule, stru
 int lb_search_replay(const struct lb_system *system, void *arg, const struct lb_schedule *schedule,
                      struct lb_replayed *ret, struct lb_error *err)
 {
-    struct lb_replayed replayed;
+    struct lb_replayed replayed = {.n = 0};
     static const struct lb_search_options options = {.unreduced = true, .preemptions = -1};
     struct lb_search_result ignored = {0};
     struct lb_path *path = calloc(1, sizeof *path);
