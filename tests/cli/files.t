@@ -55,8 +55,10 @@ for my $command ('\set ON_ERROR_STOP on', 'DELIMITER $$') {
 }
 
 # A run's tables lie in its space: what is made elsewhere is neither put back nor dropped.
-for my $case (['CREATE SCHEMA app; CREATE TABLE bad (a int)', 'a SCHEMA'], ['CREATE UNLOGGED TABLE IF NOT EXISTS "app" . bad (a int)', 'something in "app"'],
+for my $case (['CREATE SCHEMA app; CREATE TABLE bad (a int)', 'schema app'], ['CREATE UNLOGGED TABLE IF NOT EXISTS "app" . bad (a int)', 'something in "app"'],
     ['CREATE OR REPLACE FUNCTION app.f() RETURNS int LANGUAGE sql AS $$ SELECT 1 $$; CREATE TABLE bad (a int)', 'something in app'],
+    ['CREATE SCHEMA IF NOT EXISTS app; CREATE TABLE app.bad (a int); -- teardown', 'schema app'],
+    ['CREATE SCHEMA app; CREATE TABLE app.bad (a int); -- teardown', undef],
     ["CREATE TABLE bad (a int); CREATE INDEX ON bad (a); COMMENT ON TABLE bad IS 'CREATE TABLE app.bad'", undef],
     ['CREATE TEMP TABLE pg_temp.t (a int); CREATE TABLE bad (a int)', undef])
 {
@@ -64,6 +66,7 @@ for my $case (['CREATE SCHEMA app; CREATE TABLE bad (a int)', 'a SCHEMA'], ['CRE
     for my $engine ('postgres', 'sqlite') {
         my $text = "$head-- name: acquire\nUPDATE bad SET a = 2;\n$release";
         $text =~ s/setup\nCREATE TABLE bad \(a int\)/setup\n$setup/;
+        $text .= "-- name: teardown\nDROP SCHEMA IF EXISTS App CASCADE;\n" if $setup =~ /teardown/;
         $text =~ s/^(-- name: \w+)/$1 [$engine]/mg;
         ($status, undef, $err) = lockbench('lint', spew('space.sql', $text));
         is($status, $what && $engine ne 'sqlite' ? 2 : 0, "$setup, $engine: exit status") or diag $err;

@@ -216,9 +216,19 @@ for (1, 2) {
     ($status, $out, $err) = lint_there();
     is($status, 0, 'its file is prepared by the server, and leaves nothing behind') or diag "$out$err";
 }
+($status, $out, $err) = lockbench('explore', '-s', $schema_file, '-d', $postgres);
+is($status, 2, 'it is not explored, for its schema cannot be put back') or diag $out;
+like($err, qr/makes a schema of its own, which cannot be put back/, '... in words');
+for (1, 2) {
+    ($status, $out, $err) = lockbench('run', '-s', $schema_file, '-d', $postgres, '--duration', '300ms', '--warmup', '0');
+    is($status, 0, 'it is run, and can be run again') or diag "$out$err";
+}
 is(ask("CREATE SCHEMA $schema CREATE TABLE precious (id int)"), 'done', 'somebody has a schema of this name');
 ($status, $out, $err) = lint_there();
 like("$status $err", qr/^2 .*schema "$schema" already exists/, '... and is told so');
+is(ask("SELECT count(*) FROM $schema.precious"), '[(0,)]', '... and keeps it');
+($status, $out, $err) = lockbench('run', '-s', $schema_file, '-d', $postgres, '--duration', '300ms', '--warmup', '0');
+like("$status $err", qr/^[235] .*schema "$schema" already exists/, '... also in a run') or diag $out;
 is(ask("SELECT count(*) FROM $schema.precious"), '[(0,)]', '... and keeps it');
 ask("DROP SCHEMA $schema CASCADE");
 

@@ -56,7 +56,7 @@ if (defined $pg) {
     my $uri = $pg =~ s/lockbench@/$user@/r;
     refused('PostgreSQL, no schema', $uri, 'lease-update', 'may not create a schema');
     is($sql->("GRANT CREATE ON DATABASE lockbench TO $user"), 0, 'it may create schemas');
-    refused('PostgreSQL, set-up', $uri, lock_file('setup', 'CREATE TABLE pg_catalog.poor (i int);', ''), 'permission denied for schema pg_catalog');
+    refused('PostgreSQL, set-up', $uri, lock_file('setup', 'CREATE TABLE read AS SELECT pg_read_file(chr(47));', ''), 'permission denied for function pg_read_file');
     refused('PostgreSQL, acquire', $uri, lock_file('acquire', '', 'AND pg_read_file(chr(47)) IS NOT NULL'), 'permission denied for function pg_read_file');
     my $left = `psql -XAtqc "SELECT count(*) FROM pg_namespace n JOIN pg_roles r ON r.oid = nspowner WHERE rolname = '$user'" '$pg'`;
     is($left, "0\n", 'PostgreSQL: no schema is left');

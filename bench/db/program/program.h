@@ -171,6 +171,7 @@ struct lb_program {
     bool reads_replica;    /* some statement is on a replica */
     bool sweeps_by_life;   /* so does sweep, or by who is alive: processes say that they are */
     bool is_pipelined;     /* `-- pipeline: yes` */
+    bool makes_schema;     /* setup makes a schema, and teardown drops it */
     uint64_t needs;        /* enum lb_cap bits of the file and of the chosen sections */
     const struct lb_setting *settings; /* the options as resolved, in declared order */
     size_t n_settings;

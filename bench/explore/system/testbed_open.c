@@ -410,6 +410,11 @@ static int set_up(struct lb_testbed *testbed, struct lb_error *err)
         return lb_fail(err, LB_E_UNSUPPORTED,
                        "%s has neither a section renew nor a section heartbeat",
                        plan->strategy->name);
+    if (!lb_testbed_has_programs(testbed) && testbed->program->makes_schema)
+        return lb_fail(err, LB_E_UNSUPPORTED,
+                       "%s makes a schema of its own, which cannot be put back from schedule to "
+                       "schedule: write its tables without a schema to explore it",
+                       plan->strategy->name);
     if (plan->blockers > 0 && testbed->db->lock_rows == NULL)
         return lb_fail(err, LB_E_UNSUPPORTED, "%s has no locks of rows, which a blocker takes",
                        testbed->db->product);
