@@ -171,6 +171,35 @@ my ($result, $run) = result_of('open', 'compare', '-s', "$open_door," . good_loc
     like(decoded($dom), qr/Scaling with workers.*serialised/s, 'several: the law is fitted');
 }
 
+# --- claims of several sizes: the rows of run.json, and a chart of each strategy ---
+{
+    my ($sizes, $swept) = result_of('sizes', 'compare', '-s', 'skip-locked,delete-on-claim', '-d', 'sqlite:', '-S', 'drain', '--backlog', '200',
+        '--workers', '1', '--hold', '0', '--duration', '10m', '--batch', '1,5,20', '--repeat', '1');
+    my $evil = q{<img src=x onerror=alert(1)>};
+    $swept->{batches}[0]{at_a_death} .= $evil;
+    open my $file, '>', "$sizes/run.json" or die $!;
+    print $file encode_json($swept);
+    close $file;
+    my $path = page_of('sizes', $sizes);
+    my $dom = dumped($path);
+    looks_right('sizes', $path, $dom);
+    my ($section) = $dom =~ m{<section id="batches"(.*?)</section>}s;
+    $section //= '';
+    like($section, qr{<table[^>]* aria-label="By items per claim"}, 'sizes: a table with a name');
+    my $rows = table_of($dom, 'batches');
+    is(scalar keys %$rows, 6, 'sizes: a row for each case');
+    for my $b (@{ $swept->{batches} }) {
+        my $row = $rows->{ $b->{cell} };
+        is_number($row->{$_}, $b->{$_}, "sizes: $b->{strategy} $b->{batch}: $_") for qw(batch successes_per_s in_hand_ns);
+        is($row->{at_a_death}{text}, $b->{at_a_death}, "sizes: $b->{strategy} $b->{batch}: what a death costs");
+    }
+    unlike($dom, qr/<img/, 'sizes: text of a result is no markup');
+    my @charts = $section =~ m{<figure>(.*?)</figure>}gs;
+    is_deeply([map { m{<strong[^>]*>(.*?)</strong>} } @charts], ['skip-locked on sqlite, drain', 'delete-on-claim on sqlite, drain'], 'sizes: a chart of each strategy');
+    is_deeply([map { scalar(() = /class="dot"/g) } @charts], [3, 3], 'sizes: with a point for each size');
+    unlike(dumped(page_of('one size', (glob scratch() . '/one/*')[0])), qr/id="batches"/, 'sizes: nothing of them where there is one');
+}
+
 # --- a result that says as little as one can ---
 {
     mkdir scratch() . '/least';

@@ -46,6 +46,16 @@ for my $format (qw(text jsonl csv markdown tap junit json)) {
     }
 }
 
+# --- a scenario's name in the table of claims of several sizes ---
+my $sizes = spew("=1+1 $esc<b>|y.ini", "[scenario]\nshape = queue\nworkers = 1\nbacklog = 20\nhold = 0\nduration = 10m\nwarmup = 0\ndrain = yes\n");
+for my $format (qw(text markdown)) {
+    my ($status, $out, $err) = lockbench('compare', '-s', 'skip-locked', '-d', 'sqlite:', '-S', $sizes, '--batch', '1,2', '--repeat', '1', '--quiet', '--format', $format);
+    my ($table) = $out =~ /By items per claim\n(.*?)^in hand: /ms;
+    is(scalar(() = ($table // '') =~ /up to [12] wait for recover/g), 2, "$format: claims of several sizes") or diag "$out$err";
+    unlike($out, $controls, "$format: claims of several sizes: nothing controls the terminal");
+    unlike($out, qr/(?<!\\)<b>/, 'markdown: claims of several sizes: no markup') if $format eq 'markdown';
+}
+
 # --- a file's name in a message ---
 for my $args (['run', '-s', "./$esc.sql"], ['check', "$esc"], ['diff', "$esc", "$esc"], ['report', "$esc"], ['run', '-S', "./$esc"],
     [$esc], ['run', '-d', "${esc}://x"], ['run', "--$esc"], ['list', $esc]) {

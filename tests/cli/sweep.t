@@ -82,7 +82,8 @@ for my $wrong (
 # Sizes of claims: the rate beside how long the items are in hand, and what becomes of those of the dead.
 my @drain = ('-s', 'lease-queue,delete-on-claim,skip-locked', '-d', 'sqlite:', '-S', 'drain', '--backlog', '60', '--workers', '1',
     '--duration', '10m', '--quiet', '--repeat', '1', '--hold', '1ms');
-($status, $out, $err) = lockbench('compare', @drain, '--batch', '3,20');
+my ($markdown, $stored) = map { scratch() . "/batches.$_" } qw(md json);
+($status, $out, $err) = lockbench('compare', @drain, '--batch', '3,20', '--format', 'text', '--format', "markdown:$markdown", '--format', "json:$stored");
 is($status, 0, 'a sweep of batches') or diag $err;
 my ($batches) = $out =~ /^By items per claim\n(.*?)^in hand: /ms;
 my @rows = map { [split / {2,}/] } grep { /^\S+ +sqlite/ } split /\n/, $batches // '';
@@ -92,7 +93,17 @@ is(join('; ', map { "$_->[0] $_->[2] $_->[5]" } @rows),
     '... says what a death costs') or diag $out;
 my @held = map { $_->[4] =~ /^([\d.]+) ms$/ ? $1 : 0 } @rows;
 cmp_ok(($held[-1] // 0), '>=', 20, '... and that twenty items of 1 ms are in hand for 20 ms, or more') or diag $out;
-($status, $out) = lockbench('compare', @drain, '--batch', '20');
-unlike($out, qr/By items per claim/, '... not of one size');
+my ($section) = slurp($markdown) =~ /^### By items per claim\n\n(.*?)(?=^#|\z)/ms;
+my @marked = map { [split / *\| */, s/^\| //r =~ s/\\(?=\W)//gr] } grep { /^\| \S+ \| sqlite/ } split /\n/, $section // '';
+is_deeply(\@marked, \@rows, '... in Markdown, too');
+like($section // '', qr/^in hand: from a claim .* at a death: what becomes of these items\.$/m, '... and what the columns are');
+$json = decode_json(slurp($stored));
+is_deeply([map { [@$_[0 .. 2], $_->[5]] } @rows], [map { [@$_{qw(strategy engine scenario at_a_death)}] } @{ $json->{batches} }], '... and in JSON');
+is_deeply([map { "$_->{strategy} $_->{batch} $_->{successes_per_s}" } @{ $json->{batches} }],
+    [map { my $cell = $json->{cells}[ $_->{cell} // -1 ]; "$cell->{strategy} $cell->{config}{batch} $cell->{summary}{successes_per_s}" } @{ $json->{batches} }],
+    '... of its cells');
+($status, $out) = lockbench('compare', @drain, '--batch', '20', '--format', 'text', '--format', "markdown:$markdown", '--format', "json:$stored");
+unlike($out . slurp($markdown), qr/By items per claim/, '... not of one size');
+is_deeply(decode_json(slurp($stored))->{batches}, [], '... nor in JSON');
 
 done_testing();

@@ -3,6 +3,7 @@
  * The schema has a version; docs/result.schema.json describes it. Units stand in the key names.
  * What was not measured is null, never 0.
  */
+#include "batches.h"
 #include "costs.h"
 #include "diff.h"
 #include "json_object.h"
@@ -386,6 +387,31 @@ static void put_rankings(struct lb_object *object, const struct lb_report *repor
     lb_put(object, "comparisons", lb_object_end(&rows));
 }
 
+/* Empty where all claims were of one size. */
+static void put_batches(struct lb_object *object, const struct lb_report *report)
+{
+    struct lb_object rows = lb_list_new();
+    struct lb_batches batches;
+    char text[80];
+    object->failed |= lb_batches_make(report, &batches) != 0;
+    for (size_t i = 0; i < batches.n; i++) {
+        const struct lb_batch_row *row = &batches.rows[i];
+        struct lb_object one = lb_object_new();
+        lb_put_count(&one, "cell", (uint64_t)(row->cell - report->cells));
+        lb_put_text(&one, "strategy", row->cell->name);
+        lb_put_text(&one, "engine", row->cell->engine);
+        lb_put_text(&one, "scenario", row->cell->scenario.name);
+        lb_put_count(&one, "batch", row->cell->scenario.batch);
+        lb_put_real(&one, "successes_per_s", row->successes_per_s);
+        lb_put(&one, "in_hand_ns",
+               row->in_hand_ns > 0 ? json_integer((json_int_t)row->in_hand_ns) : json_null());
+        lb_put_text(&one, "at_a_death", lb_batch_fate(row, text, sizeof text));
+        lb_add(&rows, lb_object_end(&one));
+    }
+    lb_batches_release(&batches);
+    lb_put(object, "batches", lb_object_end(&rows));
+}
+
 static json_t *summary_json(const struct lb_cell *cell)
 {
     struct lb_summary summary;
@@ -511,6 +537,7 @@ json_t *lb_json_report(const struct lb_report *report)
     for (size_t i = 0; i < report->n_cells; i++)
         lb_add(&cells, cell_json(report, &report->cells[i]));
     lb_put(&object, "cells", lb_object_end(&cells));
+    put_batches(&object, report);
     put_rankings(&object, report);
     lb_put(&object, "baseline", report->diff != NULL ? lb_diff_object(report->diff) : json_null());
     if (report->n_plans > 0)

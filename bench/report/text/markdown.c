@@ -1,5 +1,7 @@
-/* Results as Markdown, for a pull request: one table per scenario, the differences to the fastest,
- * a line for every violation and for every cell without numbers, and the baseline's comparison. */
+/* Results as Markdown, for a pull request: one table per scenario, claims of several sizes beside
+ * each other, the differences to the fastest, a line for every violation and for every cell without
+ * numbers, and the baseline's comparison. */
+#include "batches.h"
 #include "diff.h"
 #include "ranking.h"
 #include "report.h"
@@ -84,6 +86,20 @@ static int print_scenario(const struct lb_sink_state *state, const struct lb_cel
         if (same_question(&report->cells[i], first))
             add_row(table, &report->cells[i]);
     return finish(table, state);
+}
+
+static int print_batches(const struct lb_sink_state *state)
+{
+    struct lb_batches batches;
+    if (lb_batches_make(state->report, &batches) != 0)
+        return lb_fail(state->err, LB_E_MEMORY, "out of memory");
+    if (batches.n == 0)
+        return 0;
+    fputs("\n### By items per claim\n\n", state->out);
+    int rc = finish(lb_text_batch_table(&batches), state);
+    lb_batches_release(&batches);
+    fputs("\n" LB_BATCHES_READING "\n", state->out);
+    return rc;
 }
 
 static int print_rank_table(const struct lb_sink_state *state, const struct lb_rank_table *table,
@@ -197,6 +213,8 @@ static void markdown_end(struct lb_sink_state *state)
         if (is_first)
             state->rc = print_scenario(state, &report->cells[i]);
     }
+    if (state->rc == 0)
+        state->rc = print_batches(state);
     if (state->rc == 0)
         state->rc = print_ranking(state);
     for (size_t i = 0; i < report->n_cells; i++)

@@ -4,6 +4,8 @@
 
 #include "report.h"
 
+struct lb_table;
+
 /* Program, seed, machine; each target with what its server says of itself. */
 void lb_text_head(const struct lb_sink_state *state);
 /* The keys of a scenario that say what it did. */
@@ -22,6 +24,9 @@ int lb_text_costs(const struct lb_sink_state *state);
 /* Where claims of several sizes are compared: throughput, and what it is paid with. 0, or -1 when
  * memory ran out. */
 int lb_text_batches(const struct lb_sink_state *state);
+struct lb_batches;
+/* Its rows, for every format. The caller frees it; NULL: out of memory. */
+struct lb_table *lb_text_batch_table(const struct lb_batches *batches);
 
 /* What an open loop planned and did. */
 void lb_text_open(const struct lb_sink_state *state);
@@ -37,7 +42,6 @@ enum lb_measure lb_open_measure(const struct lb_outcome *run);
 void lb_text_steady(const struct lb_sink_state *state);
 
 struct lb_rank_table;
-struct lb_table;
 /* The rows of a ranking, for every format: strategy, success/s, ratio, rounds, group, is. The
  * caller frees it; NULL: out of memory. */
 struct lb_table *lb_text_rank_table(const struct lb_rank_table *ranks);

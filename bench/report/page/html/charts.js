@@ -116,12 +116,17 @@ LB.timeAxis = function (frame, scale, each, label, plain) {
 
 /* Powers of ten within a range, and of few their 2 and 5 too. */
 LB.decades = function (low, high) {
-  var values = [], first = Math.floor(Math.log10(low)), last = Math.ceil(Math.log10(high));
-  for (var e = first; e <= last; e++)
-    (last - first <= 2 ? [1, 2, 5] : [1]).forEach(function (m) {
-      var v = m * Math.pow(10, e);
-      if (v >= low * 0.999 && v <= high * 1.001) values.push(v);
-    });
+  function within(steps) {
+    var values = [], last = Math.ceil(Math.log10(high));
+    for (var e = Math.floor(Math.log10(low)); e <= last; e++)
+      steps.forEach(function (m) {
+        var v = m * Math.pow(10, e);
+        if (v >= low * 0.999 && v <= high * 1.001) values.push(v);
+      });
+    return values;
+  }
+  var values = within([1]);
+  if (values.length < 3) values = within([1, 2, 5]);
   if (values.length < 3) return d3.scale.linear().domain([low, high]).ticks(5).filter(function (v) { return v > 0; });
   return values;
 };

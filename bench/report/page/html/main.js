@@ -2,8 +2,13 @@
 
 LB.longName = function (c) { return c.strategy + " \u00b7 " + c.engine + " \u00b7 " + c.scenario + (LB.results.length > 1 ? " \u00b7 " + c.result.name : ""); };
 
-/* A scenario's name without what a sweep put behind it. */
-LB.baseName = function (c) { return c.scenario.replace(/\[?workers=\d+ ?/, function (m) { return m[0] === "[" ? "[" : ""; }).replace(/\[\]$|\s+(?=\]$)/, ""); };
+/* A scenario's name without what a sweep over one key put behind it. */
+LB.baseName = function (c, key) {
+  var parts = c.scenario.match(/^(.*)\[(.*)\]$/);
+  if (!parts) return c.scenario;
+  var rest = parts[2].split(" ").filter(function (setting) { return setting.indexOf(key + "=") !== 0; });
+  return parts[1] + (rest.length ? "[" + rest.join(" ") + "]" : "");
+};
 
 LB.collect = function () {
   LB.cells = [];
@@ -87,7 +92,7 @@ LB.main = function () {
   document.title = LB.results.map(function (r) { return r.name; }).join(", ") + " \u00b7 lockbench report";
   LB.collect();
   LB.header();
-  [LB.verdicts, LB.plans, LB.numbers, LB.comparison, LB.scaling, LB.answers, LB.costs, LB.detail, LB.environment].forEach(function (part) { part(); });
+  [LB.verdicts, LB.plans, LB.numbers, LB.comparison, LB.scaling, LB.batches, LB.answers, LB.costs, LB.detail, LB.environment].forEach(function (part) { part(); });
   LB.navigation();
   LB.footer();
   document.documentElement.setAttribute("data-drawn", "yes");

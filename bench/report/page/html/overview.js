@@ -386,7 +386,7 @@ LB.scaling = function () {
                    + (fit.worst_residual > 0.1 ? "; the law is off by up to " + LB.share(fit.worst_residual) : "")
                  : "No curve: " + (w.s.no_fit || "") + ".";
     LB.figure(grid, {
-      title: head.strategy + " on " + head.engine + ", " + LB.baseName(head), note: note,
+      title: head.strategy + " on " + head.engine + ", " + LB.baseName(head, "workers"), note: note,
       draw: function (svg, width) { LB.scalingChart(svg, width, points, fit); },
       table: function () {
         return LB.table({ label: "Rates by workers", columns: [{ label: "workers", num: true }, { label: "median success/s", num: true }, { label: "runs", num: true }],
