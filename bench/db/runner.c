@@ -339,6 +339,13 @@ static bool may_pause(enum lb_section_name name)
     return name == LB_S_ENQUEUE || name == LB_S_PUT || name == LB_S_CLAIM;
 }
 
+/* The engine refused what stands in this line: who reports it can say where. */
+static void note_place(struct lb_runner *runner, int line)
+{
+    runner->session->refused_file = runner->program->origin;
+    runner->session->refused_line = line;
+}
+
 /* Up to the statement that answers. */
 static int run_to_answer(struct lb_runner *runner, enum lb_section_name name,
                          struct progress *progress, struct lb_error *err)
@@ -354,6 +361,7 @@ static int run_to_answer(struct lb_runner *runner, enum lb_section_name name,
             return lb_fail_prefix(err, "%s:%d", runner->program->origin,
                                   section->statements[i].line);
         if (r > 0) {
+            note_place(runner, statement->line);
             progress->result->by_engine = true;
             progress->on_error = statement->on_error;
             return r;
@@ -383,6 +391,7 @@ static int clean_up(struct lb_runner *runner, enum lb_section_name name, struct 
         if (answer < 0 || r == LB_OK)
             continue;
         answer = r;
+        note_place(runner, section->statements[i].line);
         progress->on_error = section->statements[i].on_error;
         kept.by_engine = r > 0;
         if (r < 0) {
@@ -417,6 +426,7 @@ static int settle(struct lb_runner *runner, enum lb_section_name name, bool had_
     int committed = lb_session_commit(session, err);
     if (committed == LB_OK)
         return r;
+    note_place(runner, section->line);
     result->by_engine = true;
     if (session->in_tx)
         lb_session_rollback(session, &ignored);
@@ -462,6 +472,7 @@ static int run_once(struct lb_runner *runner, enum lb_section_name name, bool en
             prepare_ahead(runner);
         int r = lb_session_begin(session, section->begin, err);
         if (r != LB_OK) {
+            note_place(runner, section->line);
             progress->result->by_engine = r > 0;
             return r;
         }
@@ -478,14 +489,15 @@ static bool is_contention(int answer)
            answer == LB_DEADLOCK || answer == LB_DUPLICATE;
 }
 
-/* `-- on-error:` of a code that the engine answered. */
+/* `-- on-error:` of a code that the engine answered. A protocol may also refuse by a CHECK, or by
+ * RAISE: busy says so. */
 static int judge(struct lb_runner *runner, enum lb_section_name name, enum lb_on_error on_error,
                  int answer, struct lb_error *err)
 {
     const struct lb_section *section = &runner->program->sections[name];
-    if (on_error == LB_ON_ERROR_BUSY)
+    if (on_error == LB_ON_ERROR_BUSY && (is_contention(answer) || answer == LB_OTHER))
         return LB_BUSY;
-    if (on_error != LB_ON_ERROR_FAIL)
+    if (on_error != LB_ON_ERROR_FAIL || !is_contention(answer))
         return answer;
     return lb_fail(err, LB_E_SQL, "%s:%d: section %s: on-error: fail: %s: %s",
                    runner->program->origin, section->line, lb_section_text(name),
@@ -516,7 +528,7 @@ int lb_runner_section(struct lb_runner *runner, enum lb_section_name name, struc
             each_row(arg, NULL);
         r = run_once(runner, name, ends_hold, &progress, err);
     }
-    if (result.by_engine && is_contention(r))
+    if (result.by_engine)
         r = judge(runner, name, progress.on_error, r, err);
     if (r < 0)
         return r;
@@ -597,11 +609,13 @@ void lb_runner_pipeline(struct lb_runner *runner, struct lb_piped_section *secti
         piped->end_ns = lb_now_ns();
         if (is_sent[i])
             receive(runner, piped, &steps[i]);
-        if (piped->result.by_engine && is_contention(piped->answer))
+        if (piped->result.by_engine) {
+            note_place(runner, statement->line);
             piped->answer =
                 judge(runner, piped->name, statement->on_error, piped->answer, &piped->err);
-        else if (piped->answer < 0)
+        } else if (piped->answer < 0) {
             lb_fail_prefix(&piped->err, "%s:%d", program->origin, statement->line);
+        }
         piped->result.done = piped->answer == LB_OK;
     }
 }

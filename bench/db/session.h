@@ -66,6 +66,9 @@ struct lb_session {
     uint64_t n_connects;
     char native[24]; /* the engine's code of the last answer that was not LB_OK */
     char message[256];
+    /* Where the statement stands that the engine refused last; set by who reads it from a file. */
+    const char *refused_file; /* NULL: it was no statement of a file */
+    int refused_line;
 };
 
 /* options->role must outlive the session: a reconnect uses it again. */

@@ -88,7 +88,7 @@ static void print_finding(const struct lb_outlook *outlook, const struct lb_repo
 /* --- when nothing was found --- */
 
 struct tally {
-    unsigned n_scenarios, n_faults, n_complete, n_bounded;
+    unsigned n_scenarios, n_faults, n_complete, n_bounded, n_invalid;
     uint64_t n_schedules, elapsed_ns;
 };
 
@@ -102,6 +102,7 @@ static struct tally tally_of(const struct lb_outlook *outlook, const struct lb_r
         const struct lb_outcome *run = cell->runs[0];
         for (size_t r = 0; r < cell->n_runs; r++)
             t.elapsed_ns += cell->runs[r]->elapsed_ns;
+        t.n_invalid += run->state == LB_RUN_INVALID && !run->lacks_fault;
         if (run->exploration != NULL) {
             t.n_schedules += run->exploration->n_schedules;
             t.n_complete += run->exploration->complete;
@@ -147,8 +148,11 @@ static void print_tally(const struct lb_outlook *outlook, const struct lb_report
         fprintf(out, "%llu schedules explored", (unsigned long long)t.n_schedules);
     if (t.n_complete + t.n_bounded > 0)
         fprintf(out, " (%u of %u explorations complete)", t.n_complete, t.n_complete + t.n_bounded);
-    fprintf(out, "%s%u scenario%s, %u under faults\n", outlook->is_guest ? "" : ", ",
+    fprintf(out, "%s%u scenario%s, %u under faults", outlook->is_guest ? "" : ", ",
             t.n_scenarios + t.n_faults, t.n_scenarios + t.n_faults == 1 ? "" : "s", t.n_faults);
+    if (t.n_invalid > 0)
+        fprintf(out, ", %u inconclusive", t.n_invalid);
+    fputc('\n', out);
     print_bounded(outlook, report, out);
 }
 

@@ -199,16 +199,24 @@ static void disagreement_line(struct lb_sink_state *state, const struct lb_cell 
     fputs("  ...\n", state->out);
 }
 
+static void remark(struct lb_sink_state *state, const struct lb_cell *cell, const char *label,
+                   const char *text)
+{
+    fputs("# ", state->out);
+    print_name(state->out, cell->name);
+    fprintf(state->out, " %s %s: %s", cell->engine, cell->scenario.name, label);
+    print_name(state->out, text);
+    fputc('\n', state->out);
+}
+
 static void warning_lines(struct lb_sink_state *state, const struct lb_cell *cell,
                           const struct lb_outcome *run)
 {
-    for (size_t i = 0; i < run->n_warnings; i++) {
-        fputs("# ", state->out);
-        print_name(state->out, cell->name);
-        fprintf(state->out, " %s %s: ", cell->engine, cell->scenario.name);
-        print_name(state->out, run->warnings[i]);
-        fputc('\n', state->out);
-    }
+    /* Another cell may have judged the same guarantees: the exit status needs its reason here. */
+    if (run->state == LB_RUN_INVALID)
+        remark(state, cell, "inconclusive: ", run->reason);
+    for (size_t i = 0; i < run->n_warnings; i++)
+        remark(state, cell, "", run->warnings[i]);
 }
 
 /* When it is known before the start that nothing can run, that is the whole plan. */

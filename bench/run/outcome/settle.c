@@ -12,6 +12,7 @@
 #include "peers.h"
 #include "periodic.h"
 #include "readers.h"
+#include "refused.h"
 #include "text_clean.h"
 #include "twice.h"
 #include "units.h"
@@ -561,6 +562,7 @@ int lb_run_settle(struct lb_active_run *run, struct lb_error *err)
     if (rc != 0)
         return rc;
     take_nodes(run);
+    lb_refused_judge(run);
     judge_generator(run);
     judge_beats(run);
     judge_faults(run);

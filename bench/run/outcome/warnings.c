@@ -7,6 +7,7 @@
 #include "control.h"
 #include "intervals.h"
 #include "peers.h"
+#include "refused.h"
 #include "units.h"
 
 #include <stdarg.h>
@@ -114,13 +115,19 @@ static void warn_of_sessions(struct lb_active_run *run)
 static void warn_of_refusals(struct lb_active_run *run)
 {
     struct lb_first *refused = &run->team->refused;
-    char at[32];
+    struct lb_refused of = lb_refused_of(run);
+    char at[32], share[80] = "";
+    if (of.is_much && run->outcome->state == LB_RUN_INVALID)
+        return; /* that is why */
+    if (of.what != NULL)
+        snprintf(share, sizeof share, " (%llu of %llu measured %s)", (unsigned long long)of.n,
+                 (unsigned long long)of.n_tries, of.what);
     if (atomic_load(&refused->state) == 2 && run->request->scenario->fault != LB_FAULT_FULL)
         warn(run->outcome,
-             "the server refused an operation for a reason that is no contention, %llu times, the "
-             "first at %s: %s",
-             (unsigned long long)atomic_load(&refused->n), when(run, refused->at_ns, at, sizeof at),
-             refused->text);
+             "the server refused an operation for a reason that is no contention, %llu times%s, "
+             "the first at %s: %s",
+             (unsigned long long)atomic_load(&refused->n), share,
+             when(run, refused->at_ns, at, sizeof at), refused->text);
 }
 
 static void warn_of_stalls(struct lb_outcome *outcome)

@@ -18,14 +18,17 @@ void lb_note_append(struct lb_log *log, uint32_t process, enum lb_op op, uint64_
                                               .type = LB_EV_NOTE});
 }
 
-void lb_first_note(struct lb_first *first, const struct lb_session *session)
+void lb_first_note(struct lb_first *first, const struct lb_session *session, bool is_statement)
 {
     int none = 0;
+    char place[120] = "";
     atomic_fetch_add(&first->n, 1);
     if (!atomic_compare_exchange_strong(&first->state, &none, 1))
         return;
     first->at_ns = lb_now_ns();
-    snprintf(first->text, sizeof first->text, "%s%s%s", session->native,
+    if (is_statement && session->refused_file != NULL)
+        snprintf(place, sizeof place, "%.100s:%d: ", session->refused_file, session->refused_line);
+    snprintf(first->text, sizeof first->text, "%s%s%s%s", place, session->native,
              session->native[0] != '\0' && session->message[0] != '\0' ? " " : "",
              session->message);
     for (char *c = first->text; *c != '\0'; c++)

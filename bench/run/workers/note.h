@@ -13,10 +13,10 @@ struct lb_first {
     atomic_int state; /* 0: none; 1: being written; 2: can be read */
     _Atomic uint64_t n;
     uint64_t at_ns;
-    char text[280]; /* the server's, one line */
+    char text[280]; /* the server's, one line, behind where the statement stands */
 };
-/* What the session was answered last. Any worker, of any process. */
-void lb_first_note(struct lb_first *first, const struct lb_session *session);
+/* What the session was answered last; of a statement: one of a file. Any worker, of any process. */
+void lb_first_note(struct lb_first *first, const struct lb_session *session, bool is_statement);
 
 /* Into the history; log NULL: none is written. */
 void lb_note_append(struct lb_log *log, uint32_t process, enum lb_op op, uint64_t value,

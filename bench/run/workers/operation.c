@@ -16,6 +16,7 @@ static inline void invoke(struct lb_operator *op, enum lb_op which, uint32_t obj
 {
     op->start_ns = op->continued ? op->end_ns : lb_now_ns();
     op->continued = false;
+    op->last = which;
     append(op, &(struct lb_event){.time_ns = op->start_ns,
                                   .value = value,
                                   .process = op->process,
@@ -379,6 +380,7 @@ int lb_operate_batch(struct lb_operator *op, enum lb_op which, struct lb_batch *
 static bool end_claim(struct lb_operator *op, const struct lb_pipeline *p, bool measured)
 {
     bool ok = p->claim_answer == LB_OK, is_unknown = p->claim_answer == LB_LOST;
+    op->last = LB_OP_CLAIM;
     if (ok)
         note_items(op, p->items, p->got < p->max ? p->got : p->max);
     struct lb_event event = {.time_ns = op->end_ns,

@@ -35,6 +35,7 @@ struct lb_operator {
     bool measured;                  /* counts only what happens in the measured part */
     bool continued;                 /* end_ns is still now */
     uint64_t start_ns, end_ns;      /* of the last operation */
+    enum lb_op last;                /* that was asked for */
     struct lb_counts *counts;       /* LB_MEASURES of them */
     bool may_last;                  /* what is committed outlasts the session, and is said to */
     bool holds;                     /* between a grant and its release */

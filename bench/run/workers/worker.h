@@ -218,6 +218,8 @@ bool lb_worker_end(struct lb_worker *worker, enum lb_measure measure, uint64_t s
                    uint64_t end_ns, bool succeeded);
 /* Can its history still be written? If not, the run is over. */
 bool lb_worker_records(struct lb_worker *worker);
+/* Remembers what the server said to the last operation, if no contention explains it. */
+void lb_worker_note_refusal(struct lb_worker *worker, int answer);
 /* After an answer that is no success: an error ends the run, a lost connection is made anew, for
  * anything else the worker waits by the scenario's back-off. n_refusals grows with each. false:
  * the worker must end its present operation. */

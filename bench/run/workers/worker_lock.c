@@ -182,6 +182,8 @@ static bool keep(struct lb_worker *worker, const struct lb_request *request, str
         lb_worker_look(worker);
         if (answer == LB_REFUSED || answer == LB_LOST)
             return false;
+        if (answer > LB_OK)
+            lb_worker_note_refusal(worker, answer);
         enter(worker, request, mark);
         if (answer < 0)
             lb_team_fail(team, &worker->err);

@@ -265,6 +265,8 @@ static void renew_from(struct lb_worker *worker, struct hand *hand, uint32_t pla
         int answer = lb_operate_item(&worker->op, LB_OP_RENEW_ITEM, &hand->items[i], &worker->err);
         if (answer < 0)
             lb_team_fail(team, &worker->err);
+        else
+            lb_worker_note_refusal(worker, answer);
         hand->is_lost[i] = answer == LB_REFUSED || answer == LB_LOST;
         if (!hand->is_lost[i])
             lb_live_item(team->live, hand->items[i].id, worker->number);

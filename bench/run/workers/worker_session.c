@@ -184,6 +184,30 @@ bool lb_worker_records(struct lb_worker *worker)
     return false;
 }
 
+/* Where a hold or an item is asked for, a key that is there already may be how the protocol says
+ * no; anywhere else it surprises. */
+static bool may_double(const struct lb_worker *worker)
+{
+    enum lb_op last = worker->op.last;
+    return last == LB_OP_ENQUEUE || last == LB_OP_ACQUIRE || last == LB_OP_CLAIM;
+}
+
+void lb_worker_note_refusal(struct lb_worker *worker, int answer)
+{
+    struct lb_team *team = worker->team;
+    const struct lb_session *session =
+        worker->pooled != NULL ? &worker->pooled->session : &worker->session;
+    bool is_guest = team->plan->strategy->guest != NULL;
+    if (is_guest) /* it has the session, and says what went wrong */
+        snprintf(worker->session.message, sizeof worker->session.message, "%s", worker->actor.said);
+    if (answer == LB_DUPLICATE && may_double(worker))
+        lb_first_note(&team->doubled, session, !is_guest);
+    else if (answer == LB_OTHER || answer == LB_DUPLICATE)
+        lb_first_note(&team->refused, session, !is_guest);
+    else if (answer == LB_LOST)
+        lb_first_note(&team->lost, session, false);
+}
+
 bool lb_worker_refused(struct lb_worker *worker, int answer, unsigned n_refusals,
                        struct lb_error *err)
 {
@@ -194,14 +218,8 @@ bool lb_worker_refused(struct lb_worker *worker, int answer, unsigned n_refusals
     }
     if (!lb_worker_records(worker))
         return false;
-    const struct lb_session *session =
-        worker->pooled != NULL ? &worker->pooled->session : &worker->session;
-    if (team->plan->strategy->guest != NULL) /* it has the session, and says what went wrong */
-        snprintf(worker->session.message, sizeof worker->session.message, "%s", worker->actor.said);
-    if (answer == LB_OTHER || answer == LB_DUPLICATE)
-        lb_first_note(answer == LB_OTHER ? &team->refused : &team->doubled, session);
+    lb_worker_note_refusal(worker, answer);
     if (answer == LB_LOST) {
-        lb_first_note(&team->lost, session);
         reconnect(worker);
         return false;
     }

@@ -1,0 +1,106 @@
+#!/usr/bin/env perl
+# Statements that the server refuses, and not by contention: "held" would speak of what was not tested. Much of it makes
+# a run inconclusive, a little is a warning; and what the protocol itself says no by, is neither.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use Lockbench;
+use Test::More;
+
+# A release that raises once in :often, and holds nobody up else.
+my $sometimes = spew('sometimes.sql', <<'SQL');
+-- strategy: sometimes
+-- shape: lock
+-- claims: exclusive
+-- option: often = 2
+-- name: setup
+CREATE TABLE held (name text PRIMARY KEY, owner text);
+CREATE TABLE released (n integer CHECK (n <> 1));
+-- name: resource
+INSERT INTO held (name) VALUES (:resource);
+-- name: acquire
+UPDATE held SET owner = :worker WHERE name = :resource AND owner IS NULL;
+-- name: release tx=one
+INSERT INTO released VALUES (abs(random()) % :often);
+UPDATE held SET owner = NULL WHERE name = :resource AND owner = :worker;
+-- name: teardown
+DROP TABLE held;
+SQL
+my $where = quotemeta "$sometimes:13: CHECK (275) CHECK constraint failed: n <> 1";
+my ($status, $out, $err) = lockbench('verify', '-s', $sometimes, '-d', 'sqlite:', '-q', '--budget', '5s', '--no-explore');
+is($status, 5, 'half of the releases raise: inconclusive') or diag $out, $err;
+like($out, qr/^ok \d+ - sometimes sqlite \S+ exclusive # SKIP not tested: the server refused \d+ of \d+ releases, and not by contention; the first: $where$/m,
+    'no verdict, but the statement and the words of the server');
+unlike($out, qr/^ok \d+ - \S+ sqlite \S+ exclusive$/m, '... in no line');
+
+my @rarely = ('verify', '-s', $sometimes, '-d', 'sqlite:', '-q', '--budget', '5s', '--no-explore', '--opt', 'often=20');
+($status, $out, $err) = until_shown(sub { return $_[0] == 0 && $_[1] =~ /^# sometimes/m }, @rarely);
+is($status, 0, 'a few of them: a verdict') or diag $out, $err;
+like($out, qr/^ok \d+ - sometimes sqlite \S+ exclusive$/m, '... held');
+like($out, qr/^# sometimes sqlite \S+: the server refused an operation for a reason that is no contention, \d+ times \(\d+ of \d+ measured releases\), the first at \S+ \S+: $where$/m,
+    '... and a warning with the share');
+
+# What stands behind the answer of an acquire that found the lock taken.
+my $behind = spew('behind.sql', <<'SQL');
+-- strategy: behind
+-- shape: lock
+-- claims: exclusive
+-- name: setup
+CREATE TABLE held (name text PRIMARY KEY, owner text);
+CREATE TABLE told (owner text NOT NULL);
+-- name: resource
+INSERT INTO held (name) VALUES (:resource);
+-- name: acquire
+-- require: row
+SELECT name AS mine FROM held WHERE name = :resource AND owner IS NULL;
+-- answer: row
+UPDATE held SET owner = :worker WHERE name = :resource AND owner IS NULL;
+INSERT INTO told SELECT NULL WHERE NOT EXISTS (SELECT 1 FROM held WHERE name = :resource AND owner = :worker);
+-- name: release
+UPDATE held SET owner = NULL WHERE name = :resource AND owner = :worker;
+-- name: teardown
+DROP TABLE held;
+SQL
+($status, $out, $err) = lockbench('run', '-s', $behind, '-d', 'sqlite:', '-S', 'mutex-hot', '--workers', '4', '--hold', '2ms', '--duration', '1s', '-q');
+is($status, 5, 'acquires that raise where the lock is taken: inconclusive') or diag $out, $err;
+like($out, qr/not tested: the server refused \d+ of \d+ acquires, and not by\s+contention; the first:\s+\Q$behind\E:14: NOTNULL/, '... with the line');
+
+# A CHECK by which the protocol says no: said by on-error, it is a refusal as any other.
+my $checked = <<'SQL';
+-- strategy: checked
+-- shape: lock
+-- claims: exclusive
+-- name: setup
+CREATE TABLE held (name text PRIMARY KEY, free integer NOT NULL CHECK (free >= 0));
+-- name: resource
+INSERT INTO held (name, free) VALUES (:resource, 1);
+-- name: acquire
+-- on-error: busy
+UPDATE held SET free = free - 1 WHERE name = :resource;
+-- name: release
+UPDATE held SET free = free + 1 WHERE name = :resource;
+-- name: teardown
+DROP TABLE held;
+SQL
+($status, $out, $err) = lockbench('verify', '-s', spew('checked.sql', $checked), '-d', 'sqlite:', '-q', '--budget', '5s', '--no-explore');
+is($status, 0, 'on-error: busy names a CHECK as well') or diag $out, $err;
+unlike($out, qr/refused an operation/, '... without a warning');
+like($out, qr/^ok \d+ - checked sqlite mutex-hot exclusive$/m, '... and is judged');
+
+# A key that is there already is how most of these say no.
+($status, $out, $err) = lockbench('verify', '-s', spew('keyed.sql', <<'SQL'), '-d', 'sqlite:', '-q', '--budget', '5s', '--no-explore');
+-- strategy: keyed
+-- shape: lock
+-- claims: exclusive
+-- name: setup
+CREATE TABLE held (name text PRIMARY KEY);
+-- name: acquire
+INSERT INTO held (name) VALUES (:resource);
+-- name: release
+DELETE FROM held WHERE name = :resource;
+-- name: teardown
+DROP TABLE held;
+SQL
+is($status, 0, 'a duplicate key in acquire is no surprise') or diag $out, $err;
+done_testing();
