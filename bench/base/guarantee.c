@@ -47,18 +47,27 @@ const char *lb_verdict_name(enum lb_verdict verdict)
     return names[verdict];
 }
 
+char *lb_guarantees_text(char *buf, size_t size)
+{
+    size_t n = 0;
+    buf[0] = '\0';
+    for (int i = 0; i < LB_GUARANTEES && n < size; i++)
+        n += (size_t)snprintf(buf + n, size - n, "%s%s", i > 0 ? ", " : "", guarantees[i].name);
+    return buf;
+}
+
 int lb_guarantees_parse(const char *text, unsigned *ret_claims, struct lb_error *err)
 {
     unsigned claims = 0;
     while (text != NULL && *text != '\0') {
-        char name[40];
+        char name[40], all[200];
         size_t length = strcspn(text, ",");
         snprintf(name, sizeof name, "%.*s", (int)length, text);
         int guarantee = lb_guarantee_parse(name);
         if (guarantee < 0)
-            return lb_fail(
-                err, LB_E_USAGE,
-                "option --claims: unknown guarantee '%s' (see lockbench list guarantees)", name);
+            return lb_fail(err, LB_E_USAGE,
+                           "option --claims: unknown guarantee '%s' (there are %s)", name,
+                           lb_guarantees_text(all, sizeof all));
         claims |= LB_G_BIT(guarantee);
         text += length + (text[length] == ',');
     }

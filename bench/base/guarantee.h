@@ -2,6 +2,8 @@
 #ifndef LB_GUARANTEE_H
 #define LB_GUARANTEE_H
 
+#include <stddef.h>
+
 struct lb_error;
 
 enum lb_guarantee {
@@ -35,6 +37,8 @@ const char *lb_guarantee_name(enum lb_guarantee guarantee);
 const char *lb_guarantee_summary(enum lb_guarantee guarantee);
 /* The guarantee of that name, or -1. */
 int lb_guarantee_parse(const char *name);
+/* "exclusive, fenced, ...": all of them. Returns buf. */
+char *lb_guarantees_text(char *buf, size_t size);
 /* Bits of the names in "a,b". LB_E_USAGE: the first that is none, of option --claims. */
 int lb_guarantees_parse(const char *text, unsigned *ret_claims, struct lb_error *err);
 /* "held", "violated", "not claimed", "not tested". */

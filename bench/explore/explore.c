@@ -98,6 +98,7 @@ static void set_finding(const struct lb_testbed *testbed, struct lb_explored *ex
 {
     struct lb_finding *finding = &explored->findings[g];
     *finding = testbed->judgement.findings[g];
+    lb_show_steps(finding);
     if (finding->verdict == LB_V_VIOLATED)
         return;
     finding->verdict = LB_V_VIOLATED;

@@ -179,9 +179,9 @@ static size_t step_at(const char *p, unsigned long *ret_step)
     return strncmp(end, " ms", 3) == 0 ? (size_t)(end - p) + 3 : 0;
 }
 
-static void add_sentence(char *words, size_t size, const char *text)
+static void say_steps(char *words, size_t size, const char *text)
 {
-    size_t n = strlen(words);
+    size_t n = 0;
     for (const char *p = text; *p != '\0' && n + 40 < size;) {
         unsigned long step;
         size_t skip = step_at(p, &step);
@@ -198,13 +198,21 @@ static void add_sentence(char *words, size_t size, const char *text)
     words[n] = '\0';
 }
 
+void lb_show_steps(struct lb_finding *finding)
+{
+    for (size_t i = 0; i < finding->n_witnesses; i++) {
+        char text[sizeof finding->witness[i].text];
+        memcpy(text, finding->witness[i].text, sizeof text);
+        say_steps(finding->witness[i].text, sizeof text, text);
+    }
+}
+
 void lb_show_words(struct lb_explored *explored)
 {
     char *words = explored->words;
     words[0] = '\0';
     for (int g = 0; g < LB_GUARANTEES; g++) {
-        struct lb_finding *finding = &explored->findings[g];
-        char text[sizeof finding->witness[0].text];
+        const struct lb_finding *finding = &explored->findings[g];
         size_t n = strlen(words);
         if ((explored->violated >> g & 1) == 0 || n + 100 > sizeof explored->words)
             continue;
@@ -212,9 +220,6 @@ void lb_show_words(struct lb_explored *explored)
                  lb_guarantee_name((enum lb_guarantee)g));
         if (finding->n_witnesses == 0)
             continue;
-        memcpy(text, finding->witness[0].text, sizeof text);
-        finding->witness[0].text[0] = '\0';
-        add_sentence(finding->witness[0].text, sizeof text, text);
         n = strlen(words);
         snprintf(words + n, sizeof explored->words - n, "%s", finding->witness[0].text);
     }

@@ -8,7 +8,9 @@
 int lb_show_table(const struct lb_testbed *testbed, struct lb_explored *explored,
                   struct lb_error *err);
 
-/* What is violated, in one sentence each: times become numbers of steps, in the findings too. */
+/* In the witnesses' words times become numbers of steps. */
+void lb_show_steps(struct lb_finding *finding);
+/* What is violated, in one sentence each. */
 void lb_show_words(struct lb_explored *explored);
 
 /* The statement with its placeholders replaced by the literals of params, one per line; caller

@@ -162,7 +162,7 @@ for (
     [qr/read-then-write has neither a section renew nor a section heartbeat/, '-s', 'read-then-write', '--renewals', '1'],
     [qr/--blockers: at most 8 workers/,          '-s', 'cas', '--workers', '8', '--blockers', '1'],
     [qr/SQLite has no locks of rows, which a blocker takes/, '-s', 'cas', '--blockers', '1'],
-    [qr/--claims: unknown guarantee 'speed' \(see lockbench list guarantees\)/, '-s', 'cas', '--claims', 'fifo,speed'],
+    [qr/--claims: unknown guarantee 'speed' .there are exclusive, .*fifo/, '-s', 'cas', '--claims', 'fifo,speed'],
     [qr/--depth: is for --random/,               '-s', 'cas', '--depth', '2'],
     [qr/--choices: 'few' is not a number/,       '-s', 'cas', '--choices', 'few'],
     [qr/--time: 'soon' is not a time/,           '-s', 'cas', '--time', 'soon'],
@@ -228,4 +228,8 @@ like($out, qr/^  recovery +not tested: nobody dies: ask with --steps clock,crash
 (undef, $out) = explore('-s', 'lease-upsert', '--steps', 'crash');
 like($out, qr/^  recovery +not tested: no lease ends: ask with --steps clock,crash$/m, '... or one does, and its lease does not end');
 
+# A witness of a schedule of its own goes by steps as well.
+($status, $out, $err) = lockbench('explore', '-s', "$ENV{LB_SOURCE}/tests/strangers/in-line.sql", '--opt', 'number=chance', '-d', 'sqlite:', '-q');
+like($out, qr/fifo is violated by another schedule: .*at\s+step \d+,/, 'fifo, by another schedule: the step') or diag $out, $err;
+unlike($out, qr/\d ms\b/, '... and no time');
 done_testing;

@@ -103,4 +103,10 @@ DELETE FROM held WHERE name = :resource;
 DROP TABLE held;
 SQL
 is($status, 0, 'a duplicate key in acquire is no surprise') or diag $out, $err;
+
+# Bad calls are told what to write.
+(undef, undef, $err) = lockbench('verify', 'my.sql');
+like($err, qr{^lockbench: unexpected argument 'my\.sql' for verify: a strategy in a file is -s \./my\.sql\n}, 'a file without -s');
+(undef, undef, $err) = lockbench('lint', spew('speed.sql', $checked =~ s/claims: exclusive/claims: speed/r));
+like($err, qr/speed\.sql:3: unknown guarantee "speed" .there are exclusive, fenced, .*permits/, 'an unknown guarantee: all of them');
 done_testing();

@@ -29,6 +29,12 @@ for my $strategy (split /\n/, $out) {
 }
 cmp_ok($shown, '>', 80, 'most pairs have statements');
 
+# It is for one engine, and says so: nobody is warned of another's dialect.
+(undef, my $marked) = lockbench('show', 'skip-locked', '-d', 'postgres');
+is(() = $marked =~ /^-- name: \S+ \[postgres\]/mg, () = $marked =~ /^-- name:/mg, 'each section has the mark of its engine');
+($status, $out, $err) = lockbench('run', '-s', spew('marked.sql', $marked), '-d', 'sqlite:');
+is($status, 2, '... and another engine is refused');
+
 for my $case (['read-then-write', 1], ['lease-upsert', 0], ['unique-mutex', 0]) {
     my ($strategy, $expected) = @$case;
     (undef, my $sql) = lockbench('show', $strategy, '-d', 'sqlite');

@@ -364,6 +364,12 @@ like($out, qr/heartbeat\.sql:\d+: warning: it writes down :process, and nothing 
 is($status, 5, 'a heartbeat that never finds a row: nothing was tested') or diag $out, $err;
 like($out, qr/section heartbeat found no row, (\d+) times of \1,/, '... in words');
 
+# --- a renewal that asks for nobody ---
+(undef, $out) = lockbench('lint', "$folder/visibility.sql", '--opt', 'renew=number');
+like($out, qr/visibility\.sql:\d+: warning: renew asks for neither holder nor token/, 'a renewal by the number alone: a warning');
+(undef, $out) = lockbench('lint', "$folder/visibility.sql", '--opt', 'renew=own');
+unlike($out, qr/renew asks/, '... and none where it asks');
+
 # --- the truth ---
 my @todo = map { [split /\t/] } grep { !/^file\t/ } split /\n/, slurp("$folder/truth.tsv");
 # Right files take the longest, as all is asked of them: most of them only in a soak. Most defects are shown by what is

@@ -88,7 +88,7 @@ sub reference
     my $flat = sub { return $_[0] =~ s/;//gr =~ s/\s+/ /gr =~ s/ $//r };
     my $guide = $flat->(slurp("$source/results/reference/guides/1-queue-workers-die.md"));
     my ($status, $shown) = lockbench('show', 'lease-queue', '-d', 'postgres');
-    my %section = $shown =~ /^-- name: (\S+)\n(.*?)\n(?=\n-- name|\z)/msg;
+    my %section = $shown =~ /^-- name: (\S+)[^\n]*\n(.*?)\n(?=\n-- name|\z)/msg;
     ok(index($guide, $flat->($section{$_})) >= 0, "the guide: $_ of lease-queue") for qw(claim complete);
 }
 

@@ -273,7 +273,8 @@ static void mistakes_are_reported_by_line(void **state)
         {"-- strategy: x\n-- strategy: y\n", "x.sql:2: strategy: given twice"},
         {"\n-- shape: ring\n", "x.sql:2: shape: \"ring\" is neither lock nor queue"},
         {LOCK_HEADER "-- claims: exclusiv\n",
-         "x.sql:3: unknown guarantee \"exclusiv\"; did you mean exclusive"},
+         "x.sql:3: unknown guarantee \"exclusiv\"; did you mean exclusive or group-exclusive? "
+         "(there are exclusive, "},
         {LOCK_HEADER "-- claims: no-loss\n-- name: setup\n",
          "x.sql:1: claims: no-loss is for a queue, and this is a lock"},
         {LOCK_HEADER "-- isolation: strict\n", "x.sql:3: isolation: \"strict\" is not"},

@@ -198,7 +198,8 @@ static void print_header(const struct shown *shown)
             "the strategy's source.\n");
 }
 
-static void print_section_line(enum lb_section_name name, const struct lb_section *section)
+static void print_section_line(enum lb_section_name name, const struct lb_section *section,
+                               const char *engine)
 {
     static const char *const tx[] = {
         [LB_TX_EACH] = "", [LB_TX_ONE] = " tx=one", [LB_TX_HOLD] = " tx=hold"};
@@ -210,20 +211,21 @@ static void print_section_line(enum lb_section_name name, const struct lb_sectio
                                            [LB_ON_ERROR_BUSY] = "busy",
                                            [LB_ON_ERROR_RETRY] = "retry",
                                            [LB_ON_ERROR_FAIL] = "fail"};
-    printf("\n-- name: %s%s%s%s%s\n", lb_section_text(name), tx[section->tx], begin[section->begin],
-           section->commits_always ? " commit=always" : "",
+    printf("\n-- name: %s [%s]%s%s%s%s\n", lb_section_text(name), engine, tx[section->tx],
+           begin[section->begin], section->commits_always ? " commit=always" : "",
            section->keeps_session ? " session=keep" : "");
     if (on_error[section->on_error] != NULL)
         printf("-- on-error: %s\n", on_error[section->on_error]);
 }
 
-static void print_sections(const struct lb_program *program)
+/* Each with the engine's mark: the statements are for that one. */
+static void print_sections(const struct lb_program *program, const char *engine)
 {
     for (int name = 0; name < LB_SECTIONS; name++) {
         const struct lb_section *section = &program->sections[name];
         if (!section->present)
             continue;
-        print_section_line((enum lb_section_name)name, section);
+        print_section_line((enum lb_section_name)name, section, engine);
         for (size_t i = 0; i < section->n_statements; i++) {
             const struct lb_statement *statement = &section->statements[i];
             if (statement->when == LB_WHEN_ROW)
@@ -283,7 +285,7 @@ enum lb_exit lb_command_show(const struct lb_args *args)
         r = open_program(&shown, args, &err);
     if (r == 0) {
         print_header(&shown);
-        print_sections(shown.program);
+        print_sections(shown.program, shown.db->name);
     }
     lb_program_free(shown.program);
     lb_file_free(shown.file);

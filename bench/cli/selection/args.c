@@ -558,6 +558,12 @@ static int take_all(struct lb_args *args, poptContext context, const struct tabl
         return lb_fail(err, LB_E_USAGE, "option %s: %s", given, poptStrerror(option));
     const char *word;
     while ((word = poptGetArg(context)) != NULL) {
+        size_t length = strlen(word);
+        bool is_file = length > 4 && strcmp(word + length - 4, ".sql") == 0;
+        if (args->positional.n == args->command->max_positional && is_file)
+            return lb_fail(err, LB_E_USAGE,
+                           "unexpected argument '%s' for %s: a strategy in a file is -s %s%s", word,
+                           args->command->name, strchr(word, '/') == NULL ? "./" : "", word);
         if (args->positional.n == args->command->max_positional)
             return lb_fail(err, LB_E_USAGE, "unexpected argument '%s' for %s", word,
                            args->command->name);

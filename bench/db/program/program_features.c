@@ -332,9 +332,12 @@ void lb_features_read(const struct lb_file *file, const struct lb_program *progr
         ret->end_line = end->statements[0].line;
         ret->end_last_line = end->statements[end->n_statements - 1].line;
     }
-    for (size_t i = sections[LB_S_RENEW].n_statements; i-- > 0;)
-        if (sections[LB_S_RENEW].statements[i].is_write)
-            ret->renew_line = sections[LB_S_RENEW].statements[i].line;
+    for (size_t i = sections[LB_S_RENEW].n_statements; i-- > 0;) {
+        const struct lb_statement *statement = &sections[LB_S_RENEW].statements[i];
+        if (statement->is_write)
+            ret->renew_line = statement->line;
+        ret->renew_asks = ret->renew_asks || asks_whose(program, statement);
+    }
     for (size_t i = 0; i < recover->n_statements; i++) {
         if (recover->statements[i].is_write)
             ret->recover_line = recover->statements[i].line;

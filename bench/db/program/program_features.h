@@ -40,6 +40,7 @@ struct lb_features {
                               0: all ask */
     enum lb_section_name unasked; /* its section */
     int renew_line;               /* of renew's first statement that changes something; 0: none */
+    bool renew_asks;              /* one of its statements asks for holder or token */
     int end_line, end_last_line;  /* of release's first and last statement, or of complete's
                                      first; 0: it has none */
     int beat_line;                /* of heartbeat's last statement; 0: none */

@@ -157,15 +157,18 @@ static int read_claims(struct lb_file *file, const struct lb_directive *directiv
         return lb_file_fail(file, directive->line, err, "claims: names no guarantee");
     while (lb_slice_next(&rest, &left, ',', &item, &length)) {
         int found = -1;
+        char said[sizeof err->message], all[200];
         const char *names[LB_GUARANTEES];
         for (int i = 0; i < LB_GUARANTEES; i++) {
             names[i] = lb_guarantee_name((enum lb_guarantee)i);
             if (lb_slice_is(item, length, names[i]))
                 found = i;
         }
-        if (found < 0)
-            return unknown_name(file, directive, "guarantee", item, length, names, LB_GUARANTEES,
-                                err);
+        if (found < 0) {
+            unknown_name(file, directive, "guarantee", item, length, names, LB_GUARANTEES, err);
+            return lb_fail(err, err->code, "%s (there are %s)", strcpy(said, err->message),
+                           lb_guarantees_text(all, sizeof all));
+        }
         file->claims |= LB_G_BIT(found);
     }
     return 0;
