@@ -112,8 +112,9 @@ static inline bool brute_visit(struct brute *brute, uint64_t mask, uint64_t stat
         if (step == NULL || (mask >> i & 1) != 0 || op->low > earliest_end ||
             brute_blocked(brute, mask, i) || !step(brute, op, &next))
             continue;
-        /* What changes nothing need not be: it could only keep others from being later. */
-        if (op->optional && (op->high < latest || next == state))
+        /* What changes nothing need not be: it could only keep others from being later. But what
+         * its own log did after a cut operation waits for that. */
+        if (op->optional && (op->high < latest || (next == state && !op->is_cut)))
             continue;
         if (brute_visit(brute, mask | UINT64_C(1) << i, next))
             return true;
