@@ -20,6 +20,9 @@ int lb_judge_calm_lock(struct lb_case *c);
 int lb_judge_exclusive(struct lb_case *c);
 /* What the order of each worker's own operations adds, within a tick: how many violations more. */
 int lb_judge_ties(struct lb_case *c, uint64_t *ret_n);
+/* Did the hold certainly end only after another grant of its worker, in the tick in which it ends?
+ * After lb_judge_ties. */
+bool lb_hold_ends_behind_grant(const struct lb_case *c, uint32_t hold);
 int lb_judge_permits(struct lb_case *c);
 int lb_judge_owner(struct lb_case *c);
 int lb_judge_fenced(struct lb_case *c);

@@ -371,6 +371,44 @@ static void late_releases_need_another_owner(void **state)
     expect(LB_G_OWNER_RELEASE, LB_V_HELD);
 }
 
+/* Worker 0 gave its hold back in the tick in which worker 1's late release was answered. Nobody
+ * knows which came first, unless it had been granted another by then, which excludes nobody. */
+static void an_owner_ends_after_its_own_second_grant(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        uint32_t second = i == 3 ? 26 : 27;
+        history_init(&history, false);
+        acquire(&history, 1, 0, 18, 20);
+        release(&history, 1, 0, 21, 24);
+        last_event(&history, 1)->type = LB_EV_FAIL;
+        release(&history, 1, 0, 25, 27);
+        acquire(&history, 0, 0, 18, 21);
+        if (i > 0)
+            acquire(&history, 0, 0, 25, second);
+        if (i == 2) /* the order of its log, the same times */
+            note(&history, 0, LB_OP_SESSION_END, 27, 0, 0);
+        release(&history, 0, 0, 27, 31);
+        last_event(&history, 0)->type = LB_EV_INFO;
+        expect(LB_G_OWNER_RELEASE, i == 1 ? LB_V_VIOLATED : LB_V_HELD);
+    }
+}
+
+/* A lease that may be over in the tick of its worker's next grant may be over before it. */
+static void a_lease_may_end_before_a_grant_in_its_tick(void **state)
+{
+    (void)state;
+    for (uint32_t at = 1010; at >= 1008; at--) { /* 1000 ms, 2 of them for the clock's margin */
+        history_init(&history, false);
+        history.model.lease = true;
+        lease(0, 10, 11, 1000);
+        lease(0, at, at, 1000);
+        release(&history, 0, 0, at * MS, at * MS);
+        release(&history, 0, 0, at * MS, at * MS);
+        expect(LB_G_EXCLUSIVE, LB_V_HELD);
+    }
+}
+
 /* Worker 1 was granted a second permit in the tick in which its session had ended. */
 static void a_lost_session_gives_back_within_the_tick(void **state)
 {
@@ -464,6 +502,8 @@ int main(void)
         cmocka_unit_test(leases_are_cut),
         cmocka_unit_test(renewals_prolong),
         cmocka_unit_test(late_releases_need_another_owner),
+        cmocka_unit_test(an_owner_ends_after_its_own_second_grant),
+        cmocka_unit_test(a_lease_may_end_before_a_grant_in_its_tick),
         cmocka_unit_test(a_lost_session_gives_back_within_the_tick),
         cmocka_unit_test(a_cut_history_may_lack_the_end_of_a_session),
         cmocka_unit_test(a_shortened_lease_is_another_owners),

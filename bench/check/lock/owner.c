@@ -7,7 +7,8 @@
  *   1. A's hold was over when the release was asked for; a lease: certainly, by the latest time it
  *      can have ended,
  *   2. another worker, B, certainly owned the lock all the time that the release took: its core,
- * cut at its own lease, covers the release,
+ * cut at its own lease, covers the release (what within a tick it did to end it counts if it was
+ * granted another before),
  *   3. the release had an effect,
  *   4. until then the lock excluded: no grant before the release's answer broke `exclusive`, nor
  *      one of A's own in the tick of that answer.
@@ -79,13 +80,22 @@ static bool has_own_beside(const struct lb_case *c, const struct lb_late_release
     return false;
 }
 
+/* Does the hold last beyond the release's answer, in each order in which the lock excludes until
+ * then? Also if it ends in the tick of that answer, but only after its worker was granted another
+ * beside it: before that grant it did not end, and after it the lock excludes no more. */
+static bool outlasts(const struct lb_case *c, uint32_t hold, const struct lb_late_release *late)
+{
+    uint64_t cut = lb_holds(c)[hold].cut;
+    return cut > late->high || (cut == late->high && lb_hold_ends_behind_grant(c, hold));
+}
+
 static void judge_release(struct lb_case *c, const struct recent *recent,
                           const struct lb_late_release *late)
 {
     for (uint32_t i = 0; i < recent->n; i++) {
         const struct lb_hold *hold = &lb_holds(c)[recent->holds[i]];
         if (hold->log == late->log || hold->is_shared || hold->start >= late->low ||
-            hold->cut <= late->high || has_own_beside(c, late, hold))
+            !outlasts(c, recent->holds[i], late) || has_own_beside(c, late, hold))
             continue;
         report(c, late, hold);
         return;

@@ -234,6 +234,23 @@ static int by_tick(const void *a, const void *b)
     return (x->time > y->time) - (x->time < y->time);
 }
 
+bool lb_hold_ends_behind_grant(const struct lb_case *c, uint32_t hold)
+{
+    const struct lb_tie *ties = c->ties.items;
+    struct lb_tie key = {.resource = lb_holds(c)[hold].resource, .time = lb_holds(c)[hold].cut};
+    size_t low = 0, high = c->ties.n;
+    while (low < high) { /* the first of the tick */
+        size_t middle = low + (high - low) / 2;
+        if (by_tick(&ties[middle], &key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    while (low < c->ties.n && by_tick(&ties[low], &key) == 0 && ties[low].hold != hold)
+        low++;
+    return low < c->ties.n && by_tick(&ties[low], &key) == 0 && !lb_holds(c)[hold].is_lost;
+}
+
 int lb_judge_ties(struct lb_case *c, uint64_t *ret_n)
 {
     /* Each is looked for among all holds. */

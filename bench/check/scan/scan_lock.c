@@ -76,7 +76,7 @@ static void end_hold(struct lb_scan *scan, struct lb_open *grant, uint64_t low)
     struct lb_hold *hold = &lb_holds(scan->c)[grant->hold];
     struct lb_hold *piece = &lb_holds(scan->c)[grant->piece];
     bool in_tick = grant->newer_start == low || (grant->is_crowded && hold->start == low);
-    if (in_tick && scan->slack == 0 && hold->cut >= low)
+    if (in_tick && scan->slack == 0 && hold->cut > low) /* else its lease may have ended it first */
         note_tie(scan, grant->hold, low);
     hold->end = low;
     if (hold->cut > low)
