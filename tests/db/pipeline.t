@@ -10,7 +10,7 @@ use JSON::PP;
 use Lockbench;
 use Test::More;
 
-my ($postgres, $mariadb) = map { my $engine = $_; grep { /^$engine/ } split /\n/, $ENV{LB_TEST_URIS} // '' } qw(postgres mariadb);
+my ($postgres, $mariadb) = map { my $engine = $_; (grep { /^$engine/ } split /\n/, $ENV{LB_TEST_URIS} // '')[0] } qw(postgres mariadb);
 
 # --- what cannot be ---
 
