@@ -312,6 +312,10 @@ static void set_verdicts(const struct lb_testbed *testbed, struct lb_explored *e
                      last->verdict == LB_V_NOT_TESTED ? last->reason
                                                       : "what the dead, and those who lost an "
                                                         "answer, had in hand was not claimed anew");
+        } else if (claimed && !dies && explored->n_stuck >= explored->search.n_schedules) {
+            finding->verdict = LB_V_NOT_TESTED;
+            snprintf(finding->reason, sizeof finding->reason,
+                     "in no schedule could all go on to their ends");
         } else if (claimed && nobody_to_meet(&testbed->plan, g) != NULL) {
             finding->verdict = LB_V_NOT_TESTED;
             snprintf(finding->reason, sizeof finding->reason, "%s",

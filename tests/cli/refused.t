@@ -104,6 +104,29 @@ DROP TABLE held;
 SQL
 is($status, 0, 'a duplicate key in acquire is no surprise') or diag $out, $err;
 
+# A release that never comes through: whoever was granted the lock once has it for ever, perhaps since before the measured part.
+my $stuck = spew('stuck.sql', <<'SQL');
+-- strategy: stuck
+-- shape: lock
+-- claims: exclusive
+-- name: setup
+CREATE TABLE held (name text PRIMARY KEY, owner text, n int CHECK (n >= 0));
+-- name: resource
+INSERT INTO held (name, n) VALUES (:resource, 0);
+-- name: acquire
+UPDATE held SET owner = :worker WHERE name = :resource AND owner IS NULL;
+-- name: release
+UPDATE held SET owner = NULL, n = -1 WHERE name = :resource AND owner = :worker;
+-- name: teardown
+DROP TABLE held;
+SQL
+($status, $out, $err) = lockbench('verify', '-s', $stuck, '-d', 'sqlite:', '-q', '--budget', '5s');
+is($status, 5, 'a lock that is never given back is inconclusive') or diag $out, $err;
+unlike($out, qr/^ok \d+ (?!.*# SKIP)/m, '... and nowhere held');
+like($out, qr/the server refused \d+ operations, not by contention; the first: \S*stuck\.sql:11: CHECK/, '... with the line that is refused');
+($status, $out) = lockbench('explore', '-s', $stuck, '-d', 'sqlite:', '-q');
+like($out, qr/exclusive +not tested: in no schedule could all go on to their ends/, 'nor is it when it is explored');
+
 # Bad calls are told what to write.
 (undef, undef, $err) = lockbench('verify', 'my.sql');
 like($err, qr{^lockbench: unexpected argument 'my\.sql' for verify: a strategy in a file is -s \./my\.sql\n}, 'a file without -s');
