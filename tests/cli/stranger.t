@@ -87,6 +87,16 @@ $sqlite =~ s/ \+ INTERVAL :ttl_ms \* 1000 MICROSECOND/ || :ttl_ms/;
 (undef, $out, $err) = lockbench('verify', '-s', spew('whole.sql', $sqlite), '-d', 'sqlite:', '--plan');
 like($out, qr/^  clock  line 10 has whole seconds only: /m, 'the plan says so') or diag $err;
 
+# --- lengths of time that no option sets ---
+for (["'+30 seconds'", 1], ["'-1.5 minutes'", 1], ["printf('+%.3f seconds', :ttl_ms / 1000.0)", 0], ["'+' || :ttl_ms || ' seconds'", 0]) {
+    my ($length, $fixed) = @$_;
+    (my $file = $sqlite) =~ s/datetime\('now'\) \|\| :ttl_ms/strftime('%Y-%m-%d %H:%M:%f', 'now', $length)/ or die;
+    (undef, $out) = lockbench('lint', spew('length.sql', $file));
+    my $warning = qr/^\S+length\.sql:10: warning: a length of time that no option sets/m;
+    if ($fixed) { like($out, $warning, "$length: a warning") }
+    else { unlike($out, $warning, "$length: none") }
+}
+
 # --- renewals ---
 (undef, $out) = lockbench('verify', '-s', "$folder/visibility.sql", '-d', 'sqlite:', '--plan');
 like($out, qr/^ +\d+ $_ /m, "$_ is planned") for 'explore\+renew', 'renewed in time', 'renewed late';

@@ -3,6 +3,7 @@
 
 #include "program_raw.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -172,8 +173,8 @@ static bool names_length(const struct lb_token *token)
     return false;
 }
 
-/* interval '5 minutes', INTERVAL 30 SECOND, datetime('now', '-30 seconds'), :now - 60000; but not
- * :ttl_ms * interval '1 second', nor interval :ttl_s SECOND. */
+/* interval '5 minutes', INTERVAL 30 SECOND, datetime('now', '-30 seconds'); but not
+ * :ttl_ms * interval '1 second', nor interval :ttl_s SECOND, nor printf('+%d seconds', :ttl_s). */
 static bool is_constant_length(const struct lb_token *before, const struct lb_token *token,
                                const struct lb_token *after)
 {
@@ -186,7 +187,7 @@ static bool is_constant_length(const struct lb_token *before, const struct lb_to
         return false; /* judged with what stands before it: see below */
     if (token->kind == LB_T_QUOTED && !is_multiplied && !is_product)
         return token->length > 3 && (token->text[1] == '-' || token->text[1] == '+') &&
-               names_length(token);
+               isdigit((unsigned char)token->text[2]) && names_length(token);
     return false;
 }
 
