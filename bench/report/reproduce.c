@@ -46,6 +46,8 @@ static void append_keys(char *buf, size_t size, const struct lb_cell *cell)
     struct lb_error err;
     if (lb_scenario_load(cell->scenario_path, &base, &err) != 0)
         lb_scenario_init(&base);
+    base.pipeline |=
+        !base.pipeline_is_said && cell->file != NULL && lb_file_is_pipelined(cell->file);
     for (const struct lb_key *key = lb_scenario_keys; key->name != NULL; key++) {
         char value[300], usual[300], flag[64];
         if (key->type == LB_KEY_SHAPE)

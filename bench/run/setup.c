@@ -168,13 +168,13 @@ static int check_ttl(struct lb_active_run *run, struct lb_error *err)
                    lb_format_ns(shortest_ns, trip, sizeof trip), (unsigned long long)least_ms);
 }
 
-/* Is it asked for, by the scenario or the file, and can it be? */
+/* Is it asked for, and can it be? */
 static int set_pipeline(struct lb_active_run *run, struct lb_error *err)
 {
     static const enum lb_section_name sections[] = {LB_S_CLAIM, LB_S_COMPLETE};
     struct lb_strategy_plan *plan = &run->plan;
     const struct lb_scenario *scenario = run->request->scenario;
-    plan->is_pipelined = scenario->pipeline || (run->program != NULL && run->program->is_pipelined);
+    plan->is_pipelined = scenario->pipeline;
     const char *why = plan->is_pipelined ? lb_scenario_unpiped(scenario) : NULL;
     if (why != NULL)
         return lb_fail(err, LB_E_UNSUPPORTED, "pipeline: %s", why);

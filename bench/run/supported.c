@@ -43,11 +43,10 @@ static int program_supported(const struct lb_strategy *strategy, const struct lb
     return lb_fault_check(strategy, scenario, db, err);
 }
 
-static int check_pipeline(const struct lb_strategy *strategy, const struct lb_db *db, uint64_t caps,
-                          const struct lb_scenario *scenario, struct lb_error *err)
+static int check_pipeline(const struct lb_db *db, uint64_t caps, const struct lb_scenario *scenario,
+                          struct lb_error *err)
 {
-    bool is_asked = scenario->pipeline || (strategy->needs & LB_CAP_PIPELINE) != 0;
-    if (!is_asked || (caps & LB_CAP_PIPELINE) != 0)
+    if (!scenario->pipeline || (caps & LB_CAP_PIPELINE) != 0)
         return 0;
     return lb_fail(err, LB_E_UNSUPPORTED, "pipeline: %s %s", db->product,
                    db->in_process
@@ -116,7 +115,7 @@ int lb_run_supported(const struct lb_strategy *strategy, const struct lb_file *f
         return lb_fail(err, LB_E_UNSUPPORTED,
                        "%s reads on a replica, and -d names one server: give it several hosts",
                        strategy->name);
-    if (caps != 0 && check_pipeline(strategy, db, caps, scenario, err) != 0)
+    if (caps != 0 && check_pipeline(db, caps, scenario, err) != 0)
         return err->code;
     uint64_t missing = caps != 0 ? strategy->needs & ~caps : 0;
     if (missing != 0)

@@ -49,6 +49,13 @@ SQL
 my $file = spew('own-queue.sql', $own);
 my ($status, $out, $err) = lockbench('verify', '-s', $file, '-d', 'sqlite:', '--quiet');
 like("$out$err", qr/pipeline: SQLite is inside of this process/, 'nor is a file that asks for it run without');
+(my $plain = $own) =~ s/ FOR UPDATE SKIP LOCKED//;
+$plain = spew('own-plain.sql', $plain);
+($status, $out, $err) = lockbench('run', '-S', 'drain', '-s', $plain, '-d', 'sqlite:', '--quiet', '--no-pipeline', '--format', 'json');
+is($status, 0, '... but with --no-pipeline it is');
+like(eval { decode_json($out)->{cells}[0]{reproduce} } // '', qr/ --no-pipeline /, '... as is said to whoever runs it again');
+($status, $out, $err) = lockbench('explore', '-s', $plain, '-d', 'sqlite:', '--quiet', '--items', '1');
+is($status, 0, '... and explored, one statement after another');
 (my $lock = $own) =~ s/shape: queue/shape: lock/;
 $lock =~ s/^-- claims.*\n//m;
 ($status, $out, $err) = lockbench('lint', spew('own-lock.sql', $lock));
@@ -116,6 +123,10 @@ for (['one by one', '-s', 'skip-locked'], ['some at a time, which fail and are g
     ($n) = pairs($logs);
     if ($name eq 'from a file') {
         cmp_ok($n, '>', 10, '... as the file asks for');
+        is($cell->{config}{pipeline}, JSON::PP::true, '... and as the result says');
+        ($cell, $logs) = run_and_read($postgres, @drain, '--no-pipeline', @words);
+        ($n) = pairs($logs);
+        is($n, 0, '... and not where the user says no');
     } else {
         is($n, 0, '... and not without');
     }

@@ -163,11 +163,11 @@ int lb_sweep_apply(struct lb_selection *selection, const struct lb_args *args, s
             is_last = args->overrides[i].key != override->key;
         if (!is_last)
             continue;
+        bool is_no = override->key->type == LB_KEY_FLAG && override->value[0] == 'n';
         if (!applies(selection, override->key))
             return lb_fail(err, LB_E_USAGE,
-                           "option --%s: has a meaning for %ss only, and none is "
-                           "to be run",
-                           override->key->name,
+                           "option --%s%s: has a meaning for %ss only, and none is to be run",
+                           is_no ? "no-" : "", override->key->name,
                            lb_key_applies(override->key, LB_QUEUE) ? "queue" : "lock");
         int rc = multiply(selection, override, err);
         if (rc != 0)

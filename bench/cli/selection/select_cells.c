@@ -81,6 +81,15 @@ static void fit_lease(struct lb_cell *cell)
     scenario->ttl_is_said = true;
 }
 
+/* A file's header says it where neither the user nor the scenario does. */
+static void fit_pipeline(struct lb_cell *cell)
+{
+    struct lb_scenario *scenario = &cell->scenario;
+    cell->has_own_pipeline =
+        !scenario->pipeline_is_said && cell->file != NULL && lb_file_is_pipelined(cell->file);
+    scenario->pipeline |= cell->has_own_pipeline;
+}
+
 static int add_cell(struct lb_selection *selection, const struct lb_protocol *protocol,
                     const struct lb_question *question, const struct lb_place *place,
                     const char *of_break, struct lb_report *report, struct lb_error *err)
@@ -107,6 +116,7 @@ static int add_cell(struct lb_selection *selection, const struct lb_protocol *pr
     if (rc != 0)
         return rc;
     fit_lease(cell);
+    fit_pipeline(cell);
     /* A program whose leases are counted in seconds cannot be asked for one of 200 ms. */
     lb_scenario_fit_unit(&cell->scenario, strategy->lease_unit_ms);
     if (protocol->guest != NULL)

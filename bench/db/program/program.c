@@ -633,7 +633,6 @@ int lb_program_new(const struct lb_file *file, const struct lb_db *db,
     program->db = db;
     program->shape = file->shape;
     program->isolation = file->isolation;
-    program->is_pipelined = file->is_pipelined;
     program->needs = file->needs;
     program->n_slots = LB_SLOT_FIXED;
     memcpy(program->slot_name, lb_fixed_slot_names, sizeof lb_fixed_slot_names);

@@ -170,7 +170,6 @@ struct lb_program {
     bool ends_by_recover;  /* a lock: a hold has no lease, but recover ends it */
     bool reads_replica;    /* some statement is on a replica */
     bool sweeps_by_life;   /* so does sweep, or by who is alive: processes say that they are */
-    bool is_pipelined;     /* `-- pipeline: yes` */
     bool makes_schema;     /* setup makes a schema, and teardown drops it */
     uint64_t needs;        /* enum lb_cap bits of the file and of the chosen sections */
     const struct lb_setting *settings; /* the options as resolved, in declared order */
@@ -218,6 +217,7 @@ enum lb_isolation lb_file_isolation(const struct lb_file *file);
 bool lb_file_uses(const struct lb_file *file, enum lb_slot slot);
 bool lb_file_has(const struct lb_file *file, enum lb_section_name name);
 enum lb_shape lb_file_shape(const struct lb_file *file);
+bool lb_file_is_pipelined(const struct lb_file *file); /* `-- pipeline: yes` */
 /* How long a hold lasts unless it is ended before; after how long `recover` takes a claim away.
  * NULL: the protocol has none. */
 const struct lb_timing *lb_file_lease(const struct lb_file *file);

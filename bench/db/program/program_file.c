@@ -30,6 +30,11 @@ enum lb_isolation lb_file_isolation(const struct lb_file *file)
     return file->isolation;
 }
 
+bool lb_file_is_pipelined(const struct lb_file *file)
+{
+    return file->is_pipelined;
+}
+
 enum lb_shape lb_file_shape(const struct lb_file *file)
 {
     return file->shape;

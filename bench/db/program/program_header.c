@@ -340,7 +340,7 @@ static int read_isolation(struct lb_file *file, const struct lb_directive *direc
     return 0;
 }
 
-/* The file is run so always: where that cannot be, it is skipped. */
+/* The file is run so unless the scenario says otherwise: where that cannot be, it is skipped. */
 static int read_pipeline(struct lb_file *file, const struct lb_directive *directive,
                          struct lb_error *err)
 {
@@ -349,8 +349,6 @@ static int read_pipeline(struct lb_file *file, const struct lb_directive *direct
     if (!file->is_pipelined && !is_no)
         return lb_file_fail(file, directive->line, err, "pipeline: \"%.*s\" is neither yes nor no",
                             (int)directive->value_length, directive->value);
-    if (file->is_pipelined)
-        file->needs |= LB_CAP_PIPELINE;
     return 0;
 }
 

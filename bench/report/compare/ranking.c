@@ -99,13 +99,15 @@ bool lb_ranking_is_without(const struct lb_cell *cell)
     return n_complete > 0;
 }
 
-/* A lease that only the file says is the protocol's own, like its statements: no question is asked
- * by it, as by a --ttl. */
+/* A lease, or a pipeline, that only the file says is the protocol's own, like its statements: no
+ * question is asked by it, as by a --ttl. */
 static bool is_asked_alike(const struct lb_key *key, const struct lb_cell *a,
                            const struct lb_cell *b)
 {
-    return strcmp(key->name, "ttl") == 0 && a->strategy != b->strategy &&
-           (a->has_own_ttl || b->has_own_ttl);
+    bool is_own =
+        (strcmp(key->name, "ttl") == 0 && (a->has_own_ttl || b->has_own_ttl)) ||
+        (strcmp(key->name, "pipeline") == 0 && (a->has_own_pipeline || b->has_own_pipeline));
+    return is_own && a->strategy != b->strategy;
 }
 
 bool lb_ranking_same_table(const struct lb_cell *a, const struct lb_cell *b)

@@ -63,6 +63,7 @@ struct lb_scenario {
     uint64_t rows;               /* queue: of a table whose ranges are the items; 0: none */
     uint64_t batch;              /* queue: items per claim */
     bool pipeline;               /* queue: the next claim goes out with the end of the last */
+    bool pipeline_is_said;       /* by the user or the scenario: it goes before a file's header */
     uint64_t put_interval_ns;    /* queue: between two puts of one producer; 0: as fast as it can */
     uint64_t put_batch;          /* queue: items per put of a producer */
     uint64_t claim_interval_ns;  /* queue: between two claims of one consumer; 0: at once */
