@@ -37,6 +37,9 @@ for my $uri (@uris) {
     }
     is("$loss $once $twice", 'violated held held', "$engine: deleted by the claim: lost, and never done twice");
     like($out, qr/^delete-on-claim +$engine +held/m, '... and as claimed: it does not promise more');
+    $out =~ s/\s+/ /g;
+    like($out, qr/lost: the queue was drained, and nobody has (?:it|them); the strategy has no section recover/,
+        '... and nobody is sent to --recover');
     for (1 .. 5) {
         ($out, $loss, $once, $twice) = verdicts($uri, $n++, @twin);
         last if $once eq 'violated'; # it may die with nothing in hand

@@ -142,19 +142,25 @@ static void warn_of_stalls(struct lb_outcome *outcome)
              lb_format_ns(outcome->judgement.measures.stalled_ns, length, sizeof length));
 }
 
-static void warn_of_the_dead(struct lb_outcome *outcome)
+static void warn_of_the_dead(const struct lb_active_run *run)
 {
+    struct lb_outcome *outcome = run->outcome;
     const struct lb_measures *m = &outcome->judgement.measures;
     const struct lb_finding *findings = outcome->judgement.findings;
     bool is_verdict = findings[LB_G_RECOVERY].verdict == LB_V_VIOLATED ||
                       findings[LB_G_NO_LOSS].verdict == LB_V_VIOLATED;
     if (is_verdict || m->n_recovered >= m->n_deaths)
         return;
+    bool can_recover = lb_strategy_has(&run->plan, LB_S_RECOVER), is_one = m->n_stuck == 1;
     if (m->n_stuck > 0)
         warn(outcome,
-             "%llu items of consumers that died are stuck: the queue was drained, and nobody has "
-             "them; see --recover",
-             (unsigned long long)m->n_stuck);
+             "%llu item%s of consumers that died %s %s: the queue was drained, and nobody has "
+             "%s; %s",
+             (unsigned long long)m->n_stuck, is_one ? "" : "s", is_one ? "is" : "are",
+             can_recover ? "stuck" : "lost", is_one ? "it" : "them",
+             !can_recover                              ? "the strategy has no section recover"
+             : run->request->scenario->recover_ns == 0 ? "see --recover"
+                                                       : "in spite of --recover");
     else if (m->n_recovered == 0)
         warn(outcome, "what the dead held was never granted again: 0 of %llu",
              (unsigned long long)m->n_deaths);
@@ -266,7 +272,7 @@ void lb_run_warn(struct lb_active_run *run)
     warn_of_sessions(run);
     warn_of_refusals(run);
     warn_of_stalls(run->outcome);
-    warn_of_the_dead(run->outcome);
+    warn_of_the_dead(run);
     warn_of_the_taken(run->outcome);
     warn_of_no_drain(run);
     warn_of_no_work(run);
