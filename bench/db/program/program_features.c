@@ -3,7 +3,6 @@
 
 #include "program_raw.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -159,70 +158,16 @@ static void find_unasked(const struct lb_program *program, struct lb_features *r
     }
 }
 
-/* --- times that nobody can set --- */
-
-static bool names_length(const struct lb_token *token)
+/* As the file has it: where options are put in, a length of theirs would look like one that is
+ * written. */
+static void find_constant(const struct lb_file *file, const struct lb_section *section,
+                          struct lb_features *ret)
 {
-    static const char *const units[] = {"second", "minute", "hour", "day"};
-    for (size_t u = 0; u < sizeof units / sizeof units[0]; u++)
-        for (size_t i = 0; i + strlen(units[u]) <= token->length; i++)
-            if (strncmp(token->text + i, units[u], strlen(units[u])) == 0 &&
-                (i == 0 || strncmp(token->text + i - 1, "isecond", 7) != 0) &&
-                (i < 4 || strncmp(token->text + i - 4, "micro", 4) != 0))
-                return true;
-    return false;
-}
-
-/* interval '5 minutes', INTERVAL 30 SECOND, datetime('now', '-30 seconds'); but not
- * :ttl_ms * interval '1 second', nor interval :ttl_s SECOND, nor printf('+%d seconds', :ttl_s). */
-static bool is_constant_length(const struct lb_token *before, const struct lb_token *token,
-                               const struct lb_token *after)
-{
-    bool is_product = before->kind == LB_T_OTHER && *before->text == '*';
-    bool is_multiplied = after->kind == LB_T_OTHER && *after->text == '*';
-    if (token->kind == LB_T_WORD && lb_token_is(token, "interval") && !is_product)
-        return after->kind == LB_T_OTHER && after->length > 0 && *after->text >= '1' &&
-               *after->text <= '9';
-    if (token->kind == LB_T_QUOTED && before->kind == LB_T_WORD && lb_token_is(before, "interval"))
-        return false; /* judged with what stands before it: see below */
-    if (token->kind == LB_T_QUOTED && !is_multiplied && !is_product)
-        return token->length > 3 && (token->text[1] == '-' || token->text[1] == '+') &&
-               isdigit((unsigned char)token->text[2]) && names_length(token);
-    return false;
-}
-
-/* interval '5 minutes' needs a wider look: is it multiplied before or behind? */
-static bool has_constant_interval(const struct lb_statement *statement)
-{
-    struct lb_lexer lexer;
-    struct lb_token tokens[4] = {{0}, {0}, {0}, {0}};
-    lb_lexer_init(&lexer, statement->sql, strlen(statement->sql), statement->line);
-    do {
-        struct lb_token next = lb_lexer_next(&lexer);
-        if (next.kind == LB_T_BLANK || next.kind == LB_T_COMMENT || next.kind == LB_T_HINT)
-            continue;
-        memmove(tokens, tokens + 1, 3 * sizeof tokens[0]);
-        tokens[3] = next;
-        if (tokens[1].text == NULL || tokens[1].kind != LB_T_WORD ||
-            !lb_token_is(&tokens[1], "interval") || tokens[2].kind != LB_T_QUOTED)
-            continue;
-        bool multiplied =
-            (tokens[0].kind == LB_T_OTHER && *tokens[0].text == '*') ||
-            (tokens[3].kind == LB_T_OTHER && tokens[3].length > 0 && *tokens[3].text == '*');
-        if (!multiplied && names_length(&tokens[2]))
-            return true;
-    } while (tokens[3].kind != LB_T_END && tokens[3].kind != LB_T_BAD);
-    return false;
-}
-
-static void find_constant(const struct lb_section *section, struct lb_features *ret)
-{
-    for (size_t i = 0; i < section->n_statements && ret->constant_line == 0; i++) {
-        const struct lb_statement *statement = &section->statements[i];
-        if (lb_sql_reads_time(statement->sql, strlen(statement->sql)) &&
-            (any_token(statement, is_constant_length) || has_constant_interval(statement)))
-            ret->constant_line = statement->line;
-    }
+    bool has_option = ret->lease != NULL || ret->limit != NULL;
+    for (size_t i = 0; i < section->n_statements && ret->constant_line == 0; i++)
+        for (size_t k = 0; k < file->n_statements; k++)
+            if (file->statements[k].line == section->statements[i].line)
+                ret->constant_line = lb_constant_length(&file->statements[k], has_option);
 }
 
 /* --- all of them --- */
@@ -245,7 +190,8 @@ static bool asks_server_time(const struct lb_token *before, const struct lb_toke
     return token->kind == LB_T_WORD && lb_sql_reads_time(token->text, token->length);
 }
 
-static void read_begin(const struct lb_program *program, struct lb_features *ret)
+static void read_begin(const struct lb_file *file, const struct lb_program *program,
+                       struct lb_features *ret)
 {
     bool is_lock = program->shape == LB_LOCK;
     const struct lb_section *begin = &program->sections[is_lock ? LB_S_ACQUIRE : LB_S_CLAIM];
@@ -266,7 +212,7 @@ static void read_begin(const struct lb_program *program, struct lb_features *ret
             ret->begin_clock_line = statement->line;
     }
     ret->is_session_bound = ret->is_session_bound || (locks && !unlocks);
-    find_constant(begin, ret);
+    find_constant(file, begin, ret);
 }
 
 /* What goes by which clock: first of all what begins a hold, and a column's default last. */
@@ -325,9 +271,10 @@ void lb_features_read(const struct lb_file *file, const struct lb_program *progr
     ret->has_capacity = (program->uses >> LB_SLOT_CAPACITY & 1) != 0;
     ret->puts_in_tx = sections[LB_S_PUT].present && sections[LB_S_PUT].tx == LB_TX_ONE;
     ret->has_period = (program->uses >> LB_SLOT_PERIOD_MS & 1) != 0;
-    read_begin(program, ret);
+    read_begin(file, program, ret);
     find_unasked(program, ret);
-    find_constant(recover, ret);
+    find_constant(file, recover, ret);
+    find_constant(file, &sections[LB_S_SWEEP], ret);
     const struct lb_section *end = &sections[LB_S_RELEASE];
     if (end->n_statements > 0) {
         ret->end_line = end->statements[0].line;

@@ -98,6 +98,21 @@ int lb_timing_line(struct lb_file *file, const struct lb_directive *directive,
                    struct lb_error *err);
 /* Looks up what they name, and infers what they do not say. With all sections read. */
 int lb_timing_settle(struct lb_file *file, struct lb_error *err);
+
+/* A statement's tokens without blanks and comments, as a window that slides: the one in the middle
+ * is looked at. */
+enum { LB_WINDOW = 8 }; /* tokens that are seen on both sides of it */
+struct lb_window {
+    struct lb_lexer lexer;
+    struct lb_token token[2 * LB_WINDOW + 1];
+};
+void lb_window_start(struct lb_window *window, const char *text, size_t length, int line);
+void lb_window_slide(struct lb_window *window);
+bool lb_asks_for_time(const struct lb_token *token);
+/* The line of a length of time in a statement's text that no option sets; 0: there is none. Does
+ * the file have an option for one? Then what is computed from columns alone is something else. */
+int lb_constant_length(const struct lb_raw_statement *statement, bool has_option);
+
 /* What the header as a whole lacks. */
 int lb_header_finish(struct lb_file *file, struct lb_error *err);
 /* Names of capabilities, separated by commas. */

@@ -13,13 +13,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { WINDOW = 8 }; /* tokens that are looked at on both sides of a parameter */
-
-/* A statement's tokens without blanks and comments, as a window that slides. */
-struct window {
-    struct lb_lexer lexer;
-    struct lb_token token[2 * WINDOW + 1]; /* the one in the middle is looked at */
-};
+enum { WINDOW = LB_WINDOW };
 
 static struct lb_token next_significant(struct lb_lexer *lexer)
 {
@@ -30,18 +24,18 @@ static struct lb_token next_significant(struct lb_lexer *lexer)
     return token;
 }
 
-static void slide(struct window *window)
+void lb_window_slide(struct lb_window *window)
 {
     memmove(window->token, window->token + 1, 2 * WINDOW * sizeof window->token[0]);
     window->token[2 * WINDOW] = next_significant(&window->lexer);
 }
 
-static void start(struct window *window, const char *text, size_t length, int line)
+void lb_window_start(struct lb_window *window, const char *text, size_t length, int line)
 {
-    *window = (struct window){0};
+    *window = (struct lb_window){0};
     lb_lexer_init(&window->lexer, text, length, line);
     for (int i = 0; i < WINDOW; i++)
-        slide(window);
+        lb_window_slide(window);
 }
 
 static bool contains(const char *text, size_t length, const char *part)
@@ -61,7 +55,7 @@ static bool is_one_of(const struct lb_token *token, const char *const *words)
     return false;
 }
 
-static bool asks_for_time(const struct lb_token *token)
+bool lb_asks_for_time(const struct lb_token *token)
 {
     static const char *const words[] = {
         "now",       "current_timestamp", "clock_timestamp", "statement_timestamp",
@@ -79,7 +73,7 @@ bool lb_sql_reads_time(const char *text, size_t length)
     struct lb_token token;
     lb_lexer_init(&lexer, text, length, 1);
     while ((token = lb_lexer_next(&lexer)).kind != LB_T_END && token.kind != LB_T_BAD)
-        if (asks_for_time(&token))
+        if (lb_asks_for_time(&token))
             return true;
     return false;
 }
@@ -109,7 +103,7 @@ static uint32_t unit_of_name(const char *name)
 
 /* The unit that the words behind a parameter name: interval '1 second', INTERVAL :x SECOND, /
  * 86400.0. */
-static uint32_t unit_behind(const struct window *window)
+static uint32_t unit_behind(const struct lb_window *window)
 {
     for (int i = WINDOW + 1; i <= 2 * WINDOW; i++) {
         const struct lb_token *token = &window->token[i];
@@ -144,7 +138,7 @@ static bool is_operator(const struct lb_token *token, char c)
 }
 
 /* Behind the parameter and its cast. */
-static const struct lb_token *behind(const struct window *window)
+static const struct lb_token *behind(const struct lb_window *window)
 {
     const struct lb_token *token = &window->token[WINDOW + 1];
     while (token < &window->token[2 * WINDOW - 1] && is_operator(token, ':'))
@@ -153,15 +147,15 @@ static const struct lb_token *behind(const struct window *window)
 }
 
 /* Is a time, or an interval, within reach, and on this side something subtracted? */
-static bool is_beside_time(const struct window *window)
+static bool is_beside_time(const struct lb_window *window)
 {
     for (int i = 0; i <= 2 * WINDOW; i++)
-        if (asks_for_time(&window->token[i]) || lb_token_is(&window->token[i], "interval"))
+        if (lb_asks_for_time(&window->token[i]) || lb_token_is(&window->token[i], "interval"))
             return true;
     return false;
 }
 
-static bool has_difference(const struct window *window, int from, int to)
+static bool has_difference(const struct lb_window *window, int from, int to)
 {
     static const char *const words[] = {"age", "extract", "timestampdiff", "datediff", NULL};
     for (int i = from; i <= to; i++)
@@ -171,7 +165,7 @@ static bool has_difference(const struct window *window, int from, int to)
 }
 
 /* Added to something, multiplied with an interval, or compared with a difference, beside a time. */
-static bool is_added(const struct window *window)
+static bool is_added(const struct lb_window *window)
 {
     const struct lb_token *before = &window->token[WINDOW - 1], *after = behind(window);
     static const char *const makers[] = {"interval", "secs", "mins", "hours", NULL};
@@ -219,9 +213,10 @@ static void note_uses(const struct lb_raw_section *section,
                       const struct lb_raw_statement *statement, const char *name, bool is_sure,
                       struct use *use)
 {
-    struct window window;
-    start(&window, statement->text, statement->length, statement->line);
-    for (slide(&window); window.token[WINDOW].kind != LB_T_END; slide(&window)) {
+    struct lb_window window;
+    lb_window_start(&window, statement->text, statement->length, statement->line);
+    for (lb_window_slide(&window); window.token[WINDOW].kind != LB_T_END;
+         lb_window_slide(&window)) {
         const struct lb_token *token = &window.token[WINDOW];
         if (token->kind == LB_T_BAD)
             return;

@@ -1,0 +1,120 @@
+/* Lengths of time that stand in a statement's text: which are found, and what only looks like one.
+ */
+#include "program_raw.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static int line_of(const char *sql, bool has_option)
+{
+    struct lb_raw_statement statement = {.text = sql, .length = strlen(sql), .line = 7};
+    return lb_constant_length(&statement, has_option);
+}
+
+static void check(const char *const *statements, size_t n, bool has_option, int expected)
+{
+    unsigned wrong = 0;
+    for (size_t i = 0; i < n; i++)
+        if (line_of(statements[i], has_option) != expected) {
+            print_error("%s: %s\n", expected != 0 ? "not found" : "found", statements[i]);
+            wrong++;
+        }
+    assert_int_equal(wrong, 0);
+}
+
+#define CHECK(list, has_option, expected)                                                          \
+    check(list, sizeof(list) / sizeof *(list), has_option, expected)
+
+static void lengths_are_found(void **state)
+{
+    static const char *const statements[] = {
+        "UPDATE j SET state = 'new' WHERE taken < unixepoch('subsec') - 300",
+        "UPDATE j SET state = 'new' WHERE unixepoch() - taken > 300 AND class = :class",
+        "UPDATE j SET state = 'new' WHERE (julianday('now') - taken) * 86400.0 >= 300",
+        "UPDATE j SET state = 'new' WHERE taken < (julianday('now') - 2440587.5) * 86400.0 - 5 * "
+        "60",
+        "UPDATE j SET state = 'new' WHERE taken < :now - 300000",
+        "UPDATE j SET state = 'new' WHERE taken < datetime('now', '-30 seconds')",
+        "UPDATE j SET until = strftime('%s', 'now') + 30 WHERE id = :id",
+        "UPDATE j SET until = now() + interval '5 min', owner = :worker WHERE name = :resource",
+        "UPDATE j SET until = now() + interval '00:05:00' WHERE name = :resource",
+        "UPDATE j SET until = now() + '5 minutes'::interval WHERE name = :resource",
+        "UPDATE j SET until = now() + CAST('300 s' AS interval) WHERE name = :resource",
+        "UPDATE j SET until = now() + '1 hour' WHERE name = :resource",
+        "UPDATE j SET until = now() + 5 * interval '1 minute' WHERE name = :resource",
+        "UPDATE j SET until = now() + interval '1 second' * 300 WHERE name = :resource",
+        "UPDATE j SET until = now() + make_interval(mins => 5) WHERE name = :resource",
+        "UPDATE j SET until = now() + make_interval(0, 0, 0, 0, 0, 300) WHERE name = :resource",
+        "UPDATE j SET until = NOW(6) + INTERVAL 30 SECOND WHERE name = :resource",
+        "UPDATE j SET until = NOW(6) + INTERVAL '30' SECOND WHERE name = :resource",
+        "UPDATE j SET until = TIMESTAMPADD(SECOND, 30, NOW(6)) WHERE name = :resource",
+        "UPDATE j SET state = 'new' WHERE TIMESTAMPDIFF(SECOND, taken, NOW(6)) > 30",
+        "UPDATE j SET until = UNIX_TIMESTAMP(NOW(6)) + 300.0 WHERE name = :resource",
+    };
+    (void)state;
+    CHECK(statements, false, 7);
+    CHECK(statements, true, 7);
+}
+
+/* A column's value is as fixed; but where there is an option, it is the wait of one item, say. */
+static void columns_are_as_fixed(void **state)
+{
+    static const char *const statements[] = {
+        "UPDATE j SET state = 'new' WHERE taken + seconds < unixepoch()",
+        "UPDATE j SET state = 'new' WHERE state = 'busy' AND now() - taken > patience",
+    };
+    (void)state;
+    CHECK(statements, false, 7);
+    CHECK(statements, true, 0);
+}
+
+static void others_are_not(void **state)
+{
+    static const char *const statements[] = {
+        "UPDATE j SET until = now() + :ttl_ms * interval '1 millisecond' WHERE id = :id",
+        "UPDATE j SET until = now() + interval '1 second' * :ttl_s WHERE id = :id",
+        "UPDATE j SET until = now() + (:ttl_ms / 1000.0) * interval '1 second' WHERE id = :id",
+        "UPDATE j SET until = now() + interval '1 second' * (:ttl_ms / 1000.0) WHERE id = :id",
+        "UPDATE j SET until = now() + interval '{ttl_s} seconds' WHERE id = :id",
+        "UPDATE j SET until = now() + make_interval(secs => :ttl_ms / 1000.0) WHERE id = :id",
+        "UPDATE j SET until = NOW(6) + INTERVAL :ttl_ms * 1000 MICROSECOND WHERE id = :id",
+        "UPDATE j SET until = NOW(6) + INTERVAL 1000 * :ttl_ms MICROSECOND WHERE id = :id",
+        "UPDATE j SET until = TIMESTAMPADD(MICROSECOND, 1000 * :ttl_ms, NOW(6)) WHERE id = :id",
+        "UPDATE j SET until = unixepoch() + 60 * :ttl_min WHERE id = :id",
+        "UPDATE j SET until = julianday('now') + :ttl_ms / 86400000.0 WHERE id = :id",
+        "UPDATE j SET until = strftime('%f', 'now', printf('+%.3f seconds', :ttl_ms / 1000.0))",
+        "UPDATE j SET until = strftime('%f', 'now', '+' || :ttl_ms / 1000.0 || ' seconds')",
+        "UPDATE j SET until = now() - interval '1 microsecond' WHERE id = :id",
+        "UPDATE j SET attempt = attempt + 1, taken = now() WHERE attempt < 5 AND run_at <= now()",
+        "UPDATE j SET taken = strftime('%s', 'now'), attempt = attempt + 2 WHERE id = :id",
+        "UPDATE j SET until = (julianday('now') - 2440587.5) * 86400000 + :ttl_ms WHERE until < "
+        ":now",
+        "UPDATE j SET state = 'new' WHERE (julianday('now') - 2440587.5) * 86400000 > until",
+        "UPDATE j SET state = 'new' WHERE CAST(round(unixepoch('subsec') + 0.5) AS INTEGER) > "
+        "until",
+        "INSERT INTO p SELECT :worker WHERE (SELECT count(*) FROM p WHERE until > now()) < 3",
+        "SELECT id FROM j WHERE run_at <= now() ORDER BY priority + unixepoch() - put LIMIT 5",
+        "UPDATE j SET state = 'new' WHERE taken < now() - :limit_ms * interval '1 millisecond'",
+        "UPDATE j SET state = 'new' WHERE attempt > 300",
+        "SELECT id FROM j WHERE until < strftime('%s', 'now') + 0",
+    };
+    (void)state;
+    CHECK(statements, false, 0);
+    CHECK(statements, true, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lengths_are_found),
+        cmocka_unit_test(columns_are_as_fixed),
+        cmocka_unit_test(others_are_not),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests_name("constant lengths", tests, NULL, NULL);
+}
