@@ -12,6 +12,7 @@ enum { CALM_LOGS = 5, SPANS = 64 };
 static struct test_history history;
 static struct lb_span spans[CALM_LOGS + 1][SPANS];
 static struct lb_log_view logs[CALM_LOGS + 1];
+static uint64_t pause_ns; /* between one thing and the next */
 
 /* By any of the logs, at its own time or at that one. */
 static void note_warm(struct lb_random *random, uint64_t *now, uint64_t time)
@@ -79,34 +80,101 @@ static void claim_item(uint32_t log, uint64_t id, uint64_t from, uint64_t to, ui
                                 .type = LB_EV_OK});
 }
 
+/* All items are reset by somebody, after a time; returns when that was asked for. */
+static uint64_t reset(struct lb_random *random, uint64_t *now, uint64_t from)
+{
+    uint32_t other = below(random, CALM_LOGS);
+    uint64_t at = (now[other] > from ? now[other] : from) + pause_ns + below(random, 3);
+    now[other] = at + below(random, 3);
+    add_op(&history, other, LB_OP_RESET_ALL, at, now[other], LB_EV_OK, 0, 0, 0, 0);
+    return at;
+}
+
 /* How a claim ends; returns when the item is there again at the earliest. One in so many is
- * careless: without effect, in error, or not at all. */
+ * careless: without effect, in error, by another, or not at all. */
 static uint64_t end_claim(struct lb_random *random, uint32_t log, uint64_t id, uint64_t *now,
                           unsigned carelessness)
 {
     bool is_careless = carelessness > 0 && below(random, carelessness) == 0;
     bool is_freed = below(random, 2) == 0;
-    uint64_t from = now[log] + below(random, 4), to = from + below(random, 4);
-    unsigned how = is_careless ? below(random, 5) : 5;
+    uint64_t from = now[log] + pause_ns + below(random, 4), to = from + below(random, 4);
+    unsigned how = is_careless ? below(random, 6) : 6;
     int op = how == 0 ? LB_OP_ERROR : is_freed ? LB_OP_FREE : LB_OP_COMPLETE;
     if (how == 1)
         return now[log];
+    if (how == 5) { /* by another, who does not have it */
+        log = (log + 1) % CALM_LOGS;
+        from = now[log] > from ? now[log] : from;
+        to = from + below(random, 4);
+    }
     add_op(&history, log, op, from, to, how == 2 ? LB_EV_FAIL : LB_EV_OK, 0, id, 0, 0);
     last_event(&history, log)->flags = how == 3 ? 0 : LB_EVF_EFFECTIVE;
     now[log] = to;
-    if (is_freed || how == 4)
-        return from;
-    uint32_t other = below(random, CALM_LOGS);
-    uint64_t at = (now[other] > from ? now[other] : from) + below(random, 3);
-    now[other] = at + below(random, 3);
-    add_op(&history, other, LB_OP_RESET_ALL, at, now[other], LB_EV_OK, 0, 0, 0, 0);
-    return at;
+    return is_freed || how == 4 ? from : reset(random, now, from);
+}
+
+static void add_one(uint32_t log, int op, int type, uint64_t time, uint64_t value, int flags)
+{
+    add_event(&history, log,
+              (struct lb_event){.time_ns = time,
+                                .value = value,
+                                .process = log,
+                                .arg = op == LB_OP_CLAIM ? (uint32_t)value : 0,
+                                .answer = type == LB_EV_FAIL ? LB_BUSY : LB_OK,
+                                .op = (uint8_t)op,
+                                .flags = (uint8_t)flags,
+                                .type = (uint8_t)type});
+}
+
+static uint64_t latest(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Two items that one claim brings are ended by one statement; before it is answered the worker may
+ * ask for one more. */
+static void add_batch(struct lb_random *random, uint32_t log, uint64_t *now, uint64_t *is_free,
+                      unsigned carelessness)
+{
+    bool is_careless = carelessness > 0 && below(random, carelessness) == 0;
+    bool is_freed = below(random, 2) == 0, is_piped = below(random, 2) == 0;
+    int op = is_freed ? LB_OP_FREE : LB_OP_COMPLETE;
+    uint64_t third = is_freed ? 1 + below(random, ITEMS) : ITEMS;
+    uint64_t got = is_careless ? 0 : latest(is_free[0], is_free[1]);
+    uint64_t from = now[log] + below(random, 4);
+    got = latest(got, from) + below(random, 3);
+    uint64_t asked = got + pause_ns + below(random, 4), answered = asked + below(random, 4);
+    unsigned place = below(random, 3), failing = is_careless ? below(random, 3) : 2;
+    add_one(log, LB_OP_CLAIM, LB_EV_INVOKE, from, 2, 0);
+    for (uint64_t id = 1; id <= 2; id++)
+        add_one(log, LB_OP_ITEM, LB_EV_NOTE, got, id, 0);
+    add_one(log, LB_OP_CLAIM, LB_EV_OK, got, 2, 0);
+    for (unsigned i = 0; i < 3; i++) {
+        if (is_piped && i == (place > 0 ? place : 2)) /* a batch does not begin with it */
+            add_one(log, LB_OP_CLAIM, LB_EV_INVOKE, asked, 1, 0);
+        if (i < 2)
+            add_one(log, op, LB_EV_INVOKE, asked, i + 1, 0);
+    }
+    for (unsigned i = 0; i < 2; i++)
+        add_one(log, op, i == failing ? LB_EV_FAIL : LB_EV_OK, answered, i + 1,
+                i == failing ? 0 : LB_EVF_EFFECTIVE);
+    now[log] = answered;
+    is_free[0] = is_free[1] = asked;
+    if (is_piped) {
+        now[log] = latest(answered, is_free[third - 1]) + below(random, 2);
+        add_one(log, LB_OP_ITEM, LB_EV_NOTE, now[log], third, 0);
+        add_one(log, LB_OP_CLAIM, LB_EV_OK, now[log], 1, 0);
+        is_free[third - 1] = end_claim(random, log, third, now, carelessness);
+    }
+    if (!is_freed)
+        is_free[0] = is_free[1] = reset(random, now, asked);
 }
 
 static void generate_queue(struct lb_random *random, unsigned carelessness)
 {
     uint64_t now[CALM_LOGS] = {0}, is_free[ITEMS] = {2, 2, 2};
     history_init(&history, true);
+    pause_ns = 6 * below(random, 2);
     history.model.drained = below(random, 2) == 0;
     add_op(&history, 0, LB_OP_PUT, 0, 1, LB_EV_OK, 0, 1, ITEMS, 0);
     for (uint32_t log = 0; log < CALM_LOGS; log++)
@@ -118,8 +186,12 @@ static void generate_queue(struct lb_random *random, unsigned carelessness)
             to = to > is_free[item] ? to : is_free[item];
         from = to > now[log] + 3 && below(random, 4) > 0 ? to - 3 : from;
         to += below(random, 4);
-        if (history.n[log] + 8 > MAX_EVENTS)
+        if (history.n[log] + 16 > MAX_EVENTS)
             break;
+        if (below(random, 4) == 0) {
+            add_batch(random, log, now, is_free, carelessness);
+            continue;
+        }
         bool has_lease = carelessness > 0 && below(random, 2 * carelessness) == 0;
         claim_item(log, item + 1, from, to, has_lease);
         now[log] = to;

@@ -1,4 +1,4 @@
-/* An item to which nothing happened that needs a closer look, however often it was claimed.
+/* Items that were claimed again and again, and of which nothing needs a closer look.
  *
  * In a calm history no worker was lost, nothing was recovered, no outcome is unknown, no process
  * beats, nothing falls due by itself and the clocks are exact. A calm item was claimed without a
@@ -6,164 +6,374 @@
  * core of a claim (item_cores.c) ends with its free, or with the first reset after its complete,
  * and so does the execution that once.c looks at. If in order of their starts
  *   - no core is empty, or meets the next,
- *   - each complete that was followed by another claim finds a reset of its own (item_gaps.c),
+ *   - between each complete and the claim that followed it a reset was asked for,
  *   - and each claim was asked for after the one before it was answered,
- * then there is an order in which everything took effect once, and who ended a claim had the item:
- * nothing is to be found. Of any other item this says nothing, and the judgements look for
- * themselves.
+ * then there is an order in which everything took effect once: each end and each reset when it was
+ * asked for, each claim when it was answered. Who ended a claim had the item: nothing is to be
+ * found. The resets of an item are not the same one twice, since its cores do not meet.
+ *
+ * The logs are read side by side, in order of the times at which these things take effect, and one
+ * place for each item is all that is kept. The order only makes it likely that an item is known to
+ * be calm: what is said of it rests on times that are compared. Of any other item this says
+ * nothing: its events are taken out of the logs (scan_items.c), and judged (items.c).
  */
 #include "items.h"
+#include "merge.h"
 
 #include <stdlib.h>
 
-/* A claim that was ended, or the last one. */
-struct lb_calm_claim {
-    uint64_t low, start;    /* asked for, answered */
-    uint64_t closed;        /* its end was asked for; LB_NEVER: nobody did */
-    uint32_t log, position; /* of the claim, and of its end */
-    uint32_t end_position;
-    bool is_freed;
+enum { MOST_CLASSES = 4096 };
+
+/* An item. Zeroed to begin with. */
+struct state {
+    uint64_t start;     /* its last claim was answered, */
+    uint64_t closed;    /* and its end was asked for; LB_NEVER: nobody did */
+    uint64_t completed; /* the latest answer to a complete */
+    uint32_t log;       /* of the last claim */
+    uint32_t class_no, n_ends;
+    unsigned is_watched : 1; /* it is odd */
+    unsigned is_claimed : 1, is_claimed_again : 1;
+    unsigned is_freed : 1; /* the last claim */
+    unsigned is_other : 1; /* it needs a closer look */
 };
 
-bool lb_calm_history(const struct lb_case *c, const struct lb_item_world *world)
+/* A place in a log. */
+struct cursor {
+    const struct lb_event *at, *end; /* of a span; equal: the log has ended */
+    size_t span;                     /* the next one */
+    uint32_t position;
+};
+
+struct noted {
+    struct state *state;
+    const struct lb_event *event;
+    uint32_t position;
+};
+
+/* A log, and what happens next in it: an item's end or a reset, or else a claim's answer. */
+struct reader {
+    const struct lb_log_view *view;
+    uint32_t log;
+    struct cursor next;
+    struct cursor ends; /* within a batch: the next of its ends */
+    bool in_batch;
+    uint64_t claim_low;
+    uint32_t claim_class;
+    struct lb_array noted;         /* struct noted: the items of the claim under way */
+    const struct lb_event *invoke; /* NULL: it is a claim */
+    const struct lb_event *answer; /* NULL: none */
+    struct state *state;           /* of the item that is ended */
+};
+
+/* When the latest reset of a class was asked for, and the one before it at another time; 0: none.
+ */
+struct resets {
+    uint64_t latest, before;
+};
+
+struct calm {
+    struct lb_case *c;
+    struct state *states; /* as c->ids */
+    struct reader *readers;
+    struct lb_merge merge;
+    struct resets *resets; /* by class */
+};
+
+/* --- reading a log --- */
+
+static void next_span(const struct calm *calm, const struct reader *reader, struct cursor *cursor)
 {
-    const struct lb_moment *end;
-    bool is_exact = true;
-    for (size_t i = 0; i < c->history->n_logs; i++)
-        is_exact = is_exact && lb_slack(c, (uint32_t)i) == 0;
-    return is_exact && !lb_wants_groups(c) && c->beats.n == 0 && !c->has_unsure_beats &&
-           c->infos.n == 0 && world->session_ends.n == 0 && c->known_ns == LB_NEVER &&
-           c->model->period_ns == 0 &&
-           lb_moments_from(&world->openers, LB_OP_RECOVER, 0, 0, &end) == NULL;
+    while (cursor->at == cursor->end && cursor->span < reader->view->n_spans) {
+        if (cursor->span > 0 && cursor == &reader->next)
+            lb_history_forget(calm->c->history, &reader->view->spans[cursor->span - 1]);
+        const struct lb_span *span = &reader->view->spans[cursor->span++];
+        cursor->at = span->events;
+        cursor->end = span->events + span->n;
+    }
 }
 
-void lb_calm_release(struct lb_calm *calm)
+static void step(const struct calm *calm, const struct reader *reader, struct cursor *cursor)
 {
-    free(calm->claims);
-    free(calm->keys);
+    cursor->at++;
+    cursor->position++;
+    if (cursor->at == cursor->end)
+        next_span(calm, reader, cursor);
 }
 
-static bool make_room(struct lb_calm *calm, size_t n)
+static bool is_end(const struct lb_event *e)
 {
-    if (n <= calm->room)
-        return true;
-    lb_calm_release(calm);
-    calm->room = n + n / 2;
-    calm->claims = malloc(calm->room * sizeof *calm->claims);
-    calm->keys = malloc(calm->room * sizeof *calm->keys);
-    if (calm->claims != NULL && calm->keys != NULL)
-        return true;
-    lb_calm_release(calm);
-    *calm = (struct lb_calm){.claims = NULL};
-    return false; /* who looks closer asks again */
+    return e->type != LB_EV_INVOKE && e->type != LB_EV_NOTE;
 }
 
-static bool is_calm_end(const struct lb_item_record *e, const struct lb_item_record *claim)
+/* The end of the operation, no claim, that was just invoked; NULL: it has none. The ends of a batch
+ * come in the order of their invokes, and that of a claim behind them is the last. */
+static const struct lb_event *find_answer(const struct calm *calm, struct reader *reader)
 {
-    return (e->op == LB_OP_COMPLETE || e->op == LB_OP_FREE) && e->type == LB_EV_OK &&
-           (e->flags & LB_EVF_EFFECTIVE) != 0 && claim != NULL && claim->log == e->log;
+    struct cursor *ends = &reader->ends;
+    if (!reader->in_batch) {
+        const struct lb_event *next = reader->next.at + 1;
+        if (next < reader->next.end && is_end(next))
+            return next;
+        *ends = reader->next;
+        reader->in_batch = true;
+    }
+    while (ends->at < ends->end && (!is_end(ends->at) || ends->at->op == LB_OP_CLAIM))
+        step(calm, reader, ends);
+    const struct lb_event *answer = ends->at < ends->end ? ends->at : NULL;
+    if (answer != NULL)
+        step(calm, reader, ends);
+    return answer;
 }
 
-/* Collects the claims of an item, by log and in order; false: it is not calm. They lie far apart in
- * memory, and are fetched ahead. */
-static bool collect(struct lb_calm *calm, const struct lb_case *c, size_t first, size_t n)
+static struct state *place_of(const struct calm *calm, uint64_t id)
 {
-    enum { AHEAD = 16 };
-    const struct lb_item_record *items = c->items.items, *claim = NULL;
-    const struct lb_key *by_id = c->by_id + first;
-    size_t left = c->items.n - first;
-    uint32_t class_no = items[by_id[0].index].class_no;
-    calm->n = 0;
-    for (size_t i = 0; i < n; i++) {
-        const struct lb_item_record *e = &items[by_id[i].index];
-        if (i + AHEAD < left)
-            __builtin_prefetch(&items[by_id[i + AHEAD].index]);
-        if (e->class_no != class_no)
-            return false;
-        if (e->op == LB_OP_ITEM) {
-            if ((claim != NULL && claim->log == e->log) || e->lease_ms > 0)
-                return false;
-            claim = e;
-            calm->claims[calm->n++] = (struct lb_calm_claim){.low = e->low,
-                                                             .start = e->high,
-                                                             .closed = LB_NEVER,
-                                                             .log = e->log,
-                                                             .position = e->event};
-        } else if (is_calm_end(e, claim)) {
-            struct lb_calm_claim *ended = &calm->claims[calm->n - 1];
-            ended->closed = e->low;
-            ended->end_position = e->event;
-            ended->is_freed = e->op == LB_OP_FREE;
-            claim = NULL;
-        } else {
-            return false;
+    uint64_t i = id - calm->c->first_id;
+    return i < calm->c->n_ids ? &calm->states[i] : NULL;
+}
+
+static struct state *state_of(const struct calm *calm, uint64_t id)
+{
+    struct state *state = place_of(calm, id);
+    return state != NULL && state->is_watched ? state : NULL;
+}
+
+/* Does the invoke that comes next matter here? */
+static bool take_invoke(const struct calm *calm, struct reader *reader)
+{
+    const struct lb_event *e = reader->next.at;
+    if (e->op == LB_OP_CLAIM) {
+        reader->claim_low = e->time_ns;
+        reader->claim_class = e->object;
+        return false;
+    }
+    reader->invoke = e;
+    reader->answer = find_answer(calm, reader);
+    if (e->op == LB_OP_RESET_ALL)
+        return reader->answer != NULL && reader->answer->type == LB_EV_OK;
+    if (!lb_item_closes(e->op) && e->op != LB_OP_CLEAR_ERROR && e->op != LB_OP_RENEW_ITEM)
+        return false;
+    reader->state = state_of(calm, e->value);
+    return reader->state != NULL;
+}
+
+static int note(const struct calm *calm, struct reader *reader)
+{
+    const struct lb_event *e = reader->next.at;
+    struct state *state = e->op == LB_OP_ITEM ? state_of(calm, e->value) : NULL;
+    struct noted *noted = state != NULL ? lb_array_push(&reader->noted, sizeof *noted) : NULL;
+    if (noted != NULL)
+        *noted = (struct noted){state, e, reader->next.position};
+    return state != NULL && noted == NULL ? lb_out_of_memory(calm->c) : 0;
+}
+
+/* Goes to what happens next in a log. Stores a number that grows with its time, and at one time is
+ * larger of claims; LB_NEVER: the log has ended. 0 or LB_E_MEMORY. */
+static int advance(const struct calm *calm, struct reader *reader, uint64_t *ret_key)
+{
+    enum { AHEAD = 6 }; /* events: an item's place is fetched in time */
+    *ret_key = LB_NEVER;
+    for (; reader->next.at < reader->next.end; step(calm, reader, &reader->next)) {
+        const struct lb_event *e = reader->next.at;
+        if (reader->next.end - e > AHEAD)
+            __builtin_prefetch(place_of(calm, e[AHEAD].value), 1);
+        if (e->type == LB_EV_INVOKE && take_invoke(calm, reader)) {
+            *ret_key = 2 * e->time_ns;
+            return 0;
         }
-    }
-    return true;
-}
-
-/* The core of a completed claim ends with the first reset after it. Does it end before the next
- * claim, and is there a reset between them that nobody used? *next: the first that nobody did. */
-static bool is_reset(const struct lb_item_world *world, uint32_t class_no,
-                     const struct lb_calm_claim *claim, const struct lb_calm_claim *following,
-                     const struct lb_moment **next)
-{
-    enum { MOST_TRIED = 16 };
-    const struct lb_moment *end,
-        *m = lb_moments_from(&world->openers, LB_OP_RESET_ALL, class_no, claim->closed, &end);
-    uint64_t from = claim->closed > claim->start ? claim->closed : claim->start;
-    if (m == NULL)
-        return false;
-    uint64_t open = m->least > claim->closed ? m->least : claim->closed;
-    if (open <= claim->start || open > following->start)
-        return false;
-    m = *next != NULL && *next > m ? *next : m;
-    for (int i = 0; i < MOST_TRIED; i++, m++) {
-        if (m == end || m->op != LB_OP_RESET_ALL || m->class_no != class_no)
-            return false;
-        if (m->high < from || m->low > following->start ||
-            (m->log == claim->log && m->position <= claim->end_position) ||
-            (m->log == following->log && m->position >= following->position))
+        if (e->type == LB_EV_NOTE && note(calm, reader) != 0)
+            return LB_E_MEMORY;
+        if (!is_end(e))
             continue;
-        *next = m + 1;
-        return true;
+        reader->in_batch = false;
+        if (e->op == LB_OP_CLAIM && e->type == LB_EV_OK && reader->noted.n > 0) {
+            reader->invoke = NULL;
+            *ret_key = 2 * e->time_ns + 1;
+            return 0;
+        }
+        if (e->op == LB_OP_CLAIM)
+            reader->noted.n = 0; /* they were not handed out */
     }
-    return false;
+    return 0;
 }
 
-/* Is one claim over when the next one, by start, was granted? */
-static bool is_over(const struct lb_item_world *world, uint32_t class_no,
-                    const struct lb_calm_claim *claim, const struct lb_calm_claim *following,
-                    const struct lb_moment **next)
+/* --- what happens to an item --- */
+
+/* Is the claim before it over, when the next one is answered? */
+static bool is_over(const struct calm *calm, const struct state *state, uint64_t low,
+                    uint64_t start)
 {
-    if (claim->closed == LB_NEVER || following->low <= claim->start)
+    if (state->closed == LB_NEVER || low <= state->start)
         return false;
-    if (claim->is_freed)
-        return claim->closed > claim->start && claim->closed <= following->start;
-    return is_reset(world, class_no, claim, following, next);
+    const struct resets *resets = &calm->resets[state->class_no];
+    uint64_t reset = resets->latest < start ? resets->latest : resets->before;
+    return state->is_freed ? state->closed <= start : reset > state->closed && reset < start;
 }
 
-bool lb_item_calm(struct lb_calm *calm, const struct lb_case *c, const struct lb_item_world *world,
-                  size_t first, size_t n)
+static void take_claim(const struct calm *calm, const struct reader *reader,
+                       const struct noted *noted)
 {
-    const struct lb_item_record *items = c->items.items;
-    uint32_t class_no = items[c->by_id[first].index].class_no;
-    const struct lb_moment *next = NULL;
-    bool is_sorted = true;
-    if (!make_room(calm, n) || !collect(calm, c, first, n))
-        return false;
-    const struct lb_calm_claim *claims = calm->claims;
-    for (size_t i = 0; i < calm->n; i++) {
-        calm->keys[i] = (struct lb_key){.key = claims[i].start, .index = (uint32_t)i};
-        is_sorted = is_sorted && (i == 0 || claims[i - 1].start <= claims[i].start);
+    struct state *state = noted->state;
+    uint64_t start = reader->next.at->time_ns;
+    struct lb_id *id = &calm->c->ids[state - calm->states];
+    if (!state->is_claimed) {
+        state->class_no = reader->claim_class;
+        id->claim_low = reader->claim_low;
+        id->claim_high = start;
+        id->claim_event = noted->position;
+        id->claim_log = reader->log & (LB_MAX_LOGS - 1);
     }
-    if (!is_sorted && lb_sort(calm->keys, calm->n) != 0)
-        return false;
-    for (size_t i = 0; i + 1 < calm->n; i++)
-        if (!is_over(world, class_no, &claims[calm->keys[i].index],
-                     &claims[calm->keys[i + 1].index], &next))
-            return false;
-    /* Nobody claimed it after the last one, which must not be empty either. */
-    const struct lb_calm_claim *last = calm->n > 0 ? &claims[calm->keys[calm->n - 1].index] : NULL;
-    return last == NULL || last->closed > last->start;
+    if (noted->event->arg > 0 || state->class_no != reader->claim_class ||
+        state->class_no >= MOST_CLASSES ||
+        (state->is_claimed && !is_over(calm, state, reader->claim_low, start)))
+        state->is_other = 1;
+    state->is_claimed_again = state->is_claimed;
+    state->is_claimed = 1;
+    state->start = start;
+    state->closed = LB_NEVER;
+    state->log = reader->log;
+}
+
+static void take_end(const struct reader *reader, struct state *state)
+{
+    const struct lb_event *invoke = reader->invoke, *answer = reader->answer;
+    bool has_effect =
+        answer != NULL && answer->type == LB_EV_OK && (answer->flags & LB_EVF_EFFECTIVE) != 0;
+    bool is_idle =
+        invoke->op == LB_OP_RENEW_ITEM && answer != NULL && answer->type == LB_EV_OK && !has_effect;
+    if ((answer != NULL && answer->type == LB_EV_FAIL) || is_idle)
+        return; /* it did nothing */
+    state->is_freed = invoke->op == LB_OP_FREE;
+    if (!has_effect || (invoke->op != LB_OP_COMPLETE && invoke->op != LB_OP_FREE) ||
+        !state->is_claimed || state->closed != LB_NEVER || state->log != reader->log ||
+        invoke->object != state->class_no || invoke->time_ns <= state->start) {
+        state->is_other = 1;
+        return;
+    }
+    state->closed = invoke->time_ns;
+    state->n_ends++;
+    if (!state->is_freed && answer->time_ns > state->completed)
+        state->completed = answer->time_ns;
+}
+
+static void take(const struct calm *calm, struct reader *reader)
+{
+    const struct noted *noted = reader->noted.items;
+    if (reader->invoke == NULL) {
+        for (size_t i = 0; i < reader->noted.n; i++)
+            take_claim(calm, reader, &noted[i]);
+        reader->noted.n = 0;
+    } else if (reader->invoke->op != LB_OP_RESET_ALL) {
+        take_end(reader, reader->state);
+    } else if (reader->invoke->object < MOST_CLASSES) {
+        struct resets *resets = &calm->resets[reader->invoke->object];
+        uint64_t low = reader->invoke->time_ns;
+        if (low > resets->latest)
+            *resets = (struct resets){.latest = low, .before = resets->latest};
+    }
+}
+
+static int read_all(struct calm *calm)
+{
+    enum { OFTEN = 1 << 16 };
+    int rc = 0;
+    for (size_t i = 0; rc == 0; i++) {
+        struct lb_player first = lb_merge_first(&calm->merge);
+        struct reader *reader = &calm->readers[first.number];
+        uint64_t key = LB_NEVER;
+        if (first.key == LB_NEVER)
+            break;
+        if (i % OFTEN == 0)
+            rc = lb_case_goes_on(calm->c);
+        take(calm, reader);
+        step(calm, reader, &reader->next);
+        if (rc == 0)
+            rc = advance(calm, reader, &key);
+        lb_merge_next(&calm->merge, key);
+    }
+    return rc;
+}
+
+/* --- what is known then --- */
+
+/* Of a calm item, all that its events would have said. */
+static void conclude(const struct calm *calm)
+{
+    struct lb_case *c = calm->c;
+    for (size_t i = 0; i < c->n_ids; i++) {
+        const struct state *state = &calm->states[i];
+        struct lb_id *id = &c->ids[i];
+        if (!id->is_odd || state->is_other || !state->is_claimed)
+            continue;
+        id->is_odd = 0;
+        id->is_claimed = 1;
+        id->is_claimed_again = state->is_claimed_again;
+        /* A complete that was answered so late may have been the last. */
+        id->is_given_back = c->model->drained && state->closed != LB_NEVER && state->is_freed &&
+                            state->completed <= state->start;
+        c->n_odd--;
+        c->n_releases += state->n_ends;
+    }
+}
+
+/* Is the history one in which an item can be calm? */
+static bool may_be_calm(const struct lb_case *c)
+{
+    const struct lb_world_event *world = c->world.items;
+    bool may_be = c->is_dense && c->beats.n == 0 && !c->has_unsure_beats && c->infos.n == 0 &&
+                  c->known_ns == LB_NEVER && c->model->period_ns == 0 && !c->model->lease &&
+                  !c->model->strict; /* that asks for what was given back */
+    for (size_t i = 0; i < c->history->n_logs; i++)
+        may_be = may_be && lb_slack(c, (uint32_t)i) == 0;
+    for (size_t i = 0; i < c->world.n && may_be; i++)
+        may_be = world[i].op != LB_OP_RECOVER && world[i].op != LB_OP_SESSION_END &&
+                 world[i].op != LB_OP_DEATH;
+    return may_be;
+}
+
+static int read_calm(struct calm *calm)
+{
+    size_t n = calm->c->history->n_logs;
+    uint64_t *keys = malloc((n + 1) * sizeof *keys);
+    int rc = keys == NULL ? lb_out_of_memory(calm->c) : 0;
+    for (size_t i = 0; i < n && rc == 0; i++) {
+        struct reader *reader = &calm->readers[i];
+        reader->view = &calm->c->history->logs[i];
+        reader->log = (uint32_t)i;
+        next_span(calm, reader, &reader->next);
+        rc = advance(calm, reader, &keys[i]);
+    }
+    if (rc == 0 && lb_merge_init(&calm->merge, keys, (uint32_t)n) != 0)
+        rc = lb_out_of_memory(calm->c);
+    if (rc == 0)
+        rc = read_all(calm);
+    free(keys);
+    return rc;
+}
+
+int lb_judge_calm_items(struct lb_case *c)
+{
+    size_t n_logs = c->history->n_logs;
+    struct calm calm = {.c = c};
+    int rc = 0;
+    if (c->n_odd == 0 || !may_be_calm(c))
+        return 0;
+    calm.states = calloc(c->n_ids + 1, sizeof *calm.states);
+    calm.readers = calloc(n_logs + 1, sizeof *calm.readers);
+    calm.resets = calloc(MOST_CLASSES, sizeof *calm.resets);
+    if (calm.states == NULL || calm.readers == NULL || calm.resets == NULL)
+        rc = lb_out_of_memory(c);
+    for (size_t i = 0; i < c->n_ids && rc == 0; i++)
+        if (c->ids[i].is_odd)
+            calm.states[i].is_watched = 1;
+    if (rc == 0)
+        rc = read_calm(&calm);
+    if (rc == 0)
+        conclude(&calm);
+    for (size_t i = 0; i < n_logs && calm.readers != NULL; i++)
+        free(calm.readers[i].noted.items);
+    free(calm.merge.tree);
+    free(calm.states);
+    free(calm.readers);
+    free(calm.resets);
+    return rc;
 }

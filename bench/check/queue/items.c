@@ -283,8 +283,6 @@ static int judge_range(struct lb_item_group *group, size_t from, size_t until)
     enum { OFTEN = 256 };
     struct lb_case *c = group->c;
     struct room room = {.events = NULL};
-    struct lb_calm calm = {.claims = NULL};
-    bool may_be_calm = lb_calm_history(c, group->world);
     int rc = 0;
     for (size_t i = from, end = from, next = 0, next_look = 0; i < until && rc == 0; i = end) {
         uint64_t id = c->by_id[i].key;
@@ -296,10 +294,6 @@ static int judge_range(struct lb_item_group *group, size_t from, size_t until)
         }
         if (rc != 0 || is_put_again(c, id, &next))
             continue;
-        if (may_be_calm && lb_item_calm(&calm, c, group->world, i, end - i)) {
-            c->n_releases += end - i - calm.n;
-            continue;
-        }
         rc = make_room(&room, end - i, c);
         if (rc != 0)
             continue;
@@ -316,18 +310,17 @@ static int judge_range(struct lb_item_group *group, size_t from, size_t until)
     }
     free(room.events);
     free(room.places);
-    lb_calm_release(&calm);
     return rc;
 }
 
 /* c->items are in order of log and event; sorted by id, they still are within one id. */
 int lb_judge_items(struct lb_case *c)
 {
-    struct lb_item_world world;
+    struct lb_item_world world = {.old_ms = 0};
     struct lb_in_hand hand = {0};
     struct lb_item_group group = {
         .c = c, .world = &world, .hand = lb_wants_groups(c) ? &hand : NULL};
-    int rc = lb_item_world_init(&world, c);
+    int rc = c->items.n > 0 ? lb_item_world_init(&world, c) : 0;
     lb_beats_sort(c);
     if (rc == 0)
         rc = judge_range(&group, 0, c->items.n);

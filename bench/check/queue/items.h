@@ -170,19 +170,9 @@ int lb_item_others_claim(const struct lb_item_group *group, const struct lb_item
 
 int lb_judge_item_owner(struct lb_item_group *group);
 
-/* Items that need no closer look: item_calm.c. Zeroed to begin with. */
-struct lb_calm {
-    struct lb_calm_claim *claims;
-    struct lb_key *keys;
-    size_t n, room;
-};
-/* Is the history one in which an item can be calm? */
-bool lb_calm_history(const struct lb_case *c, const struct lb_item_world *world);
-/* Is there certainly nothing to be found of the item whose n records are at c->by_id + first? Then
- * calm->n is how many of them are claims, and each of the others is an end that had an effect. */
-bool lb_item_calm(struct lb_calm *calm, const struct lb_case *c, const struct lb_item_world *world,
-                  size_t first, size_t n);
-void lb_calm_release(struct lb_calm *calm);
+/* Items that were claimed again and again and need no closer look: item_calm.c. They are odd no
+ * longer; what their events would have said is known. Before the events of the others are read. */
+int lb_judge_calm_items(struct lb_case *c);
 
 /* Two cores that meet: the second one starts no earlier. */
 typedef void lb_meeting_fn(struct lb_item_group *group, const struct lb_item_core *first,

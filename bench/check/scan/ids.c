@@ -432,9 +432,10 @@ int lb_ids_finish(struct lb_case *c)
     }
     if (c->is_dense)
         find_deaths(c);
-    if (c->is_dense && c->n_odd == 0)
-        return 0;
-    int rc = lb_scan_items(c);
+    int rc = lb_judge_calm_items(c);
+    if (rc != 0 || (c->is_dense && c->n_odd == 0))
+        return rc;
+    rc = lb_scan_items(c);
     if (rc == 0)
         rc = sort_items(c);
     if (rc != 0 || !c->is_dense)
