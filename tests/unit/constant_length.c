@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-static int line_of(const char *sql, bool has_option)
+static struct lb_constant length_in(const char *sql, bool has_option)
 {
     struct lb_raw_statement statement = {.text = sql, .length = strlen(sql), .line = 7};
     return lb_constant_length(&statement, has_option);
@@ -20,7 +20,7 @@ static void check(const char *const *statements, size_t n, bool has_option, int 
 {
     unsigned wrong = 0;
     for (size_t i = 0; i < n; i++)
-        if (line_of(statements[i], has_option) != expected) {
+        if (length_in(statements[i], has_option).line != expected) {
             print_error("%s: %s\n", expected != 0 ? "not found" : "found", statements[i]);
             wrong++;
         }
@@ -108,12 +108,39 @@ static void others_are_not(void **state)
     CHECK(statements, true, 0);
 }
 
+/* Which of them is the end of a lease. */
+static void leases_are_told_apart(void **state)
+{
+    static const struct {
+        const char *sql;
+        bool is_other, looks_older;
+    } table[] = {
+        {"UPDATE j SET until = now() + interval '30 s' WHERE until <= now()", false, true},
+        {"UPDATE j SET owner = :worker WHERE now() - taken > interval '30 s'", false, true},
+        {"UPDATE j SET owner = :worker WHERE taken < unixepoch() - 30", false, true},
+        {"UPDATE j SET owner = :worker WHERE TIMESTAMPDIFF(SECOND, taken, NOW()) > 30", false,
+         true},
+        {"UPDATE j SET deadline = now() + interval '30 s' WHERE owner IS NULL", false, false},
+        {"UPDATE j SET state = 1 WHERE put > now() - interval '7 days'", true, false},
+        {"UPDATE j SET state = 1 WHERE run_at <= now() + interval '1 second'", true, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        struct lb_constant found = length_in(table[i].sql, false);
+        if (found.line != 7 || found.is_other != table[i].is_other ||
+            found.looks_older != table[i].looks_older)
+            fail_msg("%s: line %d, other %d, older %d", table[i].sql, found.line, found.is_other,
+                     found.looks_older);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lengths_are_found),
         cmocka_unit_test(columns_are_as_fixed),
         cmocka_unit_test(others_are_not),
+        cmocka_unit_test(leases_are_told_apart),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests_name("constant lengths", tests, NULL, NULL);

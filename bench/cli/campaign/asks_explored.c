@@ -61,7 +61,7 @@ static void explore_deaths(struct lb_asking *m)
         struct lb_ask *ask =
             add_explored(m, "explore+crash", "it claims recovery: a holder dies at each point");
         ask->explored.deaths = 1;
-        ask->explored.ticks = f->lease != NULL;
+        ask->explored.ticks = lb_features_lease(f);
     }
 }
 
@@ -71,7 +71,8 @@ static void explore_cuts(struct lb_asking *m)
     static const char name[] = "explore+cut";
     const struct lb_features *f = &m->outlook->features;
     if (!lb_asking_on_server(m) || waiters_count(f) || m->program->ends_by_recover ||
-        !lb_asking_claims(m, LB_G_RECOVERY) || (m->strategy->shape != LB_LOCK && f->lease == NULL))
+        !lb_asking_claims(m, LB_G_RECOVERY) ||
+        (m->strategy->shape != LB_LOCK && !lb_features_lease(f)))
         return;
     if (m->outlook->budget_ns < THIRD_FROM_S * SECOND_NS) {
         lb_asks_leave_out(m, name, "a commit's answer is lost at each point: --budget 10m asks it");
@@ -81,7 +82,7 @@ static void explore_cuts(struct lb_asking *m)
                                       "it claims recovery: a commit's answer is lost with the "
                                       "connection, at each point");
     ask->explored.cuts = 1;
-    ask->explored.ticks = f->lease != NULL;
+    ask->explored.ticks = lb_features_lease(f);
 }
 
 /* Items that a rescuer gives to the next while somebody still works on them. */
@@ -147,14 +148,14 @@ void lb_asks_explore(struct lb_asking *m)
     add_explored(m, "explore", "every order of two workers' statements");
     if (lock && lb_asking_claims(m, LB_G_RECOVERY))
         explore_deaths(m);
-    if (f->lease != NULL && !m->program->ends_by_recover) {
+    if (lb_features_lease(f) && !m->program->ends_by_recover) {
         ask = add_explored(m, "explore+clock",
                            "it is a lease: the clock moves on by one at each point");
         ask->explored.ticks = 1;
     }
-    if (lock && f->lease != NULL)
+    if (lock && lb_features_lease(f))
         explore_ends(m);
-    if (lock && f->lease != NULL && f->has_recover && f->recovers_by_time) {
+    if (lock && lb_features_lease(f) && f->has_recover && f->recovers_by_time) {
         ask = add_explored(m, "explore+rescue",
                            "it has recover, which goes by time: a rescuer runs at each point, and "
                            "the clock moves on");
@@ -163,9 +164,9 @@ void lb_asks_explore(struct lb_asking *m)
     if (!lock && f->has_recover && f->recovers_by_time && !f->ends_sessions)
         explore_rescue(m);
     if ((f->has_renew || f->has_beat) &&
-        (f->lease != NULL || (!lock && f->recovers_by_time && f->has_recover)))
+        (lb_features_lease(f) || (!lock && f->recovers_by_time && f->has_recover)))
         explore_renewal(m);
-    if (lock && f->has_renew && f->lease != NULL && lb_asking_claims(m, LB_G_RECOVERY) &&
+    if (lock && f->has_renew && lb_features_lease(f) && lb_asking_claims(m, LB_G_RECOVERY) &&
         !m->program->ends_by_recover && !waiters_count(f))
         explore_dead_renewer(m);
     if (lock && f->has_mode) {

@@ -18,7 +18,7 @@ static void say_untested(struct lb_asking *m)
     if (f->constant_line != 0)
         lb_asks_add(m, "kill",
                     "line %d goes by a length of time that no option sets: make it one, so that "
-                    "it can be made short",
+                    "it can be made short (exploring moves the clocks past it)",
                     f->constant_line)
             ->is_left_out = true;
     if (f->by_worker_clock)
@@ -38,9 +38,11 @@ static void drop_constants(struct lb_outlook *outlook)
     size_t n = 0;
     for (size_t i = 0; i < outlook->n_asks; i++) {
         const struct lb_ask *ask = &outlook->asks[i];
-        bool waits = ask->explored.deaths > 0 || ask->explored.cuts > 0 ||
+        bool explores = ask->explored.deaths > 0 || ask->explored.cuts > 0;
+        bool waits = (explores && !outlook->features.has_fixed_lease) ||
                      strstr(ask->name, "kill") != NULL || strcmp(ask->name, "dead-holder") == 0 ||
-                     strstr(ask->name, "disconnect") != NULL || strstr(ask->name, "cut") != NULL;
+                     strstr(ask->name, "disconnect") != NULL ||
+                     (!explores && strstr(ask->name, "cut") != NULL);
         if (!waits)
             outlook->asks[n++] = *ask;
     }

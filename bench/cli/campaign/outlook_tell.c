@@ -34,11 +34,12 @@ void lb_outlook_tell_plan(const struct lb_outlook *outlook, FILE *out)
                     i == 0 ? "lease" : "limit of recover", timings[i]->name,
                     timings[i]->is_said ? "as said in" : "inferred from", timings[i]->line);
     if (f->constant_line != 0)
-        fprintf(
-            out,
-            "# not tested: deaths: line %d goes by a length of time that no option sets: make it "
-            "one\n",
-            f->constant_line);
+        fprintf(out,
+                "# line %d goes by a length of time that no option sets: %s; make it one, and "
+                "crowds and deaths are tested, too\n",
+                f->constant_line,
+                f->has_fixed_lease ? "exploring moves the clocks past it"
+                                   : "what comes back from the dead is not tested");
     if (f->whole_line != 0)
         fprintf(out,
                 "# clock: line %d has whole seconds only, what goes by it ends up to a second "

@@ -169,7 +169,7 @@ static void warn_of_features(struct warnings *w, const struct lb_file *file,
         printf("%s:%d: warning: renew asks for neither holder nor token: who is late prolongs what "
                "another has\n",
                w->path, f->renew_line);
-    bool comes_back = f->lease != NULL || f->has_recover || f->is_session_bound;
+    bool comes_back = lb_features_lease(f) || f->has_recover || f->is_session_bound;
     if ((claims & LB_G_BIT(LB_G_RECOVERY)) != 0 && !comes_back && is_new(w, f->begin_line))
         printf("%s:%d: warning: it claims recovery, and has neither a lease, nor recover, nor "
                "tx=hold\n",

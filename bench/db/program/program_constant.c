@@ -19,7 +19,8 @@ enum { AT = LB_WINDOW };
 struct part {
     unsigned depth, time_depth; /* of parentheses */
     uint64_t queries;           /* bit per depth: these parentheses are a query's */
-    bool has_time, has_sign, has_comparison, has_parameter;
+    bool has_time, has_sign, has_plus, has_comparison, has_parameter;
+    bool asks_older; /* something < a time, or a time > something */
 };
 
 static bool is_op(const struct lb_token *token, char c)
@@ -217,31 +218,50 @@ static void add(struct part *part, const struct lb_window *w)
     double next = is_number(&t[1]) ? value_of(w, &t[1]) : -1;
     bool converts = next == 0 || next == 0.5 || next == 1 || next == 2440587.5;
     part->has_sign = part->has_sign || (is_sign(t) && !converts);
+    part->has_plus = part->has_plus || (is_op(t, '+') && !converts);
     part->has_comparison = part->has_comparison || is_comparison(t);
+    if (is_comparison(t))
+        part->asks_older = is_op(t, '<') != part->has_time;
     part->has_parameter = part->has_parameter || is_parameter(t);
 }
 
-int lb_constant_length(const struct lb_raw_statement *statement, bool has_option)
+/* A time to come that is compared is a look ahead; what is younger than a time is no lease's end.
+ */
+static bool asks_older(const struct part *part)
 {
+    return part->has_time && part->has_comparison && part->asks_older && !part->has_plus;
+}
+
+struct lb_constant lb_constant_length(const struct lb_raw_statement *statement, bool has_option)
+{
+    struct lb_constant ret = {0};
     struct lb_window w;
     struct part part = {0};
     if (!lb_sql_reads_time(statement->text, statement->length))
-        return 0;
+        return ret;
+    bool is_found = false; /* in this part */
     lb_window_start(&w, statement->text, statement->length, statement->line);
     for (;;) {
         lb_window_slide(&w);
         const struct lb_token *t = &w.token[AT];
         bool computes = !has_option && part.has_time && part.has_sign && part.has_comparison &&
                         !part.has_parameter;
-        bool ends = ends_part(t, &part);
-        if ((ends && computes) || is_constant_text(&w, &part) || is_constant_number(&w, &part) ||
-            is_constant_call(&w))
-            return statement->line;
-        if (t->kind == LB_T_END || t->kind == LB_T_BAD)
-            return 0;
-        if (ends)
-            part.has_time = part.has_sign = part.has_comparison = part.has_parameter = false;
-        else
+        bool ends = ends_part(t, &part) || t->kind == LB_T_BAD;
+        is_found = is_found || (ends && computes) || is_constant_text(&w, &part) ||
+                   is_constant_number(&w, &part) || is_constant_call(&w);
+        if (!ends) {
             add(&part, &w);
+            continue;
+        }
+        if (is_found) {
+            ret.line = statement->line;
+            ret.is_other = ret.is_other || (part.has_comparison && !asks_older(&part));
+        }
+        ret.looks_older = ret.looks_older || asks_older(&part);
+        if (t->kind == LB_T_END || t->kind == LB_T_BAD)
+            return ret;
+        is_found = false;
+        part = (struct part){
+            .depth = part.depth, .time_depth = part.time_depth, .queries = part.queries};
     }
 }

@@ -160,14 +160,31 @@ static void find_unasked(const struct lb_program *program, struct lb_features *r
 
 /* As the file has it: where options are put in, a length of theirs would look like one that is
  * written. */
-static void find_constant(const struct lb_file *file, const struct lb_section *section,
-                          struct lb_features *ret)
+static struct lb_constant find_constant(const struct lb_file *file,
+                                        const struct lb_section *section, struct lb_features *ret)
 {
+    struct lb_constant all = {0};
     bool has_option = ret->lease != NULL || ret->limit != NULL;
-    for (size_t i = 0; i < section->n_statements && ret->constant_line == 0; i++)
-        for (size_t k = 0; k < file->n_statements; k++)
-            if (file->statements[k].line == section->statements[i].line)
-                ret->constant_line = lb_constant_length(&file->statements[k], has_option);
+    for (size_t i = 0; i < section->n_statements; i++)
+        for (size_t k = 0; k < file->n_statements; k++) {
+            if (file->statements[k].line != section->statements[i].line)
+                continue;
+            struct lb_constant found = lb_constant_length(&file->statements[k], has_option);
+            all.line = all.line != 0 ? all.line : found.line;
+            all.is_other = all.is_other || found.is_other;
+            all.looks_older = all.looks_older || found.looks_older;
+        }
+    if (ret->constant_line == 0)
+        ret->constant_line = all.line;
+    return all;
+}
+
+/* A hold that is over after a length that stands in the text of what begins it. */
+static bool has_fixed_lease(const struct lb_constant *constant, const struct lb_features *f)
+{
+    return constant->line != 0 && !constant->is_other && constant->looks_older &&
+           f->lease == NULL && f->limit == NULL && !f->has_recover && !f->has_period &&
+           !f->is_session_bound;
 }
 
 /* --- all of them --- */
@@ -212,7 +229,8 @@ static void read_begin(const struct lb_file *file, const struct lb_program *prog
             ret->begin_clock_line = statement->line;
     }
     ret->is_session_bound = ret->is_session_bound || (locks && !unlocks);
-    find_constant(file, begin, ret);
+    struct lb_constant constant = find_constant(file, begin, ret);
+    ret->has_fixed_lease = has_fixed_lease(&constant, ret);
 }
 
 /* What goes by which clock: first of all what begins a hold, and a column's default last. */
@@ -249,6 +267,11 @@ static void find_whole_seconds(const struct lb_program *program, struct lb_featu
     }
 }
 
+bool lb_features_lease(const struct lb_features *features)
+{
+    return features->lease != NULL || features->has_fixed_lease;
+}
+
 void lb_features_read(const struct lb_file *file, const struct lb_program *program,
                       struct lb_features *ret)
 {
@@ -273,8 +296,8 @@ void lb_features_read(const struct lb_file *file, const struct lb_program *progr
     ret->has_period = (program->uses >> LB_SLOT_PERIOD_MS & 1) != 0;
     read_begin(file, program, ret);
     find_unasked(program, ret);
-    find_constant(file, recover, ret);
-    find_constant(file, &sections[LB_S_SWEEP], ret);
+    (void)find_constant(file, recover, ret);
+    (void)find_constant(file, &sections[LB_S_SWEEP], ret);
     const struct lb_section *end = &sections[LB_S_RELEASE];
     if (end->n_statements > 0) {
         ret->end_line = end->statements[0].line;

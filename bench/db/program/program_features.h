@@ -46,9 +46,10 @@ struct lb_features {
     int beat_line;                /* of heartbeat's last statement; 0: none */
     int sweep_line;               /* of sweep's last statement that changes something; 0: none */
     int recover_line;             /* of recover's last statement that changes something; 0: none */
-    int constant_line; /* of a length of time in acquire, claim or recover that no option sets;
-                          0: none */
-    int whole_line;    /* of a time with whole seconds only, which a lease or limit goes by; 0 */
+    int constant_line;    /* of a length of time in acquire, claim or recover that no option sets;
+                             0: none */
+    bool has_fixed_lease; /* ... of acquire or claim, which has no other, looks like a lease */
+    int whole_line;       /* of a time with whole seconds only, which a lease or limit goes by; 0 */
     int worker_clock_line, server_clock_line; /* of statements that go by :now, and by the server's
                                                  time; 0: there is none of the kind */
     enum lb_token_source token;
@@ -63,6 +64,9 @@ struct lb_features {
     int enqueue_line, put_line; /* of the last statements that change something; 0: none */
     int begin_clock_line; /* of the statement of acquire or claim that asks for the server's time */
 };
+
+/* Is its hold a lease, of whatever length? */
+bool lb_features_lease(const struct lb_features *features);
 
 /* Borrows from file. */
 void lb_features_read(const struct lb_file *file, const struct lb_program *program,

@@ -109,9 +109,14 @@ struct lb_window {
 void lb_window_start(struct lb_window *window, const char *text, size_t length, int line);
 void lb_window_slide(struct lb_window *window);
 bool lb_asks_for_time(const struct lb_token *token);
-/* The line of a length of time in a statement's text that no option sets; 0: there is none. Does
- * the file have an option for one? Then what is computed from columns alone is something else. */
-int lb_constant_length(const struct lb_raw_statement *statement, bool has_option);
+/* Lengths of time in a statement's text that no option sets. Does the file have an option for one?
+ * Then what is computed from columns alone is something else. */
+struct lb_constant {
+    int line;         /* 0: there is none */
+    bool is_other;    /* one of them is no lease: a look ahead, or how young something has to be */
+    bool looks_older; /* something is asked for that is past, or older than a length */
+};
+struct lb_constant lb_constant_length(const struct lb_raw_statement *statement, bool has_option);
 
 /* What the header as a whole lacks. */
 int lb_header_finish(struct lb_file *file, struct lb_error *err);

@@ -158,8 +158,12 @@ struct lb_task {
     size_t n_records;
 };
 
+/* Forty days: no lease that stands in a statement's text is longer. */
+#define LB_LONG_LEASE_MS UINT32_C(3456000000)
+
 struct lb_testbed {
     struct lb_explore_plan plan; /* as requested, what was left open filled in */
+    struct lb_strategy leased;   /* the plan's, where its lease stands in the text */
     const struct lb_db *db;
     struct lb_space *space;
     struct lb_session control;

@@ -1,6 +1,7 @@
 /* Opening and closing the testbed: the space, the strategy's tables, the tasks. */
 #include "testbed.h"
 
+#include "program_features.h"
 #include "show.h"
 
 #include <stdio.h>
@@ -102,6 +103,22 @@ int lb_testbed_begin_session(struct lb_testbed *testbed, struct lb_task *task, s
     return r < 0 ? r : 0;
 }
 
+/* A lease whose length stands in its statement cannot be set: the clocks go past any. */
+static void take_fixed_lease(struct lb_testbed *testbed)
+{
+    struct lb_explore_plan *plan = &testbed->plan;
+    struct lb_features features;
+    lb_features_read(plan->file, testbed->program, &features);
+    if (features.constant_line == 0)
+        return;
+    plan->ttl_ms = plan->ttl_ms > LB_LONG_LEASE_MS ? plan->ttl_ms : LB_LONG_LEASE_MS;
+    if (!features.has_fixed_lease)
+        return;
+    testbed->leased = *plan->strategy;
+    testbed->leased.is_lease = true;
+    plan->strategy = &testbed->leased;
+}
+
 /* The lease that is explored goes before the file's default, and --opt before both. */
 static int new_program(struct lb_testbed *testbed, struct lb_error *err)
 {
@@ -123,6 +140,8 @@ static int new_program(struct lb_testbed *testbed, struct lb_error *err)
     free(settings);
     plan->ttl_ms = scaled.lease_ms;
     testbed->strategy_plan.limit_ms = scaled.limit_ms;
+    if (r == 0)
+        take_fixed_lease(testbed);
     return r;
 }
 
