@@ -1,7 +1,8 @@
 /* A control that must pass: one pthread mutex per resource, no database.
  *
- * The floor for latencies, and a known-good subject for the judge. The mutexes lie in memory that
- * forked workers share, and are robust: of a holder that was killed the next one inherits.
+ * The floor for latencies, and a known-good subject for the judge. Where workers are forked, the
+ * mutexes lie in memory that they share, and are robust: of a holder that was killed the next one
+ * inherits. That costs twice the instructions; a thread does not die alone.
  */
 #include "shared.h"
 #include "strategy.h"
@@ -24,8 +25,10 @@ static int setup(struct lb_strategy_plan *plan, struct lb_session *session, stru
     if (mutexes == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory for %u mutexes", plan->n_resources);
     pthread_mutexattr_init(&attributes);
-    pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
-    pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+    if (plan->is_forked) {
+        pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+        pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+    }
     for (uint32_t i = 0; i < plan->n_resources; i++)
         pthread_mutex_init(&mutexes[i].mutex, &attributes);
     pthread_mutexattr_destroy(&attributes);

@@ -101,6 +101,7 @@ struct lb_strategy_plan {
     uint32_t limit_ms;                 /* recover takes claims that are older */
     uint32_t delay_ms;                 /* a retried item is due after so long */
     int64_t clock_ahead_ms;            /* added to :now, whoever asks */
+    bool is_forked;                    /* actors are in processes of their own, which may die */
     uint32_t groups;                   /* item i is of group i % groups; 0: items have none */
     bool is_pipelined;                 /* the next claim goes out with the end of the last */
     const struct lb_setting *settings; /* --opt, as given: for programs (guest) */

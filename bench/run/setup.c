@@ -299,6 +299,7 @@ static int make_plan(struct lb_active_run *run, struct lb_error *err)
         .delay_ms = (uint32_t)(scenario->ttl_ns > 0 ? scenario->ttl_ns / 4000000 : 50),
         .period_ms = (uint32_t)(scenario->period_ns / 1000000),
         .clock_ahead_ms = clock_ahead_ms(scenario),
+        .is_forked = scenario->processes > 0,
         .is_gated =
             request->strategy->guest != NULL &&
             (request->trace != NULL || lb_fault_is(scenario->fault, LB_FAULT_IS_AT_THE_GATE)),
@@ -311,8 +312,12 @@ static int make_plan(struct lb_active_run *run, struct lb_error *err)
 static int open_records(struct lb_active_run *run, struct lb_error *err)
 {
     const struct lb_run_plan *request = run->request;
-    run->live = lb_live_new(run->plan.n_resources, run->capacity,
-                            request->scenario->shape == LB_QUEUE ? WATCHED_ITEMS : 0);
+    run->live = lb_live_new(
+        &(struct lb_live_size){.n_resources = run->plan.n_resources,
+                               .capacity = run->capacity,
+                               .n_items = request->scenario->shape == LB_QUEUE ? WATCHED_ITEMS : 0,
+                               .first_worker = run->share.first_worker,
+                               .n_workers = run->n_slots});
     if (run->live == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     if (!request->record)
@@ -353,6 +358,13 @@ static bool has_guard(const struct lb_active_run *run)
     const struct lb_scenario *scenario = run->request->scenario;
     return scenario->guard && scenario->shape == LB_LOCK && run->has_control &&
            run->request->strategy->guest == NULL;
+}
+
+/* Where nobody asks for the time, recover is not run beside the living. */
+static bool recovers_leases(const struct lb_strategy_plan *plan)
+{
+    return plan->strategy->is_lease && plan->program != NULL && plan->program->recovers_by_time &&
+           lb_strategy_has(plan, LB_S_RECOVER);
 }
 
 /* What is written inside of holds: the guarded row, the rows of a chunked update. */
@@ -401,6 +413,8 @@ static int make_team(struct lb_active_run *run, struct lb_error *err)
                                   .live = run->live,
                                   .events = &lb_fault_events,
                                   .guard = has_guard(run),
+                                  .enqueues = lb_strategy_has(&run->plan, LB_S_ENQUEUE),
+                                  .recovers = recovers_leases(&run->plan),
                                   .n_workers = run->n_workers,
                                   .n_consumers = (uint32_t)scenario->workers,
                                   .n_rounds = scenario->rounds,

@@ -13,7 +13,7 @@ static void witnesses_do_not_invent(void **state)
 {
     (void)state;
     uint32_t capacity[2] = {1, 2};
-    struct lb_live *live = lb_live_new(2, capacity, 4);
+    struct lb_live *live = lb_live_new(&(struct lb_live_size){2, capacity, 4, 0, 3});
     struct lb_live_witness result;
     /* One after the other, readers together, two in a room for two, an item given back. */
     for (uint32_t worker = 0; worker < 3; worker++) {
@@ -46,22 +46,22 @@ static void witnesses_see_each_kind_of_overlap(void **state)
     (void)state;
     uint32_t capacity[2] = {1, 2};
     struct lb_live_witness result;
-    struct lb_live *live = lb_live_new(2, capacity, 4);
-    uint64_t a = lb_live_enter(live, 0, false, 0);
-    uint64_t b = lb_live_enter(live, 0, false, 1);
-    lb_live_leave(live, 0, false, 0, a);
-    lb_live_leave(live, 0, false, 1, b);
+    struct lb_live *live = lb_live_new(&(struct lb_live_size){2, capacity, 4, 7, 2});
+    uint64_t a = lb_live_enter(live, 0, false, 7);
+    uint64_t b = lb_live_enter(live, 0, false, 8);
+    lb_live_leave(live, 0, false, 7, a);
+    lb_live_leave(live, 0, false, 8, b);
     lb_live_held(live, 0, false, 10);
     lb_live_held(live, 0, false, 10);
     lb_live_result(live, 15, &result);
     assert_true(result.n_overlaps >= 1);
-    assert_int_equal(result.first, 0);
-    assert_int_equal(result.second, 1);
+    assert_int_equal(result.first, 7);
+    assert_int_equal(result.second, 8);
     assert_int_equal(result.n_lost_updates, 1);
     assert_true(result.hold_sum_exceeds);
     lb_live_free(live);
 
-    live = lb_live_new(2, capacity, 4);
+    live = lb_live_new(&(struct lb_live_size){2, capacity, 4, 0, 3});
     lb_live_enter(live, 0, true, 0); /* a reader, then a writer */
     lb_live_enter(live, 0, false, 1);
     assert_int_equal(lb_live_overlaps(live), 1);

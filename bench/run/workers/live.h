@@ -25,7 +25,15 @@ struct lb_live_witness {
 
 struct lb_live; /* shared by all workers of one process */
 
-struct lb_live *lb_live_new(uint32_t n_resources, const uint32_t *capacity, uint64_t n_items);
+struct lb_live_size {
+    uint32_t n_resources;
+    const uint32_t *capacity; /* one per resource; NULL: 1 of each */
+    uint64_t n_items;
+    uint32_t first_worker, n_workers; /* their numbers go up from the first */
+};
+
+/* NULL: out of memory. */
+struct lb_live *lb_live_new(const struct lb_live_size *size);
 void lb_live_free(struct lb_live *live);
 
 /* Locks. Returns the guarded counter's value to hand back to leave. worker from 0. */

@@ -36,6 +36,8 @@ struct lb_team {
     struct lb_history *history; /* NULL: not recorded */
     struct lb_live *live;
     bool guard;           /* the guarded row is used */
+    bool enqueues;        /* locks: the strategy has section enqueue */
+    bool recovers;        /* locks: leases that are over are ended by recover */
     const double *choice; /* of resources, by Zipf's law; NULL: all alike */
 
     struct lb_common common;

@@ -213,9 +213,36 @@ static inline void lb_worker_begin(struct lb_worker *worker, enum lb_measure mea
     if (worker->op.measured)
         worker->counts[measure].started++;
 }
-/* true: it succeeded within the measured part and is in the histogram. */
-bool lb_worker_end(struct lb_worker *worker, enum lb_measure measure, uint64_t start_ns,
-                   uint64_t end_ns, bool succeeded);
+/* true: it succeeded within the measured part and is in the histogram. Inline: four of them in a
+ * cycle. */
+static inline bool lb_worker_end(struct lb_worker *worker, enum lb_measure measure,
+                                 uint64_t start_ns, uint64_t end_ns, bool succeeded)
+{
+    if (!worker->op.measured)
+        return false;
+    struct lb_counts *counts = &worker->counts[measure];
+    if (lb_team_phase(worker->team) != LB_PHASE_MEASURE) {
+        counts->censored++;
+        return false;
+    }
+    counts->finished++;
+    if (!succeeded) {
+        counts->given_up++;
+        return false;
+    }
+    counts->succeeded++;
+    lb_histogram_record(worker->service[measure], end_ns - start_ns);
+    /* A consumer's response is its items': see note_arrival. */
+    if (worker->response[measure] != NULL && worker->role != LB_ROLE_CONSUMER) {
+        lb_histogram_record(worker->response[measure], end_ns - worker->intended_ns);
+        start_ns = worker->intended_ns;
+    }
+    /* Live figures are responses too, where there are any. */
+    if (measure == LB_M_ACQUIRE &&
+        (worker->response[measure] == NULL || worker->role != LB_ROLE_CONSUMER))
+        lb_coarse_record(&worker->coarse, end_ns - start_ns);
+    return true;
+}
 /* Can its history still be written? If not, the run is over. */
 bool lb_worker_records(struct lb_worker *worker);
 /* Remembers what the server said to the last operation, if no contention explains it. */

@@ -81,12 +81,10 @@ static bool recover(struct lb_worker *worker)
 {
     enum { OFTEN = 8, LEAST_NS = 1000000 };
     struct lb_team *team = worker->team;
-    const struct lb_strategy_plan *plan = team->plan;
-    if (!plan->strategy->is_lease || plan->program == NULL || !plan->program->recovers_by_time ||
-        !lb_strategy_has(plan, LB_S_RECOVER))
+    if (!team->recovers)
         return true;
     uint64_t due_ns = atomic_load(&team->recover_due_ns), now_ns = lb_now_ns();
-    uint64_t interval_ns = plan->ttl_ms * UINT64_C(1000000) / OFTEN;
+    uint64_t interval_ns = team->plan->ttl_ms * UINT64_C(1000000) / OFTEN;
     if (now_ns < due_ns ||
         !atomic_compare_exchange_strong(&team->recover_due_ns, &due_ns,
                                         now_ns + (interval_ns > LEAST_NS ? interval_ns : LEAST_NS)))
@@ -109,7 +107,7 @@ static int wait_for_grant(struct lb_worker *worker, const struct lb_request *req
     const struct lb_scenario *scenario = worker->team->scenario;
     struct lb_error *err = &worker->err;
     int answer;
-    if (lb_strategy_has(worker->team->plan, LB_S_ENQUEUE)) {
+    if (worker->team->enqueues) {
         unsigned n_refusals = 0;
         while ((answer = lb_operate_enqueue(&worker->op, request, grant, err)) != LB_OK)
             if (!lb_worker_refused(worker, answer, ++n_refusals, err))
@@ -275,7 +273,7 @@ static void place_pair(struct lb_worker *worker)
     enum { LOOK_NS = 200000, PATIENCE = 10 };
     struct lb_team *team = worker->team;
     const struct lb_scenario *scenario = team->scenario;
-    if (scenario->tx_pause_ns == 0 || team->open_loop || !lb_strategy_has(team->plan, LB_S_ENQUEUE))
+    if (scenario->tx_pause_ns == 0 || team->open_loop || !team->enqueues)
         return;
     uint32_t place = atomic_fetch_add(&team->n_arrived, 1);
     uint64_t give_up_ns = lb_now_ns() + PATIENCE * scenario->tx_pause_ns;
