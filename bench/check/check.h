@@ -1,4 +1,5 @@
-/* The judge: verdicts over a history. Pure: no I/O, no threads, no SQL.
+/* The judge: verdicts over a history. Pure: no I/O, no SQL, and no threads but where model->threads
+ * asks for a second one; the judgement is the same.
  *
  * Each guarantee has an exact test in closed form; the argument stands beside its code and in
  * docs/guarantees.md. A violation is reported only if every possible order of the recorded
@@ -33,6 +34,8 @@ struct lb_model {
     uint64_t recovery_bound_ns; /* 0: recovery is not tested */
     uint32_t groups;            /* queue: item i is of group i % groups; 0: nobody knows */
     uint64_t period_ns; /* queue: so long after it was complete an item is due again; 0: never */
+    unsigned threads;   /* that read a lock's logs while all goes well: 2, else one; if gives_up is
+                           NULL */
     bool (*gives_up)(void *arg); /* asked every few milliseconds: true ends it; NULL: never */
     void *gives_up_arg;
 };

@@ -45,9 +45,11 @@ struct lb_chunk_header {
 _Static_assert(sizeof(struct lb_chunk_header) == LB_CHUNK_HEADER_BYTES, "one chunk header");
 
 /* Makes the view of size bytes at base, of which mapped bytes are mapped; name is for messages. Is
- * it live, it is not sealed yet, and nobody writes to it. The view owns the mapping from then on,
+ * it live, it is not sealed yet, and nobody writes to it. threads: 2 check the chunks in half the
+ * time. The view owns the mapping from then on,
  * also when this fails. */
 int lb_history_view_mapping(void *base, size_t mapped, size_t size, const char *name, bool is_live,
-                            struct lb_history_view *ret_view, struct lb_error *err);
+                            unsigned threads, struct lb_history_view *ret_view,
+                            struct lb_error *err);
 
 #endif

@@ -3,7 +3,8 @@
  * The file is mapped, not loaded: a view is an array of spans into the mapping, one per chunk. Its
  * cost is one pass over the chunk headers and one over the events, which proves
  * that every event has a type, an operation and an answer that exist, so that no later code needs
- * to look again. In the same pass the events are summed. Nothing in the file is trusted: sizes and
+ * to look again. In the same pass the events are summed; chunks say nothing of each other, so that
+ * two threads can do it. Nothing in the file is trusted: sizes and
  * numbers are compared with the file's size before they are used.
  *
  * Limit: a file that is truncated by somebody else while it is mapped raises SIGBUS.
@@ -11,6 +12,7 @@
 #include "history.h"
 
 #include "history_file.h"
+#include "pair.h"
 #include "view.h"
 
 #include <errno.h>
@@ -38,6 +40,8 @@ struct chunk {
     uint64_t sum;
     const struct lb_event *events;
     size_t n_whole; /* events that lie in the file: LB_CHUNK_EVENTS unless it was cut */
+    size_t n;       /* those that count, and it is known */
+    bool is_counted;
 };
 
 struct reader {
@@ -47,8 +51,9 @@ struct reader {
     size_t n_chunks;
     uint64_t n_unread; /* chunks that were handed out and are not in the file */
     bool truncated, is_live;
-    bool has_sums;  /* its version has */
-    bool is_sealed; /* and the seal fits */
+    bool has_sums;       /* its version has */
+    bool is_sealed;      /* and the seal fits */
+    uint64_t operations; /* bit i: operation i exists */
     struct lb_error *err;
 };
 
@@ -186,7 +191,7 @@ void lb_history_forget(const struct lb_history_view *view, const struct lb_span 
         forget_chunk(span->events);
 }
 
-/* An event's last four bytes against what exists. Bit i of operations: operation i exists. */
+/* An event's last four bytes against what exists. */
 static bool event_is_valid(const struct lb_event *event, uint64_t operations)
 {
     return event->type <= LB_EV_NOTE && event->op < 64 && (operations >> event->op & 1) != 0 &&
@@ -207,9 +212,9 @@ static int damaged_chunk(const struct reader *reader, const struct chunk *chunk)
 /* The number of events in a chunk: up to the first that is not written. The checksum fits all of
  * them, or all but the last one of a tail, which is left out then: see history_sum.h. A chunk that
  * is cut has none that could be compared. */
-static int count_events(struct reader *reader, const struct chunk *chunk, uint64_t operations,
-                        size_t *ret_n)
+static int count_events(const struct reader *reader, const struct chunk *chunk, size_t *ret_n)
 {
+    uint64_t operations = reader->operations;
     uint64_t sum = lb_chunk_sum(chunk->log, chunk->sequence), before = sum;
     size_t n = 0;
     while (n < chunk->n_whole && chunk->events[n].type != LB_EV_NONE) {
@@ -234,11 +239,36 @@ static int count_events(struct reader *reader, const struct chunk *chunk, uint64
     return 0;
 }
 
+/* Every other chunk. */
+struct half {
+    struct reader reader; /* with an error of its own */
+    struct lb_error unused;
+    size_t first;
+};
+
+static void count_half(void *arg)
+{
+    struct half *half = arg;
+    half->reader.err = &half->unused;
+    for (size_t i = half->first; i < half->reader.n_chunks; i += 2) {
+        struct chunk *chunk = &half->reader.chunks[i];
+        chunk->is_counted = count_events(&half->reader, chunk, &chunk->n) == 0;
+    }
+}
+
+/* Counts the events of all chunks, in two threads. What is wrong with one is not said here: it is
+ * counted again in its turn. */
+static void count_all(const struct reader *reader)
+{
+    struct half even = {.reader = *reader, .first = 0}, odd = {.reader = *reader, .first = 1};
+    lb_pair(count_half, &even, &odd);
+}
+
 /* Spans of one log from its chunks first..last-1, in order. Where the file was cut, the log ends
  * before the first chunk that is not whole: its tail lies at the front of the file and may be left
  * without what came before it. */
-static int read_log(struct reader *reader, size_t first, size_t last, uint64_t operations,
-                    struct lb_span *spans, struct lb_log_view *log)
+static int read_log(struct reader *reader, size_t first, size_t last, struct lb_span *spans,
+                    struct lb_log_view *log)
 {
     log->spans = spans;
     for (size_t i = first; i < last; i++) {
@@ -255,8 +285,8 @@ static int read_log(struct reader *reader, size_t first, size_t last, uint64_t o
         if (chunk->sequence != expected)
             return lb_fail(reader->err, LB_E_FILE, "%s: log %u: chunk %zu is missing", reader->name,
                            chunk->log, expected);
-        size_t n = 0;
-        int code = count_events(reader, chunk, operations, &n);
+        size_t n = chunk->n;
+        int code = chunk->is_counted ? 0 : count_events(reader, chunk, &n);
         if (code != 0)
             return code;
         bool is_cut = chunk->n_whole < LB_CHUNK_EVENTS;
@@ -297,7 +327,7 @@ static uint64_t whole_until(const struct reader *reader, const struct lb_history
     return until != UINT64_MAX ? until : 0;
 }
 
-static int build_view(struct reader *reader, const struct lb_file_header *header,
+static int build_view(struct reader *reader, const struct lb_file_header *header, unsigned threads,
                       struct mapped_view *memory, struct lb_history_view *view)
 {
     int code = read_chunks(reader, header);
@@ -311,15 +341,16 @@ static int build_view(struct reader *reader, const struct lb_file_header *header
         return lb_fail(reader->err, LB_E_MEMORY, "out of memory");
     for (size_t i = 0; i < n_logs; i++)
         memory->logs[i].number = (uint32_t)i;
-    uint64_t operations = 0;
     for (int op = 0; op < 64; op++)
         if (lb_op_name(op) != NULL)
-            operations |= UINT64_C(1) << op;
+            reader->operations |= UINT64_C(1) << op;
+    if (threads > 1)
+        count_all(reader);
     for (size_t i = 0, j; i < reader->n_chunks; i = j) {
         uint32_t log = reader->chunks[i].log;
         for (j = i; j < reader->n_chunks && reader->chunks[j].log == log; j++)
             ;
-        code = read_log(reader, i, j, operations, memory->spans + i, &memory->logs[log]);
+        code = read_log(reader, i, j, memory->spans + i, &memory->logs[log]);
         if (code != 0)
             return code;
         view->n_events += memory->logs[log].n_events;
@@ -352,7 +383,8 @@ static void free_mapped_view(struct lb_view_memory *memory)
 }
 
 int lb_history_view_mapping(void *base, size_t mapped, size_t size, const char *name, bool is_live,
-                            struct lb_history_view *ret_view, struct lb_error *err)
+                            unsigned threads, struct lb_history_view *ret_view,
+                            struct lb_error *err)
 {
     struct mapped_view *memory = calloc(1, sizeof *memory);
     if (memory == NULL) {
@@ -368,7 +400,7 @@ int lb_history_view_mapping(void *base, size_t mapped, size_t size, const char *
     const struct lb_file_header *header = NULL;
     int code = read_header(&reader, &header);
     if (code == 0)
-        code = build_view(&reader, header, memory, &view);
+        code = build_view(&reader, header, threads, memory, &view);
     free(reader.chunks);
     if (code != 0) {
         free_mapped_view(&memory->head);
@@ -395,7 +427,7 @@ int lb_history_open(const char *path, struct lb_history_view *ret_view, struct l
     if (base == MAP_FAILED)
         return lb_fail(err, LB_E_FILE, "%s: cannot map: %s", path, strerror(saved));
     (void)madvise(base, (size_t)st.st_size, MADV_SEQUENTIAL);
-    return lb_history_view_mapping(base, (size_t)st.st_size, (size_t)st.st_size, path, false,
+    return lb_history_view_mapping(base, (size_t)st.st_size, (size_t)st.st_size, path, false, 1,
                                    ret_view, err);
 }
 

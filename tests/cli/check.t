@@ -197,6 +197,10 @@ my $other = edn('other.edn', @good, [qw(invoke cas 7 9000000)], [qw(ok cas 7 900
 is((lockbench('check', '--model', 'mutex', $other))[0], 2, 'unknown operations are refused');
 is((lockbench('check', '--model', 'mutex', '--ignore', 'cas', $other))[0], 0, '--ignore: skipped');
 
+is_deeply([lockbench('check', '--model', 'mutex', '--threads', '1', $_)],
+    [lockbench('check', '--model', 'mutex', '--threads', '2', $_)], '--threads: the same of one and two')
+    for $good, $bad;
+
 # --- usage
 my @usage = ([[], qr/check takes the files/], [[$good], qr/does not say what it is a history of: give --model/],
     [['--model', 'cake', $good], qr/unknown model 'cake'/],
@@ -209,7 +213,7 @@ my @usage = ([[], qr/check takes the files/], [[$good], qr/does not say what it 
     [['--model', 'mutex', '--uncertainty', '1', $good], qr/'1' is not a time/],
     [['--model', 'mutex', '--uncertainty', '1s,1s', $good], qr/one for each of the 1 files/],
     [['--model', 'mutex', '--progress-bound', 'x', $good], qr/--progress-bound: 'x' is not a time/],
-    [['--export', 'csv', $good], qr/unknown format 'csv'/], [['--plain', $good], qr/--plain: needs --export/],
+    [['--threads', '3', $good], qr/--threads: '3' is neither 1 nor 2/], [['--export', 'csv', $good], qr/unknown format 'csv'/], [['--plain', $good], qr/--plain: needs --export/],
     [['--model', 'mutex', "$scratch/none"], qr/none/]);
 for my $case (@usage) {
     my ($args, $want) = @$case;

@@ -1,7 +1,7 @@
 /* Measures the judge: writes a history of a lock or queue that works, reads it back and judges it.
  *
  *   bench_check write FILE mutex|poll|queue|skip|again EVENTS WORKERS RESOURCES
- *   bench_check judge FILE      one line: events, seconds, memory, verdict
+ *   bench_check judge FILE [2]  one line: events, seconds, memory, verdict; with 2, in two threads
  *   bench_check read FILE       a text format: bytes, seconds, and seconds of read(2) alone
  *   bench_check memory          the machine's memory bandwidth
  *
@@ -208,18 +208,21 @@ static double cpu_s(void)
            (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
-static int judge(const char *path)
+static int judge(const char *path, unsigned threads)
 {
     struct lb_error err = {0};
     struct lb_history_view view;
     struct lb_model model = {0};
     struct lb_judgement *judgement = calloc(1, sizeof *judgement);
     uint32_t *capacity = NULL;
+    struct lb_read_options options = {.format = LB_HISTORY_BINARY, .threads = threads};
+    struct lb_read_facts facts;
     uint64_t begin = lb_now_ns();
-    if (judgement == NULL || lb_history_open(path, &view, &err) != 0)
+    if (judgement == NULL || lb_history_read(path, &options, &view, &facts, &err) != 0)
         return fail(&err);
     if (lb_model_parse(view.meta, &model, &capacity, &err) != 0)
         return fail(&err);
+    model.threads = threads;
     uint64_t opened = lb_now_ns();
     if (lb_check(&view, &model, judgement, &err) != 0)
         return fail(&err);
@@ -305,8 +308,8 @@ int main(int argc, char **argv)
     uint64_t events, workers, resources;
     if (argc == 2 && strcmp(argv[1], "memory") == 0)
         return memory();
-    if (argc == 3 && strcmp(argv[1], "judge") == 0)
-        return judge(argv[2]);
+    if ((argc == 3 || (argc == 4 && strcmp(argv[3], "2") == 0)) && strcmp(argv[1], "judge") == 0)
+        return judge(argv[2], argc == 4 ? 2 : 1);
     if (argc == 3 && strcmp(argv[1], "read") == 0)
         return read_text(argv[2]);
     if (argc == 7 && strcmp(argv[1], "write") == 0 && lb_parse_count(argv[4], &events) == 0 &&
@@ -315,7 +318,7 @@ int main(int argc, char **argv)
         return write_history(argv[2], argv[3], events, (uint32_t)workers, (uint32_t)resources);
     fprintf(stderr,
             "usage: bench_check write FILE mutex|poll|queue|skip|again EVENTS WORKERS RESOURCES\n"
-            "       bench_check judge FILE\n       bench_check read FILE\n"
+            "       bench_check judge FILE [2]\n       bench_check read FILE\n"
             "       bench_check memory\n");
     return 2;
 }

@@ -3,7 +3,7 @@
  * Random histories are judged as they are, and with one more log. In that of a lock, it only
  * cancels what it never asked for; in that of a queue, it only says that it is alive. That says
  * nothing of the lock or the items, but no calm history has it, so the judge takes the long way.
- * Both judgements must be equal to the last byte. */
+ * Both judgements, and that of two threads, must be equal to the last byte. */
 #include "check_brute.h"
 #include "property.h"
 
@@ -215,13 +215,14 @@ static void cut(struct lb_random *random)
     }
 }
 
-static void judge(struct lb_judgement *ret, size_t n_logs)
+static void judge(struct lb_judgement *ret, size_t n_logs, unsigned threads)
 {
     struct lb_error err = {0};
     struct lb_history_view view = {.logs = logs, .n_logs = n_logs, .meta = ""};
     for (size_t i = 0; i < n_logs; i++)
         view.n_events += logs[i].n_events;
     memset(ret, 0, sizeof *ret);
+    history.model.threads = threads;
     if (lb_check(&view, &history.model, ret, &err) != 0)
         fail_msg("lb_check: %s", err.message);
 }
@@ -239,7 +240,7 @@ static const struct shape of_queues = {generate_queue, LB_OP_BEAT, LB_G_NO_DUPLI
 static void both_ways_say_the_same(void **state)
 {
     const struct shape *shape = *state;
-    static struct lb_judgement in_short, at_length;
+    static struct lb_judgement in_short, in_two, at_length;
     struct lb_random random;
     uint64_t seed = lb_test_seed(), n_held = 0, n_violated = 0;
     lb_random_init(&random, seed, 0);
@@ -250,9 +251,11 @@ static void both_ways_say_the_same(void **state)
         if (shape->op == LB_OP_CANCEL)
             history.events[CALM_LOGS][0].object = last_event(&history, CALM_LOGS)->object = 0;
         cut(&random);
-        judge(&in_short, CALM_LOGS);
-        judge(&at_length, CALM_LOGS + 1);
-        if (memcmp(&in_short, &at_length, sizeof in_short) != 0) {
+        judge(&in_short, CALM_LOGS, 1);
+        judge(&in_two, CALM_LOGS, 2);
+        judge(&at_length, CALM_LOGS + 1, 1);
+        if (memcmp(&in_short, &at_length, sizeof in_short) != 0 ||
+            memcmp(&in_two, &at_length, sizeof in_two) != 0) {
             print_history(&history);
             fail_msg("history %u of seed %llu is judged in two ways", i, (unsigned long long)seed);
         }

@@ -1,6 +1,7 @@
 /* The recorded history: writing and reading back, killed writers, a full disk, cut files. */
 #include "history.h"
 #include "clock.h"
+#include "interchange.h"
 #include "property.h"
 
 #include <fcntl.h>
@@ -293,9 +294,35 @@ static void spill(const char *path, const char *bytes, size_t size)
     assert_int_equal(fclose(file), 0);
 }
 
+/* Two threads read what one does, and say the same of what is wrong. */
+static int open_twice(const char *path, struct lb_history_view *view, struct lb_error *err)
+{
+    const struct lb_read_options in_two = {.format = LB_HISTORY_BINARY, .threads = 2};
+    struct lb_history_view other;
+    struct lb_read_facts facts;
+    struct lb_error other_err = {0};
+    int code = lb_history_open(path, view, err);
+    assert_int_equal(lb_history_read(path, &in_two, &other, &facts, &other_err), code);
+    if (code != 0) {
+        if (strstr(err->message, "(empty)") == NULL) /* which the other takes for a text */
+            assert_string_equal(other_err.message, err->message);
+        return code;
+    }
+    assert_int_equal(other.n_logs, view->n_logs);
+    assert_int_equal(other.truncated, view->truncated);
+    assert_int_equal(other.whole_ns, view->whole_ns);
+    for (size_t i = 0; i < view->n_logs; i++) {
+        assert_int_equal(other.logs[i].n_spans, view->logs[i].n_spans);
+        for (size_t s = 0; s < view->logs[i].n_spans; s++)
+            assert_int_equal(other.logs[i].spans[s].n, view->logs[i].spans[s].n);
+    }
+    lb_history_release(&other);
+    return code;
+}
+
 static int open_and_walk(const char *path, struct lb_history_view *view, struct lb_error *err)
 {
-    int code = lb_history_open(path, view, err);
+    int code = open_twice(path, view, err);
     if (code == 0)
         for (size_t i = 0; i < view->n_logs; i++)
             assert_events(&view->logs[i]);
@@ -406,7 +433,7 @@ static void damaged_files_are_refused(void **state)
             bytes[damages[i].offset] ^= 1;
         spill(place->path, bytes, size);
         memcpy(bytes + damages[i].offset, saved, damages[i].n);
-        assert_int_equal(lb_history_open(place->path, &view, &err), LB_E_FILE);
+        assert_int_equal(open_twice(place->path, &view, &err), LB_E_FILE);
         if (strstr(err.message, damages[i].message) == NULL)
             fail_msg("damage %zu: \"%s\" lacks \"%s\"", i, err.message, damages[i].message);
     }
@@ -423,7 +450,7 @@ static void damaged_files_are_refused(void **state)
         bytes[bits[i]] ^= 1;
         spill(place->path, bytes, size);
         bytes[bits[i]] ^= 1;
-        assert_int_equal(lb_history_open(place->path, &view, &err), LB_E_FILE);
+        assert_int_equal(open_twice(place->path, &view, &err), LB_E_FILE);
         assert_non_null(strstr(err.message, "does not fit its checksum"));
     }
     memset(bytes + SEAL, 0, 8); /* what follows happens to a program that is killed */
@@ -451,7 +478,7 @@ static void damaged_files_are_refused(void **state)
     bytes[TAIL + 12] = 0;
     memcpy(bytes + FULL, bytes + TAIL, LB_CHUNK_BYTES);
     spill(place->path, bytes, size);
-    assert_int_equal(lb_history_open(place->path, &view, &err), LB_E_FILE);
+    assert_int_equal(open_twice(place->path, &view, &err), LB_E_FILE);
     assert_non_null(strstr(err.message, "two chunks 0"));
     free(bytes);
 }
@@ -468,7 +495,7 @@ static void the_first_version_is_read(void **state)
     lb_log_init(&log, history, 0);
     append_events(&log, LB_CHUNK_EVENTS + 3);
     lb_history_free(history);
-    assert_int_equal(lb_history_open(place->path, &view, &err), 0);
+    assert_int_equal(open_twice(place->path, &view, &err), 0);
     assert_false(view.is_unchecked);
     lb_history_release(&view);
     size_t size;
@@ -565,7 +592,7 @@ static void damage_never_changes_what_is_read(void **state)
         damage_at_random(&random, bytes, size);
         spill(place->path, bytes, size);
         struct lb_history_view view;
-        if (lb_history_open(place->path, &view, &err) != 0) {
+        if (open_twice(place->path, &view, &err) != 0) {
             n_refused++;
             continue;
         }
@@ -614,9 +641,9 @@ static void other_files_are_refused(void **state)
     struct place *place = *state;
     struct lb_error err;
     struct lb_history_view view;
-    assert_int_equal(lb_history_open(place->path, &view, &err), LB_E_FILE);
+    assert_int_equal(open_twice(place->path, &view, &err), LB_E_FILE);
     spill(place->path, "", 0);
-    assert_int_equal(lb_history_open(place->path, &view, &err), LB_E_FILE);
+    assert_int_equal(open_twice(place->path, &view, &err), LB_E_FILE);
     assert_int_equal(lb_history_open(place->dir, &view, &err), LB_E_FILE);
     assert_int_equal(lb_history_open("/dev/null", &view, &err), LB_E_FILE);
     struct lb_history *history;

@@ -9,6 +9,7 @@
 #include "check_print.h"
 #include "cli.h"
 #include "interchange.h"
+#include "pair.h"
 #include "terminal.h"
 #include "units.h"
 
@@ -94,6 +95,7 @@ static int parse_bound(const char *name, const char *text, uint64_t *ret_ns, str
 static int check_words(const struct lb_args *args, struct lb_error *err)
 {
     const char *export = args->check.export, *release = args->check.release;
+    const char *threads = args->check.threads;
     if (args->positional.n == 0)
         return lb_fail(err, LB_E_USAGE, "check takes the files of a history; - is standard input");
     if (export != NULL && strcmp(export, "edn") != 0 && strcmp(export, "jsonl") != 0)
@@ -104,7 +106,16 @@ static int check_words(const struct lb_args *args, struct lb_error *err)
     if (release != NULL && strcmp(release, "belief") != 0 && strcmp(release, "state") != 0)
         return lb_fail(err, LB_E_USAGE, "option --release: unknown semantics '%s' (belief, state)",
                        release);
+    if (threads != NULL && strcmp(threads, "1") != 0 && strcmp(threads, "2") != 0)
+        return lb_fail(err, LB_E_USAGE, "option --threads: '%s' is neither 1 nor 2", threads);
     return 0;
+}
+
+/* Two, if there is a second processor and nobody asked for one. */
+static unsigned threads_of(const struct lb_args *args)
+{
+    const char *threads = args->check.threads;
+    return threads != NULL ? strcmp(threads, "2") == 0 ? 2 : 1 : lb_processors() > 1 ? 2 : 1;
 }
 
 /* --- the model --- */
@@ -308,6 +319,7 @@ static int make_model(const struct lb_args *args, struct loaded *loaded, struct 
                      args->positional.words[0]);
     if (rc == 0 && options->model != NULL)
         rc = named_model(loaded, options->model, err);
+    model->threads = threads_of(args);
     if (rc == 0)
         rc = check_shape(args, loaded, err);
     if (rc == 0 && options->strict && !model->queue)
@@ -349,7 +361,8 @@ static int load(const struct lb_args *args, struct loaded *loaded, struct lb_err
     int rc = 0;
     if (args->check.uncertainty != NULL)
         rc = parse_uncertainty(args->check.uncertainty, loaded->uncertainty_ns, n, err);
-    struct lb_read_options options = {.ignore = args->check.ignore, .names = loaded->names};
+    struct lb_read_options options = {
+        .ignore = args->check.ignore, .names = loaded->names, .threads = threads_of(args)};
     for (size_t i = 0; i < n && rc == 0; i++) {
         rc = lb_history_read(args->positional.words[i], &options, &loaded->views[i],
                              &loaded->facts[i], err);

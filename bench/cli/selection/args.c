@@ -203,6 +203,8 @@ static const struct flag flags[] = {
      "the longest time from a holder's death to the next grant"},
     {"uncertainty", 0, FLAG_TEXT, TO(check.uncertainty), LB_FLAGS_CHECK, "TIME[,TIME...]",
      "how far the files' clocks may be off: one value for all, or one for each file"},
+    {"threads", 0, FLAG_TEXT, TO(check.threads), LB_FLAGS_CHECK, "1|2",
+     "how many threads read and judge; what they say is the same"},
     {"ignore", 0, FLAG_TEXT, TO(check.ignore), LB_FLAGS_CHECK, "NAME[,NAME...]",
      "operations to ignore; * for all unknown ones"},
     {"export", 0, FLAG_TEXT, TO(check.export), LB_FLAGS_CHECK, "FORMAT",

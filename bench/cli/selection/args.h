@@ -50,7 +50,7 @@ struct lb_explore_args {
 };
 
 struct lb_check_args {
-    char *model, *claims, *release, *progress, *recovery, *uncertainty, *ignore, *export;
+    char *model, *claims, *release, *progress, *recovery, *uncertainty, *ignore, *export, *threads;
     bool plain, strict;
 };
 

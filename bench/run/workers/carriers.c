@@ -7,20 +7,14 @@
 #include "carriers.h"
 
 #include "carrier.h"
+#include "pair.h"
 
-#include <sched.h>
 #include <stdlib.h>
 
 /* Up to FEW have a thread each: there is little to share. More workers share as few threads as can
  * keep up, for the more answers a thread finds at a time the less often it sleeps: one for MANY of
  * them, and at most for every second core, as the others have the server to carry. */
 enum { FEW_WORKERS = 4, MANY_WORKERS = 16 };
-
-static uint32_t n_cores(void)
-{
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 1;
-}
 
 int lb_carriers_wanted(const struct lb_active_run *run, uint32_t *ret_n, struct lb_error *err)
 {
@@ -39,7 +33,7 @@ int lb_carriers_wanted(const struct lb_active_run *run, uint32_t *ret_n, struct 
         *ret_n = (uint32_t)scenario->threads;
     } else if (can && scenario->threads == 0 && run->n_workers > FEW_WORKERS &&
                scenario->pool == 0 && scenario->fault == LB_FAULT_NONE) {
-        uint32_t most = n_cores() / 2, n = (run->n_workers + MANY_WORKERS - 1) / MANY_WORKERS;
+        uint32_t most = lb_processors() / 2, n = (run->n_workers + MANY_WORKERS - 1) / MANY_WORKERS;
         *ret_n = most == 0 ? 1 : n < most ? n : most;
     }
     return 0;
