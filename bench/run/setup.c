@@ -93,7 +93,7 @@ static void note_settings(struct lb_active_run *run)
 static int new_program(struct lb_active_run *run, const struct lb_db *db, struct lb_error *err)
 {
     const struct lb_run_plan *request = run->request;
-    enum { FROM_SCENARIO = 5 };
+    enum { FROM_SCENARIO = 3 + LB_SCALED };
     char stale[24];
     struct lb_scaled scaled;
     size_t n = 0;

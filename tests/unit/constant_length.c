@@ -134,13 +134,38 @@ static void leases_are_told_apart(void **state)
     }
 }
 
+/* When is what was given back due again? */
+static void what_is_put_off_is_known(void **state)
+{
+    static const char *const later[] = {
+        "UPDATE j SET run_at = now() + interval '5 seconds' WHERE id = :id",
+        "UPDATE j SET run_at = now() + power(2, attempt) * interval '1 second' WHERE id = :id",
+        "UPDATE j SET run_at = unixepoch() + 15 * attempt WHERE id = :id",
+        "UPDATE j SET run_at = datetime('now', '+' || attempt || ' minutes') WHERE id = :id",
+        "UPDATE j SET run_at = DATE_ADD(NOW(6), INTERVAL attempt SECOND) WHERE id = :id",
+    };
+    static const char *const known[] = {
+        "UPDATE j SET run_at = now() + :backoff_s * interval '1 second' WHERE id = :id",
+        "UPDATE j SET run_at = unixepoch() + :backoff_s * attempt WHERE id = :id",
+        "UPDATE j SET run_at = now(), attempt = attempt + 3 WHERE id = :id",
+        "UPDATE j SET run_at = unixepoch('subsec') WHERE id = :id",
+        "UPDATE j SET attempt = attempt + 3 WHERE run_at < now() + interval '1 second'",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof later / sizeof *later; i++)
+        if (length_in(later[i], true).later_line != 7)
+            fail_msg("not put off: %s", later[i]);
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (length_in(known[i], true).later_line != 0)
+            fail_msg("put off: %s", known[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lengths_are_found),
-        cmocka_unit_test(columns_are_as_fixed),
-        cmocka_unit_test(others_are_not),
-        cmocka_unit_test(leases_are_told_apart),
+        cmocka_unit_test(lengths_are_found),        cmocka_unit_test(columns_are_as_fixed),
+        cmocka_unit_test(others_are_not),           cmocka_unit_test(leases_are_told_apart),
+        cmocka_unit_test(what_is_put_off_is_known),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests_name("constant lengths", tests, NULL, NULL);

@@ -40,6 +40,11 @@ void lb_outlook_tell_plan(const struct lb_outlook *outlook, FILE *out)
                 f->constant_line,
                 f->has_fixed_lease ? "exploring moves the clocks past it"
                                    : "what comes back from the dead is not tested");
+    if (f->later_line != 0)
+        fprintf(out,
+                "# line %d puts an item off for as long as no option says: whether it comes again "
+                "is not tested; make it one\n",
+                f->later_line);
     if (f->whole_line != 0)
         fprintf(out,
                 "# clock: line %d has whole seconds only, what goes by it ends up to a second "

@@ -70,10 +70,10 @@ static void fit_lease(struct lb_cell *cell)
         return;
     lb_file_scale(cell->file, scenario->ttl_ns / 1000000, scenario->ttl_is_said, cell->settings,
                   cell->n_settings, &scaled);
-    if (scaled.n_settings == 0)
-        return;
     const struct lb_timing *lease = lb_file_lease(cell->file);
     const struct lb_timing *used = lease != NULL ? lease : lb_file_limit(cell->file);
+    if (scaled.n_settings == 0 || used == NULL)
+        return;
     uint64_t used_ms = lease != NULL ? scaled.lease_ms : scaled.limit_ms;
     cell->has_own_ttl =
         !scenario->ttl_is_said && used != NULL && (int64_t)used_ms == used->default_ms;

@@ -165,6 +165,7 @@ struct lb_program {
     uint64_t carries;      /* bit per slot: a column of that name is wanted by a later statement */
     uint32_t uses;         /* bit per fixed slot: some statement has it as parameter */
     bool puts_one;         /* put has no :n: it is run for each item */
+    bool returns_late;     /* what is given back is due later, nobody knows when */
     bool recovers_by_time; /* recover asks for the time: it need not take everything */
     bool frees_own_rows;   /* a lock: acquire inserts a row, and release ends one of its worker's */
     bool ends_by_recover;  /* a lock: a hold has no lease, but recover ends it */
@@ -191,9 +192,11 @@ struct lb_timing {
 };
 
 /* The lengths of time that are used, and the options by which they reach the statements. */
+enum { LB_SCALED = 18 }; /* lease, limit, and every option that is a delay */
+
 struct lb_scaled {
     uint32_t lease_ms, limit_ms;
-    struct lb_setting settings[2];
+    struct lb_setting settings[LB_SCALED];
     size_t n_settings;
     char text[2][24];
 };

@@ -17,9 +17,10 @@
 enum { AT = LB_WINDOW };
 
 struct part {
-    unsigned depth, time_depth; /* of parentheses */
-    uint64_t queries;           /* bit per depth: these parentheses are a query's */
+    unsigned depth;          /* of parentheses */
+    uint64_t queries, calls; /* bit per depth: these parentheses are a query's, a function's */
     bool has_time, has_sign, has_plus, has_comparison, has_parameter;
+    bool adds;       /* a sign, a unit or a function that makes a later time */
     bool asks_older; /* something < a time, or a time > something */
 };
 
@@ -195,24 +196,27 @@ static bool ends_part(const struct lb_token *token, const struct part *part)
         "and",    "or",   "where",     "set",    "on",        "when",  "then",  "else", "having",
         "select", "from", "returning", "values", "duplicate", "order", "limit", "for",  NULL};
     return token->kind == LB_T_END || token->kind == LB_T_SEMICOLON || is_a_word(token, words) ||
-           (is_op(token, ',') && (!part->has_time || part->depth <= part->time_depth));
+           (is_op(token, ',') && (part->calls >> part->depth & 1) == 0);
 }
 
 static void add(struct part *part, const struct lb_window *w)
 {
     static const char *const queries[] = {"select", "with", NULL};
+    static const char *const lists[] = {"values", "in", "any", NULL};
+    static const char *const adders[] = {"interval", "make_interval", "timestampadd", "addtime",
+                                         NULL};
     const struct lb_token *t = &w->token[AT];
-    if (is_op(t, '(')) {
-        part->depth++;
-        if (part->depth < 64)
-            part->queries = (part->queries & ~(UINT64_C(1) << part->depth)) |
-                            (uint64_t)is_a_word(&t[1], queries) << part->depth;
+    if (is_op(t, '(') && part->depth < 63) {
+        bool is_query = is_a_word(&t[1], queries);
+        bool is_call = !is_query && t[-1].kind == LB_T_WORD && !is_a_word(&t[-1], lists);
+        uint64_t bit = UINT64_C(1) << ++part->depth;
+        part->queries = (part->queries & ~bit) | (is_query ? bit : 0);
+        part->calls = (part->calls & ~bit) | (is_call ? bit : 0);
     } else if (is_op(t, ')') && part->depth > 0) {
-        if (part->depth < 64 && (part->queries >> part->depth & 1) != 0)
+        if ((part->queries >> part->depth & 1) != 0)
             part->has_time = part->has_sign = part->has_comparison = false;
         part->depth--;
     } else if (lb_asks_for_time(t)) {
-        part->time_depth = part->has_time ? part->time_depth : part->depth;
         part->has_time = true;
     }
     double next = is_number(&t[1]) ? value_of(w, &t[1]) : -1;
@@ -223,6 +227,8 @@ static void add(struct part *part, const struct lb_window *w)
     if (is_comparison(t))
         part->asks_older = is_op(t, '<') != part->has_time;
     part->has_parameter = part->has_parameter || is_parameter(t);
+    part->adds = part->adds || (is_op(t, '+') && !converts) || is_a_word(t, adders) ||
+                 (t->kind == LB_T_QUOTED && t->length > 2 && t->text[1] == '+');
 }
 
 /* A time to come that is compared is a look ahead; what is younger than a time is no lease's end.
@@ -258,10 +264,28 @@ struct lb_constant lb_constant_length(const struct lb_raw_statement *statement, 
             ret.is_other = ret.is_other || (part.has_comparison && !asks_older(&part));
         }
         ret.looks_older = ret.looks_older || asks_older(&part);
+        if (part.has_time && part.adds && !part.has_comparison && !part.has_parameter)
+            ret.later_line = statement->line;
         if (t->kind == LB_T_END || t->kind == LB_T_BAD)
             return ret;
         is_found = false;
-        part = (struct part){
-            .depth = part.depth, .time_depth = part.time_depth, .queries = part.queries};
+        part = (struct part){.depth = part.depth, .queries = part.queries, .calls = part.calls};
     }
+}
+
+struct lb_constant lb_section_constant(const struct lb_file *file, const struct lb_section *section)
+{
+    struct lb_constant all = {0};
+    bool has_option = lb_file_lease(file) != NULL || lb_file_limit(file) != NULL;
+    for (size_t i = 0; i < section->n_statements; i++)
+        for (size_t k = 0; k < file->n_statements; k++) {
+            if (file->statements[k].line != section->statements[i].line)
+                continue;
+            struct lb_constant found = lb_constant_length(&file->statements[k], has_option);
+            all.line = all.line != 0 ? all.line : found.line;
+            all.is_other = all.is_other || found.is_other;
+            all.looks_older = all.looks_older || found.looks_older;
+            all.later_line = all.later_line != 0 ? all.later_line : found.later_line;
+        }
+    return all;
 }

@@ -158,25 +158,13 @@ static void find_unasked(const struct lb_program *program, struct lb_features *r
     }
 }
 
-/* As the file has it: where options are put in, a length of theirs would look like one that is
- * written. */
 static struct lb_constant find_constant(const struct lb_file *file,
                                         const struct lb_section *section, struct lb_features *ret)
 {
-    struct lb_constant all = {0};
-    bool has_option = ret->lease != NULL || ret->limit != NULL;
-    for (size_t i = 0; i < section->n_statements; i++)
-        for (size_t k = 0; k < file->n_statements; k++) {
-            if (file->statements[k].line != section->statements[i].line)
-                continue;
-            struct lb_constant found = lb_constant_length(&file->statements[k], has_option);
-            all.line = all.line != 0 ? all.line : found.line;
-            all.is_other = all.is_other || found.is_other;
-            all.looks_older = all.looks_older || found.looks_older;
-        }
+    struct lb_constant found = lb_section_constant(file, section);
     if (ret->constant_line == 0)
-        ret->constant_line = all.line;
-    return all;
+        ret->constant_line = found.line;
+    return found;
 }
 
 /* A hold that is over after a length that stands in the text of what begins it. */
@@ -298,6 +286,9 @@ void lb_features_read(const struct lb_file *file, const struct lb_program *progr
     find_unasked(program, ret);
     (void)find_constant(file, recover, ret);
     (void)find_constant(file, &sections[LB_S_SWEEP], ret);
+    static const enum lb_section_name returns[] = {LB_S_FREE, LB_S_RETRY, LB_S_ERROR};
+    for (size_t i = 0; i < sizeof returns / sizeof returns[0] && ret->later_line == 0; i++)
+        ret->later_line = lb_section_constant(file, &sections[returns[i]]).later_line;
     const struct lb_section *end = &sections[LB_S_RELEASE];
     if (end->n_statements > 0) {
         ret->end_line = end->statements[0].line;

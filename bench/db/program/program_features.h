@@ -46,8 +46,10 @@ struct lb_features {
     int beat_line;                /* of heartbeat's last statement; 0: none */
     int sweep_line;               /* of sweep's last statement that changes something; 0: none */
     int recover_line;             /* of recover's last statement that changes something; 0: none */
-    int constant_line;    /* of a length of time in acquire, claim or recover that no option sets;
-                             0: none */
+    int constant_line; /* of a length of time in acquire, claim or recover that no option sets;
+                          0: none */
+    int later_line;    /* of what puts an item off that was given back, or failed, by what no option
+                          sets; 0: there is none */
     bool has_fixed_lease; /* ... of acquire or claim, which has no other, looks like a lease */
     int whole_line;       /* of a time with whole seconds only, which a lease or limit goes by; 0 */
     int worker_clock_line, server_clock_line; /* of statements that go by :now, and by the server's

@@ -67,6 +67,7 @@ struct lb_file {
     enum lb_isolation isolation;
     bool is_pipelined;
     struct lb_timing lease, limit; /* name NULL: none */
+    unsigned delays;               /* bit per option that only puts an item's next turn off */
     size_t n_options;
     struct lb_option options[LB_FILE_OPTIONS + 1];
     int option_line[LB_FILE_OPTIONS];
@@ -115,8 +116,13 @@ struct lb_constant {
     int line;         /* 0: there is none */
     bool is_other;    /* one of them is no lease: a look ahead, or how young something has to be */
     bool looks_older; /* something is asked for that is past, or older than a length */
+    int later_line;   /* of a time to come that is set by what has no parameter; 0: there is none */
 };
 struct lb_constant lb_constant_length(const struct lb_raw_statement *statement, bool has_option);
+/* Those of a section, as the file has it: where options are put in, a length of theirs would look
+ * like one that is written. */
+struct lb_constant lb_section_constant(const struct lb_file *file,
+                                       const struct lb_section *section);
 
 /* What the header as a whole lacks. */
 int lb_header_finish(struct lb_file *file, struct lb_error *err);

@@ -326,6 +326,20 @@ static void settle_recovered(struct lb_file *file)
     file->limit = (struct lb_timing){0};
 }
 
+/* What only says when an item that was given back, or failed, is due again. */
+static void find_delays(struct lb_file *file)
+{
+    const unsigned returns = 1u << LB_S_FREE | 1u << LB_S_RETRY | 1u << LB_S_ERROR;
+    for (size_t i = 0; i < file->n_options; i++) {
+        const struct lb_option *option = &file->options[i];
+        if (option->choices != NULL || is_spoken_for(file, option->name))
+            continue;
+        struct use use = uses_of(file, option->name, false);
+        if (use.sections != 0 && (use.sections & ~returns) == 0)
+            file->delays |= 1u << i;
+    }
+}
+
 int lb_timing_settle(struct lb_file *file, struct lb_error *err)
 {
     static const char ttl[] = "ttl_ms";
@@ -355,6 +369,7 @@ int lb_timing_settle(struct lb_file *file, struct lb_error *err)
                 file->lease.line = file->option_line[i];
     }
     settle_recovered(file);
+    find_delays(file);
     return 0;
 }
 
@@ -425,7 +440,7 @@ static void add_setting(const struct lb_file *file, const struct lb_timing *timi
 {
     if (option_of(file, timing->name) == NULL)
         return;
-    char *text = ret->text[ret->n_settings];
+    char *text = ret->text[timing == lb_file_limit(file)];
     snprintf(text, sizeof ret->text[0], "%u", ms / timing->unit_ms);
     ret->settings[ret->n_settings++] = (struct lb_setting){timing->name, text};
 }
@@ -435,6 +450,11 @@ void lb_file_scale(const struct lb_file *file, uint64_t ttl_ms, bool is_said,
 {
     const struct lb_timing *lease = lb_file_lease(file), *limit = lb_file_limit(file);
     *ret = (struct lb_scaled){.lease_ms = (uint32_t)ttl_ms, .limit_ms = (uint32_t)ttl_ms};
+    /* Due again at once: nobody waits for it, and what is lost is seen. */
+    for (size_t i = 0; i < file->n_options; i++)
+        if ((file->delays >> i & 1) != 0 &&
+            given(settings, n_settings, file->options[i].name) == NULL)
+            ret->settings[ret->n_settings++] = (struct lb_setting){file->options[i].name, "0"};
     if (lease != NULL) {
         ret->lease_ms = length_used(file, lease, ttl_ms, is_said, settings, n_settings);
         ret->limit_ms = ret->lease_ms;

@@ -128,7 +128,7 @@ static int new_program(struct lb_testbed *testbed, struct lb_error *err)
         testbed->program = calloc(1, sizeof *testbed->program);
         return testbed->program != NULL ? 0 : lb_fail(err, LB_E_MEMORY, "out of memory");
     }
-    struct lb_setting *settings = calloc(plan->n_settings + 2, sizeof *settings);
+    struct lb_setting *settings = calloc(plan->n_settings + LB_SCALED, sizeof *settings);
     if (settings == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     lb_file_scale(plan->file, plan->ttl_ms, true, plan->settings, plan->n_settings, &scaled);

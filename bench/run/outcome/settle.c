@@ -235,8 +235,11 @@ static int judge_view(struct lb_active_run *run, struct lb_history_view *view,
     outcome->start_ns = view->start_ns;
     outcome->n_events = view->n_events;
     rc = judge(run, view, &model, outcome, err);
-    /* Who pushes does not say that there is nothing: what is missing may come yet. */
-    if (rc == 0 && run->request->strategy->is_pushed && model.drained &&
+    /* Who pushes does not say that there is nothing: what is missing may come yet. So may what was
+     * given back for a later time. */
+    bool comes_later = run->request->strategy->is_pushed ||
+                       (run->plan.program != NULL && run->plan.program->returns_late);
+    if (rc == 0 && comes_later && model.drained &&
         outcome->judgement.findings[LB_G_NO_LOSS].verdict == LB_V_VIOLATED) {
         model.drained = false;
         rc = write_meta(run, &model, err);
