@@ -18,7 +18,8 @@ enum fault {
     NONE,   /* who takes it looks again */
     LOOKED, /* who saw it free takes it */
     LATE,   /* who saw it free takes it, if it was taken and left since */
-    LEASED  /* ... or it was taken for longer than a lease: the clock has moved */
+    LEASED, /* ... or it was taken for longer than a lease: the clock has moved */
+    RESCUED /* nobody; but the last worker frees the gate of whom it saw, whoever has it now */
 };
 
 enum step { LOOK, TAKE, LEAVE, STEPS };
@@ -28,6 +29,7 @@ struct gate {
     unsigned n_workers;
     unsigned at[WORKERS];
     bool saw_it_free[WORKERS], has_it[WORKERS];
+    unsigned saw; /* RESCUED: by the last one */
     bool is_late, has_expired, is_violated;
     uint64_t moves; /* of this schedule, as digits */
     uint64_t ended[MOST_ENDED];
@@ -88,6 +90,21 @@ static bool is_let_in(const struct gate *gate, unsigned w)
     }
 }
 
+/* Nobody has it: there is nothing to rescue. */
+static void rescue(struct gate *gate, unsigned move)
+{
+    uint32_t holders = gate_holders(gate);
+    if (gate->at[move] == LOOK) {
+        gate->saw = holders;
+        gate->at[move] = holders != 0 ? TAKE : STEPS;
+        return;
+    }
+    gate->is_violated = gate->is_violated || (holders != 0 && holders != gate->saw);
+    for (unsigned w = 0; w < WORKERS; w++)
+        gate->has_it[w] = false;
+    gate->at[move] = STEPS;
+}
+
 static int gate_move(void *arg, unsigned move, struct lb_moved *ret, struct lb_error *err)
 {
     struct gate *gate = arg;
@@ -97,6 +114,10 @@ static int gate_move(void *arg, unsigned move, struct lb_moved *ret, struct lb_e
     gate->moves = gate->moves * 11 + 1 + (move < WORKERS ? move : 9);
     if (move == LB_MOVE_CLOCK) {
         gate->has_expired = true;
+        return 0;
+    }
+    if (gate->fault == RESCUED && move + 1 == gate->n_workers) {
+        rescue(gate, move);
         return 0;
     }
     switch (gate->at[move]++) {
@@ -143,7 +164,8 @@ static const struct lb_system system_of_gates = {.reset = gate_reset,
 static struct lb_search_result search(enum fault fault, unsigned n_workers, bool likely)
 {
     struct gate gate = {.fault = fault, .n_workers = n_workers};
-    static const uint8_t alike[LB_MAX_WORKERS] = {0};
+    uint8_t alike[LB_MAX_WORKERS] = {0};
+    alike[n_workers - 1] = fault == RESCUED ? 1 : 0;
     struct lb_search_options options = {.preemptions = -1, .likely = likely, .alike = alike};
     struct lb_search_result result;
     struct lb_error err = {0};
@@ -181,6 +203,17 @@ static void the_clock_moves_while_somebody_has_it(void **state)
     assert_int_equal(result.n_schedules, 1);
 }
 
+/* Before anybody has anything, a rescuer has nothing to do in which it could be stopped. */
+static void who_rescues_is_stopped_while_somebody_has_it(void **state)
+{
+    (void)state;
+    struct lb_search_result result = search(RESCUED, 3, true);
+    assert_int_equal(result.violated, 1);
+    char text[20];
+    lb_schedule_print(&result.first[0], text, sizeof text);
+    assert_string_equal(text, "00201121");
+}
+
 static void what_is_right_is_right_in_likely_schedules(void **state)
 {
     (void)state;
@@ -216,6 +249,7 @@ int main(void)
         cmocka_unit_test(who_looked_is_stopped_before_he_takes),
         cmocka_unit_test(the_others_go_on_to_their_end_too),
         cmocka_unit_test(the_clock_moves_while_somebody_has_it),
+        cmocka_unit_test(who_rescues_is_stopped_while_somebody_has_it),
         cmocka_unit_test(what_is_right_is_right_in_likely_schedules),
         cmocka_unit_test(nothing_is_replayed_twice),
     };

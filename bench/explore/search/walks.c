@@ -2,7 +2,34 @@
  */
 #include "path.h"
 
+/* Runs one schedule; choose: which of the enabled moves is the next. Returns what its end did, or
+ * an error. */
+static int walk(struct lb_path *path,
+                unsigned (*choose)(void *arg, const struct lb_path *path, uint32_t enabled),
+                void *arg, struct lb_error *err)
+{
+    path->n = 0;
+    path->nodes[0] = (struct lb_node){0};
+    int r = path->system->reset(path->arg, err);
+    while (r == 0) {
+        enum lb_ending ending;
+        if (!lb_path_look(path, &ending))
+            return lb_path_end(path, ending, err);
+        lb_path_set(path, choose(arg, path, path->nodes[path->n].enabled));
+        r = lb_path_extend(path, err);
+    }
+    return r;
+}
+
 /* --- random --- */
+
+enum { MAX_DEPTH = 16 };
+
+struct dice {
+    uint64_t priority[LB_MOVES];
+    size_t change[MAX_DEPTH]; /* places at which the priority drops */
+    unsigned depth;
+};
 
 /* The enabled move of the highest priority. Deaths and clock steps have priorities of their own. */
 static unsigned highest(uint32_t enabled, const uint64_t *priority)
@@ -14,32 +41,25 @@ static unsigned highest(uint32_t enabled, const uint64_t *priority)
     return best;
 }
 
+static unsigned choose_by_dice(void *arg, const struct lb_path *path, uint32_t enabled)
+{
+    struct dice *dice = arg;
+    unsigned move = highest(enabled, dice->priority);
+    for (unsigned i = 1; i < dice->depth; i++)
+        if (dice->change[i] == path->n)
+            dice->priority[move] = dice->depth - i;
+    return highest(enabled, dice->priority);
+}
+
 static int search_one_random(struct lb_path *path, size_t guess, struct lb_error *err)
 {
-    enum { MAX_DEPTH = 16 };
-    uint64_t priority[LB_MOVES];
-    size_t change[MAX_DEPTH];
-    unsigned depth = path->options->depth < MAX_DEPTH ? path->options->depth : MAX_DEPTH;
+    unsigned wanted = path->options->depth;
+    struct dice dice = {.depth = wanted < MAX_DEPTH ? wanted : MAX_DEPTH};
     for (unsigned i = 0; i < LB_MOVES; i++)
-        priority[i] = depth + lb_random_below(&path->random, UINT64_C(1) << 40);
-    for (unsigned i = 1; i < depth; i++)
-        change[i] = lb_random_below(&path->random, guess > 0 ? guess : 1);
-    path->n = 0;
-    path->nodes[0] = (struct lb_node){0};
-    int r = path->system->reset(path->arg, err);
-    while (r == 0) {
-        enum lb_ending ending;
-        if (!lb_path_look(path, &ending))
-            return lb_path_end(path, ending, err);
-        uint32_t enabled = path->nodes[path->n].enabled;
-        unsigned move = highest(enabled, priority);
-        for (unsigned i = 1; i < depth; i++)
-            if (change[i] == path->n)
-                priority[move] = depth - i;
-        lb_path_set(path, highest(enabled, priority));
-        r = lb_path_extend(path, err);
-    }
-    return r;
+        dice.priority[i] = dice.depth + lb_random_below(&path->random, UINT64_C(1) << 40);
+    for (unsigned i = 1; i < dice.depth; i++)
+        dice.change[i] = lb_random_below(&path->random, guess > 0 ? guess : 1);
+    return walk(path, choose_by_dice, &dice, err);
 }
 
 int lb_walk_random(struct lb_path *path, struct lb_error *err)
@@ -58,40 +78,46 @@ int lb_walk_random(struct lb_path *path, struct lb_error *err)
 
 enum { MOST_LIKELY = 100 };
 
+enum phase {
+    OPENS,   /* one goes before the one that is to be stopped, until it is granted something */
+    STOPS,   /* who is to be stopped makes its moves */
+    GOES_ON, /* the others, and then the stopped one, and so in turn */
+};
+
 /* One likely schedule: who goes on until when. */
 struct turns {
+    unsigned stopped; /* who is stopped, if it is not granted something before */
+    unsigned most;    /* ... after so many moves */
+    bool to_the_end;  /* who goes on is not stopped when it is granted something */
+    enum phase phase;
     unsigned worker; /* whose turn it is */
-    unsigned most;   /* the first one is stopped after so many moves, if it is not granted
-                        something before */
-    bool to_the_end; /* the others are not stopped when they are granted something */
-    bool is_first, is_over, is_disturbed;
     unsigned n_made; /* in this turn */
+    bool is_over, was_offered, is_disturbed;
     uint32_t holders;
-    bool was_stopped; /* the first one, after `most` moves */
-    bool has_met;     /* something else than the first worker has moved */
+    bool was_stopped; /* after `most` moves */
+    bool has_met;     /* something else has moved since */
 };
 
 static bool ends_turn(struct turns *turns, uint32_t enabled, bool is_granted)
 {
     if (!lb_has(enabled, turns->worker))
         return true;
-    if (!turns->is_first)
-        return is_granted && !turns->to_the_end;
+    if (turns->phase != STOPS)
+        return is_granted && (turns->phase == OPENS || !turns->to_the_end);
     turns->was_stopped = turns->n_made >= turns->most && !is_granted;
     return turns->n_made >= turns->most || is_granted;
 }
 
-/* What happens to a worker that is stopped for the first time; LB_MOVES: nothing. */
+/* What happens to the first one that stands still; LB_MOVES: nothing. */
 static unsigned disturb(struct turns *turns, uint32_t enabled)
 {
     static const unsigned kinds[] = {LB_MOVE_DEATH, LB_MOVE_CUT};
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && turns->is_first; i++)
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && !turns->was_offered; i++)
         if (lb_has(enabled, kinds[i] + turns->worker)) {
-            turns->is_first = false;
-            turns->is_disturbed = true;
+            turns->was_offered = turns->is_disturbed = true;
             return kinds[i] + turns->worker;
         }
-    turns->is_first = false;
+    turns->was_offered = true;
     return LB_MOVES;
 }
 
@@ -110,10 +136,12 @@ static unsigned next_turn(struct turns *turns, uint32_t enabled, uint32_t holder
     bool waits = !lb_has(enabled, turns->worker);
     if (lb_has(enabled, LB_MOVE_CLOCK) && (holders != 0 || turns->is_disturbed || waits))
         return LB_MOVE_CLOCK;
-    for (unsigned i = 1; i <= LB_MAX_WORKERS; i++) {
-        unsigned worker = (turns->worker + i) % LB_MAX_WORKERS;
+    unsigned next = turns->phase == OPENS ? turns->stopped : turns->worker + 1;
+    for (unsigned i = 0; i < LB_MAX_WORKERS; i++) {
+        unsigned worker = (next + i) % LB_MAX_WORKERS;
         if (!lb_has(enabled, worker))
             continue;
+        turns->phase = turns->phase == OPENS && worker == turns->stopped ? STOPS : GOES_ON;
         turns->worker = worker;
         turns->is_over = false;
         turns->n_made = 1;
@@ -122,35 +150,28 @@ static unsigned next_turn(struct turns *turns, uint32_t enabled, uint32_t holder
     return (unsigned)__builtin_ctz(enabled); /* nobody is left but who may die, or the clock */
 }
 
-static int walk_in_turns(struct lb_path *path, struct turns *turns, struct lb_error *err)
+static unsigned choose_in_turns(void *arg, const struct lb_path *path, uint32_t enabled)
 {
-    unsigned first = turns->worker;
-    path->n = 0;
-    path->nodes[0] = (struct lb_node){0};
-    int r = path->system->reset(path->arg, err);
-    while (r == 0) {
-        enum lb_ending ending;
-        if (!lb_path_look(path, &ending))
-            return lb_path_end(path, ending, err);
-        uint32_t enabled = path->nodes[path->n].enabled;
-        unsigned move = next_turn(turns, enabled, path->system->holders(path->arg));
-        turns->has_met = turns->has_met || move != first;
-        lb_path_set(path, move);
-        r = lb_path_extend(path, err);
-    }
-    return r;
+    struct turns *turns = arg;
+    unsigned move = next_turn(turns, enabled, path->system->holders(path->arg));
+    turns->has_met = turns->has_met || (turns->phase != OPENS && move != turns->stopped);
+    return move;
 }
 
 /* Stops the worker after one move, after two, and so on, until it is granted something or has come
- * to its end before. Returns 1 when that was enough, 0, or an error. */
-static int stop_after_each(struct lb_path *path, unsigned worker, bool to_the_end,
+ * to its end before. opener: who goes first, or the worker itself. Returns 1 when that was enough,
+ * 0, or an error. */
+static int stop_after_each(struct lb_path *path, unsigned worker, unsigned opener, bool to_the_end,
                            struct lb_error *err)
 {
     struct turns turns = {.was_stopped = true, .has_met = true};
     for (unsigned most = 1; turns.was_stopped && turns.has_met; most++) {
-        turns = (struct turns){
-            .worker = worker, .most = most, .to_the_end = to_the_end, .is_first = true};
-        int r = walk_in_turns(path, &turns, err);
+        turns = (struct turns){.stopped = worker,
+                               .most = most,
+                               .to_the_end = to_the_end,
+                               .phase = opener == worker ? STOPS : OPENS,
+                               .worker = opener};
+        int r = walk(path, choose_in_turns, &turns, err);
         if (r < 0)
             return r;
         if (lb_path_has_to_stop(path) || path->result->n_schedules >= MOST_LIKELY)
@@ -159,18 +180,30 @@ static int stop_after_each(struct lb_path *path, unsigned worker, bool to_the_en
     return turns.has_met ? 0 : 1; /* there is nobody else */
 }
 
+/* The first worker of its kind that can begin. */
+static bool stands_for_its_kind(const uint8_t *kind, uint32_t enabled, unsigned worker)
+{
+    for (unsigned before = 0; before < worker && kind != NULL; before++)
+        if (kind[before] == kind[worker] && lb_has(enabled, before))
+            return false;
+    return lb_has(enabled, worker);
+}
+
+/* Each kind is stopped so twice: the others are granted something meanwhile, or come to their ends.
+ * Then those of other kinds than the first worker are, while that has what it asked for: who
+ * rescues, say, has nothing to do before. */
 int lb_walk_likely(struct lb_path *path, struct lb_error *err)
 {
     const uint8_t *kind = path->options->alike;
     int r = path->system->reset(path->arg, err);
     uint32_t enabled = r == 0 ? path->system->enabled(path->arg) : 0;
-    for (unsigned i = 0; i < 2 * LB_MAX_WORKERS && r == 0; i++) {
+    unsigned first = enabled != 0 ? (unsigned)__builtin_ctz(enabled) : LB_MOVES;
+    for (unsigned i = 0; i < 4 * LB_MAX_WORKERS && r == 0; i++) {
         unsigned worker = i % LB_MAX_WORKERS;
-        bool is_same = false;
-        for (unsigned before = 0; before < worker && kind != NULL; before++)
-            is_same = is_same || (kind[before] == kind[worker] && lb_has(enabled, before));
-        if (lb_has(enabled, worker) && !is_same)
-            r = stop_after_each(path, worker, i >= LB_MAX_WORKERS, err);
+        bool has_opener = i >= 2 * LB_MAX_WORKERS, to_the_end = i / LB_MAX_WORKERS % 2 == 1;
+        bool is_other = first < worker && kind != NULL && kind[first] != kind[worker];
+        if (stands_for_its_kind(kind, enabled, worker) && (is_other || !has_opener))
+            r = stop_after_each(path, worker, has_opener ? first : worker, to_the_end, err);
     }
     return r < 0 ? r : 0;
 }
