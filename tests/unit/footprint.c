@@ -47,6 +47,8 @@ static void statements_touch_the_tables_they_name(void **state)
     assert_int_equal(lb_footprint_of_sql(&tables, "SELECT nextval('s')", &touched), LB_WRITE);
     assert_int_equal(touched.writes, LB_BIT_SEQUENCES);
     assert_int_equal(touched.commits, LB_BIT_SEQUENCES);
+    assert_int_equal(lb_footprint_of_sql(&tables, "SELECT NEXT VALUE FOR s", &touched), LB_WRITE);
+    assert_int_equal(touched.commits, LB_BIT_SEQUENCES);
     static const char *const unclear[] = {"SELECT setval('s', 1)",
                                           "SELECT last_value FROM s",
                                           "SELECT count(*) FROM pg_locks",

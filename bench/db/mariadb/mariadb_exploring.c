@@ -68,6 +68,13 @@ const struct lb_exploring lb_mariadb_exploring = {
     .counters = "SELECT table_name, concat('ALTER TABLE `', table_name, '` AUTO_INCREMENT = ', "
                 "auto_increment) FROM information_schema.tables WHERE table_schema = database() "
                 "AND auto_increment IS NOT NULL",
+    /* What a sequence has in its cache is not told; with RESTART nothing is left of it. */
+    .sequences = "SELECT concat('SELECT concat(''ALTER SEQUENCE `', table_name, '` RESTART '', "
+                 "next_not_cached_value) FROM `', table_name, '`') FROM information_schema.tables "
+                 "WHERE table_schema = database() AND table_type = 'SEQUENCE'",
+    .asks_sequences = true,
+    .numbered = "SELECT DISTINCT table_name, '' FROM information_schema.columns WHERE table_schema "
+                "= database() AND column_default LIKE '%nextval(%'",
     .scans_lock = true,
     .quote = '`',
     .clock = &server_clock,

@@ -375,6 +375,13 @@ struct seen {
     bool writes, draws, inserts, is_strong, unknown;
 };
 
+/* No transaction keeps the number, or takes it back. */
+static void take_draw(struct lb_footprint *touched)
+{
+    touched->writes |= LB_BIT_SEQUENCES;
+    touched->commits |= LB_BIT_SEQUENCES;
+}
+
 static void take_call(const struct word *word, const struct word *before, struct seen *seen)
 {
     struct lb_footprint *touched = &seen->touched;
@@ -384,8 +391,7 @@ static void take_call(const struct word *word, const struct word *before, struct
         if (!contains(word, "xact"))
             touched->commits |= LB_BIT_ADVISORY;
     } else if (is(word, "nextval")) {
-        touched->writes |= LB_BIT_SEQUENCES; /* no transaction keeps it, or takes it back */
-        touched->commits |= LB_BIT_SEQUENCES;
+        take_draw(touched);
     } else if (is(word, "pg_notify") || is(word, "pg_current_xact_id")) {
         touched->writes |= LB_BIT_SEQUENCES; /* sent with the commit, in its order */
     } else if (!is_one_of(word, harmless) && !is(before, "into") && !is(before, "as") &&
@@ -413,6 +419,8 @@ static void take_word(const struct lb_tables *tables, const struct word *word,
     seen->unknown |= first && !is_one_of(word, known) && !is_one_of(word, strong);
     /* LOCK IN SHARE MODE is taken for LOCK TABLE: one more thing that does not commute. */
     seen->is_strong |= is_one_of(word, strong) && (first || is(word, "lock"));
+    if (is(word, "value") && is(before, "next")) /* ... FOR a sequence */
+        take_draw(&seen->touched);
     if (word->is_call && !is_table && !isdigit((unsigned char)word->text[0]))
         take_call(word, before, seen);
 }

@@ -157,6 +157,37 @@ static int take_sequence(void *arg, const char *statement, const char *unused, s
     return 0;
 }
 
+static int take_answer(void *arg, const char *statement, const char *unused, struct lb_error *err)
+{
+    char **answer = arg;
+    (void)unused;
+    free(*answer);
+    *answer = strdup(statement);
+    return *answer == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory") : 0;
+}
+
+/* The statements by which sequences are put back, and have been: the first schedule begins as all
+ * others do. */
+static int ask_sequences(struct lb_reset *reset, struct lb_error *err)
+{
+    int r = 0;
+    for (size_t i = 0; i < reset->n_sequences && r == 0; i++) {
+        char *answer = NULL;
+        r = lb_reset_query(reset, reset->sequences[i].sql, take_answer, &answer, err);
+        if (r == 0 && answer == NULL)
+            r = lb_fail(err, LB_E_ENV, "a sequence cannot be put back: %s",
+                        reset->sequences[i].sql);
+        if (r != 0) {
+            free(answer);
+            break;
+        }
+        free(reset->sequences[i].sql);
+        reset->sequences[i].sql = answer;
+        r = run(reset, answer, err);
+    }
+    return r;
+}
+
 static int take_counter(void *arg, const char *name, const char *statement, struct lb_error *err)
 {
     struct opening *opening = arg;
@@ -250,6 +281,8 @@ int lb_reset_open(struct lb_reset *reset, struct lb_session *session, struct lb_
         r = lb_reset_query(reset, exploring->has_sequences, take_has_sequences, &opening, err);
     if (r == 0 && exploring->sequences != NULL && opening.has_sequences)
         r = lb_reset_query(reset, exploring->sequences, take_sequence, &opening, err);
+    if (r == 0 && exploring->asks_sequences)
+        r = ask_sequences(reset, err);
     if (r == 0 && exploring->numbered != NULL)
         r = lb_reset_query(reset, exploring->numbered, take_numbered, &opening, err);
     if (r == 0 && exploring->counters != NULL)
@@ -308,10 +341,13 @@ static int run_one_by_one(struct lb_reset *reset, uint32_t written, struct lb_er
         if (is_written(reset, reset->order[n], written))
             r = run_prepared(reset, &table->fill_prepared, table->fill, err);
     }
-    for (size_t i = 0; i < reset->n_sequences && r == 0; i++)
+    bool in_tx = !reset->exploring->asks_sequences; /* as MariaDB's counters, it is DDL */
+    for (size_t i = 0; i < reset->n_sequences && r == 0 && in_tx; i++)
         r = run_prepared(reset, &reset->sequences[i].prepared, reset->sequences[i].sql, err);
     if (r == 0)
         r = must_be_ok(reset, lb_session_commit(session, err), err);
+    for (size_t i = 0; i < reset->n_sequences && r == 0 && !in_tx; i++)
+        r = run(reset, reset->sequences[i].sql, err);
     for (size_t i = 0; i < reset->n_tables && r == 0; i++)
         if (is_written(reset, i, written) && reset->tables[i].counter != NULL)
             r = run(reset, reset->tables[i].counter, err);
