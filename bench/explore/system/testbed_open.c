@@ -22,10 +22,32 @@ static void play(struct lb_task *task)
     task->finished = true;
 }
 
-/* The task's fiber: one schedule after the other. */
+static int connect_task(struct lb_task *task, struct lb_error *err)
+{
+    struct lb_testbed *testbed = task->testbed;
+    static const char *const roles[] = {"worker 0", "worker 1", "worker 2", "worker 3",
+                                        "worker 4", "worker 5", "worker 6", "worker 7"};
+    struct lb_conn_options options = {.isolation = testbed->isolation,
+                                      .role = roles[task->number],
+                                      .no_wait = true,
+                                      .begins_late = true,
+                                      .moves_clock = testbed->clock != NULL};
+    int r = lb_session_open(&task->session, testbed->db, testbed->space, &options, err);
+    if (r != 0)
+        return r;
+    task->has_session = true;
+    task->session.gate = &testbed->gate;
+    task->session.gate_arg = task;
+    return lb_testbed_begin_session(testbed, task, err);
+}
+
+/* The task's fiber: it connects, while others do, too; then one schedule after the other. */
 static void play_all(void *arg)
 {
     struct lb_task *task = arg;
+    struct lb_error err;
+    if (connect_task(task, &err) < 0)
+        task->error = err;
     for (;;) {
         lb_task_stand(task);
         play(task);
@@ -171,7 +193,10 @@ static int open_space(struct lb_testbed *testbed, struct lb_error *err)
         return lb_fail(err, LB_E_UNSUPPORTED,
                        "%s is behind a pooler: its sessions cannot be told apart",
                        plan->target->label);
-    return new_program(testbed, err);
+    r = new_program(testbed, err);
+    if (r == 0)
+        testbed->isolation = isolation_of(testbed);
+    return r;
 }
 
 /* Remembers what the control session executes with parameters: a spec needs it. */
@@ -482,7 +507,6 @@ static int set_up(struct lb_testbed *testbed, struct lb_error *err)
         r = open_snapshot(testbed, err);
     if (r != 0)
         return r;
-    testbed->isolation = isolation_of(testbed);
     enum lb_isolation level =
         testbed->isolation != LB_ISO_DEFAULT ? testbed->isolation : testbed->db->default_isolation;
     testbed->keeps_snapshots = level >= LB_ISO_REPEATABLE_READ;
@@ -514,33 +538,17 @@ static int open_task(struct lb_testbed *testbed, uint32_t number, struct lb_erro
 {
     struct lb_task *task = &testbed->tasks[number];
     const struct lb_strategy *strategy = testbed->plan.strategy;
-    static const char *const roles[] = {"worker 0", "worker 1", "worker 2", "worker 3",
-                                        "worker 4", "worker 5", "worker 6", "worker 7"};
     task->testbed = testbed;
     task->number = number;
     task->role = role_of(&testbed->plan, number);
     task->events = calloc(LB_TASK_EVENTS, sizeof *task->events);
     task->items = calloc(LB_CLAIM_ROOM, sizeof *task->items);
     testbed->n_tasks = number + 1;
-    bool is_told = testbed->plan.watch != NULL || testbed->states.is_on;
+    bool is_told = testbed->plan.watch != NULL || testbed->plan.states != LB_STATES_NONE;
     if (is_told)
         task->story = calloc(1, LB_STORY_BYTES);
     if (task->events == NULL || task->items == NULL || (task->story == NULL) == is_told)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
-    struct lb_conn_options options = {.isolation = testbed->isolation,
-                                      .role = roles[number],
-                                      .no_wait = true,
-                                      .begins_late = true,
-                                      .moves_clock = testbed->clock != NULL};
-    int r = lb_session_open(&task->session, testbed->db, testbed->space, &options, err);
-    if (r != 0)
-        return r;
-    task->has_session = true;
-    r = lb_testbed_begin_session(testbed, task, err);
-    if (r != 0)
-        return r;
-    task->session.gate = &testbed->gate;
-    task->session.gate_arg = task;
     task->actor.plan = &testbed->strategy_plan;
     task->actor.session = &task->session;
     task->actor.number = number;
@@ -550,8 +558,38 @@ static int open_task(struct lb_testbed *testbed, uint32_t number, struct lb_erro
                                     .n_processes = tasks_of(&testbed->plan) + 1,
                                     .lease_ms = strategy->is_lease ? testbed->plan.ttl_ms : 0,
                                     .counts = task->counts};
-    r = lb_carrier_add(testbed->carrier, play_all, task, err);
+    int r = lb_carrier_add(testbed->carrier, play_all, task, err);
     task->is_open = r == 0;
+    return r;
+}
+
+/* Each begins to connect: the server has that to do while the tables are set up. Two turns send
+ * what it needs to start a session. */
+static int begin_tasks(struct lb_testbed *testbed, uint32_t n_tasks, struct lb_error *err)
+{
+    int r = 0;
+    for (uint32_t i = 0; i < n_tasks && r == 0; i++)
+        r = open_task(testbed, i, err);
+    lb_carrier_turn(testbed->carrier, 0);
+    lb_carrier_turn(testbed->carrier, 0);
+    return r;
+}
+
+/* Until each has taken its stand, also where something has failed: half a connection cannot be
+ * closed. */
+static int await_tasks(struct lb_testbed *testbed, struct lb_error *err)
+{
+    int r = 0;
+    for (uint32_t i = 0; i < testbed->n_tasks; i++) {
+        struct lb_task *task = &testbed->tasks[i];
+        while (task->is_open && !task->stands)
+            lb_carrier_turn(testbed->carrier, UINT64_MAX);
+        if (task->error.code != 0 && r == 0) {
+            *err = task->error;
+            r = err->code;
+        }
+        task->error.code = 0;
+    }
     return r;
 }
 
@@ -575,18 +613,17 @@ int lb_testbed_open(struct lb_testbed *testbed, const struct lb_explore_plan *pl
     if (testbed->plan.strategy->shape == LB_QUEUE && testbed->plan.items == 0)
         testbed->plan.items = plan->workers * plan->rounds * plan->batch;
     uint32_t n_tasks = tasks_of(plan);
-    testbed->n_tasks = n_tasks; /* the control operator's number comes after the tasks' */
     int r = open_carrier(testbed, n_tasks, err);
     if (r == 0)
         r = open_space(testbed, err);
     if (r == 0)
-        r = set_up(testbed, err);
-    testbed->n_tasks = 0;
-    for (uint32_t i = 0; i < n_tasks && r == 0; i++)
-        r = open_task(testbed, i, err);
-    testbed->is_open = r == 0;
+        r = begin_tasks(testbed, n_tasks, err);
     if (r == 0)
-        lb_carrier_turn(testbed->carrier, UINT64_MAX); /* each takes its stand */
+        r = set_up(testbed, err);
+    struct lb_error later;
+    int connected = await_tasks(testbed, r == 0 ? err : &later);
+    r = r == 0 ? connected : r;
+    testbed->is_open = r == 0;
     return r;
 }
 
