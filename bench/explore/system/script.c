@@ -127,7 +127,8 @@ static int renew(struct script *script, struct lb_item *item, struct lb_error *e
     if (item != NULL && lb_strategy_has(task->actor.plan, LB_S_HEARTBEAT))
         for (uint32_t i = 0; i < task->testbed->plan.renewals && r == LB_OK; i++)
             r = beat(task, err);
-    if (!lb_strategy_has(task->actor.plan, LB_S_RENEW))
+    bool together = item != NULL && lb_strategy_takes_batch(task->actor.plan, LB_S_RENEW);
+    if (!lb_strategy_has(task->actor.plan, LB_S_RENEW) || together)
         return r;
     for (uint32_t i = 0; i < task->testbed->plan.renewals && r == LB_OK; i++) {
         task->n_refusals = 0;
@@ -190,60 +191,110 @@ static int end_item(struct lb_task *task, struct lb_item *item, struct lb_error 
     return r;
 }
 
-/* All items of the claim at once. */
-static int end_batch(struct lb_task *task, uint32_t n, struct lb_error *err)
+/* Ends, or prolongs, all items of the batch by one statement. */
+static int operate_batch(struct lb_task *task, enum lb_op which, struct lb_batch *batch,
+                         struct lb_error *err)
 {
-    struct lb_batch batch;
-    int r = lb_batch_init(&batch, n, err);
-    if (r != 0)
-        return r;
-    for (; batch.n < n; batch.n++)
-        batch.items[batch.n] = &task->items[batch.n];
+    int r;
     task->n_refusals = 0;
     do {
-        r = begin_try(task, LB_STEP_LEAVE, err);
-        if (r == 0)
-            r = lb_operate_batch(&task->op, LB_OP_COMPLETE, &batch, err);
-        else
-            break;
+        r = begin_try(task, which == LB_OP_COMPLETE ? LB_STEP_LEAVE : LB_STEP_POLL, err);
+        if (r != 0)
+            return r;
+        r = lb_operate_batch(&task->op, which, batch, err);
     } while (r != LB_REFUSED && lb_task_retries(task, r, false));
-    if (r == LB_OK) {
-        uint32_t n_done = 0;
-        for (uint32_t i = 0; i < n; i++)
-            n_done += batch.answers[i] == LB_OK;
-        lb_task_note(task, "completed %u of %u", n_done, n);
-    }
-    lb_batch_release(&batch);
+    uint32_t n_done = 0;
+    for (uint32_t i = 0; i < batch->n && r == LB_OK; i++)
+        n_done += batch->answers[i] == LB_OK;
+    if (r == LB_OK)
+        lb_task_note(task, "%s %u of %u", which == LB_OP_COMPLETE ? "completed" : "renewed", n_done,
+                     batch->n);
     return r;
+}
+
+/* What a claim has brought. */
+struct hand {
+    uint32_t n;
+    bool is_lost[LB_CLAIM_ROOM]; /* told so by a renewal */
+    struct lb_batch batch;       /* of those that are not */
+};
+
+static void take_kept(struct lb_task *task, struct hand *hand)
+{
+    hand->batch.n = 0;
+    for (uint32_t i = 0; i < hand->n; i++)
+        if (!hand->is_lost[i])
+            hand->batch.items[hand->batch.n++] = &task->items[i];
+}
+
+static int renew_together(struct lb_task *task, struct hand *hand, struct lb_error *err)
+{
+    const struct lb_batch *batch = &hand->batch;
+    int r = LB_OK;
+    for (uint32_t i = 0; i < task->testbed->plan.renewals && r == LB_OK; i++) {
+        take_kept(task, hand);
+        if (batch->n == 0)
+            break;
+        r = operate_batch(task, LB_OP_RENEW_ITEM, &hand->batch, err);
+        for (uint32_t k = 0; k < batch->n; k++)
+            hand->is_lost[batch->items[k] - task->items] = r != LB_OK || batch->answers[k] != LB_OK;
+    }
+    return r;
+}
+
+/* Renews and completes all items of the claim. Whoever is told that one is over does not complete
+ * it. */
+static int end_claim(struct script *script, struct hand *hand, struct lb_error *err)
+{
+    struct lb_task *task = script->task;
+    bool together = lb_strategy_takes_batch(task->actor.plan, LB_S_COMPLETE);
+    int r = LB_OK;
+    if (lb_strategy_takes_batch(task->actor.plan, LB_S_RENEW))
+        r = renew_together(task, hand, err);
+    for (uint32_t i = 0; i < hand->n && r >= 0 && r != LB_LOST; i++) {
+        if (hand->is_lost[i])
+            continue;
+        r = renew(script, &task->items[i], err);
+        hand->is_lost[i] = r != LB_OK;
+        if (r == LB_OK && !together)
+            r = end_item(task, &task->items[i], err);
+    }
+    if (r < 0 || r == LB_LOST || !together)
+        return r;
+    take_kept(task, hand);
+    return hand->batch.n > 0 ? operate_batch(task, LB_OP_COMPLETE, &hand->batch, err) : r;
 }
 
 static int queue_round(struct script *script, struct lb_error *err)
 {
     struct lb_task *task = script->task;
-    uint32_t n = 0;
+    struct hand hand = {.n = 0};
     int r;
     task->n_refusals = 0;
     do {
         r = begin_try(task, LB_STEP_POLL, err);
         if (r != 0)
             return r;
-        r = lb_operate_claim(&task->op, task->testbed->plan.batch, task->items, LB_CLAIM_ROOM, &n,
-                             err);
+        r = lb_operate_claim(&task->op, task->testbed->plan.batch, task->items, LB_CLAIM_ROOM,
+                             &hand.n, err);
     } while (lb_task_retries(task, r, false));
     if (r != LB_OK)
         return r;
-    lb_task_note(task, n == 1 ? "claimed %lld" : "claimed %lld and others",
+    lb_task_note(task, hand.n == 1 ? "claimed %lld" : "claimed %lld and others",
                  (long long)task->items[0].id);
+    const struct lb_strategy_plan *plan = task->actor.plan;
+    bool has_batch =
+        lb_strategy_takes_batch(plan, LB_S_COMPLETE) || lb_strategy_takes_batch(plan, LB_S_RENEW);
+    r = has_batch ? lb_batch_init(&hand.batch, hand.n, err) : 0;
+    if (r != 0)
+        return r;
     task->has_it = true;
     r = lb_session_pass(&task->session, LB_STEP_ENTER, err);
-    bool together = lb_strategy_takes_batch(task->actor.plan, LB_S_COMPLETE);
-    for (uint32_t i = 0; i < n && r >= 0; i++) {
-        r = renew(script, &task->items[i], err);
-        if (r == LB_OK && !together)
-            r = end_item(task, &task->items[i], err);
-    }
-    r = r >= 0 && together ? end_batch(task, n, err) : r;
+    if (r >= 0)
+        r = end_claim(script, &hand, err);
     task->has_it = false;
+    if (has_batch)
+        lb_batch_release(&hand.batch);
     return r;
 }
 
