@@ -169,9 +169,14 @@ static int make_witness(struct lb_testbed *testbed, struct lb_explored *explored
     return r;
 }
 
+static unsigned lowest(int violated)
+{
+    return (unsigned)__builtin_ctz((unsigned)violated);
+}
+
 /* Searches with so many workers and rounds, no longer than the search that found the violation
  * took, unless that was soon. Takes the first schedule that violates the same. */
-static int search_smaller(struct lb_testbed *testbed, struct lb_explored *explored, unsigned bit,
+static int search_smaller(struct lb_testbed *testbed, struct lb_explored *explored, int wanted,
                           uint64_t budget_ns, uint64_t deadline_ns, struct lb_error *err)
 {
     static const uint64_t least_ns = 300000000;
@@ -190,15 +195,15 @@ static int search_smaller(struct lb_testbed *testbed, struct lb_explored *explor
     if (r != 0)
         return r;
     explored->n_replays += found.n_schedules;
-    if ((found.violated >> bit & 1) == 0)
+    if ((found.violated & wanted) == 0)
         return 0;
-    explored->schedule = found.first[bit];
+    explored->schedule = found.first[lowest(found.violated & wanted)];
     return 1;
 }
 
 /* The smallest case that shows the violation: fewest workers, then fewest rounds. Who reads, puts,
  * rescues or blocks is told by the number of the worker: then all workers stay. */
-static int find_smallest(struct lb_testbed *testbed, struct lb_explored *explored, unsigned bit,
+static int find_smallest(struct lb_testbed *testbed, struct lb_explored *explored, int wanted,
                          uint64_t budget_ns, uint64_t deadline_ns, struct lb_error *err)
 {
     const struct lb_explore_plan *plan = &testbed->plan;
@@ -211,7 +216,7 @@ static int find_smallest(struct lb_testbed *testbed, struct lb_explored *explore
             testbed->rounds = rounds;
             if (workers == plan->workers && rounds == plan->rounds)
                 return 0;
-            r = search_smaller(testbed, explored, bit, budget_ns, deadline_ns, err);
+            r = search_smaller(testbed, explored, wanted, budget_ns, deadline_ns, err);
         }
     if (r == 0) { /* no time was left, or the engine chose otherwise: the case that was asked for */
         testbed->n_running = plan->workers;
@@ -222,19 +227,19 @@ static int find_smallest(struct lb_testbed *testbed, struct lb_explored *explore
 
 static int shrink(struct lb_testbed *testbed, struct lb_explored *explored, struct lb_error *err)
 {
-    int violated = explored->search.violated;
-    unsigned bit = 0;
-    while ((violated >> bit & 1) == 0)
-        bit++;
-    explored->schedule = explored->search.first[bit];
+    unsigned first = lowest(explored->search.violated);
+    /* Of a search that ended at its first violation all that its schedule violated is as good. */
+    int wanted = explored->stopped_at_first ? explored->search.violated : 1 << first;
+    explored->schedule = explored->search.first[first];
     uint64_t now_ns = lb_now_ns(), deadline_ns = deadline_after(testbed, now_ns);
     const struct lb_search_options until = {.deadline_ns = deadline_ns,
                                             .interrupt = testbed->plan.search.interrupt};
     uint64_t two_thirds_ns = deadline_ns == 0 ? 0 : deadline_ns - (deadline_ns - now_ns) / 3;
-    int r = find_smallest(testbed, explored, bit, now_ns - testbed->start_ns, two_thirds_ns, err);
+    int r =
+        find_smallest(testbed, explored, wanted, now_ns - testbed->start_ns, two_thirds_ns, err);
     testbed->start_ns = lb_now_ns();
     if (r == 0)
-        r = lb_search_shrink(&lb_testbed_system, testbed, 1 << bit, &until, &explored->schedule,
+        r = lb_search_shrink(&lb_testbed_system, testbed, wanted, &until, &explored->schedule,
                              &explored->n_replays, err);
     return r;
 }
