@@ -77,7 +77,8 @@ static int run_search(struct lb_testbed *testbed, const struct lb_explore_plan *
     /* What the finer relation took for granted is not so: all of it anew, without it. */
     testbed->is_local = testbed->doubts = false;
     testbed->rules.fine = testbed->rules.fixed = 0;
-    testbed->n_given_up = testbed->n_deadlocks = testbed->n_stuck = 0;
+    testbed->n_given_up = testbed->n_deadlocks = testbed->n_stuck = testbed->n_through = 0;
+    memset(testbed->refusals, 0, sizeof testbed->refusals);
     if (plan->watch != NULL)
         plan->watch->anew(plan->watch->arg);
     options.max_schedules = plan->search.max_schedules;
@@ -283,55 +284,92 @@ static const char *nobody_to_meet(const struct lb_explore_plan *plan, int g)
     return NULL;
 }
 
-static void set_verdicts(const struct lb_testbed *testbed, struct lb_explored *explored)
+/* In many schedules the server refused a kind of operation. */
+static bool tell_refusals(const struct lb_testbed *testbed, uint64_t n_schedules, char *buf,
+                          size_t size)
+{
+    bool is_queue = testbed->plan.strategy->shape == LB_QUEUE;
+    enum lb_measure measure = lb_testbed_refused(testbed, n_schedules);
+    if (measure == LB_MEASURES)
+        return false;
+    snprintf(buf, size,
+             "in %llu of %llu schedules the server refused %s, and not by contention; the first: "
+             "%.280s",
+             (unsigned long long)testbed->refusals[measure].n, (unsigned long long)n_schedules,
+             measure == LB_M_ENQUEUE   ? "enqueues"
+             : measure == LB_M_ACQUIRE ? (is_queue ? "claims" : "acquires")
+             : measure == LB_M_PUT     ? "puts"
+             : is_queue                ? "completions"
+                                       : "releases",
+             testbed->refusals[measure].first);
+    return true;
+}
+
+/* Nobody could go on, or who could gave up. */
+static bool tell_no_end(const struct lb_testbed *testbed, const struct lb_explored *explored,
+                        enum lb_guarantee g, char *buf, size_t size)
+{
+    bool dies = testbed->plan.deaths + testbed->plan.cuts > 0;
+    bool is_stuck = !dies && explored->n_stuck >= explored->search.n_schedules;
+    if (!is_stuck && (g != LB_G_PROGRESS || testbed->n_through > 0))
+        return false;
+    snprintf(buf, size, "%s",
+             testbed->n_given_up > 0 ? "in every schedule somebody gave an operation up"
+                                     : "in no schedule could all go on to their ends");
+    return true;
+}
+
+/* What was claimed, and not seen to be violated. Why does that say nothing? false: it does. */
+static bool tell_untested(const struct lb_testbed *testbed, const struct lb_explored *explored,
+                          enum lb_guarantee g, char *buf, size_t size)
 {
     const struct lb_strategy *strategy = testbed->plan.strategy;
+    const struct lb_finding *last = &testbed->judgement.findings[g];
     bool dies = testbed->plan.deaths + testbed->plan.cuts > 0;
     bool wants_clock = strategy->is_lease && testbed->plan.ticks == 0;
+    /* Of what was in the hands of those who died, or were not told, nothing is known. */
+    bool was_tested = (testbed->tested & LB_G_BIT(g)) != 0 && !(g == LB_G_NO_LOSS && dies);
+    bool not_tested =
+        !was_tested && g != LB_G_PROGRESS && !(g == LB_G_RECOVERY && shows_recovery(testbed));
+    if (testbed->unmoved[0] != '\0')
+        snprintf(buf, size, "the clock could not be moved: a statement asks for %s",
+                 testbed->unmoved);
+    else if (tell_refusals(testbed, explored->search.n_schedules, buf, size))
+        ;
+    else if (not_tested && g == LB_G_RECOVERY && (!dies || wants_clock))
+        snprintf(buf, size, "%s: ask with --steps %s", dies ? "no lease ends" : "nobody dies",
+                 strategy->is_lease ? "clock,crash" : "crash");
+    else if (not_tested)
+        snprintf(buf, size, "%s",
+                 last->verdict == LB_V_NOT_TESTED ? last->reason
+                                                  : "what the dead, and those who lost an answer, "
+                                                    "had in hand was not claimed anew");
+    else if (tell_no_end(testbed, explored, g, buf, size))
+        ;
+    else if (nobody_to_meet(&testbed->plan, g) != NULL)
+        snprintf(buf, size, "%s", nobody_to_meet(&testbed->plan, g));
+    else if (explored->search.violated != 0 && !explored->complete)
+        snprintf(buf, size, "%s",
+                 explored->stopped_at_first ? "the search ended at the first violation"
+                                            : "the search is bounded, and found a violation of "
+                                              "something else");
+    else
+        return false;
+    return true;
+}
+
+static void set_verdicts(const struct lb_testbed *testbed, struct lb_explored *explored)
+{
     for (int g = 0; g < LB_GUARANTEES; g++) {
         struct lb_finding *finding = &explored->findings[g];
-        bool claimed = (strategy->claims & LB_G_BIT(g)) != 0;
+        bool claimed = (testbed->plan.strategy->claims & LB_G_BIT(g)) != 0;
         *finding = (struct lb_finding){.verdict = claimed ? LB_V_HELD : LB_V_NOT_CLAIMED,
                                        .n_tested = explored->search.n_schedules};
-        const struct lb_finding *last = &testbed->judgement.findings[g];
-        bool was_tested = (testbed->tested & LB_G_BIT(g)) != 0;
-        /* Of what was in the hands of those who died, or were not told, nothing is known. */
-        if (g == LB_G_NO_LOSS && dies)
-            was_tested = false;
-        bool not_tested =
-            !was_tested && g != LB_G_PROGRESS && !(g == LB_G_RECOVERY && shows_recovery(testbed));
         if ((explored->search.violated >> g & 1) != 0)
             finding->verdict = LB_V_VIOLATED;
-        else if (claimed && testbed->unmoved[0] != '\0') {
+        else if (claimed && tell_untested(testbed, explored, (enum lb_guarantee)g, finding->reason,
+                                          sizeof finding->reason))
             finding->verdict = LB_V_NOT_TESTED;
-            snprintf(finding->reason, sizeof finding->reason,
-                     "the clock could not be moved: a statement asks for %s", testbed->unmoved);
-        } else if (claimed && not_tested && g == LB_G_RECOVERY && (!dies || wants_clock)) {
-            finding->verdict = LB_V_NOT_TESTED;
-            snprintf(finding->reason, sizeof finding->reason, "%s: ask with --steps %s",
-                     dies ? "no lease ends" : "nobody dies",
-                     strategy->is_lease ? "clock,crash" : "crash");
-        } else if (claimed && not_tested) {
-            finding->verdict = LB_V_NOT_TESTED;
-            snprintf(finding->reason, sizeof finding->reason, "%s",
-                     last->verdict == LB_V_NOT_TESTED ? last->reason
-                                                      : "what the dead, and those who lost an "
-                                                        "answer, had in hand was not claimed anew");
-        } else if (claimed && !dies && explored->n_stuck >= explored->search.n_schedules) {
-            finding->verdict = LB_V_NOT_TESTED;
-            snprintf(finding->reason, sizeof finding->reason,
-                     "in no schedule could all go on to their ends");
-        } else if (claimed && nobody_to_meet(&testbed->plan, g) != NULL) {
-            finding->verdict = LB_V_NOT_TESTED;
-            snprintf(finding->reason, sizeof finding->reason, "%s",
-                     nobody_to_meet(&testbed->plan, g));
-        } else if (claimed && explored->search.violated != 0 && !explored->complete) {
-            finding->verdict = LB_V_NOT_TESTED;
-            snprintf(finding->reason, sizeof finding->reason, "%s",
-                     explored->stopped_at_first ? "the search ended at the first violation"
-                                                : "the search is bounded, and found a violation "
-                                                  "of something else");
-        }
     }
 }
 

@@ -117,6 +117,92 @@ like($out, qr/^  exclusive is violated/m, 'a blind heartbeat: two holders') or d
 like($out, qr/\*\* renewed/, 'a blind heartbeat: is a step');
 is((explore('-s', 'lease-update-safe', @beats))[0], 0, 'a heartbeat of what is its own');
 
+# Of several items at once, by a statement that takes a list: what is over is not completed.
+my $several = spew('several.sql', <<'SQL');
+-- strategy: several
+-- shape: queue
+-- claims: no-duplicate
+-- lease: ttl_ms
+-- option: ask = own | none
+-- name: setup
+CREATE TABLE job (id int PRIMARY KEY, owner text, until_ms int NOT NULL, attempt int NOT NULL);
+-- name: put
+INSERT INTO job VALUES (:id, NULL, 0, 0);
+-- name: claim
+UPDATE job SET owner = :worker, until_ms = :now + :ttl_ms, attempt = attempt + 1
+WHERE id IN (SELECT id FROM job WHERE until_ms <= :now ORDER BY id LIMIT :n) RETURNING id, attempt AS token;
+-- name: renew when ask=own
+UPDATE job SET until_ms = :now + :ttl_ms WHERE owner = :worker AND EXISTS (SELECT 1 FROM json_each(:items) e
+WHERE e.value ->> 'id' = job.id AND e.value ->> 'token' = job.attempt) RETURNING id;
+-- name: renew when ask=none
+UPDATE job SET until_ms = :now + :ttl_ms WHERE id IN (SELECT value FROM json_each(:ids)) RETURNING id;
+-- name: complete
+DELETE FROM job WHERE id IN (SELECT value FROM json_each(:ids)) RETURNING id;
+-- name: teardown
+DROP TABLE job;
+SQL
+my @two = ('--batch', '2', '--items', '2', '--renewals', '1', '--steps', 'clock');
+($status, $out) = explore('-s', $several, '--opt', 'ask=none', @two);
+is($status, 1, 'two are renewed without asking whose they are: exit status');
+like($out, qr/\*\* renewed 2 of 2$/m, '... by one statement') or diag $out;
+($status, $out) = explore('-s', $several, @two, '--claims', 'no-duplicate,owner-release', '--replay', '00t110000');
+unlike($out, qr/DELETE/, 'whoever is told that both are over completes neither') or diag $out;
+($status, $out) = explore('-s', $several, @two, '--replay', '000000');
+like($out, qr/renewed 2 of 2.*completed 2 of 2/s, '... else it completes both') or diag $out;
+
+# A rescuer lists what has run for too long, and frees it later: it is stopped in between, while others have it.
+my $listed = spew('listed.sql', <<'SQL');
+-- strategy: listed
+-- shape: queue
+-- claims: no-duplicate
+-- name: setup
+CREATE TABLE task (id int PRIMARY KEY, state text NOT NULL, attempt int NOT NULL, started bigint);
+-- name: put
+INSERT INTO task VALUES (:id, 'available', 0, NULL);
+-- name: claim
+UPDATE task SET state = 'running', attempt = attempt + 1, started = :now
+WHERE id = (SELECT min(id) FROM task WHERE state = 'available') RETURNING id, attempt AS token;
+-- name: complete
+UPDATE task SET state = 'completed' WHERE id = :id AND state = 'running' AND attempt = :token;
+-- name: recover
+SELECT min(id) AS stuck FROM task WHERE state = 'running' AND started < :now - :ttl_ms;
+UPDATE task SET state = 'available' WHERE id = :stuck;
+-- name: teardown
+DROP TABLE task;
+SQL
+($status, $out) = explore('-s', $listed, '--items', '1', '--steps', 'clock', '--rescuers', '1', '--first', '--format', 'json');
+my $rescued = decode_json($out);
+is($rescued->{verdicts}{'no-duplicate'}, 'violated', 'a rescuer is stopped amid its statements');
+is($rescued->{schedules}, $rescued->{likely_first}, '... in a likely schedule');
+
+# Nothing was tested: that is no success.
+my $gives_up = spew('gives-up.sql', <<'SQL');
+-- strategy: gives-up
+-- shape: lock
+-- claims: progress
+-- name: setup
+CREATE TABLE gate (name text PRIMARY KEY, n int NOT NULL);
+-- name: resource
+INSERT INTO gate VALUES (:resource, 0);
+-- name: acquire
+-- require: row
+UPDATE gate SET n = n + 1 WHERE name = :resource;
+UPDATE gate SET n = n + 1 WHERE name = :resource AND n < 0;
+-- name: release
+UPDATE gate SET n = 0 WHERE name = :resource;
+-- name: teardown
+DROP TABLE gate;
+SQL
+($status, $out, $err) = explore('-s', $gives_up, '--workers', '1');
+is($status, 5, 'all give up: exit status');
+like($out, qr/^  progress +not tested: in every schedule somebody gave an operation up$/m, 'all give up: that is no progress') or diag $out;
+like($err, qr/^lockbench: nothing was tested: no claim got a verdict; the lines above say why$/m, 'all give up: in words');
+($status, $out) = explore('-s', spew('kept.sql', slurp(good_lock()) =~ s/(-- name: release\n).*?(?=-- name|\z)/$1SELECT 1;\n/sr));
+is($status, 5, 'nobody gives it back: exit status') or diag $out;
+like($out, qr/^  exclusive +not tested: in no schedule could all go on to their ends$/m, 'nobody gives it back: not tested') or diag $out;
+is((explore('-s', 'cas', '--claims', 'recovery'))[0], 5, 'nobody dies, and nothing else is asked: exit status');
+is((explore('-s', 'cas,lease-update-safe', '--claims', 'recovery,exclusive'))[0], 0, 'something was tested: exit status');
+
 # What is judged can be chosen.
 ($status, $out) = explore('-s', 'read-then-write', '--claims', 'owner-release');
 is($status, 0, '--claims: exit status');

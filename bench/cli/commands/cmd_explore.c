@@ -273,6 +273,16 @@ static enum lb_exit status_of(const struct lb_explored *explored)
     return explored->search.interrupted ? LB_EXIT_INTERRUPTED : LB_EXIT_OK;
 }
 
+/* Has any claim got a verdict? A replay is asked for no verdict. */
+static bool is_judged(const struct lb_explored *explored)
+{
+    bool judged = explored->search.n_moves == 0;
+    for (int g = 0; g < LB_GUARANTEES; g++)
+        judged = judged || explored->findings[g].verdict == LB_V_HELD ||
+                 explored->findings[g].verdict == LB_V_VIOLATED;
+    return judged;
+}
+
 static const struct lb_file *file_for(const struct lb_protocol *protocol, const struct lb_db *db)
 {
     if (protocol->user_file != NULL)
@@ -286,7 +296,7 @@ static const struct lb_file *file_for(const struct lb_protocol *protocol, const 
 static enum lb_exit explore_one(const struct lb_args *args, const struct lb_selection *selection,
                                 const struct lb_explore_plan *asked,
                                 const struct lb_protocol *protocol, const struct lb_place *place,
-                                struct lb_error *err)
+                                bool *ret_judged, struct lb_error *err)
 {
     struct lb_explored *explored;
     char command[1000];
@@ -322,6 +332,7 @@ static enum lb_exit explore_one(const struct lb_args *args, const struct lb_sele
         lb_explored_print(stdout, explored, command, lb_terminal_width(STDOUT_FILENO));
     fflush(stdout);
     enum lb_exit status = status_of(explored);
+    *ret_judged = *ret_judged || is_judged(explored);
     if (args->explore.spec != NULL && write_spec(args->explore.spec, explored, err) != 0) {
         status = lb_cli_complain(err);
         err->code = 0;
@@ -338,6 +349,7 @@ enum lb_exit lb_command_explore(const struct lb_args *args)
     struct lb_schedule replay;
     struct lb_error err = {0};
     enum lb_exit status = LB_EXIT_OK;
+    bool is_any_judged = false;
     const struct lb_stop *stop = lb_signals_install();
     int rc = make_plan(args, &plan, &replay, &err);
     if (rc == 0)
@@ -354,7 +366,7 @@ enum lb_exit lb_command_explore(const struct lb_args *args)
         for (size_t t = 0; t < selection.n_places && status != LB_EXIT_INTERRUPTED; t++) {
             err.code = 0;
             enum lb_exit one = explore_one(args, &selection, &plan, &selection.protocols[p],
-                                           &selection.places[t], &err);
+                                           &selection.places[t], &is_any_judged, &err);
             if (err.code == LB_E_UNSUPPORTED && !is_one) {
                 fprintf(stderr, "lockbench: skipped: %s\n", err.message);
                 continue;
@@ -365,6 +377,12 @@ enum lb_exit lb_command_explore(const struct lb_args *args)
                      : one == LB_EXIT_VIOLATED                          ? one
                                                                         : status;
         }
+    if (status == LB_EXIT_OK && !is_any_judged) { /* as verify says it */
+        fprintf(stderr,
+                "lockbench: nothing was tested: no claim got a verdict; the lines above say "
+                "why\n");
+        status = LB_EXIT_INCONCLUSIVE;
+    }
 out:
     lb_selection_release(&selection);
     return status;

@@ -516,8 +516,48 @@ static bool keeps_session_locks(struct lb_task *task)
     return r != LB_OK || rows.n_rows > 0;
 }
 
+/* What counts is the same as in a run: see bench/run/outcome/refused.c. But nobody here asks again
+ * and again: a share of the schedules says more than one of the tries. */
+static void count_refusal(struct lb_task *task, int answer)
+{
+    const struct lb_session *session = &task->session;
+    enum lb_op op = task->op.last;
+    enum lb_measure measure = op == LB_OP_ENQUEUE                           ? LB_M_ENQUEUE
+                              : op == LB_OP_ACQUIRE || op == LB_OP_CLAIM    ? LB_M_ACQUIRE
+                              : op == LB_OP_RELEASE || op == LB_OP_COMPLETE ? LB_M_RELEASE
+                              : op == LB_OP_PUT                             ? LB_M_PUT
+                                                                            : LB_MEASURES;
+    if (measure == LB_MEASURES || answer < 0)
+        return;
+    struct lb_server_refusals *refusals = &task->testbed->refusals[measure];
+    bool takes = measure == LB_M_ENQUEUE || measure == LB_M_ACQUIRE;
+    if (answer != LB_OTHER && (takes || answer != LB_DUPLICATE))
+        return;
+    refusals->is_there = true;
+    if (refusals->first[0] != '\0')
+        return;
+    char place[120] = "";
+    if (session->refused_file != NULL)
+        snprintf(place, sizeof place, "%.100s:%d: ", session->refused_file, session->refused_line);
+    snprintf(refusals->first, sizeof refusals->first, "%s%.150s", place, session->message);
+}
+
+enum lb_measure lb_testbed_refused(const struct lb_testbed *testbed, uint64_t n_schedules)
+{
+    enum { SHARE = 3 };
+    if (testbed->plan.cuts > 0) /* whoever was not told puts, and takes, again */
+        return LB_MEASURES;
+    for (int m = 0; m < LB_MEASURES; m++) {
+        const struct lb_server_refusals *refusals = &testbed->refusals[m];
+        if (refusals->n > 0 && SHARE * refusals->n >= n_schedules)
+            return (enum lb_measure)m;
+    }
+    return LB_MEASURES;
+}
+
 bool lb_task_retries(struct lb_task *task, int answer, bool learned)
 {
+    count_refusal(task, answer);
     if (answer <= LB_OK || answer == LB_LOST)
         return false;
     task->last_refusal = answer;

@@ -654,12 +654,18 @@ static int testbed_end(void *arg, enum lb_ending ending, uint32_t waiting, struc
         r = lb_testbed_expect_no_strangers(testbed, err);
     if (r != 0)
         return r;
+    uint64_t n_stood_still = testbed->n_stuck + testbed->n_deadlocks;
     unsigned stuck = ending == LB_END_STUCK ? lb_testbed_stuck(testbed, waiting) : 0;
+    bool ended = ending == LB_END_DONE || ending == LB_END_STUCK, gave_up = false;
     for (uint32_t i = 0; i < testbed->n_tasks; i++)
-        if (testbed->tasks[i].gave_up && ending != LB_END_PRUNED) {
-            testbed->n_given_up++;
-            break;
-        }
+        gave_up = gave_up || testbed->tasks[i].gave_up;
+    for (int m = 0; m < LB_MEASURES; m++) {
+        testbed->refusals[m].n += testbed->refusals[m].is_there && ending != LB_END_PRUNED;
+        testbed->refusals[m].is_there = false;
+    }
+    testbed->n_given_up += gave_up && ending != LB_END_PRUNED;
+    testbed->n_through +=
+        ended && !gave_up && testbed->n_stuck + testbed->n_deadlocks == n_stood_still;
     size_t n_events[LB_MAX_WORKERS];
     for (uint32_t i = 0; i < testbed->n_tasks; i++)
         n_events[i] = testbed->tasks[i].log.n_events;

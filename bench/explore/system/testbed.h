@@ -81,6 +81,13 @@ enum {
 
 struct lb_testbed;
 
+/* Operations of a kind that the server refused, but not by contention. */
+struct lb_server_refusals {
+    uint64_t n;      /* schedules in which it did */
+    bool is_there;   /* ... in this one, too */
+    char first[300]; /* where the statement stands, and what the server said */
+};
+
 struct lb_task {
     struct lb_testbed *testbed;
     uint32_t number;
@@ -244,8 +251,10 @@ struct lb_testbed {
     unsigned tested;                /* LB_G_BIT()s that some schedule so far has tested */
     char deadlock[600], stuck[600]; /* the first, in words */
     uint64_t n_deadlocks, n_stuck;
+    uint64_t n_through;       /* schedules in which all came to their ends, and nobody gave up */
     uint64_t n_records_total; /* statements executed, of all schedules */
     uint64_t n_given_up;      /* schedules in which somebody gave up after too many refusals */
+    struct lb_server_refusals refusals[LB_MEASURES];
 };
 
 /* testbed_open.c: opens the space, sets the strategy up, starts the tasks. Closed also after a
@@ -282,6 +291,9 @@ void lb_task_pending(const struct lb_task *task, struct lb_footprint *ret_touche
                      struct lb_step_record *ret_record);
 /* An operation is about to be tried: the gate before it, and its accounts. */
 int lb_task_begin_try(struct lb_task *task, enum lb_step_kind kind, struct lb_error *err);
+/* The kind of operation that the server refused in so many of all schedules that verdicts say
+ * nothing; LB_MEASURES: none. */
+enum lb_measure lb_testbed_refused(const struct lb_testbed *testbed, uint64_t n_schedules);
 /* Was it refused, and is it to be tried again? learned: the next try starts with what this one was
  * told. */
 bool lb_task_retries(struct lb_task *task, int answer, bool learned);
