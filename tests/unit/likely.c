@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -19,6 +20,8 @@ enum fault {
     LOOKED, /* who saw it free takes it */
     LATE,   /* who saw it free takes it, if it was taken and left since */
     LEASED, /* ... or it was taken for longer than a lease: the clock has moved */
+    MORTAL, /* nobody; but somebody may die, and the clock moves, once each */
+    CUT,    /* ... lose an answer, and go on */
     RESCUED /* nobody; but the last worker frees the gate of whom it saw, whoever has it now */
 };
 
@@ -31,6 +34,8 @@ struct gate {
     bool saw_it_free[WORKERS], has_it[WORKERS];
     unsigned saw; /* RESCUED: by the last one */
     bool is_late, has_expired, is_violated;
+    bool is_dead;   /* or has been cut */
+    char text[400]; /* all schedules, a blank behind each */
     uint64_t moves; /* of this schedule, as digits */
     uint64_t ended[MOST_ENDED];
     size_t n_ended, n_twice;
@@ -44,7 +49,7 @@ static int gate_reset(void *arg, struct lb_error *err)
         gate->at[w] = w < gate->n_workers ? LOOK : STEPS;
         gate->saw_it_free[w] = gate->has_it[w] = false;
     }
-    gate->is_late = gate->has_expired = gate->is_violated = false;
+    gate->is_late = gate->has_expired = gate->is_violated = gate->is_dead = false;
     gate->moves = 0;
     return 0;
 }
@@ -52,10 +57,15 @@ static int gate_reset(void *arg, struct lb_error *err)
 static uint32_t gate_enabled(void *arg)
 {
     const struct gate *gate = arg;
-    uint32_t enabled = gate->fault == LEASED && !gate->has_expired ? 1u << LB_MOVE_CLOCK : 0;
+    bool has_time = gate->fault == LEASED || gate->fault == MORTAL || gate->fault == CUT;
+    uint32_t enabled = has_time && !gate->has_expired ? 1u << LB_MOVE_CLOCK : 0;
     uint32_t workers = 0;
     for (unsigned w = 0; w < WORKERS; w++)
         workers |= gate->at[w] < STEPS ? 1u << w : 0;
+    if (gate->fault == MORTAL && !gate->is_dead)
+        enabled |= workers << LB_MOVE_DEATH;
+    if (gate->fault == CUT && !gate->is_dead)
+        enabled |= workers << LB_MOVE_CUT;
     return workers == 0 ? 0 : enabled | workers;
 }
 
@@ -112,8 +122,20 @@ static int gate_move(void *arg, unsigned move, struct lb_moved *ret, struct lb_e
     ret->answer = 1;
     ret->touched.reads = ret->touched.writes = ret->touched.commits = 1;
     gate->moves = gate->moves * 11 + 1 + (move < WORKERS ? move : 9);
+    const struct lb_schedule one = {.n = 1, .moves = {(uint8_t)move}};
+    size_t n = strlen(gate->text);
+    lb_schedule_print(&one, gate->text + n, sizeof gate->text - n - 1);
     if (move == LB_MOVE_CLOCK) {
         gate->has_expired = true;
+        return 0;
+    }
+    if (move >= LB_MOVE_DEATH)
+        gate->is_dead = true;
+    if (move >= LB_MOVE_CUT)
+        return 0;
+    if (lb_move_is_death(move)) {
+        gate->at[lb_move_worker(move)] = STEPS;
+        gate->has_it[lb_move_worker(move)] = false;
         return 0;
     }
     if (gate->fault == RESCUED && move + 1 == gate->n_workers) {
@@ -147,6 +169,8 @@ static int gate_end(void *arg, enum lb_ending ending, uint32_t waiting, struct l
     struct gate *gate = arg;
     (void)waiting;
     (void)err;
+    if (strlen(gate->text) + 20 < sizeof gate->text)
+        strcat(gate->text, " ");
     for (size_t i = 0; i < gate->n_ended; i++)
         gate->n_twice += gate->ended[i] == gate->moves;
     if (gate->n_ended < MOST_ENDED)
@@ -161,16 +185,26 @@ static const struct lb_system system_of_gates = {.reset = gate_reset,
                                                  .end = gate_end,
                                                  .holders = gate_holders};
 
-static struct lb_search_result search(enum fault fault, unsigned n_workers, bool likely)
+/* text: NULL, or room for all schedules. */
+static struct lb_search_result search_and_tell(enum fault fault, unsigned n_workers, bool likely,
+                                               char text[400])
 {
     struct gate gate = {.fault = fault, .n_workers = n_workers};
     uint8_t alike[LB_MAX_WORKERS] = {0};
     alike[n_workers - 1] = fault == RESCUED ? 1 : 0;
-    struct lb_search_options options = {.preemptions = -1, .likely = likely, .alike = alike};
+    struct lb_search_options options = {
+        .preemptions = -1, .likely = likely, .alike = alike, .all = text != NULL};
     struct lb_search_result result;
     struct lb_error err = {0};
     assert_int_equal(lb_search(&system_of_gates, &gate, &options, &result, &err), 0);
+    if (text != NULL)
+        strcpy(text, gate.text);
     return result;
+}
+
+static struct lb_search_result search(enum fault fault, unsigned n_workers, bool likely)
+{
+    return search_and_tell(fault, n_workers, likely, NULL);
 }
 
 static void who_looked_is_stopped_before_he_takes(void **state)
@@ -214,6 +248,27 @@ static void who_rescues_is_stopped_while_somebody_has_it(void **state)
     assert_string_equal(text, "00201121");
 }
 
+/* Each of them, in order: who is stopped, when, and what happens then. */
+static void which_are_likely(void **state)
+{
+    static const struct {
+        enum fault fault;
+        unsigned n_workers;
+        const char *schedules;
+    } cases[] = {{NONE, 1, "000 "},
+                 {NONE, 2, "01101 00110 011100 00110 "},
+                 {LEASED, 2, "011t010 00t1101 0111t00 00t1110 "},
+                 {MORTAL, 2, "0x0t111 00x0t111 0x0t111 00x0t111 "},
+                 {CUT, 2, "0c0t1101 00c0t110 0c0t11100 00c0t110 "},
+                 {RESCUED, 2, "0100 00110 1000 0100 00110 1000 00101 00110 00101 00110 "}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[400];
+        search_and_tell(cases[i].fault, cases[i].n_workers, true, text);
+        assert_string_equal(text, cases[i].schedules);
+    }
+}
+
 static void what_is_right_is_right_in_likely_schedules(void **state)
 {
     (void)state;
@@ -250,6 +305,7 @@ int main(void)
         cmocka_unit_test(the_others_go_on_to_their_end_too),
         cmocka_unit_test(the_clock_moves_while_somebody_has_it),
         cmocka_unit_test(who_rescues_is_stopped_while_somebody_has_it),
+        cmocka_unit_test(which_are_likely),
         cmocka_unit_test(what_is_right_is_right_in_likely_schedules),
         cmocka_unit_test(nothing_is_replayed_twice),
     };

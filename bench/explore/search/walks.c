@@ -201,7 +201,7 @@ int lb_walk_likely(struct lb_path *path, struct lb_error *err)
     for (unsigned i = 0; i < 4 * LB_MAX_WORKERS && r == 0; i++) {
         unsigned worker = i % LB_MAX_WORKERS;
         bool has_opener = i >= 2 * LB_MAX_WORKERS, to_the_end = i / LB_MAX_WORKERS % 2 == 1;
-        bool is_other = first < worker && kind != NULL && kind[first] != kind[worker];
+        bool is_other = worker != first && kind != NULL;
         if (stands_for_its_kind(kind, enabled, worker) && (is_other || !has_opener))
             r = stop_after_each(path, worker, has_opener ? first : worker, to_the_end, err);
     }
