@@ -306,8 +306,8 @@ static bool tell_refusals(const struct lb_testbed *testbed, uint64_t n_schedules
 }
 
 /* Nobody could go on, or who could gave up. */
-static bool tell_no_end(const struct lb_testbed *testbed, const struct lb_explored *explored,
-                        enum lb_guarantee g, char *buf, size_t size)
+static bool tell_no_end(const struct lb_testbed *testbed, const struct lb_explored *explored, int g,
+                        char *buf, size_t size)
 {
     bool dies = testbed->plan.deaths + testbed->plan.cuts > 0;
     bool is_stuck = !dies && explored->n_stuck >= explored->search.n_schedules;
@@ -321,7 +321,7 @@ static bool tell_no_end(const struct lb_testbed *testbed, const struct lb_explor
 
 /* What was claimed, and not seen to be violated. Why does that say nothing? false: it does. */
 static bool tell_untested(const struct lb_testbed *testbed, const struct lb_explored *explored,
-                          enum lb_guarantee g, char *buf, size_t size)
+                          int g, char *buf, size_t size)
 {
     const struct lb_strategy *strategy = testbed->plan.strategy;
     const struct lb_finding *last = &testbed->judgement.findings[g];
@@ -367,8 +367,8 @@ static void set_verdicts(const struct lb_testbed *testbed, struct lb_explored *e
                                        .n_tested = explored->search.n_schedules};
         if ((explored->search.violated >> g & 1) != 0)
             finding->verdict = LB_V_VIOLATED;
-        else if (claimed && tell_untested(testbed, explored, (enum lb_guarantee)g, finding->reason,
-                                          sizeof finding->reason))
+        else if (claimed &&
+                 tell_untested(testbed, explored, g, finding->reason, sizeof finding->reason))
             finding->verdict = LB_V_NOT_TESTED;
     }
 }
