@@ -331,12 +331,16 @@ static bool tell_untested(const struct lb_testbed *testbed, const struct lb_expl
     bool was_tested = (testbed->tested & LB_G_BIT(g)) != 0 && !(g == LB_G_NO_LOSS && dies);
     bool not_tested =
         !was_tested && g != LB_G_PROGRESS && !(g == LB_G_RECOVERY && shows_recovery(testbed));
-    if (testbed->unmoved[0] != '\0')
+    if (testbed->unmoved[0] != '\0') {
         snprintf(buf, size, "the clock could not be moved: a statement asks for %s",
                  testbed->unmoved);
-    else if (tell_refusals(testbed, explored->search.n_schedules, buf, size))
-        ;
-    else if (not_tested && g == LB_G_RECOVERY && (!dies || wants_clock))
+        return true;
+    }
+    if (tell_refusals(testbed, explored->search.n_schedules, buf, size) ||
+        (!not_tested && tell_no_end(testbed, explored, g, buf, size)))
+        return true;
+    const char *nobody = nobody_to_meet(&testbed->plan, g);
+    if (not_tested && g == LB_G_RECOVERY && (!dies || wants_clock))
         snprintf(buf, size, "%s: ask with --steps %s", dies ? "no lease ends" : "nobody dies",
                  strategy->is_lease ? "clock,crash" : "crash");
     else if (not_tested)
@@ -344,10 +348,8 @@ static bool tell_untested(const struct lb_testbed *testbed, const struct lb_expl
                  last->verdict == LB_V_NOT_TESTED ? last->reason
                                                   : "what the dead, and those who lost an answer, "
                                                     "had in hand was not claimed anew");
-    else if (tell_no_end(testbed, explored, g, buf, size))
-        ;
-    else if (nobody_to_meet(&testbed->plan, g) != NULL)
-        snprintf(buf, size, "%s", nobody_to_meet(&testbed->plan, g));
+    else if (nobody != NULL)
+        snprintf(buf, size, "%s", nobody);
     else if (explored->search.violated != 0 && !explored->complete)
         snprintf(buf, size, "%s",
                  explored->stopped_at_first ? "the search ended at the first violation"
