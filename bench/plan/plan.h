@@ -55,6 +55,7 @@ struct lb_plan_point {
     uint64_t workers;
     uint64_t round;               /* of the sweep, from 0 */
     const struct lb_outcome *run; /* the lab's */
+    uint64_t took_ns;             /* with its set-up and its verdict */
     bool valid;                   /* it counts in the fit */
     bool drifts;                  /* throughput rose or fell by more than 10 % during the run */
     char reason[200];             /* of an invalid one */

@@ -1,6 +1,7 @@
 /* The closed-loop sweep: see plan.h. */
 #include "plan.h"
 
+#include "clock.h"
 #include "steady.h"
 
 #include <math.h>
@@ -66,11 +67,11 @@ static bool drifts(const struct lb_outcome *run)
 }
 
 static void add_point(struct lb_plan *plan, uint64_t workers, uint64_t round,
-                      const struct lb_outcome *run)
+                      const struct lb_outcome *run, uint64_t took_ns)
 {
     struct lb_plan_point *point = &plan->points[plan->n_points++];
     *point = (struct lb_plan_point){
-        .workers = workers, .round = round, .run = run, .drifts = drifts(run)};
+        .workers = workers, .round = round, .run = run, .took_ns = took_ns, .drifts = drifts(run)};
     point->valid = run->state == LB_RUN_COMPLETE && run->successes_per_s > 0;
     if (run->state != LB_RUN_COMPLETE)
         snprintf(point->reason, sizeof point->reason, "%s", run->reason);
@@ -102,6 +103,7 @@ int lb_plan_measure(struct lb_plan *plan, uint64_t workers, uint64_t round,
     const struct lb_outcome *run = NULL;
     struct lb_error why;
     lb_plan_point_scenario(plan, workers, &scenario);
+    uint64_t start_ns = lb_now_ns();
     int rc = lab->measure(lab->arg, plan, &scenario, &run, &why);
     if (rc == LB_E_INTERRUPTED || rc == LB_E_MEMORY) {
         *err = why;
@@ -111,7 +113,7 @@ int lb_plan_measure(struct lb_plan *plan, uint64_t workers, uint64_t round,
         snprintf(plan->refusal, sizeof plan->refusal, "with %llu worker%s: %.240s",
                  (unsigned long long)workers, workers == 1 ? "" : "s", why.message);
     else
-        add_point(plan, workers, round, run);
+        add_point(plan, workers, round, run, lb_now_ns() - start_ns);
     return 0;
 }
 

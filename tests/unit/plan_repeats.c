@@ -1,5 +1,6 @@
 /* Sequential stopping of a plan's sweep, over runs whose throughput is drawn: what is run again,
  * what is not, when it ends, and that a restless machine is asked more and answered no worse. */
+#include "clock.h"
 #include "plan.h"
 
 #include <setjmp.h>
@@ -21,6 +22,7 @@ struct engine {
     struct lb_random random;
     double noise[MOST_WORKERS]; /* throughput is off by so much, either way, by workers */
     size_t interrupt_after;     /* so many runs; 0: never */
+    uint64_t beside_ns;         /* by the clock, that a run takes beside what it measures */
     struct lb_outcome *runs[MOST_RUNS];
     size_t n_runs;
 };
@@ -37,6 +39,8 @@ static int measure(void *arg, const struct lb_plan *plan, const struct lb_scenar
     (void)plan;
     if (engine->interrupt_after > 0 && engine->n_runs >= engine->interrupt_after)
         return lb_fail(err, LB_E_INTERRUPTED, "interrupted");
+    for (uint64_t end_ns = lb_now_ns() + engine->beside_ns; lb_now_ns() < end_ns;)
+        ;
     assert_true(engine->n_runs < MOST_RUNS && scenario->workers < MOST_WORKERS);
     struct lb_outcome *run = engine->runs[engine->n_runs++] = calloc(1, sizeof *run);
     assert_non_null(run);
@@ -83,7 +87,7 @@ static int plan_with(struct engine *engine, const struct lb_plan_question *quest
     struct lb_error err;
     lb_scenario_init(&scenario);
     scenario.duration_ns = 2 * SECOND;
-    scenario.warmup_ns = SECOND / 2;
+    scenario.warmup_ns = 4 * SECOND / 5;
     assert_int_equal(lb_plan_init(plan, question, "drawn", "none", &scenario, &err), 0);
     int rc = lb_plan_sweep(plan, 1, &lab, &err);
     if (rc == 0)
@@ -117,6 +121,30 @@ static void what_is_known_is_left_alone(void **state)
     struct lb_plan plan;
     assert_int_equal(plan_with(&engine, &question, &plan), 0);
     assert_int_equal(plan.n_points, 18);
+    lb_plan_release(&plan);
+    release_engine(&engine);
+}
+
+/* A set-up that takes far longer than the runs: each takes 400 ms or more, so that at most seven
+ * end within three seconds. */
+static void what_a_run_takes_beside_counts(void **state)
+{
+    (void)state;
+    const uint64_t ms = 1000000;
+    struct engine engine = engine_with(0.4, seed);
+    engine.beside_ns = 400 * ms;
+    struct lb_plan_question question = question_with(8, 3000 * ms);
+    question.n_repeat = 1;
+    struct lb_plan plan;
+    const struct lb_lab lab = {&engine, measure, NULL};
+    struct lb_scenario scenario;
+    struct lb_error err;
+    lb_scenario_init(&scenario);
+    scenario.duration_ns = scenario.warmup_ns = ms;
+    assert_int_equal(lb_plan_init(&plan, &question, "drawn", "none", &scenario, &err), 0);
+    assert_int_equal(lb_plan_sweep(&plan, 1, &lab, &err), 0);
+    assert_int_equal(lb_plan_repeat(&plan, 1, false, &lab, &err), 0);
+    assert_true(plan.n_points <= 7);
     lb_plan_release(&plan);
     release_engine(&engine);
 }
@@ -240,6 +268,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_known_is_left_alone),
+        cmocka_unit_test(what_a_run_takes_beside_counts),
         cmocka_unit_test(what_differs_is_run_again),
         cmocka_unit_test(what_the_user_says_is_kept),
         cmocka_unit_test(the_time_is_kept),
