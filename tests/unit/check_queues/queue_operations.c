@@ -27,6 +27,13 @@ void add_brute(int kind, uint32_t who, uint64_t low, uint64_t high, bool optiona
                                         .log = log == DATABASE ? 0 : log + 1});
 }
 
+/* Of the operation that was just added, unless there were too many. */
+static void set_b(uint64_t b)
+{
+    if (!is_too_much)
+        brute.ops[brute.n - 1].b = b;
+}
+
 static uint64_t most(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
@@ -143,7 +150,7 @@ static void translate_op(uint32_t log, const struct lb_event *invoke, const stru
         c->is_kept[number] = kind == KEEP;
         c->expiry_low = is_told || low > c->expiry_low ? low : c->expiry_low;
         add_brute(kind, who, invoke->time_ns, high, false, number, log);
-        brute.ops[brute.n - 1].b = c->aged;
+        set_b(c->aged);
         if (c->note->arg > 0)
             add_brute(EXPIRE, who, c->expiry_low, UINT64_MAX, true, number, log);
     }
@@ -217,7 +224,7 @@ static void translate_recovery(uint32_t log, const struct lb_event *invoke,
                     (ok && j > 0 && beat.invoke->time_ns > end->time_ns))
                     continue;
                 add_brute(RECOVER, i + 1, low, ok ? end->time_ns : UINT64_MAX, true, number, log);
-                brute.ops[brute.n - 1].b = k | (uint64_t)j << 8;
+                set_b(k | (uint64_t)j << 8);
             }
         }
 }
@@ -270,7 +277,7 @@ static void add_loss(uint32_t who, uint64_t low, const struct lb_event *own, uin
     }
     for (uint64_t k = 0; k <= limit; k++) {
         add_brute(GONE, who, most(low, c->low), UINT64_MAX, true, 0, DATABASE);
-        brute.ops[brute.n - 1].b = k;
+        set_b(k);
     }
 }
 
