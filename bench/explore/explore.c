@@ -127,6 +127,9 @@ static int confirm(struct lb_testbed *testbed, struct lb_explored *explored, boo
         testbed->start_ns = lb_now_ns();
         r = lb_search_replay(&lb_testbed_system, testbed, &explored->schedule, &now, err);
         explored->n_confirming++;
+        if (is_violation && r == LB_E_USAGE)
+            r = 0; /* the engine let another one go on, and a move of the search's is not possible
+                    */
         if (r < 0 || (r == 0 && !is_violation))
             break;
         explored->confirmed =
@@ -437,6 +440,8 @@ static int find_others(struct lb_testbed *testbed, struct lb_explored *explored,
         for (int i = 0; i < TRIES && r >= 0 && (others >> g & 1) != 0; i++) {
             r = lb_search_replay(&lb_testbed_system, testbed, &explored->search.first[g], NULL,
                                  err);
+            if (r == LB_E_USAGE)
+                r = 0; /* the engine let another one go on */
             if (r < 0 || (r >> g & 1) == 0)
                 continue;
             set_finding(testbed, explored, g);
