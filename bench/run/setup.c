@@ -417,9 +417,9 @@ static int make_team(struct lb_active_run *run, struct lb_error *err)
                                   .recovers = recovers_leases(&run->plan),
                                   .n_workers = run->n_workers,
                                   .n_consumers = (uint32_t)scenario->workers,
-                                  .n_rounds = scenario->rounds,
                                   .first_worker = run->share.first_worker,
                                   .has_others = run->share.n_ranks > 1};
+    run->team->n_operator_steps = scenario->rounds > 1 ? 2 * (scenario->rounds - 1) : 0;
     lb_common_init(&run->team->common, run->joining != NULL ? run->joining->next_id : 1,
                    run->share.n_ranks);
     int rc = lb_ledger_check(run, err);

@@ -18,25 +18,24 @@ int lb_ledger_check(const struct lb_active_run *run, struct lb_error *err)
     const struct lb_scenario *scenario = run->request->scenario;
     const struct lb_strategy *strategy = run->request->strategy;
     const char *wanted = scenario->rounds > 0 ? "rounds" : "readers";
+    bool operates = scenario->rounds > 1 && scenario->readers == 0;
     if (scenario->rounds == 0 && scenario->readers == 0)
         return 0;
-    if (run->program == NULL || !run->program->sections[LB_S_COUNT].present)
+    if (run->program == NULL || (!run->program->sections[LB_S_COUNT].present && !operates))
         return lb_fail(err, LB_E_UNSUPPORTED, "%s: %s has no count", wanted, strategy->name);
-    static const enum lb_section_name needed[] = {LB_S_CLEAR_ERROR, LB_S_CLEAR_ALL_ERRORS,
-                                                  LB_S_RESET_ALL};
-    for (size_t i = 0; scenario->rounds > 1 && i < sizeof needed / sizeof needed[0]; i++)
-        if (!lb_strategy_has(&run->plan, needed[i]))
-            return lb_fail(err, LB_E_UNSUPPORTED,
-                           "rounds: %s has no %s with these options (where it has one, done=keep "
-                           "keeps what is done)",
-                           strategy->name, lb_section_text(needed[i]));
+    if (scenario->rounds > 1 && !lb_strategy_has(&run->plan, LB_S_CLEAR_ALL_ERRORS) &&
+        !lb_strategy_has(&run->plan, LB_S_RESET_ALL))
+        return lb_fail(err, LB_E_UNSUPPORTED,
+                       "rounds: %s has neither clear-all-errors nor reset-all with these options "
+                       "(where it has one, done=keep keeps what is done)",
+                       strategy->name);
     return 0;
 }
 
 int lb_ledger_count(struct lb_active_run *run, struct lb_error *err)
 {
     struct lb_runner runner = {0};
-    if (run->outcome->state != LB_RUN_COMPLETE)
+    if (run->outcome->state != LB_RUN_COMPLETE || !run->program->sections[LB_S_COUNT].present)
         return 0;
     int rc = lb_runner_init(&runner, run->program, &run->control, err);
     if (rc != 0)

@@ -86,17 +86,17 @@ struct lb_team {
     _Atomic uint64_t recovered_ns;   /* when the last one that worked began */
     _Atomic uint64_t item_death_ns;  /* when a consumer last died with items */
     _Atomic uint64_t retried_ns;     /* when all items that failed are due again; 0: none is not */
-    _Atomic uint64_t n_rounds;       /* that are still to come, the present one included */
-    _Atomic uint64_t n_strays;       /* items that were handed to workers of another class */
-    _Atomic int64_t stray_id;        /* the last of these */
-    _Atomic uint32_t n_claiming;     /* consumers in a claim or with items; counted with rounds */
-    atomic_bool in_reset;            /* an operator is at work between two rounds: do not claim */
-    _Atomic int64_t errored_id;      /* the last item that ended in error; 0: none */
-    _Atomic uint64_t n_errored;      /* chunked update: items in error since the last restart */
-    _Atomic uint64_t n_restarts;     /* how often errors were cleared */
-    atomic_bool ahead_is_locked;     /* the first items are locked by a session of ours */
-    atomic_bool only_ahead;          /* and nothing else is left to claim */
-    atomic_bool drained;             /* all consumers were told "empty" within one epoch */
+    _Atomic uint64_t n_operator_steps; /* of rounds: that are still to come, two of each round */
+    _Atomic uint64_t n_strays;         /* items that were handed to workers of another class */
+    _Atomic int64_t stray_id;          /* the last of these */
+    _Atomic uint32_t n_claiming;       /* consumers in a claim or with items; counted with rounds */
+    atomic_bool in_reset;              /* an operator is at work between two rounds: do not claim */
+    _Atomic int64_t errored_id;        /* the last item that ended in error; 0: none */
+    _Atomic uint64_t n_errored;        /* chunked update: items in error since the last restart */
+    _Atomic uint64_t n_restarts;       /* how often errors were cleared */
+    atomic_bool ahead_is_locked;       /* the first items are locked by a session of ours */
+    atomic_bool only_ahead;            /* and nothing else is left to claim */
+    atomic_bool drained;               /* all consumers were told "empty" within one epoch */
 };
 
 static inline enum lb_phase lb_team_phase(const struct lb_team *team)

@@ -87,15 +87,34 @@ static void recover(struct lb_worker *worker)
         lb_worker_refused(worker, answer, 1, &worker->err);
 }
 
-/* Rounds: once there is nothing left to claim, an operator makes all of it claimable again: the
- * error of one item, of all, and then what is done. true: a round has begun. */
+/* What an operator has to do: errors are cleared, of one item and then of all, or what is done is
+ * made claimable again. What a strategy has no statement for is left out. */
+static void operate(struct lb_worker *worker, struct lb_item *item, bool clears)
+{
+    struct lb_team *team = worker->team;
+    const enum lb_op all = clears ? LB_OP_CLEAR_ALL : LB_OP_RESET_ALL;
+    int answer = LB_OK;
+    unsigned n_refusals = 0;
+    item->id = clears ? atomic_exchange(&team->errored_id, 0) : 0;
+    if (item->id != 0 && lb_strategy_has(team->plan, LB_S_CLEAR_ERROR))
+        answer = lb_operate_item(&worker->op, LB_OP_CLEAR_ERROR, item, &worker->err);
+    if (answer < 0 || !lb_strategy_has(team->plan, clears ? LB_S_CLEAR_ALL_ERRORS : LB_S_RESET_ALL))
+        return;
+    while ((answer = lb_operate_class(&worker->op, all, &worker->err)) != LB_OK &&
+           lb_worker_refused(worker, answer, ++n_refusals, &worker->err))
+        continue;
+}
+
+/* Rounds: once there is nothing left to claim, an operator clears the errors. When that is drained
+ * as well he makes claimable again what is done: at once it would hide an operation on errors that
+ * takes what is done, too. true: there is something to claim again. */
 static bool begin_round(struct lb_worker *worker, struct lb_item *item, uint64_t epoch)
 {
     struct lb_team *team = worker->team;
-    uint64_t left = atomic_load(&team->n_rounds);
-    if (left < 2 || atomic_load(&team->epoch) != epoch)
+    uint64_t left = atomic_load(&team->n_operator_steps);
+    if (left == 0 || atomic_load(&team->epoch) != epoch)
         return false;
-    if (!atomic_compare_exchange_strong(&team->n_rounds, &left, left - 1))
+    if (!atomic_compare_exchange_strong(&team->n_operator_steps, &left, left - 1))
         return true; /* another consumer is at it */
     lb_team_new_epoch(team);
     atomic_fetch_add(&team->n_adding, 1);
@@ -105,17 +124,7 @@ static bool begin_round(struct lb_worker *worker, struct lb_item *item, uint64_t
            lb_worker_sleep(worker, lb_now_ns() + SHORT_NS, LB_PHASE_ABORT))
         continue;
     worker->op.continued = false;
-    int answer = LB_OK;
-    item->id = atomic_exchange(&team->errored_id, 0);
-    if (item->id != 0)
-        answer = lb_operate_item(&worker->op, LB_OP_CLEAR_ERROR, item, &worker->err);
-    static const enum lb_op all[] = {LB_OP_CLEAR_ALL, LB_OP_RESET_ALL};
-    for (size_t i = 0; i < 2 && answer >= 0; i++) {
-        unsigned n_refusals = 0;
-        while ((answer = lb_operate_class(&worker->op, all[i], &worker->err)) != LB_OK &&
-               lb_worker_refused(worker, answer, ++n_refusals, &worker->err))
-            continue;
-    }
+    operate(worker, item, left % 2 == 0);
     atomic_store(&team->in_reset, false);
     lb_team_new_epoch(team);
     atomic_fetch_sub(&team->n_adding, 1);
