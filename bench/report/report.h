@@ -38,6 +38,7 @@ struct lb_looks {
 struct lb_explored_ask {
     uint32_t workers, rounds, readers, capacity, rescuers, renewals;
     uint32_t items;               /* queue: put before the start */
+    uint32_t putters;             /* queue: workers that put one more, beside the others */
     uint32_t preemptions;         /* at most so many; 0: no bound */
     uint32_t deaths, ticks, cuts; /* steps of a crash, of a clock, of a lost answer */
     uint64_t time_ns;             /* the search ends after so long */

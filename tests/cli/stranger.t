@@ -33,8 +33,10 @@ for my $flags (['-S', 'drain'], ['--faults', 'kill'], ['--workers', '3'], ['--ma
 is($status, 2, 'a budget of nothing is refused');
 
 # --- the words ---
-($status, $out) = until_shown(sub { return $_[1] =~ /^# plainjob on sqlite breaks no-duplicate:$/m },
+($status, $out, $err) = until_shown(sub { return $_[1] =~ /^# plainjob on sqlite breaks no-duplicate:$/m },
     'verify', '-s', "$folder/plainjob.sql", '-d', 'sqlite:', '-q');
+like($err, qr/^# plainjob on sqlite breaks no-duplicate:\n(?:#   \S+plainjob\.sql:\d+: .*\n)+#   to change: /m,
+    'a harness is told on standard error what to change');
 like($out, qr/^# limit of recover: timeout_ms, inferred from line 38/m, 'the plan in short');
 # It breaks owner-release as well, in most runs: once in some thirty items. A machine that stands still hides both.
 my ($words) = $out =~ /^# plainjob on sqlite breaks no-duplicate:\n((?:#   .*\n)+)/m;
@@ -241,6 +243,8 @@ for (['semaphore', 'release=own', 0, 'permits', '--steps', 'clock'], ['semaphore
     ['takeover', 'remove=any', 1, 'exclusive', '--steps', 'clock', '--rounds', '2', '--first'],
     ['looked', 'release=asked', 0, 'exclusive', '--steps', 'clock', '--rounds', '2'],
     ['looked', 'release=looked', 1, 'exclusive', '--steps', 'clock', '--rounds', '2', '--first'],
+    ['lanes', 'put=at-once', 0, 'no-loss', '--workers', '1', '--producers', '1', '--items', '1'],
+    ['lanes', 'put=apart', 1, 'no-loss', '--workers', '1', '--producers', '1', '--items', '1'],
     ['at-most-once', 'after=lost', 0, 'once', '--steps', 'clock', '--rescuers', '1', '--items', '1'],
     ['at-most-once', 'after=again', 1, 'once', '--steps', 'clock', '--rescuers', '1', '--items', '1'])
 {
@@ -248,6 +252,27 @@ for (['semaphore', 'release=own', 0, 'permits', '--steps', 'clock'], ['semaphore
     ($status, $out, $err) = lockbench('explore', '-s', "$folder/$file.sql", '-d', 'sqlite:', '--opt', $option, '--time', '10m', '-q', @more);
     is($status, $expected, "$file, $option: exit status") or diag $out, $err;
     like($out, $expected ? qr/$guarantee +violated/ : qr/$guarantee +held/, '... by the right guarantee');
+}
+# Planned for what each file has, and what shows it.
+for (['lanes', 'explore\+put', '--opt', 'put=apart'], ['cleared', 'rounds'], ['receipts', 'batches late'],
+    ['batch-failed', 'give-back by five'], ['group-take', 'groups by two'], ['as-text', 'steady\+kill'])
+{
+    my ($file, $name, @option) = @$_;
+    (undef, $out, $err) = lockbench('verify', '-s', "$folder/$file.sql", '-d', 'sqlite:', '--plan', @option);
+    like($out, qr/^ +\d+ $name /m, "$file: $name is planned") or diag $err;
+}
+for (['cleared', 'clear=all', 'clear=failed', 'no-duplicate', '-S', 'rounds', '--error', '0.3', '--free', '0', '--backlog', '60'],
+    ['batch-failed', 'fail=rest', 'fail=one', 'no-duplicate', '-S', 'give-back', '--batch', '5', '--free', '0', '--error', '0.1'],
+    ['group-take', 'take=many', 'take=first', 'group-exclusive', '-S', 'drain', '--batch', '2', '--groups', '3', '--backlog', '60'],
+    ['receipts', 'match=lists', 'match=pairs', 'owner-release', '-S', 'queue-overrun', '--batch', '4', '--put-interval', '15ms',
+        '--workers', '6', '--hold', '100ms', '--duration', '2s'])
+{
+    my ($file, $broken, $right, $guarantee, @run) = @$_;
+    ($status, $out) = until_shown(sub { return $_[1] =~ /^  $guarantee, \d+ times? in/m },
+        'run', '-s', "$folder/$file.sql", '-d', 'sqlite:', '--opt', $broken, '-q', @run);
+    like($out, qr/^  $guarantee, \d+ times? in/m, "$file, $broken: seen");
+    ($status, $out, $err) = lockbench('run', '-s', "$folder/$file.sql", '-d', 'sqlite:', '--opt', $right, '-q', @run);
+    unlike($out, qr/VIOLATED/, "$file, $right: not accused") or diag $out;
 }
 (undef, $out) = lockbench('verify', '-s', "$folder/takeover.sql", '-d', 'sqlite:', '--plan');
 like($out, qr/^ +\d+ explore\+takeover /m, 'taking over by several statements is planned');

@@ -136,10 +136,13 @@ static void what_there_is_no_time_for_is_not_run(void **state)
     assert_false(lb_is_out_of_budget(&m.report, &m.cells[0]));
     m.outlook.budget_ns = 6 * S - 1;
     assert_true(lb_is_out_of_budget(&m.report, &m.cells[0]));
-    m.cells[1].took_ns = 20 * S; /* a slow machine: it counts as the 3 that it should have taken */
-    m.outlook.budget_ns = 7 * S;
+    m.cells[1].took_ns = 6 * S;   /* a slow machine: twice the 3 that it should have taken */
+    m.outlook.budget_ns = 12 * S; /* 6 have gone by, 4 become 8, and a sixth may be added */
     assert_false(lb_is_out_of_budget(&m.report, &m.cells[0]));
-    m.outlook.budget_ns = 7 * S - 1;
+    m.outlook.budget_ns = 12 * S - 1;
+    assert_true(lb_is_out_of_budget(&m.report, &m.cells[0]));
+    m.cells[1].took_ns = 20 * S;
+    m.outlook.budget_ns = 20 * S;
     assert_true(lb_is_out_of_budget(&m.report, &m.cells[0]));
     m.cells[1].n_runs = 0; /* nothing was run before */
     m.outlook.budget_ns = 1 * S;

@@ -352,6 +352,11 @@ static struct lb_advice advise_duplicate(const struct lb_outlook *o, const struc
         cell->is_explored ? cell->explored.rescuers > 0 : cell->scenario.recover_ns > 0;
     if (f->has_renew && is_renewed(cell))
         return advise_renewal(o);
+    if (cell->scenario.rounds > 1 && o->operator.line != 0)
+        return (struct lb_advice){
+            .quotes = {&o->operator}, .text = "let clear-all-errors put back what has failed, and "
+                                              "reset-all what is done, and "
+                                              "nothing else: ask for the state"};
     if (!f->is_one_commit)
         return (struct lb_advice){
             .quotes = {&o->begin, &o->begin_end},

@@ -40,28 +40,56 @@ static uint64_t cost_of(const struct lb_cell *cell)
     return 0;
 }
 
-/* Of what was run, a busy machine's time beside the runs is not held against the lines to come. */
+/* What of a plan was run, beside what it should have cost. */
+struct used {
+    uint64_t took_ns, planned_ns; /* planned: no more than it cost */
+    uint64_t late_ns;             /* by which runs took longer than they cost */
+    double slowness;              /* of stressed runs, by which more is reckoned with; from 1 on */
+};
+
+static struct used used_by(const struct lb_report *report, const struct lb_outlook *outlook)
+{
+    struct used used = {.slowness = 1};
+    double took_ns = 0, cost_ns = 0;
+    for (size_t i = 0; i < report->n_cells; i++) {
+        const struct lb_cell *cell = &report->cells[i];
+        if (cell->outlook != outlook || cell->n_runs == 0)
+            continue;
+        uint64_t whole_ns = cost_of(cell) * cell->n_runs;
+        used.took_ns += cell->took_ns;
+        used.planned_ns += cell->took_ns < whole_ns ? cell->took_ns : whole_ns;
+        used.late_ns += cell->took_ns > whole_ns ? cell->took_ns - whole_ns : 0;
+        took_ns += cell->is_explored ? 0 : (double)cell->took_ns;
+        cost_ns += cell->is_explored ? 0 : (double)whole_ns;
+    }
+    if (cost_ns > 0 && took_ns > cost_ns)
+        used.slowness = took_ns / cost_ns;
+    return used;
+}
+
+/* A busy machine takes longer for each run, to set it up and to judge it. A sixth of the budget is
+ * for that; the rest is at the cost of what comes last. */
 bool lb_is_out_of_budget(const struct lb_report *report, const struct lb_cell *cell)
 {
-    uint64_t ns = 0;
     if (cell->outlook == NULL || cell->n_runs > 0 || report->n_repeat > 1)
         return false;
-    for (size_t i = 0; i < report->n_cells; i++) {
-        const struct lb_cell *other = &report->cells[i];
-        if (other->outlook != cell->outlook || other->n_runs == 0)
-            continue;
-        uint64_t cost_ns = cost_of(other) * other->n_runs;
-        ns += other->took_ns < cost_ns ? other->took_ns : cost_ns;
-    }
-    return ns > 0 && ns + cost_of(cell) > cell->outlook->budget_ns;
+    const uint64_t budget_ns = cell->outlook->budget_ns, cost_ns = cost_of(cell);
+    const struct used used = used_by(report, cell->outlook);
+    double end_ns = (double)used.took_ns + (double)cost_ns * used.slowness;
+    return used.took_ns > 0 && (used.planned_ns + cost_ns > budget_ns ||
+                                end_ns > (double)budget_ns + (double)budget_ns / 6);
 }
 
 /* Explorations that were complete early leave their time to those behind them, as long as all that
- * is still to come has its own. */
+ * is still to come has its own. What took too long they give up again, but for a third of theirs.
+ */
 uint64_t lb_exploring_time(const struct lb_report *report, const struct lb_cell *cell)
 {
     const uint64_t own_ns = cost_of(cell), budget_ns = cell->outlook->budget_ns;
+    const struct used used = used_by(report, cell->outlook);
     uint64_t ns = budget_ns / LB_OUTLOOK_RESERVE, n_to_come = 0;
+    if (used.late_ns > budget_ns / 3)
+        return own_ns / 3;
     for (size_t i = 0; i < report->n_cells; i++) {
         const struct lb_cell *other = &report->cells[i];
         if (other->outlook != cell->outlook)
@@ -70,8 +98,10 @@ uint64_t lb_exploring_time(const struct lb_report *report, const struct lb_cell 
         n_to_come += is_to_come && other->is_explored;
         ns += is_to_come ? cost_of(other) : other->took_ns;
     }
-    if (report->n_repeat > 1 || n_to_come == 0 || ns >= budget_ns)
+    if (report->n_repeat > 1 || n_to_come == 0)
         return own_ns;
+    if (ns >= budget_ns)
+        return own_ns - (uint64_t)(2.0 * (double)own_ns * (double)used.late_ns / (double)budget_ns);
     return own_ns + (budget_ns - ns) / n_to_come;
 }
 

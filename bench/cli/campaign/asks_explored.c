@@ -146,6 +146,11 @@ void lb_asks_explore(struct lb_asking *m)
         return;
     }
     add_explored(m, "explore", "every order of two workers' statements");
+    if (!lock && f->puts_apart) {
+        ask = add_explored(m, "explore+put",
+                           "its put commits several times: one is put while another is worked on");
+        ask->explored.workers = ask->explored.putters = ask->explored.items = 1;
+    }
     if (lock && lb_asking_claims(m, LB_G_RECOVERY))
         explore_deaths(m);
     if (lb_features_lease(f) && !m->program->ends_by_recover) {

@@ -105,18 +105,24 @@ static void stress_renewals(struct lb_asking *m, const char *scenario)
     static const char *const few[] = {"workers", "3", "progress-bound", "0", "poll-max",
                                       "5ms",     NULL};
     static const char *const late[] = {"renew", "260ms", "hold", "500ms", "ttl", "200ms", NULL};
+    static const char *const full[] = {"batch", "3", "put-interval", "40ms", NULL};
+    bool is_batch = m->program->sections[LB_S_RENEW].takes_batch;
     if (!m->outlook->features.has_renew)
         return;
     struct lb_ask *ask = add_stressed(m, scenario, NULL, 3000,
                                       "it has renew: it is renewed in time, and outlasts its time");
     snprintf(ask->name, sizeof ask->name, "renewed in time");
     set_all(ask, in_time);
+    if (is_batch)
+        set_all(ask, full);
     if (m->strategy->shape == LB_LOCK)
         set_all(ask, few);
     ask = add_stressed(m, scenario, NULL, 3000,
                        "it has renew: it is renewed when another may have it by now");
     snprintf(ask->name, sizeof ask->name, "renewed late");
     set_all(ask, late);
+    if (is_batch)
+        set_all(ask, full);
     if (m->strategy->shape == LB_LOCK)
         set_all(ask, few);
 }
@@ -206,32 +212,30 @@ static void give_up(struct lb_asking *m)
     set_all(ask, keys);
 }
 
-static void stress_lock(struct lb_asking *m)
+/* Orders to die are drawn: there are more than workers, in case that few of these ever hold. Behind
+ * the last one there is time for the bound. */
+static void kill_holders(struct lb_asking *m)
+{
+    struct lb_ask *ask =
+        add_stressed(m, "dead-holder", NULL, 4500, "it claims recovery: holders are killed");
+    set(ask, "recovery-bound", "1500ms");
+    set(ask, "fault-count", "8");
+    set(ask, "duration", "4s");
+}
+
+/* Holds that outlast their leases where several may hold, or read. */
+static void overrun_others(struct lb_asking *m)
 {
     const struct lb_features *f = &m->outlook->features;
-    add_stressed(m, "mutex-hot", NULL, 2200, crowd_reason(m, "a crowd at one lock"));
-    fail_over(m, "mutex-hot");
-    part_clocks(m);
-    if (f->has_enqueue || f->n_begin > 1 || lb_asking_claims(m, LB_G_FIFO)) {
-        struct lb_ask *ask = add_stressed(m, "mutex-pair", NULL, 2200,
-                                          "it takes several statements: two meet at a free lock");
-        set(ask, "duration", "2s");
-    }
-    if (f->lease != NULL)
-        stress_lease(m);
-    if (f->has_mode)
-        add_stressed(m, "readers-writers", NULL, 2200, "it has :mode: many read, some write");
-    if (f->has_mode && f->lease != NULL) {
+    if (f->lease == NULL)
+        return;
+    if (f->has_mode) {
         struct lb_ask *ask = add_stressed(
             m, "overrun", NULL, 5000, "it has :mode, and is a lease: readers outlast theirs, too");
         snprintf(ask->name, sizeof ask->name, "readers overrun");
         set(ask, "shared", "0.5");
     }
-    if (f->has_cancel)
-        give_up(m);
-    if (f->has_capacity)
-        add_stressed(m, "limited", NULL, 2200, "it has :capacity: three may hold");
-    if (lb_asking_claims(m, LB_G_PERMITS) && f->has_capacity && f->lease != NULL) {
+    if (lb_asking_claims(m, LB_G_PERMITS) && f->has_capacity) {
         struct lb_ask *ask =
             add_stressed(m, "overrun", NULL, 3000,
                          "it claims permits: three may hold, and outlast their leases");
@@ -240,18 +244,35 @@ static void stress_lock(struct lb_asking *m)
         set(ask, "duration", "2s");
         set(ask, "progress-bound", "0");
     }
+}
+
+/* What is cheap, and shows what nothing else does, comes first: a busy machine has no time for the
+ * last ones. */
+static void stress_lock(struct lb_asking *m)
+{
+    const struct lb_features *f = &m->outlook->features;
+    add_stressed(m, "mutex-hot", NULL, 2200, crowd_reason(m, "a crowd at one lock"));
+    fail_over(m, "mutex-hot");
+    if (f->has_enqueue || f->n_begin > 1 || lb_asking_claims(m, LB_G_FIFO)) {
+        struct lb_ask *ask = add_stressed(m, "mutex-pair", NULL, 2200,
+                                          "it takes several statements: two meet at a free lock");
+        set(ask, "duration", "2s");
+    }
+    if (f->has_mode)
+        add_stressed(m, "readers-writers", NULL, 2200, "it has :mode: many read, some write");
+    if (f->has_cancel)
+        give_up(m);
+    if (f->has_capacity)
+        add_stressed(m, "limited", NULL, 2200, "it has :capacity: three may hold");
+    part_clocks(m);
+    if (lb_asking_claims(m, LB_G_RECOVERY))
+        kill_holders(m);
+    if (f->lease != NULL)
+        stress_lease(m);
+    overrun_others(m);
     if (f->has_period)
         add_stressed(m, "periodic-job", NULL, 4000,
                      "it has :period_ms: a job is due again and again");
-    if (lb_asking_claims(m, LB_G_RECOVERY)) {
-        /* Orders to die are drawn: there are more than workers, in case that few of these ever
-           hold. Behind the last one there is time for the bound. */
-        struct lb_ask *ask =
-            add_stressed(m, "dead-holder", NULL, 4500, "it claims recovery: holders are killed");
-        set(ask, "recovery-bound", "1500ms");
-        set(ask, "fault-count", "8");
-        set(ask, "duration", "4s");
-    }
     lose_connections(m, "mutex-hot");
     struct lb_ask *ask =
         add_stressed(m, "mutex-spread", NULL, 1200, "several locks, few workers each");
@@ -272,7 +293,20 @@ static struct lb_ask *add_late(struct lb_asking *m, const char *scenario, const 
  * holder by itself, or does not. */
 static void end_late(struct lb_asking *m, const char *scenario)
 {
+    /* Each claim has some that are new, and some that were another's before. */
+    static const char *const mixed[] = {"batch", "4",     "put-interval", "15ms",  "workers", "6",
+                                        "hold",  "100ms", "ttl",          "200ms", NULL};
     const struct lb_features *f = &m->outlook->features;
+    if (f->ends_many && f->takes_many)
+        set_all(add_late(m, scenario, "batches late",
+                         "it ends, or prolongs, all items of a claim at once: who is too slow has "
+                         "some that are others' by now"),
+                mixed);
+    if (lb_asking_claims(m, LB_G_GROUP_EXCLUSIVE))
+        set(add_late(m, scenario, "groups late",
+                     "it claims group-exclusive: who is too slow ends an item of a group that has "
+                     "gone on"),
+            "groups", "2");
     if (f->has_free || f->has_retry)
         set(add_late(m, scenario, "give back late",
                      "it has free or retry: who is too slow gives the item back"),
@@ -280,11 +314,6 @@ static void end_late(struct lb_asking *m, const char *scenario)
     if (f->has_error)
         set(add_late(m, scenario, "fail late", "it has error: the item of who is too slow fails"),
             "error", "0.5");
-    if (lb_asking_claims(m, LB_G_GROUP_EXCLUSIVE))
-        set(add_late(m, scenario, "groups late",
-                     "it claims group-exclusive: who is too slow ends an item of a group that has "
-                     "gone on"),
-            "groups", "2");
 }
 
 static void rescue(struct lb_asking *m)
@@ -323,11 +352,12 @@ static void rescue(struct lb_asking *m)
 static void put_slowly(struct lb_asking *m)
 {
     static const char *const keys[] = {
-        "producers", "4", "put-interval", "60ms", "tx-pause", "10ms", "workers", "2",
-        "hold",      "0", "poll",         "1ms",  "poll-max", "2ms",  NULL};
+        "producers", "4",   "put-interval", "100ms", "tx-pause", "10ms",
+        "workers",   "2",   "hold",         "0",     "poll",     "1ms",
+        "poll-max",  "2ms", "duration",     "3s",    NULL};
     if (!lb_asking_on_server(m))
         return; /* one writer: nobody is faster */
-    struct lb_ask *ask = add_stressed(m, "steady", NULL, 2500,
+    struct lb_ask *ask = add_stressed(m, "steady", NULL, 3200,
                                       "its put is a transaction: numbers commit out of order");
     snprintf(ask->name, sizeof ask->name, "slow commits");
     set_all(ask, keys);
@@ -349,30 +379,86 @@ static void claim_in_line(struct lb_asking *m)
 static void work_in_groups(struct lb_asking *m)
 {
     static const char *const keys[] = {"groups", "3", "hold", "3ms", "backlog", "300", NULL};
+    const struct lb_features *f = &m->outlook->features;
     struct lb_ask *ask =
         add_stressed(m, "drain", NULL, 2000, "it claims group-exclusive: items of three groups");
     snprintf(ask->name, sizeof ask->name, "groups");
     set_all(ask, keys);
+    if (f->has_free || f->has_retry)
+        set(ask, "free", "0.2");
+    if (!f->takes_many)
+        return;
+    ask = add_stressed(m, "drain", NULL, 1500,
+                       "it claims group-exclusive, and has :n: two items in each claim");
+    snprintf(ask->name, sizeof ask->name, "groups by two");
+    set_all(ask, keys);
+    set(ask, "batch", "2");
 }
 
-/* Consumers that die, and those that sleep past their leases. */
+/* Items that come back while others are taken; of a claim of several, while the others of it are
+ * still in hand. */
+static void give_back(struct lb_asking *m)
+{
+    const struct lb_features *f = &m->outlook->features;
+    if (!f->has_free && !f->has_error && !f->has_retry)
+        return;
+    for (int by_five = 0; by_five <= f->takes_many; by_five++) {
+        struct lb_ask *ask =
+            add_stressed(m, "give-back", NULL, 1200,
+                         by_five ? "it has :n: some of the items of a claim come back, or fail"
+                         : f->has_free  ? "it has free: items come back while others are taken"
+                         : f->has_retry ? "it has retry: items fail, and are due again later"
+                                        : "it has error: items fail");
+        if (by_five) {
+            snprintf(ask->name, sizeof ask->name, "give-back by five");
+            set(ask, "batch", "5");
+        }
+        if (!f->has_free && !f->has_retry)
+            set(ask, "free", "0");
+        if (f->has_error)
+            set(ask, "error", "0.1");
+    }
+}
+
+/* What is done must stay so when errors are cleared, and what failed when all is reset. */
+static void operate(struct lb_asking *m)
+{
+    const struct lb_features *f = &m->outlook->features;
+    if (!f->has_operator)
+        return;
+    struct lb_ask *ask = add_stressed(m, "rounds", NULL, 1500,
+                                      "it has clear-all-errors or reset-all: an operator runs them "
+                                      "when all is done, or has failed");
+    set(ask, "backlog", "60");
+    set(ask, "error", f->has_error ? "0.3" : "0");
+    if (!f->has_free && !f->has_retry)
+        set(ask, "free", "0");
+}
+
+/* Consumers that die. */
+static void kill_consumers(struct lb_asking *m)
+{
+    const struct lb_features *f = &m->outlook->features;
+    bool claims = lb_asking_claims(m, LB_G_RECOVERY);
+    struct lb_ask *ask = add_stressed(
+        m, "steady", "kill", claims ? 5500 : 3500,
+        f->has_sweep ? "it has sweep: consumers are killed, and others start beside the living"
+        : claims     ? "it claims recovery: consumers are killed"
+                     : "what the dead have comes back: consumers are killed");
+    set_fault_times(m, ask, "8", claims ? "4s" : "2s");
+    set(ask, "recover", f->recovers_by_time ? "100ms" : "0");
+    if (claims)
+        set(ask, "recovery-bound", "2s");
+}
+
+/* Consumers that die though nothing is promised, and those that sleep past their leases. */
 static void lose_workers(struct lb_asking *m)
 {
     const struct lb_features *f = &m->outlook->features;
     bool frees_dead =
         f->is_session_bound || f->lease != NULL || (f->has_recover && f->recovers_by_time);
-    if (frees_dead || f->has_sweep || lb_asking_claims(m, LB_G_RECOVERY)) {
-        struct lb_ask *ask = add_stressed(
-            m, "steady", "kill", lb_asking_claims(m, LB_G_RECOVERY) ? 5500 : 3500,
-            f->has_sweep ? "it has sweep: consumers are killed, and others start beside the living"
-            : lb_asking_claims(m, LB_G_RECOVERY)
-                ? "it claims recovery: consumers are killed"
-                : "what the dead have comes back: consumers are killed");
-        set_fault_times(m, ask, "8", lb_asking_claims(m, LB_G_RECOVERY) ? "4s" : "2s");
-        set(ask, "recover", f->recovers_by_time ? "100ms" : "0");
-        if (lb_asking_claims(m, LB_G_RECOVERY))
-            set(ask, "recovery-bound", "2s");
-    }
+    if ((frees_dead || f->has_sweep) && !lb_asking_claims(m, LB_G_RECOVERY))
+        kill_consumers(m);
     if (f->lease != NULL) {
         struct lb_ask *ask = add_stressed(m, "steady", "pause", 3500,
                                           "claims are leases: consumers sleep past them");
@@ -396,6 +482,10 @@ static void stress_queue(struct lb_asking *m)
         snprintf(ask->name, sizeof ask->name, "drain by five");
         set(ask, "batch", "5");
     }
+    give_back(m);
+    operate(m);
+    if (lb_asking_claims(m, LB_G_GROUP_EXCLUSIVE))
+        work_in_groups(m);
     if (lb_asking_claims(m, LB_G_NO_LOSS) || lb_asking_claims(m, LB_G_NO_DUPLICATE) ||
         lb_asking_claims(m, LB_G_FIFO))
         add_stressed(m, "steady", NULL, 2500, "two producers put while consumers claim");
@@ -403,20 +493,10 @@ static void stress_queue(struct lb_asking *m)
         put_slowly(m);
     if (lb_asking_claims(m, LB_G_FIFO))
         claim_in_line(m);
-    if (lb_asking_claims(m, LB_G_GROUP_EXCLUSIVE))
-        work_in_groups(m);
+    if (lb_asking_claims(m, LB_G_RECOVERY))
+        kill_consumers(m); /* nothing else asks for it */
     part_clocks(m);
     rescue(m);
-    if (f->has_free || f->has_error || f->has_retry) {
-        ask = add_stressed(m, "give-back", NULL, 1200,
-                           f->has_free    ? "it has free: items come back while others are taken"
-                           : f->has_retry ? "it has retry: items fail, and are due again later"
-                                          : "it has error: items fail");
-        if (!f->has_free && !f->has_retry)
-            set(ask, "free", "0");
-        if (f->has_error)
-            set(ask, "error", "0.1");
-    }
     lose_workers(m);
     lose_connections(m, "steady");
     if (f->has_period)

@@ -68,7 +68,8 @@ static void add_ask(const struct lb_explored_ask *ask, char *buf, size_t size)
         uint32_t value;
     } counts[] = {{"rounds", ask->rounds},     {"readers", ask->readers},
                   {"capacity", ask->capacity}, {"rescuers", ask->rescuers},
-                  {"renewals", ask->renewals}, {"preemptions", ask->preemptions}};
+                  {"renewals", ask->renewals}, {"preemptions", ask->preemptions},
+                  {"producers", ask->putters}};
     char flag[40];
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
         if (counts[i].value > 0) {
@@ -193,6 +194,7 @@ int lb_explored_run(const struct lb_cell *cell, const struct lb_args *args, uint
         .rescuers = cell->explored.rescuers,
         .renewals = cell->explored.renewals,
         .items = cell->explored.items,
+        .putters = cell->explored.putters,
         .deaths = cell->explored.deaths,
         .cuts = cell->explored.cuts,
         .ticks = cell->explored.ticks,

@@ -156,6 +156,7 @@ static void quote_all(const struct lb_program *program, struct lb_outlook *outlo
     quote(program, f->put_line, &outlook->put);
     quote(program, f->back_line, &outlook->back);
     quote(program, f->enqueue_line, &outlook->enqueue);
+    quote(program, f->operator_line, &outlook->operator);
     quote(program, f->worker_clock_line, &outlook->by_worker);
     quote(program, f->server_clock_line, &outlook->by_server);
 }

@@ -43,7 +43,7 @@ struct lb_outlook {
     struct lb_quote begin, begin_end; /* the first and the last statement of acquire or claim */
     struct lb_quote end, end_last;    /* those of release; the last only if it is another one */
     struct lb_quote unasked, renew, recover, beat, sweep, clock, by_worker, by_server;
-    struct lb_quote token, put, back, enqueue;
+    struct lb_quote token, put, back, enqueue, operator;
     struct lb_quote unknown;     /* the first comment that looks like a directive; text: its word */
     struct lb_features features; /* a file's; of a program nothing */
     bool is_guest;               /* it is a program: no line of it is known */
@@ -73,9 +73,10 @@ int lb_ask_scenario(const struct lb_outlook *outlook, const struct lb_ask *ask,
 /* The plan in short, as comments of TAP. */
 void lb_outlook_tell_plan(const struct lb_outlook *outlook, FILE *out);
 /* What was found, with the lines that allow it, what to change and the command that shows it; or
- * what was looked for, and for how long. As comments of TAP. */
+ * what was looked for, and for how long. As comments of TAP. diagnostics: where a harness shows
+ * what failed, and is told the lines and what to change as well; NULL: nowhere. */
 void lb_outlook_tell_end(const struct lb_outlook *outlook, const struct lb_report *report,
-                         FILE *out);
+                         FILE *out, FILE *diagnostics);
 /* For people: --plan. */
 void lb_outlook_print(const struct lb_outlook *outlook, FILE *out);
 

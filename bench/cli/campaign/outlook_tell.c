@@ -72,19 +72,13 @@ static const struct lb_cell *shown_by(const struct lb_outlook *outlook,
     return stressed;
 }
 
-static void print_finding(const struct lb_outlook *outlook, const struct lb_report *report,
-                          const struct lb_cell *cell, enum lb_guarantee guarantee, FILE *out)
+/* The lines that allow it, and what to change. */
+static void print_advice(const struct lb_outlook *outlook, const struct lb_report *report,
+                         const struct lb_cell *cell, enum lb_guarantee guarantee, FILE *out)
 {
-    const struct lb_outcome *run = NULL;
-    const struct lb_finding *finding = lb_cell_finding(cell, guarantee, &run);
     struct lb_advice advice = {.text = NULL};
     if (!outlook->is_guest)
         advice = lb_advise(outlook, report, guarantee, cell);
-    char command[1200];
-    fprintf(out, "#\n# %s on %s breaks %s:\n", outlook->strategy, outlook->engine,
-            lb_guarantee_name(guarantee));
-    fprintf(out, "#   %s\n",
-            finding->n_witnesses > 0 ? finding->witness[0].text : "see the command below");
     for (size_t i = 0, last = 0; i < sizeof advice.quotes / sizeof advice.quotes[0]; i++) {
         const struct lb_quote *quote = advice.quotes[i];
         if (quote == NULL || quote->line == 0 || (size_t)quote->line == last)
@@ -94,6 +88,25 @@ static void print_finding(const struct lb_outlook *outlook, const struct lb_repo
     }
     if (advice.text != NULL)
         fprintf(out, "#   to change: %s\n", advice.text);
+}
+
+static void print_name(const struct lb_outlook *outlook, enum lb_guarantee guarantee, FILE *out)
+{
+    fprintf(out, "# %s on %s breaks %s:\n", outlook->strategy, outlook->engine,
+            lb_guarantee_name(guarantee));
+}
+
+static void print_finding(const struct lb_outlook *outlook, const struct lb_report *report,
+                          const struct lb_cell *cell, enum lb_guarantee guarantee, FILE *out)
+{
+    const struct lb_outcome *run = NULL;
+    const struct lb_finding *finding = lb_cell_finding(cell, guarantee, &run);
+    char command[1200];
+    fputs("#\n", out);
+    print_name(outlook, guarantee, out);
+    fprintf(out, "#   %s\n",
+            finding->n_witnesses > 0 ? finding->witness[0].text : "see the command below");
+    print_advice(outlook, report, cell, guarantee, out);
     fprintf(out, "#   shown by: %s\n", lb_reproduce(cell, run, finding, command, sizeof command));
 }
 
@@ -169,7 +182,7 @@ static void print_tally(const struct lb_outlook *outlook, const struct lb_report
 }
 
 void lb_outlook_tell_end(const struct lb_outlook *outlook, const struct lb_report *report,
-                         FILE *out)
+                         FILE *out, FILE *diagnostics)
 {
     unsigned n_broken = 0;
     for (int g = 0; g < LB_GUARANTEES; g++) {
@@ -178,6 +191,11 @@ void lb_outlook_tell_end(const struct lb_outlook *outlook, const struct lb_repor
             continue;
         n_broken++;
         print_finding(outlook, report, cell, (enum lb_guarantee)g, out);
+        if (diagnostics == NULL || outlook->is_guest)
+            continue;
+        fflush(out); /* a reader of both sees them in their order */
+        print_name(outlook, (enum lb_guarantee)g, diagnostics);
+        print_advice(outlook, report, cell, (enum lb_guarantee)g, diagnostics);
     }
     print_tally(outlook, report, n_broken, out);
 }

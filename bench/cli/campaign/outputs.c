@@ -166,7 +166,8 @@ int lb_outputs_end(struct lb_outputs *outputs, struct lb_outlook *const *outlook
         if (written->sink->end != NULL)
             written->sink->end(&written->state);
         for (size_t k = 0; written->sink == &lb_sink_tap && k < n; k++)
-            lb_outlook_tell_end(outlooks[k], outputs->report, written->state.out);
+            lb_outlook_tell_end(outlooks[k], outputs->report, written->state.out,
+                                written->path == NULL && !written->state.terminal ? stderr : NULL);
         int rc = written->state.rc;
         if (rc != 0 && written->path != NULL)
             lb_fail_prefix(outputs->err, "%s", written->path);

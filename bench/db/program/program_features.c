@@ -271,6 +271,9 @@ void lb_features_read(const struct lb_file *file, const struct lb_program *progr
     ret->has_free = sections[LB_S_FREE].present;
     ret->has_error = sections[LB_S_ERROR].present;
     ret->has_retry = sections[LB_S_RETRY].present;
+    ret->has_operator = sections[LB_S_CLEAR_ALL_ERRORS].present || sections[LB_S_RESET_ALL].present;
+    ret->ends_many = sections[LB_S_COMPLETE].takes_batch || sections[LB_S_ERROR].takes_batch ||
+                     sections[LB_S_FREE].takes_batch || sections[LB_S_RENEW].takes_batch;
     ret->has_beat = sections[LB_S_HEARTBEAT].present;
     ret->has_sweep = sections[LB_S_SWEEP].present;
     ret->has_enqueue = sections[LB_S_ENQUEUE].present;
@@ -281,6 +284,7 @@ void lb_features_read(const struct lb_file *file, const struct lb_program *progr
     ret->has_mode = (program->uses >> LB_SLOT_MODE & 1) != 0;
     ret->has_capacity = (program->uses >> LB_SLOT_CAPACITY & 1) != 0;
     ret->puts_in_tx = sections[LB_S_PUT].present && sections[LB_S_PUT].tx == LB_TX_ONE;
+    ret->puts_apart = sections[LB_S_PUT].n_statements > 1 && sections[LB_S_PUT].tx == LB_TX_EACH;
     ret->has_period = (program->uses >> LB_SLOT_PERIOD_MS & 1) != 0;
     read_begin(file, program, ret);
     find_unasked(program, ret);

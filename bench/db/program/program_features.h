@@ -24,12 +24,15 @@ struct lb_features {
     bool has_recover, recovers_by_time;
     bool ends_sessions; /* recover ends the sessions of others */
     bool has_free, has_error, has_retry, has_enqueue, has_renew, has_cancel;
+    bool has_operator;        /* clear-all-errors, or reset-all */
     bool has_beat, has_sweep; /* processes that say that they are alive, and that tidy up first */
     bool has_token;           /* acquire or claim returns one */
     bool takes_many;          /* claim has :n */
+    bool ends_many;           /* what ends a claim, or prolongs it, is for all its items at once */
     bool has_mode, has_capacity;
     bool enqueue_writes;   /* else all that a waiter knows of its wait is what it has seen */
     bool puts_in_tx;       /* put commits a transaction of its own */
+    bool puts_apart;       /* put commits several times */
     bool has_period;       /* work is due again */
     bool by_worker_clock;  /* acquire or claim goes by :now */
     bool is_session_bound; /* the hold is a transaction's or a session's, and ends with it */
@@ -62,6 +65,7 @@ struct lb_features {
     bool skips_locked;  /* ... SKIP LOCKED */
     bool compares_null; /* release writes NULL, and acquire has no IS NULL */
     bool end_deletes;   /* release deletes a row */
+    int operator_line;  /* of clear-all-errors, or else reset-all; 0: none */
     int back_line;      /* of what gives an item back, or ends it in error; 0: nothing does */
     int enqueue_line, put_line; /* of the last statements that change something; 0: none */
     int begin_clock_line; /* of the statement of acquire or claim that asks for the server's time */

@@ -172,12 +172,24 @@ static void find_null(const struct lb_section *begin, const struct lb_section *e
     ret->compares_null = writes && !asks;
 }
 
+/* The line of the first statement of these sections that changes something; 0: there is none. */
+static int first_write(const struct lb_section *sections, const enum lb_section_name *names,
+                       size_t n_names)
+{
+    for (size_t n = 0; n < n_names; n++)
+        for (size_t i = 0; i < sections[names[n]].n_statements; i++)
+            if (sections[names[n]].statements[i].is_write)
+                return sections[names[n]].statements[i].line;
+    return 0;
+}
+
 void lb_features_read_traits(const struct lb_program *program, struct lb_features *ret)
 {
     bool is_lock = program->shape == LB_LOCK;
     const struct lb_section *sections = program->sections;
     const struct lb_section *begin = &sections[is_lock ? LB_S_ACQUIRE : LB_S_CLAIM];
     static const enum lb_section_name backs[] = {LB_S_FREE, LB_S_RETRY, LB_S_ERROR};
+    static const enum lb_section_name operators[] = {LB_S_CLEAR_ALL_ERRORS, LB_S_RESET_ALL};
     struct words words;
     find_token(begin, ret);
     find_order(begin, ret);
@@ -187,10 +199,8 @@ void lb_features_read_traits(const struct lb_program *program, struct lb_feature
         read_words(&sections[LB_S_RELEASE].statements[i], &words);
         ret->end_deletes = ret->end_deletes || is_word(&words, 0, "delete");
     }
-    for (size_t s = 0; s < sizeof backs / sizeof backs[0] && ret->back_line == 0; s++)
-        for (size_t i = 0; i < sections[backs[s]].n_statements && ret->back_line == 0; i++)
-            if (sections[backs[s]].statements[i].is_write)
-                ret->back_line = sections[backs[s]].statements[i].line;
+    ret->back_line = first_write(sections, backs, sizeof backs / sizeof backs[0]);
+    ret->operator_line = first_write(sections, operators, sizeof operators / sizeof operators[0]);
     for (size_t i = 0; i < sections[LB_S_ENQUEUE].n_statements; i++)
         if (sections[LB_S_ENQUEUE].statements[i].is_write)
             ret->enqueue_line = sections[LB_S_ENQUEUE].statements[i].line;
