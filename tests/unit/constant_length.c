@@ -160,12 +160,35 @@ static void what_is_put_off_is_known(void **state)
             fail_msg("put off: %s", known[i]);
 }
 
+static void attempts_are_limited(void **state)
+{
+    static const struct {
+        const char *sql;
+        double limit;
+    } table[] = {
+        {"UPDATE j SET state = 1 WHERE attempts < :max_attempts", 3},
+        {"UPDATE j SET state = 1 WHERE :max_attempts > j.attempts", 3},
+        {"UPDATE j SET state = CASE WHEN receives >= 5 THEN 'dead' ELSE 'new' END", 5},
+        {"UPDATE j SET attempts = attempts + 1 WHERE run_at < :now", 0},
+        {"UPDATE j SET state = 1 WHERE (SELECT count(*) FROM j WHERE owner = 2) < 4", 0},
+        {"UPDATE j SET state = 1 WHERE attempts = :token", 0},
+    };
+    const struct lb_setting settings[] = {{"max_attempts", "3"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        const char *sql = table[i].sql;
+        struct lb_raw_statement statement = {.text = sql, .length = strlen(sql), .line = 7};
+        if ((int)lb_attempts_limit(&statement, settings, 1) != (int)table[i].limit)
+            fail_msg("not %.0f: %s", table[i].limit, sql);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lengths_are_found),        cmocka_unit_test(columns_are_as_fixed),
         cmocka_unit_test(others_are_not),           cmocka_unit_test(leases_are_told_apart),
-        cmocka_unit_test(what_is_put_off_is_known),
+        cmocka_unit_test(what_is_put_off_is_known), cmocka_unit_test(attempts_are_limited),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests_name("constant lengths", tests, NULL, NULL);

@@ -559,23 +559,6 @@ static bool recovers_by_time(const struct lb_building *b, enum lb_section_name s
     return false;
 }
 
-/* Is an item that was given back, or failed, due again at a time that only the statement, or an
- * option that somebody has set, knows? */
-static bool returns_late(const struct lb_building *b)
-{
-    static const enum lb_section_name ends[] = {LB_S_FREE, LB_S_RETRY, LB_S_ERROR};
-    for (size_t i = 0; i < b->file->n_options; i++) {
-        const char *name = b->file->options[i].name;
-        int k = lb_building_option(b, name, strlen(name));
-        if ((b->file->delays >> i & 1) != 0 && k >= 0 && strcmp(b->resolved[k].value, "0") != 0)
-            return true;
-    }
-    for (size_t e = 0; e < sizeof ends / sizeof ends[0]; e++)
-        if (lb_section_constant(b->file, &b->program->sections[ends[e]]).later_line != 0)
-            return true;
-    return false;
-}
-
 static int keep_statements(struct lb_building *b)
 {
     struct lb_program *program = b->program;
@@ -592,7 +575,8 @@ static int keep_statements(struct lb_building *b)
     if (b->chosen[LB_S_PUT] != NULL && b->chosen[LB_S_PUT]->answer == SIZE_MAX)
         program->sections[LB_S_PUT].answer = putting(&program->sections[LB_S_PUT]);
     program->recovers_by_time = recovers_by_time(b, LB_S_RECOVER);
-    program->returns_late = returns_late(b);
+    program->returns_late = lb_building_returns_late(b);
+    program->gives_up = lb_building_gives_up(b);
     const struct lb_timing *lease = lb_file_lease(b->file);
     program->frees_own_rows = !b->file->is_built_in && lb_program_frees_own_rows(program);
     program->ends_by_recover = lease != NULL && lease->by_recover;

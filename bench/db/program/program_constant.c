@@ -289,3 +289,50 @@ struct lb_constant lb_section_constant(const struct lb_file *file, const struct 
         }
     return all;
 }
+
+/* --- attempts --- */
+
+static bool counts_attempts(const struct lb_token *token)
+{
+    static const char *const stems[] = {"attempt", "tries", "retr", "receive", "deliver", "fail"};
+    if (token->kind != LB_T_WORD)
+        return false;
+    for (size_t s = 0; s < sizeof stems / sizeof stems[0]; s++)
+        for (size_t i = 0; i + strlen(stems[s]) <= token->length; i++)
+            if (strncasecmp(token->text + i, stems[s], strlen(stems[s])) == 0)
+                return true;
+    return false;
+}
+
+static double limit_of(const struct lb_window *w, const struct lb_token *token,
+                       const struct lb_setting *settings, size_t n_settings)
+{
+    if (is_number(token))
+        return value_of(w, token);
+    for (size_t i = 0; i < n_settings && token->kind == LB_T_PARAM; i++)
+        if (lb_slice_is(token->text + 1, token->length - 1, settings[i].name))
+            return strtod(settings[i].value, NULL);
+    return 0;
+}
+
+double lb_attempts_limit(const struct lb_raw_statement *statement,
+                         const struct lb_setting *settings, size_t n_settings)
+{
+    struct lb_window w;
+    lb_window_start(&w, statement->text, statement->length, statement->line);
+    do {
+        lb_window_slide(&w);
+        const struct lb_token *t = &w.token[AT];
+        const struct lb_token *right = is_op(&t[1], '=') ? &t[2] : &t[1];
+        if (right->kind == LB_T_WORD && is_op(right + 1, '.'))
+            right += 2;
+        if (!is_comparison(t))
+            continue;
+        double limit = counts_attempts(&t[-1])  ? limit_of(&w, right, settings, n_settings)
+                       : counts_attempts(right) ? limit_of(&w, &t[-1], settings, n_settings)
+                                                : 0;
+        if (limit > 0)
+            return limit;
+    } while (w.token[AT].kind != LB_T_END && w.token[AT].kind != LB_T_BAD);
+    return 0;
+}

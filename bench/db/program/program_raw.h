@@ -124,6 +124,10 @@ struct lb_constant lb_constant_length(const struct lb_raw_statement *statement, 
 struct lb_constant lb_section_constant(const struct lb_file *file,
                                        const struct lb_section *section);
 
+/* The number that a statement compares attempts with (attempts < :max_attempts); 0: it does not. */
+double lb_attempts_limit(const struct lb_raw_statement *statement,
+                         const struct lb_setting *settings, size_t n_settings);
+
 /* What the header as a whole lacks. */
 int lb_header_finish(struct lb_file *file, struct lb_error *err);
 /* Names of capabilities, separated by commas. */

@@ -236,9 +236,10 @@ static int judge_view(struct lb_active_run *run, struct lb_history_view *view,
     outcome->n_events = view->n_events;
     rc = judge(run, view, &model, outcome, err);
     /* Who pushes does not say that there is nothing: what is missing may come yet. So may what was
-     * given back for a later time. */
+     * given back for a later time; and what was tried often enough nobody wants back. */
     bool comes_later = run->request->strategy->is_pushed ||
-                       (run->plan.program != NULL && run->plan.program->returns_late);
+                       (run->plan.program != NULL &&
+                        (run->plan.program->returns_late || run->plan.program->gives_up));
     if (rc == 0 && comes_later && model.drained &&
         outcome->judgement.findings[LB_G_NO_LOSS].verdict == LB_V_VIOLATED) {
         model.drained = false;
