@@ -36,8 +36,7 @@ static void lengths_are_found(void **state)
         "UPDATE j SET state = 'new' WHERE taken < unixepoch('subsec') - 300",
         "UPDATE j SET state = 'new' WHERE unixepoch() - taken > 300 AND class = :class",
         "UPDATE j SET state = 'new' WHERE (julianday('now') - taken) * 86400.0 >= 300",
-        "UPDATE j SET state = 'new' WHERE taken < (julianday('now') - 2440587.5) * 86400.0 - 5 * "
-        "60",
+        "UPDATE j SET state = 1 WHERE t < (julianday('now') - 2440587.5) * 86400.0 - 5 * 60",
         "UPDATE j SET state = 'new' WHERE taken < :now - 300000",
         "UPDATE j SET state = 'new' WHERE taken < datetime('now', '-30 seconds')",
         "UPDATE j SET until = strftime('%s', 'now') + 30 WHERE id = :id",
@@ -92,11 +91,9 @@ static void others_are_not(void **state)
         "UPDATE j SET until = now() - interval '1 microsecond' WHERE id = :id",
         "UPDATE j SET attempt = attempt + 1, taken = now() WHERE attempt < 5 AND run_at <= now()",
         "UPDATE j SET taken = strftime('%s', 'now'), attempt = attempt + 2 WHERE id = :id",
-        "UPDATE j SET until = (julianday('now') - 2440587.5) * 86400000 + :ttl_ms WHERE until < "
-        ":now",
+        "UPDATE j SET until = (julianday('now') - 2440587.5) * 86400000 + :ttl_ms WHERE u < :now",
         "UPDATE j SET state = 'new' WHERE (julianday('now') - 2440587.5) * 86400000 > until",
-        "UPDATE j SET state = 'new' WHERE CAST(round(unixepoch('subsec') + 0.5) AS INTEGER) > "
-        "until",
+        "UPDATE j SET state = 1 WHERE CAST(round(unixepoch() + 0.5) AS INTEGER) > until",
         "INSERT INTO p SELECT :worker WHERE (SELECT count(*) FROM p WHERE until > now()) < 3",
         "SELECT id FROM j WHERE run_at <= now() ORDER BY priority + unixepoch() - put LIMIT 5",
         "UPDATE j SET state = 'new' WHERE taken < now() - :limit_ms * interval '1 millisecond'",
