@@ -130,7 +130,9 @@ static inline bool brute_legal(struct brute *brute)
 }
 
 /* Only what had begun by a time, as the worker of a log saw it at a place of its log: what had not
- * ended may or may not have taken effect, but for what that worker had been told before. */
+ * ended may or may not have taken effect, but for what that worker had been told before. What
+ * stands at that place did so before what its log asked for behind it in the same round trip, or
+ * not at all. */
 static inline void brute_cut(struct brute *brute, uint64_t time, uint32_t log, uint32_t place)
 {
     uint32_t kept = 0;
@@ -141,7 +143,8 @@ static inline void brute_cut(struct brute *brute, uint64_t time, uint32_t log, u
         if (op.high >= time && (op.optional || op.log != log || op.place >= place)) {
             op.is_cut = !op.optional && (op.log != log || op.place != place);
             op.optional = true;
-            op.high = UINT64_MAX;
+            if (op.log != log || op.place != place) /* its own end is over by then */
+                op.high = UINT64_MAX;
         }
         brute->ops[kept++] = op;
     }
