@@ -402,7 +402,8 @@ static void give_back(struct lb_asking *m)
     const struct lb_features *f = &m->outlook->features;
     if (!f->has_free && !f->has_error && !f->has_retry)
         return;
-    for (int by_five = 0; by_five <= f->takes_many; by_five++) {
+    for (int i = 0; i < (f->takes_many ? 2 : 1); i++) {
+        bool by_five = i > 0;
         struct lb_ask *ask =
             add_stressed(m, "give-back", NULL, 1200,
                          by_five ? "it has :n: some of the items of a claim come back, or fail"
