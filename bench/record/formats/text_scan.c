@@ -72,15 +72,25 @@ static int read_all(struct lb_scan *scan, int fd)
     return 0;
 }
 
-/* A page of zeros is mapped behind the file, for the NUL when the file fills its last page. */
+/* A page of zeros is mapped behind the file, for the NUL when the file fills its last page.
+ *
+ * It begins where a huge page may: a fault maps what lies around it, up to the next multiple of 64
+ * KiB, and what is let go of in blocks of that size would come back with the neighbour. */
 static int map_all(struct lb_scan *scan, int fd, size_t size)
 {
+    const size_t huge = (size_t)2 << 20;
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     scan->mapped = (size / page + 1) * page;
-    void *memory =
-        mmap(NULL, scan->mapped, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *memory = mmap(NULL, scan->mapped + huge, PROT_READ,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED)
         return lb_fail(scan->err, LB_E_MEMORY, "%s: cannot map: %s", scan->name, strerror(errno));
+    size_t before = (huge - (uintptr_t)memory % huge) % huge;
+    if (before > 0)
+        (void)munmap(memory, before);
+    memory += before;
+    if (before < huge)
+        (void)munmap(memory + scan->mapped, huge - before);
     scan->memory = memory;
     if (size > 0 && mmap(memory, size, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0) == MAP_FAILED)
         return lb_fail(scan->err, LB_E_FILE, "%s: cannot map: %s", scan->name, strerror(errno));
