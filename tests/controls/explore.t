@@ -397,7 +397,7 @@ SQL
 }
 
 # Whatever a statement asks for the time: a step of the clock moves it. Until then nobody gets the item a
-# second time.
+# second time; then the first one ends what the second one has.
 my @clocks = (
     ['sqlite', 'text', 'CURRENT_TIMESTAMP', "datetime('now', '+600 seconds')"],
     ['sqlite', 'real', "julianday('now')", "julianday('now') + 600 / 86400.0"],
@@ -417,7 +417,7 @@ for my $case (@clocks) {
         my $file = spew('by-clock.sql', <<"SQL");
 -- strategy: by-clock
 -- shape: queue
--- claims: no-duplicate
+-- claims: owner-release
 -- name: setup
 CREATE TABLE item (id int PRIMARY KEY, until $type);
 -- name: put
@@ -433,7 +433,7 @@ DROP TABLE item;
 SQL
         is((explore($engine, $file, '--items', '1'))[0], 0, "$now on $engine: clean while the clock stands");
         my (undef, $found) = explore($engine, $file, '--items', '1', '--steps', 'clock');
-        is $found->{verdicts}{'no-duplicate'}, 'violated', "$now on $engine: a step of the clock moves it";
+        is $found->{verdicts}{'owner-release'}, 'violated', "$now on $engine: a step of the clock moves it";
     }
 }
 
