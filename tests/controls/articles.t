@@ -212,8 +212,9 @@ for my $engine (@every) {
             is(explored($_[0], $_), 'held', "control table, $form, $engine: with locking reads $_ holds")
                 for 'exclusive', 'fifo';
         });
-        ask_until(is_judged('exclusive', 'fifo'), 'run', 'fifo-poll', $engine, '-S', 'mutex-pair', '--duration', '2s', @options, sub {
-            is(verdict($_[0], $_), 'held', "control table, $form, $engine: and under stress: $_") for 'exclusive', 'fifo';
+        # Not fifo: within one INSERT a number is drawn before its row is there, and a starved machine stops it there.
+        ask_until(is_judged('exclusive'), 'run', 'fifo-poll', $engine, '-S', 'mutex-pair', '--duration', '2s', @options, sub {
+            is(verdict($_[0], 'exclusive'), 'held', "control table, $form, $engine: and under stress: exclusive");
         });
     }
 }
