@@ -62,6 +62,11 @@ struct lb_exploring {
     const char *holders;
     bool is_sure_of_holders;
     const char *session_name; /* A row (what people call it): session $1 */
+    /* Rows (session; 0: none, -1: it is gone; the number that the next transaction gets):
+     * transactions under way, of any database, whose number is less than $1. NULL: no statement can
+     * tell that there are any. */
+    const char *under_way;
+    const char *const *tells_under_way; /* words by which statements can; NULL ends it */
     /* On a session of its own before each schedule: until it is run again nothing is purged. What
      * was deleted in the schedule goes on taking locks, and not until a purge that nobody can wait
      * for. */

@@ -47,6 +47,10 @@ static const struct lb_server_clock server_clock = {
     .words = words,
     .moved = moved};
 
+/* What a snapshot says of other transactions holds for the whole server. */
+static const char *const tells_under_way[] = {"pg_current_snapshot", "txid_current_snapshot",
+                                              "backend_xid", NULL};
+
 const struct lb_exploring lb_postgres_exploring = {
     .tables = "SELECT c.relname::text, (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY "
               "a.attnum) FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT "
@@ -98,6 +102,16 @@ const struct lb_exploring lb_postgres_exploring = {
     .session_name = "SELECT CASE WHEN $1::int = 0 THEN 'a prepared transaction' ELSE (SELECT "
                     "format('process %s (%s)', a.pid, " CALLED ") FROM pg_stat_activity a WHERE "
                     "a.pid = $1::int AND a.backend_type <> 'autovacuum worker') END",
+    /* A transaction has its number before it has the lock of that number, and the lock for longer.
+     * Programs are in a database that has the name of the space. */
+    .under_way =
+        "SELECT CASE WHEN l.locktype IS NULL THEN -1 ELSE coalesce(l.pid, 0) END, "
+        "txid_snapshot_xmax(s.s) FROM (SELECT txid_current_snapshot() AS s) s CROSS JOIN LATERAL "
+        "txid_snapshot_xip(s.s) AS x LEFT JOIN pg_locks l ON l.locktype = 'transactionid' AND "
+        "l.granted AND l.mode = 'ExclusiveLock' AND l.transactionid::text::bigint = x % 4294967296 "
+        "LEFT JOIN pg_stat_activity a ON a.pid = l.pid WHERE x < $1::bigint AND a.datname IS "
+        "DISTINCT FROM current_schema()",
+    .tells_under_way = tells_under_way,
     .one_batch = true,
     .quote = '"',
     .has_specs = true,

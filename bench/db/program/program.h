@@ -167,6 +167,7 @@ struct lb_program {
     bool puts_one;         /* put has no :n: it is run for each item */
     bool gives_up;         /* what was tried some times is tried no more */
     bool returns_late;     /* what is given back is due later, nobody knows when */
+    bool sees_strangers;   /* what it finds hangs on who else has a transaction under way */
     bool recovers_by_time; /* recover asks for the time: it need not take everything */
     bool frees_own_rows;   /* a lock: acquire inserts a row, and release ends one of its worker's */
     bool ends_by_recover;  /* a lock: a hold has no lease, but recover ends it */
@@ -233,6 +234,8 @@ void lb_file_scale(const struct lb_file *file, uint64_t ttl_ms, bool is_said,
                    const struct lb_setting *settings, size_t n_settings, struct lb_scaled *ret);
 /* Does the text of a statement ask for the time, the server's or the worker's? */
 bool lb_sql_reads_time(const char *text, size_t length);
+/* May it tell that anybody on the server has a transaction under way, though it waits for none? */
+bool lb_sql_sees_strangers(const struct lb_db *db, const char *sql);
 unsigned lb_file_claims(const struct lb_file *file); /* LB_G_BIT()s */
 uint64_t lb_file_needs(const struct lb_file *file);  /* enum lb_cap bits, from `-- needs:` */
 const struct lb_option *lb_file_options(const struct lb_file *file); /* ends with name NULL */

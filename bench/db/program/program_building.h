@@ -56,6 +56,7 @@ int lb_building_keep_settings(struct lb_building *b);
 /* Of what is given back: see program_returns.c. With all sections built. */
 bool lb_building_returns_late(const struct lb_building *b);
 bool lb_building_gives_up(const struct lb_building *b);
+bool lb_building_sees_strangers(const struct lb_building *b);
 /* Of each section the one variant that applies, into b->chosen. */
 int lb_building_choose(struct lb_building *b);
 /* Refuses a setup that makes something elsewhere than in its run's space. */

@@ -1,5 +1,7 @@
 /* What becomes of an item that was given back, or has failed: when is it due again, and how often
- * is it tried? What has not come again for such a reason is not lost. */
+ * is it tried? And does who claims look past what is hidden by others' transactions? What has not
+ * come for such a reason is not lost. */
+#include "exploring.h"
 #include "program_building.h"
 
 #include <string.h>
@@ -36,5 +38,23 @@ bool lb_building_gives_up(const struct lb_building *b)
                 if (limit > 0 && limit < FEW_ATTEMPTS)
                     return true;
             }
+    return false;
+}
+
+bool lb_sql_sees_strangers(const struct lb_db *db, const char *sql)
+{
+    const char *const *word = lb_exploring(db)->tells_under_way;
+    for (; word != NULL && *word != NULL; word++)
+        if (strcasestr(sql, *word) != NULL)
+            return true;
+    return false;
+}
+
+/* Also by a function that set-up makes. */
+bool lb_building_sees_strangers(const struct lb_building *b)
+{
+    for (size_t i = 0; i < b->program->n_statements; i++)
+        if (lb_sql_sees_strangers(b->db, b->program->statements[i].sql))
+            return true;
     return false;
 }

@@ -61,6 +61,9 @@ static int drain(struct lb_testbed *testbed, bool *ret_drained, struct lb_error 
     for (uint64_t i = 0; i <= 2 * n_items && r == LB_OK; i++) {
         struct lb_item *items = testbed->tasks[0].items;
         uint32_t n = 0;
+        r = lb_testbed_outlive_strangers(testbed, err);
+        if (r < 0)
+            break;
         r = lb_operate_claim(&testbed->control_op, one, items, LB_CLAIM_ROOM, &n, err);
         for (uint32_t k = 0; k < n && r == LB_OK; k++)
             r = lb_operate_item(&testbed->control_op, LB_OP_COMPLETE, &items[k], err);

@@ -23,6 +23,7 @@ static const char *keep_text(struct lb_testbed *testbed, const char *text)
     if (grown == NULL)
         return NULL;
     testbed->texts = grown;
+    testbed->sees_strangers = testbed->sees_strangers || lb_sql_sees_strangers(testbed->db, text);
     grown[testbed->n_texts] = strdup(text);
     return grown[testbed->n_texts] != NULL ? grown[testbed->n_texts++] : NULL;
 }

@@ -146,6 +146,54 @@ int lb_testbed_look_for_strangers(struct lb_testbed *testbed, uint64_t *ends_ns,
     return 0;
 }
 
+/* --- whom a snapshot tells of --- */
+
+/* A stranger whose transaction is under way, with a number less than *below; 1: there is one, 0, or
+ * an error. At first, with *below INT64_MAX, it becomes the number of the next transaction. */
+static int find_older(struct lb_testbed *testbed, int64_t *below, int64_t *ret_stranger,
+                      struct lb_error *err)
+{
+    struct lb_rows rows;
+    int r =
+        ask(testbed, &testbed->under_way, lb_exploring(testbed->db)->under_way, *below, &rows, err);
+    for (size_t row = 0; r == 0 && row < rows.n_rows; row++) {
+        *ret_stranger = number_at(testbed, row, 0);
+        if (is_ours(testbed, *ret_stranger))
+            continue;
+        if (*below == INT64_MAX)
+            *below = number_at(testbed, row, 1);
+        return 1;
+    }
+    return r;
+}
+
+/* All that the tasks have written so far has lower numbers than a stranger who begins from here on:
+ * of its rows he hides none. */
+int lb_testbed_outlive_strangers(struct lb_testbed *testbed, struct lb_error *err)
+{
+    const atomic_int *interrupt = testbed->plan.search.interrupt;
+    const uint64_t patience_ns = lb_testbed_patience_ms(&testbed->plan) * UINT64_C(1000000);
+    uint64_t ends_ns = lb_now_ns() + patience_ns;
+    int64_t below = INT64_MAX, stranger = 0;
+    char name[120];
+    int r = 0;
+    while (testbed->sees_strangers && (r = find_older(testbed, &below, &stranger, err)) > 0) {
+        if (interrupt != NULL && atomic_load(interrupt) != 0)
+            return lb_fail(err, LB_E_INTERRUPTED, "interrupted");
+        if (lb_now_ns() >= ends_ns) {
+            bool is_named = name_of(testbed, stranger, name, sizeof name);
+            return lb_fail(
+                err, LB_E_ENV,
+                "a statement asks which transactions are under way, and one that is none "
+                "of lockbench's does not end: %s; end it, or explore on a server of "
+                "your own",
+                is_named ? name : "it has no session");
+        }
+        nanosleep(&(struct timespec){.tv_nsec = LOOK_AGAIN_NS / 4}, NULL);
+    }
+    return r;
+}
+
 /* --- where nobody can go on --- */
 
 static bool locks_tables(const struct lb_program *program)

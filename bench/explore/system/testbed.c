@@ -601,7 +601,9 @@ static int testbed_move(void *arg, unsigned move, struct lb_moved *ret, struct l
     testbed->again = ret->is_again;
     testbed->moves[testbed->n_moves] = (uint8_t)move;
     testbed->idle[testbed->n_moves] = false;
-    int r = make(testbed, move, err);
+    int r = lb_testbed_outlive_strangers(testbed, err);
+    if (r == 0)
+        r = make(testbed, move, err);
     if (r == 0 && (mover == NULL || move >= LB_MOVE_DEATH || mover->may_free) &&
         anyone(testbed, LB_TASK_BLOCKED))
         r = settle_blocked(testbed, err);

@@ -185,11 +185,12 @@ struct lb_testbed {
     struct lb_gate gate;
     struct lb_gate setup_gate;   /* of the control session during set-up */
     struct lb_prepared watching; /* the watch's statement */
-    struct lb_prepared blockers, waits_for_table;
-    bool is_leaving; /* somebody is dismissed: whom he waits for does not matter */
-    bool is_dirty;   /* programs have changed the database while they opened */
-    bool is_coarse;  /* a program's statement has changed something and committed in one step */
-    char **texts;    /* of programs' statements; what is executed borrows them */
+    struct lb_prepared blockers, waits_for_table, under_way;
+    bool sees_strangers; /* a statement may tell that others have transactions under way */
+    bool is_leaving;     /* somebody is dismissed: whom he waits for does not matter */
+    bool is_dirty;       /* programs have changed the database while they opened */
+    bool is_coarse;      /* a program's statement has changed something and committed in one step */
+    char **texts;        /* of programs' statements; what is executed borrows them */
     size_t n_texts;
     char *setup_sql; /* what it executed with parameters, filled in; one per line */
     struct lb_reset reset;
@@ -329,6 +330,9 @@ uint32_t lb_testbed_patience_ms(const struct lb_explore_plan *plan);
  * error when that has lasted too long. *ends_ns: 0 before the first look. */
 int lb_testbed_look_for_strangers(struct lb_testbed *testbed, uint64_t *ends_ns,
                                   struct lb_error *err);
+/* Where some statement may: waits for the end of those that are older than what the tasks do next.
+ * An error when that takes too long. */
+int lb_testbed_outlive_strangers(struct lb_testbed *testbed, struct lb_error *err);
 /* Nobody can go on: because of a stranger? Then an error. */
 int lb_testbed_expect_no_strangers(struct lb_testbed *testbed, struct lb_error *err);
 /* Something was violated. An error if a stranger has locks on the tables meanwhile. */

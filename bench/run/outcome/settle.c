@@ -236,15 +236,22 @@ static int judge_view(struct lb_active_run *run, struct lb_history_view *view,
     outcome->n_events = view->n_events;
     rc = judge(run, view, &model, outcome, err);
     /* Who pushes does not say that there is nothing: what is missing may come yet. So may what was
-     * given back for a later time; and what was tried often enough nobody wants back. */
+     * given back for a later time; what was tried often enough nobody wants back; and what is
+     * hidden by a stranger's transaction comes with its end. */
+    const struct lb_program *program = run->plan.program;
     bool comes_later = run->request->strategy->is_pushed ||
-                       (run->plan.program != NULL &&
-                        (run->plan.program->returns_late || run->plan.program->gives_up));
+                       (program != NULL &&
+                        (program->returns_late || program->gives_up || program->sees_strangers));
     if (rc == 0 && comes_later && model.drained &&
         outcome->judgement.findings[LB_G_NO_LOSS].verdict == LB_V_VIOLATED) {
         model.drained = false;
         rc = write_meta(run, &model, err);
         rc = rc != 0 ? rc : judge(run, view, &model, outcome, err);
+        if (rc == 0 && program != NULL && program->sees_strangers)
+            snprintf(outcome->judgement.findings[LB_G_NO_LOSS].reason,
+                     sizeof outcome->judgement.findings[LB_G_NO_LOSS].reason,
+                     "some items were not claimed, and a statement does not see what is newer than "
+                     "any transaction under way on the server: explore waits for those of others");
     }
     if (rc == LB_E_INTERRUPTED) {
         give_up_verdicts(outcome);
