@@ -113,7 +113,8 @@ static uint64_t advance(struct calm *calm, struct reader *reader)
             return LB_NEVER;
         e = reader->split;
     }
-    __builtin_prefetch(e + 4 * CYCLE);
+    __builtin_prefetch(e + 4 * CYCLE); /* two cache lines */
+    __builtin_prefetch(e + 4 * CYCLE + 2);
     if (!lb_is_cycle(e, reader->last_ns) || e->object >= c->n_resources ||
         e[3].time_ns > LB_TIME_MAX) {
         calm->is_calm = false;
