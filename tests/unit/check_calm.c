@@ -23,6 +23,19 @@ static void note_warm(struct lb_random *random, uint64_t *now, uint64_t time)
               (struct lb_event){.time_ns = now[log], .op = LB_OP_WARM, .type = LB_EV_NOTE});
 }
 
+/* Asks a few times for a resource, and is refused. Sometimes for another one than it then gets. */
+static void ask_in_vain(struct lb_random *random, uint32_t log, uint32_t resource, uint64_t *now)
+{
+    for (unsigned i = below(random, 3); i > 0; i--) {
+        uint64_t from = *now + below(random, 4), to = from + below(random, 5);
+        uint32_t other = below(random, 8) == 0 ? below(random, 4) : resource;
+        add_op(&history, log, LB_OP_ACQUIRE, from, to, LB_EV_FAIL, other, 0, 1, 0);
+        if (below(random, 5) == 0)
+            last_event(&history, log)->answer = LB_TIMEOUT;
+        *now = to;
+    }
+}
+
 /* Cycles of workers that take turns at each resource. carelessness: one in so many is granted at
  * any time; 0: none. */
 static void generate(struct lb_random *random, unsigned carelessness)
@@ -31,16 +44,21 @@ static void generate(struct lb_random *random, unsigned carelessness)
     unsigned tick = 1 + below(random, 3); /* short ones: many things in one tick */
     history_init(&history, false);
     history.model.progress_bound_ns = below(random, 2) * 200;
+    history.model.complete = below(random, 8) > 0;
+    history.capacity[3] = 1 + below(random, 2);
+    bool polls = below(random, 2) == 0;
     unsigned n = below(random, 120);
     for (unsigned i = 0; i < n; i++) {
         uint32_t log = below(random, CALM_LOGS), resource = below(random, 4);
+        if (history.n[log] + 12 > MAX_EVENTS)
+            break;
+        if (polls)
+            ask_in_vain(random, log, resource, &now[log]);
         uint64_t asked = now[log] + below(random, 8) / tick, granted = asked;
         if (carelessness == 0 || below(random, carelessness) > 0)
             granted = granted > is_free[resource] ? granted : is_free[resource];
         granted += below(random, 6) / tick;
         uint64_t left = granted + below(random, 6) / tick, end = left + below(random, 6) / tick;
-        if (history.n[log] + 6 > MAX_EVENTS)
-            break;
         acquire(&history, log, resource, asked, granted);
         release(&history, log, resource, left, end);
         last_event(&history, log)[-1].flags = 0; /* it is said of the answer alone */
@@ -50,6 +68,9 @@ static void generate(struct lb_random *random, unsigned carelessness)
         if (below(random, 40) == 0)
             note_warm(random, now, end + below(random, 3));
     }
+    for (uint32_t log = 0; log < CALM_LOGS && polls; log++)
+        if (below(random, 4) == 0 && history.n[log] + 12 < MAX_EVENTS)
+            ask_in_vain(random, log, below(random, 4), &now[log]);
     if (below(random, 4) == 0) { /* something is under way at the end */
         uint32_t log = below(random, CALM_LOGS);
         size_t n_missing = below(random, 4);
@@ -227,6 +248,21 @@ static void judge(struct lb_judgement *ret, size_t n_logs, unsigned threads)
         fail_msg("lb_check: %s", err.message);
 }
 
+/* What is easily compared by eye. */
+static void print_measures(const char *how, const struct lb_judgement *judgement)
+{
+    const struct lb_measures *m = &judgement->measures;
+    printf("# %s: %llu holds, %llu refusals (%llu unjustified), longest wait %llu, tested", how,
+           (unsigned long long)m->n_holds, (unsigned long long)m->n_refusals,
+           (unsigned long long)m->n_refusals_unjustified, (unsigned long long)m->longest_wait_ns);
+    for (int i = 0; i < LB_GUARANTEES; i++)
+        printf(" %llu", (unsigned long long)judgement->findings[i].n_tested);
+    printf(", violated");
+    for (int i = 0; i < LB_GUARANTEES; i++)
+        printf(" %llu", (unsigned long long)judgement->findings[i].n_violations);
+    printf("\n");
+}
+
 struct shape {
     void (*generate)(struct lb_random *random, unsigned carelessness);
     int op; /* what the other log does */
@@ -265,6 +301,9 @@ static void both_ways_say_the_same(void **state)
         if (memcmp(&in_short, &at_length, sizeof in_short) != 0 ||
             memcmp(&in_two, &at_length, sizeof in_two) != 0) {
             print_history(&history);
+            print_measures("in short", &in_short);
+            print_measures("in two threads", &in_two);
+            print_measures("at length", &at_length);
             fail_msg("history %u of seed %llu is judged in two ways", i, (unsigned long long)seed);
         }
         n_held += in_short.findings[shape->guarantee].verdict == LB_V_HELD;
