@@ -4,8 +4,9 @@
  * event of the history.
  *
  * Limits. Of a target with several nodes only the one of the control session is asked about. A
- * server that says its start in whole seconds and was up for less than one is not found out. Faults
- * that stop the server on command have notes of their own.
+ * server that was up for less than half a second, or that says its start in whole seconds and was
+ * up for less than one, is not found out. Faults that stop the server on command have notes of
+ * their own.
  */
 #include "restarted.h"
 

@@ -1,0 +1,196 @@
+#!/usr/bin/env perl
+# What plain `verify` means to ask of a file that it has never seen, and what lint says of it.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use Lockbench;
+use Test::More;
+
+my $folder = "$ENV{LB_SOURCE}/tests/strangers";
+my ($mariadb) = grep { /^mariadb/ } split /\n/, $ENV{LB_TEST_URIS} // '';
+
+# --- the plan ---
+my ($status, $out, $err) = lockbench('verify', '-s', "$folder/plainjob.sql", '-d', 'sqlite:', '--plan');
+is($status, 0, '--plan: exit status') or diag $err;
+like($out, qr/^  limit  timeout_ms, inferred from line 38; 1800000 ms by default/m, 'the limit, and where it was found');
+like($out, qr/^ +\d+ explore  /m, 'explored');
+like($out, qr/^ +\d+ queue-rescue .* what ends a claim asks for no holder$/m, 'recovery, with its reason');
+unlike($out, qr/overrun/, 'no lease: nothing about leases');
+my ($seconds) = $out =~ /at most (\d+) s of 60 s/;
+cmp_ok($seconds // 99, '<=', 60, 'within the budget');
+(undef, $out) = lockbench('verify', '-s', "$folder/plainjob.sql", '-d', 'sqlite:', '--plan', '--budget', '3s');
+like($out, qr/^   - \S+ +left out: does not fit into 3 s: --budget 10m asks it too$/m, 'what does not fit is told');
+for my $flags (['-S', 'drain'], ['--faults', 'kill'], ['--workers', '3'], ['--matrix']) {
+    ($status, undef, $err) = lockbench('verify', '-s', "$folder/plainjob.sql", '-d', 'sqlite:', '--plan', @$flags);
+    is($status, 2, "--plan with @$flags: refused");
+    like($err, qr/option --plan: is for strategies in files/, '... in words');
+}
+($status, undef, $err) = lockbench('verify', '-s', "$folder/plainjob.sql", '--budget', '0');
+is($status, 2, 'a budget of nothing is refused');
+
+# --- times with whole seconds only ---
+sub leases
+{
+    my ($type, $time) = @_;
+    return spew('whole.sql', <<"SQL");
+-- strategy: whole
+-- shape: lock
+-- claims: exclusive
+-- name: setup
+CREATE TABLE held (name varchar(60), owner varchar(60),
+    until $type);
+-- name: resource
+INSERT INTO held (name, until) VALUES (:resource, '2000-01-01');
+-- name: acquire [mariadb]
+UPDATE held SET owner = :worker, until = $time + INTERVAL :ttl_ms * 1000 MICROSECOND
+WHERE name = :resource AND until <= $time;
+-- name: release
+UPDATE held SET until = '2000-01-01' WHERE name = :resource AND owner = :worker;
+-- name: teardown
+DROP TABLE held;
+SQL
+}
+for (['datetime(6)', 'NOW(6)', undef], ['datetime(6)', 'NOW()', 10], ['datetime(6)', 'CURRENT_TIMESTAMP', 10],
+    ['datetime', 'NOW(6)', 6], ['timestamp', 'UTC_TIMESTAMP(3)', 6], ['datetime(6)', 'SYSDATE(6)', undef])
+{
+    my ($type, $time, $line) = @$_;
+    ($status, $out, $err) = lockbench('lint', leases($type, $time));
+    is($status, 0, "$type, $time: no mistake") or diag $err;
+    if (defined $line) {
+        like($out, qr/whole\.sql:$line: warning: this time has whole seconds only/, '... but a warning');
+    } else {
+        unlike($out, qr/whole seconds/, '... and no warning');
+    }
+}
+(my $sqlite = slurp(leases('real', "datetime('now')"))) =~ s/\[mariadb\]/[sqlite]/;
+$sqlite =~ s/ \+ INTERVAL :ttl_ms \* 1000 MICROSECOND/ || :ttl_ms/;
+(undef, $out, $err) = lockbench('verify', '-s', spew('whole.sql', $sqlite), '-d', 'sqlite:', '--plan');
+like($out, qr/^  clock  line 10 has whole seconds only: /m, 'the plan says so') or diag $err;
+
+# --- lengths of time that no option sets ---
+for (["'+30 seconds'", 1], ["'-1.5 minutes'", 1], ["printf('+%.3f seconds', :ttl_ms / 1000.0)", 0], ["'+' || :ttl_ms || ' seconds'", 0]) {
+    my ($length, $fixed) = @$_;
+    (my $file = $sqlite) =~ s/datetime\('now'\) \|\| :ttl_ms/strftime('%Y-%m-%d %H:%M:%f', 'now', $length)/ or die;
+    (undef, $out) = lockbench('lint', spew('length.sql', $file));
+    my $warning = qr/^\S+length\.sql:10: warning: a length of time that no option sets/m;
+    if ($fixed) { like($out, $warning, "$length: a warning") }
+    else { unlike($out, $warning, "$length: none") }
+}
+
+# --- renewals ---
+(undef, $out) = lockbench('verify', '-s', "$folder/visibility.sql", '-d', 'sqlite:', '--plan');
+like($out, qr/^ +\d+ $_ /m, "$_ is planned") for 'explore\+renew', 'renewed in time', 'renewed late';
+(undef, $out) = lockbench('verify', '-s', "$folder/plainjob.sql", '-d', 'sqlite:', '--plan');
+unlike($out, qr/renew/, '... but not where nothing is renewed');
+
+# --- one time by the workers' clocks, another by the server's ---
+(undef, $out) = lockbench('verify', '-s', "$folder/clocks-lock.sql", '-d', 'sqlite:', '--plan');
+like($out, qr/^ +\d+ clocks $_ .*line \d+ goes by :now, line \d+ by the server's clock: .* are $_ (?:of )?it$/m, "clocks $_: planned")
+    for 'ahead', 'behind';
+(undef, $out) = lockbench('verify', '-s', "$folder/operator.sql", '-d', 'sqlite:', '--plan');
+unlike($out, qr/clocks (?:ahead|behind)/, '... but not where all goes by one kind');
+
+# Planned for what each file has, and what shows it.
+for (['lanes', 'explore\+put', '--opt', 'put=apart'], ['cleared', 'rounds'], ['receipts', 'batches late'],
+    ['batch-failed', 'give-back by five'], ['group-take', 'groups by two'], ['as-text', 'steady\+kill'])
+{
+    my ($file, $name, @option) = @$_;
+    (undef, $out, $err) = lockbench('verify', '-s', "$folder/$file.sql", '-d', 'sqlite:', '--plan', @option);
+    like($out, qr/^ +\d+ $name /m, "$file: $name is planned") or diag $err;
+}
+
+(undef, $out) = lockbench('verify', '-s', "$folder/takeover.sql", '-d', 'sqlite:', '--plan');
+like($out, qr/^ +\d+ explore\+takeover /m, 'taking over by several statements is planned');
+(undef, $out) = lockbench('verify', '-s', "$folder/prolonged.sql", '-d', 'sqlite:', '--plan');
+like($out, qr/^ +\d+ explore\+renew\+crash /m, 'the death of who has renewed is planned');
+
+(undef, $out) = lockbench('verify', '-s', "$folder/retried-lease.sql", '-d', 'sqlite:', '--plan');
+like($out, qr/^ +\d+ give back late /m, 'who retries too late is planned');
+
+# --- a lease in seconds: its scenarios are longer, the budget is not ---
+(my $slow = slurp("$folder/prolonged.sql")) =~ s/:ttl_ms/1000 * :lease_s/g;
+$slow =~ s/^(-- option: renew)/-- option: lease_s = 60\n$1/m;
+(undef, $out) = lockbench('verify', '-s', spew('slow.sql', $slow), '-d', 'sqlite:', '--plan');
+like($out, qr/^prolonged on sqlite: at most (?:[1-5]?\d|60) s of 60 s$/m, 'no longer than the budget');
+my ($least) = $out =~ /^ +\d+ overrun +([\d.]+) s/m;
+cmp_ok($least // 0, '>', 5, 'what takes longer counts as that');
+
+# --- an operator frees what is held for too long ---
+(undef, $out) = lockbench('verify', '-s', "$folder/operator.sql", '-d', 'sqlite:', '--plan');
+like($out, qr/^  lease  longest_ms, inferred from line \d+; 600000 ms by default, which each scenario replaces; recover ends it$/m,
+    'the limit of recover is the lease');
+like($out, qr/^ +\d+ $_ /m, "$_ is planned") for 'explore\+rescue', 'dead-holder', 'overrun';
+(undef, $out) = lockbench('verify', '-s', "$folder/looked.sql", '-d', 'sqlite:', '--plan', '--opt', 'release=looked');
+like($out, qr/^ +\d+ explore\+release /m, 'a release of several statements is planned');
+
+# --- the answer of a commit is lost: where there is a connection to lose, and time for it ---
+SKIP: {
+    my ($postgres) = grep { /^postgres/ } split /\n/, $ENV{LB_TEST_URIS} // '';
+    skip 'no postgres server', 7 unless defined $postgres;
+    my @cut = ('verify', '-s', "$folder/shedlock-dbtime.sql", '-d', $postgres, '--plan', '--budget');
+    (undef, $out) = lockbench(@cut, '10m');
+    like($out, qr/^ +\d+ explore\+cut +[0-9.]+ s +it claims recovery: a commit's answer is lost /m, 'lost answers are planned');
+    ($status, $out, $err) = lockbench('explore', '-s', "$folder/drawn-fence.sql", '-d', $postgres, '--opt', 'drawn=before', '-q');
+    is($status, 1, 'a number drawn by a statement of its own: explored');
+    like($out, qr/fenced +violated/, '... and found') or diag $err;
+    unlike($out, qr/did not come again/, '... with answers that come again');
+    ($status, $out) = lockbench('explore', '-s', "$folder/drawn-fence.sql", '-d', $postgres, '-q');
+    like($out, qr/^  complete: /m, 'drawn in the statement that takes the lock: explored completely');
+    (undef, $out) = lockbench(@cut, '1m');
+    like($out, qr/^ +- explore\+cut +left out: .*--budget 10m asks it$/m, '... if there is time');
+    (undef, $out) = lockbench('verify', '-s', "$folder/shedlock-dbtime.sql", '-d', 'sqlite:', '--plan', '--budget', '10m');
+    unlike($out, qr/explore\+cut/, '... and a connection');
+}
+
+my $grouped = slurp("$folder/grouped.sql");
+for ([':id, :group,', ':id, NULL,', 'claims group-exclusive, and section put does not use :group'],
+    ['VALUES \\(:id', 'VALUES (:id + 0 * :n', 'section put has :n and :group'])
+{
+    my ($from, $to, $words) = @$_;
+    (my $wrong = $grouped) =~ s/$from/$to/;
+    ($status, $out, $err) = lockbench('lint', spew('grouped.sql', $wrong));
+    is($status, 2, "$words: refused");
+    like($err, qr/grouped\.sql:\d+: \Q$words\E/, '... in words');
+}
+
+(my $uncounted = slurp("$folder/semaphore.sql")) =~ s/^-- name: permits\n.*?\n\n//ms;
+($status, $out, $err) = lockbench('lint', spew('semaphore.sql', $uncounted));
+is($status, 2, 'permits without a count: refused');
+like($err, qr/semaphore\.sql:\d+: claims permits, and has no section permits/, '... in words');
+
+my $unclear = slurp("$folder/plainjob.sql");
+$unclear =~ s/bounded-claim, /bounded-claim, fifo, /;
+$unclear =~ s/^-- name: teardown/-- name: renew [sqlite]\nUPDATE work SET put_at = put_at WHERE id = :id;\n\n-- name: teardown/m;
+(undef, $out) = lockbench('verify', '-s', spew('unclear.sql', $unclear), '-d', 'sqlite:', '-q', '--budget', '2s', '--no-explore');
+like($out, qr/^(?:not )?ok \d+ - plainjob sqlite \S+ $_\b/m, "$_ is claimed, and has a line")
+    for qw(no-duplicate no-loss bounded-claim fifo owner-release recovery);
+
+# --- a gate that is opened again holds nothing: nobody who dies in it gives anything back ---
+SKIP: {
+    skip 'no MariaDB', 1 if !defined $mariadb;
+    (undef, $out) = lockbench('verify', '-s', "$folder/gate.sql", '-d', $mariadb, '--plan');
+    unlike($out, qr/kill/, 'a queue that promises nothing about the dead: nobody is killed');
+}
+
+# --- processes that nobody knows ---
+my $beating = slurp("$folder/heartbeat.sql");
+(undef, $out) = lockbench('lint', spew('heartbeat.sql', $beating));
+unlike($out, qr/register/, 'processes that register: no warning');
+(my $unknown = $beating) =~ s/^-- name: register .*?\n\n//msg;
+(undef, $out) = lockbench('lint', spew('heartbeat.sql', $unknown));
+like($out, qr/heartbeat\.sql:\d+: warning: heartbeat changes rows of a table into which nothing is inserted: add a section register/,
+    'a heartbeat for nobody: a warning');
+$unknown =~ s/^-- name: (?:heartbeat|unregister|recover|sweep).*?\n\n//msg;
+$unknown =~ s/owner-release, recovery\n/owner-release\n/;
+(undef, $out) = lockbench('lint', spew('heartbeat.sql', $unknown));
+like($out, qr/heartbeat\.sql:\d+: warning: it writes down :process, and nothing says which processes are alive/,
+    'a process without a sign of life: a warning');
+
+# --- a renewal that asks for nobody ---
+(undef, $out) = lockbench('lint', "$folder/visibility.sql", '--opt', 'renew=number');
+like($out, qr/visibility\.sql:\d+: warning: renew asks for neither holder nor token/, 'a renewal by the number alone: a warning');
+(undef, $out) = lockbench('lint', "$folder/visibility.sql", '--opt', 'renew=own');
+unlike($out, qr/renew asks/, '... and none where it asks');
+
+done_testing();
