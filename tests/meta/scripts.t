@@ -40,6 +40,13 @@ for my $case (['open my $file, q(<), q(/none/such) or die qq(-e: no file\n)', 3,
     is($out, $want ? "-e: no file\n" : "-e: caught\n", "$what: one line");
 }
 
+# Pairs that are too few for an interval say so: five at most.
+for my $case (['1.05', '1.050 (too few pairs)'], ['1.01, 1.02, 1.03, 1.04, 1.05', '1.030 (too few pairs)'],
+    ['1.01, 1.02, 1.03, 1.04, 1.05, 1.06', '1.035 (1.010 to 1.060)']) {
+    my ($pairs, $want) = @$case;
+    is(`perl -I'$source/scripts/lib' -MPairs=ratio,ratio_text -e 'print ratio_text(ratio($pairs))'`, $want, "the ratio of $pairs");
+}
+
 # Values and words, by example.
 for my $case (
     [['bench-gate', 'postgresql:', '0'], qr/^bench-gate: ROUNDS: '0' is not a number from 1;/],
