@@ -13,11 +13,12 @@
 
 #include "classes.h"
 #include "control.h"
+#include "putters.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { PUTS = 1000, CLAIMS = 256 };
+enum { CLAIMS = 256 };
 
 int lb_backlog_check(const struct lb_scenario *scenario, const struct lb_db *db,
                      struct lb_error *err)
@@ -64,21 +65,6 @@ void lb_backlog_free(struct lb_active_run *run)
     }
     if (run->team != NULL)
         atomic_store(&run->team->ahead_is_locked, false);
-}
-
-/* Items first .. first + n - 1. An answer or an error. */
-static int put(struct lb_active_run *run, struct lb_operator *op, int64_t first, uint64_t n,
-               const char *payload, struct lb_error *err)
-{
-    int rc = LB_OK;
-    for (uint64_t done = 0; rc == LB_OK && done < n;) {
-        uint32_t some = n - done < PUTS ? (uint32_t)(n - done) : PUTS;
-        rc = lb_operate_put(op, first + (int64_t)done, some, payload, err);
-        done += some;
-        if (lb_control_interrupted(run))
-            rc = lb_fail(err, LB_E_INTERRUPTED, "interrupted during set-up");
-    }
-    return rc;
 }
 
 static int complete(struct lb_operator *op, struct lb_item *items, uint32_t n,
@@ -131,7 +117,7 @@ static int put_classes(struct lb_active_run *run, struct lb_operator *op, const 
         for (end = first + 1; end <= n && lb_class_of(scenario, end) == number;)
             end++;
         op->actor->task_class = lb_class_name(scenario, number, name);
-        rc = put(run, op, first, (uint64_t)(end - first), payload, err);
+        rc = lb_putters_put(run, op, first, (uint64_t)(end - first), payload, err);
     }
     op->actor->task_class = NULL;
     return rc;
@@ -143,7 +129,7 @@ static int fill(struct lb_active_run *run, struct lb_operator *op, const char *p
 {
     const struct lb_scenario *scenario = run->request->scenario;
     uint64_t dead = scenario->dead_rows, locked = scenario->locked_ahead;
-    int rc = put(run, op, 1, dead, payload, err);
+    int rc = lb_putters_put(run, op, 1, dead, payload, err);
     if (rc == LB_OK && dead > 0)
         rc = stand(run, &run->snapshot, &run->has_snapshot, LB_ISO_REPEATABLE_READ, "old snapshot",
                    err);
@@ -152,7 +138,7 @@ static int fill(struct lb_active_run *run, struct lb_operator *op, const char *p
     if (rc == LB_OK && dead > 0)
         rc = use_up(run, op, err);
     if (rc == LB_OK)
-        rc = put(run, op, (int64_t)dead + 1, locked, payload, err);
+        rc = lb_putters_put(run, op, (int64_t)dead + 1, locked, payload, err);
     if (rc == LB_OK &&
         locked > 0) /* read committed: without locks of gaps, into which others put */
         rc = stand(run, &run->locker, &run->has_locker, LB_ISO_READ_COMMITTED, "locked rows", err);
@@ -162,7 +148,8 @@ static int fill(struct lb_active_run *run, struct lb_operator *op, const char *p
     if (rc == LB_OK && scenario->classes > 1)
         rc = put_classes(run, op, payload, err);
     else if (rc == LB_OK)
-        rc = put(run, op, (int64_t)(dead + locked) + 1, scenario->backlog - locked, payload, err);
+        rc = lb_putters_put(run, op, (int64_t)(dead + locked) + 1, scenario->backlog - locked,
+                            payload, err);
     return rc;
 }
 

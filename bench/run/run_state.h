@@ -94,6 +94,7 @@ struct lb_active_run {
     struct lb_history *history;
     struct lb_live *live;
     struct lb_log control_log;
+    struct lb_log put_logs[LB_PUT_LOGS];
     struct lb_fact *counters_before;
     size_t n_counters_before;
     uint64_t first_ns, measure_ns, stop_ns;

@@ -5,8 +5,9 @@
 #include "scenario.h"
 #include "schedule.h"
 
-/* Logs beside the workers': the controlling thread's, the faults', the watchdog's. */
-enum { LB_EXTRA_LOGS = 3 };
+/* Logs beside the workers': the controlling thread's, the faults', the watchdog's, and those of
+ * sessions that help to put a backlog. */
+enum { LB_FIRST_PUT_LOG = 3, LB_PUT_LOGS = 3, LB_EXTRA_LOGS = LB_FIRST_PUT_LOG + LB_PUT_LOGS };
 
 struct lb_share {
     uint32_t rank, n_ranks;
