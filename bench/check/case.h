@@ -198,6 +198,7 @@ struct lb_id {
     unsigned put_log : 20, is_put : 1, is_claimed : 1;
     unsigned is_given_back : 1; /* certainly free at the end */
     unsigned is_ended : 1;      /* completed, or in error, by its claimer: for certain */
+    unsigned is_open : 1;       /* its last claim has no certain end of its worker's */
     unsigned is_odd : 1;        /* more happened to it: its events are in lb_case.items */
     unsigned is_put_again : 1;
     unsigned is_claimed_again : 1;

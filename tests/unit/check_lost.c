@@ -140,6 +140,31 @@ static void a_group_is_left_by_it(void **state)
     expect(LB_G_GROUP_EXCLUSIVE, LB_V_VIOLATED);
 }
 
+/* Worker 1 has item 1 in hand, and item 6, which is put behind it, is of the same group. */
+static void what_waits_for_its_group_is_not_lost(void **state)
+{
+    static const int types[] = {LB_EV_INFO, LB_EV_FAIL, LB_EV_NONE};
+    (void)state;
+    for (size_t i = 0; i <= sizeof types / sizeof types[0]; i++) {
+        history_init(&history, true);
+        history.model.groups = 5;
+        history.model.drained = true;
+        put(&history, 0, 1, 1, 1, 2);
+        claims(FIRST, 2);
+        put(&history, 0, 6, 1, 3 * MS, 4 * MS);
+        if (i < sizeof types / sizeof types[0])
+            end(FIRST, LB_OP_COMPLETE, 8, types[i]);
+        expect(LB_G_NO_LOSS, LB_V_NOT_TESTED);
+        put(&history, 0, 7, 1, 5 * MS, 6 * MS); /* of another group, which is free */
+        expect(LB_G_NO_LOSS, LB_V_VIOLATED);
+    }
+    history.n[0] -= 2;
+    end(FIRST, LB_OP_COMPLETE, 10, LB_EV_OK); /* nobody has the group any more */
+    expect(LB_G_NO_LOSS, LB_V_VIOLATED);
+    history.model.groups = 0;
+    expect(LB_G_NO_LOSS, LB_V_VIOLATED);
+}
+
 static void beat(uint32_t worker, uint64_t from_us, uint64_t to_us, int type)
 {
     add_op(&history, worker, LB_OP_BEAT, from_us * 1000, to_us * 1000, type, worker, 0, 100, 0);
@@ -247,6 +272,7 @@ int main(void)
         cmocka_unit_test(an_unknown_end_serves_once),
         cmocka_unit_test(in_each_legal_order_it_was_anothers),
         cmocka_unit_test(a_group_is_left_by_it),
+        cmocka_unit_test(what_waits_for_its_group_is_not_lost),
         cmocka_unit_test(the_first_beat_may_have_been),
         cmocka_unit_test(an_unknown_renewal_may_have_been_short),
     };

@@ -307,6 +307,7 @@ static void conclude(const struct calm *calm)
         id->is_odd = 0;
         id->is_claimed = 1;
         id->is_claimed_again = state->is_claimed_again;
+        id->is_open = state->closed == LB_NEVER;
         /* A complete that was answered so late may have been the last. */
         id->is_given_back = c->model->drained && state->closed != LB_NEVER && state->is_freed &&
                             state->completed <= state->start;

@@ -7,9 +7,13 @@
  * brought; or whose last claim gave it back (free) and nobody claimed it again. Claims of unknown
  * outcome, and items that a claim returned beyond those recorded, may have brought as many
  * others: only what exceeds them is lost for certain.
+ *
+ * Of a group of which an item may be in hand nothing else is to be claimed, however long it lasts:
+ * what is left of it is not lost. Nor is anything said of it: not tested.
  */
-#include "judges.h"
-#include "scan_logs.h"
+#include "items.h"
+
+#include <stdlib.h>
 
 static void report_phantom(struct lb_case *c, const struct lb_id *id)
 {
@@ -60,20 +64,49 @@ static bool is_too_early(const struct lb_id *id)
            !id->is_claimed_again && !id->is_put_again; /* by the order of one worker */
 }
 
+/* Of which groups an item may be in hand; NULL: groups are not asked for, or there is no memory. */
+static bool *find_open_groups(const struct lb_case *c)
+{
+    bool *is_open = lb_wants_groups(c) ? calloc(c->model->groups, sizeof *is_open) : NULL;
+    for (const struct lb_id *id = c->ids; id < c->ids + c->n_ids && is_open != NULL; id++)
+        if (id->is_claimed && id->is_open)
+            is_open[id->id % c->model->groups] = true;
+    return is_open;
+}
+
+/* How many of these ids do not wait for an item of their group? */
+static uint64_t count_missing(const struct lb_case *c, const struct lb_id *id, const bool *is_open)
+{
+    uint64_t n = 0;
+    if (is_open == NULL)
+        return id->n;
+    for (uint64_t i = id->id; i < id->id + id->n; i++)
+        n += !is_open[i % c->model->groups];
+    return n;
+}
+
 int lb_judge_loss(struct lb_case *c)
 {
     const struct lb_unknown_claim *unknown = c->unknown.items;
     const struct lb_id *first = NULL;
     uint64_t n_missing = 0, n_excused = 0;
+    bool *is_open = find_open_groups(c);
+    if (is_open == NULL && lb_wants_groups(c))
+        return lb_out_of_memory(c);
     for (const struct lb_id *id = c->ids; id < c->ids + c->n_ids; id++) {
         bool is_unknown = !id->is_put && c->history->truncated; /* its put may be missing */
         if (id->is_claimed && !is_unknown && (!id->is_put || is_too_early(id)))
             report_phantom(c, id);
         if (!lb_id_acknowledged(id) || (id->is_claimed && !id->is_given_back))
             continue;
-        n_missing += id->n;
-        first = first == NULL ? id : first;
+        uint64_t n = count_missing(c, id, is_open);
+        n_missing += n;
+        first = first == NULL && n > 0 ? id : first;
+        if (n < id->n)
+            c->doubt[LB_G_NO_LOSS] = "what was not claimed waits for its group, of which an item "
+                                     "is in the hands of somebody who did not end it";
     }
+    free(is_open);
     for (size_t i = 0; i < c->unknown.n; i++)
         n_excused += unknown[i].n;
     if (c->model->drained && !c->history->truncated && n_missing > n_excused)

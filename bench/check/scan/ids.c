@@ -180,7 +180,7 @@ static void set_claim(struct lb_id *id, const struct lb_item_record *claim)
     id->claim_high = claim->high;
     id->claim_event = claim->event;
     id->claim_log = claim->log & (LB_MAX_LOGS - 1);
-    id->is_claimed = 1;
+    id->is_claimed = id->is_open = 1;
 }
 
 int lb_ids_claim(struct lb_case *c, const struct lb_item_record *claim)
@@ -205,6 +205,7 @@ int lb_ids_end(struct lb_case *c, const struct lb_item_record *end)
                     end->type == LB_EV_OK && (end->flags & LB_EVF_EFFECTIVE) != 0;
     if (is_plain) {
         id->is_ended = 1;
+        id->is_open = 0;
         c->n_releases++;
     } else {
         make_odd(c, id);
@@ -233,6 +234,25 @@ static bool is_given_back(const struct lb_case *c, const struct lb_key *keys, si
     return given_back;
 }
 
+/* Has its last claim no end of its worker's that certainly took effect? The events of one id. */
+static bool is_open(const struct lb_case *c, const struct lb_key *keys, size_t n)
+{
+    const struct lb_item_record *items = c->items.items, *last = NULL;
+    bool is_ended = false;
+    for (size_t k = 0; k < n; k++) {
+        const struct lb_item_record *e = &items[keys[k].index];
+        if (e->op == LB_OP_ITEM && (last == NULL || e->low > last->low))
+            last = e;
+    }
+    for (size_t k = 0; k < n && last != NULL; k++) {
+        const struct lb_item_record *e = &items[keys[k].index];
+        is_ended = is_ended || (e->op != LB_OP_ITEM && e->op != LB_OP_RENEW_ITEM &&
+                                e->type == LB_EV_OK && (e->flags & LB_EVF_EFFECTIVE) != 0 &&
+                                e->log == last->log && e->event > last->event);
+    }
+    return last != NULL && !is_ended;
+}
+
 /* The claims among the events of one id. */
 static void collect_claims(const struct lb_case *c, const struct lb_key *keys, size_t n,
                            struct lb_id *id)
@@ -252,6 +272,7 @@ static void collect_claims(const struct lb_case *c, const struct lb_key *keys, s
     }
     if (id->is_claimed)
         id->claim_low = low; /* what was answered first need not have come first */
+    id->is_open = is_open(c, keys, n);
     id->is_given_back = id->is_claimed && c->model->drained && is_given_back(c, keys, n, last_high);
 }
 
