@@ -47,7 +47,7 @@ void lb_asks_leave_out(struct lb_asking *m, const char *name, const char *why)
 enum { STRETCH_MOST = 12 };
 #define SOME_DEATHS_NS UINT64_C(2000000000) /* the first ones come late on a busy machine */
 
-/* A lease in seconds cannot be 200 ms. */
+/* A lease in seconds cannot be 200 ms. By whole seconds one of a second may be over at once. */
 static uint64_t stretch_of(const struct lb_outlook *outlook, const struct lb_scenario *scenario)
 {
     const struct lb_features *f = &outlook->features;
@@ -55,6 +55,8 @@ static uint64_t stretch_of(const struct lb_outlook *outlook, const struct lb_sce
     if (timing == NULL || !scenario->ttl_is_said)
         return 1;
     uint64_t unit_ns = timing->unit_ms * UINT64_C(1000000);
+    if (lb_features_counts_seconds(f) && timing->unit_ms == 1000)
+        unit_ns *= 2;
     return (unit_ns + scenario->ttl_ns - 1) / scenario->ttl_ns;
 }
 

@@ -146,9 +146,10 @@ void lb_asks_explore(struct lb_asking *m)
         return;
     }
     add_explored(m, "explore", "every order of two workers' statements");
-    if (!lock && f->puts_apart) {
-        ask = add_explored(m, "explore+put",
-                           "its put commits several times: one is put while another is worked on");
+    if (!lock && (f->puts_apart || (f->puts_in_steps && lb_asking_on_server(m)))) {
+        ask =
+            add_explored(m, "explore+put",
+                         "its put takes several statements: one is put while another is worked on");
         ask->explored.workers = ask->explored.putters = ask->explored.items = 1;
     }
     if (lock && lb_asking_claims(m, LB_G_RECOVERY))

@@ -180,8 +180,8 @@ static void warn_of_features(struct warnings *w, const struct lb_file *file,
             w->path, f->constant_line);
     if (f->whole_line != 0 && is_new(w, f->whole_line))
         printf("%s:%d: warning: this time has whole seconds only: a lease or limit that goes by it "
-               "ends up to a second early or late (MariaDB: NOW(6), datetime(6); SQLite: "
-               "julianday('now'))\n",
+               "ends up to a second early or late (MariaDB: NOW(6), datetime(6); PostgreSQL: "
+               "clock_timestamp(); SQLite: julianday('now'))\n",
                w->path, f->whole_line);
 }
 

@@ -198,6 +198,8 @@ enum { LB_SCALED = 18 }; /* lease, limit, and every option that is a delay */
 
 struct lb_scaled {
     uint32_t lease_ms, limit_ms;
+    /* What they last for certain: where they count seconds, and go by whole ones, a second less. */
+    uint32_t lease_least_ms, limit_least_ms;
     struct lb_setting settings[LB_SCALED];
     size_t n_settings;
     char text[2][24];
@@ -230,8 +232,9 @@ const struct lb_timing *lb_file_limit(const struct lb_file *file);
 /* Which lengths are used where a scenario's is ttl_ms. What settings say goes first; then ttl_ms,
  * if the user or the scenario has said it (is_said); then the file's default; then ttl_ms. The
  * limit keeps its proportion to the lease. ret->settings borrow from ret: it is not copied. */
-void lb_file_scale(const struct lb_file *file, uint64_t ttl_ms, bool is_said,
-                   const struct lb_setting *settings, size_t n_settings, struct lb_scaled *ret);
+void lb_file_scale(const struct lb_file *file, const struct lb_db *db, uint64_t ttl_ms,
+                   bool is_said, const struct lb_setting *settings, size_t n_settings,
+                   struct lb_scaled *ret);
 /* Does the text of a statement ask for the time, the server's or the worker's? */
 bool lb_sql_reads_time(const char *text, size_t length);
 /* May it tell that anybody on the server has a transaction under way, though it waits for none? */

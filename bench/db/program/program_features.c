@@ -255,6 +255,12 @@ static void find_whole_seconds(const struct lb_program *program, struct lb_featu
     }
 }
 
+bool lb_features_counts_seconds(const struct lb_features *features)
+{
+    const struct lb_timing *timing = features->lease != NULL ? features->lease : features->limit;
+    return features->whole_line != 0 && timing != NULL && timing->unit_ms >= 1000;
+}
+
 bool lb_features_lease(const struct lb_features *features)
 {
     return features->lease != NULL || features->has_fixed_lease;
@@ -284,7 +290,8 @@ void lb_features_read(const struct lb_file *file, const struct lb_program *progr
     ret->has_mode = (program->uses >> LB_SLOT_MODE & 1) != 0;
     ret->has_capacity = (program->uses >> LB_SLOT_CAPACITY & 1) != 0;
     ret->puts_in_tx = sections[LB_S_PUT].present && sections[LB_S_PUT].tx == LB_TX_ONE;
-    ret->puts_apart = sections[LB_S_PUT].n_statements > 1 && sections[LB_S_PUT].tx == LB_TX_EACH;
+    ret->puts_in_steps = sections[LB_S_PUT].n_statements > 1;
+    ret->puts_apart = ret->puts_in_steps && sections[LB_S_PUT].tx == LB_TX_EACH;
     ret->has_period = (program->uses >> LB_SLOT_PERIOD_MS & 1) != 0;
     read_begin(file, program, ret);
     find_unasked(program, ret);

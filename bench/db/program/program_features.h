@@ -32,7 +32,8 @@ struct lb_features {
     bool has_mode, has_capacity;
     bool enqueue_writes;   /* else all that a waiter knows of its wait is what it has seen */
     bool puts_in_tx;       /* put commits a transaction of its own */
-    bool puts_apart;       /* put commits several times */
+    bool puts_in_steps;    /* put takes several statements, */
+    bool puts_apart;       /* ... and commits several times */
     bool has_period;       /* work is due again */
     bool by_worker_clock;  /* acquire or claim goes by :now */
     bool is_session_bound; /* the hold is a transaction's or a session's, and ends with it */
@@ -70,6 +71,9 @@ struct lb_features {
     int enqueue_line, put_line; /* of the last statements that change something; 0: none */
     int begin_clock_line; /* of the statement of acquire or claim that asks for the server's time */
 };
+
+/* Does its lease, or limit, count seconds, and go by whole ones? */
+bool lb_features_counts_seconds(const struct lb_features *features);
 
 /* Is its hold a lease, of whatever length? */
 bool lb_features_lease(const struct lb_features *features);

@@ -445,8 +445,8 @@ static void add_setting(const struct lb_file *file, const struct lb_timing *timi
     ret->settings[ret->n_settings++] = (struct lb_setting){timing->name, text};
 }
 
-void lb_file_scale(const struct lb_file *file, uint64_t ttl_ms, bool is_said,
-                   const struct lb_setting *settings, size_t n_settings, struct lb_scaled *ret)
+static void scale(const struct lb_file *file, uint64_t ttl_ms, bool is_said,
+                  const struct lb_setting *settings, size_t n_settings, struct lb_scaled *ret)
 {
     const struct lb_timing *lease = lb_file_lease(file), *limit = lb_file_limit(file);
     *ret = (struct lb_scaled){.lease_ms = (uint32_t)ttl_ms, .limit_ms = (uint32_t)ttl_ms};
@@ -471,4 +471,23 @@ void lb_file_scale(const struct lb_file *file, uint64_t ttl_ms, bool is_said,
     }
     ret->limit_ms = length_used(file, limit, wanted_ms, is_said, settings, n_settings);
     add_setting(file, limit, ret->limit_ms, ret);
+}
+
+/* What was taken late in one second is looked at early in another. */
+static uint32_t least(const struct lb_timing *timing, uint32_t ms, bool is_whole)
+{
+    enum { SECOND_MS = 1000 };
+    if (!is_whole || timing == NULL || timing->unit_ms < SECOND_MS)
+        return ms;
+    return ms > SECOND_MS ? ms - SECOND_MS : 1;
+}
+
+void lb_file_scale(const struct lb_file *file, const struct lb_db *db, uint64_t ttl_ms,
+                   bool is_said, const struct lb_setting *settings, size_t n_settings,
+                   struct lb_scaled *ret)
+{
+    scale(file, ttl_ms, is_said, settings, n_settings, ret);
+    bool is_whole = lb_file_is_whole(file, db->name);
+    ret->lease_least_ms = least(lb_file_lease(file), ret->lease_ms, is_whole);
+    ret->limit_least_ms = least(lb_file_limit(file), ret->limit_ms, is_whole);
 }
