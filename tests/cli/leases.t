@@ -80,6 +80,19 @@ is($twice->{cells}[0]{runs}[0]{state}, $is_drained ? 'complete' : 'invalid', 'a 
 like($twice->{cells}[0]{runs}[0]{reason} // '', $is_drained ? qr/^$/ : qr/: a hold of 200 ms outlasts the lease of 20\.0 ms; make --ttl/,
     '... for that reason');
 
+# The items of a claim that are ended together are in hand until the work on the last of them is done.
+(undef, $told) = lockbench('run', '-s', 'lease-queue', '-d', 'sqlite:', '-S', 'drain', '--ttl', '50ms', '--hold', '20ms', '--opt', 'ends=batch',
+    '--batch', 5, '--workers', 4, '--backlog', 4000, '--duration', '500ms', '--format', 'json', '-q');
+$twice = eval { decode_json($told) } // {};
+is($twice->{cells}[0]{runs}[0]{state}, 'invalid', 'nor one whose claims take longer than their lease') or diag $told;
+like($twice->{cells}[0]{runs}[0]{reason} // '',
+    qr/: the work on a claim of 5 items, 100 ms, outlasts the lease of 50\.0 ms; make --ttl longer, or --batch or --hold shorter, or see --renew$/,
+    '... for that reason');
+(undef, $told) = lockbench('run', '-s', 'lease-queue', '-d', 'sqlite:', '-S', 'drain', '--ttl', '50ms', '--hold', '20ms', '--opt', 'ends=batch',
+    '--batch', 5, '--workers', 4, '--backlog', 4000, '--duration', '500ms', '--renew', '20ms', '--format', 'json', '-q');
+$twice = eval { decode_json($told) } // {};
+is($twice->{cells}[0]{runs}[0]{state}, 'complete', 'but one that is renewed has only too little time') or diag $told;
+
 # --- mistakes ---
 my @bad = (
     ['-- limit: nothing',                       qr/:4: limit: "nothing" is neither an option of this file nor ttl_ms/],

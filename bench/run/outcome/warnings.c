@@ -180,6 +180,15 @@ static void warn_of_the_taken(struct lb_outcome *outcome)
          m->n_taken_items == 1 ? "its" : "their");
 }
 
+/* Items that are in hand, all of them, until the work on the last one is done. */
+static uint64_t items_in_hand(const struct lb_active_run *run)
+{
+    const struct lb_scenario *scenario = run->request->scenario;
+    if (scenario->shape != LB_QUEUE || scenario->rows > 0 || !lb_ends_together(&run->plan))
+        return 1;
+    return scenario->batch < scenario->backlog ? scenario->batch : scenario->backlog;
+}
+
 uint64_t lb_run_outlasted_ns(const struct lb_active_run *run)
 {
     const struct lb_scenario *scenario = run->request->scenario;
@@ -187,7 +196,7 @@ uint64_t lb_run_outlasted_ns(const struct lb_active_run *run)
     bool renews = scenario->renew_ns > 0 && scenario->renew_ns < ttl_ns &&
                   lb_strategy_has(&run->plan, LB_S_RENEW);
     bool is_outlasted = scenario->drain && run->request->strategy->is_lease &&
-                        scenario->hold_ns >= ttl_ns && !renews;
+                        items_in_hand(run) * scenario->hold_ns >= ttl_ns && !renews;
     return is_outlasted ? ttl_ns : 0;
 }
 
@@ -196,7 +205,8 @@ static void warn_of_no_drain(struct lb_active_run *run)
     struct lb_outcome *outcome = run->outcome;
     const struct lb_scenario *scenario = run->request->scenario;
     uint64_t ttl_ns = lb_run_outlasted_ns(run);
-    char hold[32], ttl[32];
+    uint64_t n_items = items_in_hand(run);
+    char what[64] = "a hold of", work[32], ttl[32];
     bool has_ended = atomic_load(&run->team->drained) || atomic_load(&run->team->only_ahead);
     if (!scenario->drain || has_ended || outcome->state != LB_RUN_COMPLETE)
         return;
@@ -204,12 +214,17 @@ static void warn_of_no_drain(struct lb_active_run *run)
         warn(outcome, "the queue was not drained in the time that there was; see --duration");
         return;
     }
+    if (n_items > 1)
+        snprintf(what, sizeof what, "the work on a claim of %llu items,",
+                 (unsigned long long)n_items);
     outcome->state = LB_RUN_INVALID;
     snprintf(outcome->reason, sizeof outcome->reason,
-             "the queue was not drained: a hold of %s outlasts the lease of %s; make --ttl longer, "
-             "or --hold shorter",
-             lb_format_ns(scenario->hold_ns, hold, sizeof hold),
-             lb_format_ns(ttl_ns, ttl, sizeof ttl));
+             "the queue was not drained: %s %s%s outlasts the lease of %s; make --ttl longer, or "
+             "%s--hold shorter%s",
+             what, lb_format_ns(n_items * scenario->hold_ns, work, sizeof work),
+             n_items > 1 ? "," : "", lb_format_ns(ttl_ns, ttl, sizeof ttl),
+             n_items > 1 ? "--batch or " : "",
+             lb_strategy_has(&run->plan, LB_S_RENEW) ? ", or see --renew" : "");
 }
 
 /* Fewer were served than came. What still waits at the end takes as long again as it took to serve

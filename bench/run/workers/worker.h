@@ -167,7 +167,7 @@ static inline void lb_team_new_epoch(struct lb_team *team)
  * end_batch: each list of those that end alike in one statement, as far as the strategy can; but
  * not those that are lost. claims: the last of them may take the next claim along. together: it
  * can, for one of the ends. renew_batch: where section renew takes a batch; fills is_lost. */
-bool lb_ends_together(const struct lb_worker *worker);
+bool lb_ends_together(const struct lb_strategy_plan *plan);
 int lb_ends_open(struct lb_worker *worker, uint32_t room, struct lb_error *err);
 void lb_ends_free(struct lb_worker *worker);
 enum lb_op lb_worker_choose_end(struct lb_worker *worker);

@@ -10,9 +10,8 @@ struct lb_ends {
     uint8_t *which; /* enum lb_op of each item of the claim */
 };
 
-bool lb_ends_together(const struct lb_worker *worker)
+bool lb_ends_together(const struct lb_strategy_plan *plan)
 {
-    const struct lb_strategy_plan *plan = worker->team->plan;
     return lb_strategy_takes_batch(plan, LB_S_COMPLETE) ||
            lb_strategy_takes_batch(plan, LB_S_ERROR) || lb_strategy_takes_batch(plan, LB_S_FREE);
 }
@@ -20,7 +19,8 @@ bool lb_ends_together(const struct lb_worker *worker)
 int lb_ends_open(struct lb_worker *worker, uint32_t room, struct lb_error *err)
 {
     worker->ends = NULL;
-    if (!lb_ends_together(worker) && !lb_strategy_takes_batch(worker->team->plan, LB_S_RENEW))
+    if (!lb_ends_together(worker->team->plan) &&
+        !lb_strategy_takes_batch(worker->team->plan, LB_S_RENEW))
         return 0;
     struct lb_ends *ends = calloc(1, sizeof *ends);
     if (ends == NULL)

@@ -385,7 +385,7 @@ static void process(struct lb_worker *worker, struct lb_item *items, uint32_t n,
     lb_worker_begin(worker, LB_M_HOLD);
     struct hand hand = {.items = items, .n = n, .is_lost = worker->lost_items};
     hand.renew_ns = renews(team) ? claimed_ns + team->scenario->renew_ns : 0;
-    hand.is_batch = lb_ends_together(worker) && worker->chunks == NULL;
+    hand.is_batch = lb_ends_together(team->plan) && worker->chunks == NULL;
     memset(hand.is_lost, 0, n * sizeof *hand.is_lost);
     if (hand.is_batch)
         process_batch(worker, &hand, claimed_ns);
