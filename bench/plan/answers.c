@@ -36,6 +36,15 @@ static void give(struct lb_plan_answer *answer, const struct lb_estimate *estima
     answer->estimate = *estimate;
 }
 
+/* " (75 %: 1.85k to 1.92k/s)"; "" of one run, which has no interval. Returns buf. */
+static char *within(const struct lb_estimate *estimate, const char *range, char *buf, size_t size)
+{
+    buf[0] = '\0';
+    if (estimate->interval.coverage > 0)
+        snprintf(buf, size, " (%.0f %%: %s)", estimate->interval.coverage * 100, range);
+    return buf;
+}
+
 /* "1.85k to 1.92k/s". Returns buf. */
 static char *rates(const struct lb_estimate *rate, char *buf, size_t size)
 {
@@ -167,7 +176,7 @@ static void answer_slo(struct lb_plan *plan)
 static void points_carry(struct lb_plan *plan)
 {
     struct lb_estimate rate;
-    char text[32], range[80];
+    char text[32], range[80], interval[100];
     if (!lb_plan_points_at(plan, (double)plan->at, &rate)) {
         add(plan, "carry", LB_PLAN_REFUSED,
             "What %llu workers carry was not measured, and the law does not fit: put that number "
@@ -175,9 +184,10 @@ static void points_carry(struct lb_plan *plan)
             (unsigned long long)plan->at);
         return;
     }
-    give(add(plan, "carry", LB_PLAN_ANSWERED, "%llu worker%s carr%s %s/s (95 %%: %s), as measured.",
+    within(&rate, rates(&rate, range, sizeof range), interval, sizeof interval);
+    give(add(plan, "carry", LB_PLAN_ANSWERED, "%llu worker%s carr%s %s/s%s, as measured.",
              (unsigned long long)plan->at, plan->at == 1 ? "" : "s", plan->at == 1 ? "ies" : "y",
-             lb_format_count(rate.value, text, sizeof text), rates(&rate, range, sizeof range)),
+             lb_format_count(rate.value, text, sizeof text), interval),
          &rate);
 }
 
@@ -186,14 +196,14 @@ static void points_peak(struct lb_plan *plan)
     struct lb_estimate rate;
     double n;
     bool is_last;
-    char text[32], range[80];
+    char text[32], range[80], interval[100];
     if (!lb_plan_points_peak(plan, &n, &rate, &is_last))
         return;
+    within(&rate, rates(&rate, range, sizeof range), interval, sizeof interval);
     give(add(plan, "peak", LB_PLAN_ANSWERED,
-             "The most that was measured is %s/s (95 %%: %s), with "
-             "%.0f worker%s%s.",
-             lb_format_count(rate.value, text, sizeof text), rates(&rate, range, sizeof range), n,
-             plural(n), is_last ? ", the most that were tried: more may carry more" : ""),
+             "The most that was measured is %s/s%s, with %.0f worker%s%s.",
+             lb_format_count(rate.value, text, sizeof text), interval, n, plural(n),
+             is_last ? ", the most that were tried: more may carry more" : ""),
          &rate);
 }
 
@@ -201,7 +211,7 @@ static void points_workers(struct lb_plan *plan)
 {
     double demand = plan->question->demand_per_s, peak_n;
     struct lb_estimate n, with, without, peak;
-    char rate[32], x[32], y[32], fewer[80] = "", range[64];
+    char rate[32], x[32], y[32], fewer[80] = "", range[64], interval[100];
     bool is_last;
     lb_format_count(demand, rate, sizeof rate);
     if (!lb_plan_points_workers(plan, demand, &n)) {
@@ -221,9 +231,9 @@ static void points_workers(struct lb_plan *plan)
         snprintf(range, sizeof range, "%.0f to %.0f", n.interval.low, n.interval.high);
     else
         snprintf(range, sizeof range, "%.0f, or it is not reached", n.interval.low);
-    give(add(plan, "workers", LB_PLAN_ANSWERED,
-             "%s/s need %.0f worker%s (95 %%: %s): %s%.0f carr%s %s/s.", rate, n.value,
-             plural(n.value), range, fewer, n.value, n.value > 1.5 ? "y" : "ies",
+    within(&n, range, interval, sizeof interval);
+    give(add(plan, "workers", LB_PLAN_ANSWERED, "%s/s need %.0f worker%s%s: %s%.0f carr%s %s/s.",
+             rate, n.value, plural(n.value), interval, fewer, n.value, n.value > 1.5 ? "y" : "ies",
              lb_format_count(with.value, y, sizeof y)),
          &n);
 }
@@ -260,8 +270,9 @@ static void answer_headroom(struct lb_plan *plan)
         1 - demand / capacity.interval.low,
         isfinite(capacity.interval.high) ? 1 - demand / capacity.interval.high : 1,
         capacity.interval.coverage};
-    snprintf(range, sizeof range, " (%.0f to %.0f %%)", left.interval.low * 100,
-             left.interval.high * 100);
+    if (left.interval.coverage > 0)
+        snprintf(range, sizeof range, " (%.0f to %.0f %%)", left.interval.low * 100,
+                 left.interval.high * 100);
     lb_format_count(demand, rate, sizeof rate);
     lb_format_count(capacity.value, whole, sizeof whole);
     const char *of = by_slo                              ? "that the SLO allows"

@@ -64,6 +64,10 @@ static void find_doubts(struct lb_plan *plan)
             "from the points, not from the curve",
             plan->fit.worst_residual * 100);
     }
+    if (plan->question->n_repeat == 1 && plan->question->most_repeat <= 1)
+        add_doubt(plan,
+                  "each number of workers was run once, so nothing tells how much runs differ: "
+                  "use --repeat 3 or more");
     if ((double)n_drifting > MOST_DRIFTING * (double)plan->n_points) {
         snprintf(
             text, sizeof text,

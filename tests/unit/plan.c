@@ -511,7 +511,7 @@ static void steps_are_answered_from_the_points(void **state)
         assert_true(answer->estimate.interval.low <= cases[c].workers &&
                     answer->estimate.interval.high >= cases[c].workers);
         if (c == 0)
-            assert_non_null(strstr(answer->text, "need 2 workers (95 %: 2 to 2): 1 carries 1.9"));
+            assert_non_null(strstr(answer->text, "need 2 workers (75 %: 2 to 2): 1 carries 1.9"));
         struct lb_estimate rate;
         for (size_t i = 0; i < question.n_levels; i++) {
             assert_true(lb_plan_points_at(&plan, (double)question.levels[i], &rate));
@@ -582,7 +582,7 @@ static void a_demand_that_was_measured_is_answered_from_the_points(void **state)
                         answer->estimate.interval.high >= cases[c].workers);
         }
         if (c == 2)
-            assert_non_null(strstr(answer->text, "need 4 workers (95 %: 4 to 4): 3 carry 4"));
+            assert_non_null(strstr(answer->text, "need 4 workers (75 %: 4 to 4): 3 carry 4"));
         lb_plan_release(&plan);
         release_engine(&engine);
     }

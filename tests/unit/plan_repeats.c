@@ -125,6 +125,51 @@ static void what_is_known_is_left_alone(void **state)
     release_engine(&engine);
 }
 
+static const struct lb_plan_answer *answer_to(const struct lb_plan *plan, const char *question)
+{
+    for (size_t i = 0; i < plan->n_answers; i++)
+        if (strcmp(plan->answers[i].question, question) == 0)
+            return &plan->answers[i];
+    fail_msg("no answer to %s", question);
+    return NULL;
+}
+
+/* An interval from the points covers no more than so many rounds can: of one there is none. */
+static void few_rounds_are_not_called_95_percent(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t n_repeat;
+        double coverage;
+        const char *carry, *need;
+    } cases[] = {{1, 0, "/s, as measured", "1.50k/s need 2 workers: 1 carries"},
+                 {2, 0.5, "/s (50 %: ", "1.50k/s need 2 workers (50 %: 2 to 2)"},
+                 {3, 0.75, "/s (75 %: ", "1.50k/s need 2 workers (75 %: 2 to 2)"},
+                 {8, 0.95, "/s (95 %: ", "1.50k/s need 2 workers (95 %: 2 to 2)"}};
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        struct engine engine = engine_with(0.01, seed);
+        struct lb_plan_question question = question_with(0, 0);
+        question.n_repeat = cases[c].n_repeat;
+        question.demand_per_s = 1500;
+        struct lb_plan plan;
+        assert_int_equal(plan_with(&engine, &question, &plan), 0);
+        plan.by_points = true;
+        lb_plan_answer(&plan);
+        const struct lb_plan_answer *carry = answer_to(&plan, "carry");
+        const struct lb_plan_answer *need = answer_to(&plan, "workers");
+        double off = carry->estimate.interval.coverage - cases[c].coverage;
+        assert_true(off > -1e-9 && off < 1e-9);
+        assert_non_null(strstr(carry->text, cases[c].carry));
+        assert_non_null(strstr(need->text, cases[c].need));
+        assert_int_equal(strstr(answer_to(&plan, "peak")->text, " %: ") != NULL, c > 0);
+        assert_int_equal(strstr(answer_to(&plan, "headroom")->text, " %)") != NULL, c > 0);
+        assert_int_equal(carry->doubtful, c == 0);
+        assert_int_equal(need->doubtful, c == 0);
+        lb_plan_release(&plan);
+        release_engine(&engine);
+    }
+}
+
 /* A set-up that takes far longer than the runs: each takes 400 ms or more, so that at most seven
  * end within three seconds. */
 static void what_a_run_takes_beside_counts(void **state)
@@ -268,6 +313,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_known_is_left_alone),
+        cmocka_unit_test(few_rounds_are_not_called_95_percent),
         cmocka_unit_test(what_a_run_takes_beside_counts),
         cmocka_unit_test(what_differs_is_run_again),
         cmocka_unit_test(what_the_user_says_is_kept),
