@@ -11,6 +11,7 @@
 #include "interchange.h"
 #include "pair.h"
 #include "terminal.h"
+#include "twice.h"
 #include "units.h"
 
 #include <stdlib.h>
@@ -24,7 +25,7 @@ struct loaded {
     size_t n; /* views that are open */
     struct lb_names *names;
     struct lb_history_view joined;
-    const struct lb_history_view *view; /* what is judged */
+    struct lb_history_view *view; /* what is judged */
     struct lb_model model;
     uint32_t *capacity;
     char model_name[80];
@@ -394,27 +395,41 @@ static int print(const struct lb_args *args, const struct lb_checked *checked, s
     return lb_checked_text(checked, lb_terminal_width(STDOUT_FILENO), stdout, err);
 }
 
-/* 1: something was violated; 5: nothing could be tested; 0: something held and nothing else. */
-static enum lb_exit status_of(const struct lb_judgement *judgement)
+/* 1: something was violated; 5: nothing could be tested, or the clocks do not tell of something
+ * whether it was violated; 0: something held and nothing else. */
+static enum lb_exit status_of(const struct lb_judgement *judgement,
+                              const struct lb_near_miss near[LB_GUARANTEES])
 {
-    bool held = false;
+    bool held = false, is_near = false;
     for (int i = 0; i < LB_GUARANTEES; i++) {
         if (judgement->findings[i].verdict == LB_V_VIOLATED)
             return LB_EXIT_VIOLATED;
         held = held || judgement->findings[i].verdict == LB_V_HELD;
+        is_near = is_near || near[i].n_violations > 0;
     }
-    return held ? LB_EXIT_OK : LB_EXIT_INCONCLUSIVE;
+    return held && !is_near ? LB_EXIT_OK : LB_EXIT_INCONCLUSIVE;
+}
+
+/* Clocks that may be off: what is violated if they agree, and not for certain, is no "held". */
+static int judge_clocks(const struct lb_args *args, struct loaded *loaded,
+                        struct lb_judgement *judgement, struct lb_near_miss near[LB_GUARANTEES],
+                        struct lb_error *err)
+{
+    if (args->check.uncertainty == NULL)
+        return lb_check(loaded->view, &loaded->model, judgement, err);
+    return lb_judge_twice(loaded->view, &loaded->model, judgement, near, err);
 }
 
 static int judge(const struct lb_args *args, struct loaded *loaded, enum lb_exit *ret_status,
                  struct lb_error *err)
 {
     struct lb_judgement *judgement = calloc(1, sizeof *judgement);
+    struct lb_near_miss near[LB_GUARANTEES] = {{0}};
     if (judgement == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory for the verdicts");
     int rc = make_model(args, loaded, err);
     if (rc == 0) {
-        rc = lb_check(loaded->view, &loaded->model, judgement, err);
+        rc = judge_clocks(args, loaded, judgement, near, err);
         if (rc == LB_E_FILE)
             lb_fail_prefix(err, "%s", args->positional.words[0]);
     }
@@ -431,7 +446,7 @@ static int judge(const struct lb_args *args, struct loaded *loaded, enum lb_exit
         for (size_t i = 0; i < loaded->view->n_logs; i++)
             checked.n_workers += loaded->view->logs[i].n_events > 0;
         rc = print(args, &checked, err);
-        *ret_status = status_of(judgement);
+        *ret_status = status_of(judgement, near);
     }
     free(judgement);
     return rc;

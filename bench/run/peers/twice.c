@@ -63,12 +63,12 @@ static void tell(struct lb_finding *finding, const struct lb_near_miss *near, ui
 {
     char is[32], would[32];
     finding->verdict = LB_V_NOT_TESTED;
-    snprintf(
-        finding->reason, sizeof finding->reason,
-        "%llu possible violation%s, none certain: the ranks' clocks are known to within %s; it "
-        "would take %s",
-        (unsigned long long)near->n_violations, near->n_violations == 1 ? "" : "s",
-        lb_format_ns(most_ns, is, sizeof is), lb_format_ns(near->settles_ns, would, sizeof would));
+    snprintf(finding->reason, sizeof finding->reason,
+             "%llu possible violation%s, none certain: the clocks are known to within %s; it would "
+             "take %s",
+             (unsigned long long)near->n_violations, near->n_violations == 1 ? "" : "s",
+             lb_format_ns(most_ns, is, sizeof is),
+             lb_format_ns(near->settles_ns, would, sizeof would));
 }
 
 int lb_judge_twice(struct lb_history_view *view, const struct lb_model *model,

@@ -1,4 +1,4 @@
-/* Verdicts over a history whose clocks do not agree to the nanosecond. Private to bench/run.
+/* Verdicts over a history whose clocks do not agree to the nanosecond.
  *
  * Certain: each time is as early, or as late, as its clock's bounds allow, whichever speaks for the
  * strategy: what is violated then was violated whatever the clocks did. Possible: all times are in
