@@ -1,4 +1,4 @@
-/* lockbench: prove and price a lock that lives in a SQL table. */
+/* lockbench: test and benchmark locks and job queues that live in SQL tables. */
 #include "cli.h"
 
 int main(int argc, char **argv)

@@ -76,10 +76,8 @@ static double value_of(const struct lb_outcome *run, int which)
     }
     case 3:
         return run->judgement.measures.jain;
-    case 4:
-        return (double)run->counts[LB_M_ACQUIRE].succeeded;
     default:
-        return lb_run_wait(run) != NULL ? (double)lb_run_wait(run)->max : 0;
+        return (double)run->counts[LB_M_ACQUIRE].succeeded;
     }
 }
 
@@ -101,14 +99,14 @@ void lb_cell_summarise(const struct lb_cell *cell, struct lb_summary *ret_summar
     struct lb_summary summary = {0};
     size_t n = cell->n_runs;
     double *values = n > 0 ? malloc(n * sizeof *values) : NULL;
-    double medians[6] = {0};
+    double medians[5] = {0};
     for (size_t q = 0; q < LB_QUANTILES; q++)
         summary.quantile_ns[q] = UINT64_MAX;
     if (values == NULL) {
         *ret_summary = summary;
         return;
     }
-    for (int which = 0; which < 6; which++) {
+    for (int which = 0; which < 5; which++) {
         for (size_t i = 0; i < n; i++)
             values[i] = value_of(cell->runs[i], which);
         medians[which] = median(values, n);
@@ -118,7 +116,11 @@ void lb_cell_summarise(const struct lb_cell *cell, struct lb_summary *ret_summar
     summary.cpu_us_per_success = medians[2];
     summary.jain = medians[3];
     summary.n_successes = (uint64_t)medians[4];
-    summary.max_ns = (uint64_t)medians[5];
+    for (size_t i = 0; i < n; i++) {
+        const struct lb_histogram *latency = lb_run_wait(cell->runs[i]);
+        if (latency != NULL && latency->max > summary.max_ns)
+            summary.max_ns = latency->max;
+    }
     bool pools = false;
     for (size_t q = 0; q < LB_QUANTILES; q++) {
         bool enough = true;

@@ -116,7 +116,7 @@ extern const double lb_quantiles[LB_QUANTILES]; /* .5 .9 .95 .99 .999 */
 extern const char *const lb_quantile_names[LB_QUANTILES];
 
 /* Medians over the runs. A quantile that a run has too few samples for is that of all runs
- * together; UINT64_MAX when they have too few as well. */
+ * together; UINT64_MAX when they have too few as well. The maximum is that of all runs. */
 struct lb_summary {
     double successes_per_s, attempts_per_success, cpu_us_per_success, jain;
     uint64_t n_successes;
