@@ -10,6 +10,31 @@ use Test::More;
 my $folder = "$ENV{LB_SOURCE}/tests/strangers";
 my ($status, $out, $err);
 
+# --- nothing could be asked: that is told, and not "no violation" ---
+my $foreign = spew('foreign.sql', <<'SQL');
+-- strategy: foreign
+-- shape: queue
+-- claims: no-duplicate
+-- name: setup
+CREATE TABLE job (id bigint PRIMARY KEY, state text NOT NULL DEFAULT 'new');
+-- name: put
+INSERT INTO job (id) VALUES (:id);
+-- name: claim
+UPDATE job SET state = 'run' WHERE id IN (SELECT id FROM job WHERE state = 'new' LIMIT :n FOR UPDATE SKIP LOCKED) RETURNING id;
+-- name: complete
+UPDATE job SET state = 'done' WHERE id = :id AND state = 'run';
+SQL
+($status, $out, $err) = lockbench('verify', '-s', $foreign, '-d', 'sqlite:');
+is($status, 3, 'a file that the engine does not take: exit status');
+like($out, qr/^# foreign on sqlite: nothing was tested: all that was asked ended in an error \(\d+\)$/m, '... and that nothing was tested');
+unlike($out, qr/no violation/, '... is not called no violation');
+
+# --- what is explored has no rate, and one worker is no workers ---
+($status, $out, $err) = lockbench('verify', '-s', "$folder/plainjob.sql", '-d', 'sqlite:', '--budget', '8s');
+like($err, qr{^\[1/\d+\] plainjob sqlite explore: }m, 'progress of an exploration');
+unlike($err, qr{ explore\b.*/s$}m, '... has no rate');
+unlike($out, qr/\b1 workers |[2-9] round: /, '... and plurals are right');
+
 # --- the words ---
 ($status, $out, $err) = until_shown(sub { return $_[1] =~ /^# plainjob on sqlite breaks no-duplicate:$/m },
     'verify', '-s', "$folder/plainjob.sql", '-d', 'sqlite:', '-q');

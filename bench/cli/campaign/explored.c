@@ -148,8 +148,9 @@ static void describe(const struct lb_cell *cell, const struct lb_explored *explo
     ret->n_schedules = search->n_schedules;
     ret->complete = explored->complete;
     snprintf(ret->covered, sizeof ret->covered,
-             "%u workers x %u round: %s%s%s, %llu schedule%s run, %llu pruned, %llu steps",
-             explored->workers, explored->rounds, explored->complete ? "complete" : "bounded",
+             "%u worker%s x %u round%s: %s%s%s, %llu schedule%s run, %llu pruned, %llu steps",
+             explored->workers, explored->workers == 1 ? "" : "s", explored->rounds,
+             explored->rounds == 1 ? "" : "s", explored->complete ? "complete" : "bounded",
              explored->bounds[0] != '\0' ? ": " : "", explored->bounds,
              (unsigned long long)search->n_schedules, search->n_schedules == 1 ? "" : "s",
              (unsigned long long)search->n_asleep + search->n_void + search->n_same,

@@ -113,7 +113,7 @@ static void print_finding(const struct lb_outlook *outlook, const struct lb_repo
 /* --- when nothing was found --- */
 
 struct tally {
-    unsigned n_scenarios, n_faults, n_complete, n_bounded, n_invalid;
+    unsigned n_scenarios, n_faults, n_complete, n_bounded, n_invalid, n_failed;
     uint64_t n_schedules, elapsed_ns;
 };
 
@@ -122,6 +122,7 @@ static struct tally tally_of(const struct lb_outlook *outlook, const struct lb_r
     struct tally t = {0};
     for (size_t i = 0; i < report->n_cells; i++) {
         const struct lb_cell *cell = &report->cells[i];
+        t.n_failed += cell->outlook == outlook && cell->state == LB_CELL_FAILED;
         if (cell->outlook != outlook || cell->n_runs == 0)
             continue;
         const struct lb_outcome *run = cell->runs[0];
@@ -164,6 +165,10 @@ static void print_tally(const struct lb_outlook *outlook, const struct lb_report
 {
     struct tally t = tally_of(outlook, report);
     fprintf(out, "#\n# %s on %s: ", outlook->strategy, outlook->engine);
+    if (t.n_failed > 0 && t.n_scenarios + t.n_faults + t.n_complete + t.n_bounded == 0) {
+        fprintf(out, "nothing was tested: all that was asked ended in an error (%u)\n", t.n_failed);
+        return;
+    }
     if (n_broken == 0)
         fputs("no violation", out);
     else
@@ -177,6 +182,8 @@ static void print_tally(const struct lb_outlook *outlook, const struct lb_report
             t.n_scenarios + t.n_faults, t.n_scenarios + t.n_faults == 1 ? "" : "s", t.n_faults);
     if (t.n_invalid > 0)
         fprintf(out, ", %u inconclusive", t.n_invalid);
+    if (t.n_failed > 0)
+        fprintf(out, ", %u ended in an error", t.n_failed);
     fputc('\n', out);
     print_bounded(outlook, report, out);
 }

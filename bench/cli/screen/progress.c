@@ -180,7 +180,7 @@ void lb_progress_done(struct lb_progress_view *view, const struct lb_cell *cell)
     char verdict[300], rate[32] = "", where[64];
     fprintf(stderr, "%s %s %s %s: %s", place(view, view->n_done, where, sizeof where), cell->name,
             cell->engine, cell->scenario.name, lb_cell_verdict(cell, verdict, sizeof verdict));
-    if (cell->n_runs > 0)
+    if (cell->n_runs > 0 && !cell->is_explored)
         fprintf(stderr, ", %s/s",
                 lb_format_count(cell->runs[cell->n_runs - 1]->successes_per_s, rate, sizeof rate));
     fputc('\n', stderr);
