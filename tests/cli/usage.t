@@ -27,6 +27,12 @@ my @cases = (
     [['run', '-s', $lock, '--shared', '2'], 2, qr/option --shared: '2' is not a share/],
     [['run', '-s', $lock, '--isolation', 'x'], 2, qr/--isolation: 'x' is not default, read-/],
     [['run', '-s', $lock, '--backlog', '3'], 2, qr/--backlog: has a meaning for queues only/],
+    [['run', '-s', $lock, '--zipf', '1'], 2, qr/--zipf: needs --resources above 1/],
+    [['run', '-s', $lock, '--rate', '9/s', '--think', '1ms'], 2, qr/--think: not in an open loop/],
+    [['run', '-s', $lock, '--max-pending', '5'], 2, qr/--max-pending: needs --rate/],
+    (map { [['compare', '-s', $lock, "--fault-$_->[0]", $_->[1]], 2, qr/--fault-$_->[0]: needs --fault: which one\?/] }
+        ['interval', '5ms'], ['length', '5ms'], ['count', '5']),
+    [['run', '-s', 'skip-locked', '-S', 'drain', '--put-interval', '5ms'], 2, qr/--put-interval: of producers, and there are none/],
     [['run', '-s', $lock, '--no-pipeline'], 2, qr/--no-pipeline: has a meaning for queues only/],
     [['run', '-s', $lock, '--pipeline=yes'], 2, qr/--pipeline=yes: option does not take an argument/],
     [['run', '-s', $lock, '--skewed', 'sideways'], 2, qr/option --skewed: 'sideways' is not half, ahead or behind/],

@@ -5,6 +5,8 @@
  */
 #include "combinations.h"
 
+#include "cli.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -154,6 +156,59 @@ static bool applies(const struct lb_selection *selection, const struct lb_key *k
     return false;
 }
 
+static bool draws_resources(const struct lb_scenario *s)
+{
+    return s->resources > 1;
+}
+
+static bool is_closed(const struct lb_scenario *s)
+{
+    return s->rate[0] == '\0';
+}
+
+static bool is_open(const struct lb_scenario *s)
+{
+    return s->rate[0] != '\0';
+}
+
+static bool has_fault(const struct lb_scenario *s)
+{
+    return s->fault != LB_FAULT_NONE;
+}
+
+static bool has_producers(const struct lb_scenario *s)
+{
+    return s->producers > 0;
+}
+
+/* What has no effect in any scenario is a mistake: the user takes the run for another one. A value
+ * of 0 asks for nothing. A plan finds its rates itself. */
+static int check_effect(const struct lb_selection *selection, const struct lb_args *args,
+                        const struct lb_override *override, struct lb_error *err)
+{
+    static const struct {
+        const char *key;
+        bool (*works)(const struct lb_scenario *s);
+        const char *why;
+    } needs[] = {{"zipf", draws_resources, "needs --resources above 1: one is always the same"},
+                 {"think", is_closed, "not in an open loop: its rate says when the next one comes"},
+                 {"max-pending", is_open, "needs --rate: only arrivals of an open loop wait"},
+                 {"fault-interval", has_fault, "needs --fault: which one?"},
+                 {"fault-length", has_fault, "needs --fault: which one?"},
+                 {"fault-count", has_fault, "needs --fault: which one?"},
+                 {"put-interval", has_producers, "of producers, and there are none"}};
+    if (strcmp(override->value, "0") == 0 || strcmp(args->command->name, "plan") == 0)
+        return 0;
+    for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++) {
+        bool works = strcmp(needs[i].key, override->key->name) != 0;
+        for (size_t q = 0; q < selection->n_questions && !works; q++)
+            works = needs[i].works(&selection->questions[q].scenario);
+        if (!works)
+            return lb_fail(err, LB_E_USAGE, "option --%s: %s", needs[i].key, needs[i].why);
+    }
+    return 0;
+}
+
 int lb_sweep_apply(struct lb_selection *selection, const struct lb_args *args, struct lb_error *err)
 {
     for (size_t o = 0; o < args->n_overrides; o++) {
@@ -176,5 +231,8 @@ int lb_sweep_apply(struct lb_selection *selection, const struct lb_args *args, s
     for (size_t i = 0; i < selection->n_questions; i++)
         if (lb_scenario_validate(&selection->questions[i].scenario, err) != 0)
             return lb_fail_prefix(err, "scenario %s", selection->questions[i].scenario.name);
-    return 0;
+    int rc = 0;
+    for (size_t o = 0; o < args->n_overrides && rc == 0; o++)
+        rc = check_effect(selection, args, &args->overrides[o], err);
+    return rc;
 }

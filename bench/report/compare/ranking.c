@@ -458,7 +458,7 @@ char *lb_coverage_text(const struct lb_coverage *coverage, double level, char *b
 {
     int n = snprintf(buf, size, "%.0f %% intervals", 100 * level);
     if (coverage->least < level && n > 0 && (size_t)n < size)
-        snprintf(buf + n, size - (size_t)n, " (from so few runs the least cover %.3g %%)",
+        snprintf(buf + n, size - (size_t)n, " (with so few runs some cover only %.3g %%)",
                  100 * coverage->least);
     return buf;
 }
