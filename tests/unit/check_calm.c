@@ -1,9 +1,10 @@
 /* What the judge says in short, where nothing needs a closer look, is what it says at length.
  *
  * Random histories are judged as they are, and with one more log. In that of a lock, it only
- * cancels what it never asked for; in that of a queue, it only says that it is alive. That says
- * nothing of the lock or the items, but no calm history has it, so the judge takes the long way.
- * Both judgements, and that of two threads, must be equal to the last byte. */
+ * cancels what it never asked for; in that of a queue, it only says that it is alive, or is said to
+ * be dead. That says nothing of the lock or the items (unless somebody recovers those of workers
+ * who say that they are alive), but no calm history has it, so the judge takes the long way. Both
+ * judgements, and that of two threads, must be equal to the last byte. */
 #include "check_brute.h"
 #include "property.h"
 
@@ -13,6 +14,8 @@ static struct test_history history;
 static struct lb_span spans[CALM_LOGS + 1][SPANS];
 static struct lb_log_view logs[CALM_LOGS + 1];
 static uint64_t pause_ns; /* between one thing and the next */
+static uint64_t slack_ns[CALM_LOGS + 1];
+static bool has_recovery;
 
 /* By any of the logs, at its own time or at that one. */
 static void note_warm(struct lb_random *random, uint64_t *now, uint64_t time)
@@ -82,9 +85,16 @@ static void generate(struct lb_random *random, unsigned carelessness)
 
 enum { ITEMS = 3 };
 
-static void claim_item(uint32_t log, uint64_t id, uint64_t from, uint64_t to, uint32_t lease_ms)
+/* Seldom the other class, in careless histories. */
+static uint32_t class_of(struct lb_random *random, unsigned carelessness)
 {
-    add_op(&history, log, LB_OP_CLAIM, from, to, LB_EV_NONE, 0, 0, 1, 0);
+    return carelessness > 0 && below(random, 4 * carelessness) == 0;
+}
+
+static void claim_item(uint32_t log, uint32_t class_no, uint64_t id, uint64_t from, uint64_t to,
+                       uint32_t lease_ms)
+{
+    add_op(&history, log, LB_OP_CLAIM, from, to, LB_EV_NONE, class_no, 0, 1, 0);
     add_event(&history, log,
               (struct lb_event){.time_ns = to,
                                 .value = id,
@@ -96,19 +106,97 @@ static void claim_item(uint32_t log, uint64_t id, uint64_t from, uint64_t to, ui
               (struct lb_event){.time_ns = to,
                                 .value = 1,
                                 .process = log,
+                                .object = class_no,
                                 .arg = 1,
                                 .op = LB_OP_CLAIM,
                                 .type = LB_EV_OK});
 }
 
+static uint64_t latest(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
 /* All items are reset by somebody, after a time; returns when that was asked for. */
-static uint64_t reset(struct lb_random *random, uint64_t *now, uint64_t from)
+static uint64_t reset(struct lb_random *random, uint64_t *now, uint64_t from, unsigned carelessness)
 {
     uint32_t other = below(random, CALM_LOGS);
     uint64_t at = (now[other] > from ? now[other] : from) + pause_ns + below(random, 3);
     now[other] = at + below(random, 3);
-    add_op(&history, other, LB_OP_RESET_ALL, at, now[other], LB_EV_OK, 0, 0, 0, 0);
+    bool fails = carelessness > 0 && below(random, 2 * carelessness) == 0;
+    add_op(&history, other, LB_OP_RESET_ALL, at, now[other], fails ? LB_EV_FAIL : LB_EV_OK,
+           class_of(random, carelessness), 0, 0, 0);
     return at;
+}
+
+/* What a worker may do besides: it renews its claim, clears an error, or ends the item, and then
+ * again. */
+static void add_beside(struct lb_random *random, uint32_t log, uint64_t id, uint64_t *from,
+                       uint64_t *to)
+{
+    static const int ops[] = {LB_OP_RENEW_ITEM, LB_OP_CLEAR_ERROR, LB_OP_FREE, LB_OP_COMPLETE};
+    int op = ops[below(random, 4)], type = below(random, 4) == 0 ? LB_EV_FAIL : LB_EV_OK;
+    add_op(&history, log, op, *from, *to, type, 0, id, 0, 0);
+    last_event(&history, log)->flags = below(random, 3) > 0 ? LB_EVF_EFFECTIVE : 0;
+    *from = *to + below(random, 3);
+    *to = *from + below(random, 3);
+}
+
+/* A claim that was not answered ok, though it had noted an item. */
+static void fail_claim(struct lb_random *random, uint32_t log, uint64_t *now)
+{
+    uint64_t from = *now + below(random, 3), to = from + below(random, 4);
+    claim_item(log, 0, 1 + below(random, ITEMS), from, to, 0);
+    struct lb_event *end = last_event(&history, log);
+    end->type = LB_EV_FAIL;
+    end->answer = LB_EMPTY;
+    end->value = end->arg = 0;
+    *now = to;
+}
+
+/* The world meddles, or the model asks for more: then nothing is calm. */
+static void disturb(struct lb_random *random, uint64_t *now)
+{
+    uint32_t log = below(random, CALM_LOGS);
+    uint64_t at = now[log] + below(random, 3);
+    switch (below(random, 10)) {
+    case 0:
+        add_op(&history, log, LB_OP_RECOVER, at, at + 1, LB_EV_OK, 0, 0, below(random, 2), 0);
+        has_recovery = true;
+        break;
+    case 1:
+        note(&history, log, LB_OP_DEATH, at, 0, below(random, CALM_LOGS));
+        break;
+    case 2:
+        note(&history, log, LB_OP_SESSION_END, at, 0, below(random, CALM_LOGS));
+        break;
+    case 3:
+        history.model.strict = true;
+        return;
+    case 4:
+        history.model.lease = true;
+        return;
+    case 5:
+        history.model.period_ns = 1 + below(random, 20);
+        return;
+    case 6:
+        slack_ns[log] = 1 + below(random, 5);
+        return;
+    default:
+        return;
+    }
+    now[log] = at + 1;
+}
+
+/* A log ends before its last operation was answered, or with one of unknown outcome. */
+static void end_early(struct lb_random *random, uint32_t log)
+{
+    if (history.n[log] < 8)
+        return;
+    if (below(random, 2) == 0)
+        history.n[log] -= below(random, 3);
+    else if (last_event(&history, log)->type == LB_EV_OK)
+        last_event(&history, log)->type = LB_EV_INFO;
 }
 
 /* How a claim ends; returns when the item is there again at the earliest. One in so many is
@@ -121,6 +209,10 @@ static uint64_t end_claim(struct lb_random *random, uint32_t log, uint64_t id, u
     uint64_t from = now[log] + pause_ns + below(random, 4), to = from + below(random, 4);
     unsigned how = is_careless ? below(random, 6) : 6;
     int op = how == 0 ? LB_OP_ERROR : is_freed ? LB_OP_FREE : LB_OP_COMPLETE;
+    if (is_careless && below(random, 3) == 0) {
+        add_beside(random, log, id, &from, &to);
+        now[log] = from;
+    }
     if (how == 1)
         return now[log];
     if (how == 5) { /* by another, who does not have it */
@@ -128,10 +220,11 @@ static uint64_t end_claim(struct lb_random *random, uint32_t log, uint64_t id, u
         from = now[log] > from ? now[log] : from;
         to = from + below(random, 4);
     }
-    add_op(&history, log, op, from, to, how == 2 ? LB_EV_FAIL : LB_EV_OK, 0, id, 0, 0);
+    add_op(&history, log, op, from, to, how == 2 ? LB_EV_FAIL : LB_EV_OK,
+           class_of(random, carelessness), id, 0, 0);
     last_event(&history, log)->flags = how == 3 ? 0 : LB_EVF_EFFECTIVE;
     now[log] = to;
-    return is_freed || how == 4 ? from : reset(random, now, from);
+    return is_freed || how == 4 ? from : reset(random, now, from, carelessness);
 }
 
 static void add_one(uint32_t log, int op, int type, uint64_t time, uint64_t value, int flags)
@@ -145,11 +238,6 @@ static void add_one(uint32_t log, int op, int type, uint64_t time, uint64_t valu
                                 .op = (uint8_t)op,
                                 .flags = (uint8_t)flags,
                                 .type = (uint8_t)type});
-}
-
-static uint64_t latest(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
 }
 
 /* Two items that one claim brings are ended by one statement; before it is answered the worker may
@@ -188,7 +276,26 @@ static void add_batch(struct lb_random *random, uint32_t log, uint64_t *now, uin
         is_free[third - 1] = end_claim(random, log, third, now, carelessness);
     }
     if (!is_freed)
-        is_free[0] = is_free[1] = reset(random, now, asked);
+        is_free[0] = is_free[1] = reset(random, now, asked, carelessness);
+}
+
+/* All at once, or one by one. */
+static void put_items(struct lb_random *random, uint64_t *now, uint64_t *is_free)
+{
+    for (uint32_t log = 0; log < CALM_LOGS; log++)
+        now[log] = 1 + below(random, 3);
+    if (below(random, 2) == 0) {
+        now[0] = 1;
+        add_op(&history, 0, LB_OP_PUT, 0, 1, LB_EV_OK, 0, 1, ITEMS, 0);
+        return;
+    }
+    for (uint32_t item = 0; item < ITEMS; item++) {
+        uint32_t log = below(random, CALM_LOGS);
+        uint64_t from = now[log] + below(random, 6);
+        now[log] = from + below(random, 6);
+        add_op(&history, log, LB_OP_PUT, from, now[log], LB_EV_OK, 0, item + 1, 1, 0);
+        is_free[item] = now[log];
+    }
 }
 
 static void generate_queue(struct lb_random *random, unsigned carelessness)
@@ -197,9 +304,7 @@ static void generate_queue(struct lb_random *random, unsigned carelessness)
     history_init(&history, true);
     pause_ns = 6 * below(random, 2);
     history.model.drained = below(random, 2) == 0;
-    add_op(&history, 0, LB_OP_PUT, 0, 1, LB_EV_OK, 0, 1, ITEMS, 0);
-    for (uint32_t log = 0; log < CALM_LOGS; log++)
-        now[log] = 1 + below(random, 3);
+    put_items(random, now, is_free);
     for (unsigned i = below(random, 90); i > 0; i--) {
         uint32_t log = below(random, CALM_LOGS), item = below(random, ITEMS);
         uint64_t from = now[log] + below(random, 4), to = from;
@@ -207,17 +312,26 @@ static void generate_queue(struct lb_random *random, unsigned carelessness)
             to = to > is_free[item] ? to : is_free[item];
         from = to > now[log] + 3 && below(random, 4) > 0 ? to - 3 : from;
         to += below(random, 4);
-        if (history.n[log] + 16 > MAX_EVENTS)
+        if (history.n[log] + 24 > MAX_EVENTS)
             break;
         if (below(random, 4) == 0) {
             add_batch(random, log, now, is_free, carelessness);
             continue;
         }
         bool has_lease = carelessness > 0 && below(random, 2 * carelessness) == 0;
-        claim_item(log, item + 1, from, to, has_lease);
+        if (carelessness > 0 && below(random, 2 * carelessness) == 0)
+            fail_claim(random, log, &from);
+        if (carelessness > 0 && below(random, 8 * carelessness) == 0)
+            disturb(random, now);
+        from = latest(from, now[log]);
+        to = latest(from, to);
+        claim_item(log, class_of(random, carelessness), item + 1, from, to, has_lease);
         now[log] = to;
         is_free[item] = end_claim(random, log, item + 1, now, carelessness);
     }
+    for (uint32_t log = 0; log < CALM_LOGS && carelessness > 0; log++)
+        if (below(random, 2 * carelessness) == 0)
+            end_early(random, log);
 }
 
 /* Cuts the logs into spans, as chunks of a file do, some of them without events. */
@@ -231,8 +345,11 @@ static void cut(struct lb_random *random)
             spans[log][n++] = (struct lb_span){&history.events[log][at], size};
             at += size;
         }
-        logs[log] = (struct lb_log_view){
-            .number = log, .n_spans = n, .spans = spans[log], .n_events = history.n[log]};
+        logs[log] = (struct lb_log_view){.number = log,
+                                         .n_spans = n,
+                                         .spans = spans[log],
+                                         .n_events = history.n[log],
+                                         .uncertainty_ns = slack_ns[log]};
     }
 }
 
@@ -265,19 +382,30 @@ static void print_measures(const char *how, const struct lb_judgement *judgement
 
 struct shape {
     void (*generate)(struct lb_random *random, unsigned carelessness);
-    int op; /* what the other log does */
+    bool is_queue;
     enum lb_guarantee guarantee;
     unsigned n; /* histories */
 };
 
-static const struct shape of_locks = {generate, LB_OP_CANCEL, LB_G_EXCLUSIVE, 20000};
-static const struct shape of_queues = {generate_queue, LB_OP_BEAT, LB_G_NO_DUPLICATE, 4000};
+static const struct shape of_locks = {generate, false, LB_G_EXCLUSIVE, 20000};
+static const struct shape of_queues = {generate_queue, true, LB_G_NO_DUPLICATE, 4000};
 
 /* LB_TEST_HISTORIES: where each takes long, as under a sanitizer. */
 static uint64_t histories_of(const struct shape *shape)
 {
     const char *text = getenv("LB_TEST_HISTORIES");
     return text != NULL ? strtoull(text, NULL, 0) : shape->n;
+}
+
+/* What the other log does. */
+static void add_other(bool is_queue, unsigned number)
+{
+    if (!is_queue)
+        add_op(&history, CALM_LOGS, LB_OP_CANCEL, 0, 0, LB_EV_OK, 0, 0, 1, 0);
+    else if (has_recovery || number % 2 == 0)
+        note(&history, CALM_LOGS, LB_OP_DEATH, 0, 0, CALM_LOGS);
+    else
+        add_op(&history, CALM_LOGS, LB_OP_BEAT, 0, 0, LB_EV_OK, CALM_LOGS, 0, 1, 0);
 }
 
 static void both_ways_say_the_same(void **state)
@@ -289,11 +417,11 @@ static void both_ways_say_the_same(void **state)
     lb_random_init(&random, seed, 0);
     const uint64_t n = histories_of(shape);
     for (unsigned i = 0; i < n; i++) {
+        memset(slack_ns, 0, sizeof slack_ns);
+        has_recovery = false;
         shape->generate(&random, i % 3 == 0 ? 0 : 4u << (i % 7));
         history.n[CALM_LOGS] = 0;
-        add_op(&history, CALM_LOGS, shape->op, 0, 0, LB_EV_OK, CALM_LOGS, 0, 1, 0);
-        if (shape->op == LB_OP_CANCEL)
-            history.events[CALM_LOGS][0].object = last_event(&history, CALM_LOGS)->object = 0;
+        add_other(shape->is_queue, i);
         cut(&random);
         judge(&in_short, CALM_LOGS, 1);
         judge(&in_two, CALM_LOGS, 2);
