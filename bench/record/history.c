@@ -234,7 +234,8 @@ int lb_history_view(struct lb_history *history, struct lb_history_view *ret_view
     if (base == MAP_FAILED)
         return lb_fail(err, LB_E_ENV, "%s: cannot map the history: %s", history->name,
                        strerror(errno));
-    return lb_history_view_mapping(base, size, size, history->name, true, 1, ret_view, err);
+    return lb_history_view_mapping(base, size, size, history->name, LB_MAPPED_LIVE, 1, ret_view,
+                                   err);
 }
 
 /* --- logs --- */

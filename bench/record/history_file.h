@@ -44,12 +44,18 @@ struct lb_chunk_header {
 
 _Static_assert(sizeof(struct lb_chunk_header) == LB_CHUNK_HEADER_BYTES, "one chunk header");
 
-/* Makes the view of size bytes at base, of which mapped bytes are mapped; name is for messages. Is
- * it live, it is not sealed yet, and nobody writes to it. threads: 2 check the chunks in half the
- * time. The view owns the mapping from then on,
- * also when this fails. */
-int lb_history_view_mapping(void *base, size_t mapped, size_t size, const char *name, bool is_live,
-                            unsigned threads, struct lb_history_view *ret_view,
+/* What the bytes of a view are. */
+enum lb_mapped {
+    LB_MAPPED_FILE,
+    LB_MAPPED_LIVE, /* a file that is not sealed yet; nobody writes to it */
+    LB_MAPPED_COPY  /* what came through a pipe: it is nowhere else, and is kept as it is read */
+};
+
+/* Makes the view of size bytes at base, of which mapped bytes are mapped; name is for messages.
+ * threads: 2 check the chunks in half the time. The view owns the mapping from then on, also when
+ * this fails. */
+int lb_history_view_mapping(void *base, size_t mapped, size_t size, const char *name,
+                            enum lb_mapped kind, unsigned threads, struct lb_history_view *ret_view,
                             struct lb_error *err);
 
 #endif

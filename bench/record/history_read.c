@@ -51,6 +51,7 @@ struct reader {
     size_t n_chunks;
     uint64_t n_unread; /* chunks that were handed out and are not in the file */
     bool truncated, is_live;
+    bool is_large;       /* what was read is let go of */
     bool has_sums;       /* its version has */
     bool is_sealed;      /* and the seal fits */
     uint64_t operations; /* bit i: operation i exists */
@@ -113,7 +114,7 @@ static void forget_headers(const struct reader *reader, size_t i)
 {
     enum { OFTEN = 256 };
     size_t first = LB_HISTORY_HEADER_BYTES + (i + 1 - OFTEN) * LB_CHUNK_BYTES;
-    if (reader->size > large_bytes && (i + 1) % OFTEN == 0) /* advice */
+    if (reader->is_large && (i + 1) % OFTEN == 0) /* advice */
         (void)madvise((void *)(uintptr_t)(reader->base + first), OFTEN * LB_CHUNK_BYTES,
                       MADV_DONTNEED);
 }
@@ -225,7 +226,7 @@ static int count_events(const struct reader *reader, const struct chunk *chunk, 
         sum = lb_event_sum(sum, &chunk->events[n]);
         n++;
     }
-    if (reader->size > large_bytes)
+    if (reader->is_large)
         forget_chunk(chunk->events);
     if (n < LB_CHUNK_EVENTS && !chunk->is_tail && chunk->n_whole == LB_CHUNK_EVENTS)
         return lb_fail(reader->err, LB_E_FILE, "%s: log %u: chunk %u ends early", reader->name,
@@ -369,7 +370,7 @@ static int build_view(struct reader *reader, const struct lb_file_header *header
     view->meta = header->meta_length > 0 ? header->meta : "";
     view->truncated = reader->truncated;
     view->is_unchecked = !reader->has_sums;
-    view->is_large = reader->size > large_bytes;
+    view->is_large = reader->is_large;
     return 0;
 }
 
@@ -382,8 +383,8 @@ static void free_mapped_view(struct lb_view_memory *memory)
     free(mapped);
 }
 
-int lb_history_view_mapping(void *base, size_t mapped, size_t size, const char *name, bool is_live,
-                            unsigned threads, struct lb_history_view *ret_view,
+int lb_history_view_mapping(void *base, size_t mapped, size_t size, const char *name,
+                            enum lb_mapped kind, unsigned threads, struct lb_history_view *ret_view,
                             struct lb_error *err)
 {
     struct mapped_view *memory = calloc(1, sizeof *memory);
@@ -394,8 +395,12 @@ int lb_history_view_mapping(void *base, size_t mapped, size_t size, const char *
     memory->head.release = free_mapped_view;
     memory->base = base;
     memory->size = mapped;
-    struct reader reader = {
-        .base = base, .name = name, .size = size, .is_live = is_live, .err = err};
+    struct reader reader = {.base = base,
+                            .name = name,
+                            .size = size,
+                            .is_live = kind == LB_MAPPED_LIVE,
+                            .is_large = kind != LB_MAPPED_COPY && size > large_bytes,
+                            .err = err};
     struct lb_history_view view = {.memory = memory};
     const struct lb_file_header *header = NULL;
     int code = read_header(&reader, &header);
@@ -427,8 +432,8 @@ int lb_history_open(const char *path, struct lb_history_view *ret_view, struct l
     if (base == MAP_FAILED)
         return lb_fail(err, LB_E_FILE, "%s: cannot map: %s", path, strerror(saved));
     (void)madvise(base, (size_t)st.st_size, MADV_SEQUENTIAL);
-    return lb_history_view_mapping(base, (size_t)st.st_size, (size_t)st.st_size, path, false, 1,
-                                   ret_view, err);
+    return lb_history_view_mapping(base, (size_t)st.st_size, (size_t)st.st_size, path,
+                                   LB_MAPPED_FILE, 1, ret_view, err);
 }
 
 void lb_history_release(struct lb_history_view *view)

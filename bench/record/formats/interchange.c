@@ -628,7 +628,8 @@ int lb_history_read(const char *path, const struct lb_read_options *options,
                  memcmp(scan.start, LB_HISTORY_MAGIC, sizeof LB_HISTORY_MAGIC - 1) == 0;
     if (options->format == LB_HISTORY_BINARY || (options->format == LB_HISTORY_AUTO && magic)) {
         /* The view takes the mapping over, its unused end included. */
-        code = lb_history_view_mapping(scan.memory, scan.mapped, size, scan.name, false,
+        code = lb_history_view_mapping(scan.memory, scan.mapped, size, scan.name,
+                                       scan.is_copy ? LB_MAPPED_COPY : LB_MAPPED_FILE,
                                        options->threads, ret_view, err);
         if (code == 0)
             *ret_facts = (struct lb_read_facts){.format = LB_HISTORY_BINARY};

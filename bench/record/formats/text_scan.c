@@ -117,8 +117,8 @@ int lb_scan_open(struct lb_scan *scan, const char *path, struct lb_error *err)
         close(fd);
         return lb_fail(err, LB_E_FILE, "%s is a device, not a history", scan->name);
     }
-    int code = S_ISREG(st.st_mode) && !is_stdin ? map_all(scan, fd, (size_t)st.st_size)
-                                                : read_all(scan, fd);
+    scan->is_copy = is_stdin || !S_ISREG(st.st_mode);
+    int code = scan->is_copy ? read_all(scan, fd) : map_all(scan, fd, (size_t)st.st_size);
     if (!is_stdin)
         close(fd);
     scan->at = scan->start;

@@ -20,6 +20,7 @@ struct lb_scan {
     struct lb_error *err;
     void *memory; /* of the mapping; NULL: not ours */
     size_t mapped;
+    bool is_copy; /* of what came through a pipe */
 };
 
 /* Maps a file, or reads standard input ("-") or a pipe to its end. Returns 0 or LB_E_FILE, or
