@@ -27,7 +27,8 @@
  * Most histories need no sort. Time is cut into as many slices as there are items; each keeps the
  * latest claim.invoke of the items whose put.ok lies in it or before. If no item was claimed before
  * the latest of the slice in which its own put was asked for, then none before the latest of those
- * whose put.ok is before it, which are fewer: nothing was overtaken.
+ * whose put.ok is before it, which are fewer: nothing was overtaken. Of a few that were, the items
+ * whose put.ok lies in that same slice are compared one by one.
  */
 #include "judges.h"
 
@@ -272,8 +273,18 @@ static int slices_init(struct slices *slices, uint64_t from, uint64_t to, size_t
     return slices->latest == NULL ? LB_E_MEMORY : 0;
 }
 
-/* May an item have been overtaken? */
-static bool is_suspect(const struct lb_case *c, struct slices *slices)
+/* Items that are claimed before the latest of their slice, and which slices these are. */
+struct suspects {
+    struct lb_array ids; /* const struct lb_id * */
+    uint64_t *slices;    /* a bit each */
+};
+
+static bool is_marked(const struct suspects *suspects, size_t slice)
+{
+    return (suspects->slices[slice / 64] >> slice % 64 & 1) != 0;
+}
+
+static void fill_slices(const struct lb_case *c, struct slices *slices)
 {
     for (const struct lb_id *id = c->ids; id < c->ids + c->n_ids; id++) {
         if (!counts(c, id))
@@ -284,11 +295,59 @@ static bool is_suspect(const struct lb_case *c, struct slices *slices)
     for (size_t i = 1; i < slices->n; i++)
         if (slices->latest[i] < slices->latest[i - 1])
             slices->latest[i] = slices->latest[i - 1];
-    for (const struct lb_id *id = c->ids; id < c->ids + c->n_ids; id++)
-        if (counts(c, id) && id->is_claimed &&
-            id->claim_high <= slices->latest[slice_of(slices, id->put_low)])
-            return true; /* equal times: they may be one worker's, one after the other */
+}
+
+/* Equal times are no order: they may be one worker's, one after the other. Returns whether more can
+ * be overtaken than suspects tell. 0, 1 or LB_E_MEMORY. */
+static int find_suspects(const struct lb_case *c, const struct slices *slices,
+                         struct suspects *suspects)
+{
+    enum { MOST = 256 };
+    for (const struct lb_id *id = c->ids; id < c->ids + c->n_ids; id++) {
+        if (!counts(c, id) || !id->is_claimed)
+            continue;
+        size_t slice = slice_of(slices, id->put_low);
+        if (id->claim_high > slices->latest[slice])
+            continue;
+        if ((slice > 0 && id->claim_high <= slices->latest[slice - 1]) || suspects->ids.n == MOST)
+            return 1;
+        const struct lb_id **slot = lb_array_push(&suspects->ids, sizeof *slot);
+        if (slot == NULL)
+            return LB_E_MEMORY;
+        *slot = id;
+        suspects->slices[slice / 64] |= UINT64_C(1) << slice % 64;
+    }
+    return 0;
+}
+
+/* May one of them have overtaken another item? Then that was put in the same slice. */
+static bool have_overtaken(const struct lb_case *c, const struct slices *slices,
+                           const struct suspects *suspects)
+{
+    const struct lb_id *const *ids = suspects->ids.items;
+    for (const struct lb_id *a = c->ids; a < c->ids + c->n_ids; a++) {
+        if (!counts(c, a) || !is_marked(suspects, slice_of(slices, put_high(a))))
+            continue;
+        for (size_t i = 0; i < suspects->ids.n; i++)
+            if (put_high(a) <= ids[i]->put_low && ids[i]->claim_high <= claim_low(c, a))
+                return true;
+    }
     return false;
+}
+
+/* May an item have been overtaken? 0, 1 or LB_E_MEMORY. */
+static int is_suspect(const struct lb_case *c, struct slices *slices)
+{
+    struct suspects suspects = {.slices = calloc(slices->n / 64 + 1, sizeof *suspects.slices)};
+    if (suspects.slices == NULL)
+        return LB_E_MEMORY;
+    fill_slices(c, slices);
+    int rc = find_suspects(c, slices, &suspects);
+    if (rc == 0 && suspects.ids.n > 0)
+        rc = have_overtaken(c, slices, &suspects);
+    free(suspects.ids.items);
+    free(suspects.slices);
+    return rc;
 }
 
 int lb_judge_queue_fifo(struct lb_case *c)
@@ -316,7 +375,7 @@ int lb_judge_queue_fifo(struct lb_case *c)
     bool is_unsure = false; /* times that were widened do not show a worker's own order */
     for (size_t i = 0; i < c->history->n_logs; i++)
         is_unsure = is_unsure || lb_slack(c, (uint32_t)i) > 0;
-    bool is_sorted = is_unsure || is_suspect(c, &slices);
+    int rc = is_unsure ? 1 : is_suspect(c, &slices);
     free(slices.latest);
-    return is_sorted ? judge_sorted(c, n) : 0;
+    return rc < 0 ? lb_out_of_memory(c) : rc > 0 ? judge_sorted(c, n) : 0;
 }
