@@ -226,6 +226,24 @@ static void nothing_is_lost(void **state)
     expect(LB_G_NO_LOSS, LB_V_VIOLATED); /* free, and yet the queue is empty */
 }
 
+/* A complete that is answered when the item was claimed again may have been the last. */
+static void what_is_completed_late_is_not_lost(void **state)
+{
+    (void)state;
+    history_init(&history, true);
+    history.model.drained = true;
+    put(&history, 0, 1, 1, 1, 2);
+    claim(&history, 1, 1, 3, 4, 0);
+    add_op(&history, 1, LB_OP_COMPLETE, 10, 14, LB_EV_OK, 0, 1, 0, LB_EVF_EFFECTIVE);
+    add_op(&history, 0, LB_OP_RESET_ALL, 11, 12, LB_EV_OK, 0, 0, 0, 0);
+    claim(&history, 2, 1, 12, 13, 0);
+    add_op(&history, 2, LB_OP_FREE, 15, 16, LB_EV_OK, 0, 1, 0, LB_EVF_EFFECTIVE);
+    expect(LB_G_NO_DUPLICATE, LB_V_HELD);
+    expect(LB_G_NO_LOSS, LB_V_HELD);
+    last_event(&history, 1)->time_ns = 12;
+    expect(LB_G_NO_LOSS, LB_V_VIOLATED);
+}
+
 static void phantoms_are_seen(void **state)
 {
     (void)state;
@@ -472,6 +490,7 @@ int main(void)
         cmocka_unit_test(an_order_that_may_be_none_excuses_nobody),
         cmocka_unit_test(claims_expire),
         cmocka_unit_test(nothing_is_lost),
+        cmocka_unit_test(what_is_completed_late_is_not_lost),
         cmocka_unit_test(phantoms_are_seen),
         cmocka_unit_test(claims_are_bounded),
         cmocka_unit_test(queues_keep_their_order),
