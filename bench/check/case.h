@@ -203,7 +203,11 @@ struct lb_id {
     unsigned is_put_again : 1;
     unsigned is_claimed_again : 1;
     unsigned claim_log : 20;
+    unsigned n_claims : 5; /* or more: LB_ID_CLAIMS */
 };
+
+/* As many claims of an item as are counted. */
+enum { LB_ID_CLAIMS = 31 };
 
 _Static_assert(sizeof(struct lb_id) == 64, "one cache line");
 _Static_assert(LB_MAX_LOGS <= 1 << 20, "a log's number fits its field");

@@ -60,6 +60,8 @@ size_t lb_model_format(const struct lb_model *model, char *buf, size_t size)
            (unsigned long long)model->recovery_bound_ns, (unsigned long long)model->period_ns);
     if (model->own_rows)
         append(buf, size, &used, "own_rows=1\n");
+    if (model->attempts > 0)
+        append(buf, size, &used, "attempts=%u\n", model->attempts);
     if (model->groups > 0)
         append(buf, size, &used, "groups=%u\n", model->groups);
     return used;
@@ -202,6 +204,7 @@ int lb_model_parse(const char *meta, struct lb_model *ret_model, uint32_t **ret_
 {
     struct lb_model model = *ret_model;
     uint64_t resources = model.n_resources, groups = model.groups;
+    uint64_t attempts = model.attempts;
     bool state = model.release == LB_RELEASE_STATE;
     uint32_t *capacity = NULL;
     int rc = read_word(meta, "shape", "lock", "queue", &model.queue, err);
@@ -218,6 +221,7 @@ int lb_model_parse(const char *meta, struct lb_model *ret_model, uint32_t **ret_
     rc = rc != 0 ? rc : read_number(meta, "recovery_bound_ns", &model.recovery_bound_ns, err);
     rc = rc != 0 ? rc : read_number(meta, "period_ns", &model.period_ns, err);
     rc = rc != 0 ? rc : read_number(meta, "groups", &groups, err);
+    rc = rc != 0 ? rc : read_number(meta, "attempts", &attempts, err);
     if (rc == 0 && groups > MOST_RESOURCES)
         rc = lb_fail(err, LB_E_FILE, "the history's meta text has more than %d groups",
                      MOST_RESOURCES);
@@ -229,6 +233,7 @@ int lb_model_parse(const char *meta, struct lb_model *ret_model, uint32_t **ret_
         return rc;
     model.n_resources = (uint32_t)resources;
     model.groups = (uint32_t)groups;
+    model.attempts = attempts < UINT32_MAX ? (uint32_t)attempts : UINT32_MAX;
     model.release = state ? LB_RELEASE_STATE : LB_RELEASE_BELIEF;
     model.capacity = capacity;
     *ret_model = model;

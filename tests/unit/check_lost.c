@@ -165,6 +165,38 @@ static void what_waits_for_its_group_is_not_lost(void **state)
     expect(LB_G_NO_LOSS, LB_V_VIOLATED);
 }
 
+/* Item 1 is claimed and given back so often, by one worker or by others. */
+static void give_back(unsigned times, bool by_one)
+{
+    history_init(&history, true);
+    history.model.drained = true;
+    put(&history, 0, 1, 1, 1, 2);
+    for (uint64_t i = 0; i < times; i++) {
+        uint32_t worker = by_one || i % 2 == 0 ? FIRST : SECOND;
+        claims(worker, 10 * i + 2);
+        end(worker, LB_OP_FREE, 10 * i + 6, LB_EV_OK);
+    }
+}
+
+static void what_was_tried_often_enough_is_not_lost(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 4; i++) {
+        bool by_one = i % 2 == 0, is_calm = i < 2;
+        give_back(4, by_one);
+        if (!is_calm) /* who looks for the dead looks at each item closely */
+            add_op(&history, OPERATOR, LB_OP_RECOVER, 90 * MS, 91 * MS, LB_EV_OK, 0, 0, 10, 0);
+        expect(LB_G_NO_LOSS, LB_V_VIOLATED);
+        history.model.attempts = 4;
+        expect(LB_G_NO_LOSS, LB_V_NOT_TESTED);
+        history.model.attempts = 9; /* each may count twice, as a claim and as a failure */
+        expect(LB_G_NO_LOSS, LB_V_VIOLATED);
+        put(&history, 0, 2, 1, 3 * MS, 4 * MS); /* never tried */
+        history.model.attempts = 1;
+        expect(LB_G_NO_LOSS, LB_V_VIOLATED);
+    }
+}
+
 static void beat(uint32_t worker, uint64_t from_us, uint64_t to_us, int type)
 {
     add_op(&history, worker, LB_OP_BEAT, from_us * 1000, to_us * 1000, type, worker, 0, 100, 0);
@@ -273,6 +305,7 @@ int main(void)
         cmocka_unit_test(in_each_legal_order_it_was_anothers),
         cmocka_unit_test(a_group_is_left_by_it),
         cmocka_unit_test(what_waits_for_its_group_is_not_lost),
+        cmocka_unit_test(what_was_tried_often_enough_is_not_lost),
         cmocka_unit_test(the_first_beat_may_have_been),
         cmocka_unit_test(an_unknown_renewal_may_have_been_short),
     };

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -169,15 +170,38 @@ static void attempts_are_limited(void **state)
         {"UPDATE j SET attempts = attempts + 1 WHERE run_at < :now", 0},
         {"UPDATE j SET state = 1 WHERE (SELECT count(*) FROM j WHERE owner = 2) < 4", 0},
         {"UPDATE j SET state = 1 WHERE attempts = :token", 0},
+        {"UPDATE j SET n = n + 1 WHERE n < 4", 4}, /* whatever it is called */
+        {"UPDATE j SET n = j.n + 1 WHERE 4 > n", 4},
+        {"UPDATE j SET n = coalesce(n, 0) + 1 WHERE coalesce(n, 0) < :max_attempts", 3},
+        {"UPDATE j SET version = version + 1 WHERE version = :token AND at < 4", 0},
+        {"UPDATE j SET free = free + 1, x = (CASE WHEN free < 4 THEN 1 END), free = free - 1", 0},
+        {"UPDATE j SET n = n - 1 WHERE n > 0", 6}, /* counted down from what it begins with */
+        {"UPDATE j SET attempts = attempts + 1 WHERE attempts < most", 5},
+        {"UPDATE j SET failed_at = now() WHERE failed_at < most", 0},
+        {"UPDATE j SET attempts = attempts + 1 WHERE attempts < j.given", 1}, /* put says it */
     };
+    static const char table_of[] = "CREATE TABLE j (n int NOT NULL DEFAULT 6, most int DEFAULT 5, "
+                                   "given int DEFAULT 30)";
+    static const char put[] = "INSERT INTO j (id, given) VALUES (:id, :most)";
     const struct lb_setting settings[] = {{"max_attempts", "3"}};
+    struct lb_file *file = calloc(1, sizeof *file);
     (void)state;
+    assert_non_null(file);
+    file->n_statements = file->n_sections = 3;
+    file->sections[0] = (struct lb_raw_section){.name = LB_S_SETUP, .n_statements = 1};
+    file->sections[1] = (struct lb_raw_section){.name = LB_S_PUT, .first = 1, .n_statements = 1};
+    file->sections[2] = (struct lb_raw_section){.name = LB_S_CLAIM, .first = 2, .n_statements = 1};
+    file->statements[0] =
+        (struct lb_raw_statement){.text = table_of, .length = sizeof table_of - 1};
+    file->statements[1] = (struct lb_raw_statement){.text = put, .length = sizeof put - 1};
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         const char *sql = table[i].sql;
         struct lb_raw_statement statement = {.text = sql, .length = strlen(sql), .line = 7};
-        if ((int)lb_attempts_limit(&statement, settings, 1) != (int)table[i].limit)
+        file->statements[2] = statement;
+        if ((int)lb_attempts_limit(file, &statement, settings, 1) != (int)table[i].limit)
             fail_msg("not %.0f: %s", table[i].limit, sql);
     }
+    free(file);
 }
 
 int main(void)

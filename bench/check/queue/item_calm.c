@@ -308,6 +308,8 @@ static void conclude(const struct calm *calm)
         id->is_claimed = 1;
         id->is_claimed_again = state->is_claimed_again;
         id->is_open = state->closed == LB_NEVER;
+        uint32_t n_claims = state->n_ends + (state->closed == LB_NEVER);
+        id->n_claims = (n_claims < LB_ID_CLAIMS ? n_claims : LB_ID_CLAIMS) & LB_ID_CLAIMS;
         /* A complete that was answered so late may have been the last. */
         id->is_given_back = c->model->drained && state->closed != LB_NEVER && state->is_freed &&
                             state->completed <= state->start;

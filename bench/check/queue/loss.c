@@ -8,6 +8,8 @@
  * outcome, and items that a claim returned beyond those recorded, may have brought as many
  * others: only what exceeds them is lost for certain.
  *
+ * What was tried as often as the protocol tries an item is among its dead: nothing is said of it.
+ *
  * Of a group of which an item may be in hand nothing else is to be claimed, however long it lasts:
  * what is left of it is not lost. Nor is anything said of it: not tested.
  */
@@ -85,6 +87,14 @@ static uint64_t count_missing(const struct lb_case *c, const struct lb_id *id, c
     return n;
 }
 
+/* Was it tried so often that the protocol may have given it up? A claim that fails may count as two
+ * of its attempts. */
+static bool is_given_up(const struct lb_case *c, const struct lb_id *id)
+{
+    uint32_t most = c->model->attempts < LB_ID_CLAIMS ? c->model->attempts : LB_ID_CLAIMS;
+    return most > 0 && id->is_claimed && 2 * id->n_claims >= most;
+}
+
 int lb_judge_loss(struct lb_case *c)
 {
     const struct lb_unknown_claim *unknown = c->unknown.items;
@@ -99,6 +109,11 @@ int lb_judge_loss(struct lb_case *c)
             report_phantom(c, id);
         if (!lb_id_acknowledged(id) || (id->is_claimed && !id->is_given_back))
             continue;
+        if (is_given_up(c, id)) {
+            c->doubt[LB_G_NO_LOSS] = "what was not claimed again had been tried as often as an "
+                                     "item is tried";
+            continue;
+        }
         uint64_t n = count_missing(c, id, is_open);
         n_missing += n;
         first = first == NULL && n > 0 ? id : first;

@@ -181,6 +181,7 @@ static void set_claim(struct lb_id *id, const struct lb_item_record *claim)
     id->claim_event = claim->event;
     id->claim_log = claim->log & (LB_MAX_LOGS - 1);
     id->is_claimed = id->is_open = 1;
+    id->n_claims = 1;
 }
 
 int lb_ids_claim(struct lb_case *c, const struct lb_item_record *claim)
@@ -259,12 +260,14 @@ static void collect_claims(const struct lb_case *c, const struct lb_key *keys, s
 {
     const struct lb_item_record *items = c->items.items;
     uint64_t last_high = 0, low = LB_NEVER;
+    unsigned n_claims = 0;
     id->is_claimed = 0;
     for (size_t k = 0; k < n; k++) {
         const struct lb_item_record *e = &items[keys[k].index];
         if (e->op != LB_OP_ITEM)
             continue;
         last_high = e->high > last_high ? e->high : last_high;
+        n_claims += n_claims < LB_ID_CLAIMS;
         id->is_claimed_again = id->is_claimed;
         low = e->low < low ? e->low : low;
         if (!id->is_claimed || e->high < id->claim_high)
@@ -272,6 +275,7 @@ static void collect_claims(const struct lb_case *c, const struct lb_key *keys, s
     }
     if (id->is_claimed)
         id->claim_low = low; /* what was answered first need not have come first */
+    id->n_claims = n_claims & LB_ID_CLAIMS;
     id->is_open = is_open(c, keys, n);
     id->is_given_back = id->is_claimed && c->model->drained && is_given_back(c, keys, n, last_high);
 }

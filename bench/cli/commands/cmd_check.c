@@ -277,6 +277,9 @@ static int told_model(const struct lb_args *args, struct loaded *loaded, struct 
         loaded->model.drained = loaded->model.drained && one.drained;
         if (one.groups != loaded->model.groups)
             loaded->model.groups = 0; /* they contradict each other */
+        if (one.attempts > 0 &&
+            (loaded->model.attempts == 0 || one.attempts < loaded->model.attempts))
+            loaded->model.attempts = one.attempts;
     }
     /* Of one file's clock, or of what is missing: the last event's time is as good. */
     if (loaded->view == &loaded->joined || loaded->view->truncated)

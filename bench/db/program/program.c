@@ -576,7 +576,7 @@ static int keep_statements(struct lb_building *b)
         program->sections[LB_S_PUT].answer = putting(&program->sections[LB_S_PUT]);
     program->recovers_by_time = recovers_by_time(b, LB_S_RECOVER);
     program->returns_late = lb_building_returns_late(b);
-    program->gives_up = lb_building_gives_up(b);
+    program->attempts = lb_building_attempts(b);
     program->sees_strangers = lb_building_sees_strangers(b);
     const struct lb_timing *lease = lb_file_lease(b->file);
     program->frees_own_rows = !b->file->is_built_in && lb_program_frees_own_rows(program);

@@ -277,62 +277,14 @@ struct lb_constant lb_section_constant(const struct lb_file *file, const struct 
 {
     struct lb_constant all = {0};
     bool has_option = lb_file_lease(file) != NULL || lb_file_limit(file) != NULL;
-    for (size_t i = 0; i < section->n_statements; i++)
-        for (size_t k = 0; k < file->n_statements; k++) {
-            if (file->statements[k].line != section->statements[i].line)
-                continue;
-            struct lb_constant found = lb_constant_length(&file->statements[k], has_option);
-            all.line = all.line != 0 ? all.line : found.line;
-            all.is_other = all.is_other || found.is_other;
-            all.looks_older = all.looks_older || found.looks_older;
-            all.later_line = all.later_line != 0 ? all.later_line : found.later_line;
-        }
+    const struct lb_raw_section *raw = lb_raw_of(file, section);
+    for (size_t i = 0; raw != NULL && i < raw->n_statements; i++) {
+        struct lb_constant found =
+            lb_constant_length(&file->statements[raw->first + i], has_option);
+        all.line = all.line != 0 ? all.line : found.line;
+        all.is_other = all.is_other || found.is_other;
+        all.looks_older = all.looks_older || found.looks_older;
+        all.later_line = all.later_line != 0 ? all.later_line : found.later_line;
+    }
     return all;
-}
-
-/* --- attempts --- */
-
-static bool counts_attempts(const struct lb_token *token)
-{
-    static const char *const stems[] = {"attempt", "tries", "retr", "receive", "deliver", "fail"};
-    if (token->kind != LB_T_WORD)
-        return false;
-    for (size_t s = 0; s < sizeof stems / sizeof stems[0]; s++)
-        for (size_t i = 0; i + strlen(stems[s]) <= token->length; i++)
-            if (strncasecmp(token->text + i, stems[s], strlen(stems[s])) == 0)
-                return true;
-    return false;
-}
-
-static double limit_of(const struct lb_window *w, const struct lb_token *token,
-                       const struct lb_setting *settings, size_t n_settings)
-{
-    if (is_number(token))
-        return value_of(w, token);
-    for (size_t i = 0; i < n_settings && token->kind == LB_T_PARAM; i++)
-        if (lb_slice_is(token->text + 1, token->length - 1, settings[i].name))
-            return strtod(settings[i].value, NULL);
-    return 0;
-}
-
-double lb_attempts_limit(const struct lb_raw_statement *statement,
-                         const struct lb_setting *settings, size_t n_settings)
-{
-    struct lb_window w;
-    lb_window_start(&w, statement->text, statement->length, statement->line);
-    do {
-        lb_window_slide(&w);
-        const struct lb_token *t = &w.token[AT];
-        const struct lb_token *right = is_op(&t[1], '=') ? &t[2] : &t[1];
-        if (right->kind == LB_T_WORD && is_op(right + 1, '.'))
-            right += 2;
-        if (!is_comparison(t))
-            continue;
-        double limit = counts_attempts(&t[-1])  ? limit_of(&w, right, settings, n_settings)
-                       : counts_attempts(right) ? limit_of(&w, &t[-1], settings, n_settings)
-                                                : 0;
-        if (limit > 0)
-            return limit;
-    } while (w.token[AT].kind != LB_T_END && w.token[AT].kind != LB_T_BAD);
-    return 0;
 }

@@ -127,7 +127,7 @@ struct lb_constant lb_section_constant(const struct lb_file *file,
                                        const struct lb_section *section);
 
 /* The number that a statement compares attempts with (attempts < :max_attempts); 0: it does not. */
-double lb_attempts_limit(const struct lb_raw_statement *statement,
+double lb_attempts_limit(const struct lb_file *file, const struct lb_raw_statement *statement,
                          const struct lb_setting *settings, size_t n_settings);
 
 /* What the header as a whole lacks. */
@@ -153,6 +153,9 @@ bool lb_slice_is(const char *text, size_t length, const char *word);
 bool lb_slice_next(const char **text, size_t *length, char separator, const char **ret_item,
                    size_t *ret_length);
 void lb_slice_trim(const char **text, size_t *length);
+/* The section of the file that was chosen; NULL: none was. */
+const struct lb_raw_section *lb_raw_of(const struct lb_file *file,
+                                       const struct lb_section *section);
 /* Does the section apply to this engine? */
 bool lb_raw_section_for(const struct lb_raw_section *section, const char *engine);
 /* The sections that a file of this shape must have for an engine. */

@@ -23,22 +23,19 @@ bool lb_building_returns_late(const struct lb_building *b)
     return false;
 }
 
-/* What was tried so often that nobody tries it again is not lost. A run seldom tries an item as
- * often as twenty times. */
-bool lb_building_gives_up(const struct lb_building *b)
+/* What was tried so often that nobody tries it again is not lost. Of several limits the least. */
+uint32_t lb_building_attempts(const struct lb_building *b)
 {
-    enum { FEW_ATTEMPTS = 20 };
-    for (int s = 0; s < LB_SECTIONS; s++)
-        for (size_t i = 0; i < b->program->sections[s].n_statements; i++)
-            for (size_t k = 0; k < b->file->n_statements; k++) {
-                const struct lb_raw_statement *raw = &b->file->statements[k];
-                if (raw->line != b->program->sections[s].statements[i].line)
-                    continue;
-                double limit = lb_attempts_limit(raw, b->resolved, b->n_options);
-                if (limit > 0 && limit < FEW_ATTEMPTS)
-                    return true;
-            }
-    return false;
+    double least = 0;
+    for (int s = 0; s < LB_SECTIONS; s++) {
+        const struct lb_raw_section *raw = lb_raw_of(b->file, &b->program->sections[s]);
+        for (size_t i = 0; raw != NULL && s != LB_S_SETUP && i < raw->n_statements; i++) {
+            double limit = lb_attempts_limit(b->file, &b->file->statements[raw->first + i],
+                                             b->resolved, b->n_options);
+            least = limit >= 1 && (least == 0 || limit < least) ? limit : least;
+        }
+    }
+    return least < UINT32_MAX ? (uint32_t)least : UINT32_MAX;
 }
 
 bool lb_sql_sees_strangers(const struct lb_db *db, const char *sql)

@@ -137,6 +137,7 @@ int lb_testbed_judge(struct lb_testbed *testbed, bool complete, struct lb_error 
                              .own_rows =
                                  testbed->program != NULL && testbed->program->frees_own_rows,
                              .drained = drained,
+                             .attempts = testbed->program != NULL ? testbed->program->attempts : 0,
                              .groups = testbed->strategy_plan.groups,
                              .complete = true, /* whoever holds at its end holds on */
                              .end_ns = end_ns};

@@ -73,6 +73,7 @@ static struct lb_model model_of(const struct lb_active_run *run, bool complete, 
         .end_ns = end_ns,
         .progress_bound_ns = scenario->progress_bound_ns,
         .recovery_bound_ns = scenario->recovery_bound_ns,
+        .attempts = run->plan.program != NULL ? run->plan.program->attempts : 0,
         .groups = run->plan.groups,
         .period_ns = strategy->shape == LB_QUEUE ? period_ns : 0};
 }
@@ -236,12 +237,11 @@ static int judge_view(struct lb_active_run *run, struct lb_history_view *view,
     outcome->n_events = view->n_events;
     rc = judge(run, view, &model, outcome, err);
     /* Who pushes does not say that there is nothing: what is missing may come yet. So may what was
-     * given back for a later time; what was tried often enough nobody wants back; and what is
-     * hidden by a stranger's transaction comes with its end. */
+     * given back for a later time; and what is hidden by a stranger's transaction comes with its
+     * end. */
     const struct lb_program *program = run->plan.program;
     bool comes_later = run->request->strategy->is_pushed ||
-                       (program != NULL &&
-                        (program->returns_late || program->gives_up || program->sees_strangers));
+                       (program != NULL && (program->returns_late || program->sees_strangers));
     if (rc == 0 && comes_later && model.drained &&
         outcome->judgement.findings[LB_G_NO_LOSS].verdict == LB_V_VIOLATED) {
         model.drained = false;

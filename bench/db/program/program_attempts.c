@@ -1,0 +1,158 @@
+/* How often an item is tried before nobody tries it again, by the words of the statements.
+ *
+ * What is compared with a number is taken for a count of attempts if it is called one (attempts,
+ * retry_count), or if some statement counts it up by one, and none counts it down, as a number of
+ * permits is. What is counted down only, and compared with nothing, is what is left of them. The
+ * number may stand in the statement, or be an option, or another column: then its default says it,
+ * unless put writes it.
+ */
+#include "program_raw.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { AT = LB_WINDOW, UNKNOWN = 1 };
+
+static bool is_op(const struct lb_token *token, char c)
+{
+    return token->kind == LB_T_OTHER && token->length > 0 && *token->text == c;
+}
+
+static bool is_number(const struct lb_token *token)
+{
+    return token->kind == LB_T_OTHER && token->length > 0 && isdigit((unsigned char)*token->text);
+}
+
+static bool is_same(const struct lb_token *a, const struct lb_token *b)
+{
+    return a->kind == LB_T_WORD && b->kind == LB_T_WORD && a->length == b->length &&
+           strncasecmp(a->text, b->text, a->length) == 0;
+}
+
+/* A file's text ends with a NUL, and so does what a test gives. */
+static double value_of(const struct lb_token *token)
+{
+    return strtod(token->text, NULL);
+}
+
+static bool is_called_attempts(const struct lb_token *token)
+{
+    static const char *const stems[] = {"attempt", "tries", "retr", "receive", "deliver", "fail"};
+    if (token->kind != LB_T_WORD)
+        return false;
+    for (size_t s = 0; s < sizeof stems / sizeof stems[0]; s++)
+        for (size_t i = 0; i + strlen(stems[s]) <= token->length; i++)
+            if (strncasecmp(token->text + i, stems[s], strlen(stems[s])) == 0)
+                return true;
+    return false;
+}
+
+/* n = n + 1, n = job.n + 1, n = coalesce(n, 0) + 1: at the sign. */
+static bool counts_by_one(const struct lb_window *w, const struct lb_token *name, char sign)
+{
+    const struct lb_token *t = &w->token[AT];
+    if (!is_op(t, sign) || !is_number(&t[1]) || value_of(&t[1]) != 1)
+        return false;
+    if (is_op(&t[-1], ')'))
+        return is_same(&t[-4], name) && is_op(&t[-7], '=') && is_same(&t[-8], name);
+    int before = is_op(&t[-2], '.') ? -4 : -2;
+    return is_same(&t[-1], name) && is_op(&t[before], '=') && is_same(&t[before - 1], name);
+}
+
+static bool is_counted(const struct lb_file *file, const struct lb_token *name, char sign)
+{
+    for (size_t i = 0; i < file->n_statements && name->kind == LB_T_WORD; i++) {
+        const struct lb_raw_statement *raw = &file->statements[i];
+        struct lb_window w;
+        lb_window_start(&w, raw->text, raw->length, raw->line);
+        do {
+            lb_window_slide(&w);
+            if (counts_by_one(&w, name, sign))
+                return true;
+        } while (w.token[AT].kind != LB_T_END && w.token[AT].kind != LB_T_BAD);
+    }
+    return false;
+}
+
+/* What a column begins with: its default, but where put writes it. 0: no table has it. */
+static double first_value(const struct lb_file *file, const struct lb_token *name)
+{
+    double value = 0;
+    for (size_t i = 0; i < file->n_sections; i++) {
+        const struct lb_raw_section *section = &file->sections[i];
+        bool is_put = section->name == LB_S_PUT;
+        for (size_t k = 0; k < section->n_statements; k++) {
+            const struct lb_raw_statement *raw = &file->statements[section->first + k];
+            struct lb_window w;
+            if (!is_put && section->name != LB_S_SETUP)
+                continue;
+            lb_window_start(&w, raw->text, raw->length, raw->line);
+            do {
+                lb_window_slide(&w);
+                const struct lb_token *t = &w.token[AT];
+                bool is_it = is_same(t, name);
+                if (is_it && is_put)
+                    return UNKNOWN;
+                value = is_it && value == 0 ? UNKNOWN : value;
+                for (int n = 1; is_it && n < LB_WINDOW && !is_op(&t[n], ','); n++)
+                    if (lb_token_is(&t[n], "default") && is_number(&t[n + 1]))
+                        value = value_of(&t[n + 1]);
+            } while (w.token[AT].kind != LB_T_END && w.token[AT].kind != LB_T_BAD);
+        }
+    }
+    return value;
+}
+
+/* The number that a count is compared with; 0: it is none. */
+static double limit_of(const struct lb_file *file, const struct lb_token *count,
+                       const struct lb_token *token, const struct lb_setting *settings,
+                       size_t n_settings)
+{
+    if (!is_called_attempts(count) &&
+        (!is_counted(file, count, '+') || is_counted(file, count, '-')))
+        return 0;
+    if (is_number(token))
+        return value_of(token);
+    if (token->kind == LB_T_WORD && is_counted(file, count, '+')) /* and no time (failed_at) */
+        return first_value(file, token);
+    for (size_t i = 0; i < n_settings && token->kind == LB_T_PARAM; i++)
+        if (lb_slice_is(token->text + 1, token->length - 1, settings[i].name))
+            return strtod(settings[i].value, NULL);
+    return 0;
+}
+
+/* Is it counted down from its first value, and asked to be above nothing? */
+static double left_of(const struct lb_file *file, const struct lb_token *token,
+                      const struct lb_token *other)
+{
+    bool is_nothing = is_number(other) && value_of(other) == 0;
+    return is_nothing && is_counted(file, token, '-') && !is_counted(file, token, '+')
+               ? first_value(file, token)
+               : 0;
+}
+
+double lb_attempts_limit(const struct lb_file *file, const struct lb_raw_statement *statement,
+                         const struct lb_setting *settings, size_t n_settings)
+{
+    struct lb_window w;
+    lb_window_start(&w, statement->text, statement->length, statement->line);
+    do {
+        lb_window_slide(&w);
+        const struct lb_token *t = &w.token[AT];
+        if (!is_op(t, '<') && (!is_op(t, '>') || is_op(&t[-1], '=')))
+            continue;
+        const struct lb_token *right = is_op(&t[1], '=') ? &t[2] : &t[1];
+        if (right->kind == LB_T_WORD && is_op(right + 1, '.'))
+            right += 2;
+        /* coalesce(n, 0) < 3 */
+        const struct lb_token *left = is_op(&t[-1], ')') && is_op(&t[-3], ',') ? &t[-4] : &t[-1];
+        double limit = limit_of(file, left, right, settings, n_settings);
+        limit = limit > 0 ? limit : limit_of(file, right, left, settings, n_settings);
+        limit = limit > 0 ? limit : left_of(file, left, right);
+        if (limit > 0)
+            return limit;
+    } while (w.token[AT].kind != LB_T_END && w.token[AT].kind != LB_T_BAD);
+    return 0;
+}
