@@ -140,6 +140,15 @@ static struct lb_advice advise_loss(const struct lb_outlook *o, const struct lb_
             .text = "what is given back is not found again: claim must look for what free, retry "
                     "or error leaves, by the state of the item and not by a position that has gone "
                     "on (or the position must go back)"};
+    if (cell->is_explored && cell->explored.putters > 0)
+        return (struct lb_advice){
+            .quotes = {&o->put, &o->end},
+            .text = o->features.puts_apart
+                        ? "put commits several times, and others work by what is there in between: "
+                          "put an item in one transaction (tx=one)"
+                        : "put goes by what it has looked at, and that changes before what it puts "
+                          "can be seen: let it lock the row that it looks at first (SELECT ... FOR "
+                          "UPDATE), so that who ends an item waits for the put, and finds it"};
     if (cell->scenario.tx_pause_ns > 0 || cell->scenario.producers > 0)
         return (struct lb_advice){
             .quotes = {&o->put, &o->begin, &o->begin_end},
@@ -429,7 +438,8 @@ static struct lb_advice advise_bounded(const struct lb_outlook *o)
     return (struct lb_advice){
         .quotes = {&o->begin, &o->begin_end},
         .text = "a sub-select with LIMIT may be run once for each row: join it (FROM), or write "
-                "= (SELECT ... LIMIT 1), and give the table a primary key"};
+                "= (SELECT ... LIMIT 1), or = ANY (ARRAY (SELECT ... LIMIT :n)), and give the "
+                "table a primary key"};
 }
 
 static struct lb_advice advise_queue(const struct lb_outlook *o, const struct lb_report *report,

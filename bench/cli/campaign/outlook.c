@@ -143,6 +143,8 @@ static void quote_all(const struct lb_program *program, struct lb_outlook *outlo
     quote(program, f->begin_line, &outlook->begin);
     if (begin->n_statements > 1)
         quote(program, begin->statements[begin->n_statements - 1].line, &outlook->begin_end);
+    for (size_t i = 1; i + 1 < begin->n_statements && i <= LB_BETWEEN; i++)
+        quote(program, begin->statements[i].line, &outlook->between[i - 1]);
     quote(program, f->unasked_line, &outlook->unasked);
     quote(program, f->end_line, &outlook->end);
     if (f->end_last_line != f->end_line)

@@ -15,6 +15,7 @@
 enum {
     LB_ASKS = 48,
     LB_ASK_KEYS = 20,
+    LB_BETWEEN = 4,
     LB_OUTLOOK_RESERVE = 12 /* that part of a budget is for setting up and judging */
 };
 
@@ -43,8 +44,9 @@ struct lb_outlook {
     char engine[32];
     enum lb_shape shape;
     unsigned claims;
-    struct lb_quote begin, begin_end; /* the first and the last statement of acquire or claim */
-    struct lb_quote end, end_last;    /* those of release; the last only if it is another one */
+    struct lb_quote begin, begin_end;    /* the first and the last statement of acquire or claim, */
+    struct lb_quote between[LB_BETWEEN]; /* ... and those between them */
+    struct lb_quote end, end_last;       /* those of release; the last only if it is another one */
     struct lb_quote unasked, renew, recover, beat, sweep, clock, by_worker, by_server;
     struct lb_quote token, put, back, enqueue, operator;
     struct lb_quote unknown;     /* the first comment that looks like a directive; text: its word */

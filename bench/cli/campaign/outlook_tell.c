@@ -72,7 +72,13 @@ static const struct lb_cell *shown_by(const struct lb_outlook *outlook,
     return stressed;
 }
 
-/* The lines that allow it, and what to change. */
+static void print_quote(const struct lb_outlook *outlook, const struct lb_quote *quote, FILE *out)
+{
+    if (quote->line != 0)
+        fprintf(out, "#   %s:%d: %s\n", outlook->path, quote->line, quote->text);
+}
+
+/* The lines that allow it, and what to change. Of what takes several statements, all are. */
 static void print_advice(const struct lb_outlook *outlook, const struct lb_report *report,
                          const struct lb_cell *cell, enum lb_guarantee guarantee, FILE *out)
 {
@@ -83,7 +89,10 @@ static void print_advice(const struct lb_outlook *outlook, const struct lb_repor
         const struct lb_quote *quote = advice.quotes[i];
         if (quote == NULL || quote->line == 0 || (size_t)quote->line == last)
             continue;
-        fprintf(out, "#   %s:%d: %s\n", outlook->path, quote->line, quote->text);
+        for (size_t k = 0; i > 0 && quote == &outlook->begin_end && k < LB_BETWEEN; k++)
+            if (advice.quotes[i - 1] == &outlook->begin)
+                print_quote(outlook, &outlook->between[k], out);
+        print_quote(outlook, quote, out);
         last = (size_t)quote->line;
     }
     if (advice.text != NULL)

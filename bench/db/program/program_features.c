@@ -208,13 +208,19 @@ static void read_begin(const struct lb_file *file, const struct lb_program *prog
     ret->is_session_bound = begin->tx == LB_TX_HOLD || begin->keeps_session;
     ret->is_one_commit = begin->tx != LB_TX_EACH || begin->n_statements == 1;
     ret->has_token = token >= 0 && (program->carries >> token & 1) != 0;
+    int lease = ret->lease != NULL ? lb_program_slot(program, ret->lease->name) : -1;
+    bool knows_lease = false;
     bool locks = false, unlocks = false; /* a gate that is closed and opened again holds nothing */
     for (size_t i = 0; i < begin->n_statements; i++) {
         const struct lb_statement *statement = &begin->statements[i];
         locks = locks || any_token(statement, locks_in_session);
         unlocks = unlocks || any_token(statement, unlocks_session);
-        if (ret->begin_clock_line == 0 && any_token(statement, asks_server_time))
+        if (!any_token(statement, asks_server_time))
+            continue;
+        bool has_lease = lease >= 0 && has_param(statement, lease); /* it says when it is over */
+        if (ret->begin_clock_line == 0 || (has_lease && !knows_lease))
             ret->begin_clock_line = statement->line;
+        knows_lease = knows_lease || has_lease;
     }
     ret->is_session_bound = ret->is_session_bound || (locks && !unlocks);
     struct lb_constant constant = find_constant(file, begin, ret);

@@ -69,7 +69,8 @@ struct lb_features {
     int operator_line;  /* of clear-all-errors, or else reset-all; 0: none */
     int back_line;      /* of what gives an item back, or ends it in error; 0: nothing does */
     int enqueue_line, put_line; /* of the last statements that change something; 0: none */
-    int begin_clock_line; /* of the statement of acquire or claim that asks for the server's time */
+    int begin_clock_line; /* of the statement of acquire or claim that asks for the server's time,
+                             of several that which has the lease */
 };
 
 /* Does its lease, or limit, count seconds, and go by whole ones? */

@@ -1,0 +1,46 @@
+#!/usr/bin/env perl
+# Items that are tried a few times only, by whatever column, and advice for what takes several statements.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use Lockbench;
+use Test::More;
+
+my $file = "$ENV{LB_SOURCE}/tests/strangers/goes.sql";
+my @often = ('-d', 'sqlite:', '-S', 'give-back', '--free', '0.7', '-q');
+my ($status, $out, $err) = lockbench('run', '-s', $file, @often);
+unlike($out, qr/VIOLATED/, 'what was tried as often as it may be is not lost') or diag $out, $err;
+like($out, qr/no-loss: what was not claimed again had been tried as often as an item is tried/, '... nor said to be found');
+($status, $out, $err) = lockbench('run', '-s', $file, @often, '--opt', 'most=2000');
+is($status, 0, 'with attempts enough all come back') or diag $out, $err;
+unlike($out, qr/no-loss/, '... and no-loss is tested');
+($status, $out) = lockbench('run', '-s', $file, @often, '--opt', 'back=lost');
+is($status, 1, 'what is lost at the first attempt is lost');
+like($out, qr/^  no-loss, \d+ times in /m, '... by the right guarantee');
+
+# --- the statement between the first and the last one is the one to change ---
+my $blind = spew('blind.sql', <<'SQL');
+-- strategy: blind
+-- shape: lock
+-- claims: exclusive
+-- name: setup
+CREATE TABLE lease (name varchar(60) PRIMARY KEY, holder varchar(60), version int NOT NULL DEFAULT 1);
+-- name: resource
+INSERT INTO lease (name) VALUES (:resource);
+-- name: acquire
+-- require: row
+SELECT version AS seen FROM lease WHERE name = :resource AND holder IS NULL;
+UPDATE lease SET holder = :worker, version = version + 1 WHERE name = :resource;
+SELECT version FROM lease WHERE name = :resource AND holder = :worker;
+-- name: release
+UPDATE lease SET holder = NULL, version = version + 1 WHERE name = :resource AND holder = :worker;
+-- name: teardown
+DROP TABLE lease;
+SQL
+(undef, $out) = until_shown(sub { return $_[1] =~ /^# blind on sqlite breaks exclusive:$/m },
+    'verify', '-s', $blind, '-d', 'sqlite:', '-q', '--budget', '5s');
+like($out, qr/^#   \S+blind\.sql:10: SELECT .*\n#   \S+blind\.sql:11: UPDATE .*\n#   \S+blind\.sql:12: SELECT .*\n#   to change: /m,
+    'all of its statements are shown, in order');
+
+done_testing();
