@@ -5,6 +5,7 @@ use strict;
 use warnings;
 use FindBin;
 use lib "$FindBin::Bin/../lib";
+use JSON::PP;
 use Lockbench;
 use Test::More;
 
@@ -140,4 +141,30 @@ like($out, qr/exclusive +held/, '... and held');
 like($err, qr{^lockbench: unexpected argument 'my\.sql' for verify: a strategy in a file is -s \./my\.sql\n}, 'a file without -s');
 (undef, undef, $err) = lockbench('lint', spew('speed.sql', $checked =~ s/claims: exclusive/claims: speed/r));
 like($err, qr/speed\.sql:3: unknown guarantee "speed" .there are exclusive, fenced, .*permits/, 'an unknown guarantee: all of them');
+# A statement that leaves out items of its batch: nobody else has claimed them, so it is told of.
+for (['left out', 'AND id % 2 = 0', qr/^20 of 40 ends of items found nothing to end, though nobody else had claimed these items: see/],
+    ['none', '', qr/^(?!.*found nothing)/s]) {
+    my ($name, $only, $want) = @$_;
+    my $batch = spew('batch.sql', <<"SQL");
+-- strategy: batch
+-- shape: queue
+-- claims: no-duplicate, no-loss
+-- name: setup
+CREATE TABLE job (id bigint PRIMARY KEY, state int NOT NULL DEFAULT 0, owner varchar(64));
+-- name: put
+INSERT INTO job (id) VALUES (:id);
+-- name: claim
+UPDATE job SET state = 1, owner = :worker WHERE id IN (SELECT id FROM job WHERE state = 0 ORDER BY id LIMIT :n) RETURNING id;
+-- name: complete
+UPDATE job SET state = 2 WHERE id IN (SELECT value FROM json_each(:ids)) AND owner = :worker $only RETURNING id;
+-- name: teardown
+DROP TABLE job;
+SQL
+    my (undef, $out) = lockbench('run', '-s', $batch, '-d', 'sqlite:', '-S', 'drain', '--backlog', 40, '--batch', 10, '--workers', 2,
+        '--hold', 0, '--format', 'json', '-q');
+    my $run = (eval { decode_json($out) } // {})->{cells}[0]{runs}[0] // {};
+    is($run->{state}, 'complete', "$name: a run") or diag $out;
+    like(join("\n", @{ $run->{warnings} // [] }), $want, "$name: told of");
+}
+
 done_testing();

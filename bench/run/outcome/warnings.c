@@ -180,6 +180,26 @@ static void warn_of_the_taken(struct lb_outcome *outcome)
          m->n_taken_items == 1 ? "its" : "their");
 }
 
+/* An end that finds nothing to end: its worker was the last to claim the item, as far as anybody
+ * knows. So do the statements of a batch leave items out. */
+static void warn_of_the_unended(const struct lb_active_run *run)
+{
+    struct lb_outcome *outcome = run->outcome;
+    const uint64_t *answers = outcome->counts[LB_M_RELEASE].answers;
+    const struct lb_judgement *judgement = &outcome->judgement;
+    const uint64_t n = answers[LB_REFUSED];
+    bool is_explained = run->request->scenario->fault != LB_FAULT_NONE ||
+                        judgement->measures.n_taken_items > 0 ||
+                        judgement->findings[LB_G_NO_DUPLICATE].verdict == LB_V_VIOLATED;
+    if (n == 0 || run->request->strategy->shape != LB_QUEUE || run->history == NULL || is_explained)
+        return;
+    warn(outcome,
+         "%llu of %llu ends of items found nothing to end, though nobody else had claimed %s: see "
+         "what the statement asks for, and answers",
+         (unsigned long long)n, (unsigned long long)(n + answers[LB_OK]),
+         n == 1 ? "the item" : "these items");
+}
+
 /* Items that are in hand, all of them, until the work on the last one is done. */
 static uint64_t items_in_hand(const struct lb_active_run *run)
 {
@@ -289,6 +309,7 @@ void lb_run_warn(struct lb_active_run *run)
     warn_of_stalls(run->outcome);
     warn_of_the_dead(run);
     warn_of_the_taken(run->outcome);
+    warn_of_the_unended(run);
     warn_of_no_drain(run);
     warn_of_no_work(run);
     if (run->lacks_facts)
