@@ -209,42 +209,53 @@ static uint64_t items_in_hand(const struct lb_active_run *run)
     return scenario->batch < scenario->backlog ? scenario->batch : scenario->backlog;
 }
 
-uint64_t lb_run_outlasted_ns(const struct lb_active_run *run)
+/* The lease of a queue that is drained, if the work on so many items is longer; 0: it is not. */
+static uint64_t outlasted_ns(const struct lb_active_run *run, uint64_t n_items)
 {
     const struct lb_scenario *scenario = run->request->scenario;
     uint64_t ttl_ns = (uint64_t)run->plan.ttl_ms * 1000000;
     bool renews = scenario->renew_ns > 0 && scenario->renew_ns < ttl_ns &&
                   lb_strategy_has(&run->plan, LB_S_RENEW);
     bool is_outlasted = scenario->drain && run->request->strategy->is_lease &&
-                        items_in_hand(run) * scenario->hold_ns >= ttl_ns && !renews;
+                        n_items * scenario->hold_ns >= ttl_ns && !renews;
     return is_outlasted ? ttl_ns : 0;
+}
+
+uint64_t lb_run_outlasted_ns(const struct lb_active_run *run)
+{
+    return outlasted_ns(run, 1);
 }
 
 static void warn_of_no_drain(struct lb_active_run *run)
 {
     struct lb_outcome *outcome = run->outcome;
     const struct lb_scenario *scenario = run->request->scenario;
-    uint64_t ttl_ns = lb_run_outlasted_ns(run);
-    uint64_t n_items = items_in_hand(run);
-    char what[64] = "a hold of", work[32], ttl[32];
+    uint64_t ttl_ns = lb_run_outlasted_ns(run), n_items = items_in_hand(run);
+    char work[32], ttl[32];
     bool has_ended = atomic_load(&run->team->drained) || atomic_load(&run->team->only_ahead);
     if (!scenario->drain || has_ended || outcome->state != LB_RUN_COMPLETE)
         return;
+    if (ttl_ns == 0 && outlasted_ns(run, n_items) > 0) {
+        warn(outcome,
+             "the queue was not drained in the time that there was: the work on a claim of %llu "
+             "items, %s, outlasts the lease of %s, and others claim them meanwhile; see --ttl, "
+             "--batch%s",
+             (unsigned long long)n_items,
+             lb_format_ns(n_items * scenario->hold_ns, work, sizeof work),
+             lb_format_ns(outlasted_ns(run, n_items), ttl, sizeof ttl),
+             lb_strategy_has(&run->plan, LB_S_RENEW) ? ", --renew" : "");
+        return;
+    }
     if (ttl_ns == 0) {
         warn(outcome, "the queue was not drained in the time that there was; see --duration");
         return;
     }
-    if (n_items > 1)
-        snprintf(what, sizeof what, "the work on a claim of %llu items,",
-                 (unsigned long long)n_items);
     outcome->state = LB_RUN_INVALID;
     snprintf(outcome->reason, sizeof outcome->reason,
-             "the queue was not drained: %s %s%s outlasts the lease of %s; make --ttl longer, or "
-             "%s--hold shorter%s",
-             what, lb_format_ns(n_items * scenario->hold_ns, work, sizeof work),
-             n_items > 1 ? "," : "", lb_format_ns(ttl_ns, ttl, sizeof ttl),
-             n_items > 1 ? "--batch or " : "",
-             lb_strategy_has(&run->plan, LB_S_RENEW) ? ", or see --renew" : "");
+             "the queue was not drained: a hold of %s outlasts the lease of %s; make --ttl longer, "
+             "or --hold shorter",
+             lb_format_ns(scenario->hold_ns, work, sizeof work),
+             lb_format_ns(ttl_ns, ttl, sizeof ttl));
 }
 
 /* Fewer were served than came. What still waits at the end takes as long again as it took to serve
