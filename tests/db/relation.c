@@ -6,6 +6,9 @@
  * and then a trigger. Where every order is too many, the relation by tables is what is compared
  * with.
  *
+ * Those in tests/db/relation were made to hide an order: what triggers, cascades, clocks and
+ * counters do.
+ *
  * LB_TEST_PROGRAMS: how many protocols on SQLite, and a tenth of that on PostgreSQL (200).
  * LB_TEST_SCHEDULES: at most so many of each, to see a protocol that was skipped.
  */
@@ -16,6 +19,7 @@
 #include "relation_protocols.h"
 
 #include <ctype.h>
+#include <glob.h>
 
 enum { MAX_STATES = 4000, MOST_SCHEDULES = 1000, MOST_ON_POSTGRES = 300, MAX_PLAYERS = 3 };
 
@@ -348,6 +352,81 @@ static void nothing_is_left_out_on_postgres(void **state)
     free(uri);
 }
 
+/* --- protocols that were made to hide an order --- */
+
+/* tests/db/relation: the first line is "-- ENGINE WORKERS ITEMS STATES", where STATES is what is
+ * compared, beside the answers. */
+static bool read_attack(const char *path, const char *engine, struct protocol *ret)
+{
+    static char states[1000];
+    char name[20];
+    unsigned workers = 0, items = 0;
+    FILE *file = fopen(path, "re");
+    assert_non_null(file);
+    size_t n = fread(ret->text, 1, sizeof ret->text - 1, file);
+    ret->text[n] = '\0';
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(sscanf(ret->text, "-- %19s %u %u %999[^\n]", name, &workers, &items, states),
+                     4);
+    ret->workers = workers;
+    ret->items = items;
+    ret->states = states;
+    ret->on_postgres = strcmp(engine, "postgres") == 0;
+    return strcmp(name, engine) == 0;
+}
+
+static void go_by_hand(const char *uri)
+{
+    static struct protocol protocol;
+    struct lb_target target;
+    struct lb_error err = {0};
+    struct tally tally = {0};
+    glob_t found;
+    char pattern[500];
+    assert_int_equal(lb_target_parse(uri, &target, &err), 0);
+    const char *only = getenv("LB_TEST_ATTACK"); /* to look at one of them */
+    snprintf(pattern, sizeof pattern, "%s/tests/db/relation/%s.sql", getenv("LB_SOURCE"),
+             only != NULL ? only : "*");
+    assert_int_equal(glob(pattern, 0, NULL, &found), 0);
+    unsigned n_differ = 0;
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        if (!read_attack(found.gl_pathv[i], target.db->name, &protocol))
+            continue;
+        uint64_t n_skipped = tally.n_skipped, n = tally.n_schedules, n_all = tally.n_all;
+        char *differs = compare(&target, &protocol, 0, &tally);
+        printf("# %s: %" PRIu64 " schedules stood for %" PRIu64 "\n", found.gl_pathv[i],
+               tally.n_schedules - n, tally.n_all - n_all);
+        if (differs != NULL || tally.n_skipped > n_skipped) {
+            printf("# %s: %s\n", found.gl_pathv[i], differs != NULL ? differs : "not compared");
+            n_differ++;
+        }
+        free(differs);
+    }
+    globfree(&found);
+    lb_target_release(&target);
+    assert_int_equal(n_differ, 0);
+}
+
+static void nothing_hides_on_sqlite(void **state)
+{
+    (void)state;
+    go_by_hand("sqlite:");
+}
+
+static void nothing_hides_on_postgres(void **state)
+{
+    const char *uris = getenv("LB_TEST_URIS");
+    const char *start = uris != NULL ? strstr(uris, "postgres") : NULL;
+    (void)state;
+    if (start == NULL) {
+        printf("# no postgres server\n");
+        return;
+    }
+    char *uri = strndup(start, strcspn(start, "\n"));
+    go_by_hand(uri);
+    free(uri);
+}
+
 /* What rows a condition is about, and what ended before what began, both matter: without the one or
  * the other something is left out. */
 static bool is_caught(const char *uri, unsigned broken, const char *text, uint32_t workers,
@@ -539,6 +618,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_left_out_on_sqlite),
         cmocka_unit_test(nothing_is_left_out_on_postgres),
+        cmocka_unit_test(nothing_hides_on_sqlite),
+        cmocka_unit_test(nothing_hides_on_postgres),
         cmocka_unit_test(a_broken_rule_is_caught),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

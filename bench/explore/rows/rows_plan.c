@@ -220,6 +220,31 @@ static void add_condition(struct lb_row_reader *reader, struct lb_row_ref *ref, 
     reader->fails = reader->fails || rules->condition[i] == NULL || rules->alias[i] == NULL;
 }
 
+/* A transaction's now() lies before what it stores by the clock; that of another one, which begins
+ * later, does not. So the condition is asked by either. */
+static void add_own(struct lb_row_reader *reader, struct lb_row_ref *ref, const char *alias,
+                    const char *text)
+{
+    static const char *const times[][2] = {{"now()", "clock_timestamp()"},
+                                           {"CURRENT_TIMESTAMP", "clock_timestamp()"},
+                                           {"LOCALTIMESTAMP", "clock_timestamp()::timestamp"}};
+    enum { TIMES = sizeof times / sizeof times[0] };
+    char either[3000];
+    size_t n = (size_t)snprintf(either, sizeof either, "(%s) OR (", text);
+    bool is_timed = false;
+    for (const char *p = text; *p != '\0' && n + 40 < sizeof either;) {
+        size_t t = 0;
+        while (t < TIMES && strncmp(p, times[t][0], strlen(times[t][0])) != 0)
+            t++;
+        is_timed = is_timed || t < TIMES;
+        n += (size_t)snprintf(either + n, sizeof either - n, "%.*s", t < TIMES ? 40 : 1,
+                              t < TIMES ? times[t][1] : p);
+        p += t < TIMES ? strlen(times[t][0]) : 1;
+    }
+    snprintf(either + n, sizeof either - n, ")");
+    add_condition(reader, ref, alias, is_timed ? either : text);
+}
+
 /* The key is joined with something: of one value, or nothing is known of it. */
 static bool is_joined_key(const struct lb_row_reader *reader, const char *text, const char *alias,
                           uint8_t table)
@@ -258,7 +283,7 @@ static void take_conjunct(struct lb_row_reader *reader, struct lb_row_ref *ref, 
     if (is_own(reader, text, alias, own, sizeof own, &is_open)) {
         reader->has_more[reader->told->n_refs - 1] = true;
         if (!is_open)
-            add_condition(reader, ref, alias, own);
+            add_own(reader, ref, alias, own);
         return; /* with an open parameter: it says less, and asks of one row only */
     }
     if (is_joined_key(reader, text, alias, ref->table))

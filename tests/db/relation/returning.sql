@@ -1,0 +1,14 @@
+-- postgres 2 2 SELECT id, status, coalesce(owner, '-'), rank FROM item ORDER BY id
+-- strategy: returning
+-- shape: queue
+-- claims: no-duplicate
+-- name: setup
+CREATE TABLE item (id int PRIMARY KEY, status int NOT NULL DEFAULT 0, owner varchar(20), rank int NOT NULL DEFAULT 0);
+-- name: put
+INSERT INTO item (id) VALUES (:id);
+-- name: claim
+UPDATE item SET status = 1, owner = :worker WHERE id = (SELECT id FROM item WHERE status = 0 ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING id, (SELECT count(*) FROM item o WHERE o.status = 2) AS others;
+-- name: complete
+UPDATE item SET status = 2 WHERE id = :id;
+-- name: teardown
+DROP TABLE item CASCADE;
