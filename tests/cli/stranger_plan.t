@@ -63,6 +63,13 @@ for (['datetime(6)', 'NOW(6)', undef], ['datetime(6)', 'NOW()', 10], ['datetime(
         unlike($out, qr/whole seconds/, '... and no warning');
     }
 }
+# A file without marks may be for any engine; -d says for which.
+(my $unmarked = slurp(leases('timestamptz', 'NOW()'))) =~ s/ \[mariadb\]//;
+(undef, $out) = lockbench('lint', spew('unmarked.sql', $unmarked));
+like($out, qr/whole seconds/, 'NOW() without a mark: a warning, for MariaDB');
+(undef, $out) = lockbench('lint', spew('unmarked.sql', $unmarked), '-d', 'postgresql:///?host=' . scratch());
+like($out, qr/right as far as can be said/, '... for PostgreSQL alone');
+unlike($out, qr/whole seconds/, '... none');
 (my $sqlite = slurp(leases('real', "datetime('now')"))) =~ s/\[mariadb\]/[sqlite]/;
 $sqlite =~ s/ \+ INTERVAL :ttl_ms \* 1000 MICROSECOND/ || :ttl_ms/;
 (undef, $out, $err) = lockbench('verify', '-s', spew('whole.sql', $sqlite), '-d', 'sqlite:', '--plan');

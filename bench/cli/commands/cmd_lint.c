@@ -202,8 +202,21 @@ static void warn_of_processes(struct warnings *w, const struct lb_program *progr
                w->path, line);
 }
 
-static void warn(const char *path, const struct lb_file *file, const struct lb_setting *settings,
-                 size_t n_settings)
+/* Is the file for this engine? With -d it is for the engines that are named there. */
+static bool is_meant(const struct lb_args *args, const struct lb_db *engine)
+{
+    struct lb_error ignored;
+    bool is = args->targets.n == 0;
+    for (size_t i = 0; i < args->targets.n && !is; i++) {
+        struct lb_target target = {0};
+        is = lb_target_parse(args->targets.words[i], &target, &ignored) == 0 && target.db == engine;
+        lb_target_release(&target);
+    }
+    return is;
+}
+
+static void warn(const char *path, const struct lb_file *file, const struct lb_args *args,
+                 const struct lb_setting *settings)
 {
     struct warnings w = {.path = path};
     const struct lb_option *option;
@@ -221,9 +234,9 @@ static void warn(const char *path, const struct lb_file *file, const struct lb_s
     for (size_t e = 0; lb_engines[e] != NULL; e++) {
         struct lb_program *program = NULL;
         struct lb_features features;
-        if (!lb_file_supports(file, lb_engines[e], &ignored) ||
-            lb_program_new(file, lb_engines[e], NULL, settings, n_settings, &program, &ignored) !=
-                0)
+        if (!is_meant(args, lb_engines[e]) || !lb_file_supports(file, lb_engines[e], &ignored) ||
+            lb_program_new(file, lb_engines[e], NULL, settings, args->options.n, &program,
+                           &ignored) != 0)
             continue;
         lb_features_read(file, program, &features);
         warn_of_features(&w, file, &features);
@@ -250,7 +263,7 @@ static int lint(const char *path, const struct lb_args *args, const struct lb_se
     if (r == 0)
         r = lb_file_check(file, NULL, err);
     if (r == 0) {
-        warn(path, file, settings, args->options.n);
+        warn(path, file, args, settings);
         printf("%s: a %s, right as far as can be said without a server\n", lb_file_strategy(file),
                lb_file_shape(file) == LB_LOCK ? "lock" : "queue");
     }
