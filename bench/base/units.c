@@ -45,6 +45,8 @@ int lb_parse_ns(const char *text, uint64_t *ret_ns)
     if (parse_scaled(text, units, &value) != 0 &&
         (parse_scaled(text, bare, &value) != 0 || value > 0))
         return -1;
+    if (value > 0 && value < 1)
+        return -1; /* it would be 0, which often means never */
     *ret_ns = (uint64_t)llround(value);
     return 0;
 }

@@ -7,7 +7,7 @@
 
 /* Text to nanoseconds. Suffix ns, us, ms, s, m or min, h; a bare number is seconds only if it is
  * 0, otherwise an error: a unit must be said. Returns 0, or -1 for what is not a time (negative,
- * no number, unknown unit, overflow). */
+ * no number, unknown unit, overflow, above 0 and below 1 ns). */
 int lb_parse_ns(const char *text, uint64_t *ret_ns);
 
 /* Text to a count. Suffix k, M, G (powers of 1000) or Ki, Mi, Gi. Returns 0 or -1. */

@@ -27,7 +27,7 @@ static void times_need_a_unit(void **state)
     assert_int_equal(lb_parse_ns("0", &ns), 0);
     assert_int_equal(ns, 0);
     static const char *const bad[] = {
-        "", "10", "-1s", "1x", "s", "1 s", "nan", "inf", "0x1s", "1e3s", "9999999999999h"};
+        "", "10", "-1s", "1x", "s", "1 s", "nan", "inf", "0x1s", "1e3s", "9999999999999h", "0.4ns"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         assert_int_equal(lb_parse_ns(bad[i], &ns), -1);
 }
