@@ -187,7 +187,7 @@ static void warn_of_the_unended(const struct lb_active_run *run)
     struct lb_outcome *outcome = run->outcome;
     const uint64_t *answers = outcome->counts[LB_M_RELEASE].answers;
     const struct lb_judgement *judgement = &outcome->judgement;
-    const uint64_t n = answers[LB_REFUSED];
+    const uint64_t n = answers[LB_REFUSED], n_all = n + answers[LB_OK];
     bool is_explained = run->request->scenario->fault != LB_FAULT_NONE ||
                         judgement->measures.n_taken_items > 0 ||
                         judgement->findings[LB_G_NO_DUPLICATE].verdict == LB_V_VIOLATED;
@@ -196,8 +196,7 @@ static void warn_of_the_unended(const struct lb_active_run *run)
     warn(outcome,
          "%llu of %llu ends of items found nothing to end, though nobody else had claimed %s: see "
          "what the statement asks for, and answers",
-         (unsigned long long)n, (unsigned long long)(n + answers[LB_OK]),
-         n == 1 ? "the item" : "these items");
+         (unsigned long long)n, (unsigned long long)n_all, n == 1 ? "the item" : "these items");
 }
 
 /* Items that are in hand, all of them, until the work on the last one is done. */
