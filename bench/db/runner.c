@@ -189,6 +189,7 @@ struct progress {
     bool decided; /* the same of the last one without a condition */
     enum lb_on_error on_error; /* of what was refused */
     bool seen_id;              /* a statement returned a candidate item */
+    bool has_kept;             /* a statement changed something, and its transaction is over */
     bool is_plain;             /* set-up: statements without parameters are not prepared */
 };
 
@@ -302,6 +303,7 @@ static int run_statement(struct lb_runner *runner, enum lb_section_name name, si
         lb_session_execute(runner->session, &state->prepared, &step, statement->native, &rows, err);
     if (r != LB_OK)
         return r;
+    progress->has_kept = progress->has_kept || (rows.n_changed > 0 && !runner->session->in_tx);
     return take_rows(runner, section, index, state, &rows, progress, err);
 }
 
@@ -457,6 +459,12 @@ static void prepare_ahead(struct lb_runner *runner)
     }
 }
 
+static bool is_contention(int answer)
+{
+    return answer == LB_BUSY || answer == LB_TIMEOUT || answer == LB_CONFLICT ||
+           answer == LB_DEADLOCK || answer == LB_DUPLICATE;
+}
+
 static int run_once(struct lb_runner *runner, enum lb_section_name name, bool ends_hold,
                     struct progress *progress, struct lb_error *err)
 {
@@ -465,7 +473,7 @@ static int run_once(struct lb_runner *runner, enum lb_section_name name, bool en
     bool had_tx = session->in_tx;
     unsigned n_retries = progress->result->n_retries;
     *progress->result = (struct lb_section_result){.n_retries = n_retries};
-    progress->seen_id = progress->decided = false;
+    progress->seen_id = progress->decided = progress->has_kept = false;
     progress->on_error = section->on_error;
     if (!had_tx && section->tx != LB_TX_EACH) {
         if (!progress->is_plain)
@@ -480,13 +488,10 @@ static int run_once(struct lb_runner *runner, enum lb_section_name name, bool en
     int r = run_to_answer(runner, name, progress, err);
     if (section->answer + 1 < section->n_statements)
         r = clean_up(runner, name, progress, r, err);
-    return settle(runner, name, had_tx, ends_hold, progress->result, r, err);
-}
-
-static bool is_contention(int answer)
-{
-    return answer == LB_BUSY || answer == LB_TIMEOUT || answer == LB_CONFLICT ||
-           answer == LB_DEADLOCK || answer == LB_DUPLICATE;
+    r = settle(runner, name, had_tx, ends_hold, progress->result, r, err);
+    runner->n_parted +=
+        name == LB_S_CLAIM && progress->has_kept && progress->result->by_engine && is_contention(r);
+    return r;
 }
 
 /* `-- on-error:` of a code that the engine answered. A protocol may also refuse by a CHECK, or by

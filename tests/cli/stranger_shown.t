@@ -115,4 +115,24 @@ like($out, qr/^  exclusive, /m, 'an operator who frees young holds is seen');
 is($status, 5, 'a heartbeat that never finds a row: nothing was tested') or diag $out, $err;
 like($out, qr/section heartbeat found no row, (\d+) times of \1,/, '... in words');
 
+# --- a claim that marked an item, committed that, and was refused behind it: the item comes back as from the dead ---
+SKIP: {
+    my ($postgres) = grep { /^postgres/ } split /\n/, $ENV{LB_TEST_URIS} // '';
+    skip 'no postgres server', 6 unless defined $postgres;
+    my @asked = ('-d', $postgres, '--time', '10m', '-q');
+    ($status, $out) = lockbench('explore', '-s', "$folder/parted.sql", @asked);
+    is($status, 0, 'with a lease: exit status') or diag $out;
+    like($out, qr/^  no-loss +held/m, '... and what every claim was told of is claimed');
+    my @drain = ('-d', $postgres, '-S', 'drain', '--backlog', '200', '--workers', '4', '--hold', '2ms', '-q');
+    ($status, $out) = until_shown(sub { return $_[1] =~ /comes back later/ }, 'run', '-s', "$folder/parted.sql", @drain);
+    like($out, qr/^not tested .*\n  no-loss: some items were not claimed again: claims /m, '... in a run: not tested');
+    unlike($out, qr/VIOLATED/, '... and not accused');
+    (my $never = slurp("$folder/parted.sql")) =~ s/, until_ms = :now \+ :ttl_ms|state < 2 AND until_ms <= :now| AND until_ms > :now/$& =~ m{<} ? 'state = 0' : ''/ge;
+    my $file = spew('never.sql', $never);
+    ($status, $out) = lockbench('explore', '-s', $file, @asked);
+    like($out, qr/^  no-loss +violated/m, 'without one: lost') or diag $never;
+    ($status, $out) = until_shown(sub { return $_[1] =~ /VIOLATED no-loss/ }, 'run', '-s', $file, @drain);
+    like($out, qr/VIOLATED no-loss/, '... in a run, too');
+}
+
 done_testing();

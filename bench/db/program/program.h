@@ -290,6 +290,7 @@ struct lb_runner {
     struct lb_random random; /* for the pauses; whoever sets tx_pause_ns seeds it */
     struct lb_runner_statement *statements; /* private */
     unsigned ahead;                         /* private: the connection that all were prepared on */
+    uint64_t n_parted; /* claims that changed something, committed it, and then met contention */
 };
 int lb_runner_init(struct lb_runner *runner, const struct lb_program *program,
                    struct lb_session *session, struct lb_error *err);

@@ -443,8 +443,8 @@ static void tell_task(struct told *told, const struct lb_task *task)
             task->next_kind, task->last_refusal, task->session.in_tx, task->tx_failed,
             task->tx_changed, task->gave_up, task->has_seen, task->in_script, task->n_refusals,
             task->tx_writes, task->tx_locks, (int)task->op.holds);
-    fprintf(out, "claims %llx %llx\n", (unsigned long long)task->claims,
-            (unsigned long long)task->began);
+    fprintf(out, "claims %llx %llx %llu\n", (unsigned long long)task->claims,
+            (unsigned long long)task->began, (unsigned long long)task->actor.runner.n_parted);
     if (task->story == NULL || task->story_n + LB_STORY_BYTES / 4 > LB_STORY_BYTES)
         told->is_vague = true;
     else

@@ -33,13 +33,24 @@ static void date_drain(struct lb_testbed *testbed, size_t first)
     }
 }
 
+/* Claims that took something, and were refused by their next statement: what they took comes back
+ * as from the dead, if it does. */
+static uint64_t n_parted(const struct lb_testbed *testbed)
+{
+    const struct lb_strategy_plan *plan = &testbed->strategy_plan;
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < testbed->n_tasks; i++)
+        n += testbed->tasks[i].actor.runner.n_parted;
+    return testbed->plan.strategy->is_lease || lb_strategy_has(plan, LB_S_RECOVER) ? n : 0;
+}
+
 /* May somebody still have an item who will never say so, because he is dead or was not told? Only
  * the end of a lease takes it from him. */
 static bool is_kept(const struct lb_testbed *testbed)
 {
     bool outlived =
         testbed->plan.strategy->is_lease && testbed->outlived && testbed->unmoved[0] == '\0';
-    return testbed->n_deaths + testbed->n_cuts > 0 && !outlived;
+    return testbed->n_deaths + testbed->n_cuts + n_parted(testbed) > 0 && !outlived;
 }
 
 /* Every item that was put has been claimed, or is now, by the control session, until it is told

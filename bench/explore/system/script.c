@@ -275,8 +275,11 @@ static int queue_round(struct script *script, struct lb_error *err)
         r = begin_try(task, LB_STEP_POLL, err);
         if (r != 0)
             return r;
+        uint64_t n_parted = task->actor.runner.n_parted;
         r = lb_operate_claim(&task->op, task->testbed->plan.batch, task->items, LB_CLAIM_ROOM,
                              &hand.n, err);
+        if (task->actor.runner.n_parted != n_parted) /* its lease begins: see judge.c */
+            task->testbed->outlived = false;
     } while (lb_task_retries(task, r, false));
     if (r != LB_OK)
         return r;

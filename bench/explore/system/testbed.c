@@ -177,7 +177,7 @@ static void reset_task(struct lb_task *task)
     task->try_moves = task->n_refusals = 0;
     task->last_refusal = LB_OK;
     task->story_n = task->story_try = 0;
-    task->claims = task->began = 0;
+    task->claims = task->began = task->actor.runner.n_parted = 0;
     task->op.process = task->number;
     task->op.holds = task->op.continued = task->has_it = false;
     task->op.log_error = 0;

@@ -220,6 +220,18 @@ static int prove(struct lb_active_run *run, const struct lb_history_view *view,
     return rc;
 }
 
+/* Was no more lost than what claims may have taken that were refused behind it? It comes back as
+ * from the dead: with the end of a lease, or by recover. */
+static bool is_parted(const struct lb_active_run *run, uint64_t n_lost)
+{
+    const struct lb_strategy_plan *plan = &run->plan;
+    uint64_t n_parted = lb_parts_sum(run).n_parted;
+    for (uint32_t i = 0; i < run->n_started; i++)
+        n_parted += run->workers[i].actor.runner.n_parted;
+    return n_lost <= n_parted * run->request->scenario->batch &&
+           (plan->strategy->is_lease || lb_strategy_has(plan, LB_S_RECOVER));
+}
+
 /* The verdict, and what the scenario wants to see besides. */
 static int judge_view(struct lb_active_run *run, struct lb_history_view *view,
                       struct patience *patience, uint64_t end_ns, struct lb_error *err)
@@ -237,21 +249,26 @@ static int judge_view(struct lb_active_run *run, struct lb_history_view *view,
     outcome->n_events = view->n_events;
     rc = judge(run, view, &model, outcome, err);
     /* Who pushes does not say that there is nothing: what is missing may come yet. So may what was
-     * given back for a later time; and what is hidden by a stranger's transaction comes with its
-     * end. */
+     * given back for a later time; what is hidden by a stranger's transaction comes with its end,
+     * and what a claim took that was then refused with the end of its lease. */
     const struct lb_program *program = run->plan.program;
-    bool comes_later = run->request->strategy->is_pushed ||
+    struct lb_finding *loss = &outcome->judgement.findings[LB_G_NO_LOSS];
+    bool is_lost = rc == 0 && model.drained && loss->verdict == LB_V_VIOLATED;
+    bool parted = is_lost && is_parted(run, loss->n_violations);
+    bool comes_later = run->request->strategy->is_pushed || parted ||
                        (program != NULL && (program->returns_late || program->sees_strangers));
-    if (rc == 0 && comes_later && model.drained &&
-        outcome->judgement.findings[LB_G_NO_LOSS].verdict == LB_V_VIOLATED) {
+    if (is_lost && comes_later) {
         model.drained = false;
         rc = write_meta(run, &model, err);
         rc = rc != 0 ? rc : judge(run, view, &model, outcome, err);
         if (rc == 0 && program != NULL && program->sees_strangers)
-            snprintf(outcome->judgement.findings[LB_G_NO_LOSS].reason,
-                     sizeof outcome->judgement.findings[LB_G_NO_LOSS].reason,
+            snprintf(loss->reason, sizeof loss->reason,
                      "some items were not claimed, and a statement does not see what is newer than "
                      "any transaction under way on the server: explore waits for those of others");
+        else if (rc == 0 && parted)
+            snprintf(loss->reason, sizeof loss->reason,
+                     "some items were not claimed again: claims that had taken something were "
+                     "refused by their next statement, and what they took comes back later");
     }
     if (rc == LB_E_INTERRUPTED) {
         give_up_verdicts(outcome);

@@ -9,8 +9,10 @@ void lb_part_take(struct lb_active_run *run, struct lb_part *ret_part)
     *ret_part = (struct lb_part){.n_granted = run->last_successes - run->first_successes,
                                  .n_successes = lb_run_successes(run),
                                  .n_restarts = atomic_load(&run->team->uptime.n)};
-    for (uint32_t i = 0; i < run->n_started; i++)
+    for (uint32_t i = 0; i < run->n_started; i++) {
         ret_part->n_guarded += run->workers[i].n_guarded;
+        ret_part->n_parted += run->workers[i].actor.runner.n_parted;
+    }
     lb_live_result(run->live, lb_now_ns() - run->first_ns, &ret_part->live);
 }
 

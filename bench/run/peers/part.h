@@ -9,6 +9,7 @@ struct lb_part {
     uint64_t n_successes; /* of all of the run */
     uint64_t n_guarded;   /* accepted writes of the guarded row */
     uint64_t n_restarts;  /* of the server that its workers saw */
+    uint64_t n_parted;    /* of struct lb_runner */
     struct lb_live_witness live;
 };
 

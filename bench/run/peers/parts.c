@@ -18,6 +18,7 @@ struct lb_part lb_parts_sum(const struct lb_active_run *run)
         sum.n_successes += part->n_successes;
         sum.n_guarded += part->n_guarded;
         sum.n_restarts += part->n_restarts;
+        sum.n_parted += part->n_parted;
         if (sum.live.n_overlaps == 0 && part->live.n_overlaps > 0) {
             sum.live.resource = part->live.resource;
             sum.live.first = part->live.first;

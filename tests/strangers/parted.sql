@@ -1,0 +1,32 @@
+-- A queue whose claim is three statements, each committed by itself. Between what marks the item and what reads it stands a
+-- look at a row that who ends an item locks for a moment: it is refused now and then. What was marked comes back with the end
+-- of its lease.
+-- A mechanism of nobody in particular. Truth expected: right.
+--
+-- strategy: parted
+-- shape: queue
+-- claims: no-duplicate, no-loss, owner-release
+
+-- name: setup
+CREATE TABLE job (id integer PRIMARY KEY, body text, state int DEFAULT 0, owner varchar(60), until_ms bigint DEFAULT 0);
+CREATE TABLE settings (name varchar(20) PRIMARY KEY, pace int);
+INSERT INTO settings VALUES ('pace', 1);
+
+-- name: put
+INSERT INTO job (id, body) VALUES (:id, :payload);
+
+-- name: claim
+-- require: row
+UPDATE job SET state = 1, owner = :worker, until_ms = :now + :ttl_ms
+WHERE id = (SELECT id FROM job WHERE state < 2 AND until_ms <= :now ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)
+RETURNING id AS taken;
+SELECT pace FROM settings WHERE name = 'pace' FOR UPDATE NOWAIT;
+SELECT id, body AS payload FROM job WHERE id = :taken;
+
+-- name: complete tx=one
+SELECT pace FROM settings WHERE name = 'pace' FOR UPDATE;
+UPDATE job SET state = 2 WHERE id = :id AND owner = :worker AND state = 1 AND until_ms > :now;
+
+-- name: teardown
+DROP TABLE job;
+DROP TABLE settings;
