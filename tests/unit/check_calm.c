@@ -505,6 +505,7 @@ static void what_breaks_the_grammar_does_so_both_ways(void **state)
         add_op(&history, 1, LB_OP_ACQUIRE, 10, 20, LB_EV_FAIL, 0, 0, 1, 0);
         acquire(&history, 1, 0, 30, 40);
         release(&history, 1, 0, 50, 60);
+        last_event(&history, 1)[-1].flags = 0;
         for (unsigned k = 0; k < EVENTS; k++)
             if (i / WAYS == k || i / WAYS == EVENTS)
                 damage(&history.events[1][k], i % WAYS);

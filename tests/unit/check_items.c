@@ -244,6 +244,20 @@ static void what_is_completed_late_is_not_lost(void **state)
     expect(LB_G_NO_LOSS, LB_V_VIOLATED);
 }
 
+/* Then nobody knows when the queue was empty. */
+static void what_was_given_back_once_is_asked_for(void **state)
+{
+    (void)state;
+    history_init(&history, true);
+    history.model.strict = true;
+    put(&history, 0, 1, 1, 1, 2);
+    claim(&history, 1, 1, 3, 4, 0);
+    add_op(&history, 2, LB_OP_CLAIM, 7, 8, LB_EV_FAIL, 0, 0, 1, 0);
+    expect(LB_G_FIFO, LB_V_HELD);
+    add_op(&history, 1, LB_OP_FREE, 5, 6, LB_EV_OK, 0, 1, 0, LB_EVF_EFFECTIVE);
+    expect(LB_G_FIFO, LB_V_NOT_TESTED);
+}
+
 static void phantoms_are_seen(void **state)
 {
     (void)state;
@@ -491,6 +505,7 @@ int main(void)
         cmocka_unit_test(claims_expire),
         cmocka_unit_test(nothing_is_lost),
         cmocka_unit_test(what_is_completed_late_is_not_lost),
+        cmocka_unit_test(what_was_given_back_once_is_asked_for),
         cmocka_unit_test(phantoms_are_seen),
         cmocka_unit_test(claims_are_bounded),
         cmocka_unit_test(queues_keep_their_order),
