@@ -9,9 +9,11 @@
  * one line, exclusive. The other columns are its extensions.
  *
  * read=locking (MariaDB: LOCK IN SHARE MODE) polls with a locking read, as SQL Server's default
- * isolation does without being asked: it waits for a number that is drawn and not committed yet,
- * and the protocol holds. What fails below is the protocol on reads from a snapshot. PostgreSQL has
- * no such read: FOR SHARE locks the rows that it sees.
+ * isolation does without being asked: it waits for a row that is not committed yet. By whole
+ * statements the protocol holds then. But within the INSERT the number is drawn before its row is
+ * there, and a session that is stopped in between lets two in: insert=parted makes two statements
+ * of the two. What fails below is the protocol on reads from a snapshot. PostgreSQL has no such
+ * read: FOR SHARE locks the rows that it sees.
  *
  * Known to fail where two transactions can write at once (PostgreSQL, MariaDB): numbers are drawn
  * in one order and committed in another. Session A draws 5, B draws 6 and commits and sees nobody
@@ -27,7 +29,7 @@
 
 static const char *const form_choices[] = {"extended", "published", NULL};
 static const char *const read_choices[] = {"snapshot", "locking", NULL};
-static const char *const insert_choices[] = {"autocommit", "transaction", NULL};
+static const char *const insert_choices[] = {"autocommit", "transaction", "parted", NULL};
 
 const struct lb_strategy lb_strategy_fifo_poll = {
     .name = "fifo-poll",
@@ -87,7 +89,8 @@ const struct lb_strategy lb_strategy_fifo_poll = {
             {.name = "insert",
              .default_value = "autocommit",
              .choices = insert_choices,
-             .help = "the INSERT by itself, or in a transaction that tx-pause lengthens"},
+             .help = "the INSERT by itself, in a transaction that tx-pause lengthens, or behind a "
+                     "statement that draws its number (MariaDB, form=published)"},
             {.name = "stale_ms",
              .default_value = "0",
              .help = "each poll deletes requests older than this; 0: never"},

@@ -80,14 +80,23 @@ DELETE FROM process_control WHERE resource_id = :resource AND requesting_id = :w
 DELETE FROM process_control WHERE request_time < SYSDATE(6) - INTERVAL :ttl_ms * 1000 MICROSECOND;
 
 -- As published: two columns, neither key nor index, one line for everything. (MariaDB numbers an indexed column only.)
--- name: setup when form=published
+-- name: setup when form=published insert!=parted
 CREATE TABLE process_control (queue_position bigint AUTO_INCREMENT, requesting_id char(255) NOT NULL, INDEX (queue_position));
+
+-- name: setup when form=published insert=parted
+CREATE SEQUENCE process_control_number;
+CREATE TABLE process_control (queue_position bigint, requesting_id char(255) NOT NULL, INDEX (queue_position));
 
 -- name: enqueue when form=published insert=autocommit
 INSERT INTO process_control (requesting_id) VALUES (:worker) RETURNING queue_position AS ticket;
 
 -- name: enqueue when form=published insert=transaction tx=one
 INSERT INTO process_control (requesting_id) VALUES (:worker) RETURNING queue_position AS ticket;
+
+-- What AUTO_INCREMENT does within the INSERT: the number is drawn, and then there is a row of it.
+-- name: enqueue when form=published insert=parted
+SELECT NEXT VALUE FOR process_control_number AS number;
+INSERT INTO process_control (queue_position, requesting_id) VALUES (:number, :worker) RETURNING queue_position AS ticket;
 
 -- name: acquire when form=published read=snapshot stale_ms=0
 SELECT 1 AS granted
@@ -117,3 +126,4 @@ DELETE FROM process_control WHERE requesting_id = :worker;
 
 -- name: teardown
 DROP TABLE process_control;
+DROP SEQUENCE IF EXISTS process_control_number;
