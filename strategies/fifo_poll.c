@@ -11,7 +11,7 @@
  * read=locking (MariaDB: LOCK IN SHARE MODE) polls with a locking read, as SQL Server's default
  * isolation does without being asked: it waits for a row that is not committed yet. By whole
  * statements the protocol holds then. But within the INSERT the number is drawn before its row is
- * there, and a session that is stopped in between lets two in: insert=parted makes two statements
+ * there, and a session that is stopped in between lets two in: form=parted makes two statements
  * of the two. What fails below is the protocol on reads from a snapshot. PostgreSQL has no such
  * read: FOR SHARE locks the rows that it sees.
  *
@@ -27,9 +27,9 @@
  */
 #include "strategy.h"
 
-static const char *const form_choices[] = {"extended", "published", NULL};
+static const char *const form_choices[] = {"extended", "published", "parted", NULL};
 static const char *const read_choices[] = {"snapshot", "locking", NULL};
-static const char *const insert_choices[] = {"autocommit", "transaction", "parted", NULL};
+static const char *const insert_choices[] = {"autocommit", "transaction", NULL};
 
 const struct lb_strategy lb_strategy_fifo_poll = {
     .name = "fifo-poll",
@@ -80,7 +80,8 @@ const struct lb_strategy lb_strategy_fifo_poll = {
             {.name = "form",
              .default_value = "extended",
              .choices = form_choices,
-             .help = "with the article's extensions, or the table of two columns"},
+             .help = "with the article's extensions; the table of two columns; or that table, with "
+                     "an INSERT that takes its number from a statement before it (MariaDB)"},
             {.name = "read",
              .default_value = "snapshot",
              .choices = read_choices,
@@ -89,8 +90,7 @@ const struct lb_strategy lb_strategy_fifo_poll = {
             {.name = "insert",
              .default_value = "autocommit",
              .choices = insert_choices,
-             .help = "the INSERT by itself, in a transaction that tx-pause lengthens, or behind a "
-                     "statement that draws its number (MariaDB, form=published)"},
+             .help = "the INSERT by itself, or in a transaction that tx-pause lengthens"},
             {.name = "stale_ms",
              .default_value = "0",
              .help = "each poll deletes requests older than this; 0: never"},

@@ -80,10 +80,10 @@ DELETE FROM process_control WHERE resource_id = :resource AND requesting_id = :w
 DELETE FROM process_control WHERE request_time < SYSDATE(6) - INTERVAL :ttl_ms * 1000 MICROSECOND;
 
 -- As published: two columns, neither key nor index, one line for everything. (MariaDB numbers an indexed column only.)
--- name: setup when form=published insert!=parted
+-- name: setup when form=published
 CREATE TABLE process_control (queue_position bigint AUTO_INCREMENT, requesting_id char(255) NOT NULL, INDEX (queue_position));
 
--- name: setup when form=published insert=parted
+-- name: setup when form=parted
 CREATE SEQUENCE process_control_number;
 CREATE TABLE process_control (queue_position bigint, requesting_id char(255) NOT NULL, INDEX (queue_position));
 
@@ -94,11 +94,11 @@ INSERT INTO process_control (requesting_id) VALUES (:worker) RETURNING queue_pos
 INSERT INTO process_control (requesting_id) VALUES (:worker) RETURNING queue_position AS ticket;
 
 -- What AUTO_INCREMENT does within the INSERT: the number is drawn, and then there is a row of it.
--- name: enqueue when form=published insert=parted
+-- name: enqueue when form=parted
 SELECT NEXT VALUE FOR process_control_number AS number;
 INSERT INTO process_control (queue_position, requesting_id) VALUES (:number, :worker) RETURNING queue_position AS ticket;
 
--- name: acquire when form=published read=snapshot stale_ms=0
+-- name: acquire when form=published|parted read=snapshot stale_ms=0
 SELECT 1 AS granted
 FROM DUAL
 WHERE (SELECT count(*)
@@ -108,7 +108,7 @@ WHERE (SELECT count(*)
                                WHERE requesting_id = :worker)
       ) = 0;
 
--- name: acquire when form=published read=locking stale_ms=0
+-- name: acquire when form=published|parted read=locking stale_ms=0
 SELECT 1 AS granted
 FROM DUAL
 WHERE (SELECT count(*)
@@ -118,10 +118,10 @@ WHERE (SELECT count(*)
                                WHERE requesting_id = :worker)
        LOCK IN SHARE MODE) = 0;
 
--- name: release when form=published
+-- name: release when form=published|parted
 DELETE FROM process_control WHERE requesting_id = :worker;
 
--- name: cancel when form=published
+-- name: cancel when form=published|parted
 DELETE FROM process_control WHERE requesting_id = :worker;
 
 -- name: teardown

@@ -165,6 +165,11 @@ for ([':id, :group,', ':id, NULL,', 'claims group-exclusive, and section put doe
 ($status, $out, $err) = lockbench('lint', spew('semaphore.sql', $uncounted));
 is($status, 2, 'permits without a count: refused');
 like($err, qr/semaphore\.sql:\d+: claims permits, and has no section permits/, '... in words');
+(my $unnamed = slurp("$folder/semaphore.sql")) =~ s/^(-- name: permits\n.*?)\bAS free\b/$1AS places/ms or die;
+$unnamed =~ s/^(-- name: permits\n.*?)SELECT free\b/$1SELECT places/ms;
+($status, $out, $err) = lockbench('lint', spew('semaphore.sql', $unnamed));
+is($status, 2, 'permits without a column free: refused');
+like($err, qr/semaphore\.sql:\d+: section permits: the statement that answers returns no column free: /, '... in words');
 
 my $unclear = slurp("$folder/plainjob.sql");
 $unclear =~ s/bounded-claim, /bounded-claim, fifo, /;

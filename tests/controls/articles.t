@@ -215,7 +215,7 @@ for my $engine (@every) {
     }
     # Within the INSERT the number is drawn before its row is there.
     for my $guarantee ('exclusive', 'fifo') {
-        ask('explore', 'fifo-poll', $engine, '--opt', 'form=published', '--opt', 'read=locking', '--opt', 'insert=parted', '--first',
+        ask('explore', 'fifo-poll', $engine, '--opt', 'form=parted', '--opt', 'read=locking', '--first',
             '--claims', $guarantee, sub {
             is(explored($_[0], $guarantee), 'violated', "control table, published, $engine: between number and row, $guarantee is violated");
         });

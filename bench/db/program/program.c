@@ -487,15 +487,6 @@ static int check_put(struct lb_building *b)
                         "section put does not use :id, the number of the item that it puts");
 }
 
-static int check_permits(struct lb_building *b)
-{
-    const struct lb_section *permits = &b->program->sections[LB_S_PERMITS];
-    if ((b->file->claims & LB_G_BIT(LB_G_PERMITS)) == 0 || permits->present)
-        return 0;
-    return lb_file_fail(b->file, b->program->sections[LB_S_ACQUIRE].line, b->err,
-                        "claims permits, and has no section permits, which says how many are free");
-}
-
 /* Statements that can be asked for their columns: CALL and the like cannot. */
 static bool has_known_columns(const struct lb_raw_statement *statement)
 {
@@ -508,6 +499,26 @@ static bool has_known_columns(const struct lb_raw_statement *statement)
         if (lb_token_is(&first, words[i]))
             return true;
     return false;
+}
+
+static int check_permits(struct lb_building *b)
+{
+    const struct lb_section *permits = &b->program->sections[LB_S_PERMITS];
+    const struct lb_raw_section *raw = b->chosen[LB_S_PERMITS];
+    if ((b->file->claims & LB_G_BIT(LB_G_PERMITS)) == 0)
+        return 0;
+    if (!permits->present)
+        return lb_file_fail(
+            b->file, b->program->sections[LB_S_ACQUIRE].line, b->err,
+            "claims permits, and has no section permits, which says how many are free");
+    if (raw == NULL || raw->n_statements == 0)
+        return 0;
+    const struct lb_raw_statement *answer = &b->file->statements[raw->first + permits->answer];
+    if (!has_known_columns(answer) || has_column(answer, "free", 4))
+        return 0;
+    return lb_file_fail(b->file, answer->line, b->err,
+                        "section permits: the statement that answers returns no column free: "
+                        "SELECT ... AS free, how many permits of :resource can be taken");
 }
 
 /* Nobody knows what was claimed unless the statement that answers says it: where its condition
