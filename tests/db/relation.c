@@ -332,6 +332,16 @@ static unsigned first_caught(const char *uri, unsigned broken, uint64_t seed, un
     return caught ? i - 1 : n;
 }
 
+/* The caller's; NULL: there is none, as is told. */
+static char *postgres_uri(void)
+{
+    const char *uris = getenv("LB_TEST_URIS");
+    const char *start = uris != NULL ? strstr(uris, "postgres") : NULL;
+    if (start == NULL)
+        printf("# no postgres server\n");
+    return start != NULL ? strndup(start, strcspn(start, "\n")) : NULL;
+}
+
 static void nothing_is_left_out_on_sqlite(void **state)
 {
     (void)state;
@@ -340,14 +350,10 @@ static void nothing_is_left_out_on_sqlite(void **state)
 
 static void nothing_is_left_out_on_postgres(void **state)
 {
-    const char *uris = getenv("LB_TEST_URIS");
-    const char *start = uris != NULL ? strstr(uris, "postgres") : NULL;
+    char *uri = postgres_uri();
     (void)state;
-    if (start == NULL) {
-        printf("# no postgres server\n");
+    if (uri == NULL)
         return;
-    }
-    char *uri = strndup(start, strcspn(start, "\n"));
     go(uri, (unsigned)number_of("LB_TEST_PROGRAMS_POSTGRES", programs() / 10));
     free(uri);
 }
@@ -415,14 +421,10 @@ static void nothing_hides_on_sqlite(void **state)
 
 static void nothing_hides_on_postgres(void **state)
 {
-    const char *uris = getenv("LB_TEST_URIS");
-    const char *start = uris != NULL ? strstr(uris, "postgres") : NULL;
+    char *uri = postgres_uri();
     (void)state;
-    if (start == NULL) {
-        printf("# no postgres server\n");
+    if (uri == NULL)
         return;
-    }
-    char *uri = strndup(start, strcspn(start, "\n"));
     go_by_hand(uri);
     free(uri);
 }
