@@ -51,7 +51,7 @@ sub answer
         my ($status, $out, $err) = finish($asked[$i]{run});
         my $json = eval { decode_json($out) };
         my $end = time + 600;
-        while ($asked[$i]{is_there} && !$asked[$i]{is_there}->($json // {}) && time < $end) {
+        while ($asked[$i]{is_there} && !$asked[$i]{is_there}->($json // {}) && $status != 3 && time < $end) {
             ($status, $out, $err) = lockbench(@{ $asked[$i]{args} });
             $json = eval { decode_json($out) };
         }

@@ -111,7 +111,7 @@ for my $run (@runs) {
     my $title = "$run->{name} on $run->{engine}, $run->{how}[0]" . ($run->{how}[0] eq 'verify' ? " $run->{how}[2]" : '');
     my ($verdicts, $witness) = answer($run->{how}[0], $out);
     my $end = time + 600;
-    while ($run->{how}[0] eq 'verify' && !is_shown($run, $status, $verdicts) && time < $end) {
+    while ($run->{how}[0] eq 'verify' && !is_shown($run, $status, $verdicts) && $status != 3 && time < $end) {
         ($status, $out, $err) = finish(ask(@$run{qw(how engine name options)}));
         ($verdicts, $witness) = answer('verify', $out);
     }

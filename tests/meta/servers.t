@@ -1,9 +1,10 @@
 #!/usr/bin/env perl
-# scripts/servers: two sets side by side, a server that is halted and resumed, a start that fails
-# half-way, and nothing left behind by any of it.
+# scripts/servers: two sets side by side, a server that is halted and resumed, one that dies, a start that
+# fails half-way, and nothing left behind by any of it.
 use strict;
 use warnings;
 use File::Temp qw(tempdir);
+use POSIX ();
 use Test::More;
 
 my $servers = ($ENV{LB_SOURCE} // '.') . '/scripts/servers';
@@ -76,6 +77,27 @@ like($out, qr/^$row[0]\t.*\t-\tdead$/m, '... and in the row');
 is($status, 0, 'resume') or diag stderr();
 ($out) = servers('status', '--dir', "$top/a");
 like($out, qr/^$row[0]\t.*\Q$row[3]\E\t\d+\talive$/m, '... under the same URI');
+
+# A watch starts again what dies by itself.
+my $watch = fork() // die "fork: $!\n";
+if ($watch == 0) {
+    open STDOUT, '>', '/dev/null';
+    open STDERR, '>', "$top/watched";
+    exec $servers, 'watch', '--dir', "$top/a" or POSIX::_exit(99);
+}
+my $pid_of = sub { my ($status) = servers('status', '--dir', "$top/a"); return ($status =~ /^\Q$row[0]\E\t.*\t(\d+)\talive$/m)[0] };
+my ($died, $again) = ($pid_of->());
+kill SEGV => $died;
+for (1 .. 6000) {
+    $again = $pid_of->();
+    last if defined $again && $again != $died;
+    select undef, undef, undef, 0.1;
+}
+ok(defined $again && $again != $died, 'what dies is started again');
+kill TERM => $watch;
+waitpid $watch, 0;
+open my $watched, '<', "$top/watched" or die;
+like(join('', <$watched>), qr/: $row[0] is dead, and is started again; the end of its log:\n/, '... and it is said');
 
 for my $set ('a', 'b') {
     cmp_ok(scalar processes("$top/$set"), '>', 0, "set $set has processes");
