@@ -52,6 +52,7 @@ for my $path (glob("$source/tests/*/*.[ct]"), glob("$source/tests/*/*/*.c")) {
     my $n = () = <$file>;
     fail("$path: $n lines: cut it") if $n > 700;
 }
+is_deeply([grep { !-x } glob "$source/tests/*/*.t"], [], 'every test is a program');
 @lengths = sort { $a <=> $b } @lengths;
 cmp_ok($lengths[@lengths / 2], '<', 250, "the median source has $lengths[@lengths / 2] lines");
 is_deeply([grep { keys %{ $folder{$_} } > 27 } sort keys %folder], [], 'no folder has more than 27 sources: find the seam');
