@@ -145,6 +145,15 @@ static void give_verdicts(struct lb_case *c)
     }
 }
 
+static uint32_t largest_resource(const struct lb_span *span)
+{
+    uint32_t largest = 0;
+    for (size_t k = 0; k < span->n; k++)
+        if (span->events[k].type == LB_EV_INVOKE && span->events[k].object > largest)
+            largest = span->events[k].object;
+    return largest;
+}
+
 /* Resources are numbered from 0; a history from elsewhere may not say how many there are. */
 static int count_resources(struct lb_case *c)
 {
@@ -153,13 +162,19 @@ static int count_resources(struct lb_case *c)
     if (c->n_resources > 0 || c->model->queue)
         return 0;
     uint32_t largest = 0;
-    for (size_t i = 0; i < c->history->n_logs; i++)
-        for (size_t s = 0; s < c->history->logs[i].n_spans; s++) {
-            const struct lb_span *span = &c->history->logs[i].spans[s];
-            for (size_t k = 0; k < span->n; k++)
-                if (span->events[k].type == LB_EV_INVOKE && span->events[k].object > largest)
-                    largest = span->events[k].object;
+    bool goes_on = true;
+    for (size_t s = 0; goes_on; s++) { /* the logs side by side, as they lie in the file */
+        goes_on = false;
+        for (size_t i = 0; i < c->history->n_logs; i++) {
+            const struct lb_log_view *log = &c->history->logs[i];
+            if (s >= log->n_spans)
+                continue;
+            goes_on = true;
+            uint32_t here = largest_resource(&log->spans[s]);
+            largest = here > largest ? here : largest;
+            lb_history_forget(c->history, &log->spans[s]);
         }
+    }
     if (largest >= MOST)
         return lb_fail(c->err, LB_E_FILE, "resource number %u is beyond %d", largest, MOST);
     c->n_resources = largest + 1;

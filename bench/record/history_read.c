@@ -240,29 +240,35 @@ static int count_events(const struct reader *reader, const struct chunk *chunk, 
     return 0;
 }
 
-/* Every other chunk. */
-struct half {
+/* Every chunk, or every other one. */
+struct share {
     struct reader reader; /* with an error of its own */
     struct lb_error unused;
-    size_t first;
+    size_t first, step;
 };
 
-static void count_half(void *arg)
+static void count_share(void *arg)
 {
-    struct half *half = arg;
-    half->reader.err = &half->unused;
-    for (size_t i = half->first; i < half->reader.n_chunks; i += 2) {
-        struct chunk *chunk = &half->reader.chunks[i];
-        chunk->is_counted = count_events(&half->reader, chunk, &chunk->n) == 0;
+    struct share *share = arg;
+    share->reader.err = &share->unused;
+    for (size_t i = share->first; i < share->reader.n_chunks; i += share->step) {
+        struct chunk *chunk = &share->reader.chunks[i];
+        chunk->is_counted = count_events(&share->reader, chunk, &chunk->n) == 0;
     }
 }
 
-/* Counts the events of all chunks, in two threads. What is wrong with one is not said here: it is
- * counted again in its turn. */
-static void count_all(const struct reader *reader)
+/* Counts the events of all chunks, in the order of the file: of a file that memory does not hold, a
+ * log at a time would have it read once for every log, as the system reads ahead. What is wrong
+ * with a chunk is not said here: it is counted again in its turn. */
+static void count_all(const struct reader *reader, unsigned threads)
 {
-    struct half even = {.reader = *reader, .first = 0}, odd = {.reader = *reader, .first = 1};
-    lb_pair(count_half, &even, &odd);
+    const size_t step = threads > 1 ? 2 : 1;
+    struct share even = {.reader = *reader, .step = step};
+    struct share odd = {.reader = *reader, .first = 1, .step = step};
+    if (step == 1)
+        count_share(&even);
+    else
+        lb_pair(count_share, &even, &odd);
 }
 
 /* Spans of one log from its chunks first..last-1, in order. Where the file was cut, the log ends
@@ -334,6 +340,10 @@ static int build_view(struct reader *reader, const struct lb_file_header *header
     int code = read_chunks(reader, header);
     if (code != 0)
         return code;
+    for (int op = 0; op < 64; op++)
+        if (lb_op_name(op) != NULL)
+            reader->operations |= UINT64_C(1) << op;
+    count_all(reader, threads);
     qsort(reader->chunks, reader->n_chunks, sizeof *reader->chunks, compare_chunks);
     size_t n_logs = reader->n_chunks > 0 ? reader->chunks[reader->n_chunks - 1].log + 1u : 0;
     memory->logs = calloc(n_logs + 1, sizeof *memory->logs);
@@ -342,11 +352,6 @@ static int build_view(struct reader *reader, const struct lb_file_header *header
         return lb_fail(reader->err, LB_E_MEMORY, "out of memory");
     for (size_t i = 0; i < n_logs; i++)
         memory->logs[i].number = (uint32_t)i;
-    for (int op = 0; op < 64; op++)
-        if (lb_op_name(op) != NULL)
-            reader->operations |= UINT64_C(1) << op;
-    if (threads > 1)
-        count_all(reader);
     for (size_t i = 0, j; i < reader->n_chunks; i = j) {
         uint32_t log = reader->chunks[i].log;
         for (j = i; j < reader->n_chunks && reader->chunks[j].log == log; j++)
