@@ -138,12 +138,35 @@ static void witnesses_are_drawn(void **state)
     assert_int_equal(strlen(small), sizeof small - 1);
 }
 
+/* Wherever the largest number stands: a log of three spans beside others of one. */
+static void resources_are_counted_wherever_they_are(void **state)
+{
+    (void)state;
+    enum { SPANS = 3 };
+    struct lb_error err = {0};
+    for (uint32_t at = 0; at < SPANS + 2; at++) {
+        struct lb_span spans[SPANS];
+        history_init(&history, false);
+        for (uint32_t i = 0; i < SPANS + 2; i++) /* the last two are of logs 0 and 2 */
+            acquire(&history, i < SPANS ? 1 : 2 * (i - SPANS), i == at ? 9 : 0, 10 * i, 10 * i + 1);
+        assert_int_equal(judge_history(&history, &judgement, &err), LB_E_FILE); /* of four */
+        for (uint32_t i = 0; i < SPANS; i++)
+            spans[i] = (struct lb_span){.events = &history.events[1][2 * i], .n = 2};
+        history.logs[1].spans = spans;
+        history.logs[1].n_spans = SPANS;
+        history.model.n_resources = 0;
+        history.model.capacity = NULL;
+        assert_int_equal(lb_check(&history.view, &history.model, &judgement, &err), 0);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(bad_histories_get_no_verdict),
         cmocka_unit_test(who_gives_up_gets_no_verdict),
         cmocka_unit_test(nothing_is_not_held),
+        cmocka_unit_test(resources_are_counted_wherever_they_are),
         cmocka_unit_test(witnesses_are_drawn),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
