@@ -17,23 +17,22 @@ static int parse_scaled(const char *text, const struct unit *units, double *ret_
 {
     /* strtod would also take "inf", "nan", exponents and hexadecimal: none of them is a size. */
     if (text == NULL)
-        return -1;
+        return LB_UNITS_NOT;
     size_t digits = strspn(text, "0123456789.");
     char *end;
-    errno = 0;
-    double number = strtod(text, &end);
-    if (digits == 0 || errno != 0 || end != text + digits)
-        return -1;
+    double number = strtod(text, &end); /* huge: HUGE_VAL; tiny: 0 or nearly */
+    if (digits == 0 || end != text + digits)
+        return LB_UNITS_NOT;
     for (const struct unit *unit = units; unit->suffix != NULL; unit++) {
         if (strcmp(end, unit->suffix) != 0)
             continue;
         double value = number * unit->factor;
-        if (!isfinite(value) || value < 0 || value >= 0x1p63)
-            return -1;
+        if (!(value < 0x1p63))
+            return LB_UNITS_LARGE;
         *ret_value = value;
         return 0;
     }
-    return -1;
+    return LB_UNITS_NOT;
 }
 
 int lb_parse_ns(const char *text, uint64_t *ret_ns)
@@ -42,11 +41,13 @@ int lb_parse_ns(const char *text, uint64_t *ret_ns)
                                         {"m", 60e9}, {"min", 60e9}, {"h", 3600e9}, {NULL, 0}};
     static const struct unit bare[] = {{"", 1}, {NULL, 0}};
     double value;
-    if (parse_scaled(text, units, &value) != 0 &&
-        (parse_scaled(text, bare, &value) != 0 || value > 0))
-        return -1;
+    int rc = parse_scaled(text, units, &value);
+    if (rc == LB_UNITS_LARGE)
+        return rc;
+    if (rc != 0 && (parse_scaled(text, bare, &value) != 0 || value > 0))
+        return LB_UNITS_NOT;
     if (value > 0 && value < 1)
-        return -1; /* it would be 0, which often means never */
+        return LB_UNITS_NOT; /* it would be 0, which often means never */
     *ret_ns = (uint64_t)llround(value);
     return 0;
 }
@@ -57,8 +58,11 @@ int lb_parse_count(const char *text, uint64_t *ret_count)
                                         {"M", 1e6},      {"G", 1e9},         {"Ki", 1024},
                                         {"Mi", 1048576}, {"Gi", 1073741824}, {NULL, 0}};
     double value;
-    if (parse_scaled(text, units, &value) != 0 || value > floor(value))
-        return -1;
+    int rc = parse_scaled(text, units, &value);
+    if (rc != 0)
+        return rc;
+    if (value > floor(value))
+        return LB_UNITS_NOT;
     *ret_count = (uint64_t)value;
     return 0;
 }

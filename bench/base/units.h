@@ -5,12 +5,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Why a text is not taken. */
+enum { LB_UNITS_NOT = -1, LB_UNITS_LARGE = -2 };
+/* The longest time that is taken, for messages: below 2^63 ns. */
+#define LB_NS_MOST "2562047h"
+
 /* Text to nanoseconds. Suffix ns, us, ms, s, m or min, h; a bare number is seconds only if it is
- * 0, otherwise an error: a unit must be said. Returns 0, or -1 for what is not a time (negative,
- * no number, unknown unit, overflow, above 0 and below 1 ns). */
+ * 0, otherwise an error: a unit must be said. Returns 0, LB_UNITS_NOT for what is not a time
+ * (negative, no number, unknown unit, above 0 and below 1 ns), or LB_UNITS_LARGE. */
 int lb_parse_ns(const char *text, uint64_t *ret_ns);
 
-/* Text to a count. Suffix k, M, G (powers of 1000) or Ki, Mi, Gi. Returns 0 or -1. */
+/* Text to a count. Suffix k, M, G (powers of 1000) or Ki, Mi, Gi. Returns 0, LB_UNITS_NOT or
+ * LB_UNITS_LARGE: not below 2^63. */
 int lb_parse_count(const char *text, uint64_t *ret_count);
 
 /* Text to a double; the whole text must be a finite number. Returns 0 or -1. */

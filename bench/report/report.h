@@ -59,6 +59,7 @@ struct lb_cell {
     size_t n_settings;
     bool has_own_ttl;             /* nobody said a ttl: it is the default of its file */
     bool has_own_pipeline;        /* likewise, of its file's header */
+    bool shows_break;             /* nobody asked for its options: a break is known to need them */
     bool is_explored;             /* not stressed: the scenario is but a name */
     const struct lb_looks *looks; /* of its table; NULL: one, after all rounds. Borrowed */
     struct lb_explored_ask explored;

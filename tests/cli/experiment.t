@@ -51,7 +51,10 @@ is(scalar(split /\r\n/, slurp("$scratch/a.csv")), 3, '... and the last of an opt
 is($err, '', '... quietly');
 ($status, $out) = lockbench('experiment', $file, '--dry-run');
 is($status, 0, '--dry-run');
-like($out, qr/^good-lock +sqlite +mutex-hot\[workers=2\] +2 +2 +20 operations.*^open-door +sqlite +mutex-hot +\d+ +1 /ms, '... of every section');
+($json, $text) = $out =~ /\A(\{.*^\})\n\n(.*)\z/ms;
+is_deeply([map { [@{$_}{qw(scenario workers runs count)}] } @{ decode_json($json)->{cells} }], [['mutex-hot[workers=1]', 1, 2, 20], ['mutex-hot[workers=2]', 2, 2, 20]],
+    '... of every section, in its format');
+like($text, qr/^open-door +sqlite +mutex-hot +\d+ +1 /ms, '... of every section');
 ($status, $out) = lockbench('experiment', "$ENV{LB_SOURCE}/examples/experiment.ini", 'locks', 'queues', '--dry-run');
 is($status, 0, "the project's example");
 like($out, qr/^6 cells, 18 runs, which take about 40 s\n.*^3 cells, 15 runs/ms, '... is as it says');

@@ -31,6 +31,16 @@ like($line, qr/^known lease-update on sqlite, mutex-hot next_run starts as NULL,
 
 ($status, $out) = lockbench(@command[0 .. $#command - 4], '--opt', 'first_run=now', '--count', '5', '--duration', '10m');
 unlike($out, qr/^known /m, 'which is not said where it does not apply');
+
+# An option by which a strategy is known to break is tried by compare itself: what it shows is told, and is no finding about
+# what is compared. Who asks for the option has it compared.
+my @broken = ('compare', '-s', 'lease-update', '-d', 'sqlite:', '--workers', '8', '--duration', '500ms', '--repeat', '1', '-q');
+my $is_shown = sub { $_[1] =~ /^VIOLATED lease-update.* on sqlite/m };
+($status, $out, $err) = until_shown($is_shown, @broken);
+like($out, qr/^VIOLATED lease-update\[first_run=now.*\] on sqlite, overrun$/m, 'a known break of an option is told') or diag $out;
+is($status, 0, '... without an exit status that nobody can mend') or diag $err;
+($status, $out, $err) = until_shown($is_shown, @broken, '-S', 'overrun', '--opt', 'first_run=now', '--opt', 'times=second');
+is($status, 1, '... but with one where the option was asked for') or diag $out, $err;
 # 200 holds a second at most, and 5,000 that are wanted.
 my @behind = ('run', '-s', good_lock(), '-S', 'mutex-hot', '--workers', '1', '--hold', '5ms', '--rate', '5000/s', '--max-pending', '100',
     '--duration', '1s', '--warmup', '0', '-q', '--format', 'text', '--format', "json:$file");

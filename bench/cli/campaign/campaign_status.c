@@ -1,6 +1,24 @@
 /* The exit status of a campaign: see campaign_status.h. */
 #include "campaign_status.h"
 
+/* Was anything violated that is not known to be broken? */
+static bool has_finding(const struct lb_cell *cell)
+{
+    const struct lb_outcome *proven;
+    bool found = lb_cell_proof(cell, &proven) == LB_EXPECT_BROKEN;
+    for (int g = 0; g < LB_GUARANTEES; g++)
+        found |= lb_cell_expectation(cell, (enum lb_guarantee)g) == LB_EXPECT_BROKEN;
+    return found;
+}
+
+/* compare, run, plan: a violation counts, a known one too, unless it is of options that nobody
+ * asked for and that are there to show it: what is compared does not have them. */
+static bool is_violated(const struct lb_baseline *baseline, const struct lb_cell *cell)
+{
+    return lb_cell_standing(cell) == LB_STANDS_VIOLATED && !lb_baseline_violates(baseline, cell) &&
+           (!cell->shows_break || has_finding(cell));
+}
+
 static enum lb_exit status_of_cell(const struct lb_campaign *campaign,
                                    const struct lb_baseline *baseline, const struct lb_cell *cell)
 {
@@ -20,18 +38,11 @@ static enum lb_exit status_of_cell(const struct lb_campaign *campaign,
             status = lb_exit_worse(status, LB_EXIT_INCONCLUSIVE);
     }
     if (!campaign->judge_expectations)
-        return lb_cell_standing(cell) == LB_STANDS_VIOLATED && !lb_baseline_violates(baseline, cell)
-                   ? lb_exit_worse(status, LB_EXIT_VIOLATED)
-                   : status;
-    const struct lb_outcome *proven;
-    if (lb_cell_proof(cell, &proven) == LB_EXPECT_BROKEN)
-        status = lb_exit_worse(status, LB_EXIT_VIOLATED);
-    for (int g = 0; g < LB_GUARANTEES; g++) {
-        enum lb_expectation expectation = lb_cell_expectation(cell, (enum lb_guarantee)g);
-        if (expectation == LB_EXPECT_BROKEN || expectation == LB_EXPECT_MISSED)
-            status = lb_exit_worse(status, LB_EXIT_VIOLATED);
-    }
-    return status;
+        return is_violated(baseline, cell) ? lb_exit_worse(status, LB_EXIT_VIOLATED) : status;
+    bool is_wrong = has_finding(cell);
+    for (int g = 0; g < LB_GUARANTEES; g++)
+        is_wrong |= lb_cell_expectation(cell, (enum lb_guarantee)g) == LB_EXPECT_MISSED;
+    return is_wrong ? lb_exit_worse(status, LB_EXIT_VIOLATED) : status;
 }
 
 enum lb_exit lb_campaign_status(const struct lb_campaign *campaign, const struct lb_report *report,

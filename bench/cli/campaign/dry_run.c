@@ -23,9 +23,9 @@ uint64_t lb_dry_run_ns(const struct lb_report *report)
         if (cell->state == LB_CELL_SKIPPED)
             continue;
         lb_forecast_length(cell, &length_ns);
-        sum_ns += length_ns;
+        sum_ns = sum_ns > UINT64_MAX - length_ns ? UINT64_MAX : sum_ns + length_ns;
     }
-    return sum_ns * report->n_repeat;
+    return sum_ns > UINT64_MAX / report->n_repeat ? UINT64_MAX : sum_ns * report->n_repeat;
 }
 
 bool lb_dry_run_is_open(const struct lb_report *report)

@@ -63,6 +63,12 @@ static void loaded_release(struct loaded *loaded)
 
 /* --- options --- */
 
+static int fail_time(const char *name, const char *text, int rc, struct lb_error *err)
+{
+    return lb_fail(err, LB_E_USAGE, "option --%s: '%s' is %s", name, text,
+                   rc == LB_UNITS_LARGE ? "too large: at most " LB_NS_MOST : "not a time");
+}
+
 static int parse_uncertainty(const char *text, uint64_t *uncertainty_ns, size_t n,
                              struct lb_error *err)
 {
@@ -70,8 +76,9 @@ static int parse_uncertainty(const char *text, uint64_t *uncertainty_ns, size_t 
         char one[64];
         size_t length = strcspn(text, ",");
         snprintf(one, sizeof one, "%.*s", (int)length, text);
-        if (length >= sizeof one || lb_parse_ns(one, &uncertainty_ns[i]) != 0)
-            return lb_fail(err, LB_E_USAGE, "option --uncertainty: '%s' is not a time", one);
+        int rc = length >= sizeof one ? LB_UNITS_NOT : lb_parse_ns(one, &uncertainty_ns[i]);
+        if (rc != 0)
+            return fail_time("uncertainty", one, rc, err);
         if (i == 0 && text[length] == '\0') { /* one for all */
             for (i = 1; i < n; i++)
                 uncertainty_ns[i] = uncertainty_ns[0];
@@ -88,9 +95,8 @@ static int parse_uncertainty(const char *text, uint64_t *uncertainty_ns, size_t 
 
 static int parse_bound(const char *name, const char *text, uint64_t *ret_ns, struct lb_error *err)
 {
-    if (text != NULL && lb_parse_ns(text, ret_ns) != 0)
-        return lb_fail(err, LB_E_USAGE, "option --%s: '%s' is not a time", name, text);
-    return 0;
+    int rc = text != NULL ? lb_parse_ns(text, ret_ns) : 0;
+    return rc == 0 ? 0 : fail_time(name, text, rc, err);
 }
 
 static int check_words(const struct lb_args *args, struct lb_error *err)

@@ -33,10 +33,11 @@ static int take_count(const char *option, const char *text, struct bounds *numbe
 
 static int take_time(const char *option, const char *text, uint64_t *ns, struct lb_error *err)
 {
-    if (text != NULL && lb_parse_ns(text, ns) != 0)
-        return lb_fail(err, LB_E_USAGE, "option --%s: '%s' is not a time such as 10s", option,
-                       text);
-    return 0;
+    int rc = text != NULL ? lb_parse_ns(text, ns) : 0;
+    return rc == 0 ? 0
+                   : lb_fail(err, LB_E_USAGE, "option --%s: '%s' is %s", option, text,
+                             rc == LB_UNITS_LARGE ? "too large: at most " LB_NS_MOST
+                                                  : "not a time such as 10s");
 }
 
 static int take_steps(const char *text, struct lb_explore_plan *plan, struct lb_error *err)

@@ -252,7 +252,7 @@ int lb_gate_reference(const struct lb_report *report, double threshold, enum lb_
     for (size_t i = 0; i < report->n_cells; i++) {
         const struct lb_rank_table *table = NULL;
         const struct lb_cell *cell = &report->cells[i], *reference = reference_of(report, cell);
-        if (reference == NULL || cell->state != LB_CELL_DONE)
+        if (reference == NULL || cell->state != LB_CELL_DONE || cell->shows_break)
             continue;
         const struct lb_rank *rank = lb_ranking_find(&ranking, cell, &table);
         bool is_ranked = rank != NULL && lb_ranking_find(&ranking, reference, &table) != NULL;

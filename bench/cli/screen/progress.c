@@ -45,7 +45,7 @@ static void figures(const struct lb_progress_view *view, const struct lb_progres
 
 char *lb_format_span(uint64_t ns, char *buf, size_t size)
 {
-    unsigned long long s = (ns + 500000000) / 1000000000;
+    unsigned long long s = ns / 1000000000 + (ns % 1000000000 >= 500000000);
     if (s < 60)
         snprintf(buf, size, "%llu s", s);
     else

@@ -26,6 +26,8 @@ struct flag {
     const char *help; /* %s: the command's formats, see format_names.h */
 };
 
+enum { MOST_PROGRESS_S = 1000000 };
+
 #define TO(field) offsetof(struct lb_args, field)
 
 static const struct flag flags[] = {
@@ -498,14 +500,26 @@ static int take_json(struct lb_args *args, struct lb_error *err)
     return args->format != NULL ? 0 : lb_fail(err, LB_E_MEMORY, "out of memory");
 }
 
+static int too_long(const char *name, const char *text, struct lb_error *err)
+{
+    return lb_fail(err, LB_E_USAGE, "option --%s: '%s' is too large: at most %s", name, text,
+                   LB_NS_MOST);
+}
+
 static int parse_progress(struct lb_args *args, struct lb_error *err)
 {
     uint64_t seconds;
     if (args->progress == NULL)
         return 0;
-    if (lb_parse_count(args->progress, &seconds) == 0 && seconds < 1000000)
+    int rc = lb_parse_count(args->progress, &seconds);
+    if (rc == 0 && seconds < MOST_PROGRESS_S)
         args->progress_ns = seconds * UINT64_C(1000000000);
-    else if (lb_parse_ns(args->progress, &args->progress_ns) != 0)
+    else if (rc == 0 || rc == LB_UNITS_LARGE)
+        return lb_fail(err, LB_E_USAGE, "option --progress: '%s' is too large: below %d s",
+                       args->progress, MOST_PROGRESS_S);
+    else if ((rc = lb_parse_ns(args->progress, &args->progress_ns)) == LB_UNITS_LARGE)
+        return too_long("progress", args->progress, err);
+    else if (rc != 0)
         args->progress_ns = 0;
     if (args->progress_ns == 0)
         return lb_fail(err, LB_E_USAGE, "option --progress: '%s' is not a time above 0, such as 5s",
@@ -534,8 +548,10 @@ static int parse_numbers(struct lb_args *args, struct lb_error *err)
                                  args->n_repeat < 1 || args->n_repeat > 10000))
         return lb_fail(err, LB_E_USAGE, "option --repeat: '%s' is not a number from 1 to 10000",
                        args->repeat);
-    if (args->budget != NULL && (lb_parse_ns(args->budget, &args->budget_ns) != 0 ||
-                                 args->budget_ns < UINT64_C(1000000000)))
+    rc = args->budget != NULL ? lb_parse_ns(args->budget, &args->budget_ns) : 0;
+    if (rc == LB_UNITS_LARGE)
+        return too_long("budget", args->budget, err);
+    if (args->budget != NULL && (rc != 0 || args->budget_ns < UINT64_C(1000000000)))
         return lb_fail(err, LB_E_USAGE, "option --budget: '%s' is not a time from 1s, such as 3m",
                        args->budget);
     if (args->keep_history && args->output == NULL && args->save == NULL && args->resume == NULL)

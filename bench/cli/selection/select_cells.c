@@ -104,6 +104,7 @@ static int add_cell(struct lb_selection *selection, const struct lb_protocol *pr
     cell->strategy_path = protocol->path;
     cell->scenario = question->scenario;
     cell->scenario_path = question->path;
+    cell->shows_break = of_break != NULL;
     cell->after_setup = strategy->no_database ? NULL : selection->after_setup;
     cell->after_setup_path = selection->after_setup_path;
     cell->target = strategy->no_database ? NULL : &place->target;

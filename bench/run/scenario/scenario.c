@@ -234,6 +234,37 @@ static int set_rate(struct lb_scenario *scenario, const char *value, struct lb_e
     return rc;
 }
 
+/* The largest count that a key takes: of workers and readers also what scenario_check.c allows. */
+static uint64_t most_of(const struct lb_key *key)
+{
+    switch (key->offset) {
+    case offsetof(struct lb_scenario, workers):
+    case offsetof(struct lb_scenario, producers):
+        return LB_MOST_WORKERS;
+    case offsetof(struct lb_scenario, readers):
+        return LB_MOST_READERS;
+    default:
+        return 1000000000;
+    }
+}
+
+/* A number, and of the right form, but too large: the most that is taken instead; "" if it is
+ * something else. */
+static const char *too_large(const struct lb_key *key, const char *value, char *buf, size_t size)
+{
+    uint64_t number = 0;
+    bool is_count = key->type == LB_KEY_COUNT || key->type == LB_KEY_BYTES;
+    buf[0] = '\0';
+    if (is_count) {
+        int rc = lb_parse_count(value, &number);
+        if (rc == LB_UNITS_LARGE || (rc == 0 && number > most_of(key)))
+            snprintf(buf, size, "%llu", (unsigned long long)most_of(key));
+    } else if (key->type == LB_KEY_TIME && lb_parse_ns(value, &number) == LB_UNITS_LARGE) {
+        snprintf(buf, size, "%s", LB_NS_MOST);
+    }
+    return buf;
+}
+
 /* Stores value in key's field. Returns NULL, or what would have been accepted. */
 static const char *store(struct lb_scenario *scenario, const struct lb_key *key, const char *value)
 {
@@ -244,7 +275,7 @@ static const char *store(struct lb_scenario *scenario, const struct lb_key *key,
     switch (key->type) {
     case LB_KEY_COUNT:
     case LB_KEY_BYTES:
-        if (lb_parse_count(value, &number) != 0 || number > 1000000000)
+        if (lb_parse_count(value, &number) != 0 || number > most_of(key))
             return "a count such as 8 or 1k";
         *u64_field(scenario, key) = number;
         return NULL;
@@ -325,6 +356,10 @@ int lb_scenario_set(struct lb_scenario *scenario, const char *key_name, const ch
     if (key->type == LB_KEY_RATE)
         return set_rate(scenario, value, err);
     const char *accepted = store(scenario, key, value);
+    char most[32];
+    if (accepted != NULL && too_large(key, value, most, sizeof most)[0] != '\0')
+        return lb_fail(err, LB_E_USAGE, "%s: '%s' is too large: at most %s", key->name, value,
+                       most);
     if (accepted != NULL)
         return lb_fail(err, LB_E_USAGE, "%s: '%s' is not %s", key->name, value, accepted);
     scenario->ttl_is_said |= key->offset == offsetof(struct lb_scenario, ttl_ns);

@@ -114,6 +114,7 @@ enum lb_key_type {
     LB_KEY_RATE
 };
 
+enum { LB_MOST_WORKERS = 100000, LB_MOST_READERS = 1000 };
 enum { LB_KEY_LOCK = 1, LB_KEY_QUEUE = 2, LB_KEY_BOTH = 3 };
 
 struct lb_key {

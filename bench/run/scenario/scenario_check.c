@@ -24,7 +24,7 @@ int lb_scenario_capacities(const struct lb_scenario *scenario, uint32_t **ret_ca
         unsigned long value = strtoul(at, &end, 10);
         if (!isdigit((unsigned char)*at) || errno != 0 || value < 1 || value > 1000000)
             return lb_fail(err, LB_E_USAGE,
-                           "capacity: '%s' is not a number from 1, or one per resource",
+                           "capacity: '%s' is not a number from 1 to 1000000, or one per resource",
                            scenario->capacity);
         if (n_given == LB_MAX_CAPACITIES)
             return lb_fail(err, LB_E_USAGE, "capacity: more than %d numbers", LB_MAX_CAPACITIES);
@@ -106,8 +106,6 @@ static int validate_counting(const struct lb_scenario *s, struct lb_error *err)
                            s->locked_ahead > 0 || s->dead_rows > 0))
         return lb_fail(err, LB_E_USAGE,
                        "classes: not with rounds, recover, rows, locked-ahead or dead-rows");
-    if (s->readers > 1000)
-        return lb_fail(err, LB_E_USAGE, "readers: at most 1000");
     char names[200];
     if (s->readers > 0 && s->fault != LB_FAULT_NONE &&
         !lb_fault_is(s->fault, LB_FAULT_IS_FOR_READERS))
@@ -121,8 +119,8 @@ static int validate_workers(const struct lb_scenario *s, struct lb_error *err)
 {
     if (s->workers == 0 && s->producers == 0)
         return lb_fail(err, LB_E_USAGE, "workers: at least 1 is needed");
-    if (s->workers + s->producers > 100000)
-        return lb_fail(err, LB_E_USAGE, "workers: at most 100000 with the producers");
+    if (s->workers + s->producers > LB_MOST_WORKERS)
+        return lb_fail(err, LB_E_USAGE, "workers: at most %d with the producers", LB_MOST_WORKERS);
     if (s->rate[0] != '\0' && s->shape == LB_QUEUE && s->producers == 0)
         return lb_fail(err, LB_E_USAGE, "rate: a queue needs producers, who put the arrivals");
     if (s->fault != LB_FAULT_NONE && s->fault_interval_ns == 0)

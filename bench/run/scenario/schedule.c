@@ -190,7 +190,7 @@ double lb_schedule_expected(const struct lb_schedule *schedule, uint64_t at_ns)
 
 static const char *const accepted =
     "accepted: 800/s, poisson:800/s, phases:100/s@2s,ramp:100-1000/s@5s,burst:500,pause@3s, "
-    "repeat:...";
+    "repeat:PHASES";
 
 /* If *text starts with prefix, skips it. */
 static bool skip(char **text, const char *prefix)
@@ -233,21 +233,23 @@ static int parse_per(const char *text, double *ret_per_s)
     return -1;
 }
 
-/* "100/s", or "100-1000/s" for a ramp: the whole text. */
-static int parse_rate(char *text, bool ramp, struct lb_rate_phase *phase)
+/* "100/s", or "100-1000/s" for a ramp: the whole text. Returns what is wrong, or NULL. */
+static const char *parse_rate(char *text, bool ramp, struct lb_rate_phase *phase)
 {
+    const char *wrong =
+        ramp ? "a ramp is two rates: ramp:100-1000/s@5s" : "a rate is a number and a unit";
     double from, to, unit;
     if (take_number(&text, &from) != 0)
-        return -1;
+        return wrong;
     to = from;
     if (ramp && (!skip(&text, "-") || take_number(&text, &to) != 0))
-        return -1;
+        return wrong;
     if (parse_per(text, &unit) != 0)
-        return -1;
+        return wrong;
     phase->from_per_s = from * unit;
     phase->to_per_s = to * unit;
     double high = fmax(phase->from_per_s, phase->to_per_s);
-    return high > 0 && high <= MOST_PER_S ? 0 : -1;
+    return high > MOST_PER_S ? "a rate is at most 1000000000/s" : high > 0 ? NULL : wrong;
 }
 
 /* One phase of the list, without its place. *ret_ns is UINT64_MAX when it has no end. Returns what
@@ -269,14 +271,18 @@ static const char *parse_phase(char *text, struct lb_rate_phase *phase, uint64_t
     *ret_ns = UINT64_MAX;
     if (at != NULL) {
         *at = '\0';
-        if (lb_parse_ns(at + 1, ret_ns) != 0 || *ret_ns == 0)
+        int rc = lb_parse_ns(at + 1, ret_ns);
+        if (rc == LB_UNITS_LARGE)
+            return "after @ stands a time of at most " LB_NS_MOST;
+        if (rc != 0 || *ret_ns == 0)
             return "after @ stands a time such as 2s";
     }
     bool ramp = skip(&text, "ramp:"), pause = !ramp && strcmp(text, "pause") == 0;
     if (at == NULL && (ramp || pause))
         return ramp ? "a ramp needs a time: ramp:100-1000/s@5s" : "a pause needs a time: pause@3s";
-    if (!pause && parse_rate(text, ramp, phase) != 0)
-        return ramp ? "a ramp is two rates: ramp:100-1000/s@5s" : "a rate is a number and a unit";
+    const char *wrong = pause ? NULL : parse_rate(text, ramp, phase);
+    if (wrong != NULL)
+        return wrong;
     *ret_arrivals = *ret_ns == UINT64_MAX
                         ? 0
                         : (phase->from_per_s + phase->to_per_s) / 2 * (double)*ret_ns / 1e9;
@@ -337,9 +343,8 @@ static const char *parse(struct lb_schedule *schedule, char *text)
     if (schedule->repeat || skip(&text, "phases:"))
         return parse_list(schedule, text);
     struct lb_rate_phase phase = {0};
-    if (parse_rate(text, false, &phase) != 0)
-        return "a rate is a number and a unit";
-    return append(schedule, &phase, UINT64_MAX, 0);
+    const char *wrong = parse_rate(text, false, &phase);
+    return wrong != NULL ? wrong : append(schedule, &phase, UINT64_MAX, 0);
 }
 
 int lb_schedule_init(struct lb_schedule *schedule, const char *text, uint64_t seed,
