@@ -66,11 +66,13 @@ void lb_witness_add(const struct lb_case *c, struct lb_witness *witness, uint32_
 /* Adds a grant's acquire and its release, if there was one. */
 void lb_witness_add_hold(const struct lb_case *c, struct lb_witness *witness,
                          const struct lb_hold *hold);
+/* What the instants of lb_at look like is settled here. */
 void lb_witness_text(struct lb_witness *witness, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* A wait that was longer than the bound. end: the event that answered, or LB_NONE. */
 void lb_witness_wait(struct lb_case *c, const struct lb_pending_wait *wait, uint32_t end);
-/* A point in time for people: "12.041 ms" after the history's start. */
+/* A point in time for lb_witness_text: "12.041 ms" after the history's start there, and with
+ * nanoseconds where the text has another one that would look the same. */
 char *lb_at(const struct lb_case *c, uint64_t time_ns, char *buf, size_t size);
 
 enum { LB_AT = 40 };

@@ -4,16 +4,53 @@
 
 #include "units.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
+
+/* In a text that is being made this stands before the last three digits of each instant. */
+enum { NANOSECONDS = '\x01', DIGITS = 3 };
+
+/* Do two instants look alike to the microsecond, and are not? One within the first looks like 0. */
+static bool needs_nanoseconds(const char *text)
+{
+    for (const char *mark = text; (mark = strchr(mark, NANOSECONDS)) != NULL; mark++) {
+        const char *from = mark; /* of "181.680" */
+        while (from > text && (isdigit((unsigned char)from[-1]) || from[-1] == '.'))
+            from--;
+        size_t length = (size_t)(mark - from);
+        if (strncmp(from, "0.000", length) == 0 && strncmp(mark + 1, "000", DIGITS) != 0)
+            return true;
+        for (const char *other = mark + 1; (other = strchr(other, NANOSECONDS)) != NULL; other++)
+            if (strncmp(other - length, from, length) == 0 &&
+                strncmp(other + 1, mark + 1, DIGITS) != 0)
+                return true;
+    }
+    return false;
+}
+
+/* Takes the marks out; and the digits behind them, where nothing hangs on them. */
+static void settle_instants(char *text)
+{
+    bool keeps = needs_nanoseconds(text);
+    char *to = text;
+    for (const char *from = text; *from != '\0'; from++) {
+        if (*from != NANOSECONDS)
+            *to++ = *from;
+        else if (!keeps)
+            from += strnlen(from + 1, DIGITS);
+    }
+    *to = '\0';
+}
 
 char *lb_at(const struct lb_case *c, uint64_t time_ns, char *buf, size_t size)
 {
     uint64_t start = c->history->start_ns;
     bool before = time_ns < start;
     uint64_t ns = before ? start - time_ns : time_ns - start;
-    snprintf(buf, size, "%s%llu.%03u ms", before ? "-" : "", (unsigned long long)(ns / 1000000),
-             (unsigned)(ns / 1000 % 1000));
+    snprintf(buf, size, "%s%llu.%03u%c%03u ms", before ? "-" : "",
+             (unsigned long long)(ns / 1000000), (unsigned)(ns / 1000 % 1000), NANOSECONDS,
+             (unsigned)(ns % 1000));
     return buf;
 }
 
@@ -85,10 +122,13 @@ void lb_witness_add_hold(const struct lb_case *c, struct lb_witness *witness,
 
 void lb_witness_text(struct lb_witness *witness, const char *format, ...)
 {
+    char text[LB_WITNESS_TEXT + 40]; /* what is taken out of it needs no room there */
     va_list args;
     va_start(args, format);
-    vsnprintf(witness->text, sizeof witness->text, format, args);
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    settle_instants(text);
+    snprintf(witness->text, sizeof witness->text, "%s", text);
 }
 
 void lb_witness_wait(struct lb_case *c, const struct lb_pending_wait *wait, uint32_t end)
@@ -210,8 +250,9 @@ char *lb_witness_draw(const struct lb_witness *witness, uint64_t start_ns, size_
             (double)(canvas.from - (start_ns < canvas.from ? start_ns : canvas.from)) / 1e6;
         double to = (double)(canvas.to - (start_ns < canvas.to ? start_ns : canvas.to)) / 1e6;
         char left[LB_AT], right[LB_AT];
-        snprintf(left, sizeof left, "%.3f ms", from);
-        snprintf(right, sizeof right, "%.3f ms", to);
+        int digits = canvas.to - canvas.from < 1000 ? 6 : 3;
+        snprintf(left, sizeof left, "%.*f ms", digits, from);
+        snprintf(right, sizeof right, "%.*f ms", digits, to);
         snprintf(buf + used, size - used, "%*s%s%*s\n", (int)label, "", left,
                  (int)(canvas.width - (strlen(left) < canvas.width ? strlen(left) : 0)), right);
     }

@@ -39,7 +39,19 @@ $_->[3] = 3_600_000 for grep { $_->[1] eq 'release' && $_->[2] == 0 && $_->[0] e
 my $bad = edn('bad.edn', sort { $a->[3] <=> $b->[3] } @bad);
 
 # --- verdicts, exit statuses, formats
-my ($status, $out, $err) = lockbench('check', '--model', 'mutex', $good);
+my ($status, $out, $err);
+# Times that differ by less than a microsecond look different, early in a history and late.
+for my $start (0, 5_000_000_000) {
+    my @tight = map { [$_->[0], $_->[1], $_->[2], $start + $_->[3] / 500_000] } @bad;
+    ($status, $out) = lockbench('check', '--model', 'mutex', edn("tight$start.edn", ['invoke', 'acquire', 9, 0], ['fail', 'acquire', 9, 0],
+        sort { $a->[3] <=> $b->[3] } @tight));
+    my $ms = $start / 1_000_000;
+    (my $words = $out) =~ s/\s+/ /g;
+    like($words, qr/granted resource 0 at $ms\.000005 ms while process 0 held it from $ms\.000002 ms to $ms\.000007 ms: 2 ns together/, "nanoseconds after $ms ms")
+        or diag $out;
+    like($out, qr/^ +$ms\.0000\d\d ms +$ms\.0000\d\d ms$/m, '... and under the drawing');
+}
+($status, $out, $err) = lockbench('check', '--model', 'mutex', $good);
 is($status, 0, 'held: exit status 0') or diag $err;
 like($out, qr/^exclusive +held \(2 tested\)$/m, 'held: the verdict');
 like($out, qr/: 8 events of 2 workers; model mutex, unclear releases by belief$/m, 'held: what was judged');

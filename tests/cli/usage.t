@@ -10,6 +10,7 @@ use Test::More;
 
 my $lock = good_lock();
 my $scenario = spew('bad.ini', "# Question: bad?\nworkers = 3\nwrokers = 4\n");
+my $once = spew('bound.jsonl', qq({"process":0,"type":"invoke","f":"acquire","time":0}\n));
 my $broken = spew('broken.sql', "-- strategy: broken\n-- shape: lock\n-- name: acquire\nSELECT 1;\n");
 
 my @cases = (
@@ -30,7 +31,7 @@ my @cases = (
     [['run', '-s', $lock, '-R', '9999999999999'], 2, qr{option --rate: '9+/s': a rate is at most 1000000000/s;}],
     [['compare', '-s', $lock, '--budget', '99999999999h'], 2, qr/option --budget: '9+h' is too large: at most 2562047h\n/],
     [['explore', '-s', $lock, '--ttl', '99999999999h'], 2, qr/option --ttl: '9+h' is too large: at most 2562047h\n/],
-    [['check', '--model', 'mutex', '--progress-bound', '99999999999h', spew('bound.jsonl', '')], 2, qr/option --progress-bound: '9+h' is too large: at most 2562047h\n/],
+    [['check', '--model', 'mutex', '--progress-bound', '99999999999h', $once], 2, qr/option --progress-bound: '9+h' is too large: at most 2562047h\n/],
     [['run', '-s', $lock, '--workers', '0'], 2, qr/workers: at least 1/],
     [['run', '-s', $lock, '--hold', '10'], 2, qr/option --hold: '10' is not a time with its unit/],
     [['run', '-s', $lock, '--shared', '2'], 2, qr/option --shared: '2' is not a share/],

@@ -215,7 +215,7 @@ static void nothing_is_lost(void **state)
     claim(&history, 1, 3, 5, 6, 0);
     expect(LB_G_NO_LOSS, LB_V_NOT_TESTED);
     history.model.drained = true;
-    expect_text(LB_G_NO_LOSS, "item 2 was put by worker 0, acknowledged at 0.000 ms, and is "
+    expect_text(LB_G_NO_LOSS, "item 2 was put by worker 0, acknowledged at 0.000002 ms, and is "
                               "neither claimed nor claimable after the queue was drained");
     add_op(&history, 2, LB_OP_CLAIM, 3, 4, LB_EV_INFO, 0, 0, 1, 0); /* may have taken it */
     expect(LB_G_NO_LOSS, LB_V_HELD);
@@ -267,8 +267,9 @@ static void phantoms_are_seen(void **state)
     history.model.drained = false;
     expect(LB_G_NO_LOSS, LB_V_NOT_TESTED);
     claim(&history, 2, 2, 3, 9, 0);
-    expect_text(LB_G_NO_LOSS,
-                "item 2 was claimed by worker 2 at 0.000 ms, before worker 0 put it at 0.000 ms");
+    expect_text(
+        LB_G_NO_LOSS,
+        "item 2 was claimed by worker 2 at 0.000009 ms, before worker 0 put it at 0.000010 ms");
     history.n[2] = 0;
     claim(&history, 2, 4, 30, 40, 0);
     expect(LB_G_NO_LOSS, LB_V_VIOLATED);
@@ -283,7 +284,7 @@ static void claims_are_bounded(void **state)
     expect(LB_G_BOUNDED_CLAIM, LB_V_HELD);
     last_event(&history, 1)->arg = 3;
     expect_text(LB_G_BOUNDED_CLAIM,
-                "worker 1 asked for 1 item at 0.000 ms; 3 rows were marked and 1 returned");
+                "worker 1 asked for 1 item at 0.000003 ms; 3 rows were marked and 1 returned");
 }
 
 static void queues_keep_their_order(void **state)

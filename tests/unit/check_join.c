@@ -47,9 +47,10 @@ static void one_clock_is_kept(void **state)
     assert_int_equal(judge_both(0)->verdict, LB_V_HELD);
     hold(&two, 1007, 9900, 12, 30);
     assert_int_equal(judge_both(0)->verdict, LB_V_VIOLATED);
-    assert_string_equal(judgement.findings[LB_G_EXCLUSIVE].witness[0].text,
-                        "worker 9 was granted resource 0 at 0.000 ms while worker 1 held it from "
-                        "0.000 ms to 0.000 ms: 1 ns together");
+    assert_string_equal(
+        judgement.findings[LB_G_EXCLUSIVE].witness[0].text,
+        "worker 9 was granted resource 0 at 0.000019 ms while worker 1 held it from "
+        "0.000010 ms to 0.000020 ms: 1 ns together");
 }
 
 static void hosts_meet_at_their_realtime(void **state)
