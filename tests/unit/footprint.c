@@ -106,27 +106,118 @@ static void a_table_that_others_are_tied_to_is_not_queued_for(void **state)
     assert_false(touched.queues);
 }
 
+/* The order in which the two are asked about makes no difference. */
+static bool are_dependent(const struct lb_footprint *a, const struct lb_footprint *b)
+{
+    bool is = lb_footprint_dependent(a, b);
+    assert_int_equal(lb_footprint_dependent(b, a), is);
+    return is;
+}
+
 static void what_commutes_is_independent(void **state)
 {
     (void)state;
     struct lb_footprint read = {.reads = 1}, write = {.reads = 1, .writes = 1},
                         other = {.reads = 2, .writes = 2}, commit = {.commits = 1},
                         begins = {.begins = true}, ends = {.ends = true};
-    assert_false(lb_footprint_dependent(&read, &read));
-    assert_false(lb_footprint_dependent(&read, &write)); /* not committed: not seen */
-    assert_true(lb_footprint_dependent(&write, &write));
-    assert_false(lb_footprint_dependent(&write, &other));
-    assert_true(lb_footprint_dependent(&read, &commit));
-    assert_false(lb_footprint_dependent(&commit, &commit));
-    assert_false(lb_footprint_dependent(&commit, &other));
-    assert_true(lb_footprint_dependent(&begins, &ends));
-    assert_false(lb_footprint_dependent(&ends, &ends));
-    assert_false(lb_footprint_dependent(&begins, &begins));
+    assert_false(are_dependent(&read, &read));
+    assert_false(are_dependent(&read, &write)); /* not committed: not seen */
+    assert_true(are_dependent(&write, &write));
+    assert_false(are_dependent(&write, &other));
+    assert_true(are_dependent(&read, &commit));
+    assert_false(are_dependent(&commit, &commit));
+    assert_false(are_dependent(&commit, &other));
+    assert_true(are_dependent(&begins, &ends));
+    assert_false(are_dependent(&ends, &ends));
+    assert_false(are_dependent(&begins, &begins));
     /* Of two that wait for each other, the engine ends one by who came first. */
     struct lb_footprint waits = {.writes = 1, .blocks = true},
                         waits_too = {.writes = 2, .blocks = true};
-    assert_true(lb_footprint_dependent(&waits, &waits_too));
-    assert_false(lb_footprint_dependent(&waits, &other));
+    assert_true(are_dependent(&waits, &waits_too));
+    assert_false(are_dependent(&waits, &other));
+}
+
+/* A statement of table 0, of which rows and ways of reading say all. */
+static struct lb_footprint by_row(uint32_t writes, uint32_t commits)
+{
+    return (struct lb_footprint){
+        .reads = writes | !commits, .writes = writes, .commits = commits, .by_row = 1};
+}
+
+static void rows_that_nobody_sees_commute(void **state)
+{
+    (void)state;
+    const struct lb_touched_row row = {.key = 7, .meets = 1u << 3};
+    struct lb_footprint commit = by_row(0, 1), end = commit, update = by_row(1, 0);
+    lb_footprint_add_row(&commit, &row);
+    lb_footprint_add_row(&update, &row);
+    const struct {
+        struct lb_touched_ref ref;
+        bool is_seen;
+    } readers[] = {
+        {{.condition = -1}, true}, /* a scan of all */
+        {{.condition = 3}, true},
+        {{.condition = 2}, false},
+        {{.condition = -1, .is_keyed = true, .key = 7}, true},
+        {{.condition = -1, .is_keyed = true, .key = 8}, false},
+        {{.condition = 3, .is_keyed = true, .key = 8}, false},
+        {{.condition = 2, .is_keyed = true, .key = 7}, false},
+        {{.condition = -1, .table = 1}, false},
+    };
+    for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++) {
+        struct lb_footprint read = by_row(0, 0), write = by_row(1, 0);
+        lb_footprint_add_ref(&read, &readers[i].ref);
+        lb_footprint_add_ref(&write, &readers[i].ref);
+        assert_int_equal(are_dependent(&read, &commit), readers[i].is_seen);
+        assert_int_equal(are_dependent(&write, &update), readers[i].is_seen);
+    }
+    /* Two that have touched one row, however they found it. */
+    struct lb_footprint same = by_row(1, 0), another = by_row(1, 0);
+    lb_footprint_add_row(&same, &row);
+    lb_footprint_add_row(&another, &(struct lb_touched_row){.key = 8, .meets = 1u << 3});
+    assert_true(are_dependent(&same, &update));
+    assert_true(are_dependent(&same, &commit));
+    assert_false(are_dependent(&another, &update));
+    assert_false(are_dependent(&another, &commit));
+    /* One of the two is known by table only. */
+    end.by_row = 0;
+    assert_true(are_dependent(&another, &end));
+}
+
+static void what_is_added_hides_no_row(void **state)
+{
+    (void)state;
+    struct lb_footprint commit = by_row(0, 1), read = by_row(0, 0);
+    lb_footprint_add_ref(&read, &(struct lb_touched_ref){.condition = 3});
+    lb_footprint_add_row(&commit, &(struct lb_touched_row){.key = 7, .meets = 1});
+    assert_false(are_dependent(&read, &commit));
+    lb_footprint_add_row(&commit, &(struct lb_touched_row){.key = 7, .meets = 1u << 3});
+    assert_true(are_dependent(&read, &commit)); /* the same row, in another version */
+    /* More than there is room for. */
+    struct lb_footprint many = by_row(0, 1);
+    for (uint64_t key = 0; key <= LB_FOOTPRINT_ROWS; key++) {
+        assert_false(are_dependent(&read, &many));
+        lb_footprint_add_row(&many, &(struct lb_touched_row){.key = key});
+    }
+    assert_true(are_dependent(&read, &many));
+    struct lb_footprint reads = by_row(0, 0), one = by_row(0, 1);
+    lb_footprint_add_row(&one, &(struct lb_touched_row){.key = 99});
+    for (uint64_t key = 0; key <= LB_FOOTPRINT_REFS; key++) {
+        assert_false(are_dependent(&reads, &one));
+        lb_footprint_add_ref(
+            &reads, &(struct lb_touched_ref){.condition = -1, .is_keyed = true, .key = key});
+    }
+    assert_true(are_dependent(&reads, &one));
+    /* A move of two statements, of which one is known by table only. */
+    struct lb_footprint other = by_row(0, 1), coarse = {.reads = 1};
+    lb_footprint_add_row(&other, &(struct lb_touched_row){.key = 9});
+    assert_false(are_dependent(&read, &other));
+    lb_footprint_add(&read, &(struct lb_footprint){.reads = 2});
+    assert_false(are_dependent(&read, &other)); /* of another table */
+    lb_footprint_add(&read, &coarse);
+    assert_true(are_dependent(&read, &other));
+    lb_footprint_add(&coarse, &other);
+    assert_int_equal(coarse.by_row, 0);
 }
 
 int main(void)
@@ -136,6 +227,8 @@ int main(void)
         cmocka_unit_test(locks_beside_the_result_are_seen),
         cmocka_unit_test(a_table_that_others_are_tied_to_is_not_queued_for),
         cmocka_unit_test(what_commutes_is_independent),
+        cmocka_unit_test(rows_that_nobody_sees_commute),
+        cmocka_unit_test(what_is_added_hides_no_row),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
