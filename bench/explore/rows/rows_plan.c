@@ -8,6 +8,7 @@
 
 #include <ctype.h>
 #include <jansson.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,6 +139,16 @@ static bool is_harmless_call(const char *name, size_t n)
     return false;
 }
 
+/* Words that ask for a time of day, or a date, which is not asked by the clock: see add_own. */
+static bool is_time_of_day(const char *word, size_t n)
+{
+    static const char *const words[] = {"CURRENT_TIME", "CURRENT_DATE", "LOCALTIME", NULL};
+    for (size_t i = 0; words[i] != NULL; i++)
+        if (strlen(words[i]) == n && strncasecmp(words[i], word, n) == 0)
+            return true;
+    return false;
+}
+
 /* Is the condition about the columns of `alias` only, and can it be asked of any row without an
  * error? Writes it with the constants filled in. *ret_open: it has other parameters. */
 static bool is_own(const struct lb_row_reader *reader, const char *text, const char *alias,
@@ -166,7 +177,7 @@ static bool is_own(const struct lb_row_reader *reader, const char *text, const c
             size_t length = (size_t)(p - from);
             bool is_alias = strlen(alias) == length && strncmp(alias, from, length) == 0;
             if ((*p == '.' && !is_alias) || strncmp(from, "SubPlan", 7) == 0 ||
-                (p[0] == '(' && !is_harmless_call(from, length)) ||
+                is_time_of_day(from, length) || (p[0] == '(' && !is_harmless_call(from, length)) ||
                 (p[0] == ' ' && p[1] == '(' && !is_harmless_call(from, length)))
                 return false;
             while (*p == '.' || isalnum((unsigned char)*p) || *p == '_')
@@ -176,8 +187,10 @@ static bool is_own(const struct lb_row_reader *reader, const char *text, const c
         } else {
             p++;
         }
-        memcpy(ret + n, from, (size_t)(p - from) < size - n ? (size_t)(p - from) : 0);
-        n += (size_t)(p - from) < size - n ? (size_t)(p - from) : 0;
+        if ((size_t)(p - from) >= size - n)
+            return false;
+        memcpy(ret + n, from, (size_t)(p - from));
+        n += (size_t)(p - from);
     }
     ret[n] = '\0';
     return n + 40 < size;
@@ -220,29 +233,48 @@ static void add_condition(struct lb_row_reader *reader, struct lb_row_ref *ref, 
     reader->fails = reader->fails || rules->condition[i] == NULL || rules->alias[i] == NULL;
 }
 
-/* A transaction's now() lies before what it stores by the clock; that of another one, which begins
- * later, does not. So the condition is asked by either. */
-static void add_own(struct lb_row_reader *reader, struct lb_row_ref *ref, const char *alias,
-                    const char *text)
+/* The condition with the transaction's time replaced by the time now; caller frees. NULL: there is
+ * no memory. *ret_is_timed: it was there. */
+static char *by_clock(const char *text, bool *ret_is_timed)
 {
     static const char *const times[][2] = {{"now()", "clock_timestamp()"},
                                            {"CURRENT_TIMESTAMP", "clock_timestamp()"},
                                            {"LOCALTIMESTAMP", "clock_timestamp()::timestamp"}};
     enum { TIMES = sizeof times / sizeof times[0] };
-    char either[3000];
-    size_t n = (size_t)snprintf(either, sizeof either, "(%s) OR (", text);
-    bool is_timed = false;
-    for (const char *p = text; *p != '\0' && n + 40 < sizeof either;) {
+    char *asked = NULL;
+    size_t size;
+    FILE *out = open_memstream(&asked, &size);
+    *ret_is_timed = false;
+    if (out == NULL)
+        return NULL;
+    for (const char *p = text; *p != '\0';) {
         size_t t = 0;
         while (t < TIMES && strncmp(p, times[t][0], strlen(times[t][0])) != 0)
             t++;
-        is_timed = is_timed || t < TIMES;
-        n += (size_t)snprintf(either + n, sizeof either - n, "%.*s", t < TIMES ? 40 : 1,
-                              t < TIMES ? times[t][1] : p);
+        *ret_is_timed = *ret_is_timed || t < TIMES;
+        fprintf(out, "%.*s", t < TIMES ? INT_MAX : 1, t < TIMES ? times[t][1] : p);
         p += t < TIMES ? strlen(times[t][0]) : 1;
     }
-    snprintf(either + n, sizeof either - n, ")");
-    add_condition(reader, ref, alias, is_timed ? either : text);
+    if (fclose(out) != 0) {
+        free(asked);
+        return NULL;
+    }
+    return asked;
+}
+
+/* A transaction's now() lies before what it stores by the clock; that of another one, which begins
+ * later, does not. So the condition is asked by either. */
+static void add_own(struct lb_row_reader *reader, struct lb_row_ref *ref, const char *alias,
+                    const char *text)
+{
+    bool is_timed;
+    char *now = by_clock(text, &is_timed), *either = NULL;
+    if (now == NULL || asprintf(&either, "(%s) OR (%s)", text, now) < 0)
+        reader->fails = true;
+    else
+        add_condition(reader, ref, alias, is_timed ? either : text);
+    free(now);
+    free(either);
 }
 
 /* The key is joined with something: of one value, or nothing is known of it. */
