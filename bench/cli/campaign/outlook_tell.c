@@ -169,6 +169,19 @@ static void print_bounded(const struct lb_outlook *outlook, const struct lb_repo
         fputs("#   --budget 10m goes on for longer\n", out);
 }
 
+/* Why nothing was explored, if that is so. */
+static void print_unexplored(const struct lb_outlook *outlook, const struct lb_report *report,
+                             FILE *out)
+{
+    for (size_t i = 0; i < report->n_cells; i++) {
+        const struct lb_cell *cell = &report->cells[i];
+        if (cell->outlook != outlook || !cell->is_explored || cell->state != LB_CELL_SKIPPED)
+            continue;
+        fprintf(out, "#   not explored: %s\n", cell->reason);
+        return;
+    }
+}
+
 static void print_tally(const struct lb_outlook *outlook, const struct lb_report *report,
                         unsigned n_broken, FILE *out)
 {
@@ -194,6 +207,8 @@ static void print_tally(const struct lb_outlook *outlook, const struct lb_report
     if (t.n_failed > 0)
         fprintf(out, ", %u ended in an error", t.n_failed);
     fputc('\n', out);
+    if (t.n_complete + t.n_bounded == 0)
+        print_unexplored(outlook, report, out);
     print_bounded(outlook, report, out);
 }
 
