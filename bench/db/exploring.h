@@ -39,11 +39,11 @@ struct lb_exploring {
     const char *copy, *empty, *fill; /* %s: name, columns where there are two. Required */
     const char *freeze;              /* %s: name; from then on its statistics stay as they are */
     const char *has_sequences;       /* a number; NULL: the next can be asked in any case */
-    const char *numbered;  /* rows (table whose rows draw a number), beside those of counters */
-    const char *sequences; /* rows (statement): each puts one sequence back */
-    bool asks_sequences;   /* ... no: each answers with such a statement, outside of
-                              transactions */
-    const char *vacuum;    /* %s: name */
+    const char *numbered;            /* rows (table, column): a number is drawn for it */
+    const char *sequences;           /* rows (statement): each puts one sequence back */
+    bool asks_sequences;             /* ... no: each answers with such a statement, outside of
+                                        transactions */
+    const char *vacuum;              /* %s: name */
     /* Gives back what a session holds beyond its transaction: advisory locks. */
     const char *session;
     /* A row: the session holds advisory locks beyond its transaction; NULL: it cannot be asked. */

@@ -452,6 +452,20 @@ static int find_others(struct lb_testbed *testbed, struct lb_explored *explored,
     return r < 0 ? r : 0;
 }
 
+/* What no order of whole statements shows, and what does. */
+static void tell_inside(const struct lb_testbed *testbed, struct lb_explored *explored)
+{
+    const struct lb_drawn *drawn = &testbed->drawn;
+    if (drawn->table[0] == '\0')
+        return;
+    snprintf(explored->inside, sizeof explored->inside,
+             "not explored: the inside of the INSERT into %s. It draws %s before its row is there, "
+             "others may act in between unless a lock keeps them waiting, and a statement goes by "
+             "that order. To explore it, draw "
+             "the number from a sequence in one statement, and insert it in the next",
+             drawn->table, drawn->column);
+}
+
 static struct lb_explored *new_explored(const struct lb_explore_plan *plan)
 {
     struct lb_explored *explored = calloc(1, sizeof *explored);
@@ -484,6 +498,7 @@ static int explore(struct lb_testbed *testbed, const struct lb_explore_plan *pla
     memcpy(explored->deadlock, testbed->deadlock, sizeof explored->deadlock);
     memcpy(explored->stuck, testbed->stuck, sizeof explored->stuck);
     set_coverage(testbed, explored);
+    tell_inside(testbed, explored);
     set_verdicts(testbed, explored);
     if (explored->search.violated != 0 && !explored->search.differs && plan->watch == NULL) {
         r = shrink(testbed, explored, err);

@@ -121,6 +121,7 @@ struct lb_explored {
     bool complete;         /* every schedule that matters, and no bound cut any */
     bool stopped_at_first; /* at the first violation, as was asked for */
     char bounds[400];      /* what was cut, in words; "" */
+    char inside[500];      /* what the inside of a statement may hide, in words; "" */
     uint64_t n_replays;    /* while shrinking */
 
     struct lb_finding findings[LB_GUARANTEES];

@@ -25,6 +25,7 @@ my ($status, $out, $err) = explore('-s', good_lock());
 is($status, 0, 'a good lock: exit status') or diag $err;
 like($out, qr/^  complete: \d+ schedules run \(\d+ likely ones? first\), \d+ pruned/m, 'a good lock: everything was covered');
 like($out, qr/^  exclusive +held$/m, 'a good lock: held');
+like($out, qr/\A\S+ on sqlite:, 2 workers x 1 round\n/, 'a good lock: what was explored');
 ($status, $out) = explore('-s', open_door());
 is($status, 1, 'an open door: exit status');
 like($out, qr/^  exclusive is violated: worker \d was granted resource 0 at step 2 while worker \d held it from step\s+1 on/m,

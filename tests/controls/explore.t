@@ -141,6 +141,27 @@ SKIP: {
     is $first->{witness}{statements}, 5, '... in so many statements';
 }
 
+# An INSERT is one step: that it draws its number before its row is there is said where somebody goes by the
+# number, and only there. In two statements it is explored.
+for my $case (
+    ['mariadb',  'fifo-poll',      1, '--opt', 'form=published', '--opt', 'read=locking'],
+    ['postgres', 'fifo-poll',      1],
+    ['sqlite',   'fifo-poll',      0],
+    ['mariadb',  'fifo-poll',      0, '--opt', 'form=parted', '--opt', 'read=locking'],
+    ['mariadb',  'fifo-poll-safe', 1],
+    ['mariadb',  'row-lock',       0],
+    ['postgres', 'skip-locked',    0],
+    )
+{
+    my ($engine, $strategy, $is_told, @args) = @$case;
+    SKIP: {
+        skip "no $engine server", 1 unless defined $engine{$engine};
+        my (undef, $found) = explore($engine, $strategy, '--first', '--time', '1s', @args);
+        my $words = qr/^not explored: the inside of the INSERT into \w+\. It draws \w+ before its row is there, .* in the next$/;
+        like $found->{inside}, $is_told ? $words : qr/^$/, "$strategy @args on $engine: the inside of its INSERT";
+    }
+}
+
 # Two wait for one row, and which of them gets it is the server's choice: no reason not to conclude.
 # LOCK TABLE: so many classes are left as are counted by enumeration, of 126.
 SKIP: {
@@ -518,6 +539,14 @@ my $long = spew('long-way.sql', slurp(good_lock()) =~ s/good.lock/long_way/gr =~
 ($status, $out) = lockbench('verify', '-s', $long, '-d', 'sqlite:', '--quiet');
 unlike $out, qr/^ok \d+ - long-way sqlite explore exclusive$/m, 'verify: bounded is not held' or diag $out;
 like $out, qr/^# long-way on sqlite: .* \(0 of 1 explorations complete\)/m, 'verify: and it says so' or diag $out;
+SKIP: {
+    skip 'no postgres server', 1 unless defined $engine{postgres};
+    my $schema = spew('own-schema.sql', slurp(good_lock()) =~ s/\bgood_lock\b/own_place.gate/gr =~ s/strategy: good-lock/strategy: own-schema/r
+        =~ s/(?=CREATE TABLE)/CREATE SCHEMA own_place;\n/r =~ s/DROP TABLE .*;/DROP SCHEMA own_place CASCADE;/r);
+    ($status, $out) = lockbench('verify', '-s', $schema, '-d', $engine{postgres}, '--quiet', '--budget', '5s');
+    like $out, qr/^# own-schema on postgres: .*\b0 schedules explored.*\n#   not explored: own-schema makes a schema of its own, /m, 'verify: why nothing was explored'
+        or diag $out;
+}
 unlike +(lockbench('verify', '-s', good_lock(), '-d', 'sqlite:', '--quiet', $_, $_ eq '-S' ? 'mutex-pair' : ()))[1],
     qr/ explore /, "verify $_: not explored"
     for '--no-explore', '-S';

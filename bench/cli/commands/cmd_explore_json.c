@@ -87,6 +87,7 @@ int lb_explored_json(FILE *out, const struct lb_explored *explored, const char *
     lb_put_count(&object, "rounds", explored->rounds);
     lb_put_flag(&object, "complete", explored->complete);
     lb_put_text(&object, "bounds", explored->bounds);
+    lb_put_text(&object, "inside", explored->inside);
     put_search(&object, explored);
     lb_put_flag(&object, "nondeterministic",
                 explored->search.differs || explored->is_nondeterministic);

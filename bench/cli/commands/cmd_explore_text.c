@@ -151,6 +151,8 @@ static void print_coverage(FILE *out, const struct lb_explored *explored, unsign
         (unsigned long long)search->n_moves, search->longest,
         (unsigned long long)explored->n_statements, explored->n_statements == 1 ? "" : "s",
         (double)explored->elapsed_ns / 1e9);
+    if (explored->inside[0] != '\0')
+        say(out, width, "%s", explored->inside);
     if (search->n_choices > 0)
         say(out, width,
             "choices of the engine among waiting sessions: %llu; other answers that were seen, and "
@@ -232,7 +234,7 @@ static void print_witness(FILE *out, const struct lb_explored *explored, const c
 void lb_explored_print(FILE *out, const struct lb_explored *explored, const char *command,
                        unsigned width)
 {
-    fprintf(out, "%s on %s: %u worker%s x %u round%s\n", explored->strategy, explored->target,
+    fprintf(out, "%s on %s, %u worker%s x %u round%s\n", explored->strategy, explored->target,
             explored->workers, explored->workers == 1 ? "" : "s", explored->rounds,
             explored->rounds == 1 ? "" : "s");
     print_coverage(out, explored, width);

@@ -73,8 +73,9 @@ const struct lb_exploring lb_mariadb_exploring = {
                  "next_not_cached_value) FROM `', table_name, '`') FROM information_schema.tables "
                  "WHERE table_schema = database() AND table_type = 'SEQUENCE'",
     .asks_sequences = true,
-    .numbered = "SELECT DISTINCT table_name, '' FROM information_schema.columns WHERE table_schema "
-                "= database() AND column_default LIKE '%nextval(%'",
+    .numbered = "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema "
+                "= database() AND (column_default LIKE '%nextval(%' OR extra LIKE "
+                "'%auto_increment%')",
     .scans_lock = true,
     .quote = '`',
     .clock = &server_clock,

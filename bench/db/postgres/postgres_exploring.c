@@ -80,11 +80,11 @@ const struct lb_exploring lb_postgres_exploring = {
     .sequences = "SELECT format('SELECT setval(%L, %s, %L)', quote_ident(sequencename), "
                  "coalesce(last_value, start_value), last_value IS NOT NULL) FROM pg_sequences "
                  "WHERE schemaname = current_schema() AND sequencename <> 'lb_clock'",
-    .numbered = "SELECT c.relname::text, '' FROM pg_class c WHERE c.relnamespace = "
-                "current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND (EXISTS (SELECT 1 "
-                "FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attidentity <> '') OR EXISTS "
-                "(SELECT 1 FROM pg_attrdef d WHERE d.adrelid = c.oid AND pg_get_expr(d.adbin, "
-                "d.adrelid) LIKE '%nextval%'))",
+    .numbered = "SELECT c.relname::text, a.attname::text FROM pg_class c JOIN pg_attribute a ON "
+                "a.attrelid = c.oid WHERE c.relnamespace = current_schema()::regnamespace AND "
+                "c.relkind IN ('r', 'p') AND (a.attidentity <> '' OR EXISTS (SELECT 1 FROM "
+                "pg_attrdef d WHERE d.adrelid = c.oid AND d.adnum = a.attnum AND "
+                "pg_get_expr(d.adbin, d.adrelid) LIKE '%nextval%'))",
     .vacuum = "VACUUM \"%s\"",
     .session = "SELECT pg_advisory_unlock_all()",
     .has_locks_of = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND pid = $1 LIMIT 1",

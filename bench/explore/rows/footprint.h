@@ -98,6 +98,11 @@ struct lb_tables {
     uint32_t group[LB_FOOTPRINT_TABLES]; /* bits of what moves with the table: itself, and what is
                                             tied to it by foreign keys */
     uint32_t numbered;                   /* tables, a bit each, in which an INSERT draws a number */
+    size_t n_numbers;                    /* ... and for which columns, as far as there is room */
+    struct {
+        size_t table;
+        char column[64];
+    } number[LB_FOOTPRINT_TABLES];
     bool opaque; /* views, triggers, functions, names that are no words: a statement's text does not
                     say what it touches */
     bool one_writer; /* one write lock for the whole database (SQLite) */

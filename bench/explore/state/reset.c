@@ -201,14 +201,21 @@ static int take_counter(void *arg, const char *name, const char *statement, stru
 }
 
 /* No rollback takes the number back (but SQLite's). */
-static int take_numbered(void *arg, const char *name, const char *unused, struct lb_error *err)
+static int take_numbered(void *arg, const char *name, const char *column, struct lb_error *err)
 {
     struct opening *opening = arg;
-    size_t i = table_of(opening->tables, name);
-    (void)unused;
+    struct lb_tables *tables = opening->tables;
+    size_t i = table_of(tables, name);
     (void)err;
-    if (i < opening->tables->n)
-        opening->tables->numbered |= 1u << i;
+    if (i == tables->n)
+        return 0;
+    tables->numbered |= 1u << i;
+    if (tables->n_numbers == LB_FOOTPRINT_TABLES)
+        return 0;
+    tables->number[tables->n_numbers].table = i;
+    snprintf(tables->number[tables->n_numbers].column, sizeof tables->number[0].column, "%s",
+             column);
+    tables->n_numbers++;
     return 0;
 }
 

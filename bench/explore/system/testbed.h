@@ -15,6 +15,7 @@
 #define LB_TESTBED_H
 
 #include "carrier.h"
+#include "drawn.h"
 #include "explore.h"
 #include "operation.h"
 #include "reset.h"
@@ -213,6 +214,7 @@ struct lb_testbed {
     char *locking[LB_FOOTPRINT_TABLES]; /* a blocker's statements, one for each table */
     char unmoved[32]; /* a word by which some statement asks for a clock that stays; "" */
     struct lb_tables tables;
+    struct lb_drawn drawn;         /* within an INSERT, which is one step */
     struct lb_actor control_actor; /* puts the backlog; drains */
     struct lb_operator control_op;
     struct lb_log control_log;

@@ -521,6 +521,8 @@ static int set_up(struct lb_testbed *testbed, struct lb_error *err)
     if (testbed->footprints == NULL || testbed->kinds == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     find_unmoved_clock(testbed);
+    if (!lb_testbed_has_programs(testbed))
+        lb_find_drawn(&testbed->tables, testbed->program, played_sections(plan), &testbed->drawn);
     testbed->is_born_with_time = is_born_with_time(testbed->program);
     testbed->are_alike = !plan->distinct && !lb_testbed_has_programs(testbed) &&
                          plan->relation <= LB_RELATION_TABLES &&

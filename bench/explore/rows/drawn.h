@@ -1,0 +1,22 @@
+/* Numbers that an INSERT draws within itself, and that some statement goes by.
+ *
+ * A statement is one step. But a server draws the number of an AUTO_INCREMENT column, or of a
+ * sequence, before the row of that number is there, and lets others act in between. Who reads by
+ * order of the number can then pass over a row that is still to come, and no order of whole
+ * statements shows it. What is explored is therefore told with the words for it.
+ */
+#ifndef LB_DRAWN_H
+#define LB_DRAWN_H
+
+#include "footprint.h"
+#include "program.h"
+
+struct lb_drawn {
+    char table[64], column[64]; /* "": there is none */
+};
+
+/* Looks at the statements of the sections in `played` (bit per enum lb_section_name). */
+void lb_find_drawn(const struct lb_tables *tables, const struct lb_program *program,
+                   uint32_t played, struct lb_drawn *ret);
+
+#endif
