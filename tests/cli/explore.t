@@ -51,6 +51,31 @@ is((lockbench(split ' ', $queue->{replay} =~ s/^lockbench //r))[0], 1, 'a smalle
 is($status, 0, 'a good queue: exit status');
 like($out, qr/^  no-duplicate +held$/m, 'a good queue: held');
 
+# A violation that needs luck: in most replays a worker has come to its end before the schedule has, and a move of it cannot be
+# made. That is one more replay in which it did not come, and no error. (Without any luck there is nothing to replay.)
+my $lucky = spew('lucky.sql', <<'SQL');
+-- strategy: lucky
+-- shape: queue
+-- claims: no-duplicate
+-- name: setup
+CREATE TABLE item (id int PRIMARY KEY, status int NOT NULL DEFAULT 0);
+-- name: put
+INSERT INTO item (id) VALUES (:id);
+-- name: claim
+UPDATE item SET status = 1 WHERE id = (SELECT min(id) FROM item WHERE status = 0) RETURNING id;
+-- name: complete
+SELECT 1 AS lucky WHERE abs(random()) % 3 = 0;
+-- if: row
+UPDATE item SET status = 0 WHERE id = :id;
+SELECT id FROM item WHERE id = :id;
+-- name: teardown
+DROP TABLE item;
+SQL
+($status, $out, $err) = until_shown(sub { return $_[0] != 0 }, 'explore', '-s', $lucky, '-d', 'sqlite:', '--time', '10m', '--items', '1', '--first');
+is($status, 1, 'a violation that needs luck: exit status') or diag $err;
+like($out, qr/^  no-duplicate +violated$/m, 'a violation that needs luck: is found');
+like($out, qr/replayed twice\s+with\s+the\s+same\s+answers/, 'a violation that needs luck: and comes again');
+
 # A worker dies between two statements: what it held must come back, if that is claimed.
 my $claims = slurp(good_lock()) =~ s/strategy: good-lock/strategy: hopeful-lock/r =~ s/owner-release$/recovery/mr =~ s/good_lock/hopeful_lock/gr;
 my $hopeful = spew('hopeful-lock.sql', $claims);
