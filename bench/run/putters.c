@@ -1,9 +1,11 @@
 /* Items that are put before the start, a thousand a statement.
  *
  * The server does the work of it, and one session keeps one of its processors busy. A large backlog
- * is put by several sessions, each of which takes the next thousand ids: the items are the same,
- * and only the order in which they are put is not. So one session does it alone where the order is
- * promised (fifo), and where a put that fails may be half done.
+ * is put by several sessions, each of which takes the next few thousand ids: the items are the
+ * same, and only the order in which they are put is not. So one session does it alone where the
+ * order is promised (fifo), and where a put that fails may be half done. Several put more with each
+ * statement, since each commit waits for the server's disk. One that puts alone does not: items of
+ * one statement have no order among them that could be judged.
  *
  * Sessions that put at the same time may refuse each other. A session that is refused puts no more;
  * what it has left over is put at the end by the control session alone, where a refusal counts.
@@ -17,8 +19,9 @@
 #include <unistd.h>
 
 enum {
-    PUTS = 1000,       /* items of a statement */
-    LEAST_EACH = 10000 /* a session that puts less is not worth its connection */
+    PUTS = 1000,         /* items of a statement, where one session puts all */
+    PUTS_OF_MANY = 5000, /* where several do */
+    LEAST_EACH = 10000   /* a session that puts less is not worth its connection */
 };
 
 /* What all of them share. */
@@ -26,7 +29,7 @@ struct crowd {
     struct lb_active_run *run;
     const char *payload;
     int64_t first;
-    uint64_t n;
+    uint64_t n, each;      /* items, and those of a statement */
     _Atomic uint64_t next; /* of the n: behind what somebody has taken */
     atomic_bool is_over;   /* for one of them it cannot go on */
 };
@@ -65,11 +68,11 @@ static void put_all(struct putter *putter)
 {
     struct crowd *crowd = putter->crowd;
     while (putter->answer == LB_OK && !atomic_load(&crowd->is_over)) {
-        uint64_t at = atomic_fetch_add(&crowd->next, PUTS);
+        uint64_t at = atomic_fetch_add(&crowd->next, crowd->each);
         if (at >= crowd->n)
             return;
         putter->at = at;
-        putter->n_left = crowd->n - at < PUTS ? crowd->n - at : PUTS;
+        putter->n_left = crowd->n - at < crowd->each ? crowd->n - at : crowd->each;
         putter->answer = put_some(crowd, putter->op, at, putter->n_left, &putter->err);
         if (putter->answer == LB_OK)
             putter->n_left = 0;
@@ -94,8 +97,9 @@ static int put_rest(struct crowd *crowd, struct putter *own, struct helper *help
         if (putter->n_left > 0)
             answer = put_some(crowd, own->op, putter->at, putter->n_left, err);
     }
-    for (uint64_t at; answer == LB_OK && (at = atomic_fetch_add(&crowd->next, PUTS)) < crowd->n;)
-        answer = put_some(crowd, own->op, at, crowd->n - at < PUTS ? crowd->n - at : PUTS, err);
+    const uint64_t each = crowd->each;
+    for (uint64_t at; answer == LB_OK && (at = atomic_fetch_add(&crowd->next, each)) < crowd->n;)
+        answer = put_some(crowd, own->op, at, crowd->n - at < each ? crowd->n - at : each, err);
     return answer;
 }
 
@@ -187,6 +191,7 @@ int lb_putters_put(struct lb_active_run *run, struct lb_operator *op, int64_t fi
     struct helper *helpers = NULL;
     uint32_t n_helpers = helpers_wanted(run, n);
     int rc = LB_OK;
+    crowd.each = n_helpers > 0 ? PUTS_OF_MANY : PUTS;
     if (n_helpers > 0 && (helpers = calloc(n_helpers, sizeof *helpers)) == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory for a backlog");
     for (uint32_t i = 0; i < n_helpers && rc == LB_OK; i++)

@@ -7,6 +7,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 use JSON::PP;
+use List::Util qw(sum);
 use Lockbench;
 use Test::More;
 
@@ -104,6 +105,7 @@ for my $uri (grep { defined } $postgres, $mariadb) {
         is($status, 0, "$engine $name: a run") or diag $err;
         is_whole($times, "$engine $name");
         is(keys %$ends > 1 ? 'several' : 'one', $has_many ? 'several' : 'one', "$engine $name: by so many sessions");
+        is(sum(map { $_->{ok} // 0 } values %$ends), $has_many ? 7 : 31, "$engine $name: ... in so many statements");
     }
     # Items of several classes are put class by class, by the same sessions.
     my ($status, $err, undef, $times) = puts($uri, 'skip-locked', '--classes', '3', '--backlog', $items *= 2);
