@@ -1,7 +1,10 @@
 #!/usr/bin/python3
 """A queue in a table of SQLite, as a program for lockbench: what a library's adapter looks like.
 
+A consumer completes all items of its claim in one request, and with one statement.
+
   lockbench verify -s examples/programs/queue.py -d sqlite:
+  lockbench compare -s examples/programs/queue.py -d sqlite: -S drain --batch 1,10,100
 """
 import json
 import sqlite3
@@ -14,6 +17,7 @@ HELLO = {
     "claims": ["no-duplicate", "no-loss", "owner-release"],
     "engines": ["sqlite"],
     "operations": ["put", "claim", "complete", "error", "free", "recover"],
+    "batches": ["complete"],
 }
 NOW = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
 
@@ -51,12 +55,14 @@ class Worker:
         return {"ok": True, "items": [{"item": row[0]} for row in rows]} if rows else {"empty": True}
 
     def end(self, request, state):
+        """All items of a claim, as "batches" says of complete; of error and free the one item."""
+        ids = [one["item"] for one in request.get("items", [request])]
         rows = self.db.execute(
-            "UPDATE job SET state = ?, owner = NULL"
-            " WHERE id = ? AND owner = ? AND state = 'taken' RETURNING id",
-            (state, request["item"], self.me),
+            "UPDATE job SET state = ?, owner = NULL WHERE id IN (SELECT value FROM json_each(?))"
+            " AND owner = ? AND state = 'taken' RETURNING id",
+            (state, json.dumps(ids), self.me),
         ).fetchall()
-        return {"ok": True} if rows else {"refused": True}
+        return {"ok": True, "items": [row[0] for row in rows]} if rows else {"refused": True}
 
     def complete(self, request):
         return self.end(request, "done")
