@@ -37,6 +37,13 @@ is($status, 2, 'what is wrong is wrong there, too');
 ($status, undef, $err) = lockbench('compare', '-s', $lock, '--dry-run', '--resume', $scratch);
 like($err, qr/^lockbench: option --dry-run: not together with --resume\n\z/, 'not with --resume');
 
+# One of several that makes use of a key is enough.
+for my $case (['compare', '-s', "$lock,lease-upsert", '--overrun', '0.5', '--ttl', '300ms'], ['verify', '-s', 'all', '--stale', '1s'],
+    ['compare', '-s', "$lock,lease-upsert", '--renew', '1s'], ['verify', '-s', 'queues', '--renew', '1s'], ['run', '-s', $lock, '--stale', '0']) {
+    ($status, $out, $err) = lockbench(@$case, '--dry-run');
+    is("$status$err", '0', "@$case: taken");
+}
+
 # For a script: as JSON, with --json or jsonl.
 my @shown = ('-s', 'row-lock,lease-upsert', '-d', 'sqlite:', '-d', 'postgresql://nobody:hush@127.0.0.1:1/none', '-S', 'mutex-hot', '--dry-run');
 for my $case ([['compare', @shown, '--duration', '30s', '--warmup', '1s', '--repeat', '4', '--json'], 372],

@@ -174,4 +174,9 @@ like($out, qr/^  No curve: interrupted: [2-5] of 6 numbers of workers were measu
 $json = decode_json(slurp((glob "$dir.$n/*/run.json")[0]));
 ok($json->{plans}[0]{interrupted}, 'interrupted: stored as such');
 
+(undef, undef, $err) = lockbench('plan', '-s', 'none,pthread-mutex', '--workers', '1,2,3,4,5,6', '--duration', '20ms', '--warmup', '0', '--repeat', '1');
+like($err, qr/^lockbench: 12 runs \(2 plans, each of 6 numbers of workers, once each\) take /m, 'several plans: how many runs, and of what');
+(undef, undef, $err) = lockbench('plan', '-s', 'none', '--workers', '1,2,3,4,5,6', '--duration', '20ms', '--warmup', '0', '--repeat', '2');
+like($err, qr/^lockbench: 12 runs \(6 numbers of workers, 2 times each\) take /m, '... and one');
+
 done_testing();

@@ -44,6 +44,13 @@ for my $bad ([['older', '--format', 'csv'], qr/has no report\.csv: .*lockbench r
     is($out, '', '... prints nothing');
     like($err, qr/^lockbench: .*$why.*\n\z/, '... but one line');
 }
+spew('kept/damaged/report.txt', "all is well\n");
+for my $case (['text', "all is well\n", qr/; what was shown is the report\.txt beside it/], ['json', '{"schema": 1', qr//]) {
+    ($status, $out, $err) = lockbench('show', "$dir/damaged", '--format', $case->[0]);
+    is($status, 2, "show --format $case->[0] beside a damaged run.json: exit status");
+    is($out, $case->[1], '... what there is');
+    like($err, qr{^lockbench: \S*/damaged/run\.json:1: this is no result of lockbench: [^\n]+$case->[2]\n\z}, '... and a line that names the damaged file');
+}
 ($status, undef, $err) = lockbench('show', 'cas', '--format', 'csv');
 like($err, qr/^lockbench: option --format: is for stored results, and cas is none\n\z/, 'a strategy has one format');
 

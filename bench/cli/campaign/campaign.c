@@ -10,6 +10,7 @@
 #include "budget.h"
 #include "campaign_status.h"
 #include "clock.h"
+#include "combinations.h"
 #include "dry_run.h"
 #include "explored.h"
 #include "nearest.h"
@@ -215,6 +216,8 @@ static int prepare(struct lb_scheduler *state)
     describe_question(report, args);
     if (rc == 0)
         rc = lb_select_cells(&state->selection, args, &state->campaign->defaults, report, err);
+    if (rc == 0)
+        rc = lb_sweep_check_use(report, args, err);
     if (rc == 0 && state->campaign->explores)
         rc = lb_explored_add(report, err);
     for (size_t i = 0; i < report->n_cells && rc == 0 && state->campaign->refuse_skips; i++)

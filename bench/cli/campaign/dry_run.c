@@ -135,10 +135,11 @@ int lb_dry_run_print(const struct lb_report *report, uint64_t budget_ns, bool gr
     return 0;
 }
 
-void lb_dry_run_tell_plan(const struct lb_report *report, bool has_slo, uint64_t most_ns)
+void lb_dry_run_tell_plan(const struct lb_report *report, size_t n_plans, size_t n_levels,
+                          bool has_slo, uint64_t most_ns)
 {
     size_t n_cells = 0;
-    char text[120], most[120] = "", span[40];
+    char text[120], most[120] = "", span[40], plans[40] = "";
     if (most_ns > lb_dry_run_ns(report))
         snprintf(most, sizeof most,
                  "; those that differ are run again, for about %s in all at most",
@@ -146,8 +147,13 @@ void lb_dry_run_tell_plan(const struct lb_report *report, bool has_slo, uint64_t
     for (size_t i = 0; i < report->n_cells; i++)
         n_cells += report->cells[i].state != LB_CELL_SKIPPED;
     uint64_t n_runs = n_cells * report->n_repeat;
-    fprintf(stderr, "lockbench: %llu runs (%zu numbers of workers, %llu times each) take %s%s%s\n",
-            (unsigned long long)n_runs, n_cells, (unsigned long long)report->n_repeat,
+    char times[40] = "once each";
+    if (report->n_repeat > 1)
+        snprintf(times, sizeof times, "%llu times each", (unsigned long long)report->n_repeat);
+    if (n_plans > 1)
+        snprintf(plans, sizeof plans, "%zu plans, each of ", n_plans);
+    fprintf(stderr, "lockbench: %llu runs (%s%zu numbers of workers, %s) take %s%s%s\n",
+            (unsigned long long)n_runs, plans, n_levels, times,
             describe_time(report, text, sizeof text), most,
             has_slo ? "; the trials for --slo come on top of that" : "");
 }

@@ -12,7 +12,8 @@ bool lb_dry_run_is_open(const struct lb_report *report);
 
 /* On stderr, before a plan starts: how long that takes. How many trials an SLO takes nobody knows.
  * most_ns: runs that differ are repeated for about so long, all in all; 0: they are not. */
-void lb_dry_run_tell_plan(const struct lb_report *report, bool has_slo, uint64_t most_ns);
+void lb_dry_run_tell_plan(const struct lb_report *report, size_t n_plans, size_t n_levels,
+                          bool has_slo, uint64_t most_ns);
 
 /* The cells as a table, then the sum. budget_ns: rounds go on for about so long; 0: each cell is
  * run n_repeat times. grows: more runs may follow from what is found. 0 or LB_E_MEMORY. */

@@ -332,7 +332,7 @@ static void tell(const struct planner *planner, const struct lb_report *report)
 {
     const struct lb_plan_question *question = &planner->question;
     bool is_open = question->most_repeat > question->n_repeat;
-    lb_dry_run_tell_plan(report, question->has_slo,
+    lb_dry_run_tell_plan(report, planner->n_plans, question->n_levels, question->has_slo,
                          is_open ? planner->n_plans * question->budget_ns : 0);
 }
 

@@ -176,6 +176,12 @@ static bool has_fault(const struct lb_scenario *s)
     return s->fault != LB_FAULT_NONE;
 }
 
+/* Within the run; one that ends by its work is as long as that takes. */
+static bool leases_end(const struct lb_scenario *s)
+{
+    return s->duration_ns == 0 || s->count > 0 || s->ttl_ns < s->duration_ns;
+}
+
 static bool has_producers(const struct lb_scenario *s)
 {
     return s->producers > 0;
@@ -190,13 +196,15 @@ static int check_effect(const struct lb_selection *selection, const struct lb_ar
         const char *key;
         bool (*works)(const struct lb_scenario *s);
         const char *why;
-    } needs[] = {{"zipf", draws_resources, "needs --resources above 1: one is always the same"},
-                 {"think", is_closed, "not in an open loop: its rate says when the next one comes"},
-                 {"max-pending", is_open, "needs --rate: only arrivals of an open loop wait"},
-                 {"fault-interval", has_fault, "needs --fault: which one?"},
-                 {"fault-length", has_fault, "needs --fault: which one?"},
-                 {"fault-count", has_fault, "needs --fault: which one?"},
-                 {"put-interval", has_producers, "of producers, and there are none"}};
+    } needs[] = {
+        {"zipf", draws_resources, "needs --resources above 1: one is always the same"},
+        {"think", is_closed, "not in an open loop: its rate says when the next one comes"},
+        {"max-pending", is_open, "needs --rate: only arrivals of an open loop wait"},
+        {"overrun", leases_end, "no lease ends within the run: give a --ttl below --duration"},
+        {"fault-interval", has_fault, "needs --fault: which one?"},
+        {"fault-length", has_fault, "needs --fault: which one?"},
+        {"fault-count", has_fault, "needs --fault: which one?"},
+        {"put-interval", has_producers, "of producers, and there are none"}};
     if (strcmp(override->value, "0") == 0 || strcmp(args->command->name, "plan") == 0)
         return 0;
     for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++) {
@@ -234,5 +242,82 @@ int lb_sweep_apply(struct lb_selection *selection, const struct lb_args *args, s
     int rc = 0;
     for (size_t o = 0; o < args->n_overrides && rc == 0; o++)
         rc = check_effect(selection, args, &args->overrides[o], err);
+    return rc;
+}
+
+/* --- what the strategies make of it --- */
+
+static bool has_option(const struct lb_option *options, const char *name)
+{
+    for (; options != NULL && options->name != NULL; options++)
+        if (strcmp(options->name, name) == 0)
+            return true;
+    return false;
+}
+
+static bool has_limit_of_age(const struct lb_cell *cell)
+{
+    return has_option(cell->strategy->options, "stale_ms") ||
+           (cell->file != NULL && has_option(lb_file_options(cell->file), "stale_ms"));
+}
+
+static bool has_groups(const struct lb_cell *cell)
+{
+    return cell->file != NULL && lb_file_uses(cell->file, LB_SLOT_GROUP);
+}
+
+/* A program says by its answers what it can do. */
+static bool renews(const struct lb_cell *cell)
+{
+    return cell->strategy->guest != NULL ||
+           (cell->file != NULL &&
+            (lb_file_has(cell->file, LB_S_RENEW) || lb_file_has(cell->file, LB_S_HEARTBEAT)));
+}
+
+static bool is_lease(const struct lb_cell *cell)
+{
+    return cell->strategy->guest != NULL || cell->strategy->is_lease;
+}
+
+/* Of several strategies one that uses it is enough. */
+static int check_use(const struct lb_report *report, const struct lb_override *override,
+                     struct lb_error *err)
+{
+    static const struct {
+        const char *key;
+        bool (*uses)(const struct lb_cell *cell);
+        const char *why;
+    } needs[] = {{"stale", has_limit_of_age,
+                  "strategies that delete requests by their age, as fifo-poll does"},
+                 {"groups", has_groups, "queues that put their items with :group"},
+                 {"renew", renews, "strategies with a section renew or heartbeat"},
+                 {"overrun", is_lease, "leases, which a hold can outlast"}};
+    size_t n = sizeof needs / sizeof needs[0], k = 0, n_asked = 0;
+    const struct lb_cell *one = NULL;
+    while (k < n && strcmp(needs[k].key, override->key->name) != 0)
+        k++;
+    if (k == n || strcmp(override->value, "0") == 0)
+        return 0;
+    for (size_t i = 0; i < report->n_cells; i++) {
+        const struct lb_cell *cell = &report->cells[i];
+        if (cell->state == LB_CELL_SKIPPED || cell->is_explored)
+            continue;
+        if (needs[k].uses(cell))
+            return 0;
+        n_asked += one == NULL || cell->strategy != one->strategy;
+        one = cell;
+    }
+    if (n_asked == 0)
+        return 0; /* why nothing can be run is said elsewhere */
+    return lb_fail(err, LB_E_USAGE, "option --%s: has no effect on %s: it is for %s", needs[k].key,
+                   n_asked == 1 ? one->strategy->name : "any of these strategies", needs[k].why);
+}
+
+int lb_sweep_check_use(const struct lb_report *report, const struct lb_args *args,
+                       struct lb_error *err)
+{
+    int rc = 0;
+    for (size_t o = 0; o < args->n_overrides && rc == 0; o++)
+        rc = check_use(report, &args->overrides[o], err);
     return rc;
 }

@@ -26,4 +26,8 @@ int lb_sweep_rename(struct lb_scenario *scenario, const struct lb_key *key, stru
 int lb_sweep_apply(struct lb_selection *selection, const struct lb_args *args,
                    struct lb_error *err);
 
+/* A flag that no strategy in the cells makes use of is a mistake. 0 or LB_E_USAGE. */
+int lb_sweep_check_use(const struct lb_report *report, const struct lb_args *args,
+                       struct lb_error *err);
+
 #endif

@@ -99,6 +99,21 @@ static int print_file(FILE *in, FILE *out, struct lb_error *err)
     return rc;
 }
 
+/* Each format is a file of its own: what one of them says is no proof that the result is whole. */
+static int check_whole(const char *path, const struct lb_sink *view, struct lb_error *err)
+{
+    struct lb_stored stored;
+    char name[1000];
+    locate(path, "run.json", name, sizeof name);
+    int rc = lb_stored_load(name, &stored, err);
+    if (rc == 0)
+        lb_stored_release(&stored);
+    if (rc == 0 || rc == LB_E_MEMORY || view == &lb_sink_json)
+        return rc;
+    struct lb_error why = *err;
+    return lb_fail(err, rc, "%s; what was shown is the %s beside it", why.message, view->file);
+}
+
 int lb_result_print(const char *path, const char *format, FILE *out, struct lb_error *err)
 {
     char name[1000];
@@ -119,6 +134,8 @@ int lb_result_print(const char *path, const char *format, FILE *out, struct lb_e
     if (rc == 0 && ferror(in))
         rc = lb_fail(err, LB_E_FILE, "%s: %s", name, strerror(errno));
     fclose(in);
+    if (rc == 0)
+        rc = check_whole(path, view, err);
     return rc;
 }
 

@@ -260,7 +260,8 @@ static const char *too_large(const struct lb_key *key, const char *value, char *
         if (rc == LB_UNITS_LARGE || (rc == 0 && number > most_of(key)))
             snprintf(buf, size, "%llu", (unsigned long long)most_of(key));
     } else if (key->type == LB_KEY_TIME && lb_parse_ns(value, &number) == LB_UNITS_LARGE) {
-        snprintf(buf, size, "%s", LB_NS_MOST);
+        bool is_ttl = key->offset == offsetof(struct lb_scenario, ttl_ns);
+        snprintf(buf, size, "%s", is_ttl ? "24h" : LB_NS_MOST); /* as scenario_check.c has it */
     }
     return buf;
 }
