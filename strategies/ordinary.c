@@ -104,6 +104,18 @@ static int run_control(const struct lb_strategy_plan *plan, struct lb_runner *ru
                    conn != NULL ? lb_conn_head(conn)->message : "");
 }
 
+/* A schema that the file makes itself is the only thing that two runs on a server share. */
+static int fail_setup(const struct lb_program *program, int r, struct lb_error *err)
+{
+    struct lb_error why = *err;
+    if (!program->makes_schema || strstr(why.message, "exists") == NULL)
+        return r;
+    return lb_fail(err, r,
+                   "%s; a schema that setup makes is the server's, so that one run at a time can "
+                   "have it: wait for the other to end, or drop it if no run is left",
+                   why.message);
+}
+
 int lb_ordinary_setup(struct lb_strategy_plan *plan, struct lb_session *session,
                       struct lb_error *err)
 {
@@ -121,6 +133,8 @@ int lb_ordinary_setup(struct lb_strategy_plan *plan, struct lb_session *session,
     if (plan->capacity != NULL)
         bag.value[LB_SLOT_CAPACITY] = lb_int(plan->capacity[0]);
     r = run_control(plan, &runner, LB_S_SETUP, &bag, err);
+    if (r != 0)
+        r = fail_setup(plan->program, r, err);
     bool has_resources = plan->program->sections[LB_S_RESOURCE].present;
     for (uint32_t i = 0; r == 0 && has_resources && i < plan->n_resources; i++) {
         set_resource(&bag, i);

@@ -65,3 +65,17 @@ char *lb_nearest_text(const struct lb_nearest *nearest, char *buf, size_t size)
     }
     return buf;
 }
+
+char *lb_nearest_or_all(const struct lb_nearest *nearest, const char *const *names, size_t n,
+                        char *buf, size_t size)
+{
+    size_t used = strlen(lb_nearest_text(nearest, buf, size));
+    for (size_t i = 0; i < n && nearest->n == 0 && used < size; i++) {
+        const char *before = i == 0 ? "; there are " : ", ";
+        int length = snprintf(buf + used, size - used, "%s%s", before, names[i]);
+        if (length < 0)
+            break;
+        used += (size_t)length;
+    }
+    return buf;
+}

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-enum { LB_NEAREST_NAMES = 3 };
+enum { LB_NEAREST_NAMES = 3, LB_NEAREST_TEXT = 600 };
 
 struct lb_nearest {
     const char *wanted;
@@ -22,5 +22,8 @@ void lb_nearest_offer(struct lb_nearest *nearest, const char *name);
 
 /* "; did you mean a, b or c?", or "" when nothing is near. Returns buf. */
 char *lb_nearest_text(const struct lb_nearest *nearest, char *buf, size_t size);
+/* The same, or all the names if none is near: "; there are a, b, c". Returns buf. */
+char *lb_nearest_or_all(const struct lb_nearest *nearest, const char *const *names, size_t n,
+                        char *buf, size_t size);
 
 #endif

@@ -114,7 +114,7 @@ for (
     ["-- name: claim\n$own\n-- if: rows\n$any\n",         qr/:10: if: only "row" can be/],
     ["-- name: claim\n$own\n-- if: row\n-- else\n$any\n", qr/:11: a statement has one condition: if: row, or else/],
     ["-- name: claim\n$own\n-- else\n",                   qr/:10: else stands above no statement/],
-    ["-- name: claim\n$own\n-- else: row\n$any\n",        qr/:10: else: nothing stands behind it/],
+    ["-- name: claim\n$own\n-- else: row\n$any\n",        qr/:10: else: nothing stands behind it on its line; the statement for no row is below it/],
     ["-- name: claim\n$own\n-- on-error: busy\n",         qr/:10: on-error: stands above no statement/])
 {
     my ($claim, $said) = @$_;

@@ -26,14 +26,15 @@ for my $uri (@uris) {
 my $head = "-- strategy: bad\n-- shape: lock\n-- name: setup\nCREATE TABLE bad (a int);\n";
 my $release = "-- name: release\nUPDATE bad SET a = 1;\n";
 my @bad = (
-    ['parameter', "$head-- name: acquire\nSELECT :nobody;\n$release", qr/:6: .*unknown parameter :nobody/],
+    ['parameter', "$head-- name: acquire\nSELECT :nobody;\n$release", qr/:6: .*unknown parameter :nobody: .*; there are worker, resource, .*, delay_ms\n/],
     ['section', "$head-- name: aquire\nSELECT 1;\n$release", qr/:5: unknown section "aquire"; did you mean acquire/],
+    ['listed section', "$head-- name: frobnicate\nSELECT 1;\n$release", qr/:5: unknown section "frobnicate"; there are setup, .*acquire, .*release/],
     ['missing', "$head$release", qr/:1: section acquire is missing/],
     ['transaction', "$head-- name: acquire\nBEGIN;\nSELECT 1;\n$release", qr/:6: begin in section acquire.*tx=/],
 );
 for my $case (@bad) {
     my ($name, $text, $message) = @$case;
-    my $file = spew("$name.sql", $text);
+    my $file = spew($name =~ tr{ }{-}r . ".sql", $text);
     for my $command (['lint', $file], ['run', '-s', $file], ['verify', '-s', $file]) {
         my ($status, $out, $err) = lockbench(@$command);
         is($status, 2, "$name: exit status of $command->[0]");
@@ -91,7 +92,7 @@ my $unknown = spew('unknown.sql', "-- the first lock of ours\n-- broken: so far\
     . "-- name: release\n-- since: it is held\nUPDATE u SET a = 0;\n");
 ($status, $out, $err) = lockbench('lint', $unknown);
 is($status, 0, 'comments that look like directives are no mistakes') or diag $err;
-@warned = $out =~ /^\Q$unknown\E:(\d+): warning: "(\S+):" is not a directive: this line is a comment and changes nothing$/mg;
+@warned = $out =~ /^\Q$unknown\E:(\d+): warning: "(\S+):" is not a directive: this line is a comment and changes nothing; lockbench-strategy\(5\) has all directives$/mg;
 is("@warned", '5 engines 9 retries 13 since', '... but warned of beside directives; elsewhere they are prose') or diag $out;
 (undef, $out) = lockbench('verify', '-s', $unknown, '-d', 'sqlite:', '-q', '--budget', '1s');
 like($out, qr/^# warning: \Q$unknown\E:5: "engines:" is not a directive/m, '... and verify says so, too');

@@ -226,7 +226,7 @@ static void warn(const char *path, const struct lb_file *file, const struct lb_a
     char word[40];
     while (lb_file_unknown(file, &line, word, sizeof word))
         printf("%s:%d: warning: \"%s:\" is not a directive: this line is a comment and changes "
-               "nothing\n",
+               "nothing; lockbench-strategy(5) has all directives\n",
                path, line, word);
     while ((option = lb_file_unused(file, &from, &line)) != NULL)
         printf("%s:%d: warning: option %s is used by no statement and no condition\n", path, line,

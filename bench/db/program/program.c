@@ -196,19 +196,23 @@ static int check_filled(struct lb_building *b, const struct lb_raw_section *sect
                             "section %s: nothing fills :%.*s here: no statement before it returns "
                             "a column of that name",
                             lb_section_text(section->name), (int)length, name);
-    char word[64], near[200];
+    char word[64], near[LB_NEAREST_TEXT];
+    const char *names[LB_SLOT_FIXED + LB_SLOTS];
+    size_t n = 0;
     struct lb_nearest nearest;
     snprintf(word, sizeof word, "%.*s", (int)length, name);
     lb_nearest_init(&nearest, word);
     for (int i = 0; i < LB_SLOT_FIXED; i++)
-        lb_nearest_offer(&nearest, lb_fixed_slot_names[i]);
-    for (size_t i = 0; i < b->n_options; i++)
-        lb_nearest_offer(&nearest, b->options[i]->name);
+        names[n++] = lb_fixed_slot_names[i];
+    for (size_t i = 0; i < b->n_options && n < sizeof names / sizeof names[0]; i++)
+        names[n++] = b->options[i]->name;
+    for (size_t i = 0; i < n; i++)
+        lb_nearest_offer(&nearest, names[i]);
     return lb_file_fail(b->file, token->line, b->err,
                         "section %s: unknown parameter :%s: neither lockbench's, nor an option, "
                         "nor a column that a statement before it returns%s",
                         lb_section_text(section->name), word,
-                        lb_nearest_text(&nearest, near, sizeof near));
+                        lb_nearest_or_all(&nearest, names, n, near, sizeof near));
 }
 
 /* --- translating --- */

@@ -22,20 +22,24 @@ enum { LB_FILE_BYTES = 4 << 20 };
 static int section_by_name(const struct lb_file *file, int line, const char *text, size_t length,
                            enum lb_section_name *ret_name, struct lb_error *err)
 {
-    char word[40], near[200];
+    char word[40], near[LB_NEAREST_TEXT];
     snprintf(word, sizeof word, "%.*s", (int)length, text);
     struct lb_nearest nearest;
+    const char *names[LB_SECTIONS];
+    size_t n = 0;
     lb_nearest_init(&nearest, word);
     for (int i = 0; i < LB_SECTIONS; i++) {
         if (strcmp(word, lb_section_text((enum lb_section_name)i)) == 0) {
             *ret_name = (enum lb_section_name)i;
             return 0;
         }
-        if (lb_section_fits((enum lb_section_name)i, file->shape))
+        if (lb_section_fits((enum lb_section_name)i, file->shape)) {
             lb_nearest_offer(&nearest, lb_section_text((enum lb_section_name)i));
+            names[n++] = lb_section_text((enum lb_section_name)i);
+        }
     }
     return lb_file_fail(file, line, err, "unknown section \"%s\"%s", word,
-                        lb_nearest_text(&nearest, near, sizeof near));
+                        lb_nearest_or_all(&nearest, names, n, near, sizeof near));
 }
 
 static int read_tx(const struct lb_file *file, struct lb_raw_section *section, const char *value,
@@ -453,7 +457,9 @@ static int row_line(struct reading *r, const struct lb_directive *directive)
     if (is_on && lb_replica_line(r->file, directive, r->section->name, r->err) != 0)
         return LB_E_FILE;
     if (is_else && directive->value_length > 0)
-        return lb_file_fail(r->file, directive->line, r->err, "else: nothing stands behind it");
+        return lb_file_fail(r->file, directive->line, r->err,
+                            "else: nothing stands behind it on its line; the statement for no "
+                            "row is below it");
     if (!is_else && !is_on && !lb_slice_is(directive->value, directive->value_length, "row"))
         return lb_file_fail(r->file, directive->line, r->err, "%.*s: only \"row\" can be",
                             key_length, directive->key);
