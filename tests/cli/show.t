@@ -52,11 +52,14 @@ for my $bad (
     [[], qr/takes one thing/], [['skip-lockd'], qr/unknown strategy 'skip-lockd'.*skip-locked/],
     [['none'], qr/runs without a database/], [['row-lock', '-d', 'sqlite'], qr/no statements for SQLite/],
     [['skip-locked', '--opt', 'form'], qr/not NAME=VALUE/], [['skip-locked', '--opt', 'form=x'], qr/form/],
-    [['/nonexistent.sql'], qr/nonexistent/], [['skip-locked', '-d', 'oracle:'], qr/oracle/]) {
+    [['/nonexistent.sql'], qr/nonexistent/], [['skip-locked', '-d', 'oracle:'], qr/oracle/],
+    [['skip-locked', '-d', 'oracle'], qr/option --database: 'oracle' is no engine: sqlite, postgres or mariadb, or a URI$/m]) {
     my ($args, $why) = @$bad;
     ($status, $out, $err) = lockbench('show', @$args);
     isnt($status, 0, "show @$args");
     is($out, '', '... prints nothing');
     like($err, qr/^lockbench: .*$why.*\n\z/, '... but one line');
 }
+unlike((lockbench('show', good_lock()))[1], qr/^-- \w+: *$/m, 'what a file does not say is not shown');
+
 done_testing();

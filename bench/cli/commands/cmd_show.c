@@ -34,6 +34,10 @@ static int find_engine(struct shown *shown, const struct lb_args *args, struct l
     shown->db = lb_engine_find(text, strlen(text));
     if (shown->db != NULL)
         return 0;
+    if (text[strcspn(text, ":=?/")] == '\0') /* a word alone is no URI */
+        return lb_fail(
+            err, LB_E_USAGE,
+            "option --database: '%s' is no engine: sqlite, postgres or mariadb, or a URI", text);
     int r = lb_target_parse(text, &target, err);
     if (r != 0)
         return r;
@@ -175,8 +179,9 @@ static void print_header(const struct shown *shown)
     enum lb_isolation level = shown->program->isolation != LB_ISO_DEFAULT
                                   ? shown->program->isolation
                                   : strategy->isolation;
-    printf("-- strategy: %s\n-- shape: %s\n-- summary: %s\n", strategy->name,
-           lb_shape_name(strategy->shape), strategy->summary);
+    printf("-- strategy: %s\n-- shape: %s\n", strategy->name, lb_shape_name(strategy->shape));
+    if (strategy->summary != NULL && strategy->summary[0] != '\0')
+        printf("-- summary: %s\n", strategy->summary);
     if (strategy->origin != NULL && strategy->origin[0] != '\0')
         printf("-- origin: %s\n", strategy->origin);
     print_claims(strategy->claims);
