@@ -278,6 +278,22 @@ WHERE name = :resource AND (owner IS NULL OR version = CAST(:before AS int));
 -- name: release
 UPDATE gate SET owner = NULL WHERE name = :resource AND owner = :worker;
 SQL
+    # A table that stands in the order of its key: the names of workers, of which the first comes first.
+    ['by-name', 'sqlite', 'fifo', [], <<'SQL'],
+-- name: setup
+CREATE TABLE line (owner varchar(64) PRIMARY KEY, no int NOT NULL) WITHOUT ROWID;
+CREATE TABLE gate (owner varchar(64), n int NOT NULL);
+INSERT INTO gate VALUES (NULL, 0);
+-- name: enqueue tx=one
+UPDATE gate SET n = n + 1;
+INSERT INTO line (owner, no) VALUES (:worker, (SELECT n FROM gate)) RETURNING no AS ticket;
+-- name: acquire
+UPDATE gate SET owner = :worker WHERE owner IS NULL
+AND EXISTS (SELECT 1 FROM (SELECT owner FROM line LIMIT 1) AS l WHERE l.owner = :worker);
+-- name: release tx=one
+UPDATE gate SET owner = NULL WHERE owner = :worker;
+DELETE FROM line WHERE owner = :worker;
+SQL
     # A table whose name is no word.
     ['odd-name', 'postgres', 'exclusive', [], <<'SQL'],
 -- name: setup

@@ -220,28 +220,51 @@ static void look_at(struct names *names, const struct token *tokens, size_t n, s
         insert_at(names, tokens, n, i);
 }
 
+/* "owner varchar(64) NOT NULL UNIQUE": the words before i, to the beginning of the column. */
+static bool is_of_named_column(const struct names *names, const struct token *tokens, size_t i,
+                               bool is_ddl)
+{
+    for (size_t depth = 0; i-- > 0;) {
+        depth += is_ddl && is(&tokens[i], ")");
+        if (depth == 0 && (is(&tokens[i], ",") || is(&tokens[i], "(")))
+            return false;
+        depth -= depth > 0 && is(&tokens[i], "(");
+        if (depth == 0 && is_name(names, &tokens[i]))
+            return true;
+    }
+    return false;
+}
+
+/* Where the columns of a key begin whose word stands at i: "UNIQUE (", "PRIMARY KEY (", "KEY name
+ * ("; n: it is that of the column before it, or its own word tells (CREATE UNIQUE INDEX). */
+static size_t columns_of_key(const struct token *tokens, size_t n, size_t i, bool is_ddl)
+{
+    size_t from = i + 1;
+    from += from < n && is(&tokens[from], "key");
+    if (from < n && is(&tokens[from], "index"))
+        return n;
+    from += is_ddl && from + 1 < n && is_word(&tokens[from]) && is(&tokens[from + 1], "(");
+    return from < n && is(&tokens[from], "(") ? from : n;
+}
+
 /* Ordered, grouped, or made a key or an index of: after these words, to the end of the list. */
 static bool is_ordered(const struct names *names, const struct token *tokens, size_t n)
 {
     static const char *const lists[] = {"order",   "group",    "partition", "index", "unique",
                                         "primary", "conflict", "using",     "check", NULL},
+                             *const keys[] = {"primary", "unique", "check", "key", NULL},
+                             *const parts[] = {"primary", "unique", "foreign", NULL},
                              *const ends[] = {";", "limit", "for", "rows", "do", NULL};
+    bool is_ddl = n > 0 && (is(&tokens[0], "create") || is(&tokens[0], "alter"));
     for (size_t i = 0; i < n; i++) {
-        if (!is_any(&tokens[i], lists))
+        bool is_key = is_ddl && i > 0 && is(&tokens[i], "key") && !is_any(&tokens[i - 1], parts);
+        if (!is_key && !is_any(&tokens[i], lists))
             continue;
-        size_t depth = 0;
-        /* "owner text UNIQUE": the word before. */
-        for (size_t k = i; k-- > 0 && !is(&tokens[k], ",") && !is(&tokens[k], "(");)
-            if (is_name(names, &tokens[k]))
-                return true;
-        size_t from = i + 1;
-        if (is(&tokens[i], "primary") || is(&tokens[i], "unique") || is(&tokens[i], "check")) {
-            from += from < n && is(&tokens[from], "key");
-            if (from < n && is(&tokens[from], "index"))
-                continue; /* CREATE UNIQUE INDEX: its own word tells */
-            if (from >= n || !is(&tokens[from], "("))
-                continue; /* of the column before it */
-        }
+        size_t depth = 0, from = i + 1;
+        if (is_of_named_column(names, tokens, i, is_ddl))
+            return true;
+        if (is_any(&tokens[i], keys) && (from = columns_of_key(tokens, n, i, is_ddl)) == n)
+            continue;
         for (size_t k = from; k < n && !is_any(&tokens[k], ends); k++) {
             depth += is(&tokens[k], "(");
             if (is(&tokens[k], ")") && (depth == 0 || (--depth == 0 && from > i + 1)))
