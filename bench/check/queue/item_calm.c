@@ -22,20 +22,25 @@
 
 #include <stdlib.h>
 
-enum { MOST_CLASSES = 4096 };
+enum { MOST_CLASSES = 64 };
 
-/* An item. Zeroed to begin with. */
+/* An item, half a cache line. Zeroed to begin with. */
 struct state {
     uint64_t start;     /* its last claim was answered, */
     uint64_t closed;    /* and its end was asked for; LB_NEVER: nobody did */
     uint64_t completed; /* the latest answer to a complete */
-    uint32_t log;       /* of the last claim */
-    uint32_t class_no, n_ends;
+    uint32_t n_ends;
+    unsigned log : 20;       /* of the last claim */
+    unsigned class_no : 6;   /* of the first one */
     unsigned is_watched : 1; /* it is odd */
     unsigned is_claimed : 1, is_claimed_again : 1;
     unsigned is_freed : 1; /* the last claim */
     unsigned is_other : 1; /* it needs a closer look */
 };
+
+_Static_assert(sizeof(struct state) == 32, "half a cache line");
+_Static_assert(LB_MAX_LOGS <= 1 << 20, "a log's number fits its field");
+_Static_assert(MOST_CLASSES <= 1 << 6, "a class's number fits its field");
 
 /* A place in a log. */
 struct cursor {
@@ -73,6 +78,7 @@ struct resets {
 
 struct calm {
     struct lb_case *c;
+    void *table;          /* the memory of states */
     struct state *states; /* as c->ids */
     struct reader *readers;
     struct lb_merge merge;
@@ -163,6 +169,8 @@ static int note(const struct calm *calm, struct reader *reader)
     struct noted *noted = state != NULL ? lb_array_push(&reader->noted, sizeof *noted) : NULL;
     if (noted != NULL)
         *noted = (struct noted){state, e, reader->next.position};
+    if (state != NULL && !state->is_claimed)
+        __builtin_prefetch(&calm->c->ids[state - calm->states], 1); /* for take_claim */
     return state != NULL && noted == NULL ? lb_out_of_memory(calm->c) : 0;
 }
 
@@ -170,10 +178,12 @@ static int note(const struct calm *calm, struct reader *reader)
  * larger of claims; LB_NEVER: the log has ended. 0 or LB_E_MEMORY. */
 static int advance(const struct calm *calm, struct reader *reader, uint64_t *ret_key)
 {
-    enum { AHEAD = 6 }; /* events: an item's place is fetched in time */
+    enum { AHEAD = 6, FAR = 32 }; /* events: an item's place is fetched in time; the event before */
     *ret_key = LB_NEVER;
     for (; reader->next.at < reader->next.end; step(calm, reader, &reader->next)) {
         const struct lb_event *e = reader->next.at;
+        if (reader->next.end - e > FAR)
+            __builtin_prefetch(e + FAR); /* many logs are read: no processor foresees all */
         if (reader->next.end - e > AHEAD)
             __builtin_prefetch(place_of(calm, e[AHEAD].value), 1);
         if (e->type == LB_EV_INVOKE && take_invoke(calm, reader)) {
@@ -216,21 +226,20 @@ static void take_claim(const struct calm *calm, const struct reader *reader,
     uint64_t start = reader->next.at->time_ns;
     struct lb_id *id = &calm->c->ids[state - calm->states];
     if (!state->is_claimed) {
-        state->class_no = reader->claim_class;
+        state->class_no = reader->claim_class & (MOST_CLASSES - 1);
         id->claim_low = reader->claim_low;
         id->claim_high = start;
         id->claim_event = noted->position;
         id->claim_log = reader->log & (LB_MAX_LOGS - 1);
     }
     if (noted->event->arg > 0 || state->class_no != reader->claim_class ||
-        state->class_no >= MOST_CLASSES ||
         (state->is_claimed && !is_over(calm, state, reader->claim_low, start)))
         state->is_other = 1;
     state->is_claimed_again = state->is_claimed;
     state->is_claimed = 1;
     state->start = start;
     state->closed = LB_NEVER;
-    state->log = reader->log;
+    state->log = reader->log & (LB_MAX_LOGS - 1);
 }
 
 static void take_end(const struct reader *reader, struct state *state)
@@ -360,11 +369,13 @@ int lb_judge_calm_items(struct lb_case *c)
     int rc = 0;
     if (c->n_odd == 0 || !may_be_calm(c))
         return 0;
-    calm.states = calloc(c->n_ids + 1, sizeof *calm.states);
+    calm.table = calloc(c->n_ids + 1, sizeof *calm.states);
     calm.readers = calloc(n_logs + 1, sizeof *calm.readers);
     calm.resets = calloc(MOST_CLASSES, sizeof *calm.resets);
-    if (calm.states == NULL || calm.readers == NULL || calm.resets == NULL)
+    if (calm.table == NULL || calm.readers == NULL || calm.resets == NULL)
         rc = lb_out_of_memory(c);
+    uintptr_t half = (uintptr_t)calm.table + sizeof *calm.states - 1; /* of a cache line */
+    calm.states = (struct state *)(half - half % sizeof *calm.states);
     for (size_t i = 0; i < c->n_ids && rc == 0; i++)
         if (c->ids[i].is_odd)
             calm.states[i].is_watched = 1;
@@ -375,7 +386,7 @@ int lb_judge_calm_items(struct lb_case *c)
     for (size_t i = 0; i < n_logs && calm.readers != NULL; i++)
         free(calm.readers[i].noted.items);
     free(calm.merge.tree);
-    free(calm.states);
+    free(calm.table);
     free(calm.readers);
     free(calm.resets);
     return rc;
