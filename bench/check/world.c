@@ -16,6 +16,28 @@
 
 #include <stdlib.h>
 
+int lb_scan_world(struct lb_case *c, uint32_t log, const struct lb_invoked *operation,
+                  const struct lb_event *end, int type)
+{
+    const struct lb_event *invoke = operation->event;
+    if (type == LB_EV_FAIL)
+        return 0;
+    struct lb_world_event *world = lb_array_push(&c->world, sizeof *world);
+    if (world == NULL)
+        return lb_out_of_memory(c);
+    uint64_t slack = lb_slack(c, log);
+    *world =
+        (struct lb_world_event){.low = lb_low(invoke->time_ns, slack),
+                                .high = type == LB_EV_OK ? lb_high(end->time_ns, slack) : LB_NEVER,
+                                .log = log,
+                                .event = operation->index,
+                                .target = invoke->object,
+                                .age_ms = invoke->arg,
+                                .op = invoke->op,
+                                .type = (uint8_t)type};
+    return 0;
+}
+
 /* A death that the writer itself noted came after the note. One that another noted came at any
  * time after the log's last event. */
 void lb_world_deaths(struct lb_case *c)

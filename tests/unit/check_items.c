@@ -47,6 +47,31 @@ static void errors_and_resets_reopen(void **state)
     }
 }
 
+/* In the tick of its worker's complete, of which the log alone tells that it came first. */
+static void a_reset_that_was_not_answered_may_reopen(void **state)
+{
+    (void)state;
+    history_init(&history, true);
+    put(&history, 0, 1, 3, 1, 2);
+    claim(&history, 1, 2, 3, 4, 0);
+    add_op(&history, 1, LB_OP_COMPLETE, 5, 5, LB_EV_OK, 0, 2, 0, LB_EVF_EFFECTIVE);
+    claim(&history, 2, 2, 9, 10, 0);
+    expect(LB_G_NO_DUPLICATE, LB_V_VIOLATED);
+    add_op(&history, 1, LB_OP_RESET_ALL, 5, 6, LB_EV_INFO, 0, 0, 0, 0);
+    expect(LB_G_NO_DUPLICATE, LB_V_HELD);
+    last_event(&history, 1)->type = LB_EV_FAIL;
+    expect(LB_G_NO_DUPLICATE, LB_V_VIOLATED);
+    history.n[1]--;
+    expect(LB_G_NO_DUPLICATE, LB_V_HELD);
+    history.n[1]--; /* it was asked for after the second claim, in the same tick */
+    history.n[2] = 0;
+    claim(&history, 1, 2, 5, 5, 0);
+    add_op(&history, 1, LB_OP_RESET_ALL, 5, 6, LB_EV_OK, 0, 0, 0, 0);
+    expect(LB_G_NO_DUPLICATE, LB_V_VIOLATED);
+    history.n[1]--;
+    expect(LB_G_NO_DUPLICATE, LB_V_VIOLATED);
+}
+
 static void a_reset_opens_an_item_once(void **state)
 {
     (void)state;
@@ -256,6 +281,16 @@ static void what_was_given_back_once_is_asked_for(void **state)
     expect(LB_G_FIFO, LB_V_HELD);
     add_op(&history, 1, LB_OP_FREE, 5, 6, LB_EV_OK, 0, 1, 0, LB_EVF_EFFECTIVE);
     expect(LB_G_FIFO, LB_V_NOT_TESTED);
+    for (int end = LB_OP_COMPLETE; end <= LB_OP_ERROR; end++) {
+        last_event(&history, 1)[-1].op = last_event(&history, 1)->op = (uint8_t)end;
+        history.n[3] = 0;
+        expect(LB_G_FIFO, LB_V_HELD);
+        add_op(&history, 3, end == LB_OP_COMPLETE ? LB_OP_RESET_ALL : LB_OP_CLEAR_ALL, 6, 7,
+               LB_EV_FAIL, 0, 0, 0, 0);
+        expect(LB_G_FIFO, LB_V_HELD);
+        last_event(&history, 3)->type = LB_EV_OK;
+        expect(LB_G_FIFO, LB_V_NOT_TESTED);
+    }
 }
 
 static void phantoms_are_seen(void **state)
@@ -497,6 +532,7 @@ int main(void)
         cmocka_unit_test(the_wait_of_a_claim_in_a_pipeline_begins_with_it),
         cmocka_unit_test(items_are_claimed_once),
         cmocka_unit_test(errors_and_resets_reopen),
+        cmocka_unit_test(a_reset_that_was_not_answered_may_reopen),
         cmocka_unit_test(a_reset_opens_an_item_once),
         cmocka_unit_test(a_reset_opens_an_item_once_in_any_order),
         cmocka_unit_test(a_stranger_ends_one_claim),

@@ -141,10 +141,10 @@ static bool came_back(const struct lb_case *c)
 {
     const struct lb_world_event *world = c->world.items;
     const struct lb_item_record *items = c->items.items;
+    if (c->has_reopened)
+        return true;
     for (size_t i = 0; i < c->world.n; i++)
-        if (world[i].type == LB_EV_OK &&
-            (world[i].op == LB_OP_RESET_ALL || world[i].op == LB_OP_CLEAR_ALL ||
-             world[i].op == LB_OP_RECOVER))
+        if (world[i].type == LB_EV_OK && world[i].op == LB_OP_RECOVER)
             return true;
     for (size_t i = 0; i < c->items.n; i++)
         if (items[i].type == LB_EV_OK &&

@@ -1,5 +1,6 @@
 /* The second pass over a queue's logs: takes out what happened to the ids that ids.c could not
- * follow by itself. The first pass has proved the grammar.
+ * follow by itself, and what gave items back to everybody: only these ids' cores ask for it. The
+ * first pass has proved the grammar.
  *
  * A claim's items are notes before its end; they count only if it ended ok.
  */
@@ -111,13 +112,18 @@ static bool is_idle_renewal(const struct item_scan *scan, const struct lb_event 
            (end->flags & LB_EVF_EFFECTIVE) == 0;
 }
 
-/* end: NULL if the operation was never answered. */
-static int scan_end(struct item_scan *scan, const struct lb_event *end, int type)
+/* end: NULL if the operation was never answered. index: its place, or the log's end. */
+static int scan_end(struct item_scan *scan, const struct lb_event *end, int type, uint32_t index)
 {
     int rc = 0;
     switch (scan->invoke->op) {
     case LB_OP_CLAIM:
         end_claim(scan, end, type);
+        break;
+    case LB_OP_CLEAR_ALL:
+    case LB_OP_RESET_ALL:
+        rc =
+            lb_scan_world(scan->c, scan->log, &(struct lb_invoked){scan->invoke, index}, end, type);
         break;
     case LB_OP_COMPLETE:
     case LB_OP_ERROR:
@@ -174,7 +180,7 @@ static int scan_event(struct item_scan *scan, const struct lb_event *e, uint32_t
         return e->op == LB_OP_ITEM && is_wanted(scan->c, e->value) ? push_claimed(scan, e, index)
                                                                    : 0;
     default:
-        return scan_end(scan, e, e->type);
+        return scan_end(scan, e, e->type, index);
     }
 }
 
@@ -203,7 +209,7 @@ int lb_scan_items(struct lb_case *c)
             lb_history_forget(c->history, &view->spans[s]);
         }
         while (rc == 0 && scan.invoke != NULL)
-            rc = scan_end(&scan, NULL, LB_EV_NONE);
+            rc = scan_end(&scan, NULL, LB_EV_NONE, index);
         free(scan.more.items);
     }
     return rc;

@@ -615,25 +615,6 @@ int lb_scan_write(struct lb_scan *scan, const struct lb_event *end, int type)
     return 0;
 }
 
-int lb_scan_world(struct lb_scan *scan, const struct lb_event *end, int type)
-{
-    if (type == LB_EV_FAIL)
-        return 0;
-    struct lb_world_event *world = lb_array_push(&scan->c->world, sizeof *world);
-    if (world == NULL)
-        return lb_out_of_memory(scan->c);
-    *world = (struct lb_world_event){.low = lb_low(scan->invoke->time_ns, scan->slack),
-                                     .high = type == LB_EV_OK ? lb_high(end->time_ns, scan->slack)
-                                                              : LB_NEVER,
-                                     .log = scan->log,
-                                     .event = scan->index,
-                                     .target = scan->invoke->object,
-                                     .age_ms = scan->invoke->arg,
-                                     .op = scan->invoke->op,
-                                     .type = (uint8_t)type};
-    return 0;
-}
-
 /* --- the log --- */
 
 int lb_scan_lock_end(struct lb_scan *scan, const struct lb_event *end, int type)
@@ -650,7 +631,8 @@ int lb_scan_lock_end(struct lb_scan *scan, const struct lb_event *end, int type)
     case LB_OP_WRITE:
         return lb_scan_write(scan, end, type);
     case LB_OP_RECOVER:
-        return lb_scan_world(scan, end, type);
+        return lb_scan_world(scan->c, scan->log, &(struct lb_invoked){scan->invoke, scan->index},
+                             end, type);
     default: /* LB_OP_CANCEL: the line is left when it is asked for, whatever the answer */
         lb_scan_wait_end(scan, scan->invoke->time_ns, false);
         return leave_line(scan, lb_low(scan->invoke->time_ns, scan->slack), LB_NEVER, LB_NONE);

@@ -116,9 +116,11 @@ int lb_scan_queue_end(struct lb_scan *scan, const struct lb_event *end, int type
 int lb_scan_item(struct lb_scan *scan, const struct lb_event *note);
 /* A sign of life: beats.c. */
 int lb_scan_beat(struct lb_scan *scan, const struct lb_event *end, int type);
-/* An operation on everybody's: recover, reset-all, clear-all. */
 int lb_scan_write(struct lb_scan *scan, const struct lb_event *end, int type);
-int lb_scan_world(struct lb_scan *scan, const struct lb_event *end, int type);
+/* An operation on everybody's: recover, reset-all, clear-all. Its invoke, with the position of its
+ * end; end NULL: it was never answered. */
+int lb_scan_world(struct lb_case *c, uint32_t log, const struct lb_invoked *operation,
+                  const struct lb_event *end, int type);
 void lb_scan_wait_begin(struct lb_scan *scan);
 /* The wait under way ends; granted: with the event being read, otherwise the worker gave up. */
 void lb_scan_wait_end(struct lb_scan *scan, uint64_t time_ns, bool granted);
