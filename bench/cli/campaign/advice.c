@@ -95,15 +95,20 @@ static struct lb_advice advise_order(const struct lb_outlook *o, const struct lb
                 "claims, and puts, come one after the other"};
 }
 
-/* Was nobody ever granted it in a run? */
-static bool is_never_granted(const struct lb_outlook *o, const struct lb_report *report)
+/* Was a guarantee broken in runs, and nobody granted anything in any of them? */
+static bool is_never_granted(const struct lb_outlook *o, const struct lb_report *report,
+                             enum lb_guarantee guarantee)
 {
-    for (size_t i = 0; i < report->n_cells; i++)
-        if (report->cells[i].outlook == o && !report->cells[i].is_explored &&
-            report->cells[i].n_runs > 0 && report->cells[i].runs[0]->successes_per_s <= 0 &&
-            lb_cell_expectation(&report->cells[i], LB_G_PROGRESS) == LB_EXPECT_BROKEN)
-            return true;
-    return false;
+    bool is_broken = false;
+    for (size_t i = 0; i < report->n_cells; i++) {
+        const struct lb_cell *cell = &report->cells[i];
+        if (cell->outlook != o || cell->is_explored || cell->n_runs == 0)
+            continue;
+        if (cell->runs[0]->successes_per_s > 0)
+            return false;
+        is_broken = is_broken || lb_cell_expectation(cell, guarantee) == LB_EXPECT_BROKEN;
+    }
+    return is_broken;
 }
 
 static struct lb_advice advise_progress(const struct lb_outlook *o, const struct lb_report *report,
@@ -116,7 +121,7 @@ static struct lb_advice advise_progress(const struct lb_outlook *o, const struct
     else if (o->features.compares_null)
         advice.text = "release writes NULL, and acquire compares with = or <=, which is never true "
                       "of NULL: ask IS NULL, or let release write what acquire asks for";
-    else if (is_never_granted(o, report))
+    else if (is_never_granted(o, report, LB_G_PROGRESS))
         advice.text = "nobody is ever granted it: what setup, or resource, writes must be what "
                       "acquire asks for (a column that starts as NULL is never = or <= anything)";
     else if (o->features.has_enqueue)
@@ -131,8 +136,15 @@ static struct lb_advice advise_progress(const struct lb_outlook *o, const struct
     return advice;
 }
 
-static struct lb_advice advise_loss(const struct lb_outlook *o, const struct lb_cell *cell)
+static struct lb_advice advise_loss(const struct lb_outlook *o, const struct lb_report *report,
+                                    const struct lb_cell *cell)
 {
+    if (is_never_granted(o, report, LB_G_NO_LOSS))
+        return (struct lb_advice){
+            .quotes = {&o->put, &o->begin},
+            .text = "claim never finds what put writes: ask for what put, and the defaults of the "
+                    "table, leave in each column (one that starts as NULL is never = or <= "
+                    "anything, and NOT of that is not true either)"};
     if (!cell->is_explored && (cell->scenario.free_share > 0 || cell->scenario.error > 0) &&
         o->back.line != 0)
         return (struct lb_advice){
@@ -157,8 +169,9 @@ static struct lb_advice advise_loss(const struct lb_outlook *o, const struct lb_
                     "that it took"};
     return (struct lb_advice){
         .quotes = {&o->begin, &o->begin_end, &o->end},
-        .text = "an item is marked or deleted that nobody was given: let the statement that takes "
-                "items return each of them, and let what ends a claim name its own item alone"};
+        .text = "no claim finds the item any more: let the statement that takes items return each "
+                "of them, and what ends a claim name its own item alone; and where an item waits "
+                "for others, let the end of each be counted by one statement (n = n + 1)"};
 }
 
 /* --- holds and claims --- */
@@ -451,7 +464,7 @@ static struct lb_advice advise_queue(const struct lb_outlook *o, const struct lb
     case LB_G_NO_DUPLICATE:
         return advise_duplicate(o, cell);
     case LB_G_NO_LOSS:
-        return advise_loss(o, cell);
+        return advise_loss(o, report, cell);
     case LB_G_FIFO:
         return advise_order(o, report, cell);
     case LB_G_PROGRESS:
