@@ -590,7 +590,7 @@ static int keep_statements(struct lb_building *b)
     if (b->chosen[LB_S_PUT] != NULL && b->chosen[LB_S_PUT]->answer == SIZE_MAX)
         program->sections[LB_S_PUT].answer = putting(&program->sections[LB_S_PUT]);
     program->recovers_by_time = recovers_by_time(b, LB_S_RECOVER);
-    program->returns_late = lb_building_returns_late(b);
+    program->comes_late = lb_building_comes_late(b);
     program->attempts = lb_building_attempts(b);
     program->sees_strangers = lb_building_sees_strangers(b);
     const struct lb_timing *lease = lb_file_lease(b->file);

@@ -166,7 +166,7 @@ struct lb_program {
     uint32_t uses;         /* bit per fixed slot: some statement has it as parameter */
     bool puts_one;         /* put has no :n: it is run for each item */
     uint32_t attempts;     /* how often an item is tried at most; 0: without end */
-    bool returns_late;     /* what is given back is due later, nobody knows when */
+    bool comes_late;       /* what is put, or given back, is due later, nobody knows when */
     bool sees_strangers;   /* what it finds hangs on who else has a transaction under way */
     bool recovers_by_time; /* recover asks for the time: it need not take everything */
     bool frees_own_rows;   /* a lock: acquire inserts a row, and release ends one of its worker's */

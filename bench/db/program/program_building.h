@@ -54,7 +54,7 @@ int lb_building_set_option(struct lb_building *b, const struct lb_setting *setti
 /* Keeps the resolved options: the program borrows nothing. */
 int lb_building_keep_settings(struct lb_building *b);
 /* Of what is given back: see program_returns.c. With all sections built. */
-bool lb_building_returns_late(const struct lb_building *b);
+bool lb_building_comes_late(const struct lb_building *b);
 uint32_t lb_building_attempts(const struct lb_building *b);
 bool lb_building_sees_strangers(const struct lb_building *b);
 /* Of each section the one variant that applies, into b->chosen. */

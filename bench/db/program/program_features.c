@@ -303,6 +303,7 @@ void lb_features_read(const struct lb_file *file, const struct lb_program *progr
     find_unasked(program, ret);
     (void)find_constant(file, recover, ret);
     (void)find_constant(file, &sections[LB_S_SWEEP], ret);
+    ret->later_line = lb_put_off_line(file, program);
     static const enum lb_section_name returns[] = {LB_S_FREE, LB_S_RETRY, LB_S_ERROR};
     for (size_t i = 0; i < sizeof returns / sizeof returns[0] && ret->later_line == 0; i++)
         ret->later_line = lb_section_constant(file, &sections[returns[i]]).later_line;

@@ -68,6 +68,7 @@ struct lb_file {
     bool is_pipelined;
     struct lb_timing lease, limit; /* name NULL: none */
     unsigned delays;               /* bit per option that only puts an item's next turn off */
+    unsigned put_delays;           /* ... that put adds to a time: it may be when the item is due */
     size_t n_options;
     struct lb_option options[LB_FILE_OPTIONS + 1];
     int option_line[LB_FILE_OPTIONS];
@@ -125,6 +126,9 @@ struct lb_constant lb_constant_length(const struct lb_raw_statement *statement, 
  * like one that is written. */
 struct lb_constant lb_section_constant(const struct lb_file *file,
                                        const struct lb_section *section);
+/* The line by which what is put is due only after a time that no option sets, as far as claim asks
+ * whether a time is over; 0: there is none. */
+int lb_put_off_line(const struct lb_file *file, const struct lb_program *program);
 
 /* The number that a statement compares attempts with (attempts < :max_attempts); 0: it does not. */
 double lb_attempts_limit(const struct lb_file *file, const struct lb_raw_statement *statement,

@@ -6,19 +6,40 @@
 
 #include <string.h>
 
-/* Is an item that was given back, or failed, due again at a time that only the statement, or an
- * option that somebody has set, knows? */
-bool lb_building_returns_late(const struct lb_building *b)
+/* Has somebody set one of these options, or left it at a default, that is not 0? */
+static bool is_any_set(const struct lb_building *b, unsigned options)
 {
-    static const enum lb_section_name ends[] = {LB_S_FREE, LB_S_RETRY, LB_S_ERROR};
     for (size_t i = 0; i < b->file->n_options; i++) {
         const char *name = b->file->options[i].name;
         int k = lb_building_option(b, name, strlen(name));
-        if ((b->file->delays >> i & 1) != 0 && k >= 0 && strcmp(b->resolved[k].value, "0") != 0)
+        if ((options >> i & 1) != 0 && k >= 0 && strcmp(b->resolved[k].value, "0") != 0)
             return true;
     }
+    return false;
+}
+
+int lb_put_off_line(const struct lb_file *file, const struct lb_program *program)
+{
+    const struct lb_section *claim = &program->sections[LB_S_CLAIM];
+    const struct lb_section *put = &program->sections[LB_S_PUT];
+    return lb_section_constant(file, claim).looks_older ? lb_section_constant(file, put).later_line
+                                                        : 0;
+}
+
+/* Is an item that is put, was given back, or failed, due at a time that only the statement, or an
+ * option that somebody has set, knows? What put adds to a time is when the item is due only if
+ * claim asks whether a time is over: it may also be when the item is dropped. */
+bool lb_building_comes_late(const struct lb_building *b)
+{
+    static const enum lb_section_name ends[] = {LB_S_FREE, LB_S_RETRY, LB_S_ERROR};
+    const struct lb_section *sections = b->program->sections;
+    if (is_any_set(b, b->file->delays) || lb_put_off_line(b->file, b->program) != 0)
+        return true;
+    if (lb_section_constant(b->file, &sections[LB_S_CLAIM]).looks_older &&
+        is_any_set(b, b->file->put_delays))
+        return true;
     for (size_t e = 0; e < sizeof ends / sizeof ends[0]; e++)
-        if (lb_section_constant(b->file, &b->program->sections[ends[e]]).later_line != 0)
+        if (lb_section_constant(b->file, &sections[ends[e]]).later_line != 0)
             return true;
     return false;
 }

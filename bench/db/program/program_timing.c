@@ -203,6 +203,10 @@ static bool is_named_otherwise(const char *name)
 
 /* --- where a parameter is used --- */
 
+/* Which uses count: of a name of which somebody has said that it is a length, of one that may look
+ * like one, and only where it is added to a time. */
+enum counted { ALL_USES, LIKELY_USES, ADDED_USES };
+
 struct use {
     unsigned sections; /* bit per enum lb_section_name */
     uint32_t unit_ms;  /* as the words beside it say; 0: they do not */
@@ -210,8 +214,8 @@ struct use {
 };
 
 static void note_uses(const struct lb_raw_section *section,
-                      const struct lb_raw_statement *statement, const char *name, bool is_sure,
-                      struct use *use)
+                      const struct lb_raw_statement *statement, const char *name,
+                      enum counted counted, struct use *use)
 {
     struct lb_window window;
     lb_window_start(&window, statement->text, statement->length, statement->line);
@@ -222,7 +226,8 @@ static void note_uses(const struct lb_raw_section *section,
             return;
         if (token->kind != LB_T_PARAM || !lb_slice_is(token->text + 1, token->length - 1, name))
             continue;
-        if (!is_sure && !is_named_as_length(name) && !is_added(&window))
+        if (counted != ALL_USES && !(counted == LIKELY_USES && is_named_as_length(name)) &&
+            !is_added(&window))
             continue;
         if (use->line == 0)
             use->line = token->line;
@@ -232,13 +237,13 @@ static void note_uses(const struct lb_raw_section *section,
     }
 }
 
-static struct use uses_of(const struct lb_file *file, const char *name, bool is_sure)
+static struct use uses_of(const struct lb_file *file, const char *name, enum counted counted)
 {
     struct use use = {0};
     for (size_t i = 0; i < file->n_sections; i++) {
         const struct lb_raw_section *section = &file->sections[i];
         for (size_t k = 0; k < section->n_statements; k++)
-            note_uses(section, &file->statements[section->first + k], name, is_sure, &use);
+            note_uses(section, &file->statements[section->first + k], name, counted, &use);
     }
     return use;
 }
@@ -276,9 +281,9 @@ static const unsigned lives =
     1u << LB_S_RECOVER | 1u << LB_S_SWEEP | 1u << LB_S_REGISTER | 1u << LB_S_HEARTBEAT;
 
 /* A name that nobody has spoken about: what does it look like? */
-static void infer(struct lb_file *file, const char *name, bool is_sure)
+static void infer(struct lb_file *file, const char *name, enum counted counted)
 {
-    struct use use = uses_of(file, name, is_sure);
+    struct use use = uses_of(file, name, counted);
     if ((use.sections & begins) != 0) {
         if (file->lease.name == NULL && !file->lease.is_said)
             take(&file->lease, file, name, &use);
@@ -310,7 +315,7 @@ static int settle_said(struct lb_file *file, struct lb_timing *timing, const cha
         return lb_file_fail(file, timing->line, err,
                             "%s: option %s is no length of time: its default is \"%s\"", key,
                             option->name, option->default_value);
-    struct use use = uses_of(file, timing->name, true);
+    struct use use = uses_of(file, timing->name, ALL_USES);
     take(timing, file, timing->name, &use);
     return 0;
 }
@@ -326,7 +331,8 @@ static void settle_recovered(struct lb_file *file)
     file->limit = (struct lb_timing){0};
 }
 
-/* What only says when an item that was given back, or failed, is due again. */
+/* What only says when an item that was given back, or failed, is due again; and what may say when
+ * one that is put is due for the first time. */
 static void find_delays(struct lb_file *file)
 {
     const unsigned returns = 1u << LB_S_FREE | 1u << LB_S_RETRY | 1u << LB_S_ERROR;
@@ -334,9 +340,11 @@ static void find_delays(struct lb_file *file)
         const struct lb_option *option = &file->options[i];
         if (option->choices != NULL || is_spoken_for(file, option->name))
             continue;
-        struct use use = uses_of(file, option->name, false);
+        struct use use = uses_of(file, option->name, LIKELY_USES);
         if (use.sections != 0 && (use.sections & ~returns) == 0)
             file->delays |= 1u << i;
+        if ((uses_of(file, option->name, ADDED_USES).sections >> LB_S_PUT & 1) != 0)
+            file->put_delays |= 1u << i;
     }
 }
 
@@ -349,7 +357,7 @@ int lb_timing_settle(struct lb_file *file, struct lb_error *err)
     if (r != 0)
         return r;
     if (!is_spoken_for(file, ttl))
-        infer(file, ttl, true);
+        infer(file, ttl, ALL_USES);
     for (size_t i = 0; i < file->n_options; i++) {
         const struct lb_option *option = &file->options[i];
         char *end;
@@ -357,7 +365,7 @@ int lb_timing_settle(struct lb_file *file, struct lb_error *err)
         if (option->choices == NULL && *end == '\0' && value > 0 &&
             strcmp(option->name, ttl) != 0 && !is_spoken_for(file, option->name) &&
             !is_named_otherwise(option->name))
-            infer(file, option->name, false);
+            infer(file, option->name, LIKELY_USES);
     }
     /* An option of that name is a lease though no statement has it: the protocol that forgets its
      * lease is judged by it. */

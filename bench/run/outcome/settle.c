@@ -249,14 +249,14 @@ static int judge_view(struct lb_active_run *run, struct lb_history_view *view,
     outcome->n_events = view->n_events;
     rc = judge(run, view, &model, outcome, err);
     /* Who pushes does not say that there is nothing: what is missing may come yet. So may what was
-     * given back for a later time; what is hidden by a stranger's transaction comes with its end,
-     * and what a claim took that was then refused with the end of its lease. */
+     * put, or given back, for a later time; what is hidden by a stranger's transaction comes with
+     * its end, and what a claim took that was then refused with the end of its lease. */
     const struct lb_program *program = run->plan.program;
     struct lb_finding *loss = &outcome->judgement.findings[LB_G_NO_LOSS];
     bool is_lost = rc == 0 && model.drained && loss->verdict == LB_V_VIOLATED;
     bool parted = is_lost && is_parted(run, loss->n_violations);
     bool comes_later = run->request->strategy->is_pushed || parted ||
-                       (program != NULL && (program->returns_late || program->sees_strangers));
+                       (program != NULL && (program->comes_late || program->sees_strangers));
     if (is_lost && comes_later) {
         model.drained = false;
         rc = write_meta(run, &model, err);
@@ -269,6 +269,10 @@ static int judge_view(struct lb_active_run *run, struct lb_history_view *view,
             snprintf(loss->reason, sizeof loss->reason,
                      "some items were not claimed again: claims that had taken something were "
                      "refused by their next statement, and what they took comes back later");
+        else if (rc == 0 && program != NULL && program->comes_late)
+            snprintf(loss->reason, sizeof loss->reason,
+                     "some items were not claimed, and may be due later: put, or what gives them "
+                     "back, adds to a time; if an option says how much, ask again with 0");
     }
     if (rc == LB_E_INTERRUPTED) {
         give_up_verdicts(outcome);
