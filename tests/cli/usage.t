@@ -30,7 +30,6 @@ my @cases = (
     [['run', '-s', $lock, '-P', '9999999999999999'], 2, qr/option --progress: '9+' is too large: below 1000000 s\n/],
     [['run', '-s', $lock, '-R', '9999999999999'], 2, qr{option --rate: '9+/s': a rate is at most 1000000000/s;}],
     [['compare', '-s', $lock, '--budget', '99999999999h'], 2, qr/option --budget: '9+h' is too large: at most 2562047h\n/],
-    [['run', '-s', $lock, '--stale', '1s'], 2, qr/option --stale: has no effect on good-lock: it is for strategies that delete requests by their age/],
     [['run', '-s', 'table-lock', '--overrun', '0.5', '--ttl', '300ms'], 2, qr/option --overrun: has no effect on table-lock: it is for leases/],
     [['run', '-s', 'lease-upsert', '--overrun', '0.5'], 2, qr/option --overrun: no lease ends within the run: give a --ttl below --duration/],
     [['run', '-s', 'cas', '-S', 'drain', '--groups', '3'], 2, qr/option --groups: has no effect on cas: it is for queues that put their items with :group/],

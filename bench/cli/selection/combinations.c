@@ -247,20 +247,6 @@ int lb_sweep_apply(struct lb_selection *selection, const struct lb_args *args, s
 
 /* --- what the strategies make of it --- */
 
-static bool has_option(const struct lb_option *options, const char *name)
-{
-    for (; options != NULL && options->name != NULL; options++)
-        if (strcmp(options->name, name) == 0)
-            return true;
-    return false;
-}
-
-static bool has_limit_of_age(const struct lb_cell *cell)
-{
-    return has_option(cell->strategy->options, "stale_ms") ||
-           (cell->file != NULL && has_option(lb_file_options(cell->file), "stale_ms"));
-}
-
 static bool has_groups(const struct lb_cell *cell)
 {
     return cell->file != NULL && lb_file_uses(cell->file, LB_SLOT_GROUP);
@@ -279,7 +265,8 @@ static bool is_lease(const struct lb_cell *cell)
     return cell->strategy->guest != NULL || cell->strategy->is_lease;
 }
 
-/* Of several strategies one that uses it is enough. */
+/* Of several strategies one that uses it is enough. Not --stale: the fault kill sets it for every
+ * lock, and the command that repeats such a run says so. */
 static int check_use(const struct lb_report *report, const struct lb_override *override,
                      struct lb_error *err)
 {
@@ -287,9 +274,7 @@ static int check_use(const struct lb_report *report, const struct lb_override *o
         const char *key;
         bool (*uses)(const struct lb_cell *cell);
         const char *why;
-    } needs[] = {{"stale", has_limit_of_age,
-                  "strategies that delete requests by their age, as fifo-poll does"},
-                 {"groups", has_groups, "queues that put their items with :group"},
+    } needs[] = {{"groups", has_groups, "queues that put their items with :group"},
                  {"renew", renews, "strategies with a section renew or heartbeat"},
                  {"overrun", is_lease, "leases, which a hold can outlast"}};
     size_t n = sizeof needs / sizeof needs[0], k = 0, n_asked = 0;
