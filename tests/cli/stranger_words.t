@@ -77,7 +77,6 @@ my @told = map {
     ['stuck', 'free=equal', 'progress', 'UPDATE held SET owner = NULL', 'release writes NULL, and acquire compares with ='],
     ['stuck', 'free=due', 'progress', 'UPDATE held .* due_ms <= :now', 'nobody is ever granted it: what setup, or resource, writes'],
     ['families', 'due=asked', 'no-loss', 'UPDATE job SET state', 'claim never finds what put writes'],
-    ['families', 'count=read', 'no-loss', q{UPDATE job SET state = 'done'}, 'no claim finds the item any more'],
     ['greedy', 'take=all', 'bounded-claim', 'UPDATE job SET state = 1 WHERE state = 0 RETURNING', 'claim marks all that is ready'],
     ['semaphore', 'release=always', 'permits', '\S', 'change the count only together with the row of a holder'],
     ['at-most-once', 'after=again', 'once', '\S', 'what was claimed and is not done may have been begun'],
