@@ -390,6 +390,8 @@ static int clean_up(struct lb_runner *runner, enum lb_section_name name, struct 
             continue;
         int r = run_statement(runner, name, i, progress, &later);
         lost = r == LB_LOST || (r != LB_OK && runner->session->in_tx);
+        if (r == LB_OK && section->statements[i].when == LB_WHEN_ALWAYS)
+            progress->decided = progress->found;
         if (answer < 0 || r == LB_OK)
             continue;
         answer = r;

@@ -58,6 +58,15 @@ for my $claim ("-- name: claim\n$own\n-- else\n$any\n",
     like($out, qr/^shelves +sqlite +held/m, '... and held') or diag $out;
 }
 
+# Behind the statement that answers, a condition goes by what stands above it there.
+for (['id < 0', 'held', 'finds nothing: what follows is not run'], ['id > 0', 'VIOLATED', 'finds a row: it is run']) {
+    my ($rows, $verdict, $what) = @$_;
+    ($status, $out, $err) = lockbench('run', '-s', queue("-- name: claim tx=one begin=immediate\n-- answer: row\n$any\n"
+        . "SELECT id AS k FROM work WHERE $rows;\n-- if: row\nUPDATE work SET state = 0 WHERE state = 1;\n"), '-d', 'sqlite:', @drain, '--count', '200');
+    is($status, $verdict eq 'held' ? 0 : 1, "behind the answer, a SELECT that $what") or diag $out, $err;
+    like($out, qr/^shelves +sqlite +$verdict/m, "... $verdict") or diag $out;
+}
+
 # What `show` prints is the strategy.
 {
     my $file = queue("-- name: claim\n$own\n-- else\n$any\n");
