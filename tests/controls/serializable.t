@@ -11,12 +11,13 @@ use Test::More;
 
 my ($uri) = grep { /^postgres/ } split /\n/, $ENV{LB_TEST_URIS} // '';
 plan skip_all => 'no PostgreSQL in LB_TEST_URIS' if !defined $uri;
-my @hold = ('-s', 'skip-locked-hold', '-S', 'drain', '--backlog', '400');
+my @drained = ('-S', 'drain', '--duration', '10m'); # on a slow machine as well
+my @hold = ('-s', 'skip-locked-hold', @drained, '--backlog', '400');
 my %asked = (
     'one item' => [@hold],
     'batches' => [@hold, '--batch', '4', '--backlog', '1000'],
     'chunks' => ['-s', 'skip-locked-hold', '-S', 'chunked-update', '--rows', '6000', '--backlog', '300'],
-    'groups' => ['-s', 'listen-notify', '-S', 'drain', '--backlog', '60', '--workers', '4'],
+    'groups' => ['-s', 'listen-notify', @drained, '--backlog', '60', '--workers', '4'],
 );
 my %runs = map { $_ => start('run', '-d', $uri, '--isolation', 'serializable', '--format', 'json', '--quiet', @{ $asked{$_} }) }
     keys %asked;
