@@ -94,10 +94,26 @@ for (1 .. 6000) {
     select undef, undef, undef, 0.1;
 }
 ok(defined $again && $again != $died, 'what dies is started again');
+# One that cannot be started again is tried once.
+my $said = sub { open my $watched, '<', "$top/watched" or return ''; local $/; return scalar <$watched> // '' };
+my $settings = "$top/a/$row[0]/data/postgresql.auto.conf";
+rename $settings, "$settings.kept" or die;
+open my $broken, '>', $settings or die;
+print $broken "nonsense\n";
+close $broken;
+kill SEGV => $again;
+for (1 .. 6000) {
+    last if $said->() =~ /: $row[0] does not start again, and is left as it is\n/;
+    select undef, undef, undef, 0.1;
+}
+select undef, undef, undef, 2.5; # two more looks: for what does not come there is no event
 kill TERM => $watch;
 waitpid $watch, 0;
-open my $watched, '<', "$top/watched" or die;
-like(join('', <$watched>), qr/: $row[0] is dead, and is started again; the end of its log:\n/, '... and it is said');
+is(scalar(() = $said->() =~ /: $row[0] is dead, and is started again; the end of its log:\n/g), 2, '... and it is said, once for each death');
+is(scalar(() = $said->() =~ /: $row[0] does not start again/g), 1, '... one that does not start again is left');
+rename "$settings.kept", $settings or die;
+(undef, $status) = servers('resume', $row[0], '--dir', "$top/a");
+is($status, 0, '... until it is resumed') or diag stderr();
 
 for my $set ('a', 'b') {
     cmp_ok(scalar processes("$top/$set"), '>', 0, "set $set has processes");
