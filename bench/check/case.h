@@ -243,6 +243,8 @@ struct lb_case {
     uint64_t end_ns; /* for what never ended */
     uint64_t
         known_ns; /* from here on something of the history may be missing; LB_NEVER: nothing is */
+    bool is_drained; /* nothing was left to claim at the end, and nothing of the history is missing
+                      */
     uint64_t warm_ns;
     int failed;        /* memory ran out where nothing can be returned */
     char stalled[160]; /* why times cannot be judged; "": they can */

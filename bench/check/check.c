@@ -187,6 +187,7 @@ int lb_check(const struct lb_history_view *history, const struct lb_model *model
     struct lb_judgement *out = calloc(1, sizeof *out);
     struct lb_case c = {.history = history, .model = model, .err = err, .out = out};
     c.end_ns = model->end_ns;
+    c.is_drained = model->drained && !history->truncated;
     c.had_again = LB_NEVER;
     c.known_ns = history->truncated ? history->whole_ns : LB_NEVER;
     for (size_t i = 0; i < history->n_logs && history->truncated; i++) { /* by any of the clocks */

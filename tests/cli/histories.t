@@ -104,6 +104,9 @@ my @cases = (
     ['permits_free_drift.jsonl', 1, 'and no other one', @permits],
     ['permits_free_token.jsonl', 0, 'or whose token', @permits],
     ['permits_free_renewed.jsonl', 0, 'a renewal prolongs the one whose token it names', @permits],
+    ['claim_without_arg.jsonl', 0, 'an answer that does not count rows marked as many as it returned', @queue,
+        '--claims', 'bounded-claim'],
+    ['stranger_again.jsonl', 1, 'an unknown outcome gives a stranger no item', @queue, '--claims', 'owner-release'],
     ['value_intern.jsonl', 0, 'a text and an integer are different items', @queue, '--claims', 'no-duplicate'],
 );
 for my $case (@cases) {
@@ -192,7 +195,8 @@ for my $case (
     ['permits_free_prolonged.jsonl', '', 'permits', qr/did not say which of its worker's grants/],
     ['permits_free_any.jsonl', '', 'permits', qr/did not say which of its worker's grants/],
     ['permits_free_parts.jsonl', '', 'permits', qr/other permits than were granted at once/],
-    ['renewal_of_either.jsonl', '', 'exclusive', qr/renewal did not say which of its worker's grants/])
+    ['renewal_of_either.jsonl', '', 'exclusive', qr/renewal did not say which of its worker's grants/],
+    ['cut_after_drain.jsonl', '', 'no-duplicate,no-loss', qr/the history is cut off/])
 {
     my ($files, $model, $claims, $reason) = @$case;
     my @model = $model eq '' ? () : ('--model', $model);
@@ -225,6 +229,7 @@ like($err, qr/value_float\.jsonl:1: 1\.0: a number that names something must be 
 # A complaint about a text names its line.
 my @complaints = (
     ['mutex', '{"type":"invoke","f":"acquire","process":0,"time":9223372036854775807}', qr/:2: time \d+ ns is beyond/],
+    ['queue', '{"type":"info","f":"item","process":"nemesis","time":1,"value":1}', qr/:2: item without the log of its claim/],
     ['queue', '{"type":"info","f":"item","process":"nemesis","log":0,"time":1,"value":1}', qr/:2: item outside of a claim/],
     ['mutex', '{"type":"invoke","f":"put","process":0,"time":1,"value":1}', qr/:2: an operation of a queue, but --model mutex/],
     ['queue', '{"type":"invoke","f":"put","process":0,"time":1,"value":-1,"arg":5}', qr/:2: a put of more ids than there are/],

@@ -320,7 +320,7 @@ static void conclude(const struct calm *calm)
         uint32_t n_claims = state->n_ends + (state->closed == LB_NEVER);
         id->n_claims = (n_claims < LB_ID_CLAIMS ? n_claims : LB_ID_CLAIMS) & LB_ID_CLAIMS;
         /* A complete that was answered so late may have been the last. */
-        id->is_given_back = c->model->drained && state->closed != LB_NEVER && state->is_freed &&
+        id->is_given_back = c->is_drained && state->closed != LB_NEVER && state->is_freed &&
                             state->completed <= state->start;
         c->n_odd--;
         c->n_releases += state->n_ends;

@@ -167,11 +167,11 @@ static int judge_death(struct lb_case *c, size_t first, size_t end, size_t i, st
             return lb_out_of_memory(c);
         *slot = length;
     } else {
-        measures->n_stuck += c->model->drained;
+        measures->n_stuck += c->is_drained;
     }
     uint64_t patience =
         c->model->recovery_bound_ns > STUCK_NS ? c->model->recovery_bound_ns : STUCK_NS;
-    if (next == NULL && c->model->drained &&
+    if (next == NULL && c->is_drained &&
         ((c->model->claims & LB_G_BIT(LB_G_RECOVERY)) == 0 || c->model->recovery_bound_ns == 0) &&
         lb_is_late(c, guarantee_of_stuck(c), death, until, patience))
         report_stuck(c, dead, death, length);
@@ -179,7 +179,7 @@ static int judge_death(struct lb_case *c, size_t first, size_t end, size_t i, st
     if (bound > 0 && late > bound) { /* a pass over all ids, for those few */
         from = work_before(c, death, claimable_again(c, dead, death, lease_end, renewed), until);
         /* Who drained a queue has asked for all that was in it. */
-        bool is_drained = next == NULL && c->model->drained;
+        bool is_drained = next == NULL && c->is_drained;
         uint64_t asked = is_drained ? death : lb_first_try(c, dead->log, dead->class_no, death);
         from = asked > from ? asked : from;
         late = until > from ? until - from - lb_stalled_within(c, from, until) : 0;

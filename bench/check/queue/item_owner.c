@@ -68,24 +68,19 @@ static int find_owner(struct lb_item_group *group, const struct lb_item_event *m
 int lb_judge_item_owner(struct lb_item_group *group)
 {
     const struct lb_item_event *mine = NULL; /* the claim that is out */
-    bool unclear = false;
     size_t near = 0;
     int rc = 0;
     for (size_t i = 0; i < group->n && rc == 0; i++) {
         const struct lb_item_event *e = group->events[i];
         if (i > 0 && group->events[i - 1]->log != e->log) {
             mine = NULL;
-            unclear = false;
         }
         if (e->op == LB_OP_ITEM) {
             mine = e;
-            unclear = false;
-        } else if (lb_item_closes(e->op) && e->type != LB_EV_OK) {
-            unclear = true; /* it may be asked again after an unknown outcome */
         } else if (lb_item_closes(e->op) && (e->flags & LB_EVF_EFFECTIVE) != 0) {
             const struct lb_item_event *owner = NULL;
             group->c->n_releases++;
-            if (mine == NULL && !unclear && !e->is_unclear)
+            if (mine == NULL && !e->is_unclear)
                 report_owner(group, e, NULL, "the worker did not have it");
             if (mine != NULL)
                 rc = find_owner(group, mine, e, &near, &owner);

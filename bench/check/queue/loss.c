@@ -124,7 +124,7 @@ int lb_judge_loss(struct lb_case *c)
     free(is_open);
     for (size_t i = 0; i < c->unknown.n; i++)
         n_excused += unknown[i].n;
-    if (c->model->drained && !c->history->truncated && n_missing > n_excused)
+    if (c->is_drained && n_missing > n_excused)
         report_lost(c, first, n_missing - n_excused);
     return 0;
 }

@@ -277,7 +277,7 @@ static void collect_claims(const struct lb_case *c, const struct lb_key *keys, s
         id->claim_low = low; /* what was answered first need not have come first */
     id->n_claims = n_claims & LB_ID_CLAIMS;
     id->is_open = is_open(c, keys, n);
-    id->is_given_back = id->is_claimed && c->model->drained && is_given_back(c, keys, n, last_high);
+    id->is_given_back = id->is_claimed && c->is_drained && is_given_back(c, keys, n, last_high);
 }
 
 static int sort_items(struct lb_case *c)

@@ -18,6 +18,7 @@ struct item_scan {
     size_t n_taken;          /* of these, that have become the operation under way */
     struct lb_invoked piped; /* and the claim that went out with them; event NULL: none */
     size_t claim_first;      /* the items of the claim under way */
+    uint64_t n_noted;        /* ... all of them, also those that are not kept */
     bool is_unclear;         /* it may hold items that it was not told of */
 };
 
@@ -60,8 +61,10 @@ static void end_claim(struct item_scan *scan, const struct lb_event *end, int ty
         c->items.n = scan->claim_first; /* items that were not handed out */
     for (size_t i = scan->claim_first; i < c->items.n; i++)
         items[i].high = lb_high(end->time_ns, scan->slack);
-    if (type == LB_EV_INFO || type == LB_EV_NONE)
+    bool has_more = type == LB_EV_OK && (end->value > scan->n_noted || end->arg > scan->n_noted);
+    if (type == LB_EV_INFO || type == LB_EV_NONE || has_more)
         scan->is_unclear = true;
+    scan->n_noted = 0;
 }
 
 /* For how long a renewal said, or asked, that it prolongs; 0: neither. */
@@ -177,6 +180,7 @@ static int scan_event(struct item_scan *scan, const struct lb_event *e, uint32_t
         scan->claim_first = scan->c->items.n;
         return 0;
     case LB_EV_NOTE:
+        scan->n_noted += e->op == LB_OP_ITEM;
         return e->op == LB_OP_ITEM && is_wanted(scan->c, e->value) ? push_claimed(scan, e, index)
                                                                    : 0;
     default:

@@ -29,6 +29,7 @@ struct track {
     uint64_t value;
     uint32_t object;
     bool has_value;
+    uint32_t n_items; /* claim: items that it has returned so far */
     uint32_t n_open;  /* how many it is: more than one of a batch */
     uint32_t n_ended; /* of these */
     bool has_claim;   /* one of these is a claim, which ends last: a pipeline */
@@ -342,6 +343,17 @@ static int find_item(struct reader *reader, const struct track *track, const str
     return 0;
 }
 
+/* The ok of a claim need not count its items, nor the rows that it marked. */
+static void complete_claim(const struct track *track, const struct lb_raw_op *raw,
+                           struct lb_event *event)
+{
+    const struct lb_raw *arg = &raw->keys[LB_KEY_ARG];
+    if (!has_value(raw) && (event->flags & LB_EVF_TOKEN) == 0)
+        event->value = track->n_items;
+    if (arg->kind == LB_RAW_ABSENT || arg->kind == LB_RAW_NIL)
+        event->arg = lb_usual_arg(event);
+}
+
 static int add_operation(struct reader *reader, const struct lb_raw_op *raw,
                          struct lb_translated *translated)
 {
@@ -368,6 +380,10 @@ static int add_operation(struct reader *reader, const struct lb_raw_op *raw,
         reader->last_ns = event->time_ns;
     if (event->object >= reader->facts.n_objects && translated->kind == LB_TR_OPERATION)
         reader->facts.n_objects = event->object + 1;
+    if (event->op == LB_OP_ITEM)
+        track->n_items++;
+    if (event->op == LB_OP_CLAIM && event->type == LB_EV_OK)
+        complete_claim(track, raw, event);
     if (translated->is_dequeue || translated->is_drain)
         return add_jepsen_claim(reader, log, raw, translated);
     return lb_builder_add(&reader->builder, log, event) != NULL ? 0 : no_memory(reader);

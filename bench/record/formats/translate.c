@@ -328,6 +328,8 @@ bool lb_usually_effective(const struct lb_event *event)
 
 uint32_t lb_usual_arg(const struct lb_event *event)
 {
+    if (event->op == LB_OP_CLAIM && event->type == LB_EV_OK)
+        return event->value < UINT32_MAX ? (uint32_t)event->value : UINT32_MAX;
     return event->op == LB_OP_PUT || (event->op == LB_OP_ACQUIRE && event->type == LB_EV_INVOKE) ||
            (event->op == LB_OP_CLAIM && event->type == LB_EV_INVOKE);
 }
@@ -488,8 +490,12 @@ static int translate_note(struct lb_translator *tr, const struct lb_raw_op *raw,
         return 0;
     }
     translated->kind = LB_TR_NEMESIS;
-    if (raw->keys[LB_KEY_LOG].kind == LB_RAW_ABSENT)
+    if (raw->keys[LB_KEY_LOG].kind == LB_RAW_ABSENT) {
+        if (lb_raw_is(f, lb_op_name(LB_OP_ITEM)))
+            return lb_scan_fail(tr->scan, raw->at,
+                                "item without the log of its claim: write a log in every line");
         return 0;
+    }
     static const int notes[] = {LB_OP_ITEM,        LB_OP_FAULT,   LB_OP_DEATH,
                                 LB_OP_SESSION_END, LB_OP_WARM,    LB_OP_STALL,
                                 LB_OP_WAITED,      LB_OP_RESTART, LB_OP_PERMITS};

@@ -139,25 +139,18 @@ static bool legal_end(uint64_t id, uint32_t log, const struct lb_event *invoke,
 bool legal_owners(void)
 {
     for (uint32_t log = 0; log < LOGS; log++) {
-        bool out[IDS + 2] = {false}, unclear[IDS + 2] = {false};
+        bool out[IDS + 2] = {false};
         for (size_t i = 0; i < history.n[log]; i++) {
             const struct lb_event *e = &history.events[log][i];
             bool closer = e->op == LB_OP_FREE || e->op == LB_OP_ERROR || e->op == LB_OP_COMPLETE;
             const struct lb_event *end = e->type == LB_EV_INVOKE ? end_of(log, i) : NULL;
-            if (e->type == LB_EV_NOTE && e->op == LB_OP_ITEM) {
+            if (e->type == LB_EV_NOTE && e->op == LB_OP_ITEM)
                 out[e->value] = true;
-                unclear[e->value] = false;
-            }
             if (!closer || e->type != LB_EV_INVOKE || (end != NULL && end->type == LB_EV_FAIL))
                 continue;
-            if (end == NULL || end->type != LB_EV_OK) {
-                unclear[e->value] = true;
+            if (end == NULL || end->type != LB_EV_OK || (end->flags & LB_EVF_EFFECTIVE) == 0)
                 continue;
-            }
-            if ((end->flags & LB_EVF_EFFECTIVE) == 0)
-                continue;
-            if ((!out[e->value] && !unclear[e->value]) ||
-                (out[e->value] && !legal_end(e->value, log, e, end)))
+            if (!out[e->value] || !legal_end(e->value, log, e, end))
                 return false;
             out[e->value] = false;
         }
