@@ -60,31 +60,6 @@ struct lb_item_record {
     bool is_unclear; /* its worker may hold items that it was not told of */
 };
 
-/* The same while its item is judged: those of one id together, and what became known of them. */
-struct lb_item_event {
-    uint64_t id;
-    uint64_t low, high;
-    uint64_t since;   /* a claim: from when a recovery counts its age */
-    uint64_t renewed; /* a claim: when it was last renewed in time, */
-    uint64_t
-        revived; /* a claim: its process beat again although a recovery may have taken it: then */
-    uint64_t exact; /* ... any may from revived on, and which can is known up to here; LB_NEVER */
-    uint64_t
-        cut; /* a claim: a renewal that came late, or not, may have ended its lease; LB_NEVER */
-    uint64_t least;   /* a claim whose lease a renewal without a length resumed: its earliest end */
-    uint32_t safe_ms; /* renewed: which keeps recoveries off for so long; 0: it was not */
-    uint32_t heard;   /* a claim that is_heard: the last beat of its worker's process in time */
-    uint32_t log, event;
-    uint32_t lease_ms;
-    uint32_t class_no;
-    uint8_t op; /* LB_OP_ITEM: a claim */
-    uint8_t type;
-    uint8_t flags;
-    bool is_heard;   /* its age counts from the last beat, not from the claim */
-    bool is_unclear; /* its worker may hold items that it was not told of */
-    bool is_resumed; /* a claim that goes on: it was renewed when it may have been over */
-};
-
 /* The end of an item that was refused: its claimer does not have it. */
 struct lb_let_go {
     uint64_t id;

@@ -27,6 +27,7 @@ struct lb_model {
     enum lb_release_semantics release;
     bool own_rows;   /* lock: a release changes a row of its worker's own, and no other's hold */
     bool drained;    /* queue: at the end nothing was left to claim: no-loss can be judged */
+    bool plain;      /* without shortcuts: each object is searched for an order */
     bool strict;     /* queue: "empty" is a promise, too, and judged with fifo */
     bool complete;   /* the history reaches the end of the run: nothing was cut off */
     uint64_t end_ns; /* when the run ended (for waits that never were answered) */

@@ -34,6 +34,8 @@ struct brute {
     bool (*step)(const struct brute *brute, const struct brute_op *op, uint64_t *state);
     /* What else may come of it; NULL: nothing. */
     bool (*other)(const struct brute *brute, const struct brute_op *op, uint64_t *state);
+    /* Is that a state in which all may end? NULL: it always is. */
+    bool (*rest)(const struct brute *brute, uint64_t state);
     const void *context;
     uint64_t memo_state[BRUTE_MEMO];
     uint64_t memo_mask[BRUTE_MEMO];
@@ -99,7 +101,7 @@ static inline bool brute_visit(struct brute *brute, uint64_t mask, uint64_t stat
         done = done && (gone || brute->ops[i].optional);
         latest = gone && brute->ops[i].low > latest ? brute->ops[i].low : latest;
     }
-    if (done)
+    if (done && (brute->rest == NULL || brute->rest(brute, state)))
         return true;
     if (brute_seen(brute, mask, state))
         return false;

@@ -57,7 +57,7 @@ void lb_beats_sort(struct lb_case *c)
 }
 
 /* The place of the first beat of a log that was answered at a time or later, or of its end. */
-static size_t first_from(const struct lb_case *c, uint32_t log, uint64_t time)
+size_t lb_beats_from(const struct lb_case *c, uint32_t log, uint64_t time)
 {
     const struct lb_beat *beats = c->beats.items;
     size_t low = 0, high = c->beats.n;
@@ -73,43 +73,9 @@ static size_t first_from(const struct lb_case *c, uint32_t log, uint64_t time)
     return low;
 }
 
-void lb_beats_heard(struct lb_item_event *claim, size_t i)
-{
-    claim->is_heard = true;
-    claim->heard = (uint32_t)i;
-}
-
-/* Of beats that were under way at one time nobody knows which came last. */
-uint64_t lb_beats_kept(const struct lb_case *c, const struct lb_item_event *claim, uint32_t age_ms)
+bool lb_beats_any(const struct lb_case *c, uint32_t log)
 {
     const struct lb_beat *beats = c->beats.items;
-    size_t i = claim->heard;
-    uint64_t kept = lb_kept_off(beats[i].low, beats[i].safe_ms, age_ms), last = beats[i].low;
-    for (; i > 0 && beats[i - 1].log == claim->log && beats[i - 1].high >= last; i--) {
-        const struct lb_beat *beat = &beats[i - 1];
-        uint64_t one = lb_kept_off(beat->low, beat->safe_ms, age_ms);
-        kept = one < kept ? one : kept;
-        last = beat->low > last ? beat->low : last;
-    }
-    return kept;
-}
-
-size_t lb_beats_begin(const struct lb_case *c, struct lb_item_event *claim)
-{
-    const struct lb_beat *beats = c->beats.items;
-    const struct lb_log_facts *facts = &c->logs[claim->log];
-    size_t i = first_from(c, claim->log, claim->low);
-    bool is_unsure = facts->has_unsure_beat && facts->unsure_beat <= claim->since;
-    claim->is_heard = false;
-    claim->revived = claim->exact = LB_NEVER;
-    if (i > 0 && beats[i - 1].log == claim->log) {
-        lb_beats_heard(claim, i - 1); /* it is as old as what was heard last before it */
-    } else if (i < c->beats.n && beats[i].log == claim->log && beats[i].low <= claim->since) {
-        lb_beats_heard(claim, i++); /* or may be: the first beat of all may have come before it */
-        if (is_unsure)              /* ... behind another, or not: any recovery may take it */
-            claim->revived = claim->exact = claim->low;
-    } else if (is_unsure) {
-        claim->since = facts->unsure_beat;
-    }
-    return i;
+    size_t i = lb_beats_from(c, log, 0);
+    return i < c->beats.n && beats[i].log == log;
 }

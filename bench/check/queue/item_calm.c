@@ -1,16 +1,16 @@
-/* Items that were claimed again and again, and of which nothing needs a closer look.
+/* A shortcut: items that were claimed again and again, and of which nothing needs a closer look.
  *
  * In a calm history no worker was lost, nothing was recovered, no outcome is unknown, no process
  * beats, nothing falls due by itself and the clocks are exact. A calm item was claimed without a
  * lease, and each worker ended each of its claims, with effect, by a complete or a free. Then the
- * core of a claim (item_cores.c) ends with its free, or with the first reset after its complete,
- * and so does the execution that once.c looks at. If in order of their starts
+ * core of a claim, and of an execution, is the open interval from its answer to its free, or to the
+ * first reset after its complete. Suppose that in order of their starts
  *   - no core is empty, or meets the next,
- *   - between each complete and the claim that followed it a reset was asked for,
- *   - and each claim was asked for after the one before it was answered,
- * then there is an order in which everything took effect once: each end and each reset when it was
- * asked for, each claim when it was answered. Who ended a claim had the item: nothing is to be
- * found. The resets of an item are not the same one twice, since its cores do not meet.
+ *   - a reset was invoked between each complete and the next claim,
+ *   - and each claim was invoked after the answer of the claim before.
+ * Then there is an order in which everything took effect once: each end and each reset at its
+ * invoke, each claim when it was answered. Each end finds its own worker's claim: nothing is to
+ * be found. The resets of an item are not the same one twice, since its cores do not meet.
  *
  * The logs are read side by side, in order of the times at which these things take effect, and one
  * place for each item is all that is kept. The order only makes it likely that an item is known to

@@ -1,38 +1,43 @@
-/* no-duplicate: what happened to each item.
- *
- * An item that was handed out is taken until it is given back, so its claims are holds of a lock of
- * capacity 1, and two cores (item_cores.c) that meet are a duplicate in every order of the
- * operations: the proof is that of exclusive.c. That a reset opens an item only once is not in the
- * cores: item_gaps.c and item_order.c look at it,
- * where it matters.
+/* no-duplicate, owner-release, once and (with loss.c) no-loss of items: each item is searched for
+ * an order that keeps them (spec/item.c, spec/spec_search.c).
  *
  * Only the events of odd ids are here (see ids.c), sorted by id; nearly all ids have one claim and
  * one end, and need no look.
  */
-#include "items.h"
+#include "item_ops.h"
 
 #include "units.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
+enum { DUPLICATE = 1, NOT_OWNER = 2, LOST = 4 };
+
+struct judge {
+    struct lb_case *c;
+    struct lb_search_budget budget;
+    struct lb_search *search;
+    struct lb_item_ops ops;
+    struct lb_item_model model;
+};
+
 /* What the last recovery before the second claim was answered can say about it; else "". */
-static void tell_recovery(const struct lb_item_group *group, const struct lb_item_core *first,
-                          const struct lb_item_core *second, char *text, size_t size)
+static void tell_recovery(const struct lb_item_ops *ops, const struct lb_item_record *first,
+                          const struct lb_item_record *second, char *text, size_t size)
 {
     const struct lb_moment *end, *found = NULL;
     const struct lb_moment *m =
-        lb_moments_from(&group->world->openers, LB_OP_RECOVER, 0, first->claim->low, &end);
-    for (; m != NULL && m < end && m->op == LB_OP_RECOVER && m->least <= second->start; m++)
-        if (m->low <= second->start)
+        lb_moments_from(&ops->world->openers, LB_OP_RECOVER, 0, first->low, &end);
+    for (; m != NULL && m < end && m->op == LB_OP_RECOVER && m->least <= second->high; m++)
+        if (m->low <= second->high)
             found = m;
     text[0] = '\0';
     if (found == NULL)
         return;
     char at[LB_AT], after[LB_AT], ttl[LB_AT];
-    uint64_t since = found->low > first->claim->low ? found->low - first->claim->low : 0;
+    uint64_t since = found->low > first->low ? found->low - first->low : 0;
     int n = snprintf(text, size, "; recover ran at %s, %s after the first of them was asked for; ",
-                     lb_at(group->c, found->low, at, sizeof at),
+                     lb_at(ops->c, found->low, at, sizeof at),
                      lb_format_ns(since, after, sizeof after));
     if (n < 0 || (size_t)n >= size)
         return;
@@ -43,292 +48,259 @@ static void tell_recovery(const struct lb_item_group *group, const struct lb_ite
         snprintf(text + n, size - (size_t)n, "it takes what the dead had");
 }
 
-static void report_duplicate(const struct lb_item_group *group, const struct lb_item_core *first,
-                             const struct lb_item_core *second)
+/* Of two claims, the one that was answered first comes first. */
+struct pair {
+    const struct lb_item_record *first, *second;
+    uint64_t end; /* the earliest end of the first, or of both; LB_NEVER */
+};
+
+static struct pair pair_of(const struct lb_item_ops *ops, const struct lb_break *one)
 {
-    struct lb_case *c = group->c;
-    struct lb_finding *finding = lb_finding_of(c, LB_G_NO_DUPLICATE);
+    uint32_t second = one->by, first = lb_item_ops_claim_before(ops, second, one->other);
+    struct pair pair = {.first = lb_item_record_of(ops, first),
+                        .second = lb_item_record_of(ops, second),
+                        .end = lb_item_ops_end(ops, first)};
+    if (pair.end != LB_NEVER && lb_item_ops_end(ops, second) < pair.end)
+        pair.end = lb_item_ops_end(ops, second);
+    return pair;
+}
+
+static struct lb_witness *new_witness(struct lb_case *c, enum lb_guarantee guarantee)
+{
+    struct lb_finding *finding = lb_finding_of(c, guarantee);
     finding->n_violations++;
-    struct lb_witness *witness = lb_witness_new(finding);
+    return lb_witness_new(finding);
+}
+
+static void report_duplicate(const struct lb_item_ops *ops, const struct lb_break *one)
+{
+    struct lb_case *c = ops->c;
+    struct lb_witness *witness = new_witness(c, LB_G_NO_DUPLICATE);
     if (witness == NULL)
         return;
     char at[LB_AT], before[LB_AT], recovery[160];
-    tell_recovery(group, first, second, recovery, sizeof recovery);
-    lb_witness_add(c, witness, first->claim->log, first->claim->event);
-    lb_witness_add(c, witness, second->claim->log, second->claim->event);
-    witness->at_ns = second->start;
-    uint64_t end = first->end < second->end ? first->end : second->end;
-    if (first->end != LB_NEVER)
-        witness->overlap_ns = end > second->start ? end - second->start : 0;
+    struct pair pair = pair_of(ops, one);
+    tell_recovery(ops, pair.first, pair.second, recovery, sizeof recovery);
+    lb_witness_add(c, witness, pair.first->log, pair.first->event);
+    lb_witness_add(c, witness, pair.second->log, pair.second->event);
+    witness->at_ns = pair.second->high;
+    if (pair.end != LB_NEVER)
+        witness->overlap_ns = pair.end > pair.second->high ? pair.end - pair.second->high : 0;
+    lb_witness_text(
+        witness,
+        "item %s was claimed by %s, answered at %s, and %s by %s, "
+        "answered at %s, %s%s",
+        LB_ITEM_OF(c, pair.first->id), lb_who(c, pair.first->log, LB_WHOM),
+        lb_at(c, pair.first->high, before, sizeof before),
+        pair.second->op == LB_OP_ITEM ? "again" : "its older claim renewed",
+        lb_who(c, pair.second->log, LB_WHOM), lb_at(c, pair.second->high, at, sizeof at),
+        c->model->period_ns > 0 ? "before it was due again" : "without having been given back",
+        recovery);
+}
+
+static void report_once(const struct lb_item_ops *ops, const struct lb_break *one)
+{
+    struct lb_case *c = ops->c;
+    struct lb_witness *witness = new_witness(c, LB_G_ONCE);
+    if (witness == NULL)
+        return;
+    char at[LB_AT], before[LB_AT];
+    struct pair pair = pair_of(ops, one);
+    lb_witness_add(c, witness, pair.first->log, pair.first->event);
+    lb_witness_add(c, witness, pair.second->log, pair.second->event);
+    witness->at_ns = pair.second->high;
     lb_witness_text(witness,
-                    "item %s was claimed by %s, answered at %s, and %s by %s, "
-                    "answered at %s, %s%s",
-                    LB_ITEM_OF(c, first->claim->id), lb_who(c, first->claim->log, LB_WHOM),
-                    lb_at(c, first->start, before, sizeof before),
-                    second->claim->is_resumed ? "its older claim renewed" : "again",
-                    lb_who(c, second->claim->log, LB_WHOM), lb_at(c, second->start, at, sizeof at),
-                    c->model->period_ns > 0 ? "before it was due again"
-                                            : "without having been given back",
-                    recovery);
+                    "%s began to work on item %s at %s, and %s did so again at %s: it was not "
+                    "given back undone between",
+                    lb_who(c, pair.first->log, LB_WHOM), LB_ITEM_OF(c, pair.first->id),
+                    lb_at(c, pair.first->high, before, sizeof before),
+                    lb_who(c, pair.second->log, LB_WHOM),
+                    lb_at(c, pair.second->high, at, sizeof at));
 }
 
-static void meet(struct lb_item_group *group, const struct lb_item_core *first,
-                 const struct lb_item_core *second)
+static void tell_owner(struct lb_case *c, struct lb_witness *witness,
+                       const struct lb_item_record *op, const char *why, const char *owner)
 {
-    report_duplicate(group, first, second);
-    if (group->first_duplicate == LB_NEVER)
-        group->first_duplicate = second->start;
+    const struct lb_event *invoke = lb_case_event(c, op->log, op->event);
+    char at[LB_AT];
+    lb_witness_add(c, witness, op->log, op->event);
+    witness->at_ns = op->low;
+    lb_witness_text(witness, "%s's %s of item %s at %s had an effect, though %s%s",
+                    lb_who(c, op->log, LB_WHOM), lb_op_name(invoke->op), LB_ITEM_OF(c, op->id),
+                    lb_at(c, invoke->time_ns, at, sizeof at), why, owner);
 }
 
-/* Does the core end in the tick of its worker's own end, or of a claim's answer? What ended it may
- * be of one log with these, and that log's order then says more than the times. */
-static bool ends_in_tick(const struct lb_item_group *group, const struct lb_item_core *core)
+/* is_either: an order in which the item was not another's has a duplicate. */
+static void report_owner(const struct lb_item_ops *ops, const struct lb_break *one, bool is_either)
 {
-    for (size_t i = core->place + 1; lb_item_own(group, core->place, i); i++)
-        if (lb_item_closes(group->events[i]->op) && group->events[i]->low == core->end)
-            return true;
-    size_t first = lb_item_cores_from(group, core->end);
-    return first < group->n_cores && group->cores[first].start == core->end;
-}
-
-/* Cores that end where they do only because somebody else did something, once: two may have needed
- * the same, or one may have come too early in its own log. Or one that ended before its worker
- * finished the item, with effect: it is done then, and what took the claim back before has opened
- * it no longer. Or a process beat again after a recovery may have taken its claim. */
-static bool may_share(const struct lb_item_group *group)
-{
-    const struct lb_item_core *ended = NULL;
-    size_t n = 0;
-    bool was_done = false;
-    for (size_t i = 0; i < group->n_cores; i++) {
-        if (group->cores[i].end < group->cores[i].alone) {
-            ended = &group->cores[i];
-            n++;
-        }
-        was_done = was_done || lb_item_was_done(group, &group->cores[i]);
+    struct lb_case *c = ops->c;
+    struct lb_witness *witness = new_witness(c, LB_G_OWNER_RELEASE);
+    char who[LB_WHO + 80] = "";
+    if (witness == NULL)
+        return;
+    if (one->other != LB_SPEC_NONE) {
+        const struct lb_item_record *owner = lb_item_record_of(ops, one->other);
+        lb_witness_add(c, witness, owner->log, owner->event);
+        snprintf(who, sizeof who, " and %s owned it%s", lb_who(c, owner->log, LB_WHOM),
+                 is_either ? "; in any other order it was claimed twice" : "");
     }
-    return n > 1 || was_done || group->n_strangers > 0 || lb_item_revived(group) ||
-           (n == 1 && (group->n_owners > 0 || ends_in_tick(group, ended)));
+    tell_owner(c, witness, lb_item_record_of(ops, lb_item_ops_culprit(ops, one)),
+               "the item had been taken from it", who);
 }
 
-static int judge_order(struct lb_item_group *group)
+/* An end with an effect by a worker that had no claim of the item needs no order. */
+static void judge_strangers(struct lb_case *c, const struct lb_item_record *const *records,
+                            size_t n)
 {
-    const struct lb_item_core *core = NULL, *doubtful = NULL;
-    bool gave_up = false;
-    if (lb_item_plain(group))
-        return 0;
-    int rc = lb_item_order(group, false, &core, &gave_up);
-    if (rc == 0 && core == NULL && !gave_up && lb_item_revived(group))
-        rc = lb_item_order(group, true, &doubtful, &gave_up);
-    if (gave_up || doubtful != NULL)
-        group->c->doubt[LB_G_NO_DUPLICATE] =
-            gave_up ? "too much happened to an item at one time: whether one reset served two "
-                      "claims is not judged"
-                    : "a process beat again after a recovery may have taken what it had: whether "
-                      "one recovery served two claims is not judged";
-    if (core == NULL)
-        return rc;
-    group->first_duplicate = core->start;
-    report_duplicate(group, core > group->cores ? core - 1 : core + 1, core);
-    return rc;
-}
-
-/* Claims that others got from a worker that was alive and had not ended them: by a recovery, or the
- * end of a lease. It is what the protocol promises, and the work is done twice all the same. */
-static void count_taken(const struct lb_item_group *group)
-{
-    struct lb_measures *measures = &group->c->out->measures;
-    uint64_t n_taken = 0;
-    for (size_t i = 0; i + 1 < group->n_cores; i++) {
-        const struct lb_item_core *core = &group->cores[i];
-        uint64_t until = core[1].start;
-        uint64_t lease = core->claim->lease_ms > 0 ? lb_item_lease(group, core->place) : LB_NEVER;
-        bool is_taken = core[1].claim->log != core->claim->log &&
-                        (lease <= until || lb_item_recovered(group, core->claim) <= until) &&
-                        lb_item_lost(group, core->claim) > until &&
-                        group->c->logs[core->claim->log].gone_ns > until;
-        for (size_t k = core->place + 1; is_taken && lb_item_own(group, core->place, k); k++)
-            is_taken = !lb_item_closes(group->events[k]->op) || group->events[k]->low > until;
-        n_taken += is_taken;
-    }
-    measures->n_taken_items += n_taken > 0;
-    measures->n_taken_claims += n_taken > 0 ? group->n_cores : 0;
-}
-
-static int judge_claims(struct lb_item_group *group, size_t n_claims)
-{
-    group->cores = malloc(n_claims * sizeof *group->cores);
-    if (group->cores == NULL)
-        return lb_out_of_memory(group->c);
-    uint64_t before = 0;
-    for (size_t i = 0; i < group->n; i++) {
-        if (i > 0 && group->events[i]->log != group->events[i - 1]->log)
-            before = 0;
-        if (group->events[i]->op != LB_OP_ITEM)
-            continue;
-        struct lb_item_core core = lb_item_core_of(group, i);
-        core.before = before;
-        before = core.end > before ? core.end : before;
-        group->cores[group->n_cores++] = core;
-    }
-    int rc = lb_item_sort_cores(group);
-    if (rc == 0)
-        rc = lb_item_sweep(group, meet);
-    if (rc == 0 && group->first_duplicate == LB_NEVER && may_share(group))
-        rc = judge_order(group);
-    count_taken(group);
-    if (rc == 0 && (group->c->model->claims & LB_G_BIT(LB_G_ONCE)) != 0)
-        rc = lb_judge_once(group);
-    return rc;
-}
-
-static int judge_group(struct lb_item_group *group)
-{
-    size_t n_claims = 0;
-    int rc = 0;
-    /* The ordinary case, in short: claimed, and ended or renewed once by the same worker. */
-    bool is_ordinary = group->n == 2 && group->events[0]->op == LB_OP_ITEM &&
-                       group->events[1]->op != LB_OP_ITEM &&
-                       group->events[1]->log == group->events[0]->log;
-    if (is_ordinary)
-        group->c->n_releases += lb_item_closes(group->events[1]->op) &&
-                                (group->events[1]->flags & LB_EVF_EFFECTIVE) != 0;
-    if (!is_ordinary || group->hand != NULL)
-        rc = lb_item_others(group);
-    if (rc == 0 && (!is_ordinary || group->hand != NULL))
-        rc = lb_item_resume(group);
-    for (size_t i = 0; i < group->n; i++)
-        n_claims += group->events[i]->op == LB_OP_ITEM;
-    if (rc == 0 && n_claims > 1)
-        rc = judge_claims(group, n_claims);
-    if (rc == 0 && group->hand != NULL)
-        rc = lb_in_hand_add(group->hand, group);
-    if (rc == 0 && !is_ordinary)
-        rc = lb_judge_item_owner(group);
-    free(group->cores);
-    if (group->hand == NULL) /* else its cores speak of them */
-        free(group->resumed);
-    group->cores = NULL;
-    group->resumed = NULL;
-    group->n_cores = 0;
-    return rc;
-}
-
-/* Ids come in order: so do those that were put again. */
-static bool is_put_again(const struct lb_case *c, uint64_t id, size_t *next)
-{
-    const uint64_t *ids = c->put_again.items;
-    while (*next < c->put_again.n && ids[*next] < id)
-        ++*next;
-    return *next < c->put_again.n && ids[*next] == id;
-}
-
-/* A claim's ages count from when it was asked for, as long as nothing else is known. */
-static struct lb_item_event event_of(const struct lb_item_record *record)
-{
-    bool is_claim = record->op == LB_OP_ITEM;
-    uint64_t never = is_claim ? LB_NEVER : 0;
-    return (struct lb_item_event){.id = record->id,
-                                  .low = record->low,
-                                  .high = record->high,
-                                  .since = is_claim ? record->low : 0,
-                                  .revived = never,
-                                  .exact = never,
-                                  .cut = never,
-                                  .log = record->log,
-                                  .event = record->event,
-                                  .lease_ms = record->lease_ms,
-                                  .class_no = record->class_no,
-                                  .op = record->op,
-                                  .type = record->type,
-                                  .flags = record->flags,
-                                  .is_unclear = record->is_unclear};
-}
-
-/* The events of one item, which are judged, and where they stand. */
-struct room {
-    struct lb_item_event *events;
-    const struct lb_item_event **places;
-    size_t n;
-};
-
-static int make_room(struct room *room, size_t n, struct lb_case *c)
-{
-    if (n <= room->n)
-        return 0;
-    free(room->events);
-    free(room->places);
-    room->n = room->n > 0 ? n + n / 2 : n;
-    room->events = malloc(room->n * sizeof *room->events);
-    room->places = malloc(room->n * sizeof *room->places);
-    return room->events == NULL || room->places == NULL ? lb_out_of_memory(c) : 0;
-}
-
-/* Takes the n items from a place on. They lie far apart in memory: they are fetched ahead. */
-static void take(const struct lb_case *c, size_t first, size_t n, const struct room *room)
-{
-    enum { AHEAD = 16 };
-    const struct lb_item_record *items = c->items.items;
+    bool has_it = false;
     for (size_t i = 0; i < n; i++) {
-        if (first + i + AHEAD < c->items.n)
-            __builtin_prefetch(&items[c->by_id[first + i + AHEAD].index]);
-        room->events[i] = event_of(&items[c->by_id[first + i].index]);
-        room->places[i] = &room->events[i];
+        const struct lb_item_record *e = records[i];
+        if (i > 0 && records[i - 1]->log != e->log)
+            has_it = false;
+        if (e->op == LB_OP_ITEM)
+            has_it = true;
+        if (!lb_item_closes(e->op) || !lb_item_certain(e))
+            continue;
+        c->n_releases++;
+        struct lb_witness *witness =
+            !has_it && !e->is_unclear ? new_witness(c, LB_G_OWNER_RELEASE) : NULL;
+        if (witness != NULL)
+            tell_owner(c, witness, e, "the worker did not have it", "");
+        has_it = false;
     }
 }
 
-/* Judges the items whose records lie between two places, which are whole items. */
-static int judge_range(struct lb_item_group *group, size_t from, size_t until)
+/* --- one item --- */
+
+/* Reports a break, or marks the item as given back and lost. */
+static void report_break(const struct lb_item_ops *ops, const struct lb_break *one,
+                         struct lb_id *id)
+{
+    const unsigned claims = ops->c->model->claims;
+    const unsigned claimed = ((claims & LB_G_BIT(LB_G_NO_DUPLICATE)) != 0 ? DUPLICATE : 0) |
+                             ((claims & LB_G_BIT(LB_G_OWNER_RELEASE)) != 0 ? NOT_OWNER : 0);
+    unsigned violated = 0, either = 0;
+    if (one->op == LB_SPEC_NONE) {
+        lb_break_conclude(one, LOST, &violated, &either);
+        id->is_given_back = violated != 0;
+        return;
+    }
+    lb_break_conclude(one, claimed, &violated, &either);
+    for (unsigned alone = DUPLICATE; alone <= NOT_OWNER; alone <<= 1) {
+        unsigned one_violated = 0, none = 0;
+        lb_break_conclude(one, alone, &one_violated, &none);
+        violated |= (claimed & alone) == 0 ? one_violated : 0;
+    }
+    if ((violated & DUPLICATE) != 0)
+        report_duplicate(ops, one);
+    if ((violated & DUPLICATE) == 0 && ((violated | either) & NOT_OWNER) != 0)
+        report_owner(ops, one, either != 0);
+}
+
+static void note_doubt(const struct judge *judge)
+{
+    struct lb_case *c = judge->c;
+    const char *doubt = judge->ops.doubt;
+    if (doubt == NULL && lb_search_gave_up(judge->search))
+        doubt = "too much happened to an item at one time: the search for an order was given up";
+    if (doubt != NULL && judge->ops.purpose == LB_FOR_EXECUTIONS)
+        c->doubt[LB_G_ONCE] = doubt;
+    else if (doubt != NULL)
+        c->doubt[LB_G_NO_DUPLICATE] = c->doubt[LB_G_OWNER_RELEASE] = c->doubt[LB_G_NO_LOSS] = doubt;
+}
+
+static int search_item(struct judge *judge, const struct lb_item_record *const *records, size_t n,
+                       struct lb_id *id)
+{
+    bool is_once = judge->ops.purpose == LB_FOR_EXECUTIONS;
+    judge->model = (struct lb_item_model){
+        .claimed_twice = DUPLICATE,
+        .not_owner = is_once ? 0 : NOT_OWNER,
+        .lost = !is_once && id != NULL && judge->c->is_drained ? LOST : 0,
+        .is_once = is_once,
+        .recovers = lb_item_ops_recovers,
+        .context = &judge->ops,
+    };
+    const struct lb_automaton automaton = lb_item_automaton(&judge->model);
+    size_t n_breaks = 0;
+    int rc = lb_item_ops_fill(&judge->ops, records, n, judge->budget.ops);
+    if (rc == 0)
+        rc = lb_item_ops_search(&judge->ops, judge->search, &automaton, &judge->model);
+    if (rc != 0)
+        return rc;
+    const struct lb_break *breaks = lb_search_breaks(judge->search, &n_breaks);
+    for (size_t i = 0; i < n_breaks; i++)
+        if (is_once)
+            report_once(&judge->ops, &breaks[i]);
+        else
+            report_break(&judge->ops, &breaks[i], id);
+    note_doubt(judge);
+    return 0;
+}
+
+static int judge_item(struct judge *judge, const struct lb_item_record *const *records, size_t n,
+                      struct lb_id *id)
+{
+    struct lb_case *c = judge->c;
+    int rc = 0;
+    judge_strangers(c, records, n);
+    if (!c->model->plain && lb_item_is_single(records, n))
+        return 0;
+    judge->ops.purpose = LB_FOR_ITEM;
+    rc = search_item(judge, records, n, id);
+    if (rc == 0)
+        rc = lb_item_ops_count_taken(&judge->ops);
+    judge->ops.purpose = LB_FOR_EXECUTIONS;
+    if (rc == 0 && (c->model->claims & LB_G_BIT(LB_G_ONCE)) != 0)
+        rc = search_item(judge, records, n, id);
+    return rc;
+}
+
+/* --- all items --- */
+
+static int judge_all(struct judge *judge)
 {
     enum { OFTEN = 256 };
-    struct lb_case *c = group->c;
-    struct room room = {.events = NULL};
+    struct lb_case *c = judge->c;
+    struct lb_array places = {0};
     int rc = 0;
-    for (size_t i = from, end = from, next = 0, next_look = 0; i < until && rc == 0; i = end) {
+    size_t next = 0, next_id = 0, n_judged = 0;
+    for (size_t i = 0, end = 0; i < c->items.n && rc == 0; i = end) {
         uint64_t id = c->by_id[i].key;
-        while (end < until && c->by_id[end].key == id)
+        while (end < c->items.n && c->by_id[end].key == id)
             end++;
-        if (next_look-- == 0) {
+        if (n_judged++ % OFTEN == 0)
             rc = lb_case_goes_on(c);
-            next_look = OFTEN;
-        }
-        if (rc != 0 || is_put_again(c, id, &next))
+        if (rc != 0 || lb_item_is_put_again(c, id, &next))
             continue;
-        rc = make_room(&room, end - i, c);
-        if (rc != 0)
-            continue;
-        take(c, i, end - i, &room);
-        group->events = room.places;
-        group->n = end - i;
-        group->first_duplicate = LB_NEVER;
-        rc = judge_group(group);
-        if (rc == 0 && group->hand != NULL) { /* its cores speak of these events */
-            rc = lb_in_hand_keep(group->hand, room.events, c);
-            free(room.places);
-            room = (struct room){.events = NULL};
-        }
+        rc = lb_item_gather(c, i, end - i, &places);
+        if (rc == 0)
+            rc = judge_item(judge, places.items, places.n, lb_item_id(c, id, &next_id));
     }
-    free(room.events);
-    free(room.places);
+    free(places.items);
     return rc;
 }
 
 /* c->items are in order of log and event; sorted by id, they still are within one id. */
 int lb_judge_items(struct lb_case *c)
 {
-    struct lb_item_world world = {.old_ms = 0};
-    struct lb_in_hand hand = {0};
-    struct lb_item_group group = {
-        .c = c, .world = &world, .hand = lb_wants_groups(c) ? &hand : NULL};
+    struct lb_item_world world = {.openers = {.array = {0}}};
+    struct judge judge = {.c = c,
+                          .budget = {.ops = (1 << 20) + 16 * c->history->n_events,
+                                     .steps = (1 << 22) + 64 * c->history->n_events},
+                          .ops = {.c = c, .world = &world}};
     int rc = c->items.n > 0 ? lb_item_world_init(&world, c) : 0;
     lb_beats_sort(c);
+    judge.search = lb_search_open(&judge.budget);
+    if (rc == 0 && judge.search == NULL)
+        rc = lb_out_of_memory(c);
     if (rc == 0)
-        rc = judge_range(&group, 0, c->items.n);
-    if (rc == 0 && group.hand != NULL)
-        rc = lb_judge_groups(&hand, &world, c);
+        rc = judge_all(&judge);
+    if (rc == 0 && lb_wants_groups(c))
+        rc = lb_judge_groups(c, &judge.ops, judge.search, judge.budget.ops);
+    lb_search_close(judge.search);
     lb_item_world_release(&world);
-    lb_moments_release(&group.others);
-    lb_in_hand_release(&hand);
+    free(judge.ops.array.items);
     lb_finding_of(c, LB_G_NO_DUPLICATE)->n_tested = c->out->measures.n_claims;
     lb_finding_of(c, LB_G_ONCE)->n_tested = c->out->measures.n_claims;
     lb_finding_of(c, LB_G_OWNER_RELEASE)->n_tested = c->n_releases;

@@ -216,12 +216,3 @@ const struct lb_moment *lb_moments_from(const struct lb_moments *moments, int op
     }
     return low < moments->array.n && by_kind(&all[low], op, class_no) == 0 ? &all[low] : NULL;
 }
-
-uint64_t lb_moments_earliest(const struct lb_moments *moments, int op, uint32_t class_no,
-                             uint64_t from)
-{
-    const struct lb_moment *end, *first = lb_moments_from(moments, op, class_no, from, &end);
-    if (first == NULL)
-        return LB_NEVER;
-    return first->least > from ? first->least : from;
-}

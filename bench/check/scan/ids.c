@@ -44,6 +44,7 @@ static bool first_id_of(const struct lb_log_view *log, uint64_t *ret_id)
     return false;
 }
 
+/* Groups, and a search without shortcuts, ask for all events of all ids. */
 void lb_ids_open(struct lb_case *c)
 {
     enum { SPARE = 64 };
@@ -54,7 +55,7 @@ void lb_ids_open(struct lb_case *c)
             smallest = id < smallest ? id : smallest;
             is_any = true;
         }
-    if (!is_any || room >= LB_NONE || lb_wants_groups(c)) /* it asks for all events of all ids */
+    if (!is_any || room >= LB_NONE || c->model->plain || lb_wants_groups(c))
         return;
     /* Untouched pages cost nothing; a system that promises no more than it has may refuse. */
     c->table = calloc(room + 1, sizeof *c->ids);
@@ -216,25 +217,6 @@ int lb_ids_end(struct lb_case *c, const struct lb_item_record *end)
 
 /* --- odd ids, from their events --- */
 
-/* Was the item certainly free after its last claim? The events of one id. */
-static bool is_given_back(const struct lb_case *c, const struct lb_key *keys, size_t n,
-                          uint64_t last_high)
-{
-    const struct lb_item_record *items = c->items.items;
-    bool given_back = false;
-    for (size_t k = 0; k < n; k++) {
-        const struct lb_item_record *e = &items[keys[k].index];
-        if (e->high <= last_high)
-            continue;
-        if (e->op != LB_OP_FREE && e->op != LB_OP_RENEW_ITEM)
-            return false; /* finished, or something else, after the last claim */
-        if (e->op == LB_OP_FREE && e->type == LB_EV_OK && (e->flags & LB_EVF_EFFECTIVE) != 0 &&
-            e->low > last_high)
-            given_back = true;
-    }
-    return given_back;
-}
-
 /* Has its last claim no end of its worker's that certainly took effect? The events of one id. */
 static bool is_open(const struct lb_case *c, const struct lb_key *keys, size_t n)
 {
@@ -259,14 +241,13 @@ static void collect_claims(const struct lb_case *c, const struct lb_key *keys, s
                            struct lb_id *id)
 {
     const struct lb_item_record *items = c->items.items;
-    uint64_t last_high = 0, low = LB_NEVER;
+    uint64_t low = LB_NEVER;
     unsigned n_claims = 0;
     id->is_claimed = 0;
     for (size_t k = 0; k < n; k++) {
         const struct lb_item_record *e = &items[keys[k].index];
         if (e->op != LB_OP_ITEM)
             continue;
-        last_high = e->high > last_high ? e->high : last_high;
         n_claims += n_claims < LB_ID_CLAIMS;
         id->is_claimed_again = id->is_claimed;
         low = e->low < low ? e->low : low;
@@ -277,7 +258,6 @@ static void collect_claims(const struct lb_case *c, const struct lb_key *keys, s
         id->claim_low = low; /* what was answered first need not have come first */
     id->n_claims = n_claims & LB_ID_CLAIMS;
     id->is_open = is_open(c, keys, n);
-    id->is_given_back = id->is_claimed && c->is_drained && is_given_back(c, keys, n, last_high);
 }
 
 static int sort_items(struct lb_case *c)

@@ -56,6 +56,8 @@ struct lb_spec_op {
     uint32_t log;       /* operations of one log keep their order; LB_SPEC_NONE: it has no log */
     uint32_t position;  /* in its log */
     uint32_t about; /* the operation of which it speaks, as a release of a grant; LB_SPEC_NONE */
+    uint32_t last;  /* plus 1: an operation that can make it matter again, once it is over; 0 */
+    uint32_t arg;   /* the automaton's own */
     uint8_t kind;   /* the automaton's own */
     uint8_t to;     /* the automaton's own */
     uint8_t rank;   /* of answers at one time, the search looks at those of the lower rank first:
@@ -65,6 +67,7 @@ struct lb_spec_op {
                        LB_SPEC_SPARES */
     bool must;      /* it took effect by high; else it may have */
     bool waits;     /* if it would change nothing now, it may as well do so later */
+    bool repeats;   /* it may take effect more than once; it changes the state, and has no end */
     const void *detail; /* the automaton's own */
 };
 
@@ -108,7 +111,8 @@ struct lb_break {
     unsigned sets[LB_SPEC_SETS]; /* minimal */
     unsigned n_sets;
     uint32_t op;    /* the operation whose answer shows it; LB_SPEC_NONE: the end of the history */
-    uint32_t other; /* the operation that it collides with; LB_SPEC_NONE: not known */
+    uint32_t by;    /* the operation that breaks a guarantee in one of the orders; LB_SPEC_NONE */
+    uint32_t other; /* the operation that this one collides with; LB_SPEC_NONE: not known */
 };
 
 /* How much may be done for all objects together. */

@@ -33,7 +33,8 @@ struct configuration {
     uint64_t done;
     uint32_t spare[LB_SPEC_SPARES];
     unsigned broken;
-    uint32_t other; /* see struct lb_spec_next: of the last step that broke one */
+    uint32_t by,
+        other; /* of the last step that broke one: its operation, and struct lb_spec_next */
 };
 
 struct configurations {
@@ -52,10 +53,10 @@ struct lb_search {
     struct order_key *keys;    /* room for n_room operations, and as many numbers twice */
     uint32_t *calls, *returns; /* by low; those that were answered, by high */
     size_t n_room, n_returns;
-    uint32_t slots[SLOTS]; /* pending: numbers of operations */
-    uint64_t first[SLOTS]; /* operations of its own log that must take effect before it */
-    uint64_t later[SLOTS]; /* ... that were invoked after its answer */
-    uint64_t used;         /* slots */
+    uint32_t slots[SLOTS];  /* pending: numbers of operations */
+    uint64_t first[SLOTS];  /* operations of its own log that must take effect before it */
+    uint64_t later[SLOTS];  /* ... that were invoked after its answer */
+    uint64_t used, repeats; /* slots; those whose operation repeats */
     uint32_t returns_left;
     uint64_t now;     /* the answer that the search has come to */
     unsigned excused; /* guarantees that are not judged any more */
@@ -235,14 +236,15 @@ static bool is_waited_for(const struct lb_search *s, const struct configuration 
     return false;
 }
 
-/* Must the step be tried? target: the operation that was answered. */
+/* True if the step must be tried. target: the operation that was answered. */
 static bool is_worth_it(const struct lb_search *s, const struct configuration *from, unsigned slot,
                         unsigned target, const struct lb_spec_next *next)
 {
     const struct lb_spec_op *op = op_in(s, slot);
     bool is_target = slot == target, must = is_target && op->must;
     unsigned hard = next->broken & s->object->automaton->hard & ~s->excused;
-    if (hard != 0 && !(s->is_forced && is_target))
+    bool is_needed = is_target || (s->first[target] >> slot & 1) != 0;
+    if (hard != 0 && !(s->is_forced && is_needed))
         return false;
     if (next->broken == 0 && memcmp(&next->state, &from->state, sizeof from->state) == 0)
         return must || (op->must && (!op->waits || is_waited_for(s, from, slot)));
@@ -252,12 +254,14 @@ static bool is_worth_it(const struct lb_search *s, const struct configuration *f
 static void reach(struct lb_search *s, const struct configuration *next, bool is_target,
                   unsigned target);
 
+/* number: of the operation; LB_SPEC_NONE: a spare one */
 static void take(const struct lb_search *s, struct configuration *next,
-                 const struct lb_spec_next *step)
+                 const struct lb_spec_next *step, uint32_t number)
 {
     unsigned broken = step->broken & ~s->excused;
     next->state = step->state;
     next->broken |= broken;
+    next->by = broken != 0 ? number : next->by;
     next->other = broken != 0 ? step->other : next->other;
 }
 
@@ -268,7 +272,8 @@ static void continue_from(struct lb_search *s, const struct configuration *from,
     const struct lb_automaton *automaton = s->object->automaton;
     struct lb_spec_next steps[LB_SPEC_NEXT];
     take_steps(s, 1);
-    for (uint64_t left = s->used & ~from->done; left != 0 && !s->gave_up; left &= left - 1) {
+    for (uint64_t left = s->used & (s->repeats | ~from->done); left != 0 && !s->gave_up;
+         left &= left - 1) {
         unsigned slot = (unsigned)__builtin_ctzll(left);
         if ((s->first[slot] & ~from->done) != 0 || (s->later[slot] & from->done) != 0)
             continue;
@@ -278,7 +283,7 @@ static void continue_from(struct lb_search *s, const struct configuration *from,
                 continue;
             struct configuration next = *from;
             next.done |= UINT64_C(1) << slot;
-            take(s, &next, &steps[i]);
+            take(s, &next, &steps[i], s->slots[slot]);
             reach(s, &next, slot == target, target);
         }
     }
@@ -289,7 +294,7 @@ static void continue_from(struct lb_search *s, const struct configuration *from,
         for (unsigned i = 0; i < n; i++) {
             struct configuration next = *from;
             next.spare[class_no]--;
-            take(s, &next, &steps[i]);
+            take(s, &next, &steps[i], LB_SPEC_NONE);
             reach(s, &next, false, target);
         }
     }
@@ -329,6 +334,7 @@ static bool begin(struct lb_search *s, uint32_t number)
             s->later[i] |= UINT64_C(1) << slot;
     }
     s->used |= UINT64_C(1) << slot;
+    s->repeats = (s->repeats & ~(UINT64_C(1) << slot)) | (uint64_t)op->repeats << slot;
     return true;
 }
 
@@ -361,12 +367,20 @@ static unsigned slot_of(const struct lb_search *s, uint32_t number)
     return SLOTS;
 }
 
+/* True if the operation was answered, and the search has passed that. */
+static bool is_past(const struct lb_search *s, uint32_t number)
+{
+    return s->object->ops[number].high <= s->now && slot_of(s, number) == SLOTS;
+}
+
 /* True if the slot's operation can do nothing more, in every configuration. */
 static bool is_over(const struct lb_search *s, unsigned slot)
 {
     const struct lb_automaton *automaton = s->object->automaton;
-    uint32_t about = op_in(s, slot)->about;
-    bool over = automaton->is_over != NULL && (about == LB_SPEC_NONE || slot_of(s, about) == SLOTS);
+    uint32_t about = op_in(s, slot)->about, last = op_in(s, slot)->last;
+    bool over = automaton->is_over != NULL &&
+                (about == LB_SPEC_NONE || slot_of(s, about) == SLOTS) &&
+                (last == 0 || is_past(s, last - 1));
     for (uint32_t i = 0; i < s->current.n && over; i++)
         over = automaton->is_over(s->object, s->slots[slot], &s->current.all[i].state);
     return over;
@@ -383,6 +397,15 @@ static bool is_ordered(const struct lb_search *s, unsigned slot)
     return is_before;
 }
 
+/* True if another operation of its own log cannot follow it. */
+static bool blocks(const struct lb_search *s, unsigned slot)
+{
+    for (uint64_t left = s->used; left != 0; left &= left - 1)
+        if ((s->later[__builtin_ctzll(left)] >> slot & 1) != 0)
+            return true;
+    return false;
+}
+
 /* Frees the slots of operations that need not be distinguished any more. One that must take effect
  * keeps its slot until its answer. */
 static void forget_over(struct lb_search *s)
@@ -393,9 +416,9 @@ static void forget_over(struct lb_search *s)
         const struct lb_spec_op *op = op_in(s, slot);
         if (op->high != LB_SPEC_NEVER || op->must || !is_over(s, slot))
             continue;
-        if (op->spare == 0)
+        if (op->spare == 0 && !blocks(s, slot))
             slots |= UINT64_C(1) << slot;
-        else if (!is_ordered(s, slot))
+        else if (op->spare != 0 && !is_ordered(s, slot))
             spares |= UINT64_C(1) << slot;
     }
     forget(s, slots, spares);
@@ -417,6 +440,16 @@ static void add_set(struct lb_search *s, struct lb_break *one, unsigned set)
     s->gave_up = s->gave_up || one->n_sets == LB_SPEC_SETS;
     if (!s->gave_up)
         one->sets[one->n_sets++] = set;
+}
+
+/* What one order breaks. The first of them is the example. */
+static void add_broken(struct lb_search *s, struct lb_break *one, const struct configuration *next)
+{
+    add_set(s, one, next->broken);
+    if (one->by == LB_SPEC_NONE) {
+        one->by = next->by;
+        one->other = next->other;
+    }
 }
 
 static int keep_break(struct lb_search *s, const struct lb_break *one)
@@ -456,21 +489,17 @@ static void continue_all(struct lb_search *s, unsigned slot, bool only_clean)
  * soft guarantee before, or else with those in which this operation breaks a hard one. */
 static int note_break(struct lb_search *s, unsigned slot, uint32_t number)
 {
-    struct lb_break one = {.op = number, .other = LB_SPEC_NONE};
+    struct lb_break one = {.op = number, .by = LB_SPEC_NONE, .other = LB_SPEC_NONE};
     uint32_t n_kept = s->after.n;
-    for (uint32_t i = 0; i < n_kept; i++) {
-        add_set(s, &one, s->after.all[i].broken);
-        one.other = s->after.all[i].other;
-    }
+    for (uint32_t i = 0; i < n_kept; i++)
+        add_broken(s, &one, &s->after.all[i]);
     s->is_forced = true;
     continue_all(s, slot, n_kept > 0);
     s->is_forced = false;
     for (uint32_t i = 0; i < s->after.n; i++) {
-        struct configuration *next = &s->after.all[i];
+        const struct configuration *next = &s->after.all[i];
         if ((next->broken & s->object->automaton->hard) != 0)
-            add_set(s, &one, next->broken);
-        if (i >= n_kept || one.other == LB_SPEC_NONE)
-            one.other = next->other;
+            add_broken(s, &one, next);
     }
     if (s->after.n == 0) /* an automaton without a place for it: a defect, and no verdict */
         s->gave_up = true;
@@ -486,7 +515,7 @@ static int note_break(struct lb_search *s, unsigned slot, uint32_t number)
     s->after.n = 0;
     for (uint32_t i = 0; i < kept->n; i++) {
         kept->all[i].broken = 0;
-        kept->all[i].other = LB_SPEC_NONE;
+        kept->all[i].by = kept->all[i].other = LB_SPEC_NONE;
         configurations_add(s, &s->after, kept->all[i]);
     }
     return keep_break(s, &one);
@@ -514,7 +543,7 @@ static int finish(struct lb_search *s, uint32_t number)
 /* The history ends: an order is clean if something that is pending still makes it so. */
 static int come_to_rest(struct lb_search *s)
 {
-    struct lb_break one = {.op = LB_SPEC_NONE, .other = LB_SPEC_NONE};
+    struct lb_break one = {.op = LB_SPEC_NONE, .by = LB_SPEC_NONE, .other = LB_SPEC_NONE};
     s->now = LB_SPEC_NEVER;
     for (uint32_t i = 0; i < s->current.n && !s->gave_up; i++) {
         s->seen.n = 0;
@@ -537,7 +566,8 @@ static int run(struct lb_search *s)
     const struct lb_spec_op *ops = s->object->ops;
     size_t next = 0;
     int rc = 0;
-    configurations_add(s, &s->current, (struct configuration){.state = s->object->first});
+    configurations_add(s, &s->current,
+                       (struct configuration){.state = s->object->first, .by = LB_SPEC_NONE});
     for (size_t i = 0; i < s->n_returns && rc == 0; i++) {
         const struct lb_spec_op *op = &ops[s->returns[i]];
         if (op->high >= s->object->known_until) /* operations before it may be missing */

@@ -25,6 +25,23 @@ static uint64_t state_after(const struct brute_op *op)
     return end == LB_OP_FREE ? 0 : end == LB_OP_ERROR ? ERROR : COMPLETE;
 }
 
+/* Of an item that was reset, or cleared: it waits to be claimed, and need not be. */
+enum { REOPENED = 15 };
+
+static bool is_free(uint64_t kind)
+{
+    return kind == 0 || kind == REOPENED;
+}
+
+/* No end that certainly had an effect may find an item that another worker has. */
+static bool asks_owners;
+
+static bool is_others(const struct brute_op *op, uint64_t state)
+{
+    uint64_t kind = state & 15, who = state >> 4 & 255;
+    return kind == ACTIVE && claims[who - 1].log != claims[op->who - 1].log;
+}
+
 static bool step_item(const struct brute *b, const struct brute_op *op, uint64_t *state)
 {
     (void)b;
@@ -35,7 +52,7 @@ static bool step_item(const struct brute *b, const struct brute_op *op, uint64_t
     switch (op->kind) {
     case CLAIM:
         *state = rest | ACTIVE | (uint64_t)op->who << 4;
-        return now == 0;
+        return is_free(kind);
     case KEEP:
         if (kind == ACTIVE && who == op->who)
             *state = rest | (now >> AGED_SHIFT << AGED_SHIFT) | ACTIVE | (uint64_t)op->who << 4 |
@@ -43,7 +60,7 @@ static bool step_item(const struct brute *b, const struct brute_op *op, uint64_t
         return true;
     case RENEW: /* of what is nobody's: its worker has it again */
         *state = rest | ACTIVE | (uint64_t)op->who << 4 | op->a << 12 | op->b << AGED_SHIFT;
-        return kind == 0 || (kind == ACTIVE && who == op->who);
+        return is_free(kind) || (kind == ACTIVE && who == op->who);
     case EXPIRE:
         *state = rest;
         return kind == ACTIVE && who == op->who && (now >> 12 & ANY_RENEWAL) == op->a;
@@ -61,23 +78,22 @@ static bool step_item(const struct brute *b, const struct brute_op *op, uint64_t
         return true;
     case END: /* given back, and claimed by nobody since: it ends what is free */
     case CLOSE:
+        if (asks_owners && op->kind == END && is_others(op, *state))
+            return false;
         if ((kind == ACTIVE && (who == op->who || op->who == 0)) || /* 0: a stranger's, anybody's */
-            (kind == 0 && op->kind == END))
+            (is_free(kind) && op->kind == END && state_after(op) != 0))
             *state = rest | state_after(op);
         return true;
     case CLEAR:
-        *state = kind == ERROR ? rest : *state;
+        *state = kind == ERROR ? rest | REOPENED : *state;
         return true;
     case RESET:
-        *state = kind == COMPLETE ? rest : *state;
+        *state = kind == COMPLETE ? rest | REOPENED : *state;
         return true;
-    default: /* LEAVE: the late end in question */
-        return kind != ACTIVE || claims[who - 1].log == claims[op->who - 1].log;
+    default:
+        abort();
     }
 }
-
-/* The end in question, which must not have been of another's claim: its log, from 1, and place. */
-static uint32_t asked_log, asked_place;
 
 /* An end of unknown outcome may have let go of its own claim. One whose own claim is over may be
  * another's, as a stranger's may. */
@@ -92,8 +108,10 @@ static bool other_item(const struct brute *b, const struct brute_op *op, uint64_
         return (op->a & LETS_GO) != 0;
     }
     *state = rest | state_after(op);
-    return op->log != asked_log || op->place != asked_place;
+    return !asks_owners || op->kind != END || claims[who - 1].log == claims[op->who - 1].log;
 }
+
+bool is_close;
 
 static bool is_item_legal(void)
 {
@@ -114,30 +132,100 @@ bool legal_items(void)
     return true;
 }
 
-/* --- owners --- */
+static bool is_in_hand_or_done(const struct brute *b, uint64_t state)
+{
+    (void)b;
+    return (state & ((UINT64_C(1) << ITEM_BITS) - 1)) != 0;
+}
 
-static bool legal_end(uint64_t id, uint32_t log, const struct lb_event *invoke,
-                      const struct lb_event *end)
+bool is_given_back(uint64_t id)
 {
     translate_item(id);
-    uint32_t who = claim_before(log, invoke);
-    if (who == 0)
-        return true;
-    uint32_t place = (uint32_t)(invoke - history.events[log]) + 1;
-    brute_cut(&brute, end->time_ns, log + 1, place);
-    if (!is_item_legal())
-        return true;
-    place_now = (uint32_t)(end - history.events[log]) + 1;
-    add_brute(LEAVE, who, invoke->time_ns, end->time_ns, false, 0, log);
-    asked_log = log + 1;
-    asked_place = place;
+    if (!is_item_legal()) {
+        is_close = true;
+        return false;
+    }
+    brute.rest = is_in_hand_or_done;
     bool is_legal = is_item_legal();
-    asked_log = asked_place = 0;
+    brute.rest = NULL;
+    return !is_legal;
+}
+
+/* --- owners --- */
+
+/* Keeps the operations that had begun by a time. Those that were answered before it, and the chosen
+ * ones of those that were answered at it, certainly took effect. */
+static void cut_at(uint64_t time, uint64_t chosen)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0, n_then = 0; i < brute.n; i++) {
+        struct brute_op op = brute.ops[i];
+        bool is_then = op.high == time && !op.optional;
+        bool is_chosen = is_then && (chosen >> n_then++ & 1) != 0;
+        if (op.low > time)
+            continue;
+        if (op.high >= time && !is_chosen && !op.optional) {
+            op.is_cut = op.optional = true;
+            op.high = UINT64_MAX;
+        }
+        brute.ops[kept++] = op;
+    }
+    brute.n = kept;
+}
+
+static bool is_legal_at(uint64_t id, uint64_t time, uint64_t chosen, bool with_owners)
+{
+    translate_item(id);
+    cut_at(time, chosen);
+    asks_owners = with_owners;
+    bool is_legal = is_item_legal();
+    asks_owners = false;
     return is_legal;
+}
+
+/* The first time after another at which something was answered that certainly took effect;
+ * UINT64_MAX: none. Stores how much. */
+static uint64_t next_answer(uint64_t id, bool is_first, uint64_t after, uint32_t *ret_n)
+{
+    uint64_t time = UINT64_MAX;
+    translate_item(id);
+    *ret_n = 0;
+    for (uint32_t i = 0; i < brute.n; i++)
+        if (!brute.ops[i].optional && (is_first || brute.ops[i].high > after) &&
+            brute.ops[i].high < time)
+            time = brute.ops[i].high;
+    for (uint32_t i = 0; i < brute.n && time != UINT64_MAX; i++)
+        *ret_n += !brute.ops[i].optional && brute.ops[i].high == time;
+    return time;
+}
+
+/* As long as an order has no item claimed twice, one of these has all effective ends by owners. At
+ * the time from which all orders have one claimed twice, an observer may have seen less before:
+ * that is close. */
+static bool legal_owners_of(uint64_t id)
+{
+    uint32_t n;
+    uint64_t time = next_answer(id, true, 0, &n);
+    for (; time != UINT64_MAX; time = next_answer(id, false, time, &n)) {
+        if (is_legal_at(id, time, UINT64_MAX, false)) {
+            if (!is_legal_at(id, time, UINT64_MAX, true))
+                return false;
+            continue;
+        }
+        is_close = is_close || n > 8;
+        for (uint64_t chosen = 0; chosen < UINT64_C(1) << n && !is_close; chosen++)
+            is_close = is_legal_at(id, time, chosen, false) && !is_legal_at(id, time, chosen, true);
+        return true;
+    }
+    return true;
 }
 
 bool legal_owners(void)
 {
+    is_close = false;
+    for (uint64_t id = 1; id <= IDS + 1; id++)
+        if (!legal_owners_of(id))
+            return false;
     for (uint32_t log = 0; log < LOGS; log++) {
         bool out[IDS + 2] = {false};
         for (size_t i = 0; i < history.n[log]; i++) {
@@ -150,7 +238,7 @@ bool legal_owners(void)
                 continue;
             if (end == NULL || end->type != LB_EV_OK || (end->flags & LB_EVF_EFFECTIVE) == 0)
                 continue;
-            if (!out[e->value] || !legal_end(e->value, log, e, end))
+            if (!out[e->value])
                 return false;
             out[e->value] = false;
         }

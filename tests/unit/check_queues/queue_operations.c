@@ -264,7 +264,8 @@ static uint64_t answered_before(uint32_t log, size_t before)
 
 /* What is lost is let go of at any time from low on, and again if its worker renewed it, but for
  * renewals since: with effect,
- * after an event of its own log, or after a time at which another noted that (NULL). */
+ * after an event of its own log, or after a time at which another noted that (NULL). An event of
+ * its own log has its place there, also within a tick. */
 static void add_loss(uint32_t who, uint64_t low, const struct lb_event *own, uint64_t noted)
 {
     const struct claim_info *c = &claims[who - 1];
@@ -276,7 +277,9 @@ static void add_loss(uint32_t who, uint64_t low, const struct lb_event *own, uin
             limit = k - 1;
     }
     for (uint64_t k = 0; k <= limit; k++) {
-        add_brute(GONE, who, most(low, c->low), UINT64_MAX, true, 0, DATABASE);
+        place_now = own != NULL ? (uint32_t)(own - history.events[c->log]) + 1 : 0;
+        add_brute(GONE, who, most(low, c->low), UINT64_MAX, true, 0,
+                  own != NULL ? c->log : DATABASE);
         set_b(k);
     }
 }

@@ -145,16 +145,16 @@ bool legal_empty(void)
     return true;
 }
 
-/* --- loss: counted again, item by item --- */
+/* --- loss: item by item --- */
 
 bool legal_loss(void)
 {
     uint64_t n_missing = 0, n_excused = 0;
     for (uint64_t id = 1; id <= IDS + 1; id++) {
-        uint64_t put_low = UINT64_MAX, first = UINT64_MAX, last = 0, freed = 0;
+        uint64_t put_low = UINT64_MAX, first = UINT64_MAX;
         const struct lb_event *claim = NULL, *put = NULL;
         uint32_t n_claims_of = 0, claimer = LOGS, putter = LOGS;
-        bool acked = false, finished = false;
+        bool acked = false;
         for (uint32_t log = 0; log < LOGS; log++)
             for (size_t i = 0; i < history.n[log]; i++) {
                 const struct lb_event *e = &history.events[log][i];
@@ -162,7 +162,6 @@ bool legal_loss(void)
                 if (e->type == LB_EV_NOTE && e->value == id && end != NULL &&
                     end->type == LB_EV_OK) {
                     first = end->time_ns < first ? end->time_ns : first;
-                    last = end->time_ns > last ? end->time_ns : last;
                     n_claims_of++;
                     claimer = log;
                     claim = e;
@@ -177,21 +176,7 @@ bool legal_loss(void)
             }
         if (first < put_low || (n_claims_of == 1 && claimer == putter && claim < put))
             return false; /* a phantom */
-        for (uint32_t log = 0; log < LOGS; log++)
-            for (size_t i = 0; i < history.n[log]; i++) {
-                const struct lb_event *e = &history.events[log][i];
-                const struct lb_event *end = e->type == LB_EV_INVOKE ? end_of(log, i) : NULL;
-                if (e->type != LB_EV_INVOKE || e->value != id || e->op < LB_OP_COMPLETE ||
-                    (end != NULL && end->type == LB_EV_FAIL))
-                    continue;
-                bool ok = end != NULL && end->type == LB_EV_OK;
-                if (e->op == LB_OP_FREE && ok && (end->flags & LB_EVF_EFFECTIVE) != 0 &&
-                    e->time_ns > last)
-                    freed = 1;
-                if (e->op != LB_OP_FREE && (!ok || end->time_ns > last))
-                    finished = true;
-            }
-        n_missing += acked && (last == 0 || (freed && !finished));
+        n_missing += acked && (n_claims_of == 0 || is_given_back(id));
     }
     for (uint32_t log = 0; log < LOGS; log++)
         for (size_t i = 0; i < history.n[log]; i++) {

@@ -123,6 +123,12 @@ void translate_item(uint64_t id);
 
 bool legal_items(void);
 bool legal_owners(void);
+/* Was an item that was claimed free at the end, in every order in which it was not claimed twice?
+ */
+bool is_given_back(uint64_t id);
+/* The last history was found legal, but only just: owners depend on the order of answers within a
+ * tick, or an item that may be lost was claimed twice. */
+extern bool is_close;
 bool legal_once(void);
 bool legal_groups(void);
 
