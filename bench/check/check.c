@@ -48,7 +48,7 @@ static int judge(struct lb_case *c)
     int rc = 0;
     if (c->model->queue)
         lb_ids_open(c);
-    else
+    else if (!c->model->plain)
         rc = lb_judge_calm_lock(c);
     for (size_t i = c->is_calm ? n : 0; i < n + sizeof of_both / sizeof *of_both && rc == 0; i++) {
         rc = lb_case_goes_on(c);

@@ -229,7 +229,7 @@ my @usage = ([[], qr/check takes the files/], [[$good], qr/does not say what it 
     [['--model', 'mutex', '--uncertainty', '1', $good], qr/'1' is not a time/],
     [['--model', 'mutex', '--uncertainty', '1s,1s', $good], qr/one for each of the 1 files/],
     [['--model', 'mutex', '--progress-bound', 'x', $good], qr/--progress-bound: 'x' is not a time/],
-    [['--threads', '3', $good], qr/--threads: '3' is neither 1 nor 2/], [['--export', 'csv', $good], qr/unknown format 'csv'/], [['--plain', $good], qr/--plain: needs --export/],
+    [['--threads', '3', $good], qr/--threads: '3' is neither 1 nor 2/], [['--export', 'csv', $good], qr/unknown format 'csv'/],
     [['--model', 'mutex', "$scratch/none"], qr/none/]);
 for my $case (@usage) {
     my ($args, $want) = @$case;

@@ -36,6 +36,15 @@ static bool judge_sparse(const struct shape *shape)
     return legal;
 }
 
+/* The same without shortcuts. */
+static bool judge_plainly(const struct shape *shape)
+{
+    history.model.plain = true;
+    bool legal = judge_legal(shape);
+    history.model.plain = false;
+    return legal;
+}
+
 /* No item was claimed before it was put. */
 static bool has_no_phantom(void)
 {
@@ -66,7 +75,13 @@ static bool compare(const struct shape *shape)
 {
     notes_others_ends = ends_others(&history);
     is_too_much = is_close = false;
-    bool expected = shape->legal(), sparse = judge_sparse(shape), got = judge_legal(shape);
+    bool expected = shape->legal(), plain = judge_plainly(shape), sparse = judge_sparse(shape),
+         got = judge_legal(shape);
+    if (plain != got) {
+        print_history(&history);
+        fail_msg("%s: %s without shortcuts; seed %llu", shape->name, plain ? "legal" : "illegal",
+                 (unsigned long long)seed);
+    }
     n_too_much += is_too_much;
     has_duplicates = judgement.findings[LB_G_NO_DUPLICATE].n_violations > 0;
     if (is_too_much)

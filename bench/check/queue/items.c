@@ -286,8 +286,8 @@ int lb_judge_items(struct lb_case *c)
 {
     struct lb_item_world world = {.openers = {.array = {0}}};
     struct judge judge = {.c = c,
-                          .budget = {.ops = (1 << 20) + 16 * c->history->n_events,
-                                     .steps = (1 << 22) + 64 * c->history->n_events},
+                          .budget = {.ops = (1 << 24) + 4 * c->history->n_events,
+                                     .steps = (1 << 26) + 16 * c->history->n_events},
                           .ops = {.c = c, .world = &world}};
     int rc = c->items.n > 0 ? lb_item_world_init(&world, c) : 0;
     lb_beats_sort(c);

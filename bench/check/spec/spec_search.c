@@ -596,9 +596,9 @@ int lb_search_run(struct lb_search *s, const struct lb_object *object)
     s->used = 0;
     s->excused = 0;
     s->gave_up = object->n_ops > s->budget->ops;
+    s->budget->ops = s->gave_up ? 0 : s->budget->ops - object->n_ops;
     if (s->gave_up)
         return 0;
-    s->budget->ops -= object->n_ops;
     if (make_room(s, object->n_ops) != 0)
         return LB_E_MEMORY;
     sort_ops(s, false, s->calls);

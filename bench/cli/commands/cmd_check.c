@@ -108,8 +108,6 @@ static int check_words(const struct lb_args *args, struct lb_error *err)
     if (export != NULL && strcmp(export, "edn") != 0 && strcmp(export, "jsonl") != 0)
         return lb_fail(err, LB_E_USAGE, "option --export: unknown format '%s' (edn, jsonl)",
                        export);
-    if (args->check.plain && export == NULL)
-        return lb_fail(err, LB_E_USAGE, "option --plain: needs --export");
     if (release != NULL && strcmp(release, "belief") != 0 && strcmp(release, "state") != 0)
         return lb_fail(err, LB_E_USAGE, "option --release: unknown semantics '%s' (belief, state)",
                        release);
@@ -330,6 +328,7 @@ static int make_model(const struct lb_args *args, struct loaded *loaded, struct 
     if (rc == 0 && options->model != NULL)
         rc = named_model(loaded, options->model, err);
     model->threads = threads_of(args);
+    model->plain = options->plain;
     if (rc == 0)
         rc = check_shape(args, loaded, err);
     if (rc == 0 && options->strict && !model->queue)

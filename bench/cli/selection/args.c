@@ -212,7 +212,8 @@ static const struct flag flags[] = {
     {"export", 0, FLAG_TEXT, TO(check.export), LB_FLAGS_CHECK, "FORMAT",
      "writes the history as edn or jsonl instead of judging it"},
     {"plain", 0, FLAG_SWITCH, TO(check.plain), LB_FLAGS_CHECK, NULL,
-     "with --export: writes only what Knossos' and Jepsen's models know"},
+     "judges without shortcuts, which takes longer; with --export: writes only what Knossos' and "
+     "Jepsen's models know"},
     {"format", 0, FLAG_TEXT, TO(format), LB_FLAGS_CHECK, "FORMAT", "%s"},
     {"strategy", 's', FLAG_WORDS, TO(strategies), LB_FLAGS_LIST, "NAME[,NAME...]",
      "prints all about these strategies: source, options, known breaks, and what was changed from "
