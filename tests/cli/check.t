@@ -217,6 +217,12 @@ is_deeply([lockbench('check', '--model', 'mutex', '--threads', '1', $_)],
     [lockbench('check', '--model', 'mutex', '--threads', '2', $_)], '--threads: the same of one and two')
     for $good, $bad;
 
+# --- items that are reset by the thousand, by clocks that are not exact
+system("$ENV{LB_BUILD}/tests/tools/bench_check", 'write', "$scratch/resets", 'again', 60000, 16, 300) == 0
+    or die 'bench_check write';
+like((lockbench('check', '--uncertainty', '1ns', "$scratch/resets"))[1], qr/^no-duplicate +held/m,
+    'many resets of many items are not too much for the search');
+
 # --- usage
 my @usage = ([[], qr/check takes the files/], [[$good], qr/does not say what it is a history of: give --model/],
     [['--model', 'cake', $good], qr/unknown model 'cake'/],

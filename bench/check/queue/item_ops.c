@@ -37,16 +37,6 @@ struct follow {
     bool is_closed, is_ended; /* its worker may have ended it; has certainly */
 };
 
-static int add(struct lb_item_ops *ops, const struct lb_spec_op *op)
-{
-    struct lb_spec_op *slot =
-        ops->array.n < LB_NONE ? lb_array_push(&ops->array, sizeof *slot) : NULL;
-    if (slot == NULL)
-        return lb_out_of_memory(ops->c);
-    *slot = *op;
-    return 0;
-}
-
 static uint32_t next_number(const struct lb_item_ops *ops)
 {
     return (uint32_t)ops->array.n;
@@ -58,13 +48,13 @@ static int add_expiry(const struct follow *f, uint64_t low)
 {
     if (f->claim->lease_ms == 0 || f->ops->purpose == LB_FOR_EXECUTIONS)
         return 0;
-    return add(f->ops, &(struct lb_spec_op){.low = later(low, f->claim->low),
-                                            .high = LB_NEVER,
-                                            .log = LB_NONE,
-                                            .about = f->number,
-                                            .last = f->renewed,
-                                            .arg = f->renewed,
-                                            .kind = LB_ITEM_EXPIRE});
+    return lb_item_ops_push(f->ops, &(struct lb_spec_op){.low = later(low, f->claim->low),
+                                                         .high = LB_NEVER,
+                                                         .log = LB_NONE,
+                                                         .about = f->number,
+                                                         .last = f->renewed,
+                                                         .arg = f->renewed,
+                                                         .kind = LB_ITEM_EXPIRE});
 }
 
 /* The loss of a claim's worker, from low on: of the claim, and of its renewals up to a limit. */
@@ -79,15 +69,15 @@ static int add_loss(const struct follow *f, const struct loss *loss)
     uint32_t last = 0;
     for (uint32_t i = f->number + 1; i < f->ops->array.n && i < loss->limit; i++)
         last = lb_item_op(f->ops, i)->kind == LB_ITEM_RENEW ? i + 1 : last;
-    return add(f->ops, &(struct lb_spec_op){.low = later(loss->low, f->claim->low),
-                                            .high = LB_NEVER,
-                                            .log = loss->log,
-                                            .position = loss->position,
-                                            .about = f->number,
-                                            .last = last,
-                                            .arg = loss->limit,
-                                            .kind = LB_ITEM_LOSE,
-                                            .repeats = true});
+    return lb_item_ops_push(f->ops, &(struct lb_spec_op){.low = later(loss->low, f->claim->low),
+                                                         .high = LB_NEVER,
+                                                         .log = loss->log,
+                                                         .position = loss->position,
+                                                         .about = f->number,
+                                                         .last = last,
+                                                         .arg = loss->limit,
+                                                         .kind = LB_ITEM_LOSE,
+                                                         .repeats = true});
 }
 
 /* The last renewal of the claim, plus 1, that can be of the session that was lost: none that was
@@ -236,15 +226,15 @@ static int add_claim(struct follow *f, size_t place)
     ops->first = earlier(ops->first, e->low);
     ops->gone = earlier(ops->gone, ops->c->logs[e->log].gone_ns);
     ops->last = later(ops->last, e->high);
-    int rc = add(ops, &(struct lb_spec_op){.low = e->low,
-                                           .high = e->high,
-                                           .log = e->log,
-                                           .position = e->event,
-                                           .about = LB_NONE,
-                                           .kind = LB_ITEM_CLAIM,
-                                           .rank = 1,
-                                           .must = true,
-                                           .detail = e});
+    int rc = lb_item_ops_push(ops, &(struct lb_spec_op){.low = e->low,
+                                                        .high = e->high,
+                                                        .log = e->log,
+                                                        .position = e->event,
+                                                        .about = LB_NONE,
+                                                        .kind = LB_ITEM_CLAIM,
+                                                        .rank = 1,
+                                                        .must = true,
+                                                        .detail = e});
     return rc == 0 ? add_expiry(f, f->expiry) : rc;
 }
 
@@ -262,16 +252,17 @@ static int add_renewal(struct follow *f, const struct lb_item_record *e)
     if (is_told && !f->is_closed)
         f->aged = number + 1;
     f->ops->last = later(f->ops->last, e->high);
-    int rc = add(f->ops, &(struct lb_spec_op){.low = e->low,
-                                              .high = e->high,
-                                              .log = e->log,
-                                              .position = e->event,
-                                              .about = f->number,
-                                              .arg = f->aged,
-                                              .kind = f->is_closed ? LB_ITEM_KEEP : LB_ITEM_RENEW,
-                                              .rank = 1,
-                                              .must = true,
-                                              .detail = e});
+    int rc = lb_item_ops_push(
+        f->ops, &(struct lb_spec_op){.low = e->low,
+                                     .high = e->high,
+                                     .log = e->log,
+                                     .position = e->event,
+                                     .about = f->number,
+                                     .arg = f->aged,
+                                     .kind = f->is_closed ? LB_ITEM_KEEP : LB_ITEM_RENEW,
+                                     .rank = 1,
+                                     .must = true,
+                                     .detail = e});
     return rc == 0 ? add_expiry(f, f->expiry) : rc;
 }
 
@@ -300,38 +291,39 @@ static int add_end(struct follow *f, const struct lb_item_record *e, bool is_sha
     if (e->high != LB_NEVER)
         ops->last = later(ops->last, e->high);
     bool is_spare = period == 0 && !is_once && ops->purpose == LB_FOR_ITEM;
-    int rc = add(ops, &(struct lb_spec_op){.low = e->low,
-                                           .high = e->high,
-                                           .log = e->log,
-                                           .position = e->event,
-                                           .about = is_bound ? f->number : LB_NONE,
-                                           .arg = arg,
-                                           .kind = LB_ITEM_END,
-                                           .to = phase_after(e->op),
-                                           .spare = is_spare ? phase_after(e->op) + 1 : 0,
-                                           .must = is_bound && is_certain,
-                                           .detail = e});
+    int rc =
+        lb_item_ops_push(ops, &(struct lb_spec_op){.low = e->low,
+                                                   .high = e->high,
+                                                   .log = e->log,
+                                                   .position = e->event,
+                                                   .about = is_bound ? f->number : LB_NONE,
+                                                   .arg = arg,
+                                                   .kind = LB_ITEM_END,
+                                                   .to = phase_after(e->op),
+                                                   .spare = is_spare ? phase_after(e->op) + 1 : 0,
+                                                   .must = is_bound && is_certain,
+                                                   .detail = e});
     if (rc != 0 || period == 0)
         return rc;
-    return add(ops, &(struct lb_spec_op){.low = e->low + period,
-                                         .high = LB_NEVER,
-                                         .log = LB_NONE,
-                                         .about = number,
-                                         .kind = LB_ITEM_DUE});
+    return lb_item_ops_push(ops, &(struct lb_spec_op){.low = e->low + period,
+                                                      .high = LB_NEVER,
+                                                      .log = LB_NONE,
+                                                      .about = number,
+                                                      .kind = LB_ITEM_DUE});
 }
 
 static int add_clear(struct lb_item_ops *ops, const struct lb_item_record *e)
 {
-    return add(ops, &(struct lb_spec_op){.low = e->low,
-                                         .high = e->high,
-                                         .log = e->log,
-                                         .position = e->event,
-                                         .about = LB_NONE,
-                                         .kind = LB_ITEM_OPEN,
-                                         .to = LB_ITEM_FAILED,
-                                         .twin = LB_ITEM_FAILED,
-                                         .must = e->type == LB_EV_OK,
-                                         .detail = e});
+    return lb_item_ops_push(ops, &(struct lb_spec_op){.low = e->low,
+                                                      .high = e->high,
+                                                      .log = e->log,
+                                                      .position = e->event,
+                                                      .about = LB_NONE,
+                                                      .kind = LB_ITEM_OPEN,
+                                                      .to = LB_ITEM_FAILED,
+                                                      .twin = LB_ITEM_FAILED,
+                                                      .must = e->type == LB_EV_OK,
+                                                      .detail = e});
 }
 
 void lb_item_ops_clear(struct lb_item_ops *ops)
@@ -451,71 +443,28 @@ static int add_recoveries(struct lb_item_ops *ops, uint64_t most, bool *ret_asks
         if (low > ops->last)
             continue;
         *ret_asks_age = *ret_asks_age || m->age_ms > 0;
-        rc = add(ops, &(struct lb_spec_op){.low = low,
-                                           .high = m->high,
-                                           .log = m->log,
-                                           .position = m->position,
-                                           .about = LB_NONE,
-                                           .kind = LB_ITEM_RECOVER,
-                                           .detail = m});
+        rc = lb_item_ops_push(ops, &(struct lb_spec_op){.low = low,
+                                                        .high = m->high,
+                                                        .log = m->log,
+                                                        .position = m->position,
+                                                        .about = LB_NONE,
+                                                        .kind = LB_ITEM_RECOVER,
+                                                        .detail = m});
     }
-    return rc;
-}
-
-/* True if the operation may be used in another's place: not where more than its answer's time
- * orders it before others of its log. */
-static bool is_twin(const struct lb_item_ops *ops, const struct lb_moment *m)
-{
-    return !m->is_certain || lb_slack(ops->c, m->log) == 0;
-}
-
-static int add_openers_of(struct lb_item_ops *ops, int kind, uint32_t class_no, uint64_t most)
-{
-    uint8_t to = kind == LB_OP_RESET_ALL ? LB_ITEM_DONE : LB_ITEM_FAILED;
-    const struct lb_moment *end,
-        *m = lb_moments_from(&ops->world->openers, kind, class_no, ops->first, &end);
-    int rc = 0;
-    for (; m != NULL && m < end && m->op == kind && m->class_no == class_no &&
-           m->least <= ops->last && ops->array.n <= most && rc == 0;
-         m++)
-        if (m->low <= ops->last)
-            rc = add(ops, &(struct lb_spec_op){.low = m->low,
-                                               .high = m->high,
-                                               .log = m->log,
-                                               .position = m->position,
-                                               .about = LB_NONE,
-                                               .kind = LB_ITEM_OPEN,
-                                               .to = to,
-                                               .twin = is_twin(ops, m) ? to : 0,
-                                               .must = m->is_certain});
-    return rc;
-}
-
-static int add_openers(struct lb_item_ops *ops, uint64_t most)
-{
-    size_t n = ops->array.n;
-    int rc = 0;
-    for (uint32_t i = 0; i < ops->n_classes && rc == 0; i++) {
-        rc = add_openers_of(ops, LB_OP_RESET_ALL, ops->classes[i], most);
-        if (rc == 0)
-            rc = add_openers_of(ops, LB_OP_CLEAR_ALL, ops->classes[i], most);
-    }
-    if (ops->n_classes > 1 && ops->array.n > n)
-        ops->doubt = "an item was moved to another class";
     return rc;
 }
 
 static int add_beat(struct lb_item_ops *ops, uint32_t worker, uint64_t low, uint64_t high,
                     uint32_t arg)
 {
-    return add(ops, &(struct lb_spec_op){.low = low,
-                                         .high = high,
-                                         .log = LB_NONE,
-                                         .about = LB_NONE,
-                                         .arg = arg,
-                                         .kind = LB_ITEM_BEAT,
-                                         .to = (uint8_t)worker,
-                                         .must = high != LB_NEVER});
+    return lb_item_ops_push(ops, &(struct lb_spec_op){.low = low,
+                                                      .high = high,
+                                                      .log = LB_NONE,
+                                                      .about = LB_NONE,
+                                                      .arg = arg,
+                                                      .kind = LB_ITEM_BEAT,
+                                                      .to = (uint8_t)worker,
+                                                      .must = high != LB_NEVER});
 }
 
 /* The beats of one worker's process that can matter to its claims. first: the invoke of the first
@@ -582,7 +531,7 @@ static void let_openers_wait(struct lb_item_ops *ops)
 int lb_item_ops_finish(struct lb_item_ops *ops, uint64_t most)
 {
     bool asks_age = false;
-    int rc = ops->purpose != LB_FOR_GROUP ? add_openers(ops, most) : 0;
+    int rc = ops->purpose != LB_FOR_GROUP ? lb_item_ops_add_openers(ops, most) : 0;
     if (rc == 0 && ops->purpose != LB_FOR_EXECUTIONS)
         rc = add_recoveries(ops, most, &asks_age);
     if (rc == 0 && asks_age)

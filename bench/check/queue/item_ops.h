@@ -18,6 +18,7 @@ struct lb_item_ops {
         LB_FOR_GROUP       /* of several items, without resets */
     } purpose;
     struct lb_array array; /* struct lb_spec_op */
+    struct lb_array busy;  /* item_openers.c */
     uint64_t first, last;  /* the earliest claim; the latest answer of a claim or an end */
     uint64_t gone;         /* the earliest death of a claimer; LB_NEVER */
     uint32_t n_claims;
@@ -41,6 +42,17 @@ static inline const struct lb_item_record *lb_item_record_of(const struct lb_ite
 void lb_item_ops_clear(struct lb_item_ops *ops);
 /* Adds one item's operations; the records are in order of log and event. 0 or LB_E_MEMORY. */
 int lb_item_ops_add(struct lb_item_ops *ops, const struct lb_item_record *const *records, size_t n);
+static inline int lb_item_ops_push(struct lb_item_ops *ops, const struct lb_spec_op *op)
+{
+    struct lb_spec_op *slot =
+        ops->array.n < LB_NONE ? lb_array_push(&ops->array, sizeof *slot) : NULL;
+    if (slot == NULL)
+        return lb_out_of_memory(ops->c);
+    *slot = *op;
+    return 0;
+}
+/* Adds the resets and clears of all items that matter to this one: item_openers.c. */
+int lb_item_ops_add_openers(struct lb_item_ops *ops, uint64_t most);
 /* After the last item: adds the operations that concern all items, unless there are more than most:
  * then there is a doubt. */
 int lb_item_ops_finish(struct lb_item_ops *ops, uint64_t most);

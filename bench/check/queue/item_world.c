@@ -15,6 +15,8 @@ static int by_log(const void *a, const void *b)
 static int add_world(struct lb_item_world *world, const struct lb_case *c,
                      const struct lb_world_event *e)
 {
+    if (e->type == LB_EV_OK && e->high - e->low > world->longest)
+        world->longest = e->high - e->low;
     if (e->op == LB_OP_RESET_ALL || e->op == LB_OP_CLEAR_ALL || e->op == LB_OP_RECOVER)
         return lb_moments_add(
             &world->openers, &(struct lb_moment){.low = e->low,

@@ -301,6 +301,7 @@ int lb_judge_items(struct lb_case *c)
     lb_search_close(judge.search);
     lb_item_world_release(&world);
     free(judge.ops.array.items);
+    free(judge.ops.busy.items);
     lb_finding_of(c, LB_G_NO_DUPLICATE)->n_tested = c->out->measures.n_claims;
     lb_finding_of(c, LB_G_ONCE)->n_tested = c->out->measures.n_claims;
     lb_finding_of(c, LB_G_OWNER_RELEASE)->n_tested = c->n_releases;

@@ -46,6 +46,7 @@ struct lb_session_end {
 struct lb_item_world {
     struct lb_moments openers;    /* reset-all, clear-all, and recoveries, of all classes as one */
     struct lb_array session_ends; /* struct lb_session_end */
+    uint64_t longest;             /* of the openers that certainly took effect */
 };
 int lb_item_world_init(struct lb_item_world *world, struct lb_case *c);
 void lb_item_world_release(struct lb_item_world *world);
