@@ -104,15 +104,14 @@ static const struct lb_moment *next_of(const struct lb_item_ops *ops, const stru
     const struct lb_moment *end;
     if (gap > 0 && m->high - all[gap - 1].high <= ops->world->longest)
         return m + 1;
-    return lb_moments_from(&ops->world->openers, m->op, m->class_no,
+    return lb_openers_from(ops->world, m->op, m->class_no,
                            gap < ops->busy.n ? all[gap].low : LB_NEVER, &end);
 }
 
 static int add_openers_of(struct lb_item_ops *ops, int kind, uint32_t class_no, uint64_t most)
 {
     uint8_t to = kind == LB_OP_RESET_ALL ? LB_ITEM_DONE : LB_ITEM_FAILED;
-    const struct lb_moment *end,
-        *m = lb_moments_from(&ops->world->openers, kind, class_no, ops->first, &end);
+    const struct lb_moment *end, *m = lb_openers_from(ops->world, kind, class_no, ops->first, &end);
     size_t kept = SIZE_MAX;
     int rc = 0;
     while (m != NULL && m < end && m->op == kind && m->class_no == class_no &&

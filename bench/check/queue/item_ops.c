@@ -434,7 +434,7 @@ static uint64_t recovers_from(const struct lb_item_ops *ops, const struct lb_mom
 static int add_recoveries(struct lb_item_ops *ops, uint64_t most, bool *ret_asks_age)
 {
     const struct lb_moment *end,
-        *m = lb_moments_from(&ops->world->openers, LB_OP_RECOVER, 0, ops->first, &end);
+        *m = lb_openers_from(ops->world, LB_OP_RECOVER, 0, ops->first, &end);
     int rc = 0;
     for (; m != NULL && m < end && m->op == LB_OP_RECOVER && m->least <= ops->last &&
            ops->array.n <= most && rc == 0;

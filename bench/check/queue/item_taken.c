@@ -9,7 +9,7 @@ static bool is_recovered(const struct lb_item_ops *ops, const struct lb_item_rec
                          const struct lb_item_record *renewal, uint64_t until)
 {
     const struct lb_moment *end,
-        *m = lb_moments_from(&ops->world->openers, LB_OP_RECOVER, 0, claim->low, &end);
+        *m = lb_openers_from(ops->world, LB_OP_RECOVER, 0, claim->low, &end);
     bool is_any = false;
     for (; m != NULL && m < end && m->op == LB_OP_RECOVER && m->least <= until && !is_any; m++)
         is_any = lb_item_recovered_from(ops->c, m, claim, renewal, 0) <= until;

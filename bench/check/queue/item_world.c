@@ -4,6 +4,34 @@
 
 #include <stdlib.h>
 
+static int by_kind(const struct lb_moment *a, int op, uint32_t class_no)
+{
+    if (a->op != op)
+        return a->op < op ? -1 : 1;
+    return (a->class_no > class_no) - (a->class_no < class_no);
+}
+
+static int by_kind_and_high(const void *a, const void *b)
+{
+    const struct lb_moment *x = a, *y = b;
+    int kind = by_kind(x, y->op, y->class_no);
+    return kind != 0 ? kind : (x->high > y->high) - (x->high < y->high);
+}
+
+static void sort_openers(struct lb_item_world *world)
+{
+    struct lb_moment *all = world->openers.items;
+    size_t n = world->openers.n;
+    if (n > 1)
+        qsort(all, n, sizeof *all, by_kind_and_high);
+    for (size_t i = n; i-- > 0;) {
+        all[i].least = all[i].low;
+        if (i + 1 < n && by_kind(&all[i], all[i + 1].op, all[i + 1].class_no) == 0 &&
+            all[i + 1].least < all[i].least)
+            all[i].least = all[i + 1].least;
+    }
+}
+
 static int by_log(const void *a, const void *b)
 {
     const struct lb_session_end *x = a, *y = b;
@@ -12,21 +40,29 @@ static int by_log(const void *a, const void *b)
     return (x->high > y->high) - (x->high < y->high);
 }
 
+static int add_opener(struct lb_item_world *world, const struct lb_world_event *e)
+{
+    struct lb_moment *slot = lb_array_push(&world->openers, sizeof *slot);
+    if (slot == NULL)
+        return LB_E_MEMORY;
+    *slot = (struct lb_moment){.low = e->low,
+                               .high = e->high,
+                               .class_no = e->op == LB_OP_RECOVER ? 0 : e->target,
+                               .log = e->log,
+                               .position = e->event,
+                               .age_ms = e->age_ms,
+                               .op = e->op,
+                               .is_certain = e->type == LB_EV_OK};
+    return 0;
+}
+
 static int add_world(struct lb_item_world *world, const struct lb_case *c,
                      const struct lb_world_event *e)
 {
     if (e->type == LB_EV_OK && e->high - e->low > world->longest)
         world->longest = e->high - e->low;
     if (e->op == LB_OP_RESET_ALL || e->op == LB_OP_CLEAR_ALL || e->op == LB_OP_RECOVER)
-        return lb_moments_add(
-            &world->openers, &(struct lb_moment){.low = e->low,
-                                                 .high = e->high,
-                                                 .class_no = e->op == LB_OP_RECOVER ? 0 : e->target,
-                                                 .log = e->log,
-                                                 .position = e->event,
-                                                 .age_ms = e->age_ms,
-                                                 .op = e->op,
-                                                 .is_certain = e->type == LB_EV_OK});
+        return add_opener(world, e);
     if (e->op != LB_OP_SESSION_END || e->target >= c->history->n_logs)
         return 0;
     struct lb_session_end *slot = lb_array_push(&world->session_ends, sizeof *slot);
@@ -45,9 +81,8 @@ int lb_item_world_init(struct lb_item_world *world, struct lb_case *c)
     int rc = 0;
     for (size_t i = 0; i < c->world.n && rc == 0; i++)
         rc = add_world(world, c, &events[i]);
-    if (rc == 0)
-        rc = lb_moments_sort(&world->openers);
-    if (rc == 0 && world->session_ends.n > 0)
+    sort_openers(world);
+    if (world->session_ends.n > 0)
         qsort(world->session_ends.items, world->session_ends.n, sizeof(struct lb_session_end),
               by_log);
     return rc != 0 ? lb_out_of_memory(c) : 0;
@@ -55,6 +90,24 @@ int lb_item_world_init(struct lb_item_world *world, struct lb_case *c)
 
 void lb_item_world_release(struct lb_item_world *world)
 {
-    lb_moments_release(&world->openers);
+    free(world->openers.items);
     free(world->session_ends.items);
+}
+
+const struct lb_moment *lb_openers_from(const struct lb_item_world *world, int op,
+                                        uint32_t class_no, uint64_t from,
+                                        const struct lb_moment **ret_end)
+{
+    const struct lb_moment *all = world->openers.items;
+    size_t low = 0, high = world->openers.n;
+    *ret_end = high > 0 ? all + high : NULL;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int kind = by_kind(&all[middle], op, class_no);
+        if (kind < 0 || (kind == 0 && all[middle].high < from))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < world->openers.n && by_kind(&all[low], op, class_no) == 0 ? &all[low] : NULL;
 }

@@ -26,8 +26,7 @@ static void tell_recovery(const struct lb_item_ops *ops, const struct lb_item_re
                           const struct lb_item_record *second, char *text, size_t size)
 {
     const struct lb_moment *end, *found = NULL;
-    const struct lb_moment *m =
-        lb_moments_from(&ops->world->openers, LB_OP_RECOVER, 0, first->low, &end);
+    const struct lb_moment *m = lb_openers_from(ops->world, LB_OP_RECOVER, 0, first->low, &end);
     for (; m != NULL && m < end && m->op == LB_OP_RECOVER && m->least <= second->high; m++)
         if (m->low <= second->high)
             found = m;
@@ -284,7 +283,7 @@ static int judge_all(struct judge *judge)
 /* c->items are in order of log and event; sorted by id, they still are within one id. */
 int lb_judge_items(struct lb_case *c)
 {
-    struct lb_item_world world = {.openers = {.array = {0}}};
+    struct lb_item_world world = {.longest = 0};
     struct judge judge = {.c = c,
                           .budget = {.ops = (1 << 24) + 4 * c->history->n_events,
                                      .steps = (1 << 26) + 16 * c->history->n_events},

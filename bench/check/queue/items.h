@@ -17,24 +17,6 @@ struct lb_moment {
     bool is_certain; /* it took effect */
 };
 
-/* Moments by op and class, and by high within them. Zeroed to begin with. */
-struct lb_moments {
-    struct lb_array array; /* struct lb_moment */
-    /* private: the index of many, see moments.c */
-    struct lb_array kinds;
-    uint64_t *highs;
-    uint32_t *slices;
-};
-
-/* Adds one; lb_moments_sort must follow before they are asked. 0 or LB_E_MEMORY, both. */
-int lb_moments_add(struct lb_moments *moments, const struct lb_moment *moment);
-int lb_moments_sort(struct lb_moments *moments);
-void lb_moments_release(struct lb_moments *moments);
-/* The first of an operation that can take effect at a time or later; NULL. More follow up to the
- * end, which is stored. */
-const struct lb_moment *lb_moments_from(const struct lb_moments *moments, int op, uint32_t class_no,
-                                        uint64_t from, const struct lb_moment **ret_end);
-
 /* When a session ended, at the earliest and latest, by log and then in order. */
 struct lb_session_end {
     uint32_t log;
@@ -44,12 +26,18 @@ struct lb_session_end {
 
 /* What concerns all items, looked up once: item_world.c. Zeroed to begin with. */
 struct lb_item_world {
-    struct lb_moments openers;    /* reset-all, clear-all, and recoveries, of all classes as one */
+    struct lb_array openers;      /* struct lb_moment: reset-all, clear-all, and recoveries, of all
+                                     classes as one; by op and class, and by high within them */
     struct lb_array session_ends; /* struct lb_session_end */
     uint64_t longest;             /* of the openers that certainly took effect */
 };
 int lb_item_world_init(struct lb_item_world *world, struct lb_case *c);
 void lb_item_world_release(struct lb_item_world *world);
+/* The first opener that can take effect at a time or later; NULL. More follow up to the end, which
+ * is stored. */
+const struct lb_moment *lb_openers_from(const struct lb_item_world *world, int op,
+                                        uint32_t class_no, uint64_t from,
+                                        const struct lb_moment **ret_end);
 
 static inline bool lb_item_closes(int op)
 {
