@@ -212,8 +212,7 @@ static unsigned step_group(const struct lb_object *object, uint32_t number,
         return give(next, &state, is_taken ? model_of(object)->claimed_twice : 0, other);
     case LB_ITEM_RENEW:
     case LB_ITEM_KEEP:
-        state.renewed = is_mine ? number + 1 : state.renewed;
-        return give(next, &state, 0, LB_SPEC_NONE);
+        return renew(object, number, state, next);
     case LB_ITEM_END: /* of its own claim, or perhaps of another's of the same item */
         if (is_mine)
             return give(next, &empty, 0, LB_SPEC_NONE);

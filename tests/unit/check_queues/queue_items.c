@@ -227,18 +227,19 @@ bool legal_owners(void)
         if (!legal_owners_of(id))
             return false;
     for (uint32_t log = 0; log < LOGS; log++) {
-        bool out[IDS + 2] = {false};
+        bool out[IDS + 2] = {false}, is_unclear = false; /* it may have what it was not told of */
         for (size_t i = 0; i < history.n[log]; i++) {
             const struct lb_event *e = &history.events[log][i];
             bool closer = e->op == LB_OP_FREE || e->op == LB_OP_ERROR || e->op == LB_OP_COMPLETE;
             const struct lb_event *end = e->type == LB_EV_INVOKE ? end_of(log, i) : NULL;
             if (e->type == LB_EV_NOTE && e->op == LB_OP_ITEM)
                 out[e->value] = true;
+            is_unclear = is_unclear || (e->type == LB_EV_INFO && e->op == LB_OP_CLAIM);
             if (!closer || e->type != LB_EV_INVOKE || (end != NULL && end->type == LB_EV_FAIL))
                 continue;
             if (end == NULL || end->type != LB_EV_OK || (end->flags & LB_EVF_EFFECTIVE) == 0)
                 continue;
-            if (!out[e->value])
+            if (!out[e->value] && !is_unclear)
                 return false;
             out[e->value] = false;
         }
@@ -284,19 +285,30 @@ bool legal_once(void)
     return true;
 }
 
-/* --- groups: state: the claim in hand; above USED_SHIFT the recoveries that took one --- */
+/* --- groups: state: the claim in hand, and its renewals << 8; above USED_SHIFT the recoveries that
+ * took one --- */
 
 static uint64_t claim_item[BRUTE_OPS];
 
 static bool step_group(const struct brute *b, const struct brute_op *op, uint64_t *state)
 {
     (void)b;
-    uint64_t used = *state >> USED_SHIFT << USED_SHIFT, who = *state ^ used;
+    uint64_t used = *state >> USED_SHIFT << USED_SHIFT, who = *state & 255;
+    uint64_t renewed = (*state ^ used) >> 8;
     uint64_t recovery = op->kind == RECOVER ? UINT64_C(1) << USED_SHIFT << op->a : 0;
     switch (op->kind) {
     case CLAIM:
         *state = used | op->who;
         return who == 0;
+    case KEEP:
+        *state = who == op->who ? used | op->who | op->a << 8 : *state;
+        return true;
+    case RENEW:
+        *state = used | op->who | op->a << 8;
+        return who == 0 || who == op->who;
+    case EXPIRE:
+        *state = used;
+        return who == op->who && renewed == op->a;
     case END:
     case CLOSE: /* who is 0: a stranger's, of the item b */
         if (who > 0 && (op->who > 0 ? who == op->who : claim_item[who - 1] == op->b))
@@ -304,7 +316,7 @@ static bool step_group(const struct brute *b, const struct brute_op *op, uint64_
         return true;
     case GONE:
         *state = used;
-        return who == op->who;
+        return who == op->who && renewed == op->b;
     case RECOVER:
         *state = used | recovery;
         return who == op->who && (used & recovery) == 0;
@@ -317,7 +329,7 @@ static bool step_group(const struct brute *b, const struct brute_op *op, uint64_
 static bool other_group(const struct brute *b, const struct brute_op *op, uint64_t *state)
 {
     (void)b;
-    uint64_t used = *state >> USED_SHIFT << USED_SHIFT, who = *state ^ used;
+    uint64_t used = *state >> USED_SHIFT << USED_SHIFT, who = *state & 255;
     *state = used;
     return (op->kind == END || op->kind == CLOSE) && op->who > 0 && who > 0 && who != op->who &&
            claim_item[who - 1] == op->b;
