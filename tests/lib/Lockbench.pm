@@ -72,16 +72,29 @@ sub finish
 
 sub lockbench { return finish(start(@_)) }
 
-# What happens in most runs only, or is withheld where a machine stood still: asks again until it is there. What
-# never comes fails after ten minutes, as the last answer is returned then; a server that is gone fails at once.
+# Runs lockbench until its answer is the wanted one: for results that depend on chance, or that lockbench
+# withholds if the machine stood still. Returns the last answer. Gives up after LB_TEST_TRY_SECONDS (600), and
+# at once if a server is gone. Counts the tries in the file LB_TEST_TRIES, so that a fall of the rate is seen.
 sub until_shown
 {
     my ($is_there, @args) = @_;
-    my $end = time + 600;
-    while (1) {
+    my (undef, $file, $line) = caller;
+    my $end = time + ($ENV{LB_TEST_TRY_SECONDS} // 600);
+    for (my $tries = 1;; $tries++) {
         my @answer = lockbench(@args);
-        return @answer if $is_there->(@answer) || $answer[0] == 3 || time > $end;
+        my $is_shown = $is_there->(@answer);
+        next if !$is_shown && $answer[0] != 3 && time <= $end;
+        count_tries("$file:$line", $tries, $is_shown);
+        return @answer;
     }
+}
+
+sub count_tries
+{
+    my ($place, $tries, $is_shown) = @_;
+    open my $file, '>>', $ENV{LB_TEST_TRIES} // return or die "$ENV{LB_TEST_TRIES}: $!\n";
+    print $file "$tries\t$place\t" . ($is_shown ? 'shown' : 'NOT SHOWN') . "\n";
+    close $file;
 }
 
 # Waits for an event, for ten minutes at most: whether it came.
