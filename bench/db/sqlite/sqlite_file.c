@@ -77,6 +77,10 @@ int lb_sqlite_place_parse(const char *uri, struct lb_sqlite_place *ret_place, st
         return lb_fail(err, LB_E_USAGE,
                        "sqlite: write sqlite:PATH, without //; \"sqlite:\" alone is a temporary "
                        "file");
+    if (strncmp(path, "file:", 5) == 0)
+        return lb_fail(err, LB_E_USAGE,
+                       "sqlite: write sqlite:PATH, without file:; a file of that name is "
+                       "sqlite:./file:...");
     if (settings != NULL) {
         char copy[200], *rest = copy, *setting;
         snprintf(copy, sizeof copy, "%s", settings + 1);
@@ -226,6 +230,7 @@ static int clear_way(const char *path, bool had_lock, struct lb_error *err)
     if (r < 0)
         return r;
     char side[PATH_MAX + 16];
+    struct stat st;
     if (had_lock && content != KEPT && content != FOREIGN) {
         remove_database(path);
         return 0;
@@ -234,7 +239,7 @@ static int clear_way(const char *path, bool had_lock, struct lb_error *err)
     case NOTHING:
         for (size_t i = 0; i < sizeof side_files / sizeof side_files[0]; i++) {
             snprintf(side, sizeof side, "%s%s", path, side_files[i]);
-            if (access(side, F_OK) == 0)
+            if (lstat(side, &st) == 0) /* SQLite would follow a link to nowhere */
                 return lb_fail(err, LB_E_ENV, "%s is in the way: it belongs to no database of ours",
                                side);
         }
@@ -293,6 +298,13 @@ static const char *temporary_root(void)
 {
     const char *root = getenv("TMPDIR");
     return root != NULL && root[0] != '\0' ? root : "/tmp";
+}
+
+/* libsqlite takes a name that begins with "file:" for a URI, and opens the file that the URI names.
+ */
+static const char *before_root(const char *root)
+{
+    return strncmp(root, "file:", 5) == 0 ? "./" : "";
 }
 
 /* Removes the directory of a run, whose lock is held by the caller. Anything that we did not put
@@ -357,7 +369,8 @@ static int open_temporary(struct lb_sqlite_file *file, struct lb_error *err)
     for (;;) {
         char lock[PATH_MAX + 16];
         bool found;
-        snprintf(file->folder, sizeof file->folder, "%s/" PREFIX "XXXXXX", root);
+        snprintf(file->folder, sizeof file->folder, "%s%s/" PREFIX "XXXXXX", before_root(root),
+                 root);
         if (mkdtemp(file->folder) == NULL)
             return lb_fail(err, LB_E_ENV, "cannot create a directory in %s: %s", root,
                            strerror(errno));
