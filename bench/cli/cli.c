@@ -1,6 +1,5 @@
 /* The program: the table of commands, their choice, and the help. */
 #include "cli.h"
-#include "clock.h"
 #include "nearest.h"
 #include "signals.h"
 #include "title.h"
@@ -12,7 +11,7 @@
 #define MEASURES                                                                                   \
     (LB_FLAGS_SELECT | LB_FLAGS_RUN | LB_FLAGS_OUTPUT | LB_FLAGS_SCENARIO | LB_FLAGS_GENERAL)
 
-const struct lb_command lb_commands[] = {
+static const struct lb_command commands[] = {
     {"list", "[strategies|scenarios|engines|guarantees|faults|formats|results [DIR]]",
      "Lists what is built in, or the stored results.", LB_FLAGS_LIST | LB_FLAGS_GENERAL, 2,
      lb_command_list, NULL},
@@ -58,56 +57,12 @@ const struct lb_command lb_commands[] = {
     {.name = NULL},
 };
 
-enum lb_exit lb_exit_of(int errcode)
-{
-    switch (errcode) {
-    case LB_E_USAGE:
-    case LB_E_FILE:
-    case LB_E_UNSUPPORTED:
-        return LB_EXIT_USAGE;
-    case LB_E_ENV:
-    case LB_E_SQL:
-    case LB_E_PROGRAM:
-    case LB_E_MEMORY:
-        return LB_EXIT_ENVIRONMENT;
-    case LB_E_INTERRUPTED:
-        return LB_EXIT_INTERRUPTED;
-    case LB_E_INTERNAL:
-    case LB_E_RANK:
-        return LB_EXIT_INCONCLUSIVE;
-    default:
-        return LB_EXIT_OK;
-    }
-}
-
-enum lb_exit lb_exit_worse(enum lb_exit a, enum lb_exit b)
-{
-    static const enum lb_exit order[] = {LB_EXIT_INTERRUPTED, LB_EXIT_VIOLATED,
-                                         LB_EXIT_ENVIRONMENT, LB_EXIT_USAGE,
-                                         LB_EXIT_REGRESSION,  LB_EXIT_INCONCLUSIVE};
-    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
-        if (a == order[i] || b == order[i])
-            return order[i];
-    return LB_EXIT_OK;
-}
-
-enum lb_exit lb_cli_complain(const struct lb_error *err)
-{
-    fprintf(stderr, "lockbench: %s\n", err->message);
-    return lb_exit_of(err->code);
-}
-
-enum lb_exit lb_cli_complain_of_output(const struct lb_error *err)
-{
-    return ferror(stdout) ? LB_EXIT_ENVIRONMENT : lb_cli_complain(err);
-}
-
 static void print_help(FILE *out)
 {
     fputs("Usage: lockbench COMMAND [OPTION...]\n\n"
           "Tests and benchmarks locks and job queues that live in SQL tables.\n\nCommands:\n",
           out);
-    for (const struct lb_command *command = lb_commands; command->name != NULL; command++)
+    for (const struct lb_command *command = commands; command->name != NULL; command++)
         fprintf(out, "  %-10s %s\n", command->name, command->summary);
     fputs("\nlockbench COMMAND --help shows a command's options. lockbench --version shows the\n"
           "version. The manual is lockbench(1).\n\n"
@@ -118,7 +73,7 @@ static void print_help(FILE *out)
 
 static const struct lb_command *find_command(const char *name)
 {
-    for (const struct lb_command *command = lb_commands; command->name != NULL; command++)
+    for (const struct lb_command *command = commands; command->name != NULL; command++)
         if (strcmp(command->name, name) == 0)
             return command;
     return NULL;
@@ -130,21 +85,12 @@ static enum lb_exit unknown_command(const char *name)
     struct lb_error err;
     char text[128];
     lb_nearest_init(&nearest, name);
-    for (const struct lb_command *command = lb_commands; command->name != NULL; command++)
+    for (const struct lb_command *command = commands; command->name != NULL; command++)
         lb_nearest_offer(&nearest, command->name);
     lb_nearest_text(&nearest, text, sizeof text);
     lb_fail(&err, LB_E_USAGE, "unknown command '%s'%s", name,
             text[0] != '\0' ? text : "; see lockbench --help");
     return lb_cli_complain(&err);
-}
-
-int lb_cli_check_clock(struct lb_error *err)
-{
-    if (lb_clock_is_real())
-        return 0;
-    return lb_fail(err, LB_E_ENV,
-                   "the monotonic clock is not the system's: set FAKETIME_DONT_FAKE_MONOTONIC=1, "
-                   "or run without libfaketime");
 }
 
 static enum lb_exit run_command(const struct lb_command *command, int argc, char **argv)
@@ -153,7 +99,7 @@ static enum lb_exit run_command(const struct lb_command *command, int argc, char
     struct lb_error err;
     enum lb_exit status;
     if (command->run_words != NULL)
-        return command->run_words(command, argc, argv);
+        return command->run_words(command, commands, argc, argv);
     int rc = lb_args_parse(&args, command, argc, argv, &err);
     if (rc == 0 && !args.help && (command->groups & LB_FLAGS_SELECT) != 0)
         rc = lb_cli_check_clock(&err);

@@ -58,6 +58,10 @@ void lb_guest_clean(const struct lb_door *door, char *text);
 /* Closes its input and waits for its end, at most so long; then its whole group is killed. */
 void lb_guest_end(struct lb_guest_process *process, uint32_t grace_ms);
 
+enum { LB_GUEST_COMMON_OPTIONS = 2 };
+/* The options that every program has. */
+extern const struct lb_option lb_guest_common_options[LB_GUEST_COMMON_OPTIONS];
+
 /* What the first line says, as a strategy. path is kept; hello is taken, whatever comes of it. 0,
  * LB_E_FILE or LB_E_MEMORY. */
 int lb_guest_read(const char *path, json_t *hello, struct lb_guest **ret_guest,

@@ -11,13 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The options that every program has. */
-static const struct lb_option own_options[] = {
-    {"start_ms", "30000", NULL, "how long the program may take until it can be asked"},
-    {"answer_ms", "30000", NULL, "how long any answer may take"},
-};
-enum { OWN = sizeof own_options / sizeof own_options[0] };
-
 static const struct {
     const char *name;
     int shape; /* -1: both */
@@ -270,8 +263,8 @@ static int read_options(struct lb_guest *guest, struct lb_error *err)
     const char *key;
     json_t *value;
     size_t n = 0;
-    for (; n < OWN; n++)
-        guest->options[n] = own_options[n];
+    for (; n < LB_GUEST_COMMON_OPTIONS; n++)
+        guest->options[n] = lb_guest_common_options[n];
     json_object_foreach(json_object_get(guest->hello, "options"), key, value)
     {
         if (n == LB_GUEST_OPTIONS || !json_is_string(value))
@@ -281,48 +274,6 @@ static int read_options(struct lb_guest *guest, struct lb_error *err)
     }
     guest->strategy.options = guest->options;
     return 0;
-}
-
-int lb_guest_limit(const char *name, const struct lb_setting *settings, size_t n_settings,
-                   uint32_t *ret_ms, struct lb_error *err)
-{
-    const char *text = NULL;
-    for (size_t i = 0; i < OWN; i++)
-        if (strcmp(own_options[i].name, name) == 0)
-            text = own_options[i].default_value;
-    for (size_t i = 0; i < n_settings; i++)
-        if (strcmp(settings[i].name, name) == 0)
-            text = settings[i].value;
-    char *end;
-    errno = 0;
-    unsigned long ms = strtoul(text, &end, 10);
-    if (text[strspn(text, "0123456789")] != '\0' || errno != 0 || ms < 1 || ms > 3600000)
-        return lb_fail(err, LB_E_USAGE, "option --opt: %s must be from 1 to 3600000, and not '%s'",
-                       name, text);
-    *ret_ms = (uint32_t)ms;
-    return 0;
-}
-
-int lb_guest_check(const struct lb_guest *guest, const struct lb_setting *settings,
-                   size_t n_settings, struct lb_error *err)
-{
-    (void)guest;
-    uint32_t ms;
-    int rc = 0;
-    for (size_t i = 0; i < OWN && rc == 0; i++)
-        rc = lb_guest_limit(own_options[i].name, settings, n_settings, &ms, err);
-    return rc;
-}
-
-int lb_guest_hello(struct lb_guest_process *process, uint32_t start_ms, json_t **ret_hello,
-                   struct lb_error *err)
-{
-    int rc = lb_guest_receive(process, lb_now_ns() + start_ms * UINT64_C(1000000), "start",
-                              ret_hello, err);
-    if (rc == LB_E_INTERRUPTED)
-        rc = lb_guest_fail(process, LB_E_PROGRAM, "start", err,
-                           "no first line within %u ms; --opt start_ms=N gives it more", start_ms);
-    return rc;
 }
 
 int lb_guest_read(const char *path, json_t *hello, struct lb_guest **ret_guest,

@@ -367,3 +367,14 @@ void lb_guest_end(struct lb_guest_process *process, uint32_t grace_ms)
     process->n = process->room = 0;
     process->pid = 0;
 }
+
+int lb_guest_hello(struct lb_guest_process *process, uint32_t start_ms, json_t **ret_hello,
+                   struct lb_error *err)
+{
+    int rc = lb_guest_receive(process, lb_now_ns() + start_ms * UINT64_C(1000000), "start",
+                              ret_hello, err);
+    if (rc == LB_E_INTERRUPTED)
+        rc = lb_guest_fail(process, LB_E_PROGRAM, "start", err,
+                           "no first line within %u ms; --opt start_ms=N gives it more", start_ms);
+    return rc;
+}

@@ -32,6 +32,7 @@ struct section {
 
 struct experiment {
     const char *path;
+    const struct lb_command *commands; /* all; name NULL ends */
     struct section *sections;
     size_t n_sections;
     char **options; /* after FILE and the names; borrowed */
@@ -109,7 +110,7 @@ static int find_command(const struct experiment *experiment, struct section *sec
     lb_nearest_init(&nearest, wanted);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         lb_nearest_offer(&nearest, names[i]);
-        for (const struct lb_command *c = lb_commands; c->name != NULL; c++)
+        for (const struct lb_command *c = experiment->commands; c->name != NULL; c++)
             if (strcmp(wanted, names[i]) == 0 && strcmp(c->name, wanted) == 0)
                 section->command = c;
     }
@@ -305,9 +306,10 @@ static enum lb_exit run_sections(const struct experiment *experiment)
     return status;
 }
 
-enum lb_exit lb_command_experiment(const struct lb_command *command, int argc, char **argv)
+enum lb_exit lb_command_experiment(const struct lb_command *command,
+                                   const struct lb_command *commands, int argc, char **argv)
 {
-    struct experiment experiment = {0};
+    struct experiment experiment = {.commands = commands};
     struct lb_error err;
     enum lb_exit status;
     if (argc > 0 && (strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0))

@@ -135,7 +135,7 @@ static int compare(struct lb_baseline *baseline, const struct lb_report *report,
 {
     lb_diff_release(&baseline->diff);
     lb_stored_release(&baseline->new);
-    int rc = lb_stored_of_report(report, &baseline->new, err);
+    int rc = lb_stored_of_json(lb_json_report(report), &baseline->new, err);
     return rc == 0 ? lb_diff_make(&baseline->base, &baseline->new, &baseline->options,
                                   &baseline->diff, err)
                    : rc;

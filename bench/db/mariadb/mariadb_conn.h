@@ -41,8 +41,11 @@ struct lb_conn {
     struct lb_result result;
 };
 
-/* Turns an error of conn->my into an answer or an error. is_nowait: what was asked does not wait.
- */
+/* Turns an error into an answer or an error, and keeps it as the connection's last one. is_nowait:
+ * the statement does not wait for locks. */
+int lb_maria_answer(struct lb_conn *conn, unsigned code, const char *message, bool is_nowait,
+                    struct lb_error *err);
+/* The same of the connection's last error. */
 int lb_maria_outcome(struct lb_conn *conn, bool is_nowait, struct lb_error *err);
 
 /* As the members of struct lb_db. */

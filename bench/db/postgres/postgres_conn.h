@@ -43,6 +43,9 @@ struct lb_conn {
 void lb_pg_set_error(struct lb_conn *conn, int code, struct lb_error *err);
 /* Turns a result that is not a success into an answer or an error, and clears it. */
 int lb_pg_outcome(struct lb_conn *conn, PGresult *result, struct lb_error *err);
+/* Sends the BEGIN that is owed, before a statement that does not carry it along. */
+int lb_pg_pay_begin(struct lb_conn *conn, struct lb_error *err);
+/* A statement without parameters and without rows. */
 int lb_pg_run(struct lb_conn *conn, const char *sql, struct lb_error *err);
 /* Takes what is left of the answer. */
 void lb_pg_drain(struct lb_conn *conn);

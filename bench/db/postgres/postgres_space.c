@@ -175,12 +175,6 @@ static int connect_pg(const char *uri, const char *role, const char *extra, cons
     return r;
 }
 
-bool lb_pg_succeeded(const PGresult *result)
-{
-    ExecStatusType status = PQresultStatus(result);
-    return status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK;
-}
-
 /* As PQexec, but a server that does not answer within timeout_s loses the connection. */
 static PGresult *ask(PGconn *pg, const char *sql, unsigned timeout_s, bool *ret_silent)
 {

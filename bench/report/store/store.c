@@ -199,23 +199,6 @@ int lb_store_close(struct lb_store *store, const struct lb_report *report, struc
     return 0;
 }
 
-void lb_store_history_name(const struct lb_report *report, const struct lb_cell *cell, size_t run,
-                           char *buf, size_t size)
-{
-    size_t used = (size_t)snprintf(buf, size, "history");
-    if (report->n_cells > 1)
-        used += (size_t)snprintf(buf + used, size - used, "-%s-%s-%s", cell->name, cell->engine,
-                                 cell->scenario.name);
-    /* How many runs a budget allows is known only at its end. */
-    if ((report->n_repeat > 1 || report->budget_ns > 0) && used < size)
-        used += (size_t)snprintf(buf + used, size - used, "-%zu", run + 1);
-    if (used < size)
-        snprintf(buf + used, size - used, ".lbh");
-    for (char *c = buf; *c != '\0'; c++)
-        if (strchr("/:[]= ", *c) != NULL)
-            *c = '_';
-}
-
 void lb_store_history_path(const struct lb_store *store, const struct lb_report *report,
                            const struct lb_cell *cell, size_t run, char *buf, size_t size)
 {

@@ -279,9 +279,9 @@ int lb_stored_load(const char *path, struct lb_stored *ret, struct lb_error *err
     return 0;
 }
 
-int lb_stored_of_report(const struct lb_report *report, struct lb_stored *ret, struct lb_error *err)
+int lb_stored_of_json(struct json_t *json, struct lb_stored *ret, struct lb_error *err)
 {
-    struct lb_stored result = {.path = "this run", .json = lb_json_report(report)};
+    struct lb_stored result = {.path = "this run", .json = json};
     int rc =
         result.json == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory") : take_cells(&result, err);
     if (rc != 0)

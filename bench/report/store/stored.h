@@ -48,10 +48,9 @@ struct lb_stored {
 /* Reads a result: its directory, its run.json, or the NAME of one saved under results/. Returns 0,
  * LB_E_FILE or LB_E_MEMORY. */
 int lb_stored_load(const char *path, struct lb_stored *ret, struct lb_error *err);
-struct lb_report;
-/* The same of a report that was not stored, as if it had been. */
-int lb_stored_of_report(const struct lb_report *report, struct lb_stored *ret,
-                        struct lb_error *err);
+/* The same of a report that was not stored: its lb_json_report, which is the result's from here on,
+ * also after an error; NULL: out of memory. */
+int lb_stored_of_json(struct json_t *json, struct lb_stored *ret, struct lb_error *err);
 void lb_stored_release(struct lb_stored *result);
 
 /* One thing in which two results' cells were not run alike. */

@@ -1,0 +1,42 @@
+/* The options that every program has: see guest_process.h. */
+#include "guest_process.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct lb_option lb_guest_common_options[LB_GUEST_COMMON_OPTIONS] = {
+    {"start_ms", "30000", NULL, "how long the program may take until it can be asked"},
+    {"answer_ms", "30000", NULL, "how long any answer may take"},
+};
+
+int lb_guest_limit(const char *name, const struct lb_setting *settings, size_t n_settings,
+                   uint32_t *ret_ms, struct lb_error *err)
+{
+    const char *text = NULL;
+    for (size_t i = 0; i < LB_GUEST_COMMON_OPTIONS; i++)
+        if (strcmp(lb_guest_common_options[i].name, name) == 0)
+            text = lb_guest_common_options[i].default_value;
+    for (size_t i = 0; i < n_settings; i++)
+        if (strcmp(settings[i].name, name) == 0)
+            text = settings[i].value;
+    char *end;
+    errno = 0;
+    unsigned long ms = strtoul(text, &end, 10);
+    if (text[strspn(text, "0123456789")] != '\0' || errno != 0 || ms < 1 || ms > 3600000)
+        return lb_fail(err, LB_E_USAGE, "option --opt: %s must be from 1 to 3600000, and not '%s'",
+                       name, text);
+    *ret_ms = (uint32_t)ms;
+    return 0;
+}
+
+int lb_guest_check(const struct lb_guest *guest, const struct lb_setting *settings,
+                   size_t n_settings, struct lb_error *err)
+{
+    (void)guest;
+    uint32_t ms;
+    int rc = 0;
+    for (size_t i = 0; i < LB_GUEST_COMMON_OPTIONS && rc == 0; i++)
+        rc = lb_guest_limit(lb_guest_common_options[i].name, settings, n_settings, &ms, err);
+    return rc;
+}
