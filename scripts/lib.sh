@@ -14,10 +14,10 @@
     LB_PKG_BUILD=(build-essential cmake ninja-build pkg-config libsqlite3-dev libpq-dev
         libmariadb-dev libpopt-dev libinih-dev libjansson-dev zlib1g-dev libcminpack-dev
         libjs-d3 libmicrohttpd-dev file)
-    LB_PKG_TEST=(libcmocka-dev perl postgresql mariadb-server pgbouncer sqlite3 chromium nodejs libxml2-utils zsh fish
-        galera-4 rsync socat python3-psycopg2 python3-asyncpg faketime
-        libminion-perl libmojo-pg-perl php-cli php-pgsql php-symfony-lock python3-django
-        libopenmpi-dev openmpi-bin)
+    LB_PKG_TEST=(libcmocka-dev perl postgresql mariadb-server pgbouncer sqlite3 libxml2-utils zsh fish
+        python3-psycopg2 faketime libopenmpi-dev openmpi-bin)
+    LB_PKG_TEST_ALL=(chromium nodejs galera-4 rsync socat python3-asyncpg libminion-perl libmojo-pg-perl
+        php-cli php-pgsql php-symfony-lock python3-django)
     LB_PKG_CHECK=(clang clang-format clang-tidy cppcheck shellcheck)
 }
 

@@ -2,6 +2,7 @@
 # The report page as people meet it: on a phone, on a desk, in the dark, on paper, in colours of their own, by
 # keyboard alone. No text lies on another or beyond the window, every table has a name, axe-core finds nothing
 # serious. All views with LB_TEST_SOAK=1, the narrowest and the widest else.
+# Only with scripts/test --all: it needs Chromium.
 use strict;
 use warnings;
 use FindBin;

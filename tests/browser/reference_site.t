@@ -1,6 +1,7 @@
 #!/usr/bin/env perl
 # The site of the reference in a real browser: nothing from the network, every cell of the data and every link there, the
 # filters, text of the data that looks like markup stays text, and no page is wider than a phone.
+# Only with scripts/test --all: it needs Chromium.
 use strict;
 use warnings;
 use FindBin;

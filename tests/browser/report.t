@@ -2,6 +2,7 @@
 # The report page in a real browser, over results that are made here: no script error, nothing from
 # the network, the numbers of run.json, violations with their witnesses, and text of a result that
 # looks like markup stays text. One strategy and twenty; a phone, dark mode, and paper.
+# Only with scripts/test --all: it needs Chromium.
 use strict;
 use warnings;
 use FindBin;

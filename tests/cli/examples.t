@@ -2,6 +2,7 @@
 # Every command of the guides in examples/ runs: on SQLite, with short runs, a search only begun. What it finds or how fast
 # it is does not matter here (statuses 1, 4, 5); a wrong option, name or file does. The output that the guides show has
 # the tables and the keys that the program prints today.
+# Only with scripts/test --all: it repeats the commands of the guides.
 use strict;
 use warnings;
 use FindBin;

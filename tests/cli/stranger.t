@@ -1,6 +1,7 @@
 #!/usr/bin/env perl
 # A protocol that lockbench has never seen: plain `verify -s FILE -d URI` finds what is wrong with it, and nothing
 # where nothing is. The files in tests/strangers are written as users bring them; truth.tsv says what is known.
+# Only with scripts/test --all: one verify after the other; the plan itself is tested by the other stranger tests.
 use strict;
 use warnings;
 use FindBin;

@@ -1,5 +1,6 @@
 #!/usr/bin/env perl
 # What the plan of a file asks for shows what is wrong with it, one command each.
+# Only with scripts/test --all: it waits for findings that depend on chance.
 use strict;
 use warnings;
 use FindBin;

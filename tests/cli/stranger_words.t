@@ -1,5 +1,6 @@
 #!/usr/bin/env perl
 # How `verify` tells what is wrong with a file: what happened, the lines that allow it, what to change, and the command.
+# Only with scripts/test --all: it waits for findings that depend on chance.
 use strict;
 use warnings;
 use FindBin;

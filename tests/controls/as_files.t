@@ -1,6 +1,7 @@
 #!/usr/bin/env perl
 # Each broken control as a user would bring it: its statements in a file, without what its descriptor knows. Plain
 # `verify -s FILE -d URI` catches it; the repaired twin, so written out, passes.
+# Only with scripts/test --all: it repeats the controls as users' files.
 use strict;
 use warnings;
 use FindBin;

@@ -1,6 +1,7 @@
 #!/usr/bin/env perl
 # The libraries of examples/programs, those that are installed here: each does what it is asked, item by item and hold
 # by hold; and what is known of two of them is found: a release and a completion that ask for no owner.
+# Only with scripts/test --all: it needs libraries of other languages.
 use strict;
 use warnings;
 use FindBin;

@@ -2,6 +2,7 @@
 # Programs as strategies, at work: the examples, compiled where they are C, on SQLite and on the servers of
 # LB_TEST_URIS. What is right is held, also when its holders are killed, paused and cut off; the twin that is broken in one
 # place is caught; a queue loses nothing; and nothing is left of it, no process, file or database.
+# Only with scripts/test --all: it needs the examples' libraries, and repeats what cli/programs tests on SQLite.
 use strict;
 use warnings;
 use FindBin;

@@ -11,6 +11,8 @@
  *
  * LB_TEST_PROGRAMS: how many protocols on SQLite, and a tenth of that on PostgreSQL (200).
  * LB_TEST_SCHEDULES: at most so many of each, to see a protocol that was skipped.
+ *
+ * Only with scripts/test --all: it is a soak of random programs.
  */
 #include "fixture.h"
 
