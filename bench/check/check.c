@@ -8,6 +8,8 @@
 #include "judges.h"
 #include "scan_logs.h"
 
+#include "units.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -122,15 +124,49 @@ static const char *untested(const struct lb_case *c, int guarantee)
     }
 }
 
+/* Why no wait of this history can break, or keep, the bound on waits. Returns buf; "": it can. */
+static const char *undecidable_waits(const struct lb_case *c, char *buf, size_t size)
+{
+    const uint64_t bound_ns = c->model->progress_bound_ns, demand_ns = c->model->progress_demand_ns;
+    const uint64_t start_ns = c->history->start_ns;
+    const uint64_t length_ns = c->end_ns > start_ns ? c->end_ns - start_ns : 0;
+    /* Where nothing was ever granted, no worker waited for the holds of others. */
+    const bool is_idle = c->out->measures.n_holds == 0 && c->out->measures.n_claims == 0;
+    const bool is_short = bound_ns < demand_ns && !is_idle;
+    char bound[32], other[32];
+    buf[0] = '\0';
+    lb_format_ns(bound_ns, bound, sizeof bound);
+    if (bound_ns == 0 || (!is_short && bound_ns <= length_ns))
+        return buf;
+    if (is_short)
+        snprintf(buf, size,
+                 "the bound is %s, but holds, polls and faults of the scenario may keep a worker "
+                 "waiting for %s: use a longer --progress-bound",
+                 bound, lb_format_ns(demand_ns, other, sizeof other));
+    else
+        snprintf(
+            buf, size,
+            "the bound is %s, and the run was shorter: %s: use a longer --duration, or shorter "
+            "holds and fewer faults",
+            bound, lb_format_ns(length_ns, other, sizeof other));
+    return buf;
+}
+
 static void give_verdicts(struct lb_case *c)
 {
+    char undecidable[sizeof c->out->findings[0].reason];
+    undecidable_waits(c, undecidable, sizeof undecidable);
     for (int i = 0; i < LB_GUARANTEES; i++) {
         struct lb_finding *finding = &c->out->findings[i];
-        const char *reason = untested(c, i);
-        if ((i == LB_G_PROGRESS || i == LB_G_RECOVERY) && c->stalled[0] != '\0') {
-            finding->n_violations = 0; /* by a clock that says nothing */
+        const char *reason = untested(c, i), *overruled = "";
+        if (i == LB_G_PROGRESS)
+            overruled = undecidable;
+        if ((i == LB_G_PROGRESS || i == LB_G_RECOVERY) && c->stalled[0] != '\0')
+            overruled = c->stalled;
+        if (overruled[0] != '\0') { /* by a clock that says nothing */
+            finding->n_violations = 0;
             finding->n_witnesses = 0;
-            reason = c->stalled;
+            reason = overruled;
         }
         if ((c->model->claims & LB_G_BIT(i)) == 0) {
             finding->verdict = LB_V_NOT_CLAIMED;

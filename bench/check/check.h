@@ -31,10 +31,12 @@ struct lb_model {
     bool strict;     /* queue: "empty" is a promise, too, and judged with fifo */
     bool complete;   /* the history reaches the end of the run: nothing was cut off */
     uint64_t end_ns; /* when the run ended (for waits that never were answered) */
-    uint64_t progress_bound_ns; /* 0: progress is not tested */
-    uint64_t recovery_bound_ns; /* 0: recovery is not tested */
-    uint32_t attempts;          /* queue: how often an item is tried at most; 0: without end */
-    uint32_t groups;            /* queue: item i is of group i % groups; 0: nobody knows */
+    uint64_t progress_bound_ns;  /* 0: progress is not tested */
+    uint64_t progress_demand_ns; /* the scenario may itself keep a worker waiting so long: with a
+                                    shorter bound progress is not tested; 0: not known */
+    uint64_t recovery_bound_ns;  /* 0: recovery is not tested */
+    uint32_t attempts;           /* queue: how often an item is tried at most; 0: without end */
+    uint32_t groups;             /* queue: item i is of group i % groups; 0: nobody knows */
     uint64_t period_ns; /* queue: so long after it was complete an item is due again; 0: never */
     unsigned threads;   /* that read a lock's logs while all goes well: 2, else one; if gives_up is
                            NULL */

@@ -4,7 +4,7 @@
  *   reentrant=0|1           lease=0|1           claims=exclusive,fenced,...
  *   release=belief|state    drained=0|1         complete=0|1
  *   end_ns=N                progress_bound_ns=N recovery_bound_ns=N
- *   period_ns=N             own_rows=0|1
+ *   period_ns=N             own_rows=0|1        progress_demand_ns=N
  *
  * Other keys (the strategy's name, the seed) are left alone. A recorder writes the text with
  * complete=0 when it begins and again when it has ended, so that a history whose recorder was

@@ -52,6 +52,9 @@ static void append_keys(char *buf, size_t size, const struct lb_cell *cell)
         char value[300], usual[300], flag[64];
         if (key->type == LB_KEY_SHAPE)
             continue;
+        if (key->offset == offsetof(struct lb_scenario, progress_bound_ns) &&
+            !cell->scenario.progress_bound_is_said && cell->scenario.progress_bound_ns > 0)
+            continue; /* computed (demand.h), and computed again */
         lb_scenario_get(&cell->scenario, key, value, sizeof value);
         lb_scenario_get(&base, key, usual, sizeof usual);
         if (strcmp(value, usual) == 0)

@@ -89,11 +89,11 @@ sub stop_rescuer
 
 # --- all at once, since most of it is waiting ---
 
-my $held = begin('lease-upsert', '-S', 'mutex-pair', '--hold', '400ms', '--ttl', '10m', '--progress-bound', '1800ms');
+my $held = begin('lease-upsert', '-S', 'mutex-pair', '--hold', '150ms', '--tx-pause', '0', '--ttl', '10m', '--progress-bound', '2500ms');
 my $right = begin_queue('rescued', ':ttl_ms');
 my $stuck = begin_queue('stuck', '3600000');
 while_running($held, sub { return n_granted($held) > 0 });
-open my $tool, '-|', "$stop_holder $held->{pid} 3 2>&1" or die "$stop_holder: $!\n";
+open my $tool, '-|', "$stop_holder $held->{pid} 4 2>&1" or die "$stop_holder: $!\n";
 
 ok(stop_rescuer($right, 3), 'the rescuer was stopped, and went on');
 is_not_accused(verdict($right, 'recovery'), 'the rescuer was not run');

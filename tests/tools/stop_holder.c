@@ -1,8 +1,8 @@
 /* Stops one thread of a process, and no other, as no signal can: stop_holder PID SECONDS
  *
- * The thread is one that does nothing for a while, as a worker does in a long hold; the first one,
- * which leads the others, is left alone. Prints "stopped", waits, lets it go on and prints
- * "continued". Exit status 3: this machine does not allow it.
+ * The thread is one that does nothing for a while, as a worker does in a long hold. The first one,
+ * which leads the others, is left alone, and so is one that never does anything. Prints "stopped",
+ * waits, lets it go on and prints "continued". Exit status 3: this machine does not allow it.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-enum { MOST = 256, QUIET_MS = 100, TRIES = 600 };
+enum { MOST = 256, QUIET_MS = 100, TRIES = 600, FEW = 5 };
 
 static void sleep_ms(long ms)
 {
@@ -52,7 +52,7 @@ static size_t list(int pid, int *tids)
     return n;
 }
 
-/* A thread that waits for one thing all the time; 0: none does. */
+/* A thread that waits for one thing all the time, and did not before; 0: none does. */
 static int find_quiet(int pid)
 {
     int tids[MOST];
@@ -61,10 +61,14 @@ static int find_quiet(int pid)
     for (size_t i = 0; i < n; i++)
         waits[i] = waits_of(pid, tids[i]);
     sleep_ms(QUIET_MS);
+    long most = FEW;
+    int tid = 0;
     for (size_t i = 0; i < n; i++)
-        if (waits[i] >= 0 && waits_of(pid, tids[i]) == waits[i])
-            return tids[i];
-    return 0;
+        if (waits[i] > most && waits_of(pid, tids[i]) == waits[i]) {
+            most = waits[i];
+            tid = tids[i];
+        }
+    return tid;
 }
 
 int main(int argc, char **argv)

@@ -22,6 +22,7 @@ static void what_is_written_is_read(void **state)
                              .complete = true,
                              .end_ns = UINT64_C(123456789012345),
                              .progress_bound_ns = 7,
+                             .progress_demand_ns = 6,
                              .recovery_bound_ns = 8,
                              .period_ns = 9};
     char text[1000];
@@ -38,6 +39,7 @@ static void what_is_written_is_read(void **state)
     assert_memory_equal(read_capacity, capacity, sizeof capacity);
     assert_ptr_equal(read.capacity, read_capacity);
     assert_int_equal(read.period_ns, 9);
+    assert_int_equal(read.progress_demand_ns, 6);
     char again[1000];
     lb_model_format(&read, again, sizeof again);
     assert_string_equal(again, text);

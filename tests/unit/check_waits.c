@@ -319,6 +319,34 @@ static void recovery_counts_from_the_end_of_the_lease(void **state)
     expect(LB_G_RECOVERY, LB_V_VIOLATED);
 }
 
+/* A bound that the scenario itself may exceed, or that is longer than the run, decides nothing. */
+static void bounds_that_decide_nothing(void **state)
+{
+    (void)state;
+    history_init(&history, false);
+    acquire(&history, 0, 0, 3, 20);
+    release(&history, 0, 0, 21, 22);
+    history.model.end_ns = 40;
+    history.model.progress_bound_ns = 10;
+    expect(LB_G_PROGRESS, LB_V_VIOLATED);
+    history.model.progress_demand_ns = 10;
+    expect(LB_G_PROGRESS, LB_V_VIOLATED);
+    history.model.progress_demand_ns = 11;
+    expect(LB_G_PROGRESS, LB_V_NOT_TESTED);
+    expect(LB_G_EXCLUSIVE, LB_V_HELD);
+    history.model.progress_bound_ns = 40;
+    expect(LB_G_PROGRESS, LB_V_HELD);
+    history.model.progress_bound_ns = 41; /* no worker can have waited so long */
+    expect(LB_G_PROGRESS, LB_V_NOT_TESTED);
+    history_init(&history, false); /* nothing was granted: no worker waited for another's hold */
+    history.model.end_ns = 50;
+    history.model.progress_bound_ns = 18;
+    history.model.progress_demand_ns = 1000;
+    add_op(&history, 0, LB_OP_ACQUIRE, 1, 2, LB_EV_FAIL, 0, 0, 0, 0);
+    add_op(&history, 0, LB_OP_ACQUIRE, 3, 4, LB_EV_NONE, 0, 0, 0, 0);
+    expect(LB_G_PROGRESS, LB_V_VIOLATED);
+}
+
 /* --- everybody stands still --- */
 
 static void nobody_waits_while_everybody_stands_still(void **state)
@@ -466,6 +494,7 @@ int main(void)
         cmocka_unit_test(tickets_are_kept),
         cmocka_unit_test(what_is_judged_in_part_is_not_held),
         cmocka_unit_test(waits_have_a_bound),
+        cmocka_unit_test(bounds_that_decide_nothing),
         cmocka_unit_test(the_dead_are_replaced),
         cmocka_unit_test(items_of_the_dead_are_recovered_or_stuck),
         cmocka_unit_test(what_was_lost_before_is_not_in_the_dead_ones_hands),

@@ -1,5 +1,6 @@
 /* Scenario keys, files, and every built-in scenario. */
 #include "scenario.h"
+#include "demand.h"
 #include "nearest.h"
 #include "strategy.h"
 
@@ -32,6 +33,54 @@ static void built_in_scenarios_are_valid_and_ask(void **state)
         assert_int_equal(scenario.question[length - 1], '?');
     }
     assert_true(n >= 8);
+}
+
+/* The key's value in mutex-hot with one change. */
+static uint64_t demand(const char *key, const char *value, bool is_lease)
+{
+    struct lb_scenario scenario;
+    struct lb_error err;
+    assert_int_equal(lb_scenario_load("mutex-hot", &scenario, &err), 0);
+    if (key != NULL)
+        assert_int_equal(lb_scenario_set(&scenario, key, value, &err), 0);
+    return lb_scenario_demand_ns(&scenario, is_lease);
+}
+
+/* What the scenario asks of the workers is in the bound on their waits. */
+static void demands_are_in_the_bound(void **state)
+{
+    (void)state;
+    static const char *const more[][2] = {
+        {"workers", "200"}, {"hold", "1ms"},       {"poll-max", "1s"},  {"tx-pause", "1ms"},
+        {"fault", "pause"}, {"fault", "kill"},     {"fault", "slow"},   {"fault", "cut"},
+        {"overrun", "0.5"}, {"fault", "blocker"},  {"think", "100us"},  {"fault", "disconnect"},
+        {"fault", "full"},  {"fault", "failover"}, {"fault", "restart"}};
+    struct lb_scenario scenario;
+    struct lb_error err;
+    for (size_t i = 0; i < sizeof more / sizeof more[0]; i++)
+        assert_true(demand(more[i][0], more[i][1], false) > demand(NULL, NULL, false));
+    assert_true(demand("capacity", "3", false) <= demand(NULL, NULL, false));
+    /* All workers' holds, and the leases of the dead. */
+    assert_true(demand("hold", "300ms", false) > UINT64_C(7) * 300000000);
+    assert_true(demand("fault", "kill", true) > UINT64_C(30000000000));
+    assert_true(demand("fault", "kill", true) > demand("fault", "kill", false));
+    assert_int_equal(demand("hold", "2000000h", true), UINT64_MAX);
+
+    /* A built-in scenario's own bound grows; the user's does not. */
+    assert_int_equal(lb_scenario_load("mutex-hot", &scenario, &err), 0);
+    const uint64_t own_ns = scenario.progress_bound_ns;
+    assert_int_equal(lb_scenario_bound_ns(&scenario, own_ns - 1), own_ns);
+    assert_int_equal(lb_scenario_bound_ns(&scenario, own_ns + 1), own_ns + 1);
+    assert_int_equal(lb_scenario_set(&scenario, "progress-bound", "1s", &err), 0);
+    assert_int_equal(lb_scenario_bound_ns(&scenario, own_ns), 1000000000);
+    assert_int_equal(lb_scenario_set(&scenario, "progress-bound", "0", &err), 0);
+    assert_int_equal(lb_scenario_bound_ns(&scenario, own_ns), 0);
+    /* As they are, all built-in scenarios are judged by their own. */
+    for (const struct lb_embedded_scenario *e = lb_embedded_scenarios; e->name != NULL; e++) {
+        assert_int_equal(lb_scenario_load(e->name, &scenario, &err), 0);
+        if (scenario.progress_bound_ns > 0)
+            assert_true(lb_scenario_demand_ns(&scenario, true) <= scenario.progress_bound_ns);
+    }
 }
 
 /* What get writes, set takes, and it comes to the same. */
@@ -252,6 +301,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(built_in_scenarios_are_valid_and_ask),
+        cmocka_unit_test(demands_are_in_the_bound),
         cmocka_unit_test(values_go_both_ways),
         cmocka_unit_test(a_file_sets_keys),
         cmocka_unit_test(mistakes_are_told_with_their_line),

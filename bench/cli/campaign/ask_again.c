@@ -20,6 +20,10 @@ static bool is_untested(const struct lb_cell *cell, enum lb_guarantee guarantee)
 /* Without a bound, and without anybody who dies, there is nothing that another run could tell. */
 static bool is_spoilt(const struct lb_cell *cell)
 {
+    const struct lb_scenario *scenario = &cell->scenario;
+    const bool is_long_enough =
+        scenario->duration_ns == 0 ||
+        scenario->progress_bound_ns <= scenario->warmup_ns + scenario->duration_ns;
     const struct lb_outcome *last = cell->runs[cell->n_runs - 1];
     if (last->state != LB_RUN_COMPLETE)
         return false;
@@ -27,7 +31,7 @@ static bool is_spoilt(const struct lb_cell *cell)
     bool dies = cell->scenario.fault == LB_FAULT_KILL ||
                 (stood_still && last->judgement.measures.n_deaths > 0);
     return (cell->scenario.recovery_bound_ns > 0 && dies && is_untested(cell, LB_G_RECOVERY)) ||
-           (cell->scenario.progress_bound_ns > 0 && stood_still &&
+           (scenario->progress_bound_ns > 0 && is_long_enough && stood_still &&
             is_untested(cell, LB_G_PROGRESS));
 }
 

@@ -470,10 +470,8 @@ static void lose_workers(struct lb_asking *m)
 static void stress_queue(struct lb_asking *m)
 {
     const struct lb_features *f = &m->outlook->features;
-    struct lb_ask *ask = add_stressed(m, "drain", NULL, 2000,
-                                      crowd_reason(m, "a crowd at a backlog, and its books"));
-    if (lb_asking_claims(m, LB_G_PROGRESS))
-        set(ask, "progress-bound", "5s");
+    struct lb_ask *ask;
+    add_stressed(m, "drain", NULL, 2000, crowd_reason(m, "a crowd at a backlog, and its books"));
     fail_over(m, "steady");
     if (lb_asking_claims(m, LB_G_BOUNDED_CLAIM))
         add_stressed(m, "overclaim", NULL, 500,
@@ -488,8 +486,11 @@ static void stress_queue(struct lb_asking *m)
     if (lb_asking_claims(m, LB_G_GROUP_EXCLUSIVE))
         work_in_groups(m);
     if (lb_asking_claims(m, LB_G_NO_LOSS) || lb_asking_claims(m, LB_G_NO_DUPLICATE) ||
-        lb_asking_claims(m, LB_G_FIFO))
-        add_stressed(m, "steady", NULL, 2500, "two producers put while consumers claim");
+        lb_asking_claims(m, LB_G_FIFO) || lb_asking_claims(m, LB_G_PROGRESS)) {
+        ask = add_stressed(m, "steady", NULL, 2500, "two producers put while consumers claim");
+        if (lb_asking_claims(m, LB_G_PROGRESS))
+            set(ask, "progress-bound", "1800ms");
+    }
     if (f->puts_in_tx)
         put_slowly(m);
     if (lb_asking_claims(m, LB_G_FIFO))

@@ -3,6 +3,7 @@
 #include "select.h"
 #include "select_parts.h"
 
+#include "demand.h"
 #include "levels.h"
 #include "nearest.h"
 
@@ -120,6 +121,8 @@ static int add_cell(struct lb_selection *selection, const struct lb_protocol *pr
     fit_pipeline(cell);
     /* A program whose leases are counted in seconds cannot be asked for one of 200 ms. */
     lb_scenario_fit_unit(&cell->scenario, strategy->lease_unit_ms);
+    cell->scenario.progress_bound_ns = lb_scenario_bound_ns(
+        &cell->scenario, lb_scenario_demand_ns(&cell->scenario, strategy->is_lease));
     if (protocol->guest != NULL)
         rc = lb_guest_check(protocol->guest, cell->settings, cell->n_settings, err);
     if (rc != 0)

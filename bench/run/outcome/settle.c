@@ -4,6 +4,7 @@
 #include "check_meta.h"
 #include "class_proof.h"
 #include "control.h"
+#include "demand.h"
 #include "intervals.h"
 #include "joint.h"
 #include "ledger.h"
@@ -56,6 +57,9 @@ static struct lb_model model_of(const struct lb_active_run *run, bool complete, 
     const struct lb_scenario *scenario = run->request->scenario;
     enum { CLOCKS_NS = 2000000 }; /* the database's clock need not tick as finely as ours */
     uint64_t period_ns = scenario->period_ns > CLOCKS_NS ? scenario->period_ns - CLOCKS_NS : 0;
+    struct lb_scenario whole = *scenario; /* of all ranks */
+    whole.workers = run->share.n_consumers;
+    const uint64_t demand_ns = lb_scenario_demand_ns(&whole, strategy->is_lease);
     return (struct lb_model){
         .queue = strategy->shape == LB_QUEUE,
         .n_resources = run->plan.n_resources,
@@ -71,7 +75,8 @@ static struct lb_model model_of(const struct lb_active_run *run, bool complete, 
         .drained = run->team != NULL && atomic_load(&run->team->drained),
         .complete = complete,
         .end_ns = end_ns,
-        .progress_bound_ns = scenario->progress_bound_ns,
+        .progress_bound_ns = lb_scenario_bound_ns(scenario, demand_ns),
+        .progress_demand_ns = demand_ns,
         .recovery_bound_ns = scenario->recovery_bound_ns,
         .attempts = run->plan.program != NULL ? run->plan.program->attempts : 0,
         .groups = run->plan.groups,

@@ -364,6 +364,8 @@ int lb_scenario_set(struct lb_scenario *scenario, const char *key_name, const ch
     if (accepted != NULL)
         return lb_fail(err, LB_E_USAGE, "%s: '%s' is not %s", key->name, value, accepted);
     scenario->ttl_is_said |= key->offset == offsetof(struct lb_scenario, ttl_ns);
+    scenario->progress_bound_is_said |=
+        key->offset == offsetof(struct lb_scenario, progress_bound_ns);
     scenario->pipeline_is_said |= key->offset == offsetof(struct lb_scenario, pipeline);
     return 0;
 }

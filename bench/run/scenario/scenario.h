@@ -81,7 +81,8 @@ struct lb_scenario {
     uint64_t warmup_ns;
     uint64_t lock_timeout_ns; /* the engine's bound on its lock waits */
     enum lb_isolation isolation;
-    uint64_t progress_bound_ns; /* nobody waits longer than this; 0: not judged */
+    uint64_t progress_bound_ns;  /* no worker waits longer than this; 0: not judged */
+    bool progress_bound_is_said; /* by the user: it is judged as it is (demand.h) */
     enum lb_fault fault;
     uint64_t fault_interval_ns; /* between two faults */
     uint64_t fault_length_ns; /* of a pause, a blocker, a snapshot; the delay of a slow statement */

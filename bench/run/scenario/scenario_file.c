@@ -128,7 +128,10 @@ int lb_scenario_load(const char *name, struct lb_scenario *ret_scenario, struct 
             continue;
         char origin[100];
         snprintf(origin, sizeof origin, "scenarios/%s.ini", name);
-        return lb_scenario_parse(origin, (const char *)e->text, *e->length, ret_scenario, err);
+        int rc = lb_scenario_parse(origin, (const char *)e->text, *e->length, ret_scenario, err);
+        if (rc == 0) /* the bounds of built-in scenarios grow with what the user changes */
+            ret_scenario->progress_bound_is_said = false;
+        return rc;
     }
     char text[128];
     return lb_fail(err, LB_E_USAGE, "unknown scenario '%s'%s", name,
