@@ -5,10 +5,10 @@
  *         +--- epoll: sockets and the signal, <-----------+
  *              timer heap: deadlines
  *
- * Sockets are registered once, edge-triggered: no system call for a wait but the one that all waits
- * share. An edge that comes while nobody waits is remembered in the watch. The end of the stream
- * may come in one edge with data before it: once seen, every wait ends at once. What epoll reports
- * is noted for all sockets before any fiber runs: a fiber may close its socket and free the watch.
+ * Sockets are registered once, edge-triggered: all waits share one system call. An edge that
+ * arrives while no fiber waits is remembered in the watch. The end of the stream may arrive in one
+ * edge with data before it: from then on every wait returns at once. epoll's reports are noted for
+ * all sockets before any fiber runs: a fiber may close its socket and free the watch.
  */
 #include "carrier.h"
 
@@ -25,7 +25,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* One fiber and what it waits for. */
+/* One fiber and the event that it waits for. */
 struct lb_task {
     struct lb_carrier *carrier;
     struct lb_fiber *fiber;

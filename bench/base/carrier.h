@@ -17,9 +17,10 @@
 
 struct lb_carrier;
 
-/* Has the system what carriers need (epoll_pwait2: Linux 5.11)? */
+/* True if the kernel has epoll_pwait2 (Linux 5.11), which carriers need. */
 bool lb_carrier_is_possible(void);
-/* Room for so many fibers. LB_E_MEMORY, LB_E_ENV. Free with lb_carrier_free. */
+/* Creates a carrier for up to room fibers. Returns 0, LB_E_MEMORY, LB_E_ENV. Free with
+ * lb_carrier_free. */
 int lb_carrier_new(uint32_t room, struct lb_carrier **ret_carrier, struct lb_error *err);
 /* Before the start. */
 int lb_carrier_add(struct lb_carrier *carrier, void (*main)(void *arg), void *arg,
@@ -54,16 +55,16 @@ void lb_carrier_let_go(struct lb_carrier *carrier, uint32_t n);
 void lb_carrier_stand(void);
 
 /* A socket that is read by one fiber. Zero-initialised when the socket is opened; lives until it is
- * closed. What has come is reported once: whoever waits again must have read all of it. The end of
- * the stream is reported again and again. */
+ * closed. Arriving data is reported once: read all of it before waiting again. The end of the
+ * stream is reported by every wait. */
 struct lb_watch {
     struct lb_task *waiter;
     bool is_added, is_ready;
-    bool is_closed; /* by the other side: what is left can be read, and then the end */
+    bool is_closed; /* by the other side: remaining data can still be read, then the end */
 };
 
-/* Until a signal comes (it may have nothing to say) or deadline_ns passes. Look at what is waited
- * for before, between the look and the wait no signal is lost. */
+/* Waits until a signal arrives (it may be spurious) or deadline_ns passes. Check the condition
+ * before the call: no signal is lost between the check and the wait. */
 void lb_carrier_wait_signal(uint64_t deadline_ns);
 /* Until there may be more to read from the socket; false: deadline_ns passed (UINT64_MAX: none), or
  * the socket cannot be watched. */

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A message is one line that a terminal can take, whatever the engine put into it. */
+/* Makes a message one line that is safe to print on a terminal, whatever text the engine sent. */
 static void make_one_line(char *text)
 {
     size_t end = strlen(text);

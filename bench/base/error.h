@@ -1,7 +1,7 @@
 /* Errors and answers.
  *
  * Three different things are never mixed:
- *   answers   enum lb_answer, >= 0: what a database said to a well-formed statement under
+ *   answers   enum lb_answer, >= 0: the database's reply to a well-formed statement under
  *             contention. Counted, never fatal.
  *   errors    enum lb_errcode, < 0, with a struct lb_error that the caller owns.
  *   bugs      assert().
@@ -25,7 +25,7 @@ enum lb_answer {
     LB_CONFLICT = 5,  /* serialization failure (40001, SQLITE_BUSY_SNAPSHOT): try again */
     LB_DEADLOCK = 6,  /* chosen as the victim of a deadlock (40P01, 1213) */
     LB_DUPLICATE = 7, /* a unique key exists already (23505, 1062, SQLITE_CONSTRAINT_UNIQUE) */
-    LB_LOST = 8,      /* the connection ended; the outcome of what was under way is unknown */
+    LB_LOST = 8,      /* the connection ended; the outcome of the running statement is unknown */
     LB_OTHER = 9,     /* any other refusal by the engine; its code is kept beside it */
     LB_ANSWERS        /* how many there are */
 };
@@ -35,7 +35,7 @@ enum lb_errcode {
     LB_E_USAGE = -1,       /* a wrong option, name or value: exit 2 */
     LB_E_FILE = -2,        /* a file of the user's is missing or malformed: exit 2 */
     LB_E_ENV = -3,         /* cannot connect, no permission, disk full: exit 3 */
-    LB_E_SQL = -4,         /* the engine rejected a statement for what it says: exit 3 */
+    LB_E_SQL = -4,         /* the engine rejected a statement's text: exit 3 */
     LB_E_UNSUPPORTED = -5, /* this engine cannot run this strategy: exit 2, or a SKIP */
     LB_E_MEMORY = -6,      /* out of memory: exit 3 */
     LB_E_INTERRUPTED = -7, /* the user asked to stop: exit 130 */
@@ -47,7 +47,7 @@ enum lb_errcode {
 struct lb_error {
     int code;           /* enum lb_errcode; 0 while there is none */
     char native[24];    /* the engine's own code: SQLSTATE, extended SQLite code, errno; or "" */
-    char message[1000]; /* one line, lower case, what and where and what to do, no full stop */
+    char message[1000]; /* one line, lower case: problem, place and remedy; no full stop */
 };
 
 /* Fills err (message formatted and made one line) and returns code. native is cleared. */

@@ -1,12 +1,12 @@
 /* An event that can be waited for, in memory that processes may share.
  *
  * A counter and a futex on it. Unlike a condition variable it survives the death of a waiter, and
- * needs no mutex: the waiter reads the counter, looks at whatever it waits for, and sleeps only if
- * the counter has not moved since.
+ * needs no mutex: the waiter reads the counter, checks its condition, and sleeps only if the
+ * counter has not moved since.
  *
  *     for (;;) {
  *         uint32_t seen = lb_event_seen(&event);
- *         if (what was waited for is there)
+ *         if (the condition holds)
  *             break;
  *         if (!lb_event_wait(&event, seen, deadline_ns))
  *             break; // the deadline passed
@@ -32,7 +32,7 @@ static inline uint32_t lb_event_seen(const struct lb_waitable *event)
  * none). false: the deadline passed. Returns at once when there was a signal already. */
 bool lb_event_wait(struct lb_waitable *event, uint32_t seen, uint64_t deadline_ns);
 
-/* Wakes all waiters, in all processes. What was written before is visible to them. */
+/* Wakes all waiters, in all processes. Earlier writes are visible to them. */
 void lb_event_signal(struct lb_waitable *event);
 
 #endif

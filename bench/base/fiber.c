@@ -1,9 +1,9 @@
 /* Fibers: see fiber.h.
  *
- * makecontext gives a fiber its stack. Later switches go by _setjmp and _longjmp, which save the
- * registers and nothing else; swapcontext saves the signal mask as well, by a system call that
- * costs more than all the rest. The sanitizers have to be told about each switch and do not know
- * this use of longjmp: for them it is swapcontext.
+ * makecontext gives a fiber its stack. Later switches use _setjmp and _longjmp, which save only the
+ * registers; swapcontext saves the signal mask as well, by a system call that costs more than all
+ * the rest. The sanitizers must be informed of each switch and do not know this use of longjmp:
+ * builds with them use swapcontext.
  *
  * A stack is mapped with a page below it that cannot be touched: an overflow ends the program there
  * and corrupts nothing. Pages that are never touched take no memory.
@@ -145,7 +145,7 @@ static void begin(unsigned high, unsigned low)
     fiber->main(fiber->arg);
     fiber->has_ended = true;
     leave(fiber);
-    abort(); /* nobody resumes a fiber that has ended */
+    abort(); /* a fiber that has ended is never resumed */
 }
 
 /* --- life ----------------------------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* The guarantees, by name. What each one means and how it is decided: docs/guarantees.md. */
+/* The guarantees, by name. docs/guarantees.md defines each one and explains how it is decided. */
 #ifndef LB_GUARANTEE_H
 #define LB_GUARANTEE_H
 
@@ -14,7 +14,7 @@ enum lb_guarantee {
     LB_G_NO_LOSS,       /* every item put is claimed; none that was not put */
     LB_G_BOUNDED_CLAIM, /* claim(n) marks at most n rows, and returns those it marked */
     LB_G_FIFO,          /* claims, or grants, follow the order of puts, or tickets */
-    LB_G_PROGRESS,      /* nobody waits longer than the scenario's bound */
+    LB_G_PROGRESS,      /* no worker waits longer than the scenario's bound */
     LB_G_RECOVERY,      /* a dead holder's lock or item is granted again within the bound */
     LB_G_ONCE,          /* work on an item is not begun twice, unless it was given back or reset */
     LB_G_GROUP_EXCLUSIVE, /* no two items of one group are in hand at one time */
@@ -28,7 +28,7 @@ enum lb_verdict {
     LB_V_HELD,        /* claimed, tested, no violation in the history */
     LB_V_VIOLATED,    /* a witness shows it */
     LB_V_NOT_CLAIMED, /* the strategy does not promise it */
-    LB_V_NOT_TESTED   /* the history cannot tell; the reason stands beside it */
+    LB_V_NOT_TESTED   /* the history cannot decide it; a reason is given */
 };
 
 /* "exclusive", "owner-release", ...; stable. */

@@ -22,7 +22,7 @@ static void refuse(struct reading *reading, const char *what)
                               reading->line, what);
 }
 
-/* What inih would take although it is a mistake. line ends with a NUL. */
+/* Rejects mistakes that inih would accept. line ends with a NUL. */
 static void inspect_line(struct reading *reading, const char *line)
 {
     size_t blanks = strspn(line, " \t\r\n");

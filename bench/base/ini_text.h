@@ -1,8 +1,8 @@
 /* Files of `key = value` lines in [sections].
  *
- * libinih does the parsing. It tells a handler no line number, so the reader that hands it the
- * lines counts them; it also refuses what inih would take silently (lines that are too long,
- * indented continuation lines, sections that nobody knows).
+ * libinih does the parsing. It passes no line number to a handler, so the reader that feeds it
+ * counts the lines; the reader also refuses input that inih would accept silently (lines that are
+ * too long, indented continuation lines, unknown sections).
  */
 #ifndef LB_INI_TEXT_H
 #define LB_INI_TEXT_H

@@ -1,4 +1,5 @@
-/* The lines of a text file that somebody else may have written, damaged or left without an end. */
+/* Reads the lines of a text file that may come from another program, be damaged, or lack its last
+ * newline. */
 #ifndef LB_LINES_H
 #define LB_LINES_H
 

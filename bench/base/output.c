@@ -85,7 +85,8 @@ int lb_output_open(struct lb_output *output, const char *path, struct lb_error *
     }
     struct stat link;
     bool is_new = lstat(path, &link) != 0;
-    /* A file of several names stays one, and what may not be written is not replaced. */
+    /* A file with several hard links keeps them, and a file without write permission is not
+     * replaced. */
     bool is_plain = is_there && S_ISREG(st.st_mode) && st.st_nlink == 1 &&
                     access(path, W_OK) == 0 && realpath(path, output->final) != NULL;
     if ((is_new || is_plain) && open_beside(output, is_plain ? &st : NULL))

@@ -1,5 +1,5 @@
-/* Memory that forked children share with their parent: zeroed, page-aligned; pages that nobody
- * touches cost nothing. */
+/* Memory that forked children share with their parent: zeroed, page-aligned; untouched pages cost
+ * nothing. */
 #ifndef LB_SHARED_H
 #define LB_SHARED_H
 

@@ -11,7 +11,7 @@ enum { LB_UNITS_NOT = -1, LB_UNITS_LARGE = -2 };
 #define LB_NS_MOST "2562047h"
 
 /* Text to nanoseconds. Suffix ns, us, ms, s, m or min, h; a bare number is seconds only if it is
- * 0, otherwise an error: a unit must be said. Returns 0, LB_UNITS_NOT for what is not a time
+ * 0, otherwise an error: a unit is required. Returns 0, LB_UNITS_NOT for text that is not a time
  * (negative, no number, unknown unit, above 0 and below 1 ns), or LB_UNITS_LARGE. */
 int lb_parse_ns(const char *text, uint64_t *ret_ns);
 

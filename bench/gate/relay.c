@@ -30,7 +30,7 @@ struct lb_relay {
     struct lb_relay_folder folder;
     struct lb_relay_link *links[LINKS];
     uint32_t n_accepted;
-    uint64_t deaf_until_ns; /* no descriptor is left for who wants to connect; 0: there are */
+    uint64_t deaf_until_ns; /* accepts nothing until then: out of descriptors; 0: accepts */
     struct addrinfo *addresses;
     pthread_t thread;
     bool has_thread;
@@ -214,7 +214,7 @@ static void refuse_more(int fd)
         "SFATAL\0VFATAL\0C53300\0Mtoo many connections of one program: the gate has room for 64\0";
     _Static_assert(LINKS == 64, "the message says so");
     const char head[5] = {'E', 0, 0, 0, (char)(sizeof error + 4)};
-    /* What does not fit into a socket that nothing was sent on is not worth a wait. */
+    /* Do not wait if the message does not fit into an unused socket's buffer. */
     bool is_said = send(fd, head, sizeof head, MSG_DONTWAIT | MSG_NOSIGNAL) > 0 &&
                    send(fd, error, sizeof error, MSG_DONTWAIT | MSG_NOSIGNAL) > 0;
     (void)is_said;
@@ -227,7 +227,7 @@ static void listen_for(struct lb_relay *relay, uint32_t events)
     epoll_ctl(relay->frame.epoll, EPOLL_CTL_MOD, relay->listener, &event);
 }
 
-/* Who could not be accepted would wake the relay again and again: he waits a while. */
+/* A client that cannot be accepted would wake the relay continuously, so it waits for a while. */
 static void stop_listening(struct lb_relay *relay)
 {
     enum { DEAF_NS = 50000000 };
@@ -263,7 +263,7 @@ static void accept_client(struct lb_relay *relay)
         stop_listening(relay);
 }
 
-/* Which of its sides is meant is not said: what cannot be read or written is found out. */
+/* The event does not name the side: the following read or write finds out. */
 static void note_event(struct lb_relay_link *link, uint32_t events)
 {
     bool is_over = (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0;

@@ -5,11 +5,11 @@
  * connection shall be encrypted, which is answered with no: it never leaves this machine. The
  * server's own questions for passwords pass through, and so do CancelRequests.
  *
- * One request of a connection is under way at a time; those behind it wait in the relay. What is
- * longer than its buffer is asked about as far as it is known, and then passes through.
+ * One request of a connection is under way at a time; those behind it wait in the relay. If a
+ * request is longer than the buffer, the hook sees the part that fits; the rest passes through.
  *
- * Two ways to drive it: lb_relay_start gives it a thread; or whoever waits for lb_relay_fd to
- * become readable calls lb_relay_pump, in which the hooks are then called.
+ * Two ways to drive it: lb_relay_start gives it a thread; or the caller waits until lb_relay_fd is
+ * readable and calls lb_relay_pump, which calls the hooks.
  */
 #ifndef LB_RELAY_H
 #define LB_RELAY_H
@@ -58,7 +58,7 @@ int lb_relay_start(struct lb_relay *relay, struct lb_error *err);
 /* Readable when there is something to do; or it is at lb_relay_due_ns (UINT64_MAX: no time). */
 int lb_relay_fd(const struct lb_relay *relay);
 uint64_t lb_relay_due_ns(const struct lb_relay *relay);
-/* Does what can be done without waiting. false: it has ended (LB_RELAY_END). */
+/* Performs all work that needs no waiting. false: it has ended (LB_RELAY_END). */
 bool lb_relay_pump(struct lb_relay *relay);
 /* Ends all connections. Accepts NULL. */
 void lb_relay_free(struct lb_relay *relay);

@@ -1,5 +1,5 @@
-/* A relay's folder, and those of the dead: see relay_folder.h. Whoever lives holds the lock of the
- * file in it.
+/* A relay's folder, and the folders of dead relays: see relay_folder.h. A live relay holds the lock
+ * of the file in its folder.
  */
 #include "relay_folder.h"
 

@@ -16,8 +16,8 @@
 
 /* --- sockets --- */
 
-/* Somebody else's fork may have the socket, too, until it executes another program: it must be
- * taken off the list of what is watched by hand. */
+/* A forked process may also have the socket until it executes another program, so closing it does
+ * not end the watch: it must be removed explicitly. */
 static void close_side(struct lb_relay_side *side)
 {
     if (side->fd >= 0) {
@@ -99,7 +99,7 @@ static void refuse(struct lb_relay_link *link)
     link->to_server.n = link->allowed = link->scanned = 0;
 }
 
-/* It is there: what was asked for before may have been reported by the way. */
+/* The server is connected. Events requested earlier may have been reported with it. */
 static bool begin_serving(struct lb_relay_link *link, const struct lb_link_frame *frame)
 {
     struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET, .data.ptr = link};
@@ -129,7 +129,7 @@ static void advance_connecting(struct lb_relay_link *link, const struct lb_link_
     link->until_ns = 0;
     while (link->is_connecting) {
         int error = link->server.fd >= 0 ? try_connect(link, frame) : EBADF;
-        if (error == EAGAIN) { /* a socket's queue is full: nobody says when it is not */
+        if (error == EAGAIN) { /* a socket's queue is full, and no event reports when it is not */
             link->until_ns = lb_now_ns() + AGAIN_NS;
             return;
         }
@@ -177,8 +177,8 @@ static bool read_side(struct lb_relay_side *side, struct lb_relay_buffer *buffer
     return false;
 }
 
-/* It takes no more for now. That it does again is asked for from here on: whoever reads from it all
- * the time would wake the relay each time. */
+/* The side accepts no more for now. Only from here on do we watch for writability: otherwise a peer
+ * that reads all the time would wake the relay each time. */
 static void stop_writing(struct lb_relay_link *link, struct lb_relay_side *side)
 {
     struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET,
@@ -389,7 +389,7 @@ static void take_large(struct lb_relay_link *link)
     link->front.request.is_cut = link->is_streamed = link->is_asked = true;
 }
 
-/* Reads on in what has come. true: it has got further. */
+/* Continues to parse the received bytes. true: it made progress. */
 static bool scan(struct lb_relay_link *link, struct lb_link_frame *frame)
 {
     bool has_moved = false;
@@ -433,7 +433,7 @@ static void read_answers(struct lb_relay_link *link, struct lb_link_frame *frame
         long n = lb_wire_cut(&link->from_server, link->to_client.bytes + from,
                              link->to_client.n - from, &ends);
         if (n < 0) {
-            link->is_raw = true; /* whatever it is, the client may understand it */
+            link->is_raw = true; /* unknown to us, but the client may understand it */
             return;
         }
         from += (size_t)n;
@@ -450,7 +450,7 @@ static void read_answers(struct lb_relay_link *link, struct lb_link_frame *frame
     }
 }
 
-/* One of both is gone: what is left for the other is passed on, and then it is over. */
+/* One side is gone: pass the remaining bytes to the other side, then end the link. */
 static void end(struct lb_relay_link *link, struct lb_link_frame *frame)
 {
     bool is_served = link->client.fd >= 0 && link->to_client.n > 0;
@@ -460,7 +460,7 @@ static void end(struct lb_relay_link *link, struct lb_link_frame *frame)
                       (!link->is_cut || is_awaited);
     bool is_alone = link->client.fd < 0 || (link->is_open && link->server.fd < 0);
     if (link->client.fd < 0 && link->is_connecting && !link->is_raw)
-        is_serving = false; /* who has gone before the server was there */
+        is_serving = false; /* the client left before the server was connected */
     if (!is_alone || is_served || is_serving)
         return;
     if (link->is_under_way)

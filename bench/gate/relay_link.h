@@ -8,7 +8,7 @@
 
 enum { LB_LINK_ROOM = 1 << 16 };
 
-/* One side's socket; what is reported once holds until the kernel says otherwise. */
+/* One side's socket. A reported state holds until the kernel reports another. */
 struct lb_relay_side {
     int fd; /* -1: closed */
     int epoll;
@@ -58,7 +58,7 @@ struct lb_link_frame {
 
 /* A link for a client that was accepted; fd is taken. NULL: out of memory. */
 struct lb_relay_link *lb_link_new(int fd, uint32_t number, int epoll);
-/* Passes on what can be. */
+/* Passes on all bytes that can be sent now. */
 void lb_link_advance(struct lb_relay_link *link, struct lb_link_frame *frame);
 void lb_link_free(struct lb_relay_link *link);
 

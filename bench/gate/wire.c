@@ -1,4 +1,4 @@
-/* Where messages end, and what is in their bodies: see wire.h. */
+/* Finds the end of each message and reads its body: see wire.h. */
 #include "wire.h"
 
 #include <inttypes.h>

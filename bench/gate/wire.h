@@ -19,7 +19,7 @@
 
 enum {
     LB_WIRE_KEPT = 1 << 15,    /* bytes of a message that can be looked at */
-    LB_WIRE_LONGEST = 1 << 30, /* what a server takes at most */
+    LB_WIRE_LONGEST = 1 << 30, /* a server's maximum */
     LB_WIRE_FIRST = 10000,     /* ... as a client's first message */
     LB_WIRE_TEXT = 1 << 15,    /* of a request: the text of its statements */
     LB_WIRE_PARAMS = 2000,     /* ... and of its parameters */
@@ -37,8 +37,8 @@ struct lb_wire_cutter {
     size_t n_head;
     bool is_in;    /* the head is complete: of a message with this type, */
     uint8_t type;  /* 0: none */
-    uint32_t left; /* whose body has so many bytes more */
-    size_t n_kept; /* and these so far */
+    uint32_t left; /* bytes of the body still to come */
+    size_t n_kept; /* bytes kept so far */
     char kept[LB_WIRE_KEPT + 1];
     bool is_cut; /* there were more */
 };

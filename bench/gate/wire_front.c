@@ -38,7 +38,7 @@ static void forget_portal(struct lb_wire_portal *portal)
     *portal = (struct lb_wire_portal){.name = NULL};
 }
 
-/* A place for the name: its own, a free one, or that of whoever came longest ago. */
+/* Returns a slot for the name: its own, a free one, or else the oldest. */
 static uint32_t place(uint32_t *n, uint32_t most, uint32_t *next)
 {
     if (*n < most)
@@ -146,7 +146,7 @@ static void add_text(struct lb_wire_request *request, const char *text, bool is_
     request->n_statements++;
     request->is_cut =
         request->is_cut || is_cut || used + strlen(between) + n >= sizeof request->text;
-    /* What is executed again and again stands there once. */
+    /* A statement that is executed repeatedly is listed once. */
     if (request->n_statements > 1 && used >= n && strcmp(request->text + used - n, text) == 0)
         return;
     snprintf(request->text + used, sizeof request->text - used, "%s%s", between, text);

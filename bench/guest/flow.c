@@ -1,15 +1,16 @@
 /* The operations of a strategy, asked of a program: see guest.h.
  *
- * Each operation is one request and one answer, told apart by its id:
+ * Each operation is one request and one answer, matched by id:
  *   > {"id":2,"do":"acquire","resource":"r0"}
  *   < {"id":2,"ok":true,"token":17}
- * What is no answer to the request that is under way ends the run: a program that answers twice, or
- * something else, cannot be judged.
+ * Any line that does not answer the open request ends the run: a program that answers twice, or
+ * answers something else, cannot be judged.
  *
- * A program that pushes is told once to work, and then says by itself when a handler begins:
+ * A program that pushes receives one request to work, and then reports by itself when a handler
+ * begins:
  *   < {"event":"claimed","item":41}
- * It has one item in hand at a time, and answers to its completion when the library has written
- * it. That nothing comes for a while does not say that there is nothing.
+ * It handles one item at a time, and answers the completion when the library has written it.
+ * Silence does not mean that the queue is empty.
  */
 #include "gated.h"
 
@@ -34,9 +35,9 @@ struct state {
     char who[64];
     uint32_t start_ms, answer_ms;
     json_int_t id;
-    bool is_working; /* it pushes, and was told to work */
+    bool is_working; /* it pushes, and has received "work" */
     bool has_item;   /* it pushed an item, which it has in hand */
-    json_t *event;   /* what it has said and nobody has asked for yet; NULL: nothing */
+    json_t *event;   /* an event that no claim has consumed yet; NULL: none */
 };
 
 enum { GRACE_MS = 2000, QUIET_MS = 3000 };
@@ -81,12 +82,12 @@ static int read_answer(struct lb_actor *actor, struct state *state, const char *
         return r;
     snprintf(actor->said, sizeof actor->said, "%s", error);
     lb_guest_clean(state->process.door, actor->said);
-    /* Who has lost his connection does not know what became of the request. */
+    /* A program that lost its connection does not know the outcome of the request. */
     return json_is_true(json_object_get(answer, "unknown")) || actor->is_cut_off ? LB_LOST
                                                                                  : LB_OTHER;
 }
 
-/* An answer; what it pushes meanwhile is kept for the next claim. */
+/* Receives an answer. Events pushed meanwhile are kept for the next claim. */
 static int receive(struct lb_actor *actor, uint64_t deadline_ns, const char *what,
                    json_t **ret_answer, struct lb_error *err)
 {
@@ -107,7 +108,7 @@ static int receive(struct lb_actor *actor, uint64_t deadline_ns, const char *wha
                                      ? "it claims another item while one is in hand: its library "
                                        "must run one handler at a time, and its answer to the end "
                                        "of an item must come before the next event"
-                                     : "an event before it was told to work");
+                                     : "an event before it received \"work\"");
         }
         state->event = line;
     }
@@ -478,7 +479,7 @@ static int read_event(struct lb_actor *actor, json_t *event, struct lb_item *ite
     return rc;
 }
 
-/* What a program that pushes has claimed by itself, if it has within a moment. */
+/* Returns the item that a pushing program has claimed by itself, if it does so within a moment. */
 static int guest_await(struct lb_actor *actor, struct lb_item *items, uint32_t max, uint32_t *ret_n,
                        int64_t *ret_marked, struct lb_error *err)
 {

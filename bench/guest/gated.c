@@ -47,7 +47,7 @@ static char *hide_dollars(char *at)
     return body + length;
 }
 
-/* PASSWORD '...', as in CREATE and ALTER ROLE: what is between the quotes. */
+/* Hides the text between the quotes of PASSWORD '...', as in CREATE and ALTER ROLE. */
 static void hide_literals(char *sql)
 {
     static const char word[] = "password";
@@ -158,7 +158,7 @@ static enum lb_relay_verdict asks(void *arg, const struct lb_relay_statement *st
     }
 }
 
-/* A copy that can stand in a line: what is no UTF-8 does not. */
+/* Adds a copy of the text that is safe in one line: bytes that are not UTF-8 are left out. */
 static void put_text(json_t *line, const struct lb_guest_gate *gate, const char *key,
                      const char *text)
 {

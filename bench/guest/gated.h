@@ -17,7 +17,7 @@ const struct lb_door *lb_guest_gate_door(const struct lb_guest_gate *gate);
 struct lb_relay *lb_guest_gate_relay(struct lb_guest_gate *gate);
 /* Has the stepper ended it? err is then what it said. */
 bool lb_guest_gate_is_over(const struct lb_guest_gate *gate, struct lb_error *err);
-/* An operation begins, and has ended: what comes in between is its own. */
+/* Mark the begin and the end of an operation: requests in between belong to it. */
 void lb_guest_gate_begin(struct lb_guest_gate *gate, const json_t *request);
 void lb_guest_gate_end(struct lb_guest_gate *gate);
 /* Accepts NULL. */

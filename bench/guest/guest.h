@@ -5,7 +5,7 @@
  * before a request is written, after its answer was read. The process is in a group of its own, so
  * that whatever it starts ends with it, and a key pressed in the terminal does not reach it.
  *
- * Everything that a descriptor says of a built-in strategy comes in the program's first line.
+ * The program's first line states everything that a built-in strategy's descriptor states.
  */
 #ifndef LB_GUEST_H
 #define LB_GUEST_H

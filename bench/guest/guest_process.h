@@ -1,4 +1,4 @@
-/* What the files of this module have in common. */
+/* Declarations shared by the files of this module. */
 #ifndef LB_GUEST_PROCESS_H
 #define LB_GUEST_PROCESS_H
 
@@ -25,11 +25,11 @@ struct lb_guest_process {
     const char *path;           /* for messages */
     const char *mark;           /* in its environment */
     const char *who;            /* likewise: "w3", "setup" */
-    const struct lb_door *door; /* whose password is never shown; NULL: there is none */
+    const struct lb_door *door; /* its password is never shown; NULL: no database */
     pid_t pid;                  /* of the process and of its group; 0: there is none */
     int to, from, errors;
     int life;   /* can be read once it has ended */
-    char *text; /* what was read and is not used yet */
+    char *text; /* input that was read but not used yet */
     size_t n, room;
     char last[256];    /* line on its standard error */
     char partial[256]; /* the one that is not complete */
@@ -47,7 +47,7 @@ int lb_guest_send(struct lb_guest_process *process, const json_t *request, uint6
  * without a message, when there is none by deadline_ns. */
 int lb_guest_receive(struct lb_guest_process *process, uint64_t deadline_ns, const char *what,
                      json_t **ret_line, struct lb_error *err);
-/* "PATH, w3, acquire: what it did wrong; the last line on its standard error". */
+/* Sets the error "PATH, w3, acquire: PROBLEM; the last line on its standard error". */
 int lb_guest_fail(struct lb_guest_process *process, int code, const char *what,
                   struct lb_error *err, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
@@ -62,8 +62,8 @@ enum { LB_GUEST_COMMON_OPTIONS = 2 };
 /* The options that every program has. */
 extern const struct lb_option lb_guest_common_options[LB_GUEST_COMMON_OPTIONS];
 
-/* What the first line says, as a strategy. path is kept; hello is taken, whatever comes of it. 0,
- * LB_E_FILE or LB_E_MEMORY. */
+/* Turns the first line into a strategy. path must outlive it; takes hello over, also on an error.
+ * Returns 0, LB_E_FILE or LB_E_MEMORY. */
 int lb_guest_read(const char *path, json_t *hello, struct lb_guest **ret_guest,
                   struct lb_error *err);
 /* Reads the first line of a process. */

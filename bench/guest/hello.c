@@ -210,7 +210,7 @@ static int read_batches(struct lb_guest *guest, struct lb_error *err)
     return 0;
 }
 
-/* Of a claim that is pushed only the end is known: nothing may hang on when it began. */
+/* Only the end of a pushed claim is known: no guarantee may depend on its begin. */
 static int check_push(const struct lb_guest *guest, struct lb_error *err)
 {
     if (!guest->strategy.is_pushed)
@@ -226,7 +226,7 @@ static int check_push(const struct lb_guest *guest, struct lb_error *err)
     return 0;
 }
 
-/* What the program does not do is not in its table. */
+/* Operations that the program does not implement stay out of its table. */
 static int read_operations(struct lb_guest *guest, struct lb_error *err)
 {
     const json_t *list = json_object_get(guest->hello, "operations");

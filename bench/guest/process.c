@@ -74,7 +74,7 @@ int lb_guest_spawn(struct lb_guest_process *process, struct lb_error *err)
         return lb_fail(err, LB_E_ENV, "%s: cannot start a process: %s", process->path,
                        strerror(error));
     }
-    setpgid(pid, pid); /* as the child does: whoever comes first */
+    setpgid(pid, pid); /* as the child does: the first one wins */
     close(report[WRITE_END]);
     report[WRITE_END] = -1;
     bool failed = read(report[READ_END], &error, sizeof error) == (ssize_t)sizeof error;
@@ -330,7 +330,7 @@ int lb_guest_receive(struct lb_guest_process *process, uint64_t deadline_ns, con
         int rc = grow(process, what, err);
         if (rc != 0)
             return rc;
-        bool is_over = has_ended(process->pid); /* who it has started may have its output still */
+        bool is_over = has_ended(process->pid); /* its children may still hold its output */
         ssize_t n = read(process->from, process->text + process->n, process->room - process->n);
         if (n > 0)
             process->n += (size_t)n;

@@ -1,5 +1,5 @@
-/* What programs have started and left behind in sessions of their own, where the kill of a process
- * group does not reach it. Private to bench/guest. */
+/* Finds processes that programs started and left behind in sessions of their own, where killing a
+ * process group does not reach them. Private to bench/guest. */
 #ifndef LB_STRAYS_H
 #define LB_STRAYS_H
 

@@ -1,7 +1,7 @@
 /* The HTTP server of the figures: see metrics.h.
  *
- * By libmicrohttpd, where it was there when lockbench was built. The socket is made here, so that
- * what is wrong with it can be said in a line. No signal is for the server's thread.
+ * Uses libmicrohttpd, if it was available when lockbench was built. The socket is made here, so
+ * that an error with it becomes one line. The server's thread receives no signals.
  */
 #include "metrics.h"
 

@@ -1,4 +1,4 @@
-/* What is known of the campaign's cases, and its text: see metrics.h.
+/* The state of the campaign's cases, and its text form: see metrics.h.
  *
  * Names come from files of the user's: a label's value is escaped as the format wants it. The sum
  * of the waits is made from a histogram whose buckets are an eighth of a power of two wide, each at
@@ -11,7 +11,7 @@
 #include <string.h>
 
 struct series {
-    char *strategy, *engine, *scenario; /* NULL: nothing was told of this case yet */
+    char *strategy, *engine, *scenario; /* NULL: this case has reported nothing yet */
     struct lb_metrics_run now, before;  /* the present run; the sums of those before */
     uint64_t n_runs;                    /* that are over */
     unsigned judged;
@@ -21,7 +21,7 @@ struct series {
 struct lb_metrics {
     pthread_mutex_t mutex; /* all below */
     struct series *all;
-    size_t n, present; /* present: whose run is under way, n: none */
+    size_t n, present; /* present: the series with a run under way; n: none */
 };
 
 int lb_metrics_new(struct lb_metrics **ret, struct lb_error *err)

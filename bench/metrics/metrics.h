@@ -36,8 +36,8 @@ void lb_metrics_free(struct lb_metrics *metrics);
 /* This run is under way, of this case. */
 int lb_metrics_tell(struct lb_metrics *metrics, size_t number, const struct lb_metrics_case *name,
                     const struct lb_metrics_run *run, struct lb_error *err);
-/* The run of this case that was told last is over. violations: of its guarantees; judged: which of
- * them were tested, in bits; both none where there is no verdict. */
+/* Reports the end of this case's latest run. violations: of its guarantees; judged: the tested
+ * guarantees, in bits; both 0 without a verdict. */
 void lb_metrics_over(struct lb_metrics *metrics, size_t number, unsigned judged,
                      const uint64_t violations[LB_GUARANTEES]);
 

@@ -106,7 +106,7 @@ void lb_mpi_link_free(struct lb_link *link)
         drop_sent(mpi);
         nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
     }
-    /* What could not be sent is MPI's until the process ends. */
+    /* MPI owns unsent messages until the process ends. */
     if (mpi->sending == NULL)
         free(mpi);
 }

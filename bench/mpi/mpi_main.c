@@ -25,7 +25,7 @@
 
 /* What the two processes share. */
 struct shared {
-    _Atomic uint64_t beats;   /* the rank has looked for messages so often */
+    _Atomic uint64_t beats;   /* how often the rank has looked for messages */
     _Atomic uint32_t n_ranks; /* 0: MPI has not begun */
     _Atomic uint32_t rank;
     char uri[4096]; /* rank 0: of the server that it has a space on; "": none */
@@ -195,7 +195,8 @@ static int watch(const struct shared *shared)
                 WTERMSIG(status));
     else
         fprintf(stderr, "lockbench: rank %u was ended by signal %d\n", rank, WTERMSIG(status));
-    /* Rank 0 misses it, and ends the run; with rank 0 nobody is left to do so. */
+    /* Rank 0 notices its absence and ends the run; if rank 0 itself ends, no rank is left to do
+     * so. */
     if (n_ranks > 1 && rank > 0)
         wait_for_end();
     sweep(shared);
@@ -206,7 +207,7 @@ int main(int argc, char **argv)
 {
     if (is_help(argc, argv))
         return (int)lb_cli_main(argc, argv);
-    /* What ps shows are the arguments in their first place, of both processes. */
+    /* ps shows the arguments at their original address, in both processes. */
     char **copies = lb_title_take(argc, argv);
     struct shared *shared =
         mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

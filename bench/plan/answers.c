@@ -322,7 +322,7 @@ void lb_plan_answer(struct lb_plan *plan)
 
 enum lb_plan_verdict lb_plan_verdict(const struct lb_plan *plan)
 {
-    /* A demand that cannot be carried is the news, whatever else could not be said. */
+    /* A demand that cannot be met decides the verdict, even if other questions have no answer. */
     enum lb_plan_verdict worst = LB_PLAN_ANSWERED;
     for (size_t i = 0; i < plan->n_answers; i++) {
         if (plan->answers[i].verdict == LB_PLAN_MISSED)

@@ -3,11 +3,11 @@
  * Two measurements, each of many runs:
  *   sweep   closed loop: every worker asks again as soon as it can. Throughput over the number of
  *           workers, fitted to the Universal Scalability Law (usl.h).
- *   search  open loop: arrivals come whether or not somebody is free. The highest rate at which a
+ *   search open loop: arrivals come whether or not a worker is free. The highest rate at which a
  *           percentile of the time from arrival to grant stays below a bound (the SLO).
  *
- * What is run is decided here; running it is the lab's part. The command line's lab calls lb_run,
- * that of tests simulates. Nothing here prints.
+ * This module decides which runs to make; the lab makes them. The command line's lab calls lb_run,
+ * the lab of the tests simulates. Nothing here prints.
  */
 #ifndef LB_PLAN_H
 #define LB_PLAN_H
@@ -18,7 +18,7 @@
 enum {
     LB_PLAN_LEVELS = 64,   /* numbers of workers in a sweep, at most */
     LB_PLAN_TRIALS = 64,   /* of one search, at most */
-    LB_PLAN_BAND = 48,     /* places at which the fit's curve is told, at most */
+    LB_PLAN_BAND = 48,     /* reported points of the fitted curve, at most */
     LB_PLAN_ANSWERS = 8,   /* at most */
     LB_PLAN_CONFIRM = 3,   /* longer runs that confirm the rate that a search found */
     LB_PLAN_ADDED = 6,     /* numbers of workers that are measured besides, at most */
@@ -33,7 +33,7 @@ struct lb_slo {
 /* Parses "p99<50ms", "p99.9<1s". LB_E_USAGE says what is accepted. */
 int lb_slo_parse(const char *text, struct lb_slo *ret, struct lb_error *err);
 
-/* What is asked. The same for all plans of one invocation. */
+/* The questions. The same for all plans of one invocation. */
 struct lb_plan_question {
     uint64_t levels[LB_PLAN_LEVELS]; /* numbers of workers, ascending */
     size_t n_levels;
@@ -47,7 +47,7 @@ struct lb_plan_question {
     bool even;           /* arrivals evenly spaced, not at random (Poisson) */
     uint64_t seed;
 };
-/* What can be refused before anything is measured. 0 or LB_E_USAGE. */
+/* Refuses questions that need no measurement to be refused. Returns 0 or LB_E_USAGE. */
 int lb_plan_check(const struct lb_plan_question *question, struct lb_error *err);
 
 /* One run of the sweep. */
@@ -99,7 +99,7 @@ struct lb_plan_answer {
     enum lb_plan_verdict verdict;
     bool doubtful;     /* answered, but see the plan's doubts */
     char text[500];    /* a sentence */
-    bool has_estimate; /* of what the question asks for; headroom: share of the capacity */
+    bool has_estimate; /* of the requested quantity; headroom: share of the capacity */
     struct lb_estimate estimate;
 };
 
@@ -115,8 +115,8 @@ struct lb_plan {
     bool has_fit;
     struct lb_usl_fit fit;
     char refusal[300]; /* why there is no fit */
-    char doubts[500];  /* what speaks against the answers; "": nothing */
-    bool by_points;    /* the law does not fit: the answers are from what was measured */
+    char doubts[500];  /* reasons to doubt the answers; "": none */
+    bool by_points;    /* the law does not fit: the answers come from the measured points */
     char misfit[200];  /* how far the law is off, then */
     struct {
         double workers;
@@ -162,12 +162,12 @@ void lb_plan_release(struct lb_plan *plan);
 
 /* Runs the sweeps of all plans, interleaved: every point of every plan once, in random order, then
  * all of them again, so that a slow minute of the machine falls on all alike. Plans whose runs fail
- * keep the reason as their refusal. 0, or LB_E_INTERRUPTED: plans are marked, what was measured
- * is kept. */
+ * keep the reason as their refusal. 0, or LB_E_INTERRUPTED: plans are marked, measurements are
+ * kept. */
 int lb_plan_sweep(struct lb_plan *plans, size_t n, const struct lb_lab *lab, struct lb_error *err);
 /* Runs numbers of workers again whose throughput is not known well yet, all plans in turns, while
- * there is time. refined: what the demand hangs on was measured (lb_plan_refine), so that no time
- * is kept for it. 0, LB_E_INTERRUPTED or LB_E_MEMORY. */
+ * there is time. refined: the points that decide the demand were measured (lb_plan_refine), so no
+ * time is reserved for them. 0, LB_E_INTERRUPTED or LB_E_MEMORY. */
 int lb_plan_repeat(struct lb_plan *plans, size_t n, bool refined, const struct lb_lab *lab,
                    struct lb_error *err);
 /* Fits what was measured: fit, band, knee, peak, at. */
@@ -175,15 +175,18 @@ void lb_plan_fit(struct lb_plan *plan);
 /* Measures the numbers of workers on which the answer to the demand hangs, LB_PLAN_ADDED at most.
  * Fit again after it. 0, LB_E_INTERRUPTED or LB_E_MEMORY. */
 int lb_plan_refine(struct lb_plan *plan, const struct lb_lab *lab, struct lb_error *err);
-/* One run more of so many workers. An error of this plan alone is kept as its refusal. */
+/* Makes one more run with this number of workers. An error of this plan alone is kept as its
+ * refusal. */
 int lb_plan_measure(struct lb_plan *plan, uint64_t workers, uint64_t round,
                     const struct lb_lab *lab, struct lb_error *err);
-/* Searches the rate of the SLO, if there is one. 0 or LB_E_INTERRUPTED, with what is known. */
+/* Searches the rate of the SLO, if there is one. Returns 0 or LB_E_INTERRUPTED; results so far are
+ * kept. */
 int lb_plan_search(struct lb_plan *plan, const struct lb_lab *lab, struct lb_error *err);
 /* Puts it all into words. */
 void lb_plan_answer(struct lb_plan *plan);
-/* From the points: what so many workers carry, the fewest that carry a rate, where most was carried
- * (is it the most workers that were measured?). False: not known, or not within what was measured.
+/* From the measured points: the throughput of a number of workers, the fewest workers that reach a
+ * rate, and the point of the highest throughput (and if it is the largest measured number). False:
+ * not known, or outside the measured range.
  */
 bool lb_plan_points_at(const struct lb_plan *plan, double workers, struct lb_estimate *ret_rate);
 bool lb_plan_points_workers(const struct lb_plan *plan, double rate, struct lb_estimate *ret_n);
@@ -200,8 +203,8 @@ enum lb_plan_verdict lb_plan_verdict(const struct lb_plan *plan);
 /* Judges one trial by the SLO: fills all of it but phase, rate and run. */
 void lb_trial_judge(struct lb_trial *trial, const struct lb_slo *slo);
 
-/* What a plan can carry: the rate of the SLO where one is asked, else the peak, or what the largest
- * number of workers measured carries. False: not known. */
+/* The capacity of a plan: the rate of the SLO if one is requested, else the peak, or the throughput
+ * of the largest measured number of workers. False: not known. */
 bool lb_plan_capacity(const struct lb_plan *plan, struct lb_estimate *ret_rate);
 
 /* --- which of several? --- */

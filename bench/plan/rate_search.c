@@ -109,7 +109,7 @@ static int try_rate(struct search *search, enum lb_trial_phase phase, double rat
     return 0;
 }
 
-/* A trial that was never valid: the search ends, with what is sure. */
+/* No attempt at this trial was valid: the search ends with the certain results. */
 static void give_up(struct search *search, const struct lb_trial *trial)
 {
     char text[300];
@@ -197,7 +197,7 @@ static int confirm(struct search *search)
 }
 
 /* After the search ended at a rate that could not be measured, the best rate that passed is still
- * worth confirming: "at least so much". */
+ * worth confirming: "at least this rate". */
 static int confirm_what_passed(struct search *search)
 {
     struct lb_plan *plan = search->plan;
@@ -215,7 +215,7 @@ static int confirm_what_passed(struct search *search)
     return rc;
 }
 
-/* Rates below are not tried: they say nothing of the strategy, or have too few samples in the
+/* Lower rates are not tried: they do not characterise the strategy, or give too few samples in the
  * longest trial. */
 static double least_rate(const struct lb_plan *plan, double known)
 {

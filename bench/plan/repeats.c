@@ -1,9 +1,9 @@
 /* More runs where the first ones differ: sequential stopping. See plan.h.
  *
- * A number of workers whose throughput is known well enough is left alone; of the others the one
- * that is known worst is run again, and so on, until all are known, or have been run as often as
- * they may be, or the plan has taken its time. A machine that repeats itself is asked little, a
- * restless one as long as there is time. What the questions will still take is kept back.
+ * A number of workers whose throughput is known well enough is left alone; of the others, the one
+ * with the largest uncertainty is run again, and so on, until all are known well, or have reached
+ * the limit of runs, or the plan has used its time. A steady machine needs few runs, a noisy one
+ * uses all the time. Time that the questions still need is reserved.
  */
 #include "plan.h"
 
@@ -25,7 +25,7 @@ static double cost_of(const struct lb_plan *plan, const struct lb_plan_point *po
                 (double)plan->scenario.warmup_ns + (double)point->run->elapsed_ns);
 }
 
-/* What the sweep has taken, and the mean of its runs. */
+/* The time that the sweep has used, and the mean of its runs. */
 static double spent_ns(const struct lb_plan *plan, double *ret_mean)
 {
     double sum = 0;
@@ -35,8 +35,8 @@ static double spent_ns(const struct lb_plan *plan, double *ret_mean)
     return sum;
 }
 
-/* How well the throughput of so many workers is known, and how often they were run. INFINITY: not
- * at all. */
+/* The uncertainty of the throughput at this number of workers, and its number of runs. INFINITY:
+ * unknown. */
 static double uncertainty(const struct lb_plan *plan, uint64_t workers, uint64_t *ret_runs)
 {
     double sum = 0, squares = 0, n = 0;

@@ -1,8 +1,7 @@
 /* Had a run reached a steady state? See steady.h.
  *
- * What has no steady state by its nature is not asked for one: a queue that is emptied, an open
- * loop of phases, a run with faults. The pieces are those between the samples, a tenth of a second
- * each in a short run.
+ * Runs that cannot have a steady state are exempt: a queue that is emptied, an open loop of phases,
+ * a run with faults. The pieces lie between the samples, a tenth of a second each in a short run.
  */
 #include "steady.h"
 
@@ -17,7 +16,7 @@ const char *lb_steadiness_name(enum lb_steadiness_verdict verdict)
     return names[verdict];
 }
 
-/* Fewer pieces say nothing of a line through them. */
+/* Fewer pieces cannot show a trend. */
 enum { FEWEST_PIECES = 8 };
 
 static const char *why_not(const struct lb_outcome *run)

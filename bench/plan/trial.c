@@ -1,8 +1,8 @@
 /* One trial of a search: does the SLO hold at this rate? See plan.h.
  *
- * Percentiles alone do not say so: the arrivals that nobody came to serve have no latency. So the
- * arrivals that were meant to come are counted from the schedule, and what was not served must be
- * no more than can be under way (Little's law: rate x mean time), and must not grow.
+ * Percentiles alone do not show this: arrivals that no worker served have no latency. So the
+ * expected arrivals are counted from the schedule, and the unserved ones must be no more than can
+ * be under way (Little's law: rate x mean time), and must not grow.
  */
 #include "plan.h"
 
@@ -45,7 +45,7 @@ int lb_slo_parse(const char *text, struct lb_slo *ret, struct lb_error *err)
     return 0;
 }
 
-/* Of what the operations came to: locks that were asked for, or items that were put. */
+/* The share of errors among the results: of requested locks, or of items put. */
 static double share_of_errors(const struct lb_outcome *run)
 {
     const struct lb_counts *counts =

@@ -1,5 +1,5 @@
-/* A history in memory, built event by event: what readers of other formats fill. See history.h for
- * what a view is.
+/* A history in memory, built event by event by the readers of other formats. history.h explains
+ * views.
  *
  * Each log's events lie in blocks that double in size, so that a thousand short logs cost little
  * and ten million events are never moved.

@@ -1,8 +1,8 @@
 /* The history's writer: see history.h.
  *
  * One file is shared by all writers, threads or forked processes. Chunks are handed out by an
- * atomic counter in the mapped header, so that a writer needs nobody else to go on, and no lock
- * that a killed process could take with it.
+ * atomic counter in the mapped header, so that a writer depends on no other writer, nor on a lock
+ * that a killed process could hold for ever.
  *
  * A log's first chunk is its tail: allocated on disk (a full disk is an errno here, where a hole
  * would be a SIGBUS in the middle of an append), mapped, and kept for the log's whole life. When it
@@ -180,8 +180,8 @@ int lb_history_failure(const struct lb_history *history, struct lb_error *err)
                    history->name, strerror(failure));
 }
 
-/* What was set aside behind the end and not used. If it stays, as after a kill, it takes space and
- * does no other harm. */
+/* Returns space that was reserved behind the end and not used. If it stays, as after a kill, it
+ * takes space and does no other harm. */
 static void give_back_rest(int fd)
 {
     struct stat st;
@@ -368,7 +368,7 @@ static int put_tail_away(struct lb_log *log)
 
 void lb_log_start(struct lb_log *log)
 {
-    enum { SOON_BYTES = 1 << 16 }; /* what follows is touched when it is needed */
+    enum { SOON_BYTES = 1 << 16 }; /* later pages are touched when needed */
     if (log->mapping == NULL && lb_log_grow(log) == 0)
         madvise(log->mapping->tail, SOON_BYTES, MADV_POPULATE_WRITE);
 }

@@ -1,4 +1,4 @@
-/* The recorded history: what every worker asked, when, and what it was answered.
+/* The recorded history: every request of every worker, with its time and its answer.
  *
  * One append-only log per writer, all in one file, mapped and shared, so that what was written
  * survives kill -9 of its writer. Appending is a store into mapped memory: no lock, no system call
@@ -61,8 +61,8 @@ enum lb_op {
     LB_OP_CLEAR_ERROR = 22, /* value = id */
     LB_OP_CLEAR_ALL = 23,
     LB_OP_RESET_ALL = 24,
-    LB_OP_RECOVER = 25,    /* frees what dead claimers held; arg = age in ms: and what was claimed
-                              longer ago, by whomever (0: not that) / - */
+    LB_OP_RECOVER = 25,    /* frees items of dead claimers; arg = age in ms: also all items claimed
+                              longer ago, by any worker (0: none) / - */
     LB_OP_RENEW_ITEM = 26, /* value = id, arg as of LB_OP_RENEW */
     LB_OP_BEAT = 27,       /* the process of the worker with log object is alive / arg = for how
                               many ms that keeps off a recovery, counted from the invoke */
@@ -71,20 +71,20 @@ enum lb_op {
     LB_OP_DEATH = 41,       /* the writer of log arg died at time_ns */
     LB_OP_SESSION_END = 42, /* the server confirmed the end of the session of log arg */
     LB_OP_WARM = 43,        /* note: the warm-up ends: from here on operations count */
-    LB_OP_STALL = 44,       /* note: until then everybody, or one worker, had stood still for value
-                               ns, through no fault of the protocol; arg = enum lb_stall */
-    LB_OP_WAITED = 45,      /* note, within an acquire: at time_ns the engine said that what it does
-                               was waiting for somebody: it took effect later */
-    LB_OP_PERMITS = 47,     /* note: the tables said that value permits (signed) of resource object
-                               can be taken; it was asked for arg microseconds before */
-    LB_OP_RESTART = 46      /* note: the database server had been started anew, for value ns by now:
-                               it crashed or was stopped, and not by the run */
+    LB_OP_STALL = 44,       /* note: until then all workers, or one, had stalled for value ns, for a
+                               reason outside the protocol; arg = enum lb_stall */
+    LB_OP_WAITED = 45, /* note, within an acquire: at time_ns the engine reported that the statement
+                          was waiting for another session: it took effect later */
+    LB_OP_PERMITS = 47, /* note: the tables said that value permits (signed) of resource object
+                           can be taken; the query was sent arg microseconds before */
+    LB_OP_RESTART = 46  /* note: the database server had been started anew, for value ns by now:
+                           it crashed or was stopped, and not by the run */
 };
 
 /* What stood still. */
 enum lb_stall {
     LB_STALL_TICK,   /* the recorder: stopped, or not run by its machine */
-    LB_STALL_ENGINE, /* the database answered nothing, to nobody */
+    LB_STALL_ENGINE, /* the database answered no session */
     LB_STALL_HELD,   /* a process that took no part had the database's lock */
     LB_STALL_ONE,    /* some worker: not run by its machine, or its process was stopped */
     LB_STALLS
@@ -143,8 +143,8 @@ struct lb_history; /* one file */
 /* Creates the file; it must not exist. path NULL: a nameless file in $TMPDIR (or /tmp) that
  * goes away with the process. The handle stays valid in forked children. */
 int lb_history_create(const char *path, struct lb_history **ret_history, struct lb_error *err);
-/* What a reader must know to judge it: lines of "key=value" (see check_meta in bench/check). May be
- * set again until the close; cut at LB_META_BYTES. */
+/* Sets the facts that a reader needs to judge it: lines of "key=value" (see check_meta in
+ * bench/check). May be set again until the close; cut at LB_META_BYTES. */
 int lb_history_set_meta(struct lb_history *history, const char *text, struct lb_error *err);
 /* Did any writer, of this process or a forked one, fail to get a chunk? 0, or the code with a
  * message: the history is incomplete. */
@@ -224,7 +224,7 @@ struct lb_history_view {
     uint64_t n_events;
     uint64_t start_ns;            /* CLOCK_MONOTONIC at creation: time zero for people */
     uint64_t start_unix_ns;       /* CLOCK_REALTIME then */
-    const struct lb_names *names; /* what items are called in files of text; NULL: nobody knows */
+    const struct lb_names *names; /* names of items in text files; NULL: unknown */
     const char *meta;             /* "key=value" lines, NUL-terminated */
     bool truncated;    /* something is missing, from the file or since the disk was full: read
                           up to the last whole event before it */
@@ -241,7 +241,7 @@ int lb_history_view(struct lb_history *history, struct lb_history_view *ret_view
  * and event and the checksums, not the grammar of operations (lb_check does that). */
 int lb_history_open(const char *path, struct lb_history_view *ret_view, struct lb_error *err);
 void lb_history_release(struct lb_history_view *view);
-/* Says that a span was read: of a large file its pages are let go of, until they are read again. */
+/* Marks a span as read: the pages of a large file are released, until they are read again. */
 void lb_history_forget(const struct lb_history_view *view, const struct lb_span *span);
 
 /* An item as the file calls it, clean: 7, "a", :a; without names its number. Returns buf. */

@@ -23,7 +23,7 @@ struct lb_file_header {
     _Atomic uint64_t n_chunks; /* handed out, whether written to or not */
     _Atomic int32_t failure;   /* errno of the first chunk that could not be had; 0: none */
     _Atomic uint32_t meta_length;
-    uint64_t fixed_sum; /* of what is before n_chunks */
+    uint64_t fixed_sum; /* of the fields before n_chunks */
     uint64_t meta_sum;
     uint64_t
         seal; /* over all before it and each chunk's header, when the file was closed; else 0 */
@@ -44,11 +44,11 @@ struct lb_chunk_header {
 
 _Static_assert(sizeof(struct lb_chunk_header) == LB_CHUNK_HEADER_BYTES, "one chunk header");
 
-/* What the bytes of a view are. */
+/* The source of a view's bytes. */
 enum lb_mapped {
     LB_MAPPED_FILE,
-    LB_MAPPED_LIVE, /* a file that is not sealed yet; nobody writes to it */
-    LB_MAPPED_COPY  /* what came through a pipe: it is nowhere else, and is kept as it is read */
+    LB_MAPPED_LIVE, /* a file that is not sealed yet; it has no writer */
+    LB_MAPPED_COPY  /* data from a pipe: it exists nowhere else, and is kept */
 };
 
 /* Makes the view of size bytes at base, of which mapped bytes are mapped; name is for messages.

@@ -3,11 +3,11 @@
  * The file is mapped, not loaded: a view is an array of spans into the mapping, one per chunk. Its
  * cost is one pass over the chunk headers and one over the events, which proves
  * that every event has a type, an operation and an answer that exist, so that no later code needs
- * to look again. In the same pass the events are summed; chunks say nothing of each other, so that
- * two threads can do it. Nothing in the file is trusted: sizes and
- * numbers are compared with the file's size before they are used.
+ * to look again. The same pass computes the sums of the events; chunks are independent, so two
+ * threads can do it. Nothing in the file is trusted: sizes and numbers are compared with the file's
+ * size before they are used.
  *
- * Limit: a file that is truncated by somebody else while it is mapped raises SIGBUS.
+ * Limit: a file that another process truncates while it is mapped raises SIGBUS.
  */
 #include "history.h"
 
@@ -51,7 +51,7 @@ struct reader {
     size_t n_chunks;
     uint64_t n_unread; /* chunks that were handed out and are not in the file */
     bool truncated, is_live;
-    bool is_large;       /* what was read is let go of */
+    bool is_large;       /* pages are released after reading */
     bool has_sums;       /* its version has */
     bool is_sealed;      /* and the seal fits */
     uint64_t operations; /* bit i: operation i exists */
@@ -108,8 +108,8 @@ static int read_header(struct reader *reader, const struct lb_file_header **ret_
 /* Files above this are not kept in memory: their pages would count as ours. */
 static const size_t large_bytes = (size_t)1 << 30;
 
-/* With a chunk's header, what lies around it is mapped: of a large file, that is let go of now and
- * then. i: of the chunk whose header was read last. */
+/* Reading a chunk's header maps the pages around it: for a large file, they are released now and
+ * then. i: the chunk with the last header read. */
 static void forget_headers(const struct reader *reader, size_t i)
 {
     enum { OFTEN = 256 };
@@ -258,8 +258,8 @@ static void count_share(void *arg)
 }
 
 /* Counts the events of all chunks, in the order of the file: of a file that memory does not hold, a
- * log at a time would have it read once for every log, as the system reads ahead. What is wrong
- * with a chunk is not said here: it is counted again in its turn. */
+ * log at a time would have it read once for every log, as the system reads ahead. Errors in a chunk
+ * are not reported here: each chunk is counted again in its turn. */
 static void count_all(const struct reader *reader, unsigned threads)
 {
     const size_t step = threads > 1 ? 2 : 1;

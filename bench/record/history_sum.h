@@ -5,9 +5,9 @@
  *   multiplications, and no system call. A reader that finds n events accepts the sum of n, or of
  *   n-1: the writer was killed before it had summed the last one, nor acted on it;
  * - of the file: over its fixed fields, and over the text, each when it is set;
- * - the seal: over all of these, when the file is closed, so that a chunk or a log that is missing
- *   altogether shows. A file without seal was left by a program that was killed; there a chunk
- *   without header makes it a cut history, of which nothing is held.
+ * - the seal: over all the sums, when the file is closed, so that a missing chunk or log is
+ *   detected. A file without seal was left by a program that was killed; there a chunk without
+ *   header makes it a cut history, of which nothing is held.
  *
  * zlib's crc32 takes 7 ns for 32 bytes, and more in such small pieces; this takes 2. A change of
  * any one event, chunk or field goes unseen with a chance of about 2^-64.

@@ -13,9 +13,8 @@ struct lb_names {
     struct lb_intern items;   /* values of items that are no integers, or too small ones */
 };
 
-/* The number of a value in a table. A text counts with what stands before it, a quote or a colon,
- * and without its escapes: "1", :1 and 1 differ; "a" and "\u0061" do not. Returns 0 or -1: out of
- * memory. */
+/* The number of a value in a table. A text includes the quote or colon before it, but not its
+ * escapes: "1", :1 and 1 differ; "a" and "\u0061" do not. Returns 0 or -1: out of memory. */
 int lb_names_number(struct lb_intern *table, const struct lb_raw *value, uint32_t *ret_number);
 
 #endif

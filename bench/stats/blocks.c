@@ -8,10 +8,11 @@
 #include <string.h>
 
 enum { FIT_STEPS = 30 };
-/* A strategy's variance takes at most so much from the table's. Without a bound, one strategy that
- * scatters twice as much as ten others is taken for one of them, and five rounds do not show it. */
+/* The largest weight of the table's variance in a strategy's. Without a bound, a strategy that
+ * scatters twice as much as ten others gets nearly their variance, and five rounds do not show
+ * it. */
 #define MOST_WEIGHT 1.0
-/* What is left after the subtraction in take_variances, at least. */
+/* The smallest remainder after the subtraction in take_variances. */
 #define LEAST_SHARE 0.25
 /* Variances that are estimated, and drawn together, make quantiles that are a little too small:
  * with three to eleven strategies of which some scatter twice as much, 1.25 times as many families

@@ -2,9 +2,9 @@
  * block of runs of the same minutes.
  *
  * The values are logarithms, and two strategies are compared by the differences of their values in
- * the rounds that both were run in: what a round has in common (a slow minute, a drift) cancels,
- * and the difference is the logarithm of a ratio. All pairs of the table are one family: the
- * intervals hold together, at the level that is asked for, also for the pair that looks best
+ * the rounds that both were run in: an effect that a whole round shares (a slow minute, a drift)
+ * cancels, and the difference is the logarithm of a ratio. All pairs of the table are one family:
+ * the intervals hold together, at the requested level, also for the pair that looks best
  * afterwards.
  *
  * Noise: each strategy scatters by its own residuals, but of few rounds these say little. Those of
@@ -31,7 +31,7 @@ struct lb_blocks {
 /* What strategies and rounds leave over. */
 struct lb_block_noise {
     double sd;       /* of one run, of the table as a whole, on the log scale */
-    double round_sd; /* what the runs of a round have in common, on the log scale */
+    double round_sd; /* the effect shared by the runs of a round, on the log scale */
     double weight;   /* of the table in a strategy's variance, its own being 1 */
     double df;       /* of the table's residuals */
 };
@@ -81,28 +81,28 @@ struct lb_look {
 struct lb_block_result {
     struct lb_block_pair pair;
     enum lb_stats_verdict verdict;
-    size_t look; /* that the pair is told by */
+    size_t look; /* that decided the pair */
 };
 
-/* What the looks say, one after the other: a pair that one of them decides stays decided, and is
- * told by the last look that says so; one that none decides by the last. results as ret_pairs
- * above; noise is that of the last look. reference: SIZE_MAX for all pairs. Returns 0 or
+/* Replays the looks in order. Once a look decides a pair, the pair stays decided, and is reported
+ * from the last look that decides it; an undecided pair is reported from the last look. results as
+ * ret_pairs above; noise is that of the last look. reference: SIZE_MAX for all pairs. Returns 0 or
  * LB_E_MEMORY. */
 int lb_blocks_replay(const struct lb_blocks *blocks, struct lb_look *looks, size_t n_looks,
                      size_t reference, double band, struct lb_block_noise *ret_noise,
                      struct lb_block_result *ret_results, struct lb_error *err);
 
-/* The relative difference that so many rounds show with probability 0.8, if each run scatters by
- * sd on the log scale: 0.09 is 9 %. INFINITY: none can be shown. */
+/* The relative difference that n_rounds rounds detect with probability 0.8, if each run scatters by
+ * sd on the log scale: 0.09 is 9 %. INFINITY: no difference can be detected. */
 double lb_blocks_power(size_t n_strategies, size_t n_rounds, double sd, double alpha);
 
 typedef double lb_power_fn(size_t n_strategies, size_t n_rounds, double sd, double alpha);
-/* How many rounds, of at least so many, show a difference; 0: more than 1000. */
+/* The number of rounds, at least `least`, that detects the difference; 0: more than 1000. */
 size_t lb_rounds_that_show(lb_power_fn *power, size_t least, size_t n_strategies, double difference,
                            double sd, double alpha);
 size_t lb_blocks_rounds(size_t n_strategies, double difference, double sd, double alpha);
 
-/* ---- resample.c: what is not a mean of rounds ---- */
+/* ---- resample.c: statistics that are not a mean of rounds ---- */
 
 enum { LB_RESAMPLE_MIN_ROUNDS = 3, LB_RESAMPLE_DRAWS = 400 };
 
@@ -116,7 +116,7 @@ struct lb_resampled {
     /* Is there enough of it for a value? NULL: always. */
     bool (*is_enough)(void *arg, size_t strategy, const double *weight);
     void *arg;
-    double resolution; /* what one value of it may be off by, as a standard deviation */
+    double resolution; /* standard deviation of the error of one value */
     uint64_t seed;
 };
 
@@ -132,7 +132,7 @@ struct lb_resampled {
 int lb_blocks_resample(const struct lb_resampled *what, struct lb_family *family,
                        struct lb_block_noise *ret_noise, struct lb_block_pair *ret_pairs,
                        struct lb_error *err);
-/* lb_blocks_power and lb_blocks_rounds of these. */
+/* lb_blocks_power and lb_blocks_rounds for resampled statistics. */
 double lb_resample_power(size_t n_strategies, size_t n_rounds, double sd, double alpha);
 size_t lb_resample_rounds(size_t n_strategies, double difference, double sd, double alpha);
 

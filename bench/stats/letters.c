@@ -2,7 +2,7 @@
  *
  * Insert and absorb (Piepho 2004): begin with one group of all; for each pair that differs, split
  * each group that holds both into one without the one and one without the other; drop groups that
- * are a part of another. What remains are the largest groups within which none differ from any.
+ * are a part of another. This leaves the largest groups in which no two members differ.
  */
 #include "blocks.h"
 

@@ -1,10 +1,10 @@
 /* Runs that alternate, compared pair by pair: see stats.h.
  *
  * Two runs that follow each other meet the same minute of the machine, and on a machine that others
- * use the minute is most of the noise. If both sides are alike, and which of a pair came first was
- * left to chance, either value of a pair could as well have been the other's: each of the 2^n ways
- * to swap pairs was equally likely. That gives the exact distribution of any statistic, whatever
- * the noise, and whatever it does to both of a pair.
+ * use the minute is most of the noise. If both sides are alike, and chance decided the order within
+ * each pair, either value of a pair could as well have been the other's: each of the 2^n ways to
+ * swap pairs was equally likely. That gives the exact distribution of any statistic under any
+ * noise, also noise that affects both values of a pair.
  *
  * The statistic is Mann and Whitney's: the ranks among all 2n values, those of b less those of a.
  * In a slow minute both of a pair rank low, and their difference is small; a single run that was
@@ -95,7 +95,7 @@ static double normal_p(const long *d, size_t n)
     return squares > 0 ? fmin(1, 2 * lb_normal_cdf(-fabs(observed) / sqrt(squares))) : 1;
 }
 
-/* The pairs, and room for what is made of them. */
+/* The pairs, and room for values derived from them. */
 struct work {
     const double *a, *b;
     size_t n;

@@ -1,10 +1,10 @@
 /* What a comparison of two sets of runs can find: see stats.h.
  *
- * A verdict needs two things, and each has its own limit. The difference must be significant: by
- * the normal approximation of the rank tests, whose efficiency is 3/pi of a t test where the noise
- * is normal (Lehmann, Nonparametrics, 2.4), and not at all where so few runs have no p that is
- * small enough. And the ratio must be beyond the band: a true difference of just the band is on
- * either side of it in half of the cases, however many runs there are.
+ * A verdict needs two things, and each has its own limit. The difference must be significant: here
+ * the normal approximation of the rank tests applies, with an efficiency of 3/pi of a t test for
+ * normal noise (Lehmann, Nonparametrics, 2.4); with too few runs no p is small enough, and nothing
+ * can be significant. And the ratio must be beyond the band: a true difference of just the band is
+ * on either side of it in half of the cases, however many runs there are.
  */
 #include "distribution.h"
 #include "stats.h"

@@ -80,7 +80,8 @@ double lb_dunnett_cdf(double d, size_t k, double df)
     return over_s(dunnett_of_means, d, k + 1, df);
 }
 
-/* Regula falsi on the logarithm of what is left (Illinois): the tail is near to a line there. */
+/* Regula falsi (Illinois) on the logarithm of the remaining probability: the tail is nearly a line
+ * there. */
 static double quantile(double (*cdf)(double, size_t, double), double p, size_t k, double df)
 {
     double want = log(1 - p), low = 0.01, high = 4, f_low = -want;

@@ -2,12 +2,12 @@
  *
  * Block bootstrap: Efron and Tibshirani, An Introduction to the Bootstrap, 8.6; its variance from n
  * blocks is (n - 1)/n of what it should be. Intervals by its standard error and Student's t (their
- * 12.2): of five rounds there are 126 different draws, and no percentile of so few holds what it
- * says.
+ * 12.2): five rounds have only 126 different draws, too few for percentiles to keep their level.
  *
- * Rounds may have ended by what the rates of the same runs said, and a slow run makes both worse.
- * Two strategies without a difference are then told apart in 5.9 % of the tables in place of 5 %
- * (8,000 simulated; tests/unit/stats_resample.c), so two are guarded as more of them are.
+ * The rates of the same runs may have decided when the rounds ended, and a slow run makes both
+ * worse. Two equal strategies are then declared different in 5.9 % of the tables instead of 5 %
+ * (8,000 simulated; tests/unit/stats_resample.c), so two strategies get the same correction as more
+ * of them.
  */
 #include "blocks.h"
 

@@ -16,8 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* An interval of confidence. coverage is what it attains by construction; where few values allow
- * no interval of the level that was asked for, it is the widest there is, and coverage says less.
+/* An interval of confidence. coverage is what it attains by construction; if there are too few
+ * values for the requested level, it is the widest possible interval, and coverage is lower.
  */
 struct lb_confidence {
     double low, high;
@@ -39,11 +39,11 @@ double lb_stats_quantile(const double *sorted, size_t n, double q);
 
 /* The median with its distribution-free interval between two order statistics (binomial; David and
  * Nagaraja, Order Statistics, 7.1). Below 6 values no 95 % interval exists: then it is min..max,
- * whose coverage is 1 - 2^(1-n). n > 0. */
+ * with coverage 1 - 2^(1-n). n > 0. */
 struct lb_estimate lb_stats_median(const double *sorted, size_t n, double level);
 
 /* Jain's index of fairness, (sum x)^2 / (n sum x^2): 1 when all are equal, 1/n when one has all.
- * 1 for no values, or nothing but zeros: nobody is treated worse than another. */
+ * 1 for no values, or nothing but zeros: all are treated alike. */
 double lb_stats_jain(const double *values, size_t n);
 /* Gini's coefficient of sorted values >= 0: 0 when all are equal, (n-1)/n when one has all. */
 double lb_stats_gini(const double *sorted, size_t n);
@@ -62,7 +62,7 @@ enum { LB_STATS_EXACT_MAX = 64 }; /* na + nb up to which it is exact: counts fit
 /* na, nb > 0. Returns 0 or LB_E_MEMORY. */
 int lb_stats_mann_whitney(const double *sorted_a, size_t na, const double *sorted_b, size_t nb,
                           struct lb_mann_whitney *ret, struct lb_error *err);
-/* The smallest p that so many values can show: 2 / C(na+nb, na). */
+/* The smallest possible p for na and nb values: 2 / C(na+nb, na). */
 double lb_stats_least_p(size_t na, size_t nb);
 /* Fewest runs per cell with which one of n_comparisons can be significant at 1 - level after
  * Holm's correction. */
@@ -133,8 +133,8 @@ struct lb_compare_options {
 };
 
 /* Two cells: base (a) and new (b). Where their runs alternate, and there are enough of them to show
- * something in the family, they are compared pair by pair, else as two heaps. Which it is depends
- * on the numbers of runs and comparisons alone, never on what was measured. */
+ * something in the family, they are compared pair by pair, else as two heaps. The choice depends on
+ * the numbers of runs and comparisons alone, never on the measured values. */
 struct lb_comparison {
     struct lb_estimate base, new; /* medians */
     struct lb_estimate ratio;     /* new/base: lb_stats_ratio; the interval may be of the pairs */
@@ -161,10 +161,10 @@ int lb_stats_compare(const struct lb_runs *base, const struct lb_runs *new,
 int lb_stats_decide(struct lb_comparison *comparisons, size_t n,
                     const struct lb_compare_options *options, struct lb_error *err);
 
-/* ---- power.c: what a comparison can find ---- */
+/* ---- power.c: the difference that a comparison can find ---- */
 
 struct lb_power_of {
-    double sd; /* of one run, on the log scale, free of what is compared: lb_comparison.sd */
+    double sd; /* of one run, on the log scale, without the compared effect: lb_comparison.sd */
     size_t n_base, n_new, n_family;
     bool is_paired;
     double level, band; /* as of lb_compare_options */

@@ -11,13 +11,13 @@
  *
  * Intervals: percentile bootstrap over repetitions. The deviations of the r runs with one N from
  * their mean are drawn again, widened by sqrt(r/(r-1)), since deviations from a sample's own mean
- * are too small (Davison and Hinkley, Bootstrap Methods, 3.2.1). So few runs know their own noise
- * badly, and what is predicted at some N rests on about two levels near it: the percentiles go
- * further out, by Student's t with 2(r-1) degrees of freedom (see interval_of). With two runs there
- * is no spread to draw from; deviations relative to the mean are then drawn from all N (too wide
- * where noise does not grow with throughput). With one run at some N, the fit's residuals are
- * drawn. Simulated coverage of 95 % intervals: 91 to 96 % from 3 repetitions on. Limit: none of
- * this covers data that do not follow the law; look at worst_residual.
+ * are too small (Davison and Hinkley, Bootstrap Methods, 3.2.1). A few runs estimate their noise
+ * badly, and a prediction at some N rests on about two levels near it: the percentiles are widened
+ * by Student's t with 2(r-1) degrees of freedom (see interval_of). With two runs there is no spread
+ * to draw from; deviations relative to the mean are then drawn from all N (too wide where noise
+ * does not grow with throughput). With one run at some N, the fit's residuals are drawn. Simulated
+ * coverage of 95 % intervals: 91 to 96 % from 3 repetitions on. Limit: none of this covers data
+ * that do not follow the law; look at worst_residual.
  */
 #include "usl.h"
 
@@ -126,7 +126,7 @@ static double minimise(struct problem *p, double *start)
     int info = lmder(evaluate, p, p->m, n, theta, p->residuals, p->jacobian, p->m, 1e-14, 1e-12, 0,
                      MAX_EVALUATIONS, scale, 1, 100, 0, &evaluations, &jacobians, p->pivots, qtf, w,
                      w + N_PARAMETERS, w + 2 * N_PARAMETERS, w + 3 * N_PARAMETERS);
-    /* 1-4: converged; 6-8: no better minimum can be told apart in double precision. */
+    /* 1-4: converged; 6-8: double precision cannot find a better minimum. */
     if (info <= 0 || info == 5)
         return -1;
     unpack(p, theta, start);

@@ -2,7 +2,7 @@
  *
  *     X(N) = lambda N / (1 + sigma (N-1) + kappa N (N-1))
  *
- * lambda is what one worker does alone, sigma in [0,1] the share of work that is serialised
+ * lambda is the throughput of one worker alone, sigma in [0,1] the share of work that is serialised
  * (waiting for the lock), kappa in [0,1] the price of keeping each pair of workers in agreement:
  * with kappa > 0 throughput has a peak at N = sqrt((1-sigma)/kappa) and falls beyond it.
  */
@@ -59,8 +59,8 @@ int lb_usl_predict(const struct lb_usl_fit *fit, double n, struct lb_estimate *r
                    struct lb_error *err);
 
 /* Where the peak lies (N) and how high it is (X), each with its interval. Bounds and value may be
- * INFINITY for N; X is then the limit for N without bound. Refuses, with what is known, when the
- * peak is beyond LB_USL_MAX_REACH times the largest N. */
+ * INFINITY for N; X is then the limit for N without bound. Refuses, but sets the known values, when
+ * the peak is beyond LB_USL_MAX_REACH times the largest N. */
 int lb_usl_predict_peak(const struct lb_usl_fit *fit, struct lb_estimate *ret_n,
                         struct lb_estimate *ret_x, struct lb_error *err);
 

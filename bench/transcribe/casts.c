@@ -1,8 +1,7 @@
 /* Parameters whose types the server inferred: see casts.h.
  *
- * The program sent a text of no type, which the server took for what was wanted. In a file a number
- * is a number: a cast says what it is to be, and a literal that is no number there is written as
- * text.
+ * The program sent text without a type, and the server inferred the type. In a file a number is a
+ * number: a cast states the type, and a literal that is not a number is written as text.
  */
 #include "casts.h"
 

@@ -6,11 +6,11 @@
 
 #include <stdio.h>
 
-/* Writes text, which stands for the part's parameter, as what the server took it for. */
+/* Writes text, the replacement of the part's parameter, with the type that the server inferred. */
 void lb_cast_write(const struct lb_part *part, struct lb_piece piece, const char *text, FILE *out);
 
-/* Must what stands here be a number? A key of an advisory lock, or a parameter that the server took
- * for one. */
+/* True if this piece must be a number: a key of an advisory lock, or a parameter for which the
+ * server inferred a number. */
 bool lb_cast_wants_number(const struct lb_part *part, struct lb_piece piece);
 
 #endif

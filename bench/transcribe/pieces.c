@@ -237,7 +237,7 @@ size_t lb_piece_behind_with(const char *text, size_t n)
     }
 }
 
-/* What goes into a table, and no look at it. */
+/* True if the part writes to a table and does not only read. */
 static bool is_written(const struct lb_part *part)
 {
     return part->statement->answer == LB_OK && part->statement->n_changed > 0 && part->n > 6 &&

@@ -12,7 +12,8 @@ struct lb_part {
     const char *text; /* in its sql: one statement of it */
     size_t n;
     bool is_last;  /* of the request: the answer is its own */
-    bool is_mixed; /* of several that were sent together with parameters: whose is not known */
+    bool is_mixed; /* one of several sent together with parameters: the owner of each parameter is
+                      unknown */
 };
 
 struct lb_parts {
@@ -48,9 +49,9 @@ bool lb_piece_is_blank(struct lb_piece piece);
 size_t lb_piece_behind_with(const char *text, size_t n);
 /* Do both have the same words, but for literals? */
 bool lb_parts_alike(const struct lb_part *a, const struct lb_part *b);
-/* Where the second of two workers sent a part of what the first one sent, and the first one wrote
- * something more: takes that, and the first one's looks around it, out of first. What was written
- * goes to *ret_once. */
+/* If the second worker sent only a part of the first one's statements, and the first one wrote
+ * something more: removes these writes, and the first one's reads around them, from first. The
+ * writes go to *ret_once. */
 void lb_parts_drop_once(struct lb_parts *first, const struct lb_parts *second,
                         struct lb_parts *ret_once);
 

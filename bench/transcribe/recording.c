@@ -13,10 +13,10 @@ enum { ACTORS = 3, RESOURCES = 2, FIRST_ITEM = 700001 };
 struct recorder {
     const struct lb_recording_plan *plan;
     struct lb_recording *recording;
-    struct lb_recorded *current;   /* NULL: nobody asked for what comes now */
+    struct lb_recorded *current;   /* NULL: no operation is under way */
     const char *wanted;            /* those of this operation; of setup, those of opening, too */
     struct lb_strategy_plan asked; /* of the program */
-    struct lb_strategy_plan brief; /* the same, for who may have to wait in vain */
+    struct lb_strategy_plan brief; /* the same, for a worker that may wait in vain */
     struct lb_setting settings[40];
     struct lb_actor actors[ACTORS];
     struct lb_grant grants[ACTORS];
@@ -83,7 +83,7 @@ const struct lb_recorded *lb_recording_find(const struct lb_recording *recording
     return NULL;
 }
 
-/* What comes from here on is this operation's, if it was not recorded before. */
+/* From here on statements belong to this operation, unless it was recorded before. */
 static void begin(struct recorder *recorder, const char *operation, enum lb_recorded_as as)
 {
     struct lb_recording *recording = recorder->recording;
@@ -103,7 +103,7 @@ static void begin(struct recorder *recorder, const char *operation, enum lb_reco
     recorder->current->now_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* what it was about: NULL: none. */
+/* grant or item: the operation's subject; NULL: none. */
 static void end(struct recorder *recorder, int answer, const struct lb_grant *grant,
                 const struct lb_item *item)
 {
@@ -162,7 +162,7 @@ static int both_lock(struct recorder *recorder, const char *operation, lb_grant_
     return rc == 0 ? do_lock(recorder, operation, done, LB_RECORDED_SECOND, is_required, err) : rc;
 }
 
-/* Somebody else has it: who waits for that inside of the program is given up. */
+/* Another worker holds the lock. If the program blocks waiting for it, we abandon that worker. */
 static int refused_lock(struct recorder *recorder, const struct lb_flow *flow, struct lb_error *err)
 {
     struct lb_error why;
@@ -373,7 +373,7 @@ static void make_plans(struct recorder *recorder, const struct lb_stepper *stepp
                                   .stepper = stepper};
 }
 
-/* Who may wait in vain has ten seconds. */
+/* A worker that may wait in vain gets ten seconds. */
 static void make_brief(struct recorder *recorder)
 {
     size_t n = 0;
@@ -423,7 +423,7 @@ static int record(struct recorder *recorder, const struct lb_stepper *stepper, s
     return rc;
 }
 
-/* Tears down, also behind an error, which is then what is told. */
+/* Tears down, also after an error, which is then the one reported. */
 static int close_all(struct recorder *recorder, int rc, struct lb_error *err)
 {
     const struct lb_strategy *strategy = recorder->plan->strategy;

@@ -55,8 +55,8 @@ struct lb_recording_plan {
 };
 
 /* Starts the program three times, in a database of its own, and has it do each of its operations.
- * LB_E_UNSUPPORTED: it cannot be recorded; LB_E_INTERRUPTED; and what the program does wrong. Free
- * with lb_recording_free, which accepts NULL. */
+ * LB_E_UNSUPPORTED: it cannot be recorded; LB_E_INTERRUPTED; or the error for a mistake of the
+ * program. Free with lb_recording_free, which accepts NULL. */
 int lb_recording_make(const struct lb_recording_plan *plan, struct lb_recording **ret_recording,
                       struct lb_error *err);
 void lb_recording_free(struct lb_recording *recording);

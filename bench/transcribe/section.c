@@ -1,8 +1,8 @@
 /* A section of a recorded strategy: see section.h.
  *
- * The statements are those of the first worker, with what stands for its values. The second one's
- * show which literals differ, and the one that was refused shows how a refusal is told: by fewer
- * statements, by no row, or by a column that is false.
+ * The statements are those of the first worker, with placeholders for its values. The second
+ * worker's statements show which literals differ, and the refused worker's show the form of a
+ * refusal: fewer statements, no row, or a column that is false.
  */
 #include "section.h"
 
@@ -53,7 +53,7 @@ static void beside(const struct lb_section_writer *w, size_t sample, size_t i,
     }
 }
 
-/* Writes the statement with what stands for its literals; what is to be said of them to notes. */
+/* Writes the statement with placeholders for its literals; remarks on them go to notes. */
 static void render(struct lb_section_writer *w, const struct lb_part *const parts[LB_VALUE_SAMPLES],
                    size_t own, FILE *out, FILE *notes)
 {
@@ -203,7 +203,7 @@ static bool read_column(const struct lb_part *const parts[LB_VALUE_SAMPLES], siz
     return ret->has[0];
 }
 
-/* The columns that the file's own statements go by, as a list behind SELECT; "": as they are. */
+/* The columns that the file's own statements use, as a list behind SELECT; "": unchanged. */
 struct answer {
     char list[2000];
     char given[200]; /* " (c1, c2)": the names that the file gives to its columns; "": their own */
@@ -242,7 +242,7 @@ static bool is_item(const struct lb_section_writer *w, const struct column *colu
     return true;
 }
 
-/* One column: what it is, and under which name those behind it can have it. */
+/* Takes one column: its meaning, and the name by which later statements can use it. */
 static void take_column(struct lb_section_writer *w, const struct column *column, bool is_only,
                         bool decides, struct answer *answer)
 {
@@ -364,8 +364,8 @@ static bool is_told_by_false(const struct lb_section_writer *w, size_t i, struct
     return false;
 }
 
-/* SELECT list from what the statement answers. What changes rows may stand in a WITH of the
- * outermost statement only: behind those that it has. */
+/* Writes a SELECT of list from the statement's result. A statement that changes rows is allowed
+ * only in a WITH of the outermost statement, so it is added behind the existing ones. */
 static void wrap(FILE *file, const char *text, size_t n, const char *given, const char *list,
                  const char *condition)
 {
@@ -450,8 +450,8 @@ static size_t decider(const struct lb_section_writer *w)
     return with_rows;
 }
 
-/* Does the statement of a claim change the row of its item, as one that asks whether it is still
- * free does? */
+/* True if the claim's statement changes the row of its item, like an UPDATE with a condition that
+ * the item is free. */
 static bool marks(const struct lb_section_writer *w, size_t i)
 {
     const struct lb_part *parts[LB_VALUE_SAMPLES];
@@ -476,11 +476,12 @@ static void check_refusal(struct lb_section_writer *w, const char *operation)
     const struct lb_parts *granted = &w->parts[0], *parts = &w->parts[LB_RECORDED_REFUSED];
     if (refused == NULL || granted->n == 0) {
         if (strcmp(operation, "acquire") == 0)
-            lb_section_note(w, false, "who comes in vain waits: its refusal was not recorded");
+            lb_section_note(w, false,
+                            "a worker that finds it taken waits: its refusal was not recorded");
         return;
     }
     if (refused->answer == LB_OK) {
-        lb_section_note(w, true, "somebody else was granted it as well: nothing was refused");
+        lb_section_note(w, true, "another worker was granted it as well: nothing was refused");
         return;
     }
     const struct lb_part *last = parts->n > 0 ? &parts->parts[parts->n - 1] : NULL;
@@ -492,7 +493,8 @@ static void check_refusal(struct lb_section_writer *w, const char *operation)
         goes_on_behind(w, granted->n - 1);
     if (!is_told)
         lb_section_note(
-            w, true, "how a refusal is told was not understood: a column named granted tells it");
+            w, true,
+            "the form of a refusal was not understood: let a column named granted show it");
 }
 
 /* What the operation sent, or nothing: enough for a section that must be there. */
@@ -530,8 +532,8 @@ void lb_section_write(struct lb_section_writer *w, const char *operation, const 
         bool is_marking = is_claim && i > decides && marks(w, i);
         if (is_marking)
             lb_section_note(w, false,
-                            "who changes no row here has claimed nothing: whether the program asks "
-                            "for that was not seen");
+                            "a statement that changes no row here claims nothing: the recording "
+                            "does not show if the program checks this");
         bool is_needed = is_required(w, i) || is_told_by_false(w, i, &column) ||
                          (is_claim && i == decides && i + 1 < parts->n) || is_marking;
         lb_section_statement(w, 0, i, i == decides, is_needed ? "-- require: row\n" : "");
@@ -542,7 +544,7 @@ void lb_section_write(struct lb_section_writer *w, const char *operation, const 
         lb_section_note(w, true, "no column of its answer was the item's number: id must be that");
     else if (is_claim && decides + 1 < parts->n)
         fprintf(w->file, "SELECT :id::bigint AS id;\n");
-    /* What came behind the grant answers nothing, and would be taken for a refusal. */
+    /* A statement after the grant returns nothing, and would be taken for a refusal. */
     if (strcmp(operation, "acquire") == 0 && parts->n > 1 && !has_answered(&parts->parts[decides]))
         fprintf(w->file, "SELECT true AS granted;\n");
     if (strcmp(operation, "acquire") == 0 || is_claim)
@@ -556,8 +558,8 @@ void lb_section_take(struct lb_section_writer *w, const char *operation)
         lb_parts_of(w->samples[s], &w->parts[s]);
     }
     lb_parts_drop_once(&w->parts[0], &w->parts[1], &w->once);
-    /* What the first one looked for was not there yet: the second one's answers are the usual ones.
-     * Nobody goes by those of a put later. */
+    /* The first worker's rows did not exist yet, so the second one's answers are the usual ones. No
+     * later statement uses those of a put. */
     if (w->once.n > 0 && strcmp(operation, "put") == 0) {
         struct lb_parts first = w->parts[0];
         const struct lb_recorded *sample = w->samples[0];

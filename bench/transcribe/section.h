@@ -23,7 +23,7 @@ struct lb_section_writer {
 /* A remark in the file; is_open: help is needed. */
 void lb_section_note(struct lb_section_writer *w, bool is_open, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* What follows is of that operation. */
+/* The following parts belong to that operation. */
 void lb_section_take(struct lb_section_writer *w, const char *operation);
 /* The literal, or the parameter's, that the piece is. false: it is none. */
 bool lb_section_literal(const struct lb_part *part, struct lb_piece piece, char *out, size_t size);

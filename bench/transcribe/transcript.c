@@ -1,4 +1,4 @@
-/* A recording as a file, with its set-up, its end and what its head says: see transcript.h. */
+/* Writes a recording as a file, with its head, set-up and teardown: see transcript.h. */
 #include "transcript.h"
 
 #include "guarantee.h"
@@ -51,8 +51,8 @@ static bool is_schema(const struct lb_part *part, char *ret_name, size_t size)
     return piece.n > 0 && piece.n < size && lb_piece_word(&reader).kind == LB_PIECE_END;
 }
 
-/* A program has a database of its own, a file has not: a schema that is there is somebody's, and
- * must not be used, or dropped at the end. */
+/* A program has a database of its own, a file has not: an existing schema belongs to another user,
+ * and must not be used, or dropped at the end. */
 static void write_schema(struct lb_section_writer *w, const char *name)
 {
     lb_section_note(w, false, "made here, and dropped by teardown; it must not be there before");
@@ -81,7 +81,8 @@ static void write_teardown(struct lb_section_writer *w)
     }
 }
 
-/* What whoever comes first makes for all, when it is needed: a row of a table of names. */
+/* Writes the rows that the first worker creates for all on demand, such as a row of a table of
+ * names. */
 static void write_once(struct lb_section_writer *w)
 {
     static const char *const operations[] = {"enqueue", "acquire", "put", "claim"};
@@ -170,7 +171,7 @@ static void write_all(struct lb_section_writer *w)
         bool begins = strcmp(*o, "acquire") == 0 || strcmp(*o, "claim") == 0;
         if (is_done)
             lb_section_write(w, *o, begins ? session_of(w) : "");
-        if (strcmp(*o, "put") == 0) /* whoever claims has not what it was answered */
+        if (strcmp(*o, "put") == 0) /* the claiming worker does not have its answers */
             w->values.n = w->values.n_own = 0;
     }
     write_teardown(w);

@@ -9,8 +9,8 @@
 /* The first words of such a file. */
 #define LB_TRANSCRIPT_BEGIN "-- Recorded by lockbench from "
 
-/* path: the program's, for people. *ret_n_open: places where a reader must help: statements that
- * are not whole, literals that are not understood, answers that cannot be told apart. */
+/* path: the program's, for people. *ret_n_open: places where a reader must help: incomplete
+ * statements, literals that are not understood, answers that look the same. */
 int lb_transcript_write(FILE *file, const struct lb_recording *recording, const char *path,
                         const char *version, size_t *ret_n_open, struct lb_error *err);
 

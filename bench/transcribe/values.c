@@ -1,9 +1,9 @@
-/* What literals stand for: see values.h.
+/* Finds the meaning of literals: see values.h.
  *
- * A value is recognised if it is what each of the samples was given: the worker's name, the
- * resource's, the item's number. What is the same for one resource whoever asks, and another for
- * another resource, is made from the resource's name, and the name may stand for it. What is
- * another for each of them, in an operation that grants, is the claimant's own.
+ * A value is recognised if it equals a value given to each of the samples: the worker's name, the
+ * resource's, the item's number. If it is the same for one resource in all workers, and differs
+ * between resources, it is derived from the resource's name, and the name may replace it. If the
+ * value differs in every sample of an acquire or claim, it belongs to the worker.
  */
 #include "values.h"
 
@@ -266,13 +266,14 @@ static bool resolve_around(const struct lb_values *values,
             append(out, size, " || ");
             write_quoted(out, size, one + strlen(one) - behind, behind);
         }
-        append(out, size, is_json(one) ? ")::jsonb" : ")"); /* what a text is not turned into */
+        append(out, size,
+               is_json(one) ? ")::jsonb" : ")"); /* text is not cast to jsonb implicitly */
         return true;
     }
     return false;
 }
 
-/* What is so many seconds from now; NULL: nothing that is known. */
+/* The known value that lies off_s seconds from now; NULL: none. */
 static const char *near_now(struct lb_values *values, int64_t off_s)
 {
     enum { NEAR_S = 600, TTL_S = LB_RECORDED_TTL_MS / 1000 };
@@ -333,7 +334,7 @@ static bool is_of_digits(const char *const plain[LB_VALUE_SAMPLES])
     return true;
 }
 
-/* What nobody gave to the program, and is another for another resource, or for another claimant. */
+/* Resolves a value that was not given to the program, and differs by resource or by claimant. */
 static bool derive(struct lb_values *values, const char *const literals[LB_VALUE_SAMPLES],
                    const char *const plain[LB_VALUE_SAMPLES], bool is_lock, char *out, size_t size,
                    char *note, size_t note_size)

@@ -10,8 +10,8 @@ enum { LB_VALUE_SAMPLES = 3, LB_VALUE_TEXT = 160, LB_VALUES = 64 };
 /* One value as each of the three had it, as text; "": not had. */
 struct lb_value_of {
     char had[LB_VALUE_SAMPLES][LB_VALUE_TEXT];
-    char text[100]; /* what stands for it in the file: ":worker" */
-    bool is_weak;   /* a number that others may be by chance: it counts if it differs */
+    char text[100]; /* its placeholder in the file: ":worker" */
+    bool is_weak;   /* a number that may match by chance: it counts if it differs */
     bool is_param;  /* ... or as a parameter */
 };
 
@@ -22,18 +22,19 @@ struct lb_values {
     bool has_ttl;      /* the length of the lease was found */
     uint64_t now_ms;   /* since 1970, when the operation began */
     bool is_claim;     /* the operation takes an item */
-    bool wants_number; /* what is resolved next stands where a number must */
+    bool wants_number; /* the next literal must be a number */
 };
 
-/* What the three samples of an operation say of themselves, in place of the last one's. Samples
+/* Sets the known values of an operation's three samples, in place of the last operation's. Samples
  * may be NULL. */
 void lb_values_begin(struct lb_values *values,
                      const struct lb_recorded *const samples[LB_VALUE_SAMPLES], bool is_lock);
 /* Learns a column of an answer: the names of those that follow. */
 void lb_values_learn(struct lb_values *values, const char *const had[LB_VALUE_SAMPLES],
                      const char *text);
-/* What stands for a literal that they have at the same place (NULL: not had), in out. note, if not
- * empty then, is what a reader should know. false: the first one's own literal is in out. */
+/* Writes to out the placeholder for a literal that the samples have at the same place (NULL: not
+ * present). note, if not empty, is a remark for the reader. false: out has the first sample's own
+ * literal. */
 bool lb_values_resolve(struct lb_values *values, const char *const literals[LB_VALUE_SAMPLES],
                        bool is_param, bool is_lock, char *out, size_t size, char *note,
                        size_t note_size);

@@ -1,11 +1,11 @@
 /* EDN (extensible data notation), as Jepsen prints histories: maps, one after another, or in one
- * vector. A streaming scanner over mapped text: nothing is copied, nothing is built, and what is
- * not a key that we know is skipped, but must be well formed. Reading a map of 90 bytes takes some
- * 100 ns; a general reader, which builds values, takes ten times that.
+ * vector. A streaming scanner over mapped text: nothing is copied, nothing is built, and unknown
+ * keys are skipped, but must be well formed. Reading a map of 90 bytes takes some 100 ns; a general
+ * reader, which builds values, takes ten times that.
  *
- * Source: github.com/edn-format/edn. Taken more freely than it says in what does not matter here:
- * symbols and characters are not checked beyond their end. Namespaced maps (#:a{...}) and tagged
- * values (#jepsen.history.Op{...}) are read as the value they carry.
+ * Source: github.com/edn-format/edn. This reader is laxer where it does not matter here: symbols
+ * and characters are not checked beyond their end. Namespaced maps (#:a{...}) and tagged values
+ * (#jepsen.history.Op{...}) are read as the value they carry.
  */
 #include "text_scan.h"
 

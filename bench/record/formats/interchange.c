@@ -1,8 +1,8 @@
 /* Reading histories in the interchange formats: see interchange.h.
  *
  * One pass over the mapped text: each operation becomes an event of its log at once. Here the
- * grammar of each process is checked, with the line of what is wrong, which nobody could tell
- * later; what a single operation means is in translate.c.
+ * grammar of each process is checked, and an error names its line, which is unknown later.
+ * translate.c interprets the single operations.
  *
  * Time: Jepsen notes an operation's time before it is sent and after it was answered, and appends
  * it to the history after that, so the times of neighbouring lines may go back a little between
@@ -40,7 +40,7 @@ struct track {
 enum { NAME_BYTES = 56 };
 #define PROCESS_NAME ((char[NAME_BYTES]){0})
 
-/* The end of an operation on another item than it was asked for. */
+/* The end of an operation on another item than requested. */
 struct other_item {
     const char *at, *open_at; /* NULL: none */
     struct lb_raw f;
@@ -131,7 +131,7 @@ static bool has_value(const struct lb_raw_op *raw)
 }
 
 /* An end that speaks of something else than the request: two recordings that were mixed up. An
- * enqueue may be a lock's, whose end has a ticket: then nothing is wrong, which the end tells. */
+ * enqueue may be a lock's, and its end has a ticket: that is correct. */
 static int check_same(struct reader *reader, const struct track *track, const struct lb_raw_op *raw,
                       const struct lb_event *event)
 {
@@ -566,7 +566,7 @@ static enum lb_history_format guess_format(const struct lb_scan *scan)
     return *p == '"' ? LB_HISTORY_JSONL : LB_HISTORY_EDN;
 }
 
-/* What is nearly a history gets a line that says how to make it one. */
+/* For a file that is nearly a history, the message says how to convert it. */
 static int refuse_wrapped(struct lb_scan *scan)
 {
     size_t size = (size_t)(scan->end - scan->start);

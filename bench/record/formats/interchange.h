@@ -40,8 +40,8 @@ enum lb_history_format {
 
 struct lb_read_options {
     enum lb_history_format format;
-    struct lb_names *names; /* of items and resources, shared by what is judged together, and living
-                               longer than its views; NULL: the file's own */
+    struct lb_names *names; /* of items and resources, shared by all files judged together; must
+                               outlive the views; NULL: the file's own */
     unsigned threads;       /* that check the binary format: 2, else one */
     const char *ignore; /* operations to skip, separated by commas; "*": all unknown; NULL: none */
 };

@@ -1,8 +1,8 @@
 /* Writing histories in the interchange formats: see interchange.h.
  *
  * The logs are merged by time. At equal times, which count as concurrent, invokes come before ends
- * where different logs are concerned: tools that go by the order of the lines then see no order
- * that the history does not show.
+ * of other logs: tools that use the order of the lines then see no order that the history does not
+ * show.
  */
 #include "interchange.h"
 

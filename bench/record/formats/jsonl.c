@@ -1,6 +1,6 @@
 /* JSON Lines: one object per line. A streaming scanner over mapped text, for the same reason as in
  * edn.c: libjansson builds every value in memory and reads some 30 MB/s, a history is read at more
- * than 100. What is not a key that we know is skipped, but must be JSON (RFC 8259).
+ * than 100. Unknown keys are skipped, but must be JSON (RFC 8259).
  */
 #include "text_scan.h"
 

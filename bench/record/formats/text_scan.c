@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What has no end must not take the machine with it: half of the memory that is free, or of what
- * the process may have. */
+/* Endless input must not exhaust the machine: the limit is half of the free memory, or half of the
+ * process's limit. */
 static size_t most_bytes(void)
 {
     enum { LEAST_MB = 16 };
@@ -75,7 +75,7 @@ static int read_all(struct lb_scan *scan, int fd)
 /* A page of zeros is mapped behind the file, for the NUL when the file fills its last page.
  *
  * It begins where a huge page may: a fault maps what lies around it, up to the next multiple of 64
- * KiB, and what is let go of in blocks of that size would come back with the neighbour. */
+ * KiB, and pages that are released in smaller blocks would come back with their neighbours. */
 static int map_all(struct lb_scan *scan, int fd, size_t size)
 {
     const size_t huge = (size_t)2 << 20;
@@ -250,7 +250,7 @@ int lb_raw_set(const struct lb_scan *scan, struct lb_raw_op *op, enum lb_raw_key
                const struct lb_raw *value, const char *at)
 {
     if (op->keys[key].kind != LB_RAW_ABSENT)
-        return lb_scan_fail(scan, at, "\"%s\" stands twice in one operation", key_names[key]);
+        return lb_scan_fail(scan, at, "\"%s\" appears twice in one operation", key_names[key]);
     op->keys[key] = *value;
     return 0;
 }

@@ -1,5 +1,5 @@
-/* Text formats on their way to a history: the input, and one operation as it stands there. Private
- * to bench/record.
+/* Text formats: the input, and one operation as read from it, before translation to an event.
+ * Private to bench/record.
  */
 #ifndef LB_TEXT_SCAN_H
 #define LB_TEXT_SCAN_H
@@ -20,7 +20,7 @@ struct lb_scan {
     struct lb_error *err;
     void *memory; /* of the mapping; NULL: not ours */
     size_t mapped;
-    bool is_copy; /* of what came through a pipe */
+    bool is_copy; /* of data from a pipe */
 };
 
 /* Maps a file, or reads standard input ("-") or a pipe to its end. Returns 0 or LB_E_FILE, or
@@ -86,7 +86,7 @@ struct lb_raw_op {
     const char *at; /* where it begins */
     struct lb_raw keys[LB_RAW_KEYS];
     struct lb_raw fence; /* "fence" in a map that is, or is in, the value */
-    /* What the value holds if it is a vector: outermost level. */
+    /* The elements of a vector: outermost level. */
     struct lb_raw *items;
     size_t n_items, items_size;
 };
@@ -95,7 +95,7 @@ struct lb_raw_op {
 enum lb_raw_key lb_raw_key_find(const char *text, size_t length);
 /* Notes one more item of the value. Returns 0 or -1: out of memory. */
 int lb_raw_add_item(struct lb_raw_op *op, const struct lb_raw *item);
-/* Puts value under key of the operation; LB_E_FILE when the key stands there twice. */
+/* Puts value under key of the operation; LB_E_FILE if the operation has the key already. */
 int lb_raw_set(const struct lb_scan *scan, struct lb_raw_op *op, enum lb_raw_key key,
                const struct lb_raw *value, const char *at);
 bool lb_raw_is(const struct lb_raw *raw, const char *name);

@@ -86,7 +86,8 @@ static int check_index(struct lb_translator *tr, const struct lb_raw_op *raw)
     return 0;
 }
 
-/* Why an operation failed: lockbench's own words, Jepsen's, or what is usual for the operation. */
+/* Why an operation failed: lockbench's own words, Jepsen's, or the usual reason for the
+ * operation. */
 static uint8_t answer_of(const struct lb_raw *error, int op, int type)
 {
     static const struct {
@@ -334,8 +335,8 @@ uint32_t lb_usual_arg(const struct lb_event *event)
            (event->op == LB_OP_CLAIM && event->type == LB_EV_INVOKE);
 }
 
-/* What is told to have changed nothing did not happen. Of null nobody knows: it may have, and it is
- * no proof. */
+/* An operation reported to have changed nothing did not happen. null means unknown: it may have
+ * happened, but proves nothing. */
 static int read_effective(const struct lb_translator *tr, const struct lb_raw_op *raw,
                           struct lb_event *event)
 {
@@ -411,7 +412,7 @@ static int read_log(struct lb_translator *tr, const struct lb_raw_op *raw,
 }
 
 /* A number, or a name: names are numbered from LB_NAMED_PROCESS on. An export gives these numbers,
- * so they are read, too; beside names they could be anybody's. */
+ * so they are read, too; beside names they are ambiguous. */
 static int read_process(struct lb_translator *tr, const struct lb_raw_op *raw,
                         uint32_t *ret_process)
 {
@@ -439,8 +440,8 @@ static int read_process(struct lb_translator *tr, const struct lb_raw_op *raw,
     return 0;
 }
 
-/* What a note must say beside its time: a number that makes no sense would be taken off waits, or
- * end what lasts still. */
+/* Checks the fields of a note besides its time: a nonsensical number would be subtracted from
+ * waits, or end an interval that still lasts. */
 static int check_note(const struct lb_translator *tr, const struct lb_raw_op *raw,
                       const struct lb_event *event)
 {
@@ -479,7 +480,8 @@ static int check_note(const struct lb_translator *tr, const struct lb_raw_op *ra
     }
 }
 
-/* An operation of the nemesis: a note of ours, or what somebody else's did to the system. */
+/* Translates an operation of the nemesis: one of our notes, or a fault injected by another tool's
+ * nemesis. */
 static int translate_note(struct lb_translator *tr, const struct lb_raw_op *raw,
                           struct lb_translated *translated)
 {

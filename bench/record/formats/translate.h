@@ -1,5 +1,5 @@
-/* One operation of a text format (struct lb_raw_op) to an event. What it means stands in
- * interchange.h; the grammar of processes is checked in interchange.c. Private to bench/record.
+/* One operation of a text format (struct lb_raw_op) to an event. interchange.h defines its meaning;
+ * the grammar of processes is checked in interchange.c. Private to bench/record.
  */
 #ifndef LB_TRANSLATE_H
 #define LB_TRANSLATE_H
@@ -19,7 +19,7 @@
 
 enum { LB_UNKNOWN_NAMES = 12, LB_MEANINGS = 16, LB_LARGEST_OBJECT = (1 << 24) - 1 };
 
-/* An operation that nobody knows, for the one message about all of them. */
+/* An unknown operation, for the one message about all of them. */
 struct lb_unknown {
     const char *text;
     size_t length;
@@ -35,7 +35,7 @@ struct lb_meaning {
     bool is_ignored, is_dequeue, is_drain;
 };
 
-/* What is carried from one operation to the next. */
+/* State carried from one operation to the next. */
 struct lb_translator {
     const struct lb_scan *scan;
     const char *ignore; /* names; "*": all unknown */
@@ -73,8 +73,8 @@ struct lb_translated {
 /* Returns 0, LB_E_FILE or LB_E_MEMORY. */
 int lb_translate(struct lb_translator *tr, const struct lb_raw_op *raw,
                  struct lb_translated *ret_translated);
-/* The number of an item: itself, or one of the upper half for what is no integer. Returns 0, 1 when
- * value is missing or nil, or LB_E_MEMORY. */
+/* The number of an item: itself, or a number of the upper half if it is no integer. Returns 0, 1
+ * when value is missing or nil, or LB_E_MEMORY. */
 int lb_translate_item(struct lb_translator *tr, const struct lb_raw *value, uint64_t *ret_item);
 /* At the end: LB_E_FILE when there were unknown operations; else 0. */
 int lb_translate_finish(const struct lb_translator *tr);

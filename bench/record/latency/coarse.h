@@ -1,8 +1,8 @@
 /* A small histogram that another thread may read while it is written: for live figures.
  *
  * Eight buckets per power of two: a quantile read from it is within 7 % of the value. One writer,
- * any readers; counts only grow, so that an interval is the difference of two readings. What is
- * reported at the end comes from histogram.h.
+ * any readers; counts only grow, so that an interval is the difference of two readings. The final
+ * report uses histogram.h.
  */
 #ifndef LB_COARSE_H
 #define LB_COARSE_H

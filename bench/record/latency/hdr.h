@@ -26,8 +26,8 @@ void lb_hdr_log_begin(FILE *out, const char *comment, uint64_t start_unix_ns);
 int lb_hdr_log_write(FILE *out, const char *tag, uint64_t start_ns, uint64_t length_ns,
                      const struct lb_histogram *histogram, struct lb_error *err);
 /* Reads a log: take is called with the tag ("" if there is none) and the histogram of each line, in
- * order; what it returns other than 0 ends the reading. Returns 0, that, LB_E_FILE with
- * "path:line: what", or LB_E_MEMORY. */
+ * order; a return value other than 0 ends the reading. Returns 0, that, LB_E_FILE with "path:line:
+ * what", or LB_E_MEMORY. */
 typedef int lb_hdr_line_fn(void *arg, const char *tag, const struct lb_histogram *histogram,
                            struct lb_error *err);
 int lb_hdr_log_read(const char *path, lb_hdr_line_fn *take, void *arg, struct lb_error *err);

@@ -121,7 +121,7 @@ static size_t from_base64(char *text)
     return *at == '\0' ? (size_t)(out - (unsigned char *)text) : 0;
 }
 
-/* What is wrong, or NULL. plain has room for PLAIN_BYTES. */
+/* Returns the error text, or NULL. plain has room for PLAIN_BYTES. */
 static const char *decode(char *text, unsigned char *plain, struct lb_histogram *histogram)
 {
     size_t size = from_base64(text);

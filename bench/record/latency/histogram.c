@@ -55,9 +55,9 @@ uint64_t lb_histogram_high(size_t index)
     return lb_histogram_low(index) + (UINT64_C(1) << shift) - 1;
 }
 
-/* ceil(q * count), at least 1. In long double, whose 64 bits of mantissa hold every count; the
- * product is taken down by a relative 2^-50, more than the error of a decimal fraction such as 0.99
- * in binary: the 99th of 100 values is meant, not the 100th. */
+/* ceil(q * count), at least 1. In long double, with 64 bits of mantissa, which hold every count;
+ * the product is reduced by a relative 2^-50, more than the error of a decimal fraction such as
+ * 0.99 in binary: the 99th of 100 values is meant, not the 100th. */
 static uint64_t rank_of(double q, uint64_t count)
 {
     long double rank = ceill((long double)q * (long double)count * (1 - 0x1p-50L));

@@ -2,7 +2,7 @@
  *
  * Values below 256 are exact. Above, each power of two is divided into 256 equal buckets, so that a
  * bucket is at most 1/256 of its lower bound wide: a value read back (a bucket's middle) is within
- * 0.2 %, and its bounds within 0.4 %, of what was recorded. Range: 0 .. LB_HISTOGRAM_MAX_NS (over
+ * 0.2 %, and its bounds within 0.4 %, of the recorded value. Range: 0 .. LB_HISTOGRAM_MAX_NS (over
  * an hour: 2^42 ns); larger values are counted as overflow, and in count, sum, and max, which are
  * exact.
  *
