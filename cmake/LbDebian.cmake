@@ -1,5 +1,5 @@
-# What a Debian package has besides what the build makes: compressed man pages, and the copyright and
-# changelog files that its policy asks for.
+# Files of a Debian package that the build does not make: compressed man pages, and the copyright
+# and changelog files that its policy asks for.
 set(LB_CONTACT "The lockbench authors <maintainers@lockbench.example>")
 set(LB_DESCRIPTION "lockbench runs protocols that coordinate workers through a database
 table on a real SQLite, PostgreSQL or MariaDB, with many workers at once.

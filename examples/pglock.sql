@@ -1,9 +1,9 @@
 -- The version lease of pglock: no clock is compared with another one.
 --
--- The holder moves the row's version while it lives (renew). Who waits remembers the version that it
+-- The holder moves the row's version while it lives (renew). A waiter remembers the version that it
 -- saw, and when, by its own clock: if the version is the same a whole lease later, the holder is
--- dead, and the row is taken by an UPDATE that asks for just that version. What is remembered
--- between two polls are the columns of enqueue and acquire, `seen` and `seen_at`.
+-- dead, and the row is taken by an UPDATE with a condition on that version. The columns of enqueue
+-- and acquire, `seen` and `seen_at`, are remembered between two polls.
 --
 --   lockbench run -s ./examples/pglock.sql -d postgresql://... -S mutex-hot
 --

@@ -22,7 +22,8 @@ CREATE TABLE rwlock (
 -- name: resource
 INSERT INTO rwlock (name) VALUES (:resource);
 
--- The first statement puts up a writer's name; the second one asks whether the way is free.
+-- The first statement puts up a writer's name; the second one checks that no other holder is in the
+-- way.
 -- name: acquire
 UPDATE rwlock SET writer = :worker
 WHERE name = :resource AND :mode = 'exclusive' AND writer IS NULL;

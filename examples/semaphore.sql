@@ -1,8 +1,8 @@
 -- A semaphore: at most :capacity holders at a time, on any engine.
 --
--- One row for each place. A place is taken by whoever finds it free, by one conditional UPDATE; two
--- that want the same one are told apart by the second condition on `owner`, which is checked again
--- with the row locked. (Counting the holders and inserting oneself lets too many in: count-gate.)
+-- One row for each place. A worker takes a free place by one conditional UPDATE; if two want the
+-- same one, the second condition on `owner` decides, which is checked again with the row locked.
+-- (Counting the holders and inserting oneself lets too many in: count-gate.)
 --
 --   lockbench verify -s ./examples/semaphore.sql -S limited -d sqlite: -d postgresql://...
 --

@@ -2,9 +2,9 @@
 --
 -- As in its JDBC provider: try to insert the row; if it is there, take it over with an UPDATE that
 -- asks for an expired lock_until. ShedLock does the two in two statements; ON CONFLICT does them in
--- one. Its release sets lock_until to now for the row of the lock's name and holder, which is what
--- keeps a late holder from ending its successor's lease. It has no fence: what a holder does after
--- its lease is over, nobody refuses.
+-- one. Its release sets lock_until to now for the row of the lock's name and holder, which keeps a
+-- late holder from ending its successor's lease. It has no fence: no check refuses the writes of a
+-- holder after its lease is over.
 --
 --   lockbench verify -s ./examples/shedlock.sql -d sqlite: -d postgresql://...
 --

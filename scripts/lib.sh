@@ -1,11 +1,11 @@
 # shellcheck shell=bash
-# Shared by the scripts here: messages, and the installation of what is missing on Debian.
+# Shared by the scripts here: messages, and the installation of missing packages on Debian.
 #
 # lb_need installs only packages that are not there, without questions, as root or through sudo.
 # A server package starts its service and creates a cluster when it is installed; a benchmark has no
 # use for either, so both are held back for the length of the installation (policy-rc.d(8),
-# createcluster.conf(5)) and whatever the machine already had is left as it was.
-# On other systems than Debian nothing is installed: what is missing shows itself when it is used.
+# createcluster.conf(5)) and existing installations stay unchanged. On other systems than Debian
+# nothing is installed: a missing program is reported when it is used.
 
 # The source tree, and what each job needs.
 # shellcheck disable=SC2034

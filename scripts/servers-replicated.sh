@@ -166,7 +166,7 @@ is_pair() {
 }
 
 # Nothing that the primary commits from now on reaches the standby. Members of a Galera cluster have
-# what was acknowledged before the client has the answer: there is nothing to stall.
+# a commit before the client has its answer: there is nothing to stall.
 stall() {
     if is_galera "$1"; then return 0; fi
     is_pair "$1"
@@ -188,7 +188,7 @@ promote() {
     set_info "$1" primary "$standby"
 }
 
-# The primary is killed, and the standby takes its place with what it had received.
+# The primary is killed, and the standby takes its place with the data that it had received.
 failover() {
     if is_galera "$1"; then
         halt "$1-1"
@@ -256,7 +256,7 @@ run_galera() {
     if ! any_ready "$cluster"; then
         flags+=(--wsrep-new-cluster)
     else
-        # Who joins while the others still wait for its former self, which was killed, may be timed out.
+        # A member that joins while the others still wait for its killed predecessor may time out.
         wait_for 300 knows_who_runs "$cluster" "$name" || {
             lb_say "the other members of $cluster do not agree who is left: is one of them isolated?"
             return 1

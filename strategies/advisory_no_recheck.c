@@ -20,8 +20,8 @@ const struct lb_strategy lb_strategy_advisory_no_recheck = {
         (const struct lb_break[]){
             {.guarantee = LB_G_NO_DUPLICATE,
              .engines = "postgres",
-             .why = "advisory locks ignore snapshots: what the walk saw pending is done when the "
-                    "lock is granted"},
+             .why = "advisory locks ignore snapshots: an item that the walk saw pending is done "
+                    "when the lock is granted"},
             {0},
         },
     .twin = "advisory-claim",

@@ -4,11 +4,10 @@
  * The lists are text, bound as parameters: an array (`{1,2}`) where the engine has arrays, JSON
  * (`[1,2]`) elsewhere.
  *
- * What became of each item is asked of the answer. Rows with a column id name those that it
- * reached; the others were refused. Without ids there is but the number of rows: none means that
- * none was ended, as many as there are items means all of them, and with any other number nobody
- * can say which: the outcome of each is unknown. It would be wrong to take the batch for done, and
- * as wrong to take it for refused.
+ * The answer shows the outcome of each item. Rows with a column id name the items that it reached;
+ * the others were refused. Without ids only the number of rows is known: 0 means that no item was
+ * ended, the number of items means all of them, and with any other number the outcome of each item
+ * is unknown. It would be wrong to take the batch for done, and as wrong to take it for refused.
  */
 #include "ordinary.h"
 

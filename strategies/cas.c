@@ -1,7 +1,7 @@
 /* Read a candidate, then take it by a conditional UPDATE on its version: compare and swap.
  *
  * No lock is held between the two statements, and it works on every engine, at every isolation
- * level, through every pooler. All read the same oldest item, one wins it, and the others are told
+ * level, through every pooler. All read the same oldest item, one wins it, and the others get
  * "busy" and read again: attempts per success grow with the number of claimers.
  *
  * With recurring=yes a complete item is due again after the scenario's period, as db-scheduler's

@@ -1,11 +1,11 @@
 /* A claim deletes its items: at most once.
  *
- * One statement takes the oldest items that nobody has locked, deletes them and returns them. That
- * is the least a queue can do: one commit for a whole batch, no second statement, no dead versions
- * of a row. The worker who has an item in hand is the only one who knows of it: what he has when he
- * dies is lost, and with claims of 500 that is up to 500 items. So it claims `once`, that no item
- * is executed twice whatever becomes of its worker, and neither `no-loss` nor `recovery`. Nothing
- * is left to complete, to give back or to recover.
+ * One statement takes the oldest unlocked items, deletes them and returns them. That is the least a
+ * queue can do: one commit for a whole batch, no second statement, no dead versions of a row. Only
+ * the worker that has an item in hand knows of it: a worker that dies loses its items, up to 500 of
+ * them with claims of 500. So it claims `once` (no item is executed twice, even if its worker
+ * dies), and neither `no-loss` nor `recovery`. Nothing is left to complete, to give back or to
+ * recover.
  *
  * MariaDB: DELETE has no SKIP LOCKED; claims wait for each other there.
  *
@@ -16,14 +16,14 @@
 
 const struct lb_strategy lb_strategy_delete_on_claim = {
     .name = "delete-on-claim",
-    .summary = "the claim deletes its items: at most once; what the dead had is lost",
+    .summary = "the claim deletes its items: at most once; a dead worker's items are lost",
     .origin = "pgmq.pop()",
     .changed = (const char *const[]){"pgmq pops one message, and looks at its visibility timeout; "
                                      "this takes up to n, and has none",
                                      NULL},
     .shape = LB_QUEUE,
     .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_BOUNDED_CLAIM) | LB_G_BIT(LB_G_ONCE),
-    .by_hand = "nothing helps: what it had in hand is lost",
+    .by_hand = "nothing helps: its items are lost",
     .twin = "lease-queue",
     .flow = &lb_ordinary_flow,
 };

@@ -11,16 +11,17 @@
  * read=locking (MariaDB: LOCK IN SHARE MODE) polls with a locking read, as SQL Server's default
  * isolation does without being asked: it waits for a row that is not committed yet. By whole
  * statements the protocol holds then. But within the INSERT the number is drawn before its row is
- * there, and a session that is stopped in between lets two in: form=parted makes two statements
- * of the two. What fails below is the protocol on reads from a snapshot. PostgreSQL has no such
- * read: FOR SHARE locks the rows that it sees.
+ * there, and a session that is stopped in between lets two in: form=parted makes them two
+ * statements. The failures below are those of the protocol with snapshot reads. PostgreSQL has no
+ * such read: FOR SHARE locks the rows that it sees.
  *
  * Known to fail where two transactions can write at once (PostgreSQL, MariaDB): numbers are drawn
- * in one order and committed in another. Session A draws 5, B draws 6 and commits and sees nobody
- * ahead, A commits and sees nobody ahead. A bare INSERT leaves a window of microseconds (about one
- * grant in 10^4 with two workers); insert=transaction, which a scenario with a tx-pause implies,
- * puts it into a transaction of its own, as a client's would be, whose length is that window.
- * `explore` finds the bare form as well. On SQLite, with one writer, the protocol holds.
+ * in one order and committed in another. Session A draws 5, B draws 6, commits and sees no request
+ * ahead, A commits and sees no request ahead. A bare INSERT leaves a window of microseconds (about
+ * one grant in 10^4 with two workers); insert=transaction, which a scenario with a tx-pause
+ * implies, puts it into a transaction of its own, like a client's; the length of the transaction is
+ * that window. `explore` finds the bare form as well. On SQLite, with one writer, the protocol
+ * holds.
  *
  * Source: SQL Server article of 2009 on a process control table; its defaults (1 s polls) are the
  * scenario's to set.
@@ -55,7 +56,7 @@ const struct lb_strategy lb_strategy_fifo_poll = {
             {.guarantee = LB_G_EXCLUSIVE,
              .room = "stale_ms!=0",
              .why = "polls delete what is older than the limit, the wait in line included: a live "
-                    "holder's request, or one's own, and then nobody is ahead"},
+                    "holder's request, or one's own, and then no request is ahead"},
             {.guarantee = LB_G_FIFO,
              .room = "stale_ms!=0",
              .why = "a waiter whose request is older than the limit finds none of its own, and is "
@@ -65,7 +66,7 @@ const struct lb_strategy lb_strategy_fifo_poll = {
              .scenario = "mutex-pair",
              .room = "read=snapshot stale_ms=0",
              .why = "numbers commit in another order than they were drawn: a later one that "
-                    "commits first sees nobody ahead"},
+                    "commits first sees no request ahead"},
             {.guarantee = LB_G_FIFO,
              .engines = "postgres,mariadb",
              .scenario = "mutex-pair",
@@ -85,7 +86,7 @@ const struct lb_strategy lb_strategy_fifo_poll = {
             {.name = "read",
              .default_value = "snapshot",
              .choices = read_choices,
-             .help = "what a poll reads: a snapshot, or, waiting for it, what is not committed yet "
+             .help = "how a poll reads: from a snapshot, or waiting for uncommitted rows "
                      "(not on PostgreSQL)"},
             {.name = "insert",
              .default_value = "autocommit",

@@ -1,19 +1,19 @@
 /* The repaired twin of fifo-poll.
  *
- * What is repaired, and how:
+ * Repairs:
  *   order      the number is drawn, and its row committed, while a row lock on the resource is
- *              held: numbers commit in the order in which they were drawn, so that whoever sees
- *              nobody ahead is first.
+ *              held: numbers commit in the order in which they were drawn, so a worker that sees no
+ *              number ahead is first.
  *   identity   one's place is found by one's number, not by a name that may not be unique, and a
  *              request that was removed meanwhile is never granted.
  *   liveness   each poll and each renewal sets a heartbeat; with stale_ms, requests whose heartbeat
  *              stopped are removed. A waiter that polls in time is never removed, however long
- *              it waits; who was late is never granted, and has to enqueue again: with stale_ms
- *              exclusive, fifo and progress hold for those whose heartbeat is in time.
- *              Heartbeat and grant are one transaction: what is granted was still there.
+ *              it waits; a late waiter is never granted, and must enqueue again: with stale_ms,
+ *              exclusive, fifo and progress hold for requests with a heartbeat in time. Heartbeat
+ *              and grant are one transaction: a granted request still existed.
  *   readers    a writer ahead of a reader, and a reader ahead of a writer, take all places.
  *   fence      each grant draws the resource's next fence number. A holder that was removed while
- *              it was merely slow is found out by whatever checks the number.
+ *              it was merely slow is detected where the number is checked.
  */
 #include "strategy.h"
 

@@ -1,8 +1,8 @@
 /* A plain claim inside of an advisory lock: one claimer at a time passes the gate.
  *
- * The sub-select needs no lock of its own, as nobody else claims meanwhile. The lock is held for
- * the claim only, until the COMMIT, so that the next one through the gate sees what was taken, and
- * waits where the oldest row is locked by others.
+ * The sub-select needs no lock of its own, as no other session claims meanwhile. The lock is held
+ * for the claim only, until the COMMIT, so that the next session through the gate sees that the row
+ * was taken, and waits where the oldest row is locked by others.
  *
  * form=published releases the lock before the COMMIT, as the answer has it, and so the next one
  * through the gate does not see what was taken: it is the hints inside (READPAST, ROWLOCK, UPDLOCK:

@@ -24,7 +24,8 @@ const struct lb_strategy lb_strategy_gatekeeper_early = {
     .breaks =
         (const struct lb_break[]){
             {.guarantee = LB_G_NO_DUPLICATE,
-             .why = "who passes the gate before the COMMIT does not see what was taken"},
+             .why = "a session that passes the gate before the COMMIT does not see that the row "
+                    "was taken"},
             {0},
         },
     .twin = "gatekeeper",

@@ -3,11 +3,11 @@
  * After an asynchronous failover the row is as the standby last saw it, and a fence that counts
  * from there repeats the numbers of the grants that were lost: the guarded data cannot tell the two
  * holders apart. Here the fence is never below the epoch, which each promotion raises: PostgreSQL's
- * timeline, the first eight digits of the WAL file that is written now, times 2^40. So whoever is
- * granted after the promotion has a larger fence than whoever was before it.
+ * timeline, the first eight digits of the WAL file that is written now, times 2^40. So every grant
+ * after the promotion has a larger fence than every grant before it.
  *
- * What cannot be had: exclusion. A grant that was acknowledged and lost is granted again while its
- * holder lives, whatever the protocol; the guard at the data must refuse the older of the two.
+ * Exclusion cannot be had: a lock whose acknowledged grant was lost is granted again while its
+ * holder lives, in any protocol; the guard at the data must refuse the older of the two.
  *
  * Limits. The order of grants by two primaries at once (split brain) is not their fences' order:
  * the old primary goes on granting smaller ones, which a guard refuses. Two standbys that are

@@ -2,8 +2,8 @@
  *
  * now() is the transaction's start, and even clock_timestamp() in the same UPDATE is read before
  * the statement waits: PostgreSQL computes the new row, finds the old one locked, waits, and, if
- * whoever held it changed nothing, writes what it had computed. The lease is granted with its time
- * partly, or wholly, over, and the next one is let in beside its holder. It takes a session that
+ * the other session changed nothing, writes the computed row. The lease is granted after part or
+ * all of its time is over, and the next worker is let in beside its holder. It takes a session that
  * only locks the row for a good part of the lease, as in the scenario blocker; without one it
  * holds.
  *

@@ -1,9 +1,9 @@
 /* Claims that end by themselves: a visibility timeout.
  *
- * A claimed item is invisible until visible_at; if its claimer has not completed it by then, it is
- * claimed again by whoever comes, without anybody's help. The claim's number is the fence:
- * completing, failing and freeing ask for it, so that a claimer that comes late does no harm in the
- * queue. What it did elsewhere, only a fence there could have refused.
+ * A claimed item is invisible until visible_at; if its claimer has not completed it by then, the
+ * next worker claims it again, without any recovery. The claim's number is the fence: completing,
+ * failing and freeing ask for it, so that a claimer that comes late does no harm in the queue. Only
+ * a fence there could have refused its writes elsewhere.
  *
  * With done=delete a completed item is deleted, as pgmq.delete() does.
  *

@@ -1,8 +1,8 @@
 /* A lease that is looked at on a replica, and asked for again where it is written.
  *
- * What the replica says is a hint: it spares the primary those who would be refused anyway. The
- * UPDATE on the primary has the whole condition once more, and its answer counts. A replica that
- * lags costs time, a lease that it believes to be held still, and never a second holder.
+ * The replica's answer is a hint: it spares the primary requests that would be refused anyway. The
+ * UPDATE on the primary has the whole condition once more, and its answer counts. A lagging replica
+ * may show a lease as held that is free: this costs time, but never admits a second holder.
  */
 #include "strategy.h"
 

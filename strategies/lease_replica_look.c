@@ -1,9 +1,9 @@
 /* A control that must be caught: a lease that is looked at on a replica and taken on the primary.
  *
- * The writers are serialised by a row lock on the primary, and the second statement asks whether
- * the lease is free. On one server that is right: whoever has the row lock sees what the one before
- * committed. Behind a router that sends plain SELECTs to a replica it is not: the replica says what
- * was so a moment ago, and the primary is written without a second question.
+ * The writers are serialised by a row lock on the primary, and the second statement checks that the
+ * lease is free. On one server this is correct: the holder of the row lock sees the commit of the
+ * one before. Behind a router that sends plain SELECTs to a replica it is wrong: the replica
+ * returns the state of a moment ago, and the primary is written without a second check.
  *
  * A standby for which commits wait (synchronous_commit = on) has received them, and need not have
  * applied them: it lags just as well. Only remote_apply waits until they can be read there.

@@ -8,7 +8,7 @@
 
 const struct lb_strategy lb_strategy_lease_same_fence = {
     .name = "lease-same-fence",
-    .summary = "control: who takes a lease over has the fence of the one before",
+    .summary = "control: a worker that takes a lease over gets the fence of the one before",
     .origin = "versions that only some of the writers raise",
     .changed = lb_no_changes,
     .shape = LB_LOCK,

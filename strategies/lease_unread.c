@@ -1,13 +1,13 @@
 /* A control that must be caught: a lease whose end is written and never read.
  *
- * The row says until when it is held, and who asks for it looks at the holder's name alone. While
- * everybody lives nothing is wrong; after the first death nobody has the lock again.
+ * The row has the lease's end, but acquiring reads only the holder's name. While all workers live
+ * nothing is wrong; after the first death no worker gets the lock again.
  */
 #include "strategy.h"
 
 const struct lb_strategy lb_strategy_lease_unread = {
     .name = "lease-unread",
-    .summary = "control: the lease's end is written, and nobody looks at it",
+    .summary = "control: the lease's end is written, but never read",
     .origin = "running_at flags with a time beside them",
     .changed = lb_no_changes,
     .shape = LB_LOCK,
@@ -19,7 +19,8 @@ const struct lb_strategy lb_strategy_lease_unread = {
         (const struct lb_break[]){
             {.guarantee = LB_G_RECOVERY,
              .scenario = "dead-holder",
-             .why = "the row of a dead holder stays taken: its time is up, but nobody asks",
+             .why = "the row of a dead holder stays taken: its lease is over, but no statement "
+                    "checks this",
              .faults = "kill"},
             {0},
         },

@@ -1,19 +1,19 @@
 /* One row per job, taken by a conditional UPDATE, as published: job_status.
  *
- * Every node runs the same UPDATE: it takes the job if nobody runs it and it is due, or if whoever
- * runs it started longer than the timeout ago. One row changed: run the job; none: sleep. It is a
- * scheduler as well as a lock: next_run = now + period makes one node of many run the job once in
- * each period, and a dead node's run is picked up after the timeout.
+ * Every node runs the same UPDATE: it takes the job if no node runs it and it is due, or if its run
+ * started longer than the timeout ago. One row changed: run the job; none: sleep. It is a scheduler
+ * as well as a lock: next_run = now + period makes one node of many run the job once in each
+ * period, and a dead node's run is picked up after the timeout.
  *
  * Known to fail, each as the article has it:
  *   progress       rows are inserted with the job's name only, next_run stays NULL, and
  *                  `next_run <= now` is never true: the job never runs (first_run=null, the
- *                  default; first_run=now is what the author must have had in his table)
+ *                  default; first_run=now must have been the state of the author's table)
  *   owner-release  the release does not ask who runs the job: a node that overran the timeout ends
  *                  its successor's run and lets a third one in
  *   exclusive      by the above, and because all times are the nodes' own clocks
  * The article calls one column last_run here and last_run_started there. It means the latter;
- * slip=yes takes it at its word, with a column for each: nobody takes over what a dead node ran.
+ * slip=yes takes it at its word, with a column for each: no node takes over a dead node's run.
  * times=second has datetimes of whole seconds, as DATETIME is by default on several servers: the
  * start of a lease is rounded (PostgreSQL) or cut (MariaDB, SQLite), and the lease is up to a
  * second shorter, or half a second longer, than the timeout says.

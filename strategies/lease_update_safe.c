@@ -1,13 +1,14 @@
 /* The repaired twin of lease-update.
  *
- * What is repaired, and how:
+ * Repairs:
  *   due time   a job that never ran is due
  *   clock      the server's, and read after any wait: the row is locked by a statement of its own
  *              first. In one UPDATE the new row is computed before the statement waits behind a
  *              session that holds the row, and the lease can be granted with its time already over.
  *   owner      release and renewal ask for the owner and the fence of the grant
  *   fence      grows with every grant, for the guarded data to check
- * What cannot be repaired in the lock: a holder that is paused past its lease goes on believing.
+ * The lock cannot repair this: a holder that is paused past its lease still believes that it holds
+ * it.
  */
 #include "strategy.h"
 

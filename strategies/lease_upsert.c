@@ -15,7 +15,7 @@ const struct lb_strategy lb_strategy_lease_upsert = {
     .changed =
         (const char *const[]){
             "times come from the server's clock, read after any wait, and each grant has a fence "
-            "number; ShedLock's are its clients' unless it is told otherwise, and it has no fence",
+            "number; ShedLock uses its clients' clocks by default, and has no fence",
             NULL},
     .shape = LB_LOCK,
     .is_lease = true,

@@ -46,7 +46,7 @@ static uint32_t wait_ms(const struct lb_actor *actor)
     return 0;
 }
 
-/* Under step control nobody sleeps: the scheduler decides who looks again, and when. */
+/* Under step control no worker sleeps: the scheduler decides which worker polls again, and when. */
 static bool may_wait(const struct lb_session *session)
 {
     return session->gate == NULL && session->conn != NULL && !session->in_tx &&

@@ -1,9 +1,9 @@
 /* A row inserted to lock, deleted to release: the primary key excludes.
  *
- * insert_form=error lets the second INSERT fail with a duplicate key; insert_form=ignore asks for
- * no error (ON CONFLICT DO NOTHING, INSERT IGNORE). Nothing ends the hold of a holder that died:
- * its row stays until somebody deletes it, and no statement can tell that row from a living
- * holder's.
+ * insert_form=error lets the second INSERT fail with a duplicate key; insert_form=ignore suppresses
+ * the error (ON CONFLICT DO NOTHING, INSERT IGNORE). Nothing ends the hold of a holder that died:
+ * its row stays until an operator deletes it, and no statement can distinguish that row from a
+ * living holder's.
  *
  * Source: answer on checking out records, SQL Server: a separate lock table.
  */

@@ -9,16 +9,16 @@
  *                         right)
  *   exclusive             the same, and SELECT ... FOR UPDATE waits too
  *   access exclusive      readers wait as well (TABLOCKX)
- * form=published is the article's statement: it takes any row, also one that is in another agent's
- * hands, which it deletes. Who polls next ends the work of who is slow, or of who fails after it:
- * at most once. The other forms take free rows only, and delete by owner and token. form=read tells
- * what was taken by reading back the rows that the transaction wrote; form=returning uses MERGE ...
- * RETURNING merge_action(), from PostgreSQL 17. With done=keep a completed item goes to a second
- * table, so that reset-all can bring it back; as published it is deleted.
+ * form=published is the article's statement: it takes any row, also another agent's row, which it
+ * deletes. The next poll ends the work of a slow agent, or of one that fails later: at most once.
+ * The other forms take free rows only, and delete by owner and token. form=read finds the taken
+ * rows by reading back the rows that the transaction wrote; form=returning uses MERGE ... RETURNING
+ * merge_action(), from PostgreSQL 17. With done=keep a completed item goes to a second table, so
+ * that reset-all can bring it back; as published it is deleted.
  *
  * SQLite: no MERGE; BEGIN IMMEDIATE (or EXCLUSIVE for the strongest mode) around UPDATE and DELETE
- * ... RETURNING. MariaDB: no MERGE; LOCK TABLES ... WRITE, which commits what was open before and
- * cannot be rolled back: what a statement did there stays done.
+ * ... RETURNING. MariaDB: no MERGE; LOCK TABLES ... WRITE, which commits an open transaction and
+ * cannot be rolled back: the effect of each statement stays.
  *
  * Source: article of 2014 on a table as queue, SQL Server.
  */
@@ -55,8 +55,8 @@ const struct lb_strategy lb_strategy_merge_table_lock = {
              .scenario = "steady",
              .faults = "kill",
              .room = "form=published",
-             .why = "the next poll deletes the row that an agent has in hand: what the dead had is "
-                    "gone"},
+             .why = "the next poll deletes the row that an agent has in hand: a dead agent's row "
+                    "is lost"},
             {.guarantee = LB_G_FIFO,
              .engines = "postgres",
              .options = "form=published",

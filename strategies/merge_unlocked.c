@@ -1,7 +1,7 @@
 /* A control that must be caught: MERGE without a lock on the table.
  *
- * MERGE looks like one step and is not: what it is joined to was read before it waited for the row.
- * The second of two claimers updates the row that the first one has just taken. (As an upsert, two
+ * MERGE looks like one step and is not: its source rows were read before it waited for the row. The
+ * second of two claimers updates the row that the first one has just taken. (As an upsert, two
  * MERGEs take the NOT MATCHED arm for one key, and all but one fail with a duplicate key.)
  */
 #include "strategy.h"

@@ -1,7 +1,7 @@
 /* Ready items are rows of one table, claimed ones of another: a claim moves them.
  *
  * Each table is small and has the one index that it needs, and claiming touches no row of the jobs
- * themselves. What is ready, claimed, failed or done can be counted without scanning the rest.
+ * themselves. Ready, claimed, failed and done items can be counted without scanning the rest.
  *
  * Used by solid_queue.
  */

@@ -21,7 +21,7 @@
  * recurring=yes (with offset=first): a Complete row is due again after the scenario's period, which
  * is what the article's weekly tasks had reset_all_targets for.
  *
- * Limit: everybody wants the same first row, so that most tries are refused under load. SQLite has
+ * Limit: all workers want the same first row, so that most tries are refused under load. SQLite has
  * no row locks: BEGIN IMMEDIATE is refused or granted there.
  *
  * Source: article of 1999 on parallel processing from a task list, Oracle.
@@ -41,7 +41,7 @@ const struct lb_strategy lb_strategy_nowait = {
             "each try is a transaction of its own; the article's COMMIT at the entry of the "
             "procedure, which ends whatever its caller had open, is that transaction's start",
             "the five tries, 1 s apart, after a refusal are the harness's: --tries 5 --poll 1s "
-            "--backoff fixed; who is refused that often gave up, as c_row_locked says",
+            "--backoff fixed; a worker that was refused five times gave up, as c_row_locked says",
             "form=published: rowid is the number of the row; owner, token and since are written, "
             "and no condition asks for owner and token",
             "SQLite has no row locks: BEGIN IMMEDIATE is refused instead of the row",

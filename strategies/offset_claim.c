@@ -1,9 +1,9 @@
 /* A control that must be caught: consumers of a queue share one position and go on from there.
  *
- * A claim takes the next items after the position, and moves it. That is cheap, and right for a log
- * that nobody gives anything back to. What is given back lies behind the position as soon as
- * somebody else has gone on, and is never looked at again; so does what becomes visible later than
- * an item with a larger number.
+ * A claim takes the next items after the position, and moves it. That is cheap, and correct for a
+ * log without give-backs. An item that is given back lies behind the position as soon as another
+ * worker has gone on, and is never read again; so does an item that becomes visible later than one
+ * with a larger number.
  */
 #include "strategy.h"
 
@@ -20,7 +20,7 @@ const struct lb_strategy lb_strategy_offset_claim = {
         (const struct lb_break[]){
             {.guarantee = LB_G_NO_LOSS,
              .scenario = "give-back",
-             .why = "what is given back lies behind the position, where nobody looks again"},
+             .why = "an item that is given back lies behind the position and is never read again"},
             {0},
         },
     .twin = "skip-locked",

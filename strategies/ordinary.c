@@ -3,7 +3,7 @@
  * Every strategy whose protocol is nothing but statements uses this one, users' files included.
  * What it adds to the runner: it fills the harness's parameters, and turns an absent row into the
  * answer that the operation gives for it:
- *   acquire     busy      somebody else holds it
+ *   acquire     busy      another worker holds it
  *   claim       empty     nothing eligible; busy when a candidate had been seen and was lost, or
  *                         when a column `granted` said no
  *   the others  refused   not ours, or not in the right state
@@ -36,8 +36,9 @@ static void set_resource(struct lb_bag *bag, uint32_t resource)
     bag->value[LB_SLOT_RESOURCE_NO] = lb_int(resource);
 }
 
-/* What is the same for all sections. An option of the file's (ttl_ms, period_ms) goes first. Where
- * :ttl_ms is what recover goes by, and no lease, it is that limit. */
+/* Fills the parameters that are the same for all sections. An option of the file (ttl_ms,
+ * period_ms) has priority. If :ttl_ms is the age limit of recover instead of a lease, it has that
+ * value. */
 static void fill_plan(struct lb_bag *bag, const struct lb_strategy_plan *plan)
 {
     lb_bag_init(bag, plan->program);
@@ -151,7 +152,7 @@ int lb_ordinary_teardown(struct lb_strategy_plan *plan, struct lb_session *sessi
     struct lb_runner runner = {0};
     struct lb_bag bag;
     if (!plan->program->sections[LB_S_TEARDOWN].present)
-        return 0; /* the space goes, and what is in it */
+        return 0; /* the space is dropped with its contents */
     int r = lb_runner_init(&runner, plan->program, session, err);
     if (r != 0)
         return r;
@@ -180,7 +181,7 @@ void lb_ordinary_close(struct lb_actor *actor)
 {
     struct lb_error ignored;
     if (actor->session != NULL)
-        lb_session_rollback(actor->session, &ignored); /* what a hold has left open */
+        lb_session_rollback(actor->session, &ignored); /* a transaction that a hold left open */
     lb_runner_release(&actor->runner);
 }
 
@@ -513,7 +514,7 @@ int lb_ordinary_enroll(struct lb_actor *actor, struct lb_error *err)
 int lb_ordinary_beat(struct lb_actor *actor, struct lb_error *err)
 {
     int r = class_section(actor, LB_S_HEARTBEAT, err);
-    return r == LB_BUSY ? LB_REFUSED : r; /* no row: nobody knows of it */
+    return r == LB_BUSY ? LB_REFUSED : r; /* no row: the process is not registered */
 }
 
 int lb_ordinary_sign_off(struct lb_actor *actor, struct lb_error *err)

@@ -31,7 +31,7 @@ int lb_ordinary_claim(struct lb_actor *actor, uint32_t n, struct lb_item *items,
 int lb_ordinary_complete(struct lb_actor *actor, struct lb_item *item, struct lb_error *err);
 int lb_ordinary_error(struct lb_actor *actor, struct lb_item *item, struct lb_error *err);
 int lb_ordinary_free_item(struct lb_actor *actor, struct lb_item *item, struct lb_error *err);
-/* A claim in two halves: what it is asked with, and what its section's answer comes to. */
+/* A claim in two halves: its parameters, and the result of its section. */
 struct lb_claiming {
     struct lb_bag bag;
     struct lb_item *items;

@@ -1,9 +1,9 @@
-/* The end of what is in hand and the next claim, in one round trip: libpq's pipeline mode.
+/* Ends the item in hand and claims the next one in one round trip: libpq's pipeline mode.
  *
- * Each is a transaction of its own, as without a pipeline: what became of the end says nothing of
- * the claim, which the server begins when the end has been committed, or was refused. So a
- * serialization failure of the one leaves the other alone. Where the connection is lost in between,
- * the outcome of what was not answered is unknown.
+ * Each is a transaction of its own, as without a pipeline: the outcome of the end does not decide
+ * the claim, which the server begins when the end was committed or refused. So a serialization
+ * failure of one does not affect the other. If the connection is lost in between, the outcome of
+ * unanswered statements is unknown.
  *
  * It is for sections of one statement, since a second one of the end would wait for the answer to
  * its first.

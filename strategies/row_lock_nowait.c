@@ -1,7 +1,7 @@
-/* SELECT ... FOR UPDATE NOWAIT, held until the COMMIT; refused at once if somebody else has it.
+/* SELECT ... FOR UPDATE NOWAIT, held until the COMMIT; refused at once if another session has it.
  *
- * Who is refused waits on the client (poll and back-off of the scenario) instead of in the engine's
- * queue: no connection waits inside of a statement, and nobody is woken.
+ * A refused worker waits on the client (poll and back-off of the scenario) instead of in the
+ * engine's queue: no connection waits inside a statement, and the engine wakes no session.
  */
 #include "strategy.h"
 

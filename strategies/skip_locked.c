@@ -1,6 +1,6 @@
 /* A queue claimed with FOR UPDATE SKIP LOCKED: "checking out" records.
  *
- * One statement selects the oldest pending items that nobody has locked, and marks them. A status
+ * One statement selects the oldest pending items that are not locked, and marks them. A status
  * column with a lookup table and a foreign key, and the time of the last change of status, after
  * which the oldest goes first. With recurring=yes a complete item is due again after the scenario's
  * period.
@@ -16,7 +16,7 @@
  *         LIMIT 1; the others have no such statement)
  *
  * With done=delete a completed item is deleted, as pg-boss and graphile-worker do: claim, work,
- * then delete. What is deleted by the claim itself is delete-on-claim.
+ * then delete. In delete-on-claim the claim itself deletes the item.
  *
  * SKIP LOCKED is no queue discipline: an item whose claimer rolls back, or is being changed at that
  * moment, is passed over and taken later. Skipping costs time linear in the locked items ahead.

@@ -21,7 +21,7 @@
 
 enum {
     LB_CLAIM_MAX = 10000, /* items that a claim may ask for */
-    LB_CLAIM_ROOM = 256   /* room for at least so many: a claim may bring more than it asked for */
+    LB_CLAIM_ROOM = 256   /* minimum room: a claim may return more than requested */
 };
 
 /* How a lock is wanted. */
@@ -54,10 +54,11 @@ struct lb_item {
 struct lb_batch {
     struct lb_item **items;
     uint32_t n, room;
-    /* Filled by the call: an enum lb_answer for each item. LB_LOST: nobody can say whether it
-     * happened, though the batch was answered. */
+    /* Filled by the call: an enum lb_answer for each item. LB_LOST: unknown if it happened, though
+     * the batch was answered. */
     uint8_t *answers;
-    int64_t *others; /* what the statement says it reached besides: items that nobody had named */
+    int64_t
+        *others; /* items that the statement reached besides, without being named in the batch */
     uint32_t n_others;
     struct lb_batch_memory *memory; /* private */
 };
@@ -70,8 +71,7 @@ void lb_batch_begin(struct lb_batch *batch);
 void lb_batch_reach(struct lb_batch *batch, int64_t id);
 void lb_batch_end(struct lb_batch *batch);
 
-/* The end of what is in hand, and behind it, in one round trip, the next claim. Owned by the
- * caller. */
+/* The end of the items in hand and the next claim, in one round trip. Owned by the caller. */
 struct lb_pipeline {
     enum lb_section_name section; /* LB_S_COMPLETE, LB_S_ERROR or LB_S_FREE */
     struct lb_item *item;         /* what it ends: one item, ... */
@@ -100,8 +100,8 @@ struct lb_strategy_plan {
     uint32_t ttl_ms, period_ms;              /* length of a lease; of a period */
     uint32_t limit_ms;                       /* recover takes claims that are older */
     uint32_t lease_least_ms, limit_least_ms; /* what the two last for certain */
-    uint32_t delay_ms;                       /* a retried item is due after so long */
-    int64_t clock_ahead_ms;                  /* added to :now, whoever asks */
+    uint32_t delay_ms;                       /* delay until a retried item is due */
+    int64_t clock_ahead_ms;                  /* added to :now for every worker */
     bool is_forked;                    /* actors are in processes of their own, which may die */
     uint32_t groups;                   /* item i is of group i % groups; 0: items have none */
     bool is_pipelined;                 /* the next claim goes out with the end of the last */
@@ -156,9 +156,10 @@ struct lb_actor {
     struct lb_session *session; /* NULL for strategies without statements */
     char name[40];              /* :worker, unique unless --duplicate-ids */
     uint32_t number;
-    char process[24];        /* :process, the participant's process; "": as its name */
-    char host[24];           /* :host */
-    const char *task_class;  /* :class, of what this actor puts and claims; NULL: "default" */
+    char process[24]; /* :process, the participant's process; "": as its name */
+    char host[24];    /* :host */
+    const char
+        *task_class; /* :class, of the items that this actor puts and claims; NULL: "default" */
     int64_t clock_skew_ms;   /* added to :now, beside the plan's */
     struct lb_runner runner; /* the ordinary flow's state */
     uint32_t n_held;         /* items of the claim whose transaction is open (tx=hold) */
@@ -207,7 +208,7 @@ struct lb_flow {
     lb_item_fn *complete, *error, *free_item, *retry, *clear_error, *renew_item;
     /* Where lb_strategy_takes_batch says so (Optional): all items of the batch by section, which is
      * LB_S_COMPLETE, LB_S_ERROR, LB_S_FREE or LB_S_RENEW. The answer is LB_OK if it ended, or
-     * prolonged, any of them; batch->answers tells of each, unless it is an error. */
+     * prolonged, any of them; batch->answers has the answer of each, unless it is an error. */
     int (*batch)(struct lb_actor *actor, enum lb_section_name section, struct lb_batch *batch,
                  struct lb_error *err);
     /* Where lb_strategy_unpiped has no objection (Optional). The session is not in a transaction.
@@ -215,7 +216,7 @@ struct lb_flow {
     void (*pipeline)(struct lb_actor *actor, struct lb_pipeline *pipeline);
     lb_actor_fn *clear_all_errors, *reset_all, *recover;
     /* A queue's process (Optional): sweep and enroll (section register) before its first claim;
-     * beat again and again, LB_REFUSED: nobody knows of it any more; sign_off (section unregister)
+     * beat again and again, LB_REFUSED: it is no longer registered; sign_off (section unregister)
      * once it has nothing and claims nothing more. retry: an item failed, and is due later. */
     lb_actor_fn *sweep, *enroll, *beat, *sign_off;
 
@@ -243,8 +244,8 @@ struct lb_break {
     const char *topologies; /* of servers, "galera", see lb_db.facts; NULL: any, and none */
 };
 
-/* What every strategy breaks whose grants are commits, where an acknowledged commit is lost. `why`
- * NULL ends. */
+/* Guarantees that every strategy with committed grants breaks if an acknowledged commit is lost.
+ * `why` NULL ends. */
 extern const struct lb_break lb_replication_breaks[];
 
 struct lb_guest;
@@ -253,27 +254,28 @@ struct lb_strategy {
     const char *name;           /* [a-z0-9-]+, the file's and the folder's name */
     const char *summary;        /* one line */
     const char *origin;         /* where the protocol was published; who uses it */
-    const char *const *changed; /* what is not as the source has it, one line each; NULL ends.
+    const char *const *changed; /* differences from the source, one line each; NULL ends.
                                    lb_no_changes: nothing, or there is no text to differ from */
     enum lb_shape shape;
-    bool is_control;                 /* known to be broken, or trivially right */
-    bool is_shared_capable;          /* lock: has a shared mode */
-    bool is_capacity_capable;        /* lock: admits a capacity above 1 */
-    bool is_lease;                   /* a hold ends by itself after ttl_ms */
-    bool is_pushed;                  /* claims by itself; claim tells of it, in its own time */
-    bool ends_with_session;          /* lock: a grant is its session's, or its transaction's */
-    bool keeps_fence;                /* its fence grows across a failover that loses grants */
-    bool is_heard_of;                /* a program: its processes say that they are alive */
-    uint32_t lease_unit_ms;          /* its ttl is a multiple of so much; 0: of nothing */
-    bool no_database;                /* runs without any engine */
-    uint64_t needs;                  /* enum lb_cap bits */
-    unsigned claims;                 /* LB_G_BIT()s that the protocol promises */
-    const struct lb_break *breaks;   /* what it is known to break; `why` NULL ends; NULL: nothing */
-    const char *by_hand;             /* what an operator does after a death, where the protocol does
-                                        nothing and has no `recover`; NULL: nothing */
-    const char *twin;                /* the repaired (or broken) twin's name; NULL: none */
+    bool is_control;               /* known to be broken, or trivially right */
+    bool is_shared_capable;        /* lock: has a shared mode */
+    bool is_capacity_capable;      /* lock: admits a capacity above 1 */
+    bool is_lease;                 /* a hold ends by itself after ttl_ms */
+    bool is_pushed;                /* claims by itself; claim reports it later */
+    bool ends_with_session;        /* lock: a grant is its session's, or its transaction's */
+    bool keeps_fence;              /* its fence grows across a failover that loses grants */
+    bool is_heard_of;              /* a program: its processes say that they are alive */
+    uint32_t lease_unit_ms;        /* its ttl is a multiple of this; 0: any ttl */
+    bool no_database;              /* runs without any engine */
+    uint64_t needs;                /* enum lb_cap bits */
+    unsigned claims;               /* LB_G_BIT()s that the protocol promises */
+    const struct lb_break *breaks; /* known violations; `why` NULL ends; NULL: none */
+    const char *by_hand; /* the operator's remedy after a death, if the protocol has none and no
+                            `recover`; NULL: none */
+    const char *twin;    /* the repaired (or broken) twin's name; NULL: none */
     const struct lb_option *options; /* name NULL ends; NULL: none */
-    enum lb_isolation isolation;     /* what the protocol asks for; LB_ISO_DEFAULT: the run's */
+    enum lb_isolation
+        isolation; /* the isolation level that the protocol requires; LB_ISO_DEFAULT: the run's */
     const struct lb_flow *flow;
     const struct lb_guest *guest; /* a program of the user's (bench/guest); NULL: it is none */
     unsigned batches;    /* of a program: 1u << enum lb_section_name that take a whole claim */
@@ -290,8 +292,8 @@ const struct lb_strategy *lb_strategy_find(const char *name);
 /* A user's file as a strategy. Borrows from file. */
 void lb_strategy_of_file(const struct lb_file *file, struct lb_strategy *ret_strategy);
 
-/* Can this operation be called: is the section in the program, or, for a flow of the strategy's
- * own, the function in the table? */
+/* True if this operation can be called: the program has the section or, for a flow of the
+ * strategy's own, the table has the function. */
 bool lb_strategy_has(const struct lb_strategy_plan *plan, enum lb_section_name name);
 
 /* Does this section take all items of a claim at once: complete, error, free or renew? */

@@ -1,7 +1,7 @@
 /* A whole table locked for as long as the hold lasts.
  *
- * One lock for all resources: they exclude each other, which is more than was asked for. The modes
- * are those of merge-table-lock. On SQLite the transaction locks the database.
+ * One lock for all resources: they exclude each other, which is more than required. The modes are
+ * those of merge-table-lock. On SQLite the transaction locks the database.
  *
  * Source: answer on checking out records, SQL Server: TABLOCKX.
  */

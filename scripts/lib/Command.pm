@@ -1,5 +1,5 @@
-# How a script in Perl is called: its options, the program, and what it says of a call that cannot work. That is one
-# line on standard error, and the exit status that lockbench itself has for it.
+# The command line of a Perl script: its options, the program, and the error for a call that cannot
+# work: one line on standard error, and the exit status that lockbench itself would use.
 package Command;
 use strict;
 use warnings;
@@ -17,7 +17,8 @@ sub say_and_exit
     exit $status;
 }
 
-# What nobody catches: Perl's own status would be that of the last system call that failed, 2 for one.
+# Handles uncaught errors: Perl's own exit status would be the errno of the last failed system call,
+# for example 2.
 $SIG{__DIE__} = sub {
     my ($text) = @_;
     die $text if !defined $^S || $^S || ref $text;

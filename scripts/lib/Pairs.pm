@@ -1,4 +1,4 @@
-# What pairs of runs say: the ratio of the two sides, and its 95 % interval.
+# Evaluates pairs of runs: the ratio of the two sides, and its 95 % interval.
 package Pairs;
 use strict;
 use warnings;

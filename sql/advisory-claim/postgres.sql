@@ -1,5 +1,5 @@
 -- A walk along the index that stops at the first lock it gets. See strategies/advisory_claim.c.
--- Status: 0 pending or in process, 2 complete, 3 error. Who holds the lock has the item.
+-- Status: 0 pending or in process, 2 complete, 3 error. The holder of the lock has the item.
 
 -- name: setup
 CREATE TABLE item (

@@ -1,5 +1,5 @@
 -- Control: an advisory walk that trusts its snapshot. See strategies/advisory_no_recheck.c.
--- Status: 0 pending or in process, 2 complete, 3 error. Who holds the lock has the item.
+-- Status: 0 pending or in process, 2 complete, 3 error. The holder of the lock has the item.
 
 -- name: setup
 CREATE TABLE item (
@@ -17,7 +17,7 @@ CREATE INDEX item_pending ON item (class, id) WHERE status = 0;
 INSERT INTO item (id, class, payload)
 SELECT i, :class, :payload FROM generate_series(:id::bigint, :id + :n - 1) AS i;
 
--- What the walk read is believed: an item that was completed, and unlocked, since is run again.
+-- The walk's read is trusted: an item that was completed and unlocked since is run again.
 -- name: claim when walk=statement session=keep
 -- require: row
 WITH RECURSIVE walk AS (
@@ -50,7 +50,7 @@ WHERE id = :id
 RETURNING id, payload, token;
 
 -- The same walk a step at a time: its snapshot is the cursor's, and each row is locked when it is
--- fetched. What stands between the two in time can stand between them in one statement, too.
+-- fetched. The same time can pass between the two within one statement.
 -- name: claim when walk=cursor tx=one session=keep
 DECLARE walk NO SCROLL CURSOR FOR
 SELECT id

@@ -36,7 +36,8 @@ CREATE INDEX item_due ON item (class, modified, id);
 INSERT INTO item (id, class, payload)
 SELECT :id + seq, :class, :payload FROM seq_0_to_99999 WHERE seq < :n;
 
--- No transaction around the two: what was read may be gone, and then the UPDATE finds nothing.
+-- No transaction around the two: the row may have changed since the read, and then the UPDATE finds
+-- nothing.
 -- name: claim when recurring=no
 -- require: row
 SELECT id, token

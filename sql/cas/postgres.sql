@@ -30,7 +30,8 @@ CREATE INDEX item_due ON item (class, modified, id) WHERE status IN (0, 2);
 INSERT INTO item (id, class, payload)
 SELECT i, :class, :payload FROM generate_series(:id::bigint, :id + :n - 1) AS i;
 
--- No transaction around the two: what was read may be gone, and then the UPDATE finds nothing.
+-- No transaction around the two: the row may have changed since the read, and then the UPDATE finds
+-- nothing.
 -- name: claim when recurring=no
 -- require: row
 SELECT id, token

@@ -32,7 +32,8 @@ WITH RECURSIVE items (i) AS (
 )
 INSERT INTO item (id, class, payload) SELECT i, :class, :payload FROM items;
 
--- No transaction around the two: what was read may be gone, and then the UPDATE finds nothing.
+-- No transaction around the two: the row may have changed since the read, and then the UPDATE finds
+-- nothing.
 -- name: claim when recurring=no
 -- require: row
 SELECT id, token

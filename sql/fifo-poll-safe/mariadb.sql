@@ -42,8 +42,8 @@ WHERE mine.ticket = :ticket
 UPDATE resource SET fence = LAST_INSERT_ID(fence + 1) WHERE resource_id = :resource;
 SELECT LAST_INSERT_ID() AS token;
 
--- Heartbeat and grant are one transaction: until it commits nobody can remove the request, so that
--- what was granted was still there. A poll that grants nothing has shown that it lives all the same.
+-- Heartbeat and grant are one transaction: until it commits no session can remove the request, so a
+-- granted request still existed. A poll that grants nothing still shows that its worker lives.
 -- name: acquire when stale_ms!=0 tx=one commit=always
 -- require: row
 UPDATE request SET heartbeat = SYSDATE(6) WHERE ticket = :ticket;

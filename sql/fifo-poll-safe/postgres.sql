@@ -40,8 +40,8 @@ WHERE mine.ticket = :ticket
          AND (:mode = 'exclusive' OR ahead.access_type = 'X')) < :capacity;
 UPDATE resource SET fence = fence + 1 WHERE resource_id = :resource RETURNING fence AS token;
 
--- Heartbeat and grant are one transaction: until it commits nobody can remove the request, so that
--- what was granted was still there. A poll that grants nothing has shown that it lives all the same.
+-- Heartbeat and grant are one transaction: until it commits no session can remove the request, so a
+-- granted request still existed. A poll that grants nothing still shows that its worker lives.
 -- name: acquire when stale_ms!=0 tx=one commit=always
 -- require: row
 UPDATE request SET heartbeat = clock_timestamp() WHERE ticket = :ticket;

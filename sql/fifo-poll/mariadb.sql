@@ -93,7 +93,8 @@ INSERT INTO process_control (requesting_id) VALUES (:worker) RETURNING queue_pos
 -- name: enqueue when form=published insert=transaction tx=one
 INSERT INTO process_control (requesting_id) VALUES (:worker) RETURNING queue_position AS ticket;
 
--- What AUTO_INCREMENT does within the INSERT: the number is drawn, and then there is a row of it.
+-- The two steps of AUTO_INCREMENT within the INSERT: the number is drawn, and then its row is
+-- written.
 -- name: enqueue when form=parted
 SELECT NEXT VALUE FOR process_control_number AS number;
 INSERT INTO process_control (queue_position, requesting_id) VALUES (:number, :worker) RETURNING queue_position AS ticket;

@@ -53,7 +53,7 @@ DELETE FROM process_control WHERE resource_id = :resource AND requesting_id = :w
 -- name: cancel when form=extended
 DELETE FROM process_control WHERE resource_id = :resource AND requesting_id = :worker;
 
--- What an operator does about a participant that died: its row goes, by hand or by stale_ms.
+-- The remedy for a participant that died: its row is deleted, by an operator or by stale_ms.
 -- name: recover when form=extended
 DELETE FROM process_control
 WHERE request_time < clock_timestamp() - :ttl_ms * interval '1 millisecond';

@@ -52,8 +52,9 @@ SET status = 1, modified = SYSDATE(6), owner = :worker, token = this.number;
 SELECT id, payload, token FROM item WHERE token = LAST_INSERT_ID();
 SELECT RELEASE_LOCK(CONCAT('lockbench.', :space_no));
 
--- As published: sp_releaseapplock stands before the COMMIT. Who passes the gate next does not see yet what
--- was taken; the hints, READPAST, ROWLOCK and UPDLOCK, are what keeps it from the same row.
+-- As published: sp_releaseapplock comes before the COMMIT. The next session through the gate does
+-- not see yet that the row was taken; the hints, READPAST, ROWLOCK and UPDLOCK, keep it from the
+-- same row.
 -- name: claim when form=published recurring=no tx=one
 -- require: row
 SELECT GET_LOCK(CONCAT('lockbench.', :space_no), 10) AS granted;

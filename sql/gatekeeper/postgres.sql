@@ -55,8 +55,9 @@ WHERE id IN (SELECT id
              LIMIT :n)
 RETURNING id, payload, token;
 
--- As published: sp_releaseapplock stands before the COMMIT. Who passes the gate next does not see yet what
--- was taken; the hints, READPAST, ROWLOCK and UPDLOCK, are what keeps it from the same row.
+-- As published: sp_releaseapplock comes before the COMMIT. The next session through the gate does
+-- not see yet that the row was taken; the hints, READPAST, ROWLOCK and UPDLOCK, keep it from the
+-- same row.
 -- name: claim when form=published recurring=no tx=one
 SELECT pg_advisory_lock(:space_no::int, 0);
 -- answer: row

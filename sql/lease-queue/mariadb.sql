@@ -67,7 +67,7 @@ SELECT id, payload, token FROM item WHERE token = LAST_INSERT_ID();
 UPDATE item SET visible_at = SYSDATE(6) + INTERVAL :ttl_ms * 1000 MICROSECOND
 WHERE id = :id AND status = 0 AND owner = :worker AND token = :token AND visible_at > SYSDATE(6);
 
--- What the UPDATE left out was over by then, and is over when it is read back.
+-- Leases that the UPDATE skipped were over by then, and are over when they are read back.
 -- name: renew when ends=batch tx=one
 -- require: row
 UPDATE JSON_TABLE(:items, '$[*]' COLUMNS (id bigint PATH '$.id', token bigint PATH '$.token')) AS mine

@@ -1,4 +1,4 @@
--- Control: a lease whose end nobody looks at. See strategies/lease_unread.c.
+-- Control: a lease with an end that no statement reads. See strategies/lease_unread.c.
 
 -- name: setup
 CREATE TABLE job_lock (

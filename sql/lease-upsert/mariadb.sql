@@ -9,7 +9,8 @@ CREATE TABLE shedlock (
     fence bigint NOT NULL DEFAULT 1
 );
 
--- The row is made free; whoever finds it free takes it, by a WHERE that is read with the row locked.
+-- The first statement makes the row free; the next takes it if it is free, by a WHERE that is
+-- evaluated with the row locked.
 -- name: acquire
 INSERT IGNORE INTO shedlock (name, lock_until, locked_at, locked_by, fence)
 VALUES (:resource, '2000-01-01', '2000-01-01', '', 0);

@@ -17,7 +17,7 @@ INSERT IGNORE INTO lock_row (name, owner) VALUES (:resource, :worker);
 -- name: release
 DELETE FROM lock_row WHERE name = :resource AND owner = :worker;
 
--- The row of a dead holder stays until somebody takes it away.
+-- The row of a dead holder stays until an operator deletes it.
 -- name: recover
 DELETE FROM lock_row WHERE since < SYSDATE(6) - INTERVAL :ttl_ms * 1000 MICROSECOND;
 

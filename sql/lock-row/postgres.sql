@@ -17,7 +17,7 @@ INSERT INTO lock_row (name, owner) VALUES (:resource, :worker) ON CONFLICT DO NO
 -- name: release
 DELETE FROM lock_row WHERE name = :resource AND owner = :worker;
 
--- The row of a dead holder stays until somebody takes it away.
+-- The row of a dead holder stays until an operator deletes it.
 -- name: recover
 DELETE FROM lock_row WHERE since < clock_timestamp() - :ttl_ms * interval '1 millisecond';
 

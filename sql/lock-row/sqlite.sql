@@ -17,7 +17,7 @@ INSERT OR IGNORE INTO lock_row (name, owner) VALUES (:resource, :worker);
 -- name: release
 DELETE FROM lock_row WHERE name = :resource AND owner = :worker;
 
--- The row of a dead holder stays until somebody takes it away.
+-- The row of a dead holder stays until an operator deletes it.
 -- name: recover
 DELETE FROM lock_row WHERE since < julianday('now') - :ttl_ms / 86400000.0;
 

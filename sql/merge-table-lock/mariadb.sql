@@ -1,7 +1,7 @@
 -- A queue under LOCK TABLES. See strategies/merge_table_lock.c.
--- MariaDB has no MERGE. LOCK TABLES commits whatever was open before, and what is done under it is
--- not rolled back: a claim that fails half way stays half done, where elsewhere it is undone. The
--- lock has one strength for writers; all lock modes are WRITE here.
+-- MariaDB has no MERGE. LOCK TABLES commits an open transaction, and changes made under it are not
+-- rolled back: a claim that fails half way stays half done, where other engines undo it. The lock
+-- has one strength for writers; all lock modes are WRITE here.
 
 -- name: setup
 CREATE TABLE queue (

@@ -17,8 +17,8 @@ CREATE INDEX item_pending ON item (class, modified, id) WHERE status = 0;
 INSERT INTO item (id, class, payload)
 SELECT i, :class, :payload FROM generate_series(:id::bigint, :id + :n - 1) AS i;
 
--- Two sessions read the same row; the MERGE of the second waits for the first one's, and then goes on
--- with what it had read.
+-- Two sessions read the same row; the MERGE of the second waits for the first one's, and then
+-- continues with its old read.
 -- name: claim tx=one
 -- require: row
 SELECT id FROM item WHERE class = :class AND status = 0 ORDER BY modified, id LIMIT 1;

@@ -120,7 +120,7 @@ SET status = 'Active', owner = :worker, token = token + 1, since = clock_timesta
 WHERE id = :id
 RETURNING id, payload, token;
 
--- As published, nobody asks whose item it is.
+-- As published, the statement does not check the item's owner.
 -- name: complete when form=published
 UPDATE parallel_allocation_list SET status = 'Complete', since = clock_timestamp()
 WHERE id = :id AND status = 'Active';
@@ -157,7 +157,7 @@ WHERE driving_task = :class AND status = 'Errored';
 UPDATE parallel_allocation_list SET status = 'New', owner = NULL
 WHERE driving_task = :class AND status = 'Complete';
 
--- Items of a process that died stay Active until somebody says so.
+-- Items of a dead process stay Active until an operator resets them.
 -- name: recover
 UPDATE parallel_allocation_list SET status = 'New', owner = NULL
 WHERE driving_task = :class AND status = 'Active'

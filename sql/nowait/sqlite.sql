@@ -1,5 +1,5 @@
 -- A task list, as published, on an engine without row locks. See strategies/nowait.c.
--- What is refused at once is the transaction (BEGIN IMMEDIATE), not the row.
+-- The transaction (BEGIN IMMEDIATE) is refused at once, not the row.
 
 -- name: setup when recurring=no
 CREATE TABLE parallel_allocation_list (
@@ -115,7 +115,7 @@ SET status = 'Active', owner = :worker, token = token + 1, since = julianday('no
 WHERE id = :id
 RETURNING id, payload, token;
 
--- As published, nobody asks whose item it is.
+-- As published, the statement does not check the item's owner.
 -- name: complete when form=published
 UPDATE parallel_allocation_list SET status = 'Complete', since = julianday('now')
 WHERE id = :id AND status = 'Active';
@@ -152,7 +152,7 @@ WHERE driving_task = :class AND status = 'Errored';
 UPDATE parallel_allocation_list SET status = 'New', owner = NULL
 WHERE driving_task = :class AND status = 'Complete';
 
--- Items of a process that died stay Active until somebody says so.
+-- Items of a dead process stay Active until an operator resets them.
 -- name: recover
 UPDATE parallel_allocation_list SET status = 'New', owner = NULL
 WHERE driving_task = :class AND status = 'Active'

@@ -48,7 +48,7 @@ WHERE id = :id AND status = 1 AND owner = :worker AND token = :token;
 UPDATE item SET status = 3
 WHERE id = :id AND status = 1 AND owner = :worker AND token = :token;
 
--- The position goes back if nobody has gone on meanwhile.
+-- The position goes back unless another worker has moved it meanwhile.
 -- name: free tx=one
 UPDATE consumed SET position = :id - 1 WHERE class = :class AND position = :id;
 -- require: row

@@ -18,7 +18,7 @@ SET owner = :worker, expires = SYSDATE(6) + INTERVAL :ttl_ms * 1000 MICROSECOND,
 WHERE name = :resource AND (owner IS NULL OR expires <= SYSDATE(6));
 SELECT LAST_INSERT_ID() AS token;
 
--- Whoever holds it by now loses it.
+-- The present holder loses it.
 -- name: release
 UPDATE resource_lock SET owner = NULL WHERE name = :resource;
 

@@ -19,7 +19,7 @@ SET owner = :worker, expires = clock_timestamp() + :ttl_ms * interval '1 millise
 WHERE name = :resource AND (owner IS NULL OR expires <= clock_timestamp())
 RETURNING fence AS token;
 
--- Whoever holds it by now loses it.
+-- The present holder loses it.
 -- name: release
 UPDATE resource_lock SET owner = NULL WHERE name = :resource;
 

@@ -17,7 +17,7 @@ SET owner = :worker, expires = julianday('now') + :ttl_ms / 86400000.0, fence = 
 WHERE name = :resource AND (owner IS NULL OR expires <= julianday('now'))
 RETURNING fence AS token;
 
--- Whoever holds it by now loses it.
+-- The present holder loses it.
 -- name: release
 UPDATE resource_lock SET owner = NULL WHERE name = :resource;
 

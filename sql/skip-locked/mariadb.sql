@@ -1,6 +1,6 @@
 -- A queue claimed with SKIP LOCKED. See strategies/skip_locked.c.
 -- UPDATE returns no rows in MariaDB: the claim is numbered from a sequence, and read back by its number.
--- The derived table is what a CTE is elsewhere; the forms are the same here.
+-- The derived table replaces the CTE of other engines; the forms are the same here.
 
 -- name: setup when recurring=no
 CREATE TABLE item_status (status smallint PRIMARY KEY, name varchar(64) NOT NULL UNIQUE);

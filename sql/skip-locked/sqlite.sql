@@ -1,5 +1,5 @@
 -- A queue with one writer: nothing to skip. See strategies/skip_locked.c.
--- All forms are the same here: SQLite evaluates the sub-select once, and nobody else writes.
+-- All forms are the same here: SQLite evaluates the sub-select once, and there is no other writer.
 
 -- name: setup when recurring=no
 CREATE TABLE item_status (status INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);

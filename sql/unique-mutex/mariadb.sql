@@ -16,7 +16,7 @@ INSERT INTO run (name, owner) VALUES (:resource, :worker) RETURNING id;
 -- name: release
 UPDATE run SET state = 'done' WHERE id = :id AND owner = :worker AND state = 'running';
 
--- The run of a dead holder is running until somebody says that it is not.
+-- The run of a dead holder stays "running" until an operator changes its state.
 -- name: recover
 UPDATE run SET state = 'lost' WHERE state = 'running';
 

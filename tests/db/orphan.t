@@ -59,10 +59,10 @@ SKIP: {
     my $databases = sub { return `psql -XAtq -c "SELECT datname FROM pg_database WHERE datname LIKE 'lockbench_%'" '$direct'` };
     ($status, $out, $err) = lockbench(@record, '-d', $direct);
     is($status, 0, 'a program without the pooler') or diag $err;
-    unlike(slurp(scratch() . '/recorded.sql'), qr/somebody else was granted it/, '... excludes others');
+    unlike(slurp(scratch() . '/recorded.sql'), qr/another worker was granted it/, '... excludes others');
     ($status, $out, $err) = lockbench(@record, '-d', $pooled);
     is($status, 0, 'a program through the pooler') or diag $err;
-    like(slurp(scratch() . '/recorded.sql'), qr/somebody else was granted it/, '... lets others in');
+    like(slurp(scratch() . '/recorded.sql'), qr/another worker was granted it/, '... lets others in');
     is($databases->(), '', '... and its database is gone');
     my $ini = "$dir/pgbouncer/pgbouncer.ini";
     my $text = slurp($ini);

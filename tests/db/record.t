@@ -74,7 +74,7 @@ is(verdict($file, 'exclusive', '--resources', '1'), 'held', '... as does its rec
 my $wrong = program('wrong.py', $advisory =~ s/SELECT pg_try_advisory_lock\(%s\)/SELECT true AS granted, %s AS key/r =~ s/pg_advisory_unlock\(%s\)/true AS granted, %s AS key/r);
 ($status, $out, $err) = record($wrong, my $wrong_file = scratch() . '/wrong.sql');
 is($status, 0, 'a broken program is recorded') or diag $err;
-like(slurp($wrong_file), qr/TO DO, somebody else was granted it as well/, '... and what was seen is said');
+like(slurp($wrong_file), qr/TO DO, another worker was granted it as well/, '... and what was seen is said');
 is(until_violated($wrong, 'exclusive', '--resources', '1', @patient), 'violated', 'the broken program is caught');
 is(until_violated($wrong_file, 'exclusive', '--resources', '1'), 'violated', '... as is its record');
 

@@ -4,7 +4,8 @@
 #   examples/programs/minion/install
 #   lockbench verify -s examples/programs/minion/lock.pl -d postgresql://...
 #
-# A lock is a lease. unlock has a name and no owner: it releases the lock that would end first, whoever has it.
+# A lock is a lease. unlock has a name and no owner: it releases the lock that would end first, even
+# another worker's.
 use strict;
 use warnings;
 use JSON::PP;

@@ -1,5 +1,5 @@
-# Runs what a cell is asked, one piece after the other, and keeps each answer in a file of its own: who is interrupted
-# goes on where he was. An answer that is there is not asked for again.
+# Runs the pieces of a cell one after the other, and keeps each answer in a file of its own, so that
+# an interrupted script can continue. An existing answer is not measured again.
 package Reference::Cells;
 use strict;
 use warnings;
@@ -12,7 +12,7 @@ use Reference::Transcript;
 use Reference::Written;
 our @EXPORT = qw(run_cells unasked asked_explored flags_of uris_of version_of);
 
-# What is explored, beside two workers with one round each.
+# Explored cases, besides two workers with one round each.
 my %explored = (
     plain => [],
     clock => [qw(--steps clock)],
@@ -58,7 +58,7 @@ sub shown
     return join ' ', map { m{[^\w./=:,-]} ? "'" . s/'/'\\''/gr . "'" : $_ } 'lockbench', @command;
 }
 
-# Runs lockbench with --format json; what it said, with the URI left to the reader.
+# Runs lockbench with --format json; returns its output with a placeholder for the URI.
 sub asked
 {
     my ($uri, @command) = @_;
@@ -107,14 +107,15 @@ sub explored
     return $said;
 }
 
-# What each kind of fault is asked with, beside its own defaults: holds that are long enough for a fault to fall into one.
+# Options of each kind of fault, besides its defaults: holds long enough for a fault to fall into
+# one.
 my %fault_keys = (
     failover => [qw(--workers 4 --hold 5ms --fault-interval 300ms)],
     queue => [qw(--workers 4 --hold 5ms --backlog 1000 --duration 60s)],    # it ends when it is empty
     'lock kill' => [qw(--duration 3s --fault-interval 150ms)],
 );
 
-# What a row is asked under a fault: the plainest of its shape.
+# The scenario of a row under a fault: the plainest of its shape.
 sub base_of { my ($row) = @_; return $row->{need} =~ /^queue/ ? 'drain' : $row->{stressed} eq 'mutex-pair' ? 'mutex-pair' : 'mutex-hot' }
 
 # The keys of a column's fault.
@@ -160,7 +161,8 @@ sub stressed
     return $said;
 }
 
-# What one of them costs: one worker, whom nobody disturbs, so that it is no affair of the machine's.
+# The cost of one operation: a single undisturbed worker, so that the machine's load does not
+# matter.
 sub costed
 {
     my ($row, $column, $uri) = @_;
@@ -222,7 +224,8 @@ sub pieces_of
     return $column->{via} eq 'cost' ? () : 'stress';
 }
 
-# An answer that says nothing of the protocol, but that the servers were not there, or not alone: it is asked for again.
+# An answer that does not concern the protocol: the servers were missing, or had other sessions. It
+# is measured again.
 my $lost = qr/cannot connect|server closed the connection|sessions? of others|session is read-only|gone away/;
 
 sub is_lost

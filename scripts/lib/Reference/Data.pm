@@ -20,7 +20,7 @@ sub reason_of { my ($words) = @_; return $words =~ s/^lockbench: //r =~ s/\n.*//
 
 sub verdicts_of { my ($of) = @_; return { map { $_ => $of->{$_}{verdict} } keys %$of } }
 
-# One line of what was run.
+# One line about a run.
 sub run_of
 {
     my ($kind, $name, $said) = @_;
@@ -82,7 +82,7 @@ sub judged
     return \%verdict;
 }
 
-# What one costs: of `run --costs`, what does not hang on how busy the machine is.
+# The cost of one operation: the figures of `run --costs` that do not depend on the machine's load.
 my @costs = qw(statements wal_bytes rows_read dead_rows);
 
 sub cost_cell
@@ -163,7 +163,7 @@ sub with_played
     return $cell;
 }
 
-# What was published before, by the id of the cell, where there is anything in it.
+# Earlier published results, by the id of the cell, unless it is empty.
 sub earlier
 {
     my ($path) = @_;

@@ -59,7 +59,7 @@ sub table
 sub rows    { return table("$top/results/reference/rows.tsv") }
 sub columns { return table("$top/results/reference/columns.tsv") }
 
-# What is published: the newest file, or the one that is named.
+# The published results: the newest file, or the named one.
 sub published
 {
     my ($path) = @_;

@@ -1,4 +1,4 @@
-# The frame of every page, and what is written into it. Pages load nothing: style and script stand inside.
+# The frame of every page, and its parts. Pages load nothing: style and script are embedded.
 package Reference::Html;
 use strict;
 use warnings;

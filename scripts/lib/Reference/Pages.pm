@@ -63,7 +63,8 @@ sub guides
 
 my $undisturbed = qr{^(?!.*-(?:kill|pause|disconnect|cost|failover-\w+)/)};    # a fault breaks more than one thing
 
-# Of docs/hazards.md: {title, mechanism, shown, broken, mended, columns, repair, seen}; of docs/replication.md, its advice.
+# From docs/hazards.md: {title, mechanism, shown, broken, mended, columns, repair, seen}; from
+# docs/replication.md: its advice.
 sub hazards
 {
     my %more = map { $_->{hazard} => $_ } table("$home/hazards.tsv");
@@ -102,7 +103,8 @@ sub hazard_cells
     return $html;
 }
 
-# The transcript that shows a hazard best: of what is broken for just this, on the server that most have, and short.
+# The transcript that shows a hazard best: of a strategy broken in only this way, on the most common
+# server, and short.
 sub shortest
 {
     my ($ids, $data, $columns) = @_;
@@ -117,7 +119,7 @@ sub shortest
     return $best ? @{$best}[1, 2] : ();
 }
 
-# Who has met it: issues and pull requests that anybody can read. "OWNER/NAME/issues/N" and what it says.
+# Reports of it: public issues and pull requests. "OWNER/NAME/issues/N" and a summary.
 sub seen_html
 {
     my ($seen) = @_;

@@ -89,7 +89,7 @@ sub send_sql
     return;
 }
 
-# What has been answered up to the mark within this time; undef: nothing yet.
+# The answer up to the mark within this time; undef: none yet.
 sub heard
 {
     my ($session, $seconds) = @_;
@@ -123,7 +123,8 @@ sub answer
 {
     my ($watcher, $session, $is_to_wait) = @_;
     my ($end, $seen) = (time + $patience_s, 0);
-    # InnoDB keeps what innodb_trx shows until nobody has asked for 0.1 s: asked more often, it shows the same for ever.
+    # InnoDB caches innodb_trx until it was not read for 0.1 s: read more often, it shows the same
+    # rows for ever.
     my $pause_s = $session->{uri} =~ /^(?:postgres|sqlite)/ ? 0.05 : 0.15;
     while (time < $end) {
         my $text = heard($session, $pause_s);
@@ -164,7 +165,7 @@ sub difference
     return '';
 }
 
-# Runs the acts of all steps; dies with what was different.
+# Runs the acts of all steps; dies with the difference.
 sub play
 {
     my ($transcript, $watchers, $sessions) = @_;
@@ -234,7 +235,8 @@ sub space_of
     return { uri => $uri, main => $main, make => "CREATE DATABASE $main", drop => "DROP DATABASE IF EXISTS $main", enter => ["USE $main"] };
 }
 
-# (1, '') or (0, what was different). The space of its own is dropped in the end. $via is of columns.tsv.
+# Returns (1, '') or (0, DIFFERENCE). Its own space is dropped at the end. $via comes from
+# columns.tsv.
 sub replayed
 {
     my ($transcript, $uri, $via) = @_;

@@ -1,4 +1,5 @@
-# Asks for published cells once more, and plays published transcripts: what is published is so here too, or it is said.
+# Measures published cells once more, and plays published transcripts; reports every difference from
+# the published result.
 package Reference::Sample;
 use strict;
 use warnings;
@@ -18,7 +19,7 @@ sub uri_of
     return $column ? ($column, $uris->{ $column->{servers} }) : ();
 }
 
-# The exploration once more: what differs from what is published; '' is nothing.
+# Explores again; returns the difference from the published result, '' if there is none.
 sub again
 {
     my ($run, $row, $column, $uri) = @_;

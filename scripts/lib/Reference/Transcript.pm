@@ -1,8 +1,9 @@
 # A counterexample of `lockbench explore --format json` as a transcript: at most a few steps, each of one session, with
 # statements that run in the plain client program.
 #
-# A step of the clock moves the server's clock while lockbench explores. A transcript cannot do that: what is executed
-# behind such a step asks for the server's time plus two lengths of the lease instead, as lockbench itself does.
+# A step of the clock moves the server's clock while lockbench explores. A transcript cannot do
+# that: statements after such a step use the server's time plus two lease lengths instead, as
+# lockbench itself does.
 package Reference::Transcript;
 use strict;
 use warnings;
@@ -62,7 +63,7 @@ sub steps_of
 
 my %level = ('read-committed' => 'READ COMMITTED', 'repeatable-read' => 'REPEATABLE READ', serializable => 'SERIALIZABLE');
 
-# What each session says first; $engine is its name, or a URI.
+# The first statements of each session; $engine is its name, or a URI.
 sub opening_of
 {
     my ($engine, $isolation) = @_;

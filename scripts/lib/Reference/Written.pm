@@ -1,11 +1,12 @@
-# Transcripts that are written by hand, in results/reference/transcripts: of what an exploration on one server does not
-# show, since it takes a pooler, several nodes, statistics of the planner, or a lease that ends during a wait. Each is
-# played with the client program before it is published, as the others are.
+# Transcripts that are written by hand, in results/reference/transcripts: violations that an
+# exploration on one server does not show, since they need a pooler, several nodes, planner
+# statistics, or a lease that ends during a wait. Each is played with the client program before it
+# is published, like the others.
 #
 # The form: "rows:", "columns:" (how the ids begin), "violated:", "words:" and, on several nodes, "nodes:" (of each session,
-# from 1); then "--- setup" and its statements, and "--- A" or "--- A: what it means" for each step of session A. Each statement ends
-# with a semicolon at the end of a line; what it answers stands below, behind "-> ": values, "N changed", "waits", or
-# "goes on: VALUES" of a statement that has waited.
+# from 1); then "--- setup" and its statements, and "--- A" or "--- A: what it means" for each step
+# of session A. Each statement ends with a semicolon at the end of a line; its answer follows, after
+# "-> ": values, "N changed", "waits", or "goes on: VALUES" of a statement that has waited.
 package Reference::Written;
 use strict;
 use warnings;
