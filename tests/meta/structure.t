@@ -111,7 +111,7 @@ for my $path (grep { /\.c$/ } @sources) {
 }
 cmp_ok($n_functions, '>', 2000, "there are functions: $n_functions");
 
-# Which sources of a module need each other in a circle, as the linker sees it: CONTRIBUTING.md names each, with the
+# Which sources of a module need each other in a circle, as the linker sees it: docs/design/structure.md names each, with the
 # reason.
 sub circles
 {
@@ -147,13 +147,13 @@ SKIP: {
         my %uses = map { my $name = $_; ($name => [grep { $_ ne $name } map { $defined_in{$_} // () } @{$wants{$name}}]) } keys %wants;
         push @{$found{$module}}, circles(%uses);
     }
-    open my $file, '<', "$source/CONTRIBUTING.md" or die "CONTRIBUTING.md: $!\n";
+    open my $file, '<', "$source/docs/design/structure.md" or die "docs/design/structure.md: $!\n";
     while (<$file>) {
         push @{$named{$1}}, $2 if /^\| `bench\/(\w+)` \| (\w+(?:, \w+)+) \| \S/;
     }
     cmp_ok(scalar(keys %found), '>', 8, 'there are modules');
     for my $module (sort keys %found) {
-        is_deeply([sort @{$found{$module}}], [sort @{$named{$module} // []}], "bench/$module: CONTRIBUTING.md lists its circles");
+        is_deeply([sort @{$found{$module}}], [sort @{$named{$module} // []}], "bench/$module: docs/design/structure.md lists its circles");
     }
 }
 done_testing();
