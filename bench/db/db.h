@@ -149,9 +149,13 @@ struct lb_door {
 /* One named fact about the server, for the results: "version" = "15.18", "fsync" = "on". */
 typedef void lb_fact_fn(void *arg, const char *name, const char *value);
 
+/* Whose quotes and comments. ANY: those of a file that is read before an engine is known. */
+enum lb_dialect { LB_SQL_ANY, LB_SQL_POSTGRES, LB_SQL_MARIADB, LB_SQL_SQLITE };
+
 struct lb_db {
-    const char *name;                    /* "sqlite", "postgres", "mariadb" */
-    const char *product;                 /* "SQLite", "PostgreSQL", "MariaDB" */
+    const char *name;    /* "sqlite", "postgres", "mariadb" */
+    const char *product; /* "SQLite", "PostgreSQL", "MariaDB" */
+    enum lb_dialect dialect;
     const char *uri_help;                /* "sqlite:PATH", one line for --help */
     unsigned isolations;                 /* the levels that it tells apart: LB_ISO_BIT()s */
     enum lb_isolation default_isolation; /* what the product comes with */

@@ -56,13 +56,28 @@ static void statements_touch_the_tables_they_name(void **state)
                                           "EXECUTE something",
                                           "UNLOCK TABLES",
                                           "SELECT mine(id) FROM job",
-                                          "SELECT E'\\'' FROM job",
-                                          "SELECT $a$'$a$ FROM job",
-                                          "SELECT 1 AS \"it's\" FROM job"};
+                                          "SELECT mine/* it's */(id) FROM job",
+                                          "SELECT \"mine\"(id) FROM job",
+                                          "SELECT id, mine(id) AS \"it's\" FROM job",
+                                          "SELECT 'it FROM job"};
     for (size_t i = 0; i < sizeof unclear / sizeof unclear[0]; i++) {
         assert_int_equal(lb_footprint_of_sql(&tables, unclear[i], &touched), LB_WRITE);
         assert_int_equal(touched.writes, LB_TOUCHES_ALL);
     }
+    /* Texts and comments have no words. */
+    static const char *const plain[] = {
+        "SELECT /* status's */ 1 FROM job", "SELECT E'\\'' FROM job -- status",
+        "SELECT $a$' status$a$ FROM job", "SELECT 1 AS \"it's\" FROM job",
+        "SELECT 1 FROM \"job\" WHERE 'it''s status' IS NOT NULL"};
+    for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++) {
+        assert_int_equal(lb_footprint_of_sql(&tables, plain[i], &touched), LB_PLAIN_READ);
+        assert_int_equal(touched.reads, 1);
+    }
+    /* SQLite takes a text for a name where no text can stand. */
+    struct lb_tables sqlite = tables;
+    sqlite.dialect = LB_SQL_SQLITE;
+    lb_footprint_of_sql(&sqlite, "SELECT id FROM 'job'", &touched);
+    assert_int_equal(touched.reads, 1);
     /* Who stores the time, or a number that a column draws, tells when it was. */
     lb_footprint_of_sql(&tables, "UPDATE job SET modified = now()", &touched);
     assert_int_equal(touched.writes, 1 | LB_BIT_SEQUENCES);
@@ -85,13 +100,24 @@ static void statements_touch_the_tables_they_name(void **state)
 static void locks_beside_the_result_are_seen(void **state)
 {
     (void)state;
-    assert_false(lb_footprint_locks_aside("SELECT id FROM job WHERE id = 1 FOR UPDATE"));
-    assert_false(lb_footprint_locks_aside("UPDATE job SET owner = 'for' WHERE id = 1"));
-    assert_false(lb_footprint_locks_aside("SELECT (SELECT count(*) FROM job) FROM lock_row"));
-    assert_true(lb_footprint_locks_aside("SELECT id FROM job OFFSET 1 FOR UPDATE"));
-    assert_true(lb_footprint_locks_aside("SELECT 1 FROM (SELECT id FROM job FOR UPDATE) AS j"));
-    assert_true(lb_footprint_locks_aside(
-        "UPDATE lock_row SET owner = 1 WHERE id = (SELECT id FROM job FOR NO KEY UPDATE)"));
+    static const struct {
+        const char *sql;
+        bool locks_its_rows;
+    } cases[] = {
+        {"SELECT id FROM job WHERE id = 1 FOR UPDATE", true},
+        {"/* job's */ SELECT id FROM job WHERE id = 1 FOR UPDATE", true},
+        {"UPDATE job SET owner = 'for' WHERE id = 1", true},
+        {"UPDATE job /* for */ SET owner = 1", true},
+        {"SELECT (SELECT count(*) FROM job) FROM lock_row", true},
+        {"SELECT id FROM job OFFSET 1 FOR UPDATE", false},
+        {"SELECT 1 FROM (SELECT id FROM job FOR UPDATE) AS j", false},
+        {"UPDATE lock_row SET owner = 1 WHERE id = (SELECT id FROM job FOR NO KEY UPDATE)", false},
+        {"INSERT INTO job VALUES (1)", false},
+        {"UPDATE job SET owner = 'for", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        if (lb_footprint_locks_its_rows(&tables, cases[i].sql) != cases[i].locks_its_rows)
+            fail_msg("%s: %d", cases[i].sql, !cases[i].locks_its_rows);
 }
 
 static void a_table_that_others_are_tied_to_is_not_queued_for(void **state)

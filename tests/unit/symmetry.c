@@ -70,6 +70,18 @@ static const struct {
     {SETUP, CLAIM, "DELETE FROM item WHERE owner = 'w0'", false},
     {SETUP, CLAIM, "UPDATE item SET status = CASE WHEN :worker = 'w1' THEN 1 ELSE 2 END", false},
     {SETUP, CLAIM, "DELETE FROM item WHERE owner LIKE 'w%'", false},
+    {SETUP, CLAIM, "DELETE FROM item WHERE owner IN (E'w0')", false},
+    {SETUP, CLAIM, "DELETE FROM item WHERE owner IN ($$w0$$)", false},
+    {SETUP, CLAIM, "DELETE FROM item WHERE owner IN (x'7730')", false},
+    {SETUP, CLAIM, "DELETE FROM item WHERE owner IN (0x7730)", false},
+    /* Comments and texts hide no word. */
+    {SETUP, CLAIM, "DELETE FROM item WHERE id /* item's */ = :id AND owner > :worker", false},
+    {SETUP, CLAIM, "DELETE FROM item WHERE id = :id -- item's\n AND owner > :worker", false},
+    {SETUP, CLAIM, "DELETE FROM item WHERE $$'$$ <> '' AND owner > :worker", false},
+    {SETUP, CLAIM, "DELETE FROM item WHERE 'it''s' <> '' AND \"owner\" > :worker", false},
+    {SETUP, CLAIM, "SELECT id FROM item ORDER /* ' */ BY \"owner\", id /* ' */", false},
+    {SETUP, CLAIM, "DELETE FROM item WHERE id /* item's */ = :id AND \"owner\" = :worker", true},
+    {SETUP, CLAIM, "DELETE FROM item WHERE id = :id AND 'it < 1", false},
     /* A function may look at anything. */
     {SETUP, CLAIM, "SELECT mine(id) FROM item", false},
 };

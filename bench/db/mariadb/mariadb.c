@@ -464,6 +464,7 @@ static int maria_placeholder(size_t n, char *buf, size_t size)
 const struct lb_db lb_db_mariadb = {
     .name = "mariadb",
     .product = "MariaDB",
+    .dialect = LB_SQL_MARIADB,
     .uri_help = "mariadb://USER:PASSWORD@HOST:PORT[,HOST:PORT...]/DB[?socket=PATH[,PATH...]]"
                 "[?ssl-mode=MODE&ssl-ca=PATH]",
     .isolations = LB_ISO_BIT(LB_ISO_READ_COMMITTED) | LB_ISO_BIT(LB_ISO_REPEATABLE_READ) |

@@ -372,6 +372,7 @@ static int pg_placeholder(size_t n, char *buf, size_t size)
 const struct lb_db lb_db_postgres = {
     .name = "postgres",
     .product = "PostgreSQL",
+    .dialect = LB_SQL_POSTGRES,
     .uri_help = "postgresql://USER@HOST:PORT/DB (any libpq URI or conninfo string)",
     .isolations = LB_ISO_BIT(LB_ISO_READ_COMMITTED) | LB_ISO_BIT(LB_ISO_REPEATABLE_READ) |
                   LB_ISO_BIT(LB_ISO_SERIALIZABLE),

@@ -1,14 +1,15 @@
-/* The lexer of statement files.
+/* The lexer of SQL: of statement files, and of single statements.
  *
- * It knows just enough of SQL to find what must not be touched: string literals in the three
- * engines' notations, quoted identifiers, comments and dollar-quoted bodies. `:name` and `{name}`
- * mean something only outside of those. Limits, where the engines' own lexers disagree and a file
- * is read before an engine is known: a backslash escapes in E'..' only (write '' for a quote), and
- * a comment in a comment is an error rather than one thing here and another there.
+ * It knows just enough of SQL to tell words from string literals, quoted names, comments and
+ * dollar-quoted bodies. `:name` and `{name}` have a meaning only outside of those. A file is read
+ * before an engine is known. There a backslash escapes in E'..' only (write '' for a quote), and a
+ * comment in a comment is an error, because the engines' own lexers disagree. A statement of a
+ * known engine is read as that engine reads it.
  */
 #include "program_raw.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -79,17 +80,31 @@ static const char *skip_words(const char *at, const char *end)
     return at;
 }
 
-static void lex_block_comment(struct lb_token *token, const char *end)
+static void lex_block_comment(struct lb_token *token, const char *end, enum lb_dialect dialect)
 {
-    for (const char *p = token->text + 2; p + 1 < end; p++) {
+    const char *at = token->text;
+    if (dialect == LB_SQL_MARIADB && at + 3 < end &&
+        (at[2] == '!' || memcmp(at + 2, "M!", 2) == 0)) {
+        take(token, LB_T_BAD, NULL, "a comment that the server executes");
+        return;
+    }
+    size_t depth = 1;
+    for (const char *p = at + 2; p + 1 < end; p++) {
         if (p[0] == '*' && p[1] == '/') {
-            take(token, LB_T_HINT, p + 2, NULL);
+            p++;
+            if (--depth > 0)
+                continue;
+            take(token, LB_T_HINT, p + 1, NULL);
             return;
         }
-        if (p[0] == '/' && p[1] == '*') {
+        if (p[0] != '/' || p[1] != '*')
+            continue;
+        if (dialect == LB_SQL_ANY) {
             take(token, LB_T_BAD, NULL, "a comment inside of a comment: engines differ on it");
             return;
         }
+        depth += dialect == LB_SQL_POSTGRES;
+        p += dialect == LB_SQL_POSTGRES;
     }
     take(token, LB_T_BAD, NULL, "a comment that does not end: */ is missing");
 }
@@ -128,40 +143,123 @@ static void lex_brace(struct lb_token *token, const char *end)
         take(token, LB_T_OTHER, at + 1, NULL);
 }
 
-static void lex_one(struct lb_token *token, const char *end)
+/* A text in single quotes, or in those that MariaDB takes for the same. */
+static void lex_text(struct lb_token *token, const char *end, enum lb_dialect dialect)
+{
+    const char *at = token->text;
+    bool is_escaped = *at == 'e' || *at == 'E';
+    const char *close = quoted_end(at + is_escaped, end, is_escaped || dialect == LB_SQL_MARIADB);
+    take(token, LB_T_QUOTED, close, "a string that does not end");
+    token->is_name = *at == '"' || dialect == LB_SQL_SQLITE; /* UPDATE 'item' SET 'owner' = 1 */
+    for (const char *p = at;
+         dialect == LB_SQL_POSTGRES && !is_escaped && close != NULL && p < close; p++)
+        if (p[0] == '\\' && p[1] == '\'') /* standard_conforming_strings decides */
+            take(token, LB_T_BAD, NULL, "a quote behind a backslash");
+}
+
+static bool begins_text(const char *at, const char *end, enum lb_dialect dialect)
+{
+    bool has_escapes = dialect == LB_SQL_ANY || dialect == LB_SQL_POSTGRES;
+    return *at == '\'' || (*at == '"' && dialect == LB_SQL_MARIADB) ||
+           (has_escapes && (*at == 'e' || *at == 'E') && at + 1 < end && at[1] == '\'');
+}
+
+static bool begins_comment(const char *at, const char *end, enum lb_dialect dialect)
+{
+    if (dialect == LB_SQL_MARIADB)
+        return *at == '#' || (end - at > 1 && at[0] == '-' && at[1] == '-' &&
+                              (end - at == 2 || isspace((unsigned char)at[2])));
+    return end - at > 1 && at[0] == '-' && at[1] == '-';
+}
+
+static void lex_quoted_name(struct lb_token *token, const char *end)
+{
+    const char *at = token->text;
+    if (*at == '[') {
+        const char *close = memchr(at, ']', (size_t)(end - at));
+        take(token, LB_T_QUOTED, close != NULL ? close + 1 : NULL,
+             "a quoted name that does not end");
+    } else {
+        take(token, LB_T_QUOTED, quoted_end(at, end, false), "a quoted name that does not end");
+    }
+    token->is_name = true;
+}
+
+static bool begins_quoted_name(const char *at, enum lb_dialect dialect)
+{
+    return *at == '"' || (*at == '`' && dialect != LB_SQL_POSTGRES) ||
+           (*at == '[' && dialect == LB_SQL_SQLITE);
+}
+
+static void lex_word(struct lb_token *token, const char *end, enum lb_dialect dialect)
+{
+    const char *p = skip_words(token->text, end);
+    take(token, LB_T_WORD, p, NULL);
+    if (dialect == LB_SQL_POSTGRES && lb_token_is(token, "u") && end - p > 1 && p[0] == '&' &&
+        (p[1] == '"' || p[1] == '\''))
+        take(token, LB_T_BAD, NULL, "a quotation with characters by number");
+}
+
+/* 10, 1e5, 0xff. In "1or 2" some engines see a number and a word, others a name. */
+static bool is_number(const struct lb_token *token)
+{
+    const char *p = token->text, *end = p + token->length;
+    if (end - p > 2 && *p == '0' && (p[1] == 'x' || p[1] == 'X')) {
+        for (p += 2; p < end && isxdigit((unsigned char)*p); p++)
+            ;
+        return p == end;
+    }
+    while (p < end && isdigit((unsigned char)*p))
+        p++;
+    for (p += p < end && (*p == 'e' || *p == 'E'); p < end && isdigit((unsigned char)*p); p++)
+        ;
+    return p == end;
+}
+
+/* One character that is none of the above. */
+static void lex_sign(struct lb_token *token, enum lb_dialect dialect)
+{
+    char c = *token->text;
+    if (dialect != LB_SQL_ANY && (iscntrl((unsigned char)c) || c == '\\'))
+        take(token, LB_T_BAD, NULL, "a character that means nothing outside of quotes");
+    else if (c == '?')
+        take(token, LB_T_POSITION, token->text + 1, NULL);
+    else
+        take(token, c == ';' ? LB_T_SEMICOLON : LB_T_OTHER, token->text + 1, NULL);
+}
+
+static void lex_one(struct lb_token *token, const char *end, enum lb_dialect dialect)
 {
     const char *at = token->text, *p = at;
-    char c = *at, next = at + 1 < end ? at[1] : '\0';
+    char c = *at;
     if (isspace((unsigned char)c)) {
         while (p < end && isspace((unsigned char)*p))
             p++;
         take(token, LB_T_BLANK, p, NULL);
-    } else if (c == '-' && next == '-') {
+    } else if (begins_comment(at, end, dialect)) {
         while (p < end && *p != '\n')
             p++;
         take(token, LB_T_COMMENT, p, NULL);
-    } else if (c == '/' && next == '*') {
-        lex_block_comment(token, end);
-    } else if ((c == 'e' || c == 'E') && next == '\'') {
-        take(token, LB_T_QUOTED, quoted_end(at + 1, end, true), "a string that does not end");
-    } else if (c == '\'') {
-        take(token, LB_T_QUOTED, quoted_end(at, end, false), "a string that does not end");
-    } else if (c == '"' || c == '`') {
-        take(token, LB_T_QUOTED, quoted_end(at, end, false), "a quoted name that does not end");
+    } else if (c == '/' && at + 1 < end && at[1] == '*') {
+        lex_block_comment(token, end, dialect);
+    } else if (begins_text(at, end, dialect)) {
+        lex_text(token, end, dialect);
+    } else if (begins_quoted_name(at, dialect)) {
+        lex_quoted_name(token, end);
     } else if (is_word_start(c)) {
-        take(token, LB_T_WORD, skip_words(at, end), NULL);
+        lex_word(token, end, dialect);
     } else if (isdigit((unsigned char)c)) {
         take(token, LB_T_OTHER, skip_words(at, end), NULL); /* 1e5 is no word e5 */
+        if (dialect != LB_SQL_ANY && !is_number(token))
+            take(token, LB_T_BAD, NULL, "a number with letters");
     } else if (c == '$') {
         lex_dollar(token, end);
     } else if (c == ':') {
         lex_colon(token, end);
     } else if (c == '{') {
         lex_brace(token, end);
-    } else if (c == '?') {
-        take(token, LB_T_POSITION, at + 1, NULL);
     } else {
-        take(token, c == ';' ? LB_T_SEMICOLON : LB_T_OTHER, at + 1, NULL);
+        lex_sign(token, dialect);
     }
 }
 
@@ -171,7 +269,7 @@ struct lb_token lb_lexer_next(struct lb_lexer *lexer)
         .text = lexer->at, .line = lexer->line, .first_on_line = lexer->first_on_line};
     if (lexer->at >= lexer->end)
         return token;
-    lex_one(&token, lexer->end);
+    lex_one(&token, lexer->end, lexer->dialect);
     if (token.kind == LB_T_BAD) {
         lexer->at = lexer->end;
         return token;
@@ -195,11 +293,108 @@ bool lb_token_is(const struct lb_token *token, const char *word)
     return token->kind == LB_T_WORD && lb_slice_is(token->text, token->length, word);
 }
 
+bool lb_token_is_any(const struct lb_token *token, const char *const *words)
+{
+    for (; *words != NULL; words++)
+        if (lb_token_is(token, *words))
+            return true;
+    return false;
+}
+
+bool lb_token_is_sign(const struct lb_token *token, const char *sign)
+{
+    return (token->kind == LB_T_OTHER || token->kind == LB_T_SEMICOLON) &&
+           token->length == strlen(sign) && memcmp(token->text, sign, token->length) == 0;
+}
+
+bool lb_token_names(const struct lb_token *token, const char *name)
+{
+    const char *bare;
+    size_t length;
+    lb_token_name(token, &bare, &length);
+    return (token->kind == LB_T_WORD || token->kind == LB_T_QUOTED) &&
+           lb_slice_is(bare, length, name);
+}
+
 void lb_token_name(const struct lb_token *token, const char **ret_name, size_t *ret_length)
 {
-    *ret_name = token->text + 1;
-    *ret_length = token->length - (token->kind == LB_T_OPTION ? 2 : 1);
+    bool is_quoted = token->kind == LB_T_QUOTED && token->is_name && token->length > 2;
+    size_t before = is_quoted || token->kind == LB_T_PARAM || token->kind == LB_T_OPTION;
+    size_t behind = is_quoted || token->kind == LB_T_OPTION;
+    *ret_name = token->text + before;
+    *ret_length = before > 0 || token->kind == LB_T_WORD ? token->length - before - behind : 0;
 }
+
+/* --- the tokens of a statement --- */
+
+/* Does the sign go on with the operator before it? "<>", "!=", "||", "->>", "=>". */
+static bool goes_on(const struct lb_token *before, const struct lb_token *token)
+{
+    char c = *token->text;
+    if (before->kind != LB_T_OTHER || token->kind != LB_T_OTHER || token->length != 1 ||
+        before->text + before->length != token->text)
+        return false;
+    return strchr("<>=!|~&@#^", c) != NULL &&
+           (strchr("<>=!|~&@#^", *before->text) != NULL || (*before->text == '-' && c == '>'));
+}
+
+/* E'a' goes on in a 'b' behind it, with escapes. */
+static bool continues_escapes(const struct lb_token *before, const struct lb_token *token)
+{
+    return before->kind == LB_T_QUOTED && token->kind == LB_T_QUOTED && *token->text == '\'' &&
+           (*before->text == 'e' || *before->text == 'E');
+}
+
+/* The vector with room for one token more, and the end behind it. */
+static bool grow(struct lb_tokens *tokens, size_t *room)
+{
+    if (tokens->n + 1 < *room)
+        return true;
+    struct lb_token *at = realloc(tokens->at, (*room * 2 + 64) * sizeof *at);
+    if (at == NULL)
+        return false;
+    *room = *room * 2 + 64;
+    tokens->at = at;
+    return true;
+}
+
+void lb_tokens_read(struct lb_tokens *ret, const char *sql, enum lb_dialect dialect)
+{
+    struct lb_lexer lexer;
+    size_t room = 0;
+    *ret = (struct lb_tokens){.is_understood = true};
+    lb_lexer_init(&lexer, sql, strlen(sql), 1);
+    lexer.dialect = dialect;
+    for (;;) {
+        if (!grow(ret, &room)) {
+            lb_tokens_free(ret);
+            return;
+        }
+        struct lb_token token = lb_lexer_next(&lexer);
+        struct lb_token *last = ret->n > 0 ? &ret->at[ret->n - 1] : NULL;
+        if (token.kind == LB_T_BAD || (last != NULL && continues_escapes(last, &token)))
+            ret->is_understood = false;
+        ret->at[ret->n] = token;
+        if (token.kind == LB_T_END || token.kind == LB_T_BAD) {
+            ret->at[ret->n].kind = LB_T_END;
+            return;
+        }
+        if (token.kind == LB_T_BLANK || token.kind == LB_T_COMMENT || token.kind == LB_T_HINT)
+            continue;
+        if (last != NULL && goes_on(last, &token))
+            last->length++;
+        else
+            ret->n++;
+    }
+}
+
+void lb_tokens_free(struct lb_tokens *tokens)
+{
+    free(tokens->at);
+    *tokens = (struct lb_tokens){0};
+}
+
+/* --- slices --- */
 
 bool lb_slice_is(const char *text, size_t length, const char *word)
 {

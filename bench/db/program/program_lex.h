@@ -2,6 +2,8 @@
 #ifndef LB_PROGRAM_LEX_H
 #define LB_PROGRAM_LEX_H
 
+#include "db.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -26,6 +28,7 @@ struct lb_token {
     size_t length;
     int line;
     bool first_on_line; /* nothing but blanks before it */
+    bool is_name;       /* LB_T_QUOTED: it may be a name, and no text */
     const char *what;   /* LB_T_BAD: the mistake */
 };
 
@@ -33,13 +36,33 @@ struct lb_lexer {
     const char *at, *end;
     int line;
     bool first_on_line;
+    enum lb_dialect dialect; /* lb_lexer_init: any */
 };
 
 void lb_lexer_init(struct lb_lexer *lexer, const char *text, size_t length, int line);
 struct lb_token lb_lexer_next(struct lb_lexer *lexer);
 /* Keyword or identifier, whatever its case. */
 bool lb_token_is(const struct lb_token *token, const char *word);
-/* The name in :name or {name}. */
+/* The same of one of the words in a list that NULL ends. */
+bool lb_token_is_any(const struct lb_token *token, const char *const *words);
+/* This operator or character. */
+bool lb_token_is_sign(const struct lb_token *token, const char *sign);
+/* The name of a table or a column, quoted or not, whatever its case. */
+bool lb_token_names(const struct lb_token *token, const char *name);
+/* The name in :name, in {name} or in quotes, or the word itself. Other tokens have the length 0. */
 void lb_token_name(const struct lb_token *token, const char **ret_name, size_t *ret_length);
+
+/* A statement's tokens, without blanks and comments. Operators of several characters are one token
+ * each. LB_T_END follows the last one. */
+struct lb_tokens {
+    struct lb_token *at;
+    size_t n;
+    /* False if a quotation does not end, the engine gives a character no meaning, or what it means
+     * depends on the server's settings. Conclude nothing from the tokens then. */
+    bool is_understood;
+};
+
+void lb_tokens_read(struct lb_tokens *ret, const char *sql, enum lb_dialect dialect);
+void lb_tokens_free(struct lb_tokens *tokens);
 
 #endif

@@ -627,6 +627,7 @@ static int sqlite_counters(struct lb_conn *conn, lb_fact_fn *fact, void *arg, st
 const struct lb_db lb_db_sqlite = {
     .name = "sqlite",
     .product = "SQLite",
+    .dialect = LB_SQL_SQLITE,
     .uri_help = "sqlite:[PATH][?journal=wal|delete&synchronous=off|normal|full]",
     .isolations = LB_ISO_BIT(LB_ISO_SERIALIZABLE),
     .default_isolation = LB_ISO_SERIALIZABLE,

@@ -1,74 +1,26 @@
 /* Which numbers are drawn within an INSERT, from the words of the statements: see drawn.h. */
 #include "drawn.h"
 
-#include "program_lex.h"
-
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
-enum { MOST_WORDS = 1500 };
-
-struct words {
-    struct lb_token at[MOST_WORDS];
-    size_t n;
-};
-
-static void split(const char *sql, struct words *ret)
-{
-    struct lb_lexer lexer;
-    struct lb_token token;
-    lb_lexer_init(&lexer, sql, strlen(sql), 1);
-    ret->n = 0;
-    do {
-        token = lb_lexer_next(&lexer);
-        if (token.kind != LB_T_BLANK && token.kind != LB_T_COMMENT && token.kind != LB_T_HINT)
-            ret->at[ret->n++] = token;
-    } while (token.kind != LB_T_END && token.kind != LB_T_BAD && ret->n < MOST_WORDS);
-}
-
-static bool is_any(const struct lb_token *token, const char *const *list)
-{
-    for (; *list != NULL; list++)
-        if (lb_token_is(token, *list))
-            return true;
-    return false;
-}
-
-static bool is_char(const struct lb_token *token, char c)
-{
-    return token->kind == LB_T_OTHER && token->length == 1 && *token->text == c;
-}
-
-/* A table or a column, quoted or not. */
-static bool is_name(const struct lb_token *token, const char *name)
-{
-    bool is_quoted = token->kind == LB_T_QUOTED && *token->text != '\'' && token->length > 2;
-    size_t n = token->length - (is_quoted ? 2 : 0);
-    return (is_quoted || token->kind == LB_T_WORD) && strlen(name) == n &&
-           strncasecmp(token->text + is_quoted, name, n) == 0;
-}
-
-static bool has_name(const struct words *words, const char *name)
+static bool has_name(const struct lb_tokens *words, const char *name)
 {
     for (size_t i = 0; i < words->n; i++)
-        if (is_name(&words->at[i], name))
+        if (lb_token_names(&words->at[i], name))
             return true;
     return false;
 }
 
 /* --- who goes by the number --- */
 
-/* An operator that asks for the order: not "<>", "->", "->>", "=>". */
-static bool compares(const struct words *words, size_t i)
+/* Does it ask for the order? */
+static bool compares(const struct lb_token *token)
 {
-    const struct lb_token *token = &words->at[i];
-    bool is_first = i == 0, is_last = i + 1 == words->n;
-    if (is_char(token, '<'))
-        return is_last || !is_char(token + 1, '>');
-    if (is_char(token, '>'))
-        return is_first || !(is_char(token - 1, '<') || is_char(token - 1, '-') ||
-                             is_char(token - 1, '>') || is_char(token - 1, '='));
+    static const char *const signs[] = {"<", ">", "<=", ">=", NULL};
+    for (size_t i = 0; signs[i] != NULL; i++)
+        if (lb_token_is_sign(token, signs[i]))
+            return true;
     return lb_token_is(token, "between");
 }
 
@@ -78,32 +30,33 @@ static bool ends_clause(const struct lb_token *token)
                                        "limit",  "for",  "select",    "on",     "set",   "having",
                                        "when",   "then", "else",      "end",    "join",  "union",
                                        "offset", "into", "returning", "values", NULL};
-    return token->kind == LB_T_SEMICOLON || is_any(token, ends);
+    return token->kind == LB_T_SEMICOLON || lb_token_is_any(token, ends);
 }
 
 /* Is the name at i compared with what is less or more, ordered by, or the least or greatest asked
  * for? What other parentheses have in them is passed over. */
-static bool goes_by(const struct words *words, size_t i)
+static bool goes_by(const struct lb_tokens *words, size_t i)
 {
     static const char *const extremes[] = {"min", "max", "least", "greatest", NULL};
     size_t depth = 0;
     for (size_t k = i + 1; k < words->n && (depth > 0 || !ends_clause(&words->at[k])); k++) {
-        depth += is_char(&words->at[k], '(');
-        if (is_char(&words->at[k], ')'))
+        depth += lb_token_is_sign(&words->at[k], "(");
+        if (lb_token_is_sign(&words->at[k], ")"))
             depth -= depth > 0;
-        else if (depth == 0 && compares(words, k))
+        else if (depth == 0 && compares(&words->at[k]))
             return true;
     }
     depth = 0;
     for (size_t k = i; k-- > 0;) {
         const struct lb_token *token = &words->at[k];
-        if (is_char(token, '(') && depth == 0 && k > 0 && is_any(token - 1, extremes))
+        if (lb_token_is_sign(token, "(") && depth == 0 && k > 0 &&
+            lb_token_is_any(token - 1, extremes))
             return true;
-        depth += is_char(token, ')');
-        depth -= is_char(token, '(') && depth > 0;
+        depth += lb_token_is_sign(token, ")");
+        depth -= lb_token_is_sign(token, "(") && depth > 0;
         if (depth > 0)
             continue;
-        if (compares(words, k))
+        if (compares(&words->at[k]))
             return true;
         if (lb_token_is(token, "by"))
             return k > 0 && lb_token_is(token - 1, "order");
@@ -113,19 +66,25 @@ static bool goes_by(const struct words *words, size_t i)
     return false;
 }
 
-static bool is_gone_by(const struct lb_program *program, uint32_t played,
-                       const struct lb_drawn *drawn)
+static bool statement_goes_by(const char *sql, enum lb_dialect dialect,
+                              const struct lb_drawn *drawn)
 {
-    struct words words;
+    struct lb_tokens words;
+    lb_tokens_read(&words, sql, dialect);
+    bool goes = false, has_table = has_name(&words, drawn->table);
+    for (size_t k = 0; k < words.n && has_table && !goes; k++)
+        goes = lb_token_names(&words.at[k], drawn->column) && goes_by(&words, k);
+    lb_tokens_free(&words);
+    return goes;
+}
+
+static bool is_gone_by(const struct lb_tables *tables, const struct lb_program *program,
+                       uint32_t played, const struct lb_drawn *drawn)
+{
     for (int s = 0; s < LB_SECTIONS; s++)
-        for (size_t i = 0; (played >> s & 1) != 0 && i < program->sections[s].n_statements; i++) {
-            split(program->sections[s].statements[i].sql, &words);
-            if (!has_name(&words, drawn->table))
-                continue;
-            for (size_t k = 0; k < words.n; k++)
-                if (is_name(&words.at[k], drawn->column) && goes_by(&words, k))
-                    return true;
-        }
+        for (size_t i = 0; (played >> s & 1) != 0 && i < program->sections[s].n_statements; i++)
+            if (statement_goes_by(program->sections[s].statements[i].sql, tables->dialect, drawn))
+                return true;
     return false;
 }
 
@@ -133,30 +92,30 @@ static bool is_gone_by(const struct lb_program *program, uint32_t played,
 
 /* Where the columns begin in "INSERT INTO table (a, b)", behind the parenthesis; 0: they are not
  * there. *ret_is_insert: it inserts into the table. */
-static size_t columns_of(const struct words *words, const char *table, bool *ret_is_insert)
+static size_t columns_of(const struct lb_tokens *words, const char *table, bool *ret_is_insert)
 {
     *ret_is_insert = false;
     for (size_t i = 1; i + 1 < words->n; i++) {
-        if (!lb_token_is(&words->at[i - 1], "into") || !is_name(&words->at[i], table))
+        if (!lb_token_is(&words->at[i - 1], "into") || !lb_token_names(&words->at[i], table))
             continue;
         *ret_is_insert = true;
-        return is_char(&words->at[i + 1], '(') ? i + 2 : 0;
+        return lb_token_is_sign(&words->at[i + 1], "(") ? i + 2 : 0;
     }
     return 0;
 }
 
 /* Does the statement say what the column is to be? */
-static bool is_given(const struct words *words, size_t columns, const char *column)
+static bool is_given(const struct lb_tokens *words, size_t columns, const char *column)
 {
-    for (size_t i = columns; i < words->n && !is_char(&words->at[i], ')'); i++)
-        if (is_name(&words->at[i], column))
+    for (size_t i = columns; i < words->n && !lb_token_is_sign(&words->at[i], ")"); i++)
+        if (lb_token_names(&words->at[i], column))
             return true;
     return false;
 }
 
 /* The column for which "VALUES (x, nextval('s'))", or SELECT, draws; NULL: none, or which one
  * cannot be told. */
-static const struct lb_token *drawn_by_call(const struct words *words, size_t columns)
+static const struct lb_token *drawn_by_call(const struct lb_tokens *words, size_t columns)
 {
     size_t i = columns, commas = 0, depth = 0;
     while (
@@ -165,28 +124,29 @@ static const struct lb_token *drawn_by_call(const struct words *words, size_t co
         i++;
     if (columns == 0 || i == words->n)
         return NULL;
-    while (i-- > columns &&
-           !(depth == 0 && (is_char(&words->at[i], '(') || lb_token_is(&words->at[i], "select")))) {
-        depth += is_char(&words->at[i], ')');
-        depth -= is_char(&words->at[i], '(') && depth > 0;
-        commas += depth == 0 && is_char(&words->at[i], ',');
+    while (i-- > columns && !(depth == 0 && (lb_token_is_sign(&words->at[i], "(") ||
+                                             lb_token_is(&words->at[i], "select")))) {
+        depth += lb_token_is_sign(&words->at[i], ")");
+        depth -= lb_token_is_sign(&words->at[i], "(") && depth > 0;
+        commas += depth == 0 && lb_token_is_sign(&words->at[i], ",");
     }
-    for (i = columns; commas > 0 && i < words->n && !is_char(&words->at[i], ')'); i++)
-        commas -= is_char(&words->at[i], ',');
+    for (i = columns; commas > 0 && i < words->n && !lb_token_is_sign(&words->at[i], ")"); i++)
+        commas -= lb_token_is_sign(&words->at[i], ",");
     return commas == 0 && i < words->n ? &words->at[i] : NULL;
 }
 
-static void set_column(struct lb_drawn *drawn, const struct lb_token *name)
+static void set_column(struct lb_drawn *drawn, const struct lb_token *token)
 {
-    bool is_quoted = name->kind == LB_T_QUOTED && name->length > 2;
-    snprintf(drawn->column, sizeof drawn->column, "%.*s", (int)name->length - (is_quoted ? 2 : 0),
-             name->text + is_quoted);
+    const char *name;
+    size_t length;
+    lb_token_name(token, &name, &length);
+    snprintf(drawn->column, sizeof drawn->column, "%.*s", (int)length, name);
 }
 
 /* The statement draws a number for a column of the table: *ret, if somebody goes by it. */
 static bool look_at_insert(const struct lb_tables *tables, size_t table,
                            const struct lb_program *program, uint32_t played,
-                           const struct words *words, struct lb_drawn *ret)
+                           const struct lb_tokens *words, struct lb_drawn *ret)
 {
     bool is_insert;
     size_t columns = columns_of(words, tables->name[table], &is_insert);
@@ -198,26 +158,29 @@ static bool look_at_insert(const struct lb_tables *tables, size_t table,
         bool is_drawn = tables->number[i].table == table &&
                         (!is_given(words, columns, column) || has_name(words, "default"));
         snprintf(ret->column, sizeof ret->column, "%s", column);
-        if (is_drawn && is_gone_by(program, played, ret))
+        if (is_drawn && is_gone_by(tables, program, played, ret))
             return true;
     }
     const struct lb_token *called = drawn_by_call(words, columns);
     if (called == NULL)
         return false;
     set_column(ret, called);
-    return is_gone_by(program, played, ret);
+    return is_gone_by(tables, program, played, ret);
 }
 
 void lb_find_drawn(const struct lb_tables *tables, const struct lb_program *program,
                    uint32_t played, struct lb_drawn *ret)
 {
-    struct words words;
+    bool is_found = false;
     for (int s = 0; s < LB_SECTIONS && !tables->one_writer; s++)
         for (size_t i = 0; (played >> s & 1) != 0 && i < program->sections[s].n_statements; i++) {
-            split(program->sections[s].statements[i].sql, &words);
-            for (size_t t = 0; t < tables->n; t++)
-                if (look_at_insert(tables, t, program, played, &words, ret))
-                    return;
+            struct lb_tokens words;
+            lb_tokens_read(&words, program->sections[s].statements[i].sql, tables->dialect);
+            for (size_t t = 0; t < tables->n && !is_found; t++)
+                is_found = look_at_insert(tables, t, program, played, &words, ret);
+            lb_tokens_free(&words);
+            if (is_found)
+                return;
         }
     *ret = (struct lb_drawn){.table = ""};
 }

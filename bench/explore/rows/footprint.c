@@ -1,8 +1,9 @@
 /* What a statement's text says that it may touch.
  *
- * Words are compared with the names of the space's tables; nothing is parsed. A word that happens
- * to be a table's name costs schedules, never a finding. What the words cannot tell (functions that
- * are not known to be harmless, views, triggers) is taken to touch everything.
+ * Words and quoted names are compared with the names of the space's tables; nothing is parsed. A
+ * word that happens to be a table's name costs schedules, never a finding. A statement touches
+ * everything if its words cannot tell (functions that are not known to be harmless, views,
+ * triggers), and if the lexer does not understand it.
  */
 #include "footprint.h"
 
@@ -10,17 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-
-struct word {
-    const char *text;
-    size_t length;
-    bool is_call; /* an opening parenthesis follows */
-};
-
-static bool is_word_char(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
 
 /* --- rows --- */
 
@@ -121,53 +111,15 @@ uint32_t lb_footprint_apart(const struct lb_footprint *a, const struct lb_footpr
 
 /* --- words --- */
 
-/* The next word outside of literals and comments; false at the end. */
-static bool next_word(const char **at, struct word *ret)
+static bool begins_with(const struct lb_token *word, const char *prefix)
 {
-    const char *p = *at;
-    while (*p != '\0' && !is_word_char(*p)) {
-        if (*p == '\'') {
-            for (p++; *p != '\0' && *p != '\''; p++)
-                ;
-            p += *p != '\0';
-        } else if (p[0] == '-' && p[1] == '-') {
-            p += strcspn(p, "\n");
-        } else if (p[0] == '/' && p[1] == '*') {
-            const char *end = strstr(p, "*/");
-            p = end != NULL ? end + 2 : p + strlen(p);
-        } else {
-            p++;
-        }
-    }
-    ret->text = p;
-    while (is_word_char(*p))
-        p++;
-    ret->length = (size_t)(p - ret->text);
-    *at = p;
-    p += strspn(p, " \t\r\n");
-    ret->is_call = *p == '(';
-    return ret->length > 0;
+    const char *name;
+    size_t length;
+    lb_token_name(word, &name, &length);
+    return length >= strlen(prefix) && strncasecmp(name, prefix, strlen(prefix)) == 0;
 }
 
-static bool is(const struct word *word, const char *text)
-{
-    return strlen(text) == word->length && strncasecmp(word->text, text, word->length) == 0;
-}
-
-static bool is_one_of(const struct word *word, const char *const *list)
-{
-    for (; *list != NULL; list++)
-        if (is(word, *list))
-            return true;
-    return false;
-}
-
-static bool begins_with(const struct word *word, const char *prefix)
-{
-    return word->length >= strlen(prefix) && strncasecmp(word->text, prefix, strlen(prefix)) == 0;
-}
-
-static bool contains(const struct word *word, const char *part)
+static bool contains(const struct lb_token *word, const char *part)
 {
     size_t n = strlen(part);
     for (size_t i = 0; i + n <= word->length; i++)
@@ -176,10 +128,11 @@ static bool contains(const struct word *word, const char *part)
     return false;
 }
 
-static bool is_advisory(const struct word *word)
+static bool is_advisory(const struct lb_token *word)
 {
     return begins_with(word, "pg_advisory") || begins_with(word, "pg_try_advisory") ||
-           is(word, "get_lock") || is(word, "release_lock") || is(word, "release_all_locks");
+           lb_token_is(word, "get_lock") || lb_token_is(word, "release_lock") ||
+           lb_token_is(word, "release_all_locks");
 }
 
 /* Words that an opening parenthesis may follow without any effect on the database. */
@@ -320,59 +273,32 @@ static const char *const inserting[] = {"insert", "merge", "replace", NULL};
 static const char *const writing[] = {"insert",  "update", "delete", "merge",
                                       "replace", "share",  NULL};
 
-/* Can its words be told from its texts? Not where a quote may stand for itself: behind a backslash,
- * in a quoted name, between dollars. */
-static bool is_readable(const char *sql)
-{
-    for (const char *p = sql; *p != '\0'; p++) {
-        if (*p == '$' && !isdigit((unsigned char)p[1]))
-            return false;
-        if (p[0] == '-' && p[1] == '-') {
-            p += strcspn(p, "\n") - 1;
-        } else if (p[0] == '/' && p[1] == '*') {
-            const char *end = strstr(p, "*/");
-            p = end != NULL ? end + 1 : p + strlen(p) - 1;
-        } else if (*p == '\'' || *p == '"' || *p == '`') {
-            char quote = *p++;
-            for (; *p != '\0' && *p != quote; p++)
-                if (*p == '\\' || *p == '\'')
-                    return false;
-            if (*p == '\0')
-                return false;
-        }
-    }
-    return true;
-}
-
 /* LOCK TABLE of one table, in a mode that conflicts with itself: they all conflict with each other.
  * PostgreSQL 15, 13.3.1, table 13.2. */
-static bool is_lock_of_one_table(const struct lb_tables *tables, const char *sql)
+static bool is_lock_of_one_table(const struct lb_tables *tables, const struct lb_tokens *tokens)
 {
-    struct word word, before = {"", 0, false};
-    size_t n_words = 0, n_tables = 0;
-    bool is_alone = true, is_shared = true, has_mode = false;
-    for (const char *at = sql; next_word(&at, &word); before = word) {
+    size_t n_tables = 0;
+    bool is_alone = tokens->n > 0 && lb_token_is(&tokens->at[0], "lock");
+    bool is_shared = true, has_mode = false;
+    for (size_t w = 0; w < tokens->n && is_alone; w++) {
+        const struct lb_token *word = &tokens->at[w];
         for (size_t i = 0; i < tables->n; i++)
-            if (is(&word, tables->name[i])) /* what is tied to it is not locked with it */
+            if (lb_token_names(word, tables->name[i])) /* tables tied to it stay unlocked */
                 n_tables += (tables->group[i] & (tables->group[i] - 1)) == 0 ? 1 : 2;
-        if (n_words++ == 0 && !is(&word, "lock"))
-            return false;
-        is_alone = is_alone && !is(&word, "nowait");
-        has_mode = has_mode || is(&word, "in");
-        if (is(&word, "exclusive"))
-            is_shared = false;
+        has_mode = has_mode || lb_token_is(word, "in");
+        is_shared = is_shared && !lb_token_is(word, "exclusive");
         /* ROW EXCLUSIVE, and not SHARE ROW EXCLUSIVE */
-        if (is(&word, "row") && !is(&before, "share"))
-            is_alone = false;
+        bool is_row = lb_token_is(word, "row") && !lb_token_is(word - 1, "share");
+        is_alone = !lb_token_is(word, "nowait") && !is_row && !lb_token_is_sign(word, ",") &&
+                   !lb_token_is_sign(word, ";");
     }
-    return n_tables == 1 && is_alone && !(has_mode && is_shared) && !tables->scans_lock &&
-           strchr(sql, ',') == NULL && strchr(sql, ';') == NULL;
+    return n_tables == 1 && is_alone && !(has_mode && is_shared) && !tables->scans_lock;
 }
 
 /* What the words of a statement have said so far. */
 struct seen {
     struct lb_footprint touched;
-    bool writes, draws, inserts, is_strong, unknown;
+    bool has_begun, writes, draws, inserts, is_strong, is_lock, unknown;
 };
 
 /* No transaction keeps the number, or takes it back. */
@@ -382,60 +308,76 @@ static void take_draw(struct lb_footprint *touched)
     touched->commits |= LB_BIT_SEQUENCES;
 }
 
-static void take_call(const struct word *word, const struct word *before, struct seen *seen)
+static void take_call(const struct lb_token *word, const struct lb_token *before, struct seen *seen)
 {
+    static const char *const makes_name[] = {"into", "as", "with", "recursive", NULL};
     struct lb_footprint *touched = &seen->touched;
     if (is_advisory(word)) {
         touched->writes |= LB_BIT_ADVISORY;
         /* Locks of a session come and go by calls, those of a transaction go with it. */
         if (!contains(word, "xact"))
             touched->commits |= LB_BIT_ADVISORY;
-    } else if (is(word, "nextval")) {
+    } else if (lb_token_is(word, "nextval")) {
         take_draw(touched);
-    } else if (is(word, "pg_notify") || is(word, "pg_current_xact_id")) {
+    } else if (lb_token_is(word, "pg_notify") || lb_token_is(word, "pg_current_xact_id")) {
         touched->writes |= LB_BIT_SEQUENCES; /* sent with the commit, in its order */
-    } else if (!is_one_of(word, harmless) && !is(before, "into") && !is(before, "as") &&
-               !is(before, "with") && !is(before, "recursive")) {
+    } else if (!lb_token_is_any(word, harmless) && !lb_token_is_any(before, makes_name)) {
         seen->unknown = true;
     }
 }
 
-static void take_word(const struct lb_tables *tables, const struct word *word,
-                      const struct word *before, bool first, struct seen *seen)
+/* A word or a quoted name; what follows `before` and precedes `behind`. */
+static void take_word(const struct lb_tables *tables, const struct lb_token *word,
+                      const struct lb_token *before, const struct lb_token *behind,
+                      struct seen *seen)
 {
-    bool is_table = false;
+    bool is_table = false, is_call = lb_token_is_sign(behind, "("), first = !seen->has_begun;
+    seen->has_begun = true;
     for (size_t i = 0; i < tables->n; i++)
-        if (is(word, tables->name[i])) {
+        if (lb_token_names(word, tables->name[i])) {
             seen->touched.reads |= tables->group[i];
             is_table = true;
         }
     /* Beside the tables: catalogues, and the state of a sequence. */
-    seen->unknown |= is(word, "last_value") || begins_with(word, "information_schema") ||
-                     (begins_with(word, "pg_") && !word->is_call);
-    seen->writes |= first && !is(word, "select") && !is(word, "with") && !is(word, "values");
-    seen->writes |= is_one_of(word, writing);
-    seen->draws |= is_one_of(word, clocks) || is_one_of(word, inserting);
-    seen->inserts |= is_one_of(word, inserting);
-    seen->unknown |= first && !is_one_of(word, known) && !is_one_of(word, strong);
+    seen->unknown |= lb_token_names(word, "last_value") ||
+                     begins_with(word, "information_schema") ||
+                     (begins_with(word, "pg_") && !is_call);
+    seen->writes |= first && !lb_token_is(word, "select") && !lb_token_is(word, "with") &&
+                    !lb_token_is(word, "values");
+    seen->writes |= lb_token_is_any(word, writing);
+    seen->draws |= lb_token_is_any(word, clocks) || lb_token_is_any(word, inserting);
+    seen->inserts |= lb_token_is_any(word, inserting);
+    seen->unknown |= first && !lb_token_is_any(word, known) && !lb_token_is_any(word, strong);
     /* LOCK IN SHARE MODE is taken for LOCK TABLE: one more thing that does not commute. */
-    seen->is_strong |= is_one_of(word, strong) && (first || is(word, "lock"));
-    if (is(word, "value") && is(before, "next")) /* ... FOR a sequence */
+    seen->is_strong |= lb_token_is_any(word, strong) && (first || lb_token_is(word, "lock"));
+    if (lb_token_is(word, "value") && lb_token_is(before, "next")) /* ... FOR a sequence */
         take_draw(&seen->touched);
-    if (word->is_call && !is_table && !isdigit((unsigned char)word->text[0]))
+    if (is_call && !is_table)
         take_call(word, before, seen);
 }
 
-enum lb_statement_kind lb_footprint_of_sql(const struct lb_tables *tables, const char *sql,
-                                           struct lb_footprint *ret)
+static void take_token(const struct lb_tables *tables, const struct lb_tokens *tokens, size_t i,
+                       struct seen *seen)
 {
-    struct word word, before = {"", 0, false};
-    struct seen seen = {.unknown = tables->opaque || !is_readable(sql)};
-    bool first = true;
-    for (const char *at = sql; next_word(&at, &word); before = word, first = false)
-        take_word(tables, &word, &before, first, &seen);
-    struct lb_footprint touched = seen.touched;
-    const bool writes = seen.writes, draws = seen.draws;
-    if (seen.unknown) {
+    static const struct lb_token none = {.text = ""};
+    const struct lb_token *token = &tokens->at[i];
+    if (token->kind == LB_T_WORD || (token->kind == LB_T_QUOTED && token->is_name)) {
+        take_word(tables, token, i > 0 ? token - 1 : &none, token + 1, seen);
+    } else if (token->kind == LB_T_PARAM) { /* :now */
+        struct lb_token bare = *token;
+        lb_token_name(token, &bare.text, &bare.length);
+        bare.kind = LB_T_WORD;
+        seen->draws |= lb_token_is_any(&bare, clocks);
+    }
+}
+
+/* Makes a footprint of what the tokens said. */
+static enum lb_statement_kind conclude(const struct lb_tables *tables, const struct seen *seen,
+                                       struct lb_footprint *ret)
+{
+    struct lb_footprint touched = seen->touched;
+    const bool writes = seen->writes, draws = seen->draws;
+    if (seen->unknown) {
         *ret = (struct lb_footprint){
             .reads = LB_TOUCHES_ALL, .writes = LB_TOUCHES_ALL, .commits = LB_TOUCHES_ALL};
         return LB_WRITE;
@@ -445,7 +387,7 @@ enum lb_statement_kind lb_footprint_of_sql(const struct lb_tables *tables, const
         touched.reads |= LB_ALL_TABLES;
     if (writes || tables->reads_lock)
         touched.writes |= touched.reads;
-    if (seen.inserts && (touched.reads & tables->numbered) != 0) { /* as nextval() does */
+    if (seen->inserts && (touched.reads & tables->numbered) != 0) { /* as nextval() does */
         touched.numbers = (touched.commits & LB_BIT_SEQUENCES) == 0;
         touched.writes |= LB_BIT_SEQUENCES;
         touched.commits |= LB_BIT_SEQUENCES;
@@ -454,59 +396,98 @@ enum lb_statement_kind lb_footprint_of_sql(const struct lb_tables *tables, const
     if (writes && draws)
         touched.writes |= LB_BIT_SEQUENCES;
     touched.draws = writes && draws && !is_explicit;
-    if (seen.is_strong)
+    if (seen->is_strong)
         touched.commits |= touched.reads;
-    if (seen.is_strong && tables->scans_lock)
+    if (seen->is_strong && tables->scans_lock)
         touched.reads |= LB_BIT_ADVISORY; /* LOCK TABLES is the session's: no transaction ends it */
     if (!is_plain && tables->one_writer)
         touched.writes |= LB_BIT_WRITER;
     /* Where reads are watched every statement counts as touching every table: no telling which. */
-    touched.queues = !tables->reads_lock && is_lock_of_one_table(tables, sql);
+    touched.queues = !tables->reads_lock && seen->is_lock;
     *ret = touched;
     return is_plain ? LB_PLAIN_READ : LB_WRITE;
 }
 
-bool lb_footprint_reads_clock(const char *sql, const char *const *moved, char *buf, size_t size)
+enum lb_statement_kind lb_footprint_of_sql(const struct lb_tables *tables, const char *sql,
+                                           struct lb_footprint *ret)
 {
-    struct word word;
-    const char *start = sql;
-    while (next_word(&sql, &word)) {
-        /* :now is the worker's own clock, which moves with the steps. */
-        bool is_parameter = word.text > start && word.text[-1] == ':';
-        if (!is_parameter && is_one_of(&word, clocks) && !is_one_of(&word, moved)) {
-            snprintf(buf, size, "%.*s", (int)word.length, word.text);
-            return true;
-        }
+    struct lb_tokens tokens;
+    struct seen seen = {.unknown = tables->opaque};
+    lb_tokens_read(&tokens, sql, tables->dialect);
+    seen.unknown |= !tokens.is_understood;
+    for (size_t i = 0; i < tokens.n; i++)
+        take_token(tables, &tokens, i, &seen);
+    seen.is_lock = is_lock_of_one_table(tables, &tokens);
+    lb_tokens_free(&tokens);
+    return conclude(tables, &seen, ret);
+}
+
+bool lb_footprint_reads_clock(const struct lb_tables *tables, const char *sql,
+                              const char *const *moved, char *buf, size_t size)
+{
+    struct lb_tokens tokens;
+    bool reads = false;
+    lb_tokens_read(&tokens, sql, tables->dialect);
+    for (size_t i = 0; i < tokens.n && !reads; i++) {
+        const struct lb_token *word = &tokens.at[i];
+        reads = lb_token_is_any(word, clocks) && !lb_token_is_any(word, moved);
+        if (reads)
+            snprintf(buf, size, "%.*s", (int)word->length, word->text);
     }
-    return false;
+    if (!tokens.is_understood && !reads)
+        snprintf(buf, size, "a text that lockbench does not understand");
+    reads = reads || !tokens.is_understood;
+    lb_tokens_free(&tokens);
+    return reads;
 }
 
 bool lb_footprint_is_word(const char *name)
 {
-    while (is_word_char(*name))
+    while (isalnum((unsigned char)*name) || *name == '_')
         name++;
     return *name == '\0';
 }
 
-bool lb_footprint_locks_aside(const char *sql)
+bool lb_footprint_locks_its_rows(const struct lb_tables *tables, const char *sql)
 {
-    struct word word;
+    struct lb_tokens tokens;
     size_t n_selects = 0, n_locking = 0;
-    bool is_select = false, first = true;
-    for (const char *at = sql; next_word(&at, &word); first = false) {
-        is_select = is_select || (first && is(&word, "select"));
-        n_selects += is(&word, "select") || is(&word, "offset");
-        n_locking += is(&word, "for");
+    lb_tokens_read(&tokens, sql, tables->dialect);
+    bool is_select = tokens.n > 0 && lb_token_is(&tokens.at[0], "select");
+    bool is_change = tokens.n > 0 &&
+                     (lb_token_is(&tokens.at[0], "update") || lb_token_is(&tokens.at[0], "delete"));
+    for (size_t i = 0; i < tokens.n; i++) {
+        n_selects += lb_token_is(&tokens.at[i], "select") || lb_token_is(&tokens.at[i], "offset");
+        n_locking += lb_token_is(&tokens.at[i], "for");
     }
-    return n_locking > 0 && (!is_select || n_selects > 1);
+    bool is_understood = tokens.is_understood;
+    lb_tokens_free(&tokens);
+    return is_understood && (is_select || is_change) &&
+           (n_locking == 0 || (is_select && n_selects == 1));
 }
 
-bool lb_footprint_skips_locks(const char *sql)
+/* Has the statement one of the words, or one that begins with `prefix`? True also if it is not
+ * understood. */
+static bool has_any(const struct lb_tables *tables, const char *sql, const char *const *words,
+                    const char *prefix)
+{
+    struct lb_tokens tokens;
+    lb_tokens_read(&tokens, sql, tables->dialect);
+    bool has = !tokens.is_understood;
+    for (size_t i = 0; i < tokens.n && !has; i++)
+        has = lb_token_is_any(&tokens.at[i], words) ||
+              (prefix != NULL && begins_with(&tokens.at[i], prefix));
+    lb_tokens_free(&tokens);
+    return has;
+}
+
+bool lb_footprint_inserts(const struct lb_tables *tables, const char *sql)
+{
+    return has_any(tables, sql, inserting, NULL);
+}
+
+bool lb_footprint_skips_locks(const struct lb_tables *tables, const char *sql)
 {
     static const char *const words[] = {"nowait", "skip", "get_lock", "wait", NULL};
-    struct word word;
-    for (const char *at = sql; next_word(&at, &word);)
-        if (is_one_of(&word, words) || begins_with(&word, "pg_try_advisory"))
-            return true;
-    return false;
+    return has_any(tables, sql, words, "pg_try_advisory");
 }

@@ -8,6 +8,8 @@
 #ifndef LB_FOOTPRINT_H
 #define LB_FOOTPRINT_H
 
+#include "program_lex.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -105,9 +107,10 @@ struct lb_tables {
     } number[LB_FOOTPRINT_TABLES];
     bool opaque; /* views, triggers, functions, names that are no words: a statement's text does not
                     say what it touches */
-    bool one_writer; /* one write lock for the whole database (SQLite) */
-    bool reads_lock; /* plain reads take locks, or are watched (SERIALIZABLE) */
-    bool scans_lock; /* a write that finds no row may leave locks behind (InnoDB) */
+    bool one_writer;         /* one write lock for the whole database (SQLite) */
+    bool reads_lock;         /* plain reads take locks, or are watched (SERIALIZABLE) */
+    bool scans_lock;         /* a write that finds no row may leave locks behind (InnoDB) */
+    enum lb_dialect dialect; /* of the statements */
 };
 
 #define LB_BIT_SEQUENCES (1u << 29)
@@ -126,13 +129,16 @@ enum lb_statement_kind lb_footprint_of_sql(const struct lb_tables *tables, const
                                            struct lb_footprint *ret);
 /* The first word of the statement that asks for the time and is not in `moved` (NULL ends it): a
  * copy in buf; false: there is none. */
-bool lb_footprint_reads_clock(const char *sql, const char *const *moved, char *buf, size_t size);
+bool lb_footprint_reads_clock(const struct lb_tables *tables, const char *sql,
+                              const char *const *moved, char *buf, size_t size);
 /* Can a table of this name be found among a statement's words? */
 bool lb_footprint_is_word(const char *name);
-/* May it lock rows that it does not return or change: those of a sub-select, or before an OFFSET?
- */
-bool lb_footprint_locks_aside(const char *sql);
+/* Does it lock only rows that it returns or changes? Not those of a sub-select, or before an
+ * OFFSET. False also for an INSERT, which looks at keys that are not committed yet. */
+bool lb_footprint_locks_its_rows(const struct lb_tables *tables, const char *sql);
+/* May it insert rows? */
+bool lb_footprint_inserts(const struct lb_tables *tables, const char *sql);
 /* Is it refused, or does it pass over rows, where others would wait for a lock? */
-bool lb_footprint_skips_locks(const char *sql);
+bool lb_footprint_skips_locks(const struct lb_tables *tables, const char *sql);
 
 #endif

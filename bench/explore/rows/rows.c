@@ -1,7 +1,6 @@
 /* What is asked of the server once: see rows.h. */
 #include "rows.h"
 
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,64 +109,37 @@ static int take_json(void *arg, const char *text, const char *unused, struct lb_
 /* --- words --- */
 
 /* What makes a statement's answer depend on more than the rows that it reads one by one. */
-static bool has_odd_word(const char *sql)
-{
-    static const char *const odd[] = {
-        "share",    "max",       "min",         "distinct", "group",     "having",
-        "over",     "union",     "except",      "fetch",    "intersect", "offset",
-        "lateral",  "recursive", "window",      "merge",    "array_agg", "string_agg",
-        "json_agg", "jsonb_agg", "tablesample", "conflict", NULL};
-    for (const char *p = sql; *p != '\0';) {
-        size_t n = 0;
-        while (isalnum((unsigned char)p[n]) || p[n] == '_')
-            n++;
-        for (size_t i = 0; n > 0 && odd[i] != NULL; i++)
-            if (strlen(odd[i]) == n && strncasecmp(odd[i], p, n) == 0)
-                return true;
-        p += n > 0 ? n : 1;
-    }
-    return false;
-}
+static const char *const odd_words[] = {
+    "share",    "max",       "min",         "distinct", "group",     "having",
+    "over",     "union",     "except",      "fetch",    "intersect", "offset",
+    "lateral",  "recursive", "window",      "merge",    "array_agg", "string_agg",
+    "json_agg", "jsonb_agg", "tablesample", "conflict", NULL};
 
-static const char *after(const char *sql, const char *words)
-{
-    const char *at = strcasestr(sql, words);
-    return at != NULL ? at + strlen(words) : NULL;
-}
-
-/* "a, t.b DESC" behind ORDER BY: the columns. false: something else. */
-static bool read_order(const char *p, char column[8][64], size_t *ret_n)
+/* "a, t.b DESC", behind ORDER BY, as far as the list goes: the columns. false: something else. */
+static bool read_order(const struct lb_token *token, char column[8][64], size_t *ret_n)
 {
     static const char *const ends[] = {"limit", "for", NULL}, *const also[] = {"asc",   "desc",
                                                                                "nulls", "first",
                                                                                "last",  NULL};
-    *ret_n = 0;
     bool wants_column = true;
-    for (;;) {
-        p += strspn(p, " \t\r\n");
-        size_t n = strspn(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789.");
-        bool is_end = *p == '\0' || *p == ')' || *p == ';', is_also = false;
-        for (size_t i = 0; ends[i] != NULL; i++)
-            is_end = is_end || (strlen(ends[i]) == n && strncasecmp(p, ends[i], n) == 0);
-        if (is_end)
+    for (*ret_n = 0;; token++) {
+        if (token->kind == LB_T_END || lb_token_is_sign(token, ")") ||
+            lb_token_is_sign(token, ";") || lb_token_is_any(token, ends))
             return !wants_column;
-        for (size_t i = 0; also[i] != NULL; i++)
-            is_also = is_also || (strlen(also[i]) == n && strncasecmp(p, also[i], n) == 0);
-        if (*p == ',' && !wants_column) {
-            wants_column = true;
-            p++;
+        if (!wants_column && (lb_token_is_sign(token, ",") || lb_token_is_any(token, also))) {
+            wants_column = lb_token_is_sign(token, ",");
             continue;
         }
-        if (n == 0 || n >= 64 || isdigit((unsigned char)*p) || *ret_n == 8 ||
-            wants_column == is_also)
+        if (token->kind == LB_T_WORD && lb_token_is_sign(token + 1, "."))
+            token += 2;
+        const char *name;
+        size_t length;
+        lb_token_name(token, &name, &length);
+        if (!wants_column || length == 0 || length >= 64 || *ret_n == 8 ||
+            token->kind == LB_T_PARAM || lb_token_is_any(token, also))
             return false;
-        if (wants_column) {
-            const char *dot = memchr(p, '.', n);
-            size_t skip = dot != NULL ? (size_t)(dot - p) + 1 : 0;
-            snprintf(column[(*ret_n)++], 64, "%.*s", (int)(n - skip), p + skip);
-            wants_column = false;
-        }
-        p += n;
+        snprintf(column[(*ret_n)++], 64, "%.*s", (int)length, name);
+        wants_column = false;
     }
 }
 
@@ -189,7 +161,7 @@ static bool has_word(const char *list, const char *word)
 }
 
 /* Takes the order of the one scan by a condition. false: it does not say which row is the first. */
-static bool take_order(struct lb_row_reader *reader, const char *order)
+static bool take_order(struct lb_row_reader *reader, const struct lb_token *order)
 {
     char column[8][64];
     size_t n, n_keys = 0;
@@ -217,29 +189,45 @@ static bool take_order(struct lb_row_reader *reader, const char *order)
     return true;
 }
 
+/* "1", or ":n" where that is 1, and nothing that is calculated from it. */
+static bool is_one(const struct lb_row_reader *reader, const struct lb_token *token)
+{
+    const struct lb_token *behind = token->kind != LB_T_END ? token + 1 : token;
+    if (behind->kind == LB_T_OTHER && !lb_token_is_sign(behind, ")"))
+        return false;
+    const char *name;
+    size_t length;
+    lb_token_name(token, &name, &length);
+    return lb_token_is_sign(token, "1") ||
+           (token->kind == LB_T_PARAM && length == 1 && *name == 'n' && reader->batch == 1);
+}
+
 /* The words that the plan does not show: which row is the first, and how many there are. */
 static void look_at_words(struct lb_row_reader *reader)
 {
-    const char *sql = reader->statement->sql;
-    const char *order = after(sql, "order by"), *limit = after(sql, "limit");
-    bool is_one = false;
-    if (limit != NULL) {
-        limit += strspn(limit, " \t\r\n");
-        is_one = (strncmp(limit, "1", 1) == 0 && !isalnum((unsigned char)limit[1])) ||
-                 (strncmp(limit, ":n", 2) == 0 && !isalnum((unsigned char)limit[2]) &&
-                  limit[2] != '_' && reader->batch == 1);
+    struct lb_tokens tokens;
+    lb_tokens_read(&tokens, reader->statement->sql, reader->tables->dialect);
+    const struct lb_token *order = NULL, *limit = NULL;
+    bool is_odd = !tokens.is_understood;
+    for (size_t i = 0; i < tokens.n; i++) {
+        const struct lb_token *token = &tokens.at[i];
+        bool is_order = lb_token_is(token, "order") && lb_token_is(token + 1, "by");
+        bool is_limit = lb_token_is(token, "limit");
+        is_odd = is_odd || lb_token_is_any(token, odd_words) || (is_order && order != NULL) ||
+                 (is_limit && (limit != NULL || order == NULL || !is_one(reader, token + 1)));
+        order = is_order ? token + 2 : order;
+        limit = is_limit ? token : limit;
     }
-    if (has_odd_word(sql) || (order != NULL && after(order, "order by") != NULL) ||
-        (limit != NULL &&
-         (after(limit, "limit") != NULL || !is_one || order == NULL || order > limit)) ||
-        (order != NULL && !take_order(reader, order)))
+    if (is_odd || (order != NULL && !take_order(reader, order)))
         reader->fails = true;
     reader->told->is_limited = limit != NULL;
+    lb_tokens_free(&tokens);
 }
 
 /* --- statements --- */
 
-/* "$1" becomes "$41": the planner's own parameters begin with $0. */
+/* "$1" becomes "$41": the planner's own parameters begin with $0. NULL: it is not understood, or
+ * there is no memory. */
 static char *shift(const char *native)
 {
     char *text = NULL;
@@ -247,16 +235,20 @@ static char *shift(const char *native)
     FILE *out = open_memstream(&text, &size);
     if (out == NULL)
         return NULL;
-    for (const char *p = native; *p != '\0';) {
-        if (*p == '$' && isdigit((unsigned char)p[1])) {
-            char *end;
-            fprintf(out, "$%ld", strtol(p + 1, &end, 10) + LB_ROW_PARAM_SHIFT);
-            p = end;
-        } else {
-            fputc(*p++, out);
-        }
+    struct lb_lexer lexer;
+    struct lb_token token;
+    lb_lexer_init(&lexer, native, strlen(native), 1);
+    lexer.dialect = LB_SQL_POSTGRES;
+    while ((token = lb_lexer_next(&lexer)).kind != LB_T_END && token.kind != LB_T_BAD) {
+        if (token.kind == LB_T_POSITION && *token.text == '$')
+            fprintf(out, "$%ld", strtol(token.text + 1, NULL, 10) + LB_ROW_PARAM_SHIFT);
+        else
+            fwrite(token.text, 1, token.length, out);
     }
-    return fclose(out) == 0 ? text : NULL;
+    if (fclose(out) == 0 && token.kind == LB_T_END)
+        return text;
+    free(text);
+    return NULL;
 }
 
 static int run(const struct opening *opening, const char *sql)

@@ -2,19 +2,9 @@
  */
 #include "reset.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-
-/* Length of the word's call behind it, "(6)"; 0: none. */
-static size_t call_at(const char *p)
-{
-    size_t blank = strspn(p, " ");
-    const char *end = p[blank] == '(' ? strchr(p + blank, ')') : NULL;
-    return end != NULL ? (size_t)(end - p) + 1 : 0;
-}
 
 static void write_word(FILE *out, const char *from, size_t n, const struct lb_clock_word *word,
                        int64_t ahead_ms)
@@ -31,37 +21,52 @@ static void write_word(FILE *out, const char *from, size_t n, const struct lb_cl
 #pragma GCC diagnostic pop
 }
 
-char *lb_clock_rewrite(const struct lb_server_clock *clock, const char *native, int64_t ahead_ms)
+/* The word that is replaced; NULL: the token stays. */
+static const struct lb_clock_word *find(const struct lb_server_clock *clock,
+                                        const struct lb_token *token)
+{
+    for (const struct lb_clock_word *word = clock->words; word->word != NULL; word++)
+        if (lb_token_is(token, word->word))
+            return word;
+    return NULL;
+}
+
+/* The end of the word's call behind it, "(6)"; without one, the end of the word. */
+static const char *end_of_call(struct lb_lexer behind)
+{
+    const char *end = behind.at;
+    struct lb_token token;
+    do
+        token = lb_lexer_next(&behind);
+    while (token.kind == LB_T_BLANK || token.kind == LB_T_COMMENT || token.kind == LB_T_HINT);
+    if (!lb_token_is_sign(&token, "("))
+        return end;
+    while (token.kind != LB_T_END && token.kind != LB_T_BAD && !lb_token_is_sign(&token, ")"))
+        token = lb_lexer_next(&behind);
+    return lb_token_is_sign(&token, ")") ? behind.at : end;
+}
+
+char *lb_clock_rewrite(const struct lb_server_clock *clock, enum lb_dialect dialect,
+                       const char *native, int64_t ahead_ms)
 {
     char *text = NULL;
     size_t size = 0;
+    struct lb_lexer lexer;
+    struct lb_token token;
     FILE *out = open_memstream(&text, &size);
     if (out == NULL)
         return NULL;
-    for (const char *p = native; *p != '\0';) {
-        const char *from = p;
-        const struct lb_clock_word *word = clock->words;
-        if (*p == '\'' || *p == '"' || *p == '`') {
-            const char *end = strchr(p + 1, *p);
-            p = end != NULL ? end + 1 : p + strlen(p);
-        } else if (p[0] == '-' && p[1] == '-') {
-            p += strcspn(p, "\n");
-        } else if (isalpha((unsigned char)*p) || *p == '_') {
-            while (isalnum((unsigned char)*p) || *p == '_')
-                p++;
-            size_t n = (size_t)(p - from);
-            while (word->word != NULL &&
-                   (strlen(word->word) != n || strncasecmp(word->word, from, n) != 0))
-                word++;
-            if (word->word != NULL) {
-                p += call_at(p);
-                write_word(out, from, (size_t)(p - from), word, ahead_ms);
-                continue;
-            }
+    lb_lexer_init(&lexer, native, strlen(native), 1);
+    lexer.dialect = dialect;
+    while ((token = lb_lexer_next(&lexer)).kind != LB_T_END) {
+        const struct lb_clock_word *word = find(clock, &token);
+        const char *end = token.kind == LB_T_BAD ? token.text + strlen(token.text) : lexer.at;
+        if (word != NULL) {
+            end = lexer.at = end_of_call(lexer);
+            write_word(out, token.text, (size_t)(end - token.text), word, ahead_ms);
         } else {
-            p++;
+            fwrite(token.text, 1, (size_t)(end - token.text), out);
         }
-        fwrite(from, 1, (size_t)(p - from), out);
     }
     return fclose(out) == 0 ? text : NULL;
 }

@@ -303,6 +303,7 @@ int lb_reset_open(struct lb_reset *reset, struct lb_session *session, struct lb_
         reset->group[i] = ret_tables->opaque ? LB_TOUCHES_ALL : ret_tables->group[i];
     ret_tables->one_writer = exploring->one_writer;
     ret_tables->scans_lock = exploring->scans_lock;
+    ret_tables->dialect = session->db->dialect;
     return 0;
 }
 

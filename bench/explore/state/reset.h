@@ -47,6 +47,7 @@ int lb_reset_run(struct lb_reset *reset, uint32_t written, struct lb_error *err)
 void lb_reset_close(struct lb_reset *reset);
 
 /* clocks.c: the statement with what the clock replaces; caller frees. NULL: out of memory. */
-char *lb_clock_rewrite(const struct lb_server_clock *clock, const char *native, int64_t ahead_ms);
+char *lb_clock_rewrite(const struct lb_server_clock *clock, enum lb_dialect dialect,
+                       const char *native, int64_t ahead_ms);
 
 #endif

@@ -19,18 +19,13 @@ static enum lb_statement_kind kind_of(const struct lb_testbed *testbed, const ch
 {
     const struct lb_program *program = testbed->program;
     if (lb_testbed_has_programs(testbed))
-        return lb_stepped_footprint(sql, ret);
+        return lb_stepped_footprint(sql, testbed->db->dialect, ret);
     for (size_t i = 0; i < program->n_statements; i++)
         if (program->statements[i].sql == sql) {
             *ret = testbed->footprints[i];
             return testbed->kinds[i];
         }
     return lb_footprint_of_sql(&testbed->tables, sql, ret);
-}
-
-static bool begins_with(const char *sql, const char *word)
-{
-    return strncasecmp(sql, word, strlen(word)) == 0;
 }
 
 /* Can a statement that returned and changed nothing be taken for a read? Not an insert: it may have
@@ -42,9 +37,8 @@ static bool leaves_nothing(const struct lb_task *task, const struct lb_footprint
 {
     const struct lb_testbed *testbed = task->testbed;
     return !task->has_waited && !testbed->tables.scans_lock && !testbed->tables.reads_lock &&
-           touched->commits == 0 && !lb_footprint_locks_aside(sql) &&
-           (touched->writes & LB_BIT_ADVISORY) == 0 && touched->writes != LB_TOUCHES_ALL &&
-           (begins_with(sql, "update") || begins_with(sql, "delete") || begins_with(sql, "select"));
+           touched->commits == 0 && (touched->writes & LB_BIT_ADVISORY) == 0 &&
+           touched->writes != LB_TOUCHES_ALL && lb_footprint_locks_its_rows(&testbed->tables, sql);
 }
 
 static void touch(struct lb_task *task, const struct lb_footprint *touched)
@@ -93,7 +87,7 @@ static void refused_statement(struct lb_task *task, const struct lb_step *step, 
         touched->commits |= task->tx_writes;
         task->tx_writes = task->tx_locks = 0;
         task->tx_changed = false;
-        if (!begins_with(step->sql, "insert"))
+        if (!lb_footprint_inserts(tables, step->sql))
             touched->writes = 0;
     }
 }

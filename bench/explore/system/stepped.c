@@ -5,7 +5,6 @@
  */
 #include "testbed.h"
 
-#include <ctype.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,44 +27,64 @@ static const char *keep_text(struct lb_testbed *testbed, const char *text)
     return grown[testbed->n_texts] != NULL ? grown[testbed->n_texts++] : NULL;
 }
 
-/* Is the text this word, and nothing else that would do something? */
-static bool is_only(const char *text, const char *word)
+/* Is the text one statement, "COMMIT;" or "COMMIT WORK;"? */
+static bool is_alone(const struct lb_tokens *tokens)
 {
-    size_t n = strlen(word);
-    return strncasecmp(text, word, n) == 0 && !isalnum((unsigned char)text[n]) &&
-           strchr(text, ';') == NULL;
+    size_t n = tokens->n;
+    for (size_t i = 0; i + 1 < n; i++)
+        if (tokens->at[i].kind == LB_T_SEMICOLON)
+            return false;
+    return tokens->is_understood && n > 0;
 }
 
-static enum lb_step_kind kind_of_text(const char *text)
+static bool has_word(const struct lb_tokens *tokens, const char *const *words)
 {
-    char trimmed[64];
-    size_t n;
-    text += strspn(text, " \t\r\n");
-    n = strlen(text);
-    while (n > 0 && strchr("; \t\r\n", text[n - 1]) != NULL)
-        n--;
-    if (n >= sizeof trimmed)
+    for (size_t i = 0; i < tokens->n; i++)
+        if (lb_token_is_any(&tokens->at[i], words))
+            return true;
+    return false;
+}
+
+static enum lb_step_kind kind_of_tokens(const struct lb_tokens *tokens)
+{
+    static const char *const commits[] = {"commit", "end", NULL};
+    static const char *const rolls_back[] = {"rollback", "abort", NULL};
+    static const char *const to[] = {"to", "prepared", NULL};
+    if (!is_alone(tokens) || has_word(tokens, to))
         return LB_STEP_EXECUTE;
-    memcpy(trimmed, text, n);
-    trimmed[n] = '\0';
-    if (is_only(trimmed, "begin") || is_only(trimmed, "start transaction"))
+    const struct lb_token *first = &tokens->at[0];
+    if (lb_token_is(first, "begin") ||
+        (lb_token_is(first, "start") && lb_token_is(first + 1, "transaction")))
         return LB_STEP_BEGIN;
-    if (is_only(trimmed, "commit") || is_only(trimmed, "end"))
+    if (lb_token_is_any(first, commits))
         return LB_STEP_COMMIT;
-    bool is_whole = is_only(trimmed, "rollback") || is_only(trimmed, "abort");
-    return is_whole && strcasestr(trimmed, " to") == NULL ? LB_STEP_ROLLBACK : LB_STEP_EXECUTE;
+    return lb_token_is_any(first, rolls_back) ? LB_STEP_ROLLBACK : LB_STEP_EXECUTE;
+}
+
+static enum lb_step_kind kind_of_text(const char *text, enum lb_dialect dialect)
+{
+    struct lb_tokens tokens;
+    lb_tokens_read(&tokens, text, dialect);
+    enum lb_step_kind kind = kind_of_tokens(&tokens);
+    lb_tokens_free(&tokens);
+    return kind;
 }
 
 /* All tables count as one. */
-enum lb_statement_kind lb_stepped_footprint(const char *sql, struct lb_footprint *ret)
+enum lb_statement_kind lb_stepped_footprint(const char *sql, enum lb_dialect dialect,
+                                            struct lb_footprint *ret)
 {
-    static const struct lb_tables none = {.n = 0};
+    static const char *const words[] = {"from", "table", NULL};
     enum { ALL_TABLES = 1 };
+    const struct lb_tables none = {.dialect = dialect};
+    struct lb_tokens tokens;
     enum lb_statement_kind kind = lb_footprint_of_sql(&none, sql, ret);
     if (ret->writes == LB_TOUCHES_ALL)
         return kind;
-    bool has_tables = strncasecmp(sql, "select", 6) != 0 || strcasestr(sql, "from") != NULL ||
-                      strcasestr(sql, "table") != NULL;
+    lb_tokens_read(&tokens, sql, dialect);
+    bool has_tables =
+        tokens.n == 0 || !lb_token_is(&tokens.at[0], "select") || has_word(&tokens, words);
+    lb_tokens_free(&tokens);
     if (has_tables)
         ret->reads |= ALL_TABLES;
     if (has_tables && kind != LB_PLAIN_READ)
@@ -75,14 +94,17 @@ enum lb_statement_kind lb_stepped_footprint(const char *sql, struct lb_footprint
 
 /* Has it changed something and committed at once? By itself; with a COMMIT in the same text; or
  * beside a transaction of another connection of the program. */
-static bool commits_at_once(const struct lb_step *step, bool in_tx)
+static bool commits_at_once(const struct lb_step *step, enum lb_dialect dialect, bool in_tx)
 {
+    static const char *const ends[] = {"commit", "end", NULL};
     struct lb_footprint touched;
-    lb_stepped_footprint(step->sql, &touched);
+    struct lb_tokens tokens;
+    lb_stepped_footprint(step->sql, dialect, &touched);
     if (step->kind != LB_STEP_EXECUTE || (touched.writes & ~LB_BIT_ADVISORY) == 0)
         return false;
-    bool may_end = strchr(step->sql, ';') != NULL && (strcasestr(step->sql, "commit") != NULL ||
-                                                      strcasestr(step->sql, "end") != NULL);
+    lb_tokens_read(&tokens, step->sql, dialect);
+    bool may_end = !is_alone(&tokens) && (!tokens.is_understood || has_word(&tokens, ends));
+    lb_tokens_free(&tokens);
     return !in_tx || may_end;
 }
 
@@ -94,7 +116,7 @@ static int asks(struct lb_actor *actor, const struct lb_stepped *stepped, struct
     struct lb_testbed *testbed = task->testbed;
     struct lb_footprint touched;
     if (!task->in_script) { /* while it opens */
-        if (lb_stepped_footprint(stepped->sql, &touched) != LB_PLAIN_READ)
+        if (lb_stepped_footprint(stepped->sql, testbed->db->dialect, &touched) != LB_PLAIN_READ)
             testbed->is_dirty = true;
         return 0;
     }
@@ -107,7 +129,8 @@ static int asks(struct lb_actor *actor, const struct lb_stepped *stepped, struct
     if (sql == NULL || section == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     task->session_id = stepped->session;
-    task->step = (struct lb_step){.kind = kind_of_text(sql), .sql = sql, .section = section};
+    task->step = (struct lb_step){
+        .kind = kind_of_text(sql, testbed->db->dialect), .sql = sql, .section = section};
     int r = testbed->gate.before(task, &task->step, err);
     if (r == 0 && testbed->details && task->step.kind == LB_STEP_EXECUTE) {
         free(task->pending.params);
@@ -123,7 +146,7 @@ static void answered(struct lb_actor *actor, const struct lb_stepped *stepped)
     if (!task->in_script)
         return;
     task->session.in_tx = stepped->in_tx;
-    if (commits_at_once(&task->step, stepped->in_tx))
+    if (commits_at_once(&task->step, task->testbed->db->dialect, stepped->in_tx))
         task->testbed->is_coarse = true;
     size_t n_records = task->n_records;
     task->testbed->gate.after(task, &task->step, stepped->answer,

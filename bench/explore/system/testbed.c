@@ -471,7 +471,8 @@ const char *lb_testbed_native(struct lb_testbed *testbed, const char *native)
         if (testbed->rewritten[i].native == native)
             return testbed->rewritten[i].text;
     char *text = testbed->n_rewritten < LB_REWRITTEN
-                     ? lb_clock_rewrite(testbed->clock, native, 2 * (int64_t)testbed->plan.ttl_ms)
+                     ? lb_clock_rewrite(testbed->clock, testbed->db->dialect, native,
+                                        2 * (int64_t)testbed->plan.ttl_ms)
                      : NULL;
     if (text == NULL)
         return native;

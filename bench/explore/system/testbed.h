@@ -354,7 +354,8 @@ static inline bool lb_testbed_has_programs(const struct lb_testbed *testbed)
     return testbed->plan.strategy->guest != NULL;
 }
 extern const struct lb_stepper lb_testbed_stepper;
-enum lb_statement_kind lb_stepped_footprint(const char *sql, struct lb_footprint *ret);
+enum lb_statement_kind lb_stepped_footprint(const char *sql, enum lb_dialect dialect,
+                                            struct lb_footprint *ret);
 /* Everything as after set-up, with new processes. */
 int lb_stepped_reset(struct lb_testbed *testbed, struct lb_error *err);
 void lb_stepped_end_all(struct lb_testbed *testbed);

@@ -277,8 +277,8 @@ static void find_unmoved_clock(struct lb_testbed *testbed)
         for (size_t i = 0; i < program->sections[s].n_statements; i++)
             if (s != LB_S_TEARDOWN && s != LB_S_COUNT && s != LB_S_PERMITS &&
                 !(s == LB_S_SETUP && is_ignored) &&
-                lb_footprint_reads_clock(program->sections[s].statements[i].sql, moved,
-                                         testbed->unmoved, sizeof testbed->unmoved))
+                lb_footprint_reads_clock(&testbed->tables, program->sections[s].statements[i].sql,
+                                         moved, testbed->unmoved, sizeof testbed->unmoved))
                 return;
 }
 
@@ -535,7 +535,8 @@ static int set_up(struct lb_testbed *testbed, struct lb_error *err)
     for (size_t i = 0; i < n; i++) {
         const char *sql = testbed->program->statements[i].sql;
         testbed->kinds[i] = lb_footprint_of_sql(&testbed->tables, sql, &testbed->footprints[i]);
-        testbed->skips_locks = testbed->skips_locks || lb_footprint_skips_locks(sql);
+        testbed->skips_locks =
+            testbed->skips_locks || lb_footprint_skips_locks(&testbed->tables, sql);
     }
     return open_states(testbed, err);
 }
