@@ -27,6 +27,8 @@ struct lb_leash_list {
 
 static struct lb_leash_list *_Atomic lists;
 static _Atomic uint64_t pulled_ns; /* 0: not pulled */
+static atomic_bool is_hard;        /* pulled again */
+static _Atomic uint64_t due_ns;    /* 0: never */
 static atomic_bool has_cut;        /* since it was pulled */
 static sem_t pull;
 static atomic_bool is_held; /* the semaphore and the thread are there */
@@ -82,9 +84,9 @@ static struct lb_leash_list *own_list(void)
     return list;
 }
 
-void lb_leash_begin(struct lb_leash_wait *wait, int fd)
+void lb_leash_begin(struct lb_leash_wait *wait, int fd, lb_leash_cancel_fn *cancel, void *arg)
 {
-    *wait = (struct lb_leash_wait){.list = own_list(), .fd = fd};
+    *wait = (struct lb_leash_wait){.list = own_list(), .fd = fd, .cancel = cancel, .arg = arg};
     if (wait->list == NULL)
         return;
     pthread_mutex_lock(&wait->list->lock);
@@ -111,33 +113,88 @@ void lb_leash_end(struct lb_leash_wait *wait)
 
 /* --- the thread ----------------------------------------------------------------------------- */
 
-static void cut_waits(struct lb_leash_list *list, uint64_t now_ns, bool may_cut)
+#define MS_NS      UINT64_C(1000000)
+#define LOOK_NS    (50 * MS_NS)
+#define TO_TAKE_NS (2000 * MS_NS) /* what a cancelled statement has until its socket is shut */
+#define TO_TAKE_MOST_NS                                                                            \
+    (500 * MS_NS) /* ... after the second pull; and for a server to be asked                       \
+                   */
+
+/* The time from which on waits are bounded; UINT64_MAX: they are not. */
+static uint64_t bound_from_ns(void)
+{
+    uint64_t from_ns = atomic_load(&pulled_ns), due = atomic_load(&due_ns);
+    if (from_ns != 0 && !atomic_load(&is_hard))
+        from_ns += LB_LEASH_FIRST_S * UINT64_C(1000000000);
+    if (from_ns == 0 || (due != 0 && due < from_ns))
+        from_ns = due;
+    return from_ns != 0 ? from_ns : UINT64_MAX;
+}
+
+/* How long a wait may last. */
+static uint64_t patience_ns(bool can_cancel)
+{
+    bool hard = atomic_load(&is_hard);
+    if (can_cancel || (atomic_load(&has_cut) && hard))
+        return (hard ? LB_LEASH_HARD_MS : LB_LEASH_EACH_MS) * MS_NS;
+    return (hard ? LB_LEASH_HARD_LAST_MS : LB_LEASH_LAST_MS) * MS_NS;
+}
+
+/* *can_ask: false from the first server on that does not take the request in time: its sockets are
+ * shut without it. */
+static void end_wait(struct lb_leash_wait *wait, uint64_t now_ns, bool *can_ask)
+{
+    if (wait->cancel != NULL && wait->cancelled_ns == 0 && *can_ask) {
+        wait->cancel(wait->arg);
+        wait->cancelled_ns = lb_now_ns();
+        *can_ask = wait->cancelled_ns - now_ns < TO_TAKE_MOST_NS;
+        return;
+    }
+    uint64_t to_take_ns = atomic_load(&is_hard) ? TO_TAKE_MOST_NS : TO_TAKE_NS;
+    if (wait->cancelled_ns != 0 && now_ns < wait->cancelled_ns + to_take_ns)
+        return;
+    if (shutdown(wait->fd, SHUT_RDWR) == 0)
+        atomic_store(&has_cut, true);
+}
+
+static void look_at_waits(struct lb_leash_list *list, bool is_bounded, bool *can_ask)
 {
     pthread_mutex_lock(&list->lock);
     for (struct lb_leash_wait *wait = list->waits; wait != NULL; wait = wait->next) {
+        uint64_t now_ns = lb_now_ns();
         if (wait->seen_ns == 0)
             wait->seen_ns = now_ns;
-        else if (may_cut && now_ns - wait->seen_ns >= LB_LEASH_EACH_S * UINT64_C(1000000000) &&
-                 shutdown(wait->fd, SHUT_RDWR) == 0)
-            atomic_store(&has_cut, true);
+        else if (is_bounded && now_ns - wait->seen_ns >= patience_ns(wait->cancel != NULL))
+            end_wait(wait, now_ns, can_ask);
     }
     pthread_mutex_unlock(&list->lock);
 }
 
+/* Waits for that time, or for another pull. */
+static void sleep_until(uint64_t at_ns)
+{
+    const struct timespec at = {.tv_sec = (time_t)(at_ns / 1000000000),
+                                .tv_nsec = (long)(at_ns % 1000000000)};
+    sem_clockwait(&pull, CLOCK_MONOTONIC, &at);
+}
+
 static void *watch(void *arg)
 {
+    const uint64_t look_ahead_ns = LB_LEASH_EACH_MS * MS_NS;
+    bool can_ask = true;
     (void)arg;
     for (;;) {
-        uint64_t since_ns = atomic_load(&pulled_ns);
-        if (since_ns == 0) {
+        uint64_t from_ns = bound_from_ns(), now_ns = lb_now_ns();
+        if (from_ns == UINT64_MAX) {
+            can_ask = true;
             sem_wait(&pull);
-            continue;
+        } else if (now_ns + look_ahead_ns < from_ns) {
+            sleep_until(from_ns - look_ahead_ns);
+        } else {
+            for (struct lb_leash_list *list = atomic_load(&lists); list != NULL; list = list->next)
+                look_at_waits(list, now_ns >= from_ns, &can_ask);
+            sleep_until(lb_now_ns() + LOOK_NS);
         }
-        uint64_t now_ns = lb_now_ns();
-        bool may_cut = now_ns - since_ns >= LB_LEASH_FIRST_S * UINT64_C(1000000000);
-        for (struct lb_leash_list *list = atomic_load(&lists); list != NULL; list = list->next)
-            cut_waits(list, now_ns, may_cut);
-        nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL);
     }
     return NULL;
 }
@@ -160,6 +217,8 @@ void lb_leash_hold(void)
     atomic_store(&is_held, true);
 }
 
+/* --- bounds --------------------------------------------------------------------------------- */
+
 static void pull_at(uint64_t since_ns)
 {
     if (!atomic_load(&is_held))
@@ -172,13 +231,30 @@ void lb_leash_pull(void)
 {
     if (atomic_load(&pulled_ns) == 0)
         pull_at(lb_now_ns());
+    else if (!atomic_exchange(&is_hard, true))
+        sem_post(&pull);
 }
 
-void lb_leash_pull_hard(void)
+void lb_leash_pull_late(void)
 {
     uint64_t now_ns = lb_now_ns();
     const uint64_t first_ns = LB_LEASH_FIRST_S * UINT64_C(1000000000);
     pull_at(now_ns > first_ns ? now_ns - first_ns : 1);
+}
+
+void lb_leash_due(uint64_t at_ns)
+{
+    if (!atomic_load(&is_held))
+        return;
+    atomic_store(&due_ns, at_ns);
+    if (at_ns != 0)
+        sem_post(&pull);
+}
+
+bool lb_leash_is_due(void)
+{
+    uint64_t due = atomic_load(&due_ns);
+    return due != 0 && lb_now_ns() >= due && !lb_leash_is_pulled();
 }
 
 bool lb_leash_is_pulled(void)
@@ -186,12 +262,15 @@ bool lb_leash_is_pulled(void)
     return atomic_load(&pulled_ns) != 0;
 }
 
-bool lb_leash_is_over(uint64_t since_ns)
+bool lb_leash_is_over(uint64_t *since_ns)
 {
-    const uint64_t second_ns = UINT64_C(1000000000);
-    uint64_t from_ns = atomic_load(&pulled_ns), now_ns = lb_now_ns();
-    return from_ns != 0 && now_ns >= from_ns + LB_LEASH_FIRST_S * second_ns &&
-           now_ns >= since_ns + LB_LEASH_EACH_S * second_ns;
+    uint64_t from_ns = bound_from_ns();
+    if (from_ns == UINT64_MAX)
+        return false;
+    uint64_t now_ns = lb_now_ns();
+    if (*since_ns == 0)
+        *since_ns = now_ns;
+    return now_ns >= from_ns && now_ns - *since_ns >= patience_ns(true);
 }
 
 bool lb_leash_has_cut(void)
@@ -202,5 +281,6 @@ bool lb_leash_has_cut(void)
 void lb_leash_loose(void)
 {
     atomic_store(&pulled_ns, 0);
+    atomic_store(&is_hard, false);
     atomic_store(&has_cut, false);
 }

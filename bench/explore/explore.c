@@ -3,6 +3,7 @@
 
 #include "clock.h"
 #include "extent.h"
+#include "leash.h"
 #include "show.h"
 #include "testbed.h"
 
@@ -60,6 +61,14 @@ static int search(struct lb_testbed *testbed, struct lb_search_options *options,
     return r;
 }
 
+/* The search looks at the time between two statements. One that does not return ends a little
+ * later; 0: no statement is bounded. */
+static void bound_statements(uint64_t deadline_ns)
+{
+    static const uint64_t late_ns = UINT64_C(1000000000);
+    lb_leash_due(deadline_ns != 0 ? deadline_ns + late_ns : 0);
+}
+
 static int run_search(struct lb_testbed *testbed, const struct lb_explore_plan *plan,
                       struct lb_search_result *ret, struct lb_error *err)
 {
@@ -71,6 +80,7 @@ static int run_search(struct lb_testbed *testbed, const struct lb_explore_plan *
     options.void_from_now = &testbed->doubts;
     options.alike = testbed->are_alike ? testbed->alike : NULL;
     options.deadline_ns = plan->time_ns > 0 ? testbed->start_ns + plan->time_ns : 0;
+    bound_statements(options.deadline_ns);
     int r = search(testbed, &options, ret, err);
     if (r != 0 || !testbed->doubts)
         return r;
@@ -334,6 +344,10 @@ static bool tell_untested(const struct lb_testbed *testbed, const struct lb_expl
     bool was_tested = (testbed->tested & LB_G_BIT(g)) != 0 && !(g == LB_G_NO_LOSS && dies);
     bool not_tested =
         !was_tested && g != LB_G_PROGRESS && !(g == LB_G_RECOVERY && shows_recovery(testbed));
+    if (explored->search.n_schedules == 0) {
+        snprintf(buf, size, "no schedule came to its end");
+        return true;
+    }
     if (testbed->unmoved[0] != '\0') {
         snprintf(buf, size, "the clock could not be moved: a statement asks for %s",
                  testbed->unmoved);
@@ -501,6 +515,8 @@ static int explore(struct lb_testbed *testbed, const struct lb_explore_plan *pla
     tell_inside(testbed, explored);
     set_verdicts(testbed, explored);
     if (explored->search.violated != 0 && !explored->search.differs && plan->watch == NULL) {
+        uint64_t half_ns = deadline_after(testbed, lb_now_ns());
+        bound_statements(half_ns == 0 ? 0 : half_ns + plan->time_ns);
         r = shrink(testbed, explored, err);
         if (r == 0)
             r = make_witness(testbed, explored, true, err);
@@ -522,6 +538,9 @@ static void name_lost_server(struct lb_testbed *testbed, struct lb_error *err)
         lb_fail_prefix(err, "%s", words);
 }
 
+/* What the opening may take beside the time of the search. */
+#define OPENING_NS UINT64_C(10000000000)
+
 int lb_explore(const struct lb_explore_plan *plan, struct lb_explored **ret, struct lb_error *err)
 {
     struct lb_testbed *testbed = calloc(1, sizeof *testbed);
@@ -529,6 +548,7 @@ int lb_explore(const struct lb_explore_plan *plan, struct lb_explored **ret, str
     int r = testbed == NULL || explored == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory") : 0;
     if (r == 0) {
         uint64_t start_ns = lb_now_ns();
+        bound_statements(plan->time_ns > 0 ? start_ns + OPENING_NS + plan->time_ns : 0);
         r = lb_testbed_open(testbed, plan, err);
         if (r == 0)
             r = explore(testbed, plan, explored, err);
@@ -538,8 +558,13 @@ int lb_explore(const struct lb_explore_plan *plan, struct lb_explored **ret, str
             r = err->code;
         if (r == LB_E_ENV && testbed->has_control)
             name_lost_server(testbed, err);
+        if (r < 0 && lb_leash_is_pulled())
+            r = lb_fail(err, LB_E_INTERRUPTED, "interrupted");
+        else if (r < 0 && lb_leash_is_due())
+            lb_fail_prefix(err, "a statement did not end in time");
         struct lb_error close_error;
         int closed = lb_testbed_close(testbed, r == 0 ? err : &close_error);
+        lb_leash_due(0);
         r = r == 0 ? closed : r;
         explored->elapsed_ns = lb_now_ns() - start_ns;
     }

@@ -18,7 +18,7 @@
 /* How long after the stop a worker may still wait inside the engine before it is cancelled. */
 #define GRACE_NS UINT64_C(2000000000)
 /* And how long at most, whatever the holds, if the user does not want to wait. */
-#define CUT_SHORT_NS UINT64_C(20000000000)
+#define CUT_SHORT_NS UINT64_C(5000000000)
 /* Who was cancelled and has not come back after so long waits for a server that stands still. */
 #define STANDSTILL_S UINT64_C(60)
 /* A process that has not ended by then is killed. Where nobody waits for the end, it may be that it
@@ -155,7 +155,7 @@ static void give_up(struct lb_active_run *run, uint64_t since_ns)
             "the server stands still: statements that were cancelled did not end within %u s",
             (unsigned)STANDSTILL_S);
     lb_team_fail(run->team, &error);
-    lb_leash_pull_hard();
+    lb_leash_pull_late();
 }
 
 void lb_phases_stop(struct lb_active_run *run)

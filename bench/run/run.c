@@ -230,6 +230,10 @@ static int run_once(const struct lb_run_plan *plan, const struct lb_stop *stop,
         rc = lb_run_start_workers(&run, err);
     if (run.n_started > 0)
         rc = measure(&run, &scenario, rc, err);
+    if ((rc == LB_E_SQL || rc == LB_E_ENV) && lb_control_interrupted(&run) && lb_leash_is_pulled())
+        rc = lb_fail(err, LB_E_INTERRUPTED, "interrupted");
+    else if (rc < 0 && lb_leash_is_due())
+        lb_fail_prefix(err, "a statement did not end in time");
     *ret_again = rc != 0 && run.n_started == 0 && run.has_control &&
                  !lb_control_interrupted(&run) && !lb_control_has_connection(&run);
     lb_run_report(&run, "cleaning up", -1);
@@ -262,7 +266,7 @@ int lb_run(const struct lb_run_plan *plan, const struct lb_stop *stop, lb_progre
     while (again && lb_now_ns() < give_up_ns);
     if (stop == NULL || atomic_load(&stop->requested) == 0)
         lb_leash_loose();
-    if (stop != NULL && atomic_load(&stop->requested) > 0)
+    if (stop != NULL && atomic_load(&stop->requested) > 0 && !lb_leash_is_pulled())
         lb_leash_pull(); /* it was requested just then */
     return rc;
 }

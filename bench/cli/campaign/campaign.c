@@ -13,6 +13,7 @@
 #include "combinations.h"
 #include "dry_run.h"
 #include "explored.h"
+#include "leash.h"
 #include "nearest.h"
 #include "outputs.h"
 #include "progress.h"
@@ -317,6 +318,10 @@ static void take_failure(struct lb_scheduler *state, struct lb_cell *cell, int r
         give_up_target(state, cell->target, err->message);
 }
 
+/* A run may take this much longer than the budget that it is a part of: set-up and end included.
+ * Then statements that have not returned are cancelled. */
+#define OVER_BUDGET_NS UINT64_C(20000000000)
+
 static int run_once(struct lb_scheduler *state, struct lb_cell *cell,
                     const struct lb_scenario *scenario, size_t round)
 {
@@ -346,8 +351,11 @@ static int run_once(struct lb_scheduler *state, struct lb_cell *cell,
     struct lb_error err = {0};
     state->view.cell = cell;
     uint64_t since_ns = lb_now_ns();
+    uint64_t budget_ns = cell->outlook != NULL ? cell->outlook->budget_ns : state->report.budget_ns;
+    lb_leash_due(budget_ns > 0 ? since_ns + budget_ns + OVER_BUDGET_NS : 0);
     int rc = cell->is_explored ? lb_explored_run(cell, args, plan.seed, state->stop, &outcome, &err)
                                : lb_run(&plan, state->stop, show, state, &outcome, &err);
+    lb_leash_due(0);
     cell->took_ns += lb_now_ns() - since_ns;
     lb_telemetry_over(&state->telemetry, &state->report, cell, rc == 0 ? outcome : NULL);
     if (rc == 0)

@@ -14,6 +14,7 @@
  * /kb/en/information-schema-innodb_trx-table/.
  */
 #include "exploring.h"
+#include "leash.h"
 #include "mariadb_conn.h"
 #include "mariadb_wire.h"
 
@@ -140,11 +141,19 @@ static bool is_write(const char *sql)
     return false;
 }
 
+/* The leash's. */
+static void cancel(void *conn)
+{
+    lb_maria_cancel(conn);
+}
+
 static int maria_run(struct lb_conn *conn, const char *sql, struct lb_error *err)
 {
-    if (lb_maria_query(conn->my, sql, NULL) != 0)
-        return lb_maria_outcome(conn, says_nowait(sql), err);
-    return LB_OK;
+    struct lb_leash_wait wait;
+    lb_leash_begin(&wait, mysql_get_socket(conn->my), cancel, conn);
+    bool failed = lb_maria_query(conn->my, sql, NULL) != 0;
+    lb_leash_end(&wait);
+    return failed ? lb_maria_outcome(conn, says_nowait(sql), err) : LB_OK;
 }
 
 static int maria_prepare(struct lb_conn *conn, const char *sql, size_t n_params,
@@ -342,8 +351,8 @@ static int cut_after(struct lb_conn *conn)
     return LB_LOST;
 }
 
-static int maria_execute(struct lb_conn *conn, struct lb_stmt *stmt, const struct lb_value *params,
-                         struct lb_rows *ret_rows, struct lb_error *err)
+static int execute(struct lb_conn *conn, struct lb_stmt *stmt, const struct lb_value *params,
+                   struct lb_rows *ret_rows, struct lb_error *err)
 {
     struct lb_rows rows = {0};
     int r = LB_OK;
@@ -368,6 +377,16 @@ static int maria_execute(struct lb_conn *conn, struct lb_stmt *stmt, const struc
     lb_maria_wire_stmt_free_result(stmt->handle);
     if (r == LB_OK)
         *ret_rows = rows;
+    return r;
+}
+
+static int maria_execute(struct lb_conn *conn, struct lb_stmt *stmt, const struct lb_value *params,
+                         struct lb_rows *ret_rows, struct lb_error *err)
+{
+    struct lb_leash_wait wait;
+    lb_leash_begin(&wait, mysql_get_socket(conn->my), cancel, conn);
+    int r = execute(conn, stmt, params, ret_rows, err);
+    lb_leash_end(&wait);
     return r;
 }
 

@@ -37,7 +37,7 @@ static int socket_of(MYSQL *my)
     do {                                                                                           \
         type ret;                                                                                  \
         struct lb_leash_wait wait;                                                                 \
-        lb_leash_begin(&wait, socket_of(my));                                                      \
+        lb_leash_begin(&wait, socket_of(my), NULL, NULL);                                          \
         if (!is_carried(my))                                                                       \
             ret = function args;                                                                   \
         else                                                                                       \

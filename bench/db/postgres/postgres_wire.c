@@ -5,6 +5,7 @@
 
 #include "clock.h"
 #include "leash.h"
+#include "postgres_cancel.h"
 
 #include <poll.h>
 #include <sys/ioctl.h>
@@ -47,10 +48,20 @@ static bool wait_until(PGconn *pg, struct lb_watch *watch, uint64_t deadline_ns)
                          : lb_carrier_wait_once(socket, false, deadline_ns);
 }
 
+/* The leash's: of a session, which has a watch. What the space does at the end is not cancelled. */
+static void cancel(void *pg)
+{
+    struct lb_pg_cancel *request = lb_pg_cancel_new(pg);
+    if (request == NULL)
+        return;
+    lb_pg_cancel_ask(request);
+    lb_pg_cancel_free(request);
+}
+
 bool lb_pg_wire_wait(PGconn *pg, struct lb_watch *watch, uint64_t deadline_ns)
 {
     struct lb_leash_wait wait;
-    lb_leash_begin(&wait, PQsocket(pg));
+    lb_leash_begin(&wait, PQsocket(pg), NULL, NULL);
     bool has_come = wait_until(pg, watch, deadline_ns);
     lb_leash_end(&wait);
     return has_come;
@@ -73,7 +84,7 @@ static void await_in_fiber(PGconn *pg, struct lb_watch *watch)
 PGresult *lb_pg_wire_next(PGconn *pg, struct lb_watch *watch)
 {
     struct lb_leash_wait wait;
-    lb_leash_begin(&wait, PQsocket(pg));
+    lb_leash_begin(&wait, PQsocket(pg), watch != NULL ? cancel : NULL, pg);
     if (lb_carrier_is_here())
         await_in_fiber(pg, watch);
     PGresult *result = PQgetResult(pg);
@@ -84,7 +95,7 @@ PGresult *lb_pg_wire_next(PGconn *pg, struct lb_watch *watch)
 PGresult *lb_pg_wire_exec(PGconn *pg, const char *sql)
 {
     struct lb_leash_wait wait;
-    lb_leash_begin(&wait, PQsocket(pg));
+    lb_leash_begin(&wait, PQsocket(pg), NULL, NULL);
     PGresult *result = PQexec(pg, sql);
     lb_leash_end(&wait);
     return result;

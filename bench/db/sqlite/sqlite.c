@@ -54,6 +54,7 @@ struct lb_conn {
     sqlite3_stmt *control[CONTROLS];
     struct lb_stmt *last; /* whose result is held */
     struct lb_result result;
+    uint64_t bounded_since_ns; /* see lb_leash_is_over */
     uint64_t wait_since_ns;   /* when the busy handler was first called in this operation; 0: not */
     atomic_uint n_refused;    /* calls of the busy handler, ever; see is_blocked */
     atomic_bool is_waiting;   /* between two tries for a lock */
@@ -186,7 +187,7 @@ static int outcome(struct lb_conn *conn, int code, struct lb_error *err)
 
 /* --- waiting -------------------------------------------------------------------------------- */
 
-enum { WAIT_FIRST_US = 50, WAIT_LAST_US = 1000 };
+enum { WAIT_FIRST_US = 50, WAIT_LAST_US = 1000, PROGRESS_STEPS = 10000 };
 
 /* Called by SQLite each time a lock was refused, n being 0, 1, 2, ... within one lock request.
  * Returns 0 to give up. */
@@ -201,7 +202,7 @@ static int on_busy(void *arg, int n)
     atomic_fetch_add_explicit(conn->space->n_refused, 1, memory_order_relaxed);
     atomic_store_explicit(&conn->is_waiting, true, memory_order_relaxed);
     if (atomic_load_explicit(&conn->is_cancelled, memory_order_relaxed) ||
-        lb_leash_is_over(conn->wait_since_ns))
+        lb_leash_is_over(&conn->bounded_since_ns))
         return 0;
     uint64_t wait_ns = n < 5 ? (uint64_t)WAIT_FIRST_US * 1000u << n : WAIT_LAST_US * 1000u;
     if (wait_ns > WAIT_LAST_US * 1000u)
@@ -218,9 +219,17 @@ static int on_busy(void *arg, int n)
     return 1;
 }
 
+/* Called by SQLite every now and then within a statement. Not 0: the statement ends as interrupted.
+ */
+static int on_progress(void *arg)
+{
+    struct lb_conn *conn = arg;
+    return lb_leash_is_over(&conn->bounded_since_ns);
+}
+
 static void operation_begin(struct lb_conn *conn)
 {
-    conn->wait_since_ns = 0;
+    conn->wait_since_ns = conn->bounded_since_ns = 0;
     atomic_store_explicit(&conn->is_cancelled, false, memory_order_relaxed);
 }
 
@@ -338,6 +347,7 @@ static int sqlite_open(struct lb_space *space, const struct lb_conn_options *opt
     /* While connecting, waiting is bounded whatever was asked for. */
     conn->lock_timeout_ms = 10000;
     sqlite3_busy_handler(conn->handle, on_busy, conn);
+    sqlite3_progress_handler(conn->handle, PROGRESS_STEPS, on_progress, conn);
     char sql[100];
     snprintf(sql, sizeof sql, "PRAGMA synchronous = %s; PRAGMA foreign_keys = on",
              space->file.place.synchronous);

@@ -226,9 +226,14 @@ bool lb_search_is_over(const struct lb_search_options *options)
            (options->deadline_ns != 0 && lb_now_ns() >= options->deadline_ns);
 }
 
+/* The first schedule may end a little later, but a signal ends it, too. */
 bool lb_path_is_over(const struct lb_path *path)
 {
-    return path->result->n_schedules > 0 && lb_search_is_over(path->options);
+    static const uint64_t late_ns = UINT64_C(1000000000);
+    struct lb_search_options options = *path->options;
+    if (options.deadline_ns != 0 && path->result->n_schedules == 0)
+        options.deadline_ns += late_ns;
+    return lb_search_is_over(&options);
 }
 
 bool lb_path_has_to_stop(struct lb_path *path)

@@ -15,6 +15,8 @@ static int walk(struct lb_path *path,
         enum lb_ending ending;
         if (!lb_path_look(path, &ending))
             return lb_path_end(path, ending, err);
+        if (lb_path_is_over(path))
+            return lb_path_end(path, LB_END_PRUNED, err);
         lb_path_set(path, choose(arg, path, path->nodes[path->n].enabled));
         r = lb_path_extend(path, err);
     }
