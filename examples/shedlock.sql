@@ -14,6 +14,7 @@
 -- origin: ShedLock, JdbcTemplateLockProvider (github.com/lukas-krecan/ShedLock)
 -- claims: exclusive, owner-release, progress, recovery
 -- option: ttl_ms = 30000 (lockAtMostFor: the lease of a holder that does not come back)
+-- rows: shared
 
 -- name: setup [postgres]
 CREATE TABLE shedlock (

@@ -5,6 +5,7 @@
  * incomplete, since what is missing cannot undo it; "held" needs a whole history with something
  * in it to test.
  */
+#include "doubts.h"
 #include "judges.h"
 #include "scan_logs.h"
 
@@ -217,8 +218,8 @@ static int count_resources(struct lb_case *c)
     return 0;
 }
 
-int lb_check(const struct lb_history_view *history, const struct lb_model *model,
-             struct lb_judgement *ret_judgement, struct lb_error *err)
+int lb_check_once(const struct lb_history_view *history, const struct lb_model *model,
+                  struct lb_judgement *ret_judgement, struct lb_error *err)
 {
     struct lb_judgement *out = calloc(1, sizeof *out);
     struct lb_case c = {.history = history, .model = model, .err = err, .out = out};

@@ -16,6 +16,22 @@ enum lb_release_semantics {
     LB_RELEASE_STATE   /* a release that failed means: still held */
 };
 
+/* A fact that the history cannot show, and that is only assumed. A guarantee that is violated with
+ * the fact or without it, and not in both cases, is not judged. */
+enum lb_doubted {
+    LB_DOUBT_LEASE,    /* holds end by themselves: model->lease is the guess */
+    LB_DOUBT_ATTEMPTS, /* an item is tried `value` times at most */
+    LB_DOUBT_ROWS,     /* a release changes a row of its worker's own */
+    LB_DOUBT_DUE,      /* an item may be due after the queue was drained */
+    LB_DOUBTS
+};
+
+struct lb_doubt {
+    char reason[180]; /* why nothing is judged, and what to write into the file; "": no doubt */
+    uint32_t value;
+    bool is_said; /* by the file: nothing is asked */
+};
+
 /* What the history is judged against. */
 struct lb_model {
     bool queue;               /* shape */
@@ -38,8 +54,9 @@ struct lb_model {
     uint32_t attempts;           /* queue: how often an item is tried at most; 0: without end */
     uint32_t groups;             /* queue: item i is of group i % groups; 0: nobody knows */
     uint64_t period_ns; /* queue: so long after it was complete an item is due again; 0: never */
-    unsigned threads;   /* that read a lock's logs while all goes well: 2, else one; if gives_up is
-                           NULL */
+    struct lb_doubt doubts[LB_DOUBTS];
+    unsigned threads; /* that read a lock's logs while all goes well: 2, else one; if gives_up is
+                         NULL */
     bool (*gives_up)(void *arg); /* asked every few milliseconds: true ends it; NULL: never */
     void *gives_up_arg;
 };
@@ -76,6 +93,8 @@ struct lb_finding {
     uint64_t n_violations;
     uint64_t n_tested;  /* operations, holds or items that the test looked at */
     char reason[200];   /* for not tested: why */
+    bool is_doubted;    /* not tested: whether it is violated depends on a fact that is assumed */
+    bool is_asked;      /* ... which the file does not state: the reason asks for it */
     size_t n_witnesses; /* the first, the shortest and the longest overlap */
     struct lb_witness witness[LB_WITNESSES];
 };

@@ -37,6 +37,13 @@ static void append_capacities(const struct lb_model *model, char *buf, size_t si
     append(buf, size, used, "\n");
 }
 
+static const char *const doubt_keys[LB_DOUBTS] = {
+    [LB_DOUBT_LEASE] = "doubt_lease",
+    [LB_DOUBT_ATTEMPTS] = "doubt_attempts",
+    [LB_DOUBT_ROWS] = "doubt_rows",
+    [LB_DOUBT_DUE] = "doubt_due",
+};
+
 size_t lb_model_format(const struct lb_model *model, char *buf, size_t size)
 {
     size_t used = 0;
@@ -67,6 +74,12 @@ size_t lb_model_format(const struct lb_model *model, char *buf, size_t size)
         append(buf, size, &used, "attempts=%u\n", model->attempts);
     if (model->groups > 0)
         append(buf, size, &used, "groups=%u\n", model->groups);
+    for (int d = 0; d < LB_DOUBTS; d++) {
+        const struct lb_doubt *doubt = &model->doubts[d];
+        if (doubt->reason[0] != '\0')
+            append(buf, size, &used, "%s=%u %s %s\n", doubt_keys[d], doubt->value,
+                   doubt->is_said ? "said" : "asked", doubt->reason);
+    }
     return used;
 }
 
@@ -202,6 +215,25 @@ static int read_capacities(const char *meta, uint32_t n, uint32_t **ret_capacity
     return rc;
 }
 
+/* "3 asked REASON" */
+static int read_doubts(const char *meta, struct lb_doubt doubts[LB_DOUBTS], struct lb_error *err)
+{
+    for (int d = 0; d < LB_DOUBTS; d++) {
+        char text[240], how[8];
+        struct lb_doubt doubt = {.value = 0};
+        int n = 0;
+        if (lb_meta_get(meta, doubt_keys[d], text, sizeof text) == NULL)
+            continue;
+        if (sscanf(text, "%u %7s %n", &doubt.value, how, &n) != 2 || text[n] == '\0' ||
+            (strcmp(how, "said") != 0 && strcmp(how, "asked") != 0))
+            return bad(err, doubt_keys[d], text);
+        doubt.is_said = how[0] == 's';
+        snprintf(doubt.reason, sizeof doubt.reason, "%.*s", (int)sizeof doubt.reason - 1, text + n);
+        doubts[d] = doubt;
+    }
+    return 0;
+}
+
 int lb_model_parse(const char *meta, struct lb_model *ret_model, uint32_t **ret_capacity,
                    struct lb_error *err)
 {
@@ -226,6 +258,7 @@ int lb_model_parse(const char *meta, struct lb_model *ret_model, uint32_t **ret_
     rc = rc != 0 ? rc : read_number(meta, "period_ns", &model.period_ns, err);
     rc = rc != 0 ? rc : read_number(meta, "groups", &groups, err);
     rc = rc != 0 ? rc : read_number(meta, "attempts", &attempts, err);
+    rc = rc != 0 ? rc : read_doubts(meta, model.doubts, err);
     if (rc == 0 && groups > MOST_RESOURCES)
         rc = lb_fail(err, LB_E_FILE, "the history's meta text has more than %d groups",
                      MOST_RESOURCES);

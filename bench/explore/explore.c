@@ -386,6 +386,8 @@ static void set_verdicts(const struct lb_testbed *testbed, struct lb_explored *e
                                        .n_tested = explored->search.n_schedules};
         if ((explored->search.violated >> g & 1) != 0)
             finding->verdict = LB_V_VIOLATED;
+        else if (testbed->doubted[g].is_doubted)
+            *finding = testbed->doubted[g];
         else if (claimed &&
                  tell_untested(testbed, explored, g, finding->reason, sizeof finding->reason))
             finding->verdict = LB_V_NOT_TESTED;

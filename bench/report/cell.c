@@ -174,11 +174,16 @@ enum lb_standing lb_cell_standing(const struct lb_cell *cell)
     enum lb_standing standing = LB_STANDS_HELD;
     bool is_tested = false;
     for (size_t i = 0; i < cell->n_runs; i++) {
-        for (int g = 0; g < LB_GUARANTEES; g++)
-            is_tested |= cell->runs[i]->judgement.findings[g].verdict == LB_V_HELD;
+        bool is_asked = false;
+        for (int g = 0; g < LB_GUARANTEES; g++) {
+            const struct lb_finding *finding = &cell->runs[i]->judgement.findings[g];
+            is_tested |= finding->verdict == LB_V_HELD;
+            is_asked |= finding->is_asked;
+        }
         if (run_violates(cell->runs[i]))
             return LB_STANDS_VIOLATED;
-        if (cell->runs[i]->state != LB_RUN_COMPLETE || lb_ranks_are_near(&cell->runs[i]->ranks))
+        if (is_asked || cell->runs[i]->state != LB_RUN_COMPLETE ||
+            lb_ranks_are_near(&cell->runs[i]->ranks))
             standing = LB_STANDS_INCONCLUSIVE;
     }
     char missed[2];
@@ -252,15 +257,22 @@ enum lb_expectation lb_cell_proof(const struct lb_cell *cell, const struct lb_ou
     return worst->proof.verdict == LB_V_HELD ? LB_EXPECT_KEPT : LB_EXPECT_UNTESTED;
 }
 
+/* Of several runs the least speaks for the cell. A question of one run is not answered by another
+ * run, in which the fact did not matter. */
+static int weight_of(const struct lb_finding *finding)
+{
+    static const int weight[] = {
+        [LB_V_VIOLATED] = 0, [LB_V_HELD] = 2, [LB_V_NOT_TESTED] = 3, [LB_V_NOT_CLAIMED] = 4};
+    return finding->is_asked ? 1 : weight[finding->verdict];
+}
+
 const struct lb_finding *lb_cell_finding(const struct lb_cell *cell, enum lb_guarantee guarantee,
                                          const struct lb_outcome **ret_run)
 {
-    static const int weight[] = {
-        [LB_V_VIOLATED] = 0, [LB_V_HELD] = 1, [LB_V_NOT_TESTED] = 2, [LB_V_NOT_CLAIMED] = 3};
     const struct lb_finding *best = NULL;
     for (size_t i = 0; i < cell->n_runs; i++) {
         const struct lb_finding *finding = &cell->runs[i]->judgement.findings[guarantee];
-        if (best != NULL && weight[finding->verdict] >= weight[best->verdict])
+        if (best != NULL && weight_of(finding) >= weight_of(best))
             continue;
         best = finding;
         *ret_run = cell->runs[i];

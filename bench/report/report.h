@@ -133,7 +133,8 @@ enum lb_standing {
     LB_STANDS_VIOLATED,
     LB_STANDS_MISSED,       /* a break that is known to show here did not; nothing else either */
     LB_STANDS_UNTESTED,     /* nothing that is claimed was judged: no history, for one */
-    LB_STANDS_INCONCLUSIVE, /* the history ends early, or the measurement does not hold */
+    LB_STANDS_INCONCLUSIVE, /* the history ends early, the measurement does not hold, or a
+                               fact is asked for */
     LB_STANDS_SKIPPED,
     LB_STANDS_FAILED,
     LB_STANDS_NOT_RUN

@@ -16,16 +16,20 @@ is($status, 5, '... and nothing is held') or diag $out, $err;
 my @drain = ('verify', '-d', 'sqlite:', '-S', 'drain', '--backlog', '20', '-q');
 ($status, $out, $err) = lockbench(@drain, '-s', $file, @hour);
 unlike($out, qr/^not ok/m, 'a run: nor there');
-like($out, qr/^ok \d+ - delayed sqlite drain no-loss # SKIP some items were not claimed, and may be due later: put, /m,
+like($out, qr/^ok \d+ - delayed sqlite drain no-loss # SKIP some items were not claimed, and may be due later, as the file says/m,
     '... and why it is not tested');
 
-# By what no option says: the line is told.
-(my $text = slurp($file)) =~ s/:now \+ :quiet_ms/:now + 3600000/ or die 'no delay';
+# By what no option says, and no line of the file states: the line is told, and what to write.
+(my $text = slurp($file)) =~ s/^-- due: .*\n//m or die 'no directive';
+$text =~ s/:now \+ :quiet_ms/:now + 3600000/ or die 'no delay';
 my $fixed = spew('delayed.sql', $text);
 ($status, $out, $err) = lockbench(@drain, '-s', $fixed);
 unlike($out, qr/^not ok/m, 'a delay that no option sets: nothing is lost');
+like($out, qr/^ok \d+ - delayed sqlite drain no-loss # SKIP line \d+: an item may be due later: write "-- due: later" or /m, '... the file is asked');
+is($status, 5, '... with the exit status of a question');
 ($status, $out, $err) = lockbench('explore', '-s', $fixed, '-d', 'sqlite:', '-q');
-unlike($out, qr/violated/, '... nor explored');
+is($status, 5, '... nor explored: exit status');
+like($out, qr/^ +no-loss +not tested: line \d+: an item may be due later: write/m, '... and the question');
 
 # Without a delay all is asked. A time at which items are dropped is none at which they are due.
 ($status, $out) = lockbench('explore', '-s', $file, '-d', 'sqlite:', '--opt', 'quiet_ms=0', '-q');

@@ -125,7 +125,7 @@ cmp_ok($least // 0, '>', 5, 'what takes longer counts as that');
 
 # --- an operator frees what is held for too long ---
 (undef, $out) = lockbench('verify', '-s', "$folder/operator.sql", '-d', 'sqlite:', '--plan');
-like($out, qr/^  lease  longest_ms, inferred from line \d+; 600000 ms by default, which each scenario replaces; recover ends it$/m,
+like($out, qr/^  lease  longest_ms, as said in line \d+; 600000 ms by default, which each scenario replaces; recover ends it$/m,
     'the limit of recover is the lease');
 like($out, qr/^ +\d+ $_ /m, "$_ is planned") for 'explore\+rescue', 'dead-holder', 'overrun';
 (undef, $out) = lockbench('verify', '-s', "$folder/looked.sql", '-d', 'sqlite:', '--plan', '--opt', 'release=looked');

@@ -8,6 +8,7 @@
 -- claims: exclusive, owner-release
 -- option: clock = workers | mixed | stamped
 -- option: lease_ms = 60000
+-- lease: lease_ms
 
 -- name: setup [sqlite]
 CREATE TABLE shedlock (name varchar(64) PRIMARY KEY, lock_until bigint NOT NULL, locked_by varchar(64),

@@ -6,6 +6,7 @@
 -- option: visible_ms = 30000 (visibility timeout)
 -- option: max_receives = 3
 -- lease: visible_ms
+-- attempts: max_receives
 -- name: setup [sqlite]
 CREATE TABLE msg (id integer PRIMARY KEY, body text, receives integer NOT NULL DEFAULT 0, visible_at real NOT NULL DEFAULT 0, dead integer NOT NULL DEFAULT 0);
 -- name: put

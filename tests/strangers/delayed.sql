@@ -8,6 +8,7 @@
 -- needs: returning
 -- option: quiet_ms = 3000 (how long nobody may put the job again before it is due)
 -- option: claim = due | newer
+-- due: quiet_ms
 
 -- name: setup
 CREATE TABLE job (id bigint PRIMARY KEY, payload text, due_ms bigint NOT NULL, state varchar(8) NOT NULL DEFAULT 'due',

@@ -6,6 +6,7 @@
 -- claims: no-duplicate, no-loss, bounded-claim, owner-release
 -- option: fail = own | number
 -- option: expire_ms = 900000
+-- lease: expire_ms
 
 -- name: setup [sqlite]
 CREATE TABLE work (

@@ -8,6 +8,7 @@
 -- claims: exclusive, fenced
 -- option: lease_ms = 60000
 -- option: number = counted | read | kept | time
+-- lease: lease_ms
 
 -- name: setup
 CREATE TABLE held (name varchar(60) PRIMARY KEY, owner varchar(60), until_ms bigint NOT NULL DEFAULT 0,

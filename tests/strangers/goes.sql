@@ -7,6 +7,7 @@
 -- claims: no-duplicate, no-loss, bounded-claim, owner-release
 -- option: most = 4
 -- option: back = found | lost
+-- attempts: most
 
 -- name: setup [sqlite]
 CREATE TABLE msg (id integer PRIMARY KEY, body text, n_goes integer NOT NULL DEFAULT 0, state text NOT NULL DEFAULT 'new');

@@ -6,6 +6,7 @@
 -- shape: lock
 -- claims: exclusive, owner-release
 -- option: took = asked | unasked
+-- rows: shared
 
 -- name: setup
 CREATE TABLE lock_row (name varchar(60) PRIMARY KEY, owner varchar(60) NOT NULL, until_ms bigint NOT NULL);

@@ -7,6 +7,7 @@
 -- shape: lock
 -- claims: exclusive, owner-release, recovery
 -- option: release = asked | looked
+-- rows: shared
 
 -- name: setup
 CREATE TABLE cache_lock (name varchar(60) PRIMARY KEY, owner varchar(60) NOT NULL, until_ms bigint NOT NULL);

@@ -8,6 +8,7 @@
 -- claims: exclusive, owner-release, recovery
 -- option: longest_ms = 600000
 -- option: stamp = held | made
+-- limit: longest_ms
 
 -- name: setup
 CREATE TABLE migration_lock (name varchar(60) PRIMARY KEY, owner varchar(60), made_ms bigint NOT NULL, since_ms bigint);

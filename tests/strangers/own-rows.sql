@@ -9,6 +9,7 @@
 -- claims: exclusive, owner-release, recovery
 -- isolation: serializable
 -- option: release = own | all
+-- rows: release
 
 -- name: setup
 CREATE TABLE holder (name varchar(60) NOT NULL, worker varchar(60) NOT NULL, until_ms bigint NOT NULL,

@@ -9,6 +9,7 @@
 -- option: seconds = 10
 -- option: free = past | young
 -- lease: seconds in s
+-- rows: shared
 
 -- name: setup
 CREATE TABLE cache_lock (name varchar(100) PRIMARY KEY, owner varchar(100) NOT NULL, expiration bigint NOT NULL);

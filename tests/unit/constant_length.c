@@ -198,8 +198,11 @@ static void attempts_are_limited(void **state)
         const char *sql = table[i].sql;
         struct lb_raw_statement statement = {.text = sql, .length = strlen(sql), .line = 7};
         file->statements[2] = statement;
-        if ((int)lb_attempts_limit(file, &statement, settings, 1) != (int)table[i].limit)
+        const char *option = NULL;
+        if ((int)lb_attempts_limit(file, &statement, settings, 1, &option) != (int)table[i].limit)
             fail_msg("not %.0f: %s", table[i].limit, sql);
+        if ((option != NULL) != (table[i].limit == 3)) /* the option's default */
+            fail_msg("not by an option: %s", sql);
     }
     free(file);
 }

@@ -30,6 +30,9 @@ static enum lb_exit status_of_cell(const struct lb_campaign *campaign,
         if (run->state == LB_RUN_SERVER_GONE)
             status = lb_exit_worse(status, LB_EXIT_ENVIRONMENT);
         /* Whoever schedules has judged an invalid run by what hangs on it. */
+        for (int g = 0; g < LB_GUARANTEES; g++)
+            if (run->judgement.findings[g].is_asked)
+                status = lb_exit_worse(status, LB_EXIT_INCONCLUSIVE);
         bool is_invalid = run->state == LB_RUN_INVALID && !campaign->judges_runs;
         /* A line of a plan in which no fault happened says so; the others stand. */
         if (cell->outlook != NULL && run->lacks_fault)

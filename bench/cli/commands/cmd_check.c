@@ -403,19 +403,19 @@ static int print(const struct lb_args *args, const struct lb_checked *checked, s
     return lb_checked_text(checked, lb_terminal_width(STDOUT_FILENO), stdout, err);
 }
 
-/* 1: something was violated; 5: nothing could be tested, or the clocks do not tell of something
- * whether it was violated; 0: something held and nothing else. */
+/* 1: something was violated; 5: nothing could be tested, or it depends on the clocks, or on a fact
+ * that is not known, whether something was violated; 0: something held and nothing else. */
 static enum lb_exit status_of(const struct lb_judgement *judgement,
                               const struct lb_near_miss near[LB_GUARANTEES])
 {
-    bool held = false, is_near = false;
+    bool held = false, is_open = false;
     for (int i = 0; i < LB_GUARANTEES; i++) {
         if (judgement->findings[i].verdict == LB_V_VIOLATED)
             return LB_EXIT_VIOLATED;
         held = held || judgement->findings[i].verdict == LB_V_HELD;
-        is_near = is_near || near[i].n_violations > 0;
+        is_open = is_open || near[i].n_violations > 0 || judgement->findings[i].is_asked;
     }
-    return held && !is_near ? LB_EXIT_OK : LB_EXIT_INCONCLUSIVE;
+    return held && !is_open ? LB_EXIT_OK : LB_EXIT_INCONCLUSIVE;
 }
 
 /* Clocks that may be off: what is violated if they agree, and not for certain, is no "held". */

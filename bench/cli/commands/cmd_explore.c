@@ -271,6 +271,9 @@ static enum lb_exit status_of(const struct lb_explored *explored)
         return LB_EXIT_VIOLATED;
     if (explored->search.differs || explored->is_nondeterministic)
         return LB_EXIT_INCONCLUSIVE;
+    for (int g = 0; g < LB_GUARANTEES; g++)
+        if (explored->findings[g].is_asked && !explored->search.interrupted)
+            return LB_EXIT_INCONCLUSIVE;
     return explored->search.interrupted ? LB_EXIT_INTERRUPTED : LB_EXIT_OK;
 }
 

@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { MOST_SETTINGS = 32 };
+
 /* What it takes to ask one server; all of it released at the end. */
 struct asking {
     struct lb_target target;
@@ -185,6 +187,18 @@ static void warn_of_features(struct warnings *w, const struct lb_file *file,
                w->path, f->whole_line);
 }
 
+/* Facts that verdicts depend on and that the file does not state. */
+static void ask_for_facts(struct warnings *w, const struct lb_program *program)
+{
+    char text[200];
+    for (int g = 0; g < LB_GUESSES; g++) {
+        const struct lb_guess *guess = &program->guesses[g];
+        if (guess->line != 0 && is_new(w, guess->line))
+            printf("%s:%d: warning: %s; else some verdicts are missing\n", w->path, guess->line,
+                   lb_guess_text((enum lb_guessed)g, guess, text, sizeof text));
+    }
+}
+
 static void warn_of_processes(struct warnings *w, const struct lb_program *program,
                               const struct lb_features *features)
 {
@@ -215,6 +229,20 @@ static bool is_meant(const struct lb_args *args, const struct lb_db *engine)
     return is;
 }
 
+/* The statements as a run has them, with what it sets for the lease and for delays. */
+static int new_program(const struct lb_file *file, const struct lb_db *db,
+                       const struct lb_setting *settings, size_t n_settings,
+                       struct lb_program **ret_program, struct lb_error *err)
+{
+    enum { TTL_MS = 30000 };
+    struct lb_setting all[MOST_SETTINGS + LB_SCALED];
+    struct lb_scaled scaled;
+    lb_file_scale(file, db, TTL_MS, false, settings, n_settings, &scaled);
+    memcpy(all, scaled.settings, scaled.n_settings * sizeof *all);
+    memcpy(all + scaled.n_settings, settings, n_settings * sizeof *all);
+    return lb_program_new(file, db, NULL, all, scaled.n_settings + n_settings, ret_program, err);
+}
+
 static void warn(const char *path, const struct lb_file *file, const struct lb_args *args,
                  const struct lb_setting *settings)
 {
@@ -235,10 +263,10 @@ static void warn(const char *path, const struct lb_file *file, const struct lb_a
         struct lb_program *program = NULL;
         struct lb_features features;
         if (!is_meant(args, lb_engines[e]) || !lb_file_supports(file, lb_engines[e], &ignored) ||
-            lb_program_new(file, lb_engines[e], NULL, settings, args->options.n, &program,
-                           &ignored) != 0)
+            new_program(file, lb_engines[e], settings, args->options.n, &program, &ignored) != 0)
             continue;
         lb_features_read(file, program, &features);
+        ask_for_facts(&w, program);
         warn_of_features(&w, file, &features);
         warn_of_processes(&w, program, &features);
         line = lb_replica_unasked(program);
@@ -277,12 +305,12 @@ static int lint(const char *path, const struct lb_args *args, const struct lb_se
 
 enum lb_exit lb_command_lint(const struct lb_args *args)
 {
-    enum { MOST = 32 };
-    struct lb_setting settings[MOST];
+    struct lb_setting settings[MOST_SETTINGS];
     struct lb_error err = {0};
     enum lb_exit status = LB_EXIT_OK;
-    int r = args->options.n > MOST ? lb_fail(&err, LB_E_USAGE, "more than %d times --opt", MOST)
-                                   : split_options(&args->options, settings, &err);
+    int r = args->options.n > MOST_SETTINGS
+                ? lb_fail(&err, LB_E_USAGE, "more than %d times --opt", MOST_SETTINGS)
+                : split_options(&args->options, settings, &err);
     if (r == 0 && args->positional.n == 0)
         r = lb_fail(&err, LB_E_USAGE, "lint wants a file: lockbench lint ./my-lock.sql");
     if (r != 0)

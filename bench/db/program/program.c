@@ -590,11 +590,9 @@ static int keep_statements(struct lb_building *b)
     if (b->chosen[LB_S_PUT] != NULL && b->chosen[LB_S_PUT]->answer == SIZE_MAX)
         program->sections[LB_S_PUT].answer = putting(&program->sections[LB_S_PUT]);
     program->recovers_by_time = recovers_by_time(b, LB_S_RECOVER);
-    program->comes_late = lb_building_comes_late(b);
-    program->attempts = lb_building_attempts(b);
+    lb_building_settle_facts(b);
     program->sees_strangers = lb_building_sees_strangers(b);
     const struct lb_timing *lease = lb_file_lease(b->file);
-    program->frees_own_rows = !b->file->is_built_in && lb_program_frees_own_rows(program);
     program->ends_by_recover = lease != NULL && lease->by_recover;
     program->sweeps_by_life =
         program->sections[LB_S_HEARTBEAT].present || recovers_by_time(b, LB_S_SWEEP);

@@ -151,6 +151,17 @@ enum lb_slot {
     LB_SLOT_FIXED     /* how many there are */
 };
 
+/* A fact that a verdict depends on, that the file does not state, and that its text hints at. */
+enum lb_guessed { LB_GUESS_LEASE, LB_GUESS_ATTEMPTS, LB_GUESS_ROWS, LB_GUESS_DUE, LB_GUESSES };
+struct lb_guess {
+    int line;           /* of the statement that hints at it; 0: there is no guess */
+    char directive[64]; /* that states the fact: "-- attempts: 3" */
+    uint32_t value;     /* attempts: how many */
+};
+
+/* The meaning of the hint and the directives to write, in words. Returns buf. */
+char *lb_guess_text(enum lb_guessed guessed, const struct lb_guess *guess, char *buf, size_t size);
+
 struct lb_program {
     const struct lb_db *db;
     enum lb_shape shape;
@@ -161,15 +172,16 @@ struct lb_program {
     enum lb_isolation isolation;        /* what the file asks for; LB_ISO_DEFAULT if nothing */
     size_t n_statements;                /* all sections together; statement k has the index k */
     const struct lb_statement *statements;
-    const char *origin;    /* the file, for messages */
-    uint64_t carries;      /* bit per slot: a column of that name is wanted by a later statement */
-    uint32_t uses;         /* bit per fixed slot: some statement has it as parameter */
-    bool puts_one;         /* put has no :n: it is run for each item */
-    uint32_t attempts;     /* how often an item is tried at most; 0: without end */
-    bool comes_late;       /* what is put, or given back, is due later, nobody knows when */
-    bool sees_strangers;   /* what it finds hangs on who else has a transaction under way */
+    const char *origin; /* the file, for messages */
+    uint64_t carries;   /* bit per slot: a column of that name is wanted by a later statement */
+    uint32_t uses;      /* bit per fixed slot: some statement has it as parameter */
+    bool puts_one;      /* put has no :n: it is run for each item */
+    uint32_t attempts;  /* how often an item is tried at most, as the file says; 0: no limit */
+    bool own_rows;      /* a release changes a row of its worker's own, as the file says */
+    bool due_later;     /* items may be due after the queue was drained, as the file says */
+    struct lb_guess guesses[LB_GUESSES];
+    bool sees_strangers;   /* what it finds depends on others' transactions under way */
     bool recovers_by_time; /* recover asks for the time: it need not take everything */
-    bool frees_own_rows;   /* a lock: acquire inserts a row, and release ends one of its worker's */
     bool ends_by_recover;  /* a lock: a hold has no lease, but recover ends it */
     bool reads_replica;    /* some statement is on a replica */
     bool sweeps_by_life;   /* so does sweep, or by who is alive: processes say that they are */

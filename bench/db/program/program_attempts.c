@@ -108,7 +108,7 @@ static double first_value(const struct lb_file *file, const struct lb_token *nam
 /* The number that a count is compared with; 0: it is none. */
 static double limit_of(const struct lb_file *file, const struct lb_token *count,
                        const struct lb_token *token, const struct lb_setting *settings,
-                       size_t n_settings)
+                       size_t n_settings, const char **ret_option)
 {
     if (!is_called_attempts(count) &&
         (!is_counted(file, count, '+') || is_counted(file, count, '-')))
@@ -118,8 +118,10 @@ static double limit_of(const struct lb_file *file, const struct lb_token *count,
     if (token->kind == LB_T_WORD && is_counted(file, count, '+')) /* and no time (failed_at) */
         return first_value(file, token);
     for (size_t i = 0; i < n_settings && token->kind == LB_T_PARAM; i++)
-        if (lb_slice_is(token->text + 1, token->length - 1, settings[i].name))
+        if (lb_slice_is(token->text + 1, token->length - 1, settings[i].name)) {
+            *ret_option = settings[i].name;
             return strtod(settings[i].value, NULL);
+        }
     return 0;
 }
 
@@ -134,7 +136,8 @@ static double left_of(const struct lb_file *file, const struct lb_token *token,
 }
 
 double lb_attempts_limit(const struct lb_file *file, const struct lb_raw_statement *statement,
-                         const struct lb_setting *settings, size_t n_settings)
+                         const struct lb_setting *settings, size_t n_settings,
+                         const char **ret_option)
 {
     struct lb_window w;
     lb_window_start(&w, statement->text, statement->length, statement->line);
@@ -148,8 +151,8 @@ double lb_attempts_limit(const struct lb_file *file, const struct lb_raw_stateme
             right += 2;
         /* coalesce(n, 0) < 3 */
         const struct lb_token *left = is_op(&t[-1], ')') && is_op(&t[-3], ',') ? &t[-4] : &t[-1];
-        double limit = limit_of(file, left, right, settings, n_settings);
-        limit = limit > 0 ? limit : limit_of(file, right, left, settings, n_settings);
+        double limit = limit_of(file, left, right, settings, n_settings, ret_option);
+        limit = limit > 0 ? limit : limit_of(file, right, left, settings, n_settings, ret_option);
         limit = limit > 0 ? limit : left_of(file, left, right);
         if (limit > 0)
             return limit;

@@ -53,9 +53,9 @@ int lb_building_add_options(struct lb_building *b, const struct lb_option *optio
 int lb_building_set_option(struct lb_building *b, const struct lb_setting *setting);
 /* Keeps the resolved options: the program borrows nothing. */
 int lb_building_keep_settings(struct lb_building *b);
-/* Of what is given back: see program_returns.c. With all sections built. */
-bool lb_building_comes_late(const struct lb_building *b);
-uint32_t lb_building_attempts(const struct lb_building *b);
+/* What the file states, and what its text hints at: see program_facts.c. With all sections built.
+ */
+void lb_building_settle_facts(struct lb_building *b);
 bool lb_building_sees_strangers(const struct lb_building *b);
 /* Of each section the one variant that applies, into b->chosen. */
 int lb_building_choose(struct lb_building *b);

@@ -119,11 +119,12 @@ static bool is_or(const struct lb_token *before, const struct lb_token *token,
     return token->kind == LB_T_WORD && lb_token_is(token, "or");
 }
 
-bool lb_program_frees_own_rows(const struct lb_program *program)
+int lb_program_own_rows_line(const struct lb_program *program)
 {
     const struct lb_section *begin = &program->sections[LB_S_ACQUIRE];
     const struct lb_section *end = &program->sections[LB_S_RELEASE];
-    bool inserts = false, asks = false;
+    bool inserts = false;
+    int line = 0;
     for (size_t i = 0; i < begin->n_statements; i++)
         inserts = inserts || any_token(&begin->statements[i], is_insert);
     for (size_t i = 0; i < end->n_statements; i++) {
@@ -132,10 +133,10 @@ bool lb_program_frees_own_rows(const struct lb_program *program)
             continue;
         if ((!has_param(statement, LB_SLOT_WORKER) && !has_param(statement, LB_SLOT_TOKEN)) ||
             any_token(statement, is_or))
-            return false;
-        asks = true;
+            return 0;
+        line = line != 0 ? line : statement->line;
     }
-    return inserts && asks;
+    return inserts ? line : 0;
 }
 
 static void find_unasked(const struct lb_program *program, struct lb_features *ret)

@@ -86,9 +86,10 @@ void lb_features_read(const struct lb_file *file, const struct lb_program *progr
 /* Its part for the advice beside a finding: lb_features_read calls it. */
 void lb_features_read_traits(const struct lb_program *program, struct lb_features *ret);
 
-/* A lock whose acquire inserts a row, and whose release changes none but its worker's own? Then a
- * release that comes late ends nobody else's hold. */
-bool lb_program_frees_own_rows(const struct lb_program *program);
+/* Of a lock whose acquire inserts a row: the line of the release, if that has :worker or :token in
+ * each statement. It may change a row of its worker's own: then a late one ends no other hold. 0:
+ * it is not so. */
+int lb_program_own_rows_line(const struct lb_program *program);
 
 /* The line of a statement on a replica, with a condition that its section does not ask the primary
  * for afterwards; 0: there is none. */

@@ -12,13 +12,14 @@
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 static const char *const keys[] = {
-    "strategy", "shape",   "claims", "isolation", "option", "needs",
-    "origin",   "summary", "name",   "require",   "answer", "on-error",
-    "lease",    "limit",   "if",     "else",      "on",     "pipeline",
+    "strategy", "shape", "claims",  "isolation", "option",   "needs", "origin",
+    "summary",  "name",  "require", "answer",    "on-error", "lease", "limit",
+    "if",       "else",  "on",      "pipeline",  "attempts", "rows",  "due",
 };
 
 int lb_file_fail(const struct lb_file *file, int line, struct lb_error *err, const char *format,
@@ -352,6 +353,55 @@ static int read_pipeline(struct lb_file *file, const struct lb_directive *direct
     return 0;
 }
 
+/* `-- attempts:`, `-- rows:` and `-- due:` take a word of theirs, or the name of an option. */
+static int read_fact(struct lb_file *file, const struct lb_directive *directive,
+                     struct lb_stated *stated, struct lb_error *err)
+{
+    if (stated->text != NULL)
+        return lb_file_fail(file, directive->line, err, "%.*s: given twice (line %d)",
+                            (int)directive->key_length, directive->key, stated->line);
+    stated->line = directive->line;
+    stated->text = lb_file_string(file, directive->value, directive->value_length);
+    return 0;
+}
+
+static bool is_count(const char *text)
+{
+    return strspn(text, "0123456789") == strlen(text) && strlen(text) < 10 && atoi(text) > 0;
+}
+
+/* With all options read. */
+static int settle_fact(const struct lb_file *file, const struct lb_stated *stated, const char *key,
+                       enum lb_shape shape, const char *no, const char *yes, struct lb_error *err)
+{
+    const struct lb_option *option = NULL;
+    if (stated->text == NULL)
+        return 0;
+    for (size_t i = 0; i < file->n_options; i++)
+        if (strcmp(file->options[i].name, stated->text) == 0)
+            option = &file->options[i];
+    if (file->shape != shape)
+        return lb_file_fail(file, stated->line, err, "%s: is for a %s, and this is a %s", key,
+                            shape == LB_LOCK ? "lock" : "queue",
+                            shape == LB_LOCK ? "queue" : "lock");
+    bool is_number = yes == NULL && is_count(option != NULL ? option->default_value : stated->text);
+    if (is_number || strcmp(stated->text, no) == 0 ||
+        (yes != NULL && (option != NULL || strcmp(stated->text, yes) == 0)))
+        return 0;
+    return lb_file_fail(file, stated->line, err,
+                        "%s: \"%s\" is neither %s, nor %s, nor an option of this file%s", key,
+                        stated->text, yes != NULL ? yes : "a number from 1", no,
+                        yes != NULL ? "" : " that is a number from 1");
+}
+
+static int settle_facts(const struct lb_file *file, struct lb_error *err)
+{
+    int r = settle_fact(file, &file->attempts, "attempts", LB_QUEUE, "unlimited", NULL, err);
+    if (r == 0)
+        r = settle_fact(file, &file->rows, "rows", LB_LOCK, "shared", "own", err);
+    return r != 0 ? r : settle_fact(file, &file->due, "due", LB_QUEUE, "at-once", "later", err);
+}
+
 int lb_header_line(struct lb_file *file, const struct lb_directive *directive, struct lb_error *err)
 {
     if (file->is_built_in)
@@ -379,6 +429,12 @@ int lb_header_line(struct lb_file *file, const struct lb_directive *directive, s
         return lb_needs_read(file, directive, &file->needs, err);
     if (lb_directive_is(directive, "lease") || lb_directive_is(directive, "limit"))
         return lb_timing_line(file, directive, err);
+    if (lb_directive_is(directive, "attempts"))
+        return read_fact(file, directive, &file->attempts, err);
+    if (lb_directive_is(directive, "rows"))
+        return read_fact(file, directive, &file->rows, err);
+    if (lb_directive_is(directive, "due"))
+        return read_fact(file, directive, &file->due, err);
     const char *text = lb_file_string(file, directive->value, directive->value_length);
     if (lb_directive_is(directive, "summary"))
         file->summary = text;
@@ -395,6 +451,8 @@ int lb_header_finish(struct lb_file *file, struct lb_error *err)
         return lb_file_fail(file, 1, err, "no \"-- strategy: NAME\" line in the header");
     if (file->shape != LB_LOCK && file->shape != LB_QUEUE)
         return lb_file_fail(file, 1, err, "no \"-- shape: lock\" or \"queue\" line in the header");
+    if (settle_facts(file, err) != 0)
+        return LB_E_FILE;
     if (file->is_pipelined && file->shape != LB_QUEUE)
         return lb_file_fail(file, 1, err, "pipeline: is for a queue, and this is a lock");
     for (int i = 0; i < LB_GUARANTEES; i++) {

@@ -54,6 +54,12 @@ struct lb_raw_section {
     int line;
 };
 
+/* A fact that the file states: a word, a number, or the name of an option that says it. */
+struct lb_stated {
+    const char *text; /* NULL: it is not stated */
+    int line;
+};
+
 struct lb_file {
     char *origin;
     char *text;    /* the file, NUL-terminated */
@@ -66,6 +72,7 @@ struct lb_file {
     uint64_t needs;
     enum lb_isolation isolation;
     bool is_pipelined;
+    struct lb_stated attempts, rows, due;
     struct lb_timing lease, limit; /* name NULL: none */
     unsigned delays;               /* bit per option that only puts an item's next turn off */
     unsigned put_delays;           /* ... that put adds to a time: it may be when the item is due */
@@ -130,9 +137,11 @@ struct lb_constant lb_section_constant(const struct lb_file *file,
  * whether a time is over; 0: there is none. */
 int lb_put_off_line(const struct lb_file *file, const struct lb_program *program);
 
-/* The number that a statement compares attempts with (attempts < :max_attempts); 0: it does not. */
+/* The number that a statement compares attempts with (attempts < :max_attempts); 0: it does not.
+ * ret_option: the option that says it; left alone if none does. */
 double lb_attempts_limit(const struct lb_file *file, const struct lb_raw_statement *statement,
-                         const struct lb_setting *settings, size_t n_settings);
+                         const struct lb_setting *settings, size_t n_settings,
+                         const char **ret_option);
 
 /* What the header as a whole lacks. */
 int lb_header_finish(struct lb_file *file, struct lb_error *err);

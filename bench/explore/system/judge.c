@@ -2,6 +2,7 @@
 #include "testbed.h"
 
 #include "clock.h"
+#include "facts.h"
 #include "free_permits.h"
 
 #include <stdio.h>
@@ -88,9 +89,7 @@ static int drain(struct lb_testbed *testbed, bool *ret_drained, struct lb_error 
     }
     testbed->written = LB_TOUCHES_ALL;
     date_drain(testbed, first);
-    /* What is put for a later time is not lost while it is not due. */
-    bool comes_late = testbed->program != NULL && testbed->program->comes_late;
-    *ret_drained = r == LB_EMPTY && (!comes_late || are_claimed(testbed, n_items, first));
+    *ret_drained = r == LB_EMPTY;
     return r < 0 ? r : 0;
 }
 
@@ -154,13 +153,11 @@ int lb_testbed_judge(struct lb_testbed *testbed, bool complete, struct lb_error 
                              .lease = strategy->is_lease,
                              .claims = strategy->claims,
                              .release = LB_RELEASE_BELIEF,
-                             .own_rows =
-                                 testbed->program != NULL && testbed->program->frees_own_rows,
                              .drained = drained,
-                             .attempts = testbed->program != NULL ? testbed->program->attempts : 0,
                              .groups = testbed->strategy_plan.groups,
                              .complete = true, /* whoever holds at its end holds on */
                              .end_ns = end_ns};
+    lb_facts_take(testbed->program, &model);
     r = lb_check(&view, &model, &testbed->judgement, err);
     if (r < 0)
         return r;
@@ -170,6 +167,8 @@ int lb_testbed_judge(struct lb_testbed *testbed, bool complete, struct lb_error 
             bits |= 1 << g;
         if (testbed->judgement.findings[g].verdict != LB_V_NOT_TESTED)
             testbed->tested |= LB_G_BIT(g);
+        if (testbed->judgement.findings[g].is_doubted)
+            testbed->doubted[g] = testbed->judgement.findings[g];
     }
     return bits;
 }

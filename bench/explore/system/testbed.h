@@ -250,9 +250,10 @@ struct lb_testbed {
     size_t n_before_leases; /* moves up to the last death or cut */
     bool outlived;          /* a lease has passed since the last death, or cut */
     int64_t clock_ms;       /* what the clock steps add up to */
-    struct lb_judgement judgement;  /* of the last schedule that was judged */
-    unsigned tested;                /* LB_G_BIT()s that some schedule so far has tested */
-    char deadlock[600], stuck[600]; /* the first, in words */
+    struct lb_judgement judgement;            /* of the last schedule that was judged */
+    struct lb_finding doubted[LB_GUARANTEES]; /* of a schedule that one reading accuses */
+    unsigned tested;                          /* LB_G_BIT()s that some schedule so far has tested */
+    char deadlock[600], stuck[600];           /* the first, in words */
     uint64_t n_deadlocks, n_stuck;
     uint64_t n_through;       /* schedules in which all came to their ends, and nobody gave up */
     uint64_t n_records_total; /* statements executed, of all schedules */

@@ -146,7 +146,8 @@ static void guarantee_line(struct lb_sink_state *state, const struct lb_cell *ce
     case LB_EXPECT_NOTHING:
         return;
     case LB_EXPECT_UNTESTED:
-        if (cell->outlook != NULL) /* another cell of its plan may: see untested_lines */
+        if (cell->outlook != NULL &&
+            !finding->is_asked) /* another cell of its plan may: see untested_lines */
             return;
         skip(state, cell, name,
              finding->verdict == LB_V_NOT_TESTED ? finding->reason : run->reason);

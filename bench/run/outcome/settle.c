@@ -5,6 +5,7 @@
 #include "class_proof.h"
 #include "control.h"
 #include "demand.h"
+#include "facts.h"
 #include "intervals.h"
 #include "joint.h"
 #include "ledger.h"
@@ -60,7 +61,7 @@ static struct lb_model model_of(const struct lb_active_run *run, bool complete, 
     struct lb_scenario whole = *scenario; /* of all ranks */
     whole.workers = run->share.n_consumers;
     const uint64_t demand_ns = lb_scenario_demand_ns(&whole, strategy->is_lease);
-    return (struct lb_model){
+    struct lb_model model = {
         .queue = strategy->shape == LB_QUEUE,
         .n_resources = run->plan.n_resources,
         .capacity = run->capacity,
@@ -70,17 +71,29 @@ static struct lb_model model_of(const struct lb_active_run *run, bool complete, 
             strategy->claims &
             ~(scenario->shape == LB_QUEUE && scenario->classes > 1 ? LB_G_BIT(LB_G_FIFO) : 0U),
         .release = LB_RELEASE_BELIEF,
-        .own_rows = run->plan.program != NULL && run->plan.program->frees_own_rows &&
-                    !scenario->duplicate_ids && scenario->ids == LB_IDS_UNIQUE,
         .drained = run->team != NULL && atomic_load(&run->team->drained),
         .complete = complete,
         .end_ns = end_ns,
         .progress_bound_ns = lb_scenario_bound_ns(scenario, demand_ns),
         .progress_demand_ns = demand_ns,
         .recovery_bound_ns = scenario->recovery_bound_ns,
-        .attempts = run->plan.program != NULL ? run->plan.program->attempts : 0,
         .groups = run->plan.groups,
         .period_ns = strategy->shape == LB_QUEUE ? period_ns : 0};
+    lb_facts_take(run->plan.program, &model);
+    if (scenario->duplicate_ids || scenario->ids != LB_IDS_UNIQUE) { /* no row is one worker's */
+        model.own_rows = false;
+        model.doubts[LB_DOUBT_ROWS].reason[0] = '\0';
+    }
+    if (run->plan.program != NULL && run->plan.program->sees_strangers &&
+        model.doubts[LB_DOUBT_DUE].reason[0] == '\0')
+        lb_facts_doubt_due(&model, "some items were not claimed, and a statement does not see what "
+                                   "is newer than any transaction under way on the server: explore "
+                                   "waits for those of others");
+    /* A protocol that pushes does not say that there is nothing left. */
+    if (strategy->is_pushed)
+        lb_facts_doubt_due(&model, "some items were not claimed, and may still come: the protocol "
+                                   "pushes them");
+    return model;
 }
 
 /* What a reader of the history's file must know. */
@@ -253,31 +266,15 @@ static int judge_view(struct lb_active_run *run, struct lb_history_view *view,
     outcome->start_ns = view->start_ns;
     outcome->n_events = view->n_events;
     rc = judge(run, view, &model, outcome, err);
-    /* Who pushes does not say that there is nothing: what is missing may come yet. So may what was
-     * put, or given back, for a later time; what is hidden by a stranger's transaction comes with
-     * its end, and what a claim took that was then refused with the end of its lease. */
-    const struct lb_program *program = run->plan.program;
+    /* Items of a claim whose later statement was refused come back with the end of its lease. */
     struct lb_finding *loss = &outcome->judgement.findings[LB_G_NO_LOSS];
     bool is_lost = rc == 0 && model.drained && loss->verdict == LB_V_VIOLATED;
-    bool parted = is_lost && is_parted(run, loss->n_violations);
-    bool comes_later = run->request->strategy->is_pushed || parted ||
-                       (program != NULL && (program->comes_late || program->sees_strangers));
-    if (is_lost && comes_later) {
-        model.drained = false;
+    if (is_lost && is_parted(run, loss->n_violations)) {
+        lb_facts_doubt_due(&model, "some items were not claimed again: claims that had taken "
+                                   "something were refused by their next statement, and what they "
+                                   "took comes back later");
         rc = write_meta(run, &model, err);
         rc = rc != 0 ? rc : judge(run, view, &model, outcome, err);
-        if (rc == 0 && program != NULL && program->sees_strangers)
-            snprintf(loss->reason, sizeof loss->reason,
-                     "some items were not claimed, and a statement does not see what is newer than "
-                     "any transaction under way on the server: explore waits for those of others");
-        else if (rc == 0 && parted)
-            snprintf(loss->reason, sizeof loss->reason,
-                     "some items were not claimed again: claims that had taken something were "
-                     "refused by their next statement, and what they took comes back later");
-        else if (rc == 0 && program != NULL && program->comes_late)
-            snprintf(loss->reason, sizeof loss->reason,
-                     "some items were not claimed, and may be due later: put, or what gives them "
-                     "back, adds to a time; if an option says how much, ask again with 0");
     }
     if (rc == LB_E_INTERRUPTED) {
         give_up_verdicts(outcome);

@@ -1,0 +1,105 @@
+/* Verdicts that do not depend on a guess.
+ *
+ * A doubt is a fact that the history cannot show. The history is judged with the fact and without
+ * it. A guarantee that one of both readings violates, and the other does not, is not judged: the
+ * reason asks for the directive that says the fact. So a guess never leads to "held" and never
+ * accuses.
+ *
+ * A lease is the only fact that changes which guarantee is violated: a release that comes late ends
+ * another's hold if there is a lease, and if there is none the lock was granted to two. The
+ * protocol is broken in both readings; the finding is that of the reading with the lease.
+ */
+#include "doubts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Which guarantees the fact is about. */
+static unsigned scope_of(enum lb_doubted doubted)
+{
+    switch (doubted) {
+    case LB_DOUBT_ATTEMPTS:
+    case LB_DOUBT_DUE:
+        return LB_G_BIT(LB_G_NO_LOSS);
+    case LB_DOUBT_ROWS:
+        return LB_G_BIT(LB_G_OWNER_RELEASE);
+    default:
+        return ~0U;
+    }
+}
+
+static unsigned violated_of(const struct lb_judgement *judgement)
+{
+    unsigned bits = 0;
+    for (int g = 0; g < LB_GUARANTEES; g++)
+        if (judgement->findings[g].verdict == LB_V_VIOLATED)
+            bits |= LB_G_BIT(g);
+    return bits;
+}
+
+static void ask(struct lb_finding *finding, const struct lb_doubt *doubt)
+{
+    finding->verdict = LB_V_NOT_TESTED;
+    finding->n_violations = 0;
+    finding->n_witnesses = 0;
+    finding->is_doubted = true;
+    finding->is_asked = !doubt->is_said;
+    snprintf(finding->reason, sizeof finding->reason, "%s", doubt->reason);
+}
+
+/* The judgement is that with a lease. */
+static int doubt_lease(const struct lb_history_view *history, const struct lb_model *model,
+                       struct lb_judgement *judgement, struct lb_judgement *other,
+                       struct lb_error *err)
+{
+    struct lb_model without = *model;
+    without.lease = false;
+    int rc = lb_check_once(history, &without, other, err);
+    if (rc != 0)
+        return rc;
+    unsigned with_it = violated_of(judgement), without_it = violated_of(other);
+    for (int g = 0; g < LB_GUARANTEES; g++) {
+        bool is_accused = (with_it >> g & 1) != 0, is_held = !is_accused;
+        if ((is_accused && without_it == 0) || (is_held && (without_it >> g & 1) != 0))
+            ask(&judgement->findings[g], &model->doubts[LB_DOUBT_LEASE]);
+    }
+    return 0;
+}
+
+static void assume(struct lb_model *model, enum lb_doubted doubted)
+{
+    if (doubted == LB_DOUBT_ATTEMPTS)
+        model->attempts = model->doubts[doubted].value;
+    else if (doubted == LB_DOUBT_ROWS)
+        model->own_rows = true;
+    else
+        model->drained = false;
+}
+
+int lb_check(const struct lb_history_view *history, const struct lb_model *model,
+             struct lb_judgement *ret_judgement, struct lb_error *err)
+{
+    int rc = lb_check_once(history, model, ret_judgement, err);
+    struct lb_model assumed = *model;
+    struct lb_judgement *other = NULL;
+    for (int d = 0; d < LB_DOUBTS && rc == 0; d++) {
+        unsigned in_doubt = violated_of(ret_judgement) & scope_of((enum lb_doubted)d);
+        bool is_lease = d == LB_DOUBT_LEASE;
+        if (model->doubts[d].reason[0] == '\0' || (!is_lease && in_doubt == 0))
+            continue;
+        other = other != NULL ? other : malloc(sizeof *other);
+        if (other == NULL)
+            return lb_fail(err, LB_E_MEMORY, "out of memory for the verdicts");
+        if (is_lease) {
+            rc = doubt_lease(history, model, ret_judgement, other, err);
+            continue;
+        }
+        assume(&assumed, (enum lb_doubted)d);
+        rc = lb_check_once(history, &assumed, other, err);
+        for (int g = 0; g < LB_GUARANTEES && rc == 0; g++)
+            if ((in_doubt >> g & 1) != 0 && other->findings[g].verdict != LB_V_VIOLATED)
+                ask(&ret_judgement->findings[g], &model->doubts[d]);
+    }
+    free(other);
+    return rc;
+}

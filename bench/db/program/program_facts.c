@@ -1,0 +1,155 @@
+/* Facts that a verdict depends on and that a history cannot show: the number of tries of an item,
+ * the owner of the rows that a release changes, the time at which an item is due, and the lease.
+ *
+ * The file states each one in a directive. Where it does not, and its text hints at one, the hint
+ * is kept with its line: it makes a verdict a question, and never an answer.
+ */
+#include "exploring.h"
+#include "program_building.h"
+#include "program_features.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The first of these options that is not 0, be it by its default. */
+static bool guess_due_by(const struct lb_building *b, unsigned options, struct lb_guess *guess)
+{
+    for (size_t i = 0; i < b->file->n_options; i++) {
+        const char *name = b->file->options[i].name;
+        int k = lb_building_option(b, name, strlen(name));
+        if ((options >> i & 1) == 0 || k < 0 || strcmp(b->resolved[k].value, "0") == 0)
+            continue;
+        guess->line = b->file->option_line[i];
+        snprintf(guess->directive, sizeof guess->directive, "-- due: %.40s", name);
+        return true;
+    }
+    return false;
+}
+
+int lb_put_off_line(const struct lb_file *file, const struct lb_program *program)
+{
+    const struct lb_section *claim = &program->sections[LB_S_CLAIM];
+    const struct lb_section *put = &program->sections[LB_S_PUT];
+    return lb_section_constant(file, claim).looks_older ? lb_section_constant(file, put).later_line
+                                                        : 0;
+}
+
+/* Is an item that is put, was given back, or failed, due at a time that only the statement, or an
+ * option that is set, knows? What put adds to a time is when the item is due only if claim asks
+ * whether a time is over: it may also be when the item is dropped. */
+static void guess_due(const struct lb_building *b, struct lb_guess *guess)
+{
+    static const enum lb_section_name ends[] = {LB_S_FREE, LB_S_RETRY, LB_S_ERROR};
+    const struct lb_section *sections = b->program->sections;
+    bool looks_older = lb_section_constant(b->file, &sections[LB_S_CLAIM]).looks_older;
+    if (guess_due_by(b, b->file->delays, guess) ||
+        (looks_older && guess_due_by(b, b->file->put_delays, guess)))
+        return;
+    guess->line = lb_put_off_line(b->file, b->program);
+    for (size_t e = 0; e < sizeof ends / sizeof ends[0] && guess->line == 0; e++)
+        guess->line = lb_section_constant(b->file, &sections[ends[e]]).later_line;
+    snprintf(guess->directive, sizeof guess->directive, "-- due: later");
+}
+
+static void guess_rows(const struct lb_program *program, struct lb_guess *guess)
+{
+    guess->line = lb_program_own_rows_line(program);
+    snprintf(guess->directive, sizeof guess->directive, "-- rows: own");
+}
+
+/* Of several limits the least. */
+static void guess_attempts(const struct lb_building *b, struct lb_guess *guess)
+{
+    for (int s = 0; s < LB_SECTIONS; s++) {
+        const struct lb_raw_section *raw = lb_raw_of(b->file, &b->program->sections[s]);
+        for (size_t i = 0; raw != NULL && s != LB_S_SETUP && i < raw->n_statements; i++) {
+            const struct lb_raw_statement *statement = &b->file->statements[raw->first + i];
+            const char *option = NULL;
+            double limit =
+                lb_attempts_limit(b->file, statement, b->resolved, b->n_options, &option);
+            if (limit < 1 || (guess->line != 0 && limit >= guess->value))
+                continue;
+            guess->line = statement->line;
+            guess->value = limit < UINT32_MAX ? (uint32_t)limit : UINT32_MAX;
+            if (option != NULL)
+                snprintf(guess->directive, sizeof guess->directive, "-- attempts: %.40s", option);
+            else
+                snprintf(guess->directive, sizeof guess->directive, "-- attempts: %u",
+                         guess->value);
+        }
+    }
+}
+
+/* The word, or the value of the option that it names; NULL: it is not stated. */
+static const char *value_of(const struct lb_building *b, const struct lb_stated *stated)
+{
+    if (stated->text == NULL)
+        return NULL;
+    int k = lb_building_option(b, stated->text, strlen(stated->text));
+    return k >= 0 ? b->resolved[k].value : stated->text;
+}
+
+/* An option is taken for the lease by its name, or by its place beside a time. */
+static void guess_lease(const struct lb_file *file, struct lb_guess *guess)
+{
+    const struct lb_timing *lease = lb_file_lease(file);
+    if (lease == NULL || lease->is_said || strcmp(lease->name, "ttl_ms") == 0)
+        return;
+    guess->line = lease->line;
+    snprintf(guess->directive, sizeof guess->directive, "-- %s: %.40s",
+             lease->by_recover ? "limit" : "lease", lease->name);
+}
+
+void lb_building_settle_facts(struct lb_building *b)
+{
+    struct lb_program *program = b->program;
+    const struct lb_file *file = b->file;
+    const char *attempts = value_of(b, &file->attempts), *rows = value_of(b, &file->rows);
+    const char *due = value_of(b, &file->due);
+    program->attempts = attempts != NULL ? (uint32_t)strtoul(attempts, NULL, 10) : 0;
+    program->own_rows = rows != NULL && strcmp(rows, "own") == 0;
+    program->due_later = due != NULL && strcmp(due, "at-once") != 0 && strcmp(due, "0") != 0;
+    if (file->is_built_in) /* its descriptor says what it is */
+        return;
+    bool asks_for_loss = (file->claims & LB_G_BIT(LB_G_NO_LOSS)) != 0;
+    bool asks_for_owner = (file->claims & LB_G_BIT(LB_G_OWNER_RELEASE)) != 0;
+    guess_lease(file, &program->guesses[LB_GUESS_LEASE]);
+    if (asks_for_loss && attempts == NULL)
+        guess_attempts(b, &program->guesses[LB_GUESS_ATTEMPTS]);
+    if (asks_for_loss && due == NULL)
+        guess_due(b, &program->guesses[LB_GUESS_DUE]);
+    if (file->shape == LB_LOCK && asks_for_owner && rows == NULL)
+        guess_rows(program, &program->guesses[LB_GUESS_ROWS]);
+}
+
+char *lb_guess_text(enum lb_guessed guessed, const struct lb_guess *guess, char *buf, size_t size)
+{
+    static const char *const other[LB_GUESSES] = {"-- lease: none", "-- attempts: unlimited",
+                                                  "-- rows: shared", "-- due: at-once"};
+    static const char *const what[LB_GUESSES] = {
+        "a hold may end by itself", "an item may be tried a few times only",
+        "a release may change a row of its worker's own", "an item may be due later"};
+    bool is_limit = strncmp(guess->directive, "-- limit", strlen("-- limit")) == 0;
+    snprintf(buf, size, "%s: write \"%s\" or \"%s\" into the header", what[guessed],
+             guess->directive, is_limit ? "-- limit: none" : other[guessed]);
+    return buf;
+}
+
+bool lb_sql_sees_strangers(const struct lb_db *db, const char *sql)
+{
+    const char *const *word = lb_exploring(db)->tells_under_way;
+    for (; word != NULL && *word != NULL; word++)
+        if (strcasestr(sql, *word) != NULL)
+            return true;
+    return false;
+}
+
+/* Also by a function that set-up makes. */
+bool lb_building_sees_strangers(const struct lb_building *b)
+{
+    for (size_t i = 0; i < b->program->n_statements; i++)
+        if (lb_sql_sees_strangers(b->db, b->program->statements[i].sql))
+            return true;
+    return false;
+}

@@ -1,0 +1,38 @@
+/* From a file's facts to the judge's doubts: see facts.h. */
+#include "facts.h"
+
+#include <stdio.h>
+
+void lb_facts_doubt_due(struct lb_model *model, const char *reason)
+{
+    struct lb_doubt *doubt = &model->doubts[LB_DOUBT_DUE];
+    doubt->is_said = true;
+    snprintf(doubt->reason, sizeof doubt->reason, "%s", reason);
+}
+
+void lb_facts_take(const struct lb_program *program, struct lb_model *model)
+{
+    static const enum lb_doubted doubted[LB_GUESSES] = {
+        [LB_GUESS_LEASE] = LB_DOUBT_LEASE,
+        [LB_GUESS_ATTEMPTS] = LB_DOUBT_ATTEMPTS,
+        [LB_GUESS_ROWS] = LB_DOUBT_ROWS,
+        [LB_GUESS_DUE] = LB_DOUBT_DUE,
+    };
+    if (program == NULL)
+        return;
+    model->attempts = program->attempts;
+    model->own_rows = program->own_rows;
+    for (int g = 0; g < LB_GUESSES; g++) {
+        const struct lb_guess *guess = &program->guesses[g];
+        struct lb_doubt *doubt = &model->doubts[doubted[g]];
+        char text[160];
+        if (guess->line == 0)
+            continue;
+        doubt->value = guess->value;
+        lb_guess_text((enum lb_guessed)g, guess, text, sizeof text);
+        snprintf(doubt->reason, sizeof doubt->reason, "line %d: %s", guess->line, text);
+    }
+    if (program->due_later)
+        lb_facts_doubt_due(model, "some items were not claimed, and may be due later, as the file "
+                                  "says (-- due: later)");
+}

@@ -1,0 +1,15 @@
+/* The facts of a file, stated or open, as the judge takes them. */
+#ifndef LB_FACTS_H
+#define LB_FACTS_H
+
+#include "check.h"
+#include "program.h"
+
+/* Fills what the file states into the model, and a doubt for each fact that its text hints at and
+ * that it does not state. program NULL: it states nothing. */
+void lb_facts_take(const struct lb_program *program, struct lb_model *model);
+
+/* Items that were not claimed when the queue was drained are not lost, for this reason. */
+void lb_facts_doubt_due(struct lb_model *model, const char *reason);
+
+#endif
