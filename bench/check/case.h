@@ -43,7 +43,8 @@ struct lb_late_release {
     uint64_t low, high; /* of the release */
     uint64_t id;        /* resource or item */
     uint32_t log, event, grant;
-    bool by_lease; /* its lease had ended; else an earlier release of the same hold */
+    bool by_lease;   /* its lease had ended; else an earlier release of the same hold */
+    bool by_session; /* another log noted before that its session had ended */
 };
 
 /* An item handed out by a claim, or an operation on an item, as the logs have it. There may be as
@@ -200,6 +201,7 @@ struct lb_log_facts {
     uint64_t gone_ns;  /* when it can have died at the earliest; LB_NEVER */
     uint64_t unsure_beat; /* when the first beat of unknown outcome of its process was asked for */
     bool has_unsure_beat;
+    bool keeps; /* a grant was committed, or is unknown: its session's end may leave it something */
     size_t *span_first;
 };
 

@@ -23,6 +23,8 @@ int lb_judge_ties(struct lb_case *c, uint64_t *ret_n);
 /* Did the hold certainly end only after another grant of its worker, in the tick in which it ends?
  * After lb_judge_ties. */
 bool lb_hold_ends_behind_grant(const struct lb_case *c, uint32_t hold);
+/* Did it end behind another grant of its worker, in the tick in which that was answered? */
+bool lb_hold_ends_behind(const struct lb_case *c, uint32_t hold, const struct lb_hold *granted);
 int lb_judge_permits(struct lb_case *c);
 int lb_judge_owner(struct lb_case *c);
 int lb_judge_fenced(struct lb_case *c);

@@ -5,10 +5,9 @@
  * still, as far as the history can tell, unless
  *   - its lease ends it: that is its cut, from scan_lock.c,
  *   - the server said that its session ended: it may have been at any time since the fault that
- *     ended it, or since the death. Without a cause in the history, of which a worker says that it
- *     lost its session, it was there when it last answered; of which another says so, it may have
- *     ended at any time, so nothing of the hold is certain. A grant that was committed, and whose
- *     history says so because servers fail over in it, is none of the session's,
+ *     ended it, or since the death. Without a cause in the history, it was there for all that it
+ *     answered before the note. A grant that was committed, and whose history says so because
+ *     servers fail over in it, is none of the session's,
  *   - somebody recovered what the dead held: no earlier than that was asked for.
  * Of a history that was cut off, a log is believed as far as it goes.
  */
@@ -150,12 +149,41 @@ static uint64_t first_cause(const struct lb_case *c, uint32_t log, uint64_t sinc
     return cause;
 }
 
+/* How many events of a log came before a time. A note may stand behind what is later. */
+static uint32_t events_before(const struct lb_case *c, uint32_t log, uint64_t time)
+{
+    uint64_t slack = lb_slack(c, log);
+    uint32_t low = 0, high = (uint32_t)c->history->logs[log].n_events;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2, event = middle;
+        while (event > low && lb_case_event(c, log, event)->type == LB_EV_NOTE)
+            event--;
+        if (lb_high(lb_case_event(c, log, event)->time_ns, slack) < time)
+            low = middle + 1;
+        else
+            high = event;
+    }
+    return low;
+}
+
+/* When the operation was asked for that a log's session was the last to answer before a time; 0:
+ * none. */
+static uint64_t answered_before(const struct lb_case *c, uint32_t log, uint64_t time)
+{
+    for (uint32_t event = events_before(c, log, time); event > 0;) {
+        uint8_t type = lb_case_event(c, log, --event)->type;
+        if (type == LB_EV_OK || type == LB_EV_FAIL)
+            return lb_low(lb_case_event(c, log, lb_case_invoke(c, log, event))->time_ns,
+                          lb_slack(c, log));
+    }
+    return 0;
+}
+
 uint64_t lb_world_session_end(const struct lb_case *c, const struct lb_world_event *note)
 {
-    const struct lb_log_facts *facts = &c->logs[note->target];
-    bool is_silent = lb_high(facts->last_ns, lb_slack(c, note->target)) < note->low;
-    /* Another's note says only that it has ended: it was there for all that it answered. */
-    uint64_t alive = note->log != note->target && is_silent ? facts->answered_low : note->alive;
+    /* The session was there for all that it answered before the note. */
+    uint64_t alive =
+        note->log == note->target ? note->alive : answered_before(c, note->target, note->low);
     if (c->moments.n == 0)
         return alive;
     uint64_t previous = last_end(c, note->target, note->low);
@@ -166,24 +194,19 @@ uint64_t lb_world_session_end(const struct lb_case *c, const struct lb_world_eve
 }
 
 /* Of a history that was cut, the note that a session had ended may be missing. Its own worker's
- * comes after its last answer. Another's speaks of any time since the session's last end, or since
- * what caused it: if others write such notes, or disturb, there may have been one. */
+ * comes after its last answer. Another's is of the session that answered last before the cut. */
 static void find_unnoted(struct lb_case *c)
 {
-    const struct lb_world_event *world = c->world.items;
-    bool by_others = false;
-    for (size_t i = 0; i < c->world.n && !by_others; i++)
-        by_others = (world[i].op == LB_OP_SESSION_END && world[i].log != world[i].target) ||
-                    (world[i].op == LB_OP_FAULT && world[i].phase == 0);
     for (uint32_t log = 0; log < c->history->n_logs; log++) {
         struct lb_log_facts *facts = &c->logs[log];
-        facts->unnoted = c->known_ns != LB_NEVER ? facts->answered_low : LB_NEVER;
-        if (c->known_ns == LB_NEVER || !by_others)
+        facts->unnoted = LB_NEVER;
+        if (c->known_ns == LB_NEVER)
             continue;
         uint64_t since = last_end(c, log, c->known_ns);
         uint64_t cause = first_cause(c, log, since, LB_NEVER);
-        since = cause != LB_NEVER ? cause : since;
-        facts->unnoted = since < facts->unnoted ? since : facts->unnoted;
+        uint64_t alive = answered_before(c, log, c->known_ns);
+        since = cause != LB_NEVER ? cause : alive > since ? alive : since;
+        facts->unnoted = since < facts->answered_low ? since : facts->answered_low;
     }
 }
 
@@ -276,8 +299,85 @@ static void note_again(struct lb_case *c, const struct lb_hold *hold, uint64_t l
     }
 }
 
+static int push_late(struct lb_case *c, const struct lb_hold *hold, uint64_t asked, uint32_t event)
+{
+    struct lb_late_release *late = c->late.items;
+    for (size_t i = 0; i < c->late.n; i++)
+        if (late[i].log == hold->log && late[i].event == event) {
+            late[i].by_session = true;
+            return 0;
+        }
+    late = lb_array_push(&c->late, sizeof *late);
+    if (late == NULL)
+        return lb_out_of_memory(c);
+    const struct lb_event *end = lb_case_event(c, hold->log, event);
+    *late = (struct lb_late_release){.low = asked,
+                                     .high = lb_high(end->time_ns, lb_slack(c, hold->log)),
+                                     .id = hold->resource,
+                                     .log = hold->log,
+                                     .event = event,
+                                     .grant = hold->event,
+                                     .by_session = true};
+    return 0;
+}
+
+/* May the worker have had something of the resource, when it was granted the hold, that the end of
+ * its session leaves it? */
+static bool keeps_other(const struct lb_case *c, const struct lb_hold *hold)
+{
+    bool is_open = false;
+    for (uint32_t i = 0; i < hold->event && c->logs[hold->log].keeps; i++) {
+        const struct lb_event *e = lb_case_event(c, hold->log, i);
+        if (e->type == LB_EV_NOTE || e->object != hold->resource || e->op != LB_OP_ACQUIRE)
+            continue;
+        bool is_ok = e->type == LB_EV_OK;
+        if ((e->type == LB_EV_INVOKE && is_open) || e->type == LB_EV_INFO ||
+            (is_ok && (e->flags & LB_EVF_COMMITTED) != 0))
+            return true;
+        is_open = e->type == LB_EV_INVOKE;
+    }
+    return false;
+}
+
+/* Another log noted that the session of the hold has ended, after it was granted. Finds a release
+ * with an effect that was asked for after the note: its worker held nothing. None is certain if the
+ * worker may have got something since, or if another release may have ended the hold. */
+static int find_late(struct lb_case *c, const struct lb_hold *hold,
+                     const struct lb_world_event *note)
+{
+    uint64_t slack = lb_slack(c, hold->log), n = c->history->logs[hold->log].n_events, asked = 0;
+    uint32_t n_inner = 0; /* grants of the same session within, or beside, the hold */
+    bool is_open = false;
+    for (uint32_t i = hold->event + 1; i < n; i++) {
+        const struct lb_event *e = lb_case_event(c, hold->log, i);
+        if (e->type == LB_EV_NOTE || e->object != hold->resource)
+            continue;
+        if (e->type == LB_EV_INVOKE) {
+            if (is_open)
+                return 0;
+            asked = lb_low(e->time_ns, slack);
+            is_open = e->op == LB_OP_ACQUIRE;
+            continue;
+        }
+        bool is_before = lb_high(e->time_ns, slack) < note->low, is_ok = e->type == LB_EV_OK;
+        is_open = false;
+        if (e->op == LB_OP_RELEASE && is_ok && asked > note->high)
+            return (e->flags & LB_EVF_EFFECTIVE) != 0 && !keeps_other(c, hold)
+                       ? push_late(c, hold, asked, i)
+                       : 0;
+        bool gets = e->op == LB_OP_ACQUIRE && e->type != LB_EV_FAIL;
+        bool is_lost = is_ok && is_before && (e->flags & LB_EVF_COMMITTED) == 0;
+        if ((gets && !is_lost) || (e->op == LB_OP_RENEW && e->type != LB_EV_FAIL && !is_before) ||
+            (e->op == LB_OP_RELEASE &&
+             (is_ok ? n_inner-- == 0 : e->answer == LB_REFUSED && e->type == LB_EV_FAIL)))
+            return 0;
+        n_inner += gets;
+    }
+    return 0;
+}
+
 /* Of the holds that had begun, the latest: before them none lasts so long. */
-static void end_session(struct lb_case *c, const struct lb_world_event *note, const uint64_t *reach)
+static int end_session(struct lb_case *c, const struct lb_world_event *note, const uint64_t *reach)
 {
     const struct lb_log_facts *facts = &c->logs[note->target];
     uint64_t low = lb_world_session_end(c, note);
@@ -290,13 +390,17 @@ static void end_session(struct lb_case *c, const struct lb_world_event *note, co
         struct lb_hold *hold = &lb_holds(c)[i - 1];
         uint64_t asked = asked_for(c, hold), lost = low > asked ? low : asked;
         bool is_later = note->log == note->target && hold->event > note->event;
-        if (is_later || (hold->is_committed && !hold->is_dead))
+        if (is_later || hold->is_committed)
             continue; /* is_later: granted after its own worker's note, within the tick */
         lose(c, hold, lost);
         note_again(c, hold, low);
+        if (low >= asked && hold->start < note->low && note->log != note->target &&
+            find_late(c, hold, note) != 0)
+            return LB_E_MEMORY;
         if (hold->is_dead && hold->end > lost)
             hold->end = lost;
     }
+    return 0;
 }
 
 static int end_sessions(struct lb_case *c)
@@ -305,11 +409,12 @@ static int end_sessions(struct lb_case *c)
     uint64_t *reach = c->moments.n > 0 ? reaches(c) : NULL;
     if (c->moments.n > 0 && reach == NULL)
         return lb_out_of_memory(c);
-    for (size_t w = 0; w < c->world.n; w++)
+    int rc = 0;
+    for (size_t w = 0; w < c->world.n && rc == 0; w++)
         if (world[w].op == LB_OP_SESSION_END && world[w].target < c->history->n_logs)
-            end_session(c, &world[w], reach);
+            rc = end_session(c, &world[w], reach);
     free(reach);
-    return 0;
+    return rc;
 }
 
 uint64_t lb_world_recovered(const struct lb_case *c, uint64_t death)

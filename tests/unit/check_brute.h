@@ -321,17 +321,6 @@ static inline void cut_tails(struct test_history *h, struct lb_random *random)
     }
 }
 
-/* Does a log note the end of another's session? */
-static inline bool ends_others(const struct test_history *h)
-{
-    bool found = false;
-    for (uint32_t log = 0; log < MAX_LOGS; log++)
-        for (size_t i = 0; i < h->n[log]; i++)
-            found = found ||
-                    (h->events[log][i].op == LB_OP_SESSION_END && h->events[log][i].arg != log);
-    return found;
-}
-
 /* --- the comparison --- */
 
 struct tally {

@@ -69,11 +69,10 @@ static bool is_ordered(void)
 static uint64_t n_untold, n_too_much;
 
 /* Of the history that was compared last. */
-static bool notes_others_ends, has_duplicates;
+static bool has_duplicates;
 
 static bool compare(const struct shape *shape)
 {
-    notes_others_ends = ends_others(&history);
     is_too_much = is_close = false;
     bool expected = shape->legal(), plain = judge_plainly(shape), sparse = judge_sparse(shape),
          got = judge_legal(shape);
@@ -106,13 +105,11 @@ static bool compare(const struct shape *shape)
     return got;
 }
 
-/* What is missing excuses: nothing is violated in a part of what is legal. If all notes of others'
- * ends are missing, no judge can know of them. Owners are judged where no item was claimed twice,
- * which may be so in a part only. */
+/* What is missing excuses: nothing is violated in a part of what is legal. Owners are judged where
+ * no item was claimed twice, which may be so in a part only. */
 static void compare_cut(const struct shape *shape)
 {
-    if ((notes_others_ends && !ends_others(&history)) ||
-        (has_duplicates && shape->legal == legal_owners) || judge_legal(shape))
+    if ((has_duplicates && shape->legal == legal_owners) || judge_legal(shape))
         return;
     print_history(&history);
     fail_msg("%s: violated in a part of a legal history (%s), of which nothing is missing before "

@@ -14,8 +14,8 @@
  * A core may be empty: s >= e. (Granted and released in one tick; a lease that can have been over
  * before its grant was answered; clocks that are too uncertain.) The hold still was somewhere
  * around [e, s]: it began by s and ended no earlier than e, so it meets every core that strictly
- * covers [e, s], in every order, and it need not meet any other. Two empty cores never cover each
- * other.
+ * covers [e, s], in every order, and it need not meet any other: but for an earlier one of the same
+ * worker, which began before it. Two empty cores never cover each other.
  *
  * Counted: the holds that were granted when the capacity was used up. The others of a violation's
  * set are those that end last, which is also the set that is together the longest.
@@ -234,7 +234,7 @@ static int judge_empty(struct sweep *sweep, const struct resource *r, uint32_t n
     const struct lb_hold *holds = lb_holds(sweep->c), *hold = &holds[number];
     const struct entry alone = {.end = r->latest, .hold = r->latest_hold};
     const struct entry *heap = r->n > 0 ? r->heap : &alone;
-    uint32_t n = r->n > 0 ? r->n : r->latest > hold->start, n_covers = 0;
+    uint32_t n = r->n > 0 ? r->n : r->latest >= hold->start, n_covers = 0;
     uint64_t capacity = capacity_of(sweep, hold->resource), permits = hold->permits;
     struct overlap overlap = {0};
     struct entry *covers = malloc((n + 1) * sizeof *covers);
@@ -242,7 +242,10 @@ static int judge_empty(struct sweep *sweep, const struct resource *r, uint32_t n
         return lb_out_of_memory(sweep->c);
     for (uint32_t i = 0; i < n; i++) {
         const struct lb_hold *other = &holds[heap[i].hold];
-        if (other->start >= end_of(sweep, hold) || heap[i].end <= hold->start)
+        bool is_own = other->log == hold->log && other->event < hold->event; /* granted before */
+        bool ends_later = heap[i].end > hold->start ||
+                          (is_own && lb_hold_ends_behind(sweep->c, heap[i].hold, hold));
+        if ((other->start >= end_of(sweep, hold) && !is_own) || !ends_later)
             continue;
         if (!other->is_shared) {
             permits += other->permits;

@@ -8,11 +8,13 @@
  * grow show at once that nobody is wrong; those that do not are looked at again, in order of
  * asking.
  *
- * That leaves out who held when. Where the lock is seen to exclude, and A's grant was answered
- * before B's, B's was not the first one: had it been, B would have held, from its grant until its
- * core's end at least, also when A was granted. So where nothing else ended holds (no session's or
- * server's end, no release of somebody who had nothing) tokens grow in order of answers, too: a
- * number that is drawn before the wait for the lock does not.
+ * That leaves out which worker held when. Where the lock is seen to exclude, and A's grant was
+ * answered before the end of B's core, B's grant was not the first one: had it been, B would have
+ * held, from its grant until its core's end at least, also when A was granted. So where nothing
+ * else ended holds (no server's end, no release by a worker that had nothing) A's token is smaller.
+ * A's answer is before B's (a number that is drawn before the wait for the lock does not grow), or
+ * after it, if A's lease was over before its grant was answered. Of a B whose lease may have been
+ * over before its grant was answered, the core ends before that answer.
  *
  * A worker's own grants come one after another, also within a tick of its clock, where the times of
  * two look concurrent. Ordering by tokens contradicts no such order either if no such pair is
@@ -40,7 +42,11 @@ static bool has_token(const struct lb_hold *hold)
     return hold->has_token && !hold->is_piece;
 }
 
-static void report_grant(struct lb_case *c, uint32_t earlier, uint32_t later, bool by_exclusion)
+/* Why the earlier one came first: the later one was asked for afterwards; it would have held; its
+ * core covers the answer of the earlier one, whose lease was over by then. */
+enum why { ASKED_LATER, WAITED, COVERED };
+
+static void report_grant(struct lb_case *c, uint32_t earlier, uint32_t later, enum why why)
 {
     const struct lb_hold *a = &lb_holds(c)[earlier], *b = &lb_holds(c)[later];
     struct lb_finding *finding = lb_finding_of(c, LB_G_FENCED);
@@ -52,14 +58,18 @@ static void report_grant(struct lb_case *c, uint32_t earlier, uint32_t later, bo
     lb_witness_add(c, witness, a->log, a->event);
     lb_witness_add(c, witness, b->log, b->event);
     witness->at_ns = b->start;
-    lb_witness_text(witness,
-                    "%s was granted resource %u with token %lld at %s; %s, which %s at %s, got "
-                    "token %lld, which is not larger",
-                    lb_who(c, a->log, LB_WHOM), a->resource, (long long)token_of(c, earlier),
-                    lb_at(c, a->start, at, sizeof at), lb_who(c, b->log, LB_WHOM),
-                    by_exclusion ? "waited for it until it was granted it" : "asked for it",
-                    lb_at(c, by_exclusion ? b->start : lb_hold_asked(c, b), asked, sizeof asked),
-                    (long long)token_of(c, later));
+    lb_witness_text(
+        witness,
+        "%s was granted resource %u with token %lld at %s%s; %s, which %s at %s, got "
+        "token %lld, which is not larger",
+        lb_who(c, a->log, LB_WHOM), a->resource, (long long)token_of(c, earlier),
+        lb_at(c, a->start, at, sizeof at),
+        why == COVERED ? ", by a lease that was over by then" : "", lb_who(c, b->log, LB_WHOM),
+        why == WAITED    ? "waited for it until it was granted it"
+        : why == COVERED ? "was granted it"
+                         : "asked for it",
+        lb_at(c, why == ASKED_LATER ? lb_hold_asked(c, b) : b->start, asked, sizeof asked),
+        (long long)token_of(c, later));
 }
 
 static bool test_and_set(uint8_t *bits, uint32_t i)
@@ -80,13 +90,37 @@ static bool is_ordered_by_exclusion(struct lb_case *c)
            c->known_ns == LB_NEVER && c->out->measures.n_restarts == 0;
 }
 
-/* a was answered before b: was it granted before it, too? (Of answers within one tick nobody says.)
- */
-static bool came_first(const struct lb_case *c, const struct lb_hold *a, const struct lb_hold *b)
+/* May exclusion say which of two grants came first? */
+static bool excludes(const struct lb_case *c, const struct lb_hold *a, const struct lb_hold *b)
 {
     bool alone = c->model->capacity == NULL || c->model->capacity[a->resource] <= 1;
-    return alone && !a->is_shared && !b->is_shared && a->log != b->log && a->start < b->start &&
-           b->cut > a->start;
+    return alone && !a->is_shared && !b->is_shared && a->log != b->log && a->start != b->start;
+}
+
+/* The hold, of those that were answered before, whose core ends last. If it covers the answer of
+ * this one, whose own core is empty, this one had been granted, and was over, before it. */
+static void judge_covered(struct lb_case *c, uint32_t number, struct largest *cover,
+                          uint8_t *reported)
+{
+    const struct lb_hold *hold = &lb_holds(c)[number], *other = &lb_holds(c)[cover->hold];
+    if (cover->is_set && other->cut > hold->start && excludes(c, hold, other) && other->has_token &&
+        hold->has_token && (int64_t)token_of(c, cover->hold) <= (int64_t)token_of(c, number) &&
+        !test_and_set(reported, cover->hold))
+        report_grant(c, number, cover->hold, COVERED);
+    if (!cover->is_set || hold->cut > other->cut)
+        *cover = (struct largest){.hold = number, .is_set = true};
+}
+
+/* From when on a grant can have come: from its invoke, or, where the lock excludes, from the end of
+ * its core, if that is empty: had it come before another that was answered by then, both would have
+ * held. */
+static uint64_t after_others(const struct lb_case *c, const struct lb_hold *hold, bool by_exclusion)
+{
+    uint64_t asked = lb_hold_asked(c, hold), end = hold->cut;
+    bool alone = c->model->capacity == NULL || c->model->capacity[hold->resource] <= 1;
+    if (!by_exclusion || !alone || hold->is_shared || end < asked)
+        return asked;
+    return end < hold->start ? end : hold->start;
 }
 
 /* Grants whose token is not above all that were answered before them. */
@@ -94,27 +128,31 @@ static int find_suspects(struct lb_case *c, struct largest *largest, struct lb_a
                          uint8_t *reported)
 {
     const bool by_exclusion = is_ordered_by_exclusion(c);
-    for (size_t i = 0; i < c->holds.n; i++) {
+    struct largest *covers = calloc((size_t)c->n_resources + 1, sizeof *covers);
+    int rc = covers == NULL ? lb_out_of_memory(c) : 0;
+    for (size_t i = 0; i < c->holds.n && rc == 0; i++) {
         uint32_t number = c->order[i];
         const struct lb_hold *hold = &lb_holds(c)[number];
+        if (by_exclusion && !hold->is_piece)
+            judge_covered(c, number, &covers[hold->resource], reported);
         if (!has_token(hold))
             continue;
         lb_finding_of(c, LB_G_FENCED)->n_tested++;
         struct largest *best = &largest[hold->resource];
         int64_t token = (int64_t)token_of(c, number);
         if (best->is_set && token <= (int64_t)best->token) {
-            if (by_exclusion && came_first(c, &lb_holds(c)[best->hold], hold) &&
-                !test_and_set(reported, number))
-                report_grant(c, best->hold, number, true);
             struct lb_key *suspect = lb_array_push(suspects, sizeof *suspect);
             if (suspect == NULL)
-                return lb_out_of_memory(c);
-            *suspect = (struct lb_key){.key = lb_hold_asked(c, hold), .index = number};
+                rc = lb_out_of_memory(c);
+            else
+                *suspect =
+                    (struct lb_key){.key = after_others(c, hold, by_exclusion), .index = number};
             continue;
         }
         *best = (struct largest){.token = (uint64_t)token, .hold = number, .is_set = true};
     }
-    return 0;
+    free(covers);
+    return rc;
 }
 
 /* Suspects, by the time they were asked for, against the largest token answered before. */
@@ -134,7 +172,11 @@ static void judge_order(struct lb_case *c, struct largest *largest, const struct
         const struct largest *best = &largest[lb_holds(c)[suspect->index].resource];
         if (best->is_set && (int64_t)best->token >= (int64_t)token_of(c, suspect->index) &&
             !test_and_set(reported, suspect->index))
-            report_grant(c, best->hold, suspect->index, false);
+            report_grant(c, best->hold, suspect->index,
+                         lb_holds(c)[best->hold].start <
+                                 lb_hold_asked(c, &lb_holds(c)[suspect->index])
+                             ? ASKED_LATER
+                             : WAITED);
     }
 }
 
@@ -159,7 +201,7 @@ static int judge_equals(struct lb_case *c, uint8_t *reported)
         if (keys[i].key == keys[i - 1].key &&
             token_of(c, keys[i].index) == token_of(c, keys[i - 1].index) &&
             !test_and_set(reported, keys[i].index))
-            report_grant(c, keys[i - 1].index, keys[i].index, false);
+            report_grant(c, keys[i - 1].index, keys[i].index, ASKED_LATER);
     free(keys);
     return rc;
 }
@@ -201,7 +243,7 @@ static int judge_own_grants(struct lb_case *c, uint8_t *reported)
         uint32_t before = own_before(&own[hold->resource], hold->log, token_of(c, i), i);
         if (before != LB_NONE && (int64_t)token_of(c, before) >= (int64_t)token_of(c, i) &&
             !test_and_set(reported, i))
-            report_grant(c, before, i, false);
+            report_grant(c, before, i, ASKED_LATER);
     }
     free(own);
     return 0;

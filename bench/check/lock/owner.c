@@ -35,6 +35,7 @@ struct recent {
     uint32_t n, room;
 };
 
+/* owner: the hold that it ended; NULL: of no one. */
 static void report(struct lb_case *c, const struct lb_late_release *late,
                    const struct lb_hold *owner)
 {
@@ -46,8 +47,16 @@ static void report(struct lb_case *c, const struct lb_late_release *late,
     char at[LB_AT], from[LB_AT];
     lb_witness_add(c, witness, late->log, late->grant);
     lb_witness_add(c, witness, late->log, late->event);
-    lb_witness_add_hold(c, witness, owner);
     witness->at_ns = late->low;
+    if (owner == NULL) {
+        lb_witness_text(witness,
+                        "%s released resource %u at %s with effect, though its session, which "
+                        "had been granted it, had ended",
+                        lb_who(c, late->log, LB_WHOM), (unsigned)late->id,
+                        lb_at(c, late->low, at, sizeof at));
+        return;
+    }
+    lb_witness_add_hold(c, witness, owner);
     lb_witness_text(witness,
                     "%s released resource %u at %s with effect, though %s and %s had owned the "
                     "lock since %s",
@@ -147,10 +156,12 @@ static int sweep(struct lb_case *c, struct recent *resources)
             c->first_violation[late[next].id] >= late[next].high && late[next].high < c->known_ns;
         /* Nor whom it excluded, where a lease went on that its session's end had ended. */
         bool is_known = late[next].high < c->had_again;
-        if (alone && excluded && !is_known)
+        if (late[next].by_session && late[next].high < c->known_ns)
+            report(c, &late[next], NULL);
+        else if (alone && excluded && !is_known)
             c->doubt[LB_G_OWNER_RELEASE] = "a session may have ended, or not, while a lock was "
                                            "held: whose it was is not judged";
-        if (alone && excluded && is_known)
+        else if (alone && excluded)
             judge_release(c, &resources[late[next].id], &late[next]);
         next++;
     }

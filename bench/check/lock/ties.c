@@ -279,3 +279,13 @@ int lb_judge_ties(struct lb_case *c, uint64_t *ret_n)
     free(tick.seen);
     return rc;
 }
+
+bool lb_hold_ends_behind(const struct lb_case *c, uint32_t hold, const struct lb_hold *granted)
+{
+    const struct lb_tie *ties = c->ties.items;
+    for (size_t i = 0; i < c->ties.n && lb_holds(c)[hold].end == granted->start; i++)
+        if (ties[i].hold == hold && ties[i].time == granted->start &&
+            ties[i].position > granted->event)
+            return true;
+    return false;
+}

@@ -203,6 +203,7 @@ static int push_hold(struct lb_scan *scan, const struct lb_event *ok, struct lb_
                              .is_committed = (ok->flags & LB_EVF_COMMITTED) != 0};
     c->has_shared = c->has_shared || hold->is_shared;
     c->has_weights = c->has_weights || hold->permits > 1;
+    c->logs[scan->log].keeps = c->logs[scan->log].keeps || hold->is_committed;
     grant->hold = grant->piece = (uint32_t)c->holds.n - 1;
     return push_token(c, ok);
 }
@@ -314,6 +315,7 @@ static int end_acquire(struct lb_scan *scan, const struct lb_event *end, int typ
         struct lb_unknown_grant *unknown = lb_array_push(&c->unknown_grants, sizeof *unknown);
         if (unknown == NULL)
             return lb_out_of_memory(c);
+        c->logs[scan->log].keeps = true;
         *unknown = (struct lb_unknown_grant){lb_low(scan->invoke->time_ns, scan->slack),
                                              scan->invoke->object};
         return type == LB_EV_NONE
@@ -532,11 +534,11 @@ static int end_release(struct lb_scan *scan, const struct lb_event *end, int typ
 static int renewed(struct lb_scan *scan, const struct lb_event *ok, struct lb_open *grant)
 {
     struct lb_case *c = scan->c;
-    if (grant->is_fixed || grant->expiry_low == LB_NEVER)
+    uint32_t lease_ms = ok->arg > 0 ? ok->arg : scan->invoke->arg; /* told, or asked for */
+    if (!c->model->lease || grant->is_fixed || (grant->expiry_low == LB_NEVER && lease_ms == 0))
         return 0;
     uint64_t old_low = grant->expiry_low;
     uint64_t high = lb_high(ok->time_ns, scan->slack);
-    uint32_t lease_ms = ok->arg > 0 ? ok->arg : scan->invoke->arg; /* told, or asked for */
     if (lease_ms > 0)
         set_lease(scan, grant, ok, lease_ms);
     else
@@ -568,8 +570,9 @@ static void may_be_renewed(struct lb_scan *scan, struct lb_open *grant)
     uint64_t low = lb_low(scan->invoke->time_ns, scan->slack);
     low = scan->invoke->arg > 0 ? lb_lease_low(low, scan->invoke->arg) : low;
     grant->expiry_high = LB_NEVER;
-    if (grant->is_fixed || grant->expiry_low == LB_NEVER || grant->expiry_low < low)
+    if (!scan->c->model->lease || grant->is_fixed || grant->expiry_low < low)
         return;
+    scan->c->has_cuts = true;
     grant->expiry_low = piece->cut = low;
     if (piece->is_piece)
         piece->end = low;

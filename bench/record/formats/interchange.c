@@ -540,7 +540,7 @@ static int finish(struct reader *reader, struct lb_history_view *ret_view,
     ret_view->start_unix_ns = reader->start_unix_ns;
     /* Events are written in order of time: all is there up to the last. */
     ret_view->truncated =
-        reader->meta != NULL && (!reader->has_wanted || reader->n_events < reader->n_wanted);
+        reader->has_wanted ? reader->n_events < reader->n_wanted : reader->meta != NULL;
     ret_view->whole_ns = ret_view->truncated ? reader->last_ns : 0;
     *ret_facts = *facts;
     return 0;

@@ -66,7 +66,10 @@ static bool take(struct worker *w)
     struct held held = {.resource = below(w->random, shape->resources),
                         .permits = 1 + below(w->random, shape->max_permits),
                         .flags = chance(w->random, shape->shared_percent) ? LB_EVF_SHARED : 0};
-    uint32_t lease_ms = shape->lease ? 8 : 0;
+    uint32_t lease_ms = !shape->lease || (shape->later && chance(w->random, 50)) ? 0
+                        : shape->fleeting ? 2 + below(w->random, 2)
+                                          : 8;
+    int committed = shape->sessions && chance(w->random, 20) ? LB_EVF_COMMITTED : 0;
     if (shape->tickets) {
         held.token = draw_token(w);
         held.flags |= LB_EVF_TOKEN;
@@ -82,7 +85,7 @@ static bool take(struct worker *w)
         held.flags |= LB_EVF_TOKEN;
     }
     operate(w, LB_OP_ACQUIRE, type, type == LB_EV_FAIL ? LB_BUSY : LB_OK, &held, held.permits,
-            lease_ms, 0);
+            lease_ms, type == LB_EV_OK ? committed : 0);
     if (type == LB_EV_OK)
         w->held[w->n_held++] = held;
     return type != LB_EV_NONE;

@@ -148,6 +148,26 @@ static bool step_owner(const struct brute *b, const struct brute_op *op, uint64_
     return step_lease(b, op, state);
 }
 
+/* Had another noted, after the grant and before the release, that the session had ended? And it was
+ * not renewed since: then its worker had nothing. */
+static bool had_ended(const struct effect *effect)
+{
+    const struct grant *g = effect->grant;
+    bool found = false;
+    for (uint32_t l = 0; l < MAX_LOGS; l++)
+        for (size_t i = 0; i < history.n[l]; i++) {
+            const struct lb_event *note = &history.events[l][i];
+            bool is_said = l != g->log && note->op == LB_OP_SESSION_END && note->arg == g->log &&
+                           note->time_ns > g->high && note->time_ns < effect->invoke->time_ns;
+            for (const struct lb_event *e = g->acquired; is_said && e < effect->invoke; e++)
+                is_said = e->op != LB_OP_RENEW || e->type == LB_EV_FAIL ||
+                          (e->type == LB_EV_INVOKE && is_end(e + 1)) || e->object != g->resource ||
+                          e->time_ns < note->time_ns;
+            found = found || is_said;
+        }
+    return found && effect->is_sure && (g->acquired->flags & LB_EVF_COMMITTED) == 0;
+}
+
 bool legal_owner(const struct shape *shape)
 {
     memset(choices, 0, sizeof choices);
@@ -157,7 +177,7 @@ bool legal_owner(const struct shape *shape)
         translate_sessions();
         keep_log_order();
         const struct effect *e = &translation.effects[i];
-        if (e->grant == NULL)
+        if (e->grant == NULL || had_ended(e))
             return false;
         if (!e->was_over && e->grant->expiry_high >= e->invoke->time_ns)
             continue;
@@ -250,6 +270,32 @@ bool legal_fence(const struct shape *shape)
             return true;
     } while (choose_next());
     return false;
+}
+
+/* As for leases, and the last token + 1. */
+static bool step_lease_fence(const struct brute *b, const struct brute_op *op, uint64_t *state)
+{
+    uint64_t held = *state & UINT32_MAX, last = *state >> 32;
+    if (!step_lease(b, op, &held))
+        return false;
+    if (op->kind == ACQUIRE) {
+        uint64_t token = (uint64_t)translation.grants[op->who].token + 1;
+        if (token <= last)
+            return false;
+        last = token;
+    }
+    *state = held | last << 32;
+    return true;
+}
+
+bool legal_lease_fence(const struct shape *shape)
+{
+    if (!legal_lease(shape))
+        return legal_tokens(shape);
+    translate_holds(shape);
+    keep_log_order();
+    brute.step = step_lease_fence;
+    return brute_legal(&brute);
 }
 
 /* --- refusals: each must have an order in which the lock is held when it is refused --- */

@@ -129,7 +129,8 @@ static void translate_acquire(const struct shape *shape, uint32_t log,
                         .acquired = end};
     uint32_t who = translation.n - 1;
     add_brute(ACQUIRE, who, invoke->time_ns, end->time_ns, false, 0, 0);
-    if (shape->lease) {
+    g->expiry_low = UINT64_MAX;
+    if (shape->lease && end->arg > 0) {
         add_brute(EXPIRE, who, lease_low(invoke->time_ns, end->arg), UINT64_MAX, true, 0, 0);
         g->expiry_low = lease_low(invoke->time_ns, end->arg);
         g->expiry_high = lease_high(end->time_ns, end->arg);
@@ -158,7 +159,14 @@ static void translate_release(const struct shape *shape, struct grant *g,
     struct effect *effect = &translation.effects[translation.n_effects];
     if (effective && (g != NULL || !has_unknown_grant[log][invoke->object]))
         translation.n_effects++;
-    *effect = (struct effect){invoke, end, g, g != NULL && !g->believed};
+    *effect = (struct effect){invoke, end, g, g != NULL && !g->believed,
+                              !has_unknown_grant[log][invoke->object]};
+    for (uint32_t i = 0; i < translation.n; i++) {
+        const struct grant *other = &translation.grants[i];
+        if (other != g && other->log == log && other->resource == invoke->object &&
+            (other->acquired->flags & LB_EVF_COMMITTED) != 0)
+            effect->is_sure = false;
+    }
     if (g == NULL)
         return;
     uint32_t who = (uint32_t)(g - translation.grants);
@@ -205,7 +213,8 @@ static void translate_renew(struct grant *g, const struct lb_event *invoke,
         g->expiry_high = high;
         g->n_renewals = number;
         add_brute(RENEW, who, invoke->time_ns, end->time_ns, false, number, 0);
-        add_brute(EXPIRE, who, g->expiry_low, UINT64_MAX, true, number, 0);
+        if (g->expiry_low != UINT64_MAX)
+            add_brute(EXPIRE, who, g->expiry_low, UINT64_MAX, true, number, 0);
     }
     if (end->type == LB_EV_FAIL && end->answer == LB_REFUSED)
         end_belief(g, invoke->time_ns);
@@ -242,30 +251,27 @@ void translate_holds(const struct shape *shape)
     place_now = 0;
 }
 
-/* When the last operation was asked for that a log had been answered before an event of it, or its
- * end. */
-static uint64_t answered_before(uint32_t log, size_t before)
+/* When the last operation was asked for that a log had been answered before an event of it, or
+ * before a time. */
+static uint64_t answered_before(uint32_t log, size_t before, uint64_t time)
 {
     uint64_t asked = 0, last = 0;
     for (size_t i = 0; i < before && i < history.n[log]; i++) {
         const struct lb_event *e = &history.events[log][i];
         asked = e->type == LB_EV_INVOKE ? e->time_ns : asked;
-        last = e->type == LB_EV_OK || e->type == LB_EV_FAIL ? asked : last;
+        last = (e->type == LB_EV_OK || e->type == LB_EV_FAIL) && e->time_ns < time ? asked : last;
     }
     return last;
 }
 
-/* From when on the session of which a note speaks may have ended: it was there for what it
- * answered, if its worker says so itself, or has been silent since; and after its previous end. */
+/* From when on the session of which a note speaks may have ended: it was there for what it had
+ * answered; and after its previous end. */
 static uint64_t ended_from(uint32_t log, size_t at)
 {
     const struct lb_event *e = &history.events[log][at];
     uint32_t worker = e->arg;
-    uint64_t low = 0;
-    if (log == worker)
-        low = answered_before(log, at);
-    else if (history.n[worker] > 0 && last_event(&history, worker)->time_ns < e->time_ns)
-        low = answered_before(worker, history.n[worker]);
+    uint64_t low = log == worker ? answered_before(log, at, UINT64_MAX)
+                                 : answered_before(worker, SIZE_MAX, e->time_ns);
     for (uint32_t l = 0; l < MAX_LOGS; l++)
         for (size_t i = 0; i < history.n[l]; i++) {
             const struct lb_event *other = &history.events[l][i];
@@ -302,6 +308,8 @@ void translate_sessions(void)
             uint32_t renewed = renewed_before(log, i);
             for (uint32_t k = 0; k < translation.n; k++) {
                 struct grant *g = &translation.grants[k];
+                if ((g->acquired->flags & LB_EVF_COMMITTED) != 0)
+                    continue;
                 if (g->log != e->arg || (log == e->arg ? g->acquired > e : g->low > e->time_ns))
                     continue;
                 g->is_lost = true;

@@ -18,6 +18,8 @@ struct shape {
     bool retry;      /* a worker asks again, whatever it was told */
     bool untold;     /* some renewals do not say their length */
     bool brief;      /* some renewals shorten the lease */
+    bool later;      /* some grants say no length; a renewal may */
+    bool fleeting;   /* leases may be over before their grants are answered */
     bool alone;      /* exclusion is not claimed */
     bool sessions;   /* notes of sessions that ended */
     uint32_t most_held;
@@ -53,6 +55,7 @@ struct effect {
     const struct lb_event *invoke, *end;
     const struct grant *grant;
     bool was_over;
+    bool is_sure; /* its worker can have nothing else of the resource, but what it was granted */
 };
 
 struct translation {
@@ -92,6 +95,7 @@ bool legal_lease(const struct shape *shape);
 bool legal_owner(const struct shape *shape);
 bool legal_tokens(const struct shape *shape);
 bool legal_fence(const struct shape *shape);
+bool legal_lease_fence(const struct shape *shape);
 
 /* Where the lock did not exclude, nothing is said of its refusals. */
 bool legal_refusals(const struct shape *shape);

@@ -249,15 +249,15 @@ static void translate_beats(void)
 
 /* --- sessions that ended --- */
 
-/* When the last operation was asked for that a log had been answered before an event of it, or its
- * end. */
-static uint64_t answered_before(uint32_t log, size_t before)
+/* When the last operation was asked for that a log had been answered before an event of it, and
+ * before a time. */
+static uint64_t answered_before(uint32_t log, size_t before, uint64_t time)
 {
     uint64_t asked = 0, last = 0;
     for (size_t i = 0; i < before && i < history.n[log]; i++) {
         const struct lb_event *e = &history.events[log][i];
         asked = e->type == LB_EV_INVOKE ? e->time_ns : asked;
-        last = e->type == LB_EV_OK || e->type == LB_EV_FAIL ? asked : last;
+        last = (e->type == LB_EV_OK || e->type == LB_EV_FAIL) && e->time_ns < time ? asked : last;
     }
     return last;
 }
@@ -284,17 +284,13 @@ static void add_loss(uint32_t who, uint64_t low, const struct lb_event *own, uin
     }
 }
 
-/* What the worker had is let go of. Who notes it of another knows
- * nothing of when, but that it was there for all that it answered, if it has been silent since. */
+/* What the worker had is let go of. The session was there for all that it had answered. */
 static void translate_session_end(uint32_t log, size_t at)
 {
     const struct lb_event *e = &history.events[log][at];
     uint32_t worker = e->arg;
-    uint64_t low = 0;
-    if (log == worker)
-        low = answered_before(log, at);
-    else if (history.n[worker] > 0 && last_event(&history, worker)->time_ns < e->time_ns)
-        low = answered_before(worker, history.n[worker]);
+    uint64_t low = log == worker ? answered_before(log, at, UINT64_MAX)
+                                 : answered_before(worker, SIZE_MAX, e->time_ns);
     for (uint32_t l = 0; l < LOGS; l++) /* the one before had ended by then */
         for (size_t i = 0; i < history.n[l]; i++) {
             const struct lb_event *other = &history.events[l][i];
