@@ -76,7 +76,6 @@ static int run_search(struct lb_testbed *testbed, const struct lb_explore_plan *
     testbed->start_ns = lb_now_ns();
     struct lb_search_options options = plan->search;
     options.unreduced = plan->relation >= LB_RELATION_MOVES;
-    options.states = testbed->states.is_on;
     options.void_from_now = &testbed->doubts;
     options.alike = testbed->are_alike ? testbed->alike : NULL;
     options.deadline_ns = plan->time_ns > 0 ? testbed->start_ns + plan->time_ns : 0;

@@ -19,25 +19,13 @@ enum lb_relation {
     LB_RELATION_STEPS   /* ... and of every single step */
 };
 
-/* Is a schedule given up that leads to a state that was met before? */
-enum lb_states_wish {
-    LB_STATES_NONE,
-    LB_STATES_TRIED, /* where states can be told */
-    LB_STATES_ASKED  /* where they cannot, it is an error */
-};
-
-/* For tests of the relation, and of states: rules, and parts of a state, that are left out. */
+/* For tests of the relation: rules that are left out. */
 enum {
     LB_WITHOUT_CONDITIONS = 1, /* a scan sees the rows of its key only */
     LB_WITHOUT_ORDER = 2,      /* nobody tells by a stored time when it was */
     LB_WITHOUT_REAL_TIME = 4,  /* nobody tells by the history what ended before what began */
     LB_WITHOUT_COMMITS = 8,    /* nobody sees what another commits */
     LB_WITHOUT_NAMES = 16,     /* workers are alike, whatever the statements do with their names */
-    LB_WITHOUT_ROWS = 32,      /* a state has no committed rows */
-    LB_WITHOUT_OWN = 64,       /* ... none that a transaction under way has changed or locked */
-    LB_WITHOUT_HOLDERS = 128,  /* ... and not who has changed, deleted or locked a committed one */
-    LB_WITHOUT_SEQUENCES = 256,
-    LB_WITHOUT_ADVISORY = 512,
 };
 
 /* For tests of the relation: what each schedule that was judged came to. state: the answers of
@@ -80,7 +68,6 @@ struct lb_explore_plan {
     struct lb_search_options search; /* interrupt and progress included; deadline_ns and unreduced
                                         are not used */
     enum lb_relation relation;
-    enum lb_states_wish states;
     bool distinct;                        /* workers are not taken to be alike */
     unsigned without;                     /* for tests: LB_WITHOUT_ bits of what is left out */
     const struct lb_explore_watch *watch; /* NULL: nobody looks */

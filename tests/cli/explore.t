@@ -317,14 +317,6 @@ is($status, 130, 'Ctrl-C: exit status');
 like($out, qr/^  bounded: interrupted: \d+ schedules? run/m, 'Ctrl-C: what was covered') or diag $out;
 is_deeply([grep { !/(?:out|err)\.\d+$|\.(?:sql|spec)$/ } glob(scratch() . '/*')], [], 'nothing is left behind');
 
-# States are told on PostgreSQL only, and where all orders are explored.
-($status, $out, $err) = explore('-s', 'cas', '--states');
-is($status, 2, 'states on SQLite: exit status');
-like($err, qr/^lockbench: option --states: a state of cas on SQLite cannot be told; leave the option out$/m, 'states on SQLite: why');
-($status, $out, $err) = explore('-s', 'cas', '--states', '--random', '5');
-is($status, 2, 'states of random schedules: exit status');
-like($err, qr/^lockbench: option --states: has no meaning with --random$/m, 'states of random schedules: why');
-
 # What takes two is not held where there is one.
 (undef, $out) = explore('-s', 'lease-upsert', '--workers', '1');
 like($out, qr/^  $_->[0] +not tested: $_->[1]$/m, "one worker: $_->[0]")

@@ -12,7 +12,6 @@ struct protocol {
     uint32_t workers, items;
     bool on_postgres;
     const char *states; /* what it came to; NULL: states_sql */
-    bool tells_states;  /* what lies behind a state is explored once, where states can be told */
 };
 
 struct maker {

@@ -55,7 +55,6 @@ struct fake {
     const struct program *program;
     struct state now;
     unsigned n_races;
-    bool forgets; /* a state is told without what workers know */
     struct lb_random random;
     struct lb_footprint made[LB_MAX_LENGTH];
     uint8_t moves[LB_MAX_LENGTH];
@@ -273,30 +272,11 @@ static int fake_end(void *arg, enum lb_ending ending, uint32_t waiting, struct l
            fake->now.variable[0] == (uint64_t)fake->program->violation_at;
 }
 
-static int fake_state(void *arg, struct lb_state *ret, struct lb_error *err)
-{
-    const struct fake *fake = arg;
-    const struct state *now = &fake->now;
-    (void)err;
-    uint64_t digest = now->n_blocked;
-    for (unsigned i = 0; i < VARIABLES; i++)
-        digest = mix(mix(digest, now->variable[i]), (uint64_t)now->owner[i] + 2);
-    for (unsigned w = 0; w < fake->program->n_workers; w++) {
-        digest = mix(mix(digest, now->blocked[w]), now->at[w]);
-        digest = mix(digest, fake->forgets ? 0 : now->local[w]);
-    }
-    ret->digest[0] = digest;
-    ret->digest[1] = mix(digest, 3);
-    ret->is_known = true;
-    return 0;
-}
-
 static const struct lb_system system_of_fakes = {.reset = fake_reset,
                                                  .enabled = fake_enabled,
                                                  .finished = fake_finished,
                                                  .move = fake_move,
-                                                 .end = fake_end,
-                                                 .state = fake_state};
+                                                 .end = fake_end};
 
 static struct fake *run(const struct program *program, const struct lb_search_options *options,
                         struct lb_search_result *result)
@@ -406,51 +386,6 @@ static void reduction_keeps_waits_and_locks(void **state)
     }
     assert_true(n_stuck > 20); /* the programs do get stuck now and then */
     assert_true(n_fewer > 500);
-}
-
-/* With what lies behind a state explored once: the same final states, from fewer schedules. A state
- * that is told without what workers know loses some. */
-static void states_that_were_met_lose_nothing(void **state)
-{
-    (void)state;
-    struct lb_random random;
-    lb_random_init(&random, lb_test_seed(), 7);
-    const char *text = getenv("LB_TEST_PROGRAMS");
-    unsigned n_programs = text != NULL ? (unsigned)strtoul(text, NULL, 10) : 600;
-    uint64_t n_all = 0, n_few = 0, n_same = 0, n_lost = 0;
-    for (unsigned round = 0; round < n_programs; round++) {
-        struct program program = {.n_workers = 2 + (unsigned)lb_random_below(&random, 2),
-                                  .violation_at = -1};
-        program.n_steps = program.n_workers == 2 ? STEPS : 3;
-        for (unsigned w = 0; w < program.n_workers; w++)
-            for (unsigned i = 0; i < program.n_steps; i++)
-                program.steps[w][i] = random_step(&random, true);
-        struct lb_search_options options = {.preemptions = -1, .all = true};
-        struct lb_search_result met, all, ignored;
-        struct fake *many = run(&program, &options, &all);
-        options.states = true;
-        struct fake *few = run(&program, &options, &met);
-        struct fake *fewer = calloc(1, sizeof *fewer);
-        struct lb_error err = {0};
-        assert_non_null(fewer);
-        fewer->program = &program;
-        fewer->forgets = true;
-        assert_int_equal(lb_search(&system_of_fakes, fewer, &options, &ignored, &err), 0);
-        assert_true(same_set(few->finals, few->n_finals, many->finals, many->n_finals));
-        assert_true(met.complete && met.n_schedules <= all.n_schedules);
-        n_lost += !same_set(fewer->finals, fewer->n_finals, many->finals, many->n_finals);
-        n_all += all.n_schedules;
-        n_few += met.n_schedules;
-        n_same += met.n_same;
-        free(many);
-        free(few);
-        free(fewer);
-    }
-    print_message("# %u programs: %llu schedules stood for %llu, %llu led to a state met before; "
-                  "without the workers' knowledge %llu programs lost some\n",
-                  n_programs, (unsigned long long)n_few, (unsigned long long)n_all,
-                  (unsigned long long)n_same, (unsigned long long)n_lost);
-    assert_true(n_few < n_all && n_lost > n_programs / 100);
 }
 
 /* All final states, by recursion over copies of the state: every move, and of every unlock every
@@ -668,7 +603,6 @@ int main(void)
         cmocka_unit_test(independent_steps_need_one_schedule),
         cmocka_unit_test(reduction_loses_nothing),
         cmocka_unit_test(reduction_keeps_waits_and_locks),
-        cmocka_unit_test(states_that_were_met_lose_nothing),
         cmocka_unit_test(preemptions_are_bounded),
         cmocka_unit_test(a_violation_is_found_and_shrunk),
         cmocka_unit_test(random_schedules_depend_on_the_seed_only),

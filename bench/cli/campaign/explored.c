@@ -153,7 +153,7 @@ static void describe(const struct lb_cell *cell, const struct lb_explored *explo
              explored->rounds == 1 ? "" : "s", explored->complete ? "complete" : "bounded",
              explored->bounds[0] != '\0' ? ": " : "", explored->bounds,
              (unsigned long long)search->n_schedules, search->n_schedules == 1 ? "" : "s",
-             (unsigned long long)search->n_asleep + search->n_void + search->n_same,
+             (unsigned long long)search->n_asleep + search->n_void,
              (unsigned long long)search->n_moves);
     describe_again(cell, explored->has_witness ? explored : NULL, ret->again, sizeof ret->again);
     describe_again(cell, NULL, ret->again_all, sizeof ret->again_all);

@@ -71,9 +71,6 @@ static int check_counts(const struct lb_explore_args *args, const struct lb_expl
                        : plan->rescuers > 0 ? "rescuers"
                                             : "producers",
                        LB_MAX_WORKERS);
-    if (args->states && (args->random != NULL || args->preemptions != NULL))
-        return lb_fail(err, LB_E_USAGE, "option --states: has no meaning with --%s",
-                       args->random != NULL ? "random" : "preemptions");
     if (args->depth != NULL && args->random == NULL)
         return lb_fail(err, LB_E_USAGE, "option --depth: is for --random schedules");
     return 0;
@@ -169,7 +166,6 @@ static int make_plan(const struct lb_args *args, struct lb_explore_plan *plan,
     plan->search.all = !own->first;
     if (own->no_reduction)
         plan->relation = LB_RELATION_STEPS;
-    plan->states = own->states ? LB_STATES_ASKED : LB_STATES_NONE;
     plan->time_ns = time_ns;
     return rc;
 }

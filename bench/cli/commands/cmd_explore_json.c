@@ -61,7 +61,6 @@ static void put_search(struct lb_object *object, const struct lb_explored *explo
                 {"likely_first", search->n_likely},
                 {"pruned_asleep", search->n_asleep},
                 {"pruned_void", search->n_void},
-                {"pruned_same", search->n_same},
                 {"steps", search->n_moves},
                 {"choices", search->n_choices},
                 {"other_answers", search->n_others},

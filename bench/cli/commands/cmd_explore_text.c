@@ -147,10 +147,9 @@ static void print_coverage(FILE *out, const struct lb_explored *explored, unsign
                                      : "bounded",
         explored->bounds[0] != '\0' ? ": " : "", explored->bounds,
         (unsigned long long)search->n_schedules, search->n_schedules == 1 ? "" : "s", likely,
-        (unsigned long long)search->n_asleep + search->n_void + search->n_same,
-        (unsigned long long)search->n_moves, search->longest,
-        (unsigned long long)explored->n_statements, explored->n_statements == 1 ? "" : "s",
-        (double)explored->elapsed_ns / 1e9);
+        (unsigned long long)search->n_asleep + search->n_void, (unsigned long long)search->n_moves,
+        search->longest, (unsigned long long)explored->n_statements,
+        explored->n_statements == 1 ? "" : "s", (double)explored->elapsed_ns / 1e9);
     if (explored->inside[0] != '\0')
         say(out, width, "%s", explored->inside);
     if (search->n_choices > 0)

@@ -178,8 +178,6 @@ static const struct flag flags[] = {
      "stops at the first violation of any guarantee"},
     {"no-reduction", 0, FLAG_SWITCH, TO(explore.no_reduction), LB_FLAGS_EXPLORE, NULL,
      "tries equivalent orders as well"},
-    {"states", 0, FLAG_SWITCH, TO(explore.states), LB_FLAGS_EXPLORE, NULL,
-     "ends schedules that lead to a state met before (PostgreSQL)"},
     {"max-schedules", 0, FLAG_TEXT, TO(explore.max_schedules), LB_FLAGS_EXPLORE, "N",
      "stops after N schedules"},
     {"choices", 0, FLAG_TEXT, TO(explore.choices), LB_FLAGS_EXPLORE, "N",

@@ -46,7 +46,7 @@ struct lb_explore_args {
     char *workers, *rounds, *polls, *readers, *capacity, *items, *producers, *batch, *rescuers,
         *blockers, *renewals, *claims, *isolation, *ttl, *steps, *preemptions, *random, *depth,
         *max_schedules, *choices, *time, *replay, *spec;
-    bool first, no_reduction, states;
+    bool first, no_reduction;
 };
 
 struct lb_check_args {

@@ -40,29 +40,6 @@ void lb_footprint_add_ref(struct lb_footprint *into, const struct lb_touched_ref
         into->by_row &= ~(1u << ref->table);
 }
 
-static uint64_t mix(uint64_t digest, uint64_t value)
-{
-    digest = (digest ^ value) * UINT64_C(0x9fb21c651e98df25);
-    return digest ^ digest >> 28;
-}
-
-uint64_t lb_footprint_digest(const struct lb_footprint *footprint)
-{
-    uint64_t digest = mix(footprint->reads, (uint64_t)footprint->writes << 32 | footprint->commits);
-    digest = mix(mix(digest, footprint->by_row), footprint->holds);
-    digest = mix(digest, footprint->queues);
-    for (size_t i = 0; i < footprint->n_rows; i++)
-        digest = mix(mix(digest, footprint->rows[i].key),
-                     (uint64_t)footprint->rows[i].table << 32 | footprint->rows[i].meets);
-    for (size_t i = 0; i < footprint->n_refs; i++) {
-        const struct lb_touched_ref *ref = &footprint->refs[i];
-        digest =
-            mix(mix(digest, ref->key), (uint64_t)ref->table << 16 |
-                                           (uint64_t)(uint8_t)ref->condition << 8 | ref->is_keyed);
-    }
-    return digest;
-}
-
 void lb_footprint_add(struct lb_footprint *into, const struct lb_footprint *other)
 {
     into->by_row = (into->by_row | ~touches(into)) & (other->by_row | ~touches(other));

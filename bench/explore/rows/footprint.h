@@ -50,8 +50,6 @@ struct lb_footprint {
 #define LB_TOUCHES_ALL UINT32_MAX
 #define LB_ALL_TABLES  ((1u << LB_FOOTPRINT_TABLES) - 1)
 
-/* Of what lb_footprint_conflicts looks at. */
-uint64_t lb_footprint_digest(const struct lb_footprint *footprint);
 void lb_footprint_add(struct lb_footprint *into, const struct lb_footprint *other);
 /* One row more, or one way of reading more; where there is no room the table counts as a whole. */
 void lb_footprint_add_row(struct lb_footprint *into, const struct lb_touched_row *row);

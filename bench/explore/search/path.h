@@ -9,7 +9,6 @@
 #include "extent.h"
 #include "random.h"
 #include "search.h"
-#include "visited.h"
 
 /* A state on the present path. What was made before it is not stored: it is made again. */
 struct lb_node {
@@ -38,7 +37,6 @@ struct lb_path {
     struct lb_search_result *result;
     struct lb_random random;
     size_t max_length;
-    struct lb_visited visited;
     struct lb_extent extent;
     size_t n; /* nodes on the path */
     struct lb_node nodes[LB_MAX_LENGTH + 1];

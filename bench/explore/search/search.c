@@ -141,64 +141,6 @@ static int backtrack(struct lb_path *path, struct lb_error *err)
     return 0;
 }
 
-/* What the search knows of the state beside the system: who waits for what, and what others have
- * done since a try began that is still going on. */
-static void mix_search(const struct lb_path *path, struct lb_state *state)
-{
-    const struct lb_node *node = &path->nodes[path->n];
-    lb_visited_mix(state->digest, node->waiting);
-    lb_visited_mix(state->digest, node->moved);
-    for (unsigned w = 0; w < LB_MAX_WORKERS; w++) {
-        uint64_t since = 0;
-        if (lb_has(node->waiting, w))
-            lb_visited_mix(state->digest, lb_footprint_digest(&node->waits_for[w]));
-        if (!lb_has(state->is_trying, w))
-            continue;
-        for (size_t i = state->try_first[w]; i < path->n; i++) {
-            const struct lb_node *before = &path->nodes[i];
-            uint64_t one = lb_footprint_digest(&before->touched[before->move]);
-            bool is_new = before->move != w;
-            for (size_t k = state->try_first[w]; k < i && is_new; k++)
-                is_new = path->nodes[k].move == w ||
-                         lb_footprint_digest(&path->nodes[k].touched[path->nodes[k].move]) != one;
-            since += is_new ? one * UINT64_C(0x9e3779b97f4a7c15) : 0; /* a set has no order */
-        }
-        lb_visited_mix(state->digest, since);
-    }
-}
-
-/* Is there nothing left to explore at the node at the end of the path, since its state was met
- * before? 1, 0, or an error. What was explored from it then need not be again. */
-static int recall(struct lb_path *path, struct lb_error *err)
-{
-    const struct lb_search_options *options = path->options;
-    struct lb_node *node = &path->nodes[path->n];
-    struct lb_state state = {.is_known = false};
-    if (!options->states || !lb_path_is_reduced(path) || path->n == 0)
-        return 0;
-    int r = path->system->state(path->arg, &state, err);
-    if (r < 0 || !state.is_known)
-        return r;
-    mix_search(path, &state);
-    uint32_t *asleep, now = node->asleep & node->enabled;
-    if (!lb_visited_find(&path->visited, state.digest, now, &asleep))
-        return 0;
-    uint32_t left = *asleep & ~now, explored = node->enabled & ~*asleep;
-    *asleep &= now;
-    if (left == 0) {
-        path->result->n_same++;
-        return 1;
-    }
-    static const struct lb_footprint all = {
-        .reads = LB_TOUCHES_ALL, .writes = LB_TOUCHES_ALL, .commits = LB_TOUCHES_ALL};
-    for (unsigned move = 0; move < LB_MOVES; move++)
-        if (lb_has(explored & ~node->asleep, move)) {
-            node->done |= 1u << move;
-            node->touched[move] = all; /* what it was is not known here */
-        }
-    return 0;
-}
-
 /* Runs on from the end of the path, always with the first choice, until the schedule ends. */
 static int run_on(struct lb_path *path, struct lb_error *err)
 {
@@ -208,9 +150,6 @@ static int run_on(struct lb_path *path, struct lb_error *err)
             return lb_path_end(path, ending, err);
         if (lb_path_is_over(path))
             return lb_path_end(path, LB_END_PRUNED, err);
-        int same = recall(path, err);
-        if (same != 0)
-            return same < 0 ? same : lb_path_end(path, LB_END_PRUNED, err);
         unsigned move = choose(path, path->n);
         if (move == LB_MOVES) {
             path->result->n_asleep++;
@@ -272,7 +211,6 @@ int lb_search(const struct lb_system *system, void *arg, const struct lb_search_
     int r = options->likely       ? lb_walk_likely(path, err)
             : options->random > 0 ? lb_walk_random(path, err)
                                   : search_all(path, err);
-    lb_visited_free(&path->visited);
     free(path);
     return r;
 }

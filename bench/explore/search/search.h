@@ -117,14 +117,6 @@ enum lb_ending {
     LB_END_PRUNED /* explored elsewhere: not judged */
 };
 
-/* A state, as far as what can still happen, and the verdict on it, depend on it. */
-struct lb_state {
-    bool is_known;      /* false: it cannot be told; digest says nothing then */
-    uint64_t digest[2]; /* equal for equal states */
-    uint32_t is_trying; /* workers that are amid a try, which began at move: */
-    size_t try_first[LB_MAX_WORKERS];
-};
-
 struct lb_system {
     /* Everything as at the beginning. */
     int (*reset)(void *arg, struct lb_error *err);
@@ -136,8 +128,6 @@ struct lb_system {
     /* The schedule ends here; waiting: bits of the workers that are refused and wait. Returns a
      * negative error, or bits of what was violated (0: nothing). */
     int (*end)(void *arg, enum lb_ending ending, uint32_t waiting, struct lb_error *err);
-    /* The state that the moves so far have led to. */
-    int (*state)(void *arg, struct lb_state *ret, struct lb_error *err);
     /* Bits of the workers that have what they asked for. */
     uint32_t (*holders)(void *arg);
 };
@@ -159,7 +149,6 @@ struct lb_search_options {
     uint64_t random;        /* so many random schedules instead of all */
     unsigned depth;         /* PCT's d */
     uint64_t seed;
-    bool states;             /* what lies behind a state is explored once */
     unsigned choice_replays; /* of each move with a choice, at least, to see what else it answers */
     bool all;                /* do not stop at the first violation */
     const atomic_int *interrupt; /* stop when not 0; may be NULL */
@@ -173,7 +162,6 @@ struct lb_search_result {
     uint64_t n_schedules;         /* run to their end */
     uint64_t n_likely;            /* of them: likely ones, before the search for all */
     uint64_t n_asleep;            /* given up: a reordering of independent moves of another one */
-    uint64_t n_same;              /* given up: led to a state that was met before */
     uint64_t n_void;              /* given up: another one with a futile try more */
     uint64_t n_moves;             /* made, re-execution included */
     uint64_t n_stuck;             /* schedules in which nobody could go on */

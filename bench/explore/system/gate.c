@@ -451,9 +451,6 @@ static void after(void *arg, const struct lb_step *step, int answer, const struc
     default:
         break;
     }
-    /* In which order several are found, or locked, depends on where they stand. */
-    if (rows != NULL && step->kind == LB_STEP_EXECUTE && (rows->n_rows > 1 || rows->n_changed > 1))
-        task->testbed->states.is_on = false;
     add_record(task, step, answer, rows);
     tell_story(task, step, answer, rows);
 }

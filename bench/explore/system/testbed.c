@@ -696,5 +696,4 @@ const struct lb_system lb_testbed_system = {.reset = testbed_reset,
                                             .finished = testbed_finished,
                                             .move = testbed_move,
                                             .end = testbed_end,
-                                            .state = lb_testbed_state,
                                             .holders = testbed_holders};

@@ -21,7 +21,6 @@
 #include "reset.h"
 #include "rows.h"
 #include "search.h"
-#include "states.h"
 
 enum lb_task_state {
     LB_TASK_STANDS,  /* before a step, or before its first */
@@ -195,7 +194,6 @@ struct lb_testbed {
     size_t n_texts;
     char *setup_sql; /* what it executed with parameters, filled in; one per line */
     struct lb_reset reset;
-    struct lb_states states;
     bool has_rules;            /* they were asked for */
     struct lb_row_rules rules; /* empty: tables only */
     struct lb_prepared committed_rows;

@@ -357,29 +357,6 @@ int lb_testbed_open_rules(struct lb_testbed *testbed, struct lb_error *err)
                              played_sections(plan), plan->batch, err);
 }
 
-/* States are told where nothing but rows, locks and answers tells what comes next: no time goes by,
- * nobody dies, and each statement reads by itself. */
-static int open_states(struct lb_testbed *testbed, struct lb_error *err)
-{
-    const struct lb_explore_plan *plan = &testbed->plan;
-    bool is_queue = plan->strategy->shape == LB_QUEUE;
-    bool is_possible = plan->relation == LB_RELATION_ROWS && !lb_testbed_has_programs(testbed) &&
-                       lb_exploring(testbed->db)->reads_by_statement && !testbed->keeps_snapshots &&
-                       !testbed->tables.opaque &&
-                       plan->deaths + plan->ticks + plan->cuts + plan->blockers == 0 &&
-                       !(is_queue && (testbed->program->uses >> LB_SLOT_NOW & 1) != 0);
-    if (plan->states == LB_STATES_NONE)
-        return 0;
-    int r = is_possible ? lb_states_open(&testbed->states, &testbed->reset, &testbed->tables,
-                                         testbed->program, played_sections(plan), err)
-                        : 0;
-    if (r == 0 && !testbed->states.is_on && plan->states == LB_STATES_ASKED)
-        return lb_fail(err, LB_E_UNSUPPORTED,
-                       "option --states: a state of %s on %s cannot be told; leave the option out",
-                       plan->strategy->name, testbed->db->product);
-    return r;
-}
-
 /* What blockers execute: one statement for each table. */
 static int make_locking(struct lb_testbed *testbed, struct lb_error *err)
 {
@@ -538,7 +515,7 @@ static int set_up(struct lb_testbed *testbed, struct lb_error *err)
         testbed->skips_locks =
             testbed->skips_locks || lb_footprint_skips_locks(&testbed->tables, sql);
     }
-    return open_states(testbed, err);
+    return 0;
 }
 
 static int open_task(struct lb_testbed *testbed, uint32_t number, struct lb_error *err)
@@ -551,7 +528,7 @@ static int open_task(struct lb_testbed *testbed, uint32_t number, struct lb_erro
     task->events = calloc(LB_TASK_EVENTS, sizeof *task->events);
     task->items = calloc(LB_CLAIM_ROOM, sizeof *task->items);
     testbed->n_tasks = number + 1;
-    bool is_told = testbed->plan.watch != NULL || testbed->plan.states != LB_STATES_NONE;
+    bool is_told = testbed->plan.watch != NULL;
     if (is_told)
         task->story = calloc(1, LB_STORY_BYTES);
     if (task->events == NULL || task->items == NULL || (task->story == NULL) == is_told)
@@ -663,7 +640,6 @@ int lb_testbed_close(struct lb_testbed *testbed, struct lb_error *err)
         testbed->plan.strategy->flow->close(&testbed->control_actor);
     lb_reset_close(&testbed->reset);
     lb_row_rules_close(&testbed->rules);
-    lb_states_close(&testbed->states);
     if (testbed->has_snapshot)
         lb_session_close(&testbed->snapshot);
     if (testbed->has_control)
