@@ -504,8 +504,9 @@ void lb_store_history_name(const struct lb_report *report, const struct lb_cell 
     if (report->n_cells > 1)
         used += (size_t)snprintf(buf + used, size - used, "-%s-%s-%s", cell->name, cell->engine,
                                  cell->scenario.name);
-    /* How many runs a budget allows is known only at its end. */
-    if ((report->n_repeat > 1 || report->budget_ns > 0) && used < size)
+    /* How many runs a budget allows is known only at its end. What a stall has spoilt is run again.
+     */
+    if ((report->n_repeat > 1 || report->budget_ns > 0 || run > 0) && used < size)
         used += (size_t)snprintf(buf + used, size - used, "-%zu", run + 1);
     if (used < size)
         snprintf(buf + used, size - used, ".lbh");

@@ -26,6 +26,8 @@
 #include "setup.h"
 #include "warnings.h"
 
+#include <unistd.h>
+
 /* How long a queue may take to be emptied, so that a lost item can be told from one that was not
  * reached; and where that is what the run is for. */
 #define DRAIN_NS     UINT64_C(10000000000)
@@ -261,9 +263,11 @@ int lb_run(const struct lb_run_plan *plan, const struct lb_stop *stop, lb_progre
     const uint64_t give_up_ns = lb_now_ns() + LB_CONTROL_PATIENCE_S * UINT64_C(1000000000);
     bool again = false;
     int rc;
-    do
+    do {
+        if (again && plan->history_path != NULL)
+            unlink(plan->history_path); /* nothing had begun */
         rc = run_once(plan, stop, progress, arg, &again, ret_outcome, err);
-    while (again && lb_now_ns() < give_up_ns);
+    } while (again && lb_now_ns() < give_up_ns);
     if (stop == NULL || atomic_load(&stop->requested) == 0)
         lb_leash_loose();
     if (stop != NULL && atomic_load(&stop->requested) > 0 && !lb_leash_is_pulled())

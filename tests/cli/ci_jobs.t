@@ -7,6 +7,7 @@ use FindBin;
 use lib "$FindBin::Bin/../lib";
 use Guides;
 use Lockbench;
+use TAP::Parser;
 use Test::More;
 
 my $source = $ENV{LB_SOURCE} or die "LB_SOURCE is not set\n";
@@ -62,6 +63,12 @@ for my $name ('Does it keep its promises?', 'Is it slower than before?', 'Report
     is($status, 0, "github: $name") or diag $said;
 }
 like(slurp("$right[0]/verify.tap"), qr/^ok 1 - good-lock sqlite .*^1\.\.\d+$/ms, 'github: the lines are kept');
+for my $file ('verify.tap', 'faults.tap') {
+    my $parser = TAP::Parser->new({tap => slurp("$right[0]/$file")});
+    $parser->run;
+    is_deeply([$parser->parse_errors], [], "github: $file is one document");
+    cmp_ok($parser->tests_run, '>', 0, '... with tests');
+}
 like(slurp("$right[0]/summary.md"), qr/\| before \|/, 'github: the comparison is in the summary');
 like(slurp("$right[0]/lock.html"), qr/<html/, 'github: the page');
 my @wrong = repository('wrong', open_door());
@@ -78,7 +85,7 @@ for my $n (0 .. 2) {
     ($status, $said) = step(@right, $gitlab[$n]);
     is($status, 0, 'gitlab: command ' . ($n + 1)) or diag $said;
 }
-like(slurp("$right[0]/verify.xml"), qr/<testsuites [^>]*failures="0"/, 'gitlab: the report of its tests');
+like(slurp("$right[0]/$_.xml"), qr/<testsuites [^>]*failures="0"/, "gitlab: the report of its tests: $_") for qw(verify faults);
 ($status) = step(@wrong, $gitlab[0]);
 is($status, 1, 'gitlab: a lock that is open fails the job');
 done_testing();

@@ -65,6 +65,15 @@ sub at_most
 }
 my $any = sub { return 1 };
 
+sub spew_at
+{
+    my ($path, $text) = @_;
+    open my $file, '>', $path or die "$path: $!\n";
+    print $file $text;
+    close $file or die "$path: $!\n";
+    return;
+}
+
 sub signal_it
 {
     my ($name) = @_;
@@ -258,4 +267,17 @@ is($looks[0]{rounds}, 3, '... the first after three rounds, as without an interr
 is($looks[-1]{rounds}, scalar @{$runs[0]}, '... the last over all of them');
 ok(!-e "$whole/checkpoint" && !$json->{interrupted}, '... and it is whole');
 
+# --- the histories of runs that were cut short give way
+my $kept = scratch() . '/kept';
+my @kept = (@command[0 .. 2], '--workers', '1,2,3', '--duration', '10m', '--count', '15', '--warmup', '0', '--repeat', '1',
+    '--keep-history');
+($status) = again_until(137, $any, $kept, qr{^\[1/3\]}, signal_it('KILL'), @kept, '-o', $kept);
+is($status, 137, 'killed while histories are kept');
+my ($stopped) = glob "$kept/.*-compare.*";
+my ($history) = glob "$stopped/history-*.lbh" or BAIL_OUT('no history');
+spew_at($_, slurp($history)) for grep { !-e } map { $history =~ s/workers_\d_/workers_${_}_/r } 1 .. 3;
+($status, $rest) = run_until(undef, undef, @kept, '--resume', $stopped);
+is($status, 0, 'resumed over the histories that were left') or diag join '', @$rest;
+my @histories = glob "$kept/*/history-*.lbh";
+is(scalar @histories, 3, '... and each run has one');
 done_testing();

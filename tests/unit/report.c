@@ -273,6 +273,20 @@ static void what_could_not_be_judged_is_told(void **state)
     lb_cell_release(&cell);
 }
 
+/* Runs that were not planned, since a stall had spoilt the one before, have a file of their own. */
+static void each_run_has_a_history_of_its_own(void **state)
+{
+    (void)state;
+    char first[200], second[200];
+    struct lb_cell cell = make_cell("sqlite", "mutex-hot", 1);
+    const struct lb_report report = {.cells = &cell, .n_cells = 1, .n_repeat = 1};
+    lb_store_history_name(&report, &cell, 0, first, sizeof first);
+    lb_store_history_name(&report, &cell, 1, second, sizeof second);
+    assert_string_equal(first, "history.lbh");
+    assert_string_equal(second, "history-2.lbh");
+    lb_cell_release(&cell);
+}
+
 static void one_violation_in_several_runs_is_one(void **state)
 {
     (void)state;
@@ -400,6 +414,7 @@ static void warnings_that_differ_in_figures_are_alike(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_run_has_a_history_of_its_own),
         cmocka_unit_test(the_reason_of_a_known_break_fits_the_options),
         cmocka_unit_test(known_breaks_are_expected_where_they_apply),
         cmocka_unit_test(breaks_of_replication_are_known_where_they_can_happen),

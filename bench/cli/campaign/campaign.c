@@ -345,6 +345,8 @@ static int run_once(struct lb_scheduler *state, struct lb_cell *cell,
     if (args->keep_history) {
         lb_store_history_path(&state->storage.store, &state->report, cell, round, path,
                               sizeof path);
+        if (args->resume != NULL)
+            unlink(path); /* of this run, which was cut short */
         plan.history_path = path;
     }
     struct lb_outcome *outcome;
