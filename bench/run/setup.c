@@ -558,7 +558,9 @@ int lb_run_clean_up(struct lb_active_run *run, struct lb_error *err)
     const struct lb_run_plan *request = run->request;
     int rc = 0;
     lb_backlog_free(run);
-    bool reachable = !run->has_control || lb_control_has_connection(run);
+    /* SQLite's control session may be closed: processes were about to be forked. */
+    bool reachable = run->team == NULL || run->team->db == NULL ||
+                     (run->has_control && lb_control_has_connection(run));
     if (run->is_set_up && !request->keep && reachable &&
         run->outcome->state != LB_RUN_SERVER_GONE) {
         rc = request->strategy->flow->teardown(&run->plan, run->has_control ? &run->control : NULL,

@@ -119,7 +119,7 @@ static void set_ssl(MYSQL *my, const struct lb_mariadb_uri *uri)
 static MYSQL *connect_node(const struct lb_mariadb_uri *uri, const struct lb_mariadb_node *node,
                            const struct lb_maria_wish *wish, struct lb_error *err)
 {
-    unsigned timeout_s = 10;
+    unsigned timeout_s = lb_leash_is_pulled() ? 3 : 10;
     char name[64], where[300];
     MYSQL *my = mysql_init(NULL);
     if (my == NULL) {

@@ -140,7 +140,7 @@ static int connect_pg(const char *uri, const char *role, const char *extra, cons
         snprintf(merged, sizeof merged, "%s %s", own ? own : "", extra);
     const char *timeout = option_value(options, "connect_timeout");
     if (timeout == NULL)
-        timeout = "10";
+        timeout = lb_leash_is_pulled() ? "3" : "10";
     keys[n] = "connect_timeout";
     values[n++] = timeout;
     for (const PQconninfoOption *o = options; o->keyword != NULL && n < MAX_KEYS; o++)

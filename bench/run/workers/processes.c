@@ -118,6 +118,15 @@ static int start_process(struct lb_active_run *run, uint32_t slot, struct lb_err
     return 0;
 }
 
+/* A worker that has no process will never count itself. */
+static void count_absent(struct lb_active_run *run, struct lb_worker *worker)
+{
+    if (!atomic_exchange(&worker->ready, true))
+        lb_common_count(&run->team->common, LB_READY);
+    if (!atomic_exchange(&worker->ended, true))
+        lb_common_count(&run->team->common, LB_ENDED);
+}
+
 int lb_processes_start(struct lb_active_run *run, struct lb_error *err)
 {
     uint32_t first = (uint32_t)run->request->scenario->processes;
@@ -135,6 +144,10 @@ int lb_processes_start(struct lb_active_run *run, struct lb_error *err)
     run->n_started = run->n_workers;
     if (rc != 0)
         lb_team_raise(run->team, LB_PHASE_ABORT);
+    for (uint32_t slot = run->n_processes; slot < first; slot++)
+        for (uint32_t i = 0; i < run->n_workers; i++)
+            if (runs_in(run, slot, i))
+                count_absent(run, &run->workers[i]);
     return rc;
 }
 
@@ -155,10 +168,7 @@ static void bury_worker(struct lb_active_run *run, struct lb_worker *worker, int
                                                                 .op = ops[i],
                                                                 .type = LB_EV_NOTE});
     }
-    if (!atomic_exchange(&worker->ready, true))
-        lb_common_count(&run->team->common, LB_READY);
-    atomic_store(&worker->ended, true);
-    lb_common_count(&run->team->common, LB_ENDED);
+    count_absent(run, worker);
 }
 
 /* Somebody new takes the seat of a worker that was killed by order. */
@@ -173,8 +183,7 @@ static void replace_worker(struct lb_active_run *run, const struct lb_worker *de
     fresh->seat = dead->seat;
     run->n_started++;
     if (start_process(run, run->n_processes, &err) != 0) {
-        atomic_store(&fresh->ended, true);
-        lb_common_count(&run->team->common, LB_ENDED);
+        count_absent(run, fresh);
         lb_team_fail(run->team, &err);
         return;
     }
