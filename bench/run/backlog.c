@@ -35,8 +35,8 @@ int lb_backlog_check(const struct lb_scenario *scenario, const struct lb_db *db,
                        db->product);
     if (dead && !db->purges_later)
         return lb_fail(err, LB_E_UNSUPPORTED,
-                       "dead-rows has no meaning on %s: what an old snapshot sees is kept apart "
-                       "from the table, where no claim meets it",
+                       "dead-rows has no meaning on %s: row versions for an old snapshot are kept "
+                       "outside the table, where no claim meets them",
                        db->product);
     return 0;
 }
@@ -61,7 +61,7 @@ void lb_backlog_free(struct lb_active_run *run)
         lb_session_rollback(sessions[i], &ignored);
         lb_session_close(sessions[i]);
         *has[i] = false;
-        atomic_fetch_add(&run->team->epoch, 1); /* what was locked can be claimed */
+        atomic_fetch_add(&run->team->epoch, 1); /* the locked items can be claimed */
     }
     if (run->team != NULL)
         atomic_store(&run->team->ahead_is_locked, false);

@@ -34,7 +34,7 @@ int lb_control_reopen(struct lb_active_run *run, struct lb_error *err)
         int rc_mend = lb_control_mend(run, err);
         if (rc_mend != LB_E_ENV)
             return rc_mend;
-        /* What was measured until then, and its history, stay worth a report. */
+        /* The results so far, and their history, are still worth a report. */
         lb_team_fail(run->team, err);
         return 0;
     }

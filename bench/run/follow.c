@@ -35,10 +35,10 @@ struct follower {
     struct lb_skew skew;
     struct lb_parcel in, out;
     uint64_t run, patience_ns, heard_ns, awake_ns, told_ns;
-    uint64_t asked_ns; /* then our clock is asked for again; 0: nobody has said so */
-    uint64_t spin_ns;  /* until then, and not longer, without sleep */
+    uint64_t asked_ns;                   /* the next question for our clock; 0: not announced */
+    uint64_t spin_ns;                    /* until then, and not longer, without sleep */
     uint64_t due_ns[LB_PHASE_ABORT + 1]; /* of phases that were announced; 0: it was not */
-    uint64_t wave, epoch, flags;         /* flags: as they were told */
+    uint64_t wave, epoch, flags;         /* flags: as last reported */
     bool is_unchanged, is_measured, has_failed, is_over, is_lost, is_told_bye;
     struct reading reading;
 };
@@ -68,7 +68,7 @@ static bool is_done(const struct lb_active_run *run)
     return run->n_started > 0 && lb_common_counted(&run->team->common, LB_ENDED) >= run->n_started;
 }
 
-/* What others may wait for. */
+/* The state that others may wait for. */
 static uint64_t flags_of(struct lb_active_run *run)
 {
     const struct follower *f = run->follower;
@@ -79,7 +79,7 @@ static uint64_t flags_of(struct lb_active_run *run)
 static void tell_progress(struct lb_active_run *run)
 {
     struct follower *f = run->follower;
-    f->flags = flags_of(run); /* first: who is done has counted all */
+    f->flags = flags_of(run); /* first: a finished worker has counted all */
     struct lb_elsewhere so_far = {.n_successes = lb_run_successes(run),
                                   .n_refusals = lb_run_refusals(run),
                                   .n_overlaps = lb_live_overlaps(run->live),
@@ -205,7 +205,7 @@ static void enter_phase(struct lb_active_run *run, enum lb_phase phase, uint64_t
     lb_team_raise(team, phase);
 }
 
-/* Those that are due, in their order; what is due next is not slept through. */
+/* Those that are due, in their order; sleep ends before the next one is due. */
 static void enter_phases(struct lb_active_run *run)
 {
     struct follower *f = run->follower;
@@ -239,7 +239,7 @@ static void poll(struct lb_active_run *run)
         uint64_t now_ns = lb_now_ns();
         if (now_ns >= f->awake_ns)
             break;
-        /* Who is not asked soon leaves the core to those who work. */
+        /* If no question is due soon, leave the core to the workers. */
         if (now_ns >= f->spin_ns)
             nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
     }
@@ -275,7 +275,7 @@ static const struct lb_company company = {poll, are_ready, have_ended};
 
 /* --- one run --- */
 
-/* What is to be run, as rank 0 has described it. The texts are the message's. */
+/* The run to make, as described by rank 0. The texts belong to the message. */
 struct order {
     struct lb_parcel parcel; /* its memory */
     struct lb_scenario all, own;

@@ -17,12 +17,12 @@
 
 /* How long after the stop a worker may still wait inside the engine before it is cancelled. */
 #define GRACE_NS UINT64_C(2000000000)
-/* And how long at most, whatever the holds, if the user does not want to wait. */
+/* The maximum for holds of any length, if the user does not want to wait. */
 #define CUT_SHORT_NS UINT64_C(5000000000)
-/* Who was cancelled and has not come back after so long waits for a server that stands still. */
+/* A cancelled worker that has not returned after this time waits for a server that hangs. */
 #define STANDSTILL_S UINT64_C(60)
-/* A process that has not ended by then is killed. Where nobody waits for the end, it may be that it
- * is not run. */
+/* A process that has not ended by then is killed. If no user waits for the end, the process may
+ * only be starved. */
 #define STARVED_NS    UINT64_C(10000000000)
 #define FAULT_TICK_NS UINT64_C(3000000)
 #define TICK_NS       UINT64_C(100000000)
@@ -31,7 +31,7 @@
 #define COMPANY_NS      UINT64_C(1000000)
 #define BUSY_COMPANY_NS UINT64_C(20000000)
 
-/* Have so many got so far, here and elsewhere? */
+/* True if `wanted` workers have reached the milestone, here and elsewhere. */
 static bool is_there(const struct lb_active_run *run, enum lb_milestone milestone, uint32_t wanted)
 {
     if (lb_common_counted(&run->team->common, milestone) < wanted)
@@ -41,7 +41,7 @@ static bool is_there(const struct lb_active_run *run, enum lb_milestone mileston
     return milestone == LB_READY ? run->company->are_ready(run) : run->company->have_ended(run);
 }
 
-/* What ends a queue without producers is found by a few questions, one after the other. */
+/* The end of a queue without producers is found by a few questions, one after the other. */
 static bool is_busy(const struct lb_active_run *run)
 {
     enum lb_phase phase = lb_team_phase(run->team);
@@ -79,7 +79,7 @@ bool lb_phases_tick(struct lb_active_run *run, enum lb_milestone milestone, uint
     if (team->db != NULL && team->db->space_check != NULL &&
         team->db->space_check(run->space, &lost) < 0)
         lb_team_fail(team, &lost);
-    if (wanted < run->n_started) /* whoever was buried above has a successor */
+    if (wanted < run->n_started) /* each worker that died above has a successor */
         wanted = run->n_started;
     return is_there(run, milestone, wanted);
 }
@@ -111,7 +111,7 @@ void lb_phases_measured(struct lb_active_run *run)
 {
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
-    /* Last: workers count until the phase is raised, and what they count is divided by this time.
+    /* Last: workers count until the phase is raised, and their counts are divided by this time.
      */
     run->last_successes = lb_run_successes(run) - run->elsewhere.n_successes;
     run->stop_ns = lb_now_ns();

@@ -7,7 +7,7 @@
 #include "run_state.h"
 
 /* Waits for at most a tick, or until something changed; watches over processes, faults and other
- * ranks. true once so many workers have reached the milestone here, and in all other ranks theirs.
+ * ranks. true once `wanted` workers have reached the milestone here, and all other ranks theirs.
  */
 bool lb_phases_tick(struct lb_active_run *run, enum lb_milestone milestone, uint32_t wanted,
                     uint64_t until_ns);

@@ -8,7 +8,7 @@
  * one statement have no order among them that could be judged.
  *
  * Sessions that put at the same time may refuse each other. A session that is refused puts no more;
- * what it has left over is put at the end by the control session alone, where a refusal counts.
+ * the control session alone puts the rest at the end, where a refusal counts.
  */
 #include "putters.h"
 
@@ -30,11 +30,11 @@ struct crowd {
     const char *payload;
     int64_t first;
     uint64_t n, each;      /* items, and those of a statement */
-    _Atomic uint64_t next; /* of the n: behind what somebody has taken */
-    atomic_bool is_over;   /* for one of them it cannot go on */
+    _Atomic uint64_t next; /* of the n: after the items taken so far */
+    atomic_bool is_over;   /* one of them cannot go on */
 };
 
-/* One session, with what it was doing when it stopped. */
+/* One session, with its task when it stopped. */
 struct putter {
     struct crowd *crowd;
     struct lb_operator *op;
@@ -87,7 +87,7 @@ static void *helper_main(void *helper)
     return NULL;
 }
 
-/* What nobody has put, by the control session alone. */
+/* Puts the remaining items, by the control session alone. */
 static int put_rest(struct crowd *crowd, struct putter *own, struct helper *helpers, uint32_t n,
                     struct lb_error *err)
 {

@@ -28,8 +28,8 @@
 
 #include <unistd.h>
 
-/* How long a queue may take to be emptied, so that a lost item can be told from one that was not
- * reached; and where that is what the run is for. */
+/* How long a queue may take to be emptied, so that a lost item can be distinguished from one that
+ * was not reached; and for runs that measure the emptying. */
 #define DRAIN_NS     UINT64_C(10000000000)
 #define DRAIN_RUN_NS UINT64_C(120000000000)
 #define REPORT_NS    UINT64_C(100000000)
@@ -133,7 +133,7 @@ static int take_share(struct lb_active_run *run, const struct lb_scenario *all,
     return 0;
 }
 
-/* The workers have stopped: what came of it, and what is to be said of that. */
+/* The workers have stopped: computes the outcome and the warnings. */
 static int conclude(struct lb_active_run *run, const struct lb_scenario *scenario,
                     struct lb_error *err)
 {

@@ -47,9 +47,9 @@ int lb_run_lead(struct lb_link *link, char *where, size_t size, struct lb_error 
 uint32_t lb_run_ranks(void);
 /* true: one of them was lost, and will not come to the end. */
 bool lb_run_part(void);
-/* Can this strategy run on this engine, and be asked what the scenario asks? 0, or LB_E_UNSUPPORTED
- * with the reason, which is what a SKIP prints. caps: what the server can do (0: unknown, only the
- * file is looked at). */
+/* Checks that this strategy can run on this engine with this scenario. Returns 0, or
+ * LB_E_UNSUPPORTED with the reason, which a SKIP prints. caps: the server's capabilities (0:
+ * unknown, only the file is checked). */
 int lb_run_supported(const struct lb_strategy *strategy, const struct lb_file *file,
                      const struct lb_db *db, uint64_t caps, const struct lb_scenario *scenario,
                      struct lb_error *err);

@@ -18,7 +18,7 @@ struct lb_shared_run {
     struct lb_worker workers[];
 };
 
-/* What the other ranks have done so far, as they last said. */
+/* The other ranks' progress, as last reported. */
 struct lb_elsewhere {
     uint64_t n_successes, n_refusals, n_overlaps;
     uint64_t n_faults, n_faults_over;
@@ -36,7 +36,7 @@ struct lb_active_run;
 struct lb_beater;
 struct lb_peers;
 
-/* Other ranks, for whoever waits for something: the leader's own, or a follower's. */
+/* Access to other ranks for a waiting function: the leader's, or a follower's. */
 struct lb_company {
     void (*poll)(struct lb_active_run *run); /* takes and sends messages; does not wait */
     bool (*are_ready)(const struct lb_active_run *run);
@@ -78,8 +78,8 @@ struct lb_active_run {
     uint32_t n_workers; /* at a time */
     uint32_t n_slots;   /* lives: n_workers, and room for those who replace the killed */
     uint32_t n_started; /* lives so far */
-    uint64_t n_orders;  /* faults that workers were told to carry out */
-    uint64_t n_told;    /* by another rank, and not yet told to a worker */
+    uint64_t n_orders;  /* faults ordered from workers */
+    uint64_t n_told;    /* ordered by another rank, and not yet passed to a worker */
     uint64_t next_fault_ns, faults_over_ns;
     struct lb_random fault_random;
     struct lb_beater *beater;    /* of workers that are threads of this process; NULL: none */
@@ -98,13 +98,13 @@ struct lb_active_run {
     struct lb_fact *counters_before;
     size_t n_counters_before;
     uint64_t first_ns, measure_ns, stop_ns;
-    bool may_last; /* what is granted outside of a transaction outlasts its session, and a failover
-                      is to come */
+    bool may_last; /* grants outside of a transaction outlast their session, and a failover is
+                      planned */
     uint64_t sample_spacing_ns; /* between two of the outcome's samples */
     uint64_t interval_ns;       /* start of the present interval */
     uint64_t interval_sums[LB_COARSE_BUCKETS], interval_successes, interval_refusals;
     uint64_t first_successes,
-        last_successes; /* of this rank's: so many until the measured part began, and ended */
+        last_successes; /* this rank's count when the measured part began, and when it ended */
     struct rusage usage_before;
     uint64_t next_sample_ns; /* of waits */
     uint64_t last_tick_ns, last_progress;

@@ -88,8 +88,8 @@ static void note_settings(struct lb_active_run *run)
                                  request->settings[i].name, request->settings[i].value);
 }
 
-/* Some keys of a scenario are options of the strategies that know them; what was given by --opt
- * comes last and wins. */
+/* Some keys of a scenario are options of the strategies that know them; values from --opt come last
+ * and win. */
 static int new_program(struct lb_active_run *run, const struct lb_db *db, struct lb_error *err)
 {
     const struct lb_run_plan *request = run->request;
@@ -127,7 +127,7 @@ static int new_program(struct lb_active_run *run, const struct lb_db *db, struct
     if (rc == 0) {
         struct lb_features features;
         lb_features_read(request->file, run->program, &features);
-        /* Who gives the time himself (:now) knows when his lease is over. */
+        /* A worker that gives the time itself (:now) knows when its lease is over. */
         run->counts_waits = request->strategy->shape == LB_LOCK && request->strategy->is_lease &&
                             features.is_one_commit && !features.by_worker_clock;
     }
@@ -138,9 +138,9 @@ static int new_program(struct lb_active_run *run, const struct lb_db *db, struct
     return rc;
 }
 
-/* A lease that is over before its holder can know that it has it tests nothing but that. Statements
- * get whole milliseconds, and a step of the clock and one of rounding come off at either end. The
- * shortest of some round trips is what this server can do at best, however busy it is now. */
+/* A lease that is over before its holder gets the answer tests only that. Statements get whole
+ * milliseconds, and a step of the clock and one of rounding come off at either end. The shortest of
+ * some round trips is this server's best time, even if it is busy now. */
 static int check_ttl(struct lb_active_run *run, struct lb_error *err)
 {
     enum { TRIPS = 9, TRIPS_IN_LEASE = 4, LEAST_MS = 4 };
@@ -209,7 +209,8 @@ static int open_database(struct lb_active_run *run, struct lb_error *err)
     if (rc != 0)
         return rc;
     size_t limit = 0;
-    bool asks = db->space_room != NULL && run->joining == NULL; /* who made it has asked for all */
+    bool asks = db->space_room != NULL &&
+                run->joining == NULL; /* the maker of the space has asked for all */
     size_t room = asks ? db->space_room(run->space, &limit) : SIZE_MAX;
     uint64_t n_sessions = run->share.n_sessions;
     if (room < n_sessions)
@@ -243,7 +244,7 @@ static bool locks_with_session(const char *text)
            strcasestr(text, "LOCK TABLE") != NULL || strstr(text, "session=keep") != NULL;
 }
 
-/* Can what is asked for be done to this strategy on this engine? */
+/* Checks that this request is possible for this strategy on this engine. */
 static int check_request(const struct lb_run_plan *request, struct lb_error *err)
 {
     const struct lb_db *db = request->strategy->no_database ? NULL : request->target->db;
@@ -364,14 +365,14 @@ static bool has_guard(const struct lb_active_run *run)
            run->request->strategy->guest == NULL;
 }
 
-/* Where nobody asks for the time, recover is not run beside the living. */
+/* If recover does not use the time, it is not run beside live workers. */
 static bool recovers_leases(const struct lb_strategy_plan *plan)
 {
     return plan->strategy->is_lease && plan->program != NULL && plan->program->recovers_by_time &&
            lb_strategy_has(plan, LB_S_RECOVER);
 }
 
-/* What is written inside of holds: the guarded row, the rows of a chunked update. */
+/* Creates the rows written inside of holds: the guarded row, the rows of a chunked update. */
 static int set_up_work(struct lb_active_run *run, struct lb_error *err)
 {
     const struct lb_run_plan *request = run->request;
@@ -466,7 +467,7 @@ static int put_backlog(struct lb_active_run *run, struct lb_error *err)
 
 static int prepare_watchdog(struct lb_active_run *run, struct lb_error *err)
 {
-    /* The server is asked by who has made the space; others watch their own machine. */
+    /* Only the maker of the space asks the server; others watch their own machine. */
     bool asks = run->has_control && run->joining == NULL;
     return lb_watchdog_setup(&run->watchdog, run->team, asks ? &run->control : NULL, err);
 }

@@ -17,7 +17,7 @@ static bool is_listed(const char *list, const char *name)
     return false;
 }
 
-/* Of a program: what is done in its sessions is its own business. */
+/* For a program: lockbench does not control its sessions. */
 static int program_supported(const struct lb_strategy *strategy, const struct lb_db *db,
                              const struct lb_scenario *scenario, struct lb_error *err)
 {

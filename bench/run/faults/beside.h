@@ -6,7 +6,7 @@
 
 struct lb_beside {
     int (*take)(const struct lb_db *db, struct lb_conn *conn, struct lb_error *err);
-    /* What it has taken is about to be let go. Optional. */
+    /* Called before it releases its lock. Optional. */
     void (*leaves)(struct lb_active_run *run, struct lb_session *session);
 };
 /* Until the run stops, or fault-count is reached. */

@@ -7,7 +7,7 @@ static int take(const struct lb_db *db, struct lb_conn *conn, struct lb_error *e
     return db->lock_rows(conn, 0, err);
 }
 
-/* Whose statement waits, before what it waits for is set free? */
+/* Notes the workers with a waiting statement, before the block is released. */
 static void note_waiters(struct lb_active_run *run, struct lb_session *session)
 {
     const struct lb_db *db = run->team->db;

@@ -27,8 +27,8 @@ static void disconnect_program(struct lb_worker *worker)
         lb_team_fail(team, &err);
 }
 
-/* Ends a session over a second connection, as an operator would. is_own: what the worker holds may
- * live in it. */
+/* Ends a session over a second connection, as an operator would. is_own: the worker's hold may live
+ * in it. */
 static void disconnect(struct lb_worker *worker, struct lb_conn *conn, bool is_own)
 {
     struct lb_team *team = worker->team;
@@ -48,8 +48,8 @@ static void disconnect(struct lb_worker *worker, struct lb_conn *conn, bool is_o
         lb_team_fail(team, &err);
 }
 
-/* Of a pool: the session that the hold lives in, or one that is free, of which nobody knows until
- * somebody has taken it. */
+/* With a pool: ends the session of the hold, or a free one, which is noticed only when a worker
+ * takes it. */
 static void disconnect_pooled(struct lb_worker *worker)
 {
     struct lb_team *team = worker->team;

@@ -1,5 +1,5 @@
-/* One kind of fault: what it does, to whom, and how verify --faults asks for it. Each has a file
- * here, and a line in fault_list.h.
+/* One kind of fault: its action, its victim, and its run in verify --faults. Each has a file here,
+ * and a line in fault_list.h.
  *
  * A fault is either of a worker, which carries it out itself inside of its next hold (inject), or
  * of the world, in a thread of its own (inject_outside). Only one kind of fault is in a run.
@@ -26,13 +26,14 @@ struct lb_fault_kind {
     /* Of a worker, by its own thread, inside of a hold: of request, or of n items. It may block. */
     void (*inject)(struct lb_worker *worker, const struct lb_request *request,
                    const struct lb_item *items, uint32_t n);
-    /* The order waits for a later hold of the worker. thing: what it holds. Optional. */
+    /* The order waits for a later hold of the worker. thing: the held resource or item.
+     * Optional. */
     bool (*postpones)(struct lb_worker *worker, int64_t thing);
     /* May no further worker be told now? By the controlling thread. Optional. */
     bool (*is_enough)(const struct lb_active_run *run);
     /* Before each statement of a worker, on its session; negative: an error. Optional. */
     int (*before)(struct lb_worker *worker, struct lb_error *err);
-    bool is_last; /* who carried it out is given no other order */
+    bool is_last; /* a worker that carried it out gets no other order */
 
     /* Of the world: over and over, until the run stops. session: NULL if it has none. */
     void (*inject_outside)(struct lb_active_run *run, struct lb_session *session,

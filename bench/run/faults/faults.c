@@ -1,4 +1,4 @@
-/* Faults: what goes wrong during a run, when, and to whom.
+/* Faults: the failures injected into a run, their times and victims.
  *
  * The controlling thread gives orders at the scenario's interval to a worker drawn from the seed;
  * the worker carries its order out itself at its next hold, so that the fault is placed and not
@@ -16,7 +16,7 @@
 
 #include <stdlib.h>
 
-/* A program has sessions of its own: what is done inside of a session of ours cannot be done. */
+/* A program has sessions of its own: faults inside a session of ours are impossible. */
 static int check_program(const struct lb_scenario *scenario, const struct lb_db *db,
                          struct lb_error *err)
 {
@@ -67,7 +67,7 @@ static void obey(struct lb_worker *worker, const struct lb_request *request,
     int64_t thing = request != NULL ? (int64_t)request->resource : n > 0 ? items[0].id : 0;
     if (kind == NULL || (kind->postpones != NULL && kind->postpones(worker, thing)))
         return;
-    /* Who is about to die is given no other order, which nobody would carry out. */
+    /* A worker that is about to die gets no other order, since it would not be carried out. */
     if (!kind->is_last)
         atomic_store(&worker->order, LB_FAULT_NONE);
     lb_note_append(worker->op.log, worker->op.process, LB_OP_FAULT, fault, worker->number, 0);
@@ -243,7 +243,7 @@ void lb_faults_watch(struct lb_active_run *run)
     if (run->joining != NULL || !gives_orders(run) || now_ns < run->next_fault_ns || is_enough(run))
         return;
     run->next_fault_ns += scenario->fault_interval_ns;
-    if (run->next_fault_ns < now_ns) /* what was missed is not made up for */
+    if (run->next_fault_ns < now_ns) /* missed faults are not made up for */
         run->next_fault_ns = now_ns;
     if ((run->peers != NULL && lb_peers_order(run)) || tell_one(run))
         run->n_orders++;

@@ -1,10 +1,10 @@
-/* Faults: what goes wrong during a run, when, and to whom. Private to bench/run. */
+/* Faults: the failures injected into a run, their times and victims. Private to bench/run. */
 #ifndef LB_FAULTS_H
 #define LB_FAULTS_H
 
 #include "run_state.h"
 
-/* What the faults do where workers tell of themselves. */
+/* The faults' reactions to the events that workers report. */
 extern const struct lb_worker_events lb_fault_events;
 /* Has this fault a meaning on this engine? 0 or LB_E_UNSUPPORTED. db NULL: no database. */
 int lb_fault_check(const struct lb_strategy *strategy, const struct lb_scenario *scenario,

@@ -26,7 +26,7 @@ static int before(struct lb_worker *worker, struct lb_error *err)
     bool full = atomic_load(&worker->team->disk_full);
     if (full == worker->is_full)
         return 0;
-    /* What contention refuses is tried again with the next statement. */
+    /* A statement refused by contention is tried again with the next one. */
     int answer = worker->team->db->fill(worker->session.conn, full, err);
     if (answer < 0)
         return answer;

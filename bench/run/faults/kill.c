@@ -1,11 +1,11 @@
-/* The fault kill: the holder's process is gone, with the threads in it and what they held. */
+/* The fault kill: the holder's process is gone, with its threads and their locks or items. */
 #include "victim.h"
 
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-/* A dead worker believes nothing: its hold ends here, whatever the database still has. */
+/* A dead worker believes nothing: its hold ends here, even if the database still has it. */
 static void die(struct lb_worker *worker, const struct lb_request *request,
                 const struct lb_item *items, uint32_t n)
 {

@@ -1,7 +1,7 @@
 /* The fault that stops the server at once and starts it again.
  *
- * How that is done only the user knows, who gives the command. It is refused where anybody else has
- * a session on the server, before the run and before each restart: their work would be cut off as
+ * Only the user knows how to do that, and gives the command. It is refused if another user has a
+ * session on the server, before the run and before each restart: their work would be cut off as
  * well. That the command restarted this server, and not another, is seen by our own session: it
  * must be lost.
  */
@@ -44,7 +44,7 @@ int lb_restart_private(struct lb_session *session, enum lb_fault fault, const ch
     return rc;
 }
 
-/* In a process group of its own: who stops the run does not stop the server half-way. */
+/* In a process group of its own: stopping the run does not stop the server half-way. */
 static int spawn(const char *command, char *const *environment, pid_t *ret_pid)
 {
     char *const argv[] = {(char[]){"sh"}, (char[]){"-c"}, (char *)(uintptr_t)command, NULL};

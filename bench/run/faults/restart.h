@@ -4,7 +4,7 @@
 
 #include "run_state.h"
 
-/* Has nobody else a session on the server? LB_E_UNSUPPORTED otherwise. */
+/* Returns 0 if no other user has a session on the server, else LB_E_UNSUPPORTED. */
 int lb_restart_private(struct lb_session *session, enum lb_fault fault, const char *label,
                        struct lb_error *err);
 /* Runs a command of the user's to its end, with STEP in its environment if step is not NULL. */

@@ -53,7 +53,7 @@ void lb_uptime_look(struct lb_team *team, struct lb_session *session, struct lb_
     if (known_us == 0 || !ask(session, uptime->node, &since_us, &up_us) ||
         (since_us < known_us + SAME_US && known_us < since_us + SAME_US))
         return;
-    /* Who is the first to see it notes it. */
+    /* The first worker to see it notes it. */
     if (!atomic_compare_exchange_strong(&uptime->since_us, &known_us, since_us))
         return;
     atomic_fetch_add(&uptime->n, 1);

@@ -1,22 +1,23 @@
 /* The faults of replicated servers: failover, partition, cancel-sync.
  *
- * How servers are made to fail over only the user knows, whose command is run once for each step,
- * with STEP in its environment:
+ * Only the user knows how to make the servers fail over. The user's command is run once for each
+ * step, with STEP in its environment:
  *
  *   stall     what is committed from now on does not reach the other servers
  *   failover  the primary is lost, and another takes its place;
  *   split     (partition) the same, but the old primary, or the node, lives on behind a cut
  *   rebuild   what was lost, or cut off, follows again
  *
- * Before the stall nobody asks for a lock for a moment, so that the other servers know it as free:
- * a release that is lost would hide what follows. Between stall and failover one worker is granted
- * a lock or an item, and stays inside until another has it too, or a lease is nearly over, or for a
- * time: so each fault falls into a hold. With cancel-sync its commit waits for a standby, and is
- * told not to. Where nobody is granted anything while replication stands still, as with synchronous
- * replication, the servers fail over after --fault-length.
+ * Before the stall no worker asks for a lock for a moment, so that the other servers see it as
+ * free: a lost release would hide the following violation. Between stall and failover one worker is
+ * granted a lock or an item, and stays inside until another has it too, or a lease is nearly over,
+ * or for a
+ * time: so each fault falls into a hold. With cancel-sync its commit waits for a standby, and the
+ * wait is cancelled. If no worker is granted anything while replication stands still, as with
+ * synchronous replication, the servers fail over after --fault-length.
  *
- * Refused where anybody else has a session, as `restart` is. That the command did something is
- * seen by where our own session is afterwards: on another node.
+ * Refused if another user has a session, like `restart`. The command has taken effect if our own
+ * session is on another node afterwards.
  */
 #include "switchover.h"
 
@@ -87,7 +88,7 @@ void lb_switchover_hold(struct lb_worker *worker, const struct lb_request *reque
 
 /* --- the world's side --- */
 
-/* Until nobody holds a lock, and the others may have heard of it. */
+/* Waits until no worker holds a lock, and the other servers may have received this. */
 static void prepare(struct lb_active_run *run)
 {
     enum { LOOK_NS = 2000000, SETTLE_NS = 300000000 };

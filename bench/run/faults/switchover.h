@@ -8,7 +8,7 @@
  * has while replication stood still stays inside until another took over. */
 enum lb_switchover {
     LB_SWITCHOVER_NONE,
-    LB_SWITCHOVER_PREPARED, /* nobody asks: the others are to know every lock as free */
+    LB_SWITCHOVER_PREPARED, /* no worker asks: the other servers must see every lock as free */
     LB_SWITCHOVER_STALLED,  /* a holder is wanted */
     LB_SWITCHOVER_PLACED,   /* there is one: the primary may be lost */
     LB_SWITCHOVER_OVER      /* another has its place */

@@ -8,7 +8,7 @@
 /* Signals the program of a worker, with all that it has started. */
 void lb_victim_signal(struct lb_worker *worker, int number);
 
-/* What a kind of fault may need, as struct lb_fault_kind's suits. */
+/* Requirements of kinds of faults, for the member suits of struct lb_fault_kind. */
 bool lb_fault_suits_databases(const struct lb_db *db);
 
 #endif

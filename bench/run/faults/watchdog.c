@@ -1,11 +1,12 @@
-/* The watchdog: a thread that ticks beside the workers and notes when everybody stood still.
+/* The watchdog: a thread that ticks beside the workers and notes times at which all of them stood
+ * still.
  *
- * A bound on waiting is by the wall clock, and a strategy must not be accused of what stopped
- * everybody: a process that was stopped, a machine that slept or starved, a disk or a server that
- * did not answer, a stranger who locked the database. Three ways to tell:
+ * A bound on waiting is by the wall clock, and a strategy must not be accused of an event that
+ * stopped all workers: a process that was stopped, a machine that slept or starved, a disk or a
+ * server that did not answer, a stranger who locked the database. Three ways to tell:
  *
  *   tick   the thread sleeps for TICK_NS; if it wakes much later, it was not run: nor were others.
- *   probe  nobody has had a success for a while although somebody waits: a statement of our own,
+ *   probe no worker has had a success for a while although one waits: a statement of our own,
  *          which touches nothing of the strategy's, is written to the engine. While that is not
  *          answered either, the engine stands still. A lock that is stuck leaves the engine as
  *          quick as ever, and so does not count.
@@ -16,8 +17,8 @@
  * Each time of standing still is a note in the history (LB_OP_STALL), and the judge takes it off
  * the waits: so a stored history is judged as the run was.
  *
- * Limits. The probe is asked only when nobody gets on, so that it costs nothing otherwise: what an
- * engine loses in shorter pieces is not seen. Under the faults blocker and restart it is not asked:
+ * Limits. The probe is sent only when no worker makes progress, so that it costs nothing otherwise:
+ * shorter stalls of an engine are not seen. Under the faults blocker and restart it is not asked:
  * there the engine's silence is the fault.
  */
 #include "watchdog.h"
@@ -27,7 +28,8 @@
 #include <time.h>
 
 #define TICK_NS UINT64_C(10000000)
-/* So late is a tick, so slow a probe, that it is noted; and so often the probe is asked. */
+/* The delay of a tick, and the time of a probe, from which on they are noted; and the probe's
+ * interval. */
 #define LATE_NS  UINT64_C(50000000)
 #define PAUSE_NS UINT64_C(50000000)
 /* A share of the bound, within limits: enough of a wait must be left to be looked at. */
@@ -89,7 +91,7 @@ static void note(struct lb_watchdog *watchdog, uint64_t from_ns, uint64_t until_
                                                      .type = LB_EV_NOTE});
 }
 
-/* What workers tell of themselves. */
+/* Notes stalls that workers report themselves. */
 static void note_starved(struct lb_watchdog *watchdog)
 {
     for (uint32_t i = 0; i < watchdog->n_slots; i++) {
@@ -100,7 +102,8 @@ static void note_starved(struct lb_watchdog *watchdog)
     }
 }
 
-/* Does somebody wait, and has nobody had a success for a while? Relaxed: late by a tick at most. */
+/* True if a worker waits, and none has had a success for a while. Relaxed: late by a tick at
+ * most. */
 static bool is_suspicious(struct lb_watchdog *watchdog, uint64_t now_ns)
 {
     uint64_t n_granted = 0, since_ns = UINT64_MAX;
@@ -118,7 +121,7 @@ static bool is_suspicious(struct lb_watchdog *watchdog, uint64_t now_ns)
            now_ns >= watchdog->success_ns + watchdog->quiet_ns;
 }
 
-/* A lost connection is made anew: a server that is not there answers nobody. */
+/* A lost connection is made anew: a missing server answers no session. */
 static bool ask_server(struct lb_watchdog *watchdog)
 {
     const struct lb_db *db = watchdog->team->db;
@@ -138,8 +141,8 @@ static bool ask_server(struct lb_watchdog *watchdog)
     return db->run(watchdog->conn, probe_sql, &ignored) == LB_OK;
 }
 
-/* What is noted begins no earlier than the last success, and than the last answer in time,
- * and the time before is not known to be like this. */
+/* A noted stall begins no earlier than the last success and the last answer in time: the time
+ * before may have been normal. */
 static uint64_t unsound_since(const struct lb_watchdog *watchdog, uint64_t asked_ns)
 {
     uint64_t ns = asked_ns - watchdog->quiet_ns;

@@ -1,5 +1,5 @@
-/* The watchdog: for how long could nobody go on, through no fault of the strategy? See watchdog.c.
- * Private to bench/run.
+/* The watchdog: measures for how long no worker could go on, through no fault of the strategy. See
+ * watchdog.c. Private to bench/run.
  */
 #ifndef LB_WATCHDOG_H
 #define LB_WATCHDOG_H
@@ -20,7 +20,7 @@ struct lb_watchdog {
     struct lb_conn *conn;      /* of the probe, on a server */
     struct lb_probe *probe;    /* of the probe, on an engine inside of this process */
 
-    uint64_t quiet_ns;   /* how long nobody may have had a success before the probe is asked */
+    uint64_t quiet_ns;   /* time without a success after which the probe is sent */
     uint64_t n_granted;  /* at the last look */
     uint64_t success_ns; /* when that was seen to have grown */
     uint64_t sound_ns;   /* when the engine last answered the probe in time */

@@ -1,23 +1,23 @@
 /* Where a zombie wakes up: inside of its successor's hold.
  *
- * A holder that slept past its lease does harm only while somebody else holds what it still
- * believes to hold. How long that takes is up to the strategy and the machine, so it is not left to
- * the length of the pause: the zombie, its pause over, waits until it is called, and each holder,
- * at the end of its hold and before it gives back, calls those that wait for the same lock or item,
- * and stays until they have done what they do: written, and released. So each pause falls into a
- * hold.
+ * A holder that slept past its lease does harm only while another worker holds the lock or item
+ * that it still believes to hold. How long that takes depends on the strategy and the machine, so
+ * it is not left to the length of the pause: the zombie, its pause over, waits until it is called,
+ * and each holder, at the end of its hold and before it gives back, calls those that wait for the
+ * same lock or item, and stays until they have done what they do: written, and released. So each
+ * pause falls into a hold.
  *
- * A lock has many successors. An item has one, who may come before the pause is over: it waits for
- * sleepers too.
+ * A lock has many successors. An item has one, which may come before the pause is over: it waits
+ * for sleepers too.
  *
- * Nobody calls where nobody can take over what the sleeper has (its session, its transaction): it
- * is not waited for there. Nor when all others wait as well, or the run stops.
+ * If no worker can take over the sleeper's hold (its session, its transaction), none calls, and the
+ * zombie does not wait. Nor when all others wait as well, or the run stops.
  */
 #include "zombie.h"
 
 enum { AWAKE, ASLEEP, WAITS, CALLED }; /* called: or tired of waiting, and at it */
 /* How long a zombie waits to be called, and a host for its guest: some pauses. In a run that ends
- * with its faults each is to show what it does, and nobody is in a hurry: there a thread may be
+ * with its faults each fault must show its effect, and time does not matter: there a thread may be
  * kept from running for longer. */
 enum { PATIENCE = 10 };
 #define LONG_PATIENCE_NS UINT64_C(60000000000)
@@ -40,7 +40,7 @@ static uint64_t patience_ns(const struct lb_scenario *scenario)
     return scenario->duration_ns == 0 && ns < LONG_PATIENCE_NS ? LONG_PATIENCE_NS : ns;
 }
 
-/* Is there anybody left who could call? */
+/* True if another worker is left that could call. */
 static bool others_work(struct lb_worker *worker)
 {
     struct lb_worker *workers = first_of(worker);

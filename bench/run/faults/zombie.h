@@ -6,7 +6,7 @@
 
 /* Zombies (zombie.c). awaits: is one to wake up in this hold? sleep: with an item, before the
  * pause. wait: the pause is over; returns inside of a later hold of the same thing, a resource or
- * an item. gone: what the zombie believed to hold is given back. call: a holder, at the end of its
+ * an item. gone: the zombie's supposed hold is given back. call: a holder, at the end of its
  * hold. */
 bool lb_zombie_awaits(struct lb_worker *worker, int64_t thing);
 void lb_zombie_sleep(struct lb_worker *worker, int64_t item);

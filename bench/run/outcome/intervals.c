@@ -92,7 +92,7 @@ static struct lb_worker_view view_of(const struct lb_worker *worker, uint64_t no
         .waits_ns = since_ns > 0 && now_ns > since_ns ? now_ns - since_ns : 0};
 }
 
-/* What only somebody who watches pays for: a walk over all workers' histograms. */
+/* Walks over all workers' histograms: a cost only for watched runs. */
 static void watch(struct lb_active_run *run, struct lb_progress *progress,
                   uint64_t waits[LB_COARSE_BUCKETS], struct lb_worker_view views[LB_WORKER_VIEWS])
 {
@@ -137,7 +137,8 @@ void lb_run_report(struct lb_active_run *run, const char *phase, double fraction
         run->progress(run->progress_arg, &progress);
 }
 
-/* The schedule is walked once more: what workers did not come to take is in no counter of theirs.
+/* The schedule is walked once more: arrivals that workers did not take are in none of their
+ * counters.
  */
 int lb_run_count_due(struct lb_active_run *run, struct lb_error *err)
 {

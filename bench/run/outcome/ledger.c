@@ -1,11 +1,11 @@
 /* The ledger: what the queue's own count says at the end, beside what the history says.
  *
- * Everybody has ended, so the history alone says how many items are in which state: what was put,
- * less what is claimed, done or failed. A reset makes all that was done pending again, clear-error
- * and clear-all-errors what failed; both are run while nobody has anything, so their times part the
- * others. An outcome that is unknown leaves the state unknown: then nothing is compared. Where
+ * All workers have ended, so the history alone gives the number of items in each state: items put,
+ * minus items claimed, done or failed. A reset makes all done items pending again, clear-error and
+ * clear-all-errors the failed ones; both run while no worker has an item, so their times separate
+ * the others. An outcome that is unknown leaves the state unknown: then nothing is compared. Where
  * completed items are deleted (no reset-all), they are not counted, and are not compared.
- * Source: article of 1999 on a list of tasks in Oracle, whose procedures these are.
+ * Source: article of 1999 on a list of tasks in Oracle, which has these procedures.
  */
 #include "ledger.h"
 
@@ -48,13 +48,13 @@ int lb_ledger_count(struct lb_active_run *run, struct lb_error *err)
 
 /* What happened, by the history. */
 struct tally {
-    uint64_t cleared_ns, reset_ns; /* the last times that all errors, and all that was done, were */
-    int64_t n[4];                  /* put, and what ended the claims */
+    uint64_t cleared_ns, reset_ns; /* the last times that all errors, and all done items, were */
+    int64_t n[4];                  /* puts, and ends of claims by kind */
     int64_t n_claimed, n_ended;
     bool is_unknown;
 };
 
-/* The times come first: what they part is counted in a second pass. */
+/* The times come first: a second pass counts the events between them. */
 static void note_time(const struct lb_event *e, struct tally *tally)
 {
     if (e->type == LB_EV_OK && e->op == LB_OP_CLEAR_ALL && e->time_ns > tally->cleared_ns)

@@ -1,4 +1,4 @@
-/* What a run came to: making and freeing it. See outcome.h. */
+/* Makes and frees the outcome of a run. See outcome.h. */
 #include "outcome.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* What came of a run: figures, verdict, warnings. */
+/* The outcome of a run: figures, verdict, warnings. */
 #ifndef LB_OUTCOME_H
 #define LB_OUTCOME_H
 
@@ -40,7 +40,7 @@ struct lb_wait {
 
 enum lb_run_state {
     LB_RUN_COMPLETE,
-    LB_RUN_INTERRUPTED, /* Ctrl-C: what was measured is reported */
+    LB_RUN_INTERRUPTED, /* Ctrl-C: the results so far are reported */
     LB_RUN_SERVER_GONE, /* the server went away for good: verdicts inconclusive */
     LB_RUN_INVALID      /* the measurement does not hold: see invalid */
 };
@@ -60,7 +60,7 @@ struct lb_exploration {
 
 enum { LB_WARNINGS = 8 };
 
-/* What a run came to. Free with lb_outcome_free. */
+/* The outcome of a run. Free with lb_outcome_free. */
 struct lb_outcome {
     char strategy[64], engine[64], target[256], scenario[192];
     struct lb_scenario config;
@@ -93,14 +93,14 @@ struct lb_outcome {
     struct lb_judgement judgement;
     struct lb_live_witness live;
     struct lb_proof proof;
-    char warnings[LB_WARNINGS][400]; /* what no verdict says, a sentence each */
+    char warnings[LB_WARNINGS][400]; /* facts that no verdict covers, a sentence each */
     size_t n_warnings;
     bool witnesses_agree;
     uint64_t n_events;                  /* in the history */
     struct lb_exploration *exploration; /* NULL: stressed */
 
     uint64_t n_faults;
-    bool lacks_fault;      /* invalid since none of those that were asked for happened */
+    bool lacks_fault;      /* invalid since none of the requested ones happened */
     uint64_t n_guard_lost; /* accepted writes of the guarded row that another overwrote: harm */
     uint64_t n_statements, n_connects, n_lost;
     bool has_cpu;       /* not when the workers ran in processes of their own */
@@ -112,7 +112,7 @@ struct lb_outcome {
     size_t n_nodes;
     struct lb_fact *server; /* counters of the server, after minus before */
     size_t n_server;
-    uint64_t n_successes_all; /* warm-up and draining too: what the counters are divided by */
+    uint64_t n_successes_all; /* warm-up and draining too: the divisor of the counters */
     struct lb_wait *waits;    /* NULL: not sampled */
     size_t n_waits;
     uint64_t n_wait_samples;

@@ -1,8 +1,8 @@
 /* An outcome as bytes, and back: see run.h.
  *
- * The struct itself, then what its pointers lead to, in the order below. Histograms are sparse: of
- * 9,000 buckets a run fills some hundred. Layout and byte order are those of this build, which is
- * all that is asked for: whoever keeps the bytes also keeps which program wrote them. Reading
+ * The struct itself, then the data behind its pointers, in the order below. Histograms are sparse:
+ * of 9,000 buckets a run fills some hundred. Layout and byte order are those of this build, which
+ * suffices: the keeper of the bytes also keeps the version of the program that wrote them. Reading
  * checks every length, since a file may have been cut.
  */
 #include "outcome.h"
@@ -159,7 +159,7 @@ int lb_outcome_read(const unsigned char *bytes, size_t n, struct lb_outcome **re
     if (o == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     take(&s, o, sizeof *o);
-    /* What the pointers led to is somewhere else now. */
+    /* The data behind the pointers has moved. */
     memset(o->service, 0, sizeof o->service);
     memset(o->response, 0, sizeof o->response);
     o->pacing = NULL;

@@ -3,8 +3,9 @@
  * no-duplicate says whether one came too early. This tells late: how many were due and done in a
  * second, how long the longest was overdue, and how many workers the work needs: the records times
  * the time that one takes, over the period. A record is due from the start, and again a period
- * after it was completed. Who lets one wait for longer than a period has fallen behind. That is a
- * matter of the load and of the machine, and no violation: it is told, and nothing is judged.
+ * after it was completed. If a record waits for longer than a period, the workers have fallen
+ * behind. That depends on the load and the machine, and is no violation: it is reported, but not
+ * judged.
  *
  * Source: question on checking out records: 1,000 records every 15 minutes, 1.5 minutes each.
  */
@@ -65,7 +66,7 @@ static void wait_of(struct lateness *late, uint64_t due_ns, uint64_t until_ns)
         late->longest_ns = until_ns - due_ns;
 }
 
-/* One record's turns, in order. due: UINT64_MAX while somebody has it, and after an error. */
+/* One record's turns, in order. due: UINT64_MAX while a worker has it, and after an error. */
 static void follow(const struct turn *turns, size_t n, uint64_t start_ns, uint64_t end_ns,
                    uint64_t period_ns, struct lateness *late)
 {
@@ -132,7 +133,7 @@ int lb_overdue_tell(const struct lb_history_view *view, uint64_t start_ns, uint6
         n_seen++;
         first = i + 1;
     }
-    if (n_seen < scenario->backlog) /* somebody was never taken */
+    if (n_seen < scenario->backlog) /* a record was never taken */
         wait_of(&late, start_ns, end_ns);
     tell(&late, scenario, end_ns - start_ns, ret_proof);
     free(turns.all);

@@ -1,15 +1,16 @@
 /* The periodic job: a lock that is a scheduler as well. One run in each period, by whichever node
  * asks first when the job is due.
  *
- * Judged from the history alone, so that neither a slow machine nor anybody's clock makes a
+ * Judged from the history alone, so that neither a slow machine nor a wrong clock causes a
  * violation. A grant took effect at some time between its invoke and its ok:
  *   twice   two grants whose times are certainly less than a period apart, and the first one's node
- *           neither died in its run nor outlived its lease (both are to be picked up: nobody can
- *           tell a dead node from a slow one)
- *   missed  somebody asked, a whole period after the job was due at the latest, and was refused;
- *           nobody else had been granted it in between. Due is a period after the grant before, not
+ *           neither died in its run nor outlived its lease (both must be picked up: a dead node
+ *           cannot be distinguished from a slow one)
+ *   missed a node asked, a whole period after the job was due at the latest, and was refused; no
+ *   other node had been granted it in between. Due is a period after the grant before, not
  *           before its release, and a lease after it where its node died or is not known to have
- *           released. A job that never ran is due from the start. Nobody asking is no miss.
+ *           released. A job that never ran is due from the start. Without a request there is no
+ *           miss.
  * The database's clock need not tick as finely as ours: two milliseconds are forgiven.
  * Source: article of 2012 on scheduled jobs in a cluster.
  */
@@ -55,7 +56,7 @@ static struct attempt *push(struct tries *tries)
     return &tries->all[tries->n++];
 }
 
-/* Grants by their ok, refusals by their invoke: what is in front of a refusal came before it. */
+/* Grants by their ok, refusals by their invoke: events sorted before a refusal came before it. */
 static uint64_t key_of(const struct attempt *t)
 {
     return t->is_grant ? t->high : t->low;
@@ -90,7 +91,7 @@ static int scan_log(const struct lb_log_view *log, struct tries *tries)
                 continue;
             }
             if (e->type == LB_EV_FAIL && e->answer != LB_BUSY)
-                continue; /* contention on the statement, which says nothing of the job */
+                continue; /* contention on the statement, independent of the job */
             struct attempt *t = push(tries);
             if (t == NULL)
                 return LB_E_MEMORY;

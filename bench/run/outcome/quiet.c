@@ -7,7 +7,7 @@
 
 #include <time.h>
 
-/* What a slow or dead worker had by a lease is nobody's when that is over, by any clock. */
+/* Waits until the leases of slow or dead workers are over, by any clock. */
 static void outlast_leases(const struct lb_active_run *run)
 {
     enum { MOST_MS = 1000, MARGIN_MS = 20 };

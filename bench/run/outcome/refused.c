@@ -1,11 +1,11 @@
-/* What the server refused, and not by contention: a CHECK, RAISE, a key that is there already where
- * nobody takes anything. Now and then that says nothing against a protocol. Where a third of the
- * releases, completions, acquires, claims or puts ends so, the file is broken, and "held" would
- * speak of something that nobody has written down.
+/* Statements that the server refused for a reason other than contention: a CHECK, RAISE, a
+ * duplicate key in an operation that takes nothing. A few of these say nothing against a protocol.
+ * If a third of the releases, completions, acquires, claims or puts end so, the file is broken, and
+ * "held" would describe a protocol that was not executed.
  *
- * A key that is there already may be how an acquire or a claim says no. What `-- on-error: busy`
- * names is answered "busy", and is none of these. Faults by which the server itself refuses say
- * nothing of the file.
+ * A key that is there already may be how an acquire or a claim says no. Errors listed in `--
+ * on-error: busy` are answered "busy", and do not count. Faults that make the server itself refuse
+ * do not concern the file.
  */
 #include "refused.h"
 

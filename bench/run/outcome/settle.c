@@ -1,4 +1,4 @@
-/* What a run came to: counters, merged histograms, verdict. */
+/* Computes the outcome of a run: counters, merged histograms, verdict. */
 #include "settle.h"
 
 #include "check_meta.h"
@@ -129,8 +129,8 @@ bool lb_witnesses_agree(const struct lb_judgement *judgement, const struct lb_li
     return !seen || in_history;
 }
 
-/* What was granted only before the measured part, or after it, is in the history and in none of the
- * numbers: a run without one success is not held. */
+/* Grants before or after the measured part are in the history and in none of the numbers: a run
+ * without a measured success is not held. */
 static void doubt_idle(struct lb_outcome *outcome)
 {
     if (outcome->counts[LB_M_ACQUIRE].succeeded > 0 || outcome->n_items > 0)
@@ -146,11 +146,12 @@ static void doubt_idle(struct lb_outcome *outcome)
     }
 }
 
-/* Whoever asks once more while the history is judged, or asked twice before, has not the time. */
+/* A user who sends a signal again while the history is judged, or has sent two before, does not
+ * want to wait. */
 struct patience {
     const struct lb_active_run *run;
     int n_before;
-    uint64_t until_ns; /* of who asked twice before */
+    uint64_t until_ns; /* after two signals before */
 };
 
 static bool has_no_patience(void *arg)
@@ -168,7 +169,7 @@ static int judge(const struct lb_active_run *run, struct lb_history_view *view,
                : lb_check(view, model, &outcome->judgement, err);
 }
 
-/* What was measured stays; nothing was judged. */
+/* The measurements stay; nothing was judged. */
 static void give_up_verdicts(struct lb_outcome *outcome)
 {
     for (int i = 0; i < LB_GUARANTEES; i++)
@@ -220,7 +221,7 @@ static void claim_untested(struct lb_active_run *run)
         judgement->measures.n_restarts = atomic_load(&run->team->uptime.n);
 }
 
-/* What the scenario itself wants to see in the history. */
+/* Checks the scenario's own demands on the history. */
 static int prove(struct lb_active_run *run, const struct lb_history_view *view,
                  struct lb_error *err)
 {
@@ -238,8 +239,8 @@ static int prove(struct lb_active_run *run, const struct lb_history_view *view,
     return rc;
 }
 
-/* Was no more lost than what claims may have taken that were refused behind it? It comes back as
- * from the dead: with the end of a lease, or by recover. */
+/* True if no more items were lost than claims with a refused later statement may have taken. These
+ * come back like a dead worker's: with the end of a lease, or by recover. */
 static bool is_parted(const struct lb_active_run *run, uint64_t n_lost)
 {
     const struct lb_strategy_plan *plan = &run->plan;
@@ -250,7 +251,7 @@ static bool is_parted(const struct lb_active_run *run, uint64_t n_lost)
            (plan->strategy->is_lease || lb_strategy_has(plan, LB_S_RECOVER));
 }
 
-/* The verdict, and what the scenario wants to see besides. */
+/* The verdict, and the scenario's own demands. */
 static int judge_view(struct lb_active_run *run, struct lb_history_view *view,
                       struct patience *patience, uint64_t end_ns, struct lb_error *err)
 {
@@ -270,9 +271,9 @@ static int judge_view(struct lb_active_run *run, struct lb_history_view *view,
     struct lb_finding *loss = &outcome->judgement.findings[LB_G_NO_LOSS];
     bool is_lost = rc == 0 && model.drained && loss->verdict == LB_V_VIOLATED;
     if (is_lost && is_parted(run, loss->n_violations)) {
-        lb_facts_doubt_due(&model, "some items were not claimed again: claims that had taken "
-                                   "something were refused by their next statement, and what they "
-                                   "took comes back later");
+        lb_facts_doubt_due(&model,
+                           "some items were not claimed again: claims that had taken items were "
+                           "refused by their next statement, and these items come back later");
         rc = write_meta(run, &model, err);
         rc = rc != 0 ? rc : judge(run, view, &model, outcome, err);
     }
@@ -286,7 +287,7 @@ static int judge_view(struct lb_active_run *run, struct lb_history_view *view,
         rc = prove(run, view, err);
     if (rc != 0)
         return rc;
-    /* What a rank has seen by its own clock may be too short to be certain in the joint history. */
+    /* An overlap seen by a rank's own clock may be too short to be certain in the joint history. */
     const enum lb_guarantee exclusion = model.queue ? LB_G_NO_DUPLICATE : LB_G_EXCLUSIVE;
     bool is_timed = run->request->strategy->is_lease || run->request->scenario->recover_ns > 0;
     outcome->witnesses_agree =
@@ -320,9 +321,9 @@ int lb_run_judge(struct lb_active_run *run, struct lb_error *err)
     return rc;
 }
 
-/* A worker that was killed has left its counters as they were at some instruction: what it had
- * under way is censored, and the attempt that it was counting is counted. An arrival that it had
- * taken up and not begun was not taken up. */
+/* A killed worker has left its counters in the state of some instruction: its operation under way
+ * is censored, and the attempt that it was counting is counted. An arrival that it had taken up and
+ * not begun was not taken up. */
 static void settle_dead(struct lb_worker *worker)
 {
     for (int m = 0; m < LB_MEASURES; m++) {
@@ -344,8 +345,8 @@ static void settle_dead(struct lb_worker *worker)
     }
 }
 
-/* In the measured part, also to who had asked before it: each wait reaches over an edge, and where
- * waits are long, what began and ended inside is far less than what was granted. */
+/* Grants in the measured part, also for requests before it: each wait reaches over an edge, and if
+ * waits are long, far fewer began and ended inside than were granted. */
 static uint64_t locks_granted(const struct lb_active_run *run)
 {
     return run->last_successes - run->first_successes + lb_parts_sum(run).n_granted;
@@ -367,7 +368,7 @@ static int merge(struct lb_active_run *run, struct lb_error *err)
             lb_counts_add(&outcome->counts[m], one);
             if (!worker->owns_histograms)
                 continue;
-            /* Do not touch pages that nobody wrote. */
+            /* Do not touch pages that were never written. */
             if (one->succeeded > 0 || run->team->n_carriers > 0)
                 lb_histogram_add(outcome->service[m], worker->service[m]);
             if (outcome->response[m] != NULL && worker->response[m] != NULL)
@@ -482,7 +483,8 @@ void lb_run_subtract_counters(struct lb_active_run *run)
     }
 }
 
-/* Heartbeats that never find a row keep nobody alive: what goes by them was not tested. */
+/* Heartbeats that never find a row keep no process alive: guarantees that depend on them were not
+ * tested. */
 static void judge_beats(struct lb_active_run *run)
 {
     enum { ENOUGH = 20 };
@@ -493,13 +495,14 @@ static void judge_beats(struct lb_active_run *run)
         return;
     outcome->state = LB_RUN_INVALID;
     snprintf(outcome->reason, sizeof outcome->reason,
-             "section heartbeat found no row, %llu times of %llu, though the processes had been "
-             "heard of in time: it speaks for nobody, and what goes by it was not tested",
+             "section heartbeat found no row, %llu times of %llu, though the processes had "
+             "registered or beaten in time: it protects no process, and guarantees that depend on "
+             "it were not tested",
              (unsigned long long)n, (unsigned long long)n);
 }
 
-/* What a fault would have shown was not seen without one. Of several ranks, rank 0 knows them all.
- * Where nobody was granted anything, the verdicts say that. */
+/* Without a fault, its effect was not tested. With several ranks, rank 0 knows all faults. If no
+ * worker was granted anything, the verdicts say that. */
 static void judge_faults(struct lb_active_run *run)
 {
     struct lb_outcome *outcome = run->outcome;
@@ -537,7 +540,7 @@ static void judge_generator(struct lb_active_run *run)
         lb_format_ns(p99, text, sizeof text), lb_format_ns(BOUND_NS, bound, sizeof bound));
 }
 
-/* What the run came to, before the verdict. An error that ends everything is returned. */
+/* The outcome of the run, before the verdict. An error that ends everything is returned. */
 /* Which workers were on which node, where there were several. */
 static void take_nodes(struct lb_active_run *run)
 {
@@ -576,12 +579,12 @@ int lb_run_settle(struct lb_active_run *run, struct lb_error *err)
     const struct lb_error *error = lb_team_error(run->team);
     const struct lb_db *db = run->team->db;
     struct lb_error gone;
-    /* Statements fail in many ways when somebody has dropped their tables. */
+    /* Statements fail in many ways when their tables were dropped. */
     if ((error == NULL || error->code != LB_E_ENV) && db != NULL && db->space_look != NULL &&
         db->space_look(run->space, &gone) < 0)
         error = &gone;
     if (error != NULL && error->code == LB_E_ENV) {
-        /* The world failed, not the run: what was measured until then is reported. */
+        /* The environment failed, not the run: the results so far are reported. */
         outcome->state = LB_RUN_SERVER_GONE;
         snprintf(outcome->reason, sizeof outcome->reason, "%s", error->message);
     } else if (error != NULL) {

@@ -1,4 +1,4 @@
-/* What the sessions wait for: sampled from the control session while the run is measured.
+/* Wait events of the sessions: sampled from the control session while the run is measured.
  *
  * A sample asks the server once what each session of the run is doing at this moment. Over some
  * hundred samples the shares say where the workers' time goes on the server: a lock of a row, the

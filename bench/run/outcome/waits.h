@@ -1,4 +1,4 @@
-/* What sessions wait for, by samples. Private to bench/run. */
+/* Sampled wait events of sessions. Private to bench/run. */
 #ifndef LB_WAITS_H
 #define LB_WAITS_H
 

@@ -1,6 +1,6 @@
-/* What is wrong with a run although no verdict says so: sessions that somebody ended, processes
- * that died, statements that the server refused, work that nobody did. A reader who sees "held"
- * must see these as well.
+/* Warnings about a run that no verdict covers: sessions that another user ended, processes that
+ * died, statements that the server refused, work that was not done. A reader who sees "held" must
+ * see these as well.
  */
 #include "warnings.h"
 
@@ -47,7 +47,7 @@ static void warn_of_the_stuck(struct lb_active_run *run)
         snprintf(others, sizeof others, ", nor those of %u others", n - 1);
     if (n > 0)
         warn(run->outcome,
-             "the process of worker %u did not end with the run%s, and was killed: what it was at "
+             "the process of worker %u did not end with the run%s, and was killed: its operation "
              "has no outcome",
              first, others);
 }
@@ -93,7 +93,8 @@ static void warn_of_restarts(struct lb_active_run *run)
         snprintf(times, sizeof times, ", the first of %llu times", (unsigned long long)n);
     if (n > 0)
         warn(run->outcome,
-             "the database server was started anew, as was seen at %s%s: it crashed, or somebody "
+             "the database server was started anew, as was seen at %s%s: it crashed, or another "
+             "user "
              "stopped it, and not this run; no number of this run is that of a server that was up "
              "all the time",
              when(run, atomic_load(&uptime->seen_ns), at, sizeof at), times);
@@ -107,7 +108,7 @@ static void warn_of_sessions(struct lb_active_run *run)
     if (atomic_load(&lost->state) == 2 &&
         !lb_fault_is(run->request->scenario->fault, LB_FAULT_IS_AN_END))
         warn(run->outcome,
-             "%llu session%s ended by the server or somebody else, the first at %s: %s",
+             "%llu session%s ended by the server or another user, the first at %s: %s",
              (unsigned long long)n, n == 1 ? " was" : "s were",
              when(run, lost->at_ns, at, sizeof at), lost->text);
 }
@@ -136,8 +137,8 @@ static void warn_of_stalls(struct lb_outcome *outcome)
     char length[32];
     if (outcome->judgement.measures.stalled_ns >= LEAST_NS)
         warn(outcome,
-             "everybody stood still for %s: this program was stopped or starved, or the database "
-             "answered nobody; that time does not count toward progress and recovery, but it does "
+             "all workers stood still for %s: this program was stopped or starved, or the database "
+             "did not answer; that time does not count toward progress and recovery, but it does "
              "in all numbers",
              lb_format_ns(outcome->judgement.measures.stalled_ns, length, sizeof length));
 }
@@ -154,7 +155,7 @@ static void warn_of_the_dead(const struct lb_active_run *run)
     bool can_recover = lb_strategy_has(&run->plan, LB_S_RECOVER), is_one = m->n_stuck == 1;
     if (m->n_stuck > 0)
         warn(outcome,
-             "%llu item%s of consumers that died %s %s: the queue was drained, and nobody has "
+             "%llu item%s of consumers that died %s %s: the queue was drained, and no worker has "
              "%s; %s",
              (unsigned long long)m->n_stuck, is_one ? "" : "s", is_one ? "is" : "are",
              can_recover ? "stuck" : "lost", is_one ? "it" : "them",
@@ -162,7 +163,7 @@ static void warn_of_the_dead(const struct lb_active_run *run)
              : run->request->scenario->recover_ns == 0 ? "see --recover"
                                                        : "in spite of --recover");
     else if (m->n_recovered == 0)
-        warn(outcome, "what the dead held was never granted again: 0 of %llu",
+        warn(outcome, "locks or items of dead workers were never granted again: 0 of %llu",
              (unsigned long long)m->n_deaths);
 }
 
@@ -180,8 +181,8 @@ static void warn_of_the_taken(struct lb_outcome *outcome)
          m->n_taken_items == 1 ? "its" : "their");
 }
 
-/* An end that finds nothing to end: its worker was the last to claim the item, as far as anybody
- * knows. So do the statements of a batch leave items out. */
+/* An end that finds nothing to end: its worker was the last known one to claim the item. The
+ * statements of a batch can leave items out in the same way. */
 static void warn_of_the_unended(const struct lb_active_run *run)
 {
     struct lb_outcome *outcome = run->outcome;
@@ -194,8 +195,8 @@ static void warn_of_the_unended(const struct lb_active_run *run)
     if (n == 0 || run->request->strategy->shape != LB_QUEUE || run->history == NULL || is_explained)
         return;
     warn(outcome,
-         "%llu of %llu ends of items found nothing to end, though nobody else had claimed %s: see "
-         "what the statement asks for, and answers",
+         "%llu of %llu ends of items found nothing to end, though no other worker had claimed %s: "
+         "check the statement's conditions, and its answer",
          (unsigned long long)n, (unsigned long long)n_all, n == 1 ? "the item" : "these items");
 }
 
@@ -208,7 +209,7 @@ static uint64_t items_in_hand(const struct lb_active_run *run)
     return scenario->batch < scenario->backlog ? scenario->batch : scenario->backlog;
 }
 
-/* The lease of a queue that is drained, if the work on so many items is longer; 0: it is not. */
+/* The lease of a queue that is drained, if the work on n_items items is longer; 0: it is not. */
 static uint64_t outlasted_ns(const struct lb_active_run *run, uint64_t n_items)
 {
     const struct lb_scenario *scenario = run->request->scenario;
@@ -257,8 +258,8 @@ static void warn_of_no_drain(struct lb_active_run *run)
              lb_format_ns(ttl_ns, ttl, sizeof ttl));
 }
 
-/* Fewer were served than came. What still waits at the end takes as long again as it took to serve
- * so many; what found the queue of arrivals full never came in. */
+/* Fewer arrivals were served than came. Serving those that still wait at the end takes as long as
+ * serving the same number took; arrivals that found the queue full were rejected. */
 static void warn_of_backlog(struct lb_active_run *run, uint64_t n_served)
 {
     struct lb_outcome *outcome = run->outcome;
@@ -299,7 +300,7 @@ void lb_run_warn_of_ends(struct lb_active_run *run)
     warn_of_the_stuck(run);
 }
 
-/* What the other ranks have to say. */
+/* Adds the warnings of the other ranks. */
 static void warn_of_others(struct lb_active_run *run)
 {
     for (uint32_t r = 1; run->peers != NULL && r < run->peers->n; r++) {

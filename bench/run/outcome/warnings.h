@@ -1,4 +1,4 @@
-/* What is wrong with a run although no verdict says so. Private to bench/run. */
+/* Warnings about a run that no verdict covers. Private to bench/run. */
 #ifndef LB_WARNINGS_H
 #define LB_WARNINGS_H
 

@@ -1,4 +1,4 @@
-/* What the other ranks have come to, once all workers have ended: see peers.h. */
+/* Collects the results of the other ranks, once all workers have ended: see peers.h. */
 #include "peers.h"
 
 #include "clock.h"

@@ -18,7 +18,7 @@ static bool translate(struct lb_peers *peers, struct lb_peer *peer, uint32_t log
     if (!lb_offsets_at(&peer->offsets, *time_ns, &peer->place, &low, &high))
         return false;
     int64_t middle = low + (high - low) / 2;
-    /* Two for what rounding may have taken from the order of a log, and from the half. */
+    /* Two for rounding, in the order of a log and in the half. */
     uint64_t half_ns = (uint64_t)(high - low) / 2 + 2;
     *time_ns -= (uint64_t)middle;
     doubt_log(peers, log, half_ns);

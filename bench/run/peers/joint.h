@@ -1,8 +1,8 @@
 /* The histories of all ranks as one, on rank 0's clock. Private to bench/run.
  *
  * A time of another rank's clock lies, on ours, between bounds (offsets.h). The joint history has
- * the middle of them, and each log the largest distance from there to a bound: what the judge takes
- * for the uncertainty of that log's clock.
+ * the middle of them, and each log the largest distance from there to a bound: the uncertainty of
+ * that log's clock for the judge.
  */
 #ifndef LB_JOINT_H
 #define LB_JOINT_H

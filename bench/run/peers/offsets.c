@@ -11,7 +11,7 @@ static int64_t drift_of(uint64_t from_ns, uint64_t until_ns)
     return (int64_t)(ns / PER * LB_DRIFT_PPM + ns % PER * LB_DRIFT_PPM / PER + 1);
 }
 
-/* What a bound says about another time. */
+/* The bound that follows for another time. */
 static struct lb_bound widened(const struct lb_bound *bound, uint64_t at_ns)
 {
     bool is_later = (int64_t)(at_ns - bound->at_ns) >= 0;
@@ -19,7 +19,7 @@ static struct lb_bound widened(const struct lb_bound *bound, uint64_t at_ns)
     return (struct lb_bound){at_ns, bound->low - drift, bound->high + drift};
 }
 
-/* What two of the same time have in common. false: nothing. */
+/* The intersection of two bounds of the same time. false: it is empty. */
 static bool meet(struct lb_bound *bound, const struct lb_bound *other)
 {
     bound->low = other->low > bound->low ? other->low : bound->low;

@@ -1,10 +1,10 @@
 /* How far the clock of another rank is from ours: bounds, no estimate.
  *
  * We send at time a of our clock, the other reads its clock as b, and we have its answer at z. It
- * read b at some moment between a and z, so theirs minus ours was between b - z and b - a: whatever
- * the network did, in either direction. Of two clocks that differ in speed by at most LB_DRIFT_PPM
- * a bound holds at another time too, if it is widened by so much for each second between. At any
- * time all bounds hold at once: what counts is what they have in common.
+ * read b at some moment between a and z, so theirs minus ours was between b - z and b - a: for any
+ * network delays, in either direction. Of two clocks that differ in speed by at most LB_DRIFT_PPM a
+ * bound holds at another time too, if it is widened by this drift for the time between. At any time
+ * all bounds hold at once: the result is their intersection.
  *
  * Times of the other clock may be anything; only differences are looked at.
  */
@@ -31,7 +31,7 @@ struct lb_offsets {
     bool contradicts; /* no two clocks that run within LB_DRIFT_PPM of each other say this */
 };
 
-/* What one exchange says; later ones come later. 0, or -1: out of memory. */
+/* Adds the bound from one exchange; call in order of time. 0, or -1: out of memory. */
 int lb_offsets_add(struct lb_offsets *offsets, uint64_t sent_ns, uint64_t theirs_ns,
                    uint64_t received_ns);
 /* Once all are there: lets each of them profit from those after it. false: they contradict. */

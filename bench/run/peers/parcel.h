@@ -8,7 +8,7 @@
 
 enum lb_message {
     LB_MSG_MEET = 1, /* which build; host */
-    LB_MSG_RUN,      /* what is to be run, and where */
+    LB_MSG_RUN,      /* the run and its target */
     LB_MSG_READY,    /* all of the rank's workers have their sessions */
     LB_MSG_FAILED,   /* an error ended the rank's part */
     LB_MSG_PING,     /* what does your clock say? */
@@ -48,7 +48,7 @@ void lb_parcel_take(struct lb_parcel *parcel, void *into, size_t n);
 uint64_t lb_parcel_take_u64(struct lb_parcel *parcel);
 /* In the parcel's own memory. */
 const char *lb_parcel_take_text(struct lb_parcel *parcel);
-/* What is left of it. */
+/* The unread rest. */
 const unsigned char *lb_parcel_rest(const struct lb_parcel *parcel, size_t *ret_n);
 void lb_parcel_release(struct lb_parcel *parcel);
 

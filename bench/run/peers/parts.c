@@ -1,5 +1,5 @@
 /* The ranks' parts put together: see parts.h. Histograms are added bucket by bucket, so that the
- * sum is what one process would have counted.
+ * sum equals the count of one process.
  */
 #include "parts.h"
 

@@ -1,12 +1,12 @@
 /* Leading other ranks: see peers.h.
  *
- * Is a queue drained? In one rank it is once all consumers were told "empty" within one epoch
+ * When is a queue drained? In one rank, once all consumers got "empty" within one epoch
  * (worker_queue.c). Epochs of several ranks are laid beside each other by waves: each wave makes
- * every rank begin a new epoch, and say whether the one before it had stayed as it was, with nobody
- * at work on an item. After the first wave, all ranks are told to make a second; once all have been
- * told "empty" in that epoch, a third asks whether anything has happened since the first. If not,
- * then between the answers to the first and the questions of the third no rank put, claimed or gave
- * back anything, and all consumers of all ranks were told "empty" then.
+ * every rank begin a new epoch, and say whether the one before it had stayed as it was, with no
+ * worker at work on an item. After the first wave, all ranks make a second; once all have got
+ * "empty" in that epoch, a third checks if anything has happened since the first. If not, then
+ * between the answers to the first and the questions of the third no rank put, claimed or gave back
+ * anything, and all consumers of all ranks got "empty" then.
  */
 #include "peers.h"
 
@@ -19,13 +19,13 @@
 #define PING_EVERY_NS UINT64_C(100000000)
 #define PING_AGAIN_NS UINT64_C(50000000) /* after a burst of slow answers */
 #define PING_SLOW_NS  UINT64_C(200000)
-#define PING_WAIT_NS  UINT64_C(25000000) /* longer than who was asked may sleep */
+#define PING_WAIT_NS  UINT64_C(25000000) /* longer than the asked rank may sleep */
 #define SPIN_NS       UINT64_C(500000)
 enum { BURST = 5, RANKS_A_TICK = 16 };
 
 static void nap(void)
 {
-    /* Shorter than who was asked stays awake: AWAKE_NS in follow.c. */
+    /* Shorter than the asked rank stays awake: AWAKE_NS in follow.c. */
     nanosleep(&(struct timespec){.tv_nsec = 150000}, NULL);
 }
 
@@ -83,7 +83,7 @@ static void take_pong(struct lb_active_run *run, uint32_t rank, struct lb_parcel
     if (received_ns - sent_ns < peer->quickest_ns)
         peer->quickest_ns = received_ns - sent_ns;
     if (lb_offsets_add(&peer->offsets, sent_ns, theirs_ns, received_ns) != 0)
-        lose(run, rank, "has more to say of its clock than there is memory");
+        lose(run, rank, "has sent more clock samples than memory can hold");
     else if (peer->n_pings_left > 0)
         ping(run, rank);
 }
@@ -100,8 +100,8 @@ static void begin_burst(struct lb_active_run *run, uint32_t rank)
         ping(run, rank);
 }
 
-/* Who was awake a moment ago answers at once: sleeping meanwhile would make the bound wider. Who
- * does not answer at once has no core, and may need this one. */
+/* A rank that was awake a moment ago answers at once: sleeping meanwhile would widen the bound. A
+ * rank that does not answer at once has no core, and may need this one. */
 static bool is_awaited(const struct lb_peers *peers, bool *ret_spin)
 {
     bool is_awaited = false;
@@ -266,7 +266,7 @@ static void drain(struct lb_active_run *run)
         lb_team_phase(team) < LB_PHASE_WARMUP)
         return;
     switch (peers->step) {
-    case 0: /* all are told "empty", each rank in an epoch of its own */
+    case 0: /* all get "empty", each rank in an epoch of its own */
         if (!lb_part_is_emptied(team) || !all_have_seen(peers, false, true))
             return;
         break;
@@ -274,7 +274,7 @@ static void drain(struct lb_active_run *run)
         if (!all_have_seen(peers, false, false))
             return;
         break;
-    case 2: /* and were told "empty" in the second's */
+    case 2: /* and got "empty" in the second's */
         if (all_have_seen(peers, false, false) && !all_have_seen(peers, true, false))
             peers->step = 0; /* something had happened in between */
         if (peers->step == 0 || !lb_part_is_emptied(team) || !all_have_seen(peers, true, true))
@@ -356,7 +356,7 @@ static void watch(struct lb_active_run *run)
         struct lb_peer *peer = &peers->all[r];
         if (peer->is_lost)
             continue;
-        /* Once its history is here, nothing more is asked of it. */
+        /* Once its history is here, it is not needed any more. */
         if (now_ns > peer->heard_ns + peers->patience_ns && !peer->has_history) {
             snprintf(why, sizeof why,
                      "has not answered for %llu s: it was killed, stands still or cannot "

@@ -1,9 +1,9 @@
 /* The leader's side of a run that several ranks do together. Private to bench/run.
  *
  * Rank 0 leads: it sets up, raises the phases, judges and reports. The others follow (follow.c).
- * All that ranks share goes through here: what is to be run, phases, ids, whether a queue is
- * drained, counters, clocks, and in the end the results. Who leads measures the others' clocks ten
- * times a second (offsets.h), and takes a rank for lost that has not answered for the patience.
+ * All shared state of ranks goes through here: the run, phases, ids, the draining of a queue,
+ * counters, clocks, and in the end the results. The leader measures the others' clocks ten times a
+ * second (offsets.h), and takes a rank for lost that has not answered for the patience.
  */
 #ifndef LB_PEERS_H
 #define LB_PEERS_H
@@ -19,9 +19,9 @@
 struct lb_peer {
     char host[64];
     bool is_met, is_ready, has_ended, has_result, has_history, is_lost;
-    struct lb_share share; /* its own: so many workers */
+    struct lb_share share; /* its own part of the workers */
     uint32_t n_workers;
-    enum lb_phase told;               /* the last phase that it was told */
+    enum lb_phase told;               /* the last phase sent to it */
     uint64_t heard_ns;                /* by our clock */
     uint64_t measure_due_ns, ping_ns; /* the ping that is under way; 0: none */
     uint32_t n_pings_left;            /* of the present burst */
@@ -37,14 +37,14 @@ struct lb_peer {
     size_t place; /* of the last question about its clock */
     uint32_t place_log;
     uint64_t last_ns; /* of the log that is being taken */
-    bool is_pulled;   /* it was asked for events, and has not sent them yet */
+    bool is_pulled;   /* events were requested, but have not arrived yet */
 };
 
 struct lb_peers {
     struct lb_link *link;
     struct lb_peer *all; /* by rank; [0] is not used */
     uint32_t n_ranks;    /* the leader included */
-    uint32_t n;          /* of these, that take part in the present run: the first */
+    uint32_t n;          /* of these, the first n take part in the present run */
     uint64_t run;        /* the number of the present run */
     uint64_t patience_ns;
     char *where; /* the URI of a run that is under way; "": none */
@@ -54,7 +54,7 @@ struct lb_peers {
     uint64_t wave, own_epoch;
     int step;
     bool own_unchanged;
-    struct lb_builder builder; /* everybody's history */
+    struct lb_builder builder; /* the history of all ranks */
     uint64_t *uncertainty_ns;  /* of its logs */
     uint32_t n_logs;
     char lost[300];   /* which rank was lost, and why; "": none */
@@ -64,7 +64,7 @@ struct lb_peers {
 
 /* Meets the other ranks, once. LB_E_RANK if one does not come, or is of another build. */
 int lb_peers_meet(struct lb_link *link, struct lb_peers **ret_peers, struct lb_error *err);
-/* What a rank says of itself. */
+/* Writes a rank's introduction. */
 void lb_peers_introduce(struct lb_parcel *parcel);
 /* For so long a rank may be silent: LOCKBENCH_RANK_PATIENCE. */
 uint64_t lb_peers_patience_ns(void);
@@ -73,7 +73,7 @@ bool lb_peers_part(struct lb_peers *peers);
 
 /* Can these ranks run this together? 0, or LB_E_UNSUPPORTED. */
 int lb_peers_check(const struct lb_run_plan *request, struct lb_error *err);
-/* The space is there: the others are told what to run, and begin to connect. */
+/* The space exists: sends the run to the others, which begin to connect. */
 int lb_peers_begin(struct lb_active_run *run, const struct lb_scenario *all, struct lb_error *err);
 /* Draws the rank that has the victim of a fault, and tells it. false: it is our own. */
 bool lb_peers_order(struct lb_active_run *run);

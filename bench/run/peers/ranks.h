@@ -19,7 +19,7 @@ struct lb_rank_row {
     bool is_lost;
 };
 
-/* What was violated by the middle of the clocks' bounds and not for certain. */
+/* A violation by the middle of the clocks' bounds that is not certain. */
 struct lb_near_miss {
     uint64_t n_violations;
     uint64_t settles_ns; /* certain if no clock could be off by more than this */

@@ -1,5 +1,4 @@
-/* Who does how much: see share.h. Each number is cut as evenly as it goes, the first ranks have
- * what is left over.
+/* Divides the work: see share.h. Each number is divided evenly; the first ranks get the remainder.
  */
 #include "share.h"
 
@@ -50,7 +49,7 @@ void lb_share_make(const struct lb_scenario *all, bool beats, uint32_t rank, uin
                    struct lb_share *ret)
 {
     uint64_t producers = producers_of(all);
-    /* Work arrives where it is put, or else where it is asked for. */
+    /* Work arrives at producers, or else at the workers. */
     uint64_t takers = producers > 0 ? producers : all->workers;
     *ret = (struct lb_share){.rank = rank,
                              .n_ranks = n_ranks,

@@ -22,7 +22,7 @@ struct lb_share {
     struct lb_arrivals arrivals;
 };
 
-/* How many of so many ranks have something to do: each has a worker, and a session of a pool, a
+/* The number of ranks, of n_ranks, that have work: each has a worker, and a session of a pool, a
  * thread and a process, where they are counted. */
 uint32_t lb_share_ranks(const struct lb_scenario *all, uint32_t n_ranks);
 /* beats: the strategy has heartbeats, which have logs of their own. */

@@ -1,7 +1,7 @@
 /* For tests: the clock that a rank shows to the others. LOCKBENCH_TEST_CLOCKS="0,-1000:50,3000:-50"
- * says of each rank by how many seconds it is ahead, and by how many millionths it is too fast.
- * Nothing in the rank itself changes: whatever leaves it with a time in it is changed on its way
- * out, as if its machine's clock were wrong.
+ * gives for each rank the seconds that it is ahead, and the millionths that it is too fast. Nothing
+ * in the rank itself changes: only times in outgoing messages are changed, as if its machine's
+ * clock were wrong.
  */
 #ifndef LB_SKEW_H
 #define LB_SKEW_H

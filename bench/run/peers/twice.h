@@ -1,9 +1,9 @@
 /* Verdicts over a history whose clocks do not agree to the nanosecond.
  *
- * Certain: each time is as early, or as late, as its clock's bounds allow, whichever speaks for the
- * strategy: what is violated then was violated whatever the clocks did. Possible: all times are in
- * the middle of their bounds. What is violated in the middle and not for certain is no verdict: it
- * is told, with the uncertainty that would have settled it.
+ * Certain: each time is as early, or as late, as its clock's bounds allow, whichever favours the
+ * strategy: a violation found so is real for any state of the clocks. Possible: all times are in
+ * the middle of their bounds. A violation in the middle that is not certain is no verdict: it is
+ * reported, with the uncertainty that would decide it.
  */
 #ifndef LB_TWICE_H
 #define LB_TWICE_H

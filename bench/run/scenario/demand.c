@@ -1,6 +1,6 @@
 /* How long a scenario may itself keep a worker waiting: see demand.h.
  *
- * A protocol must not be accused of what the scenario asks of it. A worker waits while others hold
+ * A protocol must not be accused of the scenario's own demands. A worker waits while others hold
  * the lock, and a correct lock need not be fair: a worker that polls loses against one that has
  * just released and asks again after its think time. If each of n workers is equally likely to be
  * next, a wait of LUCK times n holds happens once in some million waits. So the time is
@@ -70,7 +70,7 @@ static struct stops stops_of(const struct lb_scenario *s, bool is_lease)
     case LB_FAULT_CUT:
         return (struct stops){lease_ns + (double)s->recover_ns + (double)s->stale_ns + RESTART_NS,
                               interval_ns};
-    case LB_FAULT_PAUSE: /* the holder, and the one in whose hold it wakes up */
+    case LB_FAULT_PAUSE: /* the holder, and the worker that holds when it wakes up */
         return (struct stops){2 * length_ns + fmin(lease_ns, length_ns), interval_ns};
     case LB_FAULT_BLOCKER:
     case LB_FAULT_FULL:

@@ -1,4 +1,4 @@
-/* What is known of each kind of fault: see fault_list.h. */
+/* The properties of each kind of fault: see fault_list.h. */
 #include "fault_list.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * defines lb_fault_<symbol> (see fault_kind.h): help, messages, completion and verify --faults go
  * by this list.
  *
- * A line: constant, symbol, name, what holds for it (LB_FAULT_IS_...), what happens.
+ * A line: constant, symbol, name, properties (LB_FAULT_IS_...), effect.
  */
 #ifndef LB_FAULT_LIST_H
 #define LB_FAULT_LIST_H
@@ -51,7 +51,7 @@
 #define LB_FAULT_COMMA_NAME(id, symbol, name, traits, summary) ", " name
 #define LB_FAULT_NAMES                                         LB_FAULT_LIST(LB_FAULT_COMMA_NAME)
 
-/* What goes wrong during a run, each placed inside a hold, never hoped for. */
+/* Failures during a run, each placed inside a hold, never left to chance. */
 #define LB_FAULT_CONSTANT(id, symbol, name, traits, summary) LB_FAULT_##id,
 enum lb_fault { LB_FAULT_NONE, LB_FAULT_LIST(LB_FAULT_CONSTANT) LB_FAULTS };
 
@@ -63,7 +63,7 @@ enum lb_fault_trait {
     LB_FAULT_IS_AN_END = 1 << 4,       /* of sessions, by the run itself */
     LB_FAULT_IS_COMMANDED = 1 << 5, /* by a command of the user's; the server is away for a while */
     LB_FAULT_IS_A_SWITCH = 1 << 6,  /* of the primary, on replicated servers */
-    LB_FAULT_IS_THE_HOLDERS = 1 << 7 /* it needs nobody but the holder, wherever that runs */
+    LB_FAULT_IS_THE_HOLDERS = 1 << 7 /* it needs only the holder, on any rank */
 };
 
 const char *lb_fault_name(enum lb_fault fault);

@@ -1,4 +1,4 @@
-/* What is to be run: strategy, target, scenario, and how it is recorded. */
+/* The plan of a run: strategy, target, scenario, and recording. */
 #ifndef LB_RUN_PLAN_H
 #define LB_RUN_PLAN_H
 
@@ -12,7 +12,7 @@ struct lb_stop {
     atomic_int requested;
 };
 
-/* What is to be run. Borrowed; immutable during the run. */
+/* The plan of a run. Borrowed; immutable during the run. */
 struct lb_run_plan {
     const struct lb_strategy *strategy;
     const struct lb_file *file;     /* its statements for this engine; NULL: none needed */
@@ -26,8 +26,8 @@ struct lb_run_plan {
     const char *restart_command;  /* fault restart: stops and starts the server; NULL: not given */
     const char *history_path;     /* keep the history there; NULL: a temporary file */
     struct lb_trace_file *trace;  /* programs: a line for each statement goes there; NULL: none */
-    bool sample_waits;            /* what sessions wait for, where the engine tells */
-    bool is_watched;              /* progress is told the waits, too: a walk over all workers */
+    bool sample_waits;            /* sample wait events, if the engine reports them */
+    bool is_watched;              /* report the waits in progress, too: a walk over all workers */
     bool record;                  /* write a history at all (off: verdicts are not tested) */
     bool keep;                    /* leave the space in the database */
 };

@@ -22,7 +22,7 @@
 
 const struct lb_key lb_scenario_keys[] = {
     KEY("shape", LB_KEY_SHAPE, shape, LB_KEY_BOTH, "lock|queue",
-        "what kind of strategy the scenario is for"),
+        "the kind of strategy for the scenario"),
     KEY("workers", LB_KEY_COUNT, workers, LB_KEY_BOTH, "N",
         "number of workers; of a queue: consumers"),
     KEY("processes", LB_KEY_COUNT, processes, LB_KEY_BOTH, "N",
@@ -105,7 +105,8 @@ const struct lb_key lb_scenario_keys[] = {
         "default, read-committed, repeatable-read or serializable"),
     KEY("progress-bound", LB_KEY_TIME, progress_bound_ns, LB_KEY_BOTH, "TIME",
         "longest wait that is allowed; 0: not judged"),
-    KEY("fault", LB_KEY_FAULT, fault, LB_KEY_BOTH, "KIND", "what goes wrong: none" LB_FAULT_NAMES),
+    KEY("fault", LB_KEY_FAULT, fault, LB_KEY_BOTH, "KIND",
+        "the injected fault: none" LB_FAULT_NAMES),
     KEY("fault-interval", LB_KEY_TIME, fault_interval_ns, LB_KEY_BOTH, "TIME",
         "time between two faults"),
     KEY("fault-length", LB_KEY_TIME, fault_length_ns, LB_KEY_BOTH, "TIME",
@@ -137,7 +138,7 @@ const struct lb_key lb_scenario_keys[] = {
 };
 
 _Static_assert(sizeof lb_scenario_keys / sizeof lb_scenario_keys[0] <= 64,
-               "a file's reader has 64 bits for what it has seen");
+               "a file's reader has 64 bits for the keys seen");
 
 static const char *const shape_names[] = {[LB_LOCK] = "lock", [LB_QUEUE] = "queue"};
 static const char *const backoff_names[] = {[LB_BACKOFF_FIXED] = "fixed",
@@ -266,7 +267,7 @@ static const char *too_large(const struct lb_key *key, const char *value, char *
     return buf;
 }
 
-/* Stores value in key's field. Returns NULL, or what would have been accepted. */
+/* Stores value in key's field. Returns NULL, or a description of the accepted values. */
 static const char *store(struct lb_scenario *scenario, const struct lb_key *key, const char *value)
 {
     char *field = (char *)scenario + key->offset;

@@ -1,4 +1,4 @@
-/* Scenarios: what is asked of a strategy. A const table of keys serves the .ini files, the command
+/* Scenarios: the demands on a strategy. A const table of keys serves the .ini files, the command
  * line (every key is a flag) and the results (every key is echoed).
  */
 #ifndef LB_SCENARIO_H
@@ -15,13 +15,13 @@ enum { LB_MAX_CAPACITIES = 64 };
 
 /* What a participant calls itself. */
 enum lb_ids {
-    LB_IDS_UNIQUE, /* a name that nobody else has, and no one before had */
-    LB_IDS_SPID,   /* the number of the seat: whoever comes after a dead one has its number */
+    LB_IDS_UNIQUE, /* a name that no other worker has, or had before */
+    LB_IDS_SPID,   /* the number of the seat: the successor of a dead worker has its number */
     LB_IDS_GUID,   /* 128 random bits, drawn anew for each session */
     LB_IDS_HOST    /* host, process and handle */
 };
 
-/* Whose clocks are wrong by skew_ns. */
+/* The workers with clocks that are wrong by skew_ns. */
 enum lb_skewed {
     LB_SKEWED_HALF,   /* every second worker's is ahead */
     LB_SKEWED_AHEAD,  /* all are ahead of the server's, and agree with each other */
@@ -31,34 +31,34 @@ enum lb_skewed {
 /* Times are ns, 0 = off, unless said otherwise. */
 struct lb_scenario {
     char name[192];     /* of a sweep: "mutex-hot[workers=2 hold=1ms]" */
-    char question[400]; /* the file's top comment: what is asked */
+    char question[400]; /* the file's top comment: its question */
     enum lb_shape shape;
 
-    uint64_t workers;        /* lock: participants; queue: consumers */
-    uint64_t producers;      /* queue */
-    uint64_t processes;      /* workers run in so many forked processes; 0: threads of this one */
-    uint64_t threads;        /* that carry the workers; 0: as many as is good */
-    uint64_t pool;           /* sessions that the workers share; 0: each has its own */
-    uint64_t resources;      /* lock */
-    double zipf;             /* lock: exponent by which the resources are chosen; 0: all alike */
-    char capacity[256];      /* lock: "1", "3" or one per resource "1,2,4" */
-    char rate[256];          /* open loop: see schedule.h; empty: closed loop */
-    uint64_t max_pending;    /* open loop: arrivals that may wait; more are skipped */
-    double shared;           /* lock: share of acquires in shared mode, 0..1 */
-    uint64_t hold_ns;        /* time inside the hold, or processing one item */
-    uint64_t think_ns;       /* between a release and the next acquire */
-    uint64_t poll_ns;        /* after a busy or empty answer, before the next try */
-    enum lb_backoff backoff; /* how poll grows with consecutive refusals */
-    uint64_t poll_max_ns;    /* its ceiling */
-    uint64_t tries;          /* give up after so many refusals; 0: never */
-    uint64_t acquire_timeout_ns; /* give up after so long */
+    uint64_t workers;     /* lock: participants; queue: consumers */
+    uint64_t producers;   /* queue */
+    uint64_t processes;   /* number of forked processes for the workers; 0: threads of this one */
+    uint64_t threads;     /* that carry the workers; 0: as many as is good */
+    uint64_t pool;        /* sessions that the workers share; 0: each has its own */
+    uint64_t resources;   /* lock */
+    double zipf;          /* lock: exponent by which the resources are chosen; 0: all alike */
+    char capacity[256];   /* lock: "1", "3" or one per resource "1,2,4" */
+    char rate[256];       /* open loop: see schedule.h; empty: closed loop */
+    uint64_t max_pending; /* open loop: arrivals that may wait; more are skipped */
+    double shared;        /* lock: share of acquires in shared mode, 0..1 */
+    uint64_t hold_ns;     /* time inside the hold, or processing one item */
+    uint64_t think_ns;    /* between a release and the next acquire */
+    uint64_t poll_ns;     /* after a busy or empty answer, before the next try */
+    enum lb_backoff backoff;     /* how poll grows with consecutive refusals */
+    uint64_t poll_max_ns;        /* its ceiling */
+    uint64_t tries;              /* refusals after which a worker gives up; 0: never */
+    uint64_t acquire_timeout_ns; /* time after which a worker gives up */
     uint64_t ttl_ns;             /* lease length */
     bool ttl_is_said;            /* by the user or the scenario: it goes before a file's default */
     uint64_t stale_ns;           /* fifo-poll: age at which a request is deleted by the polls */
     double overrun;              /* share of holds that outlast their lease */
     uint64_t tx_pause_ns;        /* wait between the last statement and COMMIT of enqueue/claim */
     uint64_t backlog;            /* queue: items put before the start */
-    uint64_t locked_ahead;       /* queue: of the backlog, so many are locked by another session */
+    uint64_t locked_ahead;       /* queue: items of the backlog that another session locks */
     uint64_t dead_rows;          /* queue: rows that a snapshot keeps from being removed */
     uint64_t rows;               /* queue: of a table whose ranges are the items; 0: none */
     uint64_t batch;              /* queue: items per claim */
@@ -86,16 +86,16 @@ struct lb_scenario {
     enum lb_fault fault;
     uint64_t fault_interval_ns; /* between two faults */
     uint64_t fault_length_ns; /* of a pause, a blocker, a snapshot; the delay of a slow statement */
-    uint64_t fault_count;     /* at most so many; 0: as many as there is time for */
-    uint64_t skew_ns;         /* workers' clocks are wrong by so much; 0: all are right */
+    uint64_t fault_count;     /* maximum number; 0: as many as there is time for */
+    uint64_t skew_ns;         /* error of the workers' clocks; 0: none */
     enum lb_skewed skewed;    /* whose, and which way */
-    uint64_t renew_ns;        /* holders renew their lease so often; 0: never */
-    uint64_t recover_ns;      /* queue: the strategy's recovery is run so often; 0: never */
+    uint64_t renew_ns;        /* interval of the holders' renewals; 0: never */
+    uint64_t recover_ns;      /* queue: interval of the strategy's recovery; 0: never */
     uint64_t recovery_bound_ns; /* a dead holder's lock is granted again within; 0: not judged */
     enum lb_ids ids;            /* where :worker comes from */
-    bool partial;               /* queue: who fails has updated half of the range, and keeps it */
-    bool duplicate_ids;         /* participants share their ids in pairs: shows the break */
-    bool guard;                 /* a guarded row in the database is read and written in each hold */
+    bool partial;       /* queue: a failing worker has updated half of the range, and keeps it */
+    bool duplicate_ids; /* participants share their ids in pairs: shows the break */
+    bool guard;         /* a guarded row in the database is read and written in each hold */
 };
 
 enum lb_key_type {
@@ -148,7 +148,7 @@ void lb_scenario_fit_unit(struct lb_scenario *scenario, uint32_t unit_ms);
 
 /* Defaults, before a file is read: a lock. */
 void lb_scenario_init(struct lb_scenario *scenario);
-/* Sets one key from text. LB_E_USAGE names the key and what is accepted. */
+/* Sets one key from text. LB_E_USAGE names the key and the accepted values. */
 int lb_scenario_set(struct lb_scenario *scenario, const char *key, const char *value,
                     struct lb_error *err);
 /* Parses a scenario file's text; origin is what error messages call it: "origin:line: what". */
@@ -164,7 +164,7 @@ int lb_scenario_load(const char *name, struct lb_scenario *ret_scenario, struct 
 int lb_scenario_validate(const struct lb_scenario *scenario, struct lb_error *err);
 /* Why claims cannot go out with the ends before them here; NULL: they can. */
 const char *lb_scenario_unpiped(const struct lb_scenario *scenario);
-/* How many workers the fault kill takes at most: so many may have to be replaced. */
+/* The maximum number of workers that the fault kill takes: this many may need replacement. */
 uint64_t lb_scenario_deaths(const struct lb_scenario *scenario);
 /* The capacity of each resource; *ret_capacity has scenario->resources entries, caller frees. */
 int lb_scenario_capacities(const struct lb_scenario *scenario, uint32_t **ret_capacity,

@@ -1,5 +1,5 @@
-/* Which scenarios can be run: see scenario.h. Each key by itself was checked when it was set; this
- * is what they say together. A key that has no meaning for the scenario's shape must keep its
+/* Which scenarios can be run: see scenario.h. Each key by itself was checked when it was set; here
+ * their combination is checked. A key that has no meaning for the scenario's shape must keep its
  * default.
  */
 #include "scenario.h"
@@ -91,7 +91,7 @@ static int validate_pool(const struct lb_scenario *s, struct lb_error *err)
     return 0;
 }
 
-/* What the count at the end is compared with must be known, and so must be what a reader reads. */
+/* The expected count at the end must be known, and so must the table that a reader reads. */
 static int validate_counting(const struct lb_scenario *s, struct lb_error *err)
 {
     bool is_disturbed = s->fault != LB_FAULT_NONE || s->recover_ns > 0 || s->period_ns > 0;
@@ -122,7 +122,7 @@ static int validate_workers(const struct lb_scenario *s, struct lb_error *err)
     if (s->workers + s->producers > LB_MOST_WORKERS)
         return lb_fail(err, LB_E_USAGE, "workers: at most %d with the producers", LB_MOST_WORKERS);
     if (s->rate[0] != '\0' && s->shape == LB_QUEUE && s->producers == 0)
-        return lb_fail(err, LB_E_USAGE, "rate: a queue needs producers, who put the arrivals");
+        return lb_fail(err, LB_E_USAGE, "rate: a queue needs producers, which put the arrivals");
     if (s->fault != LB_FAULT_NONE && s->fault_interval_ns == 0)
         return lb_fail(err, LB_E_USAGE, "fault-interval: 0 leaves no time for anything else");
     if (s->fault == LB_FAULT_KILL && s->processes > 0 && s->processes != s->workers + s->producers)
@@ -151,7 +151,7 @@ static int validate_threads(const struct lb_scenario *s, struct lb_error *err)
     return 0;
 }
 
-/* What ends the run, and the rows that items update. */
+/* Checks the end of the run, and the rows that items update. */
 static int validate_end(const struct lb_scenario *s, struct lb_error *err)
 {
     if (s->duration_ns == 0 && s->count == 0 && !s->drain &&
@@ -170,7 +170,7 @@ static int validate_end(const struct lb_scenario *s, struct lb_error *err)
                        "rows: needs drain, no producers, error below 1, and from one row per item "
                        "of the backlog to 1G");
     if (s->partial && (s->rows == 0 || s->error == 0))
-        return lb_fail(err, LB_E_USAGE, "partial: needs rows and error: whose range is it?");
+        return lb_fail(err, LB_E_USAGE, "partial: needs rows and error");
     if (s->skewed != LB_SKEWED_HALF && s->skew_ns == 0)
         return lb_fail(err, LB_E_USAGE, "skewed: needs skew: by how much?");
     if (s->ids != LB_IDS_UNIQUE && s->duplicate_ids)
@@ -185,7 +185,7 @@ static int validate_end(const struct lb_scenario *s, struct lb_error *err)
     return 0;
 }
 
-/* What stands before the backlog. */
+/* Checks the rows before the backlog. */
 static int validate_backlog(const struct lb_scenario *s, struct lb_error *err)
 {
     if (s->locked_ahead > 0 && (s->locked_ahead < 20 || s->locked_ahead > s->backlog))
@@ -231,7 +231,7 @@ const char *lb_scenario_unpiped(const struct lb_scenario *s)
 {
     return s->pool > 0                ? "not with pool: its sessions go from worker to worker"
            : s->claim_interval_ns > 0 ? "not with claim-interval: claims wait for their time"
-           : s->rounds > 1            ? "not with rounds: between two of them nobody may claim"
+           : s->rounds > 1            ? "not with rounds: between two of them no worker may claim"
            : s->rows > 0              ? "not with rows: an item's range is updated in between"
                                       : NULL;
 }

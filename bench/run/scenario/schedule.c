@@ -14,7 +14,7 @@
  * A list of random numbers would need memory in proportion to the run, a shared generator a lock.
  *
  * A burst is a stretch of operational time that takes no time. In a Poisson schedule a gap that
- * reaches into one ends at its start; what is left of the gap may be dropped, for it has no memory.
+ * reaches into one ends at its start; the rest of the gap may be dropped, for it has no memory.
  */
 #include "schedule.h"
 
@@ -332,7 +332,7 @@ static const char *parse_list(struct lb_schedule *schedule, char *text)
     if (schedule->cycle == 0)
         return "there are no arrivals in it";
     if (schedule->repeat && (schedule->cycle_ns == UINT64_MAX || schedule->cycle_ns == 0))
-        return "what is repeated needs a time";
+        return "a repeated part needs a time";
     return NULL;
 }
 

@@ -1,8 +1,9 @@
-/* The open loop's schedule of arrivals: when each operation is meant to start, whoever does it.
+/* The open loop's schedule of arrivals: when each operation should start, on any worker.
  *
  * One schedule serves all workers: a free worker claims the next arrival and waits for its time, so
- * that a worker stuck on a lock delays nobody else's arrivals, and latency counts from the intended
- * time. Which arrivals there are depends on the text and the seed alone, not on who claims them.
+ * that a worker stuck on a lock does not delay other workers' arrivals, and latency counts from the
+ * intended time. Which arrivals there are depends on the text and the seed alone, not on who claims
+ * them.
  *
  * Text of the scenario's key `rate`:
  *
@@ -17,7 +18,7 @@
  *     100/s@2s                   a rate for a time; the last one of phases: may leave out the time
  *                                and then never ends
  *     ramp:100-1000/s@5s         a rate that changes evenly
- *     burst:500                  so many arrivals at one instant (exactly as many, also in poisson)
+ *     burst:500                  500 arrivals at one instant (exactly 500, also in poisson)
  *     pause@3s                   none
  *
  * The struct holds no pointers, so it can live in memory that processes share; claiming is one
@@ -35,9 +36,9 @@
 enum { LB_SCHEDULE_PHASES = 32 };
 #define LB_SCHEDULE_END UINT64_MAX
 
-/* Whose arrivals are one's own, where several machines have the same schedule: those whose number,
- * or for Poisson a hash of the seed and their position, modulo `of` is one of n from `first` on.
- * of 0: all of them. */
+/* A machine's own arrivals, if several have the same schedule: those with a number, or for Poisson
+ * a hash of the seed and their position, that modulo `of` is one of n from `first` on. of 0: all of
+ * them. */
 struct lb_arrivals {
     uint32_t first, n, of;
 };
@@ -62,7 +63,7 @@ struct lb_schedule {
     _Atomic uint64_t position; /* where the next arrival is looked for */
 };
 
-/* Parses text. LB_E_USAGE says what is wrong with it and what is accepted. */
+/* Parses text. LB_E_USAGE names the error and the accepted form. */
 int lb_schedule_init(struct lb_schedule *schedule, const char *text, uint64_t seed,
                      struct lb_error *err);
 

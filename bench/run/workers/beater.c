@@ -44,7 +44,7 @@ static int sweep(struct lb_worker *worker)
 {
     lb_team_new_epoch(worker->team);
     int answer = lb_operate_sweep(&worker->op, &worker->err);
-    lb_team_new_epoch(worker->team); /* of what it freed nobody may have heard "empty" */
+    lb_team_new_epoch(worker->team); /* consumers may have got "empty" before it freed items */
     return answer;
 }
 
@@ -63,7 +63,7 @@ static int sign_off(struct lb_worker *worker)
     return lb_operate_sign_off(&worker->op, worker->number, &worker->err);
 }
 
-/* Where nobody registers, what says that a process is alive may stand beside what it has. */
+/* Without a section register, the sign of life may be in the rows of the claimed items. */
 void lb_process_has_items(struct lb_worker *worker, bool has)
 {
     const struct lb_strategy_plan *plan = worker->team->plan;
@@ -131,15 +131,15 @@ static int open_session(struct lb_beater *beater, struct lb_error *err)
     return rc;
 }
 
-/* Whose heart is it that beats? */
+/* True if the worker's process still beats. */
 static bool is_alive(const struct lb_worker *worker)
 {
     return worker->role == LB_ROLE_CONSUMER && atomic_load(&worker->beats) &&
            !atomic_load(&worker->is_still);
 }
 
-/* A process that was heard of in time is known, whatever a recovery did: a beat that finds no row
- * then, again and again, speaks for nobody. */
+/* A process with a beat in time is registered, even after a recovery: if its beats then find no row
+ * again and again, they protect no process. */
 static void note_beat(struct lb_beater *beater, struct lb_worker *worker, uint64_t heard_ns,
                       int answer)
 {

@@ -1,8 +1,8 @@
 /* Workers as fibers of a few threads: see docs/design/sessions.md.
  *
  * A thread per session pays a switch of threads and a poll for each statement. Where the engine's
- * calls can wait through a carrier, many sessions share a thread, and one system call tells of all
- * answers that have come.
+ * calls can wait through a carrier, many sessions share a thread, and one system call reports all
+ * answers that have arrived.
  */
 #include "carriers.h"
 

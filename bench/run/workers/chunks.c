@@ -4,7 +4,7 @@
  * them, on the session that claimed it, before it is completed. In the end every row must have been
  * updated exactly once: the sum and a count say so without any history, and without any clock. An
  * item that is to end in error, or to be given back, is not updated; once the queue is drained, the
- * errors are cleared and what failed is done again, until nothing failed.
+ * errors are cleared and failed items are done again, until nothing failed.
  *
  * Where the claim is held in a transaction, the update is a part of it. Elsewhere it is committed
  * by itself, so a worker that dies between the two leaves a range that is done again: such faults
@@ -78,7 +78,7 @@ static int update(struct lb_worker *worker, int64_t id, bool half, struct lb_err
     struct lb_chunks *chunks = worker->chunks;
     const struct lb_scenario *scenario = worker->team->scenario;
     if (id < 1 || (uint64_t)id > scenario->backlog)
-        return LB_OK; /* no range has this number: the judge will say that nobody put it */
+        return LB_OK; /* no range has this number: the judge will report that it was never put */
     int64_t first = last_row(scenario, id - 1), last = last_row(scenario, id);
     struct lb_value params[2] = {lb_int(first), lb_int(half ? first + (last - first) / 2 : last)};
     struct lb_step step = {.kind = LB_STEP_EXECUTE,
@@ -144,9 +144,9 @@ int lb_chunks_prove(struct lb_session *control, const struct lb_team *team, uint
     bool right =
         sums[0] == (int64_t)n_rows && sums[1] == (int64_t)n_rows && sums[2] == 0 && sums[3] == 0;
     const char *unknown = !atomic_load(&team->drained) ? "the queue was not drained"
-                          : n_lost > 0 ? "a connection was lost: what its update did is "
-                                         "not known"
-                                       : NULL;
+                          : n_lost > 0
+                              ? "a connection was lost: the effect of its update is unknown"
+                              : NULL;
     /* Nobody knows whether the rest would have been done; too much is too much at any time. */
     if (unknown != NULL && (sums[3] == 0 || n_lost > 0))
         ret_proof->verdict = LB_V_NOT_TESTED;

@@ -13,7 +13,7 @@ void lb_chunks_free(struct lb_chunks *chunks);
 /* Updates the range of item id. An answer, or an error; contention is waited out, but inside of the
  * strategy's transaction, which then has to be rolled back. */
 int lb_chunks_update(struct lb_worker *worker, int64_t id, struct lb_error *err);
-/* The first half of it: what a worker has done that fails in the middle. */
+/* Updates the first half: the work of a worker that fails in the middle. */
 int lb_chunks_update_half(struct lb_worker *worker, int64_t id, struct lb_error *err);
 /* After the run, in which n_lost sessions were lost: was every row updated exactly once? */
 int lb_chunks_prove(struct lb_session *control, const struct lb_team *team, uint64_t n_lost,

@@ -1,10 +1,10 @@
 /* Several classes of task in one queue, as the article's list has them (driving_task): each class
  * has its own items and its own workers, and all share the table, its indexes and its locks.
  *
- * The class of an item follows from its number, so that whoever claims one can tell whether it is
- * of its own class: the backlog is cut into equal parts, and what is put later goes to one class
- * after the other. What order a queue keeps, it keeps within a class; the history knows no class,
- * so that fifo is not judged. Source: article of 1999 on a list of tasks in Oracle.
+ * The class of an item follows from its number, so that a worker that claims one can tell if it is
+ * of its own class: the backlog is cut into equal parts, and later items go to one class after the
+ * other. A queue keeps its order only within a class; the history knows no class, so that fifo is
+ * not judged. Source: article of 1999 on a list of tasks in Oracle.
  */
 #include "classes.h"
 

@@ -9,7 +9,7 @@ void lb_common_init(struct lb_common *common, int64_t first_id, uint32_t id_step
 
 bool lb_common_has_come(const struct lb_common *common, enum lb_phase phase)
 {
-    /* In one order with the counters of who is at work: see lb_worker_produce_loop. */
+    /* In one order with the counters of working consumers: see lb_worker_produce_loop. */
     return atomic_load(&common->phase) >= (int)phase;
 }
 

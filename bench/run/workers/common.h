@@ -5,9 +5,9 @@
  *   threads and forked processes have it in memory that they share. No lock is held in it, since a
  *   process may be killed at any instruction;
  *   ranks on other machines have one each, and bench/run/peers keeps them in step over a link
- *   (link.h): the leader raises the phases, each rank is dealt its own ids, and what a rank has
- *   counted is told to the leader;
- *   a program has none: the worker of ours that asks it over its pipe has (bench/guest).
+ *   (link.h): the leader raises the phases, each rank gets its own ids, and reports its counts to
+ *   the leader; a program has none: the worker of ours that asks it over its pipe has
+ *   (bench/guest).
  * A kind of worker that is added makes do with these functions.
  */
 #ifndef LB_COMMON_H
@@ -28,7 +28,7 @@ enum lb_phase {
     LB_PHASE_ABORT    /* end now */
 };
 
-/* What workers are counted for, once each. */
+/* Milestones at which workers are counted, once each. */
 enum lb_milestone { LB_READY, LB_ENDED, LB_MILESTONES };
 
 /* Only the functions below touch it. */
@@ -37,7 +37,7 @@ struct lb_common {
     _Atomic uint32_t n[LB_MILESTONES];
     _Atomic int64_t next_id;
     uint32_t id_step;          /* between two ids of this rank; the others have those between */
-    struct lb_waitable change; /* of the above, or of what the waiter knows of besides */
+    struct lb_waitable change; /* of the above, or of other state that the waiter knows */
 };
 
 /* Before any worker is started. Ids are first_id, first_id + id_step, ... */
@@ -45,7 +45,7 @@ void lb_common_init(struct lb_common *common, int64_t first_id, uint32_t id_step
 
 static inline enum lb_phase lb_common_phase(const struct lb_common *common)
 {
-    /* Relaxed: what a phase tells is only to stop or to count; data is handed over by joins. */
+    /* Relaxed: a phase only means to stop or to count; data is handed over by joins. */
     return (enum lb_phase)atomic_load_explicit(&common->phase, memory_order_relaxed);
 }
 /* Has it come so far? Whom a phase lets go sees what was written before it was raised. */
@@ -63,7 +63,7 @@ int64_t lb_common_new_id(struct lb_common *common);
 void lb_common_skip_ids(struct lb_common *common, int64_t n);
 int64_t lb_common_next_id(const struct lb_common *common);
 
-/* Waiting for a change: lb_common_seen, then a look at what is waited for, then lb_common_wait (see
+/* Waiting for a change: lb_common_seen, then a check of the condition, then lb_common_wait (see
  * event.h). */
 static inline uint32_t lb_common_seen(const struct lb_common *common)
 {

@@ -1,7 +1,7 @@
 /* The guarded row: the data that the lock protects, in the database itself.
  *
  * Each exclusive holder reads its resource's row and later writes value + 1 back. Two holders at
- * once lose an update, whatever any clock says. Where the strategy has tokens, the write carries
+ * once lose an update, independent of any clock. Where the strategy has tokens, the write carries
  * the holder's token and is refused when a later token has been seen: the fence at the resource
  * (Kleppmann 2016, "How to do distributed locking"). A holder shows its token before it reads: else
  * a predecessor that wakes up between its read and its write would still be let in.

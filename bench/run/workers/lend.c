@@ -1,10 +1,11 @@
-/* A worker's side of the pool: what its operator asks for each operation. See pool.h. */
+/* A worker's side of the pool: its operator calls this for each operation. See pool.h. */
 #include "lend.h"
 
 #include "pool.h"
 #include "worker.h"
 
-/* Who wants something may go without it once the run stops; who has something lets go of it. */
+/* A worker that wants a session may go without it once the run stops; a worker with a lock or item
+ * gives it back. */
 static enum lb_phase patience(enum lb_op which)
 {
     bool asks = which == LB_OP_ENQUEUE || which == LB_OP_ACQUIRE || which == LB_OP_CLAIM ||

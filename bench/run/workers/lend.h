@@ -4,7 +4,7 @@
 
 #include "operation.h"
 
-/* A worker's side of it: what its operator asks; arg is the worker. */
+/* A worker's side of it, called by its operator; arg is the worker. */
 extern const struct lb_lender lb_pool_lender;
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 
 struct resource {
-    _Alignas(64) _Atomic uint32_t writer; /* worker + 1 of who is inside; 0: nobody */
+    _Alignas(64) _Atomic uint32_t writer; /* the worker inside, + 1; 0: none */
     _Atomic uint32_t depth;               /* writers of a resource with capacity above 1 */
     _Atomic uint32_t readers;
     uint32_t capacity;
@@ -27,7 +27,7 @@ struct lb_live {
     uint32_t first_worker, n_workers;
     struct tally *tallies; /* one per worker */
     uint64_t n_items;
-    _Atomic uint32_t *items; /* worker + 1 of who has claimed item i + 1 */
+    _Atomic uint32_t *items; /* the worker that has claimed item i + 1, + 1 */
     _Atomic uint64_t n_overlaps;
     /* Of the first overlap; written by whoever raises n_overlaps from 0. */
     uint32_t resource, first, second;
@@ -80,7 +80,7 @@ static void overlap(struct lb_live *live, uint32_t resource, uint32_t first, uin
     live->at_ns = lb_now_ns();
 }
 
-/* Who is inside is not known where only a number is kept. */
+/* The worker inside is unknown if only a count is kept. */
 static const uint32_t UNKNOWN = UINT32_MAX;
 
 uint64_t lb_live_enter(struct lb_live *live, uint32_t number, bool shared, uint32_t worker)

@@ -4,8 +4,8 @@
  * written back on leave, so that two holders lose an update; the holds' lengths are summed. Each
  * of them can miss an overlap, none can invent one:
  *   enter finds another's mark  =>  that worker entered and has not left
- *   leave misses its own mark   =>  somebody entered or left in between
- * So whatever they report must also be in the history; the reverse need not hold.
+ *   leave misses its own mark   =>  another worker entered or left in between
+ * So their reports must also be in the history; the reverse need not hold.
  */
 #ifndef LB_LIVE_H
 #define LB_LIVE_H
@@ -15,8 +15,8 @@
 
 /* Witnesses that need no log. */
 struct lb_live_witness {
-    uint64_t n_overlaps;     /* owner word: somebody else was inside (or too many were) */
-    uint64_t n_lost_updates; /* guarded counter: written back over somebody else's write */
+    uint64_t n_overlaps;     /* owner word: another worker was inside (or too many were) */
+    uint64_t n_lost_updates; /* guarded counter: written back over another worker's write */
     bool hold_sum_exceeds;   /* exclusive: sum of holds > wall time */
     uint32_t resource;       /* of the first overlap */
     uint32_t first, second;  /* workers of the first overlap */

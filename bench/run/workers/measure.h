@@ -1,4 +1,4 @@
-/* What is measured of an operation, and how it is counted. */
+/* The measurements of an operation, and their counters. */
 #ifndef LB_MEASURE_H
 #define LB_MEASURE_H
 
@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-/* What the operations are measured as. */
+/* The kinds of measured operations. */
 enum lb_measure {
     LB_M_ENQUEUE, /* taking a number */
     LB_M_ACQUIRE, /* acquire (first try to grant), or claim */

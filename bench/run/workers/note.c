@@ -1,4 +1,4 @@
-/* What is noted while a run is under way: see note.h. */
+/* Notes during a run: see note.h. */
 #include "note.h"
 
 #include "clock.h"

@@ -1,5 +1,5 @@
-/* What is noted while a run is under way: events of its history that are no operations, and the
- * first of each kind of surprise. Private to bench/run. */
+/* Notes during a run: events of its history that are no operations, and the first of each kind of
+ * unexpected answer. Private to bench/run. */
 #ifndef LB_NOTE_H
 #define LB_NOTE_H
 
@@ -15,7 +15,8 @@ struct lb_first {
     uint64_t at_ns;
     char text[280]; /* the server's, one line, behind where the statement stands */
 };
-/* What the session was answered last; of a statement: one of a file. Any worker, of any process. */
+/* Notes the session's last answer; is_statement: of a statement of a file. Any worker, of any
+ * process. */
 void lb_first_note(struct lb_first *first, const struct lb_session *session, bool is_statement);
 
 /* Into the history; log NULL: none is written. */

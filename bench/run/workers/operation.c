@@ -232,8 +232,7 @@ int lb_operate_claim(struct lb_operator *op, uint32_t n, struct lb_item *items, 
     return finish(op, LB_M_ACQUIRE, &event, answer);
 }
 
-/* How long a renewal keeps others off. What is no lease is prolonged for those who recover by its
- * age. */
+/* How long a renewal keeps others off. Without a lease, it resets the age that recoveries use. */
 static uint32_t renewed_ms(const struct lb_operator *op, enum lb_op which)
 {
     if (which != LB_OP_RENEW_ITEM)
@@ -256,8 +255,8 @@ static int operate_item(struct lb_operator *op, enum lb_op which, lb_item_fn *ca
                              .flags = (uint8_t)(answer == LB_OK ? LB_EVF_EFFECTIVE : 0)};
     if (which == LB_OP_CLEAR_ERROR || !lb_strategy_holds_in_tx(op->actor->plan))
         return finish(op, LB_M_RELEASE, &event, answer);
-    /* Contention ends the claim of all its items: they are given back, and what was done to them is
-     * undone. In the history that is what a lost connection does to them. */
+    /* Contention ends the claim of all its items: they are given back, and changes to them are
+     * undone. The history shows it like a lost connection. */
     const struct lb_session *session = op->actor->session; /* NULL: none was lent */
     if (session != NULL && session->in_tx) /* not done before the claim's last item commits it */
         event.flags = 0;
@@ -329,15 +328,15 @@ static void invoke_batch(struct lb_operator *op, enum lb_op which, struct lb_bat
         invoke_more(op, which, batch->items[i]->id);
 }
 
-/* What the statement reached besides was asked for, too. */
+/* Items that the statement reached besides get an invoke, too. */
 static void invoke_others(struct lb_operator *op, enum lb_op which, const struct lb_batch *batch)
 {
     for (uint32_t i = 0; i < batch->n_others; i++)
         invoke_more(op, which, batch->others[i]);
 }
 
-/* is_told: batch->answers tells of each; else all were answered alike. true: the outcome of some is
- * unknown. */
+/* is_told: batch->answers has the answer of each; else all were answered alike. true: the outcome
+ * of some is unknown. */
 static bool end_batch(struct lb_operator *op, enum lb_op which, struct lb_batch *batch, int answer,
                       bool is_told)
 {
@@ -432,7 +431,7 @@ void lb_operate_pipeline(struct lb_operator *op, enum lb_op which, struct lb_pip
         op->process += op->n_processes;
 }
 
-/* age_ms: whose claims a recovery takes; 0: those of the dead. */
+/* age_ms: the age of claims that a recovery takes; 0: those of dead workers. */
 static int operate_class(struct lb_operator *op, enum lb_op which, lb_actor_fn *call,
                          uint32_t age_ms, struct lb_error *err)
 {
@@ -453,7 +452,7 @@ int lb_operate_class(struct lb_operator *op, enum lb_op which, struct lb_error *
                         : which == LB_OP_RESET_ALL ? flow->reset_all
                         : which == LB_OP_RECOVER   ? flow->recover
                                                    : NULL;
-    /* Nobody can tell the slow from the dead: what is older than ttl is freed. */
+    /* Slow and dead workers cannot be distinguished: claims older than ttl are freed. */
     return operate_class(op, which, call,
                          which == LB_OP_RECOVER ? op->actor->plan->limit_least_ms : 0, err);
 }

@@ -35,15 +35,15 @@ struct lb_operator {
     bool measured;                  /* counts only what happens in the measured part */
     bool continued;                 /* end_ns is still now */
     uint64_t start_ns, end_ns;      /* of the last operation */
-    enum lb_op last;                /* that was asked for */
+    enum lb_op last;                /* the last request */
     struct lb_counts *counts;       /* LB_MEASURES of them */
-    bool may_last;                  /* what is committed outlasts the session, and is said to */
+    bool may_last;                  /* a committed grant outlasts the session, and is recorded so */
     bool holds;                     /* between a grant and its release */
     const struct lb_lender *lender; /* NULL: the actor's session is its own */
     void *lender_arg;
-    const _Atomic uint64_t *waited_ns; /* set by others: its session was waiting for a row; NULL: by
-                                          nobody */
-    int log_error;                     /* the history could not be written: an enum lb_errcode */
+    const _Atomic uint64_t
+        *waited_ns; /* set by others: its session was waiting for a row; NULL: not tracked */
+    int log_error;  /* the history could not be written: an enum lb_errcode */
 };
 
 /* The next operation begins when the last one ended. */
@@ -75,8 +75,8 @@ int lb_operate_item(struct lb_operator *op, enum lb_op which, struct lb_item *it
                     struct lb_error *err);
 /* The same for a batch, where lb_strategy_takes_batch says so: LB_OP_COMPLETE, LB_OP_ERROR,
  * LB_OP_FREE or LB_OP_RENEW_ITEM. Recorded item by item: an invoke for each, one behind another,
- * and then, in the same order, their ends. What the statement reached besides is recorded with
- * them. */
+ * and then, in the same order, their ends. Items that the statement reached besides are recorded
+ * with them. */
 int lb_operate_batch(struct lb_operator *op, enum lb_op which, struct lb_batch *batch,
                      struct lb_error *err);
 /* An end, and behind it, in one round trip, the next claim; where lb_strategy_unpiped has no
@@ -91,8 +91,8 @@ void lb_operate_pipeline(struct lb_operator *op, enum lb_op which, struct lb_pip
 int lb_operate_retry(struct lb_operator *op, struct lb_item *item, struct lb_error *err);
 /* A process, before its first claim: recorded as LB_OP_RECOVER. */
 int lb_operate_sweep(struct lb_operator *op, struct lb_error *err);
-/* The process of the operator's actor, whose log has that number, says that it is alive; enrolls:
- * for the first time, by section register. */
+/* Records that the process of the operator's actor, with that log number, is alive; enrolls: for
+ * the first time, by section register. */
 int lb_operate_beat(struct lb_operator *op, bool enrolls, uint32_t log, struct lb_error *err);
 /* The process of the worker with that log ends in order, with nothing in hand: recorded as the end
  * of its session. */

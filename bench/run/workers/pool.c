@@ -12,8 +12,8 @@ struct waiter {
 
 struct lb_pool {
     pthread_mutex_t lock;    /* protects the two lists */
-    struct lb_pooled *free;  /* empty while somebody waits */
-    struct waiter *first;    /* who waits, the longest first */
+    struct lb_pooled *free;  /* empty while a worker waits */
+    struct waiter *first;    /* waiting workers, the longest wait first */
     uint32_t n, n_connected; /* sessions; of these, opened so far */
     struct lb_pooled pooled[];
 };

@@ -5,10 +5,10 @@
  * claim's or the acquire's is open, and where the protocol says `session=keep` (an advisory lock).
  * So a holder never waits for a session to let go with, however many wait for one to ask with.
  *
- * Who comes first is served first: a session that is given back goes to whoever has waited the
- * longest. It goes as it is, but for an open transaction, which is rolled back: what else a
- * protocol has left in it (an advisory lock) is the next one's. A session whose connection was lost
- * is thrown away: its place stays, and whoever takes that place next connects.
+ * First come, first served: a returned session goes to the worker that has waited the longest. It
+ * stays as it is, except that an open transaction is rolled back: other remains of a protocol (an
+ * advisory lock) pass to the next worker. A session with a lost connection is thrown away: its
+ * place stays, and the next worker that takes it connects.
  *
  * Threads of one process only: connections do not survive a fork.
  */
@@ -21,7 +21,7 @@ struct lb_pool;
 
 /* A place in the pool. Prepared statements belong to its session. */
 struct lb_pooled {
-    struct lb_session session; /* conn NULL: lost, to be connected by who takes it */
+    struct lb_session session; /* conn NULL: lost, its next user connects */
     struct lb_runner runner;
     struct lb_pooled *next; /* of those that are free */
 };
@@ -31,7 +31,7 @@ struct lb_pooled {
 int lb_pool_new(struct lb_team *team, uint32_t n, struct lb_pool **ret_pool, struct lb_error *err);
 /* Ends the sessions, once no worker has one; adds what they did to the counters. */
 void lb_pool_close(struct lb_pool *pool, uint64_t *n_statements, uint64_t *n_connects);
-/* What is still open ends too. NULL does no harm. */
+/* Ends open sessions too. Accepts NULL. */
 void lb_pool_free(struct lb_pool *pool);
 
 /* Waits for a session; NULL: the phase has reached limit. */

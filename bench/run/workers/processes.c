@@ -106,7 +106,7 @@ static _Noreturn void child_main(struct lb_active_run *run, uint32_t slot, pid_t
 static int start_process(struct lb_active_run *run, uint32_t slot, struct lb_error *err)
 {
     pid_t parent = getpid();
-    fflush(NULL); /* what is buffered must not be written twice */
+    fflush(NULL); /* buffered output must not be written twice */
     run->processes[slot].stops.looked_ns = lb_now_ns();
     pid_t pid = fork();
     if (pid == 0)
@@ -227,7 +227,7 @@ static bool is_in_fault(const struct lb_active_run *run, uint32_t slot)
     return false;
 }
 
-/* What is seen of a process now: if somebody else had stopped it, none of its workers could go on.
+/* Notes the state of a process: if another program has stopped it, none of its workers could go on.
  */
 static void look(struct lb_active_run *run, uint32_t slot, uint64_t now_ns, enum lb_stop_seen seen)
 {
@@ -259,7 +259,7 @@ void lb_processes_watch(struct lb_active_run *run)
     }
 }
 
-/* They do not end, and are about to be killed: by us, and by nobody else. */
+/* They do not end, and lockbench is about to kill them itself. */
 static void give_up(struct lb_active_run *run, uint32_t slot)
 {
     for (uint32_t i = 0; i < run->n_started; i++)

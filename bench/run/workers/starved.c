@@ -1,16 +1,17 @@
 /* Times at which one worker was not run, though others were.
  *
- * Who has a lock, or is to recover an item, keeps all others waiting while its thread is not run,
- * or its process is stopped. No protocol can help that, so the judge must know of it. Three ways to
+ * A worker that has a lock, or should recover an item, keeps all others waiting while its thread is
+ * not run, or its process is stopped. No protocol can prevent that, so the judge must know it.
+ * Three ways to
  * tell:
  *
  *   sleep  a wait of its own, with a deadline, ended much later;
  *   look   the kernel counts how long a thread was ready to run and had no processor: that shows
- *          what was lost within an operation as well (Linux; elsewhere nothing is seen);
- *   stop   its process was stopped, and not by a fault of the run (processes.c).
+ * time lost within an operation as well (Linux only); stop   its process was stopped, and not by a
+ * fault of the run (processes.c).
  *
  * The worker only leaves the moment from which on it was not run; the watchdog notes it in the
- * history at its next tick. What a tick more counts is to the strategy's favour.
+ * history at its next tick. The extra tick favours the strategy.
  */
 #include "starved.h"
 
@@ -23,7 +24,7 @@
 /* So much later is noted. */
 #define LATE_NS UINT64_C(50000000)
 
-/* A fault pauses whole processes: what befalls the others in one is a part of the fault. */
+/* A fault pauses whole processes: its effect on the others in one is part of the fault. */
 static bool is_paused_with_others(const struct lb_team *team)
 {
     const struct lb_scenario *scenario = team->scenario;

@@ -8,7 +8,7 @@ struct lb_worker;
 
 /* As lb_team_wait; tells the watchdog if the worker was not run for long after the deadline. */
 bool lb_worker_sleep(struct lb_worker *worker, uint64_t deadline_ns, enum lb_phase limit);
-/* What was to happen by then happens now: tells it if that is much later. */
+/* An action that was due then happens now: reports it if that is much later. */
 void lb_worker_late(struct lb_worker *worker, uint64_t due_ns);
 /* So often is the kernel asked whether a thread waited for a processor. */
 #define LB_LOOK_NS UINT64_C(50000000)

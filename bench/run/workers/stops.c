@@ -16,6 +16,6 @@ uint64_t lb_stops_look(struct lb_stops *stops, uint64_t now_ns, enum lb_stop_see
     }
     stops->stopped_ns = 0;
     if (seen == LB_STOP_CONTINUED && stopped_ns == 0 && !is_ours)
-        return since_ns; /* it was stopped after that look, and nobody saw it */
+        return since_ns; /* it was stopped after that look, unseen */
     return stopped_ns;
 }

@@ -1,8 +1,8 @@
-/* Processes that somebody else stopped: since when were they not run? Private to bench/run.
+/* Processes that another program stopped: since when they were not run. Private to bench/run.
  *
- * Who leads the processes looks at each now and then. What it sees is the last change only: one
- * that was stopped and continued between two looks is seen to go on, and may not have been run
- * since the look before.
+ * The leading process checks each now and then. It sees only the last change: one that was stopped
+ * and continued between two looks is seen to go on, and may not have been run since the look
+ * before.
  */
 #ifndef LB_STOPS_H
 #define LB_STOPS_H
@@ -12,7 +12,7 @@
 
 struct lb_stops {
     uint64_t looked_ns;  /* when it was last known to be run: at first, when it was forked */
-    uint64_t stopped_ns; /* somebody has stopped it, not before then; 0: nobody */
+    uint64_t stopped_ns; /* it was stopped, not before then; 0: not stopped */
     bool is_resumed;     /* a fault's stop is over: that it goes on is no news */
 };
 

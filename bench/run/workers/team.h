@@ -43,17 +43,17 @@ struct lb_team {
     struct lb_common common;
     atomic_bool server_gone;
     _Atomic uint64_t n_faults;      /* that were carried out */
-    _Atomic uint64_t n_faults_over; /* with what the victim did afterwards */
+    _Atomic uint64_t n_faults_over; /* including the victim's later actions */
     atomic_bool disk_full;          /* fault full: now */
 
-    const struct lb_worker_events *events; /* who listens to the workers: the faults */
-    void (*on_phase)(void *arg);           /* a phase was raised; NULL: nobody listens */
+    const struct lb_worker_events *events; /* the listeners to the workers: the faults */
+    void (*on_phase)(void *arg);           /* called when a phase was raised; NULL: no listener */
     void *on_phase_arg;
     struct lb_pool *pool;         /* sessions that the workers share; NULL: each has its own */
     struct lb_carrier **carriers; /* threads that run workers as fibers; none: each has a thread */
     uint32_t n_carriers;
     uint32_t first_worker;    /* the number of the first: others run elsewhere */
-    bool has_others;          /* workers in other ranks: what is shared with them, peers.c knows */
+    bool has_others;          /* workers in other ranks: peers.c has the state shared with them */
     _Atomic uint64_t emptied; /* has_others: the last epoch, + 1, in which the queue was drained */
     uint32_t n_workers;
     atomic_int error_state; /* 0: none; 1: being written; 2: error can be read */
@@ -63,7 +63,7 @@ struct lb_team {
     struct lb_first doubled; /* of operations that found their key there already */
     struct lb_first refused; /* of operations that were refused, and not for contention */
 
-    _Atomic uint32_t n_arrived;        /* by two: who is about to take a number */
+    _Atomic uint32_t n_arrived;        /* by two: the worker that is about to take a number */
     atomic_int switchover;             /* enum lb_switchover */
     _Atomic uint64_t stalled_ns;       /* since then nothing is replicated */
     _Atomic uint32_t n_asking, n_late; /* overruns: acquires, and late releases, under way */
@@ -96,7 +96,7 @@ struct lb_team {
     _Atomic uint64_t n_restarts;       /* how often errors were cleared */
     atomic_bool ahead_is_locked;       /* the first items are locked by a session of ours */
     atomic_bool only_ahead;            /* and nothing else is left to claim */
-    atomic_bool drained;               /* all consumers were told "empty" within one epoch */
+    atomic_bool drained;               /* all consumers got "empty" within one epoch */
 };
 
 static inline enum lb_phase lb_team_phase(const struct lb_team *team)

@@ -1,4 +1,4 @@
-/* One worker: its session, its life from ready to ended, and what to do after a refusal. The work
+/* One worker: its session, its life from ready to ended, and the reaction to a refusal. The work
  * itself is in worker_lock.c and worker_queue.c.
  */
 #include "worker.h"
@@ -57,7 +57,7 @@ static int prepare(struct lb_worker *worker, struct lb_error *err)
     rc = team->plan->strategy->flow->open(&worker->actor, err);
     if (rc < 0)
         return rc;
-    /* Who came for a dead one is not needed any more: the run has ended meanwhile. */
+    /* The successor of a dead worker is not needed any more: the run has ended meanwhile. */
     if (rc == LB_LOST && atomic_load(&worker->actor.is_cancelled))
         return 0;
     if (rc != LB_OK)
@@ -73,7 +73,7 @@ void lb_worker_live(void *argument)
     struct lb_worker *worker = argument;
     struct lb_team *team = worker->team;
     struct lb_error err = {0};
-    lb_worker_look_at(worker, lb_now_ns()); /* who comes for a dead one is awaited */
+    lb_worker_look_at(worker, lb_now_ns()); /* the run waits for successors of dead workers */
     int rc = prepare(worker, &err);
     if (rc < 0)
         lb_team_fail(team, &err);

@@ -1,4 +1,4 @@
-/* One worker: what it is doing, what it has counted, and its session. Private to bench/run.
+/* One worker: its state, its counters, and its session. Private to bench/run.
  *
  * Workers live in memory that forked processes share: see team.h. What others read or write of one
  * while it works is atomic, or says which lock protects it.
@@ -23,7 +23,7 @@ enum { LB_NODES_KEPT = 3 };
 /* The claim that went out with the end before it (a pipeline), until the consumer comes to it. */
 struct lb_next_claim {
     bool is_wanted; /* the consumer has more claims to make than its present one */
-    bool is_there;  /* it was made, and what came of it is in the pipeline */
+    bool is_there;  /* it was made, and its result is in the pipeline */
     bool measured;  /* it counts */
     uint64_t start_ns, end_ns, epoch;
     struct lb_item *items; /* where its items go; NULL: there are no pipelines */
@@ -37,7 +37,7 @@ struct lb_worker {
     pthread_t thread;
     struct lb_operator op;
     struct lb_actor actor;
-    char class_name[24]; /* of what it puts or claims now; the actor borrows it */
+    char class_name[24]; /* of the items that it puts or claims now; the actor borrows it */
     char role_name[24];  /* for the server's process list; the session borrows it */
     struct lb_session session;
     _Atomic uint64_t waited_ns;   /* its session was waiting then, as the engine said */
@@ -56,17 +56,18 @@ struct lb_worker {
     _Atomic uint64_t refusals;                  /* likewise */
     uint64_t intended_ns;                       /* of the present arrival */
     uint64_t busy_ns;                           /* time in operations within the measured part */
-    uint64_t edge_ns; /* of that, in cycles that are not in the histogram: cut off or given up */
+    uint64_t
+        edge_ns; /* part of busy_ns in cycles that are not in the histogram: cut off or given up */
     uint64_t n_statements, n_connects; /* of its session, once it has ended */
     uint64_t n_guarded;                /* accepted writes of the guarded row */
     atomic_bool ready, ended;
     bool is_late;      /* its hold has outlasted its lease */
     double overruns;   /* of its holds that are due: it overruns when there is one */
-    uint32_t seat;     /* consumer: whose place it took; its own number at the start */
-    atomic_int order;  /* enum lb_fault: what it must do to itself at its next hold */
+    uint32_t seat;     /* consumer: the place that it took over; its own number at the start */
+    atomic_int order;  /* enum lb_fault: the fault for its next hold */
     atomic_bool beats; /* consumer: its process has begun, and not signed off */
-    /* When its process was last heard of: it was registered, it beat, or, where nobody registers,
-     * it claimed what it still has in hand. 0: nobody knows of it */
+    /* The last sign of life of its process: it registered, it beat, or, without section register,
+     * it claimed an item that it still has. 0: none */
     _Atomic uint64_t heard_ns;
     atomic_bool is_still;       /* a fault lets its thread stand still: its heart does, too */
     atomic_bool dying;          /* it is about to kill its process */
@@ -95,8 +96,7 @@ struct lb_worker {
     _Atomic uint64_t progress;         /* successes so far, for the progress line */
     _Atomic uint64_t waits_since_ns;   /* it has asked for a lock or an item since then; 0: no */
     _Atomic uint64_t starved_since_ns; /* it was not run from then on; 0: it was, or it is noted */
-    uint64_t looked_ns,
-        delayed_ns; /* when its thread's delay was last asked for, and what it was */
+    uint64_t looked_ns, delayed_ns;    /* when its thread's delay was last read, and its value */
     /* Of the consumer in this seat: */
     _Atomic uint64_t empty_epoch; /* the last epoch that was answered with "empty" */
     atomic_bool seat_has_items;   /* it has claimed some */
@@ -139,7 +139,7 @@ static inline void lb_worker_look(struct lb_worker *worker)
         lb_worker_look_at(worker, worker->op.end_ns);
 }
 
-/* Can anything befall it while it works? If not, nobody needs to hear of what it does. */
+/* True if a fault can hit it while it works. If not, its events need not be reported. */
 static inline bool lb_worker_has_faults(const struct lb_worker *worker)
 {
     return worker->team->scenario->fault != LB_FAULT_NONE;
@@ -163,10 +163,11 @@ static inline void lb_team_new_epoch(struct lb_team *team)
     atomic_fetch_add(&team->epoch, 1);
 }
 
-/* How items are ended (worker_ends.c). open: for claims of so many. choose: what becomes of one.
- * end_batch: each list of those that end alike in one statement, as far as the strategy can; but
- * not those that are lost. claims: the last of them may take the next claim along. together: it
- * can, for one of the ends. renew_batch: where section renew takes a batch; fills is_lost. */
+/* How items are ended (worker_ends.c). open: for claims of a number of items. choose: the end of
+ * one item. end_batch: ends each list of items that end alike in one statement, as far as the
+ * strategy can; lost items are left out. claims: the last of them may take the next claim along.
+ * together: it can, for one of the ends. renew_batch: where section renew takes a batch; fills
+ * is_lost. */
 bool lb_ends_together(const struct lb_strategy_plan *plan);
 int lb_ends_open(struct lb_worker *worker, uint32_t room, struct lb_error *err);
 void lb_ends_free(struct lb_worker *worker);

@@ -58,7 +58,7 @@ enum lb_op lb_worker_choose_end(struct lb_worker *worker)
                                                            : LB_OP_COMPLETE;
 }
 
-/* From now on somebody else may have it. */
+/* From now on another worker may have it. */
 static void back(struct lb_team *team, const struct lb_item *item, enum lb_op which)
 {
     if (which != LB_OP_COMPLETE || team->scenario->period_ns > 0 || team->scenario->rounds > 1)
@@ -71,7 +71,7 @@ static void note_error(struct lb_team *team, const struct lb_item *item)
     atomic_fetch_add(&team->n_errored, 1);
 }
 
-/* Is there no use in asking again? What contention refused is asked for again. */
+/* True if asking again is useless. Requests refused by contention are repeated. */
 static bool is_over(struct lb_worker *worker, int answer, unsigned n_refusals)
 {
     if (answer == LB_OK || answer == LB_REFUSED)
@@ -130,7 +130,7 @@ static int end_and_claim(struct lb_worker *worker, enum lb_op which, struct lb_i
     next->start_ns = worker->op.start_ns;
     next->end_ns = worker->op.end_ns;
     worker->op.end_ns = p->ended_ns;
-    /* Whoever lost his connection with the end connects again for that. */
+    /* A worker that lost its connection with the end connects again for the claim. */
     next->is_there = p->claim_answer != LB_LOST || p->end_answer != LB_LOST;
     if (!next->is_there || p->claim_answer == LB_OK || p->claim_answer == LB_EMPTY)
         lb_worker_waits(worker, 0);

@@ -40,8 +40,8 @@ static void await_none(struct lb_worker *worker, const _Atomic uint32_t *count)
 }
 
 /* Stays past the end of the lease until a successor is inside, for two more leases at most. Then
- * comes the late release, with most of the successor's hold before it, and while nobody asks: who
- * is let in by it is seen to have asked later. */
+ * comes the late release, with most of the successor's hold before it, and while no worker asks: a
+ * worker that it lets in has certainly asked later. */
 static void overrun(struct lb_worker *worker, const struct lb_request *request, uint64_t granted_ns)
 {
     enum { LOOK_NS = 1000000 };
@@ -74,8 +74,8 @@ static int ask(struct lb_worker *worker, const struct lb_request *request, struc
     return answer;
 }
 
-/* What an operator's job does for the dead, and to the slow: one of the workers does it when it is
- * due, eight times in a lease. Where nobody asks for the time it is not run beside the living.
+/* An operator's job, which frees locks of dead and of slow workers: one of the workers runs it when
+ * it is due, eight times in a lease. If it does not use the time it is not run beside live workers.
  * Returns false if the session was lost, or the run has failed. */
 static bool recover(struct lb_worker *worker)
 {
@@ -90,7 +90,7 @@ static bool recover(struct lb_worker *worker)
                                         now_ns + (interval_ns > LEAST_NS ? interval_ns : LEAST_NS)))
         return true;
     bool was_measured = worker->op.measured;
-    worker->op.measured = worker->op.continued = false; /* it is nobody's release */
+    worker->op.measured = worker->op.continued = false; /* it is no worker's release */
     int answer = lb_operate_class(&worker->op, LB_OP_RECOVER, &worker->err);
     worker->op.measured = was_measured;
     lb_worker_look(worker);
@@ -122,7 +122,7 @@ static int wait_for_grant(struct lb_worker *worker, const struct lb_request *req
         lb_worker_look(worker);
         bool go_on = lb_worker_refused(worker, answer, ++n_refusals, err);
         if (answer < 0 || answer == LB_LOST)
-            return LB_TIMEOUT; /* what was asked for is gone with the session */
+            return LB_TIMEOUT; /* the request is gone with the session */
         if (go_on && (scenario->tries == 0 || n_refusals < scenario->tries) &&
             lb_now_ns() < deadline_ns) {
             if (!recover(worker))
@@ -139,10 +139,10 @@ static int wait_for_grant(struct lb_worker *worker, const struct lb_request *req
     return LB_OK;
 }
 
-/* What the live witnesses see of a hold. They must never see more of it than the history has, which
- * begins a hold with the answer that grants it, the end of the last operation, and ends it where an
- * operation is asked for that tells its holder that it is over, or that loses the connection: the
- * worker is not inside while it asks. */
+/* The part of a hold that the live witnesses see. They must never see more than the history, which
+ * begins a hold with the granting answer, the end of the last operation, and ends it at the request
+ * of an operation that shows the holder that it is over, or that loses the connection: the worker
+ * is not inside during the request. */
 struct mark {
     uint64_t seen, since_ns;
 };
@@ -165,8 +165,8 @@ static uint64_t leave(struct lb_worker *worker, const struct lb_request *request
     return now_ns;
 }
 
-/* Waits out the hold, renewing the lease on the way where the scenario says so. false: it was told
- * that the lease is no longer its own, or the connection is gone; it lets go, and has left. */
+/* Waits out the hold, and renews the lease if the scenario says so. false: a renewal showed that
+ * the lease is lost, or the connection is gone; the worker has left the hold. */
 static bool keep(struct lb_worker *worker, const struct lb_request *request, struct lb_grant *grant,
                  struct mark *mark, uint64_t until_ns)
 {
@@ -249,8 +249,8 @@ static bool release(struct lb_worker *worker, const struct lb_request *request,
     }
 }
 
-/* What a clock that is ahead does is seen when its worker asks while another holds. Some protocols
- * let nobody else in for as long as it is ahead, so that this would be left to how the run begins:
+/* A clock that is ahead has an effect when its worker asks while another holds. Some protocols let
+ * no other worker in for as long as it is ahead, so that this would depend on the begin of the run:
  * the worker waits for that moment, for a time. */
 static void place_skewed(struct lb_worker *worker, const struct lb_request *request)
 {

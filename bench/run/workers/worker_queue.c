@@ -14,10 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHORT_NS = 200000 }; /* between two looks at what others are about to end */
+enum { SHORT_NS = 200000 }; /* between two checks of items that others are about to end */
 
-/* Claims that end by themselves need nobody: what such a strategy has for an operator frees all,
- * unless it asks for the time. */
+/* Claims that end by themselves need no recovery: such a strategy's recover, meant for an operator,
+ * frees all, unless it uses the time. */
 static bool recovers(const struct lb_team *team)
 {
     const struct lb_strategy_plan *plan = team->plan;
@@ -28,7 +28,7 @@ static bool recovers(const struct lb_team *team)
 
 enum { CLOCKS_NS = 50000000 }; /* the database's clock need not run as ours */
 
-/* Items that failed are due by now: of these nobody may have heard "empty". */
+/* Failed items are due by now: consumers may have got "empty" before. */
 static void look_at_retried(struct lb_team *team)
 {
     uint64_t retried_ns = atomic_load(&team->retried_ns);
@@ -52,7 +52,7 @@ static bool awaits_recovery(struct lb_team *team)
                                  death_ns + team->plan->limit_ms * UINT64_C(1000000) + CLOCKS_NS;
 }
 
-/* Can a recovery have brought something back? Only what somebody has, or the dead had. */
+/* True if a recovery may have brought an item back: one of a live or dead worker. */
 static bool may_have_recovered(struct lb_worker *worker)
 {
     struct lb_team *team = worker->team;
@@ -78,7 +78,8 @@ static void recover(struct lb_worker *worker)
     atomic_fetch_add(&team->n_adding, 1);
     int answer = lb_operate_class(&worker->op, LB_OP_RECOVER, &worker->err);
     lb_worker_look(worker);
-    if (may_have_recovered(worker)) /* before it is noted: what it freed is awaited no more */
+    if (may_have_recovered(
+            worker)) /* before it is noted: its freed items are not waited for any more */
         lb_team_new_epoch(team);
     if (answer == LB_OK)
         atomic_store(&team->recovered_ns, now_ns);
@@ -87,8 +88,8 @@ static void recover(struct lb_worker *worker)
         lb_worker_refused(worker, answer, 1, &worker->err);
 }
 
-/* What an operator has to do: errors are cleared, of one item and then of all, or what is done is
- * made claimable again. What a strategy has no statement for is left out. */
+/* An operator's tasks: errors are cleared, of one item and then of all, or done items are made
+ * claimable again. Tasks without a statement in the strategy are left out. */
 static void operate(struct lb_worker *worker, struct lb_item *item, bool clears)
 {
     struct lb_team *team = worker->team;
@@ -150,8 +151,8 @@ static void end_claim(struct lb_team *team)
         atomic_fetch_sub(&team->n_claiming, 1);
 }
 
-/* Chunked update: once there is nothing left to claim, what failed is made claimable again. true:
- * there was something, and the queue is not drained. */
+/* Chunked update: once there is nothing left to claim, failed items are made claimable again. true:
+ * there were some, and the queue is not drained. */
 static bool restart(struct lb_worker *worker, uint64_t epoch)
 {
     struct lb_team *team = worker->team;
@@ -187,13 +188,13 @@ static void note_empty(struct lb_worker *worker, struct lb_worker *first_consume
     for (uint32_t i = 0; i < team->n_consumers; i++)
         if (atomic_load(&first_consumer[i].empty_epoch) != epoch + 1)
             return;
-    /* All but what is locked: that is set free once the measured part is over. */
+    /* All but the locked items: these are freed once the measured part is over. */
     if (atomic_load(&team->ahead_is_locked)) {
         atomic_store(&team->only_ahead, true);
         lb_common_wake(&team->common);
         return;
     }
-    /* The epoch comes last: whoever takes the errors away makes a new one first. */
+    /* The epoch comes last: the worker that clears the errors makes a new one first. */
     if (atomic_load(&team->n_adding) == 0 && !awaits_recovery(team) && !restart(worker, epoch) &&
         !begin_round(worker, item, epoch) && atomic_load(&team->epoch) == epoch) {
         if (team->has_others) /* may put back what they have */
@@ -256,9 +257,9 @@ struct hand {
     bool *is_lost;     /* told so by a renewal */
 };
 
-/* Prolongs the claims of the item at a place and of those behind it. Who is told that an item is no
- * longer his own, or whose connection is gone, has it no more. After contention it is tried again
- * when the next one is due. */
+/* Renews the claims of the item at a place and of those behind it. A worker that learns that an
+ * item is no longer its own, or loses its connection, has it no more. After contention it is tried
+ * again when the next one is due. */
 static void renew_from(struct lb_worker *worker, struct hand *hand, uint32_t place)
 {
     struct lb_team *team = worker->team;
@@ -291,14 +292,14 @@ static void work_until(struct lb_worker *worker, struct hand *hand, uint32_t pla
            lb_worker_sleep(worker, hand->renew_ns, LB_PHASE_ABORT)) {
         renew_from(worker, hand, hand->is_batch ? 0 : place);
         hand->renew_ns += team->scenario->renew_ns;
-        if (hand->renew_ns < lb_now_ns()) /* what was missed is not made up for */
+        if (hand->renew_ns < lb_now_ns()) /* missed renewals are not made up for */
             hand->renew_ns = lb_now_ns() + team->scenario->renew_ns;
     }
     if (!hand->is_lost[place])
         lb_worker_sleep(worker, until_ns, LB_PHASE_ABORT);
 }
 
-/* What is claimed by a transaction that stays open needs no renewal. */
+/* A claim by a transaction that stays open needs no renewal. */
 static bool renews(const struct lb_team *team)
 {
     return team->scenario->renew_ns > 0 && lb_strategy_has(team->plan, LB_S_RENEW) &&
@@ -396,7 +397,8 @@ static void process(struct lb_worker *worker, struct lb_item *items, uint32_t n,
     lb_worker_was_busy(worker, start_ns, worker->op.end_ns, counted);
 }
 
-/* What came of the claim that went out with the end before it. Its items are in *items now. */
+/* Takes the result of the claim that was sent with the end before it. Its items are in *items
+ * now. */
 static int take_next(struct lb_worker *worker, struct lb_item **items, uint32_t *ret_n,
                      uint64_t *ret_epoch)
 {
@@ -414,7 +416,7 @@ static int take_next(struct lb_worker *worker, struct lb_item **items, uint32_t 
     return p->claim_answer;
 }
 
-/* Nobody has what this one's claim brought, but what its next claim has brought by now. */
+/* This worker has given up its claim's items, but has those of its next claim by now. */
 static void let_go(struct lb_worker *worker, struct lb_worker *first_consumer)
 {
     if (worker->next.is_there && worker->next.pipeline.claim_answer == LB_OK)
@@ -486,7 +488,7 @@ static void free_items(struct lb_worker *worker, struct lb_item *items)
     worker->next.items = NULL;
 }
 
-/* Room for what claims bring, and what ends it; NULL with an error of the worker's. */
+/* Allocates room for claimed items, and for their ends; NULL with an error of the worker's. */
 static struct lb_item *open_items(struct lb_worker *worker)
 {
     uint32_t room = lb_claim_room(worker->team->scenario);
@@ -520,7 +522,7 @@ void lb_worker_consume_loop(struct lb_worker *worker)
     if (scenario->classes > 1)
         worker->actor.task_class =
             lb_class_name(scenario, worker->seat % scenario->classes, worker->class_name);
-    /* What the dead had in this seat is awaited by their death. */
+    /* The death event accounts for the items of dead workers in this seat. */
     atomic_store(&first_consumer[worker->seat].seat_has_items, false);
     lb_process_begin(worker);
     uint64_t next_ns = lb_now_ns();
@@ -564,9 +566,10 @@ static void put_items(struct lb_worker *worker, int64_t id, uint32_t n)
     lb_worker_end(worker, LB_M_PUT, start_ns, worker->op.end_ns, answer == LB_OK);
 }
 
-/* As many as the scenario says. Numbers are drawn, and each stands for so many ids behind the
+/* As many as the scenario says. Numbers are drawn, and each represents put_batch ids after the
  * backlog's, since those of one statement follow each other, and other ranks draw numbers between.
- * What puts one item is an operation of its own for each: half of it may happen. */
+ * A statement that puts one item is an operation of its own for each item: a part of the batch may
+ * happen. */
 static void put_batch(struct lb_worker *worker)
 {
     struct lb_team *team = worker->team;
@@ -594,7 +597,7 @@ void lb_worker_produce_loop(struct lb_worker *worker)
         } else if (scenario->put_interval_ns > 0) {
             lb_worker_sleep(worker, next_ns += scenario->put_interval_ns, LB_PHASE_DRAIN);
         }
-        /* Whoever finds the queue drained has seen no producer here; whoever comes after sees the
+        /* A worker that finds the queue drained has seen no producer here; a later one sees the
          * phase. */
         atomic_fetch_add(&team->n_adding, 1);
         bool go_on =

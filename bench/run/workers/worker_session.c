@@ -12,7 +12,7 @@
 
 void lb_worker_let_go(struct lb_worker *worker)
 {
-    struct lb_error ignored; /* a connection that fails here is found out by who takes it next */
+    struct lb_error ignored; /* its next user notices a connection that fails here */
     struct lb_pooled *pooled = worker->pooled;
     if (pooled == NULL)
         return;
@@ -130,7 +130,7 @@ bool lb_worker_connect(struct lb_worker *worker)
     return true;
 }
 
-/* A new name, and a new session; a shared one is connected by whoever takes its place. */
+/* A new name, and a new session; the next user of a shared one connects it. */
 static void reconnect(struct lb_worker *worker)
 {
     struct lb_error err = {0};
@@ -184,8 +184,8 @@ bool lb_worker_records(struct lb_worker *worker)
     return false;
 }
 
-/* Where a hold or an item is asked for, a key that is there already may be how the protocol says
- * no; anywhere else it surprises. */
+/* If a hold or an item is requested, a duplicate key may be the protocol's refusal; elsewhere it is
+ * unexpected. */
 static bool may_double(const struct lb_worker *worker)
 {
     enum lb_op last = worker->op.last;
