@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the likely schedules have shown, before all others. */
+/* Adds the results of the likely schedules, which ran before all others. */
 static void add_likely(struct lb_search_result *result, const struct lb_search_result *likely)
 {
     for (unsigned bit = 0; bit < LB_VIOLATIONS; bit++)
@@ -25,8 +25,8 @@ static void add_likely(struct lb_search_result *result, const struct lb_search_r
     result->longest = result->longest > likely->longest ? result->longest : likely->longest;
 }
 
-/* A few likely schedules, and then all of them. Whoever watches wants to see what the search for
- * all leaves out: without the likely ones. */
+/* A few likely schedules, and then all of them. With a watch, which checks the omissions of the
+ * full search, the likely ones are skipped. */
 static int search(struct lb_testbed *testbed, struct lb_search_options *options,
                   struct lb_search_result *ret, struct lb_error *err)
 {
@@ -53,7 +53,7 @@ static int search(struct lb_testbed *testbed, struct lb_search_options *options,
         }
         options->max_schedules -= options->max_schedules > 0 ? likely.n_schedules : 0;
     }
-    if (!is_alone) /* else there is nobody whose moves could commute with its own */
+    if (!is_alone) /* else there is no other worker with moves that could commute */
         r = lb_testbed_open_rules(testbed, err);
     if (r == 0)
         r = lb_search(&lb_testbed_system, testbed, options, ret, err);
@@ -83,7 +83,7 @@ static int run_search(struct lb_testbed *testbed, const struct lb_explore_plan *
     int r = search(testbed, &options, ret, err);
     if (r != 0 || !testbed->doubts)
         return r;
-    /* What the finer relation took for granted is not so: all of it anew, without it. */
+    /* An assumption of the finer relation is wrong: search again without it. */
     testbed->is_local = testbed->doubts = false;
     testbed->rules.fine = testbed->rules.fixed = 0;
     testbed->n_given_up = testbed->n_deadlocks = testbed->n_stuck = testbed->n_through = 0;
@@ -96,7 +96,7 @@ static int run_search(struct lb_testbed *testbed, const struct lb_explore_plan *
 
 /* --- the witness --- */
 
-/* What comes after the search has half of its time. 0: no limit. */
+/* The deadline of the work after the search: half of its time. 0: no limit. */
 static uint64_t deadline_after(const struct lb_testbed *testbed, uint64_t now_ns)
 {
     static const uint64_t least_ns = UINT64_C(1000000000);
@@ -113,7 +113,7 @@ static void set_finding(const struct lb_testbed *testbed, struct lb_explored *ex
         return;
     finding->verdict = LB_V_VIOLATED;
     finding->n_witnesses = 1;
-    snprintf(finding->witness[0].text, sizeof finding->witness[0].text, "nobody can go on: %s",
+    snprintf(finding->witness[0].text, sizeof finding->witness[0].text, "no worker can go on: %s",
              testbed->stuck);
 }
 
@@ -187,8 +187,8 @@ static unsigned lowest(int violated)
     return (unsigned)__builtin_ctz((unsigned)violated);
 }
 
-/* Searches with so many workers and rounds, no longer than the search that found the violation
- * took, unless that was soon. Takes the first schedule that violates the same. */
+/* Searches with fewer workers or rounds, for no longer than the search that found the violation
+ * took, unless that was short. Takes the first schedule that violates the same. */
 static int search_smaller(struct lb_testbed *testbed, struct lb_explored *explored, int wanted,
                           uint64_t budget_ns, uint64_t deadline_ns, struct lb_error *err)
 {
@@ -214,8 +214,8 @@ static int search_smaller(struct lb_testbed *testbed, struct lb_explored *explor
     return 1;
 }
 
-/* The smallest case that shows the violation: fewest workers, then fewest rounds. Who reads, puts,
- * rescues or blocks is told by the number of the worker: then all workers stay. */
+/* The smallest case that shows the violation: fewest workers, then fewest rounds. The worker's
+ * number decides which one reads, puts, rescues or blocks: then all workers stay. */
 static int find_smallest(struct lb_testbed *testbed, struct lb_explored *explored, int wanted,
                          uint64_t budget_ns, uint64_t deadline_ns, struct lb_error *err)
 {
@@ -231,7 +231,7 @@ static int find_smallest(struct lb_testbed *testbed, struct lb_explored *explore
                 return 0;
             r = search_smaller(testbed, explored, wanted, budget_ns, deadline_ns, err);
         }
-    if (r == 0) { /* no time was left, or the engine chose otherwise: the case that was asked for */
+    if (r == 0) { /* no time was left, or the engine chose otherwise: the requested case */
         testbed->n_running = plan->workers;
         testbed->rounds = plan->rounds;
     }
@@ -273,8 +273,7 @@ static bool shows_recovery(const struct lb_testbed *testbed)
                : is_outlived && (strategy->claims & LB_G_BIT(LB_G_NO_LOSS)) != 0;
 }
 
-/* Why nothing could have violated the guarantee, whatever the statements are; NULL: something
- * could. */
+/* Why no statements could have violated the guarantee; NULL: some could. */
 static const char *nobody_to_meet(const struct lb_explore_plan *plan, int g)
 {
     bool is_alone = plan->workers == 1;
@@ -317,7 +316,7 @@ static bool tell_refusals(const struct lb_testbed *testbed, uint64_t n_schedules
     return true;
 }
 
-/* Nobody could go on, or who could gave up. */
+/* No worker could go on, or the ones that could gave up. */
 static bool tell_no_end(const struct lb_testbed *testbed, const struct lb_explored *explored, int g,
                         char *buf, size_t size)
 {
@@ -326,12 +325,13 @@ static bool tell_no_end(const struct lb_testbed *testbed, const struct lb_explor
     if (!is_stuck && (g != LB_G_PROGRESS || testbed->n_through > 0))
         return false;
     snprintf(buf, size, "%s",
-             testbed->n_given_up > 0 ? "in every schedule somebody gave an operation up"
-                                     : "in no schedule could all go on to their ends");
+             testbed->n_given_up > 0 ? "in every schedule a worker gave an operation up"
+                                     : "in no schedule could all workers finish");
     return true;
 }
 
-/* What was claimed, and not seen to be violated. Why does that say nothing? false: it does. */
+/* For a claimed guarantee without a violation: the reason why it was not tested. false: it was
+ * tested. */
 static bool tell_untested(const struct lb_testbed *testbed, const struct lb_explored *explored,
                           int g, char *buf, size_t size)
 {
@@ -439,8 +439,8 @@ static void set_coverage(const struct lb_testbed *testbed, struct lb_explored *e
         explored->complete = false;
 }
 
-/* What is violated by other schedules only has its words from these: the first of each, as it was
- * found. One that does not come again is left without. */
+/* Violations by other schedules get their words from the first such schedule, as found. One that
+ * does not recur stays without words. */
 static int find_others(struct lb_testbed *testbed, struct lb_explored *explored,
                        struct lb_error *err)
 {
@@ -467,16 +467,16 @@ static int find_others(struct lb_testbed *testbed, struct lb_explored *explored,
     return r < 0 ? r : 0;
 }
 
-/* What no order of whole statements shows, and what does. */
+/* Violations that no order of whole statements shows, and the way to show them. */
 static void tell_inside(const struct lb_testbed *testbed, struct lb_explored *explored)
 {
     const struct lb_drawn *drawn = &testbed->drawn;
     if (drawn->table[0] == '\0')
         return;
     snprintf(explored->inside, sizeof explored->inside,
-             "not explored: the inside of the INSERT into %s. It draws %s before its row is there, "
-             "others may act in between unless a lock keeps them waiting, and a statement goes by "
-             "that order. To explore it, draw "
+             "not explored: the inside of the INSERT into %s. It draws %s before its row exists, "
+             "others may act in between unless a lock keeps them waiting, and a statement depends "
+             "on that order. To explore it, draw "
              "the number from a sequence in one statement, and insert it in the next",
              drawn->table, drawn->column);
 }
@@ -553,7 +553,7 @@ int lb_explore(const struct lb_explore_plan *plan, struct lb_explored **ret, str
         r = lb_testbed_open(testbed, plan, err);
         if (r == 0)
             r = explore(testbed, plan, explored, err);
-        /* Statements fail in many ways when somebody has dropped their tables. */
+        /* Statements fail in many ways when their tables were dropped. */
         if (r < 0 && r != LB_E_INTERRUPTED && testbed->space != NULL &&
             testbed->db->space_look != NULL && testbed->db->space_look(testbed->space, err) < 0)
             r = err->code;

@@ -1,8 +1,7 @@
 /* Systematic interleavings of one strategy on one engine: see docs/design/explore.md.
  *
- * What a run covers is stated with it: so many workers with so many rounds each, every order of
- * their steps that matters, or how it was bounded. The first violation is made as short as it gets,
- * replayed, and shown.
+ * A run states its coverage: the number of workers and rounds, every order of their steps that
+ * matters, or its bounds. The first violation is made as short as it gets, replayed, and shown.
  */
 #ifndef LB_EXPLORE_H
 #define LB_EXPLORE_H
@@ -22,23 +21,24 @@ enum lb_relation {
 /* For tests of the relation: rules that are left out. */
 enum {
     LB_WITHOUT_CONDITIONS = 1, /* a scan sees the rows of its key only */
-    LB_WITHOUT_ORDER = 2,      /* nobody tells by a stored time when it was */
-    LB_WITHOUT_REAL_TIME = 4,  /* nobody tells by the history what ended before what began */
-    LB_WITHOUT_COMMITS = 8,    /* nobody sees what another commits */
-    LB_WITHOUT_NAMES = 16,     /* workers are alike, whatever the statements do with their names */
+    LB_WITHOUT_ORDER = 2,      /* no statement uses the order of stored times */
+    LB_WITHOUT_REAL_TIME =
+        4, /* the history does not show which operation ended before another began */
+    LB_WITHOUT_COMMITS = 8, /* no session sees another's commit */
+    LB_WITHOUT_NAMES = 16,  /* workers are alike, even if statements use their names */
 };
 
-/* For tests of the relation: what each schedule that was judged came to. state: the answers of
- * each worker's operations, "w0: ...", one worker a line, and the rows of `sql` behind them. A
- * violation is then not made shorter: that would show schedules that the search has left out. */
+/* For tests of the relation: the result of each judged schedule. state: the answers of each
+ * worker's operations, "w0: ...", one worker a line, and the rows of `sql` behind them. A violation
+ * is then not made shorter: that would show schedules that the search has left out. */
 struct lb_explore_watch {
     const char *sql;
     void (*ended)(void *arg, const char *state, int violated);
-    void (*anew)(void *arg); /* the search starts again: what it showed so far is void */
+    void (*anew)(void *arg); /* the search starts again: its results so far are void */
     void *arg;
 };
 
-/* What is to be explored. Borrowed. */
+/* The plan of an exploration. Borrowed. */
 struct lb_explore_plan {
     const struct lb_strategy *strategy;
     const struct lb_file *file; /* its statements for this engine */
@@ -58,19 +58,19 @@ struct lb_explore_plan {
     uint32_t batch;    /* queue: items per claim */
     uint32_t polls;    /* tries of one operation that change something and are refused */
     uint32_t ttl_ms, period_ms;
-    uint32_t deaths; /* at most so many workers die */
-    uint32_t ticks;  /* at most so many times the clocks move on by one lease */
-    uint32_t cuts;   /* at most so many commits lose their answer with the connection */
+    uint32_t deaths; /* maximum number of workers that die */
+    uint32_t ticks;  /* maximum number of moves of the clocks by one lease */
+    uint32_t cuts;   /* maximum number of commits that lose their answer with the connection */
     bool keep;
-    unsigned claims; /* LB_G_BIT()s that were asked for instead of the strategy's, which has them */
+    unsigned claims; /* requested LB_G_BIT()s, a subset of the strategy's */
 
     uint64_t time_ns;                /* the search ends after so long; 0: no limit */
     struct lb_search_options search; /* interrupt and progress included; deadline_ns and unreduced
                                         are not used */
     enum lb_relation relation;
     bool distinct;                        /* workers are not taken to be alike */
-    unsigned without;                     /* for tests: LB_WITHOUT_ bits of what is left out */
-    const struct lb_explore_watch *watch; /* NULL: nobody looks */
+    unsigned without;                     /* for tests: LB_WITHOUT_ bits of the omitted rules */
+    const struct lb_explore_watch *watch; /* NULL: none */
     const struct lb_schedule *replay;     /* run this one only */
 };
 
@@ -98,7 +98,7 @@ struct lb_explored_table {
 
 enum { LB_CHOICE_REPLAYS = 10 }; /* unless said otherwise */
 
-/* What it came to. Free with lb_explored_free. */
+/* The result of an exploration. Free with lb_explored_free. */
 struct lb_explored {
     char strategy[64], engine[64], target[256], options[512], isolation[32];
     uint32_t workers, rounds, polls;
@@ -106,9 +106,9 @@ struct lb_explored {
     struct lb_search_result search;
     uint64_t n_statements; /* executed, of all schedules */
     bool complete;         /* every schedule that matters, and no bound cut any */
-    bool stopped_at_first; /* at the first violation, as was asked for */
-    char bounds[400];      /* what was cut, in words; "" */
-    char inside[500];      /* what the inside of a statement may hide, in words; "" */
+    bool stopped_at_first; /* at the first violation, as requested */
+    char bounds[400];      /* the bounds that cut the search, in words; "" */
+    char inside[500];      /* violations that the inside of a statement may hide, in words; "" */
     uint64_t n_replays;    /* while shrinking */
 
     struct lb_finding findings[LB_GUARANTEES];
@@ -117,11 +117,12 @@ struct lb_explored {
     char stuck[600];
 
     bool has_witness;
-    uint32_t witness_workers, witness_rounds; /* what it takes: the smallest case that shows it */
+    uint32_t witness_workers, witness_rounds; /* the smallest case that shows it */
     uint32_t witness_items;                   /* queue: that were put before its start */
     int violated;                             /* bits of the witness: enum lb_guarantee */
     struct lb_schedule schedule;              /* the shortest that violates */
-    /* Likewise, of what that one does not violate: the first that was found; of length 0: none. */
+    /* Likewise for guarantees that that one does not violate: the first schedule found; length 0:
+     * none. */
     struct lb_schedule others[LB_GUARANTEES];
     struct lb_explored_table table;
     bool confirmed;           /* a second replay gave the same answers and the same verdict */

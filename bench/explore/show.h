@@ -10,7 +10,7 @@ int lb_show_table(const struct lb_testbed *testbed, struct lb_explored *explored
 
 /* In the witnesses' words times become numbers of steps. */
 void lb_show_steps(struct lb_finding *finding);
-/* What is violated, in one sentence each. */
+/* Describes each violation in one sentence. */
 void lb_show_words(struct lb_explored *explored);
 
 /* The statement with its placeholders replaced by the literals of params, one per line; caller
@@ -22,8 +22,7 @@ const char *lb_show_native(const struct lb_testbed *testbed, const char *sql);
 /* spec.c: the same for PostgreSQL's isolationtester; NULL: out of memory. Caller frees. */
 char *lb_show_spec(const struct lb_testbed *testbed, const struct lb_explored *explored);
 
-/* spec.c: the statements that made the tables and what is in them; NULL: out of memory. Caller
- * frees. */
+/* spec.c: the statements that made the tables and their rows; NULL: out of memory. Caller frees. */
 char *lb_show_setup(const struct lb_testbed *testbed);
 
 #endif

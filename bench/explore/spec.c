@@ -1,10 +1,10 @@
 /* A schedule for PostgreSQL's isolationtester.
  *
- * Each move becomes a step of its worker's session, and the schedule the one permutation. What a
- * blocked worker did after it was set free belongs to the step in which it was blocked, since
- * isolationtester sends a step as one message; but what followed an error is a step of its own,
- * because the rest of a message is skipped behind an error. At the end, transactions that the
- * schedule leaves open are rolled back, those that nobody waits in first.
+ * Each move becomes a step of its worker's session, and the schedule the one permutation. The moves
+ * of a blocked worker after its release belong to the step in which it was blocked, since
+ * isolationtester sends a step as one message; but statements after an error are a step of their
+ * own, because the rest of a message is skipped behind an error. At the end, transactions that the
+ * schedule leaves open are rolled back, first those without a waiting statement.
  *
  * Source: src/test/isolation/README of PostgreSQL.
  */

@@ -12,7 +12,7 @@ static bool has_name(const struct lb_tokens *words, const char *name)
     return false;
 }
 
-/* --- who goes by the number --- */
+/* --- statements that use the number --- */
 
 /* Does it ask for the order? */
 static bool compares(const struct lb_token *token)
@@ -33,8 +33,8 @@ static bool ends_clause(const struct lb_token *token)
     return token->kind == LB_T_SEMICOLON || lb_token_is_any(token, ends);
 }
 
-/* Is the name at i compared with what is less or more, ordered by, or the least or greatest asked
- * for? What other parentheses have in them is passed over. */
+/* True if the name at i is compared by order, ordered by, or used in a minimum or maximum. Other
+ * parentheses are skipped. */
 static bool goes_by(const struct lb_tokens *words, size_t i)
 {
     static const char *const extremes[] = {"min", "max", "least", "greatest", NULL};
@@ -143,7 +143,7 @@ static void set_column(struct lb_drawn *drawn, const struct lb_token *token)
     snprintf(drawn->column, sizeof drawn->column, "%.*s", (int)length, name);
 }
 
-/* The statement draws a number for a column of the table: *ret, if somebody goes by it. */
+/* The statement draws a number for a column of the table: *ret, if a statement uses its order. */
 static bool look_at_insert(const struct lb_tables *tables, size_t table,
                            const struct lb_program *program, uint32_t played,
                            const struct lb_tokens *words, struct lb_drawn *ret)

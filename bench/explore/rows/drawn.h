@@ -1,9 +1,9 @@
-/* Numbers that an INSERT draws within itself, and that some statement goes by.
+/* Numbers that an INSERT draws within itself, and whose order another statement uses.
  *
  * A statement is one step. But a server draws the number of an AUTO_INCREMENT column, or of a
- * sequence, before the row of that number is there, and lets others act in between. Who reads by
- * order of the number can then pass over a row that is still to come, and no order of whole
- * statements shows it. What is explored is therefore told with the words for it.
+ * sequence, before the row of that number exists, and lets others act in between. A reader by order
+ * of the number can then skip a row that is still to come, and no order of whole statements shows
+ * it. So the result of an exploration comes with this limit in words.
  */
 #ifndef LB_DRAWN_H
 #define LB_DRAWN_H

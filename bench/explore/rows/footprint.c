@@ -221,7 +221,8 @@ static const char *const harmless[] = {"and",
 static const char *const strong[] = {"lock",   "truncate", "alter",   "create", "drop",
                                      "vacuum", "cluster",  "reindex", NULL};
 
-/* What other statements begin with does not say what they touch: EXECUTE, FETCH, CALL, DO. */
+/* The first word of other statements does not show which tables they touch: EXECUTE, FETCH, CALL,
+ * DO. */
 static const char *const known[] = {"select", "with",  "values",  "insert",  "update",
                                     "delete", "merge", "replace", "declare", NULL};
 
@@ -272,7 +273,7 @@ static bool is_lock_of_one_table(const struct lb_tables *tables, const struct lb
     return n_tables == 1 && is_alone && !(has_mode && is_shared) && !tables->scans_lock;
 }
 
-/* What the words of a statement have said so far. */
+/* The facts found in a statement's words so far. */
 struct seen {
     struct lb_footprint touched;
     bool has_begun, writes, draws, inserts, is_strong, is_lock, unknown;
@@ -291,7 +292,7 @@ static void take_call(const struct lb_token *word, const struct lb_token *before
     struct lb_footprint *touched = &seen->touched;
     if (is_advisory(word)) {
         touched->writes |= LB_BIT_ADVISORY;
-        /* Locks of a session come and go by calls, those of a transaction go with it. */
+        /* Session locks are taken and released by calls, those of a transaction end with it. */
         if (!contains(word, "xact"))
             touched->commits |= LB_BIT_ADVISORY;
     } else if (lb_token_is(word, "nextval")) {
@@ -360,7 +361,7 @@ static enum lb_statement_kind conclude(const struct lb_tables *tables, const str
         return LB_WRITE;
     }
     bool is_plain = !writes && touched.writes == 0;
-    if (tables->reads_lock) /* and who has to give way is told by all that was read */
+    if (tables->reads_lock) /* and the choice of the victim depends on all reads */
         touched.reads |= LB_ALL_TABLES;
     if (writes || tables->reads_lock)
         touched.writes |= touched.reads;

@@ -38,9 +38,10 @@ struct lb_footprint {
                               or end, here */
     bool draws;            /* writes the sequences' bit only for the time that it may store */
     uint32_t holds;        /* tables that the mover had locked as a whole before, and still has */
-    bool numbers; /* it draws by inserting: what failed to is taken to be missed by nobody */
+    bool numbers; /* it draws by inserting: a number lost by a failed INSERT is assumed not to
+                     matter */
     bool queues;  /* all that it did was to queue up for the lock of the table it writes */
-    bool blocks;  /* somebody began to wait in it */
+    bool blocks;  /* a wait began in it */
     uint8_t n_rows, n_refs;
     struct lb_touched_row rows[LB_FOOTPRINT_ROWS];
     struct lb_touched_ref refs[LB_FOOTPRINT_REFS];
@@ -58,16 +59,16 @@ void lb_footprint_add_ref(struct lb_footprint *into, const struct lb_touched_ref
 uint32_t lb_footprint_apart(const struct lb_footprint *a, const struct lb_footprint *b,
                             uint32_t common);
 
-/* What the one who has a table's lock does with it, another's place in the queue for that lock does
- * not change, until it is given back. */
+/* Another's place in the queue for a table's lock does not affect the lock holder's work on the
+ * table, until the lock is released. */
 static inline uint32_t lb_footprint_undisturbed(const struct lb_footprint *holder,
                                                 const struct lb_footprint *queued)
 {
     return queued->queues ? holder->holds & ~holder->commits : 0;
 }
 
-/* Can one change what the other does? Two commits alone cannot: what can be seen after both is the
- * same. (While somebody is blocked they can, and then a commit reads, too: see testbed.c.) */
+/* True if one can change the effect of the other. Two commits alone cannot: the state after both is
+ * the same. (While a worker is blocked they can, and then a commit reads, too: see testbed.c.) */
 static inline bool lb_footprint_conflicts(const struct lb_footprint *a,
                                           const struct lb_footprint *b)
 {
@@ -78,8 +79,8 @@ static inline bool lb_footprint_conflicts(const struct lb_footprint *a,
     return by_row == 0 ? common != 0 : (common & ~lb_footprint_apart(a, b, by_row)) != 0;
 }
 
-/* ... or does the history tell their order, or a deadlock: who began to wait first is looked at
- * first, and ended. */
+/* ... or if the history shows their order, or a deadlock does: the first waiter is checked first,
+ * and ended. */
 static inline bool lb_footprint_dependent(const struct lb_footprint *a,
                                           const struct lb_footprint *b)
 {
@@ -91,12 +92,12 @@ static inline bool lb_footprint_dependent(const struct lb_footprint *a,
 
 enum { LB_FOOTPRINT_TABLES = 29 };
 
-/* The tables of a space, as far as statements can be told apart by them. */
+/* The tables of a space, as far as they distinguish statements. */
 struct lb_tables {
     size_t n;
     char name[LB_FOOTPRINT_TABLES][64];
-    uint32_t group[LB_FOOTPRINT_TABLES]; /* bits of what moves with the table: itself, and what is
-                                            tied to it by foreign keys */
+    uint32_t group[LB_FOOTPRINT_TABLES]; /* bits of the table and of the tables tied to it by
+                                            foreign keys */
     uint32_t numbered;                   /* tables, a bit each, in which an INSERT draws a number */
     size_t n_numbers;                    /* ... and for which columns, as far as there is room */
     struct {
@@ -120,9 +121,9 @@ enum lb_statement_kind {
     LB_WRITE       /* anything else */
 };
 
-/* What the statement's text says that it may touch. commits is what does not wait for the end of
- * the transaction: locks of a session, whole tables. queues: it does nothing but wait for the lock
- * of one whole table, in a mode that only one transaction can have. */
+/* The tables that the statement may touch by its text. commits: effects that do not wait for the
+ * end of the transaction: locks of a session, whole tables. queues: it does nothing but wait for
+ * the lock of one whole table, in a mode that only one transaction can have. */
 enum lb_statement_kind lb_footprint_of_sql(const struct lb_tables *tables, const char *sql,
                                            struct lb_footprint *ret);
 /* The first word of the statement that asks for the time and is not in `moved` (NULL ends it): a

@@ -1,4 +1,4 @@
-/* What is asked of the server once: see rows.h. */
+/* Questions to the server, asked once: see rows.h. */
 #include "rows.h"
 
 #include <stdarg.h>
@@ -10,8 +10,8 @@
 
 #define HERE "c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')"
 
-/* Rows (table, anything): what the rule does not cover. A key of another type may be equal and look
- * different. */
+/* Rows (table, anything): features that the rule does not cover. A key of another type may be equal
+ * and look different. */
 static const char odd_sql[] =
     "SELECT c.relname::text, '' FROM pg_class c WHERE " HERE
     " AND (c.relkind = 'p' OR c.relrowsecurity OR EXISTS (SELECT 1 FROM pg_index i WHERE "
@@ -306,7 +306,7 @@ static void read_statement(struct opening *opening, const struct lb_statement *s
     told->is_told = !reader.fails;
 }
 
-/* --- what is asked of rows --- */
+/* --- queries for rows --- */
 
 __attribute__((format(printf, 2, 3))) static void add(FILE *out, const char *format, ...)
 {

@@ -1,8 +1,8 @@
 /* Rows instead of tables: which rows a statement can tell from each other (PostgreSQL).
  *
- * What the rules need is asked of the server once: how each statement reads each table (its plan,
- * without indexes, so that all conditions stand in it), and what the catalogue says of constraints.
- * A statement that is not understood makes the tables that it names coarse: they count as wholes.
+ * The rules need two answers from the server, once: how each statement reads each table (its plan,
+ * without indexes, so that it contains all conditions), and the constraints in the catalogue. A
+ * statement that is not understood makes the tables that it names coarse: they count as wholes.
  * docs/design/explore.md has the rule and its argument; the tests of the relation compare it with
  * every order.
  *
@@ -43,7 +43,7 @@ struct lb_row_table {
 };
 
 struct lb_row_rules {
-    uint32_t fine;  /* tables whose rows can be told apart */
+    uint32_t fine;  /* tables with distinguishable rows */
     uint32_t fixed; /* tables that no statement writes, or locks rows of */
     struct lb_row_table tables[LB_FOOTPRINT_TABLES];
     size_t n_conditions;
@@ -55,13 +55,14 @@ struct lb_row_rules {
     char *committed_sql;
 };
 
-/* Looks at the statements of the sections in `played` (bit per enum lb_section_name). batch: what
- * :n is. Leaves everything coarse where rows cannot be told apart. Closed also after a failure.
+/* Looks at the statements of the sections in `played` (bit per enum lb_section_name). batch: the
+ * value of :n. Leaves everything coarse if rows cannot be distinguished. Closed also after a
+ * failure.
  *
  * own_sql, over a task's session in its transaction: rows (table, key, order, conditions met,
- * transaction) of what it has inserted or updated so far; table -1 stands alone. committed_sql,
- * over any other session, with the transaction as $1: the same of what it has locked, changed or
- * deleted, as it was before. */
+ * transaction) of the rows that it has inserted or updated so far; table -1 is a row of its own.
+ * committed_sql, over any other session, with the transaction as $1: the same for the rows that it
+ * has locked, changed or deleted, in their old form. */
 int lb_row_rules_open(struct lb_row_rules *rules, struct lb_reset *reset,
                       const struct lb_tables *tables, const struct lb_program *program,
                       uint32_t played, uint32_t batch, struct lb_error *err);
@@ -77,9 +78,9 @@ struct lb_row_reader {
     uint32_t locks;               /* tables whose rows it locks or changes */
     uint32_t reads;               /* tables that it scans */
     bool fails;                   /* not understood */
-    unsigned n_limits, n_sources; /* nodes that end after some rows; what rows come from else */
+    unsigned n_limits, n_sources; /* nodes that end after some rows; other sources of rows */
     unsigned n_conditional;       /* scans by a condition */
-    bool has_more[LB_ROW_REFS];   /* the scan asks for more than what it is joined with */
+    bool has_more[LB_ROW_REFS];   /* the scan has conditions besides the join */
     char alias[LB_ROW_REFS][64], target[LB_ROW_REFS][64];
     unsigned n_targets;
 };

@@ -1,8 +1,8 @@
-/* What EXPLAIN says of a statement's scans: see rows.h.
+/* Reads a statement's scans from EXPLAIN: see rows.h.
  *
  * The plan is made with sequential scans only and with parameters left open, so that each scan's
- * filter is the whole of what the statement asks of a row by itself. Anything that is not expected
- * makes the statement one that is not understood.
+ * filter is the statement's whole condition on a row by itself. Anything unexpected makes the
+ * statement one that is not understood.
  */
 #include "rows.h"
 
@@ -115,8 +115,8 @@ static const char *constant(const struct lb_row_reader *reader, int param, char 
     }
 }
 
-/* May two rows be told apart by comparing with it, and only by that? What a worker keeps from one
- * statement to the next may be another row's. */
+/* True if comparing with it, and nothing else, distinguishes two rows. A value that a worker keeps
+ * between statements may belong to another row. */
 static bool is_plain(const struct lb_row_reader *reader, int param)
 {
     char buf[20];
@@ -149,8 +149,8 @@ static bool is_time_of_day(const char *word, size_t n)
     return false;
 }
 
-/* Is the condition about the columns of `alias` only, and can it be asked of any row without an
- * error? Writes it with the constants filled in. *ret_open: it has other parameters. */
+/* True if the condition uses the columns of `alias` only, and can be evaluated on any row without
+ * an error. Writes it with the constants filled in. *ret_open: it has other parameters. */
 static bool is_own(const struct lb_row_reader *reader, const char *text, const char *alias,
                    char *ret, size_t size, bool *ret_open)
 {
@@ -262,8 +262,8 @@ static char *by_clock(const char *text, bool *ret_is_timed)
     return asked;
 }
 
-/* A transaction's now() lies before what it stores by the clock; that of another one, which begins
- * later, does not. So the condition is asked by either. */
+/* A transaction's now() lies before times that it stores by the clock; that of a later transaction
+ * does not. So the condition is evaluated with either. */
 static void add_own(struct lb_row_reader *reader, struct lb_row_ref *ref, const char *alias,
                     const char *text)
 {
@@ -458,9 +458,9 @@ static void take_node(struct lb_row_reader *reader, const json_t *node, bool loc
     take_join(reader, json_string_value(json_object_get(node, "Join Filter")));
 }
 
-/* A scan that is joined has to be that of what is changed, and touches the one row that it changed:
- * all that it is joined with is changed if it asks for nothing else, and if it does, it has to be
- * joined with one key. */
+/* A joined scan must be that of the changed table, and touches the one row that it changed: all
+ * joined rows are changed if it has no other condition, and if it has one, it must be joined on one
+ * key. */
 static void look_at_refs(struct lb_row_reader *reader)
 {
     struct lb_row_statement *told = reader->told;
@@ -478,7 +478,7 @@ static void look_at_refs(struct lb_row_reader *reader)
         bool is_one = reader->n_limits == 1 && reader->n_sources == 1;
         if (is_target && (is_one || !reader->has_more[i]))
             continue;
-        /* It reads rows that nobody changes, or more than can be told. */
+        /* It reads rows that no statement changes, or more than can be represented. */
         reader->rules->tables[ref->table].is_odd = true;
     }
 }

@@ -19,7 +19,7 @@ void lb_extent_branch(struct lb_extent *extent, struct lb_extent_node *node, uin
 double lb_extent_left(const struct lb_extent *extent, const struct lb_extent_node *node,
                       unsigned n_left, uint64_t now, double below)
 {
-    static const double doubt = 20; /* of so few moves nothing is learnt */
+    static const double doubt = 20; /* fewer moves teach nothing */
     double present = (double)(now - node->begun) + below, left = below;
     double first = node->n > 0 ? node->first : present;
     for (unsigned i = 0; i < n_left; i++) {

@@ -1,7 +1,7 @@
 /* How much of a search is done, while it goes on.
  *
- * What lies behind the branches that are left is estimated from those that are done (after Knuth
- * 1975, "Estimating the efficiency of backtrack programs", who takes each to be as large as its
+ * The size of the remaining branches is estimated from the finished ones (after Knuth 1975,
+ * "Estimating the efficiency of backtrack programs", which takes each to be as large as its
  * neighbours). Sleep sets make later branches smaller than the first one of a state, so how much
  * smaller is learnt: of all states so far, by the branch's number. Sizes are moves that were made,
  * re-execution included, so that the estimate is one of time, too.
@@ -17,7 +17,7 @@ enum { LB_EXTENT_BRANCHES = 25 };
 
 /* Of a search. */
 struct lb_extent {
-    double first[LB_EXTENT_BRANCHES]; /* what the first branches were, of states with an n-th one */
+    double first[LB_EXTENT_BRANCHES]; /* the sizes of first branches, for states with an n-th one */
     double later[LB_EXTENT_BRANCHES]; /* ... and the n-th ones */
 };
 
@@ -30,11 +30,11 @@ struct lb_extent_node {
 
 /* Its present branch is done. now: the size of everything. */
 void lb_extent_branch(struct lb_extent *extent, struct lb_extent_node *node, uint64_t now);
-/* What is left behind the state: `below` of its present branch, and n_left others. */
+/* The remaining size behind the state: `below` of its present branch, and n_left others. */
 double lb_extent_left(const struct lb_extent *extent, const struct lb_extent_node *node,
                       unsigned n_left, uint64_t now, double below);
 
-/* "roughly 12 %", "less than 0.1 %". The same words wherever it is told. Returns buf. */
+/* "roughly 12 %", "less than 0.1 %". All outputs use the same words. Returns buf. */
 char *lb_extent_words(double share, char *buf, size_t size);
 
 /* How steady the estimate is: its range since a quarter to a half of the time that has passed. All
@@ -43,10 +43,10 @@ struct lb_steadiness {
     double least[2], most[2]; /* of all, in sizes: before, and in the present span */
     uint64_t ends_ns;         /* of the span; the next one is as long as all before it */
 };
-/* Takes note of what the whole is estimated to be. */
+/* Notes the present estimate of the whole. */
 void lb_steadiness_note(struct lb_steadiness *steady, uint64_t passed_ns, double whole);
-/* What to tell of the whole. *ret_is_least: the estimates differed by more than three times lately,
- * and it is half of the least of them; else it is amid them. */
+/* The estimate of the whole to report. *ret_is_least: the estimates differed by more than three
+ * times lately, and it is half of the least of them; else it is amid them. */
 double lb_steadiness_whole(const struct lb_steadiness *steady, bool *ret_is_least);
 
 #endif

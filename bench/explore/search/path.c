@@ -30,7 +30,7 @@ static uint32_t in_order(const struct lb_path *path, uint32_t moved, uint32_t en
 
 /* --- one move --- */
 
-/* Did anybody else, since node `first`, do what could have changed the worker's answer? */
+/* True if, since node `first`, another move could have changed the worker's answer. */
 static bool is_outdated(const struct lb_path *path, size_t first, size_t last, unsigned worker,
                         const struct lb_footprint *touched)
 {
@@ -57,8 +57,8 @@ static bool take_refusal(struct lb_path *path, size_t last, unsigned worker,
     if (!refused->is_own && is_outdated(path, refused->first, last, worker, &refused->touched))
         return true;
     if (is_void && refused->is_own) {
-        /* The state is that of `start`, but for the worker, which waits. Who waited then still
-         * does; who was refused because of this try does not. */
+        /* The state is that of `start`, but for the worker, which waits. A worker that waited then
+         * still does; one refused because of this try does not. */
         child->waiting = start->waiting;
         memcpy(child->waits_for, start->waits_for, sizeof child->waits_for);
     }
@@ -72,7 +72,7 @@ static bool take_refusal(struct lb_path *path, size_t last, unsigned worker,
     return true;
 }
 
-/* Fills the node behind the one at `last`, whose move did `moved`. */
+/* Fills the node behind the one at `last`; `moved` is the effect of its move. */
 static bool make_child(struct lb_path *path, size_t last, const struct lb_moved *moved)
 {
     struct lb_node *node = &path->nodes[last], *child = &path->nodes[last + 1];
@@ -177,7 +177,7 @@ bool lb_path_look(struct lb_path *path, enum lb_ending *ret_end)
 {
     struct lb_node *node = &path->nodes[path->n];
     uint32_t possible = path->system->enabled(path->arg);
-    node->enabled = possible & ~node->waiting; /* who waits may still die */
+    node->enabled = possible & ~node->waiting; /* a waiting worker may still die */
     node->enabled = in_order(path, node->moved, node->enabled);
     node->preemptions =
         path->n == 0 ? 0 : lb_path_preemptions(path, path->n - 1, path->nodes[path->n - 1].move);
@@ -244,7 +244,7 @@ bool lb_path_has_to_stop(struct lb_path *path)
         options->progress(options->progress_arg, result);
     if (options->void_from_now != NULL && *options->void_from_now)
         return true;
-    if (result->violated != 0 && !options->all) /* whatever else would have ended it now */
+    if (result->violated != 0 && !options->all) /* even if another reason would have ended it now */
         return true;
     result->interrupted = options->interrupt != NULL && atomic_load(options->interrupt) != 0;
     result->timed_out = options->deadline_ns != 0 && lb_now_ns() >= options->deadline_ns;

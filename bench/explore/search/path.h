@@ -1,7 +1,7 @@
 /* A schedule as it is being made: the states along it, and one move more. Private to search/.
  *
- * What explores (search.c: all of them; walks.c: some) decides which move comes next; here it is
- * made, and what it did to those who wait and to those who sleep is worked out.
+ * The explorer (search.c: all schedules; walks.c: some) decides which move comes next; this module
+ * makes it, and computes its effect on waiting workers and sleeping moves.
  */
 #ifndef LB_PATH_H
 #define LB_PATH_H
@@ -10,24 +10,26 @@
 #include "random.h"
 #include "search.h"
 
-/* A state on the present path. What was made before it is not stored: it is made again. */
+/* A state on the present path. The moves before it are not stored as states: they are made
+ * again. */
 struct lb_node {
     uint32_t enabled;   /* moves that can be made, waiting workers' left out */
     uint32_t waiting;   /* workers that were refused and wait */
     uint32_t asleep;    /* moves that need not be made here: explored elsewhere */
     uint32_t done;      /* moves explored from here */
     uint32_t moved;     /* workers that have begun before */
-    bool covered;       /* what is left to explore is explored below */
+    bool covered;       /* the remaining moves are explored below */
     int preemptions;    /* on the path to here */
     uint8_t move;       /* the one being explored */
     uint8_t n_answers;  /* that it has had here */
-    uint8_t n_explored; /* of them: what they lead to was explored */
+    uint8_t n_explored; /* of these: explored ones */
     bool is_choice;     /* of the engine: see lb_moved */
     unsigned n_made;    /* how often the move was made here */
     struct lb_extent_node extent;
     uint64_t answers[LB_MAX_ANSWERS];
-    struct lb_footprint touched[LB_MOVES];         /* by the moves done or asleep */
-    struct lb_footprint waits_for[LB_MAX_WORKERS]; /* what the waiting were refused over */
+    struct lb_footprint touched[LB_MOVES]; /* by the moves done or asleep */
+    struct lb_footprint
+        waits_for[LB_MAX_WORKERS]; /* the reasons for the refusals of waiting workers */
 };
 
 struct lb_path {

@@ -57,7 +57,7 @@ static double estimate_whole(const struct lb_path *path)
     return (double)path->result->n_moves + left;
 }
 
-/* What was told once is not taken back, and all is told at the end only. */
+/* The reported share never falls, and reaches all only at the end. */
 static double told_share(const struct lb_search_result *result)
 {
     static const double most = 0.999;

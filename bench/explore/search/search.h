@@ -6,9 +6,8 @@
  * Depth first, by re-execution, with sleep sets (Godefroid 1996, "Partial-Order Methods for the
  * Verification of Concurrent Systems"): after a move was explored at a state it sleeps in the
  * branches of its siblings until a move that depends on it is made. Of each class of schedules that
- * differ only in the order of independent moves, exactly one is run to its end. What a move touched
- * is known from having made it at that very state, so the relation may use what it did and not only
- * what it could do.
+ * differ only in the order of independent moves, exactly one is run to its end. The move was made
+ * at that very state, so the relation may use its actual effects and not only its possible ones.
  *
  * A move may have several answers: which of two waiting sessions gets what they wait for is the
  * engine's own choice. Each answer that was seen is a branch of its own, and a state in which the
@@ -17,8 +16,8 @@
  * and the result is not called complete.
  *
  * A refused try that changed nothing (a poll) leaves the state as it was. The worker then waits
- * until a move is made that could change the answer, which makes busy loops finite; and what was
- * left to explore before the try is explored behind it instead.
+ * until a move is made that could change the answer, which makes busy loops finite; and the moves
+ * left to explore before the try are explored behind it instead.
  *
  * States: a schedule that leads to a state from which all was explored is given up. A state that
  * was met with other moves asleep is explored as far as those go (Godefroid 1996, chapter 6).
@@ -29,10 +28,10 @@
  * another order.
  *
  * Likely schedules: a few in which a violation is found if there is a simple one. Most need one
- * switch at the wrong moment (Musuvathi and Qadeer 2007, "Iterative Context Bounding"): between
- * what a worker saw and what it does about it, or while it has what it asked for. So one worker is
- * stopped after each of its moves in turn, and the others go on until they are granted something,
- * or to their end. The clock moves, and a worker dies or loses an answer, where it is stopped.
+ * switch at the wrong moment (Musuvathi and Qadeer 2007, "Iterative Context Bounding"): between a
+ * worker's read and its reaction, or while it has its lock or item. So one worker is stopped after
+ * each of its moves in turn, and the others go on until they are granted something, or to their
+ * end. The clock moves, and a worker dies or loses an answer, where it is stopped.
  *
  * Random schedules: PCT (Burckhardt et al. 2010, "A Randomized Scheduler with Probabilistic
  * Guarantees of Finding Bugs"): random priorities, which drop at d - 1 random places; a bug of
@@ -79,9 +78,9 @@ static inline bool lb_move_is_death(unsigned move)
     return move >= LB_MOVE_DEATH && move < LB_MOVE_CLOCK;
 }
 
-/* What a try that was refused, and will be made again, has left behind. */
+/* The traces of a try that was refused, and will be made again. */
 enum lb_trace {
-    LB_TRACE_NOTHING, /* nothing, and nobody could see it */
+    LB_TRACE_NOTHING, /* nothing, and no other worker could see it */
     LB_TRACE_LOCKS,   /* nothing, but on its way it held locks that others do not only wait for */
     LB_TRACE_CHANGES  /* something */
 };
@@ -89,7 +88,7 @@ enum lb_trace {
 /* Such a try, completed by a move. */
 struct lb_refused {
     bool is_refused; /* there is one */
-    bool is_own;     /* nobody else did anything since it began */
+    bool is_own;     /* no other worker has acted since it began */
     size_t first;    /* number of the move that began it */
     enum lb_trace trace;
     struct lb_footprint touched; /* by all of it */
@@ -101,9 +100,9 @@ static inline bool lb_refused_is_void(const struct lb_refused *refused)
            (refused->trace == LB_TRACE_LOCKS && refused->is_own);
 }
 
-/* What a move did. */
+/* The effect of a move. */
 struct lb_moved {
-    bool is_again;               /* in: what it touches is known, and need not be found out */
+    bool is_again;               /* in: its effect is known, and need not be found out */
     struct lb_footprint touched; /* by the mover, and by those that it set free */
     uint64_t answer;             /* digest of all answers */
     bool is_choice;              /* several waited, and one of them went on */
@@ -112,8 +111,8 @@ struct lb_moved {
 
 enum lb_ending {
     LB_END_DONE,  /* all workers have finished */
-    LB_END_STUCK, /* nobody can go on: those left are blocked, or wait for each other */
-    LB_END_CUT,   /* too long, or the rest is not of interest: what there is, is judged */
+    LB_END_STUCK, /* no worker can go on: those left are blocked, or wait for each other */
+    LB_END_CUT,   /* too long, or the rest is not of interest: the part so far is judged */
     LB_END_PRUNED /* explored elsewhere: not judged */
 };
 
@@ -126,7 +125,7 @@ struct lb_system {
     bool (*finished)(void *arg);
     int (*move)(void *arg, unsigned move, struct lb_moved *ret, struct lb_error *err);
     /* The schedule ends here; waiting: bits of the workers that are refused and wait. Returns a
-     * negative error, or bits of what was violated (0: nothing). */
+     * negative error, or bits of the violated guarantees (0: none). */
     int (*end)(void *arg, enum lb_ending ending, uint32_t waiting, struct lb_error *err);
     /* Bits of the workers that have what they asked for. */
     uint32_t (*holders)(void *arg);
@@ -138,22 +137,23 @@ struct lb_search_options {
     bool unreduced;       /* no sleep sets: every order of the moves */
     const uint8_t *alike; /* per worker, the number of its kind: those of a kind can be renamed, and
                              begin in the order of their numbers. NULL: none are alike */
-    int preemptions;      /* at most so many switches away from a worker that could go on; -1: any.
-                             Implies unreduced: sleep sets could put off to a schedule beyond the
-                             bound what they leave out */
+    int preemptions; /* maximum number of switches away from a worker that could go on; -1: any.
+                        Implies unreduced: sleep sets could defer an omitted order to a schedule
+                        beyond the bound */
     uint64_t max_schedules; /* 0: no limit */
     uint64_t deadline_ns;   /* CLOCK_MONOTONIC; 0: none */
     size_t max_length;      /* moves; 0: LB_MAX_LENGTH */
     bool likely;            /* the likely schedules instead of all; alike: the kinds of workers,
                                each of which is stopped once */
-    uint64_t random;        /* so many random schedules instead of all */
+    uint64_t random;        /* number of random schedules to run instead of all */
     unsigned depth;         /* PCT's d */
     uint64_t seed;
     unsigned choice_replays; /* of each move with a choice, at least, to see what else it answers */
     bool all;                /* do not stop at the first violation */
     const atomic_int *interrupt; /* stop when not 0; may be NULL */
-    const bool *void_from_now;   /* stop when true: what was told of moves is wrong; may be NULL */
-    /* After each schedule, with what there is so far; may be NULL. */
+    const bool
+        *void_from_now; /* stop when true: reported effects of moves are wrong; may be NULL */
+    /* Called after each schedule, with the results so far; may be NULL. */
     void (*progress)(void *arg, const struct lb_search_result *so_far);
     void *progress_arg;
 };
@@ -164,7 +164,7 @@ struct lb_search_result {
     uint64_t n_asleep;            /* given up: a reordering of independent moves of another one */
     uint64_t n_void;              /* given up: another one with a futile try more */
     uint64_t n_moves;             /* made, re-execution included */
-    uint64_t n_stuck;             /* schedules in which nobody could go on */
+    uint64_t n_stuck;             /* schedules in which no worker could go on */
     uint64_t n_choices;           /* moves at states where the engine had a choice */
     uint64_t n_others;            /* answers that moves had beside their first one: explored, too */
     uint64_t n_repeated;          /* replays that did not answer as wanted */
@@ -178,7 +178,7 @@ struct lb_search_result {
     bool interrupted;             /* by the user */
     bool timed_out;               /* ended at the deadline */
     int violated;                 /* bits, of the first violating schedule, or of all */
-    bool differs;                 /* a move had more answers than can be told apart */
+    bool differs;                 /* a move had more answers than can be distinguished */
     struct lb_schedule differing; /* up to that move, or to one whose answer did not come again */
     struct lb_schedule first[LB_VIOLATIONS]; /* per bit: the first schedule that violates it */
 };
@@ -187,7 +187,7 @@ struct lb_search_result {
 int lb_search(const struct lb_system *system, void *arg, const struct lb_search_options *options,
               struct lb_search_result *ret, struct lb_error *err);
 
-/* What a replay was like. */
+/* The result of a replay. */
 struct lb_replayed {
     size_t n;       /* moves that were made */
     bool is_choice; /* of the engine, in some move: another replay may be another one */

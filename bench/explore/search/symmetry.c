@@ -99,8 +99,8 @@ static size_t place(const struct lb_token *tokens, size_t i, size_t *ret_start)
     return commas;
 }
 
-/* A name stands at i in what is inserted: into which column? "INSERT INTO t (a, b) VALUES (x, y)",
- * or SELECT x, y. */
+/* Finds the column for an inserted name at i: "INSERT INTO t (a, b) VALUES (x, y)", or SELECT x,
+ * y. */
 static void insert_at(struct names *names, const struct lb_token *tokens, size_t n, size_t i)
 {
     size_t start, k, open, at = place(tokens, i, &start);
@@ -139,7 +139,7 @@ static void insert_at(struct names *names, const struct lb_token *tokens, size_t
         names->fails = true;
 }
 
-/* What stands beside a name at i must be one of few things. */
+/* Only a few tokens are allowed beside a name at i. */
 static void look_at(struct names *names, const struct lb_token *tokens, size_t n, size_t i)
 {
     static const struct lb_token none = {.kind = LB_T_SEMICOLON, .text = ";", .length = 1};

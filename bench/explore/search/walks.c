@@ -82,17 +82,17 @@ enum { MOST_LIKELY = 100 };
 
 enum phase {
     OPENS,   /* one goes before the one that is to be stopped, until it is granted something */
-    STOPS,   /* who is to be stopped makes its moves */
+    STOPS,   /* the worker to be stopped makes its moves */
     GOES_ON, /* the others, and then the stopped one, and so in turn */
 };
 
-/* One likely schedule: who goes on until when. */
+/* One likely schedule: the order of workers, and their stops. */
 struct turns {
-    unsigned stopped; /* who is stopped, if it is not granted something before */
-    unsigned most;    /* ... after so many moves */
-    bool to_the_end;  /* who goes on is not stopped when it is granted something */
+    unsigned stopped; /* the worker that is stopped, if it is not granted something before */
+    unsigned most;    /* ... after this number of moves */
+    bool to_the_end;  /* the running worker is not stopped when it is granted something */
     enum phase phase;
-    unsigned worker; /* whose turn it is */
+    unsigned worker; /* the worker that moves now */
     unsigned n_made; /* in this turn */
     bool is_over, was_offered, is_disturbed;
     uint32_t holders;
@@ -110,7 +110,7 @@ static bool ends_turn(struct turns *turns, uint32_t enabled, bool is_granted)
     return turns->n_made >= turns->most || is_granted;
 }
 
-/* What happens to the first one that stands still; LB_MOVES: nothing. */
+/* The fault for the stopped worker; LB_MOVES: none. */
 static unsigned disturb(struct turns *turns, uint32_t enabled)
 {
     static const unsigned kinds[] = {LB_MOVE_DEATH, LB_MOVE_CUT};
@@ -149,7 +149,7 @@ static unsigned next_turn(struct turns *turns, uint32_t enabled, uint32_t holder
         turns->n_made = 1;
         return worker;
     }
-    return (unsigned)__builtin_ctz(enabled); /* nobody is left but who may die, or the clock */
+    return (unsigned)__builtin_ctz(enabled); /* only deaths or the clock are left */
 }
 
 static unsigned choose_in_turns(void *arg, const struct lb_path *path, uint32_t enabled)
@@ -161,8 +161,8 @@ static unsigned choose_in_turns(void *arg, const struct lb_path *path, uint32_t 
 }
 
 /* Stops the worker after one move, after two, and so on, until it is granted something or has come
- * to its end before. opener: who goes first, or the worker itself. Returns 1 when that was enough,
- * 0, or an error. */
+ * to its end before. opener: the first worker to move, or the worker itself. Returns 1 when that
+ * was enough, 0, or an error. */
 static int stop_after_each(struct lb_path *path, unsigned worker, unsigned opener, bool to_the_end,
                            struct lb_error *err)
 {
@@ -179,7 +179,7 @@ static int stop_after_each(struct lb_path *path, unsigned worker, unsigned opene
         if (lb_path_has_to_stop(path) || path->result->n_schedules >= MOST_LIKELY)
             return 1;
     }
-    return turns.has_met ? 0 : 1; /* there is nobody else */
+    return turns.has_met ? 0 : 1; /* there is no other worker */
 }
 
 /* The first worker of its kind that can begin. */

@@ -1,4 +1,4 @@
-/* Putting a space back: see reset.h. What differs between engines is in their exploring.h. */
+/* Resets a space: see reset.h. Engine-specific parts are in each engine's exploring.h. */
 #include "reset.h"
 
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* The gate of a task: where it stops, and what each step is counted as.
+/* The gate of a task: where it stops, and the kind of each step.
  *
  * A task that is let go may use that for one statement, commit or rollback. On the way there it
  * passes begin and the harness's own steps without stopping, so that an operation is invoked right
@@ -80,10 +80,10 @@ static void refused_statement(struct lb_task *task, const struct lb_step *step, 
 {
     const struct lb_tables *tables = &task->testbed->tables;
     if (tables->one_writer) {
-        touched->reads |= LB_BIT_WRITER; /* who has the write lock is what it was refused for */
+        touched->reads |= LB_BIT_WRITER; /* it was refused because of the write lock's holder */
         touched->writes = task->tx_writes & LB_BIT_WRITER;
     } else if (!tables->scans_lock || answer == LB_DEADLOCK) {
-        /* The transaction is rolled back: what it had locked is free. */
+        /* The transaction is rolled back: its locks are free. */
         touched->commits |= task->tx_writes;
         task->tx_writes = task->tx_locks = 0;
         task->tx_changed = false;
@@ -115,7 +115,7 @@ static void count_execute(struct lb_task *task, const struct lb_step *step, int 
     struct lb_testbed *testbed = task->testbed;
     struct lb_footprint touched;
     bool is_write = kind_of(testbed, step->sql, &touched) == LB_WRITE;
-    if (task->tx_keeps_snapshot) /* which may be taken here, for whatever is read later */
+    if (task->tx_keeps_snapshot) /* which may be taken here, for any later read */
         touched.reads |= LB_ALL_TABLES;
     if (answer == LB_OK && is_write && !found_something(rows) &&
         leaves_nothing(task, &touched, step->sql))
@@ -137,7 +137,7 @@ static void count_execute(struct lb_task *task, const struct lb_step *step, int 
         task->tx_locks |= touched.writes;
     if (is_told)
         lb_task_touch(task, &touched);
-    else /* for the next gate: what it is will be told before, and whether it draws with it */
+    else /* the next gate reports it, and if it draws */
         task->tx_writes |= touched.draws ? touched.writes & ~LB_BIT_SEQUENCES : touched.writes;
 }
 
@@ -305,7 +305,7 @@ void lb_task_note(struct lb_task *task, const char *format, ...)
     va_end(args);
 }
 
-/* What the worker was told is part of what a test compares. */
+/* The worker's answers are part of the state that a test compares. */
 static void tell_story(struct lb_task *task, const struct lb_step *step, int answer,
                        const struct lb_rows *rows)
 {
@@ -376,9 +376,9 @@ static bool passes_unseen(const struct lb_task *task, enum lb_step_kind kind)
     return (task->tx_writes & ~LB_BIT_WRITER) == 0;
 }
 
-/* The server commits, and the connection is cut before the answer comes. Whatever the server says,
- * the worker is not told. What the session has beyond the transaction is given back before others
- * go on: when a server notices the end of a connection is its own affair. */
+/* The server commits, and the connection is cut before the answer comes. The worker does not get
+ * the server's answer. The session's other locks are released before others go on: the time at
+ * which a server notices the end of a connection is undefined. */
 static int lose_answer(struct lb_task *task, struct lb_error *err)
 {
     const struct lb_testbed *testbed = task->testbed;
@@ -455,8 +455,8 @@ static void after(void *arg, const struct lb_step *step, int answer, const struc
     tell_story(task, step, answer, rows);
 }
 
-/* Is the autocommitted statement run as begin, execute, commit? Plain reads are not: nobody can
- * come between their execution and their end. */
+/* True if the autocommitted statement is run as begin, execute, commit. Plain reads are not: no
+ * other move can come between their execution and their end. */
 static bool splits(void *arg, const struct lb_step *step)
 {
     struct lb_task *task = arg;
@@ -507,8 +507,8 @@ static bool keeps_session_locks(struct lb_task *task)
     return r != LB_OK || rows.n_rows > 0;
 }
 
-/* What counts is the same as in a run: see bench/run/outcome/refused.c. But nobody here asks again
- * and again: a share of the schedules says more than one of the tries. */
+/* The same refusals count as in a run: see bench/run/outcome/refused.c. But here no worker repeats
+ * its request: a share of the schedules means more than a share of the tries. */
 static void count_refusal(struct lb_task *task, int answer)
 {
     const struct lb_session *session = &task->session;
@@ -536,7 +536,7 @@ static void count_refusal(struct lb_task *task, int answer)
 enum lb_measure lb_testbed_refused(const struct lb_testbed *testbed, uint64_t n_schedules)
 {
     enum { SHARE = 3 };
-    if (testbed->plan.cuts > 0) /* whoever was not told puts, and takes, again */
+    if (testbed->plan.cuts > 0) /* a worker without an answer puts, and takes, again */
         return LB_MEASURES;
     for (int m = 0; m < LB_MEASURES; m++) {
         const struct lb_server_refusals *refusals = &testbed->refusals[m];

@@ -19,7 +19,8 @@ static bool has_item(const struct lb_event *events, size_t from, size_t to, uint
     return false;
 }
 
-/* Was each of so many items claimed: by a task, or by the control session from this event on? */
+/* True if each of n_items items was claimed: by a task, or by the control session from this event
+ * on. */
 static bool are_claimed(const struct lb_testbed *testbed, uint64_t n_items, size_t first)
 {
     for (uint64_t id = 1; id <= n_items; id++) {
@@ -32,7 +33,7 @@ static bool are_claimed(const struct lb_testbed *testbed, uint64_t n_items, size
     return true;
 }
 
-/* What the control session did comes behind all that the tasks did. */
+/* Dates the control session's events after all events of the tasks. */
 static void date_drain(struct lb_testbed *testbed, size_t first)
 {
     for (size_t i = first; i < testbed->control_log.n_events; i++) {
@@ -44,8 +45,8 @@ static void date_drain(struct lb_testbed *testbed, size_t first)
     }
 }
 
-/* Claims that took something, and were refused by their next statement: what they took comes back
- * as from the dead, if it does. */
+/* The number of claims that took an item and were refused by their next statement: such items come
+ * back like a dead worker's, if at all. */
 static uint64_t n_parted(const struct lb_testbed *testbed)
 {
     const struct lb_strategy_plan *plan = &testbed->strategy_plan;
@@ -55,8 +56,8 @@ static uint64_t n_parted(const struct lb_testbed *testbed)
     return testbed->plan.strategy->is_lease || lb_strategy_has(plan, LB_S_RECOVER) ? n : 0;
 }
 
-/* May somebody still have an item who will never say so, because he is dead or was not told? Only
- * the end of a lease takes it from him. */
+/* True if a worker may still have an item without ever ending it, because it is dead or got no
+ * answer. Only the end of a lease frees it. */
 static bool is_kept(const struct lb_testbed *testbed)
 {
     bool outlived =
@@ -64,8 +65,8 @@ static bool is_kept(const struct lb_testbed *testbed)
     return testbed->n_deaths + testbed->n_cuts + n_parted(testbed) > 0 && !outlived;
 }
 
-/* Every item that was put has been claimed, or is now, by the control session, until it is told
- * that nothing is left. */
+/* Every item that was put has been claimed, or is now, by the control session, until the queue is
+ * empty. */
 static int drain(struct lb_testbed *testbed, bool *ret_drained, struct lb_error *err)
 {
     static const uint32_t one = 1;
@@ -93,8 +94,8 @@ static int drain(struct lb_testbed *testbed, bool *ret_drained, struct lb_error 
     return r < 0 ? r : 0;
 }
 
-/* Everybody is through: what do the tables say of the permits? A dead worker's transaction may have
- * locked them. */
+/* All workers have finished: reads the permits from the tables. A dead worker's transaction may
+ * have locked them. */
 static int ask_permits(struct lb_testbed *testbed, struct lb_error *err)
 {
     struct lb_runner runner = {0};
@@ -155,7 +156,7 @@ int lb_testbed_judge(struct lb_testbed *testbed, bool complete, struct lb_error 
                              .release = LB_RELEASE_BELIEF,
                              .drained = drained,
                              .groups = testbed->strategy_plan.groups,
-                             .complete = true, /* whoever holds at its end holds on */
+                             .complete = true, /* a hold at its end continues */
                              .end_ns = end_ns};
     lb_facts_take(testbed->program, &model);
     r = lb_check(&view, &model, &testbed->judgement, err);
@@ -211,7 +212,7 @@ int lb_testbed_describe(struct lb_testbed *testbed, char **ret_state, struct lb_
     return r;
 }
 
-/* --- nobody can go on --- */
+/* --- no worker can go on --- */
 
 static void describe(struct lb_testbed *testbed, uint32_t waiting, char *text, size_t size)
 {
@@ -237,9 +238,9 @@ static void describe(struct lb_testbed *testbed, uint32_t waiting, char *text, s
     }
 }
 
-/* An engine ends deadlocks. Where somebody has died, or was not told what came of its commit, those
- * who are left may wait for what it holds: in vain only if neither the end of the session nor, for
- * a lease, time gives it back. */
+/* An engine ends deadlocks. If a worker has died, or does not know the outcome of its commit, the
+ * others may wait for its lock: in vain only if neither the end of the session nor, for a lease,
+ * time frees it. */
 unsigned lb_testbed_stuck(struct lb_testbed *testbed, uint32_t waiting)
 {
     unsigned n_blocked = 0, n_empty = 0, n_waiting = 0;
@@ -269,7 +270,7 @@ unsigned lb_testbed_stuck(struct lb_testbed *testbed, uint32_t waiting)
     for (uint32_t i = 0; i < testbed->n_tasks && remembers; i++)
         if ((waiting >> i & 1) != 0 && !testbed->tasks[i].saw_it_outlived)
             outlived = false;
-    /* Nor is it over by itself where an operator ends it, who may have come by before. */
+    /* Nor does it end by itself if an operator ends it, perhaps earlier. */
     outlived = outlived && !testbed->program->ends_by_recover;
     return !strategy->is_lease || outlived ? strategy->claims & LB_G_BIT(LB_G_RECOVERY) : 0;
 }

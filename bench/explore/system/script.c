@@ -1,5 +1,5 @@
-/* What a task does from its first step to its last: the rounds that were asked for, each attempt
- * through the recorded operations that runs use too.
+/* The script of a task from its first step to its last: the requested rounds, each attempt through
+ * the recorded operations that runs use too.
  *
  * An operation that was refused is tried again; the search lets it as soon as the answer could be
  * another one. One that keeps changing something without getting anywhere is given up after `polls`
@@ -76,7 +76,7 @@ static int insist(struct script *script, lb_lock_operation *operate, enum lb_ste
 
 enum life { SWEEPS, ENROLLS, BEATS };
 
-/* What its process does: before its first claim, or to say that it is alive. */
+/* The operations of its process: before its first claim, or as a sign of life. */
 static int live(struct lb_task *task, enum life what, struct lb_error *err)
 {
     int r;
@@ -95,7 +95,7 @@ static int live(struct lb_task *task, enum life what, struct lb_error *err)
     return r;
 }
 
-/* LB_REFUSED: nobody knows of its process any more; it registers again, and goes on. */
+/* LB_REFUSED: its process is not registered any more; it registers again, and goes on. */
 static int beat(struct lb_task *task, struct lb_error *err)
 {
     int r = live(task, BEATS, err);
@@ -119,7 +119,7 @@ static int begin_process(struct lb_task *task, struct lb_error *err)
     return r;
 }
 
-/* Heartbeats. LB_REFUSED: it is told that it has it no longer. */
+/* Heartbeats. LB_REFUSED: the worker no longer has it. */
 static int renew(struct script *script, struct lb_item *item, struct lb_error *err)
 {
     struct lb_task *task = script->task;
@@ -212,7 +212,7 @@ static int operate_batch(struct lb_task *task, enum lb_op which, struct lb_batch
     return r;
 }
 
-/* What a claim has brought. */
+/* The items of a claim. */
 struct hand {
     uint32_t n;
     bool is_lost[LB_CLAIM_ROOM]; /* told so by a renewal */
@@ -242,8 +242,7 @@ static int renew_together(struct lb_task *task, struct hand *hand, struct lb_err
     return r;
 }
 
-/* Renews and completes all items of the claim. Whoever is told that one is over does not complete
- * it. */
+/* Renews and completes all items of the claim. An item with a refused renewal is not completed. */
 static int end_claim(struct script *script, struct hand *hand, struct lb_error *err)
 {
     struct lb_task *task = script->task;
@@ -316,7 +315,7 @@ static int put_round(struct lb_task *task, uint32_t round, struct lb_error *err)
     return r;
 }
 
-/* Whoever finds nothing to recover has done its round. */
+/* A rescuer that finds nothing to recover has done its round. */
 static int rescue_round(struct lb_task *task, struct lb_error *err)
 {
     int r;
@@ -332,8 +331,8 @@ static int rescue_round(struct lb_task *task, struct lb_error *err)
     return r;
 }
 
-/* Locks the rows of all tables, and lets them go. Whoever is refused, or ended by a deadlock, has
- * done its round. */
+/* Locks the rows of all tables, and releases them. A blocker that is refused, or ended by a
+ * deadlock, has done its round. */
 static int block_round(struct lb_task *task, struct lb_error *err)
 {
     struct lb_testbed *testbed = task->testbed;

@@ -1,7 +1,6 @@
-/* Tasks that are programs of the user's: see guest.h. What their statements are is seen by the
- * gate between them and the server, where each stands until it is let go; what they touch is not
- * known table by table. Every schedule begins with new processes and with the database as it was
- * after set-up.
+/* Tasks that are programs of the user's: see guest.h. The gate between them and the server sees
+ * their statements, and holds each until it is released; the touched tables are not known. Every
+ * schedule begins with new processes and with the database as it was after set-up.
  */
 #include "testbed.h"
 
@@ -196,8 +195,8 @@ int lb_stepped_reset(struct lb_testbed *testbed, struct lb_error *err)
     return r;
 }
 
-/* Who waits in the server is not waked by a program's end: that is done when the next schedule
- * begins. */
+/* A session that waits in the server is not woken by its program's end: that is done when the next
+ * schedule begins. */
 void lb_stepped_cancel(struct lb_task *task)
 {
     int program = atomic_load(&task->actor.program);

@@ -1,8 +1,8 @@
 /* Sessions that are none of ours, and have locks that the tasks wait for.
  *
- * Whom a task waits for decides what "blocked" means: a task that waits for another one goes on
- * when that one is let go. One that waits for somebody else goes on whenever he likes: then nothing
- * that is seen says anything about the strategy, and no verdict may come of it.
+ * The meaning of "blocked" depends on the lock's holder: a task that waits for another task goes on
+ * when that one is released. One that waits for a stranger goes on at any time: then the schedule
+ * proves nothing about the strategy, and there is no verdict.
  */
 #include "testbed.h"
 
@@ -12,11 +12,11 @@
 #include <string.h>
 
 #define LOOK_AGAIN_NS UINT64_C(10000000)
-#define LATE_NS       UINT64_C(150000000) /* what the engine tells is not older */
+#define LATE_NS       UINT64_C(150000000) /* the engine's report is not older */
 #define LEAST_MS      UINT32_C(2000)      /* an autovacuum that is in the way gives way after 1 s */
 #define MOST_MS       UINT32_C(30000)
 
-#define ADVICE "; end it, or let nobody else use the tables of an exploration"
+#define ADVICE "; end it, or keep others off the tables of an exploration"
 
 enum { MOST_NAMED = 3 };
 
@@ -66,7 +66,7 @@ static int ask(struct lb_testbed *testbed, struct lb_prepared *prepared, const c
         .kind = LB_STEP_EXECUTE, .sql = sql, .params = &id, .n_params = session >= 0};
     *ret = (struct lb_rows){0};
     int r = lb_session_execute(&testbed->control, prepared, &step, sql, ret, err);
-    return r > LB_OK ? lb_fail(err, LB_E_ENV, "who has locks cannot be asked: %s",
+    return r > LB_OK ? lb_fail(err, LB_E_ENV, "cannot query the holders of locks: %s",
                                testbed->control.message)
                      : r;
 }
@@ -146,7 +146,7 @@ int lb_testbed_look_for_strangers(struct lb_testbed *testbed, uint64_t *ends_ns,
     return 0;
 }
 
-/* --- whom a snapshot tells of --- */
+/* --- strangers that a snapshot shows --- */
 
 /* A stranger whose transaction is under way, with a number less than *below; 1: there is one, 0, or
  * an error. At first, with *below INT64_MAX, it becomes the number of the next transaction. */
@@ -194,7 +194,7 @@ int lb_testbed_outlive_strangers(struct lb_testbed *testbed, struct lb_error *er
     return r;
 }
 
-/* --- where nobody can go on --- */
+/* --- when no worker can go on --- */
 
 static bool locks_tables(const struct lb_program *program)
 {

@@ -43,9 +43,9 @@ static bool anyone(const struct lb_testbed *testbed, enum lb_task_state state)
     return false;
 }
 
-/* Are all that run waiting for locks? 1, 0, or an error. Tasks that run at the same time may set
- * each other free while the engine is being asked: only answers with nobody going on in between
- * count. */
+/* Returns 1 if all running tasks wait for locks, 0 if not, or an error. Tasks that run at the same
+ * time may release each other during the query: an answer counts only if no task went on
+ * meanwhile. */
 static int all_blocked(struct lb_testbed *testbed, struct lb_error *err)
 {
     for (uint32_t i = 0; i < testbed->n_tasks; i++) {
@@ -91,7 +91,7 @@ static int settle(struct lb_testbed *testbed, uint64_t first_look_ns, struct lb_
     }
 }
 
-/* Locks may have been given back: who was blocked may run again. */
+/* Locks may have been given back: a blocked task may run again. */
 static int settle_blocked(struct lb_testbed *testbed, struct lb_error *err)
 {
     uint32_t n_before;
@@ -245,9 +245,9 @@ static bool may_be_cut(const struct lb_testbed *testbed, const struct lb_task *t
            task->in_script && task->next_kind == LB_STEP_COMMIT && task->role != LB_ROLE_BLOCKER;
 }
 
-/* How often nobody is to be able to go on before that is believed. MariaDB says that a session
- * waits for GET_LOCK or LOCK TABLES until the session has woken up, which takes as long as it
- * takes. */
+/* How often the engine must report that no task can go on before this counts. MariaDB reports that
+ * a session waits for GET_LOCK or LOCK TABLES until the session has woken up, which takes an
+ * unknown time. */
 static int patience(const struct lb_testbed *testbed)
 {
     return testbed->tables.scans_lock ? 50 : 1;
@@ -362,7 +362,7 @@ static void look_at_events(struct lb_testbed *testbed, struct lb_task *task)
         task->touched.commits = 0;
 }
 
-/* A try of the task was refused. Moves of others that came to nothing do not disturb it. */
+/* A try of the task was refused. Moves of others without effect do not disturb it. */
 static void take_refusal(struct lb_testbed *testbed, struct lb_task *task, struct lb_refused *ret)
 {
     *ret = task->refused;
@@ -409,7 +409,7 @@ static bool only_queues(const struct lb_testbed *testbed, const struct lb_task *
     return touches.queues;
 }
 
-/* A statement that is blocked has no answer yet: what it may touch stands for what it touches. */
+/* A statement that is blocked has no answer yet: the tables that it may touch count as touched. */
 static void note_blocked(struct lb_testbed *testbed, struct lb_task *task, struct lb_moved *ret)
 {
     if (task->state != LB_TASK_BLOCKED || task->was_blocked)
@@ -556,14 +556,14 @@ static bool had_choice(const struct lb_testbed *testbed, const struct lb_task *m
     return n_waited >= 2 && n_went_on > 0;
 }
 
-/* Somebody else has ended it: with what it held gone, no verdict could be believed. */
+/* Another user has ended it: its locks are gone, so there is no verdict. */
 static bool has_lost_session(const struct lb_task *task, bool has_moved)
 {
     has_moved = has_moved || (task->was_blocked && task->state != LB_TASK_BLOCKED);
     return has_moved && task->session.conn == NULL && !task->give_up;
 }
 
-/* What a move is told by: nothing yet. */
+/* Resets the record of a move. */
 static void begin_move(struct lb_task *task)
 {
     task->touched = (struct lb_footprint){0};
@@ -576,7 +576,7 @@ static void begin_move(struct lb_task *task)
     task->held = task->tx_locks;
 }
 
-/* What went wrong in the task, if anything did. */
+/* Takes over the task's error, if there is one. */
 static int take_error(struct lb_task *task, bool is_mover, struct lb_error *err)
 {
     if (task->error.code != 0) {
@@ -638,7 +638,7 @@ static int testbed_move(void *arg, unsigned move, struct lb_moved *ret, struct l
         if (take_error(task, task == mover && move < LB_MOVE_DEATH, err) != 0)
             return err->code;
     }
-    if (!is_alone || had_blocked) /* who waits may be waiting for any row */
+    if (!is_alone || had_blocked) /* a waiting task may wait for any row */
         ret->touched.by_row = 0;
     if (is_alone && ret->touched.writes != LB_TOUCHES_ALL) {
         ret->touched.holds = mover->held & mover->tx_locks;
@@ -677,7 +677,7 @@ static int testbed_end(void *arg, enum lb_ending ending, uint32_t waiting, struc
             r = dismiss(testbed, &testbed->tasks[i], err);
     if (r != 0 || ending == LB_END_PRUNED)
         return r;
-    /* What the dismissed did on their way out is not part of the schedule. */
+    /* Steps of dismissed tasks on their way out are not part of the schedule. */
     for (uint32_t i = 0; i < testbed->n_tasks; i++)
         testbed->tasks[i].log.n_events = n_events[i];
     char *state = NULL; /* before the judge drains a queue */

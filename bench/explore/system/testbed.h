@@ -1,15 +1,15 @@
 /* The testbed: a strategy's workers, as tasks that run one at a time. Private to bench/explore.
  *
- * A task is what the scheduler of the search can let go: a worker, or who puts items, rescues them,
- * or blocks rows. It is a fiber with a session of its own; all are carried by the thread that
- * searches (see carrier.h), so that a step costs a switch of stacks and what the database takes,
- * and nothing is shared between threads. A task's gate stops it before each step; the searcher lets
- * one go and waits until everyone is quiet again: at a gate, finished, or blocked in the engine.
- * Blocked is what the engine says when asked over the control session; no time limit decides it.
+ * A task is a unit that the search's scheduler can release: a worker, a putter, a rescuer, or a
+ * blocker. It is a fiber with a session of its own; all are carried by the thread that searches
+ * (see carrier.h), so that a step costs a switch of stacks and the database's time, and nothing is
+ * shared between threads. A task's gate stops it before each step; the searcher lets one go and
+ * waits until everyone is quiet again: at a gate, finished, or blocked in the engine. The engine,
+ * queried over the control session, decides if a task is blocked; no time limit does.
  *
- * One move of a task is one statement, commit or rollback, with what comes before it and after it
- * that nobody else can tell apart from it: begin, the harness's own steps, the commit of a
- * transaction that changed nothing. docs/design/explore.md says why.
+ * One move of a task is one statement, commit or rollback, with the steps before and after it that
+ * no other task can distinguish from it: begin, the harness's own steps, the commit of a
+ * transaction that changed nothing. docs/design/explore.md gives the reason.
  */
 #ifndef LB_TESTBED_H
 #define LB_TESTBED_H
@@ -29,7 +29,7 @@ enum lb_task_state {
     LB_TASK_FINISHED /* all rounds done, or dead */
 };
 
-/* What was executed, for tables, words and specs. */
+/* An executed statement, for tables, words and specs. */
 struct lb_step_record {
     uint16_t move; /* number of the move that it belongs to */
     uint8_t task;
@@ -44,7 +44,7 @@ struct lb_step_record {
     char note[48];       /* "holds r0 from here" */
 };
 
-/* What a task does in its rounds. */
+/* The work of a task in its rounds. */
 enum lb_role {
     LB_ROLE_WORKER,  /* acquires and releases, or claims and completes */
     LB_ROLE_PUTTER,  /* puts an item */
@@ -85,7 +85,7 @@ struct lb_testbed;
 struct lb_server_refusals {
     uint64_t n;      /* schedules in which it did */
     bool is_there;   /* ... in this one, too */
-    char first[300]; /* where the statement stands, and what the server said */
+    char first[300]; /* the statement's place, and the server's message */
 };
 
 struct lb_task {
@@ -128,7 +128,7 @@ struct lb_task {
     bool tx_is_one;         /* it has one statement */
     bool tx_changed;        /* rows were changed in it */
     bool tx_failed;         /* nothing can be asked in it any more */
-    struct lb_own_rows own; /* of the transaction, where they were asked for */
+    struct lb_own_rows own; /* of the transaction, if they were queried */
     bool own_is_last;       /* ... behind its last statement: until its end they stay the same */
     int next_kind;          /* enum lb_step_kind of the step before which it stands */
     const struct lb_row_statement
@@ -140,18 +140,17 @@ struct lb_task {
     uint64_t began;      /* those whose claim the history has seen begin */
     unsigned try_moves;  /* moves that the present try has taken */
     size_t try_first;    /* number of the first of them */
-    enum lb_trace trace; /* what it has left behind so far */
+    enum lb_trace trace; /* its traces so far */
     struct lb_footprint try_touched;
     struct lb_refused refused; /* in this move */
     unsigned n_refusals;       /* of the present operation, that count */
     bool gave_up;              /* some operation was given up after too many refusals */
     int last_refusal;          /* enum lb_answer of the last refused try, LB_OK: none */
-    bool has_seen; /* asked since the last death or cut, was refused, and was told nothing new */
+    bool has_seen; /* asked since the last death or cut, was refused, and learned nothing new */
     bool saw_it_outlived; /* ... and a lease has passed since */
 
     const struct lb_bag *memory; /* of its script, while it is in one: what a lock's answers said */
-    char *story;                 /* what it was answered, refused tries left out; NULL: nobody
-                                   asks */
+    char *story;                 /* its answers, without refused tries; NULL: not wanted */
     size_t story_n, story_try;   /* bytes so far, and before the try under way */
 
     /* This move's. */
@@ -169,7 +168,7 @@ struct lb_task {
 #define LB_LONG_LEASE_MS UINT32_C(3456000000)
 
 struct lb_testbed {
-    struct lb_explore_plan plan; /* as requested, what was left open filled in */
+    struct lb_explore_plan plan; /* as requested, with defaults filled in */
     struct lb_strategy leased;   /* the plan's, where its lease stands in the text */
     const struct lb_db *db;
     struct lb_space *space;
@@ -186,21 +185,21 @@ struct lb_testbed {
     struct lb_gate setup_gate;   /* of the control session during set-up */
     struct lb_prepared watching; /* the watch's statement */
     struct lb_prepared blockers, waits_for_table, under_way;
-    bool sees_strangers; /* a statement may tell that others have transactions under way */
-    bool is_leaving;     /* somebody is dismissed: whom he waits for does not matter */
+    bool sees_strangers; /* a statement's result may depend on others' open transactions */
+    bool is_leaving;     /* a task is being dismissed: its waits do not matter */
     bool is_dirty;       /* programs have changed the database while they opened */
     bool is_coarse;      /* a program's statement has changed something and committed in one step */
-    char **texts;        /* of programs' statements; what is executed borrows them */
+    char **texts;        /* of programs' statements; executed records borrow them */
     size_t n_texts;
     char *setup_sql; /* what it executed with parameters, filled in; one per line */
     struct lb_reset reset;
-    bool has_rules;            /* they were asked for */
+    bool has_rules;            /* they were queried */
     struct lb_row_rules rules; /* empty: tables only */
     struct lb_prepared committed_rows;
     bool are_alike; /* workers of a kind differ by their names only, see symmetry.c */
     uint8_t alike[LB_MAX_WORKERS];
-    bool again;    /* what the move touches is known: it has been made before */
-    bool doubts;   /* what the rules take for granted was seen not to be so */
+    bool again;    /* the move's effect is known: it has been made before */
+    bool doubts;   /* an assumption of the rules was seen to be wrong */
     bool is_local; /* no claimed guarantee is about the order of different items */
     const struct lb_server_clock *clock; /* moves with the clock steps; NULL: stays */
     bool clock_is_ahead;
@@ -244,18 +243,18 @@ struct lb_testbed {
     struct lb_step_record records[LB_MAX_RECORDS];
     size_t n_records;
     unsigned n_deaths, n_ticks, n_cuts;
-    bool is_born_with_time; /* what is there at the beginning can be old: the clock may go first */
-    size_t n_before_leases; /* moves up to the last death or cut */
-    bool outlived;          /* a lease has passed since the last death, or cut */
-    int64_t clock_ms;       /* what the clock steps add up to */
-    struct lb_judgement judgement;            /* of the last schedule that was judged */
+    bool is_born_with_time;        /* initial rows can be old: the clock may move first */
+    size_t n_before_leases;        /* moves up to the last death or cut */
+    bool outlived;                 /* a lease has passed since the last death, or cut */
+    int64_t clock_ms;              /* what the clock steps add up to */
+    struct lb_judgement judgement; /* of the last schedule that was judged */
     struct lb_finding doubted[LB_GUARANTEES]; /* of a schedule that one reading accuses */
     unsigned tested;                          /* LB_G_BIT()s that some schedule so far has tested */
     char deadlock[600], stuck[600];           /* the first, in words */
     uint64_t n_deadlocks, n_stuck;
-    uint64_t n_through;       /* schedules in which all came to their ends, and nobody gave up */
+    uint64_t n_through;       /* schedules in which all workers finished, and none gave up */
     uint64_t n_records_total; /* statements executed, of all schedules */
-    uint64_t n_given_up;      /* schedules in which somebody gave up after too many refusals */
+    uint64_t n_given_up;      /* schedules in which a worker gave up after too many refusals */
     struct lb_server_refusals refusals[LB_MEASURES];
 };
 
@@ -266,7 +265,7 @@ int lb_testbed_open(struct lb_testbed *testbed, const struct lb_explore_plan *pl
 int lb_testbed_close(struct lb_testbed *testbed, struct lb_error *err);
 /* Asks the server for what tells rows apart. Only who leaves out schedules needs it. */
 int lb_testbed_open_rules(struct lb_testbed *testbed, struct lb_error *err);
-/* What is run once on a task's new connection. */
+/* Runs the initial statements on a task's new connection. */
 int lb_testbed_begin_session(struct lb_testbed *testbed, struct lb_task *task,
                              struct lb_error *err);
 /* testbed.c: ends every task's script where it is: after a failure, before the testbed is closed.
@@ -286,18 +285,18 @@ const char *lb_testbed_native(struct lb_testbed *testbed, const char *native);
 void lb_gate_of_testbed(struct lb_gate *gate);
 /* The parameters as SQL literals, one per line. */
 char *lb_gate_describe_params(const struct lb_step *step);
-/* Takes note of what a statement has touched. */
+/* Notes the effects of a statement. */
 void lb_task_touch(struct lb_task *task, struct lb_footprint *touched);
 /* The step under way of a task that is blocked; the caller frees params. */
 void lb_task_pending(const struct lb_task *task, struct lb_footprint *ret_touches,
                      struct lb_step_record *ret_record);
 /* An operation is about to be tried: the gate before it, and its accounts. */
 int lb_task_begin_try(struct lb_task *task, enum lb_step_kind kind, struct lb_error *err);
-/* The kind of operation that the server refused in so many of all schedules that verdicts say
- * nothing; LB_MEASURES: none. */
+/* The kind of operation that the server refused in too many schedules for a verdict; LB_MEASURES:
+ * none. */
 enum lb_measure lb_testbed_refused(const struct lb_testbed *testbed, uint64_t n_schedules);
-/* Was it refused, and is it to be tried again? learned: the next try starts with what this one was
- * told. */
+/* True if it was refused, and must be tried again. learned: the next try starts with this one's
+ * answer. */
 bool lb_task_retries(struct lb_task *task, int answer, bool learned);
 void lb_task_note(struct lb_task *task, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -308,13 +307,14 @@ void lb_testbed_forget_records(struct lb_testbed *testbed);
 
 /* touched.c: adds the rows to what the statement, or the end of its transaction, has touched. */
 bool lb_task_tells_rows(const struct lb_task *task);
-/* By the thread that searches, while the task stands: asks for what its transaction has touched.
+/* By the thread that searches, while the task stands still: queries the rows that its transaction
+ * has touched.
  */
 void lb_task_ask_rows(struct lb_task *task);
-/* A statement was executed. false: what it touched is owed, until its rows have been asked for. */
+/* Notes an executed statement. false: its effects are pending until its rows have been queried. */
 bool lb_task_tell_statement(struct lb_task *task, const struct lb_step *step, int answer,
                             const struct lb_rows *rows, struct lb_footprint *touched);
-/* By the thread that searches, when all are quiet: what was owed. */
+/* By the thread that searches, when all are quiet: adds the pending effects. */
 void lb_task_tell_rows(struct lb_task *task);
 void lb_task_tell_end(struct lb_task *task, struct lb_footprint *touched);
 
@@ -327,18 +327,20 @@ static inline uint64_t lb_object_of(const struct lb_testbed *testbed, uint64_t i
 /* strangers.c: sessions that are none of ours. How long one may keep a task, or the control
  * session, waiting. */
 uint32_t lb_testbed_patience_ms(const struct lb_explore_plan *plan);
-/* All who act are blocked. 1: one of them by a stranger, who may let go: look again; 0: none. An
- * error when that has lasted too long. *ends_ns: 0 before the first look. */
+/* Called when all running tasks are blocked. 1: one of them by a stranger, which may release its
+ * lock: look again; 0: none. An error when that has lasted too long. *ends_ns: 0 before the first
+ * look. */
 int lb_testbed_look_for_strangers(struct lb_testbed *testbed, uint64_t *ends_ns,
                                   struct lb_error *err);
-/* Where some statement may: waits for the end of those that are older than what the tasks do next.
- * An error when that takes too long. */
+/* If a statement can see strangers' transactions: waits for the end of those that are older than
+ * the tasks' next moves. An error when that takes too long. */
 int lb_testbed_outlive_strangers(struct lb_testbed *testbed, struct lb_error *err);
 /* Nobody can go on: because of a stranger? Then an error. */
 int lb_testbed_expect_no_strangers(struct lb_testbed *testbed, struct lb_error *err);
 /* Something was violated. An error if a stranger has locks on the tables meanwhile. */
 int lb_testbed_expect_no_holders(struct lb_testbed *testbed, struct lb_error *err);
-/* The control session had to wait for too long: says who has, or may have, what it waits for. */
+/* The control session had to wait for too long: names the sessions that have, or may have, the
+ * lock. */
 int lb_testbed_name_holders(struct lb_testbed *testbed, struct lb_error *err);
 
 /* symmetry.c: do the statements only store, return and compare the name of their worker? */
@@ -363,14 +365,15 @@ void lb_stepped_cancel(struct lb_task *task);
 /* Has its session advisory locks? */
 bool lb_stepped_keeps_locks(struct lb_task *task);
 
-/* script.c: what a task does from its first step to its last. */
+/* script.c: runs a task from its first step to its last. */
 int lb_task_script(struct lb_task *task, struct lb_error *err);
 
 /* judge.c: how the schedule ended, for the plan's watch. Caller frees. */
 int lb_testbed_describe(struct lb_testbed *testbed, char **ret_state, struct lb_error *err);
 /* judge.c: the verdict on the schedule under way: bits of enum lb_guarantee. */
 int lb_testbed_judge(struct lb_testbed *testbed, bool complete, struct lb_error *err);
-/* Nobody can go on: what claimed guarantee does that break? LB_G_BIT()s. Counts it and says why.
+/* Called when no worker can go on: returns the claimed guarantees that this breaks, as LB_G_BIT()s.
+ * Counts it and sets the reason.
  * waiting: bits of the refused. */
 unsigned lb_testbed_stuck(struct lb_testbed *testbed, uint32_t waiting);
 

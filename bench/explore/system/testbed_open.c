@@ -87,8 +87,7 @@ static int check_plan(struct lb_testbed *testbed, struct lb_error *err)
                        strategy->name);
     if ((strategy->needs & LB_CAP_REPLICA) != 0)
         return lb_fail(err, LB_E_UNSUPPORTED,
-                       "%s reads on a replica, whose lag is no step that can be taken",
-                       strategy->name);
+                       "%s reads on a replica, and explore cannot control its lag", strategy->name);
     return lb_run_supported(strategy, plan->file, testbed->db,
                             testbed->db->caps(testbed->control.conn), &scenario, err);
 }
@@ -192,7 +191,7 @@ static int open_space(struct lb_testbed *testbed, struct lb_error *err)
         return r;
     if (testbed->db->is_blocked != NULL && testbed->db->session_id(testbed->control.conn) == 0)
         return lb_fail(err, LB_E_UNSUPPORTED,
-                       "%s is behind a pooler: its sessions cannot be told apart",
+                       "%s is behind a pooler: its sessions cannot be distinguished",
                        plan->target->label);
     r = new_program(testbed, err);
     if (r == 0)
@@ -270,7 +269,7 @@ static void find_unmoved_clock(struct lb_testbed *testbed)
     static const char *const none[] = {NULL};
     const char *const *moved = testbed->clock != NULL ? testbed->clock->moved : none;
     const struct lb_program *program = testbed->program;
-    /* Defaults are for what is put; before the clock is stepped they are right in any case. */
+    /* Defaults matter for puts; before the clock is stepped they are correct anyway. */
     bool is_ignored =
         testbed->clock == NULL || !testbed->clock->keeps_defaults || testbed->plan.putters == 0;
     for (int s = 0; s < LB_SECTIONS && testbed->plan.ticks > 0; s++)
@@ -282,7 +281,8 @@ static void find_unmoved_clock(struct lb_testbed *testbed)
                 return;
 }
 
-/* Locks and items whose rows say when they were made: the clock may move on before anybody asks. */
+/* True for locks and items with a creation time in their rows: the clock may move before the first
+ * request. */
 static bool is_born_with_time(const struct lb_program *program)
 {
     static const enum lb_section_name births[] = {LB_S_SETUP, LB_S_RESOURCE, LB_S_PUT};
@@ -300,7 +300,7 @@ static bool is_born_with_time(const struct lb_program *program)
     return false;
 }
 
-/* What is set up is rewritten, too, but for what a column's default may be. */
+/* Rewrites set-up statements, too, except in column defaults. */
 static const char *rewrite_for_setup(void *arg, const char *native)
 {
     const struct lb_testbed *testbed = arg;
@@ -308,7 +308,7 @@ static const char *rewrite_for_setup(void *arg, const char *native)
     return keeps ? native : lb_testbed_native(arg, native);
 }
 
-/* Putters are told apart by what they put. */
+/* Putters differ by their items. */
 static uint8_t kind_of_task(const struct lb_explore_plan *plan, uint32_t number)
 {
     switch (role_of(plan, number)) {
@@ -340,7 +340,7 @@ static uint32_t played_sections(const struct lb_explore_plan *plan)
            1u << LB_S_CANCEL;
 }
 
-/* Rows can be told apart where each statement reads what is committed when it begins. */
+/* Rows can be distinguished if each statement reads the data committed at its begin. */
 int lb_testbed_open_rules(struct lb_testbed *testbed, struct lb_error *err)
 {
     const struct lb_explore_plan *plan = &testbed->plan;
@@ -386,7 +386,7 @@ static bool has_section(const struct lb_testbed *testbed, enum lb_section_name n
                                 : flow->renew != NULL;
 }
 
-/* What is done inside of sessions of ours cannot be done to a program's. */
+/* Faults inside sessions of ours are impossible for a program's. */
 static int check_programs(const struct lb_testbed *testbed, struct lb_error *err)
 {
     const struct lb_explore_plan *plan = &testbed->plan;
@@ -416,7 +416,7 @@ static int keep_database(struct lb_testbed *testbed, struct lb_error *err)
 {
     if (testbed->control_actor.plan != NULL)
         testbed->plan.strategy->flow->close(&testbed->control_actor);
-    testbed->tables.opaque = true; /* what stands in the statements is all that is known */
+    testbed->tables.opaque = true; /* only the statements' texts are known */
     return testbed->db->door_keep(testbed->space, err);
 }
 

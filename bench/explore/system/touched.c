@@ -171,7 +171,7 @@ static void add_ref(const struct lb_task *task, const struct lb_row_ref *ref,
         lb_footprint_add_ref(touched, &told);
 }
 
-/* What is joined with what was changed touched the one row that was changed. */
+/* A scan joined with the changed table touched the one changed row. */
 static void add_joined(const struct lb_task *task, const struct lb_row_ref *ref,
                        struct lb_footprint *touched)
 {
@@ -190,9 +190,9 @@ static void add_joined(const struct lb_task *task, const struct lb_row_ref *ref,
         touched->by_row &= ~(1u << ref->table);
 }
 
-/* A row that comes to meet the condition of those who take the first by an order has its place in
- * that order by what is stored now: somebody may tell by it when that was. One that comes back with
- * what was stored in it before is taken not to be. */
+/* A row that begins to meet the condition of a statement that takes the first by an order gets its
+ * place in that order from the values stored now: a statement can observe the time of storing. A
+ * row that returns with old values is assumed not to be observed. */
 static bool stores_order(struct lb_task *task, const struct lb_row_statement *told)
 {
     struct lb_testbed *testbed = task->testbed;
