@@ -138,14 +138,14 @@ static enum lb_exit choose(int argc, char **argv)
             return unknown_command(first);
         status = run_command(command, argc - 2, argv + 2);
     }
-    /* A full disk behind a redirection shows up here at the latest. A verdict that nobody can read
-     * has not been given, whatever it was. */
+    /* A full disk behind a redirection shows up here at the latest. A verdict that could not be
+     * written does not count. */
     errno = 0;
     if (fflush(stdout) != 0 || ferror(stdout)) {
         int reason = errno;
         if (lb_reader_is_gone())
             lb_end_by_sigpipe();
-        /* Whoever failed to write has not kept the reason, and the text is lost anyway. */
+        /* The failed write has not kept the reason, and the text is lost anyway. */
         if (reason == 0 && write(STDOUT_FILENO, "\n", 1) < 0)
             reason = errno;
         fprintf(stderr, "lockbench: standard output: %s\n",
@@ -157,7 +157,7 @@ static enum lb_exit choose(int argc, char **argv)
 
 enum lb_exit lb_cli_main(int argc, char **argv)
 {
-    /* What ps shows are the arguments in their first place: ours are copies. */
+    /* ps shows the arguments at their original address: ours are copies. */
     char **copies = lb_title_take(argc, argv);
     if (copies == NULL) {
         fputs("lockbench: out of memory\n", stderr);

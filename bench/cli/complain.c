@@ -1,4 +1,4 @@
-/* Exit statuses, and messages on stderr: what all commands have in common. */
+/* Exit statuses, and messages on stderr, for all commands. */
 #include "complain.h"
 
 #include "clock.h"

@@ -1,4 +1,4 @@
-/* Exit statuses, and messages on stderr: what all commands have in common. */
+/* Exit statuses, and messages on stderr, for all commands. */
 #ifndef LB_COMPLAIN_H
 #define LB_COMPLAIN_H
 
@@ -11,7 +11,7 @@ enum lb_exit {
     LB_EXIT_ENVIRONMENT = 3,  /* cannot connect, no permission, disk full, server gone */
     LB_EXIT_REGRESSION = 4,   /* slower than the base, or an SLO missed */
     LB_EXIT_INCONCLUSIVE = 5, /* the measurement does not hold, or lockbench itself is wrong */
-    LB_EXIT_INTERRUPTED = 130 /* by a signal; what was measured is still written */
+    LB_EXIT_INTERRUPTED = 130 /* by a signal; the results so far are still written */
 };
 
 /* The exit status that an enum lb_errcode stands for. */

@@ -8,7 +8,7 @@
  * pipe as an error of the write. The flag lives as long as the program. */
 const struct lb_stop *lb_signals_install(void);
 
-/* Did a write to standard output fail because nobody reads it any more? */
+/* True if a write to standard output failed because its reader is gone. */
 bool lb_reader_is_gone(void);
 /* Ends the process as a closed pipe ends other programs: quietly, by the signal. */
 void lb_end_by_sigpipe(void);

@@ -21,12 +21,13 @@ static struct lb_advice advise_fenced(const struct lb_outlook *o)
                           "be set back. Count the grants in a column instead: SET fence = fence + "
                           "1, and return that as token",
         [LB_TOKEN_READ_BEFORE] =
-            "the token is read before the lock is taken, and somebody else may be granted it in "
-            "between, with the same one: count it up in the statement that takes the lock, SET "
+            "the token is read before the lock is taken, and another worker may be granted the "
+            "lock in between, with the same token: count it up in the statement that takes the "
+            "lock, SET "
             "fence = fence + 1, and return it from there (or read it behind that)",
         [LB_TOKEN_DRAWN_BEFORE] =
-            "the number is drawn before the lock is taken: who draws first may be granted last, "
-            "and has the smaller one. Draw it in the statement that takes the lock"};
+            "the number is drawn before the lock is taken: the first to draw may be granted last, "
+            "with the smaller number. Draw it in the statement that takes the lock"};
     const struct lb_features *f = &o->features;
     struct lb_advice advice = {.quotes = {&o->token, &o->begin_end}, .text = texts[f->token]};
     if (f->token == LB_TOKEN_NONE)
@@ -60,7 +61,7 @@ static struct lb_advice advise_line(const struct lb_outlook *o)
     return (struct lb_advice){
         .quotes = {&o->enqueue, &o->begin},
         .text = "acquire must grant it only if no smaller number waits, and numbers must commit in "
-                "the order in which they are drawn, or a later one that commits first sees nobody "
+                "the order in which they are drawn, or a later number that commits first sees none "
                 "ahead: lock the line (SELECT ... FOR UPDATE, tx=one) before enqueue draws one"};
 }
 
@@ -91,11 +92,11 @@ static struct lb_advice advise_order(const struct lb_outlook *o, const struct lb
                     "of again: where the order has to hold, let claims wait for each other"};
     return (struct lb_advice){
         .quotes = {&o->begin, &o->put},
-        .text = "claim has to take the first of all that was put: order by what put gives, and let "
-                "claims, and puts, come one after the other"};
+        .text = "claim must take the first of all items put: order by the number that put gives, "
+                "and let claims, and puts, come one after the other"};
 }
 
-/* Was a guarantee broken in runs, and nobody granted anything in any of them? */
+/* True if a guarantee was broken in runs, and no worker was granted anything in any of them. */
 static bool is_never_granted(const struct lb_outlook *o, const struct lb_report *report,
                              enum lb_guarantee guarantee)
 {
@@ -122,17 +123,19 @@ static struct lb_advice advise_progress(const struct lb_outlook *o, const struct
         advice.text = "release writes NULL, and acquire compares with = or <=, which is never true "
                       "of NULL: ask IS NULL, or let release write what acquire asks for";
     else if (is_never_granted(o, report, LB_G_PROGRESS))
-        advice.text = "nobody is ever granted it: what setup, or resource, writes must be what "
-                      "acquire asks for (a column that starts as NULL is never = or <= anything)";
+        advice.text =
+            "no worker is ever granted it: acquire must ask for the values that setup, or "
+            "resource, writes (a column that starts as NULL is never = or <= anything)";
     else if (o->features.has_enqueue)
-        advice.text = "somebody in the line keeps back those behind: cancel and release must "
+        advice.text = "a waiter in the line keeps back those behind: cancel and release must "
                       "delete the row of their own waiter, and one that died must not count";
     else if (cell->is_explored)
-        advice.text = "in this order nobody can take it any more: release must write exactly what "
-                      "acquire asks for, whatever came in between";
+        advice.text = "in this order no worker can take it any more: release must always write "
+                      "exactly the values that acquire asks for";
     else
-        advice.text = "who asks gets it by chance, and somebody waits for too long: give waiters a "
-                      "line (a section enqueue), or a lock of the engine's, which has one";
+        advice.text =
+            "chance decides which waiter gets it, and one waits for too long: give waiters a "
+            "line (a section enqueue), or a lock of the engine's, which has one";
     return advice;
 }
 
@@ -140,37 +143,41 @@ static struct lb_advice advise_loss(const struct lb_outlook *o, const struct lb_
                                     const struct lb_cell *cell)
 {
     if (is_never_granted(o, report, LB_G_NO_LOSS))
-        return (struct lb_advice){
-            .quotes = {&o->put, &o->begin},
-            .text = "claim never finds what put writes: ask for what put, and the defaults of the "
-                    "table, leave in each column (one that starts as NULL is never = or <= "
-                    "anything, and NOT of that is not true either)"};
+        return (struct lb_advice){.quotes = {&o->put, &o->begin},
+                                  .text =
+                                      "claim never finds the items that put writes: ask for the "
+                                      "values that put, and the defaults of the table, leave in "
+                                      "each column (one that starts as NULL is never = or <= "
+                                      "anything, and NOT of that is not true either)"};
     if (!cell->is_explored && (cell->scenario.free_share > 0 || cell->scenario.error > 0) &&
         o->back.line != 0)
-        return (struct lb_advice){
-            .quotes = {&o->back, &o->begin, &o->begin_end},
-            .text = "what is given back is not found again: claim must look for what free, retry "
-                    "or error leaves, by the state of the item and not by a position that has gone "
-                    "on (or the position must go back)"};
+        return (struct lb_advice){.quotes = {&o->back, &o->begin, &o->begin_end},
+                                  .text =
+                                      "an item that is given back is not found again: claim must "
+                                      "look for the values that free, retry or error leaves, by "
+                                      "the state of the item and not by a position that has gone "
+                                      "on (or the position must go back)"};
     if (cell->is_explored && cell->explored.putters > 0)
         return (struct lb_advice){
             .quotes = {&o->put, &o->end},
-            .text = o->features.puts_apart
-                        ? "put commits several times, and others work by what is there in between: "
-                          "put an item in one transaction (tx=one)"
-                        : "put goes by what it has looked at, and that changes before what it puts "
-                          "can be seen: let it lock the row that it looks at first (SELECT ... FOR "
-                          "UPDATE), so that who ends an item waits for the put, and finds it"};
+            .text =
+                o->features.puts_apart
+                    ? "put commits several times, and others use the state in between: put an item "
+                      "in one transaction (tx=one)"
+                    : "put depends on a row that it has read, and that changes before its own rows "
+                      "can be seen: let it lock the row that it looks at first (SELECT ... FOR "
+                      "UPDATE), so that who ends an item waits for the put, and finds it"};
     if (cell->scenario.tx_pause_ns > 0 || cell->scenario.producers > 0)
         return (struct lb_advice){
             .quotes = {&o->put, &o->begin, &o->begin_end},
-            .text = "what was put is not found: a put may commit after one with a larger number, "
+            .text = "an item is not found: a put may commit after one with a larger number, "
                     "so claim must look for all that is ready, and not only behind the last number "
                     "that it took"};
     return (struct lb_advice){
         .quotes = {&o->begin, &o->begin_end, &o->end},
         .text = "no claim finds the item any more: let the statement that takes items return each "
-                "of them, and what ends a claim name its own item alone; and where an item waits "
+                "of them, and the statements that end a claim name its own item alone; and where "
+                "an item waits "
                 "for others, let the end of each be counted by one statement (n = n + 1)"};
 }
 
@@ -184,9 +191,10 @@ static struct lb_advice advise_unasked(const struct lb_outlook *o)
     if (o->unasked.line == 0) {
         advice.quotes[0] = &o->end;
         advice.quotes[2] = &o->end_last;
-        advice.text = "what ends a hold asks for something that is true of a later hold as well: "
-                      "ask for the grant's own number, which acquire or claim returns as token and "
-                      "which grows with each: AND token = :token";
+        advice.text =
+            "the statement that ends a hold has a condition that is true of a later hold as well: "
+            "ask for the grant's own number, which acquire or claim returns as token and "
+            "which grows with each: AND token = :token";
         return advice;
     }
     advice.text = o->shape == LB_LOCK ? "let what ends a hold ask whose it is: AND holder = "
@@ -221,10 +229,10 @@ static struct lb_advice advise_renewal(const struct lb_outlook *o)
     if (o->features.lease == NULL)
         advice.quotes[1] = &o->recover;
     advice.text = o->shape == LB_LOCK
-                      ? "let renew write the time that acquire goes by, and ask whose hold it "
-                        "prolongs: AND holder = :worker, or better AND token = :token"
-                      : "let renew write the time that claim or recover goes by, and ask which "
-                        "claim it prolongs: count the claims in a column, return it as token, and "
+                      ? "let renew write the time that acquire reads, and check the holder: AND "
+                        "holder = :worker, or better AND token = :token"
+                      : "let renew write the time that claim or recover reads, and check the "
+                        "claim: count the claims in a column, return it as token, and "
                         "add AND attempt = :token";
     return advice;
 }
@@ -232,10 +240,10 @@ static struct lb_advice advise_renewal(const struct lb_outlook *o)
 /* What an operator frees, or does not. */
 static struct lb_advice advise_recover(const struct lb_outlook *o)
 {
-    return (struct lb_advice){
-        .quotes = {&o->begin, &o->recover},
-        .text = "let recover go by the time of the hold, written by acquire itself (and by renew): "
-                "it frees what is older than its limit, and nothing else"};
+    return (struct lb_advice){.quotes = {&o->begin, &o->recover},
+                              .text =
+                                  "let recover use the time of the hold, written by acquire itself "
+                                  "(and by renew): it must free only holds older than its limit"};
 }
 
 /* All workers' clocks agreed, and were not the server's. */
@@ -278,7 +286,7 @@ static struct lb_advice advise_lock_recovery(const struct lb_outlook *o, const s
                 "ask for nothing that a dead holder leaves committed"};
 }
 
-/* Two hold: what was explored, and in what. */
+/* Advice on two holders at once, by the explored steps. */
 static struct lb_advice advise_exclusive(const struct lb_outlook *o, const struct lb_cell *cell)
 {
     const struct lb_features *f = &o->features;
@@ -288,15 +296,15 @@ static struct lb_advice advise_exclusive(const struct lb_outlook *o, const struc
         return (struct lb_advice){
             .quotes = {&o->end, &o->end_last},
             .text = "release looks whose the hold is in one statement, and ends it in another: in "
-                    "between the lease can end, and somebody else's hold is ended. Ask in the "
+                    "between the lease can end, and another worker's hold is ended. Ask in the "
                     "statement that writes: AND holder = :worker, or better AND token = :token"};
     if (strcmp(cell->scenario.name, "blocker") == 0)
         return (struct lb_advice){
             .quotes = {&o->clock},
             .text =
                 "what a statement sets, and the values it inserts, are computed before it waits "
-                "for the row, and so was the lease's end: its holder begins with what is left of "
-                "it, which may be nothing. Lock the row first, by a statement of its own (tx=one, "
+                "for the row, and so was the lease's end: its holder begins with the rest of it, "
+                "which may be nothing. Lock the row first, by a statement of its own (tx=one, "
                 "SELECT ... FOR UPDATE), and ask for the time in the one behind it "
                 "(clock_timestamp(), SYSDATE(6)); or do not wait (SKIP LOCKED, NOWAIT); or return "
                 "left_ms, how much is left, and let who has nothing left try again. Nobody is "
@@ -311,8 +319,7 @@ static struct lb_advice advise_exclusive(const struct lb_outlook *o, const struc
         return (struct lb_advice){
             .quotes = {&o->begin},
             .text = "acquire itself lets a second one in while the first one holds: let the "
-                    "statement that writes ask that nobody else holds it, by a name that no two "
-                    "have"};
+                    "statement that writes check that no other worker holds it, by a unique name"};
     if (!no_time && f->lease != NULL && o->unasked.line != 0)
         return advise_unasked(o);
     if (f->lease != NULL && f->lease->by_recover && f->is_one_commit)
@@ -320,9 +327,10 @@ static struct lb_advice advise_exclusive(const struct lb_outlook *o, const struc
     if (o->begin_end.line != 0)
         return (struct lb_advice){
             .quotes = {&o->begin, &o->begin_end},
-            .text = "what the first statement saw need not hold when the last one writes: let the "
-                    "writing statement ask itself (WHERE ... IS NULL) and look at how many rows it "
-                    "changed, or lock what is read (tx=one, FOR UPDATE)"};
+            .text =
+                "the first statement's result may be outdated when the last one writes: let the "
+                "writing statement check itself (WHERE ... IS NULL) and look at how many rows it "
+                "changed, or lock what is read (tx=one, FOR UPDATE)"};
     if (f->lease != NULL)
         return (struct lb_advice){
             .quotes = {&o->begin},
@@ -340,8 +348,8 @@ static struct lb_advice advise_permits(const struct lb_outlook *o)
     return (struct lb_advice){
         .quotes = {&o->begin, &o->begin_end, &o->unasked},
         .text = "change the count only together with the row of a holder, in one transaction, "
-                "and only if that row was there: whoever takes over what is past gives its "
-                "permit back once, and its late release finds no row and changes nothing; or "
+                "and only if that row was there: a worker that takes over an expired hold gives "
+                "its permit back once, and the late release finds no row and changes nothing; or "
                 "store no count, and count the holders"};
 }
 
@@ -383,21 +391,22 @@ static struct lb_advice advise_duplicate(const struct lb_outlook *o, const struc
         return (struct lb_advice){
             .quotes = {&o->begin, &o->begin_end},
             .text =
-                "what is selected is marked by another transaction: two see the same item in "
+                "a selected item is marked by another transaction: two see the same item in "
                 "between. Select and mark in one statement, or in one transaction (tx=one) with "
                 "FOR UPDATE"};
     if (f->has_beat && (was_recovered || !cell->is_explored))
         return advise_heartbeat(o);
     if (f->has_recover && was_recovered)
-        return (struct lb_advice){
-            .quotes = {&o->begin, &o->recover},
-            .text = "let recover go by the time of the claim, written by the claim itself: what it "
-                    "takes must be older than its limit"};
+        return (struct lb_advice){.quotes = {&o->begin, &o->recover},
+                                  .text =
+                                      "let recover use the time of the claim, written by the claim "
+                                      "itself: it must take only claims older than its limit"};
     if (f->has_sweep && !cell->is_explored)
         return (struct lb_advice){
             .quotes = {&o->begin, &o->sweep},
-            .text = "a process that starts is not alone: let its sweep free only what nobody has "
-                    "who is alive (register, heartbeat), or what was claimed too long ago"};
+            .text =
+                "a process that starts is not alone: let its sweep free only items of processes "
+                "that are not alive (register, heartbeat), or claims that are too old"};
     if (o->begin_end.line == 0)
         return (struct lb_advice){
             .quotes = {&o->begin},
@@ -413,7 +422,7 @@ static struct lb_advice advise_duplicate(const struct lb_outlook *o, const struc
                 "one worker have the name under which they are handed out"};
     return (struct lb_advice){
         .quotes = {&o->begin, &o->begin_end},
-        .text = "what is selected is not locked, or is selected anew after a wait: select it FOR "
+        .text = "the selected item is not locked, or is selected anew after a wait: select it FOR "
                 "UPDATE (SKIP LOCKED) in the transaction that marks it, or let the statement that "
                 "marks it ask that it is free"};
 }
@@ -424,30 +433,29 @@ static struct lb_advice advise_queue_recovery(const struct lb_outlook *o)
     if (f->has_beat)
         return (struct lb_advice){
             .quotes = {&o->beat, &o->recover},
-            .text = "what a dead process has must come back: let each process speak for itself "
-                    "alone, and let recover find also what a process has whose row is gone"};
+            .text = "a dead process's items must come back: let each process beat for itself "
+                    "alone, and let recover find also the items of a process without a row"};
     if (f->lease != NULL && !f->has_recover)
         return (struct lb_advice){.quotes = {&o->begin},
-                                  .text =
-                                      "what the dead have claimed must be claimed again when its "
-                                      "lease is over: let claim ask for that time"};
+                                  .text = "a dead worker's items must be claimed again when the "
+                                          "lease is over: let claim check that time"};
     if (!f->has_recover)
         return (struct lb_advice){.quotes = {&o->begin},
                                   .text = "nothing brings back what the dead have claimed: add a "
                                           "section recover, or let claims be leases"};
     return (struct lb_advice){
         .quotes = {&o->recover, &o->begin},
-        .text = "recover does not find all that the dead have left: let it look for every state in "
-                "which a claim, or what ends one, leaves an item, also where no owner, process or "
+        .text = "recover does not find all items of dead workers: let it look for every state in "
+                "which a claim, or its end, leaves an item, also where no owner, process or "
                 "time is written"};
 }
 
 static struct lb_advice advise_bounded(const struct lb_outlook *o)
 {
     if (!o->features.has_limit && !o->features.takes_many)
-        return (struct lb_advice){.quotes = {&o->begin, &o->begin_end},
-                                  .text = "claim marks all that is ready: let it take no more than "
-                                          "it is asked for (LIMIT :n)"};
+        return (struct lb_advice){
+            .quotes = {&o->begin, &o->begin_end},
+            .text = "claim marks all that is ready: let it take no more than requested (LIMIT :n)"};
     return (struct lb_advice){
         .quotes = {&o->begin, &o->begin_end},
         .text = "a sub-select with LIMIT may be run once for each row: join it (FROM), or write "
@@ -474,14 +482,15 @@ static struct lb_advice advise_queue(const struct lb_outlook *o, const struct lb
     case LB_G_ONCE:
         return (struct lb_advice){
             .quotes = {&o->begin, &o->recover},
-            .text = "what was claimed and is not done may have been begun: mark it for people to "
+            .text = "an item that was claimed and is not done may have been begun: mark it for "
+                    "people to "
                     "look at instead of giving it to the next worker, or promise no more than that "
                     "nothing is lost, and let the work bear being done twice"};
     case LB_G_GROUP_EXCLUSIVE:
         return (struct lb_advice){
             .quotes = {&o->begin, &o->begin_end},
             .text = "two claims that do not see each other take two items of one group: let the "
-                    "database refuse the second (a unique index on the group of what is in hand, "
+                    "database refuse the second (a unique index on the group of items in hand, "
                     "or a row of its own for each group that the claim locks)"};
     default:
         return advise_queue_recovery(o);

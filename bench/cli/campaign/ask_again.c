@@ -1,8 +1,8 @@
 /* Lines of a plan that are run again: see ask_again.h.
  *
  * Bounds are judged by a clock. A machine that stands still for a fifth of a run, or does not run a
- * worker, says nothing about them, and what is wrong with the protocol would be missed. What a plan
- * does not use up of its budget (explorations that are complete) is for such lines.
+ * worker, cannot decide them, and a defect of the protocol would be missed. The unused budget of a
+ * plan (from explorations that are complete) is for such lines.
  */
 #include "ask_again.h"
 
@@ -17,7 +17,7 @@ static bool is_untested(const struct lb_cell *cell, enum lb_guarantee guarantee)
     return lb_cell_expectation(cell, guarantee) == LB_EXPECT_UNTESTED;
 }
 
-/* Without a bound, and without anybody who dies, there is nothing that another run could tell. */
+/* Without a bound, and without deaths, another run could show nothing new. */
 static bool is_spoilt(const struct lb_cell *cell)
 {
     const struct lb_scenario *scenario = &cell->scenario;
@@ -44,7 +44,7 @@ static uint64_t cost_of(const struct lb_cell *cell)
     return 0;
 }
 
-/* What of a plan was run, beside what it should have cost. */
+/* The finished part of a plan, with its planned cost. */
 struct used {
     uint64_t took_ns, planned_ns; /* planned: no more than it cost */
     uint64_t late_ns;             /* by which runs took longer than they cost */
@@ -72,7 +72,7 @@ static struct used used_by(const struct lb_report *report, const struct lb_outlo
 }
 
 /* A busy machine takes longer for each run, to set it up and to judge it. A sixth of the budget is
- * for that; the rest is at the cost of what comes last. */
+ * for that; more comes off the last lines. */
 bool lb_is_out_of_budget(const struct lb_report *report, const struct lb_cell *cell)
 {
     if (cell->outlook == NULL || cell->n_runs > 0 || report->n_repeat > 1)
@@ -84,8 +84,8 @@ bool lb_is_out_of_budget(const struct lb_report *report, const struct lb_cell *c
                                 end_ns > (double)budget_ns + (double)budget_ns / 6);
 }
 
-/* Explorations that were complete early leave their time to those behind them, as long as all that
- * is still to come has its own. What took too long they give up again, but for a third of theirs.
+/* Explorations that were complete early leave their time to those behind them, as long as all later
+ * ones have their own. Overruns are taken off again, but for a third of theirs.
  */
 uint64_t lb_exploring_time(const struct lb_report *report, const struct lb_cell *cell)
 {

@@ -5,15 +5,16 @@
 
 #include "report.h"
 
-/* Was progress or recovery, which the cell is there for, not tested, since the machine stood still
- * or nobody died in time; and is there time for another run, beside all that is still to be asked?
+/* True if progress or recovery, the purpose of the cell, was not tested, since the machine stood
+ * still or no worker died in time; and there is time for another run besides all later lines.
  */
 bool lb_is_asked_again(const struct lb_report *report, const struct lb_cell *cell);
 
 /* Has its plan taken so long that there is no time for it any more? Never of the first one. */
 bool lb_is_out_of_budget(const struct lb_report *report, const struct lb_cell *cell);
 
-/* How long an exploration of a plan may take: its share, and of what those before it have left. */
+/* How long an exploration of a plan may take: its share, and a part of the time left by earlier
+ * ones. */
 uint64_t lb_exploring_time(const struct lb_report *report, const struct lb_cell *cell);
 
 #endif

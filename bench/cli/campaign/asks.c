@@ -1,4 +1,4 @@
-/* The list of what a file is asked: see asks.h. */
+/* The list of a file's tests: see asks.h. */
 #include "asks.h"
 
 #include "fault_scenarios.h"
@@ -60,8 +60,8 @@ static uint64_t stretch_of(const struct lb_outlook *outlook, const struct lb_sce
     return (unit_ns + scenario->ttl_ns - 1) / scenario->ttl_ns;
 }
 
-/* A scenario of a stretched lease: fewer of its leases go by than of short ones, and what is
- * allowed beyond the lease grows with it no more than twice. */
+/* A scenario of a stretched lease: the run has fewer of them than of short ones, and the tolerance
+ * beyond the lease grows at most twofold. */
 static void stretch(struct lb_scenario *s, uint64_t factor)
 {
     const uint64_t bound_ns = s->recovery_bound_ns, ttl_ns = s->ttl_ns;

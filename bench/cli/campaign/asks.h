@@ -1,5 +1,5 @@
-/* What a file or a program is asked, by its features, and why: the list of an outlook, in the order
- * in which it is asked.
+/* The tests of a file or a program, chosen by its features, with reasons: the list of an outlook,
+ * in the order of execution.
  */
 #ifndef LB_ASKS_H
 #define LB_ASKS_H
@@ -24,10 +24,10 @@ bool lb_asking_counts_by_server(const struct lb_asking *m);
 /* Adds an ask to the list. Further arguments: what why, a format, wants. Borrowed from the list. */
 struct lb_ask *lb_asks_add(struct lb_asking *m, const char *name, const char *why, ...)
     __attribute__((format(printf, 3, 4)));
-/* What cannot be asked, with the reason. */
+/* Adds a test that is impossible, with the reason. */
 void lb_asks_leave_out(struct lb_asking *m, const char *name, const char *why);
 
-/* What is explored: two workers' statements in every order, with deaths, clocks, renewals. */
+/* Adds explorations: two workers' statements in every order, with deaths, clocks, renewals. */
 void lb_asks_explore(struct lb_asking *m);
 /* What crowds, short leases and faults are to show. */
 void lb_asks_stress(struct lb_asking *m);

@@ -1,4 +1,4 @@
-/* What of a file is explored, and why: see asks.h. */
+/* The explorations of a file, with reasons: see asks.h. */
 #include "asks.h"
 
 enum { THIRD_FROM_S = 300 }; /* a budget that lets three workers be explored, and lost answers */
@@ -24,7 +24,7 @@ static void explore_renewal(struct lb_asking *m)
         return;
     }
     ask->explored.items = 1;
-    if (!f->has_renew) { /* one heart: beside the rescuer nobody else is needed */
+    if (!f->has_renew) { /* no renewals: one worker beside the rescuer is enough */
         ask->explored.workers = 1;
         ask->explored.rounds = 2;
     }
@@ -39,8 +39,8 @@ static void explore_renewal(struct lb_asking *m)
     }
 }
 
-/* Who counts the lease from when he saw its holder waits on when the clock moved before. Who writes
- * himself into a line goes by what stands there. */
+/* A waiter that counts the lease from its own first look waits on if the clock moved before. A
+ * waiter in a line uses the line's rows instead. */
 static bool waiters_count(const struct lb_features *f)
 {
     return f->lease != NULL && f->has_enqueue && !f->enqueue_writes && f->by_worker_clock;
@@ -65,7 +65,7 @@ static void explore_deaths(struct lb_asking *m)
     }
 }
 
-/* Who was granted it is not told, and begins anew by another name: time has to give it back. */
+/* A worker with a lost grant begins anew under another name: only time frees the lock. */
 static void explore_cuts(struct lb_asking *m)
 {
     static const char name[] = "explore+cut";
@@ -85,12 +85,12 @@ static void explore_cuts(struct lb_asking *m)
     ask->explored.ticks = lb_features_lease(f);
 }
 
-/* Items that a rescuer gives to the next while somebody still works on them. */
+/* Items that a rescuer frees while a worker still works on them. */
 static void explore_rescue(struct lb_asking *m)
 {
     struct lb_ask *ask =
         add_explored(m, "explore+rescue",
-                     "it has recover, which goes by time: a rescuer runs at each point of "
+                     "it has recover, which uses the time: a rescuer runs at each point of "
                      "two workers' claims of one item, with one interruption");
     ask->explored.items = ask->explored.preemptions = 1;
     ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 5;
@@ -101,18 +101,19 @@ static void explore_rescue(struct lb_asking *m)
     ask->explored.ticks = ask->explored.rescuers = 1;
 }
 
-/* Who renews and then dies: a renewal that adds to what was left keeps the lock for ever longer. */
+/* A worker renews and then dies: a renewal that adds to the remaining time keeps the lock ever
+ * longer. */
 static void explore_dead_renewer(struct lb_asking *m)
 {
-    struct lb_ask *ask =
-        add_explored(m, "explore+renew+crash",
-                     "it has renew, and claims recovery: who has renewed twice dies at each point");
+    struct lb_ask *ask = add_explored(
+        m, "explore+renew+crash",
+        "it has renew, and claims recovery: a worker that has renewed twice dies at each point");
     ask->explored.renewals = 2;
     ask->explored.ticks = ask->explored.deaths = 1;
     ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 6;
 }
 
-/* What a lease ends while somebody is amid taking it over, or giving it back. */
+/* Leases that end while a worker is taking the lock over, or giving it back. */
 static void explore_ends(struct lb_asking *m)
 {
     const struct lb_features *f = &m->outlook->features;
@@ -120,7 +121,7 @@ static void explore_ends(struct lb_asking *m)
     if (!f->is_one_commit && !m->program->ends_by_recover) {
         ask = add_explored(m, "explore+takeover",
                            "it is a lease, and its acquire commits several times: two take over "
-                           "what is past, and what the first one has by then");
+                           "the expired lease, the second one from the first");
         ask->explored.ticks = 1;
         ask->explored.rounds = 2;
         ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 4;
@@ -142,7 +143,7 @@ void lb_asks_explore(struct lb_asking *m)
     struct lb_ask *ask;
     if (m->program->reads_replica) {
         lb_asks_leave_out(m, "explore",
-                          "it reads on a replica, whose lag is no step that can be taken");
+                          "it reads on a replica, and explore cannot control its lag");
         return;
     }
     add_explored(m, "explore", "every order of two workers' statements");
@@ -163,7 +164,7 @@ void lb_asks_explore(struct lb_asking *m)
         explore_ends(m);
     if (lock && lb_features_lease(f) && f->has_recover && f->recovers_by_time) {
         ask = add_explored(m, "explore+rescue",
-                           "it has recover, which goes by time: a rescuer runs at each point, and "
+                           "it has recover, which uses the time: a rescuer runs at each point, and "
                            "the clock moves on");
         ask->explored.ticks = ask->explored.rescuers = 1;
     }
@@ -181,7 +182,7 @@ void lb_asks_explore(struct lb_asking *m)
     }
     if (lock && f->has_capacity) {
         ask = add_explored(m, "explore+limit",
-                           "it has :capacity: three workers, two of whom may hold");
+                           "it has :capacity: three workers, and two of them may hold");
         ask->explored.workers = 3;
         ask->explored.capacity = 2;
     }

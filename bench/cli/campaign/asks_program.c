@@ -1,9 +1,8 @@
-/* What a program is asked, by what its first line says, and why: see asks.h.
+/* The tests of a program, chosen by its first line, with reasons: see asks.h.
  *
- * Its statements are not known before they are sent, so this goes by the shape, by what ends a hold
- * of somebody who is dead (a lease, a recovery, processes that are heard of no more), and by the
- * engine. The scenarios and faults are those of -S and --faults, so that each line can be asked for
- * alone.
+ * Its statements are not known before they are sent, so this depends on the shape, on the way in
+ * which a dead worker's hold ends (a lease, a recovery, missing heartbeats), and on the engine. The
+ * scenarios and faults are those of -S and --faults, so that each line can be run alone.
  */
 #include "asks.h"
 
@@ -53,13 +52,13 @@ static void add(struct lb_asking *m, const char *scenario, const char *fault, co
     reckon(m, ask);
 }
 
-/* Whoever stands still for so long that what he has is given to somebody else. */
+/* Pauses holders for so long that their lock or item goes to another worker. */
 static void stop_holders(struct lb_asking *m, const char *scenario)
 {
     const struct lb_strategy *strategy = m->strategy;
     if (!strategy->is_lease && !strategy->is_heard_of)
         return;
-    /* Where a unit is long, one pause and what comes behind it are enough. */
+    /* With a long unit, one pause and its consequences are enough. */
     add(m, scenario, "pause", strategy->lease_unit_ms > LONG_UNIT_MS ? "2s" : NULL,
         strategy->is_heard_of
             ? "its processes say that they are alive: one is stopped, and is late to say so"
@@ -72,8 +71,8 @@ static void lose_connections(struct lb_asking *m, const char *scenario, bool com
         return;
     if (!comes_back) {
         lb_asks_leave_out(m, "kill, disconnect, cut",
-                          "its first line says of nothing that it brings back what the dead and "
-                          "the lost have: --faults asks for them");
+                          "its first line declares no lease, session or recovery that frees what "
+                          "dead workers hold: use --faults to test them");
         return;
     }
     if (m->db->is_relayed)
@@ -107,7 +106,7 @@ static void ask_queue(struct lb_asking *m)
         add(m, "queue-rescue", NULL, NULL, "it has recover: items are taken from the slow as well");
     stop_holders(m, "drain");
     if (comes_back)
-        add(m, "drain", "kill", NULL, "what the dead have comes back: consumers are killed");
+        add(m, "drain", "kill", NULL, "a dead worker's items come back: consumers are killed");
     lose_connections(m, "drain", comes_back);
 }
 

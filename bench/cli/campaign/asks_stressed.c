@@ -52,10 +52,9 @@ static void lose_connections(struct lb_asking *m, const char *scenario)
     if (!lb_asking_on_server(m))
         return;
     if (!survives_loss(m)) {
-        lb_asks_leave_out(
-            m, "disconnect, cut",
-            "what a lost connection held stays held: neither a session, a lease nor a "
-            "recovery ends it");
+        lb_asks_leave_out(m, "disconnect, cut",
+                          "the hold of a lost connection stays: neither a session, a lease nor a "
+                          "recovery ends it");
         return;
     }
     struct lb_ask *ask =
@@ -65,7 +64,7 @@ static void lose_connections(struct lb_asking *m, const char *scenario)
     set_fault_times(m, ask, "8", "2s");
 }
 
-/* What was acknowledged may be lost with a server. How it is made to go only the user knows. */
+/* Acknowledged commits may be lost with a server. Only the user knows how to fail over. */
 static void fail_over(struct lb_asking *m, const char *scenario)
 {
     if (m->site->fails_over)
@@ -83,7 +82,7 @@ static const char *crowd_reason(const struct lb_asking *m, const char *otherwise
     return m->program->reads_replica ? "it reads on a replica, which lags: a crowd" : otherwise;
 }
 
-/* Holders rest so often that a wait can begin when nobody has a lease, and nobody's release waits
+/* Holders rest often enough that a wait can begin when no worker has a lease, and no release waits
  * ahead: after that the server would compute it anew. It is long against what a busy machine takes
  * to let the second one in. */
 static void make_wait(struct lb_asking *m)
@@ -127,8 +126,8 @@ static void stress_renewals(struct lb_asking *m, const char *scenario)
         set_all(ask, few);
 }
 
-/* One heart for all that a process has: in time, nobody may take it; too late, whoever wakes up has
- * been given up. */
+/* One heartbeat for all items of a process: after a beat in time, no other worker may take them;
+ * after a late one, the process has lost them. */
 static void stress_heartbeats(struct lb_asking *m)
 {
     static const char *const in_time[] = {"renew", "50ms", "hold", "450ms", "ttl", "200ms", NULL};
@@ -147,8 +146,8 @@ static void stress_heartbeats(struct lb_asking *m)
     set_all(ask, late);
 }
 
-/* Clocks that agree with each other, and not with the server's: whoever goes by one kind alone does
- * not notice. What the server's clock says of a time that :now gave, or the other way round, is
+/* Clocks that agree with each other, and not with the server's: a file that uses one kind alone
+ * does not notice. Comparing the server's clock with a time from :now, or the other way round, is
  * wrong in one of the two directions. */
 static void part_clocks(struct lb_asking *m)
 {
@@ -170,7 +169,7 @@ static void part_clocks(struct lb_asking *m)
                                           NULL, 2500, "");
         snprintf(ask->name, sizeof ask->name, "clocks %s", ways[i]);
         snprintf(ask->why, sizeof ask->why,
-                 "line %d goes by :now, line %d by the server's clock: all workers' clocks are %s",
+                 "line %d uses :now, line %d the server's clock: all workers' clocks are %s",
                  f->worker_clock_line, f->server_clock_line, i == 0 ? "ahead of it" : "behind it");
         set_all(ask, keys);
         set(ask, "skewed", ways[i]);
@@ -246,8 +245,8 @@ static void overrun_others(struct lb_asking *m)
     }
 }
 
-/* What is cheap, and shows what nothing else does, comes first: a busy machine has no time for the
- * last ones. */
+/* Cheap tests that show what no other shows come first: a busy machine has no time for the last
+ * ones. */
 static void stress_lock(struct lb_asking *m)
 {
     const struct lb_features *f = &m->outlook->features;
@@ -299,32 +298,31 @@ static void end_late(struct lb_asking *m, const char *scenario)
     const struct lb_features *f = &m->outlook->features;
     if (f->ends_many && f->takes_many)
         set_all(add_late(m, scenario, "batches late",
-                         "it ends, or prolongs, all items of a claim at once: who is too slow has "
+                         "it ends, or prolongs, all items of a claim at once: a slow worker has "
                          "some that are others' by now"),
                 mixed);
     if (lb_asking_claims(m, LB_G_GROUP_EXCLUSIVE))
         set(add_late(m, scenario, "groups late",
-                     "it claims group-exclusive: who is too slow ends an item of a group that has "
+                     "it claims group-exclusive: a slow worker ends an item of a group that has "
                      "gone on"),
             "groups", "2");
     if (f->has_free || f->has_retry)
         set(add_late(m, scenario, "give back late",
-                     "it has free or retry: who is too slow gives the item back"),
+                     "it has free or retry: a slow worker gives the item back"),
             "free", "0.5");
     if (f->has_error)
-        set(add_late(m, scenario, "fail late", "it has error: the item of who is too slow fails"),
-            "error", "0.5");
+        set(add_late(m, scenario, "fail late", "it has error: a slow worker's item fails"), "error",
+            "0.5");
 }
 
 static void rescue(struct lb_asking *m)
 {
     const struct lb_features *f = &m->outlook->features;
     if (f->lease != NULL)
-        add_stressed(
-            m, "queue-overrun", NULL, 3000,
-            f->unasked_line != 0
-                ? "claims are leases, and what ends one asks for no holder: work outlasts it"
-                : "claims are leases: work outlasts them");
+        add_stressed(m, "queue-overrun", NULL, 3000,
+                     f->unasked_line != 0
+                         ? "claims are leases, and their ends check no holder: work outlasts them"
+                         : "claims are leases: work outlasts them");
     if (f->lease != NULL)
         stress_renewals(m, "queue-overrun");
     else if (f->has_recover && f->recovers_by_time)
@@ -332,10 +330,9 @@ static void rescue(struct lb_asking *m)
     stress_heartbeats(m);
     if (f->has_recover && f->recovers_by_time)
         add_stressed(m, "queue-rescue", NULL, 3000,
-                     f->unasked_line != 0
-                         ? "recover takes items from the slow as well, and what ends "
-                           "a claim asks for no holder"
-                         : "recover takes items from the slow as well");
+                     f->unasked_line != 0 ? "recover takes items from slow workers as well, and "
+                                            "the ends of claims check no holder"
+                                          : "recover takes items from the slow as well");
     else if (f->has_recover && f->lease == NULL)
         lb_asks_leave_out(
             m, "queue-rescue",
@@ -347,8 +344,8 @@ static void rescue(struct lb_asking *m)
         end_late(m, "queue-rescue");
 }
 
-/* Puts wait before they commit, and consumers are faster than these: whoever goes by a number sees
- * a later one before an earlier one is there. */
+/* Puts wait before they commit, and consumers are faster than these: a claim in order of numbers
+ * sees a later one before an earlier one exists. */
 static void put_slowly(struct lb_asking *m)
 {
     static const char *const keys[] = {
@@ -356,7 +353,7 @@ static void put_slowly(struct lb_asking *m)
         "workers",   "2",   "hold",         "0",     "poll",     "1ms",
         "poll-max",  "2ms", "duration",     "3s",    NULL};
     if (!lb_asking_on_server(m))
-        return; /* one writer: nobody is faster */
+        return; /* one writer: puts cannot overtake */
     struct lb_ask *ask = add_stressed(m, "steady", NULL, 3200,
                                       "its put is a transaction: numbers commit out of order");
     snprintf(ask->name, sizeof ask->name, "slow commits");
@@ -375,7 +372,7 @@ static void claim_in_line(struct lb_asking *m)
     set_all(ask, keys);
 }
 
-/* More workers than groups, which take their time: somebody always waits for a group. */
+/* More workers than groups, which take their time: a worker always waits for a group. */
 static void work_in_groups(struct lb_asking *m)
 {
     static const char *const keys[] = {"groups", "3", "hold", "3ms", "backlog", "300", NULL};
@@ -421,7 +418,7 @@ static void give_back(struct lb_asking *m)
     }
 }
 
-/* What is done must stay so when errors are cleared, and what failed when all is reset. */
+/* Done items must stay done when errors are cleared, and failed ones failed when all is reset. */
 static void operate(struct lb_asking *m)
 {
     const struct lb_features *f = &m->outlook->features;

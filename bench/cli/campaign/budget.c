@@ -77,7 +77,7 @@ bool lb_budget_applies(const struct lb_report *report)
     return compares;
 }
 
-/* Who is alone in its table is run for its verdict: as long as the scenario says. */
+/* A strategy alone in its table is run for its verdict, for the scenario's duration. */
 static void choose_length(const struct lb_report *report, const struct lb_cell *cell, bool compares,
                           size_t n_runs, struct lb_scenario *ret)
 {
@@ -209,7 +209,7 @@ static size_t order(const struct budget *budget, const struct table *table, size
     return n;
 }
 
-/* What was run before an interruption took its time then. */
+/* The time of runs before an interruption. */
 static uint64_t resumed_ns(const struct lb_cell *cell, uint64_t warmup_ns)
 {
     const struct lb_outcome *run = cell->runs[cell->n_runs - 1];
@@ -237,7 +237,7 @@ static int run_round(struct budget *budget, struct table *table, size_t *cells,
             return rc;
         used_ns += resumed && cell->n_runs > n_runs ? resumed_ns(cell, scenario.warmup_ns)
                                                     : lb_now_ns() - start_ns;
-        /* What does not succeed once is not going to be ranked. */
+        /* A strategy without a success is not ranked. */
         if (table->compares && lb_ranking_is_without(cell))
             budget->is_in[cells[i]] = false;
     }
@@ -250,7 +250,7 @@ static int run_round(struct budget *budget, struct table *table, size_t *cells,
 
 /* --- looking --- */
 
-/* Who has an open pair stays in. */
+/* A strategy with an undecided pair stays in. */
 static int decide(struct budget *budget, struct table *table, struct lb_error *err)
 {
     struct lb_ranking ranking;

@@ -97,7 +97,7 @@ static void describe_command(struct lb_report *report, const struct lb_args *arg
     add_option(report, "--seed", number);
 }
 
-/* The numbers of workers, and whatever else a plan is told, but for the demand: it costs no run. */
+/* The numbers of workers, and all other options of a plan, except the demand: it costs no run. */
 static void describe_question(struct lb_report *report, const struct lb_args *args)
 {
     const struct lb_plan_args *plan = &args->plan;
@@ -113,7 +113,7 @@ static void describe_question(struct lb_report *report, const struct lb_args *ar
     }
 }
 
-/* A baseline is told where there is a place for it. */
+/* A baseline is reported only in formats with a place for it. */
 static int load_baseline(struct lb_scheduler *state)
 {
     int rc = lb_baseline_load(&state->baseline, state->campaign->args, &state->err);
@@ -122,7 +122,7 @@ static int load_baseline(struct lb_scheduler *state)
         lb_outputs_have(&state->outputs, &lb_sink_markdown))
         return rc;
     return lb_fail(&state->err, LB_E_USAGE,
-                   "option --baseline: is told as text, json or markdown, not as %s",
+                   "option --baseline: needs --format text, json or markdown, not %s",
                    state->outputs.all[0].sink->name);
 }
 
@@ -134,7 +134,7 @@ static bool gives(const struct lb_args *args, const char *key)
     return false;
 }
 
-/* Rounds go on for a time unless a number of runs was asked for, or is needed: a gate compares
+/* Rounds go on for a time unless a number of runs was requested, or is needed: a gate compares
  * cells that were run alike. */
 static int choose_budget(struct lb_scheduler *state, struct lb_error *err)
 {
@@ -148,7 +148,7 @@ static int choose_budget(struct lb_scheduler *state, struct lb_error *err)
                                                  : NULL;
     if (args->budget != NULL && other != NULL)
         return lb_fail(err, LB_E_USAGE,
-                       "option --budget: not together with %s, which wants so many runs of each",
+                       "option --budget: not together with %s, which fixes the number of runs",
                        other);
     state->by_budget = other == NULL && lb_budget_applies(report);
     if (args->budget != NULL && !state->by_budget)
@@ -156,7 +156,7 @@ static int choose_budget(struct lb_scheduler *state, struct lb_error *err)
                        "option --budget: needs two strategies that can be compared under one "
                        "scenario, and no sweep; see --repeat");
     if (state->by_budget) {
-        report->n_repeat = 1; /* so many at least; what it came to is known in the end */
+        report->n_repeat = 1; /* the minimum; the final number is known at the end */
         report->budget_ns = args->budget_ns > 0 ? args->budget_ns : LB_BUDGET_TABLE_NS;
         report->keeps_length = gives(args, "duration") || gives(args, "warmup");
         snprintf(report->question, sizeof report->question, "--budget %s",
@@ -165,7 +165,7 @@ static int choose_budget(struct lb_scheduler *state, struct lb_error *err)
     return 0;
 }
 
-/* A reference must be one of what is compared. */
+/* A reference must be one of the compared strategies. */
 static int check_reference(const struct lb_report *report, struct lb_error *err)
 {
     struct lb_nearest nearest;
@@ -251,7 +251,7 @@ static void give_up_target(struct lb_scheduler *state, const struct lb_target *t
     }
 }
 
-/* By the user; or nobody reads, and nothing is kept. */
+/* By the user; or the output has no reader, and nothing is kept. */
 static bool is_stopped(const struct lb_scheduler *state)
 {
     return atomic_load(&state->stop->requested) > 0 ||
@@ -407,7 +407,7 @@ static void tell(struct lb_scheduler *state, bool all)
     }
 }
 
-/* What was asked before has taken all of the plan's time. */
+/* Earlier lines have taken all of the plan's time. */
 static void leave_out(struct lb_scheduler *state, struct lb_cell *cell)
 {
     cell->state = LB_CELL_SKIPPED;
@@ -423,7 +423,7 @@ static int run_rounds(struct lb_scheduler *state)
     struct lb_report *report = &state->report;
     size_t *order = calloc(report->n_cells, sizeof *order);
     int rc = order == NULL ? lb_fail(&state->err, LB_E_MEMORY, "out of memory") : 0;
-    tell(state, false); /* what was resumed may be over */
+    tell(state, false); /* resumed cells may be complete */
     for (size_t round = 0; round < report->n_repeat && rc == 0; round++) {
         order_round(state, order, round);
         for (size_t i = 0; i < report->n_cells && rc == 0 && !is_stopped(state); i++) {
@@ -498,7 +498,7 @@ static bool has_runs(const struct lb_report *report)
     return false;
 }
 
-/* Writes everything; a failure to write is told, and does not hide what was found. */
+/* Writes everything; a failure to write is reported, and does not hide findings. */
 static enum lb_exit finish(struct lb_scheduler *state)
 {
     enum lb_exit written = LB_EXIT_OK;
@@ -578,7 +578,7 @@ static enum lb_exit run_all(struct lb_scheduler *state)
     return lb_exit_worse(status, finish(state));
 }
 
-/* --plan: what would be asked, and nothing is run. */
+/* --plan: prints the planned tests, and runs nothing. */
 static enum lb_exit show_plan(struct lb_scheduler *state)
 {
     const struct lb_selection *selection = &state->selection;

@@ -13,10 +13,10 @@ struct lb_campaign {
     struct lb_select_defaults defaults;
     unsigned of;                /* enum lb_sink_use: what --format is about; 0: runs */
     const struct lb_sink *sink; /* without --format */
-    bool judge_expectations;    /* exit by what was expected: a caught control is well */
+    bool judge_expectations;    /* exit status by expectation: a caught control is a success */
     uint64_t n_repeat;          /* runs of each cell without --repeat; 0: 1 */
     bool refuse_skips;          /* a cell that cannot run is an error */
-    bool sample_waits;          /* what sessions wait for, --costs or not */
+    bool sample_waits;          /* sample wait events, with or without --costs */
     bool explores;              /* each strategy as well, in cells of their own */
     bool may_budget;            /* without --repeat, where strategies are compared: see budget.h */
     /* For --dry-run, where the function schedule decides what is run: puts it into the report's
@@ -29,16 +29,16 @@ struct lb_campaign {
     void *arg;
 };
 
-/* For schedule: the report, whose cells may grow; */
+/* For schedule: the report, with cells that may grow; */
 struct lb_report *lb_scheduler_report(struct lb_scheduler *scheduler);
 /* how many runs there will be, for the progress line; */
 void lb_scheduler_expect(struct lb_scheduler *scheduler, size_t n_runs);
 /* or how much time is left; */
 void lb_scheduler_left(struct lb_scheduler *scheduler, uint64_t left_ns);
 /* one run of a cell, with the seed of that round; scenario: the cell's own, or one that differs
- * from it in the length of the run. What it came to is in the cell: a run more, or its state.
- * *ret_resumed: it was there from before an interruption, if schedule asks for the same cells in
- * the same order then. An error is one of memory or of the checkpoint. */
+ * from it in the length of the run. The cell gets the result: one more run, or its state.
+ * *ret_resumed: the run existed from before an interruption, if schedule asks for the same cells in
+ * the same order. An error is one of memory or of the checkpoint. */
 int lb_scheduler_run(struct lb_scheduler *scheduler, struct lb_cell *cell,
                      const struct lb_scenario *scenario, size_t round, bool *ret_resumed,
                      struct lb_error *err);

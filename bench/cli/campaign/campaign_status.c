@@ -11,8 +11,8 @@ static bool has_finding(const struct lb_cell *cell)
     return found;
 }
 
-/* compare, run, plan: a violation counts, a known one too, unless it is of options that nobody
- * asked for and that are there to show it: what is compared does not have them. */
+/* compare, run, plan: a violation counts, a known one too, unless it comes from options that the
+ * user did not request and that exist to show it: the compared strategy does not have them. */
 static bool is_violated(const struct lb_baseline *baseline, const struct lb_cell *cell)
 {
     return lb_cell_standing(cell) == LB_STANDS_VIOLATED && !lb_baseline_violates(baseline, cell) &&
@@ -29,7 +29,7 @@ static enum lb_exit status_of_cell(const struct lb_campaign *campaign,
         const struct lb_outcome *run = cell->runs[i];
         if (run->state == LB_RUN_SERVER_GONE)
             status = lb_exit_worse(status, LB_EXIT_ENVIRONMENT);
-        /* Whoever schedules has judged an invalid run by what hangs on it. */
+        /* The scheduler has judged an invalid run by its consequences. */
         for (int g = 0; g < LB_GUARANTEES; g++)
             if (run->judgement.findings[g].is_asked)
                 status = lb_exit_worse(status, LB_EXIT_INCONCLUSIVE);

@@ -128,10 +128,10 @@ int lb_dry_run_print(const struct lb_report *report, uint64_t budget_ns, bool gr
         fprintf(out, "\n%zu cell%s, %llu run%s, which take%s %s%s\n", n_cells,
                 n_cells == 1 ? "" : "s", (unsigned long long)n_runs, n_runs == 1 ? "" : "s",
                 n_runs == 1 ? "s" : "", describe_time(report, text, sizeof text),
-                grows ? "; more runs may follow from what is found" : "");
+                grows ? "; more runs may follow from the results" : "");
     }
     fprintf(out, "Nothing was run.%s\n",
-            n_targets > 0 ? " No server was asked: what it lacks is skipped when it is." : "");
+            n_targets > 0 ? " No server was asked: missing features are skipped in a run." : "");
     return 0;
 }
 

@@ -1,4 +1,4 @@
-/* --dry-run as JSON, for a script that decides by what would be run. */
+/* --dry-run as JSON, for a script that decides by the planned runs. */
 #include "dry_run.h"
 
 #include "forecast.h"
@@ -65,5 +65,5 @@ int lb_dry_run_json(const struct lb_report *report, uint64_t budget_ns, bool gro
     lb_put_flag(&object, "total_is_least", budget_ns == 0 && (grows || lb_dry_run_is_open(report)));
     lb_put(&object, "cells", lb_object_end(&cells));
     return lb_json_print(lb_object_end(&object), is_line ? JSON_COMPACT : JSON_INDENT(2),
-                         "what would be run", out, err);
+                         "the planned runs", out, err);
 }

@@ -1,5 +1,5 @@
 /* Explored cells: see explored.h. Small bounds: every interleaving of two workers with one round
- * each, or what can be run of it in the time. */
+ * each, or as many as the time allows. */
 #include "explored.h"
 
 #include "clock.h"
@@ -60,7 +60,7 @@ int lb_explored_add(struct lb_report *report, struct lb_error *err)
     return 0;
 }
 
-/* The flags of what is explored besides workers and their statements. */
+/* The flags of an exploration besides workers and their statements. */
 static void add_ask(const struct lb_explored_ask *ask, char *buf, size_t size)
 {
     const struct {
@@ -84,7 +84,7 @@ static void add_ask(const struct lb_explored_ask *ask, char *buf, size_t size)
     lb_command_add(buf, size, flag + 1);
 }
 
-/* smallest: the case of the witness, which may be smaller than what was explored; NULL: all. */
+/* smallest: the case of the witness, which may be smaller than the explored case; NULL: all. */
 static void describe_again(const struct lb_cell *cell, const struct lb_explored *smallest,
                            char *buf, size_t size)
 {
@@ -114,8 +114,8 @@ static void describe_again(const struct lb_cell *cell, const struct lb_explored 
     lb_command_add(buf, size, setting);
 }
 
-/* What is known to be broken and was not found is out of reach for so few workers: no "held". Nor
- * is there one when the search did not come to its end. */
+/* A known break that was not found is out of reach for these few workers: no "held". Nor is there
+ * one when the search did not come to its end. */
 static void take_findings(const struct lb_cell *cell, const struct lb_explored *explored,
                           struct lb_outcome *outcome)
 {

@@ -1,7 +1,7 @@
 /* Explored cells: verify explores each strategy as well as it stresses it.
  *
- * Such a cell stands in the report under the scenario "explore"; its one run has what exploring
- * found as its findings, what was covered, and the command that plays the witness again.
+ * Such a cell stands in the report under the scenario "explore"; its one run has the findings and
+ * the coverage of the exploration, and the command that replays the witness.
  */
 #ifndef LB_EXPLORED_H
 #define LB_EXPLORED_H

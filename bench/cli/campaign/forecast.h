@@ -10,9 +10,9 @@
 struct lb_forecast {
     const struct lb_report *report; /* borrowed; NULL: nothing is known of the runs to come */
     uint64_t last_ns;               /* when the last run ended, or the first began */
-    uint64_t besides_ns;            /* what the runs took beside their length, in sum */
+    uint64_t besides_ns;            /* the overhead of the runs beyond their length, in sum */
     size_t n_runs;
-    uint64_t explored_ns; /* what explorations took, in sum */
+    uint64_t explored_ns; /* the time of explorations, in sum */
     size_t n_explored;
 };
 

@@ -1,15 +1,15 @@
 /* Run lengths within a budget: see length.h.
  *
- * What a table can tell hangs on how many rounds fit into its time more than on how long each is.
+ * The resolution of a table depends more on the number of rounds in its time than on their length.
  * The variance of a run's rate is a + b/d, d being the length of its measured part: runs of one
- * strategy differ by a, however long they are. With 6 strategies in turns on a busy machine, the
- * standard deviations beside the round were 21 % at 0.3 s, 13 % at 0.6 s and 8.7 % at 2 s
+ * strategy differ by a, at any length. With 6 strategies in turns on a busy machine, the standard
+ * deviations beside the round were 21 % at 0.3 s, 13 % at 0.6 s and 8.7 % at 2 s
  * (docs/design/compare.md). That is the least variance for the time near 0.6 s, where start and
  * warm-up take 0.2 s more.
  *
- * A verdict may hang on the length: that nobody waits longer than 1.8 s is not seen in 0.6 s. So
- * the first run of who claims that is as long as the scenario says, and the others do not judge it.
- * Who succeeds so seldom that the number of successes alone would scatter is run for longer.
+ * A verdict may depend on the length: a bound of 1.8 s on waits cannot be tested in 0.6 s. So the
+ * first run of a strategy that claims it has the scenario's duration, and the others do not judge
+ * it. A strategy with so few successes that their number alone would scatter is run for longer.
  *
  * Left as they are: runs whose length the user has given, in a file or as an option; those in which
  * something is due at certain times; and queues, which end by themselves or have producers that

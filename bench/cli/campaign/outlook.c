@@ -1,8 +1,8 @@
-/* From a file's features to what it is asked: see outlook.h.
+/* From a file's features to its tests: see outlook.h.
  *
- * The order is that of what finds most for its time: two workers explored, then crowds, then what
- * happens when a lease or a limit is outlived, then deaths and lost connections. What does not fit
- * into the budget is left out from the end, and said so.
+ * The order puts the tests first that find most for their time: two workers explored, then crowds,
+ * then outlived leases or limits, then deaths and lost connections. Tests that do not fit into the
+ * budget are left out from the end, and reported.
  */
 #include "outlook.h"
 
@@ -17,15 +17,14 @@ static void say_untested(struct lb_asking *m)
     const struct lb_features *f = &m->outlook->features;
     if (f->constant_line != 0)
         lb_asks_add(m, "kill",
-                    "line %d goes by a length of time that no option sets: make it one, so that "
+                    "line %d uses a length of time that no option sets: make it one, so that "
                     "it can be made short (exploring moves the clocks past it)",
                     f->constant_line)
             ->is_left_out = true;
     if (f->by_worker_clock)
-        lb_asks_leave_out(
-            m, "skew",
-            "it goes by its workers' clocks (:now), which have to agree: --faults skew shows "
-            "what happens if they do not");
+        lb_asks_leave_out(m, "skew",
+                          "it uses its workers' clocks (:now), which must agree: --faults skew "
+                          "shows the effect if they do not");
     if (m->strategy->isolation == LB_ISO_DEFAULT && lb_asking_on_server(m))
         lb_asks_leave_out(m, "isolation", "the server's default: --matrix asks for each level");
 }
@@ -90,9 +89,9 @@ static void fit_budget(struct lb_outlook *outlook)
     }
 }
 
-/* What nothing else wants is for the explorations, which a busy machine slows down, but for what
- * each run takes to set up and to judge; two fifths of all at least. Each gets as much more, or
- * less, as the others. */
+/* The remaining time goes to the explorations, which a busy machine slows down, except for the
+ * set-up and the judging of each run; two fifths of all at least. All are scaled by the same
+ * factor. */
 static void share_rest(struct lb_outlook *outlook)
 {
     const double budget_ns = (double)outlook->budget_ns;
@@ -229,8 +228,8 @@ void lb_outlook_print(const struct lb_outlook *outlook, FILE *out)
     }
     if (f->whole_line != 0)
         fprintf(out,
-                "  clock  line %d has whole seconds only: what goes by it ends up to a second "
-                "early or late%s\n",
+                "  clock  line %d has whole seconds only: a lease or limit that uses it ends up to "
+                "a second early or late%s\n",
                 f->whole_line, lb_features_counts_seconds(f) ? LB_JUDGED_SHORTER : "");
     for (size_t i = 0; i < outlook->n_asks; i++)
         if (!outlook->asks[i].is_left_out)

@@ -1,8 +1,8 @@
 /* What `verify` tries on a protocol that it has never seen: --plan, --budget.
  *
- * An outlook is a list of asks, cheapest and most telling first: which scenario with which keys, or
- * what is explored, each with the reason why this file is asked it. What the file claims or shows,
- * and cannot be asked, is in the list too, as left out, with its reason.
+ * An outlook is a list of asks, cheapest and most telling first: a scenario with keys, or an
+ * exploration, each with the reason for this file. Features of the file that cannot be tested are
+ * in the list too, as left out, with the reason.
  */
 #ifndef LB_OUTLOOK_H
 #define LB_OUTLOOK_H
@@ -77,9 +77,9 @@ int lb_ask_scenario(const struct lb_outlook *outlook, const struct lb_ask *ask,
                     struct lb_scenario *ret, struct lb_error *err);
 /* The plan in short, as comments of TAP. */
 void lb_outlook_tell_plan(const struct lb_outlook *outlook, FILE *out);
-/* What was found, with the lines that allow it, what to change and the command that shows it; or
- * what was looked for, and for how long. As comments of TAP. diagnostics: where a harness shows
- * what failed, and is told the lines and what to change as well; NULL: nowhere. */
+/* Prints the findings, with the lines that allow them, the change and the command that shows them;
+ * or the tests that were made, and their time. As comments of TAP. diagnostics: the stream on which
+ * a harness shows failures; it gets the lines and the change as well; NULL: none. */
 void lb_outlook_tell_end(const struct lb_outlook *outlook, const struct lb_report *report,
                          FILE *out, FILE *diagnostics);
 /* For people: --plan. */

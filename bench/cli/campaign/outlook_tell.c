@@ -1,9 +1,9 @@
-/* What came of an outlook, in words for whoever wrote the file: see outlook.h.
+/* The results of an outlook, in words for the author of the file: see outlook.h.
  *
  * A paragraph per guarantee that was broken: what happened (of an explored schedule where there is
- * one: it is the shortest), the lines that allow it, what to change, and the command that shows it
- * alone. Which lines and what to change is read off the file's features, and so is a hint and no
- * verdict: the verdict is the history's.
+ * one: it is the shortest), the lines that allow it, the change, and the command that shows it
+ * alone. Lines and change are derived from the file's features, and so are hints and no verdict:
+ * the verdict comes from the history.
  */
 #include "outlook.h"
 
@@ -35,11 +35,11 @@ void lb_outlook_tell_plan(const struct lb_outlook *outlook, FILE *out)
                     timings[i]->is_said ? "as said in" : "inferred from", timings[i]->line);
     if (f->constant_line != 0)
         fprintf(out,
-                "# line %d goes by a length of time that no option sets: %s; make it one, and "
+                "# line %d uses a length of time that no option sets: %s; make it one, and "
                 "crowds and deaths are tested, too\n",
                 f->constant_line,
                 f->has_fixed_lease ? "exploring moves the clocks past it"
-                                   : "what comes back from the dead is not tested");
+                                   : "recovery from deaths is not tested");
     if (f->later_line != 0)
         fprintf(out,
                 "# line %d puts an item off for as long as no option says: whether it comes again "
@@ -47,8 +47,8 @@ void lb_outlook_tell_plan(const struct lb_outlook *outlook, FILE *out)
                 f->later_line);
     if (f->whole_line != 0)
         fprintf(out,
-                "# clock: line %d has whole seconds only, what goes by it ends up to a second "
-                "early or late%s\n",
+                "# clock: line %d has whole seconds only, a lease or limit that uses it ends up to "
+                "a second early or late%s\n",
                 f->whole_line, lb_features_counts_seconds(f) ? LB_JUDGED_SHORTER : "");
 }
 

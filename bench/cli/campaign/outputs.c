@@ -1,4 +1,4 @@
-/* What is written of a campaign while it runs: see outputs.h. */
+/* The outputs of a campaign while it runs: see outputs.h. */
 #include "outputs.h"
 
 #include "format_names.h"
@@ -10,8 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The path of a place, however it is spelled; what is not there yet keeps its names. NULL: out of
- * memory. */
+/* The canonical path of a place; a missing part keeps its names. NULL: out of memory. */
 static char *place_of(const char *path)
 {
     char *real = realpath(path, NULL), *folder, *joined = NULL;

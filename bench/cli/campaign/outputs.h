@@ -1,4 +1,4 @@
-/* What is written of a campaign while it runs: --format NAME or NAME:FILE, as often as one likes.
+/* The outputs of a campaign while it runs: --format NAME or NAME:FILE, any number of times.
  */
 #ifndef LB_OUTPUTS_H
 #define LB_OUTPUTS_H
@@ -24,11 +24,11 @@ struct lb_outputs {
     struct lb_error *err;
     struct lb_written all[LB_OUTPUTS_MOST];
     size_t n;
-    size_t n_open; /* files of the first so many are open */
+    size_t n_open; /* the first n_open have open files */
 };
 
-/* Reads the words of --format; of: what is told, enum lb_sink_use. args, report, usual
- * and err are set by then, and borrowed until the end. LB_E_USAGE with a message. */
+/* Reads the words of --format; of: the kind of output, enum lb_sink_use. args, report, usual and
+ * err are set by then, and borrowed until the end. LB_E_USAGE with a message. */
 int lb_outputs_choose(struct lb_outputs *outputs, unsigned of);
 /* Opens the files, before anything is run. */
 int lb_outputs_open(struct lb_outputs *outputs);
@@ -36,8 +36,8 @@ int lb_outputs_open(struct lb_outputs *outputs);
 /* As of struct lb_sink, for each of them. outlooks: of the files that have a plan. */
 void lb_outputs_begin(struct lb_outputs *outputs, struct lb_outlook *const *outlooks, size_t n);
 void lb_outputs_cell(struct lb_outputs *outputs, const struct lb_cell *cell);
-/* Ends them and puts the files in place. 0, or what writing one of them came to: then that file is
- * not replaced. *ret_stdout: it was standard output. */
+/* Ends them and puts the files in place. Returns 0, or the error of writing one of them: then that
+ * file is not replaced. *ret_stdout: it was standard output. */
 int lb_outputs_end(struct lb_outputs *outputs, struct lb_outlook *const *outlooks, size_t n,
                    bool *ret_stdout);
 /* Nothing was begun: says why on standard output, where the format has words for that. No file is

@@ -83,7 +83,7 @@ static size_t n_wanted(const struct lb_report *report)
     return n;
 }
 
-/* Where nobody knows how many there should be: was one cut short, or could not be begun? */
+/* If the planned number is unknown: true if a run was cut short, or could not be begun. */
 static bool was_cut_short(const struct lb_report *report)
 {
     bool cut = report->interrupted;

@@ -17,11 +17,11 @@ struct lb_storage {
 int lb_storage_prepare(struct lb_storage *storage, const struct lb_args *args,
                        struct lb_report *report, struct lb_error *err);
 /* With the report's cells: makes the result's directory, or takes the finished runs from it. grows:
- * what is to be run besides is found out on the way. */
+ * further runs are decided on the way. */
 int lb_storage_open(struct lb_storage *storage, const struct lb_args *args, bool grows,
                     struct lb_report *report, struct lb_error *err);
-/* Writes the result, and sets report->directory. Of what cannot be written, or is not whole, the
- * finished runs are kept if it can be resumed, and it is told how; else nothing is. */
+/* Writes the result, and sets report->directory. If it cannot be written, or is incomplete, the
+ * finished runs are kept if it can be resumed, with a message how; else nothing is kept. */
 int lb_storage_finish(struct lb_storage *storage, struct lb_report *report, struct lb_error *err);
 void lb_storage_release(struct lb_storage *storage);
 

@@ -22,7 +22,7 @@ static int check_cell(const struct lb_cell *cell, struct lb_error *err)
     return 0;
 }
 
-/* Whatever else it is, it is the user's, and its name a slip. */
+/* Any other file is the user's, and its name a mistake. */
 static int check_file(const char *path, struct lb_error *err)
 {
     static const char begin[] = "{\"strategy\":";
@@ -40,7 +40,7 @@ static int check_file(const char *path, struct lb_error *err)
                    "option --trace: %s is there already, and is no trace: give another name", path);
 }
 
-/* Statements are the user's data: nobody else's to read. */
+/* Statements are the user's data: no other user may read them. */
 static int open_file(const char *path)
 {
     enum { BEHIND_STANDARD = 3 };

@@ -71,7 +71,7 @@ static void print_measures(const struct lb_checked *checked, FILE *out)
         fprintf(out, ", at most %llu at once", (unsigned long long)m->max_depth);
     fputc('\n', out);
     if (m->n_refusals_unjustified > 0)
-        fprintf(out, "%llu of %llu refusals came while nobody can have held it\n",
+        fprintf(out, "%llu of %llu refusals came while no worker can have held it\n",
                 (unsigned long long)m->n_refusals_unjustified, (unsigned long long)m->n_refusals);
     if (m->n_empty_unjustified > 0)
         fprintf(out, "%llu of %llu answers \"empty\" came while something was there\n",

@@ -7,14 +7,14 @@
 
 #include <stdio.h>
 
-/* What was judged, and how. */
+/* The judged files, and the model. */
 struct lb_checked {
     const char *const *files;
     size_t n_files;
-    const char *model_name; /* as it was asked for, or told by the file */
+    const char *model_name; /* as requested, or from the file */
     uint32_t n_workers;     /* logs with events */
     uint64_t n_events;
-    uint64_t start_ns; /* times are told relative to it */
+    uint64_t start_ns; /* times are printed relative to it */
     bool truncated;
     bool is_unchecked; /* of the first version, without checksums */
     const struct lb_model *model;

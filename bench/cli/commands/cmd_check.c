@@ -25,7 +25,7 @@ struct loaded {
     size_t n; /* views that are open */
     struct lb_names *names;
     struct lb_history_view joined;
-    struct lb_history_view *view; /* what is judged */
+    struct lb_history_view *view; /* the judged history */
     struct lb_model model;
     uint32_t *capacity;
     char model_name[80];
@@ -116,7 +116,7 @@ static int check_words(const struct lb_args *args, struct lb_error *err)
     return 0;
 }
 
-/* Two, if there is a second processor and nobody asked for one. */
+/* Two, if there is a second processor and --threads is not 1. */
 static unsigned threads_of(const struct lb_args *args)
 {
     const char *threads = args->check.threads;
@@ -213,8 +213,8 @@ static int compare_key(const struct loaded *loaded, const struct lb_args *args, 
                                       : contradict(loaded, args, other, key, first, second, err);
 }
 
-/* Files of one run say the same of what is judged: it would be the first's for all of them. What an
- * option says instead is not asked. */
+/* Files of one run must agree on the model, since the first file's would apply to all. Values set
+ * by options are not compared. */
 static int check_same_run(const struct lb_args *args, const struct loaded *loaded, size_t other,
                           const struct lb_model *one, struct lb_error *err)
 {
@@ -262,7 +262,7 @@ static int parse_meta(const struct lb_args *args, const struct loaded *loaded, s
     return rc;
 }
 
-/* What the files themselves say: lockbench's own have it in their meta text. The whole is as
+/* The model from the files themselves: lockbench's own have it in their meta text. The whole is as
  * complete, and as drained, as all of its files. */
 static int told_model(const struct lb_args *args, struct loaded *loaded, struct lb_error *err)
 {
@@ -285,7 +285,7 @@ static int told_model(const struct lb_args *args, struct loaded *loaded, struct 
             (loaded->model.attempts == 0 || one.attempts < loaded->model.attempts))
             loaded->model.attempts = one.attempts;
     }
-    /* Of one file's clock, or of what is missing: the last event's time is as good. */
+    /* The end time is by one file's clock, or missing: use the last event's time. */
     if (loaded->view == &loaded->joined || loaded->view->truncated)
         loaded->model.end_ns = 0;
     return rc;
@@ -418,7 +418,7 @@ static enum lb_exit status_of(const struct lb_judgement *judgement,
     return held && !is_open ? LB_EXIT_OK : LB_EXIT_INCONCLUSIVE;
 }
 
-/* Clocks that may be off: what is violated if they agree, and not for certain, is no "held". */
+/* Clocks that may be off: a violation that is not certain excludes "held". */
 static int judge_clocks(const struct lb_args *args, struct loaded *loaded,
                         struct lb_judgement *judgement, struct lb_near_miss near[LB_GUARANTEES],
                         struct lb_error *err)

@@ -147,7 +147,7 @@ static int add_word(struct lb_words *words, const struct lb_command *command,
     return rc;
 }
 
-/* The arguments parsed so far are told apart by the line that they came from. */
+/* The arguments parsed so far are distinguished by their line. */
 static int try(struct section *section, const struct lb_words *words, struct lb_error *err)
 {
     if (section->is_parsed)

@@ -206,8 +206,8 @@ static const char *number(uint32_t value, char buf[16])
     return buf;
 }
 
-/* The command that plays the witness again, without the schedule. The witness may be of a smaller
- * case than what was explored, with as many items. */
+/* The command that plays the witness again, without the schedule. The witness may be a smaller case
+ * than the explored one, with as many items. */
 static void make_command(const struct lb_args *args, const struct lb_protocol *protocol,
                          const struct lb_target *target, const struct lb_explored *explored,
                          char *text, size_t size)
@@ -273,7 +273,7 @@ static enum lb_exit status_of(const struct lb_explored *explored)
     return explored->search.interrupted ? LB_EXIT_INTERRUPTED : LB_EXIT_OK;
 }
 
-/* Has any claim got a verdict? A replay is asked for no verdict. */
+/* True if any claim has a verdict. A replay needs none. */
 static bool is_judged(const struct lb_explored *explored)
 {
     bool judged = explored->search.n_moves == 0;
@@ -317,14 +317,14 @@ static enum lb_exit explore_one(const struct lb_args *args, const struct lb_sele
     plan.search.progress = lb_explore_progress;
     plan.search.progress_arg = &view;
     if (protocol->guest != NULL && plan.relation < LB_RELATION_MOVES)
-        plan.relation = LB_RELATION_MOVES; /* what they touch is not known well enough */
+        plan.relation = LB_RELATION_MOVES; /* the rows that they touch are not known well enough */
     int rc = check_shape(args, protocol->strategy, err);
     if (rc == 0)
         rc = lb_explore(&plan, &explored, err);
     lb_explore_progress_clear(&view);
     if (rc != 0)
         return lb_exit_of(rc);
-    err->code = 0; /* what was refused while shrinking */
+    err->code = 0; /* an error from shrinking */
     make_command(args, protocol, &place->target, explored, command, sizeof command);
     if (args->format != NULL && strcmp(args->format, "json") == 0)
         rc = lb_explored_json(stdout, explored, command);

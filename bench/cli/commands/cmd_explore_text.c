@@ -183,7 +183,7 @@ static void print_verdicts(FILE *out, const struct lb_explored *explored, unsign
             (unsigned long long)explored->n_deadlocks, explored->n_deadlocks == 1 ? "" : "s",
             explored->deadlock);
     if (explored->n_stuck > 0)
-        say(out, width, "nobody could go on in %llu schedule%s: %s",
+        say(out, width, "no worker could go on in %llu schedule%s: %s",
             (unsigned long long)explored->n_stuck, explored->n_stuck == 1 ? "" : "s",
             explored->stuck);
 }

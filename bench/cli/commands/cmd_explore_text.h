@@ -9,7 +9,7 @@
 /* command: how to play the witness again, without the schedule itself. */
 void lb_explored_print(FILE *out, const struct lb_explored *explored, const char *command,
                        unsigned width);
-/* "held", or what can be said when not everything was explored. */
+/* "held", or a weaker word if not everything was explored. */
 const char *lb_explored_verdict(const struct lb_explored *explored, enum lb_guarantee guarantee);
 int lb_explored_json(FILE *out, const struct lb_explored *explored, const char *command);
 

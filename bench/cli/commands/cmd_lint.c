@@ -1,9 +1,9 @@
-/* lockbench lint: what can be said of a strategy's file without running it.
+/* lockbench lint: checks a strategy's file without running it.
  *
- * Mistakes end it; what is allowed, and yet seldom meant, is a warning. Without a server the file
- * is read for each engine that it supports, with each choice of each option. With -d, its setup is
- * run in a space of its own, the server is asked to prepare every statement, and everything is
- * removed again; nothing of the protocol is executed.
+ * Mistakes end it; likely mistakes are warnings. Without a server the file is read for each engine
+ * that it supports, with each choice of each option. With -d, its setup is run in a space of its
+ * own, the server is asked to prepare every statement, and everything is removed again; nothing of
+ * the protocol is executed.
  */
 #include "cli.h"
 #include "guest.h"
@@ -15,7 +15,7 @@
 
 enum { MOST_SETTINGS = 32 };
 
-/* What it takes to ask one server; all of it released at the end. */
+/* The resources to ask one server; all released at the end. */
 struct asking {
     struct lb_target target;
     struct lb_space *space;
@@ -168,8 +168,8 @@ static void warn_of_features(struct warnings *w, const struct lb_file *file,
             "%s:%d: warning: it claims owner-release, and %s asks for neither holder nor token\n",
             w->path, f->unasked_line, lb_section_text(f->unasked));
     if (f->renew_line != 0 && !f->renew_asks && !f->is_session_bound && is_new(w, f->renew_line))
-        printf("%s:%d: warning: renew asks for neither holder nor token: who is late prolongs what "
-               "another has\n",
+        printf("%s:%d: warning: renew checks neither holder nor token: a late worker prolongs "
+               "another's hold\n",
                w->path, f->renew_line);
     bool comes_back = lb_features_lease(f) || f->has_recover || f->is_session_bound;
     if ((claims & LB_G_BIT(LB_G_RECOVERY)) != 0 && !comes_back && is_new(w, f->begin_line))
@@ -181,7 +181,7 @@ static void warn_of_features(struct warnings *w, const struct lb_file *file,
             "%s:%d: warning: a length of time that no option sets: verify cannot make it short\n",
             w->path, f->constant_line);
     if (f->whole_line != 0 && is_new(w, f->whole_line))
-        printf("%s:%d: warning: this time has whole seconds only: a lease or limit that goes by it "
+        printf("%s:%d: warning: this time has whole seconds only: a lease or limit that uses it "
                "ends up to a second early or late (MariaDB: NOW(6), datetime(6); PostgreSQL: "
                "clock_timestamp(); SQLite: julianday('now'))\n",
                w->path, f->whole_line);
@@ -299,7 +299,8 @@ static int lint(const char *path, const struct lb_args *args, const struct lb_se
         r = check_on(args->targets.words[i], file, settings, args->options.n, err);
     lb_file_free(file);
     if (r == LB_E_SQL)
-        err->code = r = LB_E_FILE; /* what the server rejects here is the file's mistake */
+        err->code = r =
+            LB_E_FILE; /* a statement that the server rejects here is the file's mistake */
     return r;
 }
 

@@ -1,4 +1,4 @@
-/* lockbench list: what is built in, and which results are stored. */
+/* lockbench list: the built-in objects, and the stored results. */
 #include "cli.h"
 #include "json_object.h"
 #include "list_results.h"

@@ -1,4 +1,4 @@
-/* lockbench plan: how much do so many workers carry, how many does a demand need, what is left?
+/* lockbench plan: the throughput of N workers, the workers for a demand, and the headroom.
  *
  * Each selected strategy x target x scenario is a plan. Its runs become cells of the report, one
  * for each number of workers and for each rate, so that all that reads results reads these too.
@@ -23,7 +23,7 @@ static const char default_workers[] = "1,2,4,8,16,32";
 struct planner {
     struct lb_plan_question question;
     struct lb_args args;       /* the user's, without what the plan decides itself */
-    struct lb_cell *templates; /* what was selected; those that cannot run are SKIPPED */
+    struct lb_cell *templates; /* the selected cells; those that cannot run are SKIPPED */
     size_t n_templates;
     struct lb_plan *plans; /* of the templates that can run */
     size_t *template_of;   /* of each plan */
@@ -112,7 +112,7 @@ static int read_question(struct planner *planner, const struct lb_args *args, st
     return rc;
 }
 
-/* The arguments that select, without --workers, whose list is the sweep. */
+/* The selecting arguments, without --workers, which lists the sweep. */
 static int copy_args(struct planner *planner, const struct lb_args *args, struct lb_error *err)
 {
     struct lb_args *own = &planner->args;
@@ -140,8 +140,8 @@ static bool is_given(const struct lb_args *args, const char *name)
     return false;
 }
 
-/* What a plan needs where the user did not say: runs that are long enough, and no bound on waits,
- * which grow with the workers by design. */
+/* Sets a plan's defaults: runs that are long enough, and no bound on waits, which grow with the
+ * workers by design. */
 static void adapt(const struct lb_args *args, struct lb_scenario *scenario)
 {
     if (!is_given(args, "duration"))
@@ -226,7 +226,7 @@ static int measure(void *arg, const struct lb_plan *plan, const struct lb_scenar
                : lb_fail(err, LB_E_UNSUPPORTED, "%s", cell->reason);
 }
 
-/* What an overload leaves behind is written and vacuumed away meanwhile; a signal ends the wait. */
+/* Meanwhile the server writes and vacuums the remains of an overload; a signal ends the wait. */
 static void rest(void *arg)
 {
     const struct planner *planner = arg;
@@ -282,7 +282,7 @@ static int make_plans(struct planner *planner, struct lb_error *err)
     return make_cells(planner, err);
 }
 
-/* What was to be run and was not, for another reason than the user's stop, says why. */
+/* Sets the reason of planned runs that were not made, except after the user's stop. */
 static void explain_pending(struct planner *planner)
 {
     struct lb_report *report = lb_scheduler_report(planner->scheduler);
@@ -309,7 +309,8 @@ static enum lb_exit status_of(const struct planner *planner)
     return status;
 }
 
-/* What the demand hangs on; and then whatever is not known well, with the time that is left. */
+/* Measures the points that decide the demand; and then uncertain points, with the remaining
+ * time. */
 static int refine(struct lb_plan *plan, const struct lb_lab *lab, struct lb_error *err)
 {
     size_t n_points = plan->n_points;

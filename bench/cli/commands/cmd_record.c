@@ -1,7 +1,7 @@
 /* lockbench record: a program's statements as a strategy file to start from.
  *
  * The file is written whole or not at all, and never in place of one that record did not make:
- * whoever has worked on it removes its first line, or copies it.
+ * to keep an edited file, remove its first line, or copy it.
  */
 #include "cli.h"
 #include "output.h"

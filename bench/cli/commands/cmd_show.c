@@ -1,8 +1,8 @@
 /* lockbench show: a strategy's statements for one engine, with its options filled in; or a stored
  * result, in a format of choice.
  *
- * What is printed of a strategy is a strategy file of lockbench-strategy(5): it can be pasted from,
- * changed, and given back to -s. Sections that the chosen options leave out are not printed.
+ * The output is a strategy file of lockbench-strategy(5): it can be pasted from, changed, and given
+ * to -s. Sections that the chosen options leave out are not printed.
  */
 #include "cli.h"
 #include "guest.h"
@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What is shown, and from where. */
+/* The shown strategy, and its source. */
 struct shown {
     const struct lb_strategy *strategy;
     struct lb_strategy own; /* of a user's file */
@@ -51,7 +51,7 @@ static int open_own(struct shown *shown, const char *path, struct lb_error *err)
     if (lb_guest_is(path))
         return lb_fail(err, LB_E_UNSUPPORTED,
                        "%s is a program, which has no statements to show; "
-                       "lockbench lint %s shows what it says of itself",
+                       "lockbench lint %s shows its first line",
                        path, path);
     int r = lb_file_read(path, -1, &shown->file, err);
     if (r != 0)
@@ -163,7 +163,7 @@ static void print_options(const struct lb_program *program)
     }
 }
 
-/* What is inferred is inferred again from what is printed. */
+/* Inferred values are not printed: they are inferred again from the output. */
 static void print_timing(const char *directive, const struct lb_timing *timing)
 {
     if (timing != NULL && timing->is_said)

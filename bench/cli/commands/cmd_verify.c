@@ -1,7 +1,7 @@
 /* lockbench verify: every guarantee as a line of TAP, or with --matrix as a table. Without -s: all
  * strategies, the controls too, and without -S also under the scenarios and options by which they
- * are known to break. A file that lockbench has never seen is asked by what it shows: outlook.h.
- * Where no scenario is described, each is explored as well as stressed. */
+ * are known to break. A user's file is tested by its features: outlook.h. Where no scenario is
+ * described, each is explored as well as stressed. */
 #include "campaign.h"
 
 enum lb_exit lb_command_verify(const struct lb_args *args)

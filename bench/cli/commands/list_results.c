@@ -61,7 +61,7 @@ static void describe(const struct lb_stored *result, char cells[][CELL])
                                      result->cells[i].strategy);
 }
 
-/* What cannot be read is in the list all the same, with the reason. */
+/* Unreadable results are in the list all the same, with the reason. */
 static void take(const char *directory, const char *name, char cells[][CELL])
 {
     char path[500];

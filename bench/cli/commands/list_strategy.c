@@ -1,5 +1,5 @@
-/* lockbench list -s NAME: where a strategy comes from, what of the source was changed, its options,
- * and what it is known to break.
+/* lockbench list -s NAME: a strategy's source, the changes from it, its options, and its known
+ * breaks.
  */
 #include "list_strategy.h"
 

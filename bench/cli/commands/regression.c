@@ -151,7 +151,7 @@ int lb_baseline_check(struct lb_baseline *baseline, const struct lb_report *repo
         if (baseline->diff.rows[i].new != NULL)
             return 0;
     if (rc == 0)
-        rc = lb_fail(err, LB_E_USAGE, "%s has nothing of what is to be run: %s on %s, %s, for one",
+        rc = lb_fail(err, LB_E_USAGE, "%s has none of the planned cells: %s on %s, %s, for one",
                      baseline->base.path, report->cells[0].name, report->cells[0].engine,
                      report->cells[0].scenario.name);
     return lb_fail_prefix(err, "option --baseline");
@@ -193,8 +193,8 @@ bool lb_gate_is_against_reference(const struct lb_args *args)
     return args->reference != NULL && args->threshold != NULL && args->baseline == NULL;
 }
 
-/* As diff does: slower is what is shown to be, by more than the threshold; not slower is what is
- * shown not to be by twice as much. */
+/* As diff does: slower means shown to be slower by more than the threshold; not slower means shown
+ * not to be slower by twice as much. */
 static enum lb_exit settle(const struct lb_rank_table *table, const struct lb_rank *rank,
                            double threshold)
 {
@@ -217,7 +217,7 @@ static enum lb_exit settle(const struct lb_rank_table *table, const struct lb_ra
     return LB_EXIT_INCONCLUSIVE;
 }
 
-/* The cell of the reference that this one stands beside; NULL: none, or it is that. */
+/* The cell of the reference for this one; NULL: none, or it is the reference. */
 static const struct lb_cell *reference_of(const struct lb_report *report,
                                           const struct lb_cell *cell)
 {
@@ -230,7 +230,7 @@ static const struct lb_cell *reference_of(const struct lb_report *report,
     return NULL;
 }
 
-/* What cannot be compared must not pass a gate. */
+/* A cell that cannot be compared must not pass a gate. */
 static enum lb_exit cannot_tell(const struct lb_report *report, const struct lb_cell *cell)
 {
     fprintf(stderr, "lockbench: %s cannot be compared with %s on %s, %s: %s\n", cell->name,

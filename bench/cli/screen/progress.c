@@ -18,7 +18,7 @@ void lb_progress_init(struct lb_progress_view *view, bool quiet, uint64_t every_
                                       .width = lb_terminal_width(STDERR_FILENO)};
 }
 
-/* What is measured, short: it is what the line is for. Violations first. */
+/* The figures in short, the purpose of the line. Violations first. */
 static void figures(const struct lb_progress_view *view, const struct lb_progress *progress,
                     char *buf, size_t size)
 {

@@ -12,11 +12,11 @@ struct lb_progress_view {
     uint64_t p50_ns, p99_ns; /* of the last full second; 0: none yet, or too few */
     double busy_share;
     bool quiet, terminal;
-    uint64_t every_ns; /* a plain line each so often; 0: not asked for */
+    uint64_t every_ns; /* interval of plain lines; 0: none */
     uint64_t last_ns, last_successes;
     uint64_t start_ns;      /* 0: how long is left is not told */
     size_t n_done, n_total; /* runs */
-    size_t n_resumed;       /* of these, done before the start */
+    size_t n_resumed;       /* finished before the start */
     struct lb_forecast forecast;
     bool has_left; /* how many runs there will be is not known, how long it takes is */
     uint64_t left_ns;
@@ -32,7 +32,7 @@ void lb_progress_show(void *arg, const struct lb_progress *progress);
  * there is room. Returns buf. */
 char *lb_progress_line(const struct lb_progress_view *view, const struct lb_progress *progress,
                        char *buf, size_t size);
-/* A run has ended: the line is removed (terminal), or what it came to is printed. */
+/* A run has ended: the line is removed (terminal), or the result is printed. */
 void lb_progress_done(struct lb_progress_view *view, const struct lb_cell *cell);
 /* For lb_explore: arg is a struct lb_explore_view. On a terminal only, at most five times a second.
  */
@@ -43,7 +43,7 @@ struct lb_explore_view {
     unsigned width;
     struct lb_steadiness steady;
 };
-/* The line that it draws, when so much time has passed. Returns buf. */
+/* The line that it draws after this time. Returns buf. */
 char *lb_explore_line(struct lb_explore_view *view, const struct lb_search_result *so_far,
                       uint64_t took_ns, char *buf, size_t size);
 void lb_explore_progress(void *arg, const struct lb_search_result *so_far);

@@ -6,7 +6,7 @@
 
 /* Is fd a terminal that understands escape sequences? */
 bool lb_terminal_is(int fd);
-/* Its columns; 100 for what is no terminal. */
+/* Its columns; 100 if it is no terminal. */
 unsigned lb_terminal_width(int fd);
 /* Are colours welcome on fd? Not with NO_COLOR (https://no-color.org) in the environment. */
 bool lb_terminal_color(int fd);

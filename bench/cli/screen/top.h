@@ -1,8 +1,7 @@
 /* --top: a campaign on the whole terminal, while a run goes on.
  *
- * Drawn with the escape sequences that the line of progress needs, too, on the terminal's other
- * screen: what the command printed before is there again after each run. Drawn at most five times a
- * second.
+ * Drawn with the escape sequences that the line of progress needs, too, on the terminal's alternate
+ * screen: the earlier output is there again after each run. Drawn at most five times a second.
  */
 #ifndef LB_TOP_H
 #define LB_TOP_H

@@ -204,7 +204,7 @@ static const struct flag flags[] = {
     {"uncertainty", 0, FLAG_TEXT, TO(check.uncertainty), LB_FLAGS_CHECK, "TIME[,TIME...]",
      "how far the files' clocks may be off: one value for all, or one for each file"},
     {"threads", 0, FLAG_TEXT, TO(check.threads), LB_FLAGS_CHECK, "1|2",
-     "how many threads read and judge; what they say is the same"},
+     "how many threads read and judge; the result is the same"},
     {"ignore", 0, FLAG_TEXT, TO(check.ignore), LB_FLAGS_CHECK, "NAME[,NAME...]",
      "operations to ignore; * for all unknown ones"},
     {"export", 0, FLAG_TEXT, TO(check.export), LB_FLAGS_CHECK, "FORMAT",
@@ -214,8 +214,8 @@ static const struct flag flags[] = {
      "Jepsen's models know"},
     {"format", 0, FLAG_TEXT, TO(format), LB_FLAGS_CHECK, "FORMAT", "%s"},
     {"strategy", 's', FLAG_WORDS, TO(strategies), LB_FLAGS_LIST, "NAME[,NAME...]",
-     "prints all about these strategies: source, options, known breaks, and what was changed from "
-     "the source"},
+     "prints all about these strategies: source, options, known breaks, and changes from the "
+     "source"},
     {"names", 0, FLAG_SWITCH, TO(names), LB_FLAGS_LIST, NULL,
      "prints names only, one on each line"},
     {"format", 0, FLAG_TEXT, TO(format), LB_FLAGS_LIST, "FORMAT", "%s"},
@@ -258,7 +258,7 @@ enum {
     PGBENCH_VALUE = 3000 /* and of the first of pgbench_flags */
 };
 
-/* What fingers know from pgbench. There, numbers have no units. */
+/* Short options as in pgbench. There, numbers have no units. */
 static const struct {
     char letter;
     const char *key, *unit, *argument, *help;

@@ -17,16 +17,16 @@ enum lb_flag_group {
     LB_FLAGS_LIST = 1 << 4,      /* -s --names --format */
     LB_FLAGS_GENERAL = 1 << 5,   /* --help; every command takes it */
     LB_FLAGS_DIFF = 1 << 6,      /* --threshold --metric --allow --format --no-color */
-    LB_FLAGS_EXPLORE = 1 << 7,   /* what explore takes beside the selection */
+    LB_FLAGS_EXPLORE = 1 << 7,   /* explore's own, besides the selection */
     LB_FLAGS_FAULTS = 1 << 8,    /* --faults */
     LB_FLAGS_REPORT = 1 << 9,    /* -o of report */
     LB_FLAGS_LINT = 1 << 10,     /* -d and --opt of lint */
     LB_FLAGS_COSTS = 1 << 11,    /* --costs */
-    LB_FLAGS_CHECK = 1 << 12,    /* what check takes */
+    LB_FLAGS_CHECK = 1 << 12,    /* check's own */
     LB_FLAGS_MATRIX = 1 << 13,   /* --matrix */
     LB_FLAGS_BASELINE = 1 << 14, /* --save --baseline, and how to compare */
     LB_FLAGS_SHOW = 1 << 15,     /* -d and --opt of show */
-    LB_FLAGS_PLAN = 1 << 16,     /* what plan takes beside the selection */
+    LB_FLAGS_PLAN = 1 << 16,     /* plan's own, besides the selection */
     LB_FLAGS_EXPLORED = 1 << 17, /* --no-explore */
     LB_FLAGS_RECORD = 1 << 18    /* -s -d --opt -o of record */
 };
@@ -76,7 +76,7 @@ struct lb_args {
     uint64_t seed_number; /* drawn if none was given */
     uint64_t n_repeat;
     uint64_t budget_ns;   /* 0: not given */
-    uint64_t progress_ns; /* a line of progress each so often; 0: as it comes */
+    uint64_t progress_ns; /* interval of the lines of progress; 0: after each run */
 };
 
 /* Parses what follows the command's name. 0, LB_E_USAGE or LB_E_MEMORY. Release in any case. */

@@ -187,8 +187,8 @@ static bool has_producers(const struct lb_scenario *s)
     return s->producers > 0;
 }
 
-/* What has no effect in any scenario is a mistake: the user takes the run for another one. A value
- * of 0 asks for nothing. A plan finds its rates itself. */
+/* An option without an effect in any scenario is a mistake: the user expects another run. A value
+ * of 0 has none. A plan finds its rates itself. */
 static int check_effect(const struct lb_selection *selection, const struct lb_args *args,
                         const struct lb_override *override, struct lb_error *err)
 {

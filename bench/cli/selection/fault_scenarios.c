@@ -28,7 +28,7 @@ static const char *const for_queues[] = {
     "ttl",    "500ms", "recover",        "200ms", "hold",           "1ms", "duration", "3s",
     "warmup", "0",     "recovery-bound", "3s",    "progress-bound", "0",   NULL};
 
-/* What is no fault, but a key of the scenario, and asked for in the same way. */
+/* Keys of the scenario that are no faults, but are requested in the same way. */
 static const char *const skewed_locks[] = {"skew",  "400ms", "workers", "2", "hold",
                                            "160ms", "think", "1ms",     NULL};
 static const char *const skewed_queues[] = {"skew", "1s", NULL};

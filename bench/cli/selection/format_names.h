@@ -1,5 +1,5 @@
-/* Which formats each command has. The names of what a campaign writes are the sinks' own; those of
- * the other commands stand in one table. Help and messages go by both.
+/* Which formats each command has. The formats of a campaign are named by the sinks; those of the
+ * other commands are in one table. Help and messages use both.
  */
 #ifndef LB_FORMAT_NAMES_H
 #define LB_FORMAT_NAMES_H

@@ -23,9 +23,9 @@ static bool is_known_to_stall(const struct lb_strategy *strategy)
     return false;
 }
 
-/* What is known to break in a scenario of its own takes the time that it takes there. How long
- * somebody waits depends on the machine and not on the level: a bound on it is kept only where it
- * is known to show something, and needs more time than itself. */
+/* A known break with a scenario of its own keeps that duration. The length of waits depends on the
+ * machine and not on the level: a bound on it is kept only where it is known to show a break, and
+ * needs more time than itself. */
 static void shorten(struct lb_scenario *scenario, const struct lb_strategy *strategy,
                     const struct lb_args *args)
 {

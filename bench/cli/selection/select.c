@@ -218,8 +218,8 @@ static int load_statements(const struct lb_strategy *strategy, const char *engin
                          (int)strategy->shape, ret_file, err);
 }
 
-/* Several files may say the same name, as two versions of one do, or a built-in's: their rows and
- * files are told apart by the path. */
+/* Several files may have the same name, like two versions of one file, or a built-in's name: the
+ * path distinguishes their rows and files. */
 static int label_files(struct lb_selection *selection, struct lb_error *err)
 {
     int rc = 0;

@@ -1,4 +1,5 @@
-/* What is to be run: strategies, targets and scenarios by name, and the cells that they make. */
+/* The selection of runs: strategies, targets and scenarios by name, and the cells that they
+ * make. */
 #ifndef LB_SELECT_H
 #define LB_SELECT_H
 
@@ -47,11 +48,11 @@ struct lb_selection {
     struct lb_words texts;                      /* what the others borrow */
 };
 
-/* What a command selects where the user does not say. */
+/* A command's default selection. */
 struct lb_select_defaults {
     const char *strategies; /* "all"; NULL: -s is required */
     bool controls;          /* all, locks and queues mean the controls too */
-    bool plans;  /* files are asked by what they show, where the user describes no scenario */
+    bool plans;  /* files are tested by their features, if the user describes no scenario */
     bool breaks; /* also the scenarios and options by which strategies are known to break */
 };
 
@@ -61,7 +62,8 @@ int lb_select(struct lb_selection *selection, const struct lb_args *args,
 /* Connects once to each target that is needed, so that what cannot work is known before anything is
  * measured, and asks what it can do. */
 int lb_select_connect(struct lb_selection *selection, struct lb_error *err);
-/* Instead of that, where nothing is to be run: no server is asked, all are taken to have all. */
+/* Instead of that, if nothing will be run: no server is asked, all are assumed to have all
+ * features. */
 void lb_select_assume(struct lb_selection *selection);
 /* Makes report->cells; those that cannot run are SKIPPED with their reason. */
 int lb_select_cells(struct lb_selection *selection, const struct lb_args *args,

@@ -61,8 +61,8 @@ static int check_program(const struct lb_cell *cell, struct lb_error *err)
     return rc;
 }
 
-/* The lease that a file's statements will get: what --opt says, then --ttl and the scenario, then
- * the file's default. The scenario goes by it, and says so. */
+/* The lease that a file's statements will get: from --opt, then --ttl and the scenario, then the
+ * file's default. The scenario uses it, and reports it. */
 static void fit_lease(struct lb_cell *cell)
 {
     struct lb_scaled scaled;
@@ -259,7 +259,7 @@ static int add_asks(struct lb_selection *selection, const struct lb_args *args,
     return rc;
 }
 
-/* What this engine is asked about the file: its statements for that engine decide. */
+/* Adds the tests of the file on this engine, chosen by its statements for that engine. */
 static int add_outlook(struct lb_selection *selection, const struct lb_args *args,
                        const struct lb_protocol *protocol, const struct lb_place *place,
                        struct lb_report *report, struct lb_error *err)
