@@ -73,7 +73,7 @@ int lb_target_parse(const char *uri, struct lb_target *ret_target, struct lb_err
     for (size_t i = 0; lb_engines[i] != NULL && used < sizeof accepted; i++)
         used += (size_t)snprintf(accepted + used, sizeof accepted - used, "%s%s", i ? ", " : "",
                                  lb_engines[i]->uri_help);
-    /* What was given may hold a password, so only its scheme is repeated. */
+    /* The argument may contain a password, so only its scheme is repeated. */
     int scheme = (int)strcspn(uri, ":@/?= ");
     return lb_fail(err, LB_E_USAGE, "no engine takes a target like \"%.*s%s\"; accepted are %s",
                    scheme < 40 ? scheme : 40, uri, uri[scheme] != '\0' ? "..." : "", accepted);

@@ -12,8 +12,8 @@
  *           dies with the run, and dropped by the next run.
  *   conn    one connection inside a space, used by one thread at a time.
  *
- * Outcomes: see error.h. execute() and the transaction functions return an enum lb_answer for
- * whatever contention can cause, and a negative error for anything else.
+ * Outcomes: see error.h. execute() and the transaction functions return an enum lb_answer for all
+ * effects of contention, and a negative error for anything else.
  */
 #ifndef LB_DB_H
 #define LB_DB_H
@@ -140,7 +140,7 @@ struct lb_conn_options {
     struct lb_conn *replica_of;
 };
 
-/* How somebody else, a program of the user's, connects to what a run owns. "": there is none. */
+/* How a user's program connects to a run's database. "": there is none. */
 struct lb_door {
     char uri[4096]; /* with the password */
     char host[256], port[8], socket[256], user[130], password[260], database[130], path[4096];
@@ -157,8 +157,8 @@ struct lb_db {
     const char *product; /* "SQLite", "PostgreSQL", "MariaDB" */
     enum lb_dialect dialect;
     const char *uri_help;                /* "sqlite:PATH", one line for --help */
-    unsigned isolations;                 /* the levels that it tells apart: LB_ISO_BIT()s */
-    enum lb_isolation default_isolation; /* what the product comes with */
+    unsigned isolations;                 /* the distinct levels: LB_ISO_BIT()s */
+    enum lb_isolation default_isolation; /* the product's default */
 
     /* Is this -d argument ours? Pure. Required. */
     bool (*match)(const char *uri);
@@ -199,16 +199,15 @@ struct lb_db {
     /* LB_E_ENV once the space is lost while its run goes on; does not wait. Any thread. Optional.
      */
     int (*space_check)(struct lb_space *space, struct lb_error *err);
-    /* The same, and asks the server first: what went wrong may be that somebody dropped the space.
-     * Optional. */
+    /* The same, and asks the server first: the space may have been dropped. Optional. */
     int (*space_look)(struct lb_space *space, struct lb_error *err);
 
     /* A connection inside the space. Any thread. Required. */
     int (*open)(struct lb_space *space, const struct lb_conn_options *options,
                 struct lb_conn **ret_conn, struct lb_error *err);
-    /* Ends it, with whatever transaction is open. Accepts NULL. Required. */
+    /* Ends it, with any open transaction. Accepts NULL. Required. */
     void (*close)(struct lb_conn *conn);
-    /* What the server behind conn can do: enum lb_cap bits. Required. */
+    /* The server's capabilities: enum lb_cap bits. Required. */
     uint64_t (*caps)(struct lb_conn *conn);
 
     /* Runs SQL text without parameters, maybe several statements: schema set-up and the like.
@@ -230,7 +229,7 @@ struct lb_db {
      * receive takes the answers, in the order in which they were sent, as execute() gives them.
      * Each statement is a transaction of its own, and begins when the one before has ended. Between
      * the first send and the last receive nothing else may be asked of conn, unless it is lost.
-     * send: 0, or an error, and nothing was sent; what else goes wrong, receive answers. */
+     * send: 0, or an error, and nothing was sent; receive reports all other errors. */
     int (*send)(struct lb_conn *conn, struct lb_stmt *stmt, const struct lb_value *params,
                 struct lb_error *err);
     int (*receive)(struct lb_conn *conn, struct lb_rows *ret_rows, struct lb_error *err);
@@ -264,32 +263,33 @@ struct lb_db {
     bool in_process;
     /* Faults. cut: the next statement, or commit, of conn is sent and the connection is cut before
      * its answer is read: it answers LB_LOST, its outcome is unknown. Optional. lock_rows: inside
-     * an open transaction, locks all rows of the space's tables that have at least so many, without
-     * changing them. Optional. */
+     * an open transaction, locks all rows of the space's tables with at least this many rows,
+     * without changing them. Optional. */
     void (*cut)(struct lb_conn *conn);
     int (*lock_rows)(struct lb_conn *conn, uint64_t least, struct lb_error *err);
     /* Keeps the result of the last execute() while others are executed, and makes it the last one
      * again. Optional. */
     void (*set_aside)(struct lb_conn *conn);
     void (*take_back)(struct lb_conn *conn);
-    /* Inside an open transaction: what it sees is fixed from here on. Required. */
+    /* Inside an open transaction: its snapshot is fixed from here on. Required. */
     int (*take_snapshot)(struct lb_conn *conn, struct lb_error *err);
     /* Rows that were changed stay, dead, until no snapshot may need them. */
     bool purges_later;
     /* How many sessions on the whole server are not this run's own? 0, or an error. Optional. */
     int (*strangers)(struct lb_conn *conn, uint64_t *ret_n, struct lb_error *err);
-    /* Does the whole database stand still, whoever asks? For an engine inside this process, which
-     * cannot be asked over a connection of its own. open: NULL, it cannot be told. probe: may take
-     * as long as the disk does; true: a process that is none of ours keeps all from writing. close:
-     * when this process has no connection any more. All or none are set. Optional. */
+    /* Tells if the whole database stands still. For an engine inside this process, which cannot be
+     * asked over a connection of its own. open: NULL: unknown. probe: may take as long as the disk
+     * does; true: a foreign process keeps all from writing. close: when this process has no
+     * connection any more. All or none are set. Optional. */
     struct lb_probe *(*probe_open)(struct lb_space *space);
     bool (*probe)(struct lb_probe *probe);
     void (*probe_close)(struct lb_probe *probe);
-    /* From now on what conn does may not make the database larger, as if the disk were full:
-     * LB_OTHER is answered instead; full false: it may again. An answer or an error. Optional. */
+    /* From now on conn may not make the database larger, as if the disk were full: LB_OTHER is
+     * answered instead; full false: it may again. An answer or an error. Optional. */
     int (*fill)(struct lb_conn *conn, bool full, struct lb_error *err);
-    /* Whoever of our sessions waits for a standby to have its commit is told to wait no more, as by
-     * a driver's timeout: the commit is acknowledged all the same. *ret_n: how many. Optional. */
+    /* Cancels the wait of our sessions for a standby to have their commits, like a driver's
+     * timeout: the commit is acknowledged all the same. *ret_n: the number of sessions.
+     * Optional. */
     int (*cancel_sync)(struct lb_conn *control, uint64_t *ret_n, struct lb_error *err);
     /* Ends another session, as an operator would. Optional. */
     int (*terminate)(struct lb_conn *control, int64_t session_id, struct lb_error *err);

@@ -12,13 +12,13 @@ struct lb_clock_word;
 
 /* The server's clock, if explore can move it. */
 struct lb_server_clock {
-    const char *create;         /* once, in the space, before set-up */
-    const char *session;        /* on each session of the space; %s: the space's name */
-    const char *set;            /* over the control session: the clock is so many ms ahead; %lld */
-    const char *set_back;       /* ... and is not any more; NULL: set to 0 */
-    const char *begin;          /* in each transaction, behind its begin: the same; %lld */
-    const char *statement;      /* before each statement, while the clock is ahead; %lld */
-    const char *statement_back; /* on the sessions, when it is not any more; NULL: with 0 */
+    const char *create;    /* once, in the space, before set-up */
+    const char *session;   /* on each session of the space; %s: the space's name */
+    const char *set;       /* over the control session: sets how many ms the clock is ahead; %lld */
+    const char *set_back;  /* ... and is not any more; NULL: set to 0 */
+    const char *begin;     /* in each transaction, behind its begin: the same; %lld */
+    const char *statement; /* before each statement, while the clock is ahead; %lld */
+    const char *statement_back;        /* on the sessions, when it is not any more; NULL: with 0 */
     const struct lb_clock_word *words; /* that are replaced in statements; NULL: none */
     bool keeps_defaults;               /* of columns: they ask for the clock that stays */
     const char *const *moved;          /* words that ask for it, and are answered so */
@@ -53,8 +53,9 @@ struct lb_exploring {
     /* Sessions that keep session $1 waiting, by their numbers; 0: a transaction without a session.
      */
     const char *blockers;
-    bool tells_blockers_late; /* what that says may be 0.1 s old */
-    /* A row: session $1 waits for a lock on a whole table, whose holder the engine does not tell.
+    bool tells_blockers_late; /* its result may be 0.1 s old */
+    /* A row: session $1 waits for a lock on a whole table, and the engine does not report the
+     * holder.
      */
     const char *waits_for_table;
     /* Rows (number, what people call it): sessions that have locks on the space's tables; or, where
@@ -63,13 +64,13 @@ struct lb_exploring {
     bool is_sure_of_holders;
     const char *session_name; /* A row (what people call it): session $1 */
     /* Rows (session; 0: none, -1: it is gone; the number that the next transaction gets):
-     * transactions under way, of any database, whose number is less than $1. NULL: no statement can
-     * tell that there are any. */
+     * transactions under way, of any database, with a number below $1. NULL: no statement can
+     * observe them. */
     const char *under_way;
     const char *const *tells_under_way; /* words by which statements can; NULL ends it */
-    /* On a session of its own before each schedule: until it is run again nothing is purged. What
-     * was deleted in the schedule goes on taking locks, and not until a purge that nobody can wait
-     * for. */
+    /* On a session of its own before each schedule: until it is run again nothing is purged.
+     * Deleted rows then take locks for the whole schedule, and not only until a purge at an unknown
+     * time. */
     const char *keep;
     const char *counters;                /* rows (table, statement) */
     const struct lb_server_clock *clock; /* NULL: it cannot be moved */

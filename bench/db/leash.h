@@ -55,7 +55,7 @@ void lb_leash_hold(void);
 bool lb_leash_is_over(uint64_t *since_ns);
 /* The program is to end; called again: at once. Asynchronous-signal-safe. */
 void lb_leash_pull(void);
-/* As LB_LEASH_FIRST_S after a pull: what stands still has had its time. */
+/* As LB_LEASH_FIRST_S after a pull: for waits that have had their time. */
 void lb_leash_pull_late(void);
 /* Statements are bounded from that time on, as by a pull (CLOCK_MONOTONIC); 0: they are not. */
 void lb_leash_due(uint64_t at_ns);

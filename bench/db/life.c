@@ -49,7 +49,7 @@ void lb_life_self(struct lb_life_self *ret)
         fclose(file);
     }
     *ret = (struct lb_life_self){.pid = getpid()};
-    /* Without both, nobody can tell: an empty machine is like no other. */
+    /* Without both, the machine is unknown: an empty name equals no other. */
     if (boot[0] != '\0' && stat("/proc/self/ns/pid", &ns) == 0 &&
         read_stat(ret->pid, &state, &ret->start))
         snprintf(ret->machine, sizeof ret->machine, "%s:%llu", boot, (unsigned long long)ns.st_ino);
@@ -167,7 +167,7 @@ void lb_life_let(struct lb_life *life)
 
 int lb_life_check(struct lb_life *life, struct lb_error *err)
 {
-    /* Not waited for: while the session is being mended, nothing is lost yet. */
+    /* Not waited for: while the session is being repaired, nothing is lost yet. */
     if (pthread_mutex_trylock(&life->lock) != 0)
         return 0;
     int r = life->is_lost ? life->why.code : 0;

@@ -1,10 +1,10 @@
 /* The sign of life of a run that has a schema or database on a server.
  *
- * A run registers itself in a table of its space: which process it is, and when it was last seen.
- * It holds a lock of the server as well, with a session that has nothing else to do; a server, a
- * pooler or an administrator may end such a session at any time. So the lock alone says nothing
- * about a death: a thread renews it, and who finds it free asks the table. A run is taken for dead
- * if its process is gone, which only its own machine can tell, or if nobody has seen it for
+ * A run registers itself in a table of its space: its process, and the time of its last entry. It
+ * holds a lock of the server as well, with a session that has nothing else to do; a server, a
+ * pooler or an administrator may end such a session at any time. So a free lock alone does not
+ * prove a death: a thread renews it, and a run that finds it free checks the table. A run counts as
+ * dead if its process is gone, which only its own machine can see, or if it made no entry for
  * LB_LIFE_GRACE_S.
  */
 #ifndef LB_LIFE_H
@@ -23,7 +23,7 @@ enum {
     LB_LIFE_PING_S = 2,   /* between two looks at the session */
     LB_LIFE_STAMP_S = 60, /* between two entries into the table */
     LB_LIFE_LOST_S = 300, /* without the lock: the run ends */
-    LB_LIFE_GRACE_S = 600 /* since the last entry: nobody takes the run for dead before */
+    LB_LIFE_GRACE_S = 600 /* since the last entry: the run does not count as dead before */
 };
 
 /* Which process this is, among all machines. */
@@ -40,8 +40,8 @@ enum lb_life_sign lb_life_look(const struct lb_life_self *process);
 /* May a space be dropped whose lock is free? seen_s: seconds since its last entry. */
 bool lb_life_is_over(const struct lb_life_self *process, int64_t seen_s);
 
-/* Looks at the session and mends it. stamp: also makes an entry. *ret_gone: the space is not there
- * any more; err then says so whole. Called with the lock of the life held. */
+/* Checks the session and repairs it. stamp: also makes an entry. *ret_gone: the space is gone; err
+ * then has the full message. Called with the lock of the life held. */
 typedef int lb_life_renew_fn(void *arg, bool stamp, bool *ret_gone, struct lb_error *err);
 
 struct lb_life {
@@ -58,7 +58,7 @@ struct lb_life {
 int lb_life_begin(struct lb_life *life, lb_life_renew_fn *renew, void *arg, struct lb_error *err);
 /* The thread ends; the session is the caller's again. Of one that never began, too. */
 void lb_life_end(struct lb_life *life);
-/* While somebody else uses the session. */
+/* Held while another function uses the session. */
 void lb_life_hold(struct lb_life *life);
 void lb_life_let(struct lb_life *life);
 /* LB_E_ENV if the run has lost its space, else 0. Any thread. */

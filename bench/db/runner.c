@@ -187,7 +187,7 @@ struct progress {
     void *arg;
     bool found;   /* the statement, up to the answering one, returned or changed a row */
     bool decided; /* the same of the last one without a condition */
-    enum lb_on_error on_error; /* of what was refused */
+    enum lb_on_error on_error; /* of the refused statement */
     bool seen_id;              /* a statement returned a candidate item */
     bool has_kept;             /* a statement changed something, and its transaction is over */
     bool is_plain;             /* set-up: statements without parameters are not prepared */
@@ -310,7 +310,7 @@ static int run_statement(struct lb_runner *runner, enum lb_section_name name, si
 /* --- sections --- */
 
 /* Anything from nothing to twice the mean: with a pause of one length, transactions would end in
- * the order in which they began, which is what a pause is there to disturb. */
+ * the order in which they began, which a pause must disturb. */
 static void pause_about(struct lb_runner *runner)
 {
     lb_carrier_sleep(lb_now_ns() + lb_random_below(&runner->random, 2 * runner->tx_pause_ns + 1));
@@ -341,7 +341,7 @@ static bool may_pause(enum lb_section_name name)
     return name == LB_S_ENQUEUE || name == LB_S_PUT || name == LB_S_CLAIM;
 }
 
-/* The engine refused what stands in this line: who reports it can say where. */
+/* The engine refused the statement in this line: reports can name it. */
 static void note_place(struct lb_runner *runner, int line)
 {
     runner->session->refused_file = runner->program->origin;
@@ -437,8 +437,8 @@ static int settle(struct lb_runner *runner, enum lb_section_name name, bool had_
     return committed;
 }
 
-/* Once for each connection, and as far as the server can: what it rejects now is prepared when it
- * is first executed, and told then. */
+/* Once for each connection, and as far as the server can: a statement that it rejects now is
+ * prepared when it is first executed, and the error is reported then. */
 static void prepare_ahead(struct lb_runner *runner)
 {
     const struct lb_program *program = runner->program;
@@ -525,7 +525,7 @@ int lb_runner_section(struct lb_runner *runner, enum lb_section_name name, struc
                                 .each_row = each_row,
                                 .arg = arg,
                                 .is_plain = name == LB_S_SETUP || name == LB_S_TEARDOWN};
-    /* A hold's transaction that failed is gone, and what it held with it: no second try. */
+    /* A hold's failed transaction is gone with its locks: no second try. */
     bool can_retry = !runner->session->in_tx;
     int r = run_once(runner, name, ends_hold, &progress, err);
     while (can_retry && progress.on_error == LB_ON_ERROR_RETRY && result.by_engine &&
@@ -562,7 +562,7 @@ const char *lb_section_unpiped(const struct lb_section *section)
     return first->on_replica ? "is for the replica" : NULL;
 }
 
-/* What came of a section of one statement that was sent. */
+/* Receives the result of a sent section of one statement. */
 static void receive(struct lb_runner *runner, struct lb_piped_section *piped,
                     const struct lb_step *step)
 {

@@ -34,7 +34,7 @@ static void discard_conns(struct lb_session *session)
     session->db->close(replica);
 }
 
-/* A standby knows no serializable transactions; what it reads in one statement is one snapshot. */
+/* A standby has no serializable transactions; one statement reads one snapshot. */
 static int connect_replica(struct lb_session *session, struct lb_conn *conn,
                            struct lb_conn **ret_replica, struct lb_error *err)
 {

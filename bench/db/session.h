@@ -11,7 +11,8 @@
 
 #include <pthread.h>
 
-/* What is about to happen, or has happened, on a session: the unit that explore schedules. */
+/* A step that is about to happen, or has happened, on a session: the unit that explore
+ * schedules. */
 enum lb_step_kind {
     LB_STEP_EXECUTE, /* one statement */
     LB_STEP_BEGIN,
@@ -28,7 +29,7 @@ struct lb_step {
     const char *section; /* "acquire", "claim", ...; NULL outside of a section */
     const struct lb_value *params;
     size_t n_params;
-    bool on_replica; /* executed by itself on the replica, whatever transaction is open */
+    bool on_replica; /* executed by itself on the replica, outside of any open transaction */
 };
 
 /* Step control. Both functions are called by the session's thread. */
@@ -43,7 +44,7 @@ struct lb_gate {
     bool split_autocommit;
     /* With split_autocommit: is this one? NULL: all are. */
     bool (*splits)(void *arg, const struct lb_step *step);
-    /* If set: what is executed instead of native. Lives as long as the session. */
+    /* If set: returns the text to execute instead of native. Lives as long as the session. */
     const char *(*rewrite)(void *arg, const char *native);
 };
 
@@ -62,7 +63,7 @@ struct lb_session {
     void *gate_arg;
     /* Counters, owned by the session's thread. */
     uint64_t n_statements;          /* executed, begin/commit/rollback included */
-    uint64_t n_answers[LB_ANSWERS]; /* of those, by answer */
+    uint64_t n_answers[LB_ANSWERS]; /* the same, by answer */
     uint64_t n_connects;
     char native[24]; /* the engine's code of the last answer that was not LB_OK */
     char message[256];
@@ -97,8 +98,8 @@ int lb_session_execute(struct lb_session *session, struct lb_prepared *prepared,
 
 /* Statements in one round trip (a pipeline), outside of a transaction and where the engine has
  * LB_CAP_PIPELINE: ready for each of them, then send for each that is, then receive for each that
- * was sent, in the same order. ready: prepares on first use; 0, or what the statement came to
- * without being sent. send: 0, or an error, and it was not sent. */
+ * was sent, in the same order. ready: prepares on first use; 0, or the statement's answer without
+ * being sent. send: 0, or an error, and it was not sent. */
 int lb_session_ready(struct lb_session *session, struct lb_prepared *prepared,
                      const struct lb_step *step, const char *native, struct lb_error *err);
 int lb_session_send(struct lb_session *session, struct lb_prepared *prepared,

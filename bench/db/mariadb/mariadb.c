@@ -7,8 +7,8 @@
  * InnoDB's bound on lock waits is in whole seconds, so ours is rounded up. NOWAIT and an expired
  * wait share the code 1205: a statement that says NOWAIT is taken for refused at once.
  *
- * Who waits for a row is read from SHOW ENGINE INNODB STATUS: information_schema.INNODB_TRX is a
- * cached picture, which is renewed only when nobody has read it for 100 ms.
+ * Waits for rows are read from SHOW ENGINE INNODB STATUS: information_schema.INNODB_TRX is a cache,
+ * which is renewed only when it was not read for 100 ms.
  *
  * Source: https://mariadb.com/kb/en/mariadb-error-codes/, /kb/en/get_lock/,
  * /kb/en/information-schema-innodb_trx-table/.
@@ -226,8 +226,8 @@ static int send_params(struct lb_stmt *stmt, const struct lb_value *params)
     return lb_maria_wire_stmt_execute(stmt->handle);
 }
 
-/* The type under which a column is fetched; what is neither an integer nor a float is text. The
- * server may have decided only at execution, by the types of the parameters: hence not metadata. */
+/* The type under which a column is fetched; all except integers and floats is text. The server may
+ * have decided only at execution, by the types of the parameters: hence not metadata. */
 static enum lb_type column_type(const MYSQL_FIELD *field)
 {
     switch (field->type) {
@@ -429,9 +429,9 @@ static int maria_rollback(struct lb_conn *conn, struct lb_error *err)
     return r;
 }
 
-/* On Galera, where another node's write may abort the transaction at any time, a statement that is
- * prepared just then swallows the error: the transaction is gone, and what follows is answered as
- * if it were not, the COMMIT too. See docs/galera-lost-commit.md. */
+/* On Galera, where another node's write may abort the transaction at any time, preparing a
+ * statement just then swallows the error: the transaction is gone, but later statements are
+ * answered as if it were not, the COMMIT too. See docs/galera-lost-commit.md. */
 static bool maria_prepares_ahead(const struct lb_conn *conn)
 {
     return conn->space->uri.n_nodes > 1;
@@ -468,7 +468,7 @@ static int maria_lock_rows(struct lb_conn *conn, uint64_t least, struct lb_error
     return r;
 }
 
-/* A read view begins with the first read of a table, or when it is asked for. */
+/* A read view begins with the first read of a table, or on request. */
 static int maria_take_snapshot(struct lb_conn *conn, struct lb_error *err)
 {
     return maria_run(conn, "START TRANSACTION WITH CONSISTENT SNAPSHOT", err);

@@ -37,7 +37,7 @@ static int answer_of(unsigned code, bool is_nowait)
     case ER_CONNECTION_KILLED:
     case ER_SERVER_SHUTDOWN:
     case ER_UNKNOWN_COM_ERROR:   /* Galera: this member has left the quorum */
-    case ER_ERROR_DURING_COMMIT: /* ... while it committed: nobody knows whether it did */
+    case ER_ERROR_DURING_COMMIT: /* ... while it committed: the outcome is unknown */
         return LB_LOST;
     case ER_BAD_NULL_ERROR:
     case ER_NO_REFERENCED_ROW:

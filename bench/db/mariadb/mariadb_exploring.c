@@ -5,9 +5,9 @@
 
 #include <stddef.h>
 
-/* MariaDB: a session's NOW() is what it is told, before each statement. SYSDATE() is the server's
- * own, also of a statement that has waited: what is added to it is told by a lock that the control
- * session has while the clock is ahead, since that is seen at once and belongs to no snapshot. */
+/* MariaDB: a session's NOW() is set before each statement. SYSDATE() is the server's own, also in a
+ * statement that has waited: the offset to add is encoded in a lock that the control session has
+ * while the clock is ahead, since that is visible at once and belongs to no snapshot. */
 static const char *const moved[] = {"now",
                                     "sysdate",
                                     "current_timestamp",
@@ -68,7 +68,7 @@ const struct lb_exploring lb_mariadb_exploring = {
     .counters = "SELECT table_name, concat('ALTER TABLE `', table_name, '` AUTO_INCREMENT = ', "
                 "auto_increment) FROM information_schema.tables WHERE table_schema = database() "
                 "AND auto_increment IS NOT NULL",
-    /* What a sequence has in its cache is not told; with RESTART nothing is left of it. */
+    /* The cache of a sequence is not visible; RESTART clears it. */
     .sequences = "SELECT concat('SELECT concat(''ALTER SEQUENCE `', table_name, '` RESTART '', "
                  "next_not_cached_value) FROM `', table_name, '`') FROM information_schema.tables "
                  "WHERE table_schema = database() AND table_type = 'SEQUENCE'",

@@ -1,4 +1,4 @@
-/* What is asked of a MariaDB server about itself and other sessions. */
+/* Queries to a MariaDB server about itself and other sessions. */
 #include "mariadb_conn.h"
 #include "mariadb_wire.h"
 
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CANCEL_S = 2 }; /* who is to be cancelled may end without that, too */
+enum { CANCEL_S = 2 }; /* the session may also end by itself */
 
 /* --- other sessions ------------------------------------------------------------------------- */
 
@@ -17,8 +17,8 @@ int64_t lb_maria_session_id(struct lb_conn *conn)
     return (int64_t)conn->id;
 }
 
-/* Over a connection of its own: the space's may be another process's, or busy. A cluster that
- * stands still is what may have to be cancelled: its member is not asked whether it is ready. */
+/* Over a connection of its own: the space's may be another process's, or busy. A hanging cluster is
+ * a case for cancelling: its member need not be ready. */
 void lb_maria_cancel(struct lb_conn *conn)
 {
     struct lb_error ignored;

@@ -23,8 +23,8 @@
 
 enum { ANSWER_S = 60 }; /* a server that says nothing for so long went away */
 enum { LINGER_S = 10 }; /* so long a session that was lost may still have its lock */
-/* So many sessions in a row may be ended in the middle of what they do; a server that takes no more
- * of them is gone at once. */
+/* The number of sessions in a row that may be ended during their work; a server that accepts no
+ * more is gone at once. */
 enum { SESSIONS = 5 };
 
 /* --- connecting ----------------------------------------------------------------------------- */
@@ -84,7 +84,7 @@ static int settle(MYSQL *my, const struct lb_mariadb_uri *uri, const char *datab
                                     "SET SESSION wsrep_sync_wait = 1; SELECT 1; "
                                     "SET SESSION wsrep_sync_wait = DEFAULT",
                                     NULL) != 0)
-        return fail_mysql(my, "cannot wait for what the cluster has done", err);
+        return fail_mysql(my, "cannot wait for the cluster's earlier transactions", err);
     if (uri->n_nodes > 1 && database != NULL && lb_maria_wire_select_db(my, database) != 0)
         return fail_mysql(my, "cannot use the database", err);
     return 0;
@@ -282,8 +282,8 @@ static bool is_entry_of_dead(MYSQL *my, const char *name, const char *run)
     return is_dead;
 }
 
-/* Under its lock: is this database what a dead run left? A view in the place of the table would
- * run somebody's code. */
+/* Under its lock: true if a dead run left this database. A view in place of the table would run
+ * foreign code. */
 static bool is_left_over(MYSQL *my, const char *name)
 {
     char sql[400], run[20] = "";
@@ -317,7 +317,7 @@ static bool is_left_over(MYSQL *my, const char *name)
     return command_int(my, sql) == 0;
 }
 
-/* Drops what dead runs left. What cannot be dropped now is left for another time. */
+/* Drops the databases of dead runs. Those that cannot be dropped now are left for another time. */
 static int sweep(MYSQL *my, struct lb_error *err)
 {
     MYSQL_RES *list = NULL;
@@ -396,7 +396,7 @@ static int register_run(struct lb_space *space, struct lb_error *err)
     return lb_maria_command(space->my, sql, NULL, err);
 }
 
-/* The lock first, so that nobody ever sees the database without it. */
+/* The lock first, so that no other run ever sees the database without it. */
 static int create_database(struct lb_space *space, const char *hint, struct lb_error *err)
 {
     char sql[300], name[32];
@@ -461,7 +461,7 @@ static int take_again(struct lb_space *space, bool *ret_gone, struct lb_error *e
     else if (n == 0)
         r = lb_fail(
             err, LB_E_ENV,
-            "our marking session was ended: the database %s is gone: somebody else dropped it",
+            "our marking session was ended: the database %s is gone: another user dropped it",
             space->name);
     else
         r = lb_fail(err, LB_E_ENV, "the server went away: %s", mysql_error(space->my));
@@ -489,7 +489,7 @@ static int renew(void *arg, bool stamp, bool *ret_gone, struct lb_error *err)
     int r = lb_maria_command(space->my, sql, NULL, err);
     if (r < 0 && count_databases(space) == 0) {
         *ret_gone = true;
-        lb_fail(err, LB_E_ENV, "the database %s is gone: somebody else dropped it", space->name);
+        lb_fail(err, LB_E_ENV, "the database %s is gone: another user dropped it", space->name);
     }
     return r;
 }
@@ -504,7 +504,7 @@ static const char *wanted_database(const struct lb_space *space)
     return space->uri.database[0] != '\0' ? space->uri.database : NULL;
 }
 
-/* What a lost session has made is ours alone: nobody else knows its name. */
+/* Objects made by a lost session are ours alone: their name is not known elsewhere. */
 static int begin_again(struct lb_space *space, struct lb_error *err)
 {
     struct lb_error ignored;

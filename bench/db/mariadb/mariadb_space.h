@@ -1,5 +1,5 @@
 /* The parts of the MariaDB engine that are about a target and a run, not about a statement:
- * connecting, spaces. mariadb.c has the rest; nobody else includes this.
+ * connecting, spaces. mariadb.c has the rest; other modules do not include this.
  */
 #ifndef LB_MARIADB_SPACE_H
 #define LB_MARIADB_SPACE_H
@@ -43,7 +43,7 @@ struct lb_maria_wish {
     unsigned answer_s;    /* a server that says nothing for so long loses it; 0: never */
     size_t node;          /* which to begin with */
     bool only;            /* and no other will do */
-    bool as_it_is;        /* ready or not, and whatever it has seen of the others */
+    bool as_it_is;        /* ready or not, with any state of replication */
 };
 
 /* A connection, or NULL with err; *ret_node, if wanted, is the node that it reached. A member of a

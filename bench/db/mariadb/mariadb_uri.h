@@ -21,7 +21,7 @@ enum lb_mariadb_ssl {
     LB_SSL_DISABLED,
     LB_SSL_REQUIRED,       /* encrypted, whoever answers */
     LB_SSL_VERIFY_CA,      /* ssl-ca has signed for the server */
-    LB_SSL_VERIFY_IDENTITY /* and its name is the one that was asked for */
+    LB_SSL_VERIFY_IDENTITY /* and its name is the requested one */
 };
 
 struct lb_mariadb_node {

@@ -18,8 +18,8 @@ static bool is_carried(MYSQL *my)
     return mysql_options(my, MYSQL_OPT_NONBLOCK, NULL) == 0;
 }
 
-/* Until what the call wants has come, without a time-out, as none was asked for. A socket that
- * cannot be watched is for the call to find out. */
+/* Waits for the event that the call wants, without a time-out, as none was requested. If the socket
+ * cannot be watched, the call will notice. */
 static int await(MYSQL *my, int wanted)
 {
     lb_carrier_wait_once(mysql_get_socket(my), (wanted & MYSQL_WAIT_WRITE) != 0, UINT64_MAX);

@@ -201,7 +201,7 @@ static int pg_send(struct lb_conn *conn, struct lb_stmt *stmt, const struct lb_v
     struct lb_pg_bound bound;
     if (!lb_pg_bind(conn, stmt, params, &bound))
         return lb_fail(err, LB_E_MEMORY, "out of memory");
-    /* A failure shows in what is received. */
+    /* receive reports the failure. */
     conn->send_failed = !lb_pg_send_piped(conn, stmt, &bound) || conn->send_failed;
     return 0;
 }
@@ -319,8 +319,8 @@ static void pg_cut(struct lb_conn *conn)
     conn->cut = true;
 }
 
-/* What came while a statement was executed counts, so that nothing is lost between a claim that
- * found nothing and the wait. */
+/* Notifications that arrived during a statement count, so that none is lost between an empty claim
+ * and the wait. */
 static int pg_wait_notified(struct lb_conn *conn, uint32_t timeout_ms, struct lb_error *err)
 {
     uint64_t end_ns = lb_now_ns() + (uint64_t)timeout_ms * 1000000u;

@@ -104,7 +104,8 @@ void lb_pg_cancel_ask(struct lb_pg_cancel *cancel)
                              .tv_nsec = (long)(end_ns % 1000000000)};
     pthread_mutex_lock(&cancel->lock);
     if (cancel->is_asking || !start(cancel))
-        atomic_fetch_sub(&n_unanswered, 1); /* the one before still asks, or nobody can */
+        atomic_fetch_sub(&n_unanswered,
+                         1); /* the previous request is still open, or no thread could start */
     while (cancel->is_asking && pthread_cond_timedwait(&cancel->change, &cancel->lock, &until) == 0)
         ;
     pthread_mutex_unlock(&cancel->lock);

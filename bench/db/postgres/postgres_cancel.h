@@ -1,8 +1,8 @@
 /* Cancelling what a session of PostgreSQL does, from another thread.
  *
- * libpq's call waits until the server has taken the request, which one that stands still never
- * does. So a thread asks; who wants the cancellation waits for it for two seconds, and for less
- * while other requests have not been taken either.
+ * libpq's call waits until the server has taken the request, which a hanging server never does. So
+ * a thread asks; the caller waits for it for two seconds, and for less while other requests have
+ * not been taken either.
  */
 #ifndef LB_POSTGRES_CANCEL_H
 #define LB_POSTGRES_CANCEL_H

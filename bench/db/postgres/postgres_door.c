@@ -1,6 +1,6 @@
-/* A database of a run's own, for programs, whose libraries have schemas of fixed names: see
+/* A database of a run's own, for programs, since their libraries use schemas with fixed names: see
  * postgres_space.h. It has the name of the run's schema, and is dropped before that: a schema that
- * a dead run left tells of its database, too.
+ * a dead run left leads to its database, too.
  */
 #include "postgres_space.h"
 
@@ -26,7 +26,7 @@ static bool is_there(PGconn *pg, const char *name)
     return is;
 }
 
-/* What the database was when programs were set up: "NAME_0" beside it. */
+/* The name of the copy of the database after the programs' set-up: "NAME_0". */
 static void name_copy(const char *name, char *copy, size_t size)
 {
     snprintf(copy, size, "%s_0", name);
@@ -39,7 +39,7 @@ static int drop(PGconn *pg, const char *name, struct lb_error *err)
         return 0;
     snprintf(sql, sizeof sql,
              "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '%s'", name);
-    PQclear(lb_pg_wire_exec(pg, sql)); /* of the programs, whose processes are gone */
+    PQclear(lb_pg_wire_exec(pg, sql)); /* sessions of programs that have ended */
     snprintf(sql, sizeof sql, "DROP DATABASE IF EXISTS \"%s\"%s", name,
              PQserverVersion(pg) >= 130000 ? " WITH (FORCE)" : "");
     PGresult *result = lb_pg_wire_exec(pg, sql);
@@ -82,12 +82,12 @@ static int create(PGconn *pg, const char *name, const char *from, struct lb_erro
 /* --- a new database -------------------------------------------------------------------------
  *
  * It is a copy of template1, as the user expects: with the extensions that are installed there.
- * The server copies nothing in which somebody has a session, and one that an administration tool
- * left open in template1 would keep every program from running. Then template0 is copied, if
- * template1 has nothing more than that.
+ * The server cannot copy a database with sessions, and one that an administration tool left open in
+ * template1 would keep every program from running. Then template0 is copied, if template1 has
+ * nothing more than that.
  */
 
-/* Who has a session in template1? "" if nobody. */
+/* Describes a session in template1; "" if there is none. */
 static void find_session(PGconn *pg, char *ret_text, size_t size)
 {
     PGresult *result =
@@ -300,7 +300,7 @@ int lb_pg_door_close(struct lb_space *space, struct lb_error *err)
     return r;
 }
 
-/* Nobody is connected any more, and what they held is free. */
+/* Ends all connections, which frees their locks. */
 static int send_away(PGconn *pg, const char *name, struct lb_error *err)
 {
     char sql[300];

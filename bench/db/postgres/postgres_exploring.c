@@ -9,10 +9,10 @@
     "coalesce(nullif(a.application_name, ''), 'no application_name') || coalesce(', user ' || "    \
     "a.usename, '')"
 
-/* PostgreSQL finds functions of the space before its own; what is no function becomes one. A
- * sequence tells how far the clock is ahead: what it says is in no transaction, and statements that
- * are blocked see it too. now() stays what it was when its transaction began, statement_timestamp()
- * when its statement did: the session is told at that time. */
+/* PostgreSQL finds functions of the space before its own; keywords become functions. A sequence
+ * holds how far the clock is ahead: its value is in no transaction, so blocked statements see it
+ * too. now() keeps its value from the begin of its transaction, statement_timestamp() from that of
+ * its statement: both are set in the session at that time. */
 static const char *const moved[] = {"now",
                                     "clock_timestamp",
                                     "statement_timestamp",
@@ -47,7 +47,7 @@ static const struct lb_server_clock server_clock = {
     .words = words,
     .moved = moved};
 
-/* What a snapshot says of other transactions holds for the whole server. */
+/* A snapshot shows transactions of the whole server. */
 static const char *const tells_under_way[] = {"pg_current_snapshot", "txid_current_snapshot",
                                               "backend_xid", NULL};
 

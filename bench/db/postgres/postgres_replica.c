@@ -1,9 +1,9 @@
 /* A connection to a standby, for reads; see lb_conn_options.replica_of.
  *
- * libpq finds it: it takes the first host of the target's that is in recovery. What the primary had
- * committed so far must be there before it is used, as the run's tables were just made on the
- * primary: the replica's replay is waited for, up to where the primary writes now. From then on it
- * lags as it likes, which is what a protocol that reads there has to bear.
+ * libpq finds it: it takes the target's first host that is in recovery. The primary's commits so
+ * far must be there before it is used, as the run's tables were just made on the primary: we wait
+ * for the replica's replay, up to the primary's present write position. From then on its lag is not
+ * bounded, which a protocol that reads there must tolerate.
  */
 #include "postgres_replica.h"
 

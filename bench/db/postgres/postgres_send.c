@@ -1,4 +1,4 @@
-/* Sending statements to PostgreSQL: parameters, what goes with a statement behind a pooler, and
+/* Sending statements to PostgreSQL: parameters, settings sent with a statement behind a pooler, and
  * pipelines. See postgres_send.h.
  *
  * Source: https://www.postgresql.org/docs/current/libpq-pipeline-mode.html.

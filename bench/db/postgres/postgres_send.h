@@ -1,7 +1,7 @@
 /* Sending statements to PostgreSQL, and taking their results.
  *
- * In a pipeline each statement has a sync behind it, and is so a transaction of its own: what
- * became of one says nothing of the next, and the server begins it when the one before has been
+ * In a pipeline each statement has a sync behind it, and is so a transaction of its own: the
+ * outcome of one does not affect the next, which the server begins when the one before has been
  * committed or rolled back.
  */
 #ifndef LB_POSTGRES_SEND_H

@@ -1,4 +1,4 @@
-/* What is asked of a PostgreSQL server about itself and other sessions. */
+/* Queries to a PostgreSQL server about itself and other sessions. */
 #include "postgres_conn.h"
 
 #include <stdio.h>
@@ -36,7 +36,7 @@ static PGresult *ask(struct lb_conn *conn, const char *name, const char *sql, in
 
 int lb_pg_is_blocked(struct lb_conn *control, int64_t session_id, struct lb_error *err)
 {
-    /* An autovacuum gives way to whoever waits for it. */
+    /* An autovacuum gives way to sessions that wait for it. */
     static const char name[] = "lb_is_blocked",
                       sql[] = "SELECT EXISTS (SELECT FROM unnest(pg_blocking_pids($1::int)) AS b "
                               "WHERE b NOT IN (SELECT pid FROM pg_stat_activity WHERE "
@@ -125,7 +125,7 @@ int lb_pg_facts(struct lb_conn *conn, lb_fact_fn *fact, void *arg, struct lb_err
 {
     fact(arg, "version", PQparameterStatus(conn->pg, "server_version"));
     fact(arg, "pooled", conn->pooled ? "yes" : "no");
-    /* Standbys show without their state to who may not see it. */
+    /* Without the privilege, standbys are shown without their state. */
     int rc = report_rows(
         conn,
         "SELECT 'topology', t FROM (SELECT CASE "
@@ -173,7 +173,7 @@ int lb_pg_counters(struct lb_conn *conn, lb_fact_fn *fact, void *arg, struct lb_
         "got), "
         "('table_bytes', heap), ('index_bytes', idx)) AS x(k, v)";
     char both[2600];
-    /* What this session itself did (a backlog, before the run) is to be in the totals now. */
+    /* This session's own statements (a backlog, before the run) must be in the totals now. */
     if (PQserverVersion(conn->pg) >= 150000)
         lb_pg_run(conn, "SELECT pg_stat_force_next_flush()", &ignored);
     lb_pg_run(conn, "SELECT pg_stat_clear_snapshot()", &ignored);

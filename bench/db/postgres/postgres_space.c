@@ -2,16 +2,16 @@
  *
  * A space is a schema of its own, marked by its comment, and registered with the same run id in a
  * table inside of it (see life.h). The space's own session holds an advisory lock keyed by the
- * schema's oid for as long as the run lives; all of it is made in one transaction, so nobody ever
- * sees a part. A schema is swept only if its name, its comment and its entry agree, its owner is
- * the user that sweeps, its lock is free, and its run is dead. A copy of a schema, as from a dump,
- * has another oid than its entry says.
+ * schema's oid for as long as the run lives; all of it is made in one transaction, so no other
+ * session ever sees a part. A schema is swept only if its name, its comment and its entry agree,
+ * its owner is the user that sweeps, its lock is free, and its run is dead. A copy of a schema, as
+ * from a dump, has another oid than its entry says.
  *
- * Only the own user's schemas are read: a table of somebody else could be a view, which runs code.
+ * Only the own user's schemas are read: a table of another user could be a view, which runs code.
  *
  * Behind a transaction pooler the space's session stays in a transaction, so that the pooler leaves
- * it the backend with the lock. Who comes through a pooler does not sweep: the backend that it is
- * given may hold another run's lock, and would be granted it again.
+ * it the backend with the lock. A run behind a pooler does not sweep: its backend may hold another
+ * run's lock, and would be granted it again.
  */
 #include "postgres_space.h"
 
@@ -152,7 +152,7 @@ static int connect_pg(const char *uri, const char *role, const char *extra, cons
     values[n++] = name;
     keys[n] = "options";
     values[n++] = merged;
-    if (which != NULL) { /* what is said last counts */
+    if (which != NULL) { /* the last setting counts */
         keys[n] = "target_session_attrs";
         values[n++] = which;
     }
@@ -289,8 +289,8 @@ static int drop_schema(PGconn *pg, const char *schema, Oid oid, struct lb_error 
     return r;
 }
 
-/* What the table of a schema says of its run; all of it as text, so that no operator and no cast of
- * somebody else is used. false: there is no such entry. */
+/* Reads a schema's entry about its run; all of it as text, so that no foreign operator or cast is
+ * used. false: there is no such entry. */
 static bool read_entry(PGconn *pg, const char *schema, struct lb_life_self *ret_process,
                        char *ret_mark, size_t size, const char *oid, int64_t *ret_seen_s)
 {
@@ -335,8 +335,8 @@ static bool is_left_over(PGconn *pg, const char *schema, const char *oid)
     return is_ours && lb_life_is_over(&process, seen_s);
 }
 
-/* Drops what dead runs left. What cannot be dropped now (not ours to drop, in use by somebody who
- * looks at it) is left for another time: it hinders nobody. */
+/* Drops the schemas of dead runs. Those that cannot be dropped now (not ours to drop, or read by
+ * another session) are left for another time: they do no harm. */
 static int sweep(PGconn *pg, struct lb_error *err)
 {
     PGresult *list = lb_pg_wire_exec(
@@ -401,8 +401,8 @@ static int register_run(struct lb_space *space, struct lb_error *err)
     return command(space->pg, sql, err);
 }
 
-/* Creates the schema, marks it, registers the run and takes the lock, all before anybody can see
- * it. */
+/* Creates the schema, marks it, registers the run and takes the lock, all before any other session
+ * can see it. */
 static int create_schema(struct lb_space *space, const char *hint, struct lb_error *err)
 {
     char sql[500], name[32];
@@ -472,10 +472,9 @@ static int take_again(struct lb_space *space, bool *ret_gone, struct lb_error *e
         r = fail_gone(space->pg, silent, PING_S, err);
     } else if (r == 0 && PQntuples(result) == 0) {
         *ret_gone = true;
-        r = lb_fail(
-            err, LB_E_ENV,
-            "our marking session was ended: the schema %s is gone: somebody else dropped it",
-            space->schema);
+        r = lb_fail(err, LB_E_ENV,
+                    "our marking session was ended: the schema %s is gone: another user dropped it",
+                    space->schema);
     } else if (r == 0 && PQgetvalue(result, 0, 0)[0] != 't') {
         r = lb_fail(err, LB_E_ENV, "another session holds the mark of the schema %s",
                     space->schema);
@@ -488,7 +487,7 @@ static int take_again(struct lb_space *space, bool *ret_gone, struct lb_error *e
     return r;
 }
 
-/* As far as the server says: what it does not answer is no proof. */
+/* False only if the server says so: a missing answer is no proof. */
 static bool is_there(struct lb_space *space)
 {
     char sql[200];
@@ -520,13 +519,13 @@ static int renew(void *arg, bool stamp, bool *ret_gone, struct lb_error *err)
     /* Only the table may have been dropped: that is no reason to end. */
     if (r < 0 && PQstatus(space->pg) == CONNECTION_OK && !is_there(space)) {
         *ret_gone = true;
-        lb_fail(err, LB_E_ENV, "the schema %s is gone: somebody else dropped it", space->schema);
+        lb_fail(err, LB_E_ENV, "the schema %s is gone: another user dropped it", space->schema);
     }
     return r;
 }
 
-/* So many sessions in a row may be ended in the middle of what they do; a server that takes no more
- * of them is gone at once. */
+/* The number of sessions in a row that may be ended during their work; a server that accepts no
+ * more is gone at once. */
 enum { SESSIONS = 5 };
 
 static bool is_lost(const struct lb_space *space)
@@ -549,7 +548,7 @@ int lb_pg_space_open(const struct lb_target *target, const char *hint, struct lb
             r = create_schema(space, hint, err);
         if (r == 0 || !is_lost(space) || i + 1 == SESSIONS)
             break;
-        /* What the lost one has made is swept by the next. */
+        /* The next session sweeps the schema of the lost one. */
         PQfinish(space->pg);
         space->pg = NULL;
         r = open_session(space, err);

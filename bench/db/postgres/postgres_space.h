@@ -1,5 +1,6 @@
 /* The parts of the PostgreSQL engine that are about a target and a run, not about a statement:
- * reading -d arguments, connecting, spaces. postgres.c has the rest; nobody else includes this.
+ * reading -d arguments, connecting, spaces. postgres.c has the rest; other modules do not include
+ * this.
  */
 #ifndef LB_POSTGRES_SPACE_H
 #define LB_POSTGRES_SPACE_H

@@ -10,8 +10,8 @@
 #include <poll.h>
 #include <sys/ioctl.h>
 
-/* Under TLS or GSSAPI libpq may hold back bytes of which the socket tells nothing: it is asked for
- * them every now and then. */
+/* Under TLS or GSSAPI libpq may hold back bytes that the socket does not report: it is polled for
+ * them now and then. */
 #define LOOK_NS UINT64_C(1000000)
 
 PGconn *lb_pg_wire_connect(const char *const *keys, const char *const *values, unsigned timeout_s)
@@ -72,7 +72,7 @@ static void await_in_fiber(PGconn *pg, struct lb_watch *watch)
     bool hides = PQsslInUse(pg) != 0 || PQgssEncInUse(pg) != 0;
     for (bool again = false; PQisBusy(pg); again = true) {
         uint64_t deadline_ns = hides ? lb_now_ns() + LOOK_NS : UINT64_MAX;
-        /* Mostly the first wait brings the whole answer: no look at what is unread before it. */
+        /* Mostly the first wait brings the whole answer: no check for unread data before it. */
         bool waited = again || watch == NULL
                           ? wait_until(pg, watch, deadline_ns)
                           : lb_carrier_wait_readable(watch, PQsocket(pg), deadline_ns);

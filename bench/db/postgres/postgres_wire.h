@@ -1,7 +1,7 @@
 /* Connecting and waiting for answers, in a thread of one's own or in a fiber of a carrier.
  *
- * In a thread libpq waits. In a fiber the socket is waited for through the carrier, and libpq is
- * asked only for what has come: a call of libpq that waited would stop all fibers of the carrier.
+ * In a thread libpq waits. In a fiber we wait for the socket through the carrier, and libpq reads
+ * only data that has arrived: a call of libpq that waited would stop all fibers of the carrier.
  * Requests are small and sent at once, to a backend that reads. Each wait for an answer is on the
  * leash (leash.h).
  */

@@ -4,9 +4,9 @@
  * Translating: each statement is run through the lexer again; `{option}` becomes the option's
  * value, `:name` the engine's placeholder and a slot. Every occurrence of a parameter is a
  * placeholder of its own, so that a server may infer a different type for each.
- * Judging: a parameter must have somebody who fills it (the harness, an option, or a column of a
- * statement that runs before); a name that nobody fills is a mistake in the file, found here and
- * not as a NULL at run time.
+ * Checking: a parameter must have a source (the harness, an option, or a column of a statement that
+ * runs before); a name without one is a mistake in the file, found here and not as a NULL at run
+ * time.
  */
 #include "program_building.h"
 #include "program_features.h"
@@ -389,7 +389,7 @@ static uint64_t slots_of(const struct lb_statement *statement)
 }
 
 /* The statement of put that answers if none is marked: the last one that has the item's number.
- * What comes behind it (a class that may be known already) says nothing of the item. */
+ * A statement after it (for a class that may be known already) does not concern the item. */
 static size_t putting(const struct lb_section *section)
 {
     size_t last = section->n_statements > 0 ? section->n_statements - 1 : 0;
@@ -437,7 +437,7 @@ static int build_sections(struct lb_building *b)
     return 0;
 }
 
-/* What ends or prolongs a whole claim has no value of one of its items. */
+/* A section that ends or prolongs a whole claim has no value of a single item. */
 static int check_batches(struct lb_building *b)
 {
     static const enum lb_section_name names[] = {LB_S_COMPLETE, LB_S_ERROR, LB_S_FREE, LB_S_RENEW};
@@ -465,8 +465,8 @@ static int check_batches(struct lb_building *b)
     return 0;
 }
 
-/* What is put must be what is claimed: an item's number comes from :id. Without :n the section puts
- * one item, and is run once for each. */
+/* The item put must be the item claimed: its number comes from :id. Without :n the section puts one
+ * item, and is run once for each. */
 static int check_put(struct lb_building *b)
 {
     struct lb_program *program = b->program;

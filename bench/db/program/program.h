@@ -44,7 +44,7 @@ enum lb_section_name {
     LB_S_REGISTER,   /* queue: a process begins, */
     LB_S_HEARTBEAT,  /* says that it is alive, */
     LB_S_UNREGISTER, /* and ends in order */
-    LB_S_SWEEP,      /* queue: what a process does for the dead before it registers */
+    LB_S_SWEEP,      /* queue: a process's clean-up after dead ones, before it registers */
     LB_S_COUNT,      /* queue: one row (pending, active, done, failed) */
     LB_S_PERMITS,    /* lock: one row (free): how many permits the tables say can be taken */
     LB_S_TEARDOWN,   /* once per run, on the control session */
@@ -71,8 +71,8 @@ enum lb_on_error {
 
 enum { LB_RETRIES = 3 };
 
-/* A declared option: `-- option: name = default` (any value) or `name = a | b | c` (one of these;
- * the first is the default). Only an option with a closed list may be used as {name}. */
+/* A declared option: `-- option: name = default` (any value) or `name = a | b | c` (only these; the
+ * first is the default). Only an option with a closed list may be used as {name}. */
 struct lb_option {
     const char *name;
     const char *default_value;
@@ -87,8 +87,8 @@ struct lb_setting {
 
 enum { LB_SLOTS = 40, LB_PARAMS = 24 };
 
-/* When a statement is run: always, or by what the last statement above it came to that is run
- * always: it returned or changed a row, or neither. */
+/* When a statement is run: always, or by the result of the last unconditional statement above it:
+ * it returned or changed a row, or neither. */
 enum lb_when { LB_WHEN_ALWAYS, LB_WHEN_ROW, LB_WHEN_NO_ROW };
 
 struct lb_statement {
@@ -169,7 +169,7 @@ struct lb_program {
     size_t n_slots;
     const char *slot_name[LB_SLOTS];
     struct lb_value defaults[LB_SLOTS]; /* options' values; LB_NULL elsewhere */
-    enum lb_isolation isolation;        /* what the file asks for; LB_ISO_DEFAULT if nothing */
+    enum lb_isolation isolation;        /* the file's level; LB_ISO_DEFAULT: none */
     size_t n_statements;                /* all sections together; statement k has the index k */
     const struct lb_statement *statements;
     const char *origin; /* the file, for messages */
@@ -184,7 +184,7 @@ struct lb_program {
     bool recovers_by_time; /* recover asks for the time: it need not take everything */
     bool ends_by_recover;  /* a lock: a hold has no lease, but recover ends it */
     bool reads_replica;    /* some statement is on a replica */
-    bool sweeps_by_life;   /* so does sweep, or by who is alive: processes say that they are */
+    bool sweeps_by_life;   /* sweep goes by time too, or by live processes, which beat */
     bool makes_schema;     /* setup makes a schema, and teardown drops it */
     uint64_t needs;        /* enum lb_cap bits of the file and of the chosen sections */
     const struct lb_setting *settings; /* the options as resolved, in declared order */
@@ -195,7 +195,7 @@ struct lb_program {
 /* A parsed file, before an engine is chosen. */
 struct lb_file;
 
-/* A length of time that the protocol goes by: `-- lease:`, `-- limit:`, or inferred. */
+/* A length of time that the protocol uses: `-- lease:`, `-- limit:`, or inferred. */
 struct lb_timing {
     const char *name;   /* an option of the file's, or "ttl_ms" */
     uint32_t unit_ms;   /* what it counts: 1, 1000 for seconds, ... */
@@ -210,7 +210,7 @@ enum { LB_SCALED = 18 }; /* lease, limit, and every option that is a delay */
 
 struct lb_scaled {
     uint32_t lease_ms, limit_ms;
-    /* What they last for certain: where they count seconds, and go by whole ones, a second less. */
+    /* Their certain minimum: a second less if they count whole seconds. */
     uint32_t lease_least_ms, limit_least_ms;
     struct lb_setting settings[LB_SCALED];
     size_t n_settings;
@@ -218,8 +218,8 @@ struct lb_scaled {
 };
 
 /* origin is what error messages call the file. shape_hint: the shape of a built-in strategy's file,
- * which has no header; -1 for a user's file, whose header must say it.
- * LB_E_FILE with "origin:line: what" for every mistake. Free with lb_file_free. */
+ * which has no header; -1 for a user's file, which must state it in its header. LB_E_FILE with
+ * "origin:line: what" for every mistake. Free with lb_file_free. */
 int lb_file_parse(const char *origin, const char *text, size_t length, int shape_hint,
                   struct lb_file **ret_file, struct lb_error *err);
 /* Reads the file at path; as lb_file_parse. */
@@ -241,15 +241,15 @@ bool lb_file_is_pipelined(const struct lb_file *file); /* `-- pipeline: yes` */
  * NULL: the protocol has none. */
 const struct lb_timing *lb_file_lease(const struct lb_file *file);
 const struct lb_timing *lb_file_limit(const struct lb_file *file);
-/* Which lengths are used where a scenario's is ttl_ms. What settings say goes first; then ttl_ms,
- * if the user or the scenario has said it (is_said); then the file's default; then ttl_ms. The
- * limit keeps its proportion to the lease. ret->settings borrow from ret: it is not copied. */
+/* The lengths to use for a scenario's ttl_ms. settings have priority; then ttl_ms, if the user or
+ * the scenario has set it (is_said); then the file's default; then ttl_ms. The limit keeps its
+ * proportion to the lease. ret->settings borrow from ret: it is not copied. */
 void lb_file_scale(const struct lb_file *file, const struct lb_db *db, uint64_t ttl_ms,
                    bool is_said, const struct lb_setting *settings, size_t n_settings,
                    struct lb_scaled *ret);
 /* Does the text of a statement ask for the time, the server's or the worker's? */
 bool lb_sql_reads_time(const char *text, size_t length);
-/* May it tell that anybody on the server has a transaction under way, though it waits for none? */
+/* True if the statement's result can depend on unrelated open transactions. */
 bool lb_sql_sees_strangers(const struct lb_db *db, const char *sql);
 unsigned lb_file_claims(const struct lb_file *file); /* LB_G_BIT()s */
 uint64_t lb_file_needs(const struct lb_file *file);  /* enum lb_cap bits, from `-- needs:` */
@@ -289,7 +289,7 @@ struct lb_bag {
     size_t used;
 };
 void lb_bag_init(struct lb_bag *bag, const struct lb_program *program);
-/* Stores a value; text is copied (cut at what is left of the room: false then). */
+/* Stores a value; text is copied (cut at the remaining room: false then). */
 bool lb_bag_set(struct lb_bag *bag, size_t slot, const struct lb_value *value);
 /* A bag's texts lie in the bag itself: it is copied with this, never by assignment. */
 void lb_bag_copy(struct lb_bag *into, const struct lb_bag *from);
@@ -307,11 +307,11 @@ struct lb_runner {
 int lb_runner_init(struct lb_runner *runner, const struct lb_program *program,
                    struct lb_session *session, struct lb_error *err);
 void lb_runner_release(struct lb_runner *runner);
-/* Has the server prepare every statement that needs the tables, and executes none: 0, or
+/* Makes the server prepare every statement that needs the tables, and executes none: 0, or
  * "file:line: what" of the first one that it rejects. After setup. */
 int lb_runner_prepare(struct lb_runner *runner, struct lb_error *err);
 
-/* What a section came to. */
+/* The result of a section. */
 struct lb_section_result {
     size_t n_rows;      /* rows that the answering statement returned */
     int64_t n_changed;  /* rows that the last statement which changed any changed */
@@ -324,7 +324,7 @@ struct lb_section_result {
     unsigned n_retries;
 };
 
-/* A section of a pipeline: what it is run with, and what came of it. */
+/* A section of a pipeline: its parameters and its result. */
 struct lb_piped_section {
     enum lb_section_name name;
     struct lb_bag *bag;
@@ -345,7 +345,7 @@ enum { LB_PIPED = 2 };
 void lb_runner_pipeline(struct lb_runner *runner, struct lb_piped_section *sections, size_t n);
 
 /* Runs one section. The bag gives the parameters and receives the columns of each statement's first
- * row (whose names have slots). each_row, if not NULL, is called for every row of the answering
+ * row (columns with slots). each_row, if not NULL, is called for every row of the answering
  * statement, after the bag was filled from that row; with NULL when a retry starts over.
  * Answers: LB_OK when the answering statement returned or changed a row; LB_BUSY when it did
  * neither, or a required row was missing; any other answer as the engine gave it. A result with a

@@ -1,9 +1,9 @@
-/* How often an item is tried before nobody tries it again, by the words of the statements.
+/* The maximum number of attempts of an item, by the words of the statements.
  *
- * What is compared with a number is taken for a count of attempts if it is called one (attempts,
- * retry_count), or if some statement counts it up by one, and none counts it down, as a number of
- * permits is. What is counted down only, and compared with nothing, is what is left of them. The
- * number may stand in the statement, or be an option, or another column: then its default says it,
+ * A column compared with a number counts as a count of attempts if its name says so (attempts,
+ * retry_count), or if a statement counts it up by one, and none counts it down, as with permits. A
+ * column that is only counted down, and compared with nothing, has the remaining attempts. The
+ * number may be in the statement, or be an option, or another column: then its default gives it,
  * unless put writes it.
  */
 #include "program_raw.h"

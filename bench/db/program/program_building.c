@@ -243,7 +243,7 @@ static const struct lb_raw_section *nearest_variant(struct lb_building *b,
     return nearest;
 }
 
-/* Which options are in the way of a section that has to be there, and what they would have to be.
+/* Finds the options that exclude a required section, and the values that would include it.
  */
 static int no_variant(struct lb_building *b, enum lb_section_name name)
 {

@@ -12,7 +12,7 @@ struct lb_chunk {
     char bytes[];
 };
 
-/* What a program is made of, freed at once. */
+/* The memory of a program, freed at once. */
 struct lb_arena {
     struct lb_chunk *chunks;
 };

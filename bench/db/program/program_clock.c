@@ -1,7 +1,8 @@
 /* Times that have whole seconds only, by the words of a statement: NOW() of MariaDB,
  * datetime('now') of SQLite, extract(epoch FROM now())::int of PostgreSQL, :now / 1000, a column of
- * type DATETIME. What goes by them ends up to a second early or late, and a lease may be over in
- * the moment in which it is granted. A lease that counts seconds itself is judged as one second
+ * type DATETIME. A lease or limit that uses them ends up to a second early or late, and a lease may
+ * be over at the moment in which it is granted. A lease that counts seconds itself is judged as one
+ * second
  * shorter: see lb_file_scale. A hint, like all features: see program_features.h.
  */
 #include "program_features.h"
@@ -87,7 +88,7 @@ static bool is_whole_in_postgres(const struct lb_token *token)
     return is_any_of(token, clocks) && n > 0 && *args == '0';
 }
 
-/* :now / 1000 and the like: on MariaDB the quotient has a fraction, if nobody rounds it. */
+/* :now / 1000 and the like: on MariaDB the quotient has a fraction, unless it is rounded. */
 static bool is_whole_now(const struct lb_window *window, const char *engine)
 {
     static const char *const rounders[] = {"floor", "round", "trunc", "truncate", NULL};

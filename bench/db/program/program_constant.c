@@ -1,9 +1,9 @@
 /* Lengths of time that stand in a statement's text: no option makes them short, and nothing that
  * waits for them can be asked.
  *
- * The text is looked at in conditions and items: what stands between AND, WHERE, SET, a comma and
- * the like. A number is a length where it is added to a time (SET until = now() + 30), or compared
- * with what has a time in it (unixepoch() - taken > 300); so is a condition that computes with a
+ * The text is divided into conditions and items, between AND, WHERE, SET, a comma and the like. A
+ * number is a length if it is added to a time (SET until = now() + 30), or compared with an
+ * expression with a time in it (unixepoch() - taken > 300); so is a condition that computes with a
  * time and has no parameter at all (taken + seconds < :now: a column's value is as fixed); and a
  * text that names a unit, where a time takes one ('-30 seconds', interval '5 minutes').
  */
@@ -231,7 +231,8 @@ static void add(struct part *part, const struct lb_window *w)
                  (t->kind == LB_T_QUOTED && t->length > 2 && t->text[1] == '+');
 }
 
-/* A time to come that is compared is a look ahead; what is younger than a time is no lease's end.
+/* Comparing with a future time is a look ahead; a condition "younger than a time" is no lease's
+ * end.
  */
 static bool asks_older(const struct part *part)
 {

@@ -90,7 +90,8 @@ static bool names_session(const struct lb_token *before, const struct lb_token *
     return is_any_of(token, words);
 }
 
-/* Does the statement ask whose hold it ends? By holder, token, or what else the hold was told. */
+/* True if the statement checks whose hold it ends: by holder, token, or another value from the
+ * grant. */
 static bool asks_whose(const struct lb_program *program, const struct lb_statement *statement)
 {
     for (size_t i = 0; i < statement->n_params; i++) {
@@ -228,7 +229,7 @@ static void read_begin(const struct lb_file *file, const struct lb_program *prog
     ret->has_fixed_lease = has_fixed_lease(&constant, ret);
 }
 
-/* What goes by which clock: first of all what begins a hold, and a column's default last. */
+/* Finds which clock each statement uses: acquire or claim first, column defaults last. */
 static void find_clocks(const struct lb_program *program, struct lb_features *ret)
 {
     static const enum lb_section_name names[] = {

@@ -1,4 +1,4 @@
-/* What a protocol is made of, as far as its statements show it: what `verify` plans by.
+/* The features of a protocol, as far as its statements show them: the input of `verify`'s plans.
  *
  * Everything here is read off the text of one engine's statements, and may be wrong where a
  * function of the file's own does the work. Nothing is judged by it: it only says what is worth a
@@ -28,14 +28,14 @@ struct lb_features {
     bool has_beat, has_sweep; /* processes that say that they are alive, and that tidy up first */
     bool has_token;           /* acquire or claim returns one */
     bool takes_many;          /* claim has :n */
-    bool ends_many;           /* what ends a claim, or prolongs it, is for all its items at once */
+    bool ends_many;           /* ends or renewals of a claim are for all its items at once */
     bool has_mode, has_capacity;
-    bool enqueue_writes;   /* else all that a waiter knows of its wait is what it has seen */
+    bool enqueue_writes;   /* else a waiter knows only its own reads */
     bool puts_in_tx;       /* put commits a transaction of its own */
     bool puts_in_steps;    /* put takes several statements, */
     bool puts_apart;       /* ... and commits several times */
     bool has_period;       /* work is due again */
-    bool by_worker_clock;  /* acquire or claim goes by :now */
+    bool by_worker_clock;  /* acquire or claim uses :now */
     bool is_session_bound; /* the hold is a transaction's or a session's, and ends with it */
     bool is_one_commit;    /* all that acquire or claim does takes effect at one moment */
     unsigned n_begin;      /* statements in acquire or claim */
@@ -52,12 +52,11 @@ struct lb_features {
     int recover_line;             /* of recover's last statement that changes something; 0: none */
     int constant_line; /* of a length of time in acquire, claim or recover that no option sets;
                           0: none */
-    int later_line;    /* of what puts an item off that was given back, or failed, by what no option
-                          sets; 0: there is none */
+    int later_line;    /* of a delay of items given back, or failed, that no option sets; 0: none */
     bool has_fixed_lease; /* ... of acquire or claim, which has no other, looks like a lease */
-    int whole_line;       /* of a time with whole seconds only, which a lease or limit goes by; 0 */
-    int worker_clock_line, server_clock_line; /* of statements that go by :now, and by the server's
-                                                 time; 0: there is none of the kind */
+    int whole_line;       /* of a time with whole seconds only, used by a lease or limit; 0: none */
+    int worker_clock_line,
+        server_clock_line; /* of statements that use :now, and the server's time; 0: none */
     enum lb_token_source token;
     int token_line;     /* of the statement of acquire or claim that returns it; 0: none does */
     bool begin_writes;  /* acquire or claim has a statement that is no plain SELECT */
@@ -67,13 +66,13 @@ struct lb_features {
     bool compares_null; /* release writes NULL, and acquire has no IS NULL */
     bool end_deletes;   /* release deletes a row */
     int operator_line;  /* of clear-all-errors, or else reset-all; 0: none */
-    int back_line;      /* of what gives an item back, or ends it in error; 0: nothing does */
+    int back_line;      /* of the statement that gives an item back, or ends it in error; 0: none */
     int enqueue_line, put_line; /* of the last statements that change something; 0: none */
     int begin_clock_line; /* of the statement of acquire or claim that asks for the server's time,
                              of several that which has the lease */
 };
 
-/* Does its lease, or limit, count seconds, and go by whole ones? */
+/* True if its lease, or limit, counts whole seconds. */
 bool lb_features_counts_seconds(const struct lb_features *features);
 
 /* Is its hold a lease, of whatever length? */
@@ -95,9 +94,9 @@ int lb_program_own_rows_line(const struct lb_program *program);
  * for afterwards; 0: there is none. */
 int lb_replica_unasked(const struct lb_program *program);
 
-/* The line of what names processes that nobody puts anywhere: of a heartbeat that changes rows of a
- * table into which nothing is inserted, or of the first :process of a file that has neither
- * register, heartbeat nor a time by which claims end. 0: there is none. */
+/* The line of a statement with processes that no statement inserts: of a heartbeat that changes
+ * rows of a table into which nothing is inserted, or of the first :process of a file that has
+ * neither register, heartbeat nor a time by which claims end. 0: there is none. */
 int lb_process_unknown(const struct lb_program *program, const struct lb_features *features,
                        bool *ret_is_beat);
 

@@ -1,5 +1,5 @@
-/* What can be said of a parsed statement file: its header, what it has for which engine, and
- * whether it is right for all of them.
+/* Checks of a parsed statement file: its header, its sections for each engine, and its correctness
+ * for all of them.
  */
 #include "program_raw.h"
 

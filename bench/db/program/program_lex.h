@@ -19,7 +19,7 @@ enum lb_token_kind {
     LB_T_POSITION, /* ? or $1: a placeholder of the engine's, which nothing fills */
     LB_T_SEMICOLON,
     LB_T_OTHER, /* anything else, operators included */
-    LB_T_BAD    /* text does not end; what says which */
+    LB_T_BAD    /* unterminated text; `what` names it */
 };
 
 struct lb_token {

@@ -2,8 +2,8 @@
  *
  * One pass over the lexer's tokens. A `;` ends a statement, except inside of the body of CREATE
  * TRIGGER, PROCEDURE, FUNCTION or EVENT, where BEGIN .. END nests (CASE counts too, as it ends with
- * END). What a section is for, and whether a parameter of it can have a value, is judged when an
- * engine is known: see program.c.
+ * END). The purpose of a section, and the sources of its parameters, are checked when an engine is
+ * known: see program.c.
  */
 #include "nearest.h"
 #include "program_raw.h"
@@ -377,17 +377,16 @@ static int end_section(struct reading *r)
     if (end_statement(r) != 0)
         return LB_E_FILE;
     if (r->require_line != 0)
-        return lb_file_fail(r->file, r->require_line, r->err, "require: stands above no statement");
+        return lb_file_fail(r->file, r->require_line, r->err, "require: is above no statement");
     if (r->answer_line != 0)
-        return lb_file_fail(r->file, r->answer_line, r->err, "answer: stands above no statement");
+        return lb_file_fail(r->file, r->answer_line, r->err, "answer: is above no statement");
     if (r->when_line != 0)
-        return lb_file_fail(r->file, r->when_line, r->err, "%s stands above no statement",
+        return lb_file_fail(r->file, r->when_line, r->err, "%s is above no statement",
                             r->when == LB_WHEN_ROW ? "if: row" : "else");
     if (r->on_error_line != 0)
-        return lb_file_fail(r->file, r->on_error_line, r->err,
-                            "on-error: stands above no statement");
+        return lb_file_fail(r->file, r->on_error_line, r->err, "on-error: is above no statement");
     if (r->replica_line != 0)
-        return lb_file_fail(r->file, r->replica_line, r->err, "on: stands above no statement");
+        return lb_file_fail(r->file, r->replica_line, r->err, "on: is above no statement");
     return 0;
 }
 
@@ -465,7 +464,7 @@ static int row_line(struct reading *r, const struct lb_directive *directive)
                             key_length, directive->key);
     if (r->start != NULL)
         return lb_file_fail(r->file, directive->line, r->err,
-                            "%.*s: stands above a statement, not inside of one (is a ; missing?)",
+                            "%.*s: belongs above a statement, not inside of one (is a ; missing?)",
                             key_length, directive->key);
     if (is_on) {
         r->replica_line = directive->line;
@@ -546,7 +545,7 @@ static int take_token(struct reading *r, const struct lb_token *token)
     return 0;
 }
 
-/* What every file of its shape must have, for whichever engine. */
+/* Checks the sections that every file of its shape must have, for any engine. */
 static int require_sections(const struct lb_file *file, struct lb_error *err)
 {
     size_t n;

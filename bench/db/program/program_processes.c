@@ -1,8 +1,8 @@
 /* Processes that a file speaks of, and that nothing says are there: see program_features.h.
  *
- * A heartbeat that only changes rows needs somebody to insert them. That is seen by the names of
- * tables behind UPDATE and INSERT INTO; who inserts by a function of his own is not warned either
- * way, as the table is named there.
+ * A heartbeat that only changes rows needs a statement that inserts them. This is checked by the
+ * names of tables after UPDATE and INSERT INTO; a file that inserts by its own function is not
+ * warned either, as the table is named there.
  */
 #include "program_features.h"
 #include "program_raw.h"

@@ -125,8 +125,8 @@ bool lb_file_is_whole(const struct lb_file *file, const char *engine);
 struct lb_constant {
     int line;         /* 0: there is none */
     bool is_other;    /* one of them is no lease: a look ahead, or how young something has to be */
-    bool looks_older; /* something is asked for that is past, or older than a length */
-    int later_line;   /* of a time to come that is set by what has no parameter; 0: there is none */
+    bool looks_older; /* a condition asks for a past time, or an age above a length */
+    int later_line;   /* of a future time set without a parameter; 0: none */
 };
 struct lb_constant lb_constant_length(const struct lb_raw_statement *statement, bool has_option);
 /* Those of a section, as the file has it: where options are put in, a length of theirs would look

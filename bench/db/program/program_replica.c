@@ -1,8 +1,8 @@
 /* What a file reads on a replica, and where it asks again: for lint.
  *
- * A replica says what was so a moment ago. A condition that only it was asked for is a guess by the
- * time the primary is written. So each column in the WHERE of a statement on a replica is looked
- * for in the WHERE of what the section then does on the primary. By names alone: it may be wrong
+ * A replica returns the state of a moment ago. A condition checked only there is a guess by the
+ * time the primary is written. So each column in the WHERE of a statement on a replica is searched
+ * in the WHERE of the section's later statements on the primary. By names alone: it may be wrong
  * where a function of the file's does the work.
  */
 #include "program_features.h"

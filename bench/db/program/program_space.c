@@ -4,9 +4,9 @@
  * and an explorer puts it back thousands of times. A table in a schema that the file names is
  * neither: the second run finds what the first one left, and its verdict is about that.
  *
- * A file may still make a schema and drop it in its teardown, as libraries do that name theirs in
- * each statement. Such a file is run, but not explored. It must not say IF NOT EXISTS: what it
- * drops at the end could be somebody else's.
+ * A file may still make a schema and drop it in its teardown, like libraries that name their schema
+ * in each statement. Such a file is run, but not explored. It must not use IF NOT EXISTS: the
+ * schema that it drops at the end could be another user's.
  */
 #include "program_building.h"
 
@@ -62,8 +62,7 @@ static bool is_of_schema(const struct lb_raw_statement *statement, const char *v
     return true;
 }
 
-/* CREATE UNLOGGED TABLE IF NOT EXISTS a.b: what is a? PostgreSQL's temporary schema is nobody
- * else's. */
+/* CREATE UNLOGGED TABLE IF NOT EXISTS a.b: what is a? PostgreSQL's temporary schema is private. */
 static bool is_in_schema(const struct lb_raw_statement *statement, struct lb_token *ret_schema)
 {
     static const char *const made[] = {"table",  "sequence", "view",      "type",

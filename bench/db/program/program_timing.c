@@ -203,8 +203,8 @@ static bool is_named_otherwise(const char *name)
 
 /* --- where a parameter is used --- */
 
-/* Which uses count: of a name of which somebody has said that it is a length, of one that may look
- * like one, and only where it is added to a time. */
+/* The uses that count: of a name declared as a length, of one that may look like one, and only if
+ * it is added to a time. */
 enum counted { ALL_USES, LIKELY_USES, ADDED_USES };
 
 struct use {
@@ -276,11 +276,11 @@ static void take(struct lb_timing *timing, const struct lb_file *file, const cha
 static const unsigned begins =
     1u << LB_S_ENQUEUE | 1u << LB_S_ACQUIRE | 1u << LB_S_CLAIM | 1u << LB_S_RENEW;
 
-/* What goes by how long nothing was heard of a process, or how old a claim is. */
+/* Sections that use the age of a heartbeat, or of a claim. */
 static const unsigned lives =
     1u << LB_S_RECOVER | 1u << LB_S_SWEEP | 1u << LB_S_REGISTER | 1u << LB_S_HEARTBEAT;
 
-/* A name that nobody has spoken about: what does it look like? */
+/* Infers the meaning of a name without a declaration. */
 static void infer(struct lb_file *file, const char *name, enum counted counted)
 {
     struct use use = uses_of(file, name, counted);
@@ -320,8 +320,8 @@ static int settle_said(struct lb_file *file, struct lb_timing *timing, const cha
     return 0;
 }
 
-/* A lock that an operator's job releases is a lease, too: nobody who holds it for longer than the
- * limit can count on it. */
+/* A lock that an operator's job releases is a lease, too: a worker that holds it for longer than
+ * the limit cannot rely on it. */
 static void settle_recovered(struct lb_file *file)
 {
     if (file->shape != LB_LOCK || file->lease.name != NULL || file->limit.name == NULL)
@@ -331,8 +331,8 @@ static void settle_recovered(struct lb_file *file)
     file->limit = (struct lb_timing){0};
 }
 
-/* What only says when an item that was given back, or failed, is due again; and what may say when
- * one that is put is due for the first time. */
+/* Finds options that only delay an item that was given back, or failed; and options that may delay
+ * the first time of an item. */
 static void find_delays(struct lb_file *file)
 {
     const unsigned returns = 1u << LB_S_FREE | 1u << LB_S_RETRY | 1u << LB_S_ERROR;
@@ -458,7 +458,7 @@ static void scale(const struct lb_file *file, uint64_t ttl_ms, bool is_said,
 {
     const struct lb_timing *lease = lb_file_lease(file), *limit = lb_file_limit(file);
     *ret = (struct lb_scaled){.lease_ms = (uint32_t)ttl_ms, .limit_ms = (uint32_t)ttl_ms};
-    /* Due again at once: nobody waits for it, and what is lost is seen. */
+    /* Due again at once: there is no wait, and losses are seen. */
     for (size_t i = 0; i < file->n_options; i++)
         if ((file->delays >> i & 1) != 0 &&
             given(settings, n_settings, file->options[i].name) == NULL)
@@ -481,7 +481,7 @@ static void scale(const struct lb_file *file, uint64_t ttl_ms, bool is_said,
     add_setting(file, limit, ret->limit_ms, ret);
 }
 
-/* What was taken late in one second is looked at early in another. */
+/* A hold taken late in one second is checked early in another. */
 static uint32_t least(const struct lb_timing *timing, uint32_t ms, bool is_whole)
 {
     enum { SECOND_MS = 1000 };

@@ -1,5 +1,5 @@
-/* What the advice beside a finding goes by, by the words of the statements: where a grant's token
- * comes from, in which order items are claimed, whether NULL is compared. A hint, like all
+/* Traits for the advice beside a finding, by the words of the statements: the source of a grant's
+ * token, the order of claims, comparisons with NULL. A hint, like all
  * features: see program_features.h.
  */
 #include "program_features.h"
@@ -134,7 +134,7 @@ static void find_token(const struct lb_section *begin, struct lb_features *ret)
         ret->token = LB_TOKEN_KEPT;
 }
 
-/* --- order and number of what is claimed --- */
+/* --- order and number of claimed items --- */
 
 static void find_order(const struct lb_section *begin, struct lb_features *ret)
 {

@@ -1,5 +1,5 @@
-/* What stands in a strategy's file and means nothing: options that nothing uses, and comments that
- * look like directives. See program.h.
+/* Parts of a strategy's file without a meaning: unused options, and comments that look like
+ * directives. See program.h.
  */
 #include "program_raw.h"
 

@@ -1,7 +1,7 @@
 /* SQLite: the engine that runs inside the process.
  *
- * A space is a file of its own, made anew by each run; see sqlite_file.c for whose file it is and
- * how the leftovers of dead runs are found.
+ * A space is a file of its own, made anew by each run; see sqlite_file.c for its ownership and for
+ * finding the leftovers of dead runs.
  *
  * One connection per session, opened without a mutex (a session has one thread). Rows are copied
  * out and the statement is reset at once, so that no read transaction stays open behind a result.
@@ -52,7 +52,7 @@ struct lb_conn {
     uint32_t lock_timeout_ms;
     struct lb_stmt *stmts; /* all that were prepared */
     sqlite3_stmt *control[CONTROLS];
-    struct lb_stmt *last; /* whose result is held */
+    struct lb_stmt *last; /* the statement with the open result */
     struct lb_result result;
     uint64_t bounded_since_ns; /* see lb_leash_is_over */
     uint64_t wait_since_ns;   /* when the busy handler was first called in this operation; 0: not */
@@ -344,7 +344,7 @@ static int sqlite_open(struct lb_space *space, const struct lb_conn_options *opt
         goto out;
     }
     sqlite3_extended_result_codes(conn->handle, 1);
-    /* While connecting, waiting is bounded whatever was asked for. */
+    /* While connecting, waiting is always bounded. */
     conn->lock_timeout_ms = 10000;
     sqlite3_busy_handler(conn->handle, on_busy, conn);
     sqlite3_progress_handler(conn->handle, PROGRESS_STEPS, on_progress, conn);
@@ -529,7 +529,7 @@ static int run_control(struct lb_conn *conn, enum control which, struct lb_error
 }
 
 /* Default is IMMEDIATE: a deferred transaction that reads and then writes is refused as soon as
- * somebody else has written in between, however long it would have waited. */
+ * another session has written in between, even with a long lock timeout. */
 /* A read of any table does. */
 static int sqlite_take_snapshot(struct lb_conn *conn, struct lb_error *err)
 {
@@ -582,7 +582,7 @@ static int read_pragma(struct lb_conn *conn, const char *name, char *buf, size_t
     return r;
 }
 
-/* The limit belongs to the connection. SQLite raises one that is too low to what the file has. */
+/* The limit belongs to the connection. SQLite raises one that is too low to the file's size. */
 static int sqlite_fill(struct lb_conn *conn, bool full, struct lb_error *err)
 {
     int answer = sqlite_run(

@@ -1,6 +1,6 @@
 /* SQLite's date functions, and CURRENT_TIMESTAMP, with a clock that can be moved:
  * application-defined functions take the place of SQLite's own in one connection. They do the same,
- * but "now" is so many milliseconds later as SELECT lockbench_clock(MS) said last. Source:
+ * but "now" is later by the milliseconds of the last SELECT lockbench_clock(MS). Source:
  * sqlite.org/appfunc.html, sqlite.org/lang_datefunc.html.
  */
 #ifndef LB_SQLITE_CLOCK_H

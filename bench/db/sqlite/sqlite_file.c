@@ -105,8 +105,9 @@ static bool is_lock_file(int fd)
            memcmp(text, LOCK_TEXT, strlen(LOCK_TEXT)) == 0;
 }
 
-/* A lock file that nobody has seen yet, locked. Its text is written before it gets its name, where
- * the file system has files without a name. Returns its descriptor; -1 with errno. */
+/* Makes a locked lock file that no other process has seen yet. Its text is written before it gets
+ * its name, where the file system has files without a name. Returns its descriptor; -1 with
+ * errno. */
 static int make_lock(const char *path)
 {
     char folder[PATH_MAX + 16], self[40];
@@ -149,7 +150,7 @@ static int take_lock(const char *path, bool create, bool *ret_found)
             fd = make_lock(path);
             if (fd >= 0 || errno != EEXIST)
                 return fd;
-            continue; /* somebody was faster */
+            continue; /* another process was faster */
         }
         if (!is_lock_file(fd) || flock(fd, LOCK_EX | LOCK_NB) != 0) {
             int saved = is_lock_file(fd) ? errno : ENOTUNIQ;
@@ -160,7 +161,7 @@ static int take_lock(const char *path, bool create, bool *ret_found)
         if (fstat(fd, &held) == 0 && stat(path, &named) == 0 && held.st_ino == named.st_ino &&
             held.st_dev == named.st_dev)
             return fd;
-        close(fd); /* somebody removed it between open and flock */
+        close(fd); /* it was removed between open and flock */
     }
 }
 
@@ -221,8 +222,8 @@ static void remove_database(const char *path)
 
 /* --- a path that the user gave -------------------------------------------------------------- */
 
-/* had_lock: there was a lock file, so what lies there is what a dead run of ours left; an empty
- * database or none is what it was about to write. */
+/* had_lock: there was a lock file, so a dead run of ours left the file; it was about to write an
+ * empty database or none. */
 static int clear_way(const char *path, bool had_lock, struct lb_error *err)
 {
     enum content content = FOREIGN;
@@ -307,8 +308,8 @@ static const char *before_root(const char *root)
     return strncmp(root, "file:", 5) == 0 ? "./" : "";
 }
 
-/* Removes the directory of a run, whose lock is held by the caller. Anything that we did not put
- * there stays, and the directory with it. */
+/* Removes the directory of a run. The caller must hold its lock. Anything that we did not put there
+ * stays, and the directory with it. */
 static void remove_folder(const char *folder)
 {
     char path[PATH_MAX + 16];

@@ -1,4 +1,4 @@
-/* The file of a SQLite space: whose it is, who uses it, what is left of dead runs.
+/* The file of a SQLite space: its owner, its users, the leftovers of dead runs.
  *
  * A file is ours if its header carries our application id (bytes 68..71, PRAGMA application_id) and
  * a lock file with our text lies beside it; any other file, an empty one too, is refused and never

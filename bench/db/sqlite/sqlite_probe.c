@@ -97,7 +97,7 @@ bool lb_sqlite_probe(struct lb_probe *probe)
     int shm = shm_of(probe);
     if (is_held(shm, F_WRLCK, SHM_WRITE, 1))
         return true;
-    /* With a write-ahead log whoever is connected has the shared lock, and nobody waits for it. */
+    /* With a write-ahead log every connection has the shared lock, and none waits for it. */
     return is_held(probe->database, F_WRLCK, PENDING, 2) ||
            is_held(probe->database, shm >= 0 ? F_RDLCK : F_WRLCK, SHARED, SHARED_BYTES);
 }

@@ -25,8 +25,8 @@ int lb_sqlite_describe(const char *uri, char *label, size_t size, struct lb_erro
 }
 
 /* Makes the file a database of ours: the application id first and in the file itself, before WAL
- * mode could keep it in the log, so that a crash at any point leaves an empty file or one that says
- * whose it is. */
+ * mode could keep it in the log, so that a crash at any point leaves an empty file or one that
+ * names its owner. */
 static int make_database(struct lb_space *space, struct lb_error *err)
 {
     const struct lb_sqlite_place *place = &space->file.place;
@@ -143,6 +143,6 @@ int lb_sqlite_door(struct lb_space *space, struct lb_door *ret_door, struct lb_e
 
 int32_t lb_sqlite_space_number(const struct lb_space *space)
 {
-    (void)space; /* nobody shares the file */
+    (void)space; /* the file is not shared */
     return 1;
 }
