@@ -1,5 +1,5 @@
-/* Throughput against the size of a claim, and what it is paid with: how long a worker has the items
- * of a claim in hand, and what becomes of them if it dies. Every format tells these rows.
+/* Throughput against the size of a claim, and its price: how long a worker has the items of a claim
+ * in hand, and their fate if it dies. Every format prints these rows.
  */
 #include "batches.h"
 

@@ -1,4 +1,4 @@
-/* Claims of several sizes: the rate, and what it is paid with. */
+/* Claims of several sizes: the rate, and its price. */
 #ifndef LB_BATCHES_H
 #define LB_BATCHES_H
 
@@ -25,7 +25,7 @@ struct lb_batches {
 int lb_batches_make(const struct lb_report *report, struct lb_batches *ret);
 void lb_batches_release(struct lb_batches *batches);
 
-/* "up to 10 lost": what becomes of what a worker has in hand when it dies. Returns buf. */
+/* "up to 10 lost": the fate of a dead worker's items. Returns buf. */
 char *lb_batch_fate(const struct lb_batch_row *row, char *buf, size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-/* What a cell came to: medians, verdicts, and what they mean against the strategy's promises.
+/* The result of a cell: medians, verdicts, and their meaning for the strategy's promises.
  *
  * A verdict over several runs is the worst of them: one violation is a violation. "Held" is said
  * only of runs that reached their end; a violation found in a run that was cut short still stands.
@@ -293,7 +293,7 @@ static bool in_list(const char *name, size_t length, const char *list)
     }
 }
 
-/* What an option has in this cell: as given, as a key of the scenario gives it, or its default.
+/* The value of an option in this cell: given, from a key of the scenario, or its default.
  * NULL: the strategy has no such option. */
 static const char *option_of(const struct lb_cell *cell, const char *name, size_t length)
 {
@@ -338,7 +338,7 @@ static bool meets(const struct lb_cell *cell, const char *wanted, bool must_be_g
     return true;
 }
 
-/* What the servers were, as the first run found them: "async"; "": one server, or no run. */
+/* The topology of the servers, as the first run found it: "async"; "": one server, or no run. */
 static const char *topology_of(const struct lb_cell *cell)
 {
     for (size_t i = 0; cell->n_runs > 0 && i < cell->runs[0]->n_facts; i++)
@@ -412,11 +412,11 @@ static bool is_shown_by(const struct lb_break *known, const struct lb_cell *cell
 {
     if (cell->is_explored || n_words(known->options) != cell->n_settings)
         return false;
-    /* What the user has to make room for may show, and need not: it depends on how much. */
+    /* A break that depends on the user's own limits may show, but need not. */
     const struct lb_cell plain = {.strategy = cell->strategy};
     if (known->options == NULL && !meets(&plain, known->room, false))
         return false;
-    /* Another level may mend it. */
+    /* Another level may fix it. */
     const struct lb_db *db = cell->target != NULL ? cell->target->db : NULL;
     if (cell->scenario.isolation != LB_ISO_DEFAULT && db != NULL &&
         cell->scenario.isolation != db->default_isolation)

@@ -1,5 +1,5 @@
 /* The formats, one line each. A new one is a line here, and a file with the sink: help, messages,
- * completion and what is stored beside a result go by this list. Text and Markdown of a plan and of
+ * completion and the files stored beside a result use this list. Text and Markdown of a plan and of
  * a matrix have sinks of their own, under the same names.
  */
 #ifndef LB_FORMAT_LIST_H

@@ -1,8 +1,8 @@
 /* Making JSON: objects, arrays and documents, for all who write them.
  *
  * Values are handed over, and NULL is allowed (out of memory): an object or array remembers that a
- * part of it is missing, and its end says so once. So nobody checks in between, and nothing that is
- * incomplete is printed.
+ * part of it is missing, and its end says so once. So callers need no checks in between, and
+ * nothing incomplete is printed.
  */
 #ifndef LB_JSON_OBJECT_H
 #define LB_JSON_OBJECT_H
@@ -22,7 +22,7 @@ struct lb_object {
 
 struct lb_object lb_object_new(void);
 struct lb_object lb_list_new(void);
-/* What was made, the caller's; NULL: a part of it failed. */
+/* The finished object, owned by the caller; NULL: a part of it failed. */
 json_t *lb_object_end(struct lb_object *object);
 
 void lb_put(struct lb_object *object, const char *key, json_t *value);
@@ -32,7 +32,7 @@ void lb_put_text(struct lb_object *object, const char *key, const char *text);
 void lb_put_text_or_null(struct lb_object *object, const char *key, const char *text);
 /* null above INT64_MAX. */
 void lb_put_count(struct lb_object *object, const char *key, uint64_t value);
-/* null for what is no number, as a ratio to a rate of 0. */
+/* null if it is no number, such as a ratio to a rate of 0. */
 void lb_put_real(struct lb_object *object, const char *key, double value);
 void lb_put_flag(struct lb_object *object, const char *key, bool value);
 /* Adds to an array. */

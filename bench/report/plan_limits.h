@@ -1,5 +1,5 @@
-/* What a report says of its plans beside what they say themselves: what limits throughput, from
- * what the runs cost the server and this machine; and which of several to take. */
+/* Additions of a report to its plans: the limit of throughput, from the costs of the runs on the
+ * server and this machine; and the best of several plans. */
 #ifndef LB_PLAN_LIMITS_H
 #define LB_PLAN_LIMITS_H
 
@@ -9,11 +9,11 @@ enum { LB_PLAN_LIMITS = 8, LB_PLAN_CHOICES = 16 };
 
 struct lb_plan_limit {
     const char *cause; /* "hold", "locks", "log", "disk", "processor", "tries", "client" */
-    double share;      /* how much of what there is: of the workers' time, of a ceiling, of cores */
+    double share;      /* the used share: of the workers' time, of a ceiling, of cores */
     char text[300];
 };
-/* What was seen at the number of workers that the plan's answers are for, or at the largest that
- * was measured: the largest share first. Returns how many. */
+/* The limits at the number of workers of the plan's answers, or at the largest measured number: the
+ * largest share first. Returns how many. */
 size_t lb_plan_limits(const struct lb_report *report, const struct lb_plan *plan,
                       struct lb_plan_limit *ret);
 

@@ -1,4 +1,4 @@
-/* What was run, and the sinks that tell it: text, json, jsonl, csv, tap.
+/* The results of runs, and the sinks that print them: text, json, jsonl, csv, tap.
  *
  * A cell is one strategy on one target under one scenario; it is run once or more. A report is all
  * cells of one invocation. The command line fills them; sinks only read. Numbers of a cell are the
@@ -34,12 +34,12 @@ struct lb_looks {
     } at[LB_MOST_LOOKS];
 };
 
-/* What is explored in a cell; 0: the usual. */
+/* The bounds of a cell's exploration; 0: the default. */
 struct lb_explored_ask {
     uint32_t workers, rounds, readers, capacity, rescuers, renewals;
     uint32_t items;               /* queue: put before the start */
     uint32_t putters;             /* queue: workers that put one more, beside the others */
-    uint32_t preemptions;         /* at most so many; 0: no bound */
+    uint32_t preemptions;         /* maximum number; 0: no bound */
     uint32_t deaths, ticks, cuts; /* steps of a crash, of a clock, of a lost answer */
     uint64_t time_ns;             /* the search ends after so long */
 };
@@ -57,18 +57,18 @@ struct lb_cell {
     struct lb_scenario scenario; /* as run: file, then flags */
     struct lb_setting *settings; /* owned array of borrowed texts */
     size_t n_settings;
-    bool has_own_ttl;             /* nobody said a ttl: it is the default of its file */
+    bool has_own_ttl;             /* no ttl was set: it is the default of its file */
     bool has_own_pipeline;        /* likewise, of its file's header */
-    bool shows_break;             /* nobody asked for its options: a break is known to need them */
+    bool shows_break;             /* its options were not requested: a known break needs them */
     bool is_explored;             /* not stressed: the scenario is but a name */
     const struct lb_looks *looks; /* of its table; NULL: one, after all rounds. Borrowed */
     struct lb_explored_ask explored;
-    const struct lb_outlook *outlook; /* what verify asks a file it has never seen: this cell is
-                                         part of it. Borrowed; NULL: of none */
+    const struct lb_outlook *outlook; /* verify's plan for a user's file: this cell is part of it.
+                                         Borrowed; NULL: none */
     enum lb_cell_state state;
     char reason[300];
     struct lb_error error;
-    uint64_t took_ns; /* all its runs of this session, with what is around them */
+    uint64_t took_ns; /* all its runs of this session, with their overhead */
     size_t n_runs, room;
     struct lb_outcome **runs; /* owned */
 };
@@ -88,7 +88,7 @@ struct lb_report {
     char question[400];    /* of a plan: what decides on its runs besides the cells; "": no plan */
     uint64_t seed;
     uint64_t n_repeat;     /* with a budget: the most rounds of any cell */
-    uint64_t budget_ns;    /* 0: so many runs of each cell */
+    uint64_t budget_ns;    /* 0: n_repeat runs of each cell */
     bool keeps_length;     /* with a budget: the user has said how long a run is */
     const char *reference; /* the strategy that the others are compared with; NULL: the fastest */
     bool costs;            /* are shown */
@@ -169,21 +169,21 @@ enum lb_expectation lb_cell_proof(const struct lb_cell *cell, const struct lb_ou
 /* Of the guarantees whose known break was not caught in this cell: which, why it is broken, and how
  * often it was tested. Returns buf; "" if there is none. */
 char *lb_cell_missed(const struct lb_cell *cell, char *buf, size_t size);
-/* What the strategy says of a break of it that may show in this cell; NULL: nothing. */
+/* The strategy's known break that may show in this cell; NULL: none. */
 const struct lb_break *lb_cell_known_break(const struct lb_cell *cell, enum lb_guarantee guarantee);
 /* Why it is known to be broken, as the strategy says; "" if it is not known to be. */
 const char *lb_cell_why_broken(const struct lb_cell *cell, enum lb_guarantee guarantee);
 
 /* Appends a word to a command, quoted for a POSIX shell if it must be. */
 void lb_command_add(char *buf, size_t size, const char *word);
-/* Begins a command of this program, as it is started for so many ranks (0 or 1: without MPI). */
+/* Begins a command of this program, as it is started for n_ranks ranks (0 or 1: without MPI). */
 void lb_command_start(char *buf, size_t size, uint32_t n_ranks, const char *command);
 /* The command that repeats this run, with the password left out. finding: one of the run's; an
- * explored violation is then played alone; NULL: whatever was violated. Returns buf. */
+ * explored violation is then played alone; NULL: all violations. Returns buf. */
 char *lb_reproduce(const struct lb_cell *cell, const struct lb_outcome *run,
                    const struct lb_finding *finding, char *buf, size_t size);
 
-/* What a disagreement of history and witnesses is called, wherever it is told. */
+/* The name of a disagreement between history and witnesses, in all outputs. */
 extern const char lb_disagreement[];
 
 /* --- sinks --- */
@@ -218,7 +218,7 @@ enum lb_sink_use { LB_OF_RUNS = 1 << 0, LB_OF_PLANS = 1 << 1, LB_OF_MATRICES = 1
 /* What commands print without --format, and what some look for. */
 extern const struct lb_sink lb_sink_text, lb_sink_json, lb_sink_csv, lb_sink_tap, lb_sink_markdown,
     lb_sink_plan, lb_matrix_markdown;
-/* The sink number i (from 0) of those that can tell of runs, plans or matrices, in the order of
+/* The sink number i (from 0) of those that can print runs, plans or matrices, in the order of
  * format_list.h; NULL: there are no more. */
 const struct lb_sink *lb_sink_at(size_t i, unsigned of);
 /* By the first letters of a word; NULL: there is none. */

@@ -6,7 +6,7 @@
 
 #include "histogram.h"
 
-/* What a value read back is off by: a bucket is 1/256 wide at most, and its middle is told. */
+/* The error of a value read back: a bucket is 1/256 wide at most, and its middle is reported. */
 #define LB_TAIL_RESOLUTION (1.0 / 256 / 3.46) /* standard deviation of an even distribution */
 
 struct lb_tail;

@@ -9,7 +9,7 @@
  *   faster        the same, the other way
  *   equivalent    the ratio's interval lies within the threshold
  *   not slower    a slowdown of twice the threshold is excluded (one-sided, 95 %)
- *   inconclusive  none of these: too few runs, too much noise, or no runs to compare; reason
+ *   inconclusive otherwise: too few runs, too much noise, or no runs to compare; reason
  */
 #ifndef LB_DIFF_H
 #define LB_DIFF_H

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* "1 slower, 3 equivalent": what is there, worst first. */
+/* "1 slower, 3 equivalent": the verdicts with counts, worst first. */
 static void summary(const struct lb_diff *diff, char *buf, size_t size)
 {
     size_t used = 0;
@@ -95,7 +95,7 @@ static const char *verdict_text(const struct lb_diff_row *row)
     return lb_diff_violates(row) ? "VIOLATED" : lb_diff_outcome_name(row->outcome);
 }
 
-/* Has it figures, or a violation to show? What else it has to say stands below the table. */
+/* True if it has figures, or a violation to show. Other text goes below the table. */
 static bool has_row(const struct lb_diff_row *row)
 {
     return row->is_compared || lb_diff_violates(row);
@@ -195,7 +195,7 @@ static void print_reasons(const struct lb_diff *diff, FILE *out, unsigned width)
     }
 }
 
-/* The gate's level, and what so few runs cover. */
+/* The gate's level, and the coverage with few runs. */
 static char *intervals_text(const struct lb_diff *diff, char *buf, size_t size)
 {
     struct lb_coverage coverage = {1};

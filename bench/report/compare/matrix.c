@@ -14,7 +14,7 @@ static void describe_column(const struct lb_cell *cell, struct lb_matrix_column 
         column->db = cell->target->db;
     else
         column->level = LB_ISO_DEFAULT;
-    /* A fault that was asked for, and not the scenario's own: "mutex-hot+kill". */
+    /* A requested fault, not the scenario's own: "mutex-hot+kill". */
     if (memchr(scenario->name, '+', lb_scenario_base(scenario->name)) != NULL)
         snprintf(column->fault, sizeof column->fault, "%s",
                  scenario->fault != LB_FAULT_NONE ? lb_fault_name(scenario->fault) : "skew");
@@ -138,7 +138,7 @@ const struct lb_finding *lb_matrix_finding(const struct lb_matrix *matrix, size_
         [LB_V_VIOLATED] = 0, [LB_V_HELD] = 1, [LB_V_NOT_TESTED] = 2, [LB_V_NOT_CLAIMED] = 3};
     const struct lb_finding *worst = NULL;
     const struct lb_cell *cell = NULL;
-    bool is_missed = false; /* of what held, where a break should have shown comes first */
+    bool is_missed = false; /* among held cells, one with a missed break comes first */
     while ((cell = lb_matrix_next(matrix, row, column, cell)) != NULL) {
         const struct lb_outcome *run;
         const struct lb_finding *finding = lb_cell_finding(cell, guarantee, &run);

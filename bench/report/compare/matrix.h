@@ -13,7 +13,7 @@
 struct lb_matrix_column {
     const struct lb_db *db;  /* NULL: no database */
     const char *engine;      /* "postgres:2" */
-    enum lb_isolation level; /* LB_ISO_DEFAULT: no database, or none was asked for */
+    enum lb_isolation level; /* LB_ISO_DEFAULT: no database, or none requested */
     char fault[16];          /* "kill"; "": none */
     char version[32];        /* of the server, "15.18"; "": no run has told it */
     char topology[16];       /* of its servers, "async"; "": one server, or no run has told it */
@@ -39,8 +39,8 @@ void lb_matrix_release(struct lb_matrix *matrix);
 const struct lb_cell *lb_matrix_next(const struct lb_matrix *matrix, size_t row, size_t column,
                                      const struct lb_cell *after);
 
-/* What the entry came to. A violation is one, whatever else there is; then come errors and what was
- * cut short; "held" needs a cell that held, and a SKIP is one only if all are. */
+/* The result of the entry. A violation comes first; then errors and interrupted cells; "held" needs
+ * a cell that held, and a SKIP is one only if all are. */
 enum lb_standing lb_matrix_standing(const struct lb_matrix *matrix, size_t row, size_t column);
 
 /* The worst finding of the entry about a guarantee: violated, held, not tested. NULL: no run. */

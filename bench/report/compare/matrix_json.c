@@ -39,7 +39,7 @@ static json_t *finding_json(const struct lb_finding *finding, const struct lb_ce
     return lb_object_end(&object);
 }
 
-/* What the first cell of an entry says that did not catch a known break; text has LB_MISSED. */
+/* The text of the first cell of an entry that did not catch a known break; text has LB_MISSED. */
 enum { LB_MISSED = 1000 };
 static const char *missed_in(const struct lb_matrix *matrix, size_t row, size_t column, char *text)
 {

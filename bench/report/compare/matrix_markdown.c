@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is said below a table: a line for each hazard, and its witnesses, which are folded away. */
+/* A note below a table: a line for each hazard, and its witnesses, which are folded. */
 struct note {
     char *text;
     char *witnesses; /* Markdown list items, a line each; NULL: none */
@@ -107,7 +107,7 @@ static void note_violation(struct entry *entry, const struct lb_finding *finding
     entry->numbers[entry->n++] = number;
 }
 
-/* A known break that did not show: where it must, or where another level may have mended it. */
+/* A known break that did not show: where it must, or where another level may have fixed it. */
 static void note_kept(struct entry *entry, const struct lb_finding *finding,
                       const struct lb_cell *cell, enum lb_guarantee guarantee)
 {

@@ -1,5 +1,5 @@
-/* What both forms of a matrix, Markdown and JSON, say of its columns and its time. Each writes into
- * buf, cut to size, and returns it.
+/* Titles for both forms of a matrix, Markdown and JSON: of its columns and its time. Each writes
+ * into buf, cut to size, and returns it.
  */
 #ifndef LB_MATRIX_TITLE_H
 #define LB_MATRIX_TITLE_H
@@ -12,7 +12,7 @@ char *lb_matrix_engine_title(const struct lb_matrix_column *column, char *buf, s
 /* "read committed (default), kill" */
 char *lb_matrix_level_title(const struct lb_matrix_column *column, char *buf, size_t size);
 
-/* True if the column's level is what the engine uses when nobody asks for one. */
+/* True if the column's level is the engine's default. */
 bool lb_matrix_is_default(const struct lb_matrix_column *column);
 
 /* The report's start in UTC, "2026-11-21T21:40:01Z". */

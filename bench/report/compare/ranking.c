@@ -56,7 +56,7 @@ static double value_of(const struct lb_cell *cell, size_t run, enum lb_measured 
     return summary.quantile_ns[3] != UINT64_MAX ? -log((double)summary.quantile_ns[3] + 1) : NAN;
 }
 
-/* In the unit of what is measured. */
+/* In the measured unit. */
 static double natural(double value, enum lb_measured measured)
 {
     return measured == LB_RANK_RATE ? exp(value) : exp(-value);
@@ -99,8 +99,8 @@ bool lb_ranking_is_without(const struct lb_cell *cell)
     return n_complete > 0;
 }
 
-/* A lease, or a pipeline, that only the file says is the protocol's own, like its statements: no
- * question is asked by it, as by a --ttl. */
+/* A lease, or a pipeline, that only the file says is the protocol's own, like its statements: it
+ * does not change the question, as a --ttl does. */
 static bool is_asked_alike(const struct lb_key *key, const struct lb_cell *a,
                            const struct lb_cell *b)
 {
@@ -165,7 +165,7 @@ static void collect(const struct lb_report *report, const struct lb_cell *first,
 /* Numbers of a table while it is being made. */
 struct making {
     double *values; /* by rank and round */
-    double *level;  /* of each rank, free of what its rounds had in common */
+    double *level;  /* of each rank, without the common effects of its rounds */
     struct lb_block_result *results;
     bool *differ;
     struct lb_rank *sorted;
@@ -194,7 +194,7 @@ static void end(struct making *making)
     free(making->sorted);
 }
 
-/* Where the ranks stand among each other: the mean of what each is above the others. */
+/* The order of the ranks: the mean of each one's difference to the others. */
 static void take_levels(const struct lb_rank_table *table, struct making *making)
 {
     size_t n = table->n;
@@ -458,8 +458,8 @@ char *lb_coverage_text(const struct lb_coverage *coverage, double level, char *b
 {
     int n = snprintf(buf, size, "%.0f %% intervals", 100 * level);
     if (coverage->least < level && n > 0 && (size_t)n < size)
-        snprintf(buf + n, size - (size_t)n, " (with so few runs some cover only %.3g %%)",
-                 100 * coverage->least);
+        snprintf(buf + n, size - (size_t)n,
+                 " (with these few runs some intervals cover only %.3g %%)", 100 * coverage->least);
     return buf;
 }
 

@@ -10,8 +10,8 @@
 #define LB_RANKING_LEVEL 0.95
 #define LB_RANKING_BAND  0.05 /* within it two are equivalent */
 
-/* What is compared. Of latencies and costs less is better; they are of all rounds together, and
- * compared by a block bootstrap (lb_blocks_resample). */
+/* The compared quantity. Lower latencies and costs are better; they come from all rounds together,
+ * and are compared by a block bootstrap (lb_blocks_resample). */
 enum lb_measured { LB_RANK_RATE, LB_RANK_P99, LB_RANK_CPU, LB_RANK_MEASURES };
 const char *lb_measured_name(enum lb_measured measured); /* "rate", "p99", "cpu" */
 /* "success/s", "p99 of the wait", "CPU per success" */
@@ -26,9 +26,10 @@ struct lb_rank {
     bool held;
     struct lb_estimate ratio; /* to the reference; the intervals of a table hold together */
     size_t n_rounds;          /* that the ratio is of */
-    size_t look;              /* that it is told by, from 0 */
+    size_t look;              /* that decided it, from 0 */
     enum lb_stats_verdict verdict;
-    char letters[LB_LETTERS_TEXT]; /* who shares one is not told apart; "" with a named reference */
+    char letters[LB_LETTERS_TEXT]; /* strategies that share one do not differ; "" with a named
+                                      reference */
 };
 
 /* Ranks of one engine under one scenario: the best first. */
@@ -42,7 +43,7 @@ struct lb_rank_table {
     size_t n_rounds, n_looks;
     double alpha; /* of the last look */
     struct lb_block_noise noise;
-    double shows;       /* difference that so many rounds show in 80 of 100 cases; INFINITY */
+    double shows;       /* difference that n_rounds rounds show in 80 of 100 cases; INFINITY */
     size_t band_rounds; /* rounds that would show LB_RANKING_BAND; 0: too many to say */
     size_t n_open;      /* pairs that are not decided */
     bool *is_open;      /* [i * n + j] */
@@ -76,7 +77,7 @@ bool lb_ranking_is_without(const struct lb_cell *cell);
 
 /* "0.770 [0.700, 0.850]". All return buf. */
 char *lb_rank_ratio(const struct lb_rank *rank, char *buf, size_t size);
-/* What it is against the reference: "slower", "equivalent", "not shown slower", "the fastest", ...
+/* Its verdict against the reference: "slower", "equivalent", "not shown slower", "the fastest", ...
  */
 const char *lb_rank_is(const struct lb_rank_table *table, const struct lb_rank *rank,
                        enum lb_measured measured);
@@ -85,22 +86,24 @@ char *lb_rank_answer(const struct lb_rank_table *table, enum lb_measured measure
                      size_t size);
 /* One sentence for choosing, which weighs verdicts and recovery as well. */
 char *lb_rank_choice(const struct lb_rank_table *table, char *buf, size_t size);
-/* What so many rounds can show, and what more would need. */
+/* The difference that these rounds can show, and the rounds for a smaller one. */
 char *lb_rank_power(const struct lb_rank_table *table, enum lb_measured measured, char *buf,
                     size_t size);
-/* Beside the table of rates: "p99 of the wait: Lowest: table-lock. ...", with what these rounds can
- * show and whom they lack something of; or why it is not compared. others: p99 or CPU. */
+/* Beside the table of rates: "p99 of the wait: Lowest: table-lock. ...", with the difference that
+ * these rounds can show and the strategies without values; or the reason why it is not compared.
+ * others: p99 or CPU. */
 char *lb_rank_beside(const struct lb_report *report, const struct lb_rank_table *rates,
                      const struct lb_ranking *others, char *buf, size_t size);
 enum { LB_RANK_TEXT = 4000 }; /* room for any of these */
 /* How the intervals and letters are to be read; the same for all tables. */
 #define LB_RANK_READING                                                                            \
     "Ratios are of rates in the same round, with intervals that hold together at 95 % for all "    \
-    "pairs of a table; who shares a letter is not told apart; equivalent: within 5 %."
+    "pairs of a table; strategies that share a letter do not differ significantly; equivalent: "   \
+    "within 5 %."
 
 /* Are there two cells that could be compared, had they been run more than once? */
 bool lb_ranking_lacks_runs(const struct lb_report *report);
-/* What to say then. */
+/* The text for a single run. */
 #define LB_ONE_RUN                                                                                 \
     "One run per cell: it shows what was violated and the size of the numbers. It cannot tell a "  \
     "difference between strategies from noise; compare without --repeat runs as many rounds as "   \

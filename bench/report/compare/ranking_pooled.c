@@ -1,5 +1,6 @@
-/* What is not a mean of rounds: the 99th percentile of the waits of all runs together, and the CPU
- * of all their successes. Compared by a block bootstrap over rounds: see blocks.h and ranking.h.
+/* Statistics that are not a mean of rounds: the 99th percentile of the waits of all runs together,
+ * and the CPU of all their successes. Compared by a block bootstrap over rounds: see blocks.h and
+ * ranking.h.
  */
 #include "ranking_pooled.h"
 
@@ -41,8 +42,8 @@ static uint64_t samples_of(const struct lb_cell *cell)
 }
 
 /* A run that ends by the clock cuts off waits, and the longer one is the likelier. Where the
- * percentile is as long as a tenth of the run, a tenth of what is about there is missing, and the
- * percentile is told too low. 0: nothing is cut off. */
+ * percentile is as long as a tenth of the run, a tenth of the values near it is missing, and the
+ * percentile is too low. 0: nothing is cut off. */
 static uint64_t cutting_ns(const struct lb_cell *cell, uint64_t *ret_p99_ns)
 {
     uint64_t shortest_ns = UINT64_MAX;
@@ -83,7 +84,7 @@ const char *lb_pooled_lacks(const struct lb_cell *cell, enum lb_measured measure
     return buf;
 }
 
-/* Of a table: what the values are made of. */
+/* The data behind a table's values. */
 struct pool {
     const struct lb_rank_table *table;
     enum lb_measured measured;

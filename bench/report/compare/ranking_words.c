@@ -1,4 +1,4 @@
-/* What a ranking comes to, in words that are the same in every sink: see ranking.h. */
+/* The result of a ranking, in words that are the same in every sink: see ranking.h. */
 #include "ranking.h"
 
 #include "ranking_pooled.h"
@@ -27,7 +27,7 @@ static void say(struct words *words, const char *format, ...)
     words->used += n > 0 ? (size_t)n : 0;
 }
 
-/* Two or three that count; and what is not 1 does not read as if it were. */
+/* Two or three significant digits; a ratio other than 1 must not print as 1. */
 static int digits(double x)
 {
     if (x > 0.995 && x < 1.005)
@@ -49,7 +49,7 @@ char *lb_rank_ratio(const struct lb_rank *rank, char *buf, size_t size)
     return buf;
 }
 
-/* What a verdict is called: of rates, and of what is better when there is less of it. */
+/* The word for a verdict: on rates, and on quantities for which less is better. */
 static const char *worse(enum lb_measured measured)
 {
     return measured == LB_RANK_RATE ? "slower" : "higher";
@@ -100,7 +100,8 @@ static size_t list(struct words *words, const struct lb_rank_table *table, const
     return n;
 }
 
-/* What did not hold is no choice, however fast; it is told apart, with the word for it. */
+/* A strategy that did not hold is no choice, even if fast; it is listed separately, with its
+ * verdict. */
 static void list_others(struct words *words, const struct lb_rank_table *table)
 {
     size_t n = 0;
@@ -170,7 +171,7 @@ static void say_peers(struct words *words, const struct lb_rank_table *table, si
     for (size_t i = 0; i < table->n; i++)
         if (i != chosen && table->ranks[i].held && recovers(&table->ranks[i]) &&
             share_a_letter(&table->ranks[i], rank))
-            say(words, "%s%s", n++ == 0 ? "; not told apart from it: " : ", ",
+            say(words, "%s%s", n++ == 0 ? "; no significant difference: " : ", ",
                 table->ranks[i].cell->name);
 }
 
@@ -213,7 +214,7 @@ char *lb_rank_choice(const struct lb_rank_table *table, char *buf, size_t size)
 
 /* --- what the rounds can show --- */
 
-/* "9.6 %"; of what is twice as much and more, "a factor of 2.4". */
+/* "9.6 %"; from twice as much on, "a factor of 2.4". */
 static char *percent(double share, char *buf, size_t size)
 {
     if (share < 0.995)
@@ -235,7 +236,7 @@ static void say_length(struct words *words, const struct lb_rank_table *table)
                 shortest_ns = table->ranks[i].cell->runs[k]->config.duration_ns;
     if (shortest_ns < first->scenario.duration_ns)
         say(words,
-            " Runs are of %s, so that more rounds fit in; the first, if a verdict hangs on its "
+            " Runs are of %s, so that more rounds fit in; the first, if a verdict depends on its "
             "length, "
             "of %s.",
             lb_format_ns(shortest_ns, shorter, sizeof shorter),

@@ -28,7 +28,7 @@ static void plain(FILE *out, const char *text, bool first)
     fputc('"', out);
 }
 
-/* Text of others: what a spreadsheet would take for a formula is shown to it as text. */
+/* Foreign text: a field that a spreadsheet would take for a formula is marked as text. */
 static void field(FILE *out, const char *text, bool first)
 {
     char *clean = lb_clean_copy(text, SIZE_MAX), *shown = NULL;
@@ -121,7 +121,7 @@ static void comparison(FILE *out, const struct lb_ranking *ranking, const struct
     field(out, lb_rank_is(table, rank, ranking->measured), false);
 }
 
-/* What is said of a run in words: one is a cell with that run only, or with none. */
+/* The words about a run: one is a cell with that run only, or with none. */
 static void words(FILE *out, const struct lb_cell *one)
 {
     char text[300], missed[1000], *violated;

@@ -1,7 +1,7 @@
 /* Results as JSON: the document that run.json holds, and one object per line.
  *
  * The schema has a version; docs/result.schema.json describes it. Units stand in the key names.
- * What was not measured is null, never 0.
+ * A missing measurement is null, never 0.
  */
 #include "batches.h"
 #include "costs.h"
@@ -162,7 +162,7 @@ static json_t *operations_json(const struct lb_outcome *run)
     return lb_object_end(&object);
 }
 
-/* Sessions per sample, on average, by what they were seen doing. */
+/* Sessions per sample, on average, by wait event. */
 static json_t *waits_json(const struct lb_outcome *run)
 {
     if (run->n_wait_samples == 0)
@@ -188,7 +188,7 @@ static json_t *steady_json(const struct lb_outcome *run)
     return lb_object_end(&object);
 }
 
-/* Of the arrivals: what was planned, and how late the generator itself was. */
+/* The arrivals: the plan, and the lateness of the generator itself. */
 static json_t *open_loop_json(const struct lb_outcome *run)
 {
     if (run->pacing == NULL)

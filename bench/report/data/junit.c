@@ -2,9 +2,9 @@
  * guarantee and one for what the scenario proves itself.
  *
  * There is no standard; this is the common part of what Jenkins, GitLab and GitHub read: counts at
- * the suites, and in a case that is not well one of failure (a guarantee), error (it could not be
- * run) and skipped. What TAP calls ok is a case without any of them. All verdicts of a suite come
- * from the same runs: its first case carries their time, so that the sum is right.
+ * the suites, and in an unsuccessful case one of failure (a guarantee), error (it could not be run)
+ * and skipped. An "ok" of TAP is a case without any of them. All verdicts of a suite come from the
+ * same runs: its first case carries their time, so that the sum is right.
  */
 #include "report.h"
 #include "text_clean.h"
@@ -79,7 +79,7 @@ static void test_case(struct writer *writer, const char *name, enum kind kind, c
     }
 }
 
-/* A case that failed: what it means, what was seen, and how to see it again. */
+/* A case that failed: its meaning, the witness, and the command that repeats it. */
 static void failure(struct writer *writer, const char *name, enum lb_expectation expectation,
                     const struct lb_outcome *run, const char *witness, const char *why)
 {
@@ -210,7 +210,7 @@ static void junit_end(struct lb_sink_state *state)
     fputs("</testsuites>\n", state->out);
 }
 
-/* Whoever reads the file wants to know why there is nothing in it. */
+/* The file gives the reason why it is empty. */
 static void junit_fail(struct lb_sink_state *state)
 {
     fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites tests=\"1\" failures=\"0\" "

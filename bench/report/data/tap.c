@@ -3,8 +3,8 @@
  *
  * Names are stable: numbers stand in the YAML block below a line. A guarantee that a strategy does
  * not claim has no line. A control that is known to be broken is ok when it is caught, and not ok
- * when it is not. What could not be tested is a SKIP with its reason. The plan comes last, since a
- * run may end early; version 13 because that is what Debian 12's prove accepts.
+ * when it is not. An untested guarantee is a SKIP with its reason. The plan comes last, since a run
+ * may end early; version 13 because that is what Debian 12's prove accepts.
  */
 #include "text.h"
 #include "text_clean.h"
@@ -65,9 +65,9 @@ static void print_clean(FILE *out, const char *text, bool workflow)
     free(clean);
 }
 
-/* prove shows the lines "not ok" and their blocks with -v only, and what is on standard error
- * always: so a line that failed says there what failed, as other producers of TAP do. A workflow of
- * GitHub gets an annotation. On a terminal the lines themselves are seen. */
+/* prove shows the lines "not ok" and their blocks with -v only, and standard error always: so a
+ * failed line is explained there, like other producers of TAP do. A workflow of GitHub gets an
+ * annotation. On a terminal the lines themselves are seen. */
 static void diagnose(const struct lb_sink_state *state, const struct lb_cell *cell,
                      const char *name, const char *message, const char *again)
 {
@@ -163,7 +163,7 @@ static void guarantee_line(struct lb_sink_state *state, const struct lb_cell *ce
     }
 }
 
-/* What the scenario proves itself is a line as well. */
+/* The scenario's own proof is a line as well. */
 static void proof_line(struct lb_sink_state *state, const struct lb_cell *cell)
 {
     const struct lb_outcome *run;
@@ -297,7 +297,7 @@ static void untested_line(struct lb_sink_state *state, size_t first, enum lb_gua
         enum lb_expectation expectation = lb_cell_expectation(cell, guarantee);
         if (expectation != LB_EXPECT_UNTESTED && expectation != LB_EXPECT_NOTHING)
             return;
-        /* Where somebody died, there is more to say than that nobody did. */
+        /* If a worker died, the line must not say that none did. */
         bool is_next = named == NULL || guarantee != LB_G_RECOVERY ||
                        (run != NULL && run->judgement.measures.n_deaths > 0);
         if (expectation == LB_EXPECT_UNTESTED && is_next) {

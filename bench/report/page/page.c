@@ -89,7 +89,7 @@ static int add_history(const char *directory, json_t *cell, struct lb_error *err
             break;
         }
         if (stat(path, &st) != 0 && errno == ENOENT)
-            continue; /* histories are large: somebody may have removed them */
+            continue; /* histories are large: the user may have removed them */
         rc = lb_page_history(path, cell, &digest, err);
         if (rc != 0)
             break;

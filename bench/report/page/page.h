@@ -22,8 +22,8 @@ int lb_page_history(const char *path, json_t *cell, json_t **ret, struct lb_erro
 /* "fits" of the result: the scalability law for every sweep over workers that is long enough. */
 int lb_page_fits(json_t *run, struct lb_error *err);
 
-/* What was embedded at build time: the files of bench/report/page/html, and the charting library
- * with its licence (of length 0 if it was not there). NULL name ends. */
+/* The files embedded at build time: those of bench/report/page/html, and the charting library with
+ * its licence (of length 0 if it was not there). NULL name ends. */
 struct lb_page_part {
     const char *name;
     const unsigned char *bytes;

@@ -25,7 +25,7 @@ enum {
     MOST_ZOOM_HOLDS = 400
 };
 
-/* What is drawn as one line: a resource, or a class of items. */
+/* A drawn line: a resource, or a class of items. */
 struct strip {
     uint32_t object;
     uint64_t n_holds, n_over;

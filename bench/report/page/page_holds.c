@@ -157,7 +157,7 @@ static int end_claim(struct reader *reader, const struct lb_event *end)
     return 0;
 }
 
-/* What ends a hold does so when it is asked for. */
+/* An ending operation ends the hold at its request. */
 static void ends_hold(struct reader *reader, const struct lb_event *invoke)
 {
     bool is_release = invoke->op == LB_OP_RELEASE;
@@ -201,7 +201,7 @@ static int ended(struct reader *reader, const struct lb_event *end)
     const struct lb_event *invoke = reader->invoke;
     int rc = 0;
     bool is_end = end->op == LB_OP_COMPLETE || end->op == LB_OP_ERROR || end->op == LB_OP_FREE;
-    /* Before the end of a claim stand those that were asked for with it. */
+    /* The ends of operations sent with a claim come before its own end. */
     bool is_before = invoke != NULL && invoke->op == LB_OP_CLAIM && is_end;
     if (invoke == NULL || (invoke->op != end->op && !is_before))
         return 0;
@@ -247,7 +247,7 @@ static int died(struct reader *reader, const struct lb_event *note)
     if (death == NULL)
         return LB_E_MEMORY;
     *death = (struct death){.at_ns = note->time_ns, .log = note->arg};
-    if (note->arg == reader->log) /* it goes on as somebody else */
+    if (note->arg == reader->log) /* it goes on as another worker */
         while (reader->open.n > 0)
             close_hold(reader, reader->open.n - 1, note->time_ns);
     return 0;

@@ -40,8 +40,8 @@ struct lb_page_digest {
     size_t n_holds, n_answers, n_faults;
 };
 
-/* Reads what a view's logs say. Any order of events that lb_history_open lets through is taken:
- * what does not fit together is left out. 0 or LB_E_MEMORY. */
+/* Reads a view's logs. Accepts any order of events that lb_history_open lets through: events that
+ * do not fit together are left out. 0 or LB_E_MEMORY. */
 int lb_page_digest_make(const struct lb_history_view *view, struct lb_page_digest *ret,
                         struct lb_error *err);
 void lb_page_digest_release(struct lb_page_digest *digest);

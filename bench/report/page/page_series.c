@@ -1,4 +1,4 @@
-/* What a stored result has beside run.json, made small for the report page: the seconds of each
+/* The files of a stored result beside run.json, reduced for the report page: the seconds of each
  * run, and the latencies of all runs of a cell as a percentile spectrum.
  */
 #include "hdr.h"
@@ -24,7 +24,7 @@ static const char *text_of(const json_t *object, const char *key)
     return text != NULL ? text : "";
 }
 
-/* A run may not have written the file. What is there and cannot be read is told by its reader. */
+/* A run may not have written the file. Its reader reports a file that cannot be read. */
 static bool has_file(const char *directory, const char *name, char *path, size_t size)
 {
     snprintf(path, size, "%s/%s", directory, name);
@@ -76,7 +76,7 @@ static int add_interval(json_t *runs, json_int_t run, const json_t *line, json_i
     return 0;
 }
 
-/* The longest run in seconds may have so many points that all runs together have not too many. */
+/* The interval that keeps the total number of points of all runs below a limit. */
 static json_int_t shortest_interval(const json_t *cells)
 {
     size_t n_runs = 0, i, r;
@@ -194,7 +194,7 @@ static int take_histogram(void *arg, const char *tag, const struct lb_histogram 
     return 0; /* of another tool, or of a cell that was taken out */
 }
 
-/* 1/(1-p), ns, ...: from p = 0 with so many steps for each halving of what is left, up to the last
+/* 1/(1-p), ns, ...: from p = 0 with a fixed number of steps for each halving of 1-p, up to the last
  * that has a sample, and then the maximum. */
 static json_t *spectrum_json(const struct lb_histogram *histogram)
 {

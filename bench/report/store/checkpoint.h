@@ -1,7 +1,7 @@
 /* Finished runs, kept while a report is being filled, so that whoever was interrupted can go on.
  *
- * A checkpoint is the file `checkpoint` in a result's directory. It goes away when the result is
- * whole; what is for others is run.json. It has the plan (everything that decides what is run, in
+ * A checkpoint is the file `checkpoint` in a result's directory. It is removed when the result is
+ * complete; run.json is for other readers. It has the plan (everything that decides what is run, in
  * which order and from which seed, as JSON) and one record for each run that came to its end,
  * brought to the disk before the next begins. A record that a kill cut off is dropped, and its run
  * done again.
@@ -21,7 +21,7 @@ struct lb_checkpoint;
 int lb_checkpoint_begin(const char *directory, const struct lb_report *report, bool grows,
                         struct lb_checkpoint **ret, struct lb_error *err);
 
-/* Opens the one of a directory; nobody else may have it open. The report's seed (unless
+/* Opens the one of a directory; no other process may have it open. The report's seed (unless
  * is_seed_given) and start become those of the checkpoint; nothing else is taken yet. */
 int lb_checkpoint_open(const char *directory, bool is_seed_given, struct lb_report *report,
                        struct lb_checkpoint **ret, struct lb_error *err);
@@ -39,8 +39,8 @@ int lb_checkpoint_add(struct lb_checkpoint *checkpoint, const struct lb_report *
 bool lb_checkpoint_has(const struct lb_checkpoint *checkpoint, const struct lb_report *report,
                        const struct lb_cell *cell, size_t round);
 /* If it grows: the run that this cell had in that round, once; the caller frees it. NULL: it had
- * none, or checkpoint is NULL. Cells are told apart by their place in the report, so they must come
- * up in the same order again. */
+ * none, or checkpoint is NULL. Cells are identified by their place in the report, so they must come
+ * in the same order again. */
 struct lb_outcome *lb_checkpoint_take(struct lb_checkpoint *checkpoint,
                                       const struct lb_report *report, const struct lb_cell *cell,
                                       size_t round);

@@ -77,7 +77,7 @@ static int begin_file(const struct lb_store *store, const char *name, struct lb_
     return ret->file != NULL ? 0 : lb_fail(err, LB_E_ENV, "%s: %s", ret->final, strerror(errno));
 }
 
-/* Brings it to the disk. rc: what writing it came to. */
+/* Brings it to the disk. rc: the result of writing it. */
 static int end_file(struct lb_stored_file *file, int rc, struct lb_error *err)
 {
     if (rc == LB_E_ENV)
@@ -170,7 +170,7 @@ void lb_store_discard(const struct lb_store *store)
 {
     DIR *dir = opendir(store->temporary);
     for (struct dirent *entry; dir != NULL && (entry = readdir(dir)) != NULL;)
-        unlinkat(dirfd(dir), entry->d_name, 0); /* what is no file of ours stays, with the rest */
+        unlinkat(dirfd(dir), entry->d_name, 0); /* directories stay: they are not ours */
     if (dir != NULL)
         closedir(dir);
     rmdir(store->temporary);

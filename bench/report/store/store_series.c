@@ -1,4 +1,4 @@
-/* What a stored result has beside run.json: the seconds of each run and its histograms.
+/* The files of a stored result beside run.json: the seconds of each run and its histograms.
  *
  *   intervals.jsonl  one JSON object per second of each run's measured part
  *   latency.hlog     HdrHistogram log, one tag per run and operation:

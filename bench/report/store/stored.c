@@ -1,8 +1,8 @@
 /* Stored results, read back: see stored.h.
  *
  * A result may come from another version, another machine, or a person's editor: everything that is
- * used is checked, and what is missing is named with the file. Keys that are not known are left
- * alone, so that a newer lockbench's results can be read as long as the schema's version is ours.
+ * used is checked, and a missing part is named with the file. Unknown keys are ignored, so that a
+ * newer lockbench's results can be read as long as the schema's version is ours.
  */
 #include "stored.h"
 #include "report.h"
@@ -208,7 +208,7 @@ static void clean(json_t *value)
     }
 }
 
-/* A file that somebody else made may have no end. */
+/* A file from another program may be endless. */
 enum { LARGEST = 128 << 20 };
 
 struct bounded {
@@ -224,7 +224,7 @@ static size_t read_some(void *buf, size_t size, void *arg)
     return n;
 }
 
-/* A directory without the file of a result is one of somebody else's, or one that holds results. */
+/* A directory without a result's file is foreign, or a folder of results. */
 static int fail_to_open(const char *path, int code, struct lb_error *err)
 {
     const char *name = strrchr(path, '/');

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { WIDTH = 100 }; /* as of what is no terminal */
+enum { WIDTH = 100 }; /* as without a terminal */
 
 bool lb_view_fits(const struct lb_sink *view, const struct lb_report *report)
 {
@@ -99,7 +99,7 @@ static int print_file(FILE *in, FILE *out, struct lb_error *err)
     return rc;
 }
 
-/* Each format is a file of its own: what one of them says is no proof that the result is whole. */
+/* Each format is a file of its own: a good one does not prove that the result is complete. */
 static int check_whole(const char *path, const struct lb_sink *view, struct lb_error *err)
 {
     struct lb_stored stored;
@@ -111,7 +111,7 @@ static int check_whole(const char *path, const struct lb_sink *view, struct lb_e
     if (rc == 0 || rc == LB_E_MEMORY || view == &lb_sink_json)
         return rc;
     struct lb_error why = *err;
-    return lb_fail(err, rc, "%s; what was shown is the %s beside it", why.message, view->file);
+    return lb_fail(err, rc, "%s; the output is from the %s beside it", why.message, view->file);
 }
 
 int lb_result_print(const char *path, const char *format, FILE *out, struct lb_error *err)

@@ -1,8 +1,8 @@
 /* A stored result in other formats, and the results that a directory has.
  *
- * What text, csv, markdown and junit say of a result is written beside its run.json when it is
- * stored, while the runs' own histograms are there: what is shown later is then what was printed,
- * to the letter, and does not change with the program that shows it.
+ * The text, csv, markdown and junit forms of a result are written beside its run.json when it is
+ * stored, while the runs' own histograms exist: later output is then identical to the first, and
+ * does not change with the version of the program.
  */
 #ifndef LB_VIEWS_H
 #define LB_VIEWS_H

@@ -1,4 +1,4 @@
-/* One thing that several runs say, each with its own figures, is told once. */
+/* Merges messages of several runs that differ only in their figures. */
 #ifndef LB_ALIKE_H
 #define LB_ALIKE_H
 

@@ -29,7 +29,7 @@ unsigned lb_chart_bar_columns(unsigned width)
     return width < 80 ? 0 : width < 140 ? 12 : 24;
 }
 
-/* What stands at one place of the grid; what is larger covers what is smaller. */
+/* The mark at one place of the grid; a larger value covers a smaller one. */
 enum mark { MARK_NONE, MARK_BAND, MARK_CURVE, MARK_POINT };
 
 struct grid {

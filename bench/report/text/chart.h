@@ -5,7 +5,7 @@
 
 #include "report.h"
 
-/* A bar of share (0..1) of so many columns; in UTF-8 to an eighth of a column. Returns buf. */
+/* A bar of share (0..1) of the columns; in UTF-8 to an eighth of a column. Returns buf. */
 char *lb_chart_bar(double share, unsigned columns, bool utf8, char *buf, size_t size);
 /* Columns for a bar at the end of a table on a terminal of this width; 0: no room. */
 unsigned lb_chart_bar_columns(unsigned width);

@@ -151,8 +151,8 @@ static int print_ranking(const struct lb_sink_state *state)
     return rc == 0 ? 0 : state->err->code;
 }
 
-/* What a reader must not miss: violations with the command that repeats them, and what did not run
- * or does not count. */
+/* Important notes: violations with the command that repeats them, and cells that did not run or do
+ * not count. */
 static void print_notes(FILE *out, const struct lb_cell *cell)
 {
     char text[1200];

@@ -152,7 +152,8 @@ char *lb_table_fit(struct lb_table *table, unsigned columns, const char *const *
     return buf;
 }
 
-/* A line may end after one of these, as well as before a blank: lists of names, and URIs. */
+/* A line may end after these characters, as well as before a blank: for lists of names, and
+ * URIs. */
 #define LB_BREAKS ",&]"
 
 /* Where a text of more characters than width is best broken: bytes of the first line, after one of

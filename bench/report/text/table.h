@@ -21,8 +21,8 @@ void lb_table_free(struct lb_table *table);
 /* Adds the next cell, row by row; text is copied. Out of memory is remembered: see lb_table_print.
  */
 void lb_table_add(struct lb_table *table, const char *text, enum lb_ink ink);
-/* Hides columns, by their titles in this order, until the table is at most so wide; never the
- * first. Returns buf with the titles of what was hidden, "" if all fits. */
+/* Hides columns, by their titles in this order, until the table is at most this wide; never the
+ * first. Returns buf with the titles of hidden columns, "" if all fits. */
 char *lb_table_fit(struct lb_table *table, unsigned columns, const char *const *order, char *buf,
                    size_t size);
 /* For prose: breaks cells into lines until the table is at most so wide. Columns for which there is
@@ -33,8 +33,8 @@ char *lb_table_wrap(struct lb_table *table, unsigned columns, const char *const 
 void lb_table_add_markup(struct lb_table *table, const char *text);
 /* Hides a column, by its title. */
 void lb_table_hide(struct lb_table *table, const char *title);
-/* Writes it as Markdown; -1 if memory ran out. What would be taken for markup is escaped; a line
- * feed in a title begins a new line in its cell. */
+/* Writes it as Markdown; -1 if memory ran out. Markup characters are escaped; a line feed in a
+ * title begins a new line in its cell. */
 int lb_table_markdown(const struct lb_table *table, FILE *out);
 /* Writes it, two blanks between the columns, no trailing blanks; -1 if memory ran out. */
 int lb_table_print(const struct lb_table *table, FILE *out, bool color);
@@ -47,7 +47,7 @@ void lb_print_ink(FILE *out, const char *text, enum lb_ink ink, bool color);
 /* Writes text as paragraphs: wrapped at width columns, indented. */
 void lb_print_wrapped(FILE *out, const char *text, unsigned indent, unsigned width);
 
-/* Text with what would be taken for markup escaped. */
+/* Writes text with markup characters escaped. */
 void lb_markdown_text(FILE *out, const char *text);
 
 #endif

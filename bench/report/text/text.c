@@ -1,4 +1,4 @@
-/* Results for people: what was measured, one table per scenario, and under it a plain sentence for
+/* Results for people: the measurements, one table per scenario, and under it a plain sentence for
  * every violation with the command that repeats it, and the reason of every cell without numbers.
  *
  * Nothing is printed before the end: the order of the rows depends on the results.
@@ -148,7 +148,7 @@ static const struct lb_column columns[] = {
 };
 enum { COLUMNS = sizeof columns / sizeof columns[0], FIRST_COLUMNS = 2, MOST_VARYING = 16 };
 
-/* The columns of one table: what varies in a sweep stands after strategy and engine. */
+/* The columns of one table: the keys of a sweep come after strategy and engine. */
 struct layout {
     const struct lb_key *keys[MOST_VARYING];
     size_t n_keys;
@@ -288,7 +288,7 @@ static void print_scenario(struct lb_sink_state *state, const struct lb_cell *fi
     struct lb_table *table = lb_table_new(layout.columns, COLUMNS + layout.n_keys);
     size_t n = 0;
     double best = 0;
-    bool has_others = false; /* what is skipped has a line of its own, below */
+    bool has_others = false; /* skipped cells have lines of their own, below */
     for (size_t i = 0; i < report->n_cells; i++)
         has_others |=
             same_question(&report->cells[i], first) && report->cells[i].state != LB_CELL_SKIPPED;
@@ -442,7 +442,7 @@ static void print_once(const struct lb_sink_state *state, const struct lb_cell *
     lb_print_wrapped(state->out, all, 2, state->width);
 }
 
-/* Why nobody was ever let in, where that is known of the strategy, and what to do. */
+/* The known reason why the strategy lets no worker in, and the remedy. */
 static void print_why_idle(const struct lb_sink_state *state, const struct lb_cell *cell)
 {
     const struct lb_break *known = lb_cell_known_break(cell, LB_G_PROGRESS);
@@ -459,7 +459,7 @@ static void print_why_idle(const struct lb_sink_state *state, const struct lb_ce
     lb_print_wrapped(state->out, text, 2, state->width);
 }
 
-/* What is claimed, was looked at, and could not be judged. */
+/* Claimed guarantees that were tested, but could not be judged. */
 static void print_undecided(const struct lb_sink_state *state, const struct lb_cell *cell,
                             size_t run)
 {
@@ -531,7 +531,7 @@ static void print_notes(const struct lb_sink_state *state, const struct lb_cell 
     print_why_idle(state, cell);
 }
 
-/* What a reason says after the name of its own strategy, which others may share. */
+/* The part of a reason after its strategy's name, which others may share. */
 static const char *common_reason(const struct lb_cell *cell)
 {
     size_t n = strlen(cell->name);
@@ -579,7 +579,7 @@ static void print_skips(const struct lb_sink_state *state)
     }
 }
 
-/* Of a plan, a strategy's violation is told once, not for each number of workers. */
+/* In a plan, a strategy's violation is reported once, not for each number of workers. */
 static bool has_been_told(const struct lb_report *report, size_t cell)
 {
     const struct lb_cell *new = &report->cells[cell];

@@ -6,12 +6,12 @@
 
 struct lb_table;
 
-/* Program, seed, machine; each target with what its server says of itself. */
+/* Program, seed, machine; each target with its server's version. */
 void lb_text_head(const struct lb_sink_state *state);
 /* The keys of a scenario that say what it did. */
 void lb_text_config(const struct lb_sink_state *state, const struct lb_scenario *scenario);
-/* What is told under the tables: each violation, each cell without numbers and why, where it is
- * stored. */
+/* The text under the tables: each violation, each cell without numbers with the reason, the place
+ * of the result. */
 void lb_text_details(const struct lb_sink_state *state);
 
 /* The table of faults, if there is anything to show. 0, or -1 when memory ran out. */
@@ -21,14 +21,14 @@ int lb_text_recovery(const struct lb_report *report, FILE *out);
 /* The table of costs, if it is wanted. 0, or -1 when memory ran out. */
 int lb_text_costs(const struct lb_sink_state *state);
 
-/* Where claims of several sizes are compared: throughput, and what it is paid with. 0, or -1 when
- * memory ran out. */
+/* If claims of several sizes are compared: throughput, and its price. Returns 0, or -1 when memory
+ * ran out. */
 int lb_text_batches(const struct lb_sink_state *state);
 struct lb_batches;
 /* Its rows, for every format. The caller frees it; NULL: out of memory. */
 struct lb_table *lb_text_batch_table(const struct lb_batches *batches);
 
-/* What an open loop planned and did. */
+/* The planned and the executed work of an open loop. */
 void lb_text_open(const struct lb_sink_state *state);
 /* Of runs with a pool or with readers: how long workers waited for a session, how long reads took.
  */

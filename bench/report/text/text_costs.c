@@ -86,8 +86,8 @@ static int print_table(const struct lb_sink_state *state, const struct line *lin
     return rc;
 }
 
-/* The fastest of the same engine and scenario that held: what a broken one does not do costs
- * nothing. */
+/* The fastest of the same engine and scenario that held: a broken one saves work that it should
+ * do. */
 static const struct line *fastest(const struct line *lines, size_t n, const struct line *line)
 {
     const struct line *best = line;
@@ -137,8 +137,8 @@ static void explain(const struct lb_sink_state *state, const struct line *line,
     lb_print_wrapped(state->out, all, 0, state->width);
 }
 
-/* Why the server's costs of a run are not there, although they were asked for; NULL: they are, or
- * its engine tells none. */
+/* Why the requested server costs of a run are missing; NULL: they are not, or its engine has
+ * none. */
 static const char *why_unknown(const struct lb_outcome *run)
 {
     if (run->n_server > 0)
@@ -158,7 +158,7 @@ static void tell_unknown(const struct lb_sink_state *state, const struct lb_cell
         why = why_unknown(cell->runs[i]);
     if (why == NULL)
         return;
-    snprintf(all, sizeof all, "%s on %s, %s: what it cost the server is not known: %s.", cell->name,
+    snprintf(all, sizeof all, "%s on %s, %s: the server's costs are not known: %s.", cell->name,
              cell->engine, cell->scenario.name, why);
     lb_print_wrapped(state->out, all, 0, state->width);
 }

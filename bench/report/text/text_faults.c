@@ -1,5 +1,5 @@
-/* The table of what faults did: deaths and recoveries, the three verdicts of a lease, harm at the
- * guarded row. Printed where a cell had faults, or a guarded row.
+/* The table of the faults' effects: deaths and recoveries, the three verdicts of a lease, harm at
+ * the guarded row. Printed where a cell had faults, or a guarded row.
  */
 #include "text.h"
 
@@ -90,7 +90,7 @@ int lb_text_faults(const struct lb_sink_state *state)
         rc = lb_table_print(table, state->out, state->color);
         lb_print_wrapped(
             state->out,
-            "deaths: holds, and items in hand, of workers that died; stuck: items that nobody "
+            "deaths: holds, and items in hand, of workers that died; stuck: items that no worker "
             "could claim again when the queue was drained. median, longest: from a death to the "
             "next grant. protocol: overlaps of holds cut "
             "where the database ended them; belief: overlaps of what holders believed; "

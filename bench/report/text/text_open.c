@@ -1,4 +1,4 @@
-/* Open loop: what was planned, what of it was done, and how late the generator itself was. A
+/* Open loop: the planned work, the executed part, and the lateness of the generator itself. A
  * latency from the intended start means little without these.
  */
 #include "table.h"

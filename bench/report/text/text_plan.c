@@ -252,7 +252,7 @@ static void print_choice(const struct lb_sink_state *state)
     if (n_rows == 0)
         lb_print_wrapped(state->out, "No plan has an answer to choose by.", 2, state->width);
     else
-        lb_print_wrapped(state->out, "Beyond: none of these.", 2, state->width);
+        lb_print_wrapped(state->out, "Beyond: none.", 2, state->width);
 }
 
 static void plan_end(struct lb_sink_state *state)

@@ -1,5 +1,5 @@
-/* A line for each rank of a run that several did together: where it was, what it did, and how well
- * its clock is known. Of several runs of a cell the last.
+/* A line for each rank of a run of several: its host, its work, and the uncertainty of its clock.
+ * The last of several runs of a cell.
  */
 #include "table.h"
 #include "text.h"

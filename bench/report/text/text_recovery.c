@@ -21,7 +21,7 @@ enum { COLUMNS = sizeof columns / sizeof columns[0] };
 struct sums {
     uint64_t deaths, recovered, stuck, lost, doubled;
     uint64_t p50_ns, p95_ns, max_ns; /* of several runs the worst */
-    const char *none;                /* what is said of times where nothing recovered */
+    const char *none;                /* the text for times if nothing recovered */
 };
 
 static uint64_t worse(uint64_t a, uint64_t b)
@@ -40,7 +40,7 @@ static struct sums sums_of(const struct lb_cell *cell)
         sums.stuck += m->n_stuck;
         if (m->n_stuck > 0 || judgement->findings[LB_G_RECOVERY].n_violations > 0)
             sums.none = "never";
-        /* What is stuck has a column of its own. */
+        /* Stuck items have a column of their own. */
         uint64_t lost = judgement->findings[LB_G_NO_LOSS].n_violations;
         bool is_counted = judgement->findings[LB_G_RECOVERY].verdict == LB_V_NOT_CLAIMED;
         uint64_t stuck = is_counted ? m->n_stuck : 0;

@@ -31,8 +31,8 @@ static void print_drift(const struct lb_sink_state *state, const struct lb_cell 
     lb_print_wrapped(state->out, text, 0, state->width);
 }
 
-/* Of one strategy every run that drifted is told. Where several are compared it changes the reading
- * only if most runs of one of them drifted: the rest is in the JSON. */
+/* For one strategy every drifting run is reported. In a comparison it matters only if most runs of
+ * a strategy drifted: the rest is in the JSON. */
 static void print_drifts(const struct lb_sink_state *state, const struct lb_cell *cell, bool alone)
 {
     struct lb_steadiness steady;
