@@ -1,4 +1,4 @@
-/* Private to bench/check: what is taken out of a history before it is judged.
+/* Private to bench/check: the data extracted from a history before it is judged.
  *
  * The events stay where they are (mapped); a judgement keeps one small record per hold, claim, item
  * operation, put, ticket and guarded write, in arrays, so that memory is a fraction of the file's
@@ -133,7 +133,7 @@ struct lb_unknown_claim {
     uint64_t low;
     uint64_t n;
     uint32_t class_no;
-    bool is_final; /* what it took, it took for good */
+    bool is_final; /* it took its items for good */
 };
 
 /* How many permits the tables said were free, of one resource. */
@@ -154,7 +154,7 @@ struct lb_crowded_end {
 struct lb_tie {
     uint64_t time;
     uint32_t resource, hold;
-    uint32_t position; /* of what ended it, in its log */
+    uint32_t position; /* of its end, in its log */
 };
 
 /* An acquire whose outcome is unknown. */
@@ -163,14 +163,14 @@ struct lb_unknown_grant {
     uint32_t resource;
 };
 
-/* What is known of one id, a cache line: see ids.c. */
+/* The record of one id, a cache line: see ids.c. */
 struct lb_id {
     uint64_t id;
     uint64_t put_low, put_high;     /* asked for; certainly there: LB_NEVER, not acknowledged */
     uint64_t claim_low, claim_high; /* of the claim that was answered first */
     uint32_t put_event, claim_event;
     uint32_t class_no; /* of the put */
-    uint32_t n;        /* 1; or so many ids of one put, this one the first, that nobody claimed */
+    uint32_t n;        /* 1; or the number of unclaimed ids of one put, this one the first */
     unsigned put_log : 20, is_put : 1, is_claimed : 1;
     unsigned is_given_back : 1; /* certainly free at the end */
     unsigned is_ended : 1;      /* completed, or in error, by its claimer: for certain */
@@ -188,18 +188,18 @@ enum { LB_ID_CLAIMS = 31 };
 _Static_assert(sizeof(struct lb_id) == 64, "one cache line");
 _Static_assert(LB_MAX_LOGS <= 1 << 20, "a log's number fits its field");
 
-/* What is known of one log after it was read. */
+/* The facts of one log after it was read. */
 struct lb_log_facts {
     size_t first_hold; /* its holds, by start */
     size_t n_holds, n_pieces;
     uint64_t n_successes, n_attempts; /* successes: of queues, and of calm locks */
     uint64_t last_ns;                 /* of its last event */
-    uint64_t answered_low; /* when the operation was asked for that was last answered ok or fail */
+    uint64_t answered_low; /* the request time of the last operation answered ok or fail */
     uint64_t unnoted;  /* a history that was cut: from then on its session may have ended, and the
                           note be missing; LB_NEVER: of others */
     uint64_t death_ns; /* when its writer's death was noted; LB_NEVER: it did not die */
-    uint64_t gone_ns;  /* when it can have died at the earliest; LB_NEVER */
-    uint64_t unsure_beat; /* when the first beat of unknown outcome of its process was asked for */
+    uint64_t gone_ns;  /* the earliest time of its death; LB_NEVER */
+    uint64_t unsure_beat; /* the request time of its process's first beat of unknown outcome */
     bool has_unsure_beat;
     bool keeps; /* a grant was committed, or is unknown: its session's end may leave it something */
     size_t *span_first;
@@ -217,7 +217,7 @@ struct lb_case {
     struct lb_judgement *out;
     struct lb_log_facts *logs;
     uint32_t n_resources;
-    uint64_t end_ns; /* for what never ended */
+    uint64_t end_ns; /* for operations that never ended */
     uint64_t
         known_ns; /* from here on something of the history may be missing; LB_NEVER: nothing is */
     bool is_drained; /* nothing was left to claim at the end, and nothing of the history is missing
@@ -235,7 +235,7 @@ struct lb_case {
     struct lb_array world;
     struct lb_array waiters;
     struct lb_array writes;
-    struct lb_array stalls; /* of everybody: apart, in order, once all logs were read */
+    struct lb_array stalls; /* of all workers: disjoint, in order, once all logs were read */
     struct lb_array unrun;  /* the same, and those of single workers */
     struct lb_array asked;  /* struct lb_asked */
     struct lb_array let_go; /* struct lb_let_go */
@@ -257,10 +257,10 @@ struct lb_case {
     struct lb_array open;      /* uint32_t: holds that were still open when their log ended */
     struct lb_array infos;     /* struct lb_info: unknown outcomes, by log and event */
     uint32_t *order;           /* all holds by start */
-    uint64_t *first_violation; /* of exclusive, per resource; NULL: nobody wants to know */
-    uint64_t had_again;        /* from then on who held a lock may have held it longer than its core
-                                  says: renewed after its session's end, or only perhaps ended */
-    struct lb_key *by_id;      /* positions in items, by id and then in order */
+    uint64_t *first_violation; /* of exclusive, per resource; NULL: not needed */
+    uint64_t had_again;   /* from then on a hold may last longer than its core: renewed after its
+                             session's end, or only perhaps ended */
+    struct lb_key *by_id; /* positions in items, by id and then in order */
     struct lb_array put_again; /* uint64_t: claimed ids that were put more than once, in order */
     struct lb_id *ids;         /* dense ones by id, with holes: neither put nor claimed */
     size_t n_ids;
@@ -312,9 +312,9 @@ static inline uint64_t lb_high(uint64_t time_ns, uint64_t slack)
 /* The low of the grant's acquire. */
 uint64_t lb_hold_asked(const struct lb_case *c, const struct lb_hold *hold);
 
-/* When a lease of ms that was asked for at low, and answered at high, can have ended at the
- * earliest and must have ended at the latest. A millisecond and a thousandth of the lease are given
- * to clocks that count whole milliseconds or run at another speed than ours. */
+/* The earliest and the latest end of a lease of ms that was requested at low and answered at high.
+ * A millisecond and a thousandth of the lease are given to clocks that count whole milliseconds or
+ * run at another speed than ours. */
 static inline uint64_t lb_lease_margin(uint32_t ms)
 {
     return 1000000u + (uint64_t)ms * 1000u;
@@ -336,7 +336,7 @@ static inline uint64_t lb_kept_off(uint64_t from, uint32_t for_ms, uint32_t age_
 }
 
 int lb_out_of_memory(struct lb_case *c);
-/* 0, or LB_E_INTERRUPTED: asked between the steps of what may take long. */
+/* 0, or LB_E_INTERRUPTED: called between the steps of long work. */
 int lb_case_goes_on(const struct lb_case *c);
 
 #endif

@@ -64,12 +64,13 @@ static int judge(struct lb_case *c)
 static const char *untested_recovery(const struct lb_case *c)
 {
     if (c->out->measures.n_deaths == 0)
-        return "nobody died holding it";
+        return "no worker died holding it";
     for (uint32_t r = 0;
          !c->model->queue && c->model->capacity != NULL && r < c->model->n_resources; r++)
         if (c->model->capacity[r] > 1)
-            return "others go on beside the dead: the next grant says nothing of what they held";
-    return "the run ended before the next grant, and before the bound was over, or nobody asked";
+            return "others go on beside a dead worker: the next grant does not show that its hold "
+                   "was recovered";
+    return "the run ended before the next grant, and before the bound was over, or no worker asked";
 }
 
 /* Why the history cannot tell whether a guarantee held; NULL: it can. */
@@ -97,17 +98,17 @@ static const char *untested(const struct lb_case *c, int guarantee)
         return "the queue was not drained";
     if (c->out->findings[guarantee].n_tested > 0 && c->doubt[guarantee] != NULL)
         return c->doubt[guarantee];
-    /* Of a protocol that lets nobody in, nothing was seen to work. */
+    /* A protocol that lets no worker in was not seen to work. */
     bool is_idle = guarantee == LB_G_FENCED ? false
                    : model->queue           ? c->out->measures.n_claims == 0
                                             : c->out->measures.n_holds == 0;
     if (c->out->findings[guarantee].n_tested > 0)
-        return is_idle ? "nothing was granted to anybody" : NULL;
+        return is_idle ? "no worker was granted anything" : NULL;
     switch (guarantee) {
     case LB_G_EXCLUSIVE:
         return "nothing was granted";
     case LB_G_PERMITS:
-        return "nobody asked for the count when all was quiet";
+        return "the count was not read when all was quiet";
     case LB_G_FENCED:
         return "no token was seen";
     case LB_G_OWNER_RELEASE:
@@ -115,9 +116,9 @@ static const char *untested(const struct lb_case *c, int guarantee)
     case LB_G_NO_LOSS:
         return "nothing was put";
     case LB_G_FIFO:
-        return model->queue ? "nothing was claimed" : "nobody drew a ticket";
+        return model->queue ? "nothing was claimed" : "no worker drew a ticket";
     case LB_G_PROGRESS:
-        return "nobody asked for anything";
+        return "there was no request";
     case LB_G_RECOVERY:
         return untested_recovery(c);
     default:

@@ -1,7 +1,7 @@
 /* The judge: verdicts over a history. Pure: no I/O, no SQL, and no threads but where model->threads
  * asks for a second one; the judgement is the same.
  *
- * Each guarantee has an exact test in closed form; the argument stands beside its code and in
+ * Each guarantee has an exact test in closed form; the argument is beside its code and in
  * docs/guarantees.md. A violation is reported only if every possible order of the recorded
  * operations contains it; a guarantee is "held" only if some possible order contains no violation.
  */
@@ -32,7 +32,7 @@ struct lb_doubt {
     bool is_said; /* by the file: nothing is asked */
 };
 
-/* What the history is judged against. */
+/* The model against which the history is judged. */
 struct lb_model {
     bool queue;               /* shape */
     uint32_t n_resources;     /* lock: resources 0 .. n-1 */
@@ -51,9 +51,10 @@ struct lb_model {
     uint64_t progress_demand_ns; /* the scenario may itself keep a worker waiting so long: with a
                                     shorter bound progress is not tested; 0: not known */
     uint64_t recovery_bound_ns;  /* 0: recovery is not tested */
-    uint32_t attempts;           /* queue: how often an item is tried at most; 0: without end */
-    uint32_t groups;             /* queue: item i is of group i % groups; 0: nobody knows */
-    uint64_t period_ns; /* queue: so long after it was complete an item is due again; 0: never */
+    uint32_t attempts;           /* queue: maximum attempts of an item; 0: no limit */
+    uint32_t groups;             /* queue: item i is of group i % groups; 0: unknown */
+    uint64_t
+        period_ns; /* queue: time after its completion at which an item is due again; 0: never */
     struct lb_doubt doubts[LB_DOUBTS];
     unsigned threads; /* that read a lock's logs while all goes well: 2, else one; if gives_up is
                          NULL */
@@ -99,7 +100,7 @@ struct lb_finding {
     struct lb_witness witness[LB_WITNESSES];
 };
 
-/* What is measured beside the guarantees. */
+/* Measurements besides the guarantees. */
 struct lb_measures {
     uint64_t n_holds, n_claims, n_refusals, n_refusals_unjustified, n_empty, n_empty_unjustified;
     uint64_t longest_wait_ns;            /* first acquire's invoke (or enqueue's) to its grant */
@@ -113,11 +114,11 @@ struct lb_measures {
     /* Items that a recovery, or the end of a lease, gave to others while their worker was alive and
      * not done with them; and how often these were claimed. */
     uint64_t n_taken_items, n_taken_claims;
-    /* Holds, or items in hand, of those who died; those that were granted again, and how soon;
-     * items that nobody had again when the queue was drained. */
+    /* Holds, or items in hand, of dead workers; those that were granted again, and the time until
+     * then; items that no worker had again when the queue was drained. */
     uint64_t n_deaths, n_recovered, n_stuck;
     uint64_t p50_recovery_ns, p95_recovery_ns, max_recovery_ns;
-    /* Everybody stood still, through no fault of the protocol: not part of recoveries. */
+    /* All workers stood still, for a reason outside the protocol: not part of recoveries. */
     uint64_t n_stalls, stalled_ns;
     uint64_t n_restarts; /* of the database server, not by the run */
 };

@@ -36,7 +36,7 @@ static uint64_t offset_of(const struct lb_history_view *view)
     return view->start_unix_ns - view->start_ns;
 }
 
-/* What must be added to view's times to have them on first's clock. */
+/* The offset that converts view's times to first's clock. */
 static uint64_t shift_of(const struct lb_history_view *first, const struct lb_history_view *view)
 {
     uint64_t shift = offset_of(view) - offset_of(first);
@@ -44,8 +44,8 @@ static uint64_t shift_of(const struct lb_history_view *first, const struct lb_hi
     return size < (uint64_t)SAME_CLOCK_S * SAME_CLOCK_NS ? 0 : shift;
 }
 
-/* What must be added to all times besides, so that none is before zero: a host may have been
- * started after another's history was. */
+/* The offset to add to all times besides, so that none is before zero: a host may have been started
+ * after another's history was. */
 static uint64_t rise_of(const struct lb_history_view *views, size_t n)
 {
     int64_t least = 0;

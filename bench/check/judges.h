@@ -1,4 +1,4 @@
-/* What judges a case once it was read, and how findings are told. Private to bench/check. */
+/* The judges of a case once it was read, and the output of findings. Private to bench/check. */
 #ifndef LB_JUDGES_H
 #define LB_JUDGES_H
 
@@ -68,7 +68,7 @@ void lb_witness_add(const struct lb_case *c, struct lb_witness *witness, uint32_
 /* Adds a grant's acquire and its release, if there was one. */
 void lb_witness_add_hold(const struct lb_case *c, struct lb_witness *witness,
                          const struct lb_hold *hold);
-/* What the instants of lb_at look like is settled here. */
+/* Formats the instants of lb_at. */
 void lb_witness_text(struct lb_witness *witness, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* A wait that was longer than the bound. end: the event that answered, or LB_NONE. */
@@ -80,7 +80,7 @@ char *lb_at(const struct lb_case *c, uint64_t time_ns, char *buf, size_t size);
 enum { LB_AT = 40 };
 /* Room for one name, until the end of the block that asks. */
 #define LB_WHOM ((char[LB_WHO]){0})
-/* Whose log it is, for people: "worker 3"; in a history from elsewhere "process 7". */
+/* The owner of a log, for people: "worker 3"; in a foreign history "process 7". */
 const char *lb_who(const struct lb_case *c, uint32_t log, char buf[LB_WHO]);
 
 /* An item as its history calls it. */

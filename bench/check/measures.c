@@ -97,7 +97,7 @@ static void report_recovery(struct lb_case *c, const struct lb_hold *dead, uint6
                                                 .took_ns = took,
                                                 .had = had,
                                                 .came = next != NULL ? "the next grant was"
-                                                                     : "nobody was granted it"});
+                                                                     : "no worker was granted it"});
 }
 
 struct death {
@@ -162,7 +162,7 @@ void lb_measure_recovery(struct lb_case *c, uint64_t *took_ns, size_t n)
     if (n == 0)
         return;
     qsort(took_ns, n, sizeof *took_ns, by_length);
-    /* The smallest length that at least so many percent do not exceed. */
+    /* The smallest length that at least this percentage does not exceed. */
     measures->p50_recovery_ns = took_ns[(n * 50 + 99) / 100 - 1];
     measures->p95_recovery_ns = took_ns[(n * 95 + 99) / 100 - 1];
     measures->max_recovery_ns = took_ns[n - 1];

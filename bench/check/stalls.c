@@ -1,15 +1,15 @@
-/* Times at which everybody stood still, through no fault of the protocol (LB_OP_STALL): they are
- * taken off every wait and every recovery. A bound says how long the protocol may keep somebody
- * waiting, and while the recorder was stopped, or the database answered nobody, no protocol could
- * have done anything.
+/* Times at which all workers stood still, for a reason outside the protocol (LB_OP_STALL): they are
+ * subtracted from every wait and every recovery. A bound limits how long the protocol may keep a
+ * worker waiting, and while the recorder was stopped, or the database did not answer, no protocol
+ * could have done anything.
  *
  * A single worker that was not run (LB_STALL_ONE: the holder in its hold, the one that recovers,
- * the next in line) may be why others waited, and may not: nobody can say. What is beyond the bound
- * only if such times count is neither violated nor held.
+ * the next in line) may be the reason why others waited, or not: this is unknown. A wait beyond the
+ * bound only if such times count is neither violated nor held.
  *
- * How long such a time was is known to some hundredths of a second, and what follows it is not as
- * it would have been: everybody wakes up at once. So where more than a fifth of a run was lost,
- * progress and recovery are not tested, whatever the waits were.
+ * How long such a time was is known to some hundredths of a second, and its aftermath is abnormal:
+ * all workers wake up at once. So if more than a fifth of a run was lost, progress and recovery are
+ * not tested, for any waits.
  */
 #include "judges.h"
 #include "scan_logs.h"
@@ -109,7 +109,7 @@ bool lb_is_late(struct lb_case *c, enum lb_guarantee guarantee, uint64_t from, u
 
 void lb_judge_stalls(struct lb_case *c)
 {
-    enum { MOST = 5 }; /* one part in so many */
+    enum { MOST = 5 }; /* one part in five */
     merge(&c->stalls);
     merge(&c->unrun);
     uint64_t start = c->history->start_ns, length = c->end_ns > start ? c->end_ns - start : 0;
@@ -119,10 +119,11 @@ void lb_judge_stalls(struct lb_case *c)
     if (lost == 0 || lost <= length / MOST)
         return;
     char a[32], b[32];
-    snprintf(c->stalled, sizeof c->stalled,
-             "everybody stood still for %s of %s: repeat the run on a machine that is not stopped "
-             "or starved",
-             lb_format_ns(lost, a, sizeof a), lb_format_ns(length, b, sizeof b));
+    snprintf(
+        c->stalled, sizeof c->stalled,
+        "all workers stood still for %s of %s: repeat the run on a machine that is not stopped "
+        "or starved",
+        lb_format_ns(lost, a, sizeof a), lb_format_ns(length, b, sizeof b));
 }
 
 int lb_keep_late_wait(struct lb_case *c, const struct lb_pending_wait *wait, uint32_t end)

@@ -1,5 +1,5 @@
-/* Who asked, and when? A recovery is late for those who wait: nobody can say that of a lock, or an
- * item, that nobody wanted.
+/* The first requests after a death. A recovery is late for waiting workers: it cannot be late for a
+ * lock, or an item, that no worker wanted.
  */
 #include "scan_logs.h"
 
@@ -10,7 +10,7 @@ static bool asks(const struct lb_event *e, bool is_queue, uint32_t object)
     return is_try && e->object == object;
 }
 
-/* When the first try of a log was asked for, at the latest, that was not answered by a time. */
+/* The latest request time of the first try of a log that was not answered by a time. */
 static uint64_t first_of(const struct lb_case *c, uint32_t log, uint32_t object, uint64_t from)
 {
     const struct lb_log_view *view = &c->history->logs[log];

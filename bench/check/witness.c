@@ -29,7 +29,7 @@ static bool needs_nanoseconds(const char *text)
     return false;
 }
 
-/* Takes the marks out; and the digits behind them, where nothing hangs on them. */
+/* Removes the marks, and the digits after them if these do not matter. */
 static void settle_instants(char *text)
 {
     bool keeps = needs_nanoseconds(text);
@@ -122,7 +122,7 @@ void lb_witness_add_hold(const struct lb_case *c, struct lb_witness *witness,
 
 void lb_witness_text(struct lb_witness *witness, const char *format, ...)
 {
-    char text[LB_WITNESS_TEXT + 40]; /* what is taken out of it needs no room there */
+    char text[LB_WITNESS_TEXT + 40]; /* with room for the marks */
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
@@ -145,7 +145,7 @@ void lb_witness_wait(struct lb_case *c, const struct lb_pending_wait *wait, uint
     char at[LB_AT], length[LB_AT], bound[LB_AT], stalled[32], lost[80] = "";
     uint64_t lost_ns = lb_stalled_within(c, wait->since_ns, wait->until_ns);
     if (lost_ns > 0)
-        snprintf(lost, sizeof lost, ", of which everybody stood still for %s",
+        snprintf(lost, sizeof lost, ", of which all workers stood still for %s",
                  lb_format_ns(lost_ns, stalled, sizeof stalled));
     lb_witness_text(witness, "%s asked for %s %u at %s and %s %s later%s; the bound is %s",
                     lb_who(c, wait->log, LB_WHOM),

@@ -1,4 +1,4 @@
-/* What ends the holds of those who cannot release them any more.
+/* Ends of the holds of workers that cannot release them any more.
  *
  * A hold that is open where its log ends lasts for ever: to one tick after the last moment of the
  * run, so that a grant at that very moment meets it. Its holder may have died: then it is held
@@ -8,7 +8,7 @@
  *     ended it, or since the death. Without a cause in the history, it was there for all that it
  *     answered before the note. A grant that was committed, and whose history says so because
  *     servers fail over in it, is none of the session's,
- *   - somebody recovered what the dead held: no earlier than that was asked for.
+ *   - a recovery freed the dead worker's hold: no earlier than its request.
  * Of a history that was cut off, a log is believed as far as it goes.
  */
 #include "scan_logs.h"
@@ -58,13 +58,13 @@ void lb_world_deaths(struct lb_case *c)
     }
 }
 
-/* --- ends of sessions, and what may have ended them, by log --- */
+/* --- ends of sessions, and their possible causes, by log --- */
 
 enum what { ENDED, FAULT, DEATH };
 
 struct moment {
     uint64_t at;
-    uint32_t log; /* LB_NONE: everybody's */
+    uint32_t log; /* LB_NONE: all */
     uint32_t what;
 };
 
@@ -241,7 +241,7 @@ static size_t begun_by(const struct lb_case *c, const struct lb_log_facts *facts
     return low;
 }
 
-/* When a hold was asked for, or what goes on of it: that is when it was renewed. */
+/* The request time of a hold, or for its continuation the time of the renewal. */
 static uint64_t asked_for(const struct lb_case *c, const struct lb_hold *hold)
 {
     uint64_t slack = lb_slack(c, hold->log), asked = 0;
@@ -276,13 +276,13 @@ static void end_unnoted(struct lb_case *c)
             continue;
         uint64_t asked = asked_for(c, hold), lost = facts->unnoted > asked ? facts->unnoted : asked;
         if (lost < hold->cut && lost < c->had_again)
-            c->had_again = lost; /* it may have lasted, and whom it excluded is not known */
+            c->had_again = lost; /* it may have lasted, and its effect on others is unknown */
         lose(c, hold, lost);
     }
 }
 
-/* Who renews with effect after its session may have ended has the lease, perhaps again: owner.c
- * must not take it for others'. */
+/* A worker that renews with effect after its session may have ended has the lease, perhaps again:
+ * owner.c must not take the lease for another's. */
 static void note_again(struct lb_case *c, const struct lb_hold *hold, uint64_t low)
 {
     uint64_t slack = lb_slack(c, hold->log), n = c->history->logs[hold->log].n_events, asked = 0;

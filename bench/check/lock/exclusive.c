@@ -201,8 +201,8 @@ static void note_overlap(struct sweep *sweep, const struct overlap *overlap)
         sweep->longest = *overlap;
 }
 
-/* Does the hold, which starts now, exceed what the resource allows beside those that have not
- * ended? */
+/* Checks if the hold that starts now, with those that have not ended, exceeds the resource's
+ * limit. */
 static int judge_start(struct sweep *sweep, const struct resource *r, uint32_t number)
 {
     const struct lb_hold *holds = lb_holds(sweep->c), *hold = &holds[number];
@@ -217,7 +217,7 @@ static int judge_start(struct sweep *sweep, const struct resource *r, uint32_t n
         overlap = pair(sweep, number, r->latest_hold);
     } else if (r->permits + hold->permits > capacity) {
         rc = smallest_set(sweep, r->heap, r->n, number, capacity, &overlap);
-    } else { /* room, but no reader may stand beside a writer */
+    } else { /* room, but a reader excludes a writer */
         for (uint32_t i = 0; i < r->n; i++)
             if (holds[r->heap[i].hold].is_shared &&
                 (!overlap.is_set || r->heap[i].end > end_of(sweep, &holds[overlap.holds[1]])))
@@ -398,8 +398,8 @@ static bool same(const struct overlap *a, const struct overlap *b)
     return a->is_set && b->is_set && a->holds[0] == b->holds[0];
 }
 
-/* A lease that was over when it was granted excludes nobody. That it was is the database's own
- * word, given by the statement that granted it: no order of the operations says otherwise. */
+/* A lease that was over when it was granted excludes no worker. The database itself reported this
+ * in the granting statement: it holds in every order of the operations. */
 static void describe_over(struct lb_case *c)
 {
     struct lb_witness *witness =

@@ -1,12 +1,11 @@
 /* fenced: tokens grow with each grant, and the guarded resource never accepts a smaller one after a
  * larger one.
  *
- * Grants: if A was answered before B was asked for, A's grant came first in every order, so its
- * token must be smaller. Conversely, if no such pair is wrong, ordering concurrent grants by their
- * tokens contradicts no real-time order. B is wrong iff the largest token among those that were
- * answered before B was asked for is not smaller than B's. In order of answers, tokens that only
- * grow show at once that nobody is wrong; those that do not are looked at again, in order of
- * asking.
+ * Grants: if A was answered before B's request, A's grant came first in every order, so its token
+ * must be smaller. Conversely, if no such pair is wrong, ordering concurrent grants by their tokens
+ * contradicts no real-time order. B is wrong iff the largest token among those answered before B's
+ * request is not smaller than B's. In order of answers, growing tokens show at once that none is
+ * wrong; the others are checked again, in order of requests.
  *
  * That leaves out which worker held when. Where the lock is seen to exclude, and A's grant was
  * answered before the end of B's core, B's grant was not the first one: had it been, B would have
@@ -79,8 +78,8 @@ static bool test_and_set(uint8_t *bits, uint32_t i)
     return was;
 }
 
-/* May exclusion say who was granted the lock first? Where it is broken, or somebody ended what he
- * did not have, a hold may be over before its grant is answered. */
+/* True if exclusion decides the order of grants. If it is broken, or a worker ended another's hold,
+ * a hold may be over before its grant is answered. */
 static bool is_ordered_by_exclusion(struct lb_case *c)
 {
     const struct lb_model *model = c->model;
@@ -155,7 +154,7 @@ static int find_suspects(struct lb_case *c, struct largest *largest, struct lb_a
     return rc;
 }
 
-/* Suspects, by the time they were asked for, against the largest token answered before. */
+/* Compares suspects, by the time of their requests, with the largest token answered before. */
 static void judge_order(struct lb_case *c, struct largest *largest, const struct lb_array *suspects,
                         uint8_t *reported)
 {
@@ -230,7 +229,7 @@ static uint32_t own_before(struct own *own, uint32_t log, uint64_t token, uint32
     return before.log == log ? before.number : LB_NONE;
 }
 
-/* What a worker was granted after another grant of its own, in whatever time. */
+/* Compares successive grants of one worker, at any times. */
 static int judge_own_grants(struct lb_case *c, uint8_t *reported)
 {
     struct own *own = own_new(c);

@@ -11,12 +11,12 @@
  * no order among them: with refusals beside them the history is not calm.
  *
  * The first event that is none of that, and the first two holds that meet, end it: then the history
- * is read again in the ordinary way, which finds what there is. So it only ever says that nothing
- * was found, and what was counted.
+ * is read again in the ordinary way, which produces the findings. So it only ever reports that
+ * nothing was found, and the counts.
  *
- * Two threads share the work by time: each log is cut before its first cycle that was granted at
- * the middle of the history or later. What is left to compare is, of each resource, the latest end
- * in the first part with the first grant in the second, and the refusals between them.
+ * Two threads share the work by time: each log is cut before its first cycle granted at the middle
+ * of the history or later. Then the latest end in the first part must be compared with the first
+ * grant in the second, for each resource, and the refusals between them.
  */
 #include "judges.h"
 #include "merge.h"
@@ -31,19 +31,19 @@ enum { CYCLE = 4, REFUSAL = 2 }; /* events */
 /* A log, or a part of it, and the cycle or refusal that comes next in it. */
 struct reader {
     struct lb_log_view view;
-    size_t span, at;              /* of what comes next */
+    size_t span, at;              /* of the next events */
     uint64_t last_ns;             /* of its last event, and before that of the one before it */
     uint64_t n_cycles, n_counted; /* done, and granted after the warm-up */
     uint64_t n_refusals;
     const struct lb_event *next;  /* NULL: the log has ended */
-    struct lb_event split[CYCLE]; /* what goes on in the next span */
+    struct lb_event split[CYCLE]; /* a cycle that continues in the next span */
     bool is_refused;              /* it is a refusal */
     bool is_waiting;              /* it was refused, and not granted since */
     uint32_t wait_object;
     uint64_t wait_ns; /* when it first asked */
 };
 
-/* What the hold before a refusal does not justify. */
+/* A refusal that the hold before it does not justify. */
 struct refused {
     uint64_t low, high;
     uint32_t object;
@@ -57,7 +57,7 @@ struct last {
     uint64_t end, released;
 };
 
-/* Of a resource: its first grant, and when that was asked for; LB_NEVER: none. */
+/* Of a resource: its first grant, and the time of its request; LB_NEVER: none. */
 struct first {
     uint64_t start, asked;
 };
@@ -69,9 +69,9 @@ struct calm {
     struct lb_span *spans; /* of parts of logs; NULL: they are whole */
     struct lb_merge merge;
     struct last *last;       /* by resource */
-    struct first *first;     /* by resource; NULL: nobody asks */
+    struct first *first;     /* by resource; NULL: not needed */
     struct lb_array refused; /* struct refused, which wait for the next grant, and free places */
-    uint32_t *waiting;       /* by resource: the first of those; NULL: there was none yet */
+    uint32_t *waiting;       /* by resource: the first refusal; NULL: none yet */
     uint32_t free_place;
     uint64_t from, until;
     uint64_t position, warm_ns, longest_ns, n_releases;
@@ -148,7 +148,7 @@ static void end_wait(struct calm *calm, uint64_t wait_ns)
     calm->longest_ns = wait_ns > calm->longest_ns ? wait_ns : calm->longest_ns;
 }
 
-/* Who still waits at the end of its log waited until then. */
+/* A worker that still waits at the end of its log waited until then. */
 static void end_log(struct calm *calm, struct reader *reader)
 {
     reader->next = NULL;
@@ -158,8 +158,8 @@ static void end_log(struct calm *calm, struct reader *reader)
     calm->n_unanswered++;
 }
 
-/* Goes to what comes next in a log; returns a number that grows with the time at which that was
- * answered, and at one time is larger of refusals; LB_NEVER: nothing. */
+/* Goes to the next cycle or refusal of a log; returns a number that grows with the time of its
+ * answer, and is larger for refusals at the same time; LB_NEVER: none. */
 static uint64_t advance(struct calm *calm, struct reader *reader)
 {
     const struct lb_case *c = calm->c;
@@ -315,7 +315,7 @@ static int read_all(struct calm *calm)
     return rc;
 }
 
-/* What the ordinary way would have left of a part. */
+/* Sets the results that the ordinary way would have for a part. */
 static void conclude(const struct calm *calm)
 {
     struct lb_case *c = calm->c;
@@ -578,7 +578,7 @@ int lb_judge_calm_lock(struct lb_case *c)
     atomic_bool is_over = false;
     if (!may_be_calm(c))
         return 0;
-    if (c->model->threads > 1 && c->model->gives_up == NULL) /* that is asked by one thread */
+    if (c->model->threads > 1 && c->model->gives_up == NULL) /* gives_up is called by one thread */
         return judge_parts(c);
     calm.rc = calm_init(&calm, c, &is_over);
     if (calm.rc == 0)

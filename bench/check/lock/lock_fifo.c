@@ -1,20 +1,19 @@
 /* fifo, for locks: grants follow the order of tickets.
  *
  * Grant b overtook waiter a iff a's ticket is smaller and b was certainly granted before a: b's
- * acquire was answered before a's, the one that was granted, was asked for (tries that were
- * refused do not count: a waits until it is granted, gives up, or its outcome becomes
- * unknown). Tickets are given in order, so a stood in line before b did, whenever their requests
- * were answered.
+ * acquire was answered before the request of a's granted one (tries that were refused do not count:
+ * a waits until it is granted, gives up, or its outcome becomes unknown). Tickets are given in
+ * order, so a was in line before b, at any times of their answers.
  *
- * Who may pass whom: a resource of capacity K admits the first K in line at any time, so b
- * breaks the order iff it passed somebody and at least K with smaller tickets were still in line,
- * waiting or holding, when it was granted. A reader may enter from anywhere unless a writer stands
- * ahead; so it breaks the order iff it passed a writer, or passed anybody in front of a writer who
- * was granted: that writer cannot have been granted before the one in front, and not after the
- * reader. All overtakes among these are counted, with the most that one waiter suffered.
+ * Allowed overtakes: a resource of capacity K admits the first K in line at any time, so b breaks
+ * the order iff it passed a waiter and at least K with smaller tickets were still in line, waiting
+ * or holding, when it was granted. A reader may enter from anywhere unless a writer is ahead; so it
+ * breaks the order iff it passed a writer, or passed a waiter in front of a writer that was
+ * granted: that writer cannot have been granted before the one in front, and not after the reader.
+ * All overtakes among these are counted, with the most that one waiter suffered.
  *
- * Tickets that only grow in order of answers show at once that nobody overtook; resources where
- * they do not are counted with a Fenwick tree over tickets: O(n log n).
+ * Growing tickets in order of answers show at once that there was no overtake; resources where they
+ * do not are counted with a Fenwick tree over tickets: O(n log n).
  */
 #include "judges.h"
 
@@ -118,7 +117,7 @@ static void report(struct line *line, const struct lb_waiter *b, uint32_t behind
     witness->at_ns = b->high;
     lb_witness_text(witness,
                     "%s with ticket %lld was granted resource %u at %s, before %s "
-                    "with ticket %lld, who %s%s",
+                    "with ticket %lld, which %s%s",
                     lb_who(c, b->log, LB_WHOM), (long long)b->ticket, b->resource,
                     lb_at(c, b->high, at, sizeof at), lb_who(c, a->log, LB_WHOM),
                     (long long)a->ticket,
@@ -143,7 +142,7 @@ static struct passed own_passed(const struct line *line, const struct person *b)
     return passed;
 }
 
-/* From the passing side: who passed whom they may not? */
+/* Finds forbidden overtakes, from the passing side. */
 static void judge_grants(struct line *line)
 {
     size_t next_low = 0, next_leave = 0;
@@ -249,8 +248,8 @@ static int line_order(struct line *line)
                : 0;
 }
 
-/* Counting who is in line is exact where each place admits one: of readers beside writers, or of
- * those who take several permits, it finds only some of who was passed. */
+/* Counting who is in line is exact where each place admits one: with readers beside writers, or
+ * with several permits per worker, it finds only some of the passed waiters. */
 static void note_doubt(struct line *line)
 {
     bool mixed = line->c->has_weights;
@@ -301,7 +300,7 @@ static int judge_line(struct lb_case *c, const struct lb_key *keys, size_t n)
     return rc == 0 ? 0 : lb_out_of_memory(c);
 }
 
-/* Who had not left the line when its log ended: died, stands there still, or the log was cut. */
+/* Settles waiters still in line when their log ended: dead, still waiting, or with a cut log. */
 static void settle_waiters(struct lb_case *c)
 {
     struct lb_waiter *waiters = c->waiters.items;

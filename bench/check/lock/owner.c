@@ -1,27 +1,27 @@
 /* owner-release: every release that had an effect was by the current owner.
  *
- * Releases of those who hold nothing are found while reading: nothing was granted, it was given
+ * Releases by workers that hold nothing are found while reading: nothing was granted, it was given
  * back, or a release of it was refused. Here: the holder whose hold ended before, because its lease
- * did, or because it had let go of it (a release that failed, by belief). Worker A's release
+ * did, or because it had given it back (a release that failed, by belief). Worker A's release
  * certainly ended another's ownership if
- *   1. A's hold was over when the release was asked for; a lease: certainly, by the latest time it
- *      can have ended,
+ *   1. A's hold was over at the release's request; a lease: certainly, by the latest time it can
+ *      have ended,
  *   2. another worker, B, certainly owned the lock all the time that the release took: its core,
- * cut at its own lease, covers the release (what within a tick it did to end it counts if it was
- * granted another before),
+ * cut at its own lease, covers the release (an end within the same tick counts if it was granted
+ * another before),
  *   3. the release had an effect,
  *   4. until then the lock excluded: no grant before the release's answer broke `exclusive`, nor
  *      one of A's own in the tick of that answer.
- * By 4 there is an order of what had happened by then in which the lock excludes, and in each of
+ * By 4 there is an order of the operations until then in which the lock excludes, and in each of
  * them the owner at A's release is B: A's ownership was over before B's grant, and B's had not
  * ended by 2. Without 4, A and B may both own something of their own (two rows of a table that is
- * polled in order of numbers): both hold, which is for `exclusive` to say. For the same reason
- * only exclusive holds of resources of capacity 1 are judged: with more, B may own another slot
- * than A's.
+ * polled in order of numbers): both hold, which is for `exclusive` to say. For the same reason only
+ * exclusive holds of resources of capacity 1 are judged: with more, B may own another slot than
+ * A's.
  *
- * A release that asks for its worker's own row (own_rows), of a lock in which each holder has one,
- * tidies up what nobody looks at any more: it had an effect, and ended nobody's ownership. Whoever
- * is let in beside the owner after it breaks `exclusive`.
+ * A release of its worker's own row (own_rows), of a lock with a row for each holder, removes an
+ * unused row: it had an effect, but ended no other worker's ownership. A worker that is let in
+ * beside the owner after it breaks `exclusive`.
  *
  * The sweep visits late releases among the holds in order of time; a resource keeps its holds that
  * have not ended, which are few.
@@ -62,7 +62,7 @@ static void report(struct lb_case *c, const struct lb_late_release *late,
                     "lock since %s",
                     lb_who(c, late->log, LB_WHOM), (unsigned)late->id,
                     lb_at(c, late->low, at, sizeof at),
-                    late->by_lease ? "its lease was over" : "it had let go of it before",
+                    late->by_lease ? "its lease was over" : "it had given it back before",
                     lb_who(c, owner->log, LB_WHOM), lb_at(c, owner->start, from, sizeof from));
 }
 
@@ -89,9 +89,9 @@ static bool has_own_beside(const struct lb_case *c, const struct lb_late_release
     return false;
 }
 
-/* Does the hold last beyond the release's answer, in each order in which the lock excludes until
- * then? Also if it ends in the tick of that answer, but only after its worker was granted another
- * beside it: before that grant it did not end, and after it the lock excludes no more. */
+/* True if the hold lasts beyond the release's answer, in each order in which the lock excludes
+ * until then. Also if it ends in the tick of that answer, but only after its worker was granted
+ * another beside it: before that grant it did not end, and after it the lock excludes no more. */
 static bool outlasts(const struct lb_case *c, uint32_t hold, const struct lb_late_release *late)
 {
     uint64_t cut = lb_holds(c)[hold].cut;
@@ -159,8 +159,8 @@ static int sweep(struct lb_case *c, struct recent *resources)
         if (late[next].by_session && late[next].high < c->known_ns)
             report(c, &late[next], NULL);
         else if (alone && excluded && !is_known)
-            c->doubt[LB_G_OWNER_RELEASE] = "a session may have ended, or not, while a lock was "
-                                           "held: whose it was is not judged";
+            c->doubt[LB_G_OWNER_RELEASE] =
+                "a session may have ended, or not, while a lock was held: its owner is not judged";
         else if (alone && excluded)
             judge_release(c, &resources[late[next].id], &late[next]);
         next++;

@@ -1,16 +1,16 @@
 /* permits: a stored count of permits is the capacity less what holders have, whenever it is asked.
  *
- * The count is asked when all is quiet, and is a note in the history: so many are free. Of the
- * grants of that resource some are certainly held then, namely those whose core (exclusive.c)
- * covers the question; and some may be held: those that were asked for by then and have not
- * certainly ended, by a release that was answered and had an effect, or by a lease that is over at
- * the latest reckoning. A grant of unknown outcome may be held, and so is for ever what is neither
- * released nor a lease. If the capacity less what is said to be free lies outside of these two
- * numbers, no order of the operations explains it.
+ * The count is read when all is quiet, and is a note in the history: the number of free permits. Of
+ * the grants of that resource some are certainly held then, namely those whose core (exclusive.c)
+ * covers the question; and some may be held: those that were requested by then and have not
+ * certainly ended, by an effective release with an answer, or by a lease that is over at its latest
+ * end. A grant of unknown outcome may be held, for ever if it is neither released nor a lease. If
+ * the capacity minus the free permits lies outside of these two numbers, no order of the operations
+ * explains it.
  *
  * A release ends the grant whose token, or permits, it names. Where it names none, and its worker
  * may have several of different numbers, or it gives back other permits than were granted at once,
- * all of them may be held still, and what is not violated even so is not tested.
+ * all of them may still be held, and without a violation even then, the guarantee is not tested.
  *
  * Where readers share it, or something of the history is missing, nothing is judged.
  */
@@ -54,8 +54,9 @@ int lb_scan_permits(struct lb_scan *scan, const struct lb_event *note)
 
 struct holders {
     struct lb_case *c;
-    struct lb_array all;  /* struct maybe */
-    struct lb_array open; /* uint32_t, of all: of the log, what it may still release or renew */
+    struct lb_array all; /* struct maybe */
+    struct lb_array
+        open; /* uint32_t, of all: grants of the log that it may still release or renew */
     uint32_t log;
     uint64_t slack;
     bool is_crowded; /* the log had too many to remember */
@@ -97,9 +98,9 @@ static unsigned fit(const struct lb_event *invoke, const struct maybe *grant)
     return invoke->arg == 0 || invoke->arg == grant->permits ? believed : 0;
 }
 
-/* The grant that a release or renewal speaks of, and whether that is clear. Of several that are
- * alike it may be any: if it is the one that ends first, no more than what is held is left. Where
- * they differ, or what its worker may have got without being told does, nobody can say: NULL. */
+/* The grant that a release or renewal refers to, if that is clear. Among equal ones it may be any:
+ * if the one that ends first is taken, no more than the held ones are left. If they differ, or
+ * grants that the worker may have without an answer do, it is unknown: NULL. */
 static struct maybe *spoken_of(const struct holders *holders, const struct lb_event *invoke,
                                bool *ret_clear)
 {

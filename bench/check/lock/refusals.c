@@ -1,12 +1,12 @@
 /* Were the refusals of a lock justified? A rate, not a guarantee: a lock may refuse out of caution.
  *
  * busy, of a lock of capacity 1: justified iff some order of the operations has it while the lock
- * is held. Hold k can have begun as early as its acquire was asked for and lasted until its release
- * was answered, but not into the cores of its neighbours: so the answer is justified iff its
- * interval meets the stretched hold [max(acquire's invoke, end of core k-1), min(release's ok,
- * start of core k+1)] of some k. A release that was not answered ok may have done nothing, and an
- * acquire of unknown outcome may have been granted. Not judged: locks with a line (who is refused
- * may just not be first), capacities above 1, readers.
+ * is held. Hold k can have begun at its acquire's request and lasted until its release's answer,
+ * but not into the cores of its neighbours: so the answer is justified iff its interval meets the
+ * stretched hold [max(acquire's invoke, end of core k-1), min(release's ok, start of core k+1)] of
+ * some k. A release that was not answered ok may have done nothing, and an acquire of unknown
+ * outcome may have been granted. Not judged: locks with a line (a refused worker may just not be
+ * first), capacities above 1, readers.
  *
  * Answers are in order within each log, so the place of the last one is where the search for the
  * next begins.
@@ -122,7 +122,7 @@ static uint64_t latest_release(const struct lb_case *c, const struct groups *gro
     return until;
 }
 
-/* The earliest time at which the hold at place at was asked for: the same with the first. */
+/* The earliest request time of the hold at place at: the same with the first. */
 static uint64_t earliest_asked(const struct lb_case *c, const struct groups *groups, size_t at,
                                size_t end)
 {

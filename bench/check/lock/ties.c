@@ -5,9 +5,9 @@
  * the first one back, had both, even if the clock did not move. Only there the sweep can be wrong,
  * and only there this is asked.
  *
- * Claim: for such a tick a legal order exists iff the grants that were answered in it and the
- * releases that were asked for in it can be put into an order that keeps each worker's own and in
- * which the holders never exceed the capacity.
+ * Claim: for such a tick a legal order exists iff the grants answered in it and the releases
+ * requested in it can be put into an order that keeps each worker's own and in which the holders
+ * never exceed the capacity.
  *   Grants that are moved to their answers, and releases that are moved to their invokes, only make
  *   holds shorter, so the order need be looked for there only; between ticks the holders are those
  *   whose cores cover the time.
@@ -26,7 +26,7 @@ struct point {
     bool is_end;
 };
 
-/* What is in order: the points first .. first + n - 1. */
+/* An ordered track: the points first .. first + n - 1. */
 struct track {
     size_t first, n;
 };

@@ -7,8 +7,8 @@
  * the time it was answered. A process whose beats are late, because its machine did not run it, is
  * thought to be dead by right.
  *
- * Only a beat that was answered ok counts, and from its invoke on: one that is refused says that
- * nobody knows of the process. One of unknown outcome may have been the first: then the process
+ * Only a beat that was answered ok counts, and from its invoke on: one that is refused means that
+ * the process is not registered. One of unknown outcome may have been the first: then the process
  * counts as one that beats, and a claim is as old as that.
  */
 #include "items.h"

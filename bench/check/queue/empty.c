@@ -38,7 +38,8 @@ static int add_stay(struct lb_case *c, struct lb_array *stays, uint64_t from, ui
 static int collect_stays(struct lb_case *c, bool excused, struct lb_array *stays)
 {
     const struct lb_unknown_claim *unknown = c->unknown.items;
-    /* A claim of unknown outcome may have taken what nobody claimed, or have had it for a while. */
+    /* A claim of unknown outcome may have taken an unclaimed item, or have had an item for a
+     * while. */
     uint64_t taken = LB_NEVER, lent = LB_NEVER;
     int rc = 0;
     for (size_t i = 0; i < c->unknown.n && excused; i++) {
@@ -130,7 +131,7 @@ static void report(struct lb_case *c, const struct lb_refusal *refusal)
     }
     witness->at_ns = refusal->high;
     lb_witness_text(witness,
-                    "%s asked for an item at %s and was told by %s that there was none, though "
+                    "%s asked for an item at %s and was answered by %s that there was none, though "
                     "%s was in the queue all the time",
                     lb_who(c, refusal->log, LB_WHOM), lb_at(c, refusal->low, asked, sizeof asked),
                     lb_at(c, refusal->high, at, sizeof at), item);

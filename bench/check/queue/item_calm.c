@@ -14,8 +14,8 @@
  *
  * The logs are read side by side, in order of the times at which these things take effect, and one
  * place for each item is all that is kept. The order only makes it likely that an item is known to
- * be calm: what is said of it rests on times that are compared. Of any other item this says
- * nothing: its events are taken out of the logs (scan_items.c), and judged (items.c).
+ * be calm: the verdict on it uses compared times. Other items are not judged here: their events are
+ * taken out of the logs (scan_items.c), and judged (items.c).
  */
 #include "items.h"
 #include "merge.h"
@@ -26,8 +26,8 @@ enum { MOST_CLASSES = 64 };
 
 /* An item, half a cache line. Zeroed to begin with. */
 struct state {
-    uint64_t start;     /* its last claim was answered, */
-    uint64_t closed;    /* and its end was asked for; LB_NEVER: nobody did */
+    uint64_t start;     /* its last claim's answer, */
+    uint64_t closed;    /* and its end's request; LB_NEVER: none */
     uint64_t completed; /* the latest answer to a complete */
     uint32_t n_ends;
     unsigned log : 20;       /* of the last claim */
@@ -70,7 +70,8 @@ struct reader {
     struct state *state;           /* of the item that is ended */
 };
 
-/* When the latest reset of a class was asked for, and the one before it at another time; 0: none.
+/* The request time of the latest reset of a class, and of the one before it at another time; 0:
+ * none.
  */
 struct resets {
     uint64_t latest, before;
@@ -333,7 +334,7 @@ static bool may_be_calm(const struct lb_case *c)
     const struct lb_world_event *world = c->world.items;
     bool may_be = c->is_dense && c->beats.n == 0 && !c->has_unsure_beats && c->infos.n == 0 &&
                   c->known_ns == LB_NEVER && c->model->period_ns == 0 && !c->model->lease &&
-                  !c->model->strict; /* that asks for what was given back */
+                  !c->model->strict; /* strict order needs items given back */
     for (size_t i = 0; i < c->history->n_logs; i++)
         may_be = may_be && lb_slack(c, (uint32_t)i) == 0;
     for (size_t i = 0; i < c->world.n && may_be; i++)

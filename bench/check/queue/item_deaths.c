@@ -1,16 +1,16 @@
-/* Items in the hands of the dead: who claimed an item, and died before it was certain to be
- * finished, leaves it to others. It is recovered when the next claim of it is answered; in a
- * drained queue an item that nobody claimed again is stuck, which no-loss does not see, since it
- * was claimed once. An item whose end was asked for and never answered may be finished: it is left
- * out unless it was claimed again. Who was told that an item is not his, or whose item somebody
- * else had claimed by then, dies without it. What is stuck for longer than the bound (a second at
- * least) is a violation of recovery, or of no-loss where no recovery is claimed.
+/* Items in the hands of dead workers: a worker that claimed an item, and died before it was
+ * certainly finished, leaves it to others. It is recovered when the next claim of it is answered;
+ * in a drained queue an item that was not claimed again is stuck, which no-loss does not see, since
+ * it was claimed once. An item with an unanswered end may be finished: it is left out unless it was
+ * claimed again. A worker with a refused end, or with an item that another had claimed by then,
+ * dies without it. An item stuck for longer than the bound (a second at least) is a violation of
+ * recovery, or of no-loss where no recovery is claimed.
  *
- * A queue that goes by the time at which an item became claimable puts the dead's item behind what
- * was there before it was claimable again (its lease was over, or a recovery freed it), and a long
- * backlog takes its time. So the bound counts from the death, or from the last claim of an item
- * that was put before then and was claimed before the dead's item, whichever is later: the work
- * that lay before it was done by then.
+ * A queue ordered by the time at which an item became claimable puts the dead worker's item behind
+ * those that existed before it was claimable again (its lease was over, or a recovery freed it),
+ * and a long backlog takes its time. So the bound counts from the death, or from the last claim of
+ * an item that was put before then and was claimed before the dead's item, whichever is later: the
+ * work that lay before it was done by then.
  */
 #include "judges.h"
 #include "scan_logs.h"
@@ -30,8 +30,8 @@ static const struct lb_item_record *event_at(const struct lb_case *c, size_t i)
     return &items[c->by_id[i].index];
 }
 
-/* When others could have the dead's item, the death if that is not known: a lease that never ends,
- * or a recovery that is never run, excuses nobody. */
+/* The time from which others could have the dead worker's item; the death if that is unknown: a
+ * lease that never ends, or a recovery that never runs, is no excuse. */
 static uint64_t claimable_again(const struct lb_case *c, const struct lb_item_record *dead,
                                 uint64_t death, uint64_t lease_end, uint64_t renewed)
 {
@@ -62,7 +62,7 @@ static enum lb_guarantee guarantee_of_stuck(const struct lb_case *c)
     return (c->model->claims & LB_G_BIT(LB_G_RECOVERY)) != 0 ? LB_G_RECOVERY : LB_G_NO_LOSS;
 }
 
-/* Nobody has it, and nobody will: for its users a stuck item is lost. */
+/* No worker has it, or ever will: for its users a stuck item is lost. */
 static void report_stuck(struct lb_case *c, const struct lb_item_record *dead, uint64_t death,
                          uint64_t length)
 {
@@ -75,8 +75,8 @@ static void report_stuck(struct lb_case *c, const struct lb_item_record *dead, u
     lb_witness_add(c, witness, dead->log, dead->event);
     witness->at_ns = c->end_ns;
     lb_witness_text(witness,
-                    "%s died at %s with item %s, which is stuck: %s later the queue was "
-                    "drained, and nobody had it",
+                    "%s died at %s with item %s, which is stuck: %s later the queue was drained, "
+                    "and no worker had it",
                     lb_who(c, dead->log, LB_WHOM), lb_at(c, death, at, sizeof at),
                     LB_ITEM_OF(c, dead->id), lb_format_ns(length, after, sizeof after));
 }
@@ -86,17 +86,17 @@ static void report(struct lb_case *c, const struct lb_item_record *dead, uint64_
 {
     char had[LB_ITEM_NAME + 16];
     snprintf(had, sizeof had, "with item %s", LB_ITEM_OF(c, dead->id));
-    lb_report_recovery(c,
-                       &(struct lb_recovery){.log = dead->log,
-                                             .event = dead->event,
-                                             .has_next = next != NULL,
-                                             .next_log = next != NULL ? next->log : 0,
-                                             .next_event = next != NULL ? next->event : 0,
-                                             .death = death,
-                                             .took_ns = took,
-                                             .had = had,
-                                             .came = next != NULL ? "it was claimed again"
-                                                                  : "nobody had claimed it again"});
+    lb_report_recovery(c, &(struct lb_recovery){.log = dead->log,
+                                                .event = dead->event,
+                                                .has_next = next != NULL,
+                                                .next_log = next != NULL ? next->log : 0,
+                                                .next_event = next != NULL ? next->event : 0,
+                                                .death = death,
+                                                .took_ns = took,
+                                                .had = had,
+                                                .came = next != NULL
+                                                            ? "it was claimed again"
+                                                            : "no worker had claimed it again"});
 }
 
 static int by_id_and_log(const void *a, const void *b)
@@ -149,7 +149,7 @@ static int judge_death(struct lb_case *c, size_t first, size_t end, size_t i, st
         }
         bool is_others = e->op == LB_OP_ITEM && e->log != dead->log;
         if (is_others && e->high >= dead->low && e->high < death)
-            return 0; /* somebody else had it by then */
+            return 0; /* another worker had it by then */
         if (is_others && e->high >= death && (next == NULL || e->high < next->high))
             next = e;
     }
@@ -178,7 +178,7 @@ static int judge_death(struct lb_case *c, size_t first, size_t end, size_t i, st
     uint64_t bound = c->model->recovery_bound_ns, late = length, from = death;
     if (bound > 0 && late > bound) { /* a pass over all ids, for those few */
         from = work_before(c, death, claimable_again(c, dead, death, lease_end, renewed), until);
-        /* Who drained a queue has asked for all that was in it. */
+        /* Draining a queue asks for all items in it. */
         bool is_drained = next == NULL && c->is_drained;
         uint64_t asked = is_drained ? death : lb_first_try(c, dead->log, dead->class_no, death);
         from = asked > from ? asked : from;

@@ -35,7 +35,7 @@ static void tell_recovery(const struct lb_item_ops *ops, const struct lb_item_re
         return;
     char at[LB_AT], after[LB_AT], ttl[LB_AT];
     uint64_t since = found->low > first->low ? found->low - first->low : 0;
-    int n = snprintf(text, size, "; recover ran at %s, %s after the first of them was asked for; ",
+    int n = snprintf(text, size, "; recover ran at %s, %s after the first of them was requested; ",
                      lb_at(ops->c, found->low, at, sizeof at),
                      lb_format_ns(since, after, sizeof after));
     if (n < 0 || (size_t)n >= size)

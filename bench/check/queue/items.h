@@ -52,7 +52,7 @@ static inline bool lb_item_certain(const struct lb_item_record *e)
 }
 
 /* Items that were claimed again and again and need no closer look: item_calm.c. They are odd no
- * longer; what their events would have said is known. Before the events of the others are read. */
+ * longer: their verdict is known. Called before the events of the others are read. */
 int lb_judge_calm_items(struct lb_case *c);
 
 /* --- processes that say that they are alive: beats.c --- */
@@ -78,8 +78,8 @@ int lb_judge_groups(struct lb_case *c, struct lb_item_ops *ops, struct lb_search
 bool lb_item_is_single(const struct lb_item_record *const *records, size_t n);
 /* --- its records: item_records.c --- */
 
-/* True if two items were put under the id's name: they cannot be told apart. Calls must be in order
- * of the ids, with one *next, which is 0 at first. */
+/* True if two items were put under the id's name: they cannot be distinguished. Calls must be in
+ * order of the ids, with one *next, which is 0 at first. */
 bool lb_item_is_put_again(const struct lb_case *c, uint64_t id, size_t *next);
 /* The place of an id that was claimed, or NULL. Calls as above. */
 struct lb_id *lb_item_id(const struct lb_case *c, uint64_t id, size_t *next);

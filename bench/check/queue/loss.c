@@ -1,17 +1,17 @@
 /* no-loss and no phantom: every item that was put is claimed, and none that was not.
  *
- * Phantom: a claimed id that no put names (failed puts did not happen), or that was claimed for
- * certain before its put was asked for; by the same worker, also within a tick of its clock.
+ * Phantom: a claimed id that no put names (failed puts did not happen), or that was certainly
+ * claimed before its put's request; by the same worker, also within a tick of its clock.
  *
- * Loss, judged when the queue was drained: an id whose put was acknowledged and that no claim
- * brought; or whose last claim gave it back (free) and nobody claimed it again. Claims of unknown
- * outcome, and items that a claim returned beyond those recorded, may have brought as many
- * others: only what exceeds them is lost for certain.
+ * Loss, judged when the queue was drained: an id with an acknowledged put and no claim; or one that
+ * its last claim gave back (free), without a later claim. Claims of unknown outcome, and items that
+ * a claim returned beyond those recorded, may have brought as many others: only items beyond these
+ * are certainly lost.
  *
- * What was tried as often as the protocol tries an item is among its dead: nothing is said of it.
+ * An item that reached the protocol's attempt limit is a dead letter; its loss is not judged.
  *
- * Of a group of which an item may be in hand nothing else is to be claimed, however long it lasts:
- * what is left of it is not lost. Nor is anything said of it: not tested.
+ * While a worker may have an item of a group, the rest of the group is not claimable, for any time:
+ * it is not lost, and not tested.
  */
 #include "items.h"
 
@@ -110,16 +110,15 @@ int lb_judge_loss(struct lb_case *c)
         if (!lb_id_acknowledged(id) || (id->is_claimed && !id->is_given_back))
             continue;
         if (is_given_up(c, id)) {
-            c->doubt[LB_G_NO_LOSS] = "what was not claimed again had been tried as often as an "
-                                     "item is tried";
+            c->doubt[LB_G_NO_LOSS] = "the items not claimed again had reached the attempt limit";
             continue;
         }
         uint64_t n = count_missing(c, id, is_open);
         n_missing += n;
         first = first == NULL && n > 0 ? id : first;
         if (n < id->n)
-            c->doubt[LB_G_NO_LOSS] = "what was not claimed waits for its group, of which an item "
-                                     "is in the hands of somebody who did not end it";
+            c->doubt[LB_G_NO_LOSS] = "an unclaimed item waits for its group: another item of it "
+                                     "was claimed and not ended";
     }
     free(is_open);
     for (size_t i = 0; i < c->unknown.n; i++)

@@ -16,8 +16,8 @@
  * ever makes claim.invoke smaller, and no b is wrong for it that was not wrong before. So a is
  * excused iff an unknown claim was invoked by the earliest claim_b.ok of those b that were put
  * after a (its deadline), and each unknown claim excuses as many items as it asked for: given out
- * by deadline, they go as far as they can. One that takes for good (a dequeue) excuses only what
- * nobody claimed, and such items use it first.
+ * by deadline, they go as far as they can. One that takes for good (a dequeue) excuses only
+ * unclaimed items, and such items use it first.
  *
  * A worker's own puts, and claims, are in order also where their times are equal: queue_ties.c.
  *
@@ -25,10 +25,10 @@
  * is before it is later than claim_b.ok: two sorts in linear time and one pass.
  *
  * Most histories need no sort. Time is cut into as many slices as there are items; each keeps the
- * latest claim.invoke of the items whose put.ok lies in it or before. If no item was claimed before
- * the latest of the slice in which its own put was asked for, then none before the latest of those
- * whose put.ok is before it, which are fewer: nothing was overtaken. Of a few that were, the items
- * whose put.ok lies in that same slice are compared one by one.
+ * latest claim.invoke of the items with a put.ok in it or before. If no item was claimed before the
+ * latest of the slice of its own put's request, then none was before the latest of the items with a
+ * put.ok before that request, which are fewer: nothing was overtaken. For a few that were, the
+ * items with a put.ok in that same slice are compared one by one.
  */
 #include "judges.h"
 
@@ -53,7 +53,7 @@ static bool counts(const struct lb_case *c, const struct lb_id *id)
 {
     if (!id->is_put || id->is_put_again) /* a phantom; two items of one name */
         return false;
-    /* The claim of an item that nobody claimed may be in what is missing. */
+    /* The claim of an unclaimed item may be in the missing part. */
     return id->is_claimed ||
            (id->put_high != LB_NEVER && c->model->complete && !c->history->truncated);
 }
@@ -79,12 +79,12 @@ static void report(struct lb_case *c, const struct lb_id *a, const struct lb_id 
                     LB_ITEM_OF(c, b->id), LB_ITEM_OF(c, a->id),
                     lb_at(c, put_high(a), before, sizeof before), lb_who(c, b->claim_log, LB_WHOM),
                     lb_at(c, b->claim_high, at, sizeof at),
-                    a->is_claimed ? "'s claim was asked for at " : ", which never was",
+                    a->is_claimed ? "'s claim was requested at " : ", which never was",
                     a->is_claimed ? lb_at(c, claim_low(c, a), later, sizeof later) : "");
 }
 
-/* Items that others overtook: what nobody claimed, or all of them. Each (extra) by the one that was
- * claimed first of those that were put after it, and when that was (key). */
+/* Items that others overtook: the unclaimed ones, or all. Each comes with the first claimed one of
+ * those put after it (extra), and the time of that claim (key). */
 static int collect_overtaken(struct lb_case *c, const struct lb_key *by_low,
                              const struct lb_key *by_high, size_t n, bool all,
                              struct lb_array *overtaken)
@@ -138,8 +138,7 @@ static uint64_t use(uint64_t *places, uint64_t wanted)
 }
 
 /* Gives the overtaken items, by deadline, to the claims of unknown outcome that can have taken
- * them. Of what is left, what nobody claimed was passed by for ever; the others are set in
- * accused. */
+ * them. Of the rest, unclaimed ones were passed by for ever; the others are set in accused. */
 static void excuse(struct lb_case *c, const struct lb_array *overtaken,
                    const struct lb_array *claims, bool *accused)
 {
@@ -165,7 +164,7 @@ static void excuse(struct lb_case *c, const struct lb_array *overtaken,
     }
 }
 
-/* What nobody claimed; with claims of unknown outcome, all. */
+/* Judges unclaimed items; with claims of unknown outcome, all. */
 static int judge_overtaken(struct lb_case *c, const struct lb_key *by_low,
                            const struct lb_key *by_high, size_t n, bool *accused)
 {
@@ -181,7 +180,7 @@ static int judge_overtaken(struct lb_case *c, const struct lb_key *by_low,
 }
 
 /* by_low, by_high: ids of one class by the invoke and by the ok of their put. accused: of all ids,
- * those that no claim of unknown outcome excuses; NULL: there is none of these. */
+ * those that no claim of unknown outcome excuses; NULL: no such claims. */
 static int judge_class(struct lb_case *c, const struct lb_key *by_low, const struct lb_key *by_high,
                        size_t n, bool *accused)
 {
@@ -204,7 +203,7 @@ static int judge_class(struct lb_case *c, const struct lb_key *by_low, const str
             report(c, latest, b);
     }
     bool is_found = lb_finding_of(c, LB_G_FIFO)->n_violations > n_before;
-    /* Of a history that was cut, nobody knows which claim was the first. */
+    /* In a cut history it is unknown which claim was the first. */
     if (rc != 0 || is_found || !c->has_queue_ties || c->history->truncated)
         return rc;
     return lb_judge_queue_ties(c, by_low, n);
@@ -251,7 +250,7 @@ static int judge_sorted(struct lb_case *c, size_t n_ids)
 /* --- without a sort --- */
 
 struct slices {
-    uint64_t *latest; /* claim.invoke of what was put in each slice, or before */
+    uint64_t *latest; /* claim.invoke of items put in each slice, or before */
     size_t n;
     uint64_t from;
     unsigned shift; /* a slice is 2^shift ns long */
@@ -360,7 +359,7 @@ int lb_judge_queue_fifo(struct lb_case *c)
         if (!counts(c, id))
             continue;
         n++;
-        /* A phantom's claim may be answered before its put was asked for. */
+        /* A phantom's claim may be answered before its put's request. */
         uint64_t low = id->put_low, high = put_high(id);
         from = low < from ? low : from;
         from = high < from ? high : from;

@@ -3,16 +3,16 @@
  * A worker's puts, and its claims, come one after another, also within a tick of its clock, where
  * by their times they may have come in any order. With that, x comes before y if x ended before y
  * began, or if both are of one worker and x is the earlier. The items are to be brought into one
- * order that contradicts neither that of the puts nor that of the claims. While there is an item
- * whose put, and whose claim, may be the first of those that are left, it is taken (Kahn, 1962).
- * Taking it forbids nothing that was allowed before, so it does not matter which is taken; and if
- * none can be, those that are left wait for each other in a circle: no order is legal.
+ * order that contradicts neither that of the puts nor that of the claims. While the put and the
+ * claim of an item may both be the first of the remaining ones, it is taken (Kahn, 1962). Taking it
+ * forbids nothing that was allowed before, so it does not matter which is taken; and if none can
+ * be, those that are left wait for each other in a circle: no order is legal.
  *
  * By times alone, two items are enough for a circle (queue_fifo.c); with ties there may be more.
  *
  * The first claim of an item may be one of unknown outcome. Where there are such, and no order is
  * legal without them, it is tried again as if each item could have been taken by one at any time
- * before its known claim: if no order is legal even so, it is a violation; otherwise nobody knows.
+ * before its known claim: if no order is legal even so, it is a violation; otherwise it is unknown.
  */
 #include "judges.h"
 
@@ -39,10 +39,10 @@ struct order {
 
 struct ties {
     struct lb_case *c;
-    const struct lb_key *keys; /* whose indexes are the ids */
+    const struct lb_key *keys; /* their indexes are the ids */
     size_t n, n_taken, n_ready;
     struct order orders[KINDS];
-    bool may_be_taken; /* claims of unknown outcome may have taken what nobody claimed, ... */
+    bool may_be_taken; /* claims of unknown outcome may have taken unclaimed items, ... ... */
     bool may_be_lent;  /* ... or have had it before the known claim */
     uint8_t *n_met; /* conditions to be the first: by time and by log, of the put and the claim */
     bool *is_taken;
@@ -93,7 +93,7 @@ static uint64_t place_of(const struct ties *t, const struct lb_id *id, int kind)
     return (uint64_t)id->claim_log << 32 | lb_case_end(t->c, id->claim_log, id->claim_event);
 }
 
-/* What has no answer may take effect at any time: nothing waits for it. */
+/* An unanswered operation may take effect at any time: nothing waits for it. */
 static bool is_answered(const struct lb_id *id, int kind)
 {
     return kind == CLAIM || id->put_high != LB_NEVER;

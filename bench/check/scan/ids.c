@@ -1,4 +1,4 @@
-/* What is known of each id of a queue, in one pass over the logs.
+/* Builds the record of each id of a queue, in one pass over the logs.
  *
  * Ids are handed out one after another, so a table with a place for each costs no search and no
  * sort: an id's number is its place. The table covers half as many ids as there are events, from
@@ -255,7 +255,7 @@ static void collect_claims(const struct lb_case *c, const struct lb_key *keys, s
             set_claim(id, e);
     }
     if (id->is_claimed)
-        id->claim_low = low; /* what was answered first need not have come first */
+        id->claim_low = low; /* the first answered need not have come first */
     id->n_claims = n_claims & LB_ID_CLAIMS;
     id->is_open = is_open(c, keys, n);
 }
@@ -312,8 +312,8 @@ static void put_index_release(struct put_index *index)
     free(index->reach);
 }
 
-/* The puts of an id; ids only grow from call to call. Of several, the first that was asked for is
- * the earliest that it can have been there, and the first that was acknowledged the latest. */
+/* The puts of an id; ids only grow from call to call. Of several, the first request gives the
+ * earliest time of the item, and the first acknowledgement the latest. */
 static void find_put(struct put_index *index, struct lb_id *id)
 {
     while (index->hint < index->n && index->puts[index->hint].first <= id->id)
@@ -339,7 +339,7 @@ static struct lb_id *push_id(struct lb_array *ids, const struct lb_id *id)
     return slot;
 }
 
-/* Two items of one name: which of them a claim brought, or an end is of, nobody can say. */
+/* Two items of one name: it is unknown which of them a claim returned, or an end concerns. */
 static int note_put_again(struct lb_case *c, const struct lb_id *id)
 {
     uint64_t *slot = id->is_put_again ? lb_array_push(&c->put_again, sizeof *slot) : NULL;
@@ -354,7 +354,7 @@ static int note_put_again(struct lb_case *c, const struct lb_id *id)
     return 0;
 }
 
-/* The acknowledged ids that nobody claimed: one entry a put, each id once. */
+/* The acknowledged unclaimed ids: one entry for each put, each id once. */
 static int add_unclaimed(struct lb_array *ids, const struct put_index *index)
 {
     size_t n_claimed = ids->n, k = 0;

@@ -1,5 +1,5 @@
-/* The second pass over a queue's logs: takes out what happened to the ids that ids.c could not
- * follow by itself, and what gave items back to everybody: only these ids' cores ask for it. The
+/* The second pass over a queue's logs: extracts the events of the ids that ids.c could not judge by
+ * itself, and operations that gave items of all workers back: only these ids' cores need them. The
  * first pass has proved the grammar.
  *
  * A claim's items are notes before its end; they count only if it ended ok.
@@ -15,7 +15,7 @@ struct item_scan {
     const struct lb_event *invoke; /* of the operation under way; NULL */
     uint32_t invoke_index;
     struct lb_array more;    /* struct lb_invoked: of a batch, the invokes after that */
-    size_t n_taken;          /* of these, that have become the operation under way */
+    size_t n_taken;          /* those that have become the operation under way */
     struct lb_invoked piped; /* and the claim that went out with them; event NULL: none */
     size_t claim_first;      /* the items of the claim under way */
     uint64_t n_noted;        /* ... all of them, also those that are not kept */
@@ -92,8 +92,7 @@ static int push_end(struct item_scan *scan, const struct lb_event *end, int type
                                   .is_unclear = scan->is_unclear});
 }
 
-/* An end that was refused: who asked for it was told that the item is not his. That matters only if
- * he dies, who is not asked again what he had in hand. */
+/* A refused end: its worker learned that the item is not its own. That matters only if it dies. */
 static int push_let_go(struct item_scan *scan, const struct lb_event *end)
 {
     struct lb_case *c = scan->c;

@@ -2,14 +2,14 @@
  *
  * The core of a hold is the open interval (acquire's ok, release's invoke): the time in which the
  * lock was certainly held, wherever within their operations the grant and the release took effect.
- * An acquire whose outcome is unknown never forces a hold. What ends a core:
+ * An acquire of unknown outcome never forces a hold. Ends of a core:
  *
  *   release ok, info, unanswered   the release's invoke: it may have taken effect at once
  *   release refused (not ours)     the same: until then the holder believed in it. The grant is
  *                                  gone: a later release is not of this one
  *   release failed                 belief: the same, but it may be tried again; state: nothing, the
  *                                  lock is still held
- *   renew refused                  the renew's invoke: the holder was told
+ *   renew refused                  the renew's invoke: the holder learned it
  *   info of any other operation    that operation's invoke: the connection is gone, and the worker
  *                                  lets go; unless a later release of this hold by the same log had
  *                                  an effect, which shows that it went on (of this hold: it names
@@ -17,14 +17,15 @@
  *   nothing                        the end of the run; for the dead see world.c
  *
  * The cut of a hold is the earliest time at which the database may have ended it by itself: the
- * lease was granted no earlier than the acquire was asked for, or the engine said that it waited. A
- * lease that was renewed when it may have been over leaves a gap, after which the hold goes on as a
- * piece.
+ * lease was granted no earlier than the acquire's request, or the last time at which the engine
+ * reported that it waited. A lease that was renewed when it may have been over leaves a gap, after
+ * which the hold goes on as a piece.
  *
  * A release is matched with the grant of its token, or else of its permits and mode, or else the
  * newest of its log that is believed in: which of several equal grants ends is of no matter to how
  * many are held. A release that says neither token nor permits may be of any: if those of its log
- * differ, the cores of all of them end with it, and what is not violated then is not tested.
+ * differ, the cores of all of them end with it, and without a violation then, the guarantee is not
+ * tested.
  */
 #include "judges.h"
 #include "scan_logs.h"
@@ -246,7 +247,7 @@ static void set_lease(struct lb_scan *scan, struct lb_open *grant, const struct 
     grant->expiry_low = grant->expiry_high = LB_NEVER;
     if (!scan->c->model->lease || lease_ms == 0)
         return;
-    /* Granted no earlier than it was asked for, nor while it was waiting for somebody. */
+    /* Granted no earlier than its request, nor while it was waiting for another session. */
     uint64_t from_ns =
         scan->waited_ns > scan->invoke->time_ns ? scan->waited_ns : scan->invoke->time_ns;
     grant->expiry_low = lb_lease_low(lb_low(from_ns, scan->slack), lease_ms);
@@ -480,7 +481,8 @@ static bool fits_none(const struct lb_scan *scan)
     return invoke->arg > 0;
 }
 
-/* Then nobody can say what its worker still has: maybe nothing, maybe what it gives back next. */
+/* Then it is unknown what its worker still has: maybe nothing, maybe the hold that it releases
+ * next. */
 static void end_unknown(struct lb_scan *scan)
 {
     uint64_t low = lb_low(scan->invoke->time_ns, scan->slack);
@@ -507,7 +509,7 @@ static int end_release_of(struct lb_scan *scan, const struct lb_event *end, int 
     else if (ends && !grant->is_fixed)
         end_hold(scan, grant, lb_low(scan->invoke->time_ns, scan->slack));
     if (!unknown && end->answer == LB_REFUSED)
-        close_grant(scan, number); /* it was told that it has nothing */
+        close_grant(scan, number); /* the answer was that it has nothing */
     return 0;
 }
 
@@ -636,7 +638,7 @@ int lb_scan_lock_end(struct lb_scan *scan, const struct lb_event *end, int type)
     case LB_OP_RECOVER:
         return lb_scan_world(scan->c, scan->log, &(struct lb_invoked){scan->invoke, scan->index},
                              end, type);
-    default: /* LB_OP_CANCEL: the line is left when it is asked for, whatever the answer */
+    default: /* LB_OP_CANCEL: the line is left at its request, with any answer */
         lb_scan_wait_end(scan, scan->invoke->time_ns, false);
         return leave_line(scan, lb_low(scan->invoke->time_ns, scan->slack), LB_NEVER, LB_NONE);
     }

@@ -145,14 +145,14 @@ static bool is_retired(const struct lb_scan *scan, uint32_t process)
     return scan->has_retired && process == scan->retired;
 }
 
-/* A claim is what is under way now. */
+/* Makes a claim the operation under way. */
 static void begin_claim(struct lb_scan *scan)
 {
     lb_scan_wait_begin(scan);
     scan->noted.n = 0;
 }
 
-/* What is under way once that has ended: the batch's next, or nothing. */
+/* Goes on to the operation after an ended one: the batch's next, or none. */
 static void next_of_batch(struct lb_scan *scan)
 {
     const struct lb_invoked *more = scan->more.items;

@@ -34,12 +34,12 @@ struct lb_scan {
     const struct lb_log_view *view;
     uint32_t log;
     uint64_t slack, last_ns;
-    uint64_t answered_low; /* when the operation was asked for that was last answered ok or fail */
+    uint64_t answered_low; /* the request time of the last operation answered ok or fail */
     uint32_t index;        /* of the event being read */
     uint32_t retired;      /* process that must not come back */
     bool has_retired;
     const struct lb_event *invoke; /* of the operation under way; NULL */
-    uint64_t waited_ns;            /* it was waiting still, as the engine said; 0: nobody knows */
+    uint64_t waited_ns;            /* it was still waiting, by the engine's report; 0: unknown */
     uint32_t invoke_index;
     /* locks */
     uint32_t *newest; /* per resource: the newest open grant of this log, or LB_NONE */
@@ -50,10 +50,10 @@ struct lb_scan {
     bool has_ticket;
     struct lb_waiter ticket; /* the place in line, while it has_ticket */
     size_t first_unknown; /* of the log's acquires of unknown outcome, which may hold something */
-    bool is_unclear;      /* nobody can say what it still has */
+    bool is_unclear;      /* its remaining holds are unknown */
     /* queues */
     struct lb_array more;              /* struct lb_invoked: of a batch, the invokes after that */
-    size_t n_taken;                    /* of these, that have become the operation under way */
+    size_t n_taken;                    /* those that have become the operation under way */
     struct lb_invoked piped;           /* and the claim that went out with them; event NULL: none */
     struct lb_array noted;             /* struct lb_noted: the items of the claim under way */
     uint64_t claimed_high, queue_high; /* of the last claim; of the last put, claim or "empty" */
@@ -104,8 +104,9 @@ static inline bool lb_is_cycle(const struct lb_event *e, uint64_t last_ns)
            e[3].time_ns >= e[2].time_ns;
 }
 
-/* Takes as many whole cycles (acquire ok, release ok, nothing else about) as stand at the head of
- * events; returns how many events that were. What it does is what the others would do, in short. */
+/* Takes as many whole cycles (acquire ok, release ok, nothing else about) as are at the head of
+ * events; returns the number of these events. Its effect is the same as that of the other
+ * functions, but faster. */
 size_t lb_scan_cycles(struct lb_scan *scan, const struct lb_event *events, size_t n);
 int lb_scan_lock_finish(struct lb_scan *scan);
 /* The same of a queue's operations that were answered ok: *ret_n events, which scan->index counts.
@@ -117,8 +118,8 @@ int lb_scan_item(struct lb_scan *scan, const struct lb_event *note);
 /* A sign of life: beats.c. */
 int lb_scan_beat(struct lb_scan *scan, const struct lb_event *end, int type);
 int lb_scan_write(struct lb_scan *scan, const struct lb_event *end, int type);
-/* An operation on everybody's: recover, reset-all, clear-all. Its invoke, with the position of its
- * end; end NULL: it was never answered. */
+/* An operation on all workers' items: recover, reset-all, clear-all. Its invoke, with the position
+ * of its end; end NULL: it was never answered. */
 int lb_scan_world(struct lb_case *c, uint32_t log, const struct lb_invoked *operation,
                   const struct lb_event *end, int type);
 void lb_scan_wait_begin(struct lb_scan *scan);
@@ -126,7 +127,7 @@ void lb_scan_wait_begin(struct lb_scan *scan);
 void lb_scan_wait_end(struct lb_scan *scan, uint64_t time_ns, bool granted);
 /* A process that was answered info does not go on: its grants lapse, its place in line is left. */
 int lb_scan_retire(struct lb_scan *scan, uint64_t low);
-/* What notes and recoveries say about holds that had not ended when their log did. */
+/* Applies notes and recoveries to holds that had not ended when their log did. */
 int lb_world_apply(struct lb_case *c);
 /* Fills the logs' death_ns and gone_ns. */
 void lb_world_deaths(struct lb_case *c);
@@ -145,7 +146,7 @@ void lb_ids_open(struct lb_case *c);
 /* After: fills items and by_id, and completes ids. */
 int lb_ids_finish(struct lb_case *c);
 void lb_ids_release(struct lb_case *c);
-/* What becomes known while the logs are read. */
+/* Facts found while the logs are read. */
 int lb_ids_put(struct lb_case *c, const struct lb_put *put);
 int lb_ids_claim(struct lb_case *c, const struct lb_item_record *claim);
 int lb_ids_end(struct lb_case *c, const struct lb_item_record *end);
@@ -168,14 +169,15 @@ static inline bool lb_id_acknowledged(const struct lb_id *id)
 int lb_scan_stall(struct lb_case *c, const struct lb_event *e);
 /* Once all logs were read. */
 void lb_judge_stalls(struct lb_case *c);
-/* For how long everybody stood still between these times. */
+/* For how long all workers stood still between these times. */
 uint64_t lb_stalled_within(const struct lb_case *c, uint64_t from, uint64_t until);
 /* Is that time beyond a bound, whoever stood still? If it is so only because some worker did, the
  * guarantee is in doubt. */
 bool lb_is_late(struct lb_case *c, enum lb_guarantee guarantee, uint64_t from, uint64_t until,
                 uint64_t bound);
-/* When others than the dead first asked for the resource, or for an item of the class, that were
- * not answered by a time, or that time if it was before; LB_NEVER: nobody did. tries.c. */
+/* The first request of workers other than the dead one for the resource, or for an item of the
+ * class, that was not answered by a time, or that time if it was before; LB_NEVER: none.
+ * tries.c. */
 uint64_t lb_first_try(const struct lb_case *c, uint32_t dead_log, uint32_t object, uint64_t from);
 int lb_keep_late_wait(struct lb_case *c, const struct lb_pending_wait *wait, uint32_t end);
 void lb_judge_late_waits(struct lb_case *c);

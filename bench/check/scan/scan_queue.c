@@ -164,7 +164,7 @@ int lb_scan_queue_end(struct lb_scan *scan, const struct lb_event *end, int type
     case LB_OP_PUT:
         return end_put(scan, end, type);
     case LB_OP_CLEAR_ALL:
-    case LB_OP_RESET_ALL: /* there may be millions, and nobody may ask: see scan_items.c */
+    case LB_OP_RESET_ALL: /* there may be millions, perhaps not needed: see scan_items.c */
         scan->c->has_reopened = scan->c->has_reopened || type == LB_EV_OK;
         return 0;
     case LB_OP_RECOVER:
